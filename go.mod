@@ -1,0 +1,3 @@
+module stackagent
+
+go 1.26

@@ -1,0 +1,169 @@
+// Package wire defines what travels from the agent to the shadow: batches.
+//
+// A batch is a msgpack envelope (Batch) whose bulk, the executions and
+// creations, sits in two columnar payloads (see columns.go). Numbers of record
+// kinds and field names are for ever: a reader skips and counts what it does
+// not know. Everything here arrives from another process and is hostile until
+// decoded with limits (see decode.go).
+package wire
+
+import "stackagent/internal/units"
+
+// Version of the batch format.
+const Version = 1
+
+// NoEnd is the end of an execution that was still running when its batch was
+// made (at exit or at a snapshot).
+const NoEnd units.Ticks = 0
+
+// ExecutionFlags qualify an execution record.
+type ExecutionFlags uint16
+
+// The bits of ExecutionFlags. They equal those of jvmti/ring/record.h.
+const (
+	Threw          ExecutionFlags = 1 << iota // ended by an exception
+	Running                                   // had not ended when the program did
+	Cut                                       // its frame was gone without an exit probe; the end is that of the frame below
+	CreationUnseen                            // the task's creation was not observed (created before the agent, deserialised, ...)
+	Virtual                                   // ran on a virtual thread
+	CPUEstimated                              // reserved
+)
+
+// Execution is one dynamic extent of a task's execution method.
+type Execution struct {
+	TaskID      uint64
+	OuterTaskID uint64 // 0: not nested in another execution
+	Class       uint32 // Class.ID of the task's run-time class
+	Thread      uint32 // Thread.ID
+	Depth       uint16 // nesting depth, 0 = outermost
+	Flags       ExecutionFlags
+	Start, End  units.Ticks
+	CPU         units.Ns    // CPU time consumed between start and end, or NotMeasured
+	ChildTicks  units.Ticks // summed wall time of the executions nested directly in this one
+	ChildCPU    units.Ns    // their summed CPU time, or NotMeasured
+}
+
+// CreationFlags qualify a creation record.
+type CreationFlags uint16
+
+// The bits of CreationFlags.
+const (
+	// Failed cancels an earlier creation record of the same task: its
+	// constructor ended by an exception.
+	Failed CreationFlags = 1 << iota
+)
+
+// Creation is the construction of a task object.
+type Creation struct {
+	TaskID      uint64
+	OuterTaskID uint64 // the execution inside which it was created, 0 if none
+	Class       uint32
+	Thread      uint32
+	Flags       CreationFlags
+	At          units.Ticks
+}
+
+// Class describes a task class the first time it is used.
+type Class struct {
+	ID     uint32
+	Name   string // Java name: com.acme.Job$1, or "com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0"
+	Kinds  units.Kinds
+	Loader string // class of the defining loader; "" for the boot loader
+}
+
+// Thread describes a Java thread; it is sent again when a field changes.
+type Thread struct {
+	ID      uint32 // session-wide, never reused; 0 is not a thread
+	JavaID  int64  // Thread.threadId()
+	OSID    int32  // kernel thread id; 0 for a virtual thread
+	Name    string
+	Group   string
+	Class   string // Java class of the thread object; "" if not known
+	Daemon  bool
+	Virtual bool
+	Start   units.Ticks // 0: started before we looked
+	End     units.Ticks // 0: alive
+	CPU     units.Ns    // total CPU time at End (or at the snapshot), or NotMeasured
+}
+
+// OSThread is a line of the kernel's own account of the process's threads, the
+// JVM's service threads included.
+type OSThread struct {
+	OSID int32
+	Name string   // /proc/PID/task/TID/comm, 15 characters
+	CPU  units.Ns // from schedstat, user and system
+	Run  units.Ns // time spent runnable but waiting for a CPU, or NotMeasured
+}
+
+// Pause is one garbage collection pause as JVMTI reports it.
+type Pause struct{ Start, End units.Ticks }
+
+// ClockPair ties the agent's clock to CLOCK_MONOTONIC: both read at one moment.
+type ClockPair struct {
+	Ticks units.Ticks
+	Mono  units.MonoNs
+}
+
+// Refusal counts the classes that kept their bytes, by reason.
+type Refusal struct {
+	Reason string
+	Count  uint64
+	Sample string // the name of one such class
+}
+
+// Loss counts events that were produced but could not be delivered.
+type Loss struct {
+	Reason string // "ring full", "buffer full", ...
+	Events uint64
+}
+
+// Hello describes the observed JVM. It is part of the first batch (Seq 1).
+type Hello struct {
+	PID          int
+	Host         string
+	JVMVersion   string // java.vm.version / java.version
+	JVMName      string
+	JavaHome     string
+	MainClass    string // sun.java.command, first word
+	GC           string // "Serial", "Parallel", "G1", "ZGC", "Shenandoah", "Epsilon"
+	CPUs         int
+	AgentVersion string
+	ClockName    string // "tsc" or "monotonic"
+	CPUClock     string // "user page" or "clock_gettime", how CPU time is read
+	WallUnixNs   int64  // wall clock time at StartClock
+	StartClock   ClockPair
+	Metrics      []string          // metrics measured: "wall", "cpu"
+	NotAvailable map[string]string // metric -> why
+}
+
+// Totals are running sums since the start of the session, so that
+// produced = received + lost can be checked at any batch.
+type Totals struct {
+	Executions uint64 // execution records produced, running ones at exit included
+	Creations  uint64 // creation records produced
+	Classes    uint64 // classes woven
+	Lost       []Loss // running sums by reason
+}
+
+// Batch is one message.
+type Batch struct {
+	Version  int
+	Session  string
+	Seq      uint64 // 1, 2, 3, ... without gaps
+	Clock    ClockPair
+	Hello    *Hello // in Seq 1, and again in the last batch
+	Classes  []Class
+	Threads  []Thread
+	OS       []OSThread // newest snapshot, replaces earlier ones thread by thread
+	Pauses   []Pause
+	Refusals []Refusal // running sums, whole list
+	Totals   Totals
+	Last     bool   // the agent ended in order; no batch follows
+	ExitNote string // how the JVM ended, where known
+
+	Executions []Execution // encoded as one columnar bin payload
+	Creations  []Creation  // the same
+}
+
+// Subject is the NATS subject of a session's batches: "stackagent.v1.batch.<session>".
+func Subject(session string) string { return "stackagent.v1.batch." + session }

@@ -1,0 +1,75 @@
+/* The records that probes write into a thread's ring. Fixed slots of 32 bytes;
+ * an execution takes two. The Go decoder (agent/drain) declares the same
+ * layout and a test compares sizes and offsets. Numbers are for ever. */
+#ifndef STACKAGENT_RECORD_H
+#define STACKAGENT_RECORD_H
+#include <stdint.h>
+
+enum { SA_SLOT_BYTES = 32 };
+
+enum sa_record_type {
+    SA_REC_PAD = 0,       /* unused rest of the ring; skip one slot */
+    SA_REC_EXECUTION = 1, /* two slots: sa_execution */
+    SA_REC_CREATION = 2,  /* one slot: sa_creation */
+    SA_REC_THREAD = 3,    /* one slot: sa_thread_switch; later records of this ring belong to it */
+    SA_REC_PAUSE = 4,     /* one slot: sa_pause (only in the ring of the collector's events) */
+};
+
+/* flags of sa_execution; equal to wire.ExecutionFlags */
+enum {
+    SA_EXEC_THREW = 1 << 0,
+    SA_EXEC_RUNNING = 1 << 1,
+    SA_EXEC_CUT = 1 << 2,
+    SA_EXEC_CREATION_UNSEEN = 1 << 3,
+    SA_EXEC_VIRTUAL = 1 << 4,
+};
+
+/* flags of sa_creation; equal to wire.CreationFlags */
+enum { SA_CREATE_FAILED = 1 << 0 };
+
+#define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */
+
+typedef struct {
+    uint8_t type;  /* SA_REC_EXECUTION */
+    uint8_t flags; /* SA_EXEC_* */
+    uint16_t depth;
+    uint32_t class_id;
+    uint64_t task_id;
+    uint64_t outer_task_id;
+    uint64_t start_ticks;
+    uint64_t end_ticks; /* 0 with SA_EXEC_RUNNING */
+    int64_t cpu_ns;     /* or SA_NOT_MEASURED */
+    uint64_t child_ticks;
+    int64_t child_cpu_ns; /* or SA_NOT_MEASURED */
+} sa_execution;
+
+typedef struct {
+    uint8_t type; /* SA_REC_CREATION */
+    uint8_t flags;
+    uint16_t pad;
+    uint32_t class_id;
+    uint64_t task_id;
+    uint64_t outer_task_id;
+    uint64_t at_ticks;
+} sa_creation;
+
+typedef struct {
+    uint8_t type; /* SA_REC_THREAD */
+    uint8_t pad[3];
+    uint32_t thread_id; /* wire.Thread.ID */
+    uint64_t pad2[3];
+} sa_thread_switch;
+
+typedef struct {
+    uint8_t type; /* SA_REC_PAUSE */
+    uint8_t pad[7];
+    uint64_t start_ticks;
+    uint64_t end_ticks;
+    uint64_t pad2;
+} sa_pause;
+
+_Static_assert(sizeof(sa_execution) == 2 * SA_SLOT_BYTES, "execution is two slots");
+_Static_assert(sizeof(sa_creation) == SA_SLOT_BYTES, "creation is one slot");
+_Static_assert(sizeof(sa_thread_switch) == SA_SLOT_BYTES, "thread switch is one slot");
+_Static_assert(sizeof(sa_pause) == SA_SLOT_BYTES, "pause is one slot");
+#endif

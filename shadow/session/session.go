@@ -1,0 +1,86 @@
+// Package session reads a session folder and hands its facts, joined on one
+// clock, to the analyses.
+package session
+
+import (
+	"stackagent/internal/units"
+)
+
+// Class is a task class of the session.
+type Class struct {
+	ID     uint32
+	Name   string
+	Kinds  units.Kinds
+	Loader string
+}
+
+// Thread is a Java thread, or a service thread of the JVM (JavaID 0).
+type Thread struct {
+	ID         uint32 // 0 for a service thread of the JVM
+	JavaID     int64
+	OSID       int32
+	Name       string
+	Group      string
+	Class      string
+	Kind       string // "application", "main", "gc", "compiler", "vm", "other"
+	Daemon     bool
+	Virtual    bool
+	StartNs    units.MonoNs // 0: before the agent looked
+	EndNs      units.MonoNs // 0: alive at the end of the session
+	CPU        units.Ns     // units.NotMeasured where not known
+	Executions int64
+}
+
+// Label is the thread's name with its Java id, "pool-1-thread-2#31".
+func (t Thread) Label() string { return label(t.Name, t.JavaID, t.OSID) }
+
+// Pause is a garbage collection pause.
+type Pause struct{ StartNs, EndNs units.MonoNs }
+
+// Chunk is a run of executions in columns; all slices have the same length.
+// Slices are reused between calls: copy what is kept.
+type Chunk struct {
+	TaskID      []uint64
+	OuterTaskID []uint64 // 0: outermost
+	Class       []uint32
+	Thread      []uint32
+	Depth       []uint16
+	Flags       []uint16 // wire.ExecutionFlags
+	StartNs     []units.MonoNs
+	EndNs       []units.MonoNs // 0: still running
+	WallNs      []units.Ns     // NotMeasured while running
+	CPUNs       []units.Ns
+	SelfWallNs  []units.Ns
+	SelfCPUNs   []units.Ns
+}
+
+// Len is the number of executions in c.
+func (c *Chunk) Len() int { return len(c.TaskID) }
+
+// CreationChunk is a run of creations in columns.
+type CreationChunk struct {
+	TaskID      []uint64
+	OuterTaskID []uint64
+	Class       []uint32
+	Thread      []uint32
+	Flags       []uint16 // wire.CreationFlags
+	AtNs        []units.MonoNs
+}
+
+// Len is the number of creations in c.
+func (c *CreationChunk) Len() int { return len(c.TaskID) }
+
+// Task is one row of the raw trace: an execution, or a task never executed.
+type Task struct {
+	TaskID                               uint64
+	Class                                *Class
+	Execution                            int32        // 1, 2, ... ; 0: never executed
+	OuterTaskID                          uint64       // 0: outermost
+	CreatedNs                            units.MonoNs // 0: creation not seen
+	CreatorThread                        *Thread      // nil: creation not seen
+	StartNs                              units.MonoNs
+	EndNs                                units.MonoNs
+	Thread                               *Thread // nil: never executed
+	WallNs, CPUNs, SelfWallNs, SelfCPUNs units.Ns
+	Threw, Running, Cut                  bool
+}
