@@ -1,0 +1,196 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stackagent/internal/units"
+)
+
+// ManifestName is the file that makes a folder a session.
+const ManifestName = "manifest.json"
+
+// Format and Version of the manifest. Version rises when an older reader would
+// misread a session; added fields do not raise it.
+const (
+	Format  = "stackagent session"
+	Version = 1
+)
+
+// maxManifestBytes bounds what is read from a file that may not be ours.
+const maxManifestBytes = 64 << 20
+
+// How a session ended.
+const (
+	EndedRunning     = ""             // it has not, or the shadow crashed
+	EndedExit        = "exit"         // the agent sent its last batch
+	EndedLostContact = "lost contact" // no batch came for too long
+	EndedClosed      = "shadow closed"
+)
+
+// Typed reasons for a folder that is not read as a session.
+var (
+	ErrNoSession    = errors.New("not a session folder")
+	ErrNewerVersion = errors.New("session was written by a newer version of this program")
+)
+
+// Manifest describes a session. Times are CLOCK_MONOTONIC nanoseconds of the
+// machine of the JVM; counts are exact.
+type Manifest struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Session string `json:"session"`
+
+	JVM        JVM          `json:"jvm"`
+	WallUnixNs int64        `json:"wall_unix_ns"` // wall clock at StartNs, nanoseconds since 1970
+	StartNs    units.MonoNs `json:"start_ns"`     // when the agent started
+	EndNs      units.MonoNs `json:"end_ns"`       // the newest clock reading of the agent
+	DurationNs units.Ns     `json:"duration_ns"`  // EndNs - StartNs
+
+	Metrics      []string          `json:"metrics"`
+	NotAvailable map[string]string `json:"not_available"` // metric -> why
+
+	Produced     Counts    `json:"produced"` // by the agent's own count
+	Stored       Counts    `json:"stored"`   // rows in the parts
+	Lost         Lost      `json:"lost"`
+	ClassesWoven uint64    `json:"classes_woven"`
+	Refusals     []Refusal `json:"refusals"`
+
+	Ended       string   `json:"ended"` // one of the Ended constants
+	ExitNote    string   `json:"exit_note,omitempty"`
+	BadMessages uint64   `json:"bad_messages"` // undecodable or foreign ones, kept out
+	Notes       []string `json:"notes,omitempty"`
+
+	// Sequences lists the closed ranges of batches that are wholly stored.
+	Sequences Ranges `json:"sequences"`
+}
+
+// JVM is what the agent says about its process.
+type JVM struct {
+	PID          int    `json:"pid"`
+	Host         string `json:"host"`
+	Version      string `json:"version"`
+	Name         string `json:"name"`
+	Home         string `json:"home"`
+	MainClass    string `json:"main_class"`
+	GC           string `json:"gc"`
+	CPUs         int    `json:"cpus"`
+	AgentVersion string `json:"agent_version"`
+	Clock        string `json:"clock"`     // "tsc" or "monotonic"
+	CPUClock     string `json:"cpu_clock"` // how CPU time is read
+	StartTicks   uint64 `json:"start_ticks"`
+}
+
+// Counts of event records.
+type Counts struct {
+	Executions uint64 `json:"executions"`
+	Creations  uint64 `json:"creations"`
+}
+
+// Sum of both.
+func (c Counts) Sum() uint64 { return c.Executions + c.Creations }
+
+// Lost says what was produced but is not in the parts. For a session that is
+// whole, produced = stored + events.
+type Lost struct {
+	Events   uint64 `json:"events"`   // Reported + InGaps
+	Switches uint64 `json:"switches"` // context switch records
+	Batches  uint64 `json:"batches"`  // sequence numbers that never arrived
+
+	Reported uint64            `json:"reported"` // events that the agent itself could not deliver
+	ByReason map[string]uint64 `json:"by_reason,omitempty"`
+	InGaps   uint64            `json:"in_gaps"` // events of batches that never arrived
+	// Unaccounted is produced - stored - Reported where no batch is missing to
+	// explain it. Anything but 0 is a fault of the agent or of the shadow.
+	Unaccounted int64 `json:"unaccounted"`
+}
+
+// Refusal counts the classes that kept their bytes for one reason.
+type Refusal struct {
+	Reason string `json:"reason"`
+	Count  uint64 `json:"count"`
+	Sample string `json:"sample"`
+}
+
+// ReadManifest reads and checks the manifest of the session in dir.
+func ReadManifest(dir string) (*Manifest, error) {
+	path := filepath.Join(dir, ManifestName)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w: there is no %s in it", dir, ErrNoSession, ManifestName)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the session's manifest: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxManifestBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	m, err := ParseManifest(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// ParseManifest decodes and checks a manifest.
+func ParseManifest(data []byte) (*Manifest, error) {
+	if len(data) > maxManifestBytes {
+		return nil, fmt.Errorf("%w: the manifest is larger than %d bytes", ErrNoSession, maxManifestBytes)
+	}
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("%w: the manifest is damaged: %w", ErrNoSession, err)
+	}
+	if head.Format != Format {
+		return nil, fmt.Errorf("%w: format is %q, not %q", ErrNoSession, head.Format, Format)
+	}
+	if head.Version > Version {
+		return nil, fmt.Errorf("%w (%d, this one reads up to %d); update it", ErrNewerVersion, head.Version, Version)
+	}
+	if head.Version < 1 {
+		return nil, fmt.Errorf("%w: version %d", ErrNoSession, head.Version)
+	}
+	m := new(Manifest)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("%w: the manifest is damaged: %w", ErrNoSession, err)
+	}
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("%w: the manifest is damaged: %w", ErrNoSession, err)
+	}
+	return m, nil
+}
+
+func (m *Manifest) check() error {
+	if err := ValidateName(m.Session); err != nil {
+		return err
+	}
+	return m.Sequences.check()
+}
+
+// write replaces the manifest of dir so that a reader sees the old one or the
+// new one, never half of one.
+func (m *Manifest) write(dir string) error {
+	m.Format, m.Version = Format, Version
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		return fmt.Errorf("encoding the manifest: %w", err)
+	}
+	return writeAside(dir, ManifestName, func(w io.Writer) error {
+		_, err := w.Write(buf.Bytes())
+		return err
+	})
+}
