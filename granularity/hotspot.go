@@ -1,0 +1,125 @@
+package granularity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/internal/units"
+)
+
+// Hotspot is a row of the hotspot listing: the tasks of one class, or the
+// executions on one thread.
+type Hotspot struct {
+	Class         string      `json:"class,omitempty"`
+	Thread        string      `json:"thread,omitempty"`
+	ThreadKind    string      `json:"thread_kind,omitempty"`
+	Kinds         units.Kinds `json:"-"`
+	KindNames     string      `json:"kinds,omitempty"`
+	JDK           bool        `json:"jdk"`     // the class belongs to the platform
+	Created       int64       `json:"created"` // tasks whose creation was seen
+	Executions    int64       `json:"executions"`
+	NeverExecuted int64       `json:"never_executed"` // created and not executed by the end
+	Threads       int64       `json:"threads"`        // distinct threads that executed them
+	Nested        int64       `json:"nested"`
+	Threw         int64       `json:"threw"`
+	Running       int64       `json:"running"` // still running at the end
+	// Work is the summed self CPU time (self wall time where CPU time was not
+	// measured at all), in nanoseconds, and WorkShare its share of the same sum
+	// over the whole session, 0 to 1.
+	Work      units.Ns `json:"work_ns"`
+	WorkShare float64  `json:"work_share"`
+	// ExecutionShare is the share of all executions of the session, 0 to 1.
+	ExecutionShare float64 `json:"execution_share"`
+	Metrics        Metrics `json:"metrics"`
+}
+
+// Order names a sort key of the hotspot listing; all sort descending.
+type Order string
+
+// The orders.
+const (
+	ByWork  Order = "work"  // summed self CPU time, or self wall time
+	BySelf  Order = "self"  // summed self wall time
+	ByWall  Order = "wall"  // summed wall time
+	ByCPU   Order = "cpu"   // summed CPU time
+	ByCount Order = "count" // executions
+	ByMean  Order = "mean"  // mean self CPU time, or self wall time
+	ByP99   Order = "p99"   // its 99th percentile
+	ByMax   Order = "max"   // its maximum
+	ByNever Order = "never" // tasks never executed
+	ByThrew Order = "threw" // executions that ended by an exception
+)
+
+// Orders lists every Order.
+var Orders = []Order{ByWork, BySelf, ByWall, ByCPU, ByCount, ByMean, ByP99, ByMax, ByNever, ByThrew}
+
+// UnknownOrderError is returned for a sort key that does not exist.
+type UnknownOrderError struct{ Order Order }
+
+func (e *UnknownOrderError) Error() string {
+	return fmt.Sprintf("unknown sort key %q: use one of %v", string(e.Order), Orders)
+}
+
+// WorkMetric is the metric by which a row's work counts.
+func (h *Hotspot) WorkMetric() Metric { return h.Metrics.WorkMetric() }
+
+// WorkMetric is SelfCPU where it was measured, else SelfWall.
+func (m Metrics) WorkMetric() Metric {
+	if d, ok := m[SelfCPU]; ok && d.Count > 0 {
+		return SelfCPU
+	}
+	return SelfWall
+}
+
+// SortHotspots sorts rows by order, greatest first; rows that are equal in it
+// by work, then by executions, then by name, so that the listing of a session
+// is the same every time.
+func SortHotspots(rows []Hotspot, order Order) error {
+	key, err := sortKey(order)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(rows, func(a, b Hotspot) int {
+		return cmp.Or(
+			cmp.Compare(key(&b), key(&a)),
+			cmp.Compare(b.Work, a.Work),
+			cmp.Compare(b.Executions, a.Executions),
+			cmp.Compare(a.Class, b.Class),
+			cmp.Compare(a.Thread, b.Thread),
+		)
+	})
+	return nil
+}
+
+func sortKey(order Order) (func(*Hotspot) float64, error) {
+	sum := func(m Metric) func(*Hotspot) float64 {
+		return func(h *Hotspot) float64 { return float64(h.Metrics[m].Sum) }
+	}
+	work := func(f func(Distribution) float64) func(*Hotspot) float64 {
+		return func(h *Hotspot) float64 { return f(h.Metrics[h.WorkMetric()]) }
+	}
+	switch order {
+	case ByWork, "":
+		return func(h *Hotspot) float64 { return float64(h.Work) }, nil
+	case BySelf:
+		return sum(SelfWall), nil
+	case ByWall:
+		return sum(Wall), nil
+	case ByCPU:
+		return sum(CPU), nil
+	case ByCount:
+		return func(h *Hotspot) float64 { return float64(h.Executions) }, nil
+	case ByMean:
+		return work(func(d Distribution) float64 { return d.Mean }), nil
+	case ByP99:
+		return work(func(d Distribution) float64 { return float64(d.P99) }), nil
+	case ByMax:
+		return work(func(d Distribution) float64 { return float64(d.Max) }), nil
+	case ByNever:
+		return func(h *Hotspot) float64 { return float64(h.NeverExecuted) }, nil
+	case ByThrew:
+		return func(h *Hotspot) float64 { return float64(h.Threw) }, nil
+	}
+	return nil, &UnknownOrderError{order}
+}

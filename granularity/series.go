@@ -1,0 +1,135 @@
+package granularity
+
+import "stackagent/internal/units"
+
+// Grid divides a span of time into N buckets of Width nanoseconds, the first
+// beginning at From.
+type Grid struct {
+	From  units.MonoNs
+	Width units.Ns
+	N     int
+}
+
+// NewGrid divides from..to into n buckets; the last one may reach past to. A
+// span that is empty or reversed gives a single bucket of 1 ns.
+func NewGrid(from, to units.MonoNs, n int) Grid {
+	if to <= from || n < 1 {
+		return Grid{From: from, Width: 1, N: 1}
+	}
+	span := units.Ns(to - from)
+	width := (span + units.Ns(n) - 1) / units.Ns(n)
+	return Grid{From: from, Width: width, N: int((span + width - 1) / width)}
+}
+
+// Bucket is the index of the bucket that holds t, and false outside the grid.
+func (g Grid) Bucket(t units.MonoNs) (int, bool) {
+	if t < g.From {
+		return 0, false
+	}
+	i := int(units.Ns(t-g.From) / g.Width)
+	if i == g.N && units.Ns(t-g.From) == units.Ns(g.N)*g.Width {
+		i-- // the very end belongs to the last bucket
+	}
+	return i, i < g.N
+}
+
+// Start is the time at which bucket i begins.
+func (g Grid) Start(i int) units.MonoNs { return g.From + units.MonoNs(i)*units.MonoNs(g.Width) }
+
+// End is the time at which the last bucket ends.
+func (g Grid) End() units.MonoNs { return g.Start(g.N) }
+
+// Series counts executions over the buckets of a grid: how many started, and
+// for how long executions were running. Make it with NewSeries.
+type Series struct {
+	Grid    Grid
+	Started []int64 // executions that started in the bucket
+	Outside int64   // executions that started before or after the grid
+	edge    []int64 // time within the first and the last bucket of each execution
+	whole   []int64 // +1 where an execution begins to fill whole buckets, -1 after
+}
+
+// NewSeries makes an empty series over g.
+func NewSeries(g Grid) *Series {
+	return &Series{Grid: g, Started: make([]int64, g.N), edge: make([]int64, g.N), whole: make([]int64, g.N+1)}
+}
+
+// Add counts an execution from start to end. Parts outside the grid are cut.
+func (s *Series) Add(start, end units.MonoNs) {
+	if i, ok := s.Grid.Bucket(start); ok {
+		s.Started[i]++
+	} else {
+		s.Outside++
+	}
+	start, end = max(start, s.Grid.From), min(end, s.Grid.End())
+	if end <= start {
+		return
+	}
+	first, _ := s.Grid.Bucket(start)
+	last, _ := s.Grid.Bucket(end)
+	if first == last {
+		s.edge[first] += int64(end - start)
+		return
+	}
+	s.edge[first] += int64(s.Grid.Start(first+1) - start)
+	s.edge[last] += int64(end - s.Grid.Start(last))
+	s.whole[first+1]++
+	s.whole[last]--
+}
+
+// Running is, for each bucket, the mean number of executions that were running
+// in it: time inside executions divided by the bucket's width. A nested
+// execution counts beside its outer one.
+func (s *Series) Running() []float64 {
+	out := make([]float64, s.Grid.N)
+	var whole int64
+	for i := range out {
+		whole += s.whole[i]
+		out[i] = float64(whole) + float64(s.edge[i])/float64(s.Grid.Width)
+	}
+	return out
+}
+
+// StartedTotal is the number of executions that started within the grid.
+func (s *Series) StartedTotal() int64 {
+	var n int64
+	for _, c := range s.Started {
+		n += c
+	}
+	return n
+}
+
+// Span is an interval of time, a collection pause for example.
+type Span struct{ From, To units.MonoNs }
+
+// Len is the length of the span in nanoseconds.
+func (s Span) Len() units.Ns { return units.Ns(s.To - s.From) }
+
+// PauseStats sums up pauses, in nanoseconds. Pauses that overlap are counted
+// each, but the time stopped (Total) is that of their union.
+type PauseStats struct {
+	Count                   int64
+	Total, Median, P99, Max units.Ns
+}
+
+// Pauses computes the statistics of pauses, which are in order of From.
+func Pauses(spans []Span) PauseStats {
+	var v Values
+	var s PauseStats
+	var until units.MonoNs
+	for i, p := range spans {
+		v.Add(p.Len())
+		if i == 0 || p.From >= until {
+			s.Total += p.Len()
+			until = p.To
+		} else if p.To > until {
+			s.Total += units.Ns(p.To - until)
+			until = p.To
+		}
+	}
+	if v.Len() > 0 {
+		s.Count = int64(v.Len())
+		s.Median, s.P99, s.Max = v.Quantile(500), v.Quantile(990), v.Quantile(1000)
+	}
+	return s
+}
