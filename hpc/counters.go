@@ -1,0 +1,275 @@
+package hpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/units"
+)
+
+// Options of Attach; the zero value counts the machine's real counters.
+type Options struct {
+	Source Source // nil: the kernel
+	Tasks  Tasks  // nil: /proc
+}
+
+// Counters counts events in all threads of a process, from outside.
+//
+// New threads are found by Scan, which also reads the counters. What a thread
+// did before its counters were opened is not in them; ThreadTotals.Before says
+// how much CPU time that was. A thread that lives and dies between two scans is
+// not seen at all.
+type Counters struct {
+	pid    int
+	source Source
+	tasks  Tasks
+
+	mu       sync.Mutex
+	events   []Event
+	missing  []*NotAvailableError
+	threads  map[TaskID]*thread
+	order    []*thread // by first sight
+	unopened int
+	closed   bool
+}
+
+type thread struct {
+	id       TaskID
+	totals   ThreadTotals
+	counters map[Event]Counter
+	last     map[Event]Reading
+}
+
+// Total is the count of one event in one thread.
+//
+// Counted is what the counter really counted. Where the kernel multiplexed the
+// event, Estimate scales every delta by its enabled over its running time, and
+// Multiplexed is set: it is then an estimate and must be shown as one.
+// Unobserved is enabled time of intervals in which the event had no counter at
+// all; the estimate does not cover it.
+type Total struct {
+	Counted     uint64   `json:"counted"`
+	Estimate    float64  `json:"estimate"`
+	Enabled     units.Ns `json:"enabled_ns"`
+	Running     units.Ns `json:"running_ns"`
+	Unobserved  units.Ns `json:"unobserved_ns"`
+	Multiplexed bool     `json:"multiplexed"`
+}
+
+// ThreadTotals are the counts of one thread since its counters were opened.
+type ThreadTotals struct {
+	TID    int
+	Name   string           // /proc/PID/task/TID/comm, at most 15 bytes
+	Before units.Ns         // CPU time consumed before that; NotMeasured if not known
+	Ended  bool             // the thread had ended at the last scan
+	Counts map[Event]*Total // no entry for an event that is not counted
+}
+
+// Attach opens the events in every thread of process pid. Events that the
+// machine does not have are left out and listed by Missing; it is an error if
+// none remains.
+func Attach(pid int, events []Event, o Options) (*Counters, error) {
+	c := &Counters{pid: pid, source: o.Source, tasks: o.Tasks, threads: map[TaskID]*thread{}}
+	if c.source == nil {
+		c.source = perfSource{}
+	}
+	if c.tasks == nil {
+		c.tasks = procTasks{}
+	}
+	if err := c.choose(events); err != nil {
+		return nil, err
+	}
+	if err := c.Scan(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// choose tries each event on the process's first thread.
+func (c *Counters) choose(events []Event) error {
+	for _, e := range events {
+		counter, err := c.source.Open(c.pid, e)
+		var na *NotAvailableError
+		switch {
+		case err == nil:
+			counter.Close()
+			c.events = append(c.events, e)
+		case errors.As(err, &na):
+			c.missing = append(c.missing, na)
+		case errors.Is(err, unix.ESRCH):
+			return fmt.Errorf("counting in process %d: it has ended: %w", c.pid, err)
+		default:
+			return fmt.Errorf("counting in process %d: %w", c.pid, err)
+		}
+	}
+	if len(c.events) == 0 {
+		if len(c.missing) > 0 {
+			return fmt.Errorf("counting in process %d: %w", c.pid, c.missing[0])
+		}
+		return fmt.Errorf("counting in process %d: no events asked for", c.pid)
+	}
+	return nil
+}
+
+// Missing are the events that can not be counted here, each with its reason.
+func (c *Counters) Missing() []*NotAvailableError { return c.missing }
+
+// Unopened is the number of threads whose counters could not be opened, for
+// want of file descriptors mostly. Their work is not in the totals.
+func (c *Counters) Unopened() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.unopened
+}
+
+// Scan looks for new and ended threads and reads all counters.
+func (c *Counters) Scan() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return errors.New("counters are closed")
+	}
+	tasks, err := c.tasks.List(c.pid)
+	if err != nil && !errors.Is(err, ErrProcessEnded) {
+		return err
+	}
+	alive := make(map[TaskID]bool, len(tasks))
+	for _, t := range tasks {
+		alive[t.ID] = true
+		if th := c.threads[t.ID]; th != nil {
+			th.totals.Name = t.Name // threads rename themselves
+		} else {
+			c.open(t)
+		}
+	}
+	for _, th := range c.order {
+		if th.counters == nil {
+			continue
+		}
+		th.read()
+		if !alive[th.id] {
+			th.end()
+		}
+	}
+	return nil
+}
+
+// open starts the counters of a new thread. A thread that ends meanwhile is
+// kept with what it has.
+func (c *Counters) open(t Task) {
+	th := &thread{
+		id:       t.ID,
+		totals:   ThreadTotals{TID: t.ID.TID, Name: t.Name, Before: t.CPU, Counts: map[Event]*Total{}},
+		counters: map[Event]Counter{},
+		last:     map[Event]Reading{},
+	}
+	for _, e := range c.events {
+		counter, err := c.source.Open(t.ID.TID, e)
+		if err != nil {
+			if !errors.Is(err, unix.ESRCH) {
+				c.unopened++
+			}
+			th.closeAll()
+			return
+		}
+		th.counters[e] = counter
+		th.totals.Counts[e] = &Total{}
+	}
+	c.threads[t.ID] = th
+	c.order = append(c.order, th)
+}
+
+// read adds what happened since the last reading. A counter that can not be
+// read keeps its last value; its enabled time then tells.
+func (t *thread) read() {
+	for e, counter := range t.counters {
+		now, err := counter.Read()
+		if err != nil {
+			continue
+		}
+		t.totals.Counts[e].add(t.last[e], now)
+		t.last[e] = now
+	}
+}
+
+// add takes the delta of two readings into the total.
+func (t *Total) add(before, now Reading) {
+	if now.Value < before.Value || now.Enabled < before.Enabled || now.Running < before.Running {
+		return // counters never run backwards; do not believe this one
+	}
+	value, enabled, running := now.Value-before.Value, now.Enabled-before.Enabled, now.Running-before.Running
+	t.Counted += value
+	t.Enabled += enabled
+	t.Running += running
+	switch {
+	case running == 0 && enabled > 0:
+		t.Unobserved += enabled
+		t.Multiplexed = true
+	case running < enabled:
+		t.Estimate += float64(value) * float64(enabled) / float64(running)
+		t.Multiplexed = true
+	default:
+		t.Estimate += float64(value)
+	}
+}
+
+func (t *thread) end() {
+	t.totals.Ended = true
+	t.closeAll()
+}
+
+func (t *thread) closeAll() {
+	for _, counter := range t.counters {
+		counter.Close() // nothing is written; a failure loses nothing
+	}
+	t.counters = nil
+}
+
+// Run scans until ctx ends, and once more then.
+func (c *Counters) Run(ctx context.Context, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if err := c.Scan(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return c.Scan()
+		case <-tick.C:
+		}
+	}
+}
+
+// Totals are the counts so far, in the order in which the threads were seen.
+func (c *Counters) Totals() []ThreadTotals {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]ThreadTotals, 0, len(c.order))
+	for _, th := range c.order {
+		t := th.totals
+		t.Counts = make(map[Event]*Total, len(th.totals.Counts))
+		for e, n := range th.totals.Counts {
+			copied := *n
+			t.Counts[e] = &copied
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// Close stops counting; Totals stays readable.
+func (c *Counters) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, th := range c.order {
+		th.closeAll()
+	}
+}

@@ -1,0 +1,315 @@
+package hpc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/units"
+)
+
+// fakeMachine is a source and a list of threads whose readings the test sets.
+type fakeMachine struct {
+	tasks    []Task
+	ended    bool
+	readings map[int]map[Event]Reading
+	refuse   map[Event]error
+	full     map[int]bool // threads whose counters can not be opened
+	open     int
+}
+
+func (m *fakeMachine) List(pid int) ([]Task, error) {
+	if m.ended {
+		return nil, fmt.Errorf("process %d: %w", pid, ErrProcessEnded)
+	}
+	return m.tasks, nil
+}
+
+func (m *fakeMachine) Open(tid int, e Event) (Counter, error) {
+	if err := m.refuse[e]; err != nil {
+		return nil, err
+	}
+	if m.full[tid] {
+		return nil, &NotAvailableError{Event: e, Reason: "too many open files", Err: unix.EMFILE}
+	}
+	m.open++
+	return &fakeCounter{m: m, tid: tid, e: e}, nil
+}
+
+func (m *fakeMachine) set(tid int, e Event, value uint64, enabled, running units.Ns) {
+	if m.readings[tid] == nil {
+		m.readings[tid] = map[Event]Reading{}
+	}
+	m.readings[tid][e] = Reading{Value: value, Enabled: enabled, Running: running}
+}
+
+type fakeCounter struct {
+	m   *fakeMachine
+	tid int
+	e   Event
+}
+
+func (c *fakeCounter) Read() (Reading, error) { return c.m.readings[c.tid][c.e], nil }
+func (c *fakeCounter) Close() error           { c.m.open--; return nil }
+
+func newMachine(tids ...int) *fakeMachine {
+	m := &fakeMachine{readings: map[int]map[Event]Reading{}, refuse: map[Event]error{}, full: map[int]bool{}}
+	for _, tid := range tids {
+		m.tasks = append(m.tasks, Task{ID: TaskID{TID: tid, Start: 1}, Name: fmt.Sprint("t", tid), CPU: 5})
+	}
+	return m
+}
+
+func attach(t *testing.T, m *fakeMachine, events ...Event) *Counters {
+	t.Helper()
+	c, err := Attach(1, events, Options{Source: m, Tasks: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func scan(t *testing.T, c *Counters) {
+	t.Helper()
+	if err := c.Scan(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A counter that ran the whole time, then half of it, then not at all: the
+// exact count, the estimate by deltas and what no estimate covers stay apart.
+func TestMultiplexedDeltas(t *testing.T) {
+	m := newMachine(1)
+	c := attach(t, m, Instructions)
+	m.set(1, Instructions, 1000, 100, 100)
+	scan(t, c)
+	if got := *c.Totals()[0].Counts[Instructions]; got != (Total{Counted: 1000, Estimate: 1000, Enabled: 100, Running: 100}) {
+		t.Fatalf("exact count: %+v", got)
+	}
+	m.set(1, Instructions, 1300, 300, 200) // 300 counted in half of 200 ns
+	scan(t, c)
+	m.set(1, Instructions, 1300, 350, 200) // 50 ns without a counter
+	scan(t, c)
+	want := Total{Counted: 1300, Estimate: 1600, Enabled: 350, Running: 200, Unobserved: 50, Multiplexed: true}
+	if got := *c.Totals()[0].Counts[Instructions]; got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	m.set(1, Instructions, 10, 400, 400) // runs backwards: not believed
+	scan(t, c)
+	if got := *c.Totals()[0].Counts[Instructions]; got != want {
+		t.Errorf("after a reading that runs backwards: %+v", got)
+	}
+}
+
+func TestThreadsComeAndGo(t *testing.T) {
+	m := newMachine(1, 2)
+	c := attach(t, m, TaskClock)
+	m.set(2, TaskClock, 70, 70, 70)
+	m.tasks = m.tasks[:1] // thread 2 has ended: its last count must be taken
+	scan(t, c)
+	m.set(2, TaskClock, 5, 5, 5)
+	m.tasks = append(m.tasks, Task{ID: TaskID{TID: 2, Start: 9}, Name: "again", CPU: units.NotMeasured}) // the id is used again
+	scan(t, c)
+	totals := c.Totals()
+	if len(totals) != 3 {
+		t.Fatalf("%d threads, want 3: %+v", len(totals), totals)
+	}
+	if old := totals[1]; !old.Ended || old.Counts[TaskClock].Counted != 70 {
+		t.Errorf("ended thread: %+v, counted %d, want 70", old, old.Counts[TaskClock].Counted)
+	}
+	if again := totals[2]; again.Ended || again.Counts[TaskClock].Counted != 5 || again.Name != "again" {
+		t.Errorf("second thread with the same id: %+v", again)
+	}
+	m.ended = true
+	scan(t, c)
+	for _, th := range c.Totals() {
+		if !th.Ended {
+			t.Errorf("thread %d not ended though the process has", th.TID)
+		}
+	}
+	c.Close()
+	if m.open != 0 {
+		t.Errorf("%d counters left open", m.open)
+	}
+	if c.Scan() == nil {
+		t.Error("a scan after Close succeeds")
+	}
+}
+
+func TestMissingEvents(t *testing.T) {
+	m := newMachine(1, 2)
+	m.full[2] = true
+	m.refuse[Cycles] = &NotAvailableError{Event: Cycles, Reason: "no hardware counters", Remedy: "buy some"}
+	c := attach(t, m, TaskClock, Cycles)
+	if missing := c.Missing(); len(missing) != 1 || missing[0].Event != Cycles {
+		t.Errorf("missing = %v, want cycles", missing)
+	}
+	if c.Unopened() != 1 {
+		t.Errorf("unopened = %d, want 1", c.Unopened())
+	}
+	if _, has := c.Totals()[0].Counts[Cycles]; has {
+		t.Error("an event that is not available has a count")
+	}
+	_, err := Attach(1, []Event{Cycles}, Options{Source: m, Tasks: m})
+	var na *NotAvailableError
+	if !errors.As(err, &na) || na.Remedy != "buy some" {
+		t.Errorf("attach with nothing to count: %v, want *NotAvailableError with its remedy", err)
+	}
+	m.refuse[TaskClock] = unix.ESRCH
+	if _, err := Attach(1, []Event{TaskClock}, Options{Source: m, Tasks: m}); !errors.Is(err, unix.ESRCH) {
+		t.Errorf("attach to a process that has ended: %v", err)
+	}
+}
+
+// The real thing: a busy child, counted from outside and compared with the
+// kernel's own account of it.
+func TestBusyChild(t *testing.T) {
+	child := exec.Command("sh", "-c", "while :; do :; done")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := child.Process.Pid
+	defer func() { child.Process.Kill(); child.Wait() }()
+	c, err := Attach(pid, AllEvents(), Options{})
+	var na *NotAvailableError
+	if errors.As(err, &na) {
+		t.Skip(na)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, e := range c.events {
+		if e.Hardware() {
+			t.Logf("%s is available here", e)
+		}
+	}
+	burnt := func() units.Ns { cpu, _, _ := SchedStat(pid, pid); return cpu }
+	for from, end := burnt(), time.Now().Add(20*time.Second); burnt() < from+50e6 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond) // as long as a busy machine needs
+	}
+	child.Process.Signal(unix.SIGSTOP) // so that both accounts are of the same moment
+	time.Sleep(30 * time.Millisecond)
+	scan(t, c)
+	account, _, err := SchedStat(pid, pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Totals()[0]
+	clock := units.Ns(got.Counts[TaskClock].Counted)
+	diff := got.Before + clock - account
+	t.Logf("before %d + task clock %d ns, scheduler %d ns, difference %d", got.Before, clock, account, diff)
+	if clock < 20e6 {
+		t.Errorf("a busy child used only %d ns", clock)
+	}
+	if limit := account/50 + 2e6; diff > limit || diff < -limit {
+		t.Errorf("task clock and the scheduler's account differ by %d ns, more than %d", diff, limit)
+	}
+	if n := got.Counts[ContextSwitches]; n == nil || n.Counted == 0 {
+		t.Errorf("the child was stopped, yet no context switch: %+v", n)
+	}
+	if got.Counts[TaskClock].Multiplexed {
+		t.Error("a software event is never multiplexed")
+	}
+	child.Process.Kill()
+	child.Wait()
+	scan(t, c)
+	if last := c.Totals()[0]; !last.Ended || last.Counts[TaskClock].Counted < uint64(clock) {
+		t.Errorf("after the end: %+v", last)
+	}
+}
+
+// Every thread of this test's own process: one that burns CPU must show it.
+func TestThreadsOfOneProcess(t *testing.T) {
+	c, err := Attach(os.Getpid(), []Event{TaskClock}, Options{})
+	var na *NotAvailableError
+	if errors.As(err, &na) {
+		t.Skip(na)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	burn(40e6)
+	scan(t, c)
+	var sum units.Ns
+	for _, th := range c.Totals() {
+		clock := units.Ns(th.Counts[TaskClock].Counted)
+		sum += clock
+		if account, _, err := SchedStat(os.Getpid(), th.TID); err == nil && th.Before.Measured() {
+			if diff := th.Before + clock - account; diff > 5e6 || diff < -20e6 {
+				t.Errorf("thread %d: %d ns before + %d counted, scheduler %d", th.TID, th.Before, clock, account)
+			}
+		}
+	}
+	if sum < 35e6 {
+		t.Errorf("all threads used %d ns while one burnt 40 ms", sum)
+	}
+}
+
+// burn uses CPU time, as long as it takes on a busy machine.
+func burn(cpu units.Ns) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	clock := func() units.Ns {
+		var ts unix.Timespec
+		unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts)
+		return units.Ns(ts.Nano())
+	}
+	for end := clock() + cpu; clock() < end; {
+	}
+}
+
+func TestFile(t *testing.T) {
+	m := newMachine(1, 2)
+	m.tasks[1].CPU = units.NotMeasured
+	m.refuse[Cycles] = &NotAvailableError{Event: Cycles, Reason: "none here"}
+	c := attach(t, m, TaskClock, Cycles)
+	m.set(1, TaskClock, 3, 3, 3)
+	scan(t, c)
+	dir := t.TempDir()
+	want := c.Snapshot()
+	if err := want.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadFile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(*got, want) {
+		t.Errorf("read %+v\nwrote %+v", *got, want)
+	}
+	if none, err := ReadFile(t.TempDir()); none != nil || err != nil {
+		t.Errorf("folder without counters: %v, %v; want nil, nil", none, err)
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add([]byte(`{"version":1,"pid":2,"threads":[{"tid":2,"counts":{"cycles":{"counted":1}}}]}`))
+	f.Add([]byte(`{"version":1,"threads":[{"counts":{"cycles":null}}]}`))
+	f.Add([]byte(`{"version":2}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := parseFile("f", b)
+		if err != nil {
+			return
+		}
+		for _, th := range file.Threads {
+			for e, n := range th.Counts {
+				if n == nil {
+					t.Fatalf("thread %d: no total for %s", th.TID, e)
+				}
+			}
+		}
+		if _, err := json.Marshal(file); err != nil {
+			t.Fatalf("what was read can not be written: %v", err)
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package hpc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/elastic/go-perf"
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/units"
+)
+
+// Event is something that can be counted per thread.
+type Event uint8
+
+// The events. Software events are the kernel's own and exist everywhere;
+// hardware events need a PMU.
+const (
+	TaskClock       Event = iota // CPU time of the thread, nanoseconds (PERF_COUNT_SW_TASK_CLOCK)
+	ContextSwitches              // times the thread left a CPU
+	PageFaults                   // page faults, minor and major
+	CPUMigrations                // times the thread moved to another CPU
+	Instructions                 // retired instructions, user mode
+	Cycles                       // core cycles, user mode; their length changes with the frequency
+	RefCycles                    // reference cycles, user mode; of constant length
+	eventCount
+)
+
+var eventNames = [eventCount]string{"task_clock_ns", "context_switches", "page_faults", "cpu_migrations", "instructions", "cycles", "ref_cycles"}
+
+// String is the event's name in files and columns.
+func (e Event) String() string {
+	if e < eventCount {
+		return eventNames[e]
+	}
+	return fmt.Sprintf("event %d", uint8(e))
+}
+
+// MarshalText writes the name.
+func (e Event) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (e *Event) UnmarshalText(b []byte) error {
+	for i, name := range eventNames {
+		if name == string(b) {
+			*e = Event(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown counter event %q", b)
+}
+
+// Hardware tells whether e needs a PMU.
+func (e Event) Hardware() bool { return e >= Instructions }
+
+// SoftwareEvents are those that every Linux machine has.
+func SoftwareEvents() []Event {
+	return []Event{TaskClock, ContextSwitches, PageFaults, CPUMigrations}
+}
+
+// AllEvents are the software and the hardware events.
+func AllEvents() []Event {
+	return append(SoftwareEvents(), Instructions, Cycles, RefCycles)
+}
+
+// Reading is what a counter shows at a moment. Running is the part of Enabled
+// during which the event really had a counter; it is less than Enabled when the
+// kernel multiplexes more events than the CPU has counters.
+type Reading struct {
+	Value   uint64
+	Enabled units.Ns
+	Running units.Ns
+}
+
+// Counter is one event of one thread. It may be read after the thread's end.
+type Counter interface {
+	Read() (Reading, error)
+	Close() error
+}
+
+// Source opens counters; the kernel's, or a test's.
+type Source interface {
+	// Open starts counting e in thread tid. An event that can not be counted
+	// is a *NotAvailableError; a thread that has ended is unix.ESRCH.
+	Open(tid int, e Event) (Counter, error)
+}
+
+// perfSource is the kernel's perf_event_open.
+type perfSource struct{}
+
+func (perfSource) Open(tid int, e Event) (Counter, error) {
+	ev, err := openPerf(tid, e)
+	if err == nil {
+		return perfCounter{ev}, nil
+	}
+	if reason, remedy, known := explain(err, e.Hardware()); known {
+		return nil, &NotAvailableError{Event: e, Reason: reason, Remedy: remedy, Err: err}
+	}
+	return nil, fmt.Errorf("opening %s of thread %d: %w", e, tid, err)
+}
+
+var configurators = [eventCount]perf.Configurator{
+	perf.TaskClock, perf.ContextSwitches, perf.PageFaults, perf.CPUMigrations,
+	perf.Instructions, perf.CPUCycles, perf.RefCPUCycles,
+}
+
+// openPerf opens e on a thread. Software events happen in the kernel: leaving
+// the kernel out, as paranoid level 2 demands of a user, makes switches and
+// migrations count zero without an error. So only the task clock, which knows no
+// modes, is opened that way.
+func openPerf(tid int, e Event) (*perf.Event, error) {
+	attr := &perf.Attr{
+		Label:       e.String(), // given, so that go-perf does not search sysfs for one
+		CountFormat: perf.CountFormat{Enabled: true, Running: true},
+		Options:     perf.Options{ExcludeHypervisor: true, ExcludeKernel: e.Hardware()},
+	}
+	if err := configurators[e].Configure(attr); err != nil {
+		return nil, err
+	}
+	ev, err := perf.Open(attr, tid, perf.AnyCPU, nil)
+	if err != nil && e == TaskClock && (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) {
+		attr.Options.ExcludeKernel = true
+		ev, err = perf.Open(attr, tid, perf.AnyCPU, nil)
+	}
+	return ev, err
+}
+
+type perfCounter struct{ ev *perf.Event }
+
+func (c perfCounter) Read() (Reading, error) {
+	n, err := c.ev.ReadCount()
+	if err != nil {
+		return Reading{}, fmt.Errorf("reading %s: %w", n.Label, err)
+	}
+	return Reading{Value: n.Value, Enabled: units.Ns(n.Enabled), Running: units.Ns(n.Running)}, nil
+}
+
+func (c perfCounter) Close() error { return c.ev.Close() }

@@ -1,0 +1,126 @@
+package hpc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stackagent/internal/units"
+)
+
+// FileName is the file of a session folder that holds the counters from outside.
+const FileName = "counters.json"
+
+const (
+	fileVersion = 1
+	maxFileSize = 64 << 20 // far more than a hundred thousand threads need
+)
+
+// File is the content of counters.json: the totals of every thread of the JVM,
+// its service threads included, as the kernel counted them from outside.
+type File struct {
+	Version      int              `json:"version"`
+	PID          int              `json:"pid"`
+	Unopened     int              `json:"unopened_threads"` // threads that could not be counted
+	NotAvailable map[Event]string `json:"not_available"`    // event -> why
+	Threads      []ThreadTotals   `json:"threads"`
+}
+
+// Snapshot is what the counters hold now, ready to be written.
+func (c *Counters) Snapshot() File {
+	f := File{Version: fileVersion, PID: c.pid, Unopened: c.Unopened(), NotAvailable: map[Event]string{}, Threads: c.Totals()}
+	for _, na := range c.Missing() {
+		f.NotAvailable[na.Event] = na.Reason
+	}
+	return f
+}
+
+// Write puts f into the folder dir, aside first and then renamed, so that a
+// reader never sees half a file.
+func (f File) Write(dir string) error {
+	b, err := json.MarshalIndent(f, "", " ")
+	if err != nil {
+		return fmt.Errorf("encoding counters: %w", err)
+	}
+	path := filepath.Join(dir, FileName)
+	if err := os.WriteFile(path+".tmp", b, 0o600); err != nil {
+		return fmt.Errorf("writing counters: %w", err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return fmt.Errorf("writing counters: %w", err)
+	}
+	return nil
+}
+
+// ReadFile reads the counters of a session folder; nil without an error when
+// there are none.
+func ReadFile(dir string) (*File, error) {
+	path := filepath.Join(dir, FileName)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading counters: %w", err)
+	}
+	if info.Size() > maxFileSize {
+		return nil, fmt.Errorf("reading counters: %s has %d bytes, at most %d are read", path, info.Size(), maxFileSize)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading counters: %w", err)
+	}
+	return parseFile(path, b)
+}
+
+func parseFile(path string, b []byte) (*File, error) {
+	var f File
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("reading counters: %s: %w", path, err)
+	}
+	if f.Version != fileVersion {
+		return nil, fmt.Errorf("reading counters: %s has version %d, this program knows %d: use the version of shadow that wrote it", path, f.Version, fileVersion)
+	}
+	for i := range f.Threads {
+		for e, n := range f.Threads[i].Counts {
+			if n == nil {
+				return nil, fmt.Errorf("reading counters: %s: thread %d has no value for %s", path, f.Threads[i].TID, e)
+			}
+		}
+	}
+	return &f, nil
+}
+
+// threadJSON is ThreadTotals with null for a CPU time that is not known.
+type threadJSON struct {
+	TID    int              `json:"tid"`
+	Name   string           `json:"name"`
+	Before *units.Ns        `json:"cpu_before_ns"`
+	Ended  bool             `json:"ended"`
+	Counts map[Event]*Total `json:"counts"`
+}
+
+// MarshalJSON writes null for what was not measured.
+func (t ThreadTotals) MarshalJSON() ([]byte, error) {
+	j := threadJSON{TID: t.TID, Name: t.Name, Ended: t.Ended, Counts: t.Counts}
+	if t.Before.Measured() {
+		j.Before = &t.Before
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (t *ThreadTotals) UnmarshalJSON(b []byte) error {
+	var j threadJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*t = ThreadTotals{TID: j.TID, Name: j.Name, Before: units.NotMeasured, Ended: j.Ended, Counts: j.Counts}
+	if j.Before != nil {
+		t.Before = *j.Before
+	}
+	return nil
+}

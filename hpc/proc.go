@@ -1,0 +1,122 @@
+package hpc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/units"
+)
+
+// ErrProcessEnded says that the process has no threads any more.
+var ErrProcessEnded = errors.New("the process has ended")
+
+// TaskID names a kernel thread for ever: thread ids are used again, but not
+// with the same start time.
+type TaskID struct {
+	TID   int
+	Start uint64 // field 22 of /proc/PID/task/TID/stat, in clock ticks since boot
+}
+
+// Task is a thread as the kernel lists it.
+type Task struct {
+	ID   TaskID
+	Name string   // comm
+	CPU  units.Ns // CPU time so far, or NotMeasured
+}
+
+// Tasks lists the threads of a process; /proc, or a test's.
+type Tasks interface {
+	List(pid int) ([]Task, error)
+}
+
+type procTasks struct{}
+
+// List reads /proc/PID/task. Threads that end meanwhile are left out.
+func (procTasks) List(pid int) ([]Task, error) {
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+			return nil, fmt.Errorf("process %d: %w", pid, ErrProcessEnded)
+		}
+		return nil, fmt.Errorf("listing the threads of process %d: %w", pid, err)
+	}
+	tasks := make([]Task, 0, len(entries))
+	for _, entry := range entries {
+		tid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(dir + "/" + entry.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		name, start, err := parseStat(stat)
+		if err != nil {
+			return nil, fmt.Errorf("%s/%d/stat: %w", dir, tid, err)
+		}
+		task := Task{ID: TaskID{TID: tid, Start: start}, Name: name, CPU: units.NotMeasured}
+		if cpu, _, err := SchedStat(pid, tid); err == nil {
+			task.CPU = cpu
+		}
+		tasks = append(tasks, task)
+	}
+	return tasks, nil
+}
+
+// parseStat takes comm (field 2) and starttime (field 22) out of a stat line
+// (proc(5)). The name may hold blanks and parentheses; the last ')' ends it.
+func parseStat(line []byte) (name string, start uint64, err error) {
+	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if open < 0 || end < open {
+		return "", 0, fmt.Errorf("no thread name in %q", cut(line))
+	}
+	fields := strings.Fields(string(line[end+1:])) // from field 3 on
+	const startTime = 22 - 3
+	if len(fields) <= startTime {
+		return "", 0, fmt.Errorf("%d fields after the name, need %d", len(fields), startTime+1)
+	}
+	start, err = strconv.ParseUint(fields[startTime], 10, 64)
+	if err != nil {
+		return "", 0, fmt.Errorf("start time: %w", err)
+	}
+	return string(line[open+1 : end]), start, nil
+}
+
+func cut(b []byte) string {
+	if len(b) > 40 {
+		b = b[:40]
+	}
+	return string(b)
+}
+
+// SchedStat is the kernel's own account of a thread, /proc/PID/task/TID/schedstat:
+// time on a CPU, and time spent runnable but waiting for one, nanoseconds.
+func SchedStat(pid, tid int) (cpu, waiting units.Ns, err error) {
+	path := fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, tid)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the scheduler's account: %w", err)
+	}
+	return parseSchedStat(b)
+}
+
+func parseSchedStat(b []byte) (cpu, waiting units.Ns, err error) {
+	fields := strings.Fields(string(b))
+	if len(fields) < 2 {
+		return 0, 0, fmt.Errorf("schedstat has %d fields, need 2 or more: %q", len(fields), cut(b))
+	}
+	run, err1 := strconv.ParseInt(fields[0], 10, 64)
+	wait, err2 := strconv.ParseInt(fields[1], 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, 0, fmt.Errorf("schedstat %q: %w", cut(b), err)
+	}
+	return units.Ns(run), units.Ns(wait), nil
+}
