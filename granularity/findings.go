@@ -1,0 +1,306 @@
+package granularity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackagent/internal/units"
+)
+
+// FindingKind tells what a finding is for.
+type FindingKind string
+
+// The kinds of findings.
+const (
+	Fact    FindingKind = "fact"    // what happened
+	Advice  FindingKind = "advice"  // something to act on
+	Caution FindingKind = "caution" // something that limits what the figures say
+)
+
+// Finding is one observation in a sentence or two, with its figures in it.
+type Finding struct {
+	Kind FindingKind `json:"kind"`
+	Text string      `json:"text"`
+}
+
+// Fineness says how fine a set of executions is: how many take less than a
+// microsecond, ten and a hundred, by the work metric named.
+type Fineness struct {
+	Metric                          Metric
+	N                               int64
+	Below1us, Below10us, Below100us int64
+	Median                          units.Ns
+}
+
+// FinenessOf counts v against the three limits.
+func FinenessOf(m Metric, v *Values) Fineness {
+	f := Fineness{Metric: m, N: int64(v.Len())}
+	if f.N == 0 {
+		return f
+	}
+	f.Below1us = int64(v.CountBelow(1_000))
+	f.Below10us = int64(v.CountBelow(10_000))
+	f.Below100us = int64(v.CountBelow(100_000))
+	f.Median = v.Quantile(500)
+	return f
+}
+
+// Facts are what Findings looks at.
+type Facts struct {
+	Duration      units.Ns
+	CPUs          int
+	Created       int64
+	Executions    int64
+	NeverExecuted int64
+	Threw         int64
+	Running       int64
+	Threads       int64 // threads that executed tasks
+	Total         Metrics
+	Fine          Fineness // of the program's own tasks, thread bodies left out
+	FineIsAll     bool     // there were none: Fine is about all executions
+	Rows          []Hotspot
+	GC            PauseStats
+	LostEvents    uint64
+	LostBatches   uint64
+	Refused       uint64 // classes that kept their bytes
+	NotAvailable  []string
+}
+
+// Thresholds of the advice. They are judgements, not measurements; the
+// sentences carry the figures, so that a reader can judge for himself.
+const (
+	fineMedian     = 10 * 1000 // ns: below this a task's hand-over can rival its work
+	fineShare      = 0.05      // of all executions, from which a fine class is named
+	fineExecutions = 1000      // and at least so many
+	coarseShare    = 0.2       // of the session in one execution: nothing else can balance it
+	gcShare        = 0.05      // of the session stopped
+	maxAdvice      = 3         // classes named per kind of advice
+)
+
+// Findings says in sentences what the figures show, most important first
+// within each kind: facts, then advice, then cautions.
+func Findings(f Facts) []Finding {
+	var out []Finding
+	add := func(k FindingKind, texts ...string) {
+		for _, t := range texts {
+			if t != "" {
+				out = append(out, Finding{k, t})
+			}
+		}
+	}
+	add(Fact, volume(f), fineness(f), whereWork(f), busy(f), collector(f, false))
+	add(Advice, tooFine(f)...)
+	add(Advice, tooCoarse(f)...)
+	add(Advice, neverRun(f), collector(f, true))
+	add(Fact, threw(f))
+	add(Caution, lost(f), running(f), refused(f), unavailable(f))
+	return out
+}
+
+func volume(f Facts) string {
+	if f.Executions == 0 {
+		return fmt.Sprintf("No execution of a task was recorded in %s (%s tasks were created).",
+			units.FormatNs(f.Duration), units.FormatCount(f.Created))
+	}
+	s := fmt.Sprintf("%s of %s on %s in %s",
+		plural(f.Executions, "execution", "executions"), plural(f.Created, "created task", "created tasks"),
+		plural(f.Threads, "thread", "threads"), units.FormatNs(f.Duration))
+	if f.Duration > 0 {
+		if rate := float64(f.Executions) / (float64(f.Duration) / 1e9); rate >= 1 {
+			s += fmt.Sprintf(" (%s a second)", units.FormatCount(int64(rate)))
+		}
+	}
+	return s + "."
+}
+
+func fineness(f Facts) string {
+	n := f.Fine.N
+	if n == 0 {
+		return ""
+	}
+	who := "the program's own tasks (thread bodies left out)"
+	if f.FineIsAll {
+		who = "all executions"
+	}
+	return fmt.Sprintf("Of %s, %s take less than 1 µs of %s, %s less than 10 µs, %s less than 100 µs; the median is %s.",
+		who, share(f.Fine.Below1us, n), f.Fine.Metric.Label(), share(f.Fine.Below10us, n),
+		share(f.Fine.Below100us, n), units.FormatNs(f.Fine.Median))
+}
+
+// whereWork names the classes that together hold 90 % of the work, at most 3.
+func whereWork(f Facts) string {
+	rows := slices.Clone(f.Rows)
+	if err := SortHotspots(rows, ByWork); err != nil || len(rows) == 0 || rows[0].Work <= 0 {
+		return ""
+	}
+	var names []string
+	sum := 0.0
+	for _, r := range rows {
+		if sum >= 0.9 || len(names) == maxAdvice || r.Work <= 0 {
+			break
+		}
+		sum += r.WorkShare
+		names = append(names, fmt.Sprintf("%s (%s)", r.Class, units.FormatPercent(r.WorkShare)))
+	}
+	verb := "holds"
+	if len(names) > 1 {
+		verb = "hold"
+	}
+	return fmt.Sprintf("%s %s %s of the %s of all tasks.", join(names), verb,
+		units.FormatPercent(min(sum, 1)), f.Total.WorkMetric().Label())
+}
+
+func busy(f Facts) string {
+	d, ok := f.Total[SelfCPU]
+	if !ok || f.Duration <= 0 || f.CPUs <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("Finished tasks used %.2f of %d processors on average (%s of CPU time in %s).",
+		float64(d.Sum)/float64(f.Duration), f.CPUs, units.FormatNs(d.Sum), units.FormatNs(f.Duration))
+}
+
+// collector says what the pauses cost; as advice when they cost much.
+func collector(f Facts, advice bool) string {
+	if f.Duration <= 0 {
+		return ""
+	}
+	part := float64(f.GC.Total) / float64(f.Duration)
+	if advice {
+		if part < gcShare {
+			return ""
+		}
+		return fmt.Sprintf("The program stood still for garbage collection %s of the time: try a larger heap or another "+
+			"collector, or allocate less inside the tasks.", units.FormatPercent(part))
+	}
+	if f.GC.Count == 0 {
+		return "No garbage collection stopped the program."
+	}
+	return fmt.Sprintf("Garbage collection stopped the program %s, %s in all (%s of the time), %s at the longest.",
+		plural(f.GC.Count, "time", "times"), units.FormatNs(f.GC.Total), units.FormatPercent(part), units.FormatNs(f.GC.Max))
+}
+
+// tooFine names classes with many tiny executions: hand-over can cost as much.
+func tooFine(f Facts) []string {
+	var out []string
+	for _, r := range ownTasks(f.Rows, ByCount) {
+		m := r.WorkMetric()
+		d := r.Metrics[m]
+		if len(out) == maxAdvice || d.Count < fineExecutions || d.P50 >= fineMedian || r.ExecutionShare < fineShare {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of all executions for %s of the work. "+
+			"Creating, queueing and waking can rival work that small; give each task more of it (batches, a higher threshold for splitting).",
+			r.Class, plural(d.Count, "execution", "executions"), units.FormatNs(d.P50), m.Label(),
+			units.FormatPercent(r.ExecutionShare), units.FormatPercent(r.WorkShare)))
+	}
+	return out
+}
+
+// tooCoarse names classes one execution of which is a large part of the run.
+func tooCoarse(f Facts) []string {
+	var out []string
+	for _, r := range ownTasks(f.Rows, ByMax) {
+		m := r.WorkMetric()
+		d := r.Metrics[m]
+		if len(out) == maxAdvice || d.Count < 2 || float64(d.Max) < coarseShare*float64(f.Duration) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s is coarse-grained: its longest execution takes %s of %s, %s of the session; "+
+			"no schedule is shorter than its longest task, so split it if other processors idle meanwhile.",
+			r.Class, units.FormatNs(d.Max), m.Label(), units.FormatPercent(float64(d.Max)/float64(f.Duration))))
+	}
+	return out
+}
+
+// ownTasks are the rows of the program's classes that are not thread bodies.
+func ownTasks(rows []Hotspot, order Order) []Hotspot {
+	var own []Hotspot
+	for _, r := range rows {
+		if !r.JDK && r.Kinds&units.KindThread == 0 {
+			own = append(own, r)
+		}
+	}
+	if err := SortHotspots(own, order); err != nil {
+		return nil
+	}
+	return own
+}
+
+func neverRun(f Facts) string {
+	if f.NeverExecuted <= 0 || f.Created <= 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%s (%s of those created) never executed as tasks", plural(f.NeverExecuted, "task", "tasks"), share(f.NeverExecuted, f.Created))
+	rows := slices.Clone(f.Rows)
+	if err := SortHotspots(rows, ByNever); err == nil && len(rows) > 0 && rows[0].NeverExecuted > 0 {
+		s += fmt.Sprintf(", most of them %s (%s)", rows[0].Class, units.FormatCount(rows[0].NeverExecuted))
+		if rows[0].NeverExecuted*2 < f.NeverExecuted {
+			s = strings.Replace(s, "most of them", "the most", 1)
+		}
+	}
+	return s + ": objects created for nothing, computed directly by their creator, or still queued at the end."
+}
+
+func threw(f Facts) string {
+	if f.Threw <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s ended by an exception (%s of all).", plural(f.Threw, "execution", "executions"), share(f.Threw, f.Executions))
+}
+
+func lost(f Facts) string {
+	if f.LostEvents == 0 && f.LostBatches == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s were lost (%s that never arrived included): counts and sums are too low by that, "+
+		"shares and quantiles describe what was stored.",
+		plural(int64(f.LostEvents), "event", "events"), plural(int64(f.LostBatches), "batch", "batches"))
+}
+
+func running(f Facts) string {
+	if f.Running <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s still running at the end: counted as executions, but without a value in the distributions.",
+		plural(f.Running, "execution was", "executions were"))
+}
+
+func refused(f Facts) string {
+	if f.Refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s not instrumented: executions of such classes are unseen.",
+		plural(int64(f.Refused), "class was", "classes were"))
+}
+
+func unavailable(f Facts) string {
+	if len(f.NotAvailable) == 0 {
+		return ""
+	}
+	names := slices.Clone(f.NotAvailable)
+	slices.Sort(names)
+	return fmt.Sprintf("Not measured: %s.", strings.Join(names, ", "))
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return units.FormatCount(n) + " " + many
+}
+
+func share(part, whole int64) string {
+	if whole == 0 {
+		return units.FormatPercent(0)
+	}
+	return units.FormatPercent(float64(part) / float64(whole))
+}
+
+// join lists names as a sentence does: "a", "a and b", "a, b and c".
+func join(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

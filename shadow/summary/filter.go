@@ -1,0 +1,102 @@
+package summary
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// Filter chooses task classes. The zero value lets all pass.
+type Filter struct {
+	App   bool   `json:"app,omitempty"`   // leave out classes of the platform
+	Class string `json:"class,omitempty"` // glob over the Java name: *, ?, [a-z]
+}
+
+// ErrBadGlob is a class glob that is not well formed.
+var ErrBadGlob = errors.New("bad class pattern")
+
+// Active tells whether the filter leaves anything out.
+func (f Filter) Active() bool { return f.App || f.Class != "" }
+
+// Check tells whether the class glob is well formed.
+func (f Filter) Check() error {
+	if _, err := path.Match(f.Class, ""); err != nil {
+		return fmt.Errorf("%w %q: %w (use *, ? and [...])", ErrBadGlob, f.Class, err)
+	}
+	return nil
+}
+
+// Match tells whether a class passes. A glob's * matches dots too, since class
+// names hold no slash; a name that is equal always matches.
+func (f Filter) Match(name string, kinds units.Kinds) bool {
+	if f.App && IsJDK(name, kinds) {
+		return false
+	}
+	if f.Class == "" || f.Class == name {
+		return true
+	}
+	// A slash in a hidden class's name would end a *.
+	ok, err := path.Match(strings.ReplaceAll(f.Class, "/", "."), strings.ReplaceAll(name, "/", "."))
+	return err == nil && ok
+}
+
+// IsJDK tells whether a class belongs to the platform: the agent says so, or
+// its name is in a package that only the platform may define. A lambda belongs
+// to the class that hosts it.
+func IsJDK(name string, kinds units.Kinds) bool {
+	if kinds&units.KindJDK != 0 {
+		return true
+	}
+	for _, p := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun."} {
+		if strings.HasPrefix(name, p) {
+			// javax and com.sun hold programs' libraries too: only the agent knows.
+			return p != "javax." && p != "com.sun."
+		}
+	}
+	return false
+}
+
+// HotspotOptions says which rows of a listing to show.
+type HotspotOptions struct {
+	By     string // "class" (or ""), "thread"
+	Sort   granularity.Order
+	Top    int // 0: all
+	Filter Filter
+}
+
+// ErrUnknownBy is a grouping that does not exist.
+var ErrUnknownBy = errors.New("unknown grouping")
+
+// Hotspots lists the rows of s, sorted and cut. Listing by thread wants a
+// summary built with Options.PerThread (and ignores Filter here: threads have
+// no class).
+func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
+	if err := o.Filter.Check(); err != nil {
+		return nil, err
+	}
+	var rows []granularity.Hotspot
+	switch o.By {
+	case "", "class":
+		rows = make([]granularity.Hotspot, 0, len(s.Rows))
+		for _, r := range s.Rows {
+			if o.Filter.Match(r.Class, r.Kinds) {
+				rows = append(rows, r)
+			}
+		}
+	case "thread":
+		rows = append(make([]granularity.Hotspot, 0, len(s.ThreadRows)), s.ThreadRows...)
+	default:
+		return nil, fmt.Errorf("%w %q: use class or thread", ErrUnknownBy, o.By)
+	}
+	if err := granularity.SortHotspots(rows, o.Sort); err != nil {
+		return nil, err
+	}
+	if o.Top > 0 && len(rows) > o.Top {
+		rows = rows[:o.Top]
+	}
+	return rows, nil
+}

@@ -1,0 +1,233 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// Figures is the data behind the figures of a report.
+type Figures struct {
+	Metrics []granularity.Metric // the measured ones
+	// Shapes has, per metric, the distribution of all executions first, then
+	// of the classes with the most work. Program classes come before the
+	// platform's.
+	Shapes map[granularity.Metric][]Shape
+	Grid   granularity.Grid
+	Total  *granularity.Series // all executions
+	// ByClass has the busiest classes, most executions first; the rest of the
+	// executions is Total less their sum.
+	ByClass []ClassSeries
+}
+
+// Shape is a distribution to draw.
+type Shape struct {
+	Label string // a class name, or "all executions"
+	JDK   bool
+	All   bool
+	CDF   granularity.CDF
+	Box   granularity.Box
+}
+
+// ClassSeries is a class over time.
+type ClassSeries struct {
+	Label  string
+	JDK    bool
+	Series *granularity.Series
+}
+
+// cdfPoints is the number of points to which a curve is thinned.
+const cdfPoints = 2000
+
+// AllLabel stands for all executions (that pass the filter) in figures.
+const AllLabel = "all executions"
+
+// distributions computes the rows and the shapes and lets go of the values
+// metric by metric.
+func (b *builder) distributions(s *Summary, groups []*classGroup) {
+	s.Metrics = granularity.Metrics{}
+	s.Rows = make([]granularity.Hotspot, len(groups))
+	for i, g := range groups {
+		s.Rows[i] = b.row(g)
+	}
+	whole := b.wholes(s, groups)
+	work := s.Metrics.WorkMetric()
+	total := s.Metrics[work].Sum
+	for i := range s.Rows {
+		share(&s.Rows[i], work, total, s.Tasks.Executions)
+	}
+	b.fineness(s, groups, work, whole[work])
+	order := workOrder(s.Rows, groups)
+	if b.opts.Shapes {
+		s.Figures = b.figures(s, order, whole)
+	}
+	s.Rows = nil
+	for _, o := range order {
+		s.Rows = append(s.Rows, o.row)
+		o.group.Work = [granularity.NMetrics]granularity.Values{}
+	}
+}
+
+// wholes merges the values of all groups and describes them, per metric.
+func (b *builder) wholes(s *Summary, groups []*classGroup) (whole [granularity.NMetrics]*granularity.Values) {
+	for m := range granularity.NMetrics {
+		whole[m] = new(granularity.Values)
+		var missing int64
+		for _, g := range groups {
+			whole[m].Merge(&g.Work[m])
+			missing += g.NotMeasured[m]
+		}
+		if whole[m].Len() > 0 || b.measures(m) {
+			d := granularity.Describe(whole[m])
+			d.NotMeasured = missing
+			s.Metrics[m] = d
+		}
+	}
+	return whole
+}
+
+// measures tells whether the session set out to measure m: then its
+// distribution is reported even if it is empty.
+func (b *builder) measures(m granularity.Metric) bool {
+	name := "wall"
+	if m == granularity.CPU || m == granularity.SelfCPU {
+		name = "cpu"
+	}
+	return slices.Contains(b.src.Manifest.Metrics, name)
+}
+
+func (b *builder) row(g *classGroup) granularity.Hotspot {
+	h := hotspot(&g.Group)
+	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), IsJDK(g.name, g.kinds)
+	h.Created, h.NeverExecuted = g.created, g.never
+	return h
+}
+
+func hotspot(g *granularity.Group) granularity.Hotspot {
+	return granularity.Hotspot{
+		Executions: g.Executions, Threads: g.Threads(), Nested: g.Nested, Threw: g.Threw,
+		Running: g.Running, Metrics: g.Describe(),
+	}
+}
+
+func share(h *granularity.Hotspot, work granularity.Metric, total units.Ns, executions int64) {
+	h.Work = h.Metrics[work].Sum
+	if total > 0 {
+		h.WorkShare = float64(h.Work) / float64(total)
+	}
+	if executions > 0 {
+		h.ExecutionShare = float64(h.Executions) / float64(executions)
+	}
+}
+
+// fineness looks at the program's own tasks, without the bodies of threads,
+// whose length says nothing about how the work was divided.
+func (b *builder) fineness(s *Summary, groups []*classGroup, m granularity.Metric, whole *granularity.Values) {
+	var own granularity.Values
+	for _, g := range groups {
+		if !IsJDK(g.name, g.kinds) && !isBody(g.name, g.kinds) {
+			own.Merge(&g.Work[m])
+		}
+	}
+	if own.Len() == 0 {
+		s.FineIsAll = true
+		s.Fine = granularity.FinenessOf(m, whole)
+		return
+	}
+	s.Fine = granularity.FinenessOf(m, &own)
+}
+
+// isBody tells whether executions of the class are the loop of a thread or of
+// a pool's worker.
+func isBody(name string, kinds units.Kinds) bool {
+	if kinds&units.KindThread != 0 {
+		return true
+	}
+	switch name {
+	case "java.util.concurrent.ThreadPoolExecutor$Worker",
+		"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker",
+		"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable",
+		"io.netty.util.concurrent.FastThreadLocalRunnable":
+		return true
+	}
+	return false
+}
+
+// rowGroup keeps a row beside the values it came from.
+type rowGroup struct {
+	row   granularity.Hotspot
+	group *classGroup
+}
+
+// workOrder sorts by work, as the listing does.
+func workOrder(rows []granularity.Hotspot, groups []*classGroup) []rowGroup {
+	at := make(map[string]*classGroup, len(groups))
+	for _, g := range groups {
+		at[g.name] = g
+	}
+	sorted := slices.Clone(rows)
+	// ByWork is a known order: there is nothing to fail.
+	_ = granularity.SortHotspots(sorted, granularity.ByWork)
+	out := make([]rowGroup, len(sorted))
+	for i, r := range sorted {
+		out[i] = rowGroup{r, at[r.Class]}
+	}
+	return out
+}
+
+// figures computes the curves of all executions and of the chosen classes.
+func (b *builder) figures(s *Summary, order []rowGroup, whole [granularity.NMetrics]*granularity.Values) *Figures {
+	f := &Figures{Shapes: map[granularity.Metric][]Shape{}, Grid: b.grid, Total: b.total}
+	chosen := b.choose(order)
+	for m := range granularity.NMetrics {
+		if _, ok := s.Metrics[m]; !ok {
+			continue
+		}
+		f.Metrics = append(f.Metrics, m)
+		shapes := []Shape{shapeOf(AllLabel, false, whole[m])}
+		shapes[0].All = true
+		for _, c := range chosen {
+			if c.group.Measured(m) {
+				shapes = append(shapes, shapeOf(c.row.Class, c.row.JDK, &c.group.Work[m]))
+			}
+		}
+		f.Shapes[m] = shapes
+	}
+	busiest := slices.Clone(order)
+	slices.SortStableFunc(busiest, func(a, c rowGroup) int { return cmp.Compare(c.row.Executions, a.row.Executions) })
+	for _, c := range busiest[:min(len(busiest), b.opts.Classes)] {
+		if c.row.Executions > 0 {
+			f.ByClass = append(f.ByClass, ClassSeries{c.row.Class, c.row.JDK, c.group.Series})
+		}
+	}
+	return f
+}
+
+func shapeOf(label string, jdk bool, v *granularity.Values) Shape {
+	return Shape{Label: label, JDK: jdk, CDF: granularity.CDFOf(v, cdfPoints), Box: granularity.BoxOf(v)}
+}
+
+// choose picks the classes with a curve of their own: the program's classes by
+// work, filled up with the platform's. Bodies of threads come last: one value
+// per thread is hardly a distribution.
+func (b *builder) choose(order []rowGroup) []rowGroup {
+	rankOf := func(r rowGroup) int {
+		switch {
+		case isBody(r.row.Class, r.row.Kinds):
+			return 2
+		case r.row.JDK:
+			return 1
+		}
+		return 0
+	}
+	var ran []rowGroup
+	for _, r := range order {
+		if r.row.Executions > 0 {
+			ran = append(ran, r)
+		}
+	}
+	slices.SortStableFunc(ran, func(a, c rowGroup) int { return rankOf(a) - rankOf(c) })
+	return ran[:min(len(ran), b.opts.Classes)]
+}

@@ -1,0 +1,156 @@
+// Package summary reads a session once and condenses it: the counts and
+// distributions of `shadow stats`, the rows of `shadow hotspots`, the rows of
+// `shadow threads` and the data behind every figure of a report.
+package summary
+
+import (
+	"time"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// Options says what to condense.
+type Options struct {
+	Filter Filter
+	// PerThread keeps the distributions of each thread as well
+	// (Summary.ThreadRows); it doubles the memory needed.
+	PerThread bool
+	// Shapes computes what figures need (Summary.Figures).
+	Shapes bool
+	// Classes is the number of classes with a curve of their own in a figure;
+	// 0 means DefaultClasses.
+	Classes int
+}
+
+// DefaultClasses is the number of classes that a figure shows one by one.
+const DefaultClasses = 5
+
+// Summary is a session in figures. Its JSON form is that of `shadow stats
+// --format json`. Times are CLOCK_MONOTONIC nanoseconds.
+type Summary struct {
+	Session    string   `json:"session"`
+	JVM        JVM      `json:"jvm"`
+	Started    string   `json:"started"` // wall clock, RFC 3339, UTC; "" if not known
+	DurationNs units.Ns `json:"duration_ns"`
+	Ended      string   `json:"ended"` // "exit", "lost contact", "shadow closed"; "": not in order
+	Filter     *Filter  `json:"filter,omitempty"`
+	Tasks      Tasks    `json:"tasks"`
+	Lost       Lost     `json:"lost"`
+	// Metrics has a distribution over all executions (that pass the filter)
+	// for each metric that was measured.
+	Metrics      granularity.Metrics   `json:"metrics"`
+	GC           GC                    `json:"gc"`
+	NotAvailable map[string]string     `json:"not_available"` // metric -> why
+	Refusals     []store.Refusal       `json:"refusals"`
+	Findings     []granularity.Finding `json:"findings"`
+	Warnings     []string              `json:"warnings,omitempty"` // what of the folder could not be read
+
+	// StartNs and EndNs bound the session.
+	StartNs units.MonoNs `json:"-"`
+	EndNs   units.MonoNs `json:"-"`
+	// Rows has a row per class that passes the filter, most work first.
+	Rows []granularity.Hotspot `json:"-"`
+	// ThreadRows has a row per thread that executed tasks, with distributions
+	// if Options.PerThread.
+	ThreadRows []granularity.Hotspot `json:"-"`
+	// Threads has a row per thread of the JVM.
+	Threads   []ThreadRow          `json:"-"`
+	Pauses    []granularity.Span   `json:"-"` // GC pauses, by start
+	Fine      granularity.Fineness `json:"-"`
+	FineIsAll bool                 `json:"-"` // Fine is about all executions
+	Figures   *Figures             `json:"-"` // nil unless Options.Shapes
+}
+
+// JVM describes the observed process.
+type JVM struct {
+	Version      string `json:"version"`
+	PID          int    `json:"pid"`
+	GC           string `json:"gc"`
+	CPUs         int    `json:"cpus"`
+	Name         string `json:"name"`
+	MainClass    string `json:"main_class"`
+	Host         string `json:"host"`
+	Home         string `json:"home"`
+	AgentVersion string `json:"agent_version"`
+	Clock        string `json:"clock"`
+	CPUClock     string `json:"cpu_clock"`
+}
+
+// Tasks are exact counts.
+type Tasks struct {
+	Created       int64 `json:"created"`        // tasks constructed
+	Executions    int64 `json:"executions"`     // recorded, those still running included
+	NeverExecuted int64 `json:"never_executed"` // created and not executed by the end
+	Threads       int64 `json:"threads"`        // threads that executed at least one task
+	Threw         int64 `json:"threw"`          // executions ended by an exception
+	Failed        int64 `json:"failed"`         // constructions ended by an exception
+	Running       int64 `json:"running"`        // executions that had not ended
+	Cut           int64 `json:"cut"`            // executions without an exit probe
+	Nested        int64 `json:"nested"`         // executions inside another one
+	Virtual       int64 `json:"virtual"`        // executions on virtual threads
+	CreateUnseen  int64 `json:"creation_unseen"`
+	Classes       int64 `json:"classes"` // task classes created or executed
+}
+
+// Lost is what was produced and is not in the session.
+type Lost struct {
+	Events   uint64            `json:"events"`
+	Switches uint64            `json:"switches"`
+	Batches  uint64            `json:"batches"`
+	ByReason map[string]uint64 `json:"by_reason,omitempty"`
+}
+
+// GC sums up the collection pauses, in nanoseconds.
+type GC struct {
+	Pauses   int64    `json:"pauses"`
+	PauseNs  units.Ns `json:"pause_ns"` // time stopped; overlaps count once
+	MedianNs units.Ns `json:"median_ns"`
+	P99Ns    units.Ns `json:"p99_ns"`
+	MaxNs    units.Ns `json:"max_ns"`
+	Share    float64  `json:"share"` // of the session, 0 to 1
+}
+
+// ThreadRow is a thread of the JVM, Java or service thread.
+type ThreadRow struct {
+	session.Thread
+	RunExecutions int64    // executions on it that pass the filter
+	SelfWall      units.Ns // their summed self wall time
+	SelfCPU       units.Ns // their summed self CPU time, or NotMeasured
+	// Busy is, per bucket of Figures.Grid, the share of time (0 to 1) inside
+	// outermost executions that are not the thread's own body; nil if none.
+	Busy []float64
+}
+
+// Source is where a summary comes from: a session, or made-up data in tests.
+type Source struct {
+	Manifest   store.Manifest
+	Warnings   []string
+	Classes    []session.Class
+	Threads    []session.Thread
+	Pauses     []session.Pause
+	Executions func(func(*session.Chunk) error) error
+	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
+}
+
+// FromSession is the source that reads s.
+func FromSession(s *session.Session) Source {
+	return Source{
+		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
+		Threads: s.Threads, Pauses: s.Pauses, Executions: s.Executions, Counts: s.Counts,
+	}
+}
+
+// Build condenses a session in one pass over its executions.
+func Build(s *session.Session, opts Options) (*Summary, error) {
+	return BuildFrom(FromSession(s), opts)
+}
+
+func started(m *store.Manifest) string {
+	if m.WallUnixNs <= 0 {
+		return ""
+	}
+	return time.Unix(0, m.WallUnixNs).UTC().Format(time.RFC3339)
+}
