@@ -1,0 +1,28 @@
+/** Runtime.halt inside a task: no hooks, no end of the task; what was finished before is reported. */
+public class Main {
+    static class Done implements Runnable {
+        public void run() {
+            System.out.println("done");
+        }
+    }
+
+    static class Halts implements Runnable {
+        public void run() {
+            Runtime.getRuntime().halt(4);
+        }
+    }
+
+    static class Hook extends Thread {
+        public void run() {
+            System.out.println("hook");
+        }
+    }
+
+    public static void main(String[] args) {
+        Runtime.getRuntime().addShutdownHook(new Hook());
+        for (int i = 0; i < 10; i++) {
+            new Done().run();
+        }
+        new Halts().run();
+    }
+}

@@ -1,0 +1,4 @@
+/** A module that reads nothing but java.base. */
+module tasks {
+    exports tasks.api;
+}
