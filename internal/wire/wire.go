@@ -163,6 +163,10 @@ type Batch struct {
 
 	Executions []Execution // encoded as one columnar bin payload
 	Creations  []Creation  // the same
+
+	// Unknown is how many keys, fields and columns Decode skipped because it
+	// does not know them (a newer agent). It does not travel.
+	Unknown int
 }
 
 // Subject is the NATS subject of a session's batches: "stackagent.v1.batch.<session>".

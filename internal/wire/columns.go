@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"stackagent/internal/units"
+)
+
+// The columnar payloads. Every column is first turned into a sequence of
+// unsigned codes (deltas, residuals; see the transforms in executions.go and
+// creations.go), then written in the shorter of two ways: each code as a
+// varint, or runs of equal codes. All arithmetic is modulo 2^64, so that any
+// value survives, however unlikely.
+
+// payloadFormat is the first byte of a payload.
+const payloadFormat = 1
+
+// How the codes of a column are written.
+const (
+	plainCodes = 0 // a varint for each code
+	runCodes   = 1 // pairs of varints: length of the run, code
+)
+
+// Column numbers, for ever. A payload holds them in ascending order.
+const (
+	colTask       = 1
+	colOuter      = 2
+	colClass      = 3
+	colThread     = 4
+	colFlags      = 5
+	colStart      = 6 // creations: the moment of creation
+	colWall       = 7 // this and the following: executions only
+	colCPU        = 8
+	colDepth      = 9
+	colChildTicks = 10
+	colChildCPU   = 11
+)
+
+func zigzag(d uint64) uint64   { return d<<1 ^ uint64(int64(d)>>63) }
+func unzigzag(c uint64) uint64 { return c>>1 ^ -(c & 1) }
+
+// appendColumn writes one column: number, way, length in bytes, codes.
+func appendColumn(out []byte, number uint64, codes []uint64) []byte {
+	way := byte(plainCodes)
+	size := plainSize(codes)
+	if rs := runSize(codes, size); rs < size {
+		way, size = runCodes, rs
+	}
+	out = binary.AppendUvarint(out, number)
+	out = append(out, way)
+	out = binary.AppendUvarint(out, uint64(size))
+	if way == runCodes {
+		return appendRuns(out, codes)
+	}
+	for _, c := range codes {
+		out = appendUvarint(out, c)
+	}
+	return out
+}
+
+// appendUvarint is binary.AppendUvarint with the short cases, nearly all of
+// them, in line.
+func appendUvarint(out []byte, c uint64) []byte {
+	switch {
+	case c < 1<<7:
+		return append(out, byte(c))
+	case c < 1<<14:
+		return append(out, byte(c)|0x80, byte(c>>7))
+	case c < 1<<21:
+		return append(out, byte(c)|0x80, byte(c>>7)|0x80, byte(c>>14))
+	}
+	return binary.AppendUvarint(out, c)
+}
+
+func uvarintLen(c uint64) int { return (bits.Len64(c|1) + 6) / 7 }
+
+func plainSize(codes []uint64) int {
+	n := 0
+	for _, c := range codes {
+		n += uvarintLen(c)
+	}
+	return n
+}
+
+// runSize is the size of codes written as runs; it gives up at stop bytes.
+func runSize(codes []uint64, stop int) int {
+	n := 0
+	for i := 0; i < len(codes) && n < stop; {
+		j := runEnd(codes, i)
+		n += uvarintLen(uint64(j-i)) + uvarintLen(codes[i])
+		i = j
+	}
+	return n
+}
+
+func runEnd(codes []uint64, i int) int {
+	j := i + 1
+	for j < len(codes) && codes[j] == codes[i] {
+		j++
+	}
+	return j
+}
+
+func appendRuns(out []byte, codes []uint64) []byte {
+	for i := 0; i < len(codes); {
+		j := runEnd(codes, i)
+		out = binary.AppendUvarint(out, uint64(j-i))
+		out = binary.AppendUvarint(out, codes[i])
+		i = j
+	}
+	return out
+}
+
+// outerCoder codes the enclosing execution: 0 none, otherwise the difference
+// to the last one that was not none (1: the same).
+type outerCoder struct{ last uint64 }
+
+func (o *outerCoder) encode(v uint64) uint64 {
+	if v == 0 {
+		return 0
+	}
+	z := skipOver(zigzag(v-o.last), zigzag(0-o.last))
+	o.last = v
+	return z
+}
+
+func (o *outerCoder) decode(c uint64) uint64 {
+	if c == 0 {
+		return 0
+	}
+	o.last += unzigzag(unskip(c, zigzag(0-o.last)))
+	return o.last
+}
+
+// skipOver makes room for code 0 with a meaning of its own: of all values z,
+// hole never occurs, so the values below it move up by one and fill it.
+func skipOver(z, hole uint64) uint64 {
+	if z < hole {
+		return z + 1
+	}
+	return z
+}
+
+// unskip is the inverse of skipOver, for c > 0.
+func unskip(c, hole uint64) uint64 {
+	if c <= hole {
+		return c - 1
+	}
+	return c
+}
+
+// cpuRatio predicts CPU nanoseconds from clock ticks: a task that was never
+// off its CPU used ticks*ratio/2^32 nanoseconds, give or take a few.
+type cpuRatio uint64
+
+func (r cpuRatio) predict(ticks uint64) uint64 {
+	hi, lo := bits.Mul64(ticks, uint64(r))
+	return hi<<32 | lo>>32
+}
+
+// encode codes a CPU time: 0 not measured, otherwise the residual.
+func (r cpuRatio) encode(cpu units.Ns, ticks uint64) uint64 {
+	if cpu == units.NotMeasured {
+		return 0
+	}
+	p := r.predict(ticks)
+	return skipOver(zigzag(uint64(cpu)-p), r.hole(p))
+}
+
+func (r cpuRatio) decode(c, ticks uint64) units.Ns {
+	if c == 0 {
+		return units.NotMeasured
+	}
+	p := r.predict(ticks)
+	return units.Ns(p + unzigzag(unskip(c, r.hole(p))))
+}
+
+// hole is the residual that would give NotMeasured, which has its own code.
+func (r cpuRatio) hole(prediction uint64) uint64 {
+	const notMeasured = 1 << 63
+	return zigzag(notMeasured - prediction)
+}

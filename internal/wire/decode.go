@@ -1,0 +1,262 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"stackagent/internal/units"
+)
+
+// Decode reads one message. Every error is a *DecodeError. It never allocates
+// more than the limits allow, whatever lengths data claims, and does not keep
+// data.
+func Decode(data []byte, lim Limits) (*Batch, error) {
+	if len(data) > lim.Bytes {
+		return nil, &DecodeError{Field: "message", Problem: fmt.Sprintf("%d bytes, the limit is %d", len(data), lim.Bytes)}
+	}
+	src := bytes.NewReader(data)
+	r := &reader{lim: lim, src: src, size: len(data), mp: msgpack.NewDecoder(src), batch: new(Batch)}
+	r.envelope()
+	if r.err == nil && src.Len() > 0 {
+		r.fail("message", "bytes left over after the envelope", nil)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.batch, nil
+}
+
+// reader reads msgpack values with limits and keeps the first error; after
+// it, every read gives a zero value.
+type reader struct {
+	lim   Limits
+	src   *bytes.Reader
+	size  int
+	mp    *msgpack.Decoder
+	batch *Batch
+	err   *DecodeError
+}
+
+func (r *reader) fail(field, problem string, cause error) {
+	if r.err == nil {
+		r.err = &DecodeError{Offset: r.offset(), Field: field, Problem: problem, Cause: cause}
+	}
+}
+
+func (r *reader) offset() int { return r.size - r.src.Len() }
+
+// envelope reads the map of the message; keys may come in any order, each once.
+func (r *reader) envelope() {
+	n, err := r.mp.DecodeMapLen()
+	if err != nil || n < 0 {
+		r.fail("message", "not a msgpack map", err)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i < n && r.err == nil; i++ {
+		key := r.str("key")
+		if r.err == nil && seen[key] {
+			r.fail(strconv.Quote(key), "key comes twice", nil)
+			return
+		}
+		if r.known(key) {
+			seen[key] = true
+		}
+	}
+	for _, key := range []string{keyVersion, keySession, keySeq, keyClock, keyTotals} {
+		if r.err == nil && !seen[key] {
+			r.fail(strconv.Quote(key), "missing", nil)
+		}
+	}
+}
+
+// known reads the value of key; a key it does not know is skipped and counted.
+func (r *reader) known(key string) bool {
+	if r.err != nil {
+		return false
+	}
+	b := r.batch
+	switch key {
+	case keyVersion:
+		b.Version = int(r.uintMax("version", 1<<31-1))
+		if r.err == nil && b.Version != Version {
+			r.fail("version", fmt.Sprintf("format %d; this program reads format %d", b.Version, Version), nil)
+		}
+	case keySession:
+		b.Session = r.str("session")
+		if err := ValidSession(b.Session); err != nil {
+			r.fail("session", "not a name of a session", err)
+		}
+	case keySeq:
+		if b.Seq = r.uint("seq"); b.Seq == 0 {
+			r.fail("seq", "sequence numbers begin at 1", nil)
+		}
+	case keyClock:
+		b.Clock = r.clock("clock")
+	case keyHello:
+		b.Hello = r.hello()
+	case keyTotals:
+		b.Totals = r.totals()
+	case keyLast:
+		b.Last = r.bool("last")
+	case keyExitNote:
+		b.ExitNote = r.str("exit note")
+	default:
+		return r.list(key)
+	}
+	return true
+}
+
+// list reads the lists and payloads of the envelope.
+func (r *reader) list(key string) bool {
+	b := r.batch
+	var err error
+	unknown := 0
+	switch key {
+	case keyClasses:
+		b.Classes = listOf(r, "classes", (*reader).class)
+	case keyThreads:
+		b.Threads = listOf(r, "threads", (*reader).thread)
+	case keyOS:
+		b.OS = listOf(r, "os threads", (*reader).osThread)
+	case keyPauses:
+		b.Pauses = listOf(r, "pauses", (*reader).pause)
+	case keyRefusals:
+		b.Refusals = listOf(r, "refusals", (*reader).refusal)
+	case keyExecutions:
+		data, base := r.bin("executions")
+		if r.err == nil {
+			b.Executions, unknown, err = decodeExecutions(data, r.lim.Events)
+			r.payloadError("executions", base, err)
+		}
+	case keyCreations:
+		data, base := r.bin("creations")
+		if r.err == nil {
+			b.Creations, unknown, err = decodeCreations(data, r.lim.Events)
+			r.payloadError("creations", base, err)
+		}
+	default:
+		r.skip("unknown key", r.lim.Unknown)
+		b.Unknown++
+		return false
+	}
+	b.Unknown += unknown
+	return true
+}
+
+func (r *reader) payloadError(field string, base int, err error) {
+	if err == nil || r.err != nil {
+		return
+	}
+	if de, ok := err.(*DecodeError); ok {
+		r.err = &DecodeError{Offset: base + de.Offset, Field: field + ", " + de.Field, Problem: de.Problem, Cause: de.Cause}
+		return
+	}
+	r.fail(field, "bad payload", err)
+}
+
+func (r *reader) class(field string) (c Class) {
+	end := r.fields(field, 4)
+	c.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	c.Name = r.str(field + ".name")
+	c.Kinds = units.Kinds(r.uintMax(field+".kinds", 1<<8-1))
+	c.Loader = r.str(field + ".loader")
+	end()
+	return c
+}
+
+func (r *reader) thread(field string) (t Thread) {
+	end := r.fields(field, 11)
+	t.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	t.JavaID = r.int(field + ".java id")
+	t.OSID = r.int32(field + ".os id")
+	t.Name = r.str(field + ".name")
+	t.Group = r.str(field + ".group")
+	t.Class = r.str(field + ".class")
+	t.Daemon = r.bool(field + ".daemon")
+	t.Virtual = r.bool(field + ".virtual")
+	t.Start = units.Ticks(r.uint(field + ".start"))
+	t.End = units.Ticks(r.uint(field + ".end"))
+	t.CPU = units.Ns(r.int(field + ".cpu"))
+	end()
+	return t
+}
+
+func (r *reader) osThread(field string) (t OSThread) {
+	end := r.fields(field, 4)
+	t.OSID = r.int32(field + ".os id")
+	t.Name = r.str(field + ".name")
+	t.CPU = units.Ns(r.int(field + ".cpu"))
+	t.Run = units.Ns(r.int(field + ".run"))
+	end()
+	return t
+}
+
+func (r *reader) pause(field string) (p Pause) {
+	end := r.fields(field, 2)
+	p.Start = units.Ticks(r.uint(field + ".start"))
+	p.End = units.Ticks(r.uint(field + ".end"))
+	end()
+	return p
+}
+
+func (r *reader) refusal(field string) (x Refusal) {
+	end := r.fields(field, 3)
+	x.Reason = r.str(field + ".reason")
+	x.Count = r.uint(field + ".count")
+	x.Sample = r.str(field + ".sample")
+	end()
+	return x
+}
+
+func (r *reader) loss(field string) (l Loss) {
+	end := r.fields(field, 2)
+	l.Reason = r.str(field + ".reason")
+	l.Events = r.uint(field + ".events")
+	end()
+	return l
+}
+
+func (r *reader) totals() (t Totals) {
+	end := r.fields("totals", 4)
+	t.Executions = r.uint("totals.executions")
+	t.Creations = r.uint("totals.creations")
+	t.Classes = r.uint("totals.classes")
+	t.Lost = listOf(r, "totals.lost", (*reader).loss)
+	end()
+	return t
+}
+
+func (r *reader) clock(field string) (c ClockPair) {
+	end := r.fields(field, 2)
+	c.Ticks = units.Ticks(r.uint(field + ".ticks"))
+	c.Mono = units.MonoNs(r.int(field + ".mono"))
+	end()
+	return c
+}
+
+func (r *reader) hello() *Hello {
+	end := r.fields("hello", 15)
+	h := &Hello{
+		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
+		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
+		JavaHome: r.str("hello.java home"), MainClass: r.str("hello.main class"),
+		GC: r.str("hello.gc"), CPUs: int(r.int32("hello.cpus")),
+		AgentVersion: r.str("hello.agent version"), ClockName: r.str("hello.clock name"),
+		CPUClock: r.str("hello.cpu clock"), WallUnixNs: r.int("hello.wall"),
+		StartClock: r.clock("hello.start clock"), Metrics: listOf(r, "hello.metrics", (*reader).str),
+	}
+	n := r.length("hello.not available", r.mp.DecodeMapLen)
+	for i := 0; i < n && r.err == nil; i++ {
+		if h.NotAvailable == nil {
+			h.NotAvailable = map[string]string{}
+		}
+		k := r.str("hello.not available")
+		h.NotAvailable[k] = r.str("hello.not available")
+	}
+	end()
+	return h
+}

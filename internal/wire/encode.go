@@ -1,0 +1,256 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// Keys of the envelope and of Hello. They are for ever.
+const (
+	keyVersion    = "v"
+	keySession    = "s"
+	keySeq        = "q"
+	keyClock      = "c"
+	keyHello      = "h"
+	keyClasses    = "k"
+	keyThreads    = "t"
+	keyOS         = "o"
+	keyPauses     = "p"
+	keyRefusals   = "r"
+	keyTotals     = "n"
+	keyLast       = "z"
+	keyExitNote   = "x"
+	keyExecutions = "e"
+	keyCreations  = "a"
+)
+
+// ErrTooMany means that a batch holds more entries than one message may: it
+// has to be split.
+var ErrTooMany = errors.New("batch holds more than one message may")
+
+type sliceWriter struct{ b []byte }
+
+func (w *sliceWriter) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
+
+func (w *sliceWriter) WriteByte(c byte) error {
+	w.b = append(w.b, c)
+	return nil
+}
+
+var encoders = sync.Pool{New: func() any { return new(Encoder) }}
+
+// Encode appends b as one message to buf. See docs/format-wire.md.
+func Encode(b *Batch, buf []byte) ([]byte, error) {
+	e := encoders.Get().(*Encoder)
+	defer encoders.Put(e)
+	return e.Encode(b, buf)
+}
+
+// Encode appends b as one message to buf. It fails when the session's name is
+// not valid or b holds more than DefaultLimits let a reader accept; the size
+// in bytes is the caller's to check.
+func (e *Encoder) Encode(b *Batch, buf []byte) ([]byte, error) {
+	if err := checkBatch(b); err != nil {
+		return buf, fmt.Errorf("encode batch %d of session %q: %w", b.Seq, b.Session, err)
+	}
+	e.out.b = buf
+	if e.mp == nil {
+		e.mp = msgpack.NewEncoder(&e.out)
+	}
+	w := writer{mp: e.mp}
+	e.writeEnvelope(&w, b)
+	out := e.out.b
+	e.out.b = nil // do not keep the caller's memory
+	if w.err != nil {
+		return buf, fmt.Errorf("encode batch %d of session %q: %w", b.Seq, b.Session, w.err)
+	}
+	return out, nil
+}
+
+func checkBatch(b *Batch) error {
+	if err := ValidSession(b.Session); err != nil {
+		return err
+	}
+	if b.Seq == 0 {
+		return errors.New("sequence numbers begin at 1")
+	}
+	if len(b.Executions) > MaxEvents || len(b.Creations) > MaxEvents {
+		return fmt.Errorf("%d executions, %d creations: %w", len(b.Executions), len(b.Creations), ErrTooMany)
+	}
+	for _, n := range []int{len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost)} {
+		if n > MaxItems {
+			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
+		}
+	}
+	return nil
+}
+
+// writeEnvelope writes the keys in use, always in the same order.
+func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
+	fields := []struct {
+		key   string
+		use   bool
+		write func()
+	}{
+		{keyVersion, true, func() { w.uint(Version) }},
+		{keySession, true, func() { w.str(b.Session) }},
+		{keySeq, true, func() { w.uint(b.Seq) }},
+		{keyClock, true, func() { w.clock(b.Clock) }},
+		{keyHello, b.Hello != nil, func() { w.hello(b.Hello) }},
+		{keyClasses, len(b.Classes) > 0, func() { each(w, b.Classes, (*writer).class) }},
+		{keyThreads, len(b.Threads) > 0, func() { each(w, b.Threads, (*writer).thread) }},
+		{keyOS, len(b.OS) > 0, func() { each(w, b.OS, (*writer).osThread) }},
+		{keyPauses, len(b.Pauses) > 0, func() { each(w, b.Pauses, (*writer).pause) }},
+		{keyRefusals, len(b.Refusals) > 0, func() { each(w, b.Refusals, (*writer).refusal) }},
+		{keyTotals, true, func() { w.totals(b.Totals) }},
+		{keyLast, b.Last, func() { w.bool(true) }},
+		{keyExitNote, b.ExitNote != "", func() { w.str(b.ExitNote) }},
+		{keyExecutions, len(b.Executions) > 0, func() {
+			e.payload = e.appendExecutions(e.payload[:0], b.Executions)
+			w.bin(e.payload)
+		}},
+		{keyCreations, len(b.Creations) > 0, func() {
+			e.payload = e.appendCreations(e.payload[:0], b.Creations)
+			w.bin(e.payload)
+		}},
+	}
+	n := 0
+	for _, f := range fields {
+		if f.use {
+			n++
+		}
+	}
+	w.mapLen(n)
+	for _, f := range fields {
+		if f.use {
+			w.str(f.key)
+			f.write()
+		}
+	}
+}
+
+// writer writes msgpack values and keeps the first error.
+type writer struct {
+	mp  *msgpack.Encoder
+	err error
+}
+
+func (w *writer) keep(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *writer) uint(v uint64)  { w.keep(w.mp.EncodeUint(v)) }
+func (w *writer) int(v int64)    { w.keep(w.mp.EncodeInt(v)) }
+func (w *writer) bool(v bool)    { w.keep(w.mp.EncodeBool(v)) }
+func (w *writer) str(s string)   { w.keep(w.mp.EncodeString(cut(s))) }
+func (w *writer) bin(b []byte)   { w.keep(w.mp.EncodeBytes(b)) }
+func (w *writer) mapLen(n int)   { w.keep(w.mp.EncodeMapLen(n)) }
+func (w *writer) arrayLen(n int) { w.keep(w.mp.EncodeArrayLen(n)) }
+
+func each[T any](w *writer, list []T, write func(*writer, *T)) {
+	w.arrayLen(len(list))
+	for i := range list {
+		write(w, &list[i])
+	}
+}
+
+func (w *writer) clock(c ClockPair) {
+	w.arrayLen(2)
+	w.uint(uint64(c.Ticks))
+	w.int(int64(c.Mono))
+}
+
+func (w *writer) class(c *Class) {
+	w.arrayLen(4)
+	w.uint(uint64(c.ID))
+	w.str(c.Name)
+	w.uint(uint64(c.Kinds))
+	w.str(c.Loader)
+}
+
+func (w *writer) thread(t *Thread) {
+	w.arrayLen(11)
+	w.uint(uint64(t.ID))
+	w.int(t.JavaID)
+	w.int(int64(t.OSID))
+	w.str(t.Name)
+	w.str(t.Group)
+	w.str(t.Class)
+	w.bool(t.Daemon)
+	w.bool(t.Virtual)
+	w.uint(uint64(t.Start))
+	w.uint(uint64(t.End))
+	w.int(int64(t.CPU))
+}
+
+func (w *writer) osThread(t *OSThread) {
+	w.arrayLen(4)
+	w.int(int64(t.OSID))
+	w.str(t.Name)
+	w.int(int64(t.CPU))
+	w.int(int64(t.Run))
+}
+
+func (w *writer) pause(p *Pause) {
+	w.arrayLen(2)
+	w.uint(uint64(p.Start))
+	w.uint(uint64(p.End))
+}
+
+func (w *writer) refusal(r *Refusal) {
+	w.arrayLen(3)
+	w.str(r.Reason)
+	w.uint(r.Count)
+	w.str(r.Sample)
+}
+
+func (w *writer) loss(l *Loss) {
+	w.arrayLen(2)
+	w.str(l.Reason)
+	w.uint(l.Events)
+}
+
+func (w *writer) totals(t Totals) {
+	w.arrayLen(4)
+	w.uint(t.Executions)
+	w.uint(t.Creations)
+	w.uint(t.Classes)
+	each(w, t.Lost, (*writer).loss)
+}
+
+func (w *writer) hello(h *Hello) {
+	w.arrayLen(15)
+	w.int(int64(h.PID))
+	w.str(h.Host)
+	w.str(h.JVMVersion)
+	w.str(h.JVMName)
+	w.str(h.JavaHome)
+	w.str(h.MainClass)
+	w.str(h.GC)
+	w.int(int64(h.CPUs))
+	w.str(h.AgentVersion)
+	w.str(h.ClockName)
+	w.str(h.CPUClock)
+	w.int(h.WallUnixNs)
+	w.clock(h.StartClock)
+	each(w, h.Metrics, func(w *writer, s *string) { w.str(*s) })
+	keys := make([]string, 0, len(h.NotAvailable))
+	for k := range h.NotAvailable {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	w.mapLen(len(keys))
+	for _, k := range keys {
+		w.str(k)
+		w.str(h.NotAvailable[k])
+	}
+}

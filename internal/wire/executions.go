@@ -1,0 +1,189 @@
+package wire
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"stackagent/internal/units"
+)
+
+// Encoder keeps the scratch memory of encoding. The zero value is ready. It is
+// for one goroutine at a time.
+type Encoder struct {
+	codes   []uint64
+	payload []byte
+	out     sliceWriter
+	mp      *msgpack.Encoder
+}
+
+func (e *Encoder) scratch(n int) []uint64 {
+	if cap(e.codes) < n {
+		e.codes = make([]uint64, n)
+	}
+	return e.codes[:n]
+}
+
+// appendExecutions writes the payload of executions.
+func (e *Encoder) appendExecutions(out []byte, x []Execution) []byte {
+	ratio := estimateRatio(x)
+	out = append(out, payloadFormat)
+	out = binary.AppendUvarint(out, uint64(len(x)))
+	out = binary.AppendUvarint(out, uint64(ratio))
+	c := e.scratch(len(x))
+
+	var last uint64
+	for i := range x {
+		c[i], last = zigzag(x[i].TaskID-last), x[i].TaskID
+	}
+	out = appendColumn(out, colTask, c)
+	var outer outerCoder
+	for i := range x {
+		c[i] = outer.encode(x[i].OuterTaskID)
+	}
+	out = appendColumn(out, colOuter, c)
+	last = 0
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Class)-last), uint64(x[i].Class)
+	}
+	out = appendColumn(out, colClass, c)
+	last = 0
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Thread)-last), uint64(x[i].Thread)
+	}
+	out = appendColumn(out, colThread, c)
+	for i := range x {
+		c[i] = uint64(x[i].Flags)
+	}
+	out = appendColumn(out, colFlags, c)
+	return e.appendTimes(out, x, ratio)
+}
+
+// appendTimes writes the columns of executions that follow the clock.
+func (e *Encoder) appendTimes(out []byte, x []Execution, ratio cpuRatio) []byte {
+	c := e.scratch(len(x))
+	var last uint64
+	for i := range x {
+		c[i] = zigzag(uint64(x[i].Start) - last)
+		last = edge(x[i].Start, x[i].End)
+	}
+	out = appendColumn(out, colStart, c)
+	for i := range x {
+		c[i] = uint64(x[i].End - x[i].Start)
+	}
+	out = appendColumn(out, colWall, c)
+	for i := range x {
+		c[i] = ratio.encode(x[i].CPU, uint64(x[i].End-x[i].Start))
+	}
+	out = appendColumn(out, colCPU, c)
+	last = 0
+	for i := range x {
+		c[i], last = zigzag(uint64(x[i].Depth)-last), uint64(x[i].Depth)
+	}
+	out = appendColumn(out, colDepth, c)
+	for i := range x {
+		c[i] = uint64(x[i].ChildTicks)
+	}
+	out = appendColumn(out, colChildTicks, c)
+	for i := range x {
+		c[i] = ratio.encode(x[i].ChildCPU, uint64(x[i].ChildTicks))
+	}
+	return appendColumn(out, colChildCPU, c)
+}
+
+// edge is what the next start is told from: records are written when
+// executions end, and the next execution of a thread starts soon after.
+func edge(start, end units.Ticks) uint64 {
+	if end == NoEnd {
+		return uint64(start)
+	}
+	return uint64(end)
+}
+
+// estimateRatio takes the median of CPU time per tick over some executions; a
+// bad guess costs bytes, never truth.
+func estimateRatio(x []Execution) cpuRatio {
+	const samples = 63
+	ratios := make([]uint64, 0, samples)
+	step := max(1, len(x)/samples)
+	for i := 0; i < len(x) && len(ratios) < samples; i += step {
+		cpu, wall := x[i].CPU, x[i].End-x[i].Start
+		if cpu > 0 && wall > 0 && x[i].End > x[i].Start && cpu < 1<<40 {
+			ratios = append(ratios, uint64(float64(cpu)/float64(wall)*(1<<32)))
+		}
+	}
+	if len(ratios) == 0 {
+		return 0
+	}
+	slices.Sort(ratios)
+	return cpuRatio(ratios[len(ratios)/2])
+}
+
+// decodeExecutions is the inverse of appendExecutions, with the limit of
+// events.
+func decodeExecutions(data []byte, limit int) ([]Execution, int, error) {
+	p, err := openPayload(data, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	ratio := cpuRatio(p.uvarint("ratio"))
+	if p.err != nil {
+		return nil, 0, p.err
+	}
+	codes := make([]uint64, p.count)
+	x := make([]Execution, p.count)
+	for number := uint64(colTask); number <= colChildCPU; number++ {
+		if err := p.column(number, codes); err != nil {
+			return nil, 0, err
+		}
+		if !setExecutions(x, number, codes, ratio) {
+			return nil, 0, p.fail(columnName(number), "value too large for its column")
+		}
+	}
+	err = p.finish()
+	return x, p.unknown, err
+}
+
+// setExecutions fills one column; false: a value does not fit. The columns
+// come in ascending order, each may rely on those before it.
+func setExecutions(x []Execution, number uint64, codes []uint64, ratio cpuRatio) bool {
+	var last, seen uint64
+	var outer outerCoder
+	for i, c := range codes {
+		e := &x[i]
+		switch number {
+		case colTask:
+			last += unzigzag(c)
+			e.TaskID = last
+		case colOuter:
+			e.OuterTaskID = outer.decode(c)
+		case colClass:
+			last += unzigzag(c)
+			e.Class, seen = uint32(last), seen|last>>32
+		case colThread:
+			last += unzigzag(c)
+			e.Thread, seen = uint32(last), seen|last>>32
+		case colFlags:
+			e.Flags, seen = ExecutionFlags(c), seen|c>>16
+		case colStart:
+			// Told from the edge of the execution before, whose end is known
+			// only with the next column: finished there.
+			e.Start = units.Ticks(unzigzag(c))
+		case colWall:
+			e.Start += units.Ticks(last)
+			e.End = e.Start + units.Ticks(c)
+			last = edge(e.Start, e.End)
+		case colCPU:
+			e.CPU = ratio.decode(c, uint64(e.End-e.Start))
+		case colDepth:
+			last += unzigzag(c)
+			e.Depth, seen = uint16(last), seen|last>>16
+		case colChildTicks:
+			e.ChildTicks = units.Ticks(c)
+		case colChildCPU:
+			e.ChildCPU = ratio.decode(c, uint64(e.ChildTicks))
+		}
+	}
+	return seen == 0
+}

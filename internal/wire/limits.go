@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits bound what Decode accepts and allocates.
+type Limits struct {
+	Bytes   int // of the whole message
+	Events  int // executions, and as many creations, in a batch
+	Items   int // classes, threads, OS threads, pauses, refusals, losses: each list
+	String  int // bytes of one string
+	Unknown int // nesting of values that are skipped
+}
+
+// DefaultLimits fit every batch that Encode makes. A hostile message of
+// MaxBatch bytes makes Decode allocate at most about 40 MiB: the events, one
+// column of codes and the lists.
+func DefaultLimits() Limits {
+	return Limits{Bytes: MaxBatch, Events: MaxEvents, Items: MaxItems, String: MaxString, Unknown: 16}
+}
+
+// What Encode makes at most.
+const (
+	MaxBatch  = 1 << 20 // bytes, the payload limit of a NATS server as it comes
+	MaxEvents = 1 << 17 // executions, and as many creations
+	MaxItems  = 1 << 16 // entries of each list
+	MaxString = 4096    // bytes; longer ones are cut
+)
+
+// DecodeError says why bytes from the wire are no batch.
+type DecodeError struct {
+	Offset  int    // bytes from the start of the message, where the reader stood
+	Field   string // what was being read, "threads[3].name"
+	Problem string
+	Cause   error // nil or what the msgpack reader said
+}
+
+func (e *DecodeError) Error() string {
+	s := fmt.Sprintf("batch: %s at byte %d: %s", e.Field, e.Offset, e.Problem)
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	return s
+}
+
+// Unwrap gives the cause.
+func (e *DecodeError) Unwrap() error { return e.Cause }
+
+// cut shortens s to MaxString bytes at the border of a character.
+func cut(s string) string {
+	if len(s) <= MaxString {
+		return s
+	}
+	const mark = "..."
+	n := MaxString - len(mark)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + mark
+}
+
+// clean makes text from the wire valid UTF-8.
+func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -1,0 +1,32 @@
+package wire
+
+import "fmt"
+
+// MaxSession is the longest session name, in bytes.
+const MaxSession = 128
+
+// ValidSession checks the name of a session, which becomes a token of a NATS
+// subject and the name of a folder: 1 to 128 of A-Z a-z 0-9 . _ -, no dot at
+// either end and no two dots in a row.
+func ValidSession(name string) error {
+	if name == "" {
+		return fmt.Errorf("session name is empty")
+	}
+	if len(name) > MaxSession {
+		return fmt.Errorf("session name of %d bytes is longer than %d", len(name), MaxSession)
+	}
+	for i := 0; i < len(name); i++ {
+		if !sessionByte(name[i]) {
+			return fmt.Errorf("session name %q holds %q: allowed are A-Z a-z 0-9 . _ -", name, name[i])
+		}
+		if name[i] == '.' && (i == 0 || i == len(name)-1 || name[i-1] == '.') {
+			return fmt.Errorf("session name %q has a dot at an end or two dots in a row", name)
+		}
+	}
+	return nil
+}
+
+func sessionByte(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' ||
+		c == '.' || c == '_' || c == '-'
+}
