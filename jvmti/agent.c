@@ -1,0 +1,175 @@
+/* Life of the agent inside the JVM: load, VMInit, VMDeath. */
+#include "agent.h"
+
+#include <stdlib.h>
+
+sa_state sa = {
+    .meta_lock = PTHREAD_MUTEX_INITIALIZER,
+    .context_lock = PTHREAD_MUTEX_INITIALIZER,
+    .describe_lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+/* The Go side's part of loading: reads the options, fills sa.config and
+ * starts the workers. Exported by jvmti.go. */
+extern int saGoLoad(char *options);
+
+enum { GO_OK = 0, GO_UNPROFILED = 1, GO_REFUSE = 2 };
+
+/* The wait for the last batch is bounded by the Go side; this bound is for a
+ * Go side that does not answer at all. */
+static const uint64_t DEATH_WAIT_NS = 30000000000u;
+
+typedef struct {
+    char *options;
+    int result;
+} go_load;
+
+static void *run_go_load(void *p) {
+    go_load *l = p;
+    l->result = saGoLoad(l->options);
+    return NULL;
+}
+
+/* A thread of our own enters Go, so that the JVM's thread never does. */
+static int load_go(char *options) {
+    go_load l = {options, GO_REFUSE};
+    pthread_t t;
+    if (pthread_create(&t, NULL, run_go_load, &l) != 0) {
+        sa_say("cannot start a thread; the program runs without profiling");
+        return GO_UNPROFILED;
+    }
+    pthread_join(t, NULL);
+    return l.result;
+}
+
+static uint64_t pause_start; /* only the VM thread, between start and finish */
+
+static void JNICALL on_gc_start(jvmtiEnv *jvmti) {
+    (void)jvmti;
+    pause_start = sa_ticks(&sa.clock);
+}
+
+static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
+    (void)jvmti;
+    if (pause_start != 0 && atomic_load(&sa.phase) == SA_PHASE_READY)
+        sa_pause_record(pause_start, sa_ticks(&sa.clock));
+    pause_start = 0;
+}
+
+static bool define_helper(JNIEnv *env) {
+    jclass c = (*env)->DefineClass(env, "java/lang/Stackagent", NULL, (const jbyte *)sa.helper_bytes,
+                                   (jsize)sa.helper_len);
+    int n;
+    const JNINativeMethod *natives = sa_probe_natives(&n);
+    bool ok = c != NULL && (*env)->RegisterNatives(env, c, natives, n) == JNI_OK;
+    if (ok) {
+        sa.helper = (*env)->NewGlobalRef(env, c);
+        sa.id_offset = (*env)->GetStaticMethodID(env, c, "idOffset", "(Ljava/lang/Class;)J");
+        jmethodID processors = (*env)->GetStaticMethodID(env, c, "processors", "()I");
+        if (processors != NULL) sa.processors = (*env)->CallStaticIntMethod(env, c, processors);
+        ok = sa.id_offset != NULL && processors != NULL;
+    }
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionDescribe(env);
+        (*env)->ExceptionClear(env);
+        ok = false;
+    }
+    return ok;
+}
+
+static void set_events(jvmtiEventMode mode) {
+    static const jvmtiEvent events[] = {
+        JVMTI_EVENT_VM_INIT,      JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_NATIVE_METHOD_BIND,
+        JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_GARBAGE_COLLECTION_START,
+        JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+    };
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, mode, events[i], NULL);
+}
+
+/* Does the kernel tell through the user page that a thread left its CPU? */
+static bool user_page_works(void) {
+    sa_cpu_clock t;
+    sa_cpu_clock_open(&t);
+    if (t.page == NULL) return false;
+    uint32_t before = t.page->lock;
+    struct timespec pause = {0, 100000};
+    nanosleep(&pause, NULL);
+    bool works = t.page->lock != before;
+    sa_cpu_clock_close(&t);
+    return works;
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
+    (void)jvmti, (void)thread;
+    if (!sa_types_init(env) || !define_helper(env)) {
+        set_events(JVMTI_DISABLE);
+        sa_say("this JVM does not take the probes; the program runs without profiling");
+        return;
+    }
+    sa_clock_calibrate(&sa.clock);
+    sa.clock.user_page = sa.clock.cpu && user_page_works();
+    atomic_store(&sa.phase, SA_PHASE_READY);
+    sa_threads_existing(env);
+    sa_retransform_early(env);
+    sa_post_event(SA_EVENT_READY);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
+    (void)jvmti;
+    if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
+    sa_threads_final(env);
+    atomic_store(&sa.phase, SA_PHASE_DEAD);
+    sa_post_event(SA_EVENT_DEATH);
+    sa_await_done(DEATH_WAIT_NS);
+}
+
+static jvmtiError prepare(void) {
+    jvmtiCapabilities c;
+    memset(&c, 0, sizeof c);
+    c.can_generate_all_class_hook_events = 1;
+    c.can_generate_early_class_hook_events = 1;
+    c.can_retransform_classes = 1;
+    c.can_retransform_any_class = 1;
+    c.can_generate_garbage_collection_events = 1;
+    c.can_generate_native_method_bind_events = 1;
+    jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
+    if (e != JVMTI_ERROR_NONE) return e;
+    jvmtiEventCallbacks calls;
+    memset(&calls, 0, sizeof calls);
+    calls.VMInit = on_vm_init;
+    calls.VMDeath = on_vm_death;
+    calls.ClassFileLoadHook = sa_on_class_file;
+    calls.NativeMethodBind = sa_on_native_bind;
+    calls.ThreadStart = sa_on_thread_start;
+    calls.ThreadEnd = sa_on_thread_end;
+    calls.GarbageCollectionStart = on_gc_start;
+    calls.GarbageCollectionFinish = on_gc_finish;
+    e = (*sa.jvmti)->SetEventCallbacks(sa.jvmti, &calls, sizeof calls);
+    if (e == JVMTI_ERROR_NONE) set_events(JVMTI_ENABLE);
+    return e;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
+    (void)reserved;
+    if (sa.vm != NULL) return JNI_OK; /* named twice, on the command line and in JAVA_TOOL_OPTIONS */
+    sa.vm = vm;
+    sa.contexts.next = sa.contexts.prev = &sa.contexts;
+    int go = load_go(options == NULL ? "" : options);
+    if (go != GO_OK) return go == GO_REFUSE ? JNI_ERR : JNI_OK;
+    if ((*vm)->GetEnv(vm, (void **)&sa.jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        sa_say("this JVM is older than 11 or has no JVMTI; the program runs without profiling");
+        return JNI_OK;
+    }
+    sa_clock_start(&sa.clock, sa.clock.cpu);
+    if (prepare() != JVMTI_ERROR_NONE)
+        sa_say("this JVM refuses the capabilities that are needed (another agent holds them?); "
+               "the program runs without profiling");
+    return JNI_OK;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved) {
+    (void)vm, (void)options, (void)reserved;
+    sa_say("this version cannot be loaded into a running JVM; start the program with -agentpath or 'shadow run'");
+    return JNI_ERR;
+}

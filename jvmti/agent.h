@@ -1,0 +1,201 @@
+/* State shared by the C files of the agent. Lock order: describe_lock before
+ * meta_lock; meta_lock and context_lock are leaves, held for a few instructions
+ * and never across a call into the JVM (the VM thread may need them at a
+ * safepoint while a Java thread waits for that safepoint). */
+#ifndef STACKAGENT_AGENT_H
+#define STACKAGENT_AGENT_H
+#include <jni.h>
+#include <jvmti.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock/clock.h"
+#include "ring/ring.h"
+
+#define SA_TLS static __thread __attribute__((tls_model("initial-exec")))
+
+/* Kinds; equal to units.Kinds. */
+enum {
+    SA_KIND_THREAD = 1 << 0,
+    SA_KIND_RUNNABLE = 1 << 1,
+    SA_KIND_CALLABLE = 1 << 2,
+    SA_KIND_FORKJOIN = 1 << 3,
+    SA_KIND_CUSTOM = 1 << 4,
+    SA_KIND_JDK = 1 << 5,
+    SA_KIND_HIDDEN = 1 << 6,
+    SA_KIND_VIRTUAL = 1 << 7,
+};
+
+enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2 };
+
+/* How a class is to be rewritten; equal to jvmti.Mode. */
+enum sa_mode { SA_MODE_STRUCTURE = 0, SA_MODE_FULL = 1 };
+
+typedef struct {
+    bool block;           /* overflow=block */
+    uint64_t ring_bytes;  /* per OS thread */
+    uint64_t block_ns;    /* longest wait for a slot */
+} sa_config;
+
+/* One nested execution of a Java thread. */
+typedef struct {
+    uint64_t task_id;
+    uint64_t start_ticks;
+    uint64_t child_ticks;
+    int64_t start_cpu_ns;
+    int64_t child_cpu_ns;
+    uint32_t class_id;
+    uint32_t flags;
+} sa_frame;
+
+/* What belongs to a Java thread, wherever it is mounted. Its address is in
+ * Thread.stackagent$context. Only the thread itself changes it. */
+typedef struct sa_context {
+    sa_frame *frames;
+    uint32_t depth, room;
+    uint32_t thread_id; /* wire.Thread.ID */
+    bool is_virtual;
+    bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
+    int64_t cpu_bias_ns;   /* CPU time of this Java thread = that of the OS thread + bias */
+    int64_t cpu_parked_ns; /* its CPU time when it was last unmounted */
+    struct sa_context *prev, *next;
+    sa_frame first_frames[8];
+} sa_context;
+
+/* What belongs to an OS thread. Only that thread writes it, but for ring.tail. */
+typedef struct sa_os {
+    sa_ring ring;
+    sa_cpu_clock cpu;
+    uint64_t next_task_id, end_task_id;
+    uint32_t ring_id;
+    uint32_t ring_thread_id; /* Java thread of the records written last */
+    int32_t os_id;
+    bool dropping; /* a wait was in vain: drop until half the ring is free */
+    _Atomic uint64_t executions, creations; /* records produced, lost ones included */
+    _Atomic uint64_t lost;                  /* of these, dropped because the ring was full */
+    _Atomic bool ended;
+    struct sa_os *next;
+} sa_os;
+
+/* News for the Go side, a singly linked list under meta_lock. */
+typedef struct sa_meta {
+    struct sa_meta *next;
+    int type; /* SA_META_* */
+    uint32_t id, kinds;
+    int64_t java_id;
+    int32_t os_id;
+    bool daemon, is_virtual;
+    uint64_t start_ticks, end_ticks;
+    int64_t cpu_ns;
+    char *name, *group, *class_name; /* malloc; loader class in group for a class */
+} sa_meta;
+
+enum { SA_META_CLASS = 1, SA_META_THREAD = 2, SA_META_REFUSAL = 3 };
+
+typedef struct sa_state {
+    jvmtiEnv *jvmti;
+    JavaVM *vm;
+    _Atomic int phase; /* enum sa_phase */
+    sa_config config;
+    sa_clock clock;
+    jclass helper; /* java.lang.Stackagent, global */
+    jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class;
+    jmethodID for_name, id_offset, is_hidden;
+    jfieldID class_slot, context_slot, thread_tid;
+    _Atomic uint64_t next_task_block; /* task ids are handed out in blocks */
+    _Atomic uint32_t next_thread_id, next_class_id, next_ring_id;
+    _Atomic uint64_t too_deep; /* executions nested deeper than a record can say */
+    _Atomic(sa_os *) os_list;
+    pthread_mutex_t meta_lock, context_lock, describe_lock;
+    sa_meta *meta_first, *meta_last;
+    sa_context contexts; /* ring list head */
+    bool custom_tasks;   /* task= was given: class names alone do not decide */
+    const unsigned char *helper_bytes; /* class file of java.lang.Stackagent */
+    uint32_t helper_len;
+    int processors;
+} sa_state;
+
+extern sa_state sa;
+
+/* probes.c */
+sa_os *sa_os_self(void);
+void sa_os_thread_end(void);
+void sa_pause_record(uint64_t start, uint64_t end);
+const JNINativeMethod *sa_probe_natives(int *count);
+size_t sa_snapshot_running(uint8_t *out, size_t max);
+int32_t sa_gettid(void);
+
+/* threads.c */
+void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+void sa_threads_existing(JNIEnv *env);
+void sa_threads_final(JNIEnv *env);
+jlong JNICALL sa_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id, jstring name);
+void sa_context_free(sa_context *c);
+
+/* classes.c, describe.c */
+void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
+                              jobject domain, jint len, const unsigned char *bytes, jint *new_len,
+                              unsigned char **new_bytes);
+void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
+                               void **new_address);
+jlong JNICALL sa_describe0(JNIEnv *env, jclass helper, jclass c, jboolean guarded);
+uint8_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
+jlong sa_describe_named(JNIEnv *env, jclass c, const char *label, bool guarded);
+bool sa_types_init(JNIEnv *env);
+void sa_retransform_early(JNIEnv *env);
+
+/* transform.c: the hand-over of class bytes to a Go-owned thread */
+typedef struct {
+    char name[512]; /* internal name */
+    uint8_t kinds;  /* SA_KIND_*; 0 with known: no task */
+    uint8_t known;
+} sa_super;
+
+enum { SA_MAX_SUPERS = 64 };
+
+typedef struct sa_request {
+    const char *name;
+    const unsigned char *bytes;
+    uint32_t len;
+    uint8_t mode, platform, hidden;
+    uint32_t super_count;
+    sa_super *supers;
+    /* answer, malloc'ed by the worker, NULL: keep the class as it is */
+    unsigned char *woven;
+    uint32_t woven_len;
+    char *label; /* name for a hidden class, or NULL */
+    int done;
+    struct sa_request *next;
+} sa_request;
+
+void sa_transform(sa_request *r);
+sa_request *sa_next_request(void); /* called by Go workers; blocks */
+void sa_answer(sa_request *r);
+
+/* meta.c */
+void sa_meta_put(sa_meta *m);
+sa_meta *sa_meta_take(void); /* the whole list, to be freed by sa_meta_free */
+void sa_meta_free(sa_meta *m);
+void sa_refuse(const char *reason, const char *sample);
+
+/* drain.c */
+size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
+typedef struct {
+    uint64_t executions, creations, lost, too_deep;
+} sa_totals;
+void sa_totals_now(sa_totals *t);
+
+
+/* control.c: events for the one Go goroutine that steers */
+enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2 };
+void sa_post_event(int event);
+int sa_wait_event(void);           /* called by Go; blocks */
+void sa_event_done(void);          /* called by Go when an event is dealt with */
+bool sa_await_done(uint64_t max_ns); /* called by the JVM's thread */
+char *sa_property(const char *name); /* a system property, malloc'ed, or NULL */
+void sa_say(const char *message);    /* one line on stderr */
+
+#endif

@@ -1,0 +1,212 @@
+/* Classes on their way into the JVM: which are of interest, what their
+ * supertypes are, and the way in for hidden classes (lambdas), which no JVMTI
+ * event shows. */
+#include <stdlib.h>
+
+#include "header.h"
+
+/* ---- names that are known not to be task types: java/... only, which no
+ * application loader can define otherwise ---- */
+
+enum { CACHE_SLOTS = 4096 };
+static char *cache[CACHE_SLOTS];
+static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned cache_used;
+
+static uint32_t hash_of(const char *s) {
+    uint32_t h = 2166136261u;
+    for (; *s != 0; s++) h = (h ^ (uint8_t)*s) * 16777619u;
+    return h;
+}
+
+static bool cache_find(const char *name, bool add) {
+    uint32_t at = hash_of(name) % CACHE_SLOTS;
+    pthread_mutex_lock(&cache_lock);
+    while (cache[at] != NULL && strcmp(cache[at], name) != 0) at = (at + 1) % CACHE_SLOTS;
+    bool found = cache[at] != NULL;
+    if (!found && add && cache_used < CACHE_SLOTS / 2 && (cache[at] = strdup(name)) != NULL) cache_used++;
+    pthread_mutex_unlock(&cache_lock);
+    return found;
+}
+
+static bool is_java(const char *name) { return strncmp(name, "java/", 5) == 0; }
+
+/* ---- supertypes ---- */
+
+/* Asks the defining loader for a supertype: the JVM does so next anyway, on
+ * this thread, with this loader. A supertype that cannot be had stays unknown. */
+static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
+    char dotted[sizeof s->name];
+    strcpy(dotted, s->name);
+    for (char *p = dotted; *p != 0; p++)
+        if (*p == '/') *p = '.';
+    jstring name = (*env)->NewStringUTF(env, dotted);
+    if (name != NULL) {
+        jclass class_type = sa.type_class;
+        jclass c = (*env)->CallStaticObjectMethod(env, class_type, sa.for_name, name, JNI_FALSE, loader);
+        if (c != NULL && !(*env)->ExceptionCheck(env)) {
+            s->kinds = sa_kinds_of(env, c);
+            s->known = 1;
+        }
+        if (c != NULL) (*env)->DeleteLocalRef(env, c);
+        (*env)->DeleteLocalRef(env, name);
+    }
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+}
+
+static bool always_asked(const char *name) {
+    return strcmp(name, "java/lang/Thread") == 0 || strcmp(name, "java/lang/Class") == 0 ||
+           strcmp(name, "java/lang/VirtualThread") == 0;
+}
+
+/* Can this class need probes at all? Pure, from the header. */
+static bool of_interest(const sa_header *h) {
+    if (sa.custom_tasks || h->names_execution || !h->complete || always_asked(h->name)) return true;
+    for (uint32_t i = 0; i < h->super_count; i++) {
+        const char *s = h->supers[i].name;
+        if (strcmp(s, "java/lang/Object") != 0 && !(is_java(s) && cache_find(s, false))) return true;
+    }
+    return false;
+}
+
+/* Fills in what JNI can tell about supertypes; false when nothing remains of
+ * interest. Names in java/ and all of the boot loader's are left to the Go
+ * side, which reads them in the JDK's image. */
+static bool resolve_supers(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) {
+    bool task = sa.custom_tasks || h->names_execution || always_asked(h->name);
+    for (uint32_t i = 0; i < h->super_count; i++) {
+        sa_super *s = &h->supers[i];
+        if (strcmp(s->name, "java/lang/Object") == 0) {
+            s->known = 1;
+            continue;
+        }
+        if (ask_jvm && !is_java(s->name)) resolve(env, loader, s);
+        if (!s->known || s->kinds != 0) task = true;
+    }
+    return task;
+}
+
+/* Runs the request; what it taught about java/ names is kept. */
+static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool hidden, const unsigned char *bytes,
+                uint32_t len) {
+    memset(r, 0, sizeof *r);
+    r->name = h->name;
+    r->bytes = bytes;
+    r->len = len;
+    r->mode = mode;
+    r->platform = platform;
+    r->hidden = hidden;
+    r->supers = h->supers;
+    r->super_count = h->super_count;
+    sa_transform(r);
+    for (uint32_t i = 0; i < h->super_count; i++)
+        if (h->supers[i].known && h->supers[i].kinds == 0 && is_java(h->supers[i].name))
+            cache_find(h->supers[i].name, true);
+}
+
+void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
+                              jobject domain, jint len, const unsigned char *bytes, jint *new_len,
+                              unsigned char **new_bytes) {
+    (void)domain;
+    int phase = atomic_load(&sa.phase);
+    if (phase == SA_PHASE_DEAD || len <= 0) return;
+    if (name != NULL && strcmp(name, "java/lang/Stackagent") == 0) return;
+    sa_header *h = malloc(sizeof *h);
+    if (h == NULL) return;
+    sa_request r;
+    memset(&r, 0, sizeof r);
+    bool ready = phase == SA_PHASE_READY;
+    if (!sa_read_header(bytes, (uint32_t)len, h)) goto out;
+    if (!of_interest(h) && redefined == NULL) goto out;
+    if (!resolve_supers(env, loader, h, ready && loader != NULL)) goto out;
+    ask(&r, h, ready ? SA_MODE_FULL : SA_MODE_STRUCTURE, loader == NULL, false, bytes, (uint32_t)len);
+    if (r.woven != NULL && (*jvmti)->Allocate(jvmti, r.woven_len, new_bytes) == JVMTI_ERROR_NONE) {
+        memcpy(*new_bytes, r.woven, r.woven_len);
+        *new_len = (jint)r.woven_len;
+    }
+out:
+    free(r.woven);
+    free(r.label);
+    free(h);
+}
+
+/* ---- hidden classes ---- */
+
+typedef jclass(JNICALL *define0)(JNIEnv *, jclass, jobject, jclass, jstring, jbyteArray, jint, jint, jobject, jboolean,
+                                 jint, jobject);
+static define0 original_define0;
+
+static jbyteArray woven_array(JNIEnv *env, const sa_request *r) {
+    jbyteArray a = (*env)->NewByteArray(env, (jsize)r->woven_len);
+    if (a == NULL) {
+        (*env)->ExceptionClear(env);
+        return NULL;
+    }
+    (*env)->SetByteArrayRegion(env, a, 0, (jsize)r->woven_len, (const jbyte *)r->woven);
+    return a;
+}
+
+/* Asks for woven bytes of a hidden class; true when r has an answer. */
+static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offset, jint len, sa_header *h,
+                         sa_request *r) {
+    if (data == NULL || offset < 0 || len <= 0 || offset > (*env)->GetArrayLength(env, data) - len) return false;
+    unsigned char *bytes = malloc((size_t)len);
+    if (bytes == NULL) return false;
+    (*env)->GetByteArrayRegion(env, data, offset, len, (jbyte *)bytes);
+    bool asked = sa_read_header(bytes, (uint32_t)len, h) && of_interest(h) &&
+                 resolve_supers(env, loader, h, loader != NULL);
+    if (asked) ask(r, h, SA_MODE_FULL, loader == NULL, true, bytes, (uint32_t)len);
+    free(bytes);
+    return asked;
+}
+
+static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jclass lookup, jstring name,
+                                    jbyteArray data, jint offset, jint len, jobject domain, jboolean initialize,
+                                    jint flags, jobject class_data) {
+    sa_request r;
+    memset(&r, 0, sizeof r);
+    jclass result = NULL;
+    jbyteArray woven = NULL;
+    if (atomic_load(&sa.phase) == SA_PHASE_READY) {
+        sa_header *h = malloc(sizeof *h);
+        if (h != NULL && weave_hidden(env, loader, data, offset, len, h, &r) && r.woven != NULL)
+            woven = woven_array(env, &r);
+        free(h);
+    }
+    if (woven != NULL) {
+        result = original_define0(env, cls, loader, lookup, name, woven, 0, (jint)r.woven_len, domain, initialize,
+                                  flags, class_data);
+        (*env)->DeleteLocalRef(env, woven);
+        if ((*env)->ExceptionCheck(env)) { /* ours may be at fault: once more as the program gave it */
+            (*env)->ExceptionClear(env);
+            result = NULL;
+            sa_refuse("hidden class rejected by the JVM", r.label);
+        }
+    }
+    if (result == NULL)
+        result = original_define0(env, cls, loader, lookup, name, data, offset, len, domain, initialize, flags,
+                                  class_data);
+    if (result != NULL && r.label != NULL && !(*env)->ExceptionCheck(env))
+        sa_describe_named(env, result, r.label, false);
+    free(r.woven);
+    free(r.label);
+    return result;
+}
+
+static const char define0_signature[] =
+    "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/"
+    "Object;)Ljava/lang/Class;";
+
+void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
+                               void **new_address) {
+    (void)env, (void)thread;
+    char *name = NULL, *signature = NULL;
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) return;
+    if (strcmp(name, "defineClass0") == 0 && strcmp(signature, define0_signature) == 0 &&
+        address != (void *)define_hidden) {
+        original_define0 = (define0)address;
+        *new_address = (void *)define_hidden;
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+}

@@ -1,0 +1,65 @@
+/* What the JVM's threads tell the Go side and wait for, without entering Go. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int pending, done;
+
+void sa_post_event(int event) {
+    pthread_mutex_lock(&lock);
+    pending = event;
+    done = 0;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+int sa_wait_event(void) {
+    pthread_mutex_lock(&lock);
+    while (pending == 0) pthread_cond_wait(&changed, &lock);
+    int event = pending;
+    pending = 0;
+    pthread_mutex_unlock(&lock);
+    return event;
+}
+
+void sa_event_done(void) {
+    pthread_mutex_lock(&lock);
+    done = 1;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+bool sa_await_done(uint64_t max_ns) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += (time_t)(max_ns / 1000000000u);
+    end.tv_nsec += (long)(max_ns % 1000000000u);
+    if (end.tv_nsec >= 1000000000) end.tv_sec++, end.tv_nsec -= 1000000000;
+    pthread_mutex_lock(&lock);
+    while (!done && pthread_cond_timedwait(&changed, &lock, &end) != ETIMEDOUT) {
+    }
+    bool ok = done;
+    pthread_mutex_unlock(&lock);
+    return ok;
+}
+
+char *sa_property(const char *name) {
+    char *value = NULL, *copy = NULL;
+    if ((*sa.jvmti)->GetSystemProperty(sa.jvmti, name, &value) == JVMTI_ERROR_NONE && value != NULL) {
+        copy = strdup(value);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)value);
+    }
+    return copy;
+}
+
+void sa_say(const char *message) {
+    char line[1024];
+    int n = snprintf(line, sizeof line, "stackagent: %s\n", message);
+    if (n < 0) return;
+    if ((size_t)n >= sizeof line) n = (int)sizeof line - 1, line[n - 1] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);
+    (void)ignored;
+}

@@ -1,0 +1,182 @@
+/* Task classes at run time: their ids, names and kinds, and where their
+ * instances keep the task id. */
+#include <stdlib.h>
+
+#include "agent.h"
+
+enum { NO_TASK = 1 };
+
+static jclass global_class(JNIEnv *env, const char *name) {
+    jclass c = (*env)->FindClass(env, name);
+    if (c == NULL) {
+        (*env)->ExceptionClear(env);
+        return NULL;
+    }
+    jclass g = (*env)->NewGlobalRef(env, c);
+    (*env)->DeleteLocalRef(env, c);
+    return g;
+}
+
+/* Looks up what the slow paths need. False: this JVM is not one we know. */
+bool sa_types_init(JNIEnv *env) {
+    sa.type_class = global_class(env, "java/lang/Class");
+    sa.type_thread = global_class(env, "java/lang/Thread");
+    sa.type_runnable = global_class(env, "java/lang/Runnable");
+    sa.type_callable = global_class(env, "java/util/concurrent/Callable");
+    sa.type_forkjoin = global_class(env, "java/util/concurrent/ForkJoinTask");
+    sa.type_virtual = global_class(env, "java/lang/BaseVirtualThread"); /* NULL before JDK 19 */
+    if (sa.type_class == NULL || sa.type_thread == NULL || sa.type_runnable == NULL || sa.type_callable == NULL ||
+        sa.type_forkjoin == NULL)
+        return false;
+    sa.for_name = (*env)->GetStaticMethodID(env, sa.type_class, "forName",
+                                            "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+    sa.is_hidden = (*env)->GetMethodID(env, sa.type_class, "isHidden", "()Z");
+    sa.class_slot = (*env)->GetFieldID(env, sa.type_class, "stackagent$class", "J");
+    sa.context_slot = (*env)->GetFieldID(env, sa.type_thread, "stackagent$context", "J");
+    sa.thread_tid = (*env)->GetFieldID(env, sa.type_thread, "tid", "J");
+    bool ok = sa.for_name != NULL && sa.is_hidden != NULL && sa.class_slot != NULL && sa.context_slot != NULL &&
+              sa.thread_tid != NULL;
+    if (!ok && (*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    return ok;
+}
+
+/* Offset of the id field in the instances of c, 0 when none of its classes has
+ * one. Does not initialise a class. */
+static uint32_t id_offset_of(JNIEnv *env, jclass c) {
+    jlong offset = 0;
+    jclass k = (*env)->NewLocalRef(env, c);
+    while (k != NULL && offset == 0) {
+        offset = (*env)->CallStaticLongMethod(env, sa.helper, sa.id_offset, k);
+        if ((*env)->ExceptionCheck(env)) {
+            (*env)->ExceptionClear(env);
+            offset = 0;
+        }
+        jclass super = (*env)->GetSuperclass(env, k);
+        (*env)->DeleteLocalRef(env, k);
+        k = super;
+    }
+    if (k != NULL) (*env)->DeleteLocalRef(env, k);
+    return (uint32_t)offset;
+}
+
+/* "Lcom/acme/Job$1;" -> "com.acme.Job$1"; a hidden class loses the suffix that
+ * differs from run to run. malloc'ed. */
+static char *java_name(const char *signature, bool hidden) {
+    size_t n = strlen(signature);
+    if (n < 3) return strdup(signature);
+    char *name = strndup(signature + 1, n - 2);
+    if (name == NULL) return NULL;
+    char *suffix = hidden ? strrchr(name, '.') : NULL;
+    if (suffix != NULL) *suffix = 0;
+    for (char *p = name; *p != 0; p++)
+        if (*p == '/') *p = '.';
+    return name;
+}
+
+static char *signature_of(jclass c, bool hidden) {
+    char *signature = NULL;
+    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return NULL;
+    char *name = java_name(signature, hidden);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+    return name;
+}
+
+/* Class name of the defining loader, NULL for the boot loader; malloc'ed. */
+static char *loader_of(JNIEnv *env, jclass c) {
+    jobject loader = NULL;
+    if ((*sa.jvmti)->GetClassLoader(sa.jvmti, c, &loader) != JVMTI_ERROR_NONE || loader == NULL) return NULL;
+    jclass type = (*env)->GetObjectClass(env, loader);
+    char *name = signature_of(type, false);
+    (*env)->DeleteLocalRef(env, type);
+    (*env)->DeleteLocalRef(env, loader);
+    return name;
+}
+
+uint8_t sa_kinds_of(JNIEnv *env, jclass c) {
+    uint8_t kinds = 0;
+    if ((*env)->IsAssignableFrom(env, c, sa.type_thread)) kinds |= SA_KIND_THREAD;
+    if ((*env)->IsAssignableFrom(env, c, sa.type_runnable)) kinds |= SA_KIND_RUNNABLE;
+    if ((*env)->IsAssignableFrom(env, c, sa.type_callable)) kinds |= SA_KIND_CALLABLE;
+    if ((*env)->IsAssignableFrom(env, c, sa.type_forkjoin)) kinds |= SA_KIND_FORKJOIN;
+    if (sa.type_virtual != NULL && (*env)->IsAssignableFrom(env, c, sa.type_virtual)) kinds |= SA_KIND_VIRTUAL;
+    return kinds;
+}
+
+/* Gives the class its id and stores it in the class, once. */
+static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
+    pthread_mutex_lock(&sa.describe_lock);
+    jlong info = (*env)->GetLongField(env, c, sa.class_slot);
+    bool mine = info == 0;
+    if (mine) {
+        m->id = atomic_fetch_add(&sa.next_class_id, 1) + 1;
+        info = (jlong)((uint64_t)m->id << 32 | offset);
+        sa_meta_put(m); /* before any record can name it */
+        (*env)->SetLongField(env, c, sa.class_slot, info);
+    }
+    pthread_mutex_unlock(&sa.describe_lock);
+    if (!mine) sa_meta_free(m);
+    return info;
+}
+
+/* Makes class c known under label (NULL: its own name). */
+jlong sa_describe_named(JNIEnv *env, jclass c, const char *label, bool guarded) {
+    uint8_t kinds = sa_kinds_of(env, c);
+    if (kinds == 0 && (guarded || !sa.custom_tasks)) {
+        if (!sa.custom_tasks) (*env)->SetLongField(env, c, sa.class_slot, NO_TASK);
+        return NO_TASK;
+    }
+    sa_meta *m = calloc(1, sizeof *m);
+    if (m == NULL) return NO_TASK;
+    bool hidden = (*env)->CallBooleanMethod(env, c, sa.is_hidden);
+    m->type = SA_META_CLASS;
+    m->name = label != NULL ? strdup(label) : signature_of(c, hidden);
+    m->group = loader_of(env, c);
+    m->kinds = kinds == 0 ? SA_KIND_CUSTOM : kinds;
+    if (hidden) m->kinds |= SA_KIND_HIDDEN;
+    if (m->group == NULL || strcmp(m->group, "jdk.internal.loader.ClassLoaders$PlatformClassLoader") == 0)
+        m->kinds |= SA_KIND_JDK;
+    return publish(env, c, m, id_offset_of(env, c));
+}
+
+jlong JNICALL sa_describe0(JNIEnv *env, jclass helper, jclass c, jboolean guarded) {
+    (void)helper;
+    return sa_describe_named(env, c, NULL, guarded);
+}
+
+/* ---- classes that were loaded before the probes existed ---- */
+
+static bool wants_probes(JNIEnv *env, jclass c) {
+    jboolean modifiable = JNI_FALSE;
+    if (sa_kinds_of(env, c) == 0) return false;
+    if ((*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &modifiable) != JVMTI_ERROR_NONE) return false;
+    return modifiable;
+}
+
+static void retransform(jint n, const jclass *classes) {
+    if (n == 0 || (*sa.jvmti)->RetransformClasses(sa.jvmti, n, classes) == JVMTI_ERROR_NONE) return;
+    for (jint i = 0; i < n; i++) { /* one of them is refused: find it */
+        jvmtiError e = (*sa.jvmti)->RetransformClasses(sa.jvmti, 1, &classes[i]);
+        if (e == JVMTI_ERROR_NONE) continue;
+        char *name = signature_of(classes[i], false);
+        char reason[64];
+        snprintf(reason, sizeof reason, "retransformation refused by the JVM (%d)", e);
+        sa_refuse(reason, name);
+        free(name);
+    }
+}
+
+/* Weaves the task classes of the boot phase, once, all in one operation. */
+void sa_retransform_early(JNIEnv *env) {
+    jint n = 0, wanted = 0;
+    jclass *classes = NULL;
+    if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) != JVMTI_ERROR_NONE) return;
+    for (jint i = 0; i < n; i++) {
+        if (wants_probes(env, classes[i]))
+            classes[wanted++] = classes[i];
+        else
+            (*env)->DeleteLocalRef(env, classes[i]);
+    }
+    retransform(wanted, classes);
+    for (jint i = 0; i < wanted; i++) (*env)->DeleteLocalRef(env, classes[i]);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
+}

@@ -1,0 +1,194 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Hidden;
+import jdk.internal.vm.annotation.ReservedStackAccess;
+
+/**
+ * The probes that woven code calls. Defined by the agent at VMInit with the boot loader, in a
+ * package that every class of every module can see.
+ *
+ * <p>Three fields that the agent adds to classes while they are loaded carry the state, so that the
+ * C side never touches an object: {@code Class.stackagent$class} (class id in the upper half, offset
+ * of the id field of its instances in the lower), {@code Thread.stackagent$context} (address of the
+ * thread's C context) and, in each topmost task class, {@code stackagent$id}.
+ *
+ * <p>Everything here runs inside somebody's program: nothing may throw, allocate or lock on the
+ * usual path, and no library code that could be woven itself may be called.
+ */
+public final class Stackagent {
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long CLASS = U.objectFieldOffset(Class.class, "stackagent$class");
+    private static final long CONTEXT = U.objectFieldOffset(Thread.class, "stackagent$context");
+    private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
+    private static final long LOWER = 0xFFFF_FFFFL;
+    /** Value of Class.stackagent$class for a class that is no task. */
+    private static final long NO_TASK = 1L;
+
+    private Stackagent() {}
+
+    /** Start of an execution method; the token goes to {@link #exit} or {@link #exitThrow}. */
+    @ForceInline
+    @Hidden
+    public static int enter(Object task) {
+        Class<?> c = task.getClass();
+        long info = U.getLong(c, CLASS);
+        if (info == 0) {
+            info = describe(c);
+        }
+        Thread t = Thread.currentThread();
+        long context = U.getLong(t, CONTEXT);
+        if (context == 0) {
+            context = attach(t);
+        }
+        long offset = info & LOWER;
+        long id = offset > NO_TASK ? U.getLong(task, offset) : 0;
+        if (id == 0) {
+            return adopt(task, context, info);
+        }
+        return enter0(context, id, (int) (info >>> 32));
+    }
+
+    /** As {@link #enter}, for a method whose class is no task type, though a subclass may be one. */
+    @ForceInline
+    @Hidden
+    public static int enterGuarded(Object task) {
+        Class<?> c = task.getClass();
+        long info = U.getLong(c, CLASS);
+        if (info == 0) {
+            info = describe0(c, true);
+        }
+        return info == NO_TASK ? -1 : enter(task);
+    }
+
+    /** Before every return of an execution method. */
+    @ForceInline
+    @Hidden
+    @ReservedStackAccess
+    public static void exit(int token) {
+        if (token >= 0) {
+            Thread t = Thread.currentThread();
+            if (exit0(U.getLong(t, CONTEXT), token, 0)) {
+                U.putLong(t, CONTEXT, 0L);
+            }
+        }
+    }
+
+    /** In the catch-all handler of an execution method. */
+    @Hidden
+    @ReservedStackAccess
+    public static void exitThrow(int token) {
+        if (token >= 0) {
+            Thread t = Thread.currentThread();
+            if (exit0(U.getLong(t, CONTEXT), token, 1)) {
+                U.putLong(t, CONTEXT, 0L);
+            }
+        }
+    }
+
+    /** In a constructor of the topmost task class, after the call of its super constructor. */
+    @ForceInline
+    @Hidden
+    public static void created(Object task) {
+        Class<?> c = task.getClass();
+        long info = U.getLong(c, CLASS);
+        if (info == 0) {
+            info = describe(c);
+        }
+        Thread t = Thread.currentThread();
+        long context = U.getLong(t, CONTEXT);
+        if (context == 0) {
+            context = attach(t);
+        }
+        long id = created0(context, (int) (info >>> 32));
+        long offset = info & LOWER;
+        if (offset > NO_TASK) {
+            U.putLong(task, offset, id);
+        }
+    }
+
+    /** In the catch-all handler of a constructor: the object will never be a task. */
+    @Hidden
+    public static void failed(Object task) {
+        long info = U.getLong(task.getClass(), CLASS);
+        long offset = info & LOWER;
+        if (offset > NO_TASK) {
+            long id = U.getLong(task, offset);
+            if (id != 0) {
+                failed0(U.getLong(Thread.currentThread(), CONTEXT), id, (int) (info >>> 32));
+            }
+        }
+    }
+
+    /** At the start of VirtualThread.mount(), on the carrier. */
+    @Hidden
+    public static void mounted(Thread thread) {
+        long context = U.getLong(thread, CONTEXT);
+        if (context != 0) {
+            mounted0(context);
+        }
+    }
+
+    /** At the start of VirtualThread.unmount(), on the carrier. */
+    @Hidden
+    public static void unmounting(Thread thread) {
+        long context = U.getLong(thread, CONTEXT);
+        if (context != 0) {
+            unmounting0(context);
+        }
+    }
+
+    /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
+    @Hidden
+    private static int adopt(Object task, long context, long info) {
+        long offset = info & LOWER;
+        long id = newId0();
+        if (offset > NO_TASK && !U.compareAndSetLong(task, offset, 0L, id)) {
+            id = U.getLong(task, offset);
+        }
+        return enterUnseen0(context, id, (int) (info >>> 32));
+    }
+
+    /** Makes the class known and finds where its instances keep their id. */
+    @Hidden
+    private static long describe(Class<?> c) {
+        return describe0(c, false);
+    }
+
+    /** Offset of the id field in instances of a class which declares it; called from C. */
+    private static long idOffset(Class<?> declaring) {
+        return U.objectFieldOffset(declaring, "stackagent$id");
+    }
+
+    @Hidden
+    private static long attach(Thread t) {
+        long context = attach0(t, U.getLong(t, THREAD_ID), t.getName());
+        U.putLong(t, CONTEXT, context);
+        return context;
+    }
+
+    static int processors() {
+        return Runtime.getRuntime().availableProcessors();
+    }
+
+    private static native int enter0(long context, long id, int classId);
+
+    private static native int enterUnseen0(long context, long id, int classId);
+
+    private static native boolean exit0(long context, int token, int threw);
+
+    private static native long created0(long context, int classId);
+
+    private static native void failed0(long context, long id, int classId);
+
+    private static native void mounted0(long context);
+
+    private static native void unmounting0(long context);
+
+    private static native long newId0();
+
+    private static native long describe0(Class<?> c, boolean guarded);
+
+    private static native long attach0(Thread t, long javaId, String name);
+}

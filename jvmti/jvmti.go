@@ -1,0 +1,319 @@
+// Package jvmti is the agent's face towards the JVM: the only package that
+// includes jvmti.h. What runs in the threads of the observed program is C
+// (probes.c, classes.c, threads.c); this file gives the Go side the events,
+// the class bytes and the records, and is never called per task.
+//
+// The library's main package calls Register from an init function; the JVM
+// then calls Agent_OnLoad (agent.c), which calls Handler.Load.
+package jvmti
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter
+#cgo LDFLAGS: -lpthread
+#include <stdlib.h>
+#include "agent.h"
+*/
+import "C"
+
+import (
+	_ "embed" // the helper class
+	"sync"
+	"time"
+	"unsafe"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+//go:embed helper/java/lang/Stackagent.class
+var helperClass []byte
+
+// Mode says how a class is to be rewritten.
+type Mode uint8
+
+// The modes; equal to enum sa_mode.
+const (
+	ModeStructure Mode = iota // fields only: the probes cannot run yet
+	ModeFull                  // fields and probes
+)
+
+// Supertype is a direct superclass or superinterface of a class.
+type Supertype struct {
+	Name  string      // internal name
+	Kinds units.Kinds // task kinds, if Known
+	Known bool        // the JVM has told; otherwise Transform is to find out
+}
+
+// ClassRequest is a class on its way into the JVM.
+type ClassRequest struct {
+	Name       string // internal name
+	Bytes      []byte // valid during the call only
+	Mode       Mode
+	Platform   bool // defined by the boot loader
+	Hidden     bool
+	Supertypes []Supertype // Transform fills in Kinds and Known where it can
+}
+
+// ClassAnswer is what becomes of the class.
+type ClassAnswer struct {
+	Woven []byte // nil: the class keeps its bytes
+	Label string // name under which a hidden class is reported; "" for its own
+}
+
+// Config is what the options of the command line mean to the C side.
+type Config struct {
+	CPU         bool          // measure CPU time
+	Block       bool          // overflow=block
+	BlockFor    time.Duration // longest wait for room in a ring
+	RingBytes   int           // per OS thread; a power of two
+	CustomTasks bool          // task= was given
+}
+
+// VM describes the JVM once it is up.
+type VM struct {
+	Processors int
+	ClockName  string // "tsc" or "monotonic"
+	CPUClock   string // "user page", "clock_gettime" or "" (not measured)
+	Start      wire.ClockPair
+}
+
+// Outcome of Handler.Load.
+type Outcome int
+
+// The outcomes; equal to the values in agent.c.
+const (
+	Profile    Outcome = 0 // go on
+	Unprofiled Outcome = 1 // let the JVM run without us
+	Refuse     Outcome = 2 // do not let the JVM start
+)
+
+// Handler is the Go side of the agent. Its methods run on threads of the Go
+// runtime, never on a thread of the JVM.
+type Handler interface {
+	Load(options string) (Config, Outcome)
+	Transform(r *ClassRequest) ClassAnswer
+	Ready(vm VM) // the JVM is up, the probes run; returns soon
+	Death()      // the JVM ends and waits until Death returns
+}
+
+var handler Handler
+
+// Register sets the handler; to be called from an init function.
+func Register(h Handler) { handler = h }
+
+const workers = 2 // threads that weave classes
+
+//export saGoLoad
+func saGoLoad(options *C.char) C.int {
+	config, outcome := handler.Load(C.GoString(options))
+	if outcome != Profile {
+		return C.int(outcome)
+	}
+	C.sa.config.block = C.bool(config.Block)
+	C.sa.config.block_ns = C.uint64_t(config.BlockFor)
+	C.sa.config.ring_bytes = C.uint64_t(config.RingBytes)
+	C.sa.clock.cpu = C.bool(config.CPU)
+	C.sa.custom_tasks = C.bool(config.CustomTasks)
+	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
+	C.sa.helper_len = C.uint32_t(len(helperClass))
+	for range workers {
+		go transformLoop()
+	}
+	go controlLoop()
+	return C.int(Profile)
+}
+
+func controlLoop() {
+	for {
+		switch C.sa_wait_event() {
+		case C.SA_EVENT_READY:
+			handler.Ready(describeVM())
+		case C.SA_EVENT_DEATH:
+			handler.Death()
+			C.sa_event_done()
+		}
+	}
+}
+
+func describeVM() VM {
+	vm := VM{Processors: int(C.sa.processors), ClockName: "monotonic", Start: Clock()}
+	if C.sa.clock.tsc {
+		vm.ClockName = "tsc"
+	}
+	if C.sa.clock.cpu {
+		vm.CPUClock = "clock_gettime"
+		if C.sa.clock.user_page {
+			vm.CPUClock = "user page"
+		}
+	}
+	return vm
+}
+
+func transformLoop() {
+	for {
+		r := C.sa_next_request()
+		answer(r)
+		C.sa_answer(r)
+	}
+}
+
+// answer never panics: a class that we cannot deal with keeps its bytes.
+func answer(r *C.sa_request) {
+	defer func() {
+		if p := recover(); p != nil {
+			reason, name := C.CString("internal error"), C.GoString(r.name)
+			sample := C.CString(name)
+			C.sa_refuse(reason, sample)
+			C.free(unsafe.Pointer(reason))
+			C.free(unsafe.Pointer(sample))
+		}
+	}()
+	supers := unsafe.Slice(r.supers, int(r.super_count))
+	request := ClassRequest{
+		Name:     C.GoString(r.name),
+		Bytes:    unsafe.Slice((*byte)(r.bytes), int(r.len)),
+		Mode:     Mode(r.mode),
+		Platform: r.platform != 0,
+		Hidden:   r.hidden != 0,
+	}
+	for i := range supers {
+		request.Supertypes = append(request.Supertypes, Supertype{
+			Name:  C.GoString(&supers[i].name[0]),
+			Kinds: units.Kinds(supers[i].kinds),
+			Known: supers[i].known != 0,
+		})
+	}
+	a := handler.Transform(&request)
+	for i, s := range request.Supertypes {
+		if s.Known {
+			supers[i].known, supers[i].kinds = 1, C.uint8_t(s.Kinds)
+		}
+	}
+	if a.Woven != nil {
+		r.woven, r.woven_len = (*C.uchar)(C.CBytes(a.Woven)), C.uint32_t(len(a.Woven))
+	}
+	if a.Label != "" {
+		r.label = C.CString(a.Label)
+	}
+}
+
+// Say writes one line on the program's standard error.
+func Say(message string) {
+	s := C.CString(message)
+	C.sa_say(s)
+	C.free(unsafe.Pointer(s))
+}
+
+// Property returns a system property as it was at start, "" if there is none.
+func Property(name string) string {
+	n := C.CString(name)
+	defer C.free(unsafe.Pointer(n))
+	value := C.sa_property(n)
+	if value == nil {
+		return ""
+	}
+	defer C.free(unsafe.Pointer(value))
+	return C.GoString(value)
+}
+
+// Clock reads the agent's clock and CLOCK_MONOTONIC at one moment.
+func Clock() wire.ClockPair {
+	var ticks, mono C.uint64_t
+	C.sa_clock_pair(&C.sa.clock, &ticks, &mono)
+	return wire.ClockPair{Ticks: units.Ticks(ticks), Mono: units.MonoNs(mono)}
+}
+
+// Totals are running sums of what the probes have produced.
+type Totals struct {
+	Executions, Creations uint64 // lost ones included
+	Lost                  uint64 // no room in a ring
+	TooDeep               uint64 // executions nested too deep to be recorded
+}
+
+// ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
+func ReadTotals() Totals {
+	var t C.sa_totals
+	C.sa_totals_now(&t)
+	return Totals{uint64(t.executions), uint64(t.creations), uint64(t.lost), uint64(t.too_deep)}
+}
+
+// Drainer copies records out of the rings. One goroutine at a time.
+type Drainer struct {
+	buffer []byte
+	mu     sync.Mutex
+}
+
+// NewDrainer makes a drainer for rings of ringBytes.
+func NewDrainer(ringBytes int) *Drainer { return &Drainer{buffer: make([]byte, ringBytes)} }
+
+// Drain visits every thread's ring once and hands over what it holds, whole
+// records (jvmti/ring/record.h), at least until max bytes have been seen. The
+// slice is valid during the call of f only. It returns the bytes seen; what is
+// left waits for the next call.
+func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var cursor *C.sa_os
+	total := 0
+	for total < max {
+		var ring C.uint32_t
+		n := int(C.sa_drain_next(&cursor, (*C.uint8_t)(&d.buffer[0]), C.size_t(len(d.buffer)), &ring))
+		if n == 0 {
+			break
+		}
+		total += n
+		f(uint32(ring), d.buffer[:n])
+	}
+	return total
+}
+
+// Running returns records of the executions that have not ended, in the
+// layout of a ring. To be called after the probes have stopped.
+func Running() []byte {
+	out := make([]byte, 8<<20)
+	n := int(C.sa_snapshot_running((*C.uint8_t)(&out[0]), C.size_t(len(out))))
+	return out[:n]
+}
+
+// News is what has become known since the last call.
+type News struct {
+	Classes  []wire.Class
+	Threads  []wire.Thread
+	Refusals []wire.Refusal // single ones, not sums
+}
+
+// ReadNews takes the news. Read it after draining records, so that no record
+// names a class or thread that is still unknown in a later batch; send it
+// before or with them.
+func ReadNews() News {
+	var news News
+	for m := C.sa_meta_take(); m != nil; {
+		next := m.next
+		news.add(m)
+		C.sa_meta_free(m)
+		m = next
+	}
+	return news
+}
+
+func (n *News) add(m *C.sa_meta) {
+	switch m._type {
+	case C.SA_META_CLASS:
+		n.Classes = append(n.Classes, wire.Class{ID: uint32(m.id), Name: text(m.name),
+			Kinds: units.Kinds(m.kinds), Loader: text(m.group)})
+	case C.SA_META_THREAD:
+		n.Threads = append(n.Threads, wire.Thread{ID: uint32(m.id), JavaID: int64(m.java_id), OSID: int32(m.os_id),
+			Name: text(m.name), Group: text(m.group), Class: text(m.class_name), Daemon: bool(m.daemon),
+			Virtual: bool(m.is_virtual), Start: units.Ticks(m.start_ticks), End: units.Ticks(m.end_ticks),
+			CPU: units.Ns(m.cpu_ns)})
+	case C.SA_META_REFUSAL:
+		n.Refusals = append(n.Refusals, wire.Refusal{Reason: text(m.name), Count: 1, Sample: text(m.class_name)})
+	}
+}
+
+func text(s *C.char) string {
+	if s == nil {
+		return ""
+	}
+	return C.GoString(s)
+}

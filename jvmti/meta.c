@@ -1,0 +1,39 @@
+/* News for the Go side: classes, threads, refusals. */
+#include <stdlib.h>
+
+#include "agent.h"
+
+void sa_meta_put(sa_meta *m) {
+    m->next = NULL;
+    pthread_mutex_lock(&sa.meta_lock);
+    if (sa.meta_last == NULL)
+        sa.meta_first = m;
+    else
+        sa.meta_last->next = m;
+    sa.meta_last = m;
+    pthread_mutex_unlock(&sa.meta_lock);
+}
+
+sa_meta *sa_meta_take(void) {
+    pthread_mutex_lock(&sa.meta_lock);
+    sa_meta *first = sa.meta_first;
+    sa.meta_first = sa.meta_last = NULL;
+    pthread_mutex_unlock(&sa.meta_lock);
+    return first;
+}
+
+void sa_meta_free(sa_meta *m) {
+    free(m->name);
+    free(m->group);
+    free(m->class_name);
+    free(m);
+}
+
+void sa_refuse(const char *reason, const char *sample) {
+    sa_meta *m = calloc(1, sizeof *m);
+    if (m == NULL) return;
+    m->type = SA_META_REFUSAL;
+    m->name = strdup(reason);
+    m->class_name = strdup(sample != NULL ? sample : "");
+    sa_meta_put(m);
+}

@@ -1,0 +1,328 @@
+/* The probes: static natives of java.lang.Stackagent. No allocation, no lock,
+ * no system call and no Go on the usual path. */
+#include "agent.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+SA_TLS sa_os *self_os;
+
+static pthread_key_t os_key;
+static pthread_once_t os_key_once = PTHREAD_ONCE_INIT;
+
+int32_t sa_gettid(void) { return (int32_t)syscall(SYS_gettid); }
+
+static void os_release(void *p) {
+    sa_os *os = p;
+    self_os = NULL;
+    sa_cpu_clock_close(&os->cpu);
+    atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
+}
+
+static void make_os_key(void) { pthread_key_create(&os_key, os_release); }
+
+static sa_os *os_open(void) {
+    pthread_once(&os_key_once, make_os_key);
+    sa_os *os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
+    if (os == NULL) return NULL;
+    memset(os, 0, sizeof *os);
+    if (sa_ring_open(&os->ring, sa.config.ring_bytes) != 0) {
+        free(os);
+        return NULL;
+    }
+    os->os_id = sa_gettid();
+    os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
+    if (sa.clock.cpu && sa.clock.user_page) sa_cpu_clock_open(&os->cpu);
+    sa_os *first = atomic_load(&sa.os_list);
+    do {
+        os->next = first;
+    } while (!atomic_compare_exchange_weak(&sa.os_list, &first, os));
+    pthread_setspecific(os_key, os);
+    self_os = os;
+    return os;
+}
+
+sa_os *sa_os_self(void) {
+    sa_os *os = self_os;
+    return __builtin_expect(os != NULL, 1) ? os : os_open();
+}
+
+/* Waits for room as overflow= says. NULL: the record is lost, and counted. */
+static void *reserve_slow(sa_os *os, unsigned slots) {
+    if (os->dropping) {
+        if (sa_ring_unread(&os->ring) > os->ring.capacity / 2) return NULL;
+        os->dropping = false;
+        return sa_ring_reserve(&os->ring, slots);
+    }
+    if (sa.config.block) {
+        uint64_t end = sa_mono_ns() + sa.config.block_ns;
+        struct timespec pause = {0, 50000};
+        while (atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY) {
+            void *p = sa_ring_reserve(&os->ring, slots);
+            if (p != NULL) return p;
+            if (sa_mono_ns() > end) break;
+            nanosleep(&pause, NULL);
+        }
+    }
+    os->dropping = true;
+    return NULL;
+}
+
+static inline void count(_Atomic uint64_t *n) {
+    /* one writer: no locked instruction needed */
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+static inline void *reserve(sa_os *os, unsigned slots) {
+    void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
+    return __builtin_expect(p != NULL, 1) ? p : reserve_slow(os, slots);
+}
+
+/* Says whose records follow. False: no room, the record is lost too. */
+static bool switch_thread(sa_os *os, uint32_t thread_id) {
+    sa_thread_switch *s = reserve(os, 1);
+    if (s == NULL) return false;
+    memset(s, 0, sizeof *s);
+    s->type = SA_REC_THREAD;
+    s->thread_id = thread_id;
+    sa_ring_commit(&os->ring, 1);
+    os->ring_thread_id = thread_id;
+    return true;
+}
+
+static inline bool of_thread(sa_os *os, uint32_t thread_id) {
+    return __builtin_expect(os->ring_thread_id == thread_id, 1) || switch_thread(os, thread_id);
+}
+
+static inline int64_t cpu_of(sa_os *os, const sa_context *c, uint64_t ticks) {
+    if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
+    return sa_cpu_now(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ns;
+}
+
+static bool grow(sa_context *c) {
+    if (c->room >= 32768) return false;
+    uint32_t room = c->room * 2;
+    sa_frame *frames = malloc(room * sizeof *frames);
+    if (frames == NULL) return false;
+    memcpy(frames, c->frames, c->depth * sizeof *frames);
+    /* A snapshot reads the frames under the same lock. */
+    pthread_mutex_lock(&sa.context_lock);
+    sa_frame *old = c->frames;
+    c->frames = frames;
+    c->room = room;
+    pthread_mutex_unlock(&sa.context_lock);
+    if (old != c->first_frames) free(old);
+    return true;
+}
+
+static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags) {
+    if (c == NULL) return -1;
+    /* super.run() inside its own execution is the same execution */
+    if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
+    sa_os *os = sa_os_self();
+    if (os == NULL) return -1;
+    if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) {
+        atomic_fetch_add(&sa.too_deep, 1);
+        return -1;
+    }
+    sa_frame *f = &c->frames[c->depth];
+    f->task_id = id;
+    f->class_id = class_id;
+    f->flags = flags;
+    f->child_ticks = 0;
+    f->child_cpu_ns = 0;
+    uint64_t now = sa_ticks(&sa.clock);
+    f->start_ticks = now;
+    f->start_cpu_ns = cpu_of(os, c, now);
+    return (jint)c->depth++;
+}
+
+static jint JNICALL enter0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id) {
+    (void)env, (void)helper;
+    return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0);
+}
+
+static jint JNICALL enter_unseen0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id) {
+    (void)env, (void)helper;
+    return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN);
+}
+
+static inline void fill_execution(sa_execution *e, const sa_context *c, uint32_t depth, uint32_t flags) {
+    const sa_frame *f = &c->frames[depth];
+    e->type = SA_REC_EXECUTION;
+    e->flags = (uint8_t)(f->flags | flags | (c->is_virtual ? SA_EXEC_VIRTUAL : 0));
+    e->depth = (uint16_t)depth;
+    e->class_id = f->class_id;
+    e->task_id = f->task_id;
+    e->outer_task_id = depth > 0 ? c->frames[depth - 1].task_id : 0;
+    e->start_ticks = f->start_ticks;
+    e->child_ticks = f->child_ticks;
+    e->child_cpu_ns = f->start_cpu_ns == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
+}
+
+/* Ends the innermost execution of c. */
+static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now, uint32_t flags) {
+    uint32_t depth = --c->depth;
+    const sa_frame *f = &c->frames[depth];
+    int64_t cpu = SA_NOT_MEASURED;
+    if (cpu_now != SA_NOT_MEASURED && f->start_cpu_ns != SA_NOT_MEASURED) {
+        cpu = cpu_now - f->start_cpu_ns;
+        if (cpu < f->child_cpu_ns) cpu = f->child_cpu_ns; /* renewals may step back by nanoseconds */
+        if (depth > 0) c->frames[depth - 1].child_cpu_ns += cpu;
+    }
+    if (depth > 0) c->frames[depth - 1].child_ticks += now - f->start_ticks;
+    count(&os->executions);
+    sa_execution *e = of_thread(os, c->thread_id) ? reserve(os, 2) : NULL;
+    if (__builtin_expect(e == NULL, 0)) {
+        count(&os->lost);
+        return;
+    }
+    fill_execution(e, c, depth, flags);
+    e->end_ticks = now;
+    e->cpu_ns = cpu;
+    sa_ring_commit(&os->ring, 2);
+}
+
+/* True when the caller must forget the context: a virtual thread without an
+ * open execution keeps nothing in C. */
+static jboolean JNICALL exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
+    (void)env, (void)helper;
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    if (c == NULL || (uint32_t)token >= c->depth) return JNI_FALSE;
+    if (atomic_load_explicit(&sa.phase, memory_order_relaxed) != SA_PHASE_READY) return JNI_FALSE;
+    sa_os *os = sa_os_self();
+    if (os == NULL) return JNI_FALSE;
+    uint64_t now = sa_ticks(&sa.clock);
+    int64_t cpu = cpu_of(os, c, now);
+    while (c->depth > (uint32_t)token + 1) leave(os, c, now, cpu, SA_EXEC_CUT);
+    leave(os, c, now, cpu, threw ? SA_EXEC_THREW : 0);
+    if (c->depth > 0 || !c->is_virtual) return JNI_FALSE;
+    sa_context_free(c);
+    return JNI_TRUE;
+}
+
+static inline uint64_t new_id(sa_os *os) {
+    if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {
+        os->next_task_id = atomic_fetch_add(&sa.next_task_block, 1) * 1024 + 1;
+        os->end_task_id = os->next_task_id + 1024;
+    }
+    return os->next_task_id++;
+}
+
+static jlong JNICALL new_id0(JNIEnv *env, jclass helper) {
+    (void)env, (void)helper;
+    sa_os *os = sa_os_self();
+    return os == NULL ? 0 : (jlong)new_id(os);
+}
+
+static void record_creation(sa_os *os, const sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
+    uint64_t now = sa_ticks(&sa.clock);
+    count(&os->creations);
+    sa_creation *r = of_thread(os, c->thread_id) ? reserve(os, 1) : NULL;
+    if (__builtin_expect(r == NULL, 0)) {
+        count(&os->lost);
+        return;
+    }
+    r->type = SA_REC_CREATION;
+    r->flags = flags;
+    r->pad = 0;
+    r->class_id = class_id;
+    r->task_id = id;
+    r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;
+    r->at_ticks = now;
+    sa_ring_commit(&os->ring, 1);
+}
+
+static jlong JNICALL created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
+    (void)env, (void)helper;
+    const sa_context *c = (const sa_context *)(uintptr_t)context;
+    sa_os *os = sa_os_self();
+    if (os == NULL || c == NULL) return 0;
+    if (atomic_load_explicit(&sa.phase, memory_order_relaxed) != SA_PHASE_READY) return 0;
+    uint64_t id = new_id(os);
+    record_creation(os, c, id, (uint32_t)class_id, 0);
+    return (jlong)id;
+}
+
+static void JNICALL failed0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id) {
+    (void)env, (void)helper;
+    const sa_context *c = (const sa_context *)(uintptr_t)context;
+    sa_os *os = sa_os_self();
+    if (os == NULL || c == NULL) return;
+    if (atomic_load_explicit(&sa.phase, memory_order_relaxed) != SA_PHASE_READY) return;
+    record_creation(os, c, (uint64_t)id, (uint32_t)class_id, SA_CREATE_FAILED);
+}
+
+static void JNICALL mounted0(JNIEnv *env, jclass helper, jlong context) {
+    (void)env, (void)helper;
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = sa_os_self();
+    if (os != NULL && c->cpu_known && sa.clock.cpu)
+        c->cpu_bias_ns = c->cpu_parked_ns - sa_cpu_now(&sa.clock, &os->cpu, sa_ticks(&sa.clock));
+}
+
+static void JNICALL unmounting0(JNIEnv *env, jclass helper, jlong context) {
+    (void)env, (void)helper;
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = sa_os_self();
+    if (os != NULL && c->cpu_known && sa.clock.cpu)
+        c->cpu_parked_ns = sa_cpu_now(&sa.clock, &os->cpu, sa_ticks(&sa.clock)) + c->cpu_bias_ns;
+}
+
+void sa_pause_record(uint64_t start, uint64_t end) {
+    sa_os *os = sa_os_self();
+    if (os == NULL) return;
+    sa_pause *p = sa_ring_reserve(&os->ring, 1); /* never wait inside a pause */
+    if (p == NULL) {
+        count(&os->lost);
+        return;
+    }
+    memset(p, 0, sizeof *p);
+    p->type = SA_REC_PAUSE;
+    p->start_ticks = start;
+    p->end_ticks = end;
+    sa_ring_commit(&os->ring, 1);
+}
+
+/* Records of what is still running, each thread's behind its thread record.
+ * Called when the probes are off; a frame that changes under our eyes (a probe
+ * that had begun before) is recognised by its start. */
+size_t sa_snapshot_running(uint8_t *out, size_t max) {
+    size_t n = 0;
+    pthread_mutex_lock(&sa.context_lock);
+    for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
+        uint32_t depth = c->depth;
+        if (depth == 0 || depth > c->room) continue;
+        if (n + SA_SLOT_BYTES + depth * sizeof(sa_execution) > max) break;
+        sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
+        memcpy(out + n, &s, sizeof s);
+        n += sizeof s;
+        for (uint32_t i = 0; i < depth; i++) {
+            sa_execution e;
+            memset(&e, 0, sizeof e);
+            fill_execution(&e, c, i, SA_EXEC_RUNNING);
+            e.cpu_ns = SA_NOT_MEASURED;
+            memcpy(out + n, &e, sizeof e);
+            n += sizeof e;
+        }
+    }
+    pthread_mutex_unlock(&sa.context_lock);
+    return n;
+}
+
+const JNINativeMethod *sa_probe_natives(int *count) {
+    static const JNINativeMethod natives[] = {
+        {"enter0", "(JJI)I", (void *)enter0},
+        {"enterUnseen0", "(JJI)I", (void *)enter_unseen0},
+        {"exit0", "(JII)Z", (void *)exit0},
+        {"created0", "(JI)J", (void *)created0},
+        {"failed0", "(JJI)V", (void *)failed0},
+        {"mounted0", "(J)V", (void *)mounted0},
+        {"unmounting0", "(J)V", (void *)unmounting0},
+        {"newId0", "()J", (void *)new_id0},
+        {"describe0", "(Ljava/lang/Class;Z)J", (void *)sa_describe0},
+        {"attach0", "(Ljava/lang/Thread;JLjava/lang/String;)J", (void *)sa_attach0},
+    };
+    *count = (int)(sizeof natives / sizeof natives[0]);
+    return natives;
+}

@@ -1,0 +1,83 @@
+/* A ring of 32-byte slots with one producer (the thread that owns it) and one
+ * consumer (the drain). Positions are byte counts that only grow; the memory is
+ * touched page by page as it is first used. No JDK headers. */
+#ifndef STACKAGENT_RING_H
+#define STACKAGENT_RING_H
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "record.h"
+
+typedef struct {
+    uint8_t *bytes;
+    uint64_t capacity;    /* a power of two, multiple of two slots */
+    uint64_t head;        /* producer's own copy of what is published */
+    uint64_t tail_seen;   /* producer's last look at tail */
+    char pad1[32];
+    _Atomic uint64_t published; /* end of whole records, written by the producer */
+    char pad2[56];
+    _Atomic uint64_t tail; /* start of unread records, written by the consumer */
+    char pad3[56];
+} sa_ring;
+
+/* Maps capacity bytes; 0 on success, -1 when memory is refused. */
+static inline int sa_ring_open(sa_ring *r, uint64_t capacity) {
+    memset(r, 0, sizeof *r);
+    void *p = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return -1;
+    r->bytes = p;
+    r->capacity = capacity;
+    return 0;
+}
+
+static inline void sa_ring_close(sa_ring *r) {
+    if (r->bytes != NULL) munmap(r->bytes, r->capacity);
+    r->bytes = NULL;
+}
+
+/* A place for a record of the given number of slots, or NULL when the ring is
+ * full. A record never wraps: the last slot is padded when two do not fit. */
+static inline void *sa_ring_reserve(sa_ring *r, unsigned slots) {
+    uint64_t offset = r->head & (r->capacity - 1);
+    uint64_t need = (uint64_t)slots * SA_SLOT_BYTES;
+    uint64_t pad = offset + need > r->capacity ? r->capacity - offset : 0;
+    if (r->head + pad + need - r->tail_seen > r->capacity) {
+        r->tail_seen = atomic_load_explicit(&r->tail, memory_order_acquire);
+        if (r->head + pad + need - r->tail_seen > r->capacity) return NULL;
+    }
+    if (pad != 0) {
+        r->bytes[offset] = SA_REC_PAD;
+        r->head += pad;
+        offset = 0;
+    }
+    return r->bytes + offset;
+}
+
+/* Publishes the record written into the reserved place. */
+static inline void sa_ring_commit(sa_ring *r, unsigned slots) {
+    r->head += (uint64_t)slots * SA_SLOT_BYTES;
+    atomic_store_explicit(&r->published, r->head, memory_order_release);
+}
+
+/* Copies whole records, at most up to the end of the memory; bytes copied.
+ * max must be at least the capacity so that no record is cut. */
+static inline size_t sa_ring_read(sa_ring *r, uint8_t *out, size_t max) {
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    uint64_t end = atomic_load_explicit(&r->published, memory_order_acquire);
+    uint64_t offset = tail & (r->capacity - 1);
+    uint64_t n = end - tail;
+    if (n > r->capacity - offset) n = r->capacity - offset;
+    if (n > max) return 0;
+    memcpy(out, r->bytes + offset, n);
+    atomic_store_explicit(&r->tail, tail + n, memory_order_release);
+    return n;
+}
+
+static inline uint64_t sa_ring_unread(sa_ring *r) {
+    return atomic_load_explicit(&r->published, memory_order_acquire) -
+           atomic_load_explicit(&r->tail, memory_order_relaxed);
+}
+#endif

@@ -1,0 +1,179 @@
+/* Java threads: their contexts, names and ends. */
+#include <stdlib.h>
+
+#include "agent.h"
+
+static sa_context *context_new(uint32_t thread_id, bool is_virtual) {
+    sa_context *c = calloc(1, sizeof *c);
+    if (c == NULL) return NULL;
+    c->frames = c->first_frames;
+    c->room = sizeof c->first_frames / sizeof c->first_frames[0];
+    c->thread_id = thread_id;
+    c->is_virtual = is_virtual;
+    c->cpu_known = true;
+    pthread_mutex_lock(&sa.context_lock);
+    c->next = sa.contexts.next;
+    c->prev = &sa.contexts;
+    c->next->prev = c;
+    sa.contexts.next = c;
+    pthread_mutex_unlock(&sa.context_lock);
+    return c;
+}
+
+void sa_context_free(sa_context *c) {
+    pthread_mutex_lock(&sa.context_lock);
+    c->prev->next = c->next;
+    c->next->prev = c->prev;
+    pthread_mutex_unlock(&sa.context_lock);
+    if (c->frames != c->first_frames) free(c->frames);
+    free(c);
+}
+
+/* The Java name of an object's class, malloc'ed. */
+static char *class_of(JNIEnv *env, jobject o) {
+    jclass c = (*env)->GetObjectClass(env, o);
+    char *signature = NULL, *name = NULL;
+    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) == JVMTI_ERROR_NONE) {
+        size_t n = strlen(signature);
+        if (n > 2) {
+            name = strndup(signature + 1, n - 2);
+            for (char *p = name; p != NULL && *p != 0; p++)
+                if (*p == '/') *p = '.';
+        }
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+    }
+    (*env)->DeleteLocalRef(env, c);
+    return name;
+}
+
+static char *group_name(JNIEnv *env, jthreadGroup group) {
+    jvmtiThreadGroupInfo info;
+    memset(&info, 0, sizeof info);
+    if (group == NULL || (*sa.jvmti)->GetThreadGroupInfo(sa.jvmti, group, &info) != JVMTI_ERROR_NONE) return NULL;
+    char *name = info.name == NULL ? NULL : strdup(info.name);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)info.name);
+    if (info.parent != NULL) (*env)->DeleteLocalRef(env, info.parent);
+    return name;
+}
+
+/* A description of a platform thread as JVMTI sees it now. */
+static sa_meta *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
+    sa_meta *m = calloc(1, sizeof *m);
+    if (m == NULL) return NULL;
+    m->type = SA_META_THREAD;
+    m->id = id;
+    m->cpu_ns = SA_NOT_MEASURED;
+    m->java_id = (*env)->GetLongField(env, thread, sa.thread_tid);
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    if ((*sa.jvmti)->GetThreadInfo(sa.jvmti, thread, &info) == JVMTI_ERROR_NONE) {
+        m->name = info.name == NULL ? NULL : strdup(info.name);
+        m->daemon = info.is_daemon;
+        m->group = group_name(env, info.thread_group);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)info.name);
+        if (info.thread_group != NULL) (*env)->DeleteLocalRef(env, info.thread_group);
+        if (info.context_class_loader != NULL) (*env)->DeleteLocalRef(env, info.context_class_loader);
+    }
+    m->class_name = class_of(env, thread);
+    return m;
+}
+
+static sa_context *context_of(JNIEnv *env, jthread thread) {
+    return (sa_context *)(uintptr_t)(*env)->GetLongField(env, thread, sa.context_slot);
+}
+
+/* Makes a platform thread known. os_id 0: not the calling thread. */
+static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t start_ticks) {
+    if (context_of(env, thread) != NULL) return;
+    sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, false);
+    if (c == NULL) return;
+    (*env)->SetLongField(env, thread, sa.context_slot, (jlong)(uintptr_t)c);
+    sa_meta *m = describe_thread(env, thread, c->thread_id);
+    if (m == NULL) return;
+    m->os_id = os_id;
+    m->start_ticks = start_ticks;
+    sa_meta_put(m);
+}
+
+void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
+    (void)jvmti;
+    if (atomic_load(&sa.phase) == SA_PHASE_READY) adopt_thread(env, thread, sa_gettid(), sa_ticks(&sa.clock));
+}
+
+void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
+    (void)jvmti;
+    if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
+    sa_context *c = context_of(env, thread);
+    if (c == NULL) return;
+    sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
+    if (m != NULL) {
+        m->os_id = sa_gettid();
+        m->end_ticks = sa_ticks(&sa.clock);
+        m->cpu_ns = sa_thread_cpu_ns();
+        sa_meta_put(m);
+    }
+    (*env)->SetLongField(env, thread, sa.context_slot, 0);
+    sa_context_free(c);
+}
+
+static void each_thread(JNIEnv *env, void (*f)(JNIEnv *, jthread, bool self)) {
+    jint n = 0;
+    jthread *threads = NULL, self = NULL;
+    if ((*sa.jvmti)->GetAllThreads(sa.jvmti, &n, &threads) != JVMTI_ERROR_NONE) return;
+    (*sa.jvmti)->GetCurrentThread(sa.jvmti, &self);
+    for (jint i = 0; i < n; i++) {
+        f(env, threads[i], self != NULL && (*env)->IsSameObject(env, threads[i], self));
+        (*env)->DeleteLocalRef(env, threads[i]);
+    }
+    if (self != NULL) (*env)->DeleteLocalRef(env, self);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)threads);
+}
+
+static void adopt_existing(JNIEnv *env, jthread thread, bool self) {
+    adopt_thread(env, thread, self ? sa_gettid() : 0, 0);
+}
+
+/* The threads that were there before us: main and the JVM's own. */
+void sa_threads_existing(JNIEnv *env) { each_thread(env, adopt_existing); }
+
+static void tell_final(JNIEnv *env, jthread thread, bool self) {
+    sa_context *c = context_of(env, thread);
+    sa_meta *m = c == NULL ? NULL : describe_thread(env, thread, c->thread_id);
+    if (m == NULL) return;
+    if (self) {
+        m->os_id = sa_gettid();
+        m->cpu_ns = sa_thread_cpu_ns();
+    }
+    sa_meta_put(m);
+}
+
+/* Last names of the threads that are alive at the end. */
+void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
+
+/* Slow path of the probes: a virtual thread, or a platform thread that JVMTI
+ * has not told us about. The helper stores the result in the thread. */
+jlong JNICALL sa_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id, jstring name) {
+    (void)helper;
+    bool is_virtual = sa.type_virtual != NULL && (*env)->IsInstanceOf(env, thread, sa.type_virtual);
+    sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, is_virtual);
+    if (c == NULL) return 0;
+    sa_meta *m;
+    if (!is_virtual) {
+        m = describe_thread(env, thread, c->thread_id);
+        if (m != NULL) m->os_id = sa_gettid();
+    } else if ((m = calloc(1, sizeof *m)) != NULL) {
+        m->type = SA_META_THREAD;
+        m->id = c->thread_id;
+        m->cpu_ns = SA_NOT_MEASURED;
+        m->java_id = java_id;
+        m->is_virtual = true;
+        m->start_ticks = sa_ticks(&sa.clock);
+        const char *chars = name == NULL ? NULL : (*env)->GetStringUTFChars(env, name, NULL);
+        if (chars != NULL) {
+            m->name = strdup(chars);
+            (*env)->ReleaseStringUTFChars(env, name, chars);
+        }
+    }
+    if (m != NULL) sa_meta_put(m);
+    return (jlong)(uintptr_t)c;
+}
