@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"stackagent/internal/units"
 )
@@ -40,58 +41,66 @@ const (
 func zigzag(d uint64) uint64   { return d<<1 ^ uint64(int64(d)>>63) }
 func unzigzag(c uint64) uint64 { return c>>1 ^ -(c & 1) }
 
-// appendColumn writes one column: number, way, length in bytes, codes.
+// sizeBytes is the width of a column's length, a varint padded to this many
+// bytes so that it can be filled in after the codes are written.
+const sizeBytes = 4
+
+// appendColumn writes one column: number, way, length in bytes, codes. Runs
+// are taken when they are at least two long on average.
 func appendColumn(out []byte, number uint64, codes []uint64) []byte {
 	way := byte(plainCodes)
-	size := plainSize(codes)
-	if rs := runSize(codes, size); rs < size {
-		way, size = runCodes, rs
+	if countRuns(codes)*2 <= len(codes) {
+		way = runCodes
 	}
-	out = binary.AppendUvarint(out, number)
-	out = append(out, way)
-	out = binary.AppendUvarint(out, uint64(size))
+	out = append(out, byte(number), way)
+	at := len(out)
+	out = append(out, make([]byte, sizeBytes)...)
 	if way == runCodes {
-		return appendRuns(out, codes)
+		out = appendRuns(out, codes)
+	} else {
+		out = appendPlain(out, codes)
 	}
-	for _, c := range codes {
-		out = appendUvarint(out, c)
+	size := len(out) - at - sizeBytes
+	for i := range sizeBytes {
+		out[at+i] = byte(size>>(7*i))&0x7f | 0x80
 	}
+	out[at+sizeBytes-1] &= 0x7f
 	return out
 }
 
-// appendUvarint is binary.AppendUvarint with the short cases, nearly all of
-// them, in line.
-func appendUvarint(out []byte, c uint64) []byte {
-	switch {
-	case c < 1<<7:
-		return append(out, byte(c))
-	case c < 1<<14:
-		return append(out, byte(c)|0x80, byte(c>>7))
-	case c < 1<<21:
-		return append(out, byte(c)|0x80, byte(c>>7)|0x80, byte(c>>14))
-	}
-	return binary.AppendUvarint(out, c)
-}
-
-func uvarintLen(c uint64) int { return (bits.Len64(c|1) + 6) / 7 }
-
-func plainSize(codes []uint64) int {
-	n := 0
-	for _, c := range codes {
-		n += uvarintLen(c)
+func countRuns(codes []uint64) int {
+	n := min(len(codes), 1)
+	for i := 1; i < len(codes); i++ {
+		if codes[i] != codes[i-1] {
+			n++
+		}
 	}
 	return n
 }
 
-// runSize is the size of codes written as runs; it gives up at stop bytes.
-func runSize(codes []uint64, stop int) int {
-	n := 0
-	for i := 0; i < len(codes) && n < stop; {
-		j := runEnd(codes, i)
-		n += uvarintLen(uint64(j-i)) + uvarintLen(codes[i])
-		i = j
+// appendPlain writes varints, the short cases, nearly all of them, in line and
+// without a check of the capacity each.
+func appendPlain(out []byte, codes []uint64) []byte {
+	const block = 64
+	for len(codes) > 0 {
+		part := codes[:min(block, len(codes))]
+		codes = codes[len(part):]
+		at := len(out)
+		out = slices.Grow(out, block*binary.MaxVarintLen64)
+		b := out[at : at+block*binary.MaxVarintLen64]
+		n := 0
+		for _, c := range part {
+			for c >= 0x80 {
+				b[n] = byte(c) | 0x80
+				c >>= 7
+				n++
+			}
+			b[n] = byte(c)
+			n++
+		}
+		out = out[:at+n]
 	}
-	return n
+	return out
 }
 
 func runEnd(codes []uint64, i int) int {
