@@ -1,0 +1,128 @@
+package testjvm
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"testing"
+)
+
+// Profile is a profiled run and the folder of its session.
+type Profile struct {
+	Result
+	Dir string
+}
+
+// Row is a class in `shadow hotspots --format json`.
+type Row struct {
+	Class         string            `json:"class"`
+	Created       int64             `json:"created"`
+	Executions    int64             `json:"executions"`
+	NeverExecuted int64             `json:"never_executed"`
+	Metrics       map[string]Metric `json:"metrics"`
+}
+
+// Metric is the part of a distribution that tests look at; in nanoseconds.
+type Metric struct {
+	Count int64   `json:"count"`
+	Sum   float64 `json:"sum"`
+	Min   float64 `json:"min"`
+	P50   float64 `json:"p50"`
+	Max   float64 `json:"max"`
+}
+
+// Stats is the part of `shadow stats --format json` that tests look at.
+type Stats struct {
+	Session string `json:"session"`
+	JVM     struct {
+		Version string `json:"version"`
+		PID     int    `json:"pid"`
+		GC      string `json:"gc"`
+		CPUs    int    `json:"cpus"`
+	} `json:"jvm"`
+	DurationNs int64 `json:"duration_ns"`
+	Tasks      struct {
+		Created       int64 `json:"created"`
+		Executions    int64 `json:"executions"`
+		NeverExecuted int64 `json:"never_executed"`
+		Threads       int64 `json:"threads"`
+		Threw         int64 `json:"threw"`
+	} `json:"tasks"`
+	Lost struct {
+		Events   int64 `json:"events"`
+		Switches int64 `json:"switches"`
+		Batches  int64 `json:"batches"`
+	} `json:"lost"`
+	Metrics map[string]Metric `json:"metrics"`
+	GC      struct {
+		Pauses  int64 `json:"pauses"`
+		PauseNs int64 `json:"pause_ns"`
+	} `json:"gc"`
+	NotAvailable map[string]string `json:"not_available"`
+}
+
+// Hotspots is `shadow hotspots DIR --format json`.
+func (p Profile) Hotspots(t testing.TB) []Row {
+	t.Helper()
+	var rows []Row
+	p.decode(t, &rows, "hotspots", p.Dir, "--format", "json")
+	return rows
+}
+
+// Stats is `shadow stats DIR --format json`.
+func (p Profile) Stats(t testing.TB) Stats {
+	t.Helper()
+	var s Stats
+	p.decode(t, &s, "stats", p.Dir, "--format", "json")
+	return s
+}
+
+// Tasks is `shadow tasks DIR --format csv`: a map from column to cell for
+// every row.
+func (p Profile) Tasks(t testing.TB) []map[string]string {
+	t.Helper()
+	table, err := csv.NewReader(bytes.NewReader(p.shadow(t, "tasks", p.Dir, "--format", "csv"))).ReadAll()
+	if err != nil || len(table) == 0 {
+		t.Fatalf("shadow tasks: %d lines of csv, %v", len(table), err)
+	}
+	rows := make([]map[string]string, 0, len(table)-1)
+	for _, line := range table[1:] {
+		row := make(map[string]string, len(line))
+		for i, cell := range line {
+			row[table[0][i]] = cell
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (p Profile) decode(t testing.TB, into any, args ...string) {
+	t.Helper()
+	out := p.shadow(t, args...)
+	if err := json.Unmarshal(out, into); err != nil {
+		t.Fatalf("shadow %v: %v in\n%.2000s", args, err, out)
+	}
+}
+
+// shadow runs the command, which must succeed; its stdout.
+func (p Profile) shadow(t testing.TB, args ...string) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command(Shadow(t), args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("shadow %v: %v\n%s\nthe profiled run said:\n%s", args, err, stderr.String(), tail(p.Stderr))
+	}
+	return out
+}
+
+func tail(s string) string {
+	const most = 4000
+	if len(s) > most {
+		return fmt.Sprintf("... %s", s[len(s)-most:])
+	}
+	return s
+}

@@ -1,0 +1,87 @@
+package testjvm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every example does, without any agent, what its oracle says about itself.
+func TestExamplesPlain(t *testing.T) {
+	for _, jdk := range JDKs(t) {
+		for _, o := range Oracles(t) {
+			t.Run(jdk.String()+"/"+o.Name, func(t *testing.T) {
+				if jdk.Version < o.MinJDK {
+					t.Skipf("needs JDK %d", o.MinJDK)
+				}
+				if o.Manual {
+					o.Command(t, jdk) // is driven by a test of its own; must compile
+					return
+				}
+				res := o.Command(t, jdk).Plain(t)
+				if res.Exit != o.Exit {
+					t.Errorf("exit %d, want %d\n%s", res.Exit, o.Exit, res.Stderr)
+				}
+				want := strings.Join(o.Stdout, "\n") + "\n"
+				if o.Stdout != nil && res.Stdout != want {
+					t.Errorf("stdout %q, want %q", res.Stdout, want)
+				}
+			})
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	n := func(i int64) *int64 { return &i }
+	o := Oracle{Classes: []Answer{
+		{Class: "A", Created: n(2), Executions: n(3), NeverExecuted: n(1), Threw: n(1)},
+		{Class: "L -> a$*", Executions: n(4)},
+		{Class: "Absent", Executions: n(0)},
+	}}
+	rows := []Row{
+		{Class: "A", Created: 2, Executions: 3, NeverExecuted: 1},
+		{Class: "AB", Created: 7, Executions: 7},
+		{Class: "L -> a$0", Executions: 1}, {Class: "L -> a$1", Executions: 3},
+	}
+	task := func(class, execution, threw string) map[string]string {
+		return map[string]string{"class": class, "execution": execution, "threw": threw}
+	}
+	tasks := []map[string]string{
+		task("A", "1", "true"), task("A", "2", "false"), task("A", "3", ""), task("A", "", ""),
+		task("L -> a$0", "1", ""), task("L -> a$0", "1", ""), task("L -> a$1", "1", ""), task("L -> a$1", "1", ""),
+	}
+	if wrong := o.Compare(rows, tasks); wrong != nil {
+		t.Errorf("equal, but reported: %q", wrong)
+	}
+	rows[0].Created++
+	rows[3].Executions--
+	tasks[0]["threw"] = ""
+	rows = append(rows, Row{Class: "Absent", Executions: 1})
+	want := "A: created 3, want 2; A: threw in the trace 0, want 1; L -> a$*: executions 3, want 4; Absent: executions 1, want 0"
+	if got := strings.Join(o.Compare(rows, tasks), "; "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestReadOracleRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"misspelt":   `{"what":"x","classes":[{"class":"A","execution":1}]}`,
+		"no classes": `{"what":"x"}`,
+		"no json":    `what`,
+	} {
+		file := filepath.Join(t.TempDir(), "oracle.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readOracle(file); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestOpenRefusesWhatIsNoJDK(t *testing.T) {
+	if _, err := open(t.TempDir()); err == nil {
+		t.Error("an empty folder passes for a JDK")
+	}
+}
