@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker (-X main.version=...).
+var version = ""
+
+// Exit codes that are promised to scripts.
+const (
+	exitFailure = 1 // a failure that is explained on stderr
+	exitUsage   = 2 // wrong usage
+)
+
+// Env is what the command takes from the world; tests bring their own.
+type Env struct {
+	In         io.Reader
+	Out, Err   io.Writer
+	Environ    []string
+	Executable func() (string, error)
+	Now        func() time.Time
+}
+
+// System is the real world.
+func System() Env {
+	return Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
+}
+
+// Getenv looks a variable up; of several the last counts.
+func (e Env) Getenv(name string) string {
+	for i := len(e.Environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(e.Environ[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// note tells the user something that is not the output asked for.
+func (e Env) note(format string, args ...any) {
+	fmt.Fprintf(e.Err, "shadow: "+format+"\n", args...)
+}
+
+// usageError is wrong usage: exit code 2 and a hint to the help.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// exitError ends with another program's exit code, already explained.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// Run is the whole command; it gives the exit code.
+func Run(ctx context.Context, args []string, env Env) int {
+	started := false
+	root := newRoot(env)
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.SetArgs(args)
+	root.SetContext(ctx)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return 0
+	}
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return exit.code
+	}
+	env.note("%s", oneLine(err))
+	var usage *usageError
+	if errors.As(err, &usage) || !started {
+		fmt.Fprintf(env.Err, "Try '%s --help'.\n", cmd.CommandPath())
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// oneLine keeps an error on one line, with nothing in it that a terminal obeys.
+func oneLine(err error) string {
+	return clean(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+}
+
+func newRoot(env Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "shadow",
+		Short: "Task-granularity profiler for the JVM",
+		Long: `shadow profiles the tasks of Java programs: every Runnable, Callable and
+ForkJoinTask, how often it ran, on which thread, for how long.
+
+A session is a folder. Make one with "shadow run", look at it with the others.`,
+		Example: `  shadow run -o /tmp/s -- java -jar app.jar
+  shadow stats /tmp/s
+  shadow hotspots /tmp/s --sort count --top 20
+  shadow report /tmp/s -o report.html`,
+		Version:       versionText(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(env.Err)
+			_ = cmd.Help()
+			return usagef("which verb?")
+		},
+	}
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(verbs(env)...)
+	return root
+}
+
+// verbs are those that work; a verb is added here when it does.
+func verbs(env Env) []*cobra.Command {
+	return []*cobra.Command{
+		newDoctor(env),
+	}
+}
+
+// versionText is the version, the revision it was built from, and the platform.
+func versionText() string {
+	v, revision := version, ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v == "" && info.Main.Version != "(devel)" {
+			v = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				revision = " " + s.Value[:12]
+			}
+		}
+	}
+	if v == "" {
+		v = "devel"
+	}
+	if strings.Contains(v, strings.TrimSpace(revision)) {
+		revision = ""
+	}
+	return fmt.Sprintf("%s%s %s/%s %s", v, revision, runtime.GOOS, runtime.GOARCH, runtime.Version())
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/jdk"
+	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/hpc"
+)
+
+// jvmPatience bounds every start of a JVM that doctor makes.
+const jvmPatience = 20 * time.Second
+
+func newDoctor(env Env) *cobra.Command {
+	var l listing
+	var agent string
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "What this machine and its JVMs allow, each with the remedy",
+		Example: "  shadow doctor\n  shadow doctor --format json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			return l.printFacilities(diagnose(cmd.Context(), env, agent))
+		},
+	}
+	l.addTo(cmd, env, false, "table", "json", "csv")
+	cmd.Flags().StringVar(&agent, "agent", "", "the agent library (default: the one beside shadow)")
+	return cmd
+}
+
+func (l *listing) printFacilities(all []hpc.Facility) error {
+	switch l.format {
+	case "json":
+		return writeJSON(l.env.Out, all)
+	case "csv":
+		rows := make([][]string, len(all))
+		for i, f := range all {
+			rows[i] = []string{csvName(f.Name), string(f.Available), csvName(f.Detail), csvName(f.Remedy)}
+		}
+		return writeCSV(l.env.Out, []string{"check", "result", "detail", "remedy"}, rows)
+	}
+	t := table.New(table.Column{Title: "check"}, table.Column{Title: "result"},
+		table.Column{Title: "detail", Flexible: true}, table.Column{Title: "remedy", Flexible: true})
+	for _, f := range all {
+		t.Row(f.Name, string(f.Available), f.Detail, f.Remedy)
+	}
+	return l.render(t, t.Len())
+}
+
+// diagnose makes all checks: Java, the agent, then the machine.
+func diagnose(ctx context.Context, env Env, agent string) []hpc.Facility {
+	homes := jdk.Find(env.Getenv)
+	all := javaFacilities(homes)
+	all = append(all, agentFacilities(ctx, env, agent, homes)...)
+	all = append(all, perfData(ctx, homes))
+	return append(all, hpc.Probe()...)
+}
+
+func javaFacilities(homes []jdk.Home) []hpc.Facility {
+	if len(homes) == 0 {
+		return []hpc.Facility{{Name: "Java", Available: hpc.No, Detail: "none found by JAVA_HOME, PATH and the usual folders",
+			Remedy: "apt-get install openjdk-17-jdk-headless, or set JAVA_HOME"}}
+	}
+	all := make([]hpc.Facility, 0, len(homes))
+	for _, h := range homes {
+		f := hpc.Facility{Name: "Java", Available: hpc.Yes, Detail: h.String()}
+		switch {
+		case h.Libc == "musl":
+			f.Available = hpc.No
+			f.Detail += ", built for musl: the agent's library is for glibc"
+			f.Remedy = "use a Java that is built for glibc"
+		case h.Feature() == 0:
+			f.Available = hpc.Unknown
+		case h.Feature() < jdk.Oldest:
+			f.Available = hpc.No
+			f.Remedy = fmt.Sprintf("use Java %d or newer", jdk.Oldest)
+		}
+		if f.Available == hpc.Yes {
+			f.Name = fmt.Sprintf("Java %d", h.Feature())
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// agentFacilities checks the library itself, then loads it into every usable
+// Java: nothing less proves that it can be loaded.
+func agentFacilities(ctx context.Context, env Env, agent string, homes []jdk.Home) []hpc.Facility {
+	f := hpc.Facility{Name: "agent library"}
+	path, err := findAgent(env, agent)
+	if err != nil {
+		f.Available, f.Detail = hpc.No, strings.TrimPrefix(err.Error(), "agent library ")
+		return []hpc.Facility{f}
+	}
+	f.Available, f.Detail = hpc.Yes, path
+	all := []hpc.Facility{f}
+	for _, h := range homes {
+		if h.Libc != "musl" && h.Feature() >= jdk.Oldest {
+			all = append(all, loads(ctx, path, h))
+		}
+	}
+	return all
+}
+
+// loads starts a JVM with the agent; "?" is no valid option, so the agent says
+// so and the JVM starts without profiling.
+func loads(ctx context.Context, library string, h jdk.Home) hpc.Facility {
+	f := hpc.Facility{Name: fmt.Sprintf("agent loads in Java %d", h.Feature())}
+	started := time.Now()
+	text, err := java(ctx, h, "-agentpath:"+library+"=?", "-version")
+	switch {
+	case err == nil:
+		f.Available = hpc.Yes
+		f.Detail = fmt.Sprintf("%s started with it in %.2f s", h.Java(), time.Since(started).Seconds())
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Available, f.Detail = hpc.Unknown, fmt.Sprintf("%s did not answer within %v", h.Java(), jvmPatience)
+	default:
+		f.Available, f.Detail = hpc.No, h.Java()+": "+firstLine(text, err)
+		f.Remedy = "build it again on this machine with make"
+	}
+	return f
+}
+
+// java runs the launcher with a bounded time and gives all that it printed.
+func java(ctx context.Context, h jdk.Home, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, jvmPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, h.Java(), args...)
+	cmd.Env = withoutJavaOptions(os.Environ())
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return string(out), fmt.Errorf("running %s: %w", h.Java(), ctx.Err())
+	}
+	return string(out), err
+}
+
+// withoutJavaOptions keeps a user's own options out of the checks.
+func withoutJavaOptions(env []string) []string {
+	out := make([]string, 0, len(env))
+	for _, line := range env {
+		name, _, _ := strings.Cut(line, "=")
+		if name != launch.ToolOptions && name != "JDK_JAVA_OPTIONS" && name != "_JAVA_OPTIONS" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func firstLine(text string, err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line == "" {
+		return err.Error()
+	}
+	return line
+}
+
+// perfData checks for hsperfdata: the JVM's own counters, in a mapped file that
+// others may read at no cost to it.
+func perfData(ctx context.Context, homes []jdk.Home) hpc.Facility {
+	f := hpc.Facility{Name: "JVM counters (hsperfdata)"}
+	if len(homes) == 0 {
+		f.Available, f.Detail = hpc.Unknown, "no Java to ask"
+		return f
+	}
+	me, err := user.Current()
+	if err != nil {
+		f.Available, f.Detail = hpc.Unknown, "who runs this: "+err.Error()
+		return f
+	}
+	dir := filepath.Join("/tmp", "hsperfdata_"+me.Username) // always /tmp, whatever TMPDIR says
+	text, err := java(ctx, homes[0], "-XX:+PrintFlagsFinal", "-version")
+	if err != nil {
+		f.Available, f.Detail = hpc.Unknown, firstLine(text, err)
+		return f
+	}
+	on := false
+	for line := range strings.Lines(text) {
+		if field := strings.Fields(line); len(field) > 3 && field[1] == "UsePerfData" {
+			on = field[3] == "true"
+		}
+	}
+	if !on {
+		f.Available, f.Detail, f.Remedy = hpc.No, "UsePerfData is off in "+homes[0].Path, "-XX:+UsePerfData"
+		return f
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		f.Available, f.Detail = hpc.No, err.Error()
+		return f
+	}
+	live := 0
+	for _, e := range entries { // named by process id; a killed JVM leaves its file
+		if _, err := os.Stat(filepath.Join("/proc", e.Name())); err == nil {
+			live++
+		}
+	}
+	f.Available, f.Detail = hpc.Yes, fmt.Sprintf("on by default; %d of them in %s now", live, dir)
+	return f
+}

@@ -1,0 +1,136 @@
+package launch
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// LibraryName is the agent library's file name.
+const LibraryName = "libstackagent.so"
+
+// ToolOptions is the variable in which every JVM looks for more options.
+const ToolOptions = "JAVA_TOOL_OPTIONS"
+
+// LibraryError says what is wrong with the agent library and what to do.
+type LibraryError struct {
+	Path   string
+	Reason string
+	Err    error
+}
+
+func (e *LibraryError) Error() string { return fmt.Sprintf("agent library %s: %s", e.Path, e.Reason) }
+
+// Unwrap gives the cause.
+func (e *LibraryError) Unwrap() error { return e.Err }
+
+// machines are the ELF machines of Go's architectures.
+var machines = map[string]elf.Machine{
+	"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "riscv64": elf.EM_RISCV, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390,
+}
+
+// CheckLibrary makes sure that path is an agent library for this machine.
+// It gives the absolute path, which is what a JVM needs.
+func CheckLibrary(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", &LibraryError{path, err.Error(), err}
+	}
+	if _, err := os.Stat(abs); err != nil {
+		reason := err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = "no such file; make builds it, --agent or STACKAGENT_AGENT names another one"
+		}
+		return "", &LibraryError{abs, reason, err}
+	}
+	f, err := elf.Open(abs)
+	if err != nil {
+		return "", &LibraryError{abs, "is not a shared library", err}
+	}
+	defer f.Close()
+	if want, ok := machines[runtime.GOARCH]; ok && f.Machine != want {
+		return "", &LibraryError{abs, fmt.Sprintf("is built for another machine (%s, this one is %s)", f.Machine, want), nil}
+	}
+	if f.Type != elf.ET_DYN {
+		return "", &LibraryError{abs, "is not a shared library", nil}
+	}
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return "", &LibraryError{abs, "has no symbols", err}
+	}
+	for _, s := range symbols {
+		if s.Name == "Agent_OnLoad" && s.Section != elf.SHN_UNDEF {
+			return abs, nil
+		}
+	}
+	return "", &LibraryError{abs, "is no agent of a JVM (it does not export Agent_OnLoad)", nil}
+}
+
+// Setting is one key=value of the agent's options.
+type Setting struct{ Key, Value string }
+
+// AgentOptions joins settings as the agent expects them. A comma would end a
+// value, so there must be none.
+func AgentOptions(settings []Setting) (string, error) {
+	parts := make([]string, 0, len(settings))
+	for _, s := range settings {
+		if strings.ContainsAny(s.Value, ",\n\r\x00") {
+			return "", fmt.Errorf("%s=%q: commas and line ends can not be passed to the agent", s.Key, s.Value)
+		}
+		parts = append(parts, s.Key+"="+s.Value)
+	}
+	return strings.Join(parts, ","), nil
+}
+
+// IsJava tells whether a command is the Java launcher itself.
+func IsJava(name string) bool { return filepath.Base(name) == "java" }
+
+// WithAgent puts the agent in front of a JVM's own options: as the first
+// argument of java, or through the environment of any other command.
+func WithAgent(args, env []string, library, options string) (newArgs, newEnv []string, err error) {
+	option := "-agentpath:" + library + "=" + options
+	if IsJava(args[0]) {
+		newArgs = append([]string{args[0], option}, args[1:]...)
+		return newArgs, env, nil
+	}
+	quoted, err := quote(option)
+	if err != nil {
+		return nil, nil, err
+	}
+	return args, appendVariable(env, ToolOptions, quoted), nil
+}
+
+// quote protects blanks from the JVM, which splits JAVA_TOOL_OPTIONS at blanks
+// outside of quotes and knows no escapes.
+func quote(option string) (string, error) {
+	switch {
+	case !strings.ContainsAny(option, " \t\n\r\v\f'\""):
+		return option, nil
+	case !strings.Contains(option, `"`):
+		return `"` + option + `"`, nil
+	case !strings.Contains(option, `'`):
+		return `'` + option + `'`, nil
+	}
+	return "", fmt.Errorf("%s can not hold both kinds of quotes: %s", ToolOptions, option)
+}
+
+// appendVariable puts value at the end of what the variable already holds.
+// Of several lines for one name the last counts, as it does for os/exec.
+func appendVariable(env []string, name, value string) []string {
+	out := make([]string, 0, len(env)+1)
+	for _, line := range env {
+		if old, ok := strings.CutPrefix(line, name+"="); ok {
+			if old != "" {
+				value = old + " " + value
+			}
+			continue
+		}
+		out = append(out, line)
+	}
+	return append(out, name+"="+value)
+}

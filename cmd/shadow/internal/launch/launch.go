@@ -1,0 +1,163 @@
+// Package launch runs the command that is to be profiled, as if it had been
+// typed without the profiler: its input and output untouched, signals passed
+// on, its end told exactly.
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Command is what to run.
+type Command struct {
+	Args     []string // Args[0] is looked up in PATH
+	Env      []string
+	In       io.Reader // an *os.File is handed through as it is
+	Out, Err io.Writer
+}
+
+// Result is how a command ended.
+type Result struct {
+	Code   int            // its exit code; 128 + the signal's number when a signal ended it
+	Signal syscall.Signal // 0: it ended by itself
+}
+
+// NotStartedError says why a command could not be started.
+type NotStartedError struct {
+	Name   string
+	Reason string
+	Err    error
+}
+
+func (e *NotStartedError) Error() string { return fmt.Sprintf("%s: %s", e.Name, e.Reason) }
+
+// Unwrap gives the cause.
+func (e *NotStartedError) Unwrap() error { return e.Err }
+
+// forwarded are the signals that a user or a supervisor sends to a program.
+var forwarded = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2}
+
+// outputDelay bounds the wait for output of grandchildren that outlive the
+// command; it matters only when Out or Err is not a file.
+const outputDelay = 2 * time.Second
+
+// Process is a running command.
+type Process struct {
+	cmd     *exec.Cmd
+	signals chan os.Signal
+	done    chan struct{}
+}
+
+// Start runs c. From here on signals are passed on to it.
+func Start(c Command) (*Process, error) {
+	p := &Process{signals: make(chan os.Signal, 16), done: make(chan struct{})}
+	signal.Notify(p.signals, forwarded...)
+	cmd, err := start(c)
+	if err != nil {
+		signal.Stop(p.signals)
+		return nil, err
+	}
+	p.cmd = cmd
+	go p.forward()
+	return p, nil
+}
+
+func start(c Command) (*exec.Cmd, error) {
+	if len(c.Args) == 0 {
+		return nil, &NotStartedError{Reason: "no command given"}
+	}
+	path, err := exec.LookPath(c.Args[0])
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return nil, explain(c.Args[0], err)
+	}
+	cmd := command(c, path, c.Args)
+	err = cmd.Start()
+	if errors.Is(err, unix.ENOEXEC) {
+		// A script without "#!": a shell runs it with sh, and so do we.
+		cmd = command(c, "/bin/sh", append([]string{"sh", path}, c.Args[1:]...))
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, explain(c.Args[0], err)
+	}
+	return cmd, nil
+}
+
+func command(c Command, path string, args []string) *exec.Cmd {
+	return &exec.Cmd{Path: path, Args: args, Env: c.Env, Stdin: c.In, Stdout: c.Out, Stderr: c.Err, WaitDelay: outputDelay}
+}
+
+func explain(name string, err error) error {
+	e := &NotStartedError{Name: name, Err: err}
+	switch {
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
+		e.Reason = "no such command"
+		if !strings.ContainsRune(name, filepath.Separator) {
+			e.Reason += " in PATH"
+		}
+	case errors.Is(err, fs.ErrPermission):
+		e.Reason = "is not executable"
+	case errors.Is(err, unix.E2BIG):
+		e.Reason = "arguments and environment are too long"
+	default:
+		e.Reason = err.Error()
+	}
+	return e
+}
+
+// PID of the command.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// forward passes signals on until the command has ended.
+func (p *Process) forward() {
+	for {
+		select {
+		case sig := <-p.signals:
+			if (sig == unix.SIGINT || sig == unix.SIGQUIT) && atTerminal() {
+				continue // the terminal has sent it to the command as well
+			}
+			_ = p.cmd.Process.Signal(sig) // fails only when it has ended
+		case <-p.done:
+			return
+		}
+	}
+}
+
+// atTerminal tells whether our process group, and so the command, is the one
+// to which the terminal sends the signals of its keys.
+func atTerminal() bool {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|unix.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// Wait waits for the end of the command.
+func (p *Process) Wait() (Result, error) {
+	err := p.cmd.Wait()
+	close(p.done)
+	signal.Stop(p.signals)
+	state := p.cmd.ProcessState
+	if state == nil {
+		return Result{}, fmt.Errorf("waiting for %s: %w", p.cmd.Path, err)
+	}
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() {
+		return Result{Code: 128 + int(status.Signal()), Signal: status.Signal()}, nil
+	}
+	return Result{Code: state.ExitCode()}, nil
+}

@@ -1,0 +1,12 @@
+// Command shadow profiles the tasks of Java programs: it runs a program with
+// the agent, collects what the agent sends, and shows what was measured.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(Run(context.Background(), os.Args[1:], System()))
+}
