@@ -5,12 +5,51 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/wire"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/store"
 )
+
+// Consumer is the name of the durable consumer on the stream.
+const Consumer = "shadow"
+
+// Defaults of Options.
+const (
+	DefaultPartRows     = 256 << 10
+	DefaultPartInterval = 500 * time.Millisecond
+	DefaultLostContact  = time.Minute
+	DefaultMaxSessions  = 1024
+)
+
+const (
+	// ackWait must be longer than storing a part ever takes; a message that
+	// comes again all the same is recognised by its sequence number.
+	ackWait       = time.Minute
+	maxAckPending = 4096
+	pullMessages  = 256
+	pullBytes     = 16 << 20
+	queueLength   = 8       // messages waiting for a session's worker
+	rowBudget     = 4 << 20 // rows in memory over all sessions
+	minPartRows   = 8 << 10
+	// reorderBatches and gapWait bound how long a missing batch is waited for.
+	// One that comes later is still stored.
+	reorderBatches = 64
+	gapWait        = 2 * time.Second
+)
+
+// ErrBusy is returned when another shadow consumes the same stream.
+var ErrBusy = errors.New("another shadow is storing from this bus; stop it, or use another bus")
 
 // Options of Start; zero values choose the defaults.
 type Options struct {
@@ -21,18 +60,19 @@ type Options struct {
 	LostContact  time.Duration // a session without a batch for so long is closed
 	MaxSessions  int           // open at once
 	Live         Live          // may be nil
-	Logger       *slog.Logger
+	Logger       *slog.Logger  // nil: slog.Default()
 }
 
 // Progress is where a session stands.
 type Progress struct {
 	Session   string
-	Folder    string // its folder
+	Folder    string // its folder, below the root
 	JVM       store.JVM
 	Received  store.Counts // events received, stored or about to be
 	Stored    store.Counts
 	Lost      store.Lost
-	Batches   uint64
+	Batches   uint64 // received
+	Repeated  uint64 // batches that came again and were left out
 	Ended     string // one of store's Ended constants
 	LastBatch time.Time
 }
@@ -40,25 +80,236 @@ type Progress struct {
 // Live is told what happens, for a display. Calls come from several goroutines
 // and must return quickly.
 type Live interface {
-	// Progress comes at the start, after every stored part, and at the end of a session.
+	// Progress comes after every stored part and at the end of a session.
 	Progress(p Progress)
 	// Problem comes once when storing stops working, and with nil when it works again.
 	Problem(session string, err error)
 }
 
 // Ingest is a running consumer.
-type Ingest struct{}
+type Ingest struct {
+	o        Options
+	log      *slog.Logger
+	consumer jetstream.Consumer
+	consume  jetstream.ConsumeContext
 
-// Start begins to consume.
-func Start(ctx context.Context, o Options) (*Ingest, error) { return nil, nil }
+	msgs    chan jetstream.Msg
+	stop    chan struct{} // closed by Close
+	killed  atomic.Bool   // end without storing what is in memory
+	flushes chan chan struct{}
+	done    chan struct{} // the dispatcher has ended
 
-// Drain returns when everything that was published before the call is stored.
-func (in *Ingest) Drain(ctx context.Context) error { return nil }
+	active atomic.Int64 // open sessions, to share the row budget
+	bad    atomic.Uint64
+
+	mu       sync.Mutex
+	order    []string // folders in order of appearance
+	progress map[string]Progress
+	ended    string // what Close was told
+	err      error
+}
+
+// Start begins to consume. It takes over where an earlier shadow ended: what
+// that one had not stored comes again.
+func Start(ctx context.Context, o Options) (*Ingest, error) {
+	setDefaults(&o)
+	if o.Bus == nil || o.Root == "" {
+		return nil, errors.New("ingest: needs a bus and a folder to store in")
+	}
+	if err := os.MkdirAll(o.Root, 0o700); err != nil {
+		return nil, fmt.Errorf("ingest: folder of the sessions: %w", err)
+	}
+	in := &Ingest{
+		o: o, log: o.Logger, msgs: make(chan jetstream.Msg), stop: make(chan struct{}),
+		flushes: make(chan chan struct{}), done: make(chan struct{}), progress: map[string]Progress{},
+	}
+	var err error
+	if in.consumer, err = takeConsumer(ctx, o.Bus.JetStream()); err != nil {
+		return nil, err
+	}
+	in.consume, err = in.consumer.Consume(in.receive,
+		jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+			in.log.Warn("ingest: reading from the bus", "error", err)
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("ingest: reading from the bus: %w", err)
+	}
+	go in.dispatch()
+	return in, nil
+}
+
+func setDefaults(o *Options) {
+	if o.PartRows <= 0 {
+		o.PartRows = DefaultPartRows
+	}
+	if o.PartInterval <= 0 {
+		o.PartInterval = DefaultPartInterval
+	}
+	if o.LostContact <= 0 {
+		o.LostContact = DefaultLostContact
+	}
+	if o.MaxSessions <= 0 {
+		o.MaxSessions = DefaultMaxSessions
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+}
+
+// takeConsumer makes the durable consumer anew. A consumer that a dead shadow
+// left would hold back what was delivered to it until its ackWait ended; in a
+// work queue the new one begins with the oldest message not acknowledged.
+func takeConsumer(ctx context.Context, js jetstream.JetStream) (jetstream.Consumer, error) {
+	old, err := js.Consumer(ctx, bus.Stream, Consumer)
+	switch {
+	case err == nil:
+		info, err := old.Info(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("ingest: looking at the consumer: %w", err)
+		}
+		if info.NumWaiting > 0 {
+			return nil, fmt.Errorf("ingest: %w", ErrBusy)
+		}
+		if err := js.DeleteConsumer(ctx, bus.Stream, Consumer); err != nil {
+			return nil, fmt.Errorf("ingest: replacing the consumer of an earlier shadow: %w", err)
+		}
+	case !errors.Is(err, jetstream.ErrConsumerNotFound):
+		return nil, fmt.Errorf("ingest: looking for the consumer: %w", err)
+	}
+	c, err := js.CreateConsumer(ctx, bus.Stream, jetstream.ConsumerConfig{
+		Durable: Consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
+		MaxAckPending: maxAckPending, MaxDeliver: -1, FilterSubject: bus.Subjects,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ingest: creating the consumer: %w", err)
+	}
+	return c, nil
+}
+
+func (in *Ingest) receive(m jetstream.Msg) {
+	select {
+	case in.msgs <- m:
+	case <-in.stop:
+	}
+}
+
+// refuse takes a message out of the stream that no retry could make good.
+func (in *Ingest) refuse(m jetstream.Msg, err error) {
+	in.bad.Add(1)
+	in.log.Warn("ingest: a message was kept out", "subject", m.Subject(), "error", err)
+	if err := m.TermWithReason("not a batch"); err != nil {
+		in.log.Warn("ingest: refusing a message", "error", err)
+	}
+}
+
+// sessionOf takes the session's name from a subject.
+func sessionOf(subject string) (string, error) {
+	name, ok := strings.CutPrefix(subject, wire.Subject(""))
+	if !ok {
+		return "", fmt.Errorf("subject %.80q is not of ours", subject)
+	}
+	return name, store.ValidateName(name)
+}
+
+// BadMessages counts the messages that were kept out, undecodable or foreign.
+func (in *Ingest) BadMessages() uint64 { return in.bad.Load() }
 
 // Sessions tells where all sessions seen so far stand, in order of appearance.
-func (in *Ingest) Sessions() []Progress { return nil }
+func (in *Ingest) Sessions() []Progress {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	all := make([]Progress, len(in.order))
+	for i, f := range in.order {
+		all[i] = in.progress[f]
+	}
+	return all
+}
+
+func (in *Ingest) report(p Progress) {
+	in.mu.Lock()
+	if _, seen := in.progress[p.Folder]; !seen {
+		in.order = append(in.order, p.Folder)
+	}
+	in.progress[p.Folder] = p
+	in.mu.Unlock()
+	if in.o.Live != nil {
+		in.o.Live.Progress(p)
+	}
+}
+
+// Drain returns when everything that was published before the call is stored.
+// A batch that is missing is no longer waited for.
+func (in *Ingest) Drain(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := in.flush(ctx); err != nil {
+			return err
+		}
+		info, err := in.consumer.Info(ctx)
+		if err != nil {
+			return fmt.Errorf("ingest: asking what is still to be stored: %w", err)
+		}
+		if info.NumPending == 0 && info.NumAckPending == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("ingest: %d batches are not stored yet: %w", info.NumPending+uint64(info.NumAckPending), ctx.Err())
+		case <-in.done:
+			return errors.New("ingest: closed while draining")
+		case <-tick.C:
+		}
+	}
+}
+
+// flush makes all sessions store what they hold.
+func (in *Ingest) flush(ctx context.Context) error {
+	done := make(chan struct{})
+	select {
+	case in.flushes <- done:
+	case <-in.done:
+		return errors.New("ingest: closed")
+	case <-ctx.Done():
+		return fmt.Errorf("ingest: storing does not go on: %w", ctx.Err())
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("ingest: storing does not go on: %w", ctx.Err())
+	}
+}
 
 // Close stores what has been received and ends: sessions that have not ended
 // are marked with ended (store.EndedClosed, or store.EndedLostContact when
-// their JVMs are known to be gone).
-func (in *Ingest) Close(ended string) error { return nil }
+// their JVMs are known to be gone). What could not be stored stays on the bus.
+func (in *Ingest) Close(ended string) error {
+	in.mu.Lock()
+	in.ended = ended
+	in.mu.Unlock()
+	in.shut()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.err
+}
+
+// Kill ends like a crash: nothing more is stored, nothing is acknowledged.
+func (in *Ingest) Kill() {
+	in.killed.Store(true)
+	in.shut()
+}
+
+func (in *Ingest) shut() {
+	in.mu.Lock()
+	select {
+	case <-in.stop:
+	default:
+		close(in.stop)
+	}
+	in.mu.Unlock()
+	in.consume.Stop()
+	<-in.done
+	in.o.Bus.Conn().Flush() // acknowledgements on their way; lost ones only mean a replay
+}

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"stackagent/internal/wire"
 )
 
 // MaxSeq bounds a batch's sequence number; larger ones are not believed.
@@ -20,19 +22,26 @@ const MaxSeq = 1 << 62
 // ErrBadName is a session name that could not be a folder or a subject.
 var ErrBadName = errors.New("not a valid session name")
 
-// A session's name becomes a folder and the end of a NATS subject, and comes
-// from another process: no separators, no leading dot, no wildcards.
-var nameRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_@=,+-]*(\.[A-Za-z0-9_@=,+-]+)*$`)
+// maxFolder is the longest folder name: a session's name and a number.
+const maxFolder = wire.MaxSession + 16
 
-const maxName = 120
-
-// ValidateName tells whether s can name a session.
+// ValidateName tells whether s can name a session: it becomes a folder and the
+// end of a NATS subject, and comes from another process.
 func ValidateName(s string) error {
-	if len(s) > maxName || !nameRE.MatchString(s) {
-		if len(s) > 40 {
-			s = s[:40] + "..."
-		}
-		return fmt.Errorf("%w: %q (letters, digits, _ @ = , + - and single dots inside, at most %d characters)", ErrBadName, s, maxName)
+	if err := wire.ValidSession(s); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadName, err)
+	}
+	return checkFolder(s)
+}
+
+// checkFolder guards the names of folders against leaving the store or
+// clashing with its own files.
+func checkFolder(s string) error {
+	if err := wire.ValidSession(s[:min(len(s), wire.MaxSession)]); err != nil || len(s) > maxFolder {
+		return fmt.Errorf("%w: %.40q cannot be a folder", ErrBadName, s)
+	}
+	if s == ManifestName {
+		return fmt.Errorf("%w: %q is taken by the store", ErrBadName, s)
 	}
 	return nil
 }

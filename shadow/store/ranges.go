@@ -17,6 +17,12 @@ func (r Ranges) Has(seq uint64) bool {
 	return i < len(r) && r[i][0] <= seq
 }
 
+// HasAll tells whether all of from..to is in the set.
+func (r Ranges) HasAll(from, to uint64) bool {
+	i := sort.Search(len(r), func(i int) bool { return r[i][1] >= to })
+	return i < len(r) && r[i][0] <= from
+}
+
 // Add puts from..to into the set.
 func (r *Ranges) Add(from, to uint64) {
 	s := *r

@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// appendBatch converts b and appends it to p.
+func appendBatch(p *store.Part, b *wire.Batch, c *clock) {
+	for i := range b.Executions {
+		p.Executions = append(p.Executions, convertExecution(&b.Executions[i], c))
+	}
+	for i := range b.Creations {
+		x := &b.Creations[i]
+		p.Creations = append(p.Creations, store.Creation{
+			TaskID: x.TaskID, OuterTaskID: x.OuterTaskID, Class: x.Class, Thread: x.Thread,
+			Flags: uint16(x.Flags), AtNs: c.mono(x.At),
+		})
+	}
+	for _, x := range b.Classes {
+		p.Classes = append(p.Classes, store.Class{ID: x.ID, Name: x.Name, Kinds: x.Kinds.String(), Loader: x.Loader})
+	}
+	for i := range b.Threads {
+		p.Threads = append(p.Threads, convertThread(&b.Threads[i], c))
+	}
+	for _, x := range b.Pauses {
+		p.Pauses = append(p.Pauses, store.Pause{StartNs: int64(c.mono(x.Start)), EndNs: int64(c.mono(x.End))})
+	}
+	for _, x := range b.OS {
+		p.OSThreads = append(p.OSThreads, store.OSThread{OSID: x.OSID, Name: x.Name, CPUNs: nullable(x.CPU), RunNs: nullable(x.Run)})
+	}
+}
+
+// convertExecution puts x on the session's clock and takes nested executions
+// out of its work: self = inclusive - that of the executions directly in it.
+func convertExecution(x *wire.Execution, c *clock) store.Execution {
+	r := store.Execution{
+		TaskID: x.TaskID, OuterTaskID: x.OuterTaskID, Class: x.Class, Thread: x.Thread,
+		Depth: x.Depth, Flags: uint16(x.Flags), StartNs: c.mono(x.Start),
+		WallNs: units.NotMeasured, SelfWallNs: units.NotMeasured, CPUNs: x.CPU, SelfCPUNs: units.NotMeasured,
+	}
+	if x.End != wire.NoEnd {
+		r.EndNs = c.mono(x.End)
+		r.WallNs = units.Ns(r.EndNs - r.StartNs)
+		r.SelfWallNs = r.WallNs - span(x.ChildTicks, x.Start, x.End, r.WallNs)
+	}
+	if x.CPU.Measured() && x.ChildCPU.Measured() {
+		r.SelfCPUNs = x.CPU - x.ChildCPU
+	}
+	return r
+}
+
+func convertThread(x *wire.Thread, c *clock) store.Thread {
+	r := store.Thread{
+		ID: x.ID, JavaID: x.JavaID, OSID: x.OSID, Name: x.Name, Group: x.Group, Class: x.Class,
+		Daemon: x.Daemon, Virtual: x.Virtual, CPUNs: nullable(x.CPU),
+	}
+	if x.Start != 0 {
+		r.StartNs = (*int64)(new(c.mono(x.Start)))
+	}
+	if x.End != 0 {
+		r.EndNs = (*int64)(new(c.mono(x.End)))
+	}
+	return r
+}
+
+func nullable(n units.Ns) *int64 {
+	if !n.Measured() {
+		return nil
+	}
+	return (*int64)(&n)
+}

@@ -1,0 +1,70 @@
+package ingest
+
+import (
+	"fmt"
+
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// describe puts what b says about its session into m. newest tells that no
+// later batch has been seen, so that its running sums count.
+func describe(m *store.Manifest, b *wire.Batch, newest bool) {
+	if b.Hello != nil && (newest || m.JVM.PID == 0) {
+		describeJVM(m, b.Hello)
+	}
+	if m.StartNs == 0 {
+		m.StartNs = b.Clock.Mono
+	}
+	m.EndNs = max(m.EndNs, b.Clock.Mono)
+	if !newest {
+		return
+	}
+	m.Produced = store.Counts{Executions: b.Totals.Executions, Creations: b.Totals.Creations}
+	m.ClassesWoven = b.Totals.Classes
+	m.Lost.ByReason = make(map[string]uint64, len(b.Totals.Lost))
+	for _, l := range b.Totals.Lost {
+		m.Lost.ByReason[l.Reason] += l.Events
+	}
+	m.Refusals = m.Refusals[:0:0]
+	for _, r := range b.Refusals {
+		m.Refusals = append(m.Refusals, store.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})
+	}
+	if b.ExitNote != "" {
+		m.ExitNote = b.ExitNote
+	}
+	m.Ended = store.EndedRunning
+	if b.Last {
+		m.Ended = store.EndedExit
+	}
+}
+
+func describeJVM(m *store.Manifest, h *wire.Hello) {
+	m.JVM = store.JVM{
+		PID: h.PID, Host: h.Host, Version: h.JVMVersion, Name: h.JVMName, Home: h.JavaHome,
+		MainClass: h.MainClass, GC: h.GC, CPUs: h.CPUs, AgentVersion: h.AgentVersion,
+		Clock: h.ClockName, CPUClock: h.CPUClock, StartTicks: uint64(h.StartClock.Ticks),
+	}
+	if h.StartClock.Mono != 0 {
+		m.StartNs = h.StartClock.Mono
+	}
+	m.WallUnixNs = h.WallUnixNs
+	m.Metrics = h.Metrics
+	m.NotAvailable = h.NotAvailable
+}
+
+// sameJVM tells whether h is the JVM that m describes.
+func sameJVM(m *store.Manifest, h *wire.Hello) bool {
+	return m.JVM.PID == h.PID && m.JVM.Host == h.Host && m.JVM.StartTicks == uint64(h.StartClock.Ticks)
+}
+
+// check refuses a batch that contradicts its envelope.
+func check(b *wire.Batch, session string) error {
+	switch {
+	case b.Session != session:
+		return fmt.Errorf("a batch of session %.40q came on the subject of %q", b.Session, session)
+	case b.Seq < 1 || b.Seq > store.MaxSeq:
+		return fmt.Errorf("sequence number %d", b.Seq)
+	}
+	return nil
+}

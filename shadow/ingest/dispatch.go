@@ -1,0 +1,106 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// dispatch hands each message to the worker of its session. It owns the
+// workers: only it starts and ends them.
+func (in *Ingest) dispatch() {
+	defer close(in.done)
+	workers := map[string]*worker{}
+	defer func() { in.endAll(workers) }()
+	tick := time.NewTicker(min(in.o.LostContact/4, time.Second))
+	defer tick.Stop()
+	for {
+		select {
+		case <-in.stop:
+			return
+		case m := <-in.msgs:
+			in.route(workers, m)
+		case now := <-tick.C:
+			in.endIdle(workers, now)
+		case done := <-in.flushes:
+			go flushAll(workers, done)()
+		}
+	}
+}
+
+func (in *Ingest) route(workers map[string]*worker, m jetstream.Msg) {
+	name, err := sessionOf(m.Subject())
+	if err != nil {
+		in.refuse(m, err)
+		return
+	}
+	w := workers[name]
+	if w == nil {
+		if len(workers) >= in.o.MaxSessions {
+			in.log.Warn("ingest: too many sessions at once; one has to wait", "session", name, "limit", in.o.MaxSessions)
+			if err := m.NakWithDelay(5 * time.Second); err != nil {
+				in.log.Warn("ingest: putting a message back", "error", err)
+			}
+			return
+		}
+		w = newWorker(in, name)
+		workers[name] = w
+		in.active.Store(int64(len(workers)))
+	}
+	select {
+	case w.in <- m:
+	case <-in.stop:
+	}
+}
+
+// endIdle ends the workers of sessions from which nothing comes any more.
+func (in *Ingest) endIdle(workers map[string]*worker, now time.Time) {
+	for name, w := range workers {
+		if now.Sub(time.Unix(0, w.lastBatch.Load())) < in.o.LostContact || w.stuck.Load() {
+			continue
+		}
+		close(w.in)
+		<-w.done
+		delete(workers, name)
+	}
+	in.active.Store(int64(len(workers)))
+}
+
+// flushAll prepares to ask all workers to store what they hold; the returned
+// function waits for them, outside the dispatcher.
+func flushAll(workers map[string]*worker, done chan struct{}) func() {
+	all := make([]*worker, 0, len(workers))
+	for _, w := range workers {
+		all = append(all, w)
+	}
+	return func() {
+		var wg sync.WaitGroup
+		for _, w := range all {
+			wg.Go(func() {
+				select {
+				case w.flush <- struct{}{}:
+				case <-w.done:
+				}
+			})
+		}
+		wg.Wait()
+		close(done)
+	}
+}
+
+func (in *Ingest) endAll(workers map[string]*worker) {
+	for _, w := range workers {
+		close(w.in)
+	}
+	for name, w := range workers {
+		<-w.done
+		if w.err != nil {
+			in.mu.Lock()
+			in.err = errors.Join(in.err, fmt.Errorf("session %s: %w", name, w.err))
+			in.mu.Unlock()
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package ingest
+
+import (
+	"fmt"
+	"time"
+
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// place puts a batch in order: the expected one and those that waited for it
+// are ready to be stored; a later one waits; an earlier one, given up as lost,
+// is stored by itself.
+func (w *worker) place(h *held) {
+	seq := h.batch.Seq
+	if seq > w.next {
+		w.waiting[seq] = h
+		w.behind += h.rows()
+		if w.gap.IsZero() {
+			w.gap = time.Now()
+		}
+		w.skipGaps(false)
+		return
+	}
+	w.ready(h)
+	if seq == w.next {
+		w.next++
+		w.follow()
+	}
+}
+
+// follow makes those ready that waited for what has come.
+func (w *worker) follow() {
+	for {
+		h := w.waiting[w.next]
+		if h == nil {
+			break
+		}
+		delete(w.waiting, w.next)
+		w.behind -= h.rows()
+		w.next++
+		w.ready(h)
+	}
+	w.gap = time.Time{}
+	if len(w.waiting) > 0 {
+		w.gap = time.Now()
+	}
+}
+
+// skipGaps goes on behind a gap that has been waited for long enough, or
+// behind all of them.
+func (w *worker) skipGaps(all bool) {
+	for len(w.waiting) > 0 {
+		if !all && len(w.waiting) <= reorderBatches && w.behind <= w.partRows() && time.Since(w.gap) < gapWait {
+			return
+		}
+		first := uint64(store.MaxSeq)
+		for seq := range w.waiting {
+			first = min(first, seq)
+		}
+		w.next = first
+		w.follow()
+	}
+}
+
+// ready appends h to the part, which holds consecutive batches only.
+func (w *worker) ready(h *held) {
+	if n := len(w.part); n > 0 {
+		last := w.part[n-1].batch.Seq
+		if h.batch.Seq != last+1 || !w.out.SamePart(last, h.batch.Seq) {
+			w.store()
+		}
+	}
+	if len(w.part) == 0 {
+		w.since = time.Now()
+	}
+	w.part = append(w.part, h)
+	w.rows += h.rows()
+	if w.rows >= w.partRows() || h.batch.Last {
+		w.store()
+	}
+}
+
+// partRows is when a part closes: earlier when many sessions share the memory.
+func (w *worker) partRows() int {
+	share := rowBudget / int(max(w.ingest.active.Load(), 1))
+	return min(w.ingest.o.PartRows, max(share, minPartRows))
+}
+
+// store converts the part, commits it and acknowledges its messages. While the
+// disk refuses, it tries again and again, and nothing more is taken from the
+// bus; it gives up, and returns false, only when the shadow ends.
+func (w *worker) store() bool {
+	if len(w.part) == 0 {
+		return true
+	}
+	w.convert()
+	for {
+		if w.ingest.killed.Load() {
+			return false
+		}
+		err := w.out.Commit(&w.p)
+		w.problem(err)
+		if err == nil {
+			break
+		}
+		select {
+		case <-w.ingest.stop:
+			return false
+		case <-time.After(time.Second):
+		}
+	}
+	for _, h := range w.part {
+		delete(w.pending, h.batch.Seq)
+		w.ack(h)
+	}
+	clear(w.part)
+	w.part, w.rows = w.part[:0], 0
+	w.tell()
+	return true
+}
+
+// convert puts the part's batches on the session's clock.
+func (w *worker) convert() {
+	m := &w.out.Manifest
+	newest := m.Sequences.Max()
+	w.clock.extend(w.pairs())
+	late := w.clock.late
+	p := &w.p
+	p.From, p.To = w.part[0].batch.Seq, w.part[len(w.part)-1].batch.Seq
+	p.Executions, p.Creations, p.Classes = p.Executions[:0], p.Creations[:0], p.Classes[:0]
+	p.Threads, p.Pauses, p.OSThreads = p.Threads[:0], p.Pauses[:0], p.OSThreads[:0]
+	for _, h := range w.part {
+		describe(m, h.batch, h.batch.Seq > newest)
+		appendBatch(p, h.batch, &w.clock)
+	}
+	p.Clock = w.clock.takeAdded()
+	if n := w.clock.late - late; n > 0 {
+		w.out.Note(fmt.Sprintf("batches %d-%d: %d times lie beyond the clock reading of their batch and were moved to it", p.From, p.To, n))
+	}
+	if len(w.clock.knots) < 2 && !w.clock.nanoseconds() {
+		w.out.Note(fmt.Sprintf("batches %d-%d: the rate of the agent's clock is not known; their durations are in its ticks", p.From, p.To))
+	}
+}
+
+// pairs are the clock pairs of the part, in order.
+func (w *worker) pairs() []wire.ClockPair {
+	pairs := make([]wire.ClockPair, 0, len(w.part)+1)
+	if h := w.part[0].batch.Hello; h != nil && len(w.clock.knots) == 0 && h.StartClock.Mono != 0 {
+		pairs = append(pairs, h.StartClock)
+	}
+	for _, h := range w.part {
+		pairs = append(pairs, h.batch.Clock)
+	}
+	return pairs
+}
+
+// problem reports a change between storing and not storing, once.
+func (w *worker) problem(err error) {
+	w.err = err
+	if was := w.stuck.Swap(err != nil); was == (err != nil) {
+		return
+	}
+	if err != nil {
+		w.ingest.log.Error("ingest: cannot store; batches wait on the bus", "session", w.name, "error", err)
+	} else {
+		w.ingest.log.Info("ingest: storing works again", "session", w.name)
+	}
+	if w.ingest.o.Live != nil {
+		w.ingest.o.Live.Problem(w.name, err)
+	}
+}
+
+func (w *worker) ack(h *held) {
+	if err := h.msg.Ack(); err != nil {
+		w.ingest.log.Warn("ingest: acknowledging a batch; it will come again", "session", w.name, "error", err)
+	}
+}
+
+// tell publishes where the session stands.
+func (w *worker) tell() {
+	m := &w.out.Manifest
+	w.pro.JVM, w.pro.Stored, w.pro.Lost, w.pro.Ended = m.JVM, m.Stored, m.Lost, m.Ended
+	w.pro.LastBatch = time.Unix(0, w.lastBatch.Load())
+	w.ingest.report(w.pro)
+}

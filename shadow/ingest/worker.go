@@ -1,0 +1,255 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// held is a batch that is not stored yet, and the message to acknowledge then.
+type held struct {
+	batch *wire.Batch
+	msg   jetstream.Msg
+}
+
+func (h *held) rows() int { return len(h.batch.Executions) + len(h.batch.Creations) }
+
+// worker stores one session. All its fields but the channels and atomics
+// belong to its own goroutine.
+type worker struct {
+	ingest *Ingest
+	name   string
+	in     chan jetstream.Msg
+	flush  chan struct{}
+	done   chan struct{}
+	err    error // why the last part could not be stored; read after done
+
+	lastBatch atomic.Int64 // Unix nanoseconds
+	stuck     atomic.Bool  // storing does not work at the moment
+
+	out   *store.Writer // nil until the first good batch
+	clock clock
+
+	pending map[uint64]*held // all that is held, by sequence
+	waiting map[uint64]*held // those of them behind a gap
+	gap     time.Time        // since when; zero: no gap
+	part    []*held          // in order, ready to be stored
+	since   time.Time        // when part's first batch came
+	rows    int              // in part
+	behind  int              // rows in waiting
+	next    uint64           // the sequence number expected
+
+	p   store.Part // its slices are used again
+	pro Progress
+}
+
+func newWorker(in *Ingest, name string) *worker {
+	w := &worker{
+		ingest: in, name: name,
+		in: make(chan jetstream.Msg, queueLength), flush: make(chan struct{}), done: make(chan struct{}),
+		pending: map[uint64]*held{}, waiting: map[uint64]*held{},
+	}
+	w.lastBatch.Store(time.Now().UnixNano())
+	go w.run()
+	return w
+}
+
+func (w *worker) run() {
+	defer close(w.done)
+	tick := time.NewTicker(max(w.ingest.o.PartInterval/4, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case m, ok := <-w.in:
+			if !ok {
+				w.end()
+				return
+			}
+			if w.ingest.killed.Load() {
+				continue
+			}
+			w.take(m)
+		case <-w.flush:
+			w.skipGaps(true)
+			w.store()
+		case now := <-tick.C:
+			w.skipGaps(false)
+			if w.due(now) {
+				w.store()
+			}
+		}
+	}
+}
+
+// due tells whether the part has waited long enough. While one clock pair is
+// all that is known, there is no rate to convert by; the next batch brings it.
+func (w *worker) due(now time.Time) bool {
+	if len(w.part) == 0 || now.Sub(w.since) < w.ingest.o.PartInterval {
+		return false
+	}
+	return len(w.clock.knots) > 1 || len(w.part) > 1 || w.part[0].batch.Hello != nil
+}
+
+// take decodes a message and puts its batch in its place.
+func (w *worker) take(m jetstream.Msg) {
+	b, err := wire.Decode(m.Data(), wire.DefaultLimits())
+	if err == nil {
+		err = check(b, w.name)
+	}
+	if err != nil {
+		w.refuse(m, err)
+		return
+	}
+	if err := w.open(b); err != nil {
+		w.ingest.log.Error("ingest: cannot open the session's folder", "session", w.name, "error", err)
+		w.problem(err)
+		if err := m.NakWithDelay(time.Second); err != nil {
+			w.ingest.log.Warn("ingest: putting a message back", "error", err)
+		}
+		return
+	}
+	w.lastBatch.Store(time.Now().UnixNano())
+	h := &held{batch: b, msg: m}
+	switch old := w.pending[b.Seq]; {
+	case w.out.Has(b.Seq):
+		w.pro.Repeated++
+		w.ack(h)
+		return
+	case old != nil: // came again before it was stored; answer the newer message
+		w.pro.Repeated++
+		old.msg = m
+		return
+	}
+	w.pending[b.Seq] = h
+	w.pro.Batches++
+	w.pro.Received.Executions += uint64(len(b.Executions))
+	w.pro.Received.Creations += uint64(len(b.Creations))
+	w.place(h)
+}
+
+func (w *worker) refuse(m jetstream.Msg, err error) {
+	w.ingest.refuse(m, err)
+	if w.out != nil {
+		w.out.Manifest.BadMessages++
+		w.out.Note("a message was kept out: " + err.Error())
+	}
+}
+
+// open finds or makes the session's folder for b, if it is not open already.
+func (w *worker) open(b *wire.Batch) error {
+	if w.out != nil {
+		if !w.another(b) {
+			return nil
+		}
+		w.skipGaps(true)
+		if !w.store() {
+			return w.err
+		}
+	}
+	folder := w.chooseFolder(b)
+	out, err := store.OpenWriter(w.ingest.o.Root, folder, w.name)
+	if err != nil {
+		return err
+	}
+	if out.Manifest.JVM.PID == 0 && b.Hello != nil {
+		describeJVM(&out.Manifest, b.Hello)
+	}
+	// A manifest from the beginning: whatever happens, the folder says whose it is.
+	if err := out.CommitManifest(); err != nil {
+		return err
+	}
+	w.begin(out, folder)
+	return nil
+}
+
+// another tells whether b is the first batch of another JVM than the one whose
+// session is open.
+func (w *worker) another(b *wire.Batch) bool {
+	m := &w.out.Manifest
+	return b.Seq == 1 && b.Hello != nil && m.JVM.PID != 0 && !sameJVM(m, b.Hello)
+}
+
+// maxNamesakes bounds the folders of one name.
+const maxNamesakes = 1000
+
+// chooseFolder gives each JVM its own folder although one name may be used by
+// one JVM after another: NAME, NAME-2, NAME-3. Batches that do not say which
+// JVM they come from belong to the newest.
+func (w *worker) chooseFolder(b *wire.Batch) string {
+	first := b.Seq == 1 && b.Hello != nil
+	newest := ""
+	for n := 1; n < maxNamesakes; n++ {
+		folder := w.name
+		if n > 1 {
+			folder = fmt.Sprintf("%s-%d", w.name, n)
+		}
+		dir := filepath.Join(w.ingest.o.Root, folder)
+		m, err := store.ReadManifest(dir)
+		if err != nil {
+			if _, damaged := os.Lstat(filepath.Join(dir, store.ManifestName)); damaged == nil {
+				continue // there is one, but not to be read: leave that folder alone
+			}
+			if first || newest == "" {
+				return folder
+			}
+			return newest
+		}
+		if m.Session != w.name {
+			continue
+		}
+		newest = folder
+		if first && (m.JVM.PID == 0 || sameJVM(m, b.Hello)) {
+			return folder
+		}
+	}
+	return newest
+}
+
+func (w *worker) begin(out *store.Writer, folder string) {
+	w.out = out
+	w.clock = clock{}
+	if f, err := store.OpenFolder(out.Dir()); err == nil {
+		for _, k := range f.Clock() {
+			w.clock.add(k)
+		}
+		w.clock.takeAdded()
+	}
+	w.next = out.Manifest.Sequences.Max() + 1
+	w.pro = Progress{Session: w.name, Folder: folder, Received: out.Manifest.Stored}
+}
+
+// end stores what is held and says in the manifest how the session ended.
+func (w *worker) end() {
+	if w.out == nil || w.ingest.killed.Load() {
+		return
+	}
+	w.skipGaps(true)
+	if !w.store() {
+		return
+	}
+	if w.out.Manifest.Ended != store.EndedRunning {
+		return
+	}
+	w.out.Manifest.Ended = w.ending()
+	if err := w.out.CommitManifest(); err != nil {
+		w.err = err
+	}
+	w.tell()
+}
+
+// ending is how a session ended that did not say so itself.
+func (w *worker) ending() string {
+	w.ingest.mu.Lock()
+	defer w.ingest.mu.Unlock()
+	if w.ingest.ended != "" {
+		return w.ingest.ended
+	}
+	return store.EndedLostContact
+}

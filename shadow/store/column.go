@@ -1,0 +1,163 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// column reads one integer column of a row group front to back. Pages are
+// decoded as a whole and handed out in runs of any length, so that columns
+// whose pages end at different rows stay in step.
+type column struct {
+	name     string
+	pages    parquet.Pages
+	wide     bool // 64 bits
+	optional bool
+
+	page   parquet.Page
+	i64    []int64 // what is left of the page: values that are not null
+	i32    []int32
+	levels []byte // optional columns: 1 per value, 0 per null
+	left   int    // rows left in the page
+}
+
+// openColumns finds the named columns of a row group and checks their types.
+func openColumns(f *parquet.File, g parquet.RowGroup, want []columnSpec) ([]column, error) {
+	cols := make([]column, 0, len(want))
+	for _, spec := range want {
+		leaf, ok := f.Schema().Lookup(spec.name)
+		if !ok {
+			return nil, fmt.Errorf("column %s is missing", spec.name)
+		}
+		kind, wide := leaf.Node.Type().Kind(), spec.wide
+		if leaf.MaxRepetitionLevel != 0 || leaf.MaxDefinitionLevel > 1 ||
+			(wide && kind != parquet.Int64) || (!wide && kind != parquet.Int32) {
+			return nil, fmt.Errorf("column %s has type %v", spec.name, leaf.Node.Type())
+		}
+		if leaf.MaxDefinitionLevel == 1 && !spec.optional {
+			return nil, fmt.Errorf("column %s may be null", spec.name)
+		}
+		cols = append(cols, column{
+			name: spec.name, pages: g.ColumnChunks()[leaf.ColumnIndex].Pages(),
+			wide: wide, optional: leaf.MaxDefinitionLevel == 1,
+		})
+	}
+	return cols, nil
+}
+
+// columnSpec is what a reader expects of a column.
+type columnSpec struct {
+	name           string
+	wide, optional bool
+}
+
+func (c *column) close() {
+	c.drop()
+	if c.pages != nil {
+		c.pages.Close()
+	}
+}
+
+func (c *column) drop() {
+	if c.page != nil {
+		parquet.Release(c.page)
+		c.page, c.i64, c.i32, c.levels, c.left = nil, nil, nil, nil, 0
+	}
+}
+
+// need makes sure that a page with rows is at hand and returns how many of n
+// rows it can give.
+func (c *column) need(n int) (int, error) {
+	for c.left == 0 {
+		c.drop()
+		page, err := c.pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("column %s ends early: %w", c.name, io.ErrUnexpectedEOF)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("column %s: %w", c.name, err)
+		}
+		if err := c.take(page); err != nil {
+			return 0, err
+		}
+	}
+	return min(n, c.left), nil
+}
+
+func (c *column) take(page parquet.Page) error {
+	c.page = page
+	if page.Dictionary() != nil {
+		return fmt.Errorf("column %s is dictionary encoded", c.name)
+	}
+	values, n := page.Data(), 0
+	if c.wide {
+		c.i64 = values.Int64()
+		n = len(c.i64)
+	} else {
+		c.i32 = values.Int32()
+		n = len(c.i32)
+	}
+	c.left = n
+	if c.optional {
+		c.levels = page.DefinitionLevels()
+		c.left = len(c.levels)
+		present := 0
+		for _, l := range c.levels {
+			present += int(l & 1)
+		}
+		if present != n {
+			return fmt.Errorf("column %s: a page has %d values where its levels say %d", c.name, n, present)
+		}
+	}
+	if int64(c.left) != page.NumRows() {
+		return fmt.Errorf("column %s: a page has %d rows where its header says %d", c.name, c.left, page.NumRows())
+	}
+	return nil
+}
+
+// read64 fills dst with the next values, null becoming null.
+func read64[T ~int64 | ~uint64](c *column, dst []T, null T) error {
+	for len(dst) > 0 {
+		n, err := c.need(len(dst))
+		if err != nil {
+			return err
+		}
+		used := n
+		if c.levels == nil {
+			for i, v := range c.i64[:n] {
+				dst[i] = T(v)
+			}
+		} else {
+			used = 0
+			for i, l := range c.levels[:n] {
+				if l == 0 {
+					dst[i] = null
+				} else {
+					dst[i] = T(c.i64[used])
+					used++
+				}
+			}
+			c.levels = c.levels[n:]
+		}
+		c.i64, c.left, dst = c.i64[used:], c.left-n, dst[n:]
+	}
+	return nil
+}
+
+// read32 fills dst with the next values of a 32 bit column that has no nulls.
+func read32[T ~uint16 | ~uint32](c *column, dst []T) error {
+	for len(dst) > 0 {
+		n, err := c.need(len(dst))
+		if err != nil {
+			return err
+		}
+		for i, v := range c.i32[:n] {
+			dst[i] = T(v)
+		}
+		c.i32, c.left, dst = c.i32[n:], c.left-n, dst[n:]
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"github.com/parquet-go/parquet-go"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+// readRows is the length of the runs that a reader hands out.
+const readRows = 16 << 10
+
+// PartError is a part that cannot be read, or not to its end.
+type PartError struct {
+	File string
+	Rows int64 // rows of it that are lost; -1: not known
+	Err  error
+}
+
+// Error says which file, what is lost and why.
+func (e *PartError) Error() string {
+	lost := "all its rows are lost"
+	if e.Rows >= 0 {
+		lost = fmt.Sprintf("%d rows are lost", e.Rows)
+	}
+	return fmt.Sprintf("%s is damaged, %s: %v", e.File, lost, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *PartError) Unwrap() error { return e.Err }
+
+// Folder lists the parts of a session.
+type Folder struct {
+	Dir   string
+	parts [numTables][]Range
+}
+
+// OpenFolder lists the parts in dir, in the order of their batches.
+func OpenFolder(dir string) (*Folder, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("listing the session's parts: %w", err)
+	}
+	f := &Folder{Dir: dir}
+	for _, e := range entries {
+		if t, r, ok := ParsePartName(e.Name()); ok && e.Type().IsRegular() {
+			f.parts[t] = append(f.parts[t], r)
+		}
+	}
+	for t := range f.parts {
+		f.parts[t] = inOrder(f.parts[t])
+	}
+	return f, nil
+}
+
+// inOrder sorts parts by sequence and leaves out those that a larger part
+// contains: what is left of a merge that was interrupted.
+func inOrder(parts []Range) []Range {
+	sort.Slice(parts, func(i, j int) bool {
+		if parts[i].From != parts[j].From {
+			return parts[i].From < parts[j].From
+		}
+		return parts[i].To > parts[j].To
+	})
+	kept := parts[:0]
+	for _, r := range parts {
+		if n := len(kept); n > 0 && r.To <= kept[n-1].To {
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+// Parts are the sequence ranges of the parts of t.
+func (f *Folder) Parts(t Table) []Range { return f.parts[t] }
+
+func (f *Folder) path(t Table, r Range) string {
+	return filepath.Join(f.Dir, PartName(t, r.From, r.To))
+}
+
+// Rows counts the rows of t by the footers of its parts; damaged ones are
+// listed and count nothing.
+func (f *Folder) Rows(t Table) (rows int64, bad []*PartError) {
+	for _, r := range f.parts[t] {
+		err := withPart(f.path(t, r), func(pf *parquet.File, _ *int64) error {
+			rows += pf.NumRows()
+			return nil
+		})
+		if err != nil {
+			bad = append(bad, err)
+		}
+	}
+	return rows, bad
+}
+
+// Clock collects the knots of the clock from the footers of all parts, sorted.
+func (f *Folder) Clock() []wire.ClockPair {
+	seen := map[wire.ClockPair]bool{}
+	for t := range f.parts {
+		for _, r := range f.parts[t] {
+			withPart(f.path(Table(t), r), func(pf *parquet.File, _ *int64) error {
+				for _, p := range clockOf(pf) {
+					seen[p] = true
+				}
+				return nil
+			}) // a damaged part has no clock to give; reading its rows reports it
+		}
+	}
+	pairs := make([]wire.ClockPair, 0, len(seen))
+	for p := range seen {
+		pairs = append(pairs, p)
+	}
+	sort.Slice(pairs, func(i, j int) bool { return pairs[i].Ticks < pairs[j].Ticks })
+	return pairs
+}
+
+func clockOf(f *parquet.File) []wire.ClockPair {
+	text, _ := f.Lookup(clockKey)
+	var raw [][2]int64
+	if json.Unmarshal([]byte(text), &raw) != nil {
+		return nil
+	}
+	pairs := make([]wire.ClockPair, len(raw))
+	for i, p := range raw {
+		pairs[i] = wire.ClockPair{Ticks: units.Ticks(p[0]), Mono: units.MonoNs(p[1])}
+	}
+	return pairs
+}
+
+// withPart opens a part and runs use on it. A failure, a panic of the Parquet
+// library over damaged bytes included, becomes a PartError. use counts into
+// done the rows that it has handed on. An error made with stopError is the
+// caller's and ends the reading; it comes back as it is.
+func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *PartError) {
+	var done int64
+	total := int64(-1)
+	defer func() {
+		if r := recover(); r != nil {
+			bad = &PartError{File: path, Rows: missing(total, done), Err: fmt.Errorf("damaged content: %v", r)}
+		}
+	}()
+	file, err := os.Open(path)
+	if err != nil {
+		return &PartError{File: path, Rows: -1, Err: err}
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return &PartError{File: path, Rows: -1, Err: err}
+	}
+	pf, err := parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return &PartError{File: path, Rows: -1, Err: err}
+	}
+	total = pf.NumRows()
+	if err := use(pf, &done); err != nil {
+		return &PartError{File: path, Rows: missing(total, done), Err: err}
+	}
+	return nil
+}
+
+func missing(total, done int64) int64 {
+	if total < done {
+		return -1
+	}
+	return total - done
+}
+
+// stopError wraps an error of the caller's own function, so that it is not
+// taken for damage.
+type stopError struct{ error }
+
+func (e stopError) Unwrap() error { return e.error }
+
+// each runs use on every part of t; damaged parts are collected, the others
+// are read.
+func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*PartError, err error) {
+	for _, r := range f.parts[t] {
+		e := withPart(f.path(t, r), use)
+		if e == nil {
+			continue
+		}
+		var stop stopError
+		if errors.As(e.Err, &stop) {
+			return bad, stop.error
+		}
+		bad = append(bad, e)
+	}
+	return bad, nil
+}
+
+// readSmall reads a small table whole.
+func readSmall[T any](f *Folder, t Table, row func(*T)) ([]*PartError, error) {
+	return f.each(t, func(pf *parquet.File, done *int64) error {
+		r := parquet.NewGenericReader[T](pf)
+		defer r.Close()
+		buf := make([]T, 256)
+		for {
+			n, err := r.Read(buf)
+			for i := range buf[:n] {
+				row(&buf[i])
+			}
+			*done += int64(n)
+			clear(buf)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return io.ErrNoProgress
+			}
+		}
+	})
+}
+
+// ReadClasses calls row for every row of the classes table, in order.
+func (f *Folder) ReadClasses(row func(*Class)) ([]*PartError, error) {
+	return readSmall(f, Classes, row)
+}
+
+// ReadThreads calls row for every row of the threads table, in order.
+func (f *Folder) ReadThreads(row func(*Thread)) ([]*PartError, error) {
+	return readSmall(f, Threads, row)
+}
+
+// ReadPauses calls row for every row of the pauses table, in order.
+func (f *Folder) ReadPauses(row func(*Pause)) ([]*PartError, error) {
+	return readSmall(f, Pauses, row)
+}
+
+// ReadOSThreads calls row for every row of the os_threads table, in order.
+func (f *Folder) ReadOSThreads(row func(*OSThread)) ([]*PartError, error) {
+	return readSmall(f, OSThreads, row)
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+// Execution is a row of the executions table.
+type Execution struct {
+	TaskID, OuterTaskID                  uint64 // OuterTaskID 0: outermost
+	Class, Thread                        uint32
+	Depth, Flags                         uint16       // Flags: wire.ExecutionFlags
+	StartNs, EndNs                       units.MonoNs // EndNs 0: still running
+	WallNs, CPUNs, SelfWallNs, SelfCPUNs units.Ns     // or units.NotMeasured
+}
+
+// Creation is a row of the creations table.
+type Creation struct {
+	TaskID, OuterTaskID uint64
+	Class, Thread       uint32
+	Flags               uint16 // wire.CreationFlags
+	AtNs                units.MonoNs
+}
+
+// Class is a row of the classes table; the last row of an id counts.
+type Class struct {
+	ID     uint32 `parquet:"class"`
+	Name   string `parquet:"name"`
+	Kinds  string `parquet:"kinds,dict"` // units.Kinds as text, "runnable+callable"
+	Loader string `parquet:"loader,dict"`
+}
+
+// Thread is a row of the threads table; the last row of an id counts.
+type Thread struct {
+	ID      uint32 `parquet:"thread,delta"`
+	JavaID  int64  `parquet:"java_id,delta"`
+	OSID    int32  `parquet:"os_id,delta"` // 0: a virtual thread
+	Name    string `parquet:"name"`
+	Group   string `parquet:"thread_group,dict"`
+	Class   string `parquet:"class_name,dict"`
+	Daemon  bool   `parquet:"daemon"`
+	Virtual bool   `parquet:"virtual"`
+	StartNs *int64 `parquet:"start_ns"` // nil: before the agent looked
+	EndNs   *int64 `parquet:"end_ns"`   // nil: alive when the row was written
+	CPUNs   *int64 `parquet:"cpu_ns"`   // nil: not measured
+}
+
+// Pause is a row of the pauses table.
+type Pause struct {
+	StartNs int64 `parquet:"start_ns,delta"`
+	EndNs   int64 `parquet:"end_ns,delta"`
+}
+
+// OSThread is a row of the os_threads table; the last row of an id counts.
+type OSThread struct {
+	OSID  int32  `parquet:"os_id,delta"`
+	Name  string `parquet:"name"` // as the kernel knows it, at most 15 characters
+	CPUNs *int64 `parquet:"cpu_ns"`
+	RunNs *int64 `parquet:"run_ns"` // runnable, waiting for a CPU; nil: not measured
+}
+
+// Part is what a run of consecutive batches brought, on its way to the disk.
+type Part struct {
+	Range
+	Executions []Execution
+	Creations  []Creation
+	Classes    []Class
+	Threads    []Thread
+	Pauses     []Pause
+	OSThreads  []OSThread
+	Clock      []wire.ClockPair // the knots of the clock that its times rest on
+}
+
+// rows tells how many rows of t are in p.
+func (p *Part) rows(t Table) int {
+	return [numTables]int{len(p.Executions), len(p.Creations), len(p.Classes), len(p.Threads), len(p.Pauses), len(p.OSThreads)}[t]
+}
+
+// ExecutionColumns is a run of executions in columns of equal length. They are
+// reused: copy what is kept. EndNs is 0 while running, work NotMeasured where
+// it was not measured.
+type ExecutionColumns struct {
+	TaskID      []uint64
+	OuterTaskID []uint64
+	Class       []uint32
+	Thread      []uint32
+	Depth       []uint16
+	Flags       []uint16
+	StartNs     []units.MonoNs
+	EndNs       []units.MonoNs
+	WallNs      []units.Ns
+	CPUNs       []units.Ns
+	SelfWallNs  []units.Ns
+	SelfCPUNs   []units.Ns
+}
+
+// CreationColumns is a run of creations in columns of equal length.
+type CreationColumns struct {
+	TaskID      []uint64
+	OuterTaskID []uint64
+	Class       []uint32
+	Thread      []uint32
+	Flags       []uint16
+	AtNs        []units.MonoNs
+}
+
+// executionSchema and creationSchema fix the columns of the big tables. A zero
+// of an optional column here is null; the writer decides that per value.
+type executionSchema struct {
+	TaskID      uint64 `parquet:"task_id,delta"`
+	OuterTaskID uint64 `parquet:"outer_task_id,optional,delta"`
+	Class       uint32 `parquet:"class,delta"`
+	Thread      uint32 `parquet:"thread,delta"`
+	Depth       uint16 `parquet:"depth,delta"`
+	Flags       uint16 `parquet:"flags,delta"`
+	StartNs     int64  `parquet:"start_ns,delta"`
+	EndNs       int64  `parquet:"end_ns,optional,delta"`
+	WallNs      int64  `parquet:"wall_ns,optional,delta"`
+	CPUNs       int64  `parquet:"cpu_ns,optional,delta"`
+	SelfWallNs  int64  `parquet:"self_wall_ns,optional,delta"`
+	SelfCPUNs   int64  `parquet:"self_cpu_ns,optional,delta"`
+}
+
+type creationSchema struct {
+	TaskID      uint64 `parquet:"task_id,delta"`
+	OuterTaskID uint64 `parquet:"outer_task_id,optional,delta"`
+	Class       uint32 `parquet:"class,delta"`
+	Thread      uint32 `parquet:"thread,delta"`
+	Flags       uint16 `parquet:"flags,delta"`
+	AtNs        int64  `parquet:"at_ns,delta"`
+}
+
+// executionRow is how an Execution is handed to the Parquet writer: nil is
+// null, the pointers point into the Execution.
+type executionRow struct {
+	TaskID      uint64  `parquet:"task_id"`
+	OuterTaskID *uint64 `parquet:"outer_task_id"`
+	Class       uint32  `parquet:"class"`
+	Thread      uint32  `parquet:"thread"`
+	Depth       uint16  `parquet:"depth"`
+	Flags       uint16  `parquet:"flags"`
+	StartNs     int64   `parquet:"start_ns"`
+	EndNs       *int64  `parquet:"end_ns"`
+	WallNs      *int64  `parquet:"wall_ns"`
+	CPUNs       *int64  `parquet:"cpu_ns"`
+	SelfWallNs  *int64  `parquet:"self_wall_ns"`
+	SelfCPUNs   *int64  `parquet:"self_cpu_ns"`
+}
+
+type creationRow struct {
+	TaskID      uint64  `parquet:"task_id"`
+	OuterTaskID *uint64 `parquet:"outer_task_id"`
+	Class       uint32  `parquet:"class"`
+	Thread      uint32  `parquet:"thread"`
+	Flags       uint16  `parquet:"flags"`
+	AtNs        int64   `parquet:"at_ns"`
+}
+
+func (r *executionRow) set(x *Execution) {
+	*r = executionRow{
+		TaskID: x.TaskID, OuterTaskID: orNull(&x.OuterTaskID), Class: x.Class, Thread: x.Thread,
+		Depth: x.Depth, Flags: x.Flags, StartNs: int64(x.StartNs),
+		WallNs: measured(&x.WallNs), CPUNs: measured(&x.CPUNs),
+		SelfWallNs: measured(&x.SelfWallNs), SelfCPUNs: measured(&x.SelfCPUNs),
+	}
+	if x.EndNs != 0 {
+		r.EndNs = (*int64)(&x.EndNs)
+	}
+}
+
+func (r *creationRow) set(x *Creation) {
+	*r = creationRow{
+		TaskID: x.TaskID, OuterTaskID: orNull(&x.OuterTaskID), Class: x.Class, Thread: x.Thread,
+		Flags: x.Flags, AtNs: int64(x.AtNs),
+	}
+}
+
+func orNull(v *uint64) *uint64 {
+	if *v == 0 {
+		return nil
+	}
+	return v
+}
+
+func measured(v *units.Ns) *int64 {
+	if !v.Measured() {
+		return nil
+	}
+	return (*int64)(v)
+}

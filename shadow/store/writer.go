@@ -1,0 +1,186 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stackagent/internal/units"
+)
+
+// Writer writes one session. It is not safe for concurrent use.
+type Writer struct {
+	// Manifest is written by every Commit; its owner sets what it learns.
+	// Sequences and Stored are the writer's.
+	Manifest Manifest
+
+	dir string
+	enc *encoder
+	// adopted are the batches, table by table, that parts on the disk hold
+	// although no manifest says so: the shadow ended between the two. Their
+	// rows are not written again when their batches come again.
+	adopted [numTables]Ranges
+	stored  [numTables]uint64
+}
+
+// OpenWriter creates the folder root/folder for the session name, or goes on
+// with the one that is there.
+func OpenWriter(root, folder, name string) (*Writer, error) {
+	if err := errors.Join(checkFolder(folder), ValidateName(name)); err != nil {
+		return nil, err
+	}
+	w := &Writer{dir: filepath.Join(root, folder), enc: newEncoder()}
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return nil, explain("creating the session's folder", w.dir, err)
+	}
+	m, err := ReadManifest(w.dir)
+	switch {
+	case err == nil && m.Session != name:
+		return nil, fmt.Errorf("%s holds the session %q, not %q", w.dir, m.Session, name)
+	case err == nil:
+		w.Manifest = *m
+	case isNew(w.dir):
+		w.Manifest = Manifest{Session: name}
+	default:
+		return nil, fmt.Errorf("going on with a session: %w", err)
+	}
+	if err := w.adopt(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// isNew tells a folder without a manifest from one whose manifest is damaged.
+func isNew(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ManifestName))
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// adopt takes stock of the parts on the disk and removes unfinished files.
+func (w *Writer) adopt() error {
+	entries, err := os.ReadDir(w.dir)
+	if err != nil {
+		return fmt.Errorf("going on with a session: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), tmpPrefix) {
+			os.Remove(filepath.Join(w.dir, e.Name())) // if it stays, it is overwritten
+		}
+	}
+	f, err := OpenFolder(w.dir)
+	if err != nil {
+		return err
+	}
+	for t := range numTables {
+		for _, r := range f.Parts(t) {
+			if !w.Manifest.Sequences.HasAll(r.From, r.To) {
+				w.adopted[t].Add(r.From, r.To)
+			}
+		}
+		rows, bad := f.Rows(t)
+		w.stored[t] = uint64(rows)
+		for _, b := range bad {
+			w.Note(b.Error())
+		}
+	}
+	w.count()
+	return nil
+}
+
+// Dir is the session's folder.
+func (w *Writer) Dir() string { return w.dir }
+
+// Has tells whether the batch seq is wholly stored.
+func (w *Writer) Has(seq uint64) bool { return w.Manifest.Sequences.Has(seq) }
+
+// SamePart tells whether the batches a and b may share a part: a part must not
+// mix batches whose rows are partly on the disk already with others.
+func (w *Writer) SamePart(a, b uint64) bool {
+	for t := range w.adopted {
+		if w.adopted[t].Has(a) != w.adopted[t].Has(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxNotes bounds the notes of a session against a hostile sender.
+const maxNotes = 100
+
+// Note puts a remark into the manifest, once.
+func (w *Writer) Note(text string) {
+	if len(w.Manifest.Notes) >= maxNotes {
+		return
+	}
+	for _, n := range w.Manifest.Notes {
+		if n == text {
+			return
+		}
+	}
+	w.Manifest.Notes = append(w.Manifest.Notes, text)
+}
+
+// Commit writes p and then the manifest. When it returns nil, both are on the
+// disk. After an error it can be called again with the same part.
+func (w *Writer) Commit(p *Part) error {
+	if p.From < 1 || p.To < p.From || p.To > MaxSeq {
+		return fmt.Errorf("part %d-%d: not a range of batches", p.From, p.To)
+	}
+	var added [numTables]uint64
+	for t := range numTables {
+		if p.rows(t) == 0 || w.adopted[t].Has(p.From) {
+			continue
+		}
+		err := writeAside(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error { return w.enc.encode(out, t, p) })
+		if err != nil {
+			return err
+		}
+		added[t] = uint64(p.rows(t))
+	}
+	before, stored := w.Manifest, w.stored
+	w.Manifest.Sequences = append(Ranges(nil), w.Manifest.Sequences...) // the old list stays for a failure
+	w.Manifest.Sequences.Add(p.From, p.To)
+	for t := range added {
+		w.stored[t] += added[t]
+	}
+	if err := w.CommitManifest(); err != nil {
+		w.Manifest.Sequences, w.stored = before.Sequences, stored
+		w.count()
+		return err
+	}
+	return nil
+}
+
+// CommitManifest writes the manifest alone.
+func (w *Writer) CommitManifest() error {
+	w.count()
+	w.Manifest.settle()
+	return w.Manifest.write(w.dir)
+}
+
+func (w *Writer) count() {
+	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
+}
+
+// settle makes the sums of a manifest agree: what was produced is stored, was
+// reported as lost by the agent, or went missing with batches.
+func (m *Manifest) settle() {
+	m.DurationNs = units.Ns(max(0, m.EndNs-m.StartNs))
+	l := &m.Lost
+	l.Reported = 0
+	for _, n := range l.ByReason {
+		l.Reported += n
+	}
+	l.Batches = m.Sequences.Max() - m.Sequences.Count()
+	l.InGaps, l.Unaccounted = 0, 0
+	diff := int64(m.Produced.Sum()) - int64(m.Stored.Sum()) - int64(l.Reported)
+	if l.Batches > 0 && diff > 0 {
+		l.InGaps = uint64(diff)
+	} else {
+		l.Unaccounted = diff
+	}
+	l.Events = l.Reported + l.InGaps
+}
