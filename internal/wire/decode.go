@@ -221,11 +221,12 @@ func (r *reader) loss(field string) (l Loss) {
 }
 
 func (r *reader) totals() (t Totals) {
-	end := r.fields("totals", 4)
+	end := r.fields("totals", 5)
 	t.Executions = r.uint("totals.executions")
 	t.Creations = r.uint("totals.creations")
 	t.Classes = r.uint("totals.classes")
 	t.Lost = listOf(r, "totals.lost", (*reader).loss)
+	t.LostThreads = r.uint("totals.lost threads")
 	end()
 	return t
 }

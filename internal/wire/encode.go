@@ -220,11 +220,12 @@ func (w *writer) loss(l *Loss) {
 }
 
 func (w *writer) totals(t Totals) {
-	w.arrayLen(4)
+	w.arrayLen(5)
 	w.uint(t.Executions)
 	w.uint(t.Creations)
 	w.uint(t.Classes)
 	each(w, t.Lost, (*writer).loss)
+	w.uint(t.LostThreads)
 }
 
 func (w *writer) hello(h *Hello) {

@@ -15,7 +15,7 @@ import (
 // envelope writes a message by hand: the needed keys, unless given again.
 func envelope(t testing.TB, with ...any) []byte {
 	t.Helper()
-	pairs := []any{"v", 1, "s", "s", "q", 1, "c", []any{1, 1}, "n", []any{0, 0, 0, []any{}}}
+	pairs := []any{"v", 1, "s", "s", "q", 1, "c", []any{1, 1}, "n", []any{0, 0, 0, []any{}, 0}}
 	for i := 0; i < len(with); i += 2 {
 		replaced := false
 		for j := 0; j < len(pairs); j += 2 {

@@ -84,7 +84,7 @@ func full() *Batch {
 		OS:       []OSThread{{OSID: 9, Name: "GC Thread#0", CPU: 77, Run: units.NotMeasured}},
 		Pauses:   []Pause{{Start: 10, End: 20}},
 		Refusals: []Refusal{{Reason: "jsr", Count: 3, Sample: "a.B"}},
-		Totals:   Totals{Executions: 5, Creations: 4, Classes: 3, Lost: []Loss{{Reason: "ring full", Events: 2}}},
+		Totals:   Totals{Executions: 5, Creations: 4, Classes: 3, Lost: []Loss{{Reason: "ring full", Events: 2}}, LostThreads: 6},
 		Last:     true, ExitNote: "exit 0",
 		Executions: []Execution{
 			{TaskID: 5, OuterTaskID: 4, Class: 1, Thread: 2, Depth: 1, Flags: Threw, Start: 1000, End: 4000, CPU: 990, ChildTicks: 3, ChildCPU: 1},

@@ -143,6 +143,10 @@ type Totals struct {
 	Creations  uint64 // creation records produced
 	Classes    uint64 // classes woven
 	Lost       []Loss // running sums by reason
+
+	// LostThreads counts descriptions of threads that were dropped for lack of
+	// memory; executions that name such a thread may have arrived.
+	LostThreads uint64
 }
 
 // Batch is one message.

@@ -1,0 +1,376 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"stackagent/internal/wire"
+)
+
+// Source gives the records and what has become known beside them.
+type Source interface {
+	// Drain copies whole records of one ring after another; for each chunk it
+	// calls f with the ring's id and the bytes, a multiple of 32 in the layout
+	// of jvmti/ring/record.h, valid during the call only. It stops after about
+	// max bytes and returns the total.
+	Drain(max int, f func(ring uint32, slots []byte)) int
+	// Clock reads both clocks at one moment.
+	Clock() wire.ClockPair
+	// Meta returns the news since the last call. A class or thread is known
+	// here before a record that names it can be drained.
+	Meta() Meta
+}
+
+// Meta is what a Source knows beside the records.
+type Meta struct {
+	Classes  []wire.Class
+	Threads  []wire.Thread
+	OS       []wire.OSThread // newest snapshot; nil: none since the last call
+	Pauses   []wire.Pause
+	Refusals []wire.Refusal // since the last call; the Collector sums by reason
+	Totals   wire.Totals    // since the start; Lost as the probes know it
+}
+
+// Sink takes encoded batches; publish.Publisher is one.
+type Sink interface {
+	// Offer takes msg over, or returns an error and leaves it to the caller to
+	// offer it again later. With force it goes beyond its memory limit by a
+	// few messages: used for the end of a session.
+	Offer(seq uint64, msg []byte, force bool) error
+}
+
+// LostBufferFull is the reason under which the Collector counts events that it
+// drained and dropped because the Sink had no room.
+const LostBufferFull = "bus away, buffer full"
+
+// LostUnknown is the reason for slots that could not be decoded: a defect.
+const LostUnknown = "record not understood"
+
+// Config of a Collector; zero values stand for the defaults.
+type Config struct {
+	Session string
+	Hello   func() *wire.Hello // called for the first and for the last batch
+
+	// Patience is how long the Collector leaves the records in the rings while
+	// the Sink has no room. After that it drains and drops them, counted,
+	// so that threads that wait for room in their rings go on.
+	Patience time.Duration
+
+	Target    int           // encoded size to aim at; default 160 KiB
+	Heartbeat time.Duration // longest time between batches; default 1 s
+	IdleWait  time.Duration // longest time between two looks at the rings; default 10 ms
+}
+
+const (
+	defaultTarget = 160 << 10
+	maxMessage    = 900 << 10 // a NATS server takes 1 MiB, headers included
+	chunk         = 1 << 20   // slot bytes that are drained at a time
+	busy          = 128 << 10 // slot bytes in a round after which the next follows at once
+	shortestWait  = time.Millisecond
+	maxBatchItems = 2048 // classes, threads, ... in a batch
+
+	minBatchEvents = 256
+	maxBatchEvents = 1 << 16
+	defaultPer    = 10.0 // bytes an event until it is known better
+	retryForced   = 10 * time.Millisecond
+)
+
+// Collector builds batches. It is not safe for concurrent use.
+type Collector struct {
+	cfg     Config
+	src     Source
+	sink    Sink
+	enc     wire.Encoder
+	scratch []byte
+
+	pending pending
+	seq     uint64 // of the last batch that was encoded
+	held    []byte // encoded with number seq and not yet taken by the sink
+	full    time.Time
+	sent    time.Time // when the last batch was encoded
+	per     float64   // bytes an event, moving average
+	stats   Stats
+}
+
+// Stats tell what a Collector has done so far.
+type Stats struct {
+	Batches uint64 // encoded
+	Events  uint64 // executions and creations in them
+	Bytes   uint64 // of the encoded batches
+	Dropped uint64 // events dropped because the sink had no room
+	Unknown uint64 // slots that could not be decoded
+}
+
+// NewCollector checks the configuration and makes a Collector.
+func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
+	if err := wire.ValidSession(cfg.Session); err != nil {
+		return nil, fmt.Errorf("collect records: %w", err)
+	}
+	if cfg.Target <= 0 {
+		cfg.Target = defaultTarget
+	}
+	if cfg.Heartbeat <= 0 {
+		cfg.Heartbeat = time.Second
+	}
+	if cfg.IdleWait <= 0 {
+		cfg.IdleWait = 10 * time.Millisecond
+	}
+	return &Collector{cfg: cfg, src: src, sink: sink, per: defaultPer}, nil
+}
+
+// Stats returns the sums so far.
+func (c *Collector) Stats() Stats {
+	s := c.stats
+	s.Unknown = c.pending.Unknown
+	return s
+}
+
+// Run drains until ctx ends. A panic comes back as an error.
+func (c *Collector) Run(ctx context.Context) (err error) {
+	defer recovered(&err)
+	wait := shortestWait
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		}
+		n, err := c.Round(time.Now())
+		if err != nil {
+			return err
+		}
+		if wait = min(2*wait, c.cfg.IdleWait); n >= busy {
+			wait = shortestWait
+		}
+		timer.Reset(wait)
+	}
+}
+
+// recovered makes an error of a panic: the observed program must not fall.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("collect records: internal error: %v\n%s", p, debug.Stack())
+	}
+}
+
+// Round looks at the rings once: it drains what they hold and sends every
+// batch that is full, and what there is when the heartbeat is due. It returns
+// the bytes drained.
+func (c *Collector) Round(now time.Time) (int, error) {
+	total := 0
+	for {
+		c.release()
+		if c.held != nil && !c.impatient(now) {
+			return total, nil
+		}
+		n := c.drain()
+		total += n
+		if c.held != nil {
+			c.drop()
+		} else if err := c.send(now, false); err != nil {
+			return total, err
+		}
+		if n < chunk {
+			return total, nil
+		}
+	}
+}
+
+// drain decodes a chunk of records, then asks for the news, in this order:
+// what the records name is known by then.
+func (c *Collector) drain() int {
+	n := c.src.Drain(chunk, c.pending.Decode)
+	c.pending.add(c.src.Meta())
+	return n
+}
+
+// release offers the held batch again.
+func (c *Collector) release() {
+	if c.held != nil && c.sink.Offer(c.seq, c.held, false) == nil {
+		c.held, c.full = nil, time.Time{}
+	}
+}
+
+// impatient tells whether the sink has been full for too long.
+func (c *Collector) impatient(now time.Time) bool {
+	if c.full.IsZero() {
+		c.full = now
+	}
+	return now.Sub(c.full) >= c.cfg.Patience
+}
+
+func (c *Collector) drop() { c.stats.Dropped += c.pending.drop() }
+
+// send makes batches as long as full ones can be made (all: as long as
+// anything waits) and the sink takes them.
+func (c *Collector) send(now time.Time, all bool) error {
+	for c.held == nil {
+		due := now.Sub(c.sent) >= c.cfg.Heartbeat
+		if !c.pending.full(c.share()) && !due && !(all && c.pending.any()) {
+			return nil
+		}
+		if err := c.emit(nil); err != nil {
+			return err
+		}
+		c.sent = now
+		c.offer(false)
+	}
+	return nil
+}
+
+// offer gives the held batch to the sink.
+func (c *Collector) offer(force bool) {
+	if c.sink.Offer(c.seq, c.held, force) == nil {
+		c.held, c.full = nil, time.Time{}
+	}
+}
+
+// share is what a batch of the target size holds.
+func (c *Collector) share() share {
+	n := int(float64(c.cfg.Target) / c.per)
+	return share{events: min(max(n, minBatchEvents), maxBatchEvents), items: maxBatchItems}
+}
+
+// emit encodes one batch of what is pending into c.held. A batch too large for
+// a message is made anew with half of the content. change may add to it.
+func (c *Collector) emit(change func(*wire.Batch)) error {
+	b := &wire.Batch{Session: c.cfg.Session, Seq: c.seq + 1, Clock: c.src.Clock(), Totals: c.totals()}
+	if b.Seq == 1 && c.cfg.Hello != nil {
+		b.Hello = c.cfg.Hello()
+	}
+	if change != nil {
+		change(b)
+	}
+	for s := c.share(); ; s = s.half() {
+		c.pending.fill(b, s)
+		msg, err := c.enc.Encode(b, c.scratch[:0])
+		if err != nil {
+			return fmt.Errorf("collect records: %w", err)
+		}
+		c.scratch = msg
+		if len(msg) <= maxMessage {
+			break
+		}
+		if s.smallest() {
+			return fmt.Errorf("collect records: batch %d of %d bytes can not be split below %d", b.Seq, len(msg), maxMessage)
+		}
+	}
+	c.account(b)
+	return nil
+}
+
+// account keeps the encoded batch and takes its content off what is pending.
+func (c *Collector) account(b *wire.Batch) {
+	c.held = append([]byte(nil), c.scratch...)
+	c.seq = b.Seq
+	n := len(b.Executions) + len(b.Creations)
+	if n >= minBatchEvents {
+		c.per = max(1, 0.75*c.per+0.25*float64(len(c.held))/float64(n))
+	}
+	c.stats.Batches++
+	c.stats.Events += uint64(n)
+	c.stats.Bytes += uint64(len(c.held))
+	c.pending.taken(b)
+}
+
+// totals are the probes' sums and the Collector's own losses.
+func (c *Collector) totals() wire.Totals {
+	t := c.pending.meta.Totals
+	t.Lost = append([]wire.Loss(nil), t.Lost...)
+	if c.stats.Dropped > 0 {
+		t.Lost = append(t.Lost, wire.Loss{Reason: LostBufferFull, Events: c.stats.Dropped})
+	}
+	if c.pending.Unknown > 0 {
+		t.Lost = append(t.Lost, wire.Loss{Reason: LostUnknown, Events: c.pending.Unknown})
+	}
+	t.LostThreads += c.pending.lostThreads
+	return t
+}
+
+// ErrNotDrained means that Finish ran out of time and dropped what was left.
+var ErrNotDrained = errors.New("records were dropped: the bus took no more before the time was over")
+
+// Finish sends all that is left and then the last batch, which says that the
+// session has ended in order. The probes must have stopped; running holds the
+// records of the executions that have not ended. While the sink is full it
+// waits until ctx ends, then drops and counts what is left; the last batch, of
+// which the totals are exact, is forced.
+func (c *Collector) Finish(ctx context.Context, running []byte, exitNote string) (err error) {
+	defer recovered(&err)
+	const noRing = 1<<32 - 1
+	c.pending.Decode(noRing, running)
+	for {
+		n := c.drain()
+		for c.pending.any() || c.held != nil {
+			if err := c.send(time.Now(), true); err != nil {
+				return err
+			}
+			if c.held == nil {
+				continue
+			}
+			if !sleep(ctx, retryForced) {
+				return c.give(exitNote)
+			}
+			c.release()
+		}
+		if n == 0 {
+			return c.last(exitNote, nil)
+		}
+	}
+}
+
+// give drops the events that are left, then sends the descriptions and the
+// last batch by force.
+func (c *Collector) give(exitNote string) error {
+	before := c.stats.Dropped
+	c.drop()
+	for c.drain() > 0 {
+		c.drop()
+	}
+	for c.offer(true); c.held == nil && c.pending.any(); c.offer(true) {
+		if err := c.emit(nil); err != nil {
+			return err
+		}
+	}
+	if c.held != nil {
+		return fmt.Errorf("collect records: batch %d and the last one not taken: %w", c.seq, ErrNotDrained)
+	}
+	var cause error
+	if n := c.stats.Dropped - before; n > 0 {
+		cause = fmt.Errorf("collect records: %d events: %w", n, ErrNotDrained)
+	}
+	return c.last(exitNote, cause)
+}
+
+func (c *Collector) last(exitNote string, cause error) error {
+	err := c.emit(func(b *wire.Batch) {
+		b.Last, b.ExitNote = true, exitNote
+		if c.cfg.Hello != nil {
+			b.Hello = c.cfg.Hello()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if c.offer(true); c.held != nil {
+		return fmt.Errorf("collect records: last batch %d not taken: %w", c.seq, ErrNotDrained)
+	}
+	return cause
+}
+
+// sleep waits for d; false: ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

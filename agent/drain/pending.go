@@ -1,0 +1,128 @@
+package drain
+
+import "stackagent/internal/wire"
+
+// Bounds of what waits to be sent. Executions and creations are bounded by the
+// chunks in which they are drained.
+const (
+	maxPendingThreads  = 1 << 15
+	maxPendingPauses   = 1 << 15
+	maxRefusalReasons  = 64
+	otherRefusalReason = "other reasons"
+)
+
+// pending is what has been drained and not yet been put into a batch.
+type pending struct {
+	Decoder
+	meta        Meta // Refusals: running sums
+	refused     map[string]int
+	refusalsNew bool
+	lostThreads uint64
+}
+
+// add takes over news from the source.
+func (p *pending) add(m Meta) {
+	p.meta.Classes = append(p.meta.Classes, m.Classes...)
+	p.meta.Threads = append(p.meta.Threads, m.Threads...)
+	p.Pauses = append(p.Pauses, m.Pauses...)
+	if m.OS != nil {
+		p.meta.OS = m.OS
+	}
+	p.meta.Totals = m.Totals
+	for _, r := range m.Refusals {
+		p.refuse(r)
+	}
+}
+
+// refuse adds to the sums by reason.
+func (p *pending) refuse(r wire.Refusal) {
+	p.refusalsNew = true
+	if p.refused == nil {
+		p.refused = map[string]int{}
+	}
+	at, ok := p.refused[r.Reason]
+	if !ok && len(p.meta.Refusals) >= maxRefusalReasons-1 {
+		r.Reason = otherRefusalReason
+		at, ok = p.refused[r.Reason]
+	}
+	if !ok {
+		p.refused[r.Reason] = len(p.meta.Refusals)
+		p.meta.Refusals = append(p.meta.Refusals, r)
+		return
+	}
+	p.meta.Refusals[at].Count += r.Count
+	if p.meta.Refusals[at].Sample == "" {
+		p.meta.Refusals[at].Sample = r.Sample
+	}
+}
+
+func (p *pending) events() int { return len(p.Executions) + len(p.Creations) }
+
+// any tells whether something waits that a batch should carry soon.
+func (p *pending) any() bool {
+	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew ||
+		len(p.meta.Classes) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0
+}
+
+// drop forgets the events, which the caller counts, and keeps descriptions
+// within their bounds. It returns the number of events, pauses included.
+func (p *pending) drop() uint64 {
+	n := uint64(p.events())
+	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
+	if over := len(p.meta.Threads) - maxPendingThreads; over > 0 {
+		p.lostThreads += uint64(over)
+		p.meta.Threads = append([]wire.Thread(nil), p.meta.Threads[over:]...)
+	}
+	if over := len(p.Pauses) - maxPendingPauses; over > 0 {
+		n += uint64(over)
+		p.Pauses = append([]wire.Pause(nil), p.Pauses[over:]...)
+	}
+	return n
+}
+
+// share says how much of what is pending a batch takes.
+type share struct{ events, items int }
+
+func (s share) half() share { return share{max(1, s.events/2), max(1, s.items/2)} }
+
+func (s share) smallest() bool { return s.events == 1 && s.items == 1 }
+
+// full tells whether a batch of share s can be filled.
+func (p *pending) full(s share) bool {
+	return p.events() >= s.events || len(p.meta.Threads) >= s.items ||
+		len(p.meta.Classes) >= s.items || len(p.Pauses) >= s.items
+}
+
+// fill puts the first part of what is pending into b, without taking it away.
+func (p *pending) fill(b *wire.Batch, s share) {
+	b.Executions = first(p.Executions, s.events)
+	b.Creations = first(p.Creations, s.events-len(b.Executions))
+	b.Classes = first(p.meta.Classes, s.items)
+	b.Threads = first(p.meta.Threads, s.items)
+	b.OS = first(p.meta.OS, s.items)
+	b.Pauses = first(p.Pauses, s.items)
+	if p.refusalsNew {
+		b.Refusals = p.meta.Refusals
+	}
+}
+
+// taken takes away what fill has put into b.
+func (p *pending) taken(b *wire.Batch) {
+	p.Executions = rest(p.Executions, len(b.Executions))
+	p.Creations = rest(p.Creations, len(b.Creations))
+	p.meta.Classes = rest(p.meta.Classes, len(b.Classes))
+	p.meta.Threads = rest(p.meta.Threads, len(b.Threads))
+	p.meta.OS = rest(p.meta.OS, len(b.OS))
+	p.Pauses = rest(p.Pauses, len(b.Pauses))
+	p.refusalsNew = false
+}
+
+func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
+
+// rest removes the first n entries and keeps the memory for what comes.
+func rest[T any](list []T, n int) []T {
+	if n == 0 {
+		return list
+	}
+	return list[:copy(list, list[n:])]
+}

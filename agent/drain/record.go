@@ -1,0 +1,121 @@
+// Package drain turns the raw records of the rings into batches: decode,
+// gather, cut to size, number, encode, offer to the publisher.
+//
+// One goroutine drives a Collector. It stops draining while the publisher has
+// no room, so that the rings fill and their own overflow policy acts; after a
+// bounded patience it goes on draining and drops what it gets, counted.
+package drain
+
+import (
+	"encoding/binary"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+// The layout of jvmti/ring/record.h; a test holds both against each other.
+const (
+	slotBytes      = 32
+	executionBytes = 2 * slotBytes
+
+	recPad       = 0
+	recExecution = 1
+	recCreation  = 2
+	recThread    = 3
+	recPause     = 4
+
+	offType  = 0
+	offFlags = 1
+
+	offDepth      = 2
+	offClass      = 4
+	offTask       = 8
+	offOuter      = 16
+	offStart      = 24
+	offEnd        = 32
+	offCPU        = 40
+	offChildTicks = 48
+	offChildCPU   = 56
+	offCreationAt = 24
+	offThreadID   = 4
+	offPauseStart = 8
+	offPauseEnd   = 16
+)
+
+// Decoder decodes slots into columns. Each ring belongs to one thread at a
+// time; the Decoder remembers which.
+type Decoder struct {
+	Executions []wire.Execution
+	Creations  []wire.Creation
+	Pauses     []wire.Pause
+
+	// Unknown counts slots of a type this program does not know, and records
+	// that the end of a chunk cut in two. Always zero if the probes are right.
+	Unknown uint64
+
+	threads map[uint32]uint32 // ring -> wire.Thread.ID
+}
+
+// Decode appends the records of one ring; slots is a multiple of 32 bytes.
+func (d *Decoder) Decode(ring uint32, slots []byte) {
+	thread := d.threads[ring]
+	for len(slots) >= slotBytes {
+		s := slots[:slotBytes:slotBytes]
+		slots = slots[slotBytes:]
+		switch s[offType] {
+		case recExecution:
+			if len(slots) < slotBytes {
+				d.Unknown++
+				continue
+			}
+			d.execution(thread, s, slots[:slotBytes:slotBytes])
+			slots = slots[slotBytes:]
+		case recCreation:
+			d.creation(thread, s)
+		case recThread:
+			thread = binary.LittleEndian.Uint32(s[offThreadID:])
+			if d.threads == nil {
+				d.threads = map[uint32]uint32{}
+			}
+			d.threads[ring] = thread
+		case recPause:
+			d.Pauses = append(d.Pauses, wire.Pause{Start: ticks(s, offPauseStart), End: ticks(s, offPauseEnd)})
+		case recPad:
+		default:
+			d.Unknown++
+		}
+	}
+	if len(slots) > 0 {
+		d.Unknown++
+	}
+}
+
+func ticks(s []byte, off int) units.Ticks { return units.Ticks(binary.LittleEndian.Uint64(s[off:])) }
+
+// execution decodes a record of two slots.
+func (d *Decoder) execution(thread uint32, a, b []byte) {
+	d.Executions = append(d.Executions, wire.Execution{
+		TaskID:      binary.LittleEndian.Uint64(a[offTask:]),
+		OuterTaskID: binary.LittleEndian.Uint64(a[offOuter:]),
+		Class:       binary.LittleEndian.Uint32(a[offClass:]),
+		Thread:      thread,
+		Depth:       binary.LittleEndian.Uint16(a[offDepth:]),
+		Flags:       wire.ExecutionFlags(a[offFlags]),
+		Start:       ticks(a, offStart),
+		End:         ticks(b, offEnd-slotBytes),
+		CPU:         units.Ns(binary.LittleEndian.Uint64(b[offCPU-slotBytes:])),
+		ChildTicks:  ticks(b, offChildTicks-slotBytes),
+		ChildCPU:    units.Ns(binary.LittleEndian.Uint64(b[offChildCPU-slotBytes:])),
+	})
+}
+
+func (d *Decoder) creation(thread uint32, s []byte) {
+	d.Creations = append(d.Creations, wire.Creation{
+		TaskID:      binary.LittleEndian.Uint64(s[offTask:]),
+		OuterTaskID: binary.LittleEndian.Uint64(s[offOuter:]),
+		Class:       binary.LittleEndian.Uint32(s[offClass:]),
+		Thread:      thread,
+		Flags:       wire.CreationFlags(s[offFlags]),
+		At:          ticks(s, offCreationAt),
+	})
+}
