@@ -45,12 +45,10 @@ static int load_go(char *options) {
 static uint64_t pause_start; /* only the VM thread, between start and finish */
 
 static void JNICALL on_gc_start(jvmtiEnv *jvmti) {
-    (void)jvmti;
     pause_start = sa_ticks(&sa.clock);
 }
 
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
-    (void)jvmti;
     if (pause_start != 0 && atomic_load(&sa.phase) == SA_PHASE_READY)
         sa_pause_record(pause_start, sa_ticks(&sa.clock));
     pause_start = 0;
@@ -59,15 +57,13 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
 static bool define_helper(JNIEnv *env) {
     jclass c = (*env)->DefineClass(env, "java/lang/Stackagent", NULL, (const jbyte *)sa.helper_bytes,
                                    (jsize)sa.helper_len);
-    int n;
-    const JNINativeMethod *natives = sa_probe_natives(&n);
-    bool ok = c != NULL && (*env)->RegisterNatives(env, c, natives, n) == JNI_OK;
+    bool ok = c != NULL;
     if (ok) {
         sa.helper = (*env)->NewGlobalRef(env, c);
         sa.id_offset = (*env)->GetStaticMethodID(env, c, "idOffset", "(Ljava/lang/Class;)J");
-        jmethodID processors = (*env)->GetStaticMethodID(env, c, "processors", "()I");
-        if (processors != NULL) sa.processors = (*env)->CallStaticIntMethod(env, c, processors);
-        ok = sa.id_offset != NULL && processors != NULL;
+        jmethodID link = (*env)->GetStaticMethodID(env, c, "link", "()I");
+        if (link != NULL) sa.processors = (*env)->CallStaticIntMethod(env, c, link);
+        ok = sa.id_offset != NULL && link != NULL;
     }
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionDescribe(env);
@@ -101,7 +97,6 @@ static bool user_page_works(void) {
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
-    (void)jvmti, (void)thread;
     if (!sa_types_init(env) || !define_helper(env)) {
         set_events(JVMTI_DISABLE);
         sa_say("this JVM does not take the probes; the program runs without profiling");
@@ -116,7 +111,6 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
-    (void)jvmti;
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     sa_threads_final(env);
     atomic_store(&sa.phase, SA_PHASE_DEAD);
@@ -151,11 +145,12 @@ static jvmtiError prepare(void) {
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
-    (void)reserved;
     if (sa.vm != NULL) return JNI_OK; /* named twice, on the command line and in JAVA_TOOL_OPTIONS */
     sa.vm = vm;
     sa.contexts.next = sa.contexts.prev = &sa.contexts;
     int go = load_go(options == NULL ? "" : options);
+    sa_signals_restore();
+    sa_signals_unblock();
     if (go != GO_OK) return go == GO_REFUSE ? JNI_ERR : JNI_OK;
     if ((*vm)->GetEnv(vm, (void **)&sa.jvmti, JVMTI_VERSION_11) != JNI_OK) {
         sa_say("this JVM is older than 11 or has no JVMTI; the program runs without profiling");
@@ -169,7 +164,11 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved) {
-    (void)vm, (void)options, (void)reserved;
+    if (sa.vm == NULL) {
+        load_go(NULL); /* waits for the Go runtime, which starts with the library in any case */
+        sa_signals_restore();
+        sa_signals_unblock();
+    }
     sa_say("this version cannot be loaded into a running JVM; start the program with -agentpath or 'shadow run'");
     return JNI_ERR;
 }

@@ -28,6 +28,10 @@ enum {
     SA_KIND_VIRTUAL = 1 << 7,
 };
 
+/* Room for the local references of a JVMTI function that returns many; a
+ * number only (-Xcheck:jni compares with it), below MaxJNILocalCapacity. */
+enum { SA_MANY_REFS = 60000 };
+
 enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2 };
 
 /* How a class is to be rewritten; equal to jvmti.Mode. */
@@ -123,7 +127,6 @@ extern sa_state sa;
 sa_os *sa_os_self(void);
 void sa_os_thread_end(void);
 void sa_pause_record(uint64_t start, uint64_t end);
-const JNINativeMethod *sa_probe_natives(int *count);
 size_t sa_snapshot_running(uint8_t *out, size_t max);
 int32_t sa_gettid(void);
 
@@ -132,7 +135,6 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
 void sa_threads_final(JNIEnv *env);
-jlong JNICALL sa_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id, jstring name);
 void sa_context_free(sa_context *c);
 
 /* classes.c, describe.c */
@@ -141,7 +143,6 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
                               unsigned char **new_bytes);
 void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
                                void **new_address);
-jlong JNICALL sa_describe0(JNIEnv *env, jclass helper, jclass c, jboolean guarded);
 uint8_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label, bool guarded);
 bool sa_types_init(JNIEnv *env);
@@ -188,6 +189,10 @@ typedef struct {
 } sa_totals;
 void sa_totals_now(sa_totals *t);
 
+
+/* signals.c */
+void sa_signals_unblock(void);
+void sa_signals_restore(void);
 
 /* control.c: events for the one Go goroutine that steers */
 enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2 };

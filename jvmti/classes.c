@@ -107,7 +107,6 @@ static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool h
 void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
                               jobject domain, jint len, const unsigned char *bytes, jint *new_len,
                               unsigned char **new_bytes) {
-    (void)domain;
     int phase = atomic_load(&sa.phase);
     if (phase == SA_PHASE_DEAD || len <= 0) return;
     if (name != NULL && strcmp(name, "java/lang/Stackagent") == 0) return;
@@ -199,7 +198,6 @@ static const char define0_signature[] =
 
 void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
                                void **new_address) {
-    (void)env, (void)thread;
     char *name = NULL, *signature = NULL;
     if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) return;
     if (strcmp(name, "defineClass0") == 0 && strcmp(signature, define0_signature) == 0 &&

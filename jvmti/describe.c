@@ -138,9 +138,8 @@ jlong sa_describe_named(JNIEnv *env, jclass c, const char *label, bool guarded) 
     return publish(env, c, m, id_offset_of(env, c));
 }
 
-jlong JNICALL sa_describe0(JNIEnv *env, jclass helper, jclass c, jboolean guarded) {
-    (void)helper;
-    return sa_describe_named(env, c, NULL, guarded);
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass helper, jclass c, jboolean guarded) {
+    return c == NULL ? 0 : sa_describe_named(env, c, NULL, guarded);
 }
 
 /* ---- classes that were loaded before the probes existed ---- */
@@ -169,14 +168,15 @@ static void retransform(jint n, const jclass *classes) {
 void sa_retransform_early(JNIEnv *env) {
     jint n = 0, wanted = 0;
     jclass *classes = NULL;
-    if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) != JVMTI_ERROR_NONE) return;
-    for (jint i = 0; i < n; i++) {
-        if (wants_probes(env, classes[i]))
-            classes[wanted++] = classes[i];
-        else
-            (*env)->DeleteLocalRef(env, classes[i]);
+    if ((*env)->PushLocalFrame(env, SA_MANY_REFS) != 0) {
+        (*env)->ExceptionClear(env);
+        return;
     }
-    retransform(wanted, classes);
-    for (jint i = 0; i < wanted; i++) (*env)->DeleteLocalRef(env, classes[i]);
-    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
+    if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) == JVMTI_ERROR_NONE) {
+        for (jint i = 0; i < n; i++)
+            if (wants_probes(env, classes[i])) classes[wanted++] = classes[i];
+        retransform(wanted, classes);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
+    }
+    (*env)->PopLocalFrame(env, NULL);
 }

@@ -105,6 +105,9 @@ const workers = 2 // threads that weave classes
 
 //export saGoLoad
 func saGoLoad(options *C.char) C.int {
+	if options == nil {
+		return C.int(Unprofiled)
+	}
 	config, outcome := handler.Load(C.GoString(options))
 	if outcome != Profile {
 		return C.int(outcome)

@@ -1,5 +1,7 @@
 /* The probes: static natives of java.lang.Stackagent. No allocation, no lock,
- * no system call and no Go on the usual path. */
+ * no system call and no Go on the usual path. The JVM finds them by name in the
+ * agent's library; RegisterNatives would make it warn on the program's output
+ * that a class of the platform gets natives from elsewhere. */
 #include "agent.h"
 
 #include <sched.h>
@@ -137,13 +139,13 @@ static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t
     return (jint)c->depth++;
 }
 
-static jint JNICALL enter0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id) {
-    (void)env, (void)helper;
+JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enter0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                      jint class_id) {
     return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0);
 }
 
-static jint JNICALL enter_unseen0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id) {
-    (void)env, (void)helper;
+JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                            jint class_id) {
     return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN);
 }
 
@@ -185,8 +187,7 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
 
 /* True when the caller must forget the context: a virtual thread without an
  * open execution keeps nothing in C. */
-static jboolean JNICALL exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
-    (void)env, (void)helper;
+JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c == NULL || (uint32_t)token >= c->depth) return JNI_FALSE;
     if (atomic_load_explicit(&sa.phase, memory_order_relaxed) != SA_PHASE_READY) return JNI_FALSE;
@@ -209,8 +210,7 @@ static inline uint64_t new_id(sa_os *os) {
     return os->next_task_id++;
 }
 
-static jlong JNICALL new_id0(JNIEnv *env, jclass helper) {
-    (void)env, (void)helper;
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {
     sa_os *os = sa_os_self();
     return os == NULL ? 0 : (jlong)new_id(os);
 }
@@ -233,8 +233,7 @@ static void record_creation(sa_os *os, const sa_context *c, uint64_t id, uint32_
     sa_ring_commit(&os->ring, 1);
 }
 
-static jlong JNICALL created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
-    (void)env, (void)helper;
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
     const sa_context *c = (const sa_context *)(uintptr_t)context;
     sa_os *os = sa_os_self();
     if (os == NULL || c == NULL) return 0;
@@ -244,8 +243,8 @@ static jlong JNICALL created0(JNIEnv *env, jclass helper, jlong context, jint cl
     return (jlong)id;
 }
 
-static void JNICALL failed0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id) {
-    (void)env, (void)helper;
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                       jint class_id) {
     const sa_context *c = (const sa_context *)(uintptr_t)context;
     sa_os *os = sa_os_self();
     if (os == NULL || c == NULL) return;
@@ -253,19 +252,17 @@ static void JNICALL failed0(JNIEnv *env, jclass helper, jlong context, jlong id,
     record_creation(os, c, (uint64_t)id, (uint32_t)class_id, SA_CREATE_FAILED);
 }
 
-static void JNICALL mounted0(JNIEnv *env, jclass helper, jlong context) {
-    (void)env, (void)helper;
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = sa_os_self();
-    if (os != NULL && c->cpu_known && sa.clock.cpu)
+    if (c != NULL && os != NULL && c->cpu_known && sa.clock.cpu)
         c->cpu_bias_ns = c->cpu_parked_ns - sa_cpu_now(&sa.clock, &os->cpu, sa_ticks(&sa.clock));
 }
 
-static void JNICALL unmounting0(JNIEnv *env, jclass helper, jlong context) {
-    (void)env, (void)helper;
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = sa_os_self();
-    if (os != NULL && c->cpu_known && sa.clock.cpu)
+    if (c != NULL && os != NULL && c->cpu_known && sa.clock.cpu)
         c->cpu_parked_ns = sa_cpu_now(&sa.clock, &os->cpu, sa_ticks(&sa.clock)) + c->cpu_bias_ns;
 }
 
@@ -308,21 +305,4 @@ size_t sa_snapshot_running(uint8_t *out, size_t max) {
     }
     pthread_mutex_unlock(&sa.context_lock);
     return n;
-}
-
-const JNINativeMethod *sa_probe_natives(int *count) {
-    static const JNINativeMethod natives[] = {
-        {"enter0", "(JJI)I", (void *)enter0},
-        {"enterUnseen0", "(JJI)I", (void *)enter_unseen0},
-        {"exit0", "(JII)Z", (void *)exit0},
-        {"created0", "(JI)J", (void *)created0},
-        {"failed0", "(JJI)V", (void *)failed0},
-        {"mounted0", "(J)V", (void *)mounted0},
-        {"unmounting0", "(J)V", (void *)unmounting0},
-        {"newId0", "()J", (void *)new_id0},
-        {"describe0", "(Ljava/lang/Class;Z)J", (void *)sa_describe0},
-        {"attach0", "(Ljava/lang/Thread;JLjava/lang/String;)J", (void *)sa_attach0},
-    };
-    *count = (int)(sizeof natives / sizeof natives[0]);
-    return natives;
 }

@@ -96,12 +96,10 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
 }
 
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
-    (void)jvmti;
     if (atomic_load(&sa.phase) == SA_PHASE_READY) adopt_thread(env, thread, sa_gettid(), sa_ticks(&sa.clock));
 }
 
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
-    (void)jvmti;
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     sa_context *c = context_of(env, thread);
     if (c == NULL) return;
@@ -119,14 +117,17 @@ void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 static void each_thread(JNIEnv *env, void (*f)(JNIEnv *, jthread, bool self)) {
     jint n = 0;
     jthread *threads = NULL, self = NULL;
-    if ((*sa.jvmti)->GetAllThreads(sa.jvmti, &n, &threads) != JVMTI_ERROR_NONE) return;
-    (*sa.jvmti)->GetCurrentThread(sa.jvmti, &self);
-    for (jint i = 0; i < n; i++) {
-        f(env, threads[i], self != NULL && (*env)->IsSameObject(env, threads[i], self));
-        (*env)->DeleteLocalRef(env, threads[i]);
+    if ((*env)->PushLocalFrame(env, SA_MANY_REFS) != 0) {
+        (*env)->ExceptionClear(env);
+        return;
     }
-    if (self != NULL) (*env)->DeleteLocalRef(env, self);
-    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)threads);
+    if ((*sa.jvmti)->GetAllThreads(sa.jvmti, &n, &threads) == JVMTI_ERROR_NONE) {
+        (*sa.jvmti)->GetCurrentThread(sa.jvmti, &self);
+        for (jint i = 0; i < n; i++)
+            f(env, threads[i], self != NULL && (*env)->IsSameObject(env, threads[i], self));
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)threads);
+    }
+    (*env)->PopLocalFrame(env, NULL);
 }
 
 static void adopt_existing(JNIEnv *env, jthread thread, bool self) {
@@ -152,8 +153,9 @@ void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
 
 /* Slow path of the probes: a virtual thread, or a platform thread that JVMTI
  * has not told us about. The helper stores the result in the thread. */
-jlong JNICALL sa_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id, jstring name) {
-    (void)helper;
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
+                                                         jstring name) {
+    if (thread == NULL) return 0;
     bool is_virtual = sa.type_virtual != NULL && (*env)->IsInstanceOf(env, thread, sa.type_virtual);
     sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, is_virtual);
     if (c == NULL) return 0;
