@@ -1,0 +1,146 @@
+package figure
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// Shape is a distribution to draw, with its name.
+type Shape struct {
+	Label string
+	All   bool // of all executions: drawn black and strong
+	CDF   granularity.CDF
+	Box   granularity.Box
+}
+
+const (
+	nameLimit  = 64
+	margin     = 6
+	plotHeight = 215
+	unseen     = 0.25 // points: a step below this cannot be seen
+)
+
+// CDF draws cumulative distributions over a logarithmic axis: for each amount
+// of work the share of executions with at most that much. metric names the
+// axis ("self CPU time").
+func CDF(metric string, shapes []Shape) *Figure {
+	f := &Figure{
+		Name: "cdf", Title: "Task granularity: cumulative distribution of " + metric + " per execution",
+		Alt: "Cumulative distribution of " + metric + " per execution on a logarithmic axis.",
+		W:   pageWidth, H: plotHeight,
+	}
+	shapes = withData(shapes)
+	if len(shapes) == 0 {
+		f.body = empty("no executions")
+		return f
+	}
+	legend, styles := shapeLegend(shapes)
+	f.H += legendHeight(legend, f.W-2*margin)
+	r := cdfRange(shapes)
+	f.body = func(c draw.Canvas) {
+		p := newPlot(metric+" per execution", "share of executions")
+		p.X.Min, p.X.Max, p.X.Tick.Marker = r.lo, r.hi, r
+		p.Y.Min, p.Y.Max = 0, 1
+		p.Y.Tick.Marker = percentTicks
+		p.Add(gridLines(true, true))
+		// All executions last, on top.
+		for i := len(shapes) - 1; i >= 0; i-- {
+			p.Add(steps(shapes[i].CDF, styles[i], r))
+		}
+		inner := draw.Crop(c, margin, -margin-12, 0, -margin)
+		h := legendHeight(legend, f.W-2*margin)
+		p.Draw(draw.Crop(inner, 0, 0, h, 0))
+		low := draw.Crop(c, margin, -margin, 0, 0)
+		low.Max.Y = low.Min.Y + h
+		drawLegend(low, legend)
+	}
+	return f
+}
+
+func withData(shapes []Shape) []Shape {
+	var out []Shape
+	for _, s := range shapes {
+		if s.CDF.N > 0 || s.Box.N > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// shapeLegend is an entry with count and median per shape, and their lines.
+func shapeLegend(shapes []Shape) ([]entry, []draw.LineStyle) {
+	names := shapeNames(shapes)
+	entries := make([]entry, len(shapes))
+	styles := make([]draw.LineStyle, len(shapes))
+	class := 0
+	for i, s := range shapes {
+		if s.All {
+			styles[i] = wholeStyle()
+		} else {
+			styles[i] = curveStyle(class)
+			class++
+		}
+		text := fmt.Sprintf("%s (n = %s, median %s)", names[i], units.FormatCount(int64(s.CDF.N)), units.FormatNs(s.Box.Median))
+		if s.CDF.NonPositive > 0 {
+			text += fmt.Sprintf("; %s at 0", units.FormatPercent(float64(s.CDF.NonPositive)/float64(s.CDF.N)))
+		}
+		entries[i] = entry{text: text, line: &styles[i]}
+	}
+	return entries, styles
+}
+
+func shapeNames(shapes []Shape) []string {
+	names := make([]string, len(shapes))
+	for i, s := range shapes {
+		names[i] = s.Label
+	}
+	return ShortenAll(names, nameLimit)
+}
+
+func cdfRange(shapes []Shape) logRange {
+	var lo, hi units.Ns
+	for _, s := range shapes {
+		if n := len(s.CDF.Points); n > 0 {
+			if first := s.CDF.Points[0].X; lo == 0 || first < lo {
+				lo = first
+			}
+			hi = max(hi, s.CDF.Points[n-1].X)
+		}
+	}
+	return rangeOf(lo, hi)
+}
+
+// steps draws the step function, from the left edge to the right one.
+func steps(cdf granularity.CDF, style draw.LineStyle, r logRange) plotter {
+	return func(c draw.Canvas, p *plot.Plot) {
+		tx, ty := p.Transforms(&c)
+		share := 0.0
+		if cdf.N > 0 {
+			share = float64(cdf.NonPositive) / float64(cdf.N)
+		}
+		line := []vg.Point{{X: tx(r.lo), Y: ty(share)}}
+		for _, pt := range cdf.Points {
+			x := tx(r.clamp(pt.X))
+			// Steps too small to be seen only make files large; the last
+			// point is always drawn.
+			if last := line[len(line)-1]; pt.Share < 1 && x-last.X < unseen && ty(pt.Share)-last.Y < unseen {
+				continue
+			}
+			line = append(line, vg.Point{X: x, Y: ty(share)}, vg.Point{X: x, Y: ty(pt.Share)})
+			share = pt.Share
+		}
+		line = append(line, vg.Point{X: tx(r.hi), Y: ty(share)})
+		c.StrokeLines(style, line)
+	}
+}
+
+var percentTicks = plot.ConstantTicks{
+	{Value: 0, Label: "0 %"}, {Value: 0.25, Label: "25 %"}, {Value: 0.5, Label: "50 %"},
+	{Value: 0.75, Label: "75 %"}, {Value: 1, Label: "100 %"},
+}

@@ -1,0 +1,131 @@
+// Package figure draws what a session shows, as for a printed paper: SVG, PNG
+// and PDF with gonum/plot. Figures take results of package granularity and
+// know nothing of sessions. Logarithmic axes are drawn as the decimal
+// logarithm on a linear axis, so that no value can make the axis fail; values
+// at or below zero have no place on it and are told in words.
+package figure
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Figure is a drawing that can be written in every format.
+type Figure struct {
+	Name  string // "cdf", the stem of its file's name
+	Title string // one line
+	Alt   string // what it shows, in a sentence, for those who cannot see it
+	W, H  vg.Length
+	body  func(draw.Canvas)
+}
+
+// Formats lists the formats that Write knows.
+var Formats = []string{"svg", "png", "pdf"}
+
+// ErrUnknownFormat is a format that Write does not know.
+var ErrUnknownFormat = errors.New("unknown figure format")
+
+// pngDPI is the resolution of PNG files: sharp on a slide and in print at the
+// width of a column.
+const pngDPI = 200
+
+// titleHeight is what a title adds to the height of a file.
+const titleHeight vg.Length = 20
+
+// Write writes f with its title, as a file of its own.
+func (f *Figure) Write(w io.Writer, format string) error {
+	width, height := f.W, f.H+titleHeight
+	var c vg.CanvasWriterTo
+	switch format {
+	case "svg":
+		c = vgsvg.New(width, height)
+	case "png":
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))}
+	case "pdf":
+		c = newPDF(width, height)
+	default:
+		return fmt.Errorf("figure %s: %w %q: use one of %v", f.Name, ErrUnknownFormat, format, Formats)
+	}
+	dc := draw.New(c)
+	if format != "png" { // a PNG canvas is white already
+		dc.SetColor(white)
+		dc.Fill(dc.Rectangle.Path())
+	}
+	dc.FillText(textStyle(titleSize, bold, left, top), vg.Point{X: 6, Y: height - 5}, printable(f.Title))
+	f.body(draw.Crop(dc, 0, 0, 0, -titleHeight))
+	if _, err := c.WriteTo(w); err != nil {
+		return fmt.Errorf("writing figure %s as %s: %w", f.Name, format, err)
+	}
+	return nil
+}
+
+// InlineSVG is f as an <svg> element to stand in a page: without a title,
+// without a background and without an XML declaration.
+func (f *Figure) InlineSVG() (string, error) {
+	c := vgsvg.New(f.W, f.H)
+	f.body(draw.New(c))
+	var b strings.Builder
+	if _, err := c.WriteTo(&b); err != nil {
+		return "", fmt.Errorf("drawing figure %s: %w", f.Name, err)
+	}
+	s := b.String()
+	i := strings.Index(s, "<svg")
+	if i < 0 {
+		return "", fmt.Errorf("drawing figure %s: no <svg> element in what was drawn", f.Name)
+	}
+	return s[i:], nil
+}
+
+// WriteAll writes figs to dir, one file per figure and format ("cdf.svg"), and
+// lists the files.
+func WriteAll(dir string, figs []*Figure, formats []string) ([]string, error) {
+	for _, format := range formats {
+		if !slices.Contains(Formats, format) {
+			return nil, fmt.Errorf("%w %q: use one of %v", ErrUnknownFormat, format, Formats)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making the folder for figures: %w", err)
+	}
+	var files []string
+	for _, f := range figs {
+		for _, format := range formats {
+			path := filepath.Join(dir, f.Name+"."+format)
+			if err := f.writeFile(path, format); err != nil {
+				return files, err
+			}
+			files = append(files, path)
+		}
+	}
+	return files, nil
+}
+
+func (f *Figure) writeFile(path, format string) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("writing figure %s: %w", f.Name, err)
+	}
+	defer func() {
+		if cerr := file.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("writing %s: %w", path, cerr)
+		}
+	}()
+	return f.Write(file, format)
+}
+
+// empty is the body of a figure without data.
+func empty(text string) func(draw.Canvas) {
+	return func(c draw.Canvas) {
+		c.FillText(textStyle(labelSize, regular, centre, middle, grey), c.Center(), text)
+	}
+}

@@ -1,0 +1,161 @@
+package figure
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// lognormal makes n values around median, the same every time.
+func lognormal(n int, median, sigma float64) *granularity.Values {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	v := new(granularity.Values)
+	for range n {
+		v.Add(units.Ns(median * math.Exp(sigma*rng.NormFloat64())))
+	}
+	return v
+}
+
+func shapeOf(label string, all bool, v *granularity.Values) Shape {
+	return Shape{Label: label, All: all, CDF: granularity.CDFOf(v, 2000), Box: granularity.BoxOf(v)}
+}
+
+func valuesOf(ns ...units.Ns) *granularity.Values {
+	v := new(granularity.Values)
+	for _, n := range ns {
+		v.Add(n)
+	}
+	return v
+}
+
+func someShapes() []Shape {
+	fine, coarse, mid := lognormal(40_000, 800, 0.7), lognormal(300, 4e6, 1.2), lognormal(5_000, 30_000, 0.9)
+	two := valuesOf(0, 0, 0, 250, 250, 90_000)
+	all := new(granularity.Values)
+	for _, v := range []*granularity.Values{fine, coarse, mid, two} {
+		all.Merge(v)
+	}
+	return []Shape{
+		shapeOf("all executions", true, all),
+		shapeOf("com.acme.render.TileRenderer$RenderTask", false, coarse),
+		shapeOf("com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0", false, mid),
+		shapeOf("com.acme.search.internal.scoring.VeryLongDescriptiveScoringTaskFactoryBean$InnerScoringCallable", false, fine),
+		shapeOf("java.util.concurrent.FutureTask", false, two),
+	}
+}
+
+func someSeries() (*granularity.Series, []ClassSeries) {
+	g := granularity.NewGrid(1e9, 13e9, 200)
+	total, a, b := granularity.NewSeries(g), granularity.NewSeries(g), granularity.NewSeries(g)
+	rng := rand.New(rand.NewPCG(2, 3))
+	for range 3000 {
+		start := units.MonoNs(1e9 + rng.Float64()*rng.Float64()*12e9)
+		end := start + units.MonoNs(rng.ExpFloat64()*2e7)
+		total.Add(start, end)
+		switch {
+		case rng.IntN(3) == 0:
+			a.Add(start, end)
+		case rng.IntN(10) > 0:
+			b.Add(start, end)
+		}
+	}
+	return total, []ClassSeries{{"com.acme.Parser$ParseTask", b}, {"com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0", a}}
+}
+
+func someFigures() map[string]*Figure {
+	total, classes := someSeries()
+	var pauses []granularity.Span
+	for i := range 60 {
+		from := units.MonoNs(1e9 + i*190_000_000)
+		pauses = append(pauses, granularity.Span{From: from, To: from + units.MonoNs(2_000_000+i%7*1_300_000)})
+	}
+	bars := []ThreadBar{}
+	for i, name := range []string{"pool-1-thread-1#31", "pool-1-thread-2#32", "main#1", "ForkJoinPool.commonPool-worker-with-a-long-name-1#40"} {
+		busy := make([]float64, total.Grid.N)
+		for k := range busy {
+			busy[k] = math.Max(0, math.Sin(float64(k)/20+float64(i)))
+		}
+		bars = append(bars, ThreadBar{name, busy})
+	}
+	shapes := someShapes()
+	same := []Shape{shapeOf("all executions", true, valuesOf(5000, 5000, 5000))}
+	return map[string]*Figure{
+		"cdf": CDF("self CPU time", shapes), "box": Box("self CPU time", shapes),
+		"tasks": TasksOverTime(total, classes), "gc": Pauses(pauses, 1e9, 13e9),
+		"threads":   Threads(total.Grid, bars),
+		"cdf-empty": CDF("wall time", nil), "box-empty": Box("wall time", nil),
+		"tasks-empty": TasksOverTime(nil, nil), "gc-empty": Pauses(nil, 0, 1), "threads-empty": Threads(total.Grid, nil),
+		"cdf-equal": CDF("wall time", same), "box-equal": Box("wall time", same),
+		"cdf-zero": CDF("CPU time", []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
+		"box-one":  Box("CPU time", []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
+	}
+}
+
+// TestGolden compares every figure, byte for byte, with its stored SVG.
+func TestGolden(t *testing.T) {
+	for name, f := range someFigures() {
+		var got bytes.Buffer
+		if err := f.Write(&got, "svg"); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		path := filepath.Join("testdata", name+".svg")
+		if *update {
+			if err := os.WriteFile(path, got.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("no golden file: run with -update and look at it: %v", err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s differs from %s; if that is meant, run with -update and look at it", name, path)
+		}
+		if strings.Contains(got.String(), "NaN") || strings.Contains(got.String(), "Inf") {
+			t.Errorf("%s has a coordinate that is not a number", name)
+		}
+	}
+}
+
+// TestFormats writes every format and checks what kind of file it is.
+func TestFormats(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "figures")
+	figs := someFigures()
+	files, err := WriteAll(dir, []*Figure{figs["cdf"], figs["gc"]}, []string{"svg", "png", "pdf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	magic := map[string]string{".svg": "<?xml", ".png": "\x89PNG", ".pdf": "%PDF"}
+	if len(files) != 6 {
+		t.Fatalf("wrote %v", files)
+	}
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(data, []byte(magic[filepath.Ext(path)])) || len(data) < 1000 {
+			t.Errorf("%s (%d bytes) does not begin like a file of its kind: %q", path, len(data), data[:5])
+		}
+	}
+	if _, err := WriteAll(dir, nil, []string{"gif"}); !errors.Is(err, ErrUnknownFormat) {
+		t.Errorf("gif: %v", err)
+	}
+	if err := figs["gc"].Write(&bytes.Buffer{}, "gif"); !errors.Is(err, ErrUnknownFormat) {
+		t.Errorf("gif: %v", err)
+	}
+	if _, err := WriteAll(filepath.Join(files[0], "x"), []*Figure{figs["gc"]}, []string{"svg"}); err == nil {
+		t.Error("a file in place of the folder must be an error")
+	}
+}

@@ -1,0 +1,98 @@
+package figure
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// lambdaMark separates the host of a lambda from the method it calls in a
+// class's Java name: "com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0".
+const lambdaMark = "$$Lambda -> "
+
+// Shorten makes a class name fit into limit characters (at least 8): packages
+// to their initials ("com.acme.x.Very$Inner" is "c.a.x.Very$Inner"), a lambda
+// to the method it calls ("c.a.Main::lambda$main$0"), and what is still too long
+// loses its middle. Control characters are made visible.
+func Shorten(name string, limit int) string {
+	name = printable(name)
+	if utf8.RuneCountInString(name) <= limit && !strings.Contains(name, lambdaMark) {
+		return name
+	}
+	return cutMiddle(initials(name), limit)
+}
+
+// initials abbreviates the packages of a class or of a lambda's target.
+func initials(name string) string {
+	if _, target, ok := strings.Cut(name, lambdaMark); ok {
+		i := strings.LastIndexByte(target, '.')
+		if i < 0 {
+			return target
+		}
+		return packages(target[:i]) + "::" + target[i+1:]
+	}
+	return packages(name)
+}
+
+func packages(class string) string {
+	if strings.ContainsAny(class, " (") {
+		return class // a description, not a class name
+	}
+	parts := strings.Split(class, ".")
+	for i, p := range parts[:len(parts)-1] {
+		if r, n := utf8.DecodeRuneInString(p); n > 0 {
+			parts[i] = string(r)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func cutMiddle(s string, limit int) string {
+	limit = max(limit, 8)
+	r := []rune(s)
+	if len(r) <= limit {
+		return s
+	}
+	// The end of a name says more than its beginning.
+	head := (limit - 1) / 3
+	return string(r[:head]) + "…" + string(r[len(r)-(limit-1-head):])
+}
+
+// ShortenAll shortens names so that those that differ still do: names whose
+// initials collide keep their packages.
+func ShortenAll(names []string, limit int) []string {
+	out := make([]string, len(names))
+	count := map[string]int{}
+	for i, n := range names {
+		out[i] = Shorten(n, limit)
+		count[out[i]]++
+	}
+	for i, n := range names {
+		if count[out[i]] > 1 {
+			out[i] = cutMiddle(printable(n), limit)
+		}
+	}
+	return out
+}
+
+// fit cuts a text to a width as drawn.
+func fit(s string, size, width vg.Length) string {
+	for n := utf8.RuneCountInString(s); n > 8 && widthOf(s, size) > width; {
+		n--
+		s = cutMiddle(s, n)
+	}
+	return s
+}
+
+// printable replaces what would not show, or would show as something else:
+// control characters, marks that turn the direction of writing, bad UTF-8.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

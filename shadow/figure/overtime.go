@@ -1,0 +1,277 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// ClassSeries is a class over time.
+type ClassSeries struct {
+	Label  string
+	Series *granularity.Series
+}
+
+// otherLabel stands for the classes that a figure does not show one by one.
+const otherLabel = "other classes"
+
+// TasksOverTime draws two panels over the time of the session: executions
+// started per second, stacked by class, and the mean number of executions
+// running at once, by class. total is all executions; what classes leave of it
+// is drawn as other classes.
+func TasksOverTime(total *granularity.Series, classes []ClassSeries) *Figure {
+	f := &Figure{
+		Name: "tasks", Title: "Tasks over time",
+		Alt: "Executions started per second and executions running at once, over the time of the session.",
+		W:   pageWidth, H: 150,
+	}
+	if total == nil || total.StartedTotal()+total.Outside == 0 {
+		f.body = empty("no executions")
+		return f
+	}
+	classes = withOther(total, classes)
+	legend := seriesLegend(classes)
+	h := legendHeight(legend, f.W-2*margin)
+	const panel = 140
+	f.H = 2*panel + h
+	f.body = func(c draw.Canvas) {
+		started, running := startedPlot(total, classes), runningPlot(classes)
+		c.Max.X -= margin + 8
+		upper := draw.Crop(c, margin, 0, panel+h, -4)
+		lower := draw.Crop(c, margin, 0, h, -panel)
+		alignLeft(started, running)
+		started.Draw(upper)
+		running.Draw(lower)
+		low := draw.Crop(c, margin, 0, 0, 0)
+		low.Max.Y = low.Min.Y + h
+		drawLegend(low, legend)
+	}
+	return f
+}
+
+// withOther adds the remainder of total as a class, if there is one.
+func withOther(total *granularity.Series, classes []ClassSeries) []ClassSeries {
+	rest := make([]int64, total.Grid.N)
+	left := int64(0)
+	for i, n := range total.Started {
+		rest[i] = n
+		for _, c := range classes {
+			rest[i] -= c.Series.Started[i]
+		}
+		left += rest[i]
+	}
+	if left <= 0 {
+		return classes
+	}
+	other := &granularity.Series{Grid: total.Grid, Started: rest}
+	return append(append([]ClassSeries(nil), classes...), ClassSeries{otherLabel, other})
+}
+
+func classColor(c ClassSeries, i int) color.Color {
+	if c.Label == otherLabel {
+		return color.RGBA{190, 190, 190, 255}
+	}
+	return palette[i%len(palette)]
+}
+
+func seriesLegend(classes []ClassSeries) []entry {
+	names := make([]string, len(classes))
+	for i, c := range classes {
+		names[i] = c.Label
+	}
+	names = ShortenAll(names, nameLimit)
+	entries := make([]entry, len(classes))
+	for i, c := range classes {
+		clr := classColor(c, i)
+		style := curveStyle(i)
+		other := c.Label == otherLabel
+		entries[i] = entry{text: names[i], fill: func(dc *draw.Canvas, x0, y0, x1, y1 vg.Length) {
+			fillBox(dc, tint(clr), x0, y0, x1, y1)
+			if !other {
+				dc.StrokeLine2(style, x0, (y0+y1)/2, x1, (y0+y1)/2)
+			}
+		}}
+	}
+	return entries
+}
+
+// timeAxis labels the time since the start of the session in seconds or less.
+func timeAxis(p *plot.Plot, g granularity.Grid) (scale float64) {
+	unit, scale := timeUnit(units.Ns(g.End() - g.From))
+	p.X.Label.Text = "time since the start (" + unit + ")"
+	p.X.Min, p.X.Max = 0, float64(g.End()-g.From)/scale
+	p.X.Tick.Marker = linearTicks(8)
+	return scale
+}
+
+func startedPlot(total *granularity.Series, classes []ClassSeries) *plot.Plot {
+	g := total.Grid
+	p := newPlot("", "started per second")
+	scale := timeAxis(p, g)
+	p.X.Label.Text = ""
+	perSecond := 1e9 / float64(g.Width)
+	levels := make([][]float64, len(classes)+1)
+	levels[0] = make([]float64, g.N)
+	top := 0.0
+	for k, c := range classes {
+		levels[k+1] = make([]float64, g.N)
+		for i, n := range c.Series.Started {
+			levels[k+1][i] = levels[k][i] + float64(n)*perSecond
+			top = max(top, levels[k+1][i])
+		}
+	}
+	countAxis(p, top)
+	for k := range classes {
+		clr := classColor(classes[k], k)
+		p.Add(band(g, scale, levels[k], levels[k+1], tint(clr)))
+	}
+	p.Add(gridLines(false, true))
+	return p
+}
+
+func runningPlot(classes []ClassSeries) *plot.Plot {
+	p := newPlot("", "running at once")
+	top := 0.0
+	scale := timeAxis(p, classes[0].Series.Grid)
+	var lines []plot.Plotter
+	for k, c := range classes {
+		if c.Label == otherLabel {
+			continue
+		}
+		running := c.Series.Running()
+		for _, r := range running {
+			top = max(top, r)
+		}
+		lines = append(lines, stairs(c.Series.Grid, scale, running, curveStyle(k)))
+	}
+	countAxis(p, top)
+	p.Add(gridLines(false, true))
+	p.Add(lines...)
+	return p
+}
+
+// countAxis makes a y axis from zero to a little above top.
+func countAxis(p *plot.Plot, top float64) {
+	if top <= 0 {
+		top = 1
+	}
+	p.Y.Min, p.Y.Max = 0, top*1.06
+	p.Y.Tick.Marker = linearTicks(4)
+}
+
+// alignLeft makes the y axes of plots that stand above one another equally
+// wide, so that the same time is at the same place.
+func alignLeft(plots ...*plot.Plot) {
+	widest := vg.Length(0)
+	label := func(p *plot.Plot) (w vg.Length) {
+		for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+			w = max(w, widthOf(t.Label, tickSize))
+		}
+		return w
+	}
+	for _, p := range plots {
+		widest = max(widest, label(p))
+	}
+	for _, p := range plots {
+		p.Y.Label.Padding += widest - label(p)
+	}
+}
+
+// stairs draws a value per bucket as a step line.
+func stairs(g granularity.Grid, scale float64, values []float64, style draw.LineStyle) plotter {
+	return func(c draw.Canvas, p *plot.Plot) {
+		c.StrokeLines(style, stairPoints(c, p, g, scale, values))
+	}
+}
+
+func stairPoints(c draw.Canvas, p *plot.Plot, g granularity.Grid, scale float64, values []float64) []vg.Point {
+	tx, ty := p.Transforms(&c)
+	step := float64(g.Width) / scale
+	var pts []vg.Point
+	for i, v := range values {
+		y := ty(v)
+		// A level stretch needs its two ends only.
+		if n := len(pts); n >= 2 && pts[n-1].Y == y && pts[n-2].Y == y {
+			pts[n-1].X = tx(float64(i+1) * step)
+			continue
+		}
+		pts = append(pts, vg.Point{X: tx(float64(i) * step), Y: y}, vg.Point{X: tx(float64(i+1) * step), Y: y})
+	}
+	return pts
+}
+
+// band fills what lies between two step lines.
+func band(g granularity.Grid, scale float64, low, high []float64, clr color.Color) plotter {
+	return func(c draw.Canvas, p *plot.Plot) {
+		pts := stairPoints(c, p, g, scale, high)
+		under := stairPoints(c, p, g, scale, low)
+		for i := len(under) - 1; i >= 0; i-- {
+			pts = append(pts, under[i])
+		}
+		c.FillPolygon(clr, pts)
+	}
+}
+
+// Pauses draws every collection pause of a session from..to: when it began and
+// how long it took.
+func Pauses(pauses []granularity.Span, from, to units.MonoNs) *Figure {
+	f := &Figure{
+		Name: "gc", Title: "Garbage collection pauses",
+		Alt: "Length of each garbage collection pause over the time of the session.",
+		W:   pageWidth, H: 150,
+	}
+	if len(pauses) == 0 {
+		f.H = 60
+		f.body = empty("no garbage collection pauses")
+		return f
+	}
+	longest := units.Ns(0)
+	for _, s := range pauses {
+		longest = max(longest, s.Len())
+		from, to = min(from, s.From), max(to, s.To)
+	}
+	g := granularity.NewGrid(from, to, 1)
+	f.body = func(c draw.Canvas) {
+		unit, yScale := timeUnit(longest)
+		p := newPlot("", "pause ("+unit+")")
+		xScale := timeAxis(p, g)
+		countAxis(p, float64(longest)/yScale)
+		p.Add(gridLines(false, true), pauseStems(pauses, from, xScale, yScale))
+		p.Draw(draw.Crop(c, margin, -margin-8, 2, -4))
+	}
+	return f
+}
+
+// pauseStems draws a stem with a dot per pause; where stems are closer than
+// they can be seen apart, the longest.
+func pauseStems(pauses []granularity.Span, from units.MonoNs, xScale, yScale float64) plotter {
+	return func(c draw.Canvas, p *plot.Plot) {
+		tx, ty := p.Transforms(&c)
+		const apart = 0.7
+		longest := map[int]vg.Point{}
+		var columns []int
+		for _, s := range pauses {
+			pt := vg.Point{X: tx(float64(s.From-from) / xScale), Y: ty(float64(s.Len()) / yScale)}
+			column := int(math.Floor(pt.X.Points() / apart))
+			old, ok := longest[column]
+			if !ok {
+				columns = append(columns, column)
+			}
+			if !ok || pt.Y > old.Y {
+				longest[column] = pt
+			}
+		}
+		zero := ty(0)
+		for _, column := range columns {
+			pt := longest[column]
+			c.StrokeLine2(draw.LineStyle{Color: red, Width: 0.8}, pt.X, zero, pt.X, pt.Y)
+			c.DrawGlyph(draw.GlyphStyle{Color: red, Radius: 1.7, Shape: draw.CircleGlyph{}}, pt)
+		}
+	}
+}

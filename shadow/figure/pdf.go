@@ -1,0 +1,37 @@
+package figure
+
+import (
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgpdf"
+)
+
+// pdfCanvas writes text as PDF wants it. vgpdf embeds fonts with the code page
+// 1252 and hands text through as it is, so UTF-8 would come out as "Âµs"; and
+// it cannot find the bold fonts that it registered without their style.
+type pdfCanvas struct {
+	*vgpdf.Canvas
+	encoder *encoding.Encoder
+}
+
+func newPDF(w, h vg.Length) pdfCanvas {
+	c := vgpdf.New(w, h)
+	c.EmbedFonts(true)
+	return pdfCanvas{c, encoding.ReplaceUnsupported(charmap.Windows1252.NewEncoder())}
+}
+
+// FillString implements vg.Canvas. What code page 1252 cannot write becomes a
+// replacement mark.
+func (c pdfCanvas) FillString(f font.Face, pt vg.Point, str string) {
+	if f.Font.Weight == bold {
+		plain := f.Font
+		plain.Weight = regular
+		f = font.DefaultCache.Lookup(plain, plain.Size)
+	}
+	if s, err := c.encoder.String(str); err == nil {
+		str = s
+	}
+	c.Canvas.FillString(f, pt, str)
+}
