@@ -1,0 +1,223 @@
+package classfile
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Code is the body of a method. All positions are labels, so instructions may
+// be inserted and removed freely. Changes made through the methods count as
+// edits; after changing fields directly, call Edited.
+type Code struct {
+	MaxStack  int // slots
+	MaxLocals int // slots
+	Insns     []*Insn
+	Handlers  []*Handler // innermost first, as the JVM searches them
+
+	Lines           []LineNumber
+	Variables       []LocalVariable // LocalVariableTable
+	VariableTypes   []LocalVariable // LocalVariableTypeTable; Descriptor is a signature
+	TypeAnnotations []TypeAnnotation
+	Attributes      []*Attribute // those not decoded, kept as they are
+
+	method *Member
+	edited bool
+	err    error // the first misuse, told by Write
+	pass   int32 // number of the current layout; see Label.pass
+}
+
+// Handler is an entry of the exception table.
+type Handler struct {
+	Start, End *Label // the instructions covered: from Start, before End
+	Target     *Label
+	CatchType  string // internal name; "" catches everything
+}
+
+// LineNumber says that the instructions from At on belong to a source line.
+type LineNumber struct {
+	At   *Label
+	Line uint16
+}
+
+// LocalVariable names the variable that a slot holds between two labels.
+type LocalVariable struct {
+	Start, End *Label
+	Name       string
+	Descriptor string
+	Slot       uint16
+}
+
+// NewCode makes an empty body for Class.AddMethod.
+func NewCode(maxStack, maxLocals int) *Code {
+	return &Code{MaxStack: maxStack, MaxLocals: maxLocals, edited: true}
+}
+
+// Code decodes the body of a method; nil without error if it has none. Later
+// calls return the same Code. Errors are *FormatError, or *UnsupportedError for
+// jsr, ret and the class files before 45.3.
+func (m *Member) Code() (*Code, error) {
+	if m.code != nil || !m.isMethod {
+		return m.code, nil
+	}
+	a := m.Attribute("Code")
+	if a == nil {
+		return nil, nil
+	}
+	code, err := decodeCode(m, a)
+	if err != nil {
+		return nil, err
+	}
+	m.code = code
+	return code, nil
+}
+
+// Edited makes Write encode the code anew instead of copying it.
+func (c *Code) Edited() { c.edited = true }
+
+// IsEdited tells whether Write will encode the code anew.
+func (c *Code) IsEdited() bool { return c.edited }
+
+// Method returns the method that c is the body of; nil for a NewCode that was
+// not added yet.
+func (c *Code) Method() *Member { return c.method }
+
+func (c *Code) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *Code) misuse(format string, args ...any) {
+	where := "a method"
+	if c.method != nil {
+		where = c.method.String()
+	}
+	c.fail(&EditError{Where: where, What: fmt.Sprintf(format, args...)})
+}
+
+// find gives the index of in within Insns, or -1.
+func (c *Code) find(in *Insn) int {
+	if p := int(in.pos); p < len(c.Insns) && c.Insns[p] == in {
+		return p
+	}
+	found := -1
+	for i, x := range c.Insns {
+		x.pos = int32(i)
+		if x == in {
+			found = i
+		}
+	}
+	return found
+}
+
+func (c *Code) insert(i int, insns []*Insn) {
+	c.Insns = slices.Insert(c.Insns, i, insns...)
+	for k, in := range insns {
+		in.pos = int32(i + k)
+	}
+	c.edited = true
+}
+
+// First returns the first instruction that is no label, nil in empty code.
+func (c *Code) First() *Insn {
+	for _, in := range c.Insns {
+		if in.Op != OpLabel {
+			return in
+		}
+	}
+	return nil
+}
+
+// InsertBefore inserts instructions before at and before the labels at its
+// position: a jump to at still lands on at, and what is inserted runs only when
+// control falls through (for the first instruction: once per call). It belongs
+// to no exception range and no line that starts at at.
+func (c *Code) InsertBefore(at *Insn, insns ...*Insn) {
+	i := c.find(at)
+	if i < 0 {
+		c.misuse("InsertBefore %v, which is not in the code", at)
+		return
+	}
+	for i > 0 && c.Insns[i-1].Op == OpLabel {
+		i--
+	}
+	c.insert(i, insns)
+}
+
+// InsertBeforeTargeted inserts instructions between the labels at the position
+// of at and at itself: jumps to at land on what is inserted, and it shares the
+// line and the exception ranges of at.
+func (c *Code) InsertBeforeTargeted(at *Insn, insns ...*Insn) {
+	i := c.find(at)
+	if i < 0 {
+		c.misuse("InsertBeforeTargeted %v, which is not in the code", at)
+		return
+	}
+	c.insert(c.beforePinned(i), insns)
+}
+
+// beforePinned moves i back over labels that must stay with instruction i.
+func (c *Code) beforePinned(i int) int {
+	for i > 0 && c.Insns[i-1].Op == OpLabel && c.Insns[i-1].Label.pinned {
+		i--
+	}
+	return i
+}
+
+// InsertAfter inserts instructions directly after at, before the labels that
+// follow it: they run when control falls through from at.
+func (c *Code) InsertAfter(at *Insn, insns ...*Insn) {
+	i := c.find(at)
+	if i < 0 {
+		c.misuse("InsertAfter %v, which is not in the code", at)
+		return
+	}
+	c.insert(i+1, insns)
+}
+
+// Append adds instructions at the end of the code, after the labels there. A
+// range that ended with the code then ends before them.
+func (c *Code) Append(insns ...*Insn) { c.insert(len(c.Insns), insns) }
+
+// Remove takes an instruction or label out of the code.
+func (c *Code) Remove(in *Insn) {
+	i := c.find(in)
+	if i < 0 {
+		c.misuse("Remove %v, which is not in the code", in)
+		return
+	}
+	c.Insns = slices.Delete(c.Insns, i, i+1)
+	c.edited = true
+}
+
+// NewLabel makes a label that is nowhere yet; insert its Insn to place it.
+func (c *Code) NewLabel() *Label { return newLabel() }
+
+// LabelBefore places a new label directly before in. What InsertBeforeTargeted
+// puts before in later comes after the label.
+func (c *Code) LabelBefore(in *Insn) *Label {
+	l := newLabel()
+	i := c.find(in)
+	if i < 0 {
+		c.misuse("LabelBefore %v, which is not in the code", in)
+		return l
+	}
+	c.insert(c.beforePinned(i), []*Insn{&l.node})
+	return l
+}
+
+// LabelAfter places a new label directly after in. What InsertAfter puts after
+// in later comes before the label.
+func (c *Code) LabelAfter(in *Insn) *Label {
+	l := newLabel()
+	c.InsertAfter(in, &l.node)
+	return l
+}
+
+// AddHandler appends an entry to the exception table, which makes it the
+// outermost. catchType is an internal name; "" catches everything. In a class
+// with frames the handler needs one (SetFrame).
+func (c *Code) AddHandler(start, end, handler *Label, catchType string) {
+	c.Handlers = append(c.Handlers, &Handler{start, end, handler, catchType})
+	c.edited = true
+}
