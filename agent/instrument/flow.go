@@ -1,0 +1,265 @@
+package instrument
+
+import (
+	"stackagent/agent/classfile"
+)
+
+// cell is what a local variable or a stack slot can hold, as far as a
+// constructor's own object is concerned.
+type cell uint8
+
+const (
+	cellNone   cell = iota // the instruction is not reached
+	cellOther              // anything else, or different things on different paths
+	cellUninit             // this, before the call of super(...) or this(...)
+	cellSelf               // this, after it
+)
+
+// frame is the state before an instruction.
+type frame struct {
+	locals, stack []cell
+}
+
+func (f *frame) clone() *frame {
+	return &frame{append([]cell(nil), f.locals...), append([]cell(nil), f.stack...)}
+}
+
+// merge joins g into f and tells whether f changed; ok is false if the depths
+// of the stacks differ.
+func (f *frame) merge(g *frame) (changed, ok bool) {
+	if len(f.stack) != len(g.stack) {
+		return false, false
+	}
+	join := func(a, b []cell) {
+		for i := range a {
+			if a[i] != b[i] && a[i] != cellOther {
+				a[i] = cellOther
+				changed = true
+			}
+		}
+	}
+	join(f.locals, g.locals)
+	join(f.stack, g.stack)
+	return changed, true
+}
+
+// initCall is an instruction that initialises this.
+type initCall struct {
+	at    int  // index of the invokespecial in Insns
+	super bool // super(...), not this(...)
+}
+
+// thisFlow is where a constructor's own object is, found by the same kind of
+// dataflow as the verifier's: it is what tells the call of super(...) from the
+// construction of its arguments.
+type thisFlow struct {
+	local0 []cell // what local 0 holds before each of Code.Insns
+	inits  []initCall
+}
+
+// flowBudget bounds the work on one constructor, in cells copied and handlers
+// merged. The largest constructor of a JDK needs less than a hundredth.
+const flowBudget = 50_000_000
+
+type flowError string
+
+func (e flowError) Error() string { return string(e) }
+
+// analysis is the working state of analyseThis.
+type analysis struct {
+	class    *classfile.Class
+	code     *classfile.Code
+	index    map[*classfile.Label]int
+	join     []bool // a walk stops there
+	edge     []bool // the set of handlers changes there
+	states   map[int]*frame
+	todo     []int
+	local0   []cell
+	receiver map[int]cell // of each <init> call, by index
+	budget   int
+}
+
+// analyseThis follows this through a constructor. The error says why the code
+// cannot be followed; the verifier would not accept it either.
+func analyseThis(class *classfile.Class, code *classfile.Code) (*thisFlow, error) {
+	n := len(code.Insns)
+	a := &analysis{class: class, code: code, index: make(map[*classfile.Label]int),
+		join: make([]bool, n+1), edge: make([]bool, n+1), states: make(map[int]*frame),
+		local0: make([]cell, n), receiver: make(map[int]cell), budget: flowBudget}
+	if err := a.mark(); err != nil {
+		return nil, err
+	}
+	entry := &frame{locals: make([]cell, code.MaxLocals)}
+	for i := range entry.locals {
+		entry.locals[i] = cellOther
+	}
+	if code.MaxLocals == 0 {
+		return nil, flowError("no local variable for this")
+	}
+	entry.locals[0] = cellUninit
+	a.reach(0, entry)
+	for len(a.todo) > 0 {
+		at := a.todo[len(a.todo)-1]
+		a.todo = a.todo[:len(a.todo)-1]
+		if err := a.walk(at); err != nil {
+			return nil, err
+		}
+	}
+	return a.result()
+}
+
+// mark finds the labels and the places where walks meet.
+func (a *analysis) mark() error {
+	for i, in := range a.code.Insns {
+		if in.Op == classfile.OpLabel {
+			a.index[in.Label] = i
+		}
+	}
+	for _, in := range a.code.Insns {
+		for _, t := range targets(in) {
+			i, ok := a.index[t]
+			if !ok {
+				return flowError("a jump out of the code")
+			}
+			a.join[i] = true
+		}
+	}
+	for _, h := range a.code.Handlers {
+		i, ok := a.index[h.Target]
+		start, ok1 := a.index[h.Start]
+		end, ok2 := a.index[h.End]
+		if !ok || !ok1 || !ok2 {
+			return flowError("an exception handler out of the code")
+		}
+		a.join[i], a.edge[start], a.edge[end] = true, true, true
+	}
+	return nil
+}
+
+// targets are the labels that an instruction can jump to.
+func targets(in *classfile.Insn) []*classfile.Label {
+	switch {
+	case in.Target != nil:
+		return []*classfile.Label{in.Target}
+	case in.Switch != nil:
+		return append([]*classfile.Label{in.Switch.Default}, in.Switch.Targets...)
+	}
+	return nil
+}
+
+// reach merges f into the state at a join.
+func (a *analysis) reach(at int, f *frame) error {
+	a.budget -= len(f.locals) + len(f.stack) + 1
+	if a.budget < 0 {
+		return flowError("too much code to follow")
+	}
+	old := a.states[at]
+	if old == nil {
+		a.states[at] = f.clone()
+		a.todo = append(a.todo, at)
+		return nil
+	}
+	changed, ok := old.merge(f)
+	if !ok {
+		return flowError("stacks of different depth meet")
+	}
+	if changed {
+		a.todo = append(a.todo, at)
+	}
+	return nil
+}
+
+// walk follows the code from a join to the next one.
+func (a *analysis) walk(from int) error {
+	f := a.states[from].clone()
+	fresh := true // the handlers have not seen these locals yet
+	for i := from; ; i++ {
+		if i >= len(a.code.Insns) {
+			return flowError("execution runs off the end")
+		}
+		if i > from && a.join[i] {
+			return a.reach(i, f)
+		}
+		in := a.code.Insns[i]
+		fresh = fresh || a.edge[i]
+		a.local0[i] = f.locals[0]
+		if in.Op.IsPseudo() {
+			continue
+		}
+		if fresh {
+			if err := a.raise(i, f); err != nil {
+				return err
+			}
+		}
+		var err error
+		if fresh, err = a.step(i, in, f); err != nil {
+			return err
+		}
+		for _, t := range targets(in) {
+			if err := a.reach(a.index[t], f); err != nil {
+				return err
+			}
+		}
+		if in.Op.Ends() {
+			return nil
+		}
+	}
+}
+
+// raise merges the locals into the handlers that cover instruction i.
+func (a *analysis) raise(i int, f *frame) error {
+	a.budget -= len(a.code.Handlers)
+	for _, h := range a.code.Handlers {
+		if i < a.index[h.Start] || i >= a.index[h.End] {
+			continue
+		}
+		if err := a.reach(a.index[h.Target], &frame{f.locals, []cell{cellOther}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *analysis) result() (*thisFlow, error) {
+	flow := &thisFlow{local0: a.local0}
+	for i, in := range a.code.Insns {
+		if a.receiver[i] != cellUninit {
+			continue
+		}
+		owner, _, _, err := a.class.Pool.MemberRef(in.Index)
+		if err != nil {
+			return nil, err
+		}
+		if a.local0[i] != cellUninit {
+			return nil, &Refusal{Reason: ReasonThisLost, Class: a.class.Name,
+				Detail: "this is not in local variable 0 when the super constructor is called"}
+		}
+		flow.inits = append(flow.inits, initCall{i, owner != a.class.Name})
+	}
+	return flow, nil
+}
+
+// span is a run of instructions, from and to included (indices into Insns).
+type span struct{ from, to int }
+
+// covered lists the runs of instructions before each of which local 0 holds
+// the initialised object.
+func (t *thisFlow) covered(code *classfile.Code) []span {
+	var spans []span
+	open := false
+	for i, in := range code.Insns {
+		if in.Op.IsPseudo() {
+			continue
+		}
+		if t.local0[i] != cellSelf {
+			open = false
+			continue
+		}
+		if !open {
+			spans = append(spans, span{from: i})
+			open = true
+		}
+		spans[len(spans)-1].to = i
+	}
+	return spans
+}

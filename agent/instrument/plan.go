@@ -1,0 +1,278 @@
+package instrument
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"stackagent/agent/classfile"
+	"stackagent/internal/units"
+)
+
+// Mode says how much of a class may change now.
+type Mode uint8
+
+// The modes of weaving.
+const (
+	// ModeFull adds fields and code: at load, once the probes can run, and in
+	// the retransformation of a class that got ModeStructure at load.
+	ModeFull Mode = iota
+	// ModeStructure adds the fields only: a class that is loaded before the
+	// probes can run. Its other bytes stay.
+	ModeStructure
+	// ModeBodies adds code only: the retransformation of a class that was
+	// loaded without the fields.
+	ModeBodies
+)
+
+// String names the mode.
+func (m Mode) String() string {
+	switch m {
+	case ModeFull:
+		return "full"
+	case ModeStructure:
+		return "structure"
+	case ModeBodies:
+		return "bodies"
+	}
+	return fmt.Sprintf("mode %d", uint8(m))
+}
+
+// Input is one class on its way into the JVM.
+type Input struct {
+	Class    []byte // the class file; not changed
+	Supers   Hierarchy
+	Mode     Mode
+	Platform bool // defined by the boot or the platform loader
+	Hidden   bool // a hidden class, a lambda's for example
+}
+
+// The names of the fields that hold ids, all of type J.
+const (
+	FieldTaskID  = "stackagent$id"      // in the topmost task class of a hierarchy
+	FieldContext = "stackagent$context" // in java.lang.Thread
+	FieldClassID = "stackagent$class"   // in java.lang.Class
+)
+
+// A MethodPlan is an execution method to be woven.
+type MethodPlan struct {
+	Name, Descriptor string
+	Guarded          bool // the class is no task, a subclass may be
+
+	member *classfile.Member
+}
+
+// A ConstructorPlan is a constructor to be woven.
+type ConstructorPlan struct {
+	Descriptor string
+	Created    int // calls of super(...) after which the creation is reported
+	Ranges     int // stretches of code in which a failure is reported
+
+	member *classfile.Member
+	spans  []insnSpan        // the stretches
+	supers []*classfile.Insn // the calls of super(...)
+}
+
+// insnSpan is a stretch of code, its first and last instruction.
+type insnSpan struct{ from, to *classfile.Insn }
+
+// A MountPlan is mount or unmount of java.lang.VirtualThread.
+type MountPlan struct {
+	Name  string // of the method
+	Probe string // the probe called at its start
+
+	member *classfile.Member
+}
+
+// Plan is what is to be done to one class. It belongs to one goroutine.
+type Plan struct {
+	Class        string // internal name
+	Kinds        units.Kinds
+	Mode         Mode
+	AddFields    []string // fields to add, see FieldTaskID
+	Executions   []MethodPlan
+	Constructors []ConstructorPlan
+	Mounts       []MountPlan
+	Notes        []string // what was expected in this class and not found
+
+	class  *classfile.Class
+	woven  []byte
+	failed error
+}
+
+// String lists the plan, a line for each thing to do.
+func (p *Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "class %s kinds=%s mode=%s\n", p.Class, p.Kinds, p.Mode)
+	for _, f := range p.AddFields {
+		fmt.Fprintf(&b, "  field %s J\n", f)
+	}
+	for _, m := range p.Executions {
+		probe := "enter"
+		if m.Guarded {
+			probe = "enterGuarded"
+		}
+		fmt.Fprintf(&b, "  execution %s%s %s\n", m.Name, m.Descriptor, probe)
+	}
+	for _, c := range p.Constructors {
+		fmt.Fprintf(&b, "  constructor %s created=%d failed-ranges=%d\n", c.Descriptor, c.Created, c.Ranges)
+	}
+	for _, m := range p.Mounts {
+		fmt.Fprintf(&b, "  start of %s()V %s\n", m.Name, m.Probe)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(&b, "  note: %s\n", n)
+	}
+	return b.String()
+}
+
+func (p *Plan) empty() bool {
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Mounts)+len(p.Notes) == 0
+}
+
+// leaveAlone are the classes that are never woven; the package comment says
+// why.
+func leaveAlone(class string) bool {
+	switch class {
+	case nameObject, nameProbes, "jdk/internal/vm/Continuation":
+		return true
+	}
+	return strings.HasSuffix(class, "module-info") || strings.HasSuffix(class, "package-info")
+}
+
+// Candidate tells from the header alone whether a class can get a plan at all.
+// It needs no hierarchy; true promises nothing.
+func Candidate(h classfile.Header, o *Options, platform bool) bool {
+	if h.Name == nameThread || h.Name == nameClass {
+		return true
+	}
+	return h.Access&classfile.AccModule == 0 && !leaveAlone(h.Name) && !o.excluded(javaName(h.Name), platform)
+}
+
+// NewPlan works out what to do to a class. A nil plan without an error means:
+// nothing, the class keeps its bytes. An error is a *Refusal.
+func NewPlan(in Input, o Options) (*Plan, error) {
+	header, err := classfile.ParseHeader(in.Class)
+	if err != nil {
+		return nil, refusal("", err, ReasonVersion)
+	}
+	if !Candidate(header, &o, in.Platform) {
+		return nil, nil
+	}
+	filtered := o.excluded(javaName(header.Name), in.Platform)
+	found, scanned := scanPool(in.Class)
+	if found.probes {
+		return nil, refuse(header.Name, ReasonAlreadyWoven, "it names %s", nameProbes)
+	}
+	kinds, err := ClassKinds(header, in.Supers, &o)
+	if err != nil {
+		return nil, err
+	}
+	special := header.Name == nameThread || header.Name == nameClass
+	if scanned && kinds&TaskKinds == 0 && !special && !guardable(header, in, &found) {
+		return nil, nil
+	}
+	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode}
+	if in.Platform {
+		p.Kinds |= units.KindJDK
+	}
+	if in.Hidden {
+		p.Kinds |= units.KindHidden
+	}
+	return p.fill(header, in, &o, filtered)
+}
+
+// guardable tells whether a class that is no task can have methods for
+// enterGuarded: a subclass must be possible.
+func guardable(h classfile.Header, in Input, found *mentions) bool {
+	return found.execution() && h.Access&classfile.AccFinal == 0 && !in.Hidden
+}
+
+func (p *Plan) fill(h classfile.Header, in Input, o *Options, filtered bool) (*Plan, error) {
+	class, err := classfile.Parse(in.Class)
+	if err != nil {
+		return nil, refusal(p.Class, err, ReasonVersion)
+	}
+	p.class = class
+	if p.Mode != ModeBodies {
+		if err := p.planFields(h, in.Supers, filtered); err != nil {
+			return nil, err
+		}
+	}
+	if p.Mode != ModeStructure && !filtered {
+		if err := p.planCode(h, in, o); err != nil {
+			return nil, err
+		}
+	}
+	if p.empty() {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// planFields lists the fields to add. A field that is there already stays: the
+// bytes of a retransformation may come from the JVM's own copy of the class.
+func (p *Plan) planFields(h classfile.Header, supers Hierarchy, filtered bool) error {
+	var want []string
+	if !filtered && p.topmost(h, supers) {
+		want = append(want, FieldTaskID)
+	}
+	switch h.Name {
+	case nameThread:
+		want = append(want, FieldContext)
+	case nameClass:
+		want = append(want, FieldClassID)
+	}
+	for _, name := range want {
+		there, err := p.hasField(name)
+		if err != nil {
+			return err
+		}
+		if !there {
+			p.AddFields = append(p.AddFields, name)
+		}
+	}
+	return nil
+}
+
+func (p *Plan) hasField(name string) (bool, error) {
+	for _, f := range p.class.Fields {
+		if f.Name != name {
+			continue
+		}
+		if f.Descriptor != "J" || f.Access&classfile.AccStatic != 0 {
+			return false, refuse(p.Class, ReasonFieldConflict, "%s %s", f.Descriptor, f.Name)
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// topmost tells whether the class is the one of its hierarchy that holds the
+// id: a task whose superclass is none. The supertypes are known to be known.
+func (p *Plan) topmost(h classfile.Header, supers Hierarchy) bool {
+	if p.Kinds&TaskKinds == 0 || h.Access&classfile.AccInterface != 0 {
+		return false
+	}
+	k, _ := superKinds(h.Super, supers)
+	return k&TaskKinds == 0
+}
+
+// refusal turns an error of the classfile package into a typed refusal. What is
+// not supported depends on where it was met: the version of a class when it is
+// parsed, subroutines when code is decoded.
+func refusal(class string, err error, whatUnsupported Reason) *Refusal {
+	r := &Refusal{Reason: ReasonBadClass, Class: class, Detail: err.Error(), Err: err}
+	var unsupported *classfile.UnsupportedError
+	var large *classfile.TooLargeError
+	var full *classfile.PoolFullError
+	switch {
+	case errors.As(err, &unsupported):
+		r.Reason = whatUnsupported
+	case errors.As(err, &large):
+		r.Reason = ReasonMethodSize
+	case errors.As(err, &full):
+		r.Reason = ReasonPoolFull
+	}
+	return r
+}

@@ -1,0 +1,50 @@
+package instrument
+
+import "fmt"
+
+// Reason says why a class kept its bytes. Reasons are counted and shown to the
+// user, so their texts are stable.
+type Reason string
+
+// The reasons of a Refusal.
+const (
+	ReasonBadClass      Reason = "bad class file"
+	ReasonVersion       Reason = "unsupported class file version"
+	ReasonSubroutine    Reason = "method with jsr or ret"
+	ReasonMethodSize    Reason = "method too large"
+	ReasonPoolFull      Reason = "constant pool full"
+	ReasonThisLost      Reason = "constructor overwrites this"
+	ReasonBadCode       Reason = "code that no verifier accepts"
+	ReasonHierarchy     Reason = "supertype unknown"
+	ReasonAlreadyWoven  Reason = "already woven"
+	ReasonFieldConflict Reason = "a field has the name of ours"
+)
+
+// A Refusal is the error that NewPlan and Plan.Weave return for a class that
+// must keep its bytes.
+type Refusal struct {
+	Reason Reason
+	Class  string // internal name; "" if it could not be read
+	Detail string
+	Err    error // the cause, if there is one
+}
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	name := r.Class
+	if name == "" {
+		name = "(unnamed class)"
+	}
+	s := fmt.Sprintf("class %s keeps its bytes: %s", name, r.Reason)
+	if r.Detail != "" {
+		s += ": " + r.Detail
+	}
+	return s
+}
+
+// Unwrap gives the cause.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+func refuse(class string, reason Reason, format string, args ...any) *Refusal {
+	return &Refusal{Reason: reason, Class: class, Detail: fmt.Sprintf(format, args...)}
+}

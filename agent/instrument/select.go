@@ -1,0 +1,174 @@
+package instrument
+
+import (
+	"errors"
+
+	"stackagent/agent/classfile"
+	"stackagent/internal/units"
+)
+
+// executionTypes are the execution methods of the platform's task types.
+var executionTypes = [...]struct {
+	kind             units.Kinds
+	name, descriptor string
+	protected        bool // may be non-public in an implementation
+}{
+	{units.KindRunnable, "run", "()V", false},
+	{units.KindCallable, "call", "()Ljava/lang/Object;", false},
+	{units.KindForkJoin, "exec", "()Z", true},
+}
+
+func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
+	defs := p.definitions(h, in.Supers, o)
+	guardable := h.Access&classfile.AccFinal == 0 && !in.Hidden && p.Kinds&TaskKinds == 0
+	for _, m := range p.class.Methods {
+		yes, guarded := p.execution(m, defs, guardable)
+		if !yes {
+			continue
+		}
+		code, err := m.Code()
+		if err != nil {
+			return refusal(p.Class, err, ReasonSubroutine)
+		}
+		if code == nil {
+			continue // abstract or native
+		}
+		p.Executions = append(p.Executions,
+			MethodPlan{Name: m.Name, Descriptor: m.Descriptor, Guarded: guarded, member: m})
+	}
+	if p.Kinds&TaskKinds != 0 && h.Access&classfile.AccInterface == 0 {
+		if err := p.planConstructors(p.topmost(h, in.Supers)); err != nil {
+			return err
+		}
+	}
+	if h.Name == nameVirtualThread {
+		return p.planMounts()
+	}
+	return nil
+}
+
+// definitions are the user's definitions that apply to this class: those that
+// name it, and all of them if a supertype is named by one. (Which one is not
+// known; a method that matches another definition by chance is an execution
+// method too.)
+func (p *Plan) definitions(h classfile.Header, supers Hierarchy, o *Options) []TaskDefinition {
+	if p.Kinds&units.KindCustom == 0 {
+		return nil
+	}
+	for _, s := range append([]string{h.Super}, h.Interfaces...) {
+		if k, _ := superKinds(s, supers); k&units.KindCustom != 0 {
+			return o.Tasks
+		}
+	}
+	var defs []TaskDefinition
+	for _, d := range o.Tasks {
+		if matchGlob(d.Class, javaName(h.Name)) {
+			defs = append(defs, d)
+		}
+	}
+	return defs
+}
+
+// execution tells whether a method is an execution method, and whether only a
+// subclass can make it one.
+func (p *Plan) execution(m *classfile.Member, defs []TaskDefinition, guardable bool) (yes, guarded bool) {
+	if m.Access&classfile.AccStatic != 0 || m.Name == "" || m.Name[0] == '<' {
+		return false, false
+	}
+	for _, t := range executionTypes {
+		if m.Name != t.name || m.Descriptor != t.descriptor {
+			continue
+		}
+		public := m.Access&classfile.AccPublic != 0
+		if p.Kinds&t.kind != 0 && (public || t.protected && m.Access&classfile.AccPrivate == 0) {
+			return true, false
+		}
+		if guardable && public {
+			return true, true
+		}
+	}
+	if p.Class == nameVirtualThread && m.Name == "run" && m.Descriptor == "(Ljava/lang/Runnable;)V" {
+		return true, false
+	}
+	for i := range defs {
+		if defs[i].matchesMethod(m.Name, m.Descriptor) {
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// planMounts finds the places where a virtual thread gets on and off its
+// carrier. A JDK in which they look different is not refused, only noted: CPU
+// time of virtual threads is then not available.
+func (p *Plan) planMounts() error {
+	for _, want := range []MountPlan{{Name: "mount", Probe: "mounted"}, {Name: "unmount", Probe: "unmounting"}} {
+		var code *classfile.Code
+		for _, m := range p.class.Methods {
+			if m.Name != want.Name || m.Descriptor != "()V" || m.Access&classfile.AccStatic != 0 {
+				continue
+			}
+			var err error
+			if code, err = m.Code(); err != nil {
+				return refusal(p.Class, err, ReasonSubroutine)
+			}
+			want.member = m
+		}
+		if code == nil {
+			p.Notes = append(p.Notes, "no method "+want.Name+"()V: mounts of virtual threads are not seen")
+			continue
+		}
+		p.Mounts = append(p.Mounts, want)
+	}
+	return nil
+}
+
+// planConstructors follows this through every constructor.
+func (p *Plan) planConstructors(topmost bool) error {
+	for _, m := range p.class.Methods {
+		if m.Name != "<init>" || m.Access&classfile.AccStatic != 0 {
+			continue
+		}
+		code, err := m.Code()
+		if err != nil {
+			return refusal(p.Class, err, ReasonSubroutine)
+		}
+		if code == nil {
+			continue
+		}
+		c, err := planConstructor(p.class, m, code, topmost)
+		if err != nil {
+			return err
+		}
+		if c.Created+c.Ranges > 0 {
+			p.Constructors = append(p.Constructors, *c)
+		}
+	}
+	return nil
+}
+
+func planConstructor(class *classfile.Class, m *classfile.Member, code *classfile.Code, topmost bool) (*ConstructorPlan, error) {
+	flow, err := analyseThis(class, code)
+	if err != nil {
+		var known *Refusal
+		if errors.As(err, &known) {
+			known.Detail = "constructor " + m.Descriptor + ": " + known.Detail
+			return nil, known
+		}
+		r := refuse(class.Name, ReasonBadCode, "constructor %s: %v", m.Descriptor, err)
+		r.Err = err
+		return nil, r
+	}
+	c := &ConstructorPlan{Descriptor: m.Descriptor, member: m}
+	for _, s := range flow.covered(code) {
+		c.spans = append(c.spans, insnSpan{code.Insns[s.from], code.Insns[s.to]})
+	}
+	c.Ranges = len(c.spans)
+	for _, call := range flow.inits {
+		if topmost && call.super {
+			c.supers = append(c.supers, code.Insns[call.at])
+		}
+	}
+	c.Created = len(c.supers)
+	return c, nil
+}

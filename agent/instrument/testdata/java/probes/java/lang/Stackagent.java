@@ -1,0 +1,100 @@
+package java.lang;
+
+import java.util.ArrayList;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The probes of the tests: they count, in plain Java, what the real ones record. */
+public class Stackagent {
+    private static final class Counts {
+        int created, failed, executions, returned, threw;
+    }
+
+    private static final class Frame {
+        Object task;
+        boolean same; // nested in an execution of the same task, super.run() for example
+    }
+
+    private static final Map<String, Counts> counts = new TreeMap<>();
+    private static final ArrayList<Frame> stack = new ArrayList<>();
+    private static int mismatches;
+
+    private static Counts of(Object task) {
+        return counts.computeIfAbsent(name(task), k -> new Counts());
+    }
+
+    private static String name(Object task) {
+        String n = task.getClass().getName();
+        int i = n.indexOf("$$Lambda");
+        return i < 0 ? n : n.substring(0, i + 8);
+    }
+
+    public static int enter(Object task) {
+        synchronized (counts) {
+            Frame f = new Frame();
+            f.task = task;
+            f.same = !stack.isEmpty() && stack.get(stack.size() - 1).task == task;
+            stack.add(f);
+            if (!f.same) of(task).executions++;
+            return stack.size() - 1;
+        }
+    }
+
+    public static int enterGuarded(Object task) {
+        boolean isTask = task instanceof Runnable || task instanceof java.util.concurrent.Callable
+                || task instanceof java.util.concurrent.ForkJoinTask;
+        return isTask ? enter(task) : -1;
+    }
+
+    private static Frame pop(int token) {
+        if (token != stack.size() - 1) {
+            mismatches++;
+            while (stack.size() > token + 1) stack.remove(stack.size() - 1);
+        }
+        return stack.remove(stack.size() - 1);
+    }
+
+    public static void exit(int token) {
+        if (token < 0) return;
+        synchronized (counts) {
+            Frame f = pop(token);
+            if (!f.same) of(f.task).returned++;
+        }
+    }
+
+    public static void exitThrow(int token) {
+        if (token < 0) return;
+        synchronized (counts) {
+            Frame f = pop(token);
+            if (!f.same) of(f.task).threw++;
+        }
+    }
+
+    public static void created(Object task) {
+        synchronized (counts) {
+            of(task).created++;
+        }
+    }
+
+    public static void failed(Object task) {
+        synchronized (counts) {
+            of(task).failed++;
+        }
+    }
+
+    public static void mounted(Thread t) {}
+
+    public static void unmounting(Thread t) {}
+
+    /** One line per class, then what must be zero. */
+    public static String report() {
+        StringBuilder b = new StringBuilder();
+        synchronized (counts) {
+            counts.forEach((n, c) -> b.append(n).append(" created=").append(c.created)
+                    .append(" failed=").append(c.failed).append(" executions=").append(c.executions)
+                    .append(" returned=").append(c.returned).append(" threw=").append(c.threw).append('\n'));
+            b.append("open=").append(stack.size()).append(" mismatches=").append(mismatches).append('\n');
+        }
+        return b.toString();
+    }
+}
