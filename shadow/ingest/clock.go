@@ -23,7 +23,7 @@ const knotSpacing = 50_000_000 // nanoseconds
 type clock struct {
 	knots []wire.ClockPair
 	slope []float64 // nanoseconds per tick from knot i to i+1
-	added []wire.ClockPair
+	added []wire.ClockPair // knots that no part's footer holds yet
 	last  int // the segment used last: neighbours are converted one after another
 	late  uint64
 }
@@ -51,13 +51,6 @@ func (c *clock) extend(pairs []wire.ClockPair) {
 			c.add(p)
 		}
 	}
-}
-
-// takeAdded gives the knots added since the last call, for the part's footer.
-func (c *clock) takeAdded() []wire.ClockPair {
-	a := c.added
-	c.added = nil
-	return a
 }
 
 // nanoseconds tells whether the ticks are CLOCK_MONOTONIC already.

@@ -110,6 +110,7 @@ func (w *worker) store() bool {
 		case <-time.After(time.Second):
 		}
 	}
+	w.clock.added = nil // they are in the footers now
 	for _, h := range w.part {
 		delete(w.pending, h.batch.Seq)
 		w.ack(h)
@@ -134,7 +135,7 @@ func (w *worker) convert() {
 		describe(m, h.batch, h.batch.Seq > newest)
 		appendBatch(p, h.batch, &w.clock)
 	}
-	p.Clock = w.clock.takeAdded()
+	p.Clock = w.clock.added
 	if n := w.clock.late - late; n > 0 {
 		w.out.Note(fmt.Sprintf("batches %d-%d: %d times lie beyond the clock reading of their batch and were moved to it", p.From, p.To, n))
 	}

@@ -219,7 +219,7 @@ func (w *worker) begin(out *store.Writer, folder string) {
 		for _, k := range f.Clock() {
 			w.clock.add(k)
 		}
-		w.clock.takeAdded()
+		w.clock.added = nil
 	}
 	w.next = out.Manifest.Sequences.Max() + 1
 	w.pro = Progress{Session: w.name, Folder: folder, Received: out.Manifest.Stored}

@@ -1,7 +1,12 @@
 package session
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
@@ -10,63 +15,183 @@ import (
 // Session is an opened session folder. It only reads; a session that is still
 // being written is read as far as it was stored when Open ran.
 type Session struct {
-	Dir      string
+	Dir string
+	// Manifest is the session's own, with rows that can no longer be read added
+	// to its Lost.Events.
 	Manifest store.Manifest
 	// Warnings say, in a sentence each, what of the folder could not be read.
+	// Reading executions or creations may add to them.
 	Warnings []string
 
-	Classes []Class
-	Threads []Thread // Java threads first, then the JVM's service threads
+	Classes []Class  // by id
+	Threads []Thread // Java threads by id, then the JVM's service threads
 	Pauses  []Pause  // by start
+
+	folder  *store.Folder
+	classes index
+	threads index
+	mu      sync.Mutex // guards Warnings and unknown
+	unknown map[uint32]*Class
 }
+
+// damaged is the reason under which rows that cannot be read are counted lost.
+const damaged = "damaged or missing part of the session"
+
+// maxListed is how many sessions an error lists.
+const maxListed = 20
 
 // Open reads the manifest and the small tables of the session in dir; the big
 // ones are streamed by Executions, Creations and Tasks. A folder that holds
-// exactly one session is opened as that session.
+// exactly one session is opened as that session. Damaged parts do not fail:
+// they are left out, warned of and their rows counted as lost.
 func Open(dir string) (*Session, error) {
-	return nil, fmt.Errorf("opening %s: %w", dir, store.ErrNoSession)
+	dir, err := locate(dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := store.ReadManifest(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening a session: %w", err)
+	}
+	s := &Session{Dir: dir, Manifest: *m, unknown: map[uint32]*Class{}}
+	if s.folder, err = store.OpenFolder(dir); err != nil {
+		return nil, fmt.Errorf("opening a session: %w", err)
+	}
+	for _, n := range m.Notes {
+		s.warn(n)
+	}
+	s.countRows()
+	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses} {
+		if err := load(); err != nil {
+			return nil, fmt.Errorf("opening the session %s: %w", dir, err)
+		}
+	}
+	return s, nil
 }
 
-// Executions calls f with all executions, in the order in which they ended on
-// their threads (the order of the batches). Chunks are reused between calls.
-func (s *Session) Executions(f func(*Chunk) error) error { return nil }
-
-// Creations calls f with all creations in the order of the batches.
-func (s *Session) Creations(f func(*CreationChunk) error) error { return nil }
-
-// Tasks calls f for every row of the raw trace.
-func (s *Session) Tasks(f func(*Task) error) error { return nil }
-
-// ClassCounts are the exact counts of one class.
-type ClassCounts struct {
-	Class         *Class
-	Created       uint64 // constructions that succeeded
-	Failed        uint64 // constructions that ended by an exception
-	Executions    uint64 // executions recorded, running ones included
-	Running       uint64 // executions that had not ended when the program did
-	Threw         uint64 // executions that ended by an exception
-	Distinct      uint64 // tasks executed at least once
-	NeverExecuted uint64 // created and not executed
+// locate finds the session folder that dir means.
+func locate(dir string) (string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", fmt.Errorf("opening a session: %w", err)
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("opening a session: %s: %w: it is a file; give the folder", dir, store.ErrNoSession)
+	}
+	if isSession(dir) {
+		return dir, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("opening a session: %w", err)
+	}
+	var found []string
+	for _, e := range entries {
+		if e.IsDir() && isSession(filepath.Join(dir, e.Name())) {
+			found = append(found, e.Name())
+		}
+	}
+	switch n := len(found); {
+	case n == 1:
+		return filepath.Join(dir, found[0]), nil
+	case n == 0:
+		return "", fmt.Errorf("opening a session: %s: %w: there is no %s in it", dir, store.ErrNoSession, store.ManifestName)
+	case n > maxListed:
+		found = append(found[:maxListed], "...")
+	}
+	return "", fmt.Errorf("opening a session: %s: %w: it holds several, give one of them: %s",
+		dir, store.ErrNoSession, strings.Join(found, ", "))
 }
 
-// Counts are the exact counts per class, in the order of Classes, and in all.
-func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) { return nil, ClassCounts{}, nil }
+func isSession(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, store.ManifestName))
+	return err == nil
+}
 
-// ClassByID is the class with that id; nil when the session does not know it.
-func (s *Session) ClassByID(id uint32) *Class { return nil }
+// countRows compares the rows that the manifest promises with those that the
+// parts hold, and counts what is missing as lost.
+func (s *Session) countRows() {
+	var missing uint64
+	for _, x := range []struct {
+		table store.Table
+		count *uint64
+	}{{store.Executions, &s.Manifest.Stored.Executions}, {store.Creations, &s.Manifest.Stored.Creations}} {
+		n, bad := s.folder.Rows(x.table)
+		s.warnAll(bad)
+		rows, want := uint64(n), *x.count
+		switch {
+		case rows < want:
+			missing += want - rows
+			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-rows, x.table))
+		case rows > want:
+			s.warn(fmt.Sprintf("%d rows of %v are newer than the manifest: the shadow was cut off or is still writing", rows-want, x.table))
+		}
+		*x.count = rows
+	}
+	s.lose(missing)
+}
 
-// ThreadByID is the Java thread with that id; nil when it is not known.
-func (s *Session) ThreadByID(id uint32) *Thread { return nil }
+func (s *Session) lose(rows uint64) {
+	if rows == 0 {
+		return
+	}
+	l := &s.Manifest.Lost
+	l.Events += rows
+	if l.ByReason == nil {
+		l.ByReason = map[string]uint64{}
+	}
+	l.ByReason[damaged] += rows
+}
+
+// warn adds a warning, once.
+func (s *Session) warn(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.Warnings {
+		if w == text {
+			return false
+		}
+	}
+	s.Warnings = append(s.Warnings, text)
+	return true
+}
+
+func (s *Session) warnAll(bad []*store.PartError) {
+	for _, b := range bad {
+		s.warn(b.Error())
+	}
+}
+
+// warnRows warns of parts found damaged while reading and counts their rows,
+// each part once however often it is read.
+func (s *Session) warnRows(bad []*store.PartError) {
+	for _, b := range bad {
+		if s.warn(b.Error()) && b.Rows > 0 {
+			s.mu.Lock()
+			s.lose(uint64(b.Rows))
+			s.mu.Unlock()
+		}
+	}
+}
+
+// Executions calls f with all executions in the order of the batches, which on
+// each thread is the order in which they ended. Chunks are reused between calls.
+func (s *Session) Executions(f func(*Chunk) error) error {
+	bad, err := s.folder.ReadExecutions(func(c *store.ExecutionColumns) error { return f((*Chunk)(c)) })
+	s.warnRows(bad)
+	return err
+}
+
+// Creations calls f with all creations in the order of the batches. Chunks are
+// reused between calls.
+func (s *Session) Creations(f func(*CreationChunk) error) error {
+	bad, err := s.folder.ReadCreations(func(c *store.CreationColumns) error { return f((*CreationChunk)(c)) })
+	s.warnRows(bad)
+	return err
+}
 
 // Duration of the session.
 func (s *Session) Duration() units.Ns { return s.Manifest.DurationNs }
 
-func label(name string, javaID int64, osID int32) string {
-	switch {
-	case javaID != 0:
-		return fmt.Sprintf("%s#%d", name, javaID)
-	case osID != 0:
-		return fmt.Sprintf("%s@%d", name, osID)
-	}
-	return name
-}
+// IsNoSession tells whether err says that a folder is not a session.
+func IsNoSession(err error) bool { return errors.Is(err, store.ErrNoSession) }

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
+)
+
+// index finds the place of an id in a slice. Ids are given in sequence, so a
+// slice serves nearly always; a map serves ids that are not.
+type index struct {
+	dense  []int32 // id -> place + 1
+	sparse map[uint32]int32
+}
+
+func (x *index) set(id uint32, place int) {
+	if int(id) < cap(x.dense) || id < 1<<20 {
+		for int(id) >= len(x.dense) {
+			x.dense = append(x.dense, 0)
+		}
+		x.dense[id] = int32(place + 1)
+		return
+	}
+	if x.sparse == nil {
+		x.sparse = map[uint32]int32{}
+	}
+	x.sparse[id] = int32(place + 1)
+}
+
+func (x *index) get(id uint32) (int, bool) {
+	var p int32
+	if int(id) < len(x.dense) {
+		p = x.dense[id]
+	} else {
+		p = x.sparse[id]
+	}
+	return int(p) - 1, p != 0
+}
+
+// ClassByID is the class with that id; nil when the session does not know it.
+func (s *Session) ClassByID(id uint32) *Class {
+	if i, ok := s.classes.get(id); ok {
+		return &s.Classes[i]
+	}
+	return nil
+}
+
+// ThreadByID is the Java thread with that id; nil when it is not known.
+func (s *Session) ThreadByID(id uint32) *Thread {
+	if i, ok := s.threads.get(id); ok {
+		return &s.Threads[i]
+	}
+	return nil
+}
+
+// classOf is ClassByID with a stand-in for a class whose description was lost.
+func (s *Session) classOf(id uint32) *Class {
+	if c := s.ClassByID(id); c != nil {
+		return c
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.unknown[id]
+	if c == nil {
+		c = &Class{ID: id, Name: fmt.Sprintf("unknown class %d", id)}
+		s.unknown[id] = c
+	}
+	return c
+}
+
+func (s *Session) loadClasses() error {
+	rows := map[uint32]Class{}
+	bad, err := s.folder.ReadClasses(func(r *store.Class) {
+		kinds, err := units.ParseKinds(r.Kinds)
+		if err != nil {
+			s.warn(fmt.Sprintf("class %q: %v", r.Name, err))
+		}
+		rows[r.ID] = Class{ID: r.ID, Name: r.Name, Kinds: kinds, Loader: r.Loader}
+	})
+	s.warnAll(bad)
+	for _, c := range rows {
+		s.Classes = append(s.Classes, c)
+	}
+	slices.SortFunc(s.Classes, func(a, b Class) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range s.Classes {
+		s.classes.set(s.Classes[i].ID, i)
+	}
+	return err
+}
+
+func (s *Session) loadPauses() error {
+	bad, err := s.folder.ReadPauses(func(r *store.Pause) {
+		s.Pauses = append(s.Pauses, Pause{StartNs: units.MonoNs(r.StartNs), EndNs: units.MonoNs(r.EndNs)})
+	})
+	s.warnAll(bad)
+	slices.SortStableFunc(s.Pauses, func(a, b Pause) int { return cmp.Compare(a.StartNs, b.StartNs) })
+	return err
+}
+
+func (s *Session) loadThreads() error {
+	rows := map[uint32]Thread{}
+	bad, err := s.folder.ReadThreads(func(r *store.Thread) { rows[r.ID] = javaThread(r) })
+	s.warnAll(bad)
+	if err != nil {
+		return err
+	}
+	for _, t := range rows {
+		s.Threads = append(s.Threads, t)
+	}
+	slices.SortFunc(s.Threads, func(a, b Thread) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range s.Threads {
+		s.threads.set(s.Threads[i].ID, i)
+	}
+	counts, bad := s.folder.CountThreads()
+	s.warnAll(bad)
+	for i := range s.Threads {
+		s.Threads[i].Executions = counts[s.Threads[i].ID]
+	}
+	return s.loadServiceThreads()
+}
+
+// loadServiceThreads adds the kernel's threads that are not Java threads, and
+// gives living Java threads whose CPU time the agent did not tell the kernel's.
+func (s *Session) loadServiceThreads() error {
+	rows := map[int32]store.OSThread{}
+	bad, err := s.folder.ReadOSThreads(func(r *store.OSThread) { rows[r.OSID] = *r })
+	s.warnAll(bad)
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		r, ok := rows[t.OSID]
+		if t.OSID == 0 || !ok {
+			continue
+		}
+		if t.EndNs == 0 && !t.CPU.Measured() {
+			t.CPU = orNotMeasured(r.CPUNs)
+		}
+		delete(rows, t.OSID)
+	}
+	first := len(s.Threads)
+	for _, r := range rows {
+		s.Threads = append(s.Threads, Thread{
+			OSID: r.OSID, Name: r.Name, Kind: serviceKind(r.Name), CPU: orNotMeasured(r.CPUNs),
+		})
+	}
+	slices.SortFunc(s.Threads[first:], func(a, b Thread) int { return cmp.Compare(a.OSID, b.OSID) })
+	return err
+}
+
+func javaThread(r *store.Thread) Thread {
+	t := Thread{
+		ID: r.ID, JavaID: r.JavaID, OSID: r.OSID, Name: r.Name, Group: r.Group, Class: r.Class,
+		Kind: javaKind(r.Name, r.Group), Daemon: r.Daemon, Virtual: r.Virtual, CPU: orNotMeasured(r.CPUNs),
+	}
+	if r.StartNs != nil {
+		t.StartNs = units.MonoNs(*r.StartNs)
+	}
+	if r.EndNs != nil {
+		t.EndNs = units.MonoNs(*r.EndNs)
+	}
+	return t
+}
+
+func orNotMeasured(v *int64) units.Ns {
+	if v == nil {
+		return units.NotMeasured
+	}
+	return units.Ns(*v)
+}
