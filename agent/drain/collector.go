@@ -74,8 +74,8 @@ const (
 
 	minBatchEvents = 256
 	maxBatchEvents = 1 << 16
-	defaultPer    = 10.0 // bytes an event until it is known better
-	retryForced   = 10 * time.Millisecond
+	defaultPer     = 10.0 // bytes an event until it is known better
+	retryForced    = 10 * time.Millisecond
 )
 
 // Collector builds batches. It is not safe for concurrent use.

@@ -1,0 +1,267 @@
+// Package publish brings encoded batches to the bus: NATS JetStream, message
+// ids, a bounded number in flight, resent until acknowledged, which means
+// stored.
+//
+// It lives in somebody's JVM: one goroutine of its own beside those of the
+// client library, bounded memory, nothing written but through Config.Notice,
+// and a panic ends the publishing, not the program.
+//
+// Order and loss. Batches may arrive out of order or twice (the receiver goes
+// by the sequence number and the message id). A batch that was accepted by
+// Offer is never dropped while the Publisher lives, with one exception: one
+// that the server says is too large for it (Stats.Rejected). When the buffer
+// is full, Offer refuses, before the batch's number is spent: the caller keeps
+// it and offers it again, and decides what becomes of the records after it.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"stackagent/internal/wire"
+)
+
+// What Offer returns.
+var (
+	ErrFull   = errors.New("the buffer of batches that wait for the bus is full")
+	ErrClosed = errors.New("the publisher is closed")
+)
+
+// Config of a Publisher; zero values stand for the defaults.
+type Config struct {
+	URL     string // of the bus, several joined with ','; default nats://127.0.0.1:4222
+	Session string
+	Auth    Auth
+
+	MaxBytes int           // memory for batches not yet acknowledged; default 64 MiB
+	InFlight int           // batches sent and not yet acknowledged; default 32
+	AckWait  time.Duration // a batch not acknowledged after this is sent again; default 10 s
+
+	// Grace is how long an outage may last without a notice; default 1 s.
+	Grace time.Duration
+	// Notice is told in one line when the bus can not be reached, once for each
+	// outage, and when it is back. It is called from the Publisher's goroutine.
+	Notice func(line string)
+}
+
+// Defaults of Config.
+const (
+	DefaultURL      = "nats://127.0.0.1:4222"
+	DefaultMaxBytes = 64 << 20
+	defaultInFlight = 32
+	defaultAckWait  = 10 * time.Second
+	defaultGrace    = time.Second
+)
+
+const (
+	forcedBytes   = 4 << 20 // what Offer takes beyond MaxBytes with force
+	overheadBytes = 256     // of a message, beside its bytes
+	firstBackoff  = 50 * time.Millisecond
+	lastBackoff   = 2 * time.Second
+	look          = 250 * time.Millisecond // longest time between two looks at what is in flight
+)
+
+// message is a batch on its way.
+type message struct {
+	seq  uint64
+	data []byte
+}
+
+func (m message) bytes() int { return len(m.data) + overheadBytes }
+
+// Publisher sends batches. Its methods are safe for concurrent use.
+type Publisher struct {
+	cfg   Config
+	opts  nats.Options
+	shown string // URL as shown to users, without credentials
+
+	mu       sync.Mutex
+	waiting  []message           // not in flight, oldest first
+	open     map[uint64]struct{} // sequences waiting and in flight
+	bytes    int                 // of them
+	changed  chan struct{}       // closed and replaced when bytes shrinks or on closing
+	closed   bool
+	stats    Stats
+	away     bool
+	poked    chan struct{} // wakes the goroutine
+	stop     context.CancelFunc
+	finished chan struct{}
+}
+
+// Stats are sums since the start.
+type Stats struct {
+	Acknowledged uint64 // batches
+	Bytes        uint64 // of them
+	Resent       uint64 // batches sent again
+	Rejected     uint64 // batches too large for the server, dropped
+}
+
+// New checks the configuration and starts connecting in the background; that
+// the bus is away is no error.
+func New(cfg Config) (*Publisher, error) {
+	if err := wire.ValidSession(cfg.Session); err != nil {
+		return nil, fmt.Errorf("publish: %w", err)
+	}
+	cfg.defaults()
+	p := &Publisher{cfg: cfg, open: map[uint64]struct{}{}, changed: make(chan struct{}), poked: make(chan struct{}, 1), finished: make(chan struct{})}
+	if err := p.configure(); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	go p.run(ctx)
+	return p, nil
+}
+
+func (c *Config) defaults() {
+	if c.URL == "" {
+		c.URL = DefaultURL
+	}
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	if c.InFlight <= 0 {
+		c.InFlight = defaultInFlight
+	}
+	if c.AckWait <= 0 {
+		c.AckWait = defaultAckWait
+	}
+	if c.Grace <= 0 {
+		c.Grace = defaultGrace
+	}
+	if c.Notice == nil {
+		c.Notice = func(string) {}
+	}
+}
+
+// Offer takes over the encoded batch msg, which the caller must not change any
+// more; it never waits. ErrFull: no room now, msg stays the caller's. With
+// force it takes some MiB more than Config.MaxBytes, for the end of a session.
+func (p *Publisher) Offer(seq uint64, msg []byte, force bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := message{seq: seq, data: msg}
+	limit := p.cfg.MaxBytes
+	if force {
+		limit += forcedBytes
+	}
+	switch {
+	case p.closed:
+		return ErrClosed
+	case p.bytes > 0 && p.bytes+m.bytes() > limit:
+		return ErrFull
+	}
+	p.bytes += m.bytes()
+	p.open[seq] = struct{}{}
+	p.waiting = append(p.waiting, m)
+	p.poke()
+	return nil
+}
+
+// Room waits until a batch of size bytes would be taken, or ctx ends.
+func (p *Publisher) Room(ctx context.Context, size int) error {
+	return p.wait(ctx, func() bool { return p.bytes == 0 || p.bytes+size+overheadBytes <= p.cfg.MaxBytes })
+}
+
+// Undelivered is what was not acknowledged.
+type Undelivered struct {
+	Batches     int
+	Bytes       int
+	First, Last uint64 // smallest and largest sequence, 0 if none
+}
+
+// Flush waits until everything offered is acknowledged or ctx ends, and
+// returns what is not. The error is nil if nothing is left, otherwise that of
+// ctx or ErrClosed.
+func (p *Publisher) Flush(ctx context.Context) (Undelivered, error) {
+	err := p.wait(ctx, func() bool { return p.bytes == 0 })
+	u := p.undelivered()
+	if u.Batches == 0 {
+		return u, nil
+	}
+	return u, fmt.Errorf("publish: %d batches (%d to %d) not acknowledged by the bus at %s: %w", u.Batches, u.First, u.Last, p.shown, err)
+}
+
+// wait returns nil when ready, called with the lock held, says so.
+func (p *Publisher) wait(ctx context.Context, ready func() bool) error {
+	for {
+		p.mu.Lock()
+		ok, closed, changed := ready(), p.closed, p.changed
+		p.mu.Unlock()
+		if ok {
+			return nil
+		}
+		if closed {
+			return ErrClosed
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Away tells whether the bus can not be reached or does not take batches, as
+// far as known now.
+func (p *Publisher) Away() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.away
+}
+
+// Stats returns the sums so far.
+func (p *Publisher) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stats
+}
+
+// Close ends publishing; what is not acknowledged by then is given up. It does
+// not wait for the network.
+func (p *Publisher) Close() {
+	p.stop()
+	p.shut()
+}
+
+// shut marks the Publisher closed and wakes those who wait.
+func (p *Publisher) shut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.closed = true
+		p.wake()
+	}
+}
+
+// wake tells those who wait that something has changed; with the lock held.
+func (p *Publisher) wake() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// poke makes the goroutine look again; never blocks.
+func (p *Publisher) poke() {
+	select {
+	case p.poked <- struct{}{}:
+	default:
+	}
+}
+
+func (p *Publisher) undelivered() Undelivered {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := Undelivered{Batches: len(p.open), Bytes: p.bytes}
+	for seq := range p.open {
+		if u.First == 0 || seq < u.First {
+			u.First = seq
+		}
+		u.Last = max(u.Last, seq)
+	}
+	return u
+}

@@ -1,0 +1,245 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/wire"
+)
+
+// flight is a message in flight.
+type flight struct {
+	message
+	future jetstream.PubAckFuture
+}
+
+// sender is the state of the goroutine that sends.
+type sender struct {
+	*Publisher
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	flights  []flight
+	failures int       // in a row, without an acknowledgement between them
+	next     time.Time // earliest moment for the next attempt
+	was      bool      // connected at the last look
+	outage   outage
+}
+
+// run is the goroutine: connects, sends, waits for acknowledgements.
+func (p *Publisher) run(ctx context.Context) {
+	s := &sender{Publisher: p}
+	s.outage = outage{grace: p.cfg.Grace, say: p.cfg.Notice, url: p.shown}
+	defer close(p.finished)
+	defer p.shut()
+	defer func() {
+		if x := recover(); x != nil {
+			p.cfg.Notice(fmt.Sprintf("publishing has ended by an internal error, the program runs on: %v\n%s", x, debug.Stack()))
+		}
+	}()
+	s.conn = p.connect(ctx, func(err error) { s.failed(err, time.Now()) })
+	if s.conn == nil {
+		return
+	}
+	defer s.conn.Close()
+	if err := s.stream(); err != nil {
+		p.cfg.Notice("publishing is not possible, the program runs on: " + err.Error())
+		return
+	}
+	s.loop(ctx)
+}
+
+func (s *sender) stream() error {
+	var err error
+	s.js, err = jetstream.New(s.conn,
+		jetstream.WithPublishAsyncTimeout(s.cfg.AckWait),
+		jetstream.WithPublishAsyncAckHandler(func(jetstream.JetStream, *nats.Msg, *jetstream.PubAck) { s.poke() }),
+		jetstream.WithPublishAsyncErrHandler(func(jetstream.JetStream, *nats.Msg, error) { s.poke() }))
+	return err
+}
+
+func (s *sender) loop(ctx context.Context) {
+	timer := time.NewTimer(look)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		now := time.Now()
+		s.reap(now)
+		s.watch(now)
+		s.send(now)
+		s.publishState()
+		timer.Reset(s.pause(now))
+		select {
+		case <-ctx.Done():
+		case <-s.poked:
+		case <-timer.C:
+		}
+	}
+}
+
+// pause is the time until the next look when nothing pokes.
+func (s *sender) pause(now time.Time) time.Duration {
+	if d := s.next.Sub(now); d > 0 && d < look {
+		return d
+	}
+	return look
+}
+
+// watch follows the connection: an outage begins when it is gone; when it is
+// back, sending goes on at once.
+func (s *sender) watch(now time.Time) {
+	connected := s.conn.IsConnected()
+	switch {
+	case !connected:
+		err := s.conn.LastError()
+		if err == nil {
+			err = nats.ErrNoServers
+		}
+		s.outage.begin(now, err)
+	case !s.was:
+		s.failures, s.next = 0, time.Time{}
+	}
+	s.was = connected
+	s.outage.tell(now)
+}
+
+// reap takes what was acknowledged out of memory and puts back what failed.
+func (s *sender) reap(now time.Time) {
+	var done, back []message
+	var cause error
+	s.flights = slices.DeleteFunc(s.flights, func(f flight) bool {
+		select {
+		case <-f.future.Ok():
+			done = append(done, f.message)
+			return true
+		case err := <-f.future.Err():
+			back, cause = append(back, f.message), err
+			return true
+		default:
+			return false
+		}
+	})
+	if len(done) > 0 {
+		s.failures, s.next = 0, time.Time{}
+		s.outage.end()
+		s.acknowledged(done)
+	}
+	if len(back) > 0 {
+		s.putBack(back)
+		s.failed(cause, now)
+	}
+}
+
+// release frees the memory of messages that are done with; with the lock held.
+func (s *sender) release(list ...message) {
+	for _, m := range list {
+		s.bytes -= m.bytes()
+		delete(s.open, m.seq)
+	}
+	s.wake()
+}
+
+// acknowledged accounts for messages that the bus has stored.
+func (s *sender) acknowledged(list []message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release(list...)
+	s.stats.Acknowledged += uint64(len(list))
+	for _, m := range list {
+		s.stats.Bytes += uint64(len(m.data))
+	}
+}
+
+// putBack makes messages wait again, before those that have not been sent.
+func (s *sender) putBack(back []message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(back, s.waiting...)
+	s.stats.Resent += uint64(len(back))
+}
+
+// failed begins or continues an outage and puts the next attempt off.
+func (s *sender) failed(err error, now time.Time) {
+	s.failures++
+	s.next = now.Add(backoff(s.failures))
+	s.outage.begin(now, err)
+	s.outage.tell(now)
+	s.publishState()
+}
+
+// publishState shows outsiders what only the goroutine knows.
+func (s *sender) publishState() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = s.outage.on
+}
+
+// send puts messages in flight. After a failure one goes ahead alone: if the
+// bus still does not take batches, little is sent in vain.
+func (s *sender) send(now time.Time) {
+	if !s.was || now.Before(s.next) {
+		return
+	}
+	window := s.cfg.InFlight
+	if s.failures > 0 {
+		window = 1
+	}
+	for len(s.flights) < window {
+		m, ok := s.take()
+		if !ok {
+			return
+		}
+		err := s.fly(m)
+		switch {
+		case errors.Is(err, nats.ErrMaxPayload):
+			s.reject(m)
+		case err != nil:
+			s.putBack([]message{m})
+			s.failed(err, now)
+			return
+		}
+	}
+}
+
+func (s *sender) take() (message, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		return message{}, false
+	}
+	m := s.waiting[0]
+	s.waiting[0] = message{}
+	s.waiting = s.waiting[1:]
+	return m, true
+}
+
+func (s *sender) fly(m message) error {
+	msg := nats.NewMsg(wire.Subject(s.cfg.Session))
+	msg.Data = m.data
+	id := s.cfg.Session + "-" + strconv.FormatUint(m.seq, 10)
+	future, err := s.js.PublishMsgAsync(msg, jetstream.WithMsgID(id))
+	if err != nil {
+		return err
+	}
+	s.flights = append(s.flights, flight{message: m, future: future})
+	return nil
+}
+
+// reject drops a message that the server will never take.
+func (s *sender) reject(m message) {
+	s.mu.Lock()
+	s.release(m)
+	s.stats.Rejected++
+	first := s.stats.Rejected == 1
+	s.mu.Unlock()
+	if first {
+		s.cfg.Notice(fmt.Sprintf("batch %d of %d bytes is larger than the bus at %s allows (%d); it is lost. Raise max_payload of the server to 1 MiB",
+			m.seq, len(m.data), s.shown, s.conn.MaxPayload()))
+	}
+}
