@@ -1,0 +1,19 @@
+import org.sunflow.Benchmark;
+
+/**
+ * Renders Sunflow's own benchmark scene: {@code Main RESOLUTION THREADS FRAMES}. Every frame starts one
+ * thread for each of THREADS, which take 32x32 pixel buckets off a common list.
+ */
+public class Main {
+    public static void main(String[] args) {
+        int resolution = Integer.parseInt(args[0]);
+        int threads = Integer.parseInt(args[1]);
+        int frames = Integer.parseInt(args[2]);
+        for (int i = 0; i < frames; i++) {
+            Benchmark frame = new Benchmark(resolution, false, false, true, threads, false);
+            frame.kernelBegin();
+            frame.kernelMain();
+        }
+        System.out.println("rendered " + frames + " frames");
+    }
+}

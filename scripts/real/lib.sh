@@ -1,0 +1,71 @@
+# Sourced by the scripts beside it: where things are, how they are fetched, how they are run.
+set -eu
+
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH= cd -- "$here/../.." && pwd)
+name=$(basename "$0" .sh)
+work=$root/build/real/$name
+mkdir -p "$work"
+
+die() { echo "$name: $*" >&2; exit 1; }
+
+usage() {
+    cat <<EOF
+$0 [OUTDIR]
+
+$1
+
+OUTDIR      the folder of the session (default ./shadow-$name; must not exist)
+PROFILE=0   run the program without the agent
+THREADS=N   threads of the program (default: the number of CPUs)
+SHADOW=...  the command to use (default bin/shadow)
+SHADOW_FLAGS=...  more options of \`shadow run\`
+JAVA_FLAGS=...    options of the JVM
+EOF
+}
+
+case "${1:-}" in -h|--help) usage "$what"; exit 0 ;; esac
+
+if [ -n "${JAVA_HOME:-}" ]; then PATH=$JAVA_HOME/bin:$PATH; fi
+command -v javac >/dev/null || die "no JDK: set JAVA_HOME or put javac on the PATH"
+threads=${THREADS:-$(nproc)}
+out=${1:-shadow-$name}
+
+# jars: the jars named in NAME.pom.xml, with all they need, in $work/lib. Fetched once.
+jars() {
+    [ -e "$work/lib/.done" ] && return
+    command -v mvn >/dev/null || die "fetching needs Maven: apt-get install maven"
+    echo "$name: fetching the jars from Maven Central" >&2
+    mvn -q -B -Dstyle.color=never -f "$here/$name.pom.xml" dependency:copy-dependencies \
+        -DincludeScope=runtime -DoutputDirectory="$work/lib" >&2 \
+        || die "Maven could not fetch the jars of $here/$name.pom.xml"
+    touch "$work/lib/.done"
+}
+
+# sources ARTIFACT: the sources of a Maven artifact, unpacked into $work/src.
+sources() {
+    [ -e "$work/src/.done" ] && return
+    command -v mvn >/dev/null || die "fetching needs Maven: apt-get install maven"
+    mvn -q -B -Dstyle.color=never dependency:copy -Dartifact="$1:jar:sources" -DoutputDirectory="$work" >&2 \
+        || die "Maven could not fetch the sources of $1"
+    mkdir -p "$work/src"
+    (cd "$work/src" && jar xf "$work"/*-sources.jar)
+    touch "$work/src/.done"
+}
+
+# driver CLASSPATH: compiles the program's driver in examples/real.
+driver() {
+    javac -nowarn -d "$work/classes" -cp "$1" "$root/examples/real/$name"/*.java
+}
+
+# profile JAVA_ARGS...: runs java under `shadow run`, or plainly with PROFILE=0.
+profile() {
+    if [ "${PROFILE:-1}" = 0 ]; then
+        # shellcheck disable=SC2086 # flags are words
+        exec java ${JAVA_FLAGS:-} "$@"
+    fi
+    shadow=${SHADOW:-$root/bin/shadow}
+    [ -x "$shadow" ] || die "no $shadow: run make first"
+    # shellcheck disable=SC2086
+    exec "$shadow" run -o "$out" ${SHADOW_FLAGS:-} -- java ${JAVA_FLAGS:-} "$@"
+}
