@@ -14,10 +14,10 @@ import (
 // FileName is the file of a session folder that holds the counters from outside.
 const FileName = "counters.json"
 
-const (
-	fileVersion = 1
-	maxFileSize = 64 << 20 // far more than a hundred thousand threads need
-)
+// FileVersion is the version of the file that this package writes and reads.
+const FileVersion = 1
+
+const maxFileSize = 64 << 20 // far more than a hundred thousand threads need
 
 // File is the content of counters.json: the totals of every thread of the JVM,
 // its service threads included, as the kernel counted them from outside.
@@ -31,7 +31,7 @@ type File struct {
 
 // Snapshot is what the counters hold now, ready to be written.
 func (c *Counters) Snapshot() File {
-	f := File{Version: fileVersion, PID: c.pid, Unopened: c.Unopened(), NotAvailable: map[Event]string{}, Threads: c.Totals()}
+	f := File{Version: FileVersion, PID: c.pid, Unopened: c.Unopened(), NotAvailable: map[Event]string{}, Threads: c.Totals()}
 	for _, na := range c.Missing() {
 		f.NotAvailable[na.Event] = na.Reason
 	}
@@ -81,8 +81,8 @@ func parseFile(path string, b []byte) (*File, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("reading counters: %s: %w", path, err)
 	}
-	if f.Version != fileVersion {
-		return nil, fmt.Errorf("reading counters: %s has version %d, this program knows %d: use the version of shadow that wrote it", path, f.Version, fileVersion)
+	if f.Version != FileVersion {
+		return nil, fmt.Errorf("reading counters: %s has version %d, this program knows %d: use the version of shadow that wrote it", path, f.Version, FileVersion)
 	}
 	for i := range f.Threads {
 		for e, n := range f.Threads[i].Counts {

@@ -128,7 +128,8 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 // verbs are those that work; a verb is added here when it does.
 func verbs(env Env) []*cobra.Command {
 	return []*cobra.Command{
-		newDoctor(env),
+		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
+		newThreads(env), newDoctor(env),
 	}
 }
 

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"stackagent/shadow/bus"
+	"stackagent/shadow/ingest"
+	"stackagent/shadow/store"
+)
+
+// Bounds of the wait for the last batches, after the command has ended.
+const (
+	drainPatience  = 20 * time.Second // to store what is on the bus
+	daemonPatience = 3 * time.Second  // for JVMs that outlive the command
+	pollInterval   = 20 * time.Millisecond
+)
+
+// busFolder holds the stream while the shadow runs; the leading dot keeps it
+// apart from session folders, whose names never begin with one.
+const busFolder = ".bus"
+
+// collector is an embedded bus and what stores its batches.
+type collector struct {
+	root   string
+	bus    *bus.Bus
+	ingest *ingest.Ingest
+}
+
+// startCollector listens on a free loopback port and stores under root.
+func startCollector(ctx context.Context, root string, live ingest.Live) (*collector, error) {
+	quiet := slog.New(slog.DiscardHandler) // problems come by live
+	b, err := bus.Start(bus.Options{Listen: "127.0.0.1:0", StoreDir: filepath.Join(root, busFolder), Logger: quiet})
+	if err != nil {
+		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
+	}
+	in, err := ingest.Start(ctx, ingest.Options{Bus: b, Root: root, Live: live, Logger: quiet})
+	if err != nil {
+		b.Close()
+		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
+	}
+	return &collector{root: root, bus: b, ingest: in}, nil
+}
+
+// finish stores what is on the bus and ends. It waits a moment for JVMs that
+// outlive the command; those that still run are in alive.
+func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, alive []int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, drainPatience)
+	defer cancel()
+	err = c.ingest.Drain(ctx)
+	for end := time.Now().Add(daemonPatience); len(c.running()) > 0 && time.Now().Before(end) && ctx.Err() == nil; {
+		time.Sleep(pollInterval)
+	}
+	alive = c.running()
+	if err == nil {
+		err = c.ingest.Drain(ctx)
+	}
+	ended := store.EndedLostContact
+	if len(alive) > 0 {
+		ended = store.EndedClosed
+	}
+	err = errors.Join(err, c.ingest.Close(ended))
+	sessions = c.ingest.Sessions()
+	c.bus.Close()
+	if err == nil { // else the stream still holds what could not be stored
+		err = os.RemoveAll(filepath.Join(c.root, busFolder))
+	}
+	if err != nil {
+		err = fmt.Errorf("storing the last of what was recorded: %w", err)
+	}
+	return sessions, alive, err
+}
+
+// abandon ends a collection that nothing came of.
+func (c *collector) abandon() {
+	_ = c.ingest.Close(store.EndedClosed)
+	c.bus.Close()
+	_ = os.RemoveAll(filepath.Join(c.root, busFolder))
+}
+
+// running are the processes of sessions that have not ended.
+func (c *collector) running() []int {
+	var pids []int
+	for _, p := range c.ingest.Sessions() {
+		if p.Ended == store.EndedRunning && alive(p.JVM.PID) {
+			pids = append(pids, p.JVM.PID)
+		}
+	}
+	return pids
+}
+
+// alive tells whether a process runs; one that only waits to be reaped does not.
+func alive(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	rest := string(stat)[strings.LastIndexByte(string(stat), ')')+1:]
+	state := strings.TrimSpace(rest)
+	return state != "" && state[0] != 'Z' && state[0] != 'X'
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+// oneSession takes exactly one argument, the session folder.
+func oneSession(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return usagef("which session? name its folder")
+	case 1:
+		return nil
+	}
+	return usagef("one session folder is wanted, %d arguments are given", len(args))
+}
+
+// open opens a session and notes on stderr what of it can not be read.
+func open(env Env, dir string) (*session.Session, error) {
+	s, err := session.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range s.Warnings {
+		env.note("%s", clean(w))
+	}
+	return s, nil
+}
+
+// filterFlags gives cmd the flags that choose classes.
+func filterFlags(cmd *cobra.Command, f *summary.Filter) {
+	cmd.Flags().BoolVar(&f.App, "app", false, "leave out the task classes of the JDK")
+	cmd.Flags().StringVar(&f.Class, "class", "", "only classes like this (glob over the Java name)")
+}
+
+// summarise opens a session and condenses it.
+func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error) {
+	if err := o.Filter.Check(); err != nil {
+		return nil, &usageError{err}
+	}
+	s, err := open(env, dir)
+	if err != nil {
+		return nil, err
+	}
+	return summary.Build(s, o)
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/shadow/ingest"
+	"stackagent/shadow/store"
+)
+
+// Words that the agent knows.
+var (
+	metricWords   = []string{"wall", "cpu", "instructions", "ref_cycles", "cycles", "bytecodes", "alloc"}
+	detailWords   = []string{"auto", "all", "summary"}
+	overflowWords = []string{"block", "drop"}
+)
+
+// tokenVariable is where an agent looks for the bus's secret by default; ours
+// comes by a file, and another one's must not get in its way.
+const tokenVariable = "STACKAGENT_BUS_TOKEN"
+
+// runFlags are the flags of shadow run.
+type runFlags struct {
+	dir, agent                       string
+	metric, detail, overflow         string
+	tasks, include, exclude          []string
+	strict, quiet, progress, counter bool
+}
+
+func newRun(env Env) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- COMMAND [ARGS...]",
+		Short: "Run a command with the agent in every JVM it starts",
+		Long: `Runs COMMAND with the agent in every JVM that it starts, and writes a session
+folder. The command's input, output and exit code stay its own.
+
+If COMMAND is java, the agent is put on its command line; for any other command
+it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
+		Example: `  shadow run -- java -jar app.jar
+  shadow run -o /tmp/s --metric wall+cpu -- java -cp classes com.acme.Main
+  shadow run --task 'com.acme.Job#process(Lcom/acme/Ctx;)V' -- ./start.sh`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("no command given: shadow run [flags] -- COMMAND [ARGS...]")
+			}
+			return f.check()
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows the command is the command's
+	flags.StringVarP(&f.dir, "output", "o", "", "session folder, new or empty (default ./shadow-<time>)")
+	flags.StringVar(&f.metric, "metric", "", "what to measure, joined with +: "+strings.Join(metricWords, ", ")+" (default wall+cpu)")
+	flags.StringArrayVar(&f.tasks, "task", nil, "one more task: CLASS#METHOD[(DESCRIPTOR)]; repeatable")
+	flags.StringArrayVar(&f.include, "include", nil, "only classes like this (glob); repeatable")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "no classes like this (glob); repeatable")
+	flags.StringVar(&f.detail, "detail", "", strings.Join(detailWords, "|")+": a record per task, or per class")
+	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
+	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
+	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary and no notes, only errors")
+	flags.BoolVar(&f.progress, "progress", false, "a line on stderr every second")
+	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
+	return cmd
+}
+
+// check refuses values that no agent would take.
+func (f *runFlags) check() error {
+	for _, word := range strings.Split(f.metric, "+") {
+		if f.metric != "" && !slices.Contains(metricWords, word) {
+			return usagef("--metric %s: %q is none of %s", f.metric, word, strings.Join(metricWords, ", "))
+		}
+	}
+	if f.detail != "" && !slices.Contains(detailWords, f.detail) {
+		return usagef("--detail %s: use one of %s", f.detail, strings.Join(detailWords, ", "))
+	}
+	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
+		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
+	}
+	if _, err := launch.AgentOptions(f.settings("", "", false)); err != nil {
+		return &usageError{err}
+	}
+	return nil
+}
+
+// settings are the agent's options; only what was asked for, so that the
+// defaults stay the agent's.
+func (f *runFlags) settings(url, tokenFile string, children bool) []launch.Setting {
+	s := []launch.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}}
+	add := func(key string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				s = append(s, launch.Setting{Key: key, Value: v})
+			}
+		}
+	}
+	add("metric", f.metric)
+	add("task", f.tasks...)
+	add("include", f.include...)
+	add("exclude", f.exclude...)
+	add("detail", f.detail)
+	add("overflow", f.overflow)
+	if f.strict {
+		add("strict", "true")
+	}
+	if children {
+		add("children", "true")
+	}
+	return s
+}
+
+// run is the verb: prepare, run, collect, report.
+func run(ctx context.Context, env Env, f runFlags, args []string) error {
+	library, err := findAgent(env, f.agent)
+	if err != nil {
+		return err
+	}
+	dir, remove, err := sessionFolder(env, f.dir)
+	if err != nil {
+		return err
+	}
+	w := newWatcher(env, f.counter)
+	defer w.end()
+	c, err := startCollector(ctx, dir, w)
+	if err != nil {
+		remove()
+		return err
+	}
+	result, err := execute(env, f, c, w, library, args)
+	if err != nil {
+		c.abandon()
+		remove()
+		return err
+	}
+	if err := conclude(ctx, env, f, c, w, dir, remove, args[0]); err != nil {
+		env.note("%s", oneLine(err)) // the exit code stays the command's
+	}
+	if result.Code != 0 {
+		return &exitError{result.Code}
+	}
+	return nil
+}
+
+// execute runs the command with the agent and waits for its end.
+func execute(env Env, f runFlags, c *collector, w *watcher, library string, args []string) (launch.Result, error) {
+	tokenFile, removeToken, err := writeToken(c.bus.Token())
+	if err != nil {
+		return launch.Result{}, err
+	}
+	defer removeToken()
+	isJava := launch.IsJava(args[0])
+	options, err := launch.AgentOptions(f.settings(c.bus.ClientURL(), tokenFile, isJava))
+	if err != nil {
+		return launch.Result{}, err
+	}
+	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(s string) bool { return strings.HasPrefix(s, tokenVariable+"=") })
+	newArgs, environ, err := launch.WithAgent(args, environ, library, options)
+	if err != nil {
+		return launch.Result{}, err
+	}
+	p, err := launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: env.Out, Err: env.Err})
+	if err != nil {
+		return launch.Result{}, err
+	}
+	if isJava {
+		w.watch(p.PID()) // from the very start
+	}
+	if f.progress {
+		defer showProgress(env, c.ingest)()
+	}
+	return p.Wait()
+}
+
+// writeToken puts the bus's secret where only this user can read it.
+func writeToken(token string) (path string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "stackagent-") // mode 0700
+	if err != nil {
+		return "", nil, fmt.Errorf("making a place for the bus's token: %w", err)
+	}
+	path = filepath.Join(dir, "token")
+	if err := os.WriteFile(path, []byte(token), 0o600); err != nil {
+		os.RemoveAll(dir)
+		return "", nil, fmt.Errorf("writing the bus's token: %w", err)
+	}
+	return path, func() { os.RemoveAll(dir) }, nil
+}
+
+// conclude stores the rest, puts a single session into dir itself and says what
+// was recorded.
+func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher, dir string, remove func(), name string) error {
+	// A second interrupt ends the wait, not the shadow in the midst of a write.
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer stop()
+	sessions, alive, err := c.finish(ctx)
+	w.end()
+	if len(sessions) == 0 {
+		remove()
+		return errors.Join(err, fmt.Errorf("no JVM connected: %s", noJVM(name)))
+	}
+	folders, moveErr := place(dir, sessions)
+	err = errors.Join(err, moveErr)
+	for i, s := range sessions {
+		err = errors.Join(err, w.write(s.JVM.PID, folders[i]))
+	}
+	if f.quiet {
+		return err
+	}
+	for _, pid := range alive {
+		env.note("the JVM with process id %d still runs; what it does from now on is not recorded", pid)
+	}
+	return errors.Join(err, printRunSummary(env, dir, folders))
+}
+
+func noJVM(name string) string {
+	if launch.IsJava(name) {
+		return "it ended before the agent could report, or the agent could not start (see its message above; try shadow doctor)"
+	}
+	return "the command started no JVM, or one that does not see " + launch.ToolOptions +
+		" (cleared environment, another user or container); put java itself after --"
+}
+
+// place moves a single session up into dir; it gives the folders of all.
+func place(dir string, sessions []ingest.Progress) ([]string, error) {
+	folders := make([]string, len(sessions))
+	for i, s := range sessions {
+		folders[i] = s.Folder
+	}
+	if len(sessions) == 1 {
+		if err := store.Promote(dir, sessions[0].Session); err != nil {
+			return folders, err
+		}
+		folders[0] = dir
+	}
+	return folders, nil
+}

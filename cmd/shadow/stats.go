@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/shadow/summary"
+)
+
+func newStats(env Env) *cobra.Command {
+	var l listing
+	var filter summary.Filter
+	cmd := &cobra.Command{
+		Use:     "stats DIR",
+		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
+		Example: "  shadow stats /tmp/s\n  shadow stats /tmp/s --app --format json",
+		Args:    oneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			s, err := summarise(env, args[0], summary.Options{Filter: filter})
+			if err != nil {
+				return err
+			}
+			switch l.format {
+			case "json":
+				return writeJSON(env.Out, s)
+			case "csv":
+				return statsCSV(env.Out, s)
+			}
+			return l.statsTable(s)
+		},
+	}
+	l.addTo(cmd, env, false, "table", "json", "csv")
+	filterFlags(cmd, &filter)
+	return cmd
+}
+
+// measured lists the metrics of a summary in their order.
+func measured(m granularity.Metrics) []granularity.Metric { return slices.Sorted(maps.Keys(m)) }
+
+func (l *listing) statsTable(s *summary.Summary) error {
+	w := l.env.Out
+	facts := table.New(table.Column{}, table.Column{})
+	for _, f := range statsFacts(s) {
+		facts.Row(f[0], f[1])
+	}
+	o := table.ForWriter(w, l.env.Getenv)
+	if err := facts.Render(w, table.Options{}); err != nil {
+		return err
+	}
+	t := table.New(table.Column{Title: "metric"}, right("count"), right("sum"), right("mean"), right("min"),
+		right("p50"), right("p95"), right("p99"), right("p99.9"), right("max"))
+	for _, m := range measured(s.Metrics) {
+		d := s.Metrics[m]
+		if d.Count == 0 {
+			t.Row(m.Label(), "0")
+			continue
+		}
+		row := []string{m.Label(), units.FormatExact(d.Count)}
+		for _, n := range []units.Ns{d.Sum, units.Ns(d.Mean), d.Min, d.P50, d.P95, d.P99, d.P999, d.Max} {
+			row = append(row, units.FormatNs(n))
+		}
+		t.Row(row...)
+	}
+	fmt.Fprintln(w)
+	if err := t.Render(w, o); err != nil {
+		return err
+	}
+	return printFindings(w, s)
+}
+
+func right(title string) table.Column { return table.Column{Title: title, Right: true} }
+
+func printFindings(w io.Writer, s *summary.Summary) error {
+	for _, f := range s.Findings {
+		if _, err := fmt.Fprintf(w, "\n%s: %s", f.Kind, clean(f.Text)); err != nil {
+			return fmt.Errorf("printing findings: %w", err)
+		}
+	}
+	_, err := fmt.Fprintln(w)
+	if err != nil {
+		return fmt.Errorf("printing findings: %w", err)
+	}
+	return nil
+}
+
+// statsFacts are the lines above the distributions.
+func statsFacts(s *summary.Summary) [][2]string {
+	t := s.Tasks
+	ended := s.Ended
+	if ended == "" {
+		ended = "not in order (still running, or the shadow was killed)"
+	}
+	facts := [][2]string{
+		{"session", s.Session},
+		{"program", programName(s)},
+		{"JVM", fmt.Sprintf("%s, process %d on %s", jvmText(s.JVM), s.JVM.PID, s.JVM.Host)},
+		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), ended)},
+		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), units.FormatExact(t.NeverExecuted))},
+		{"executions", fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
+			plural(t.Classes, "class", "classes"), units.FormatExact(t.Threw), units.FormatExact(t.Running))},
+		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
+		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
+		{"lost", lostText(s.Lost)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.NotAvailable)) {
+		facts = append(facts, [2]string{"not available", name + ": " + s.NotAvailable[name]})
+	}
+	return facts
+}
+
+func lostText(l summary.Lost) string {
+	if l.Events+l.Switches+l.Batches == 0 {
+		return "nothing"
+	}
+	text := fmt.Sprintf("%s, %s", plural(int64(l.Events), "event", "events"), plural(int64(l.Batches), "batch", "batches"))
+	if l.Switches > 0 {
+		text += ", " + plural(int64(l.Switches), "context switch", "context switches")
+	}
+	for _, reason := range slices.Sorted(maps.Keys(l.ByReason)) {
+		text += fmt.Sprintf("; %s: %s", reason, units.FormatExact(int64(l.ByReason[reason])))
+	}
+	return text
+}
+
+// statsCSV is a row per metric, nanoseconds.
+func statsCSV(w io.Writer, s *summary.Summary) error {
+	header := []string{"metric", "count", "sum", "mean", "stddev", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max"}
+	var rows [][]string
+	for _, m := range measured(s.Metrics) {
+		rows = append(rows, append([]string{m.String()}, distributionCells(s.Metrics[m])...))
+	}
+	return writeCSV(w, header, rows)
+}
+
+// distributionCells are count, sum, mean, ... max; empty but for the count
+// where there is no value.
+func distributionCells(d granularity.Distribution) []string {
+	cells := []string{strconv.FormatInt(d.Count, 10)}
+	if d.Count == 0 {
+		return append(cells, make([]string, 13)...)
+	}
+	cells = append(cells, strconv.FormatInt(int64(d.Sum), 10), formatFloat(d.Mean), formatFloat(d.StdDev))
+	for _, n := range []units.Ns{d.Min, d.P1, d.P5, d.P25, d.P50, d.P75, d.P95, d.P99, d.P999, d.Max} {
+		cells = append(cells, strconv.FormatInt(int64(n), 10))
+	}
+	return cells
+}
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+// taskSink takes the rows of the raw trace one by one.
+type taskSink interface {
+	write(r *taskRow) error
+	close() error
+}
+
+// errEnough ends the reading when --top rows are printed.
+var errEnough = errors.New("enough rows")
+
+func newTasks(env Env) *cobra.Command {
+	var l listing
+	var filter summary.Filter
+	var output string
+	cmd := &cobra.Command{
+		Use:   "tasks DIR",
+		Short: "The raw trace: a row per execution, and one for each task never executed",
+		Long: `Prints the raw trace. Times are CLOCK_MONOTONIC nanoseconds of the profiled
+machine. A cell is empty (null in JSON and Parquet) where nothing was measured:
+a task never executed has no execution, start, end, thread or work.`,
+		Example: `  shadow tasks /tmp/s --format csv -o tasks.csv
+  shadow tasks /tmp/s --format parquet -o tasks.parquet
+  shadow tasks /tmp/s --app --top 50`,
+		Args: oneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if l.format == "tgp" {
+				return usagef("--format tgp: not written by this version; use csv, json or parquet")
+			}
+			if err := l.check(); err != nil {
+				return err
+			}
+			if err := filter.Check(); err != nil {
+				return &usageError{err}
+			}
+			if l.format == "parquet" && output == "" {
+				return usagef("--format parquet: name a file with -o")
+			}
+			s, err := open(env, args[0])
+			if err != nil {
+				return err
+			}
+			return l.printTasks(s, filter, output)
+		},
+	}
+	l.addTo(cmd, env, true, "table", "csv", "json", "parquet")
+	filterFlags(cmd, &filter)
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
+	return cmd
+}
+
+func (l *listing) printTasks(s *session.Session, filter summary.Filter, output string) error {
+	return toFile(l.env.Out, output, func(w io.Writer) error {
+		sink, err := l.taskSink(w, output != "")
+		if err != nil {
+			return err
+		}
+		total, err := l.eachTask(s, filter, sink)
+		if err != nil {
+			return err
+		}
+		if err := sink.close(); err != nil {
+			return fmt.Errorf("printing tasks: %w", err)
+		}
+		if l.format == "table" && total > l.limit() {
+			l.env.note("the first %d rows; --top N shows more, --format csv all", l.limit())
+		}
+		return nil
+	})
+}
+
+// eachTask hands the rows that pass to the sink, at most as many as wanted.
+// total is one more than that if there are others.
+func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskSink) (total int, err error) {
+	limit := l.limit()
+	err = s.Tasks(func(t *session.Task) error {
+		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {
+			return nil
+		}
+		total++
+		if limit > 0 && total > limit {
+			return errEnough
+		}
+		row := rowOf(t)
+		return sink.write(&row)
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
+	}
+	return total, nil
+}
+
+func (l *listing) taskSink(w io.Writer, file bool) (taskSink, error) {
+	switch l.format {
+	case "csv":
+		return newCSVSink(w)
+	case "json":
+		return newJSONSink(w), nil
+	case "parquet":
+		return newParquetSink(w), nil
+	}
+	o := table.Options{}
+	if !file {
+		o = table.ForWriter(l.env.Out, l.env.Getenv)
+	}
+	return newTableSink(w, o), nil
+}
+
+// toFile lets f write to standard output, or to a file that appears whole or
+// not at all.
+func toFile(out io.Writer, path string, f func(io.Writer) error) error {
+	if path == "" {
+		w := bufio.NewWriterSize(out, 1<<16)
+		if err := f(w); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+		return nil
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("making %s: %w", path, err)
+	}
+	defer os.Remove(tmp.Name()) // gone already if all went well
+	defer tmp.Close()
+	w := bufio.NewWriterSize(tmp, 1<<16)
+	if err := f(w); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Flush(), tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// tableSink shows the columns that fit a screen.
+type tableSink struct {
+	w io.Writer
+	o table.Options
+	t *table.Table
+	// from is the start of the first row; times are shown against it.
+	from units.MonoNs
+}
+
+func newTableSink(w io.Writer, o table.Options) *tableSink {
+	return &tableSink{w: w, o: o, t: table.New(right("task"), right("run"), right("outer"), right("start"), right("wall"), right("CPU"),
+		right("self CPU"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})}
+}
+
+func (s *tableSink) write(r *taskRow) error {
+	start := ""
+	if r.StartNs != nil {
+		if s.from == 0 {
+			s.from = units.MonoNs(*r.StartNs)
+		}
+		start = "+" + units.FormatNs(units.Ns(*r.StartNs)-units.Ns(s.from))
+	}
+	threw := ""
+	if r.Threw != nil && *r.Threw {
+		threw = "yes"
+	}
+	s.t.Row(uintCell(&r.TaskID), intCell(r.Execution), uintCell(r.OuterTaskID), start, nsCell(r.WallNs), nsCell(r.CPUNs),
+		nsCell(r.SelfCPUNs), threw, textCell(r.Thread), r.Class)
+	return nil
+}
+
+func (s *tableSink) close() error { return s.t.Render(s.w, s.o) }

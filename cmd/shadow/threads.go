@@ -1,0 +1,207 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/hpc"
+	"stackagent/internal/units"
+	"stackagent/shadow/summary"
+)
+
+func newThreads(env Env) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use:   "threads DIR",
+		Short: "The threads of a session with name, kind, CPU time and counters",
+		Long: `Lists the Java threads and the JVM's own service threads. Counters (switches,
+faults, migrations, hardware events) were read from outside by shadow run; a cell
+is empty where nothing was measured, and an estimate of a multiplexed counter
+begins with ~.`,
+		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --format csv",
+		Args:    oneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			s, err := open(env, args[0])
+			if err != nil {
+				return err
+			}
+			counters, err := hpc.ReadFile(s.Dir)
+			if err != nil {
+				env.note("%s", oneLine(err)) // the rest of the table stands without it
+			}
+			sum, err := summary.Build(s, summary.Options{})
+			if err != nil {
+				return err
+			}
+			return l.printThreads(threadRows(sum.Threads, counters), counters)
+		},
+	}
+	l.addTo(cmd, env, true, "table", "json", "csv")
+	return cmd
+}
+
+// threadRow is a line of shadow threads; nil where nothing was measured.
+type threadRow struct {
+	Thread     string             `json:"thread"` // name#id, or name@OS id of a service thread
+	Kind       string             `json:"kind"`
+	Class      string             `json:"class"`
+	Group      string             `json:"group"`
+	JavaID     *int64             `json:"java_id"`
+	OSID       *int64             `json:"os_id"`
+	Daemon     bool               `json:"daemon"`
+	Virtual    bool               `json:"virtual"`
+	StartNs    *int64             `json:"start_ns"` // null: before the agent looked
+	EndNs      *int64             `json:"end_ns"`   // null: alive at the end
+	CPUNs      *int64             `json:"cpu_ns"`   // of the whole thread
+	TaskCPUNs  *int64             `json:"task_cpu_ns"`
+	Executions int64              `json:"executions"`
+	Counters   map[string]counted `json:"counters"` // event -> count, from outside
+}
+
+// counted is a count, or an estimate where the kernel multiplexed.
+type counted struct {
+	Value     float64 `json:"value"`
+	Estimated bool    `json:"estimated"`
+}
+
+func threadRows(threads []summary.ThreadRow, file *hpc.File) []threadRow {
+	byTID := map[int32]*hpc.ThreadTotals{}
+	if file != nil {
+		for i := range file.Threads {
+			byTID[int32(file.Threads[i].TID)] = &file.Threads[i]
+		}
+	}
+	rows := make([]threadRow, len(threads))
+	for i, t := range threads {
+		rows[i] = threadRow{
+			Thread: t.Label(), Kind: t.Kind, Class: t.Class, Group: t.Group, Daemon: t.Daemon, Virtual: t.Virtual,
+			JavaID: unlessZero(t.JavaID), OSID: unlessZero(int64(t.OSID)),
+			StartNs: unlessZero(int64(t.StartNs)), EndNs: unlessZero(int64(t.EndNs)),
+			CPUNs: ifMeasured(t.CPU), TaskCPUNs: ifMeasured(t.SelfCPU), Executions: t.RunExecutions,
+			Counters: map[string]counted{},
+		}
+		if t.OSID == 0 {
+			continue
+		}
+		if totals := byTID[t.OSID]; totals != nil {
+			for e, n := range totals.Counts {
+				rows[i].Counters[e.String()] = countOf(n)
+			}
+		}
+	}
+	return rows
+}
+
+func countOf(t *hpc.Total) counted {
+	if t.Multiplexed {
+		return counted{Value: t.Estimate, Estimated: true}
+	}
+	return counted{Value: float64(t.Counted)}
+}
+
+func unlessZero(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func ifMeasured(n units.Ns) *int64 {
+	if !n.Measured() {
+		return nil
+	}
+	v := int64(n)
+	return &v
+}
+
+func (l *listing) printThreads(rows []threadRow, file *hpc.File) error {
+	total := len(rows)
+	if n := l.limit(); n > 0 && n < total {
+		rows = rows[:n]
+	}
+	switch l.format {
+	case "json":
+		return writeJSON(l.env.Out, rows)
+	case "csv":
+		return l.threadsCSV(rows)
+	}
+	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("CPU"), right("in tasks"),
+		right("executions"), right("switches"), right("faults"), right("migrations"), right("instructions"))
+	for _, r := range rows {
+		t.Row(r.Thread, r.Kind, nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions),
+			r.count(hpc.ContextSwitches), r.count(hpc.PageFaults), r.count(hpc.CPUMigrations), r.count(hpc.Instructions))
+	}
+	if err := l.render(t, total); err != nil {
+		return err
+	}
+	l.noteCounters(file)
+	return nil
+}
+
+// noteCounters says why cells of counters are empty.
+func (l *listing) noteCounters(file *hpc.File) {
+	if file == nil {
+		l.env.note("no counters from outside in this session")
+		return
+	}
+	for _, e := range hpc.AllEvents() {
+		if why := file.NotAvailable[e]; why != "" {
+			l.env.note("%s not available: %s", e, clean(why))
+		}
+	}
+	if file.Unopened > 0 {
+		l.env.note("counters of %s could not be opened", plural(int64(file.Unopened), "thread", "threads"))
+	}
+}
+
+func nsCell(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return units.FormatNs(units.Ns(*n))
+}
+
+func (r *threadRow) count(e hpc.Event) string {
+	c, ok := r.Counters[e.String()]
+	switch {
+	case !ok:
+		return ""
+	case c.Estimated:
+		return "~" + units.FormatExact(int64(c.Value))
+	}
+	return units.FormatExact(int64(c.Value))
+}
+
+func (l *listing) threadsCSV(rows []threadRow) error {
+	header := []string{"thread", "kind", "class", "group", "java_id", "os_id", "daemon", "virtual", "start_ns", "end_ns", "cpu_ns", "task_cpu_ns", "executions"}
+	for _, e := range hpc.AllEvents() {
+		header = append(header, e.String(), e.String()+"_estimated")
+	}
+	cells := make([][]string, len(rows))
+	for i, r := range rows {
+		row := []string{csvName(r.Thread), r.Kind, csvName(r.Class), csvName(r.Group), intCell(r.JavaID), intCell(r.OSID),
+			strconv.FormatBool(r.Daemon), strconv.FormatBool(r.Virtual), intCell(r.StartNs), intCell(r.EndNs),
+			intCell(r.CPUNs), intCell(r.TaskCPUNs), strconv.FormatInt(r.Executions, 10)}
+		for _, e := range hpc.AllEvents() {
+			if c, ok := r.Counters[e.String()]; ok {
+				row = append(row, strconv.FormatFloat(c.Value, 'f', 0, 64), strconv.FormatBool(c.Estimated))
+			} else {
+				row = append(row, "", "")
+			}
+		}
+		cells[i] = row
+	}
+	return writeCSV(l.env.Out, header, cells)
+}
+
+func intCell(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
