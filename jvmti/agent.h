@@ -61,6 +61,7 @@ typedef struct sa_context {
     uint32_t depth, room;
     uint32_t thread_id; /* wire.Thread.ID */
     bool is_virtual;
+    bool entered;          /* it has executed a task, its own run() for one */
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
     int64_t cpu_bias_ns;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ns; /* its CPU time when it was last unmounted */
@@ -107,7 +108,7 @@ typedef struct sa_state {
     jclass helper; /* java.lang.Stackagent, global */
     jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class;
     jmethodID for_name, id_offset, is_hidden;
-    jfieldID class_slot, context_slot, thread_tid;
+    jfieldID class_slot, context_slot, thread_tid, thread_task_id;
     _Atomic uint64_t next_task_block; /* task ids are handed out in blocks */
     _Atomic uint32_t next_thread_id, next_class_id, next_ring_id;
     _Atomic uint64_t too_deep; /* executions nested deeper than a record can say */
@@ -126,6 +127,7 @@ extern sa_state sa;
 /* probes.c */
 sa_os *sa_os_self(void);
 void sa_os_thread_end(void);
+void sa_withdraw(const sa_context *c, uint64_t task_id);
 void sa_pause_record(uint64_t start, uint64_t end);
 size_t sa_snapshot_running(uint8_t *out, size_t max);
 int32_t sa_gettid(void);

@@ -127,6 +127,7 @@ static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t
         atomic_fetch_add(&sa.too_deep, 1);
         return -1;
     }
+    c->entered = true;
     sa_frame *f = &c->frames[c->depth];
     f->task_id = id;
     f->class_id = class_id;
@@ -231,6 +232,12 @@ static void record_creation(sa_os *os, const sa_context *c, uint64_t id, uint32_
     r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;
     r->at_ticks = now;
     sa_ring_commit(&os->ring, 1);
+}
+
+/* Takes back the creation of a thread object that the JVM made for itself. */
+void sa_withdraw(const sa_context *c, uint64_t task_id) {
+    sa_os *os = sa_os_self();
+    if (os != NULL) record_creation(os, c, task_id, 0, SA_CREATE_WITHDRAWN);
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {

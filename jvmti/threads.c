@@ -99,6 +99,13 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (atomic_load(&sa.phase) == SA_PHASE_READY) adopt_thread(env, thread, sa_gettid(), sa_ticks(&sa.clock));
 }
 
+/* A thread that never ran a run() was made by the JVM for itself ("Notification
+ * Thread"), though Thread's constructor was called for it. */
+static void withdraw_service_thread(JNIEnv *env, jthread thread, const sa_context *c) {
+    jlong id = (*env)->GetLongField(env, thread, sa.thread_task_id);
+    if (!c->entered && id != 0) sa_withdraw(c, (uint64_t)id);
+}
+
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     sa_context *c = context_of(env, thread);
@@ -110,6 +117,7 @@ void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
         m->cpu_ns = sa_thread_cpu_ns();
         sa_meta_put(m);
     }
+    withdraw_service_thread(env, thread, c);
     (*env)->SetLongField(env, thread, sa.context_slot, 0);
     sa_context_free(c);
 }
@@ -139,7 +147,9 @@ void sa_threads_existing(JNIEnv *env) { each_thread(env, adopt_existing); }
 
 static void tell_final(JNIEnv *env, jthread thread, bool self) {
     sa_context *c = context_of(env, thread);
-    sa_meta *m = c == NULL ? NULL : describe_thread(env, thread, c->thread_id);
+    if (c == NULL) return;
+    withdraw_service_thread(env, thread, c);
+    sa_meta *m = describe_thread(env, thread, c->thread_id);
     if (m == NULL) return;
     if (self) {
         m->os_id = sa_gettid();

@@ -51,6 +51,9 @@ const (
 	// Failed cancels an earlier creation record of the same task: its
 	// constructor ended by an exception.
 	Failed CreationFlags = 1 << iota
+	// Withdrawn cancels an earlier creation record of the same task: the JVM
+	// made the object for a service thread of its own, it is no task.
+	Withdrawn
 )
 
 // Creation is the construction of a task object.

@@ -25,7 +25,7 @@ enum {
 };
 
 /* flags of sa_creation; equal to wire.CreationFlags */
-enum { SA_CREATE_FAILED = 1 << 0 };
+enum { SA_CREATE_FAILED = 1 << 0, SA_CREATE_WITHDRAWN = 1 << 1 };
 
 #define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */
 

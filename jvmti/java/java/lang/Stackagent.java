@@ -97,6 +97,9 @@ public final class Stackagent {
             info = describe(c);
         }
         Thread t = Thread.currentThread();
+        if (task == t) {
+            return; // a native thread attaches itself to the JVM: nobody will execute this object
+        }
         long context = U.getLong(t, CONTEXT);
         if (context == 0) {
             context = attach(t);
