@@ -20,7 +20,7 @@ func ValidSession(name string) error {
 			return fmt.Errorf("session name %q holds %q: allowed are A-Z a-z 0-9 . _ -", name, name[i])
 		}
 		if name[i] == '.' && (i == 0 || i == len(name)-1 || name[i-1] == '.') {
-			return fmt.Errorf("session name %q has a dot at an end or two dots in a row", name)
+			return fmt.Errorf("session name %q has a dot at an end or two dots in a row: want 1 to %d of A-Z a-z 0-9 . _ - without", name, MaxSession)
 		}
 	}
 	return nil

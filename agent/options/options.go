@@ -1,0 +1,126 @@
+// Package options reads what stands behind the library's path in
+// -agentpath:libstackagent.so=KEY=VALUE,KEY=VALUE,...
+//
+// A value ends at the next comma. Class names, method descriptors and globs
+// hold none; a comma or backslash that belongs to a value (of a path, say) is
+// written with a backslash before it. Parse is pure; what has to be read from
+// files and the environment is read by BusToken.
+package options
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"stackagent/internal/wire"
+)
+
+// Options of the agent.
+type Options struct {
+	Bus     string // NATS URL, several joined with ','
+	Session string // "": see SessionName
+
+	Metrics      []string          // measured: "wall", "cpu"
+	NotAvailable map[string]string // asked for, but not measured by this version: metric -> why
+
+	Tasks   []string // com.acme.Job#process(Lcom/acme/Ctx;)V; the descriptor may be left out
+	Include []string // globs of class names; empty: all
+	Exclude []string
+
+	Token     string // of the bus; better in TokenFile, as a command line can be read by all
+	TokenFile string
+	Creds     string // NATS credentials file
+	TLSCA     string
+	TLSCert   string
+	TLSKey    string
+
+	Detail   Detail
+	Overflow Overflow
+	Strict   bool // a wrong option keeps the JVM from starting
+	Children bool // profile the JVMs that this JVM starts, too
+}
+
+// Detail says how single executions are recorded.
+type Detail string
+
+// The values of detail=.
+const (
+	DetailAuto    Detail = "auto"    // a record per task until a class comes too fast
+	DetailAll     Detail = "all"     // always a record per task
+	DetailSummary Detail = "summary" // counts, sums and a histogram per class and thread
+)
+
+// Overflow says what a thread does that finds no room for a record.
+type Overflow string
+
+// The values of overflow=.
+const (
+	OverflowBlock Overflow = "block" // wait, for a bounded time, then drop and count
+	OverflowDrop  Overflow = "drop"  // drop and count
+)
+
+// DefaultBus is the URL of a shadow on the same machine.
+const DefaultBus = "nats://127.0.0.1:4222"
+
+// TokenVariable is the environment variable that holds the token of the bus
+// where neither token= nor tokenfile= is given.
+const TokenVariable = "STACKAGENT_BUS_TOKEN"
+
+// Default returns what holds when nothing is given.
+func Default() Options {
+	return Options{
+		Bus:      DefaultBus,
+		Metrics:  []string{"wall", "cpu"},
+		Detail:   DetailAuto,
+		Overflow: OverflowBlock,
+	}
+}
+
+// BusToken returns the token of the bus: token=, else the content of
+// tokenfile=, else the environment variable; "" if there is none.
+func (o *Options) BusToken(getenv func(string) string) (string, error) {
+	const longest = 4096
+	switch {
+	case o.Token != "":
+		return o.Token, nil
+	case o.TokenFile == "":
+		return getenv(TokenVariable), nil
+	}
+	data, err := os.ReadFile(o.TokenFile)
+	if err != nil {
+		return "", fmt.Errorf("tokenfile: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" || len(token) > longest || strings.ContainsAny(token, "\n\r") {
+		return "", fmt.Errorf("tokenfile: %s does not hold one line of 1 to %d bytes", o.TokenFile, longest)
+	}
+	return token, nil
+}
+
+// SessionName returns the session's name: the given one, or host-pid-start
+// with the host's name in the characters that a session may have.
+func (o *Options) SessionName(host string, pid int, start time.Time) string {
+	if o.Session != "" {
+		return o.Session
+	}
+	tail := fmt.Sprintf("-%d-%s", pid, start.UTC().Format("20060102T150405.000Z"))
+	return hostPart(host, wire.MaxSession-len(tail)) + tail
+}
+
+// hostPart makes the beginning of a session's name of a host's name.
+func hostPart(host string, longest int) string {
+	b := []byte(host)
+	for i, c := range b {
+		if wire.ValidSession(string(c)) != nil { // also dots: they have rules of their own
+			b[i] = '-'
+		}
+	}
+	if len(b) > longest {
+		b = b[:longest]
+	}
+	if len(b) == 0 {
+		return "host"
+	}
+	return string(b)
+}
