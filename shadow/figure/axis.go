@@ -81,11 +81,11 @@ func decadeLabel(d, i int) string {
 // size in nanoseconds.
 func timeUnit(n units.Ns) (string, float64) {
 	switch {
-	case n < 10_000:
+	case n < 2_000:
 		return "ns", 1
-	case n < 10_000_000:
+	case n < 2_000_000:
 		return "µs", 1e3
-	case n < 10_000_000_000:
+	case n < 2_000_000_000:
 		return "ms", 1e6
 	}
 	return "s", 1e9

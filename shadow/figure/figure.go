@@ -6,6 +6,7 @@
 package figure
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -61,12 +62,27 @@ func (f *Figure) Write(w io.Writer, format string) error {
 		dc.SetColor(white)
 		dc.Fill(dc.Rectangle.Path())
 	}
-	dc.FillText(textStyle(titleSize, bold, left, top), vg.Point{X: 6, Y: height - 5}, printable(f.Title))
+	dc.FillText(textStyle(titleSize, bold, left, top), vg.Point{X: 6, Y: height - 5}, Printable(f.Title))
 	f.body(draw.Crop(dc, 0, 0, 0, -titleHeight))
-	if _, err := c.WriteTo(w); err != nil {
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return fmt.Errorf("drawing figure %s as %s: %w", f.Name, format, err)
+	}
+	out := b.Bytes()
+	if format == "svg" {
+		out = withFallbackFonts(out)
+	}
+	if _, err := w.Write(out); err != nil {
 		return fmt.Errorf("writing figure %s as %s: %w", f.Name, format, err)
 	}
 	return nil
+}
+
+// withFallbackFonts names the fonts to use where the one that the figure was
+// laid out with is not installed; they are as wide, or nearly.
+func withFallbackFonts(svg []byte) []byte {
+	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
 }
 
 // InlineSVG is f as an <svg> element to stand in a page: without a title,
@@ -74,11 +90,11 @@ func (f *Figure) Write(w io.Writer, format string) error {
 func (f *Figure) InlineSVG() (string, error) {
 	c := vgsvg.New(f.W, f.H)
 	f.body(draw.New(c))
-	var b strings.Builder
+	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", fmt.Errorf("drawing figure %s: %w", f.Name, err)
 	}
-	s := b.String()
+	s := string(withFallbackFonts(b.Bytes()))
 	i := strings.Index(s, "<svg")
 	if i < 0 {
 		return "", fmt.Errorf("drawing figure %s: no <svg> element in what was drawn", f.Name)

@@ -17,7 +17,7 @@ const lambdaMark = "$$Lambda -> "
 // to the method it calls ("c.a.Main::lambda$main$0"), and what is still too long
 // loses its middle. Control characters are made visible.
 func Shorten(name string, limit int) string {
-	name = printable(name)
+	name = Printable(name)
 	if utf8.RuneCountInString(name) <= limit && !strings.Contains(name, lambdaMark) {
 		return name
 	}
@@ -71,7 +71,7 @@ func ShortenAll(names []string, limit int) []string {
 	}
 	for i, n := range names {
 		if count[out[i]] > 1 {
-			out[i] = cutMiddle(printable(n), limit)
+			out[i] = cutMiddle(Printable(n), limit)
 		}
 	}
 	return out
@@ -86,9 +86,9 @@ func fit(s string, size, width vg.Length) string {
 	return s
 }
 
-// printable replaces what would not show, or would show as something else:
+// Printable replaces what would not show, or would show as something else:
 // control characters, marks that turn the direction of writing, bad UTF-8.
-func printable(s string) string {
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return '\uFFFD'

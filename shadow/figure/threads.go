@@ -37,13 +37,13 @@ func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
 	}
 	shown := bars[:min(len(bars), maxBars)]
 	legend := shadeLegend(len(bars) - len(shown))
-	h := legendHeight(legend, f.W)
+	h := legendHeight(legend, f.W-2*margin)
 	f.H = barRow*vg.Length(len(shown)) + 42 + h
 	f.body = func(c draw.Canvas) {
 		names := make([]string, len(shown))
 		width := vg.Length(0)
 		for i, b := range shown {
-			names[i] = fit(Shorten(b.Label, 40), tickSize, 0.3*pageWidth)
+			names[i] = fit(Printable(b.Label), tickSize, 0.3*pageWidth)
 			width = max(width, widthOf(names[i], tickSize))
 		}
 		p := newPlot("", "")
@@ -54,7 +54,7 @@ func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
 			p.Add(bar(b, names[i], len(shown)-1-i, g, scale))
 		}
 		p.Draw(draw.Crop(c, margin+width+8, -margin-8, h, -2))
-		low := draw.Crop(c, margin+width+8, -margin-8, 0, 0)
+		low := draw.Crop(c, margin, -margin, 0, 0)
 		low.Max.Y = low.Min.Y + h
 		drawLegend(low, legend)
 	}

@@ -1,0 +1,107 @@
+// Package report writes a session as a self-contained HTML page and as figure
+// files.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"stackagent/granularity"
+	"stackagent/shadow/figure"
+	"stackagent/shadow/summary"
+)
+
+// FigureNames lists the figures: the cumulative distribution and the box plot
+// of the work (self CPU time, or self wall time where CPU time was not
+// measured), the same of the wall time, and what happened over time.
+var FigureNames = []string{"cdf", "box", "cdf-wall", "box-wall", "tasks", "gc", "threads"}
+
+// Errors of a call that asks for what there is not.
+var (
+	ErrUnknownFigure = errors.New("unknown figure")
+	ErrNoShapes      = errors.New("the summary was built without the data for figures")
+)
+
+// Figures draws the named figures of s (all of them for no names). The summary
+// must have been built with summary.Options.Shapes.
+func Figures(s *summary.Summary, names []string) ([]*figure.Figure, error) {
+	if s.Figures == nil {
+		return nil, ErrNoShapes
+	}
+	if len(names) == 0 {
+		names = FigureNames
+	}
+	var figs []*figure.Figure
+	for _, name := range names {
+		if !slices.Contains(FigureNames, name) {
+			return nil, fmt.Errorf("%w %q: use some of %v", ErrUnknownFigure, name, FigureNames)
+		}
+		f := draw(s, name)
+		f.Name = name
+		figs = append(figs, f)
+	}
+	return figs, nil
+}
+
+// WriteFigures writes the named figures (all for no names) in the given
+// formats (svg, png, pdf; SVG for none) to dir and lists the files.
+func WriteFigures(dir string, s *summary.Summary, names, formats []string) ([]string, error) {
+	figs, err := Figures(s, names)
+	if err != nil {
+		return nil, err
+	}
+	if len(formats) == 0 {
+		formats = []string{"svg"}
+	}
+	files, err := figure.WriteAll(dir, figs, formats)
+	if err != nil {
+		return files, fmt.Errorf("figures of session %s: %w", s.Session, err)
+	}
+	return files, nil
+}
+
+func draw(s *summary.Summary, name string) *figure.Figure {
+	work := s.Metrics.WorkMetric()
+	switch name {
+	case "cdf":
+		return figure.CDF(work.Label(), shapes(s, work))
+	case "box":
+		return figure.Box(work.Label(), shapes(s, work))
+	case "cdf-wall":
+		return figure.CDF(granularity.Wall.Label(), shapes(s, granularity.Wall))
+	case "box-wall":
+		return figure.Box(granularity.Wall.Label(), shapes(s, granularity.Wall))
+	case "gc":
+		return figure.Pauses(s.Pauses, s.StartNs, s.EndNs)
+	case "threads":
+		return figure.Threads(s.Figures.Grid, bars(s))
+	}
+	return figure.TasksOverTime(s.Figures.Total, series(s))
+}
+
+func shapes(s *summary.Summary, m granularity.Metric) []figure.Shape {
+	var out []figure.Shape
+	for _, sh := range s.Figures.Shapes[m] {
+		out = append(out, figure.Shape{Label: sh.Label, All: sh.All, CDF: sh.CDF, Box: sh.Box})
+	}
+	return out
+}
+
+func series(s *summary.Summary) []figure.ClassSeries {
+	var out []figure.ClassSeries
+	for _, c := range s.Figures.ByClass {
+		out = append(out, figure.ClassSeries{Label: c.Label, Series: c.Series})
+	}
+	return out
+}
+
+func bars(s *summary.Summary) []figure.ThreadBar {
+	var out []figure.ThreadBar
+	for _, t := range s.Threads {
+		if t.Busy != nil {
+			out = append(out, figure.ThreadBar{Label: t.Label(), Busy: t.Busy})
+		}
+	}
+	return out
+}

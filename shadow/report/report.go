@@ -1,0 +1,210 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/shadow/figure"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// Options of a page.
+type Options struct {
+	Summary summary.Options // what to condense; Shapes is set by Write
+	Rows    int             // rows of the hotspot and thread tables, 0: 200
+}
+
+const defaultRows = 200
+
+// Write condenses s and writes its page.
+func Write(w io.Writer, s *session.Session, o Options) error {
+	o.Summary.Shapes = true
+	sum, err := summary.Build(s, o.Summary)
+	if err != nil {
+		return err
+	}
+	return WriteSummary(w, sum, o)
+}
+
+// WriteSummary writes the page of s, which was built with Shapes. The page is
+// one file without any reference to another one; names of classes and threads
+// come from the observed program and are escaped.
+func WriteSummary(w io.Writer, s *summary.Summary, o Options) error {
+	p, err := newPage(s, o)
+	if err != nil {
+		return fmt.Errorf("report of session %s: %w", s.Session, err)
+	}
+	// A page is written whole or not at all.
+	var b bytes.Buffer
+	if err := page.Execute(&b, p); err != nil {
+		return fmt.Errorf("report of session %s: %w", s.Session, err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("writing the report of session %s: %w", s.Session, err)
+	}
+	return nil
+}
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"ns":      units.FormatNs,
+	"count":   units.FormatCount,
+	"exact":   units.FormatExact,
+	"percent": units.FormatPercent,
+	"name":    figure.Printable,
+	"short":   func(s string) string { return figure.Shorten(s, 60) },
+	"ucount":  func(n uint64) string { return units.FormatCount(int64(n)) },
+	"width":   func(share float64) string { return fmt.Sprintf("%.1f", 100*min(max(share, 0), 1)) },
+}).Parse(pageHTML))
+
+// data is what the template sees.
+type data struct {
+	*summary.Summary
+	CSS         template.CSS
+	JS          template.JS
+	CSP         string
+	Date        string
+	WorkLabel   string
+	Fineness    granularity.Fineness
+	FineWhole   bool
+	Svg         map[string]drawn
+	Rows        []row
+	MoreRows    int
+	Threads     []summary.ThreadRow
+	MoreThreads int
+	Absent      []reason
+	LostWhy     []lostReason
+	Whole       bool // nothing was lost, nothing unread
+}
+
+// drawn is a figure in the page.
+type drawn struct {
+	SVG template.HTML
+	Alt string
+}
+
+// row is a row of the hotspot table.
+type row struct {
+	granularity.Hotspot
+	SelfCPU, SelfWall, RowWork granularity.Distribution
+	HasCPU                     bool
+}
+
+type reason struct{ What, Why string }
+
+type lostReason struct {
+	Why    string
+	Events uint64
+}
+
+func newPage(s *summary.Summary, o Options) (*data, error) {
+	if o.Rows <= 0 {
+		o.Rows = defaultRows
+	}
+	p := &data{
+		Summary: s, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), CSP: policy(),
+		Date: date(s.Started), WorkLabel: s.Metrics.WorkMetric().Label(),
+		Fineness: s.Fine, FineWhole: s.FineIsAll,
+		Whole: s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
+	}
+	if err := p.draw(s); err != nil {
+		return nil, err
+	}
+	for _, h := range s.Rows[:min(len(s.Rows), o.Rows)] {
+		p.Rows = append(p.Rows, newRow(h))
+	}
+	p.MoreRows = len(s.Rows) - len(p.Rows)
+	p.Threads = s.Threads[:min(len(s.Threads), o.Rows)]
+	p.MoreThreads = len(s.Threads) - len(p.Threads)
+	for _, what := range slices.Sorted(maps.Keys(s.NotAvailable)) {
+		p.Absent = append(p.Absent, reason{what, s.NotAvailable[what]})
+	}
+	for _, why := range slices.Sorted(maps.Keys(s.Lost.ByReason)) {
+		p.LostWhy = append(p.LostWhy, lostReason{why, s.Lost.ByReason[why]})
+	}
+	return p, nil
+}
+
+func newRow(h granularity.Hotspot) row {
+	_, cpu := h.Metrics[granularity.SelfCPU]
+	return row{
+		Hotspot: h, HasCPU: cpu,
+		SelfCPU: h.Metrics[granularity.SelfCPU], SelfWall: h.Metrics[granularity.SelfWall],
+		RowWork: h.Metrics[h.WorkMetric()],
+	}
+}
+
+func (p *data) draw(s *summary.Summary) error {
+	figs, err := Figures(s, nil)
+	if err != nil {
+		return err
+	}
+	p.Svg = map[string]drawn{}
+	for _, f := range figs {
+		svg, err := f.InlineSVG()
+		if err != nil {
+			return err
+		}
+		// The figure is this program's own drawing; the texts in it are
+		// escaped where it writes them.
+		p.Svg[f.Name] = drawn{template.HTML(svg), f.Alt}
+	}
+	return nil
+}
+
+// metricRow is a row of the table of distributions.
+type metricRow struct {
+	Label        string
+	D            granularity.Distribution
+	Mean, StdDev string
+}
+
+// MetricRows are the distributions over all executions, for the template.
+func (p *data) MetricRows() []metricRow {
+	var rows []metricRow
+	for m := range granularity.NMetrics {
+		if d, ok := p.Metrics[m]; ok {
+			rows = append(rows, metricRow{m.Label(), d, units.FormatNs(units.Ns(d.Mean + 0.5)), units.FormatNs(units.Ns(d.StdDev + 0.5))})
+		}
+	}
+	return rows
+}
+
+// Figure is the figure of that name, for the template.
+func (p *data) Figure(name string) drawn { return p.Svg[name] }
+
+// policy is the content security policy: nothing is loaded, nothing is sent,
+// and the only script that runs is the one in the page. Figures carry style
+// attributes, so styles cannot be listed one by one.
+func policy() string {
+	sum := sha256.Sum256([]byte(pageJS))
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+func date(started string) string {
+	t, err := time.Parse(time.RFC3339, started)
+	if err != nil {
+		return ""
+	}
+	return t.Format("2 January 2006, 15:04:05 UTC")
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+
+	"stackagent/shadow/summary"
+	"stackagent/shadow/summary/summarytest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func build(t *testing.T, src summary.Source) *summary.Summary {
+	t.Helper()
+	s, err := summary.BuildFrom(src, summary.Options{Shapes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func render(t *testing.T, src summary.Source) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteSummary(&b, build(t, src), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestGolden compares whole pages, byte for byte, with the stored ones.
+func TestGolden(t *testing.T) {
+	for name, src := range map[string]summary.Source{
+		"program": summarytest.Program(), "hostile": summarytest.HostileNames(), "empty": summarytest.NewWriter().Src,
+	} {
+		got := render(t, src)
+		path := filepath.Join("testdata", name+".html")
+		if *update {
+			if err := os.WriteFile(path, got, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("no golden file: run with -update and look at it: %v", err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s differs from %s; if that is meant, run with -update and look at it", name, path)
+		}
+	}
+}
+
+// TestSelfContained parses the pages as a browser does: no element and no
+// attribute may load anything or run a script that is not the page's own.
+func TestSelfContained(t *testing.T) {
+	allowed := map[string]bool{}
+	for _, e := range strings.Fields(`html head meta title style body header h1 h2 h3 p code section div b span ul li figure
+		figcaption svg g path text rect input label table thead tbody tr th td details summary dl dt dd em footer script`) {
+		allowed[e] = true
+	}
+	for name, src := range map[string]summary.Source{"program": summarytest.Program(), "hostile": summarytest.HostileNames()} {
+		page := render(t, src)
+		if !utf8.Valid(page) {
+			t.Errorf("%s: not valid UTF-8", name)
+		}
+		if i := bytes.IndexFunc(page, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == '\u202e' }); i >= 0 {
+			t.Errorf("%s: control character %q in the page", name, page[i])
+		}
+		scripts := 0
+		z := html.NewTokenizer(bytes.NewReader(page))
+		for {
+			if z.Next() == html.ErrorToken {
+				if !errors.Is(z.Err(), io.EOF) {
+					t.Fatal(z.Err())
+				}
+				break
+			}
+			tok := z.Token()
+			if tok.Type != html.StartTagToken && tok.Type != html.SelfClosingTagToken {
+				continue
+			}
+			if !allowed[tok.Data] {
+				t.Errorf("%s: element <%s> %v in the page", name, tok.Data, tok.Attr)
+			}
+			if tok.Data == "script" {
+				scripts++
+			}
+			for _, a := range tok.Attr {
+				if a.Key == "src" || a.Key == "href" || strings.HasPrefix(a.Key, "on") || strings.Contains(a.Val, "url(") {
+					t.Errorf("%s: attribute %s=%q on <%s>", name, a.Key, a.Val, tok.Data)
+				}
+			}
+		}
+		if scripts != 1 {
+			t.Errorf("%s: %d scripts", name, scripts)
+		}
+	}
+}
+
+// TestPolicyMatchesScript: a policy with another hash would switch sorting off.
+func TestPolicyMatchesScript(t *testing.T) {
+	page := string(render(t, summarytest.Program()))
+	m := regexp.MustCompile(`(?s)<script>(.*)</script>`).FindStringSubmatch(page)
+	if m == nil || m[1] != pageJS {
+		t.Fatal("the script in the page is not the one that the policy names")
+	}
+	if !strings.Contains(html.UnescapeString(page), policy()) {
+		t.Errorf("policy %q is not in the page", policy())
+	}
+}
+
+func TestFigures(t *testing.T) {
+	s := build(t, summarytest.Program())
+	if _, err := Figures(s, []string{"cdf", "nonsense"}); !errors.Is(err, ErrUnknownFigure) {
+		t.Errorf("unknown figure: %v", err)
+	}
+	plain, err := summary.BuildFrom(summarytest.Program(), summary.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Figures(plain, nil); !errors.Is(err, ErrNoShapes) {
+		t.Errorf("no shapes: %v", err)
+	}
+	files, err := WriteFigures(t.TempDir(), s, nil, nil)
+	if err != nil || len(files) != len(FigureNames) {
+		t.Fatalf("wrote %v: %v", files, err)
+	}
+	for i, f := range files {
+		if filepath.Base(f) != FigureNames[i]+".svg" {
+			t.Errorf("file %s for figure %s", f, FigureNames[i])
+		}
+	}
+}
+
+// failing is a writer on a full disk.
+type failing struct{}
+
+var errFull = errors.New("no space")
+
+func (failing) Write([]byte) (int, error) { return 0, errFull }
+
+func TestWriteError(t *testing.T) {
+	if err := WriteSummary(failing{}, build(t, summarytest.Program()), Options{}); !errors.Is(err, errFull) {
+		t.Errorf("error of the writer is lost: %v", err)
+	}
+}
