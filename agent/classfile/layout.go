@@ -131,7 +131,7 @@ func opposite(op Opcode) Opcode {
 	if op >= OpIfnull {
 		return op ^ 1
 	}
-	return (op-OpIfeq)^1 + OpIfeq
+	return (op - OpIfeq) ^ 1 + OpIfeq
 }
 
 // needFrames tells whether this method is verified by frames: always from
