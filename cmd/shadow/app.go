@@ -129,7 +129,7 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 func verbs(env Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
-		newThreads(env), newDoctor(env),
+		newThreads(env), newReport(env), newDoctor(env),
 	}
 }
 

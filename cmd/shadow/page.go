@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"stackagent/internal/units"
@@ -110,7 +111,7 @@ func (p page) rows() []pageRow {
 		}
 		rows = append(rows, pageRow{
 			Session: s.Session, Program: s.JVM.MainClass, PID: s.JVM.PID, Executions: s.Received.Executions,
-			Creations: s.Received.Creations, Stored: s.Stored.Sum(), Lost: s.Lost.Events, State: state, Folder: s.Folder,
+			Creations: s.Received.Creations, Stored: s.Stored.Sum(), Lost: s.Lost.Events, State: state, Folder: filepath.Join(p.store, s.Folder),
 		})
 	}
 	return rows

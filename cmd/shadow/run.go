@@ -234,10 +234,10 @@ func noJVM(name string) string {
 func place(dir string, sessions []ingest.Progress) ([]string, error) {
 	folders := make([]string, len(sessions))
 	for i, s := range sessions {
-		folders[i] = s.Folder
+		folders[i] = filepath.Join(dir, s.Folder)
 	}
 	if len(sessions) == 1 {
-		if err := store.Promote(dir, sessions[0].Session); err != nil {
+		if err := store.Promote(dir, sessions[0].Folder); err != nil {
 			return folders, err
 		}
 		folders[0] = dir

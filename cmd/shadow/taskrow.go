@@ -69,7 +69,8 @@ func rowOf(t *session.Task) taskRow {
 		r.Class, r.Kinds = t.Class.Name, t.Class.Kinds.String()
 	}
 	if t.OuterTaskID != 0 {
-		r.OuterTaskID = &t.OuterTaskID
+		outer := t.OuterTaskID // the task is used again for the next row
+		r.OuterTaskID = &outer
 	}
 	if t.Execution == 0 {
 		r.WallNs, r.CPUNs, r.SelfWallNs, r.SelfCPUNs = nil, nil, nil, nil

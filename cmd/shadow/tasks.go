@@ -67,7 +67,7 @@ a task never executed has no execution, start, end, thread or work.`,
 
 func (l *listing) printTasks(s *session.Session, filter summary.Filter, output string) error {
 	return toFile(l.env.Out, output, func(w io.Writer) error {
-		sink, err := l.taskSink(w, output != "")
+		sink, err := l.taskSink(w, output != "", s.Manifest.StartNs)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskS
 	return total, nil
 }
 
-func (l *listing) taskSink(w io.Writer, file bool) (taskSink, error) {
+func (l *listing) taskSink(w io.Writer, file bool, from units.MonoNs) (taskSink, error) {
 	switch l.format {
 	case "csv":
 		return newCSVSink(w)
@@ -119,7 +119,7 @@ func (l *listing) taskSink(w io.Writer, file bool) (taskSink, error) {
 	if !file {
 		o = table.ForWriter(l.env.Out, l.env.Getenv)
 	}
-	return newTableSink(w, o), nil
+	return newTableSink(w, o, from), nil
 }
 
 // toFile lets f write to standard output, or to a file that appears whole or
@@ -156,24 +156,20 @@ func toFile(out io.Writer, path string, f func(io.Writer) error) error {
 
 // tableSink shows the columns that fit a screen.
 type tableSink struct {
-	w io.Writer
-	o table.Options
-	t *table.Table
-	// from is the start of the first row; times are shown against it.
-	from units.MonoNs
+	w    io.Writer
+	o    table.Options
+	t    *table.Table
+	from units.MonoNs // start of the session; starts are shown against it
 }
 
-func newTableSink(w io.Writer, o table.Options) *tableSink {
-	return &tableSink{w: w, o: o, t: table.New(right("task"), right("run"), right("outer"), right("start"), right("wall"), right("CPU"),
+func newTableSink(w io.Writer, o table.Options, from units.MonoNs) *tableSink {
+	return &tableSink{w: w, o: o, from: from, t: table.New(right("task"), right("run"), right("outer"), right("start"), right("wall"), right("CPU"),
 		right("self CPU"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})}
 }
 
 func (s *tableSink) write(r *taskRow) error {
 	start := ""
 	if r.StartNs != nil {
-		if s.from == 0 {
-			s.from = units.MonoNs(*r.StartNs)
-		}
 		start = "+" + units.FormatNs(units.Ns(*r.StartNs)-units.Ns(s.from))
 	}
 	threw := ""

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/shadow/report"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+// figureFormats are those that a figure can be written in.
+var figureFormats = []string{"svg", "png", "pdf"}
+
+// reportName is the page's name where only a folder is given.
+const reportName = "report.html"
+
+type reportFlags struct {
+	output  string
+	figures []string
+	formats []string
+	filter  summary.Filter
+}
+
+func newReport(env Env) *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report DIR...",
+		Short: "One self-contained HTML page, and figures as files",
+		Long: `Writes the report of a session. -o says what:
+  FILE.html            the page (default: ` + reportName + ` in the session's folder)
+  FILE.svg|png|pdf     the one figure named by --figures
+  OUTDIR               the page and all figures as files; with several sessions,
+                       a folder for each`,
+		Example: `  shadow report /tmp/s -o report.html
+  shadow report /tmp/s --figures cdf -o cdf.pdf
+  shadow report /tmp/a /tmp/b -o figures --figures cdf,box --figure-format pdf`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("which session? name its folder")
+			}
+			return f.check(args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return f.write(env, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "FILE.html, FILE.svg|png|pdf or OUTDIR")
+	flags.StringSliceVar(&f.figures, "figures", nil, "some of "+strings.Join(report.FigureNames, ","))
+	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(figureFormats, ","))
+	filterFlags(cmd, &f.filter)
+	return cmd
+}
+
+// extension is the format that the name of the output asks for, "" for a folder.
+func (f *reportFlags) extension() string {
+	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(f.output)), ".")
+	if ext == "html" || ext == "htm" || slices.Contains(figureFormats, ext) {
+		return ext
+	}
+	return ""
+}
+
+func (f *reportFlags) check(dirs []string) error {
+	for _, name := range f.figures {
+		if !slices.Contains(report.FigureNames, name) {
+			return usagef("--figures %s: use some of %s", name, strings.Join(report.FigureNames, ","))
+		}
+	}
+	for _, format := range f.formats {
+		if !slices.Contains(figureFormats, format) {
+			return usagef("--figure-format %s: use some of %s", format, strings.Join(figureFormats, ","))
+		}
+	}
+	if err := f.filter.Check(); err != nil {
+		return &usageError{err}
+	}
+	ext := f.extension()
+	switch {
+	case len(dirs) > 1 && (ext != "" || f.output == ""):
+		return usagef("%d sessions need a folder: name one with -o", len(dirs))
+	case slices.Contains(figureFormats, ext) && len(f.figures) != 1:
+		return usagef("-o %s takes one figure: name it with --figures", f.output)
+	}
+	return nil
+}
+
+func (f *reportFlags) write(env Env, dirs []string) error {
+	for _, dir := range dirs {
+		s, err := open(env, dir)
+		if err != nil {
+			return err
+		}
+		files, err := f.one(s, len(dirs) > 1)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if _, err := fmt.Fprintln(env.Out, file); err != nil {
+				return fmt.Errorf("printing: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// one writes what is wanted of one session and lists the files.
+func (f *reportFlags) one(s *session.Session, several bool) ([]string, error) {
+	sum, err := summary.Build(s, summary.Options{Filter: f.filter, Shapes: true})
+	if err != nil {
+		return nil, err
+	}
+	switch ext := f.extension(); {
+	case ext == "html" || ext == "htm":
+		return []string{f.output}, writePage(f.output, sum)
+	case ext != "":
+		return []string{f.output}, f.writeFigure(f.output, ext, sum)
+	case f.output == "":
+		path := filepath.Join(s.Dir, reportName)
+		files := []string{path}
+		if err := writePage(path, sum); err != nil {
+			return nil, err
+		}
+		if len(f.figures) == 0 {
+			return files, nil
+		}
+		figures, err := report.WriteFigures(s.Dir, sum, f.figures, f.formats)
+		return append(files, figures...), err
+	}
+	dir := f.output
+	if several {
+		dir = filepath.Join(dir, sum.Session)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the folder of the report: %w", err)
+	}
+	path := filepath.Join(dir, reportName)
+	if err := writePage(path, sum); err != nil {
+		return nil, err
+	}
+	figures, err := report.WriteFigures(dir, sum, f.figures, f.formats)
+	return append([]string{path}, figures...), err
+}
+
+func writePage(path string, s *summary.Summary) error {
+	return toFile(nil, path, func(w io.Writer) error { return report.WriteSummary(w, s, report.Options{}) })
+}
+
+func (f *reportFlags) writeFigure(path, format string, s *summary.Summary) error {
+	figures, err := report.Figures(s, f.figures)
+	if err != nil {
+		return err
+	}
+	return toFile(nil, path, func(w io.Writer) error { return figures[0].Write(w, format) })
+}
