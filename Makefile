@@ -1,0 +1,110 @@
+# make            bin/shadow and bin/libstackagent.so
+# make demo       installs what is missing, profiles a real program, says where the report is
+# make test       installs what the tests need, builds, runs all tests
+# make help       the other targets
+
+SHELL := /bin/sh
+GO    := scripts/go.sh
+
+# What is missing is named by `check` in one line each; until then an empty
+# JAVA_HOME must not stop the targets that install it.
+export JAVA_HOME := $(or $(JAVA_HOME),$(shell scripts/java-home.sh 2>/dev/null))
+export CGO_CFLAGS := -g -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
+export GOFLAGS := -buildvcs=false
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X stackagent/internal/version.Commit=$(VERSION)
+
+JAVAC  := $(JAVA_HOME)/bin/javac
+HELPER := jvmti/helper/java/lang/Stackagent.class
+
+# Run under the race detector: the packages with goroutines that share state.
+RACE := ./agent/drain ./agent/publish ./shadow/bus ./shadow/ingest ./shadow/store ./shadow/session
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME ?= 3s
+
+.PHONY: all check demo test unit race e2e e2e-full lint fuzz bench soak deps clean help
+
+all: check bin/libstackagent.so bin/shadow
+
+help:
+	@sed -n '1,/^$$/s/^# //p' Makefile
+	@echo 'make unit race e2e lint    the parts of make test'
+	@echo 'make e2e-full   every example on every JDK and collector, also -Xint, -Xcomp, -Xcheck:jni'
+	@echo 'make fuzz       every fuzz target for FUZZTIME (now $(FUZZTIME)) each'
+	@echo 'make bench      ns per task against the plain JVM and its own recorder'
+	@echo 'make soak       one long run (SOAK=10m)'
+	@echo 'make clean'
+
+check:
+	@ok=0; \
+	scripts/java-home.sh >/dev/null || ok=1; \
+	scripts/go.sh --which >/dev/null || ok=1; \
+	command -v cc >/dev/null || { echo 'no C compiler: apt-get install gcc libc6-dev' >&2; ok=1; }; \
+	exit $$ok
+
+# go build looks itself at what has changed; the outputs are always asked for.
+.PHONY: bin/shadow bin/libstackagent.so
+
+bin/shadow:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/shadow
+
+bin/libstackagent.so: $(HELPER)
+	CGO_ENABLED=1 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -buildmode=c-shared -o $@ ./cmd/stackagent
+	@rm -f bin/libstackagent.h
+
+# The probes' Java side, a class of java.base that the library carries in itself. Byte code of
+# Java 17, so that one library serves all JDKs.
+$(HELPER): jvmti/java/java/lang/Stackagent.java
+	@mkdir -p jvmti/helper
+	$(JAVAC) -g:none -Xlint:-options -source 17 -target 17 --patch-module java.base=jvmti/java -d jvmti/helper $<
+
+deps:
+	scripts/install-deps.sh
+
+# In sub-makes: what was just installed is found anew.
+demo:
+	scripts/install-deps.sh demo
+	@$(MAKE) --no-print-directory all
+	scripts/demo.sh
+
+test:
+	scripts/install-deps.sh test
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory race
+	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory e2e
+
+lint: $(HELPER)
+	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
+	[ -z "$$bad" ] || { echo "not formatted by gofmt: $$bad" >&2; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+# The C parts are compiled and run by tests of jvmti/ring and jvmti/clock.
+unit: $(HELPER)
+	$(GO) test $$($(GO) list ./... | grep -v /e2e)
+
+race: $(HELPER)
+	$(GO) test -race $(RACE)
+
+e2e: all
+	$(GO) test -count=1 -timeout 15m -v ./e2e
+
+e2e-full: all
+	STACKAGENT_E2E=full $(GO) test -count=1 -timeout 3h -v ./e2e
+
+fuzz: $(HELPER)
+	scripts/fuzz.sh $(FUZZTIME)
+
+bench: all
+	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./internal/wire ./agent/... ./shadow/store ./granularity/...
+	$(GO) run ./scripts/bench
+
+soak: all
+	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e
+
+clean:
+	rm -rf bin build demo jvmti/helper
