@@ -22,9 +22,9 @@ const knotSpacing = 50_000_000 // nanoseconds
 // ticks is nested in nanoseconds, whenever it is converted.
 type clock struct {
 	knots []wire.ClockPair
-	slope []float64 // nanoseconds per tick from knot i to i+1
+	slope []float64        // nanoseconds per tick from knot i to i+1
 	added []wire.ClockPair // knots that no part's footer holds yet
-	last  int // the segment used last: neighbours are converted one after another
+	last  int              // the segment used last: neighbours are converted one after another
 	late  uint64
 }
 

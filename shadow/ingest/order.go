@@ -173,8 +173,10 @@ func (w *worker) problem(err error) {
 }
 
 func (w *worker) ack(h *held) {
-	if err := h.msg.Ack(); err != nil {
-		w.ingest.log.Warn("ingest: acknowledging a batch; it will come again", "session", w.name, "error", err)
+	for _, m := range h.msgs {
+		if err := m.Ack(); err != nil {
+			w.ingest.log.Warn("ingest: acknowledging a batch; it will come again", "session", w.name, "error", err)
+		}
 	}
 }
 

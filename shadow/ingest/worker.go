@@ -13,10 +13,11 @@ import (
 	"stackagent/shadow/store"
 )
 
-// held is a batch that is not stored yet, and the message to acknowledge then.
+// held is a batch that is not stored yet, and the messages to acknowledge
+// then: more than one when it was published or delivered again meanwhile.
 type held struct {
 	batch *wire.Batch
-	msg   jetstream.Msg
+	msgs  []jetstream.Msg
 }
 
 func (h *held) rows() int { return len(h.batch.Executions) + len(h.batch.Creations) }
@@ -116,15 +117,15 @@ func (w *worker) take(m jetstream.Msg) {
 		return
 	}
 	w.lastBatch.Store(time.Now().UnixNano())
-	h := &held{batch: b, msg: m}
+	h := &held{batch: b, msgs: []jetstream.Msg{m}}
 	switch old := w.pending[b.Seq]; {
 	case w.out.Has(b.Seq):
 		w.pro.Repeated++
 		w.ack(h)
 		return
-	case old != nil: // came again before it was stored; answer the newer message
+	case old != nil:
 		w.pro.Repeated++
-		old.msg = m
+		old.msgs = append(old.msgs, m)
 		return
 	}
 	w.pending[b.Seq] = h

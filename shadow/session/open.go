@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,8 +31,9 @@ type Session struct {
 	folder  *store.Folder
 	classes index
 	threads index
-	mu      sync.Mutex // guards Warnings and unknown
+	mu      sync.Mutex // guards what follows, Warnings and Manifest.Lost
 	unknown map[uint32]*Class
+	counted map[string]bool // damaged parts whose rows are counted as lost
 }
 
 // damaged is the reason under which rows that cannot be read are counted lost.
@@ -53,7 +55,7 @@ func Open(dir string) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
-	s := &Session{Dir: dir, Manifest: *m, unknown: map[uint32]*Class{}}
+	s := &Session{Dir: dir, Manifest: *m, unknown: map[uint32]*Class{}, counted: map[string]bool{}}
 	if s.folder, err = store.OpenFolder(dir); err != nil {
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
@@ -144,16 +146,12 @@ func (s *Session) lose(rows uint64) {
 }
 
 // warn adds a warning, once.
-func (s *Session) warn(text string) bool {
+func (s *Session) warn(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, w := range s.Warnings {
-		if w == text {
-			return false
-		}
+	if !slices.Contains(s.Warnings, text) {
+		s.Warnings = append(s.Warnings, text)
 	}
-	s.Warnings = append(s.Warnings, text)
-	return true
 }
 
 func (s *Session) warnAll(bad []*store.PartError) {
@@ -166,11 +164,13 @@ func (s *Session) warnAll(bad []*store.PartError) {
 // each part once however often it is read.
 func (s *Session) warnRows(bad []*store.PartError) {
 	for _, b := range bad {
-		if s.warn(b.Error()) && b.Rows > 0 {
-			s.mu.Lock()
+		s.warn(b.Error())
+		s.mu.Lock()
+		if b.Rows > 0 && !s.counted[b.File] {
+			s.counted[b.File] = true
 			s.lose(uint64(b.Rows))
-			s.mu.Unlock()
 		}
+		s.mu.Unlock()
 	}
 }
 
