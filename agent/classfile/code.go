@@ -87,12 +87,16 @@ func (c *Code) fail(err error) {
 	}
 }
 
-func (c *Code) misuse(format string, args ...any) {
-	where := "a method"
-	if c.method != nil {
-		where = c.method.String()
+// where names the method in messages.
+func (c *Code) where() string {
+	if c.method == nil {
+		return "a method"
 	}
-	c.fail(&EditError{Where: where, What: fmt.Sprintf(format, args...)})
+	return c.method.String()
+}
+
+func (c *Code) misuse(format string, args ...any) {
+	c.fail(&EditError{Where: c.where(), What: fmt.Sprintf(format, args...)})
 }
 
 // find gives the index of in within Insns, or -1.

@@ -28,6 +28,9 @@ func decodeCode(m *Member, a *Attribute) (*Code, error) {
 	d := &decoder{m: m, pool: m.class.Pool, c: &Code{method: m}}
 	d.c.MaxStack = int(r.u2())
 	d.c.MaxLocals = int(r.u2())
+	if f := d.c.InitialFrame(); slotsOf(f.Locals) > d.c.MaxLocals {
+		r.failf("%s: the arguments need %d locals, there are %d", m, slotsOf(f.Locals), d.c.MaxLocals)
+	}
 	size := r.u4()
 	if r.err == nil && (size == 0 || size > 65535) {
 		r.failf("code of %d bytes", size)

@@ -60,10 +60,14 @@ func slotsOf(types []VerificationType) int {
 // far below.
 const maxTypes = 4 << 20
 
-// InitialFrame is the implicit frame at the start of the method.
+// InitialFrame is the implicit frame at the start of the method; empty for code
+// that was not added to a class yet.
 func (c *Code) InitialFrame() Frame {
 	m := c.method
 	var f Frame
+	if m == nil {
+		return f
+	}
 	if m.Access&AccStatic == 0 {
 		this := ObjectType(m.class.Name)
 		if m.Name == "<init>" && m.class.Name != "java/lang/Object" {
@@ -78,7 +82,7 @@ func (c *Code) InitialFrame() Frame {
 
 // HasFrames tells whether the class is of a version with stack map frames (50
 // and later). In older classes frames are not written.
-func (c *Code) HasFrames() bool { return c.method.class.Major >= 50 }
+func (c *Code) HasFrames() bool { return c.method != nil && c.method.class.Major >= 50 }
 
 // Frame returns the frame at the position of l, given at l or at a label with
 // no instruction between them; nil if there is none.
@@ -129,7 +133,7 @@ func (c *Code) AddIntLocal() int {
 			before = f.Locals
 			after = withIntAt(before, slot)
 			if total += len(after); total > maxTypes {
-				c.fail(&TooLargeError{Method: c.method.String(), What: "stack map frames", Size: total})
+				c.fail(&TooLargeError{Method: c.where(), What: "stack map frames", Size: total})
 				return slot
 			}
 		}

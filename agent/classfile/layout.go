@@ -64,16 +64,16 @@ func (e *encoder) placed(l *Label) bool { return l != nil && l.pass == e.c.pass 
 // inside tells whether a label is in the code, before an instruction.
 func (e *encoder) inside(l *Label) bool { return e.placed(l) && int(l.off) < e.size }
 
+func (e *encoder) outside(l *Label) bool { return !e.inside(l) }
+
 // farJumps marks the gotos that must become wide and returns the conditional
 // jumps that do not reach their target.
 func (e *encoder) farJumps(limit int) (far []*Insn, grown bool, err error) {
 	for _, in := range e.insns {
 		switch {
 		case in.Op.IsSwitch():
-			for _, t := range append(in.Switch.Targets, in.Switch.Default) {
-				if !e.inside(t) {
-					return nil, false, e.errorf("%s to a label that is before no instruction", in)
-				}
+			if !e.inside(in.Switch.Default) || slices.ContainsFunc(in.Switch.Targets, e.outside) {
+				return nil, false, e.errorf("%s to a label that is before no instruction", in)
 			}
 		case in.Op.IsJump():
 			if !e.inside(in.Target) {

@@ -9,6 +9,7 @@
 package jimage
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -173,12 +174,7 @@ func (im *Image) Each(f func(module, name string, b []byte) error) error {
 			list = append(list, l)
 		}
 	}
-	slices.SortFunc(list, func(a, b location) int {
-		if a.offset < b.offset {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(list, func(a, b location) int { return cmp.Compare(a.offset, b.offset) })
 	for _, l := range list {
 		b, err := im.read(l)
 		if err != nil {
