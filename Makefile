@@ -13,7 +13,7 @@ export CGO_CFLAGS := -g -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 export GOFLAGS := -buildvcs=false
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -X stackagent/internal/version.Commit=$(VERSION)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X stackagent/agent.Version=$(VERSION)
 
 JAVAC  := $(JAVA_HOME)/bin/javac
 HELPER := jvmti/helper/java/lang/Stackagent.class

@@ -1,0 +1,179 @@
+// Package archtest holds the tree to its plan: who may import whom, where C may be, what must stay
+// out of the program that is observed.
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "stackagent"
+
+// pkg is the part of `go list -json` that the rules look at.
+type pkg struct {
+	ImportPath string
+	Name       string
+	Imports    []string // without tests
+	Deps       []string // all, transitively
+	CgoFiles   []string
+	Standard   bool
+}
+
+// short is the path inside the module: "agent/drain"; "" for the root.
+func (p pkg) short() string { return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/") }
+
+// rule says what a package may import beyond the standard library. A pattern
+// ending in /... covers the package and what is below it.
+type rule struct {
+	pkg string
+	may []string
+}
+
+// The first rule that covers a package holds.
+var rules = []rule{
+	{"internal/units", nil},
+	{"internal/wire", []string{"internal/units", "github.com/vmihailenco/msgpack/v5/..."}},
+	{"jvmti/ring", nil},
+	{"jvmti/clock", nil},
+	{"jvmti", []string{"jvmti/ring", "jvmti/clock", "internal/wire", "internal/units"}},
+	{"agent/classfile", nil},
+	{"agent/jimage", nil},
+	{"agent/instrument", []string{"agent/classfile", "internal/units"}},
+	{"agent/options", []string{"internal/units", "internal/wire"}},
+	{"agent/drain", []string{"internal/wire", "internal/units"}},
+	{"agent/publish", []string{"internal/wire", "internal/units", "github.com/nats-io/nats.go/..."}},
+	{"agent", []string{"agent/...", "jvmti", "internal/wire", "internal/units"}},
+	{"hpc", []string{"internal/units", "github.com/elastic/go-perf", "golang.org/x/sys/..."}},
+	{"granularity/...", []string{"granularity/...", "internal/units", "gonum.org/v1/gonum/..."}},
+	{"shadow/store", []string{"internal/wire", "internal/units", "github.com/parquet-go/parquet-go/...", "golang.org/x/sys/..."}},
+	{"shadow/session", []string{"shadow/store", "hpc", "granularity/...", "internal/wire", "internal/units", "github.com/parquet-go/parquet-go/..."}},
+	{"shadow/figure", []string{"granularity/...", "internal/units", "gonum.org/v1/plot/...", "golang.org/x/image/...", "golang.org/x/text/..."}},
+	{"cmd/stackagent", []string{"agent", "jvmti"}},
+}
+
+// cgoAllowed lists where C may be.
+var cgoAllowed = []string{"jvmti", "cmd/stackagent"}
+
+// never lists what must not be reached, however indirectly.
+var never = []struct{ from, what, why string }{
+	{"agent/...", "shadow/...", "the agent is not to know the shadow"},
+	{"cmd/stackagent", "shadow/...", "the agent is not to know the shadow"},
+	{"shadow/...", "agent/...", "the shadow is not to know the agent"},
+	{"cmd/shadow", "jvmti", "the command is built without C"},
+	{"cmd/stackagent", "github.com/nats-io/nats-server/...", "no server in somebody's JVM"},
+	{"cmd/stackagent", "github.com/parquet-go/...", "no storage in somebody's JVM"},
+	{"cmd/stackagent", "net/http/pprof", "no listener in somebody's JVM"},
+}
+
+// covers tells whether pattern ("a/b" or "a/b/...") covers the import path.
+func covers(pattern, path string) bool {
+	path = strings.TrimPrefix(path, module+"/")
+	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == below || strings.HasPrefix(path, below+"/")
+	}
+	return path == pattern
+}
+
+// check lists what breaks the rules.
+func check(packages []pkg) []string {
+	var broken []string
+	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
+	for _, p := range packages {
+		if len(p.CgoFiles) > 0 && !slices.Contains(cgoAllowed, p.short()) {
+			say("%s uses cgo (%v); only %v may", p.short(), p.CgoFiles, cgoAllowed)
+		}
+		for _, n := range never {
+			if !covers(n.from, p.ImportPath) {
+				continue
+			}
+			for _, dep := range p.Deps {
+				if covers(n.what, dep) {
+					say("%s reaches %s: %s", p.short(), dep, n.why)
+				}
+			}
+		}
+		if i := slices.IndexFunc(rules, func(r rule) bool { return covers(r.pkg, p.ImportPath) }); i >= 0 {
+			for _, imp := range p.Imports {
+				allowed := slices.ContainsFunc(rules[i].may, func(pattern string) bool { return covers(pattern, imp) })
+				if !allowed && !standard(imp) {
+					say("%s imports %s; it may import %v", p.short(), imp, rules[i].may)
+				}
+			}
+		}
+	}
+	return broken
+}
+
+// standard tells whether path is in the standard library: no dot in its first
+// element, and not ours.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return first != module && !strings.Contains(first, ".")
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,Deps,CgoFiles,Standard", module+"/...")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // else C files would be invisible
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var packages []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestImports(t *testing.T) {
+	packages := list(t)
+	for _, broken := range check(packages) {
+		t.Error(broken)
+	}
+	// A rule about a package that is gone checks nothing.
+	for _, r := range rules {
+		if !slices.ContainsFunc(packages, func(p pkg) bool { return covers(r.pkg, p.ImportPath) }) {
+			t.Errorf("there is a rule about %s, but no such package", r.pkg)
+		}
+	}
+}
+
+func TestCheckFindsWhatIsBroken(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    pkg
+		want string
+	}{
+		{"std only", pkg{ImportPath: "stackagent/internal/units", Imports: []string{"fmt", "example.com/x"}}, "imports example.com/x"},
+		{"layer", pkg{ImportPath: "stackagent/granularity/bottle", Imports: []string{"stackagent/shadow/store"}}, "imports stackagent/shadow/store"},
+		{"cgo", pkg{ImportPath: "stackagent/hpc", CgoFiles: []string{"x.go"}}, "uses cgo"},
+		{"server", pkg{ImportPath: "stackagent/cmd/stackagent", Deps: []string{"github.com/nats-io/nats-server/v2/server"}}, "no server"},
+		{"agent to shadow", pkg{ImportPath: "stackagent/agent/drain", Deps: []string{"stackagent/shadow/bus"}}, "not to know the shadow"},
+		{"shadow to agent", pkg{ImportPath: "stackagent/shadow/bus", Deps: []string{"stackagent/agent"}}, "not to know the agent"},
+	} {
+		got := check([]pkg{c.p})
+		if len(got) != 1 || !strings.Contains(got[0], c.want) {
+			t.Errorf("%s: got %q, want one line with %q", c.name, got, c.want)
+		}
+	}
+	fine := pkg{ImportPath: "stackagent/internal/wire", Imports: []string{"fmt", "stackagent/internal/units", "github.com/vmihailenco/msgpack/v5"}}
+	if got := check([]pkg{fine}); got != nil {
+		t.Errorf("allowed imports refused: %q", got)
+	}
+}
