@@ -203,6 +203,7 @@ int sa_wait_event(void);           /* called by Go; blocks */
 void sa_event_done(void);          /* called by Go when an event is dealt with */
 bool sa_await_done(uint64_t max_ns); /* called by the JVM's thread */
 char *sa_property(const char *name); /* a system property, malloc'ed, or NULL */
+char *sa_library_path(void);          /* of this library, malloc'ed, or NULL */
 void sa_say(const char *message);    /* one line on stderr */
 
 #endif

@@ -1,5 +1,7 @@
 /* What the JVM's threads tell the Go side and wait for, without entering Go. */
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "agent.h"
@@ -53,6 +55,11 @@ char *sa_property(const char *name) {
         (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)value);
     }
     return copy;
+}
+
+char *sa_library_path(void) {
+    Dl_info info;
+    return dladdr((void *)sa_library_path, &info) != 0 && info.dli_fname != NULL ? realpath(info.dli_fname, NULL) : NULL;
 }
 
 void sa_say(const char *message) {

@@ -36,8 +36,9 @@ bool sa_types_init(JNIEnv *env) {
     sa.thread_tid = (*env)->GetFieldID(env, sa.type_thread, "tid", "J");
     sa.thread_task_id = (*env)->GetFieldID(env, sa.type_thread, "stackagent$id", "J");
     bool ok = sa.for_name != NULL && sa.is_hidden != NULL && sa.class_slot != NULL && sa.context_slot != NULL &&
-              sa.thread_tid != NULL && sa.thread_task_id != NULL;
-    if (!ok && (*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+              sa.thread_tid != NULL;
+    /* NULL when exclude= names java.lang.Thread */
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     return ok;
 }
 

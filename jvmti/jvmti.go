@@ -8,8 +8,8 @@
 package jvmti
 
 /*
-#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter
-#cgo LDFLAGS: -lpthread
+#cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -Wno-unused-parameter
+#cgo LDFLAGS: -lpthread -ldl
 #include <stdlib.h>
 #include "agent.h"
 */
@@ -217,6 +217,16 @@ func Property(name string) string {
 	}
 	defer C.free(unsafe.Pointer(value))
 	return C.GoString(value)
+}
+
+// LibraryPath is the file that this library was loaded from, "" if unknown.
+func LibraryPath() string {
+	path := C.sa_library_path()
+	if path == nil {
+		return ""
+	}
+	defer C.free(unsafe.Pointer(path))
+	return C.GoString(path)
 }
 
 // Clock reads the agent's clock and CLOCK_MONOTONIC at one moment.

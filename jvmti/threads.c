@@ -102,6 +102,7 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 /* A thread that never ran a run() was made by the JVM for itself ("Notification
  * Thread"), though Thread's constructor was called for it. */
 static void withdraw_service_thread(JNIEnv *env, jthread thread, const sa_context *c) {
+    if (sa.thread_task_id == NULL) return;
     jlong id = (*env)->GetLongField(env, thread, sa.thread_task_id);
     if (!c->entered && id != 0) sa_withdraw(c, (uint64_t)id);
 }

@@ -1,0 +1,221 @@
+// Package agent is the Go side of the library that the JVM loads: it reads the
+// options, answers for classes, and brings what the probes have recorded to
+// the bus. It analyses nothing. Nothing here runs on a thread of the JVM.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"stackagent/agent/drain"
+	"stackagent/agent/instrument"
+	"stackagent/agent/options"
+	"stackagent/agent/publish"
+	"stackagent/internal/wire"
+	"stackagent/jvmti"
+)
+
+// Bounds of what we may cost the observed program.
+const (
+	ringBytes      = 1 << 20                // per thread that runs probes, touched as it fills
+	blockFor       = time.Second            // longest wait of a thread for room in its ring
+	patience       = 800 * time.Millisecond // below blockFor: the collector drops before threads do
+	bufferBytes    = 64 << 20               // batches that wait for the bus
+	memoryLimit    = 256 << 20              // soft limit of the Go heap
+	exitWait       = 10 * time.Second       // for the bus to take the last batches
+	exitWaitAway   = 200 * time.Millisecond // the same when the bus is away
+	noticeAfter    = 300 * time.Millisecond // of an outage
+	exitPoll       = 10 * time.Millisecond
+	exitNoteNormal = "exit"
+)
+
+// Agent implements jvmti.Handler.
+type Agent struct {
+	options   options.Options
+	token     string
+	weaver    *weaver
+	source    *source
+	collector *drain.Collector
+	publisher *publish.Publisher
+	stop      context.CancelFunc
+	stopped   chan struct{}
+}
+
+var _ jvmti.Handler = (*Agent)(nil)
+
+// Load implements jvmti.Handler.
+func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
+	opts, err := options.Parse(text)
+	if err == nil {
+		err = a.load(opts, text)
+	}
+	if err != nil {
+		if opts.Strict {
+			jvmti.Say(err.Error() + "; strict=true: the JVM does not start")
+			return jvmti.Config{}, jvmti.Refuse
+		}
+		jvmti.Say(err.Error() + "; the program runs without profiling")
+		return jvmti.Config{}, jvmti.Unprofiled
+	}
+	return jvmti.Config{
+		CPU:         slices.Contains(opts.Metrics, "cpu"),
+		Block:       opts.Overflow == options.OverflowBlock,
+		BlockFor:    blockFor,
+		RingBytes:   ringBytes,
+		CustomTasks: len(opts.Tasks) > 0,
+	}, jvmti.Profile
+}
+
+func (a *Agent) load(opts options.Options, text string) error {
+	a.options = opts
+	var err error
+	if a.token, err = opts.BusToken(os.Getenv); err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	a.options.Session = opts.SessionName(host, os.Getpid(), time.Now())
+	debug.SetGCPercent(50)
+	debug.SetMemoryLimit(memoryLimit)
+	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude}
+	for _, t := range opts.Tasks {
+		d, err := instrument.ParseTaskDefinition(t)
+		if err != nil {
+			return err
+		}
+		rules.Tasks = append(rules.Tasks, d)
+	}
+	image, err := openImage()
+	if err != nil {
+		return err
+	}
+	a.weaver = newWeaver(rules, image)
+	a.source = newSource(ringBytes, a.weaver)
+	if opts.Children {
+		return exportToChildren(text)
+	}
+	return nil
+}
+
+// exportToChildren makes the JVMs that this one starts load the agent too.
+func exportToChildren(text string) error {
+	const variable = "JAVA_TOOL_OPTIONS"
+	arg := "-agentpath:" + jvmti.LibraryPath() + "=" + options.ForChildren(text)
+	if old := os.Getenv(variable); old != "" {
+		arg = old + " " + arg
+	}
+	if err := os.Setenv(variable, arg); err != nil {
+		return fmt.Errorf("set %s for child JVMs: %w", variable, err)
+	}
+	return nil
+}
+
+// Transform implements jvmti.Handler.
+func (a *Agent) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer { return a.weaver.Transform(r) }
+
+// Ready implements jvmti.Handler.
+func (a *Agent) Ready(vm jvmti.VM) {
+	if err := a.ready(vm); err != nil {
+		jvmti.Say(err.Error() + "; nothing is recorded")
+	}
+}
+
+func (a *Agent) ready(vm jvmti.VM) error {
+	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics, a.options.NotAvailable)
+	publisher, err := publish.New(publish.Config{
+		URL:     a.options.Bus,
+		Session: a.options.Session,
+		Auth: publish.Auth{Token: a.token, CredsFile: a.options.Creds, TLSCA: a.options.TLSCA,
+			TLSCert: a.options.TLSCert, TLSKey: a.options.TLSKey},
+		MaxBytes: bufferBytes,
+		Grace:    noticeAfter,
+		Notice:   jvmti.Say,
+	})
+	if err != nil {
+		return err
+	}
+	a.publisher = publisher
+	a.collector, err = drain.NewCollector(drain.Config{
+		Session:  a.options.Session,
+		Hello:    func() *wire.Hello { return hello },
+		Patience: patience,
+	}, a.source, publisher)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop, a.stopped = stop, make(chan struct{})
+	go func() {
+		defer close(a.stopped)
+		if err := a.collector.Run(ctx); err != nil {
+			jvmti.Say(err.Error() + "; recording ends here")
+		}
+	}()
+	return nil
+}
+
+// Death implements jvmti.Handler: everything recorded goes out, within bounds.
+func (a *Agent) Death() {
+	defer func() {
+		if p := recover(); p != nil {
+			jvmti.Say(fmt.Sprintf("internal error at exit: %v; the last records are lost", p))
+		}
+	}()
+	if a.stopped == nil {
+		return
+	}
+	a.stop()
+	<-a.stopped
+	ctx, cancel := a.exitContext()
+	defer cancel()
+	running := jvmti.Running()
+	a.source.running = countExecutions(running)
+	a.source.os.expire()
+	if err := a.collector.Finish(ctx, running, exitNoteNormal); err != nil {
+		jvmti.Say(err.Error())
+	}
+	if left, err := a.publisher.Flush(ctx); err != nil && !errors.Is(err, publish.ErrClosed) {
+		jvmti.Say(fmt.Sprintf("the bus did not take the last %d batches; what they hold is lost", left.Batches))
+	}
+	a.publisher.Close()
+}
+
+// exitContext bounds the wait at exit, closely once the bus is known to be away.
+func (a *Agent) exitContext() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), exitWait)
+	go func() {
+		away := time.Duration(0)
+		for ctx.Err() == nil {
+			time.Sleep(exitPoll)
+			if away += exitPoll; !a.publisher.Away() {
+				away = 0
+			}
+			if away >= exitWaitAway {
+				cancel()
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// countExecutions counts the execution records in slots (jvmti/ring/record.h).
+func countExecutions(slots []byte) uint64 {
+	const slot, execution = 32, 1
+	n := uint64(0)
+	for at := 0; at+slot <= len(slots); {
+		if slots[at] != execution {
+			at += slot
+			continue
+		}
+		n++
+		at += 2 * slot
+	}
+	return n
+}

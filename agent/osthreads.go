@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+// osThreads reads the kernel's own account of this process's threads. The JVM's
+// service threads have no other voice.
+type osThreads struct{ last time.Time }
+
+const osThreadsEvery = time.Second
+
+// snapshot returns the account, or nil when the last one is recent.
+func (o *osThreads) snapshot() []wire.OSThread {
+	if time.Since(o.last) < osThreadsEvery {
+		return nil
+	}
+	o.last = time.Now()
+	entries, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil
+	}
+	var list []wire.OSThread
+	for _, e := range entries {
+		if t, err := readOSThread(e.Name()); err == nil { // it may just have ended
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// expire makes the next snapshot due.
+func (o *osThreads) expire() { o.last = time.Time{} }
+
+func readOSThread(tid string) (wire.OSThread, error) {
+	id, err := strconv.ParseInt(tid, 10, 32)
+	if err != nil {
+		return wire.OSThread{}, fmt.Errorf("thread id %q: %w", tid, err)
+	}
+	comm, err := os.ReadFile("/proc/self/task/" + tid + "/comm")
+	if err != nil {
+		return wire.OSThread{}, fmt.Errorf("name of thread %s: %w", tid, err)
+	}
+	t := wire.OSThread{OSID: int32(id), Name: strings.TrimSuffix(string(comm), "\n"),
+		CPU: units.NotMeasured, Run: units.NotMeasured}
+	stat, err := os.ReadFile("/proc/self/task/" + tid + "/schedstat")
+	if err == nil {
+		t.CPU, t.Run = parseSchedstat(string(stat))
+	}
+	return t, nil
+}
+
+// parseSchedstat reads "cpu_ns wait_ns timeslices".
+func parseSchedstat(s string) (cpu, wait units.Ns) {
+	cpu, wait = units.NotMeasured, units.NotMeasured
+	fields := strings.Fields(s)
+	if len(fields) < 2 {
+		return cpu, wait
+	}
+	if n, err := strconv.ParseInt(fields[0], 10, 64); err == nil {
+		cpu = units.Ns(n)
+	}
+	if n, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+		wait = units.Ns(n)
+	}
+	return cpu, wait
+}

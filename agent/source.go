@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"stackagent/agent/drain"
+	"stackagent/internal/wire"
+	"stackagent/jvmti"
+)
+
+// Reasons under which the probes lose events.
+const (
+	lostRingFull = "ring full"
+	lostTooDeep  = "nested too deep"
+)
+
+// source is what the collector drains: the rings, and the news beside them.
+type source struct {
+	*jvmti.Drainer
+	weaver  *weaver
+	running uint64 // executions that had not ended when the probes stopped
+	threads map[uint32]wire.Thread
+	os      osThreads
+}
+
+func newSource(ringBytes int, w *weaver) *source {
+	return &source{Drainer: jvmti.NewDrainer(ringBytes), weaver: w, threads: make(map[uint32]wire.Thread)}
+}
+
+// Clock implements drain.Source.
+func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
+
+// Meta implements drain.Source.
+func (s *source) Meta() drain.Meta {
+	news := jvmti.ReadNews()
+	for i := range news.Threads {
+		news.Threads[i] = s.merge(news.Threads[i])
+	}
+	return drain.Meta{
+		Classes:  news.Classes,
+		Threads:  news.Threads,
+		OS:       s.os.snapshot(),
+		Refusals: append(news.Refusals, s.weaver.takeRefusals()...),
+		Totals:   s.totals(),
+	}
+}
+
+func (s *source) totals() wire.Totals {
+	t := jvmti.ReadTotals()
+	totals := wire.Totals{
+		Executions: t.Executions + t.TooDeep + s.running,
+		Creations:  t.Creations,
+		Classes:    s.weaver.woven.Load(),
+	}
+	if t.Lost > 0 {
+		totals.Lost = append(totals.Lost, wire.Loss{Reason: lostRingFull, Events: t.Lost})
+	}
+	if t.TooDeep > 0 {
+		totals.Lost = append(totals.Lost, wire.Loss{Reason: lostTooDeep, Events: t.TooDeep})
+	}
+	return totals
+}
+
+// merge fills what a later description of a platform thread no longer knows
+// (a thread that has ended has no group) from the earlier one.
+func (s *source) merge(t wire.Thread) wire.Thread {
+	if t.Virtual {
+		return t
+	}
+	if old, ok := s.threads[t.ID]; ok {
+		t.Group = or(t.Group, old.Group)
+		t.Name = or(t.Name, old.Name)
+		t.Class = or(t.Class, old.Class)
+		t.Start = max(t.Start, old.Start)
+		t.OSID = max(t.OSID, old.OSID)
+	}
+	if t.End != 0 {
+		delete(s.threads, t.ID)
+	} else {
+		s.threads[t.ID] = t
+	}
+	return t
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

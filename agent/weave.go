@@ -1,0 +1,149 @@
+package agent
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"stackagent/agent/instrument"
+	"stackagent/agent/jimage"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/jvmti"
+)
+
+// weaver answers for the classes on their way into the JVM.
+type weaver struct {
+	options   instrument.Options
+	hierarchy *instrument.ImageHierarchy // of the JDK's own classes
+	woven     atomic.Uint64
+
+	mu       sync.Mutex
+	refusals map[string]*wire.Refusal
+}
+
+func newWeaver(options instrument.Options, image *jimage.Image) *weaver {
+	return &weaver{
+		options:   options,
+		hierarchy: instrument.NewImageHierarchy(image.Class, options),
+		refusals:  make(map[string]*wire.Refusal),
+	}
+}
+
+// supertypes answers from what the JVM has told about the supertypes of one
+// class, then from the JDK's image; it notes what it learned in the request.
+type supertypes struct {
+	request *jvmti.ClassRequest
+	image   instrument.Hierarchy
+}
+
+// Kinds implements instrument.Hierarchy.
+func (s supertypes) Kinds(class string) (units.Kinds, bool) {
+	for i := range s.request.Supertypes {
+		t := &s.request.Supertypes[i]
+		if t.Name != class {
+			continue
+		}
+		if !t.Known {
+			t.Kinds, t.Known = s.image.Kinds(class)
+		}
+		return t.Kinds, t.Known
+	}
+	return s.image.Kinds(class)
+}
+
+// Transform implements part of jvmti.Handler.
+func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
+	in := instrument.Input{
+		Class:    r.Bytes,
+		Supers:   supertypes{r, w.hierarchy},
+		Mode:     instrument.ModeFull,
+		Platform: r.Platform,
+		Hidden:   r.Hidden,
+	}
+	if r.Mode == jvmti.ModeStructure {
+		in.Mode = instrument.ModeStructure
+	}
+	plan, err := instrument.NewPlan(in, w.options)
+	if err == nil && plan != nil {
+		var woven []byte
+		if woven, err = plan.Weave(); err == nil {
+			w.woven.Add(1)
+			return jvmti.ClassAnswer{Woven: woven, Label: label(r)}
+		}
+	}
+	if err != nil {
+		w.refuse(err, r.Name)
+	}
+	return jvmti.ClassAnswer{}
+}
+
+// label names a lambda after its host class and the method it calls.
+func label(r *jvmti.ClassRequest) string {
+	if !r.Hidden || !strings.Contains(r.Name, "$$Lambda") {
+		return ""
+	}
+	target, _ := instrument.LambdaTarget(r.Bytes)
+	return instrument.LambdaName(r.Name, target)
+}
+
+func (w *weaver) refuse(err error, class string) {
+	reason := err.Error()
+	var refusal *instrument.Refusal
+	if errors.As(err, &refusal) {
+		reason = string(refusal.Reason)
+	}
+	w.count(wire.Refusal{Reason: reason, Count: 1, Sample: strings.ReplaceAll(class, "/", ".")})
+}
+
+func (w *weaver) count(r wire.Refusal) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if sum := w.refusals[r.Reason]; sum != nil {
+		sum.Count += r.Count
+		return
+	}
+	w.refusals[r.Reason] = &r
+}
+
+// takeRefusals returns what was refused since the last call, by reason.
+func (w *weaver) takeRefusals() []wire.Refusal {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []wire.Refusal
+	for _, r := range w.refusals {
+		list = append(list, *r)
+	}
+	clear(w.refusals)
+	return list
+}
+
+// openImage opens the class image of the JDK that this process runs, found by
+// its libjvm.so (the property java.home cannot be asked for this early).
+func openImage() (*jimage.Image, error) {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return nil, fmt.Errorf("find the JVM's library: %w", err)
+	}
+	defer maps.Close()
+	lines := bufio.NewScanner(maps)
+	for lines.Scan() {
+		path := lines.Text()
+		if !strings.HasSuffix(path, "/libjvm.so") {
+			continue
+		}
+		path = path[strings.IndexByte(path, '/'):]
+		modules := filepath.Join(filepath.Dir(filepath.Dir(path)), "modules")
+		image, err := jimage.Open(modules)
+		if err != nil {
+			return nil, fmt.Errorf("read the JDK's classes: %w", err)
+		}
+		return image, nil
+	}
+	return nil, errors.New("find the JVM's library: no libjvm.so is mapped")
+}
