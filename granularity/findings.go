@@ -143,12 +143,11 @@ func whereWork(f Facts) string {
 		sum += r.WorkShare
 		names = append(names, fmt.Sprintf("%s (%s)", r.Class, units.FormatPercent(r.WorkShare)))
 	}
-	verb := "holds"
-	if len(names) > 1 {
-		verb = "hold"
+	work := f.Total.WorkMetric().Label()
+	if len(names) == 1 {
+		return fmt.Sprintf("%s holds %s of the %s of all tasks.", rows[0].Class, units.FormatPercent(rows[0].WorkShare), work)
 	}
-	return fmt.Sprintf("%s %s %s of the %s of all tasks.", join(names), verb,
-		units.FormatPercent(min(sum, 1)), f.Total.WorkMetric().Label())
+	return fmt.Sprintf("%s hold %s of the %s of all tasks.", join(names), units.FormatPercent(min(sum, 1)), work)
 }
 
 func busy(f Facts) string {
@@ -253,16 +252,16 @@ func lost(f Facts) string {
 	if f.LostEvents == 0 && f.LostBatches == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s were lost (%s that never arrived included): counts and sums are too low by that, "+
+	return fmt.Sprintf("%s lost (%s never arrived): counts and sums are too low by as much, "+
 		"shares and quantiles describe what was stored.",
-		plural(int64(f.LostEvents), "event", "events"), plural(int64(f.LostBatches), "batch", "batches"))
+		plural(int64(f.LostEvents), "event was", "events were"), plural(int64(f.LostBatches), "batch", "batches"))
 }
 
 func running(f Facts) string {
 	if f.Running <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s still running at the end: counted as executions, but without a value in the distributions.",
+	return fmt.Sprintf("%s still running at the end: counted, but without a value in the distributions.",
 		plural(f.Running, "execution was", "executions were"))
 }
 

@@ -13,7 +13,7 @@ type Figures struct {
 	Metrics []granularity.Metric // the measured ones
 	// Shapes has, per metric, the distribution of all executions first, then
 	// of the classes with the most work. Program classes come before the
-	// platform's.
+	// platform's; bodies of threads are in the first one only.
 	Shapes map[granularity.Metric][]Shape
 	Grid   granularity.Grid
 	Total  *granularity.Series // all executions
@@ -195,12 +195,10 @@ func (b *builder) figures(s *Summary, order []rowGroup, whole [granularity.NMetr
 		}
 		f.Shapes[m] = shapes
 	}
-	busiest := slices.Clone(order)
+	busiest := notBodies(order)
 	slices.SortStableFunc(busiest, func(a, c rowGroup) int { return cmp.Compare(c.row.Executions, a.row.Executions) })
 	for _, c := range busiest[:min(len(busiest), b.opts.Classes)] {
-		if c.row.Executions > 0 {
-			f.ByClass = append(f.ByClass, ClassSeries{c.row.Class, c.row.JDK, c.group.Series})
-		}
+		f.ByClass = append(f.ByClass, ClassSeries{c.row.Class, c.row.JDK, c.group.Series})
 	}
 	return f
 }
@@ -210,24 +208,37 @@ func shapeOf(label string, jdk bool, v *granularity.Values) Shape {
 }
 
 // choose picks the classes with a curve of their own: the program's classes by
-// work, filled up with the platform's. Bodies of threads come last: one value
-// per thread is hardly a distribution.
+// work, filled up with the platform's.
 func (b *builder) choose(order []rowGroup) []rowGroup {
-	rankOf := func(r rowGroup) int {
+	ran := notBodies(order)
+	slices.SortStableFunc(ran, func(a, c rowGroup) int {
 		switch {
-		case isBody(r.row.Class, r.row.Kinds):
-			return 2
-		case r.row.JDK:
-			return 1
+		case a.row.JDK == c.row.JDK:
+			return 0
+		case c.row.JDK:
+			return -1
 		}
-		return 0
-	}
-	var ran []rowGroup
-	for _, r := range order {
-		if r.row.Executions > 0 {
-			ran = append(ran, r)
-		}
-	}
-	slices.SortStableFunc(ran, func(a, c rowGroup) int { return rankOf(a) - rankOf(c) })
+		return 1
+	})
 	return ran[:min(len(ran), b.opts.Classes)]
+}
+
+// notBodies are the classes that were executed, without the bodies of threads:
+// one value per thread is hardly a distribution, and they run all the time. If
+// there is nothing else they stay.
+func notBodies(order []rowGroup) []rowGroup {
+	var ran, own []rowGroup
+	for _, r := range order {
+		if r.row.Executions == 0 {
+			continue
+		}
+		ran = append(ran, r)
+		if !isBody(r.row.Class, r.row.Kinds) {
+			own = append(own, r)
+		}
+	}
+	if len(own) == 0 {
+		return ran
+	}
+	return own
 }
