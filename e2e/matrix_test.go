@@ -1,0 +1,106 @@
+// Package e2e_test runs whole programs under `shadow run` and compares what comes out with what is
+// known: the counts of examples/*/oracle.json, and the programs' own output and exit code.
+//
+// By default a part of the matrix runs; STACKAGENT_E2E=full runs every example on every JDK and
+// collector, and in every mode of the JVM.
+package e2e_test
+
+import (
+	"os"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+func full() bool { return os.Getenv("STACKAGENT_E2E") == "full" }
+
+// The counts of every example equal its oracle, on every JDK; the collector
+// goes round so that each sees a quarter of the examples.
+func TestExamples(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		for i, o := range testjvm.Oracles(t) {
+			if o.Manual || jdk.Version < o.MinJDK || (o.Slow && !full()) {
+				continue
+			}
+			collectors := testjvm.Collectors
+			if !full() {
+				collectors = collectors[(i+jdk.Version)%len(collectors):][:1]
+			}
+			for _, gc := range collectors {
+				t.Run(jdk.String()+"/"+o.Name+"/"+gc.Name, func(t *testing.T) {
+					checkExample(t, o, jdk, gc.Flag)
+				})
+			}
+		}
+	}
+}
+
+// The modes of the JVM that change how woven code runs.
+func TestModes(t *testing.T) {
+	modes := []struct {
+		name     string
+		flags    []string
+		examples []string
+	}{
+		{"int", []string{"-Xint"}, []string{"kinds", "ctors", "inherit", "throwing", "pool", "hiddenclass"}},
+		{"comp", []string{"-Xcomp"}, []string{"kinds", "nested"}},
+		{"jni", []string{"-Xcheck:jni"}, []string{"kinds", "pool", "throwing", "lambdas"}},
+		{"verify", []string{"-Xverify:all"}, []string{"kinds", "ctors", "inherit", "lambdas", "loaders", "streams"}},
+		{"nocds", []string{"-Xshare:off"}, []string{"kinds", "pool", "lambdas"}},
+		{"preserve", []string{"-XX:+PreserveFramePointer", "-XX:-Inline"}, []string{"throwing", "stackoverflow"}},
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		for _, mode := range modes {
+			examples := mode.examples
+			if !full() {
+				examples = examples[:2]
+			}
+			for _, name := range examples {
+				t.Run(jdk.String()+"/"+mode.name+"/"+name, func(t *testing.T) {
+					checkExample(t, testjvm.Example(t, name), jdk, mode.flags...)
+				})
+			}
+		}
+	}
+}
+
+// checkExample runs an example without and with the agent and compares
+// the two runs, and the profile with the oracle.
+func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...string) {
+	cmd := o.Command(t, jdk, flags...)
+	plain := cmd.Plain(t)
+	p := cmd.Profile(t)
+	sameBehaviour(t, o, plain, p.Result)
+
+	stats := p.Stats(t)
+	if stats.Lost.Events != 0 || stats.Lost.Batches != 0 {
+		t.Errorf("lost %d events, %d batches", stats.Lost.Events, stats.Lost.Batches)
+	}
+	var tasks []map[string]string
+	if !o.Slow { // millions of rows are not read as text
+		tasks = p.Tasks(t)
+	}
+	for _, wrong := range o.Compare(p.Hotspots(t), tasks) {
+		t.Error(wrong)
+	}
+	if t.Failed() {
+		t.Logf("all classes: %+v", p.Hotspots(t))
+	}
+}
+
+// sameBehaviour checks that the agent did not change what the program does.
+func sameBehaviour(t *testing.T, o testjvm.Oracle, plain, profiled testjvm.Result) {
+	t.Helper()
+	if plain.Exit != o.Exit {
+		t.Errorf("without the agent: exit %d, want %d", plain.Exit, o.Exit)
+	}
+	if profiled.Exit != plain.Exit {
+		t.Errorf("exit %d with the agent, %d without\n%s", profiled.Exit, plain.Exit, profiled.Stderr)
+	}
+	if o.Stdout != nil && profiled.Stdout != plain.Stdout {
+		t.Errorf("stdout with the agent:\n%s\nwithout:\n%s", profiled.Stdout, plain.Stdout)
+	}
+	if profiled.Stderr != plain.Stderr {
+		t.Errorf("stderr with the agent:\n%s\nwithout:\n%s", profiled.Stderr, plain.Stderr)
+	}
+}
