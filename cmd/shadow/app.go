@@ -67,6 +67,9 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) 
 
 // Run is the whole command; it gives the exit code.
 func Run(ctx context.Context, args []string, env Env) int {
+	if args == nil {
+		args = []string{} // nil would mean those of the process
+	}
 	started := false
 	root := newRoot(env)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }

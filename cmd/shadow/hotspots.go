@@ -77,23 +77,31 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, by string) error {
 	case "csv":
 		return l.hotspotsCSV(rows, by)
 	}
-	t := table.New(right("work"), right("share"), right("executions"), right("created"), right("never"), right("threads"),
-		right("median"), right("p99"), right("max"), table.Column{Title: by, Flexible: true})
+	return l.render(hotspotTable(rows, by), total)
+}
+
+func hotspotTable(rows []granularity.Hotspot, by string) *table.Table {
+	columns := []table.Column{right("work"), right("share"), right("executions")}
+	if by == "class" { // a thread has no creations of its own
+		columns = append(columns, right("created"), right("never"), right("threads"))
+	}
+	t := table.New(append(columns, right("median"), right("p99"), right("max"), table.Column{Title: by, Flexible: true})...)
 	for i := range rows {
 		r := &rows[i]
-		d := r.Metrics[r.WorkMetric()]
+		cells := []string{"n/a", "n/a", units.FormatExact(r.Executions)}
 		quantiles := []string{"n/a", "n/a", "n/a"}
-		if d.Count > 0 {
+		if d := r.Metrics[r.WorkMetric()]; d.Count > 0 {
+			cells[0], cells[1] = units.FormatNs(r.Work), units.FormatPercent(r.WorkShare)
 			quantiles = []string{units.FormatNs(d.P50), units.FormatNs(d.P99), units.FormatNs(d.Max)}
 		}
-		name, created, never := r.Class, units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted)
-		if by == "thread" { // a thread has no creations of its own
-			name, created, never = r.Thread, "", ""
+		name := r.Thread
+		if by == "class" {
+			name = r.Class
+			cells = append(cells, units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted), units.FormatExact(r.Threads))
 		}
-		t.Row(units.FormatNs(r.Work), units.FormatPercent(r.WorkShare), units.FormatExact(r.Executions), created, never,
-			units.FormatExact(r.Threads), quantiles[0], quantiles[1], quantiles[2], name)
+		t.Row(append(append(cells, quantiles...), name)...)
 	}
-	return l.render(t, total)
+	return t
 }
 
 func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
@@ -112,10 +120,14 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 			name, kinds = r.Thread, r.ThreadKind
 		}
 		row := []string{csvName(name), kinds}
-		for _, n := range []int64{r.Created, r.Executions, r.NeverExecuted, r.Threads, r.Nested, r.Threw, r.Running, int64(r.Work)} {
+		for _, n := range []int64{r.Created, r.Executions, r.NeverExecuted, r.Threads, r.Nested, r.Threw, r.Running} {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
-		row = append(row, strconv.FormatFloat(r.WorkShare, 'g', 6, 64), strconv.FormatFloat(r.ExecutionShare, 'g', 6, 64))
+		work, share := "", "" // not measured
+		if r.Metrics[r.WorkMetric()].Count > 0 {
+			work, share = strconv.FormatInt(int64(r.Work), 10), strconv.FormatFloat(r.WorkShare, 'g', 6, 64)
+		}
+		row = append(row, work, share, strconv.FormatFloat(r.ExecutionShare, 'g', 6, 64))
 		for _, m := range metrics {
 			row = append(row, distributionCells(r.Metrics[m])...)
 		}

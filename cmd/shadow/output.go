@@ -89,11 +89,13 @@ func writeCSV(w io.Writer, header []string, rows [][]string) error {
 // clean makes text of a foreign program safe to print.
 func clean(s string) string { return table.Clean(s) }
 
-// csvName makes a name safe in a spreadsheet, which takes a cell that begins
-// with one of these for a formula (OWASP, "CSV Injection").
+// csvName makes a name safe on a terminal and in a spreadsheet, which takes a
+// cell that begins with one of these for a formula (OWASP, "CSV Injection").
+// JSON and Parquet hold names as they are.
 func csvName(s string) string {
+	defused := clean(s)
 	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
+		return "'" + defused
 	}
-	return s
+	return defused
 }

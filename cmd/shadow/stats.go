@@ -83,12 +83,15 @@ func right(title string) table.Column { return table.Column{Title: title, Right:
 
 func printFindings(w io.Writer, s *summary.Summary) error {
 	for _, f := range s.Findings {
-		if _, err := fmt.Fprintf(w, "\n%s: %s", f.Kind, clean(f.Text)); err != nil {
+		kind := ""
+		if f.Kind != granularity.Fact {
+			kind = string(f.Kind) + ": "
+		}
+		if _, err := fmt.Fprintf(w, "\n%s%s", kind, clean(f.Text)); err != nil {
 			return fmt.Errorf("printing findings: %w", err)
 		}
 	}
-	_, err := fmt.Fprintln(w)
-	if err != nil {
+	if _, err := fmt.Fprintln(w); err != nil {
 		return fmt.Errorf("printing findings: %w", err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -89,7 +90,10 @@ func (t *Table) Render(w io.Writer, o Options) error {
 			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
 		}
 	}
-	p.AppendHeader(header)
+	titled := slices.ContainsFunc(t.columns, func(c Column) bool { return c.Title != "" })
+	if titled {
+		p.AppendHeader(header)
+	}
 	p.SetColumnConfigs(configs)
 	for _, row := range t.rows {
 		cells := make(pretty.Row, len(row))
@@ -99,7 +103,7 @@ func (t *Table) Render(w io.Writer, o Options) error {
 		p.AppendRow(cells)
 	}
 	out := p.Render()
-	if first, rest, ok := strings.Cut(out, "\n"); o.Color {
+	if first, rest, ok := strings.Cut(out, "\n"); o.Color && titled {
 		out = ansiBold + first + ansiReset
 		if ok {
 			out += "\n" + rest

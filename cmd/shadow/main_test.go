@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fakeVariable makes this test program behave as a JVM with the agent.
+const fakeVariable = "SHADOW_TEST_FAKE_JVM"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(fakeVariable); mode != "" {
+		if err := fakeJVM(mode, os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, "fake JVM:", err)
+			os.Exit(99)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// shadow runs the command in this process.
+func shadow(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	env := Env{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append(os.Environ(), environ...),
+		Executable: func() (string, error) { return "/nowhere/shadow", nil },
+		Now:        func() time.Time { return time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC) }}
+	code = Run(context.Background(), args, env)
+	return code, o.String(), e.String()
+}
+
+// compare checks text against a golden file.
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	path := golden(name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (go test -update writes it anew)\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	dir := makeSession(t, t.TempDir())
+	addCounters(t, dir)
+	tests := []struct {
+		name string
+		args []string
+	}{
+		{"stats", []string{"stats", dir}},
+		{"stats_json", []string{"stats", dir, "--format", "json"}},
+		{"stats_csv", []string{"stats", dir, "--format", "csv"}},
+		{"stats_app", []string{"stats", dir, "--app"}},
+		{"hotspots", []string{"hotspots", dir}},
+		{"hotspots_json", []string{"hotspots", dir, "--format", "json", "--top", "1"}},
+		{"hotspots_csv", []string{"hotspots", dir, "--format", "csv"}},
+		{"hotspots_app_count", []string{"hotspots", dir, "--app", "--sort", "count", "--top", "2"}},
+		{"hotspots_thread", []string{"hotspots", dir, "--by", "thread"}},
+		{"tasks", []string{"tasks", dir}},
+		{"tasks_csv", []string{"tasks", dir, "--format", "csv"}},
+		{"tasks_json_top", []string{"tasks", dir, "--format", "json", "--top", "1"}},
+		{"tasks_class", []string{"tasks", dir, "--class", "com.acme.Main*"}},
+		{"threads", []string{"threads", dir}},
+		{"threads_json", []string{"threads", dir, "--format", "json"}},
+		{"threads_csv", []string{"threads", dir, "--format", "csv"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			code, out, errs := shadow(t, nil, test.args...)
+			if code != 0 {
+				t.Fatalf("exit code %d: %s", code, errs)
+			}
+			text := out
+			if errs != "" {
+				text += "--- stderr\n" + errs
+			}
+			text = strings.ReplaceAll(text, dir, "DIR")
+			if strings.ContainsRune(text, '\x1b') {
+				t.Error("an escape sequence of a hostile name came through")
+			}
+			compare(t, test.name, text)
+		})
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	dir := makeSession(t, t.TempDir())
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{nil, "which verb?"},
+		{[]string{"frobnicate"}, "unknown command"},
+		{[]string{"stats"}, "which session?"},
+		{[]string{"stats", dir, dir}, "one session folder is wanted"},
+		{[]string{"stats", dir, "--format", "yaml"}, "use one of table, json, csv"},
+		{[]string{"stats", dir, "--nonsense"}, "unknown flag: --nonsense"},
+		{[]string{"stats", dir, "--class", "[z-a"}, "bad class pattern"},
+		{[]string{"hotspots", dir, "--by", "site"}, "not recorded by this version"},
+		{[]string{"hotspots", dir, "--by", "executor"}, "not recorded by this version"},
+		{[]string{"hotspots", dir, "--by", "moon"}, "use class or thread"},
+		{[]string{"hotspots", dir, "--sort", "colour"}, "unknown sort key"},
+		{[]string{"hotspots", dir, "--sort", "queue"}, "queue times are not recorded"},
+		{[]string{"hotspots", dir, "--top", "-1"}, "--top -1"},
+		{[]string{"hotspots", dir, "--top", "many"}, "invalid argument"},
+		{[]string{"tasks", dir, "--format", "tgp"}, "not written by this version"},
+		{[]string{"tasks", dir, "--format", "parquet"}, "name a file with -o"},
+		{[]string{"tasks", dir, "--class", "[z-a"}, "bad class pattern"},
+		{[]string{"report"}, "which session?"},
+		{[]string{"report", dir, dir}, "need a folder"},
+		{[]string{"report", dir, "--figures", "pie"}, "--figures pie"},
+		{[]string{"report", dir, "--figure-format", "bmp"}, "--figure-format bmp"},
+		{[]string{"report", dir, "-o", "x.svg"}, "takes one figure"},
+		{[]string{"run"}, "no command given"},
+		{[]string{"run", "--metric", "wall+joy", "--", "true"}, `"joy" is none of`},
+		{[]string{"run", "--detail", "some", "--", "true"}, "--detail some"},
+		{[]string{"run", "--overflow", "explode", "--", "true"}, "--overflow explode"},
+		{[]string{"run", "--include", "a,b", "--", "true"}, "commas"},
+		{[]string{"serve", "extra"}, "unknown command"},
+		{[]string{"serve", "--http", "here"}, "want HOST:PORT"},
+		{[]string{"serve", "--nats", "nats://x", "--listen", "127.0.0.1:1"}, "give one of them"},
+		{[]string{"doctor", "--format", "parquet"}, "use one of"},
+	}
+	for _, test := range tests {
+		code, out, errs := shadow(t, nil, test.args...)
+		if code != 2 || !strings.Contains(errs, test.want) || out != "" {
+			t.Errorf("%q: exit code %d, want 2 with %q\nstdout: %s\nstderr: %s", test.args, code, test.want, out, errs)
+		}
+		if !strings.Contains(errs, "--help'.\n") {
+			t.Errorf("%q: no hint to the help: %s", test.args, errs)
+		}
+	}
+}
+
+func TestExplainedFailures(t *testing.T) {
+	empty := t.TempDir()
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lib := agentLibrary(t)
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"stats", empty + "/missing"}, "no such file"},
+		{[]string{"stats", empty}, "not a session"},
+		{[]string{"run", "--", "true"}, "libstackagent.so: no such file"},
+		{[]string{"run", "--agent", filepath.Join(full, "file"), "--", "true"}, "is not a shared library"},
+		{[]string{"run", "--agent", lib, "-o", full, "--", "true"}, "exists and is not empty"},
+		{[]string{"run", "--agent", lib, "-o", filepath.Join(full, "file"), "--", "true"}, "is not a folder"},
+		{[]string{"run", "--agent", lib, "-o", filepath.Join(empty, "s"), "--", "no-such-command-here"}, "no-such-command-here: no such command in PATH"},
+		{[]string{"serve", "--store", empty, "--listen", "0.0.0.0:0"}, "beyond loopback and there is no token"},
+		{[]string{"serve", "--store", empty, "--listen", "127.0.0.1:0", "--http", ":0"}, "beyond loopback and there is no token"},
+		{[]string{"serve", "--store", empty, "--token-file", filepath.Join(full, "file")}, "holds no token"},
+	}
+	for _, test := range tests {
+		code, out, errs := shadow(t, []string{agentVariable + "="}, test.args...)
+		if code != 1 || !strings.Contains(errs, test.want) || out != "" {
+			t.Errorf("%q: exit code %d, want 1 with %q\nstdout: %s\nstderr: %s", test.args, code, test.want, out, errs)
+		}
+		if n := strings.Count(errs, "\n"); n != 1 {
+			t.Errorf("%q: %d lines on stderr, want one: %s", test.args, n, errs)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(empty, "s")); err == nil {
+		t.Error("the session folder of a run that did not start is left behind")
+	}
+}
+
+// agentLibrary builds something that passes for the agent.
+func agentLibrary(t *testing.T) string {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler to build a library with")
+	}
+	lib := filepath.Join(t.TempDir(), "libstackagent.so")
+	cmd := exec.Command(cc, "-shared", "-fPIC", "-x", "c", "-o", lib, "-")
+	cmd.Stdin = strings.NewReader("int Agent_OnLoad(void *vm, char *o, void *r) { return 0; }")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return lib
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	code, out, _ := shadow(t, nil, "--version")
+	if code != 0 || !strings.HasPrefix(out, "shadow ") {
+		t.Errorf("--version: %d, %q", code, out)
+	}
+	for _, verb := range []string{"run", "serve", "stats", "tasks", "hotspots", "threads", "report", "doctor"} {
+		code, out, errs := shadow(t, nil, verb, "--help")
+		if code != 0 || !strings.Contains(out, "Examples:") || errs != "" {
+			t.Errorf("%s --help: %d, %s%s", verb, code, out, errs)
+		}
+	}
+	if code, out, _ := shadow(t, nil, "completion", "bash"); code != 0 || !strings.Contains(out, "__start_shadow") {
+		t.Errorf("completion bash: %d", code)
+	}
+}

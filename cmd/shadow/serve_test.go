@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stackagent/shadow/ingest"
+	"stackagent/shadow/store"
+)
+
+// safeBuffer can be read while the command writes.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// startServe runs shadow serve until the test ends it.
+func startServe(t *testing.T, dir string) (busURL, pageURL string, stop func() (int, string)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var errs safeBuffer
+	env := Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir}, env)
+	}()
+	t.Cleanup(cancel)
+	says := regexp.MustCompile(`bus (nats://\S+), page (http://\S+), store`)
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if m := says.FindStringSubmatch(errs.String()); m != nil {
+			return m[1], m[2], func() (int, string) {
+				cancel()
+				return <-ended, errs.String()
+			}
+		}
+	}
+	t.Fatalf("serve does not start: %s", errs.String())
+	return "", "", nil
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != 200 {
+		t.Fatalf("%s: %s %v %s", url, r.Status, err, b)
+	}
+	return string(b)
+}
+
+func TestServe(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	busURL, pageURL, stop := startServe(t, dir)
+	if page := get(t, pageURL); !strings.Contains(page, "No JVM has connected yet") {
+		t.Errorf("empty page: %s", page)
+	}
+	token, err := os.ReadFile(filepath.Join(dir, tokenName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, tokenName)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("token file: %v, %v", info.Mode(), err)
+	}
+	if err := send(busURL, "wrong-token-wrong-token", "h"); err == nil {
+		t.Error("the bus takes a wrong token")
+	}
+	if err := send(busURL, string(token), "h"); err != nil {
+		t.Fatal(err)
+	}
+	var rows []pageRow
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if err := json.Unmarshal([]byte(get(t, pageURL+"sessions.json")), &rows); err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 1 && rows[0].State == store.EndedExit {
+			break
+		}
+	}
+	if len(rows) != 1 || rows[0].Executions != 3 || rows[0].Program != "com.acme.Fake" || rows[0].State != store.EndedExit {
+		t.Fatalf("sessions: %+v", rows)
+	}
+	if page := get(t, pageURL); !strings.Contains(page, "com.acme.Fake") {
+		t.Errorf("page: %s", page)
+	}
+	// A second shadow is kept out of the store.
+	if code, _, errs := shadow(t, nil, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir); code != 1 || !strings.Contains(errs, "in use by another shadow") {
+		t.Errorf("second shadow: exit code %d: %s", code, errs)
+	}
+	code, errs := stop()
+	if code != 0 || !strings.Contains(errs, "ended; sessions are in") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	if code, out, errs := shadow(t, nil, "stats", rows[0].Folder, "--format", "json"); code != 0 || !strings.Contains(out, `"executions": 3`) {
+		t.Errorf("stats of the stored session: %d, %s%s", code, out, errs)
+	}
+	// The token stays the same when the shadow starts again.
+	_, _, stop = startServe(t, dir)
+	stop()
+	if again, err := os.ReadFile(filepath.Join(dir, tokenName)); err != nil || string(again) != string(token) {
+		t.Errorf("token changed: %v", err)
+	}
+}
+
+func TestPageGuards(t *testing.T) {
+	hostile := ingest.Progress{Session: "s", JVM: store.JVM{MainClass: "<script>alert(1)</script>\x1b"}, LastBatch: time.Unix(1, 0)}
+	p := page{sessions: func() []ingest.Progress { return []ingest.Progress{hostile} }, now: func() time.Time { return time.Unix(3, 0) }}
+	ask := func(p page, host, user, password string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("GET", "http://"+host+"/", nil)
+		if password != "" {
+			r.SetBasicAuth(user, password)
+		}
+		w := httptest.NewRecorder()
+		p.handler().ServeHTTP(w, r)
+		return w
+	}
+	open := ask(p, "127.0.0.1:7077", "", "")
+	if open.Code != 200 || strings.Contains(open.Body.String(), "<script>") || strings.ContainsRune(open.Body.String(), '\x1b') {
+		t.Errorf("hostile names: %d %s", open.Code, open.Body)
+	}
+	if !strings.Contains(open.Body.String(), "last heard of 2.00 s ago") || !strings.Contains(open.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%v %s", open.Header(), open.Body)
+	}
+	for _, host := range []string{"localhost:1", "[::1]:7077", "localhost"} {
+		if w := ask(p, host, "", ""); w.Code != 200 {
+			t.Errorf("%s: %d", host, w.Code)
+		}
+	}
+	for _, host := range []string{"evil.example", "evil.example:7077", "10.0.0.1"} {
+		if w := ask(p, host, "", ""); w.Code != http.StatusForbidden {
+			t.Errorf("without a token %s is answered: %d", host, w.Code)
+		}
+	}
+	p.token = "0123456789abcdef"
+	for password, want := range map[string]int{"": 401, "wrong": 401, p.token: 200} {
+		if w := ask(p, "box.example", "any", password); w.Code != want {
+			t.Errorf("password %q: %d, want %d", password, w.Code, want)
+		}
+	}
+}

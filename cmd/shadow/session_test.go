@@ -1,0 +1,103 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"stackagent/hpc"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+const (
+	us = 1_000
+	ms = 1_000_000
+)
+
+// makeSession writes a small session whose every figure is known:
+// com.acme.Job: tasks 1..5 created, 1..4 executed (2 twice, 4 threw), 5 never;
+// its work is nested in a worker's body; a lambda, still running at the end;
+// a class and a thread with hostile names.
+func makeSession(t *testing.T, root string) string {
+	t.Helper()
+	w, err := store.OpenWriter(root, "s1", "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const from = 1_000 * ms
+	w.Manifest = store.Manifest{
+		Session: "s1", WallUnixNs: 1_700_000_000_000_000_000, StartNs: from, EndNs: from + 100*ms,
+		JVM: store.JVM{PID: 42, Host: "box", Version: "21.0.2", Name: "OpenJDK", MainClass: "com.acme.Main", GC: "G1", CPUs: 2,
+			AgentVersion: "test", Clock: "tsc", CPUClock: "user page"},
+		Metrics:      []string{"wall", "cpu"},
+		NotAvailable: map[string]string{"instructions": "not measured by this version"},
+		Produced:     store.Counts{Executions: 9, Creations: 7},
+		Lost:         store.Lost{ByReason: map[string]uint64{"ring full": 1}},
+		Ended:        store.EndedExit,
+	}
+	if err := w.Commit(samplePart(from)); err != nil {
+		t.Fatal(err)
+	}
+	return w.Dir()
+}
+
+func samplePart(from units.MonoNs) *store.Part {
+	exec := func(id, outer uint64, class, thread uint32, start, wall, cpu units.Ns, flags wire.ExecutionFlags) store.Execution {
+		x := store.Execution{TaskID: id, OuterTaskID: outer, Class: class, Thread: thread, Flags: uint16(flags),
+			StartNs: from + units.MonoNs(start), EndNs: from + units.MonoNs(start+wall), WallNs: wall, CPUNs: cpu, SelfWallNs: wall, SelfCPUNs: cpu}
+		if outer != 0 {
+			x.Depth = 1
+		}
+		return x
+	}
+	running := exec(7, 0, 3, 1, 50*ms, 0, units.NotMeasured, wire.Running)
+	running.EndNs, running.WallNs, running.SelfWallNs, running.SelfCPUNs = 0, units.NotMeasured, units.NotMeasured, units.NotMeasured
+	worker := exec(6, 0, 2, 2, 1*ms, 40*ms, 31*ms, 0)
+	worker.SelfWallNs, worker.SelfCPUNs = 9*ms, ms
+	p := &store.Part{Range: store.Range{From: 1, To: 1}, Executions: []store.Execution{
+		exec(1, 6, 1, 2, 2*ms, 10*ms, 10*ms, 0), exec(2, 6, 1, 2, 13*ms, 5*ms, 5*ms, 0),
+		exec(3, 6, 1, 2, 19*ms, 1*ms, 500*us, 0), exec(2, 6, 1, 2, 21*ms, 5*ms, 4500*us, 0),
+		exec(4, 6, 1, 2, 27*ms, 10*ms, 10*ms, wire.Threw), worker,
+		exec(8, 0, 4, 3, 60*ms, 2*us, 2*us, wire.CreationUnseen), running,
+	}}
+	for id := uint64(1); id <= 6; id++ {
+		class, thread := uint32(1), uint32(1)
+		if id == 6 {
+			class = 2
+		}
+		p.Creations = append(p.Creations, store.Creation{TaskID: id, Class: class, Thread: thread, AtNs: from + units.MonoNs(id)*100*us})
+	}
+	p.Creations = append(p.Creations, store.Creation{TaskID: 7, Class: 3, Thread: 1, AtNs: from + ms})
+	p.Classes = []store.Class{
+		{ID: 1, Name: "com.acme.Job", Kinds: "runnable"},
+		{ID: 2, Name: "java.util.concurrent.ThreadPoolExecutor$Worker", Kinds: "runnable+jdk"},
+		{ID: 3, Name: "com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0", Kinds: "callable+hidden"},
+		{ID: 4, Name: "=cmd|' /C calc'!A0\x1b[2J", Kinds: "runnable"},
+	}
+	start, cpu := int64(from)+ms, int64(35*ms)
+	p.Threads = []store.Thread{
+		{ID: 1, JavaID: 1, OSID: 100, Name: "main", Group: "main", Class: "java.lang.Thread"},
+		{ID: 2, JavaID: 31, OSID: 101, Name: "pool-1-thread-1", Group: "main", Class: "java.lang.Thread", StartNs: &start, CPUNs: &cpu},
+		{ID: 3, JavaID: 32, OSID: 102, Name: "@evil\nthread", Group: "main", Class: "java.lang.Thread", Daemon: true},
+	}
+	gc := int64(3 * ms)
+	p.OSThreads = []store.OSThread{{OSID: 90, Name: "GC Thread#0", CPUNs: &gc}, {OSID: 101, Name: "pool-1-thread-1", CPUNs: &cpu}}
+	p.Pauses = []store.Pause{{StartNs: int64(from) + 70*ms, EndNs: int64(from) + 72*ms}}
+	return p
+}
+
+// addCounters puts counters from outside into a session.
+func addCounters(t *testing.T, dir string) {
+	t.Helper()
+	f := hpc.File{Version: hpc.FileVersion, PID: 42, NotAvailable: map[hpc.Event]string{hpc.Cycles: "no hardware counters on this machine"},
+		Threads: []hpc.ThreadTotals{{TID: 101, Name: "pool-1-thread-1", Before: units.NotMeasured, Counts: map[hpc.Event]*hpc.Total{
+			hpc.ContextSwitches: {Counted: 1234}, hpc.PageFaults: {Counted: 7}, hpc.CPUMigrations: {Counted: 0},
+			hpc.Instructions: {Counted: 1000, Estimate: 2500, Multiplexed: true},
+		}}}}
+	if err := f.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func golden(name string) string { return filepath.Join("testdata", name+".golden") }
