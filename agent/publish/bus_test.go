@@ -58,9 +58,9 @@ func (b *bus) again(t *testing.T) *bus {
 	return startBus(t, opt)
 }
 
-func (b *bus) connect(t *testing.T) jetstream.JetStream {
+func connect(t testing.TB, url, token string) jetstream.JetStream {
 	t.Helper()
-	conn, err := nats.Connect(b.url, nats.Token(b.opt.Authorization))
+	conn, err := nats.Connect(url, nats.Token(token))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,17 +72,17 @@ func (b *bus) connect(t *testing.T) jetstream.JetStream {
 	return js
 }
 
-func soon(t *testing.T) context.Context {
+func soon(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// stream makes the stream as a shadow does.
-func (b *bus) stream(t *testing.T) {
+// makeStream makes the stream as a shadow does.
+func makeStream(t testing.TB, url, token string) {
 	t.Helper()
-	_, err := b.connect(t).CreateOrUpdateStream(soon(t), jetstream.StreamConfig{
+	_, err := connect(t, url, token).CreateOrUpdateStream(soon(t), jetstream.StreamConfig{
 		Name: "STACKAGENT", Subjects: []string{"stackagent.v1.batch.>"}, Duplicates: time.Minute,
 	})
 	if err != nil {
@@ -90,10 +90,15 @@ func (b *bus) stream(t *testing.T) {
 	}
 }
 
+func (b *bus) stream(t *testing.T) {
+	t.Helper()
+	makeStream(t, b.url, b.opt.Authorization)
+}
+
 // stored reads all messages of the stream: sequence -> how often.
 func (b *bus) stored(t *testing.T) map[string]int {
 	t.Helper()
-	js := b.connect(t)
+	js := connect(t, b.url, b.opt.Authorization)
 	s, err := js.Stream(soon(t), "STACKAGENT")
 	if err != nil {
 		t.Fatal(err)
