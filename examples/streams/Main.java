@@ -4,8 +4,10 @@ import java.util.stream.LongStream;
 
 /**
  * Parallel streams over 2^20 elements. With parallelism p there are as many leaves as the smallest
- * power of two >= 4p. A reduction makes both children anew (2*leaves-1 tasks), a forEach makes
- * only one and goes on with the other itself (leaves tasks); in both a task is executed per leaf.
+ * power of two >= 4p, and as many executions. A reduction makes both children anew (2*leaves-1 tasks)
+ * and computes one of them in place. A forEach makes only one child at each split (leaves tasks);
+ * at every second split it forks itself and goes on with the child in place: with 8 leaves two
+ * tasks are executed twice, and two never.
  */
 public class Main {
     public static void main(String[] args) {
