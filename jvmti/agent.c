@@ -102,6 +102,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
         sa_say("this JVM does not take the probes; the program runs without profiling");
         return;
     }
+    sa_read_properties();
     sa_clock_calibrate(&sa.clock);
     sa.clock.user_page = sa.clock.cpu && user_page_works();
     atomic_store(&sa.phase, SA_PHASE_READY);

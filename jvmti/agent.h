@@ -65,6 +65,7 @@ typedef struct sa_context {
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
     int64_t cpu_bias_ns;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ns; /* its CPU time when it was last unmounted */
+    int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     struct sa_context *prev, *next;
     sa_frame first_frames[8];
 } sa_context;
@@ -202,7 +203,8 @@ void sa_post_event(int event);
 int sa_wait_event(void);           /* called by Go; blocks */
 void sa_event_done(void);          /* called by Go when an event is dealt with */
 bool sa_await_done(uint64_t max_ns); /* called by the JVM's thread */
-char *sa_property(const char *name); /* a system property, malloc'ed, or NULL */
+void sa_read_properties(void);            /* at VMInit */
+const char *sa_property(const char *name); /* as read then, or NULL */
 char *sa_library_path(void);          /* of this library, malloc'ed, or NULL */
 void sa_say(const char *message);    /* one line on stderr */
 

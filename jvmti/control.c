@@ -48,13 +48,26 @@ bool sa_await_done(uint64_t max_ns) {
     return ok;
 }
 
-char *sa_property(const char *name) {
-    char *value = NULL, *copy = NULL;
-    if ((*sa.jvmti)->GetSystemProperty(sa.jvmti, name, &value) == JVMTI_ERROR_NONE && value != NULL) {
-        copy = strdup(value);
+/* System properties must be asked for by a thread of the JVM. */
+static const char *const property_names[] = {"java.vm.version", "java.vm.name",
+                                             "java.home", "sun.java.command"};
+enum { PROPERTIES = sizeof property_names / sizeof property_names[0] };
+static char *properties[PROPERTIES];
+
+void sa_read_properties(void) {
+    for (int i = 0; i < PROPERTIES; i++) {
+        char *value = NULL;
+        if ((*sa.jvmti)->GetSystemProperty(sa.jvmti, property_names[i], &value) != JVMTI_ERROR_NONE) continue;
+        if (value == NULL) continue;
+        properties[i] = strdup(value);
         (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)value);
     }
-    return copy;
+}
+
+const char *sa_property(const char *name) {
+    for (int i = 0; i < PROPERTIES; i++)
+        if (strcmp(property_names[i], name) == 0) return properties[i];
+    return NULL;
 }
 
 char *sa_library_path(void) {

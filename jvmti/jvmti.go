@@ -207,16 +207,12 @@ func Say(message string) {
 	C.free(unsafe.Pointer(s))
 }
 
-// Property returns a system property as it was at start, "" if there is none.
+// Property returns a system property as it was when the JVM came up, "" if
+// there is none or it is not one of those that are kept (control.c).
 func Property(name string) string {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))
-	value := C.sa_property(n)
-	if value == nil {
-		return ""
-	}
-	defer C.free(unsafe.Pointer(value))
-	return C.GoString(value)
+	return text(C.sa_property(n))
 }
 
 // LibraryPath is the file that this library was loaded from, "" if unknown.

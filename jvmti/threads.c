@@ -87,6 +87,7 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
     if (context_of(env, thread) != NULL) return;
     sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, false);
     if (c == NULL) return;
+    if (start_ticks != 0) c->cpu_before_ns = sa_thread_cpu_ns();
     (*env)->SetLongField(env, thread, sa.context_slot, (jlong)(uintptr_t)c);
     sa_meta *m = describe_thread(env, thread, c->thread_id);
     if (m == NULL) return;
@@ -115,7 +116,7 @@ void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (m != NULL) {
         m->os_id = sa_gettid();
         m->end_ticks = sa_ticks(&sa.clock);
-        m->cpu_ns = sa_thread_cpu_ns();
+        m->cpu_ns = sa_thread_cpu_ns() - c->cpu_before_ns;
         sa_meta_put(m);
     }
     withdraw_service_thread(env, thread, c);
@@ -154,7 +155,7 @@ static void tell_final(JNIEnv *env, jthread thread, bool self) {
     if (m == NULL) return;
     if (self) {
         m->os_id = sa_gettid();
-        m->cpu_ns = sa_thread_cpu_ns();
+        m->cpu_ns = sa_thread_cpu_ns() - c->cpu_before_ns;
     }
     sa_meta_put(m);
 }
