@@ -1,6 +1,8 @@
 package instrument
 
 import (
+	"slices"
+
 	"stackagent/agent/classfile"
 )
 
@@ -240,10 +242,26 @@ func (a *analysis) result() (*thisFlow, error) {
 }
 
 // span is a run of instructions, from and to included (indices into Insns).
-type span struct{ from, to int }
+type span struct {
+	from, to int
+	throws   bool // something in it can fail
+}
+
+// canThrow tells whether an instruction can raise an exception of the program's
+// making. Those that only move values cannot.
+func canThrow(op classfile.Opcode) bool {
+	switch {
+	case op <= classfile.OpSipush, op == classfile.OpLdc2W, op == classfile.OpGoto, op.IsReturn(), op == classfile.OpIinc:
+		return false
+	case op >= classfile.OpIload && op <= classfile.OpAload, op >= classfile.OpIstore && op <= classfile.OpAstore:
+		return false
+	}
+	return true
+}
 
 // covered lists the runs of instructions before each of which local 0 holds
-// the initialised object.
+// the initialised object, without those in which nothing can fail (many
+// constructors only return after super(...)).
 func (t *thisFlow) covered(code *classfile.Code) []span {
 	var spans []span
 	open := false
@@ -259,7 +277,9 @@ func (t *thisFlow) covered(code *classfile.Code) []span {
 			spans = append(spans, span{from: i})
 			open = true
 		}
-		spans[len(spans)-1].to = i
+		last := &spans[len(spans)-1]
+		last.to = i
+		last.throws = last.throws || canThrow(in.Op)
 	}
-	return spans
+	return slices.DeleteFunc(spans, func(s span) bool { return !s.throws })
 }

@@ -113,7 +113,12 @@ func TestCounts(t *testing.T) {
 // topmost class of the fixture's task.
 func withForkJoin(t testing.TB, jdk testjvm.JDK, probes string) string {
 	t.Helper()
-	const name = "java/util/concurrent/ForkJoinTask"
+	return withWoven(t, jdk, probes, "java/util/concurrent/ForkJoinTask")
+}
+
+// withWoven adds a woven class of the JDK to the probes.
+func withWoven(t testing.TB, jdk testjvm.JDK, probes, name string) string {
+	t.Helper()
 	im := image(t, jdk)
 	b, err := im.Class(name)
 	if err != nil {
@@ -181,4 +186,23 @@ func TestOldClasses(t *testing.T) {
 			checkGolden(t, "counts_old.golden", counts)
 		}
 	}
+}
+
+// TestVirtualThreads weaves java.lang.VirtualThread itself.
+func TestVirtualThreads(t *testing.T) {
+	jdks := testjvm.JDKs(t)
+	jdk := jdks[len(jdks)-1]
+	if jdk.Version < 21 {
+		t.Skipf("virtual threads need JDK 21, the newest here is %d", jdk.Version)
+	}
+	fixture := compile(t, jdk, "virtual")
+	maps.Copy(fixture.classes, harnessClasses(t, jdks[0]))
+	dir := t.TempDir()
+	fixture.weaveAll(t, jdk, dir, Options{}, func(name string) bool { return strings.HasPrefix(name, "vt/") })
+	patch := withWoven(t, jdk, probes(t, jdks[0], "probes"), nameVirtualThread)
+	stdout, counts := runWoven(t, jdk, patch, dir, "vt.Virtual")
+	if stdout != "virtual 15\n" {
+		t.Errorf("the woven program prints %q", stdout)
+	}
+	checkGolden(t, "counts_virtual.golden", counts)
 }

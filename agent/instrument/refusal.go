@@ -12,6 +12,7 @@ const (
 	ReasonVersion       Reason = "unsupported class file version"
 	ReasonSubroutine    Reason = "method with jsr or ret"
 	ReasonMethodSize    Reason = "method too large"
+	ReasonJIT           Reason = "method too large for the JIT with probes"
 	ReasonPoolFull      Reason = "constant pool full"
 	ReasonThisLost      Reason = "constructor overwrites this"
 	ReasonBadCode       Reason = "code that no verifier accepts"

@@ -120,6 +120,13 @@ func TestRefusals(t *testing.T) {
 			b.rawCode("run", code...)
 			return b.bytes()
 		}},
+		{"too large for the JIT", ReasonJIT, all, func(t *testing.T) []byte {
+			b := build(t, runnable)
+			code := make([]byte, 7990)
+			code[len(code)-1] = 0xb1
+			b.rawCode("run", code...)
+			return b.bytes()
+		}},
 		{"full pool", ReasonPoolFull, all, func(t *testing.T) []byte {
 			b := build(t, runnable)
 			b.method("run", "()V", 0, 1, op(classfile.OpReturn))
@@ -188,7 +195,7 @@ func TestThisOverwritten(t *testing.T) {
 	b := build(t, runnable)
 	b.method("<init>", "()V", 1, 1,
 		variable(classfile.OpAload, 0), b.superInit(), op(classfile.OpNop),
-		op(classfile.OpAconstNull), variable(classfile.OpAstore, 0), op(classfile.OpNop), op(classfile.OpReturn))
+		op(classfile.OpAconstNull), op(classfile.OpArraylength), op(classfile.OpPop), op(classfile.OpAconstNull), variable(classfile.OpAstore, 0), op(classfile.OpNop), op(classfile.OpReturn))
 	plan, err := NewPlan(Input{Class: b.bytes(), Supers: knowsAll{}}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -277,4 +284,60 @@ func fieldList(t *testing.T, class []byte) string {
 		}
 	}
 	return fmt.Sprint(names)
+}
+
+// TestSelection: which methods are execution methods.
+func TestSelection(t *testing.T) {
+	const public, private, protected, static = classfile.AccPublic, classfile.AccPrivate, classfile.AccProtected, classfile.AccStatic
+	tests := []struct {
+		kinds      units.Kinds // of the superclass
+		class      uint16      // its access
+		access     uint16
+		name, desc string
+		want       string // "", "enter" or "enterGuarded"
+	}{
+		{units.KindRunnable, 0, public, "run", "()V", "enter"},
+		{units.KindRunnable, 0, private, "run", "()V", ""},
+		{units.KindRunnable, 0, protected, "run", "()V", ""},
+		{units.KindRunnable, 0, public | static, "run", "()V", ""},
+		{units.KindRunnable, 0, public, "run", "(I)V", ""},
+		{units.KindRunnable, 0, public, "run", "()I", ""},
+		{units.KindRunnable, 0, public, "call", "()Ljava/lang/Object;", ""},
+		{units.KindCallable, 0, public, "call", "()Ljava/lang/Object;", "enter"},
+		{units.KindCallable, 0, public, "call", "()Ljava/lang/String;", ""},
+		{units.KindForkJoin, 0, protected, "exec", "()Z", "enter"},
+		{units.KindForkJoin, 0, public, "exec", "()Z", "enter"},
+		{units.KindForkJoin, 0, private, "exec", "()Z", ""},
+		{units.KindThread | units.KindRunnable, 0, public, "run", "()V", "enter"},
+		{0, 0, public, "run", "()V", "enterGuarded"},
+		{0, 0, public, "call", "()Ljava/lang/Object;", "enterGuarded"},
+		{0, 0, public, "exec", "()Z", "enterGuarded"},
+		{0, 0, protected, "exec", "()Z", ""},
+		{0, classfile.AccFinal, public, "run", "()V", ""},
+		{0, classfile.AccInterface | classfile.AccAbstract, public, "run", "()V", "enterGuarded"},
+		{units.KindCustom, 0, private, "go", "(J)J", "enter"},
+		{units.KindCustom, 0, private, "stop", "(J)J", ""},
+	}
+	o := Options{Tasks: []TaskDefinition{{"Other", "go", "(J)J"}}}
+	for _, tt := range tests {
+		b := build(t)
+		b.class.Super = "S"
+		b.class.Access = tt.class | classfile.AccPublic
+		code := classfile.NewCode(2, 4)
+		code.Append(op(classfile.OpAconstNull), op(classfile.OpAthrow))
+		if _, err := b.class.AddMethod(tt.access, tt.name, tt.desc, code); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := NewPlan(Input{Class: b.bytes(), Supers: knowsAll{"S": tt.kinds}}, o)
+		if err != nil {
+			t.Errorf("%+v: %v", tt, err)
+		}
+		got := ""
+		if plan != nil && len(plan.Executions) > 0 {
+			got = map[bool]string{false: "enter", true: "enterGuarded"}[plan.Executions[0].Guarded]
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
 }

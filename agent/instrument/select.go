@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"stackagent/agent/classfile"
@@ -32,6 +33,9 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 		}
 		if code == nil {
 			continue // abstract or native
+		}
+		if err := p.compilable(m, code); err != nil {
+			return err
 		}
 		p.Executions = append(p.Executions,
 			MethodPlan{Name: m.Name, Descriptor: m.Descriptor, Guarded: guarded, member: m})
@@ -136,6 +140,9 @@ func (p *Plan) planConstructors(topmost bool) error {
 		if code == nil {
 			continue
 		}
+		if err := p.compilable(m, code); err != nil {
+			return err
+		}
 		c, err := planConstructor(p.class, m, code, topmost)
 		if err != nil {
 			return err
@@ -172,3 +179,35 @@ func planConstructor(class *classfile.Class, m *classfile.Member, code *classfil
 	c.Created = len(c.supers)
 	return c, nil
 }
+
+// hugeMethod is HotSpot's HugeMethodLimit: it interprets methods of more bytes
+// for ever (-XX:+DontCompileHugeMethods, the default).
+const hugeMethod = 8000
+
+// compilable refuses a method that the JIT compiles now and would no longer
+// compile when the probes are in it. The bytes added are an upper bound.
+func (p *Plan) compilable(m *classfile.Member, code *classfile.Code) error {
+	a := m.Attribute("Code")
+	if a == nil || len(a.Data) < 8 {
+		return nil // code that was not read from a file
+	}
+	size := int(binary.BigEndian.Uint32(a.Data[4:]))
+	if size > hugeMethod || size < hugeMethod/2 {
+		return nil
+	}
+	added := 2 * probeBytes
+	for _, in := range code.Insns {
+		if in.Op.IsReturn() || m.Name == "<init>" && in.Op == classfile.OpInvokespecial {
+			added += probeBytes
+		}
+	}
+	if size+added > hugeMethod {
+		return refuse(p.Class, ReasonJIT, "%s%s has %d bytes, with probes up to %d; the limit is %d",
+			m.Name, m.Descriptor, size, size+added, hugeMethod)
+	}
+	return nil
+}
+
+// probeBytes is the most that one probe takes: wide load, call, wide store or
+// athrow.
+const probeBytes = 4 + 3 + 4

@@ -17,7 +17,7 @@ public class Stackagent {
 
     private static final Map<String, Counts> counts = new TreeMap<>();
     private static final ArrayList<Frame> stack = new ArrayList<>();
-    private static int mismatches;
+    private static int mismatches, mounted, unmounting;
 
     private static Counts of(Object task) {
         return counts.computeIfAbsent(name(task), k -> new Counts());
@@ -82,9 +82,17 @@ public class Stackagent {
         }
     }
 
-    public static void mounted(Thread t) {}
+    public static void mounted(Thread t) {
+        synchronized (counts) {
+            if (t != null) mounted++;
+        }
+    }
 
-    public static void unmounting(Thread t) {}
+    public static void unmounting(Thread t) {
+        synchronized (counts) {
+            if (t != null) unmounting++;
+        }
+    }
 
     /** One line per class, then what must be zero. */
     public static String report() {
@@ -94,6 +102,7 @@ public class Stackagent {
                     .append(" failed=").append(c.failed).append(" executions=").append(c.executions)
                     .append(" returned=").append(c.returned).append(" threw=").append(c.threw).append('\n'));
             b.append("open=").append(stack.size()).append(" mismatches=").append(mismatches).append('\n');
+            if (mounted + unmounting > 0) b.append("mounted=").append(mounted).append(" unmounting=").append(unmounting).append('\n');
         }
         return b.toString();
     }
