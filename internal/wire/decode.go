@@ -160,9 +160,9 @@ func (r *reader) payloadError(field string, base int, err error) {
 
 func (r *reader) class(field string) (c Class) {
 	end := r.fields(field, 4)
-	c.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	c.ID = uint32(r.uintMax("classes.id", 1<<32-1))
 	c.Name = r.str(field + ".name")
-	c.Kinds = units.Kinds(r.uintMax(field+".kinds", 1<<8-1))
+	c.Kinds = units.Kinds(r.uintMax("classes.kinds", 1<<8-1))
 	c.Loader = r.str(field + ".loader")
 	end()
 	return c
@@ -170,7 +170,7 @@ func (r *reader) class(field string) (c Class) {
 
 func (r *reader) thread(field string) (t Thread) {
 	end := r.fields(field, 11)
-	t.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	t.ID = uint32(r.uintMax("threads.id", 1<<32-1))
 	t.JavaID = r.int(field + ".java id")
 	t.OSID = r.int32(field + ".os id")
 	t.Name = r.str(field + ".name")

@@ -167,18 +167,30 @@ func TestDecodeCleansText(t *testing.T) {
 
 // A few bytes must not make the reader allocate much.
 func TestDecodeMemory(t *testing.T) {
-	run := func(rows uint64) []byte { // executions, all columns one run
+	run := func(rows uint64, columns uint64) []byte { // all columns one run
 		p := append([]byte{1}, binary.AppendUvarint(nil, rows)...)
-		p = append(p, 0)
-		for c := uint64(1); c <= colChildCPU; c++ {
+		if columns == colChildCPU {
+			p = append(p, 0) // the ratio
+		}
+		for c := uint64(1); c <= columns; c++ {
 			p = append(p, column(c, runCodes, append(binary.AppendUvarint(nil, rows), 0)...)...)
 		}
 		return p
 	}
+	const entries = 60000
+	list := func(entry ...any) []any {
+		l := make([]any, entries)
+		for i := range l {
+			l[i] = entry
+		}
+		return l
+	}
 	for name, data := range map[string][]byte{
-		"array": append([]byte{0x81, 0xa1, 'k', 0xdd}, 0, 0, 0xff, 0xff),
-		"runs":  envelope(t, "e", run(MaxEvents)),
-		"bytes": {0x81, 0xa1, 'e', 0xc6, 0x7f, 0xff, 0xff, 0xff},
+		"many":    envelope(t, "e", run(MaxEvents, colChildCPU), "a", run(MaxEvents, colStart), "k", list(1, "", 0, ""), "o", list(1, "", 0, 0), "p", list(1, 2)),
+		"threads": envelope(t, "t", list(1, 1, 1, "", "", "", true, true, 0, 0, 0)),
+		"array":   append([]byte{0x81, 0xa1, 'k', 0xdd}, 0, 0, 0xff, 0xff),
+		"runs":    envelope(t, "e", run(MaxEvents, colChildCPU)),
+		"bytes":   {0x81, 0xa1, 'e', 0xc6, 0x7f, 0xff, 0xff, 0xff},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -186,9 +198,11 @@ func TestDecodeMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; got > 40<<20 {
 			t.Errorf("%s: %d bytes of input allocated %d (error %v)", name, len(data), got, err)
+		} else {
+			t.Logf("%s: %d bytes of input allocated %d (error %v)", name, len(data), got, err)
 		}
 	}
-	if _, err := Decode(envelope(t, "e", run(MaxEvents)), DefaultLimits()); err != nil {
+	if _, err := Decode(envelope(t, "e", run(MaxEvents, colChildCPU)), DefaultLimits()); err != nil {
 		t.Errorf("as many executions as the limit allows: %v", err)
 	}
 }

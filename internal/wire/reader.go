@@ -22,8 +22,7 @@ func (r *reader) fields(field string, n int) (end func()) {
 	}
 }
 
-// length reads a length and holds it against the limit. Memory is never
-// allocated by it alone: a list grows as its entries arrive.
+// length reads a length and holds it against the limit.
 func (r *reader) length(field string, read func() (int, error)) int {
 	if r.err != nil {
 		return 0
@@ -42,7 +41,11 @@ func (r *reader) length(field string, read func() (int, error)) int {
 
 func listOf[T any](r *reader, field string, read func(*reader, string) T) []T {
 	n := r.length(field, r.mp.DecodeArrayLen)
-	var list []T
+	if n == 0 {
+		return nil
+	}
+	const least = 2 // bytes that an entry takes in the message
+	list := make([]T, 0, min(n, r.src.Len()/least))
 	for i := 0; i < n && r.err == nil; i++ {
 		list = append(list, read(r, field))
 		if r.err != nil {
