@@ -89,11 +89,10 @@ func Findings(f Facts) []Finding {
 			}
 		}
 	}
-	add(Fact, volume(f), fineness(f), whereWork(f), busy(f), collector(f, false))
+	add(Fact, volume(f), fineness(f), whereWork(f), busy(f), collector(f, false), threw(f))
 	add(Advice, tooFine(f)...)
 	add(Advice, tooCoarse(f)...)
 	add(Advice, neverRun(f), collector(f, true))
-	add(Fact, threw(f))
 	add(Caution, lost(f), running(f), refused(f), unavailable(f))
 	return out
 }
@@ -252,9 +251,12 @@ func lost(f Facts) string {
 	if f.LostEvents == 0 && f.LostBatches == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s lost (%s never arrived): counts and sums are too low by as much, "+
-		"shares and quantiles describe what was stored.",
-		plural(int64(f.LostEvents), "event was", "events were"), plural(int64(f.LostBatches), "batch", "batches"))
+	missing := ""
+	if f.LostBatches > 0 {
+		missing = fmt.Sprintf(" (%s never arrived)", plural(int64(f.LostBatches), "batch", "batches"))
+	}
+	return fmt.Sprintf("%s lost%s: counts and sums are too low by as much, shares and quantiles describe what was stored.",
+		plural(int64(f.LostEvents), "event was", "events were"), missing)
 }
 
 func running(f Facts) string {

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,9 @@ const lambdaMark = "$$Lambda -> "
 // to the method it calls ("c.a.Main::lambda$main$0"), and what is still too long
 // loses its middle. Control characters are made visible.
 func Shorten(name string, limit int) string {
+	if name == "" {
+		return "(no name)"
+	}
 	name = Printable(name)
 	if utf8.RuneCountInString(name) <= limit && !strings.Contains(name, lambdaMark) {
 		return name
@@ -26,7 +30,7 @@ func Shorten(name string, limit int) string {
 
 // initials abbreviates the packages of a class or of a lambda's target.
 func initials(name string) string {
-	if _, target, ok := strings.Cut(name, lambdaMark); ok {
+	if _, target, ok := strings.Cut(name, lambdaMark); ok && target != "" {
 		i := strings.LastIndexByte(target, '.')
 		if i < 0 {
 			return target
@@ -61,17 +65,38 @@ func cutMiddle(s string, limit int) string {
 }
 
 // ShortenAll shortens names so that those that differ still do: names whose
-// initials collide keep their packages.
+// initials collide keep their packages, and what is then still the same gets
+// its number.
 func ShortenAll(names []string, limit int) []string {
 	out := make([]string, len(names))
-	count := map[string]int{}
 	for i, n := range names {
 		out[i] = Shorten(n, limit)
-		count[out[i]]++
 	}
+	for i, n := range collisions(out) {
+		if n > 0 {
+			out[i] = cutMiddle(Printable(names[i]), limit)
+		}
+	}
+	for i, n := range collisions(out) {
+		if n > 0 {
+			out[i] += fmt.Sprintf(" (%d)", n)
+		}
+	}
+	return out
+}
+
+// collisions numbers the names that are not the only ones of their kind from
+// 1; the others have 0.
+func collisions(names []string) []int {
+	count := map[string]int{}
+	for _, n := range names {
+		count[n]++
+	}
+	out, seen := make([]int, len(names)), map[string]int{}
 	for i, n := range names {
-		if count[out[i]] > 1 {
-			out[i] = cutMiddle(Printable(n), limit)
+		if count[n] > 1 {
+			seen[n]++
+			out[i] = seen[n]
 		}
 	}
 	return out

@@ -70,11 +70,39 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"count":   units.FormatCount,
 	"exact":   units.FormatExact,
 	"percent": units.FormatPercent,
-	"name":    figure.Printable,
-	"short":   func(s string) string { return figure.Shorten(s, 60) },
+	"name":    named,
+	"short":   func(s string) string { return figure.Shorten(named(s), 60) },
 	"ucount":  func(n uint64) string { return units.FormatCount(int64(n)) },
+	"plural":  plural,
 	"width":   func(share float64) string { return fmt.Sprintf("%.1f", 100*min(max(share, 0), 1)) },
 }).Parse(pageHTML))
+
+// named makes a name from the observed program visible.
+func named(s string) string {
+	if s == "" {
+		return "(no name)"
+	}
+	return figure.Printable(s)
+}
+
+// plural is "1 event" or "12 events"; the template has counts of both kinds.
+func plural(n any, one, many string) (string, error) {
+	var count int64
+	switch n := n.(type) {
+	case int:
+		count = int64(n)
+	case int64:
+		count = n
+	case uint64:
+		count = int64(n)
+	default:
+		return "", fmt.Errorf("a %T is not a count", n)
+	}
+	if count == 1 {
+		return "1 " + one, nil
+	}
+	return units.FormatCount(count) + " " + many, nil
+}
 
 // data is what the template sees.
 type data struct {
