@@ -187,10 +187,13 @@ func tooFine(f Facts) []string {
 		if len(out) == maxAdvice || d.Count < fineExecutions || d.P50 >= fineMedian || r.ExecutionShare < fineShare {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of all executions for %s of the work. "+
-			"Creating, queueing and waking can rival work that small; give each task more of it (batches, a higher threshold for splitting).",
+		text := fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of all executions for %s of the work.",
 			r.Class, plural(d.Count, "execution", "executions"), units.FormatNs(d.P50), m.Label(),
-			units.FormatPercent(r.ExecutionShare), units.FormatPercent(r.WorkShare)))
+			units.FormatPercent(r.ExecutionShare), units.FormatPercent(r.WorkShare))
+		if len(out) == 0 { // the reason and the remedy are the same for all
+			text += " Creating, queueing and waking can rival work that small; give each task more of it (batches, a higher threshold for splitting)."
+		}
+		out = append(out, text)
 	}
 	return out
 }

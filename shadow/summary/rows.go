@@ -147,6 +147,7 @@ func isBody(name string, kinds units.Kinds) bool {
 	}
 	switch name {
 	case "java.util.concurrent.ThreadPoolExecutor$Worker",
+		"jdk.internal.ref.CleanerImpl",
 		"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker",
 		"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable",
 		"io.netty.util.concurrent.FastThreadLocalRunnable":
