@@ -160,12 +160,12 @@ func (c *Counters) Scan() error {
 	return nil
 }
 
-// open starts the counters of a new thread. A thread that ends meanwhile is
-// kept with what it has.
+// open starts the counters of a new thread, unless it has ended meanwhile. Its CPU time so far is read last thing before the
+// first counter opens, so that little falls between the two.
 func (c *Counters) open(t Task) {
 	th := &thread{
 		id:       t.ID,
-		totals:   ThreadTotals{TID: t.ID.TID, Name: t.Name, Before: t.CPU, Counts: map[Event]*Total{}},
+		totals:   ThreadTotals{TID: t.ID.TID, Name: t.Name, Before: c.tasks.CPU(c.pid, t.ID.TID), Counts: map[Event]*Total{}},
 		counters: map[Event]Counter{},
 		last:     map[Event]Reading{},
 	}

@@ -24,7 +24,10 @@ type fakeMachine struct {
 	refuse   map[Event]error
 	full     map[int]bool // threads whose counters can not be opened
 	open     int
+	cpu      units.Ns
 }
+
+func (m *fakeMachine) CPU(pid, tid int) units.Ns { return m.cpu }
 
 func (m *fakeMachine) List(pid int) ([]Task, error) {
 	if m.ended {
@@ -63,7 +66,7 @@ func (c *fakeCounter) Close() error           { c.m.open--; return nil }
 func newMachine(tids ...int) *fakeMachine {
 	m := &fakeMachine{readings: map[int]map[Event]Reading{}, refuse: map[Event]error{}, full: map[int]bool{}}
 	for _, tid := range tids {
-		m.tasks = append(m.tasks, Task{ID: TaskID{TID: tid, Start: 1}, Name: fmt.Sprint("t", tid), CPU: 5})
+		m.tasks = append(m.tasks, Task{ID: TaskID{TID: tid, Start: 1}, Name: fmt.Sprint("t", tid)})
 	}
 	return m
 }
@@ -116,7 +119,7 @@ func TestThreadsComeAndGo(t *testing.T) {
 	m.tasks = m.tasks[:1] // thread 2 has ended: its last count must be taken
 	scan(t, c)
 	m.set(2, TaskClock, 5, 5, 5)
-	m.tasks = append(m.tasks, Task{ID: TaskID{TID: 2, Start: 9}, Name: "again", CPU: units.NotMeasured}) // the id is used again
+	m.tasks = append(m.tasks, Task{ID: TaskID{TID: 2, Start: 9}, Name: "again"}) // the id is used again
 	scan(t, c)
 	totals := c.Totals()
 	if len(totals) != 3 {
@@ -270,9 +273,11 @@ func burn(cpu units.Ns) {
 
 func TestFile(t *testing.T) {
 	m := newMachine(1, 2)
-	m.tasks[1].CPU = units.NotMeasured
+	m.cpu = 5
 	m.refuse[Cycles] = &NotAvailableError{Event: Cycles, Reason: "none here"}
 	c := attach(t, m, TaskClock, Cycles)
+	m.cpu = units.NotMeasured
+	m.tasks = append(m.tasks, Task{ID: TaskID{TID: 3, Start: 2}, Name: "late"})
 	m.set(1, TaskClock, 3, 3, 3)
 	scan(t, c)
 	dir := t.TempDir()

@@ -27,13 +27,14 @@ type TaskID struct {
 // Task is a thread as the kernel lists it.
 type Task struct {
 	ID   TaskID
-	Name string   // comm
-	CPU  units.Ns // CPU time so far, or NotMeasured
+	Name string // comm
 }
 
 // Tasks lists the threads of a process; /proc, or a test's.
 type Tasks interface {
 	List(pid int) ([]Task, error)
+	// CPU is the CPU time of a thread so far, or NotMeasured.
+	CPU(pid, tid int) units.Ns
 }
 
 type procTasks struct{}
@@ -62,13 +63,18 @@ func (procTasks) List(pid int) ([]Task, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s/%d/stat: %w", dir, tid, err)
 		}
-		task := Task{ID: TaskID{TID: tid, Start: start}, Name: name, CPU: units.NotMeasured}
-		if cpu, _, err := SchedStat(pid, tid); err == nil {
-			task.CPU = cpu
-		}
-		tasks = append(tasks, task)
+		tasks = append(tasks, Task{ID: TaskID{TID: tid, Start: start}, Name: name})
 	}
 	return tasks, nil
+}
+
+// CPU reads the scheduler's account.
+func (procTasks) CPU(pid, tid int) units.Ns {
+	cpu, _, err := SchedStat(pid, tid)
+	if err != nil {
+		return units.NotMeasured
+	}
+	return cpu
 }
 
 // parseStat takes comm (field 2) and starttime (field 22) out of a stat line

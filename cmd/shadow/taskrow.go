@@ -59,10 +59,16 @@ var taskColumns = []string{"task_id", "class", "kinds", "execution", "outer_task
 	"alloc_bytes", "init_ns", "threw",
 	"self_wall_ns", "self_cpu_ns", "self_bytecodes", "self_instructions", "self_ref_cycles", "self_cycles", "self_alloc_bytes"}
 
-// rowOf takes out of a task what this version records.
-func rowOf(t *session.Task) taskRow {
+// maxLabels bounds the labels that are kept.
+const maxLabels = 10_000
+
+// rowMaker makes rows and keeps the labels of threads.
+type rowMaker struct{ labels map[*session.Thread]*string }
+
+// row takes out of a task what this version records.
+func (m rowMaker) row(t *session.Task) taskRow {
 	r := taskRow{
-		TaskID: t.TaskID, CreatedNs: unlessZero(int64(t.CreatedNs)), CreatorThread: threadLabel(t.CreatorThread),
+		TaskID: t.TaskID, CreatedNs: unlessZero(int64(t.CreatedNs)), CreatorThread: m.label(t.CreatorThread),
 		WallNs: ifMeasured(t.WallNs), CPUNs: ifMeasured(t.CPUNs), SelfWallNs: ifMeasured(t.SelfWallNs), SelfCPUNs: ifMeasured(t.SelfCPUNs),
 	}
 	if t.Class != nil {
@@ -77,16 +83,23 @@ func rowOf(t *session.Task) taskRow {
 		return r
 	}
 	threw := t.Threw
-	r.Execution, r.Thread, r.Threw = unlessZero(int64(t.Execution)), threadLabel(t.Thread), &threw
+	r.Execution, r.Thread, r.Threw = unlessZero(int64(t.Execution)), m.label(t.Thread), &threw
 	r.StartNs, r.EndNs = unlessZero(int64(t.StartNs)), unlessZero(int64(t.EndNs))
 	return r
 }
 
-func threadLabel(t *session.Thread) *string {
+func (m rowMaker) label(t *session.Thread) *string {
 	if t == nil {
 		return nil
 	}
+	if label, ok := m.labels[t]; ok {
+		return label
+	}
+	if len(m.labels) > maxLabels {
+		clear(m.labels) // a program can have a million virtual threads
+	}
 	label := t.Label()
+	m.labels[t] = &label
 	return &label
 }
 

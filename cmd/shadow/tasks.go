@@ -89,6 +89,7 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 // total is one more than that if there are others.
 func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskSink) (total int, err error) {
 	limit := l.limit()
+	rows := rowMaker{labels: map[*session.Thread]*string{}}
 	err = s.Tasks(func(t *session.Task) error {
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {
 			return nil
@@ -97,7 +98,7 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskS
 		if limit > 0 && total > limit {
 			return errEnough
 		}
-		row := rowOf(t)
+		row := rows.row(t)
 		return sink.write(&row)
 	})
 	if err != nil && !errors.Is(err, errEnough) {

@@ -19,7 +19,8 @@ func newThreads(env Env) *cobra.Command {
 		Long: `Lists the Java threads and the JVM's own service threads. Counters (switches,
 faults, migrations, hardware events) were read from outside by shadow run; a cell
 is empty where nothing was measured, and an estimate of a multiplexed counter
-begins with ~.`,
+begins with ~. They are those of the operating system's thread: where it carried
+several Java threads one after the other, they stand with the first.`,
 		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --format csv",
 		Args:    oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -76,6 +77,7 @@ func threadRows(threads []summary.ThreadRow, file *hpc.File) []threadRow {
 			byTID[int32(file.Threads[i].TID)] = &file.Threads[i]
 		}
 	}
+	first := firstOfOSThread(threads)
 	rows := make([]threadRow, len(threads))
 	for i, t := range threads {
 		rows[i] = threadRow{
@@ -85,16 +87,28 @@ func threadRows(threads []summary.ThreadRow, file *hpc.File) []threadRow {
 			CPUNs: ifMeasured(t.CPU), TaskCPUNs: ifMeasured(t.SelfCPU), Executions: t.RunExecutions,
 			Counters: map[string]counted{},
 		}
-		if t.OSID == 0 {
-			continue
-		}
-		if totals := byTID[t.OSID]; totals != nil {
+		if totals := byTID[t.OSID]; totals != nil && first[t.OSID] == i {
 			for e, n := range totals.Counts {
 				rows[i].Counters[e.String()] = countOf(n)
 			}
 		}
 	}
 	return rows
+}
+
+// firstOfOSThread is, for each thread of the operating system, the row of the
+// thread that it carried first.
+func firstOfOSThread(threads []summary.ThreadRow) map[int32]int {
+	first := map[int32]int{}
+	for i, t := range threads {
+		if t.OSID == 0 {
+			continue
+		}
+		if j, ok := first[t.OSID]; !ok || t.StartNs < threads[j].StartNs || t.StartNs == threads[j].StartNs && t.JavaID < threads[j].JavaID {
+			first[t.OSID] = i
+		}
+	}
+	return first
 }
 
 func countOf(t *hpc.Total) counted {
