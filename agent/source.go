@@ -10,6 +10,7 @@ import (
 const (
 	lostRingFull = "ring full"
 	lostTooDeep  = "nested too deep"
+	lostNoStack  = "stack nearly used up"
 )
 
 // source is what the collector drains: the rings, and the news beside them.
@@ -46,15 +47,18 @@ func (s *source) Meta() drain.Meta {
 func (s *source) totals() wire.Totals {
 	t := jvmti.ReadTotals()
 	totals := wire.Totals{
-		Executions: t.Executions + t.TooDeep + s.running,
+		Executions: t.Executions + t.TooDeep + t.NoStack + s.running,
 		Creations:  t.Creations,
 		Classes:    s.weaver.woven.Load(),
 	}
-	if t.Lost > 0 {
-		totals.Lost = append(totals.Lost, wire.Loss{Reason: lostRingFull, Events: t.Lost})
-	}
-	if t.TooDeep > 0 {
-		totals.Lost = append(totals.Lost, wire.Loss{Reason: lostTooDeep, Events: t.TooDeep})
+	for _, loss := range []wire.Loss{
+		{Reason: lostRingFull, Events: t.Lost},
+		{Reason: lostTooDeep, Events: t.TooDeep},
+		{Reason: lostNoStack, Events: t.NoStack},
+	} {
+		if loss.Events > 0 {
+			totals.Lost = append(totals.Lost, loss)
+		}
 	}
 	return totals
 }

@@ -75,6 +75,7 @@ typedef struct sa_os {
     sa_ring ring;
     sa_cpu_clock cpu;
     uint64_t next_task_id, end_task_id;
+    const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
     uint32_t ring_id;
     uint32_t ring_thread_id; /* Java thread of the records written last */
     int32_t os_id;
@@ -113,6 +114,7 @@ typedef struct sa_state {
     _Atomic uint64_t next_task_block; /* task ids are handed out in blocks */
     _Atomic uint32_t next_thread_id, next_class_id, next_ring_id;
     _Atomic uint64_t too_deep; /* executions nested deeper than a record can say */
+    _Atomic uint64_t no_stack; /* executions begun with the stack nearly used up */
     _Atomic(sa_os *) os_list;
     pthread_mutex_t meta_lock, context_lock, describe_lock;
     sa_meta *meta_first, *meta_last;
@@ -128,6 +130,7 @@ extern sa_state sa;
 /* probes.c */
 sa_os *sa_os_self(void);
 void sa_os_thread_end(void);
+void sa_cut_all(sa_context *c); /* ends executions whose exit was never seen */
 void sa_withdraw(const sa_context *c, uint64_t task_id);
 void sa_pause_record(uint64_t start, uint64_t end);
 size_t sa_snapshot_running(uint8_t *out, size_t max);
@@ -188,7 +191,7 @@ void sa_refuse(const char *reason, const char *sample);
 /* drain.c */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
 typedef struct {
-    uint64_t executions, creations, lost, too_deep;
+    uint64_t executions, creations, lost, too_deep, no_stack;
 } sa_totals;
 void sa_totals_now(sa_totals *t);
 

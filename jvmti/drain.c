@@ -52,4 +52,5 @@ void sa_totals_now(sa_totals *t) {
         t->lost += atomic_load_explicit(&os->lost, memory_order_relaxed);
     }
     t->too_deep = atomic_load(&sa.too_deep);
+    t->no_stack = atomic_load(&sa.no_stack);
 }

@@ -237,13 +237,14 @@ type Totals struct {
 	Executions, Creations uint64 // lost ones included
 	Lost                  uint64 // no room in a ring
 	TooDeep               uint64 // executions nested too deep to be recorded
+	NoStack               uint64 // executions begun with the stack nearly used up, not recorded
 }
 
 // ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
 func ReadTotals() Totals {
 	var t C.sa_totals
 	C.sa_totals_now(&t)
-	return Totals{uint64(t.executions), uint64(t.creations), uint64(t.lost), uint64(t.too_deep)}
+	return Totals{uint64(t.executions), uint64(t.creations), uint64(t.lost), uint64(t.too_deep), uint64(t.no_stack)}
 }
 
 // Drainer copies records out of the rings. One goroutine at a time.

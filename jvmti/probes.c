@@ -23,6 +23,23 @@ static void os_release(void *p) {
 
 static void make_os_key(void) { pthread_key_create(&os_key, os_release); }
 
+/* An exit probe must find the stack that its enter probe had, in whatever form
+ * the method runs by then (compiled or interpreted), or it would overflow and
+ * the execution never end. So there must be this much beyond what the JVM
+ * itself keeps free at the end: red, yellow and reserved zone and the shadow
+ * pages, 24 pages by default. */
+enum { STACK_KEPT_BY_JVM = 24 * 4096, STACK_MARGIN = 16 * 1024 };
+
+static const char *find_stack_limit(void) {
+    pthread_attr_t attr;
+    void *low = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0) return NULL;
+    pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_destroy(&attr);
+    return low == NULL ? NULL : (const char *)low + STACK_KEPT_BY_JVM + STACK_MARGIN;
+}
+
 static sa_os *os_open(void) {
     pthread_once(&os_key_once, make_os_key);
     sa_os *os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
@@ -33,6 +50,7 @@ static sa_os *os_open(void) {
         return NULL;
     }
     os->os_id = sa_gettid();
+    os->stack_limit = find_stack_limit();
     os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
     if (sa.clock.cpu && sa.clock.user_page) sa_cpu_clock_open(&os->cpu);
     sa_os *first = atomic_load(&sa.os_list);
@@ -123,6 +141,10 @@ static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = sa_os_self();
     if (os == NULL) return -1;
+    if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) {
+        atomic_fetch_add(&sa.no_stack, 1);
+        return -1;
+    }
     if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) {
         atomic_fetch_add(&sa.too_deep, 1);
         return -1;
@@ -201,6 +223,14 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass h
     if (c->depth > 0 || !c->is_virtual) return JNI_FALSE;
     sa_context_free(c);
     return JNI_TRUE;
+}
+
+void sa_cut_all(sa_context *c) {
+    sa_os *os = c->depth > 0 ? sa_os_self() : NULL;
+    if (os == NULL) return;
+    uint64_t now = sa_ticks(&sa.clock);
+    int64_t cpu = cpu_of(os, c, now);
+    while (c->depth > 0) leave(os, c, now, cpu, SA_EXEC_CUT);
 }
 
 static inline uint64_t new_id(sa_os *os) {

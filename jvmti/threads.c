@@ -111,7 +111,12 @@ static void withdraw_service_thread(JNIEnv *env, jthread thread, const sa_contex
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     sa_context *c = context_of(env, thread);
+    jint java_frames = 0;
     if (c == NULL) return;
+    /* The thread that calls System.exit is announced as ended in the middle of
+     * its work; what it executes is reported as running at exit. */
+    if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
+    sa_cut_all(c);
     sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
     if (m != NULL) {
         m->os_id = sa_gettid();

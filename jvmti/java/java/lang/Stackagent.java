@@ -3,7 +3,6 @@ package java.lang;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
-import jdk.internal.vm.annotation.ReservedStackAccess;
 
 /**
  * The probes that woven code calls. Defined by the agent at VMInit with the boot loader, in a
@@ -65,7 +64,6 @@ public final class Stackagent {
     /** Before every return of an execution method. */
     @ForceInline
     @Hidden
-    @ReservedStackAccess
     public static void exit(int token) {
         if (token >= 0) {
             Thread t = Thread.currentThread();
@@ -77,7 +75,6 @@ public final class Stackagent {
 
     /** In the catch-all handler of an execution method. */
     @Hidden
-    @ReservedStackAccess
     public static void exitThrow(int token) {
         if (token >= 0) {
             Thread t = Thread.currentThread();
