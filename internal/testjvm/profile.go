@@ -126,3 +126,20 @@ func tail(s string) string {
 	}
 	return s
 }
+
+// ThreadRow is a thread in `shadow threads --format json`.
+type ThreadRow struct {
+	Label     string `json:"thread"` // as in the trace: name#id
+	Kind      string `json:"kind"`
+	JavaID    *int64 `json:"java_id"`
+	CPUNs     *int64 `json:"cpu_ns"`      // the thread's total, nil: not known
+	TaskCPUNs *int64 `json:"task_cpu_ns"` // of its tasks
+}
+
+// Threads is `shadow threads DIR --format json`.
+func (p Profile) Threads(t testing.TB) []ThreadRow {
+	t.Helper()
+	var rows []ThreadRow
+	p.decode(t, &rows, "threads", p.Dir, "--format", "json")
+	return rows
+}
