@@ -71,3 +71,19 @@ func nullable(n units.Ns) *int64 {
 	}
 	return (*int64)(&n)
 }
+
+// keepLast leaves the last row of each id, in place: a thread is described
+// again with every snapshot, and only the newest counts.
+func keepLast[T any, K comparable](rows []T, id func(*T) K) []T {
+	last := make(map[K]int, len(rows))
+	for i := range rows {
+		last[id(&rows[i])] = i
+	}
+	kept := rows[:0]
+	for i := range rows {
+		if last[id(&rows[i])] == i {
+			kept = append(kept, rows[i])
+		}
+	}
+	return kept
+}

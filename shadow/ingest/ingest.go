@@ -56,7 +56,7 @@ type Options struct {
 	Bus          *bus.Bus
 	Root         string        // each session becomes a folder in it
 	PartRows     int           // a part closes at this many rows
-	PartInterval time.Duration // or this long after its first batch came
+	PartInterval time.Duration // or this long after its first batch came; up to ten times that in a long session
 	LostContact  time.Duration // a session without a batch for so long is closed
 	MaxSessions  int           // open at once
 	Live         Live          // may be nil
@@ -80,7 +80,7 @@ type Progress struct {
 // Live is told what happens, for a display. Calls come from several goroutines
 // and must return quickly.
 type Live interface {
-	// Progress comes after every stored part and at the end of a session.
+	// Progress comes after every stored part, every second besides, and at the end of a session.
 	Progress(p Progress)
 	// Problem comes once when storing stops working, and with nil when it works again.
 	Problem(session string, err error)

@@ -135,6 +135,8 @@ func (w *worker) convert() {
 		describe(m, h.batch, h.batch.Seq > newest)
 		appendBatch(p, h.batch, &w.clock)
 	}
+	p.Threads = keepLast(p.Threads, func(t *store.Thread) uint32 { return t.ID })
+	p.OSThreads = keepLast(p.OSThreads, func(t *store.OSThread) int32 { return t.OSID })
 	p.Clock = w.clock.added
 	if n := w.clock.late - late; n > 0 {
 		w.out.Note(fmt.Sprintf("batches %d-%d: %d times lie beyond the clock reading of their batch and were moved to it", p.From, p.To, n))
@@ -184,6 +186,7 @@ func (w *worker) ack(h *held) {
 func (w *worker) tell() {
 	m := &w.out.Manifest
 	w.pro.JVM, w.pro.Stored, w.pro.Lost, w.pro.Ended = m.JVM, m.Stored, m.Lost, m.Ended
+	w.told = time.Now()
 	w.pro.LastBatch = time.Unix(0, w.lastBatch.Load())
 	w.ingest.report(w.pro)
 }

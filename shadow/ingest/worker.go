@@ -20,7 +20,10 @@ type held struct {
 	msgs  []jetstream.Msg
 }
 
-func (h *held) rows() int { return len(h.batch.Executions) + len(h.batch.Creations) }
+func (h *held) rows() int {
+	b := h.batch
+	return len(b.Executions) + len(b.Creations) + len(b.Threads) + len(b.Classes) + len(b.Pauses)
+}
 
 // worker stores one session. All its fields but the channels and atomics
 // belong to its own goroutine.
@@ -47,9 +50,14 @@ type worker struct {
 	behind  int              // rows in waiting
 	next    uint64           // the sequence number expected
 
-	p   store.Part // its slices are used again
-	pro Progress
+	p      store.Part // its slices are used again
+	pro    Progress
+	opened time.Time
+	told   time.Time // when pro was last published
 }
+
+// tellInterval is how old a published progress gets at most.
+const tellInterval = time.Second
 
 func newWorker(in *Ingest, name string) *worker {
 	w := &worker{
@@ -82,8 +90,11 @@ func (w *worker) run() {
 			w.store()
 		case now := <-tick.C:
 			w.skipGaps(false)
-			if w.due(now) {
+			switch {
+			case w.due(now):
 				w.store()
+			case w.out != nil && now.Sub(w.told) >= tellInterval:
+				w.tell()
 			}
 		}
 	}
@@ -92,10 +103,18 @@ func (w *worker) run() {
 // due tells whether the part has waited long enough. While one clock pair is
 // all that is known, there is no rate to convert by; the next batch brings it.
 func (w *worker) due(now time.Time) bool {
-	if len(w.part) == 0 || now.Sub(w.since) < w.ingest.o.PartInterval {
+	if len(w.part) == 0 || now.Sub(w.since) < w.interval(now) {
 		return false
 	}
 	return len(w.clock.knots) > 1 || len(w.part) > 1 || w.part[0].batch.Hello != nil
+}
+
+// interval is how long a part may stay open: the longer the session, the
+// longer, so that a session of hours is hundreds of files and not tens of
+// thousands. What is not stored yet is safe on the bus.
+func (w *worker) interval(now time.Time) time.Duration {
+	least := w.ingest.o.PartInterval
+	return max(least, min(now.Sub(w.opened)/60, 10*least))
 }
 
 // take decodes a message and puts its batch in its place.
@@ -214,7 +233,7 @@ func (w *worker) chooseFolder(b *wire.Batch) string {
 }
 
 func (w *worker) begin(out *store.Writer, folder string) {
-	w.out = out
+	w.out, w.opened = out, time.Now()
 	w.clock = clock{}
 	if f, err := store.OpenFolder(out.Dir()); err == nil {
 		for _, k := range f.Clock() {
