@@ -137,6 +137,10 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 		remove()
 		return err
 	}
+	// From here on no signal ends the shadow itself before the session is whole.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer signal.Stop(caught)
 	result, err := execute(env, f, c, w, library, args)
 	if err != nil {
 		c.abandon()
