@@ -3,10 +3,14 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/shadow/store"
 )
 
 // dispatch hands each message to the worker of its session. It owns the
@@ -17,10 +21,13 @@ func (in *Ingest) dispatch() {
 	defer func() { in.endAll(workers) }()
 	tick := time.NewTicker(min(in.o.LostContact/4, time.Second))
 	defer tick.Stop()
+	stale := time.After(in.o.LostContact)
 	for {
 		select {
 		case <-in.stop:
 			return
+		case <-stale:
+			in.endStale(workers)
 		case m := <-in.msgs:
 			in.route(workers, m)
 		case now := <-tick.C:
@@ -67,6 +74,37 @@ func (in *Ingest) endIdle(workers map[string]*worker, now time.Time) {
 		delete(workers, name)
 	}
 	in.active.Store(int64(len(workers)))
+}
+
+// endStale closes the sessions that an earlier shadow left open, when it died,
+// and of which nothing has come since this one runs.
+func (in *Ingest) endStale(workers map[string]*worker) {
+	entries, err := os.ReadDir(in.o.Root)
+	if err != nil {
+		in.log.Warn("ingest: looking for sessions left open", "error", err)
+		return
+	}
+	for _, e := range entries {
+		m, err := store.ReadManifest(filepath.Join(in.o.Root, e.Name()))
+		if err != nil || m.Ended != store.EndedRunning || in.seen(e.Name()) || workers[m.Session] != nil {
+			continue
+		}
+		w, err := store.OpenWriter(in.o.Root, e.Name(), m.Session)
+		if err == nil {
+			w.Manifest.Ended = store.EndedLostContact
+			err = w.CommitManifest()
+		}
+		if err != nil {
+			in.log.Warn("ingest: closing a session left open", "folder", e.Name(), "error", err)
+		}
+	}
+}
+
+func (in *Ingest) seen(folder string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	_, ok := in.progress[folder]
+	return ok
 }
 
 // flushAll prepares to ask all workers to store what they hold; the returned

@@ -109,7 +109,7 @@ type Ingest struct {
 	err      error
 }
 
-// Start begins to consume. It takes over where an earlier shadow ended: what
+// Start begins to consume; ctx bounds the starting only. It takes over where an earlier shadow ended: what
 // that one had not stored comes again.
 func Start(ctx context.Context, o Options) (*Ingest, error) {
 	setDefaults(&o)

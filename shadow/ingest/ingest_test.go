@@ -138,6 +138,32 @@ func TestLostContactAndReturn(t *testing.T) {
 	}
 }
 
+// A session left open by a shadow that died, whose JVM is gone too, is closed
+// by the next shadow; one that goes on is not.
+func TestStaleSessionIsClosed(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, LostContact: 300 * time.Millisecond}
+	gone, alive := fakeBatches("gone", 3, 7)[:2], fakeBatches("alive", 20, 8)
+	in := startIngest(t, o)
+	publishAll(t, b, gone...)
+	publishAll(t, b, alive[:2]...)
+	drain(t, in)
+	in.Kill()
+	in = startIngest(t, o)
+	for _, x := range alive[2:19] {
+		publishAll(t, b, x)
+		time.Sleep(25 * time.Millisecond)
+	}
+	m, err := store.ReadManifest(filepath.Join(root, "alive"))
+	must(t, err)
+	if m.Ended != store.EndedRunning {
+		t.Errorf("the living session ended %q", m.Ended)
+	}
+	if s := checkRows(t, filepath.Join(root, "gone"), gone); s.Manifest.Ended != store.EndedLostContact {
+		t.Errorf("the dead session ended %q", s.Manifest.Ended)
+	}
+}
+
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
 	for range 1000 {

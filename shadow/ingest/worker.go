@@ -186,6 +186,7 @@ func (w *worker) open(b *wire.Batch) error {
 		return err
 	}
 	w.begin(out, folder)
+	w.tell()
 	return nil
 }
 

@@ -21,6 +21,9 @@ type creation struct {
 	thread uint32
 }
 
+// maxReserved bounds the creations for which room is made in advance.
+const maxReserved = 64 << 20
+
 // page describes 64 consecutive task ids: about 4.5 bytes a task where ids are
 // given out in sequence.
 type page struct {
@@ -71,6 +74,8 @@ func (j *join) at(id uint64, create bool) *page {
 // Memory: about 30 bytes a task.
 func (s *Session) Tasks(f func(*Task) error) error {
 	j := &join{s: s, pages: map[uint64]*page{}}
+	// Growing would hold the creations twice; the bound is against footers that lie.
+	j.creations = make([]creation, 0, min(s.Manifest.Stored.Creations, maxReserved))
 	if err := s.Creations(j.addCreations); err != nil {
 		return err
 	}

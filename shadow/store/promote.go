@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Promote moves the files of the session in root/session up into root itself,
-// so that root is the session. The manifest moves last: until then root holds
-// one session in a folder, which opens just as well.
+// so that root is the session. The session must have ended. The manifest moves
+// last; a move that was interrupted is finished by calling Promote again.
 func Promote(root, session string) error {
 	dir := filepath.Join(root, session)
 	entries, err := os.ReadDir(dir)
@@ -28,6 +29,9 @@ func Promote(root, session string) error {
 		return nil
 	}
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), tmpPrefix) {
+			os.Remove(filepath.Join(dir, e.Name())) // half a file of a shadow that died; if it stays, removing dir says so
+		}
 		if _, _, ok := ParsePartName(e.Name()); ok {
 			if err := move(e.Name()); err != nil {
 				return err

@@ -307,6 +307,9 @@ func TestPromote(t *testing.T) {
 	root := t.TempDir()
 	w := openWriter(t, root)
 	commit(t, w, sample(1, 1, 10))
+	os.WriteFile(filepath.Join(w.Dir(), tmpPrefix+"x"), nil, 0o600)
+	part := PartName(Executions, 1, 1) // as if an earlier Promote had been interrupted
+	os.Rename(filepath.Join(w.Dir(), part), filepath.Join(root, part))
 	if err := Promote(root, "s"); err != nil {
 		t.Fatal(err)
 	}
