@@ -22,7 +22,7 @@ import (
 
 // fakeJVM does what a JVM with the agent does: it finds its options, connects
 // to the bus with the token, and sends a session. It then behaves by mode:
-// "exit N", "hang" until a TERM (then exit 3).
+// "exit N", "hang" until a TERM (then exit 3), "killed" before its last batch.
 func fakeJVM(mode string, args []string) error {
 	options, err := agentOptionsOf(args)
 	if err != nil {
@@ -42,8 +42,11 @@ func fakeJVM(mode string, args []string) error {
 		}
 	}
 	host, _ := os.Hostname()
-	if err := send(options["bus"], string(token), host); err != nil {
+	if err := send(options["bus"], string(token), host, mode != "killed"); err != nil {
 		return err
+	}
+	if mode == "killed" {
+		return unix.Kill(os.Getpid(), unix.SIGKILL)
 	}
 	fmt.Println("args", strings.Join(args, " "))
 	if mode == "hang" {
@@ -78,7 +81,7 @@ func agentOptionsOf(args []string) (map[string]string, error) {
 }
 
 // send publishes one session of two batches: three executions of one class.
-func send(url, token, host string) error {
+func send(url, token, host string, whole bool) error {
 	conn, err := nats.Connect(url, nats.Token(token))
 	if err != nil {
 		return err
@@ -106,7 +109,7 @@ func send(url, token, host string) error {
 		first.Executions = append(first.Executions, wire.Execution{TaskID: i + 1, Class: 1, Thread: 1, Start: at + 1000, End: at + 501000, CPU: 400000})
 	}
 	first.Totals = wire.Totals{Executions: 3, Creations: 3}
-	last := &wire.Batch{Version: wire.Version, Session: name, Seq: 2, Clock: pair(now), Hello: hello, Totals: first.Totals, Last: true}
+	last := &wire.Batch{Version: wire.Version, Session: name, Seq: 2, Clock: pair(now), Hello: hello, Totals: first.Totals, Last: whole}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	for _, b := range []*wire.Batch{first, last} {
@@ -221,6 +224,20 @@ func TestRunSignal(t *testing.T) {
 		t.Errorf("exit code %d, want 3 of the command's own handler: %s", code, errs)
 	}
 	checkSession(t, dir)
+}
+
+// A JVM that is killed sends no last batch: the summary must not claim that
+// nothing is missing.
+func TestRunKilledJVM(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	code, _, errs := shadow(t, []string{fakeVariable + "=killed"}, "run", "--agent", agentLibrary(t), "-o", dir, "--", fakeJava(t, "java"))
+	if code != 137 || !strings.Contains(errs, "Not ended in order (lost contact)") || strings.Contains(errs, "Nothing was lost") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	code, out, errs := shadow(t, nil, "stats", dir)
+	if code != 0 || !strings.Contains(out, missingEnd) {
+		t.Errorf("stats: %d, %s%s", code, out, errs)
+	}
 }
 
 func TestRunWithoutJVM(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
@@ -43,10 +44,25 @@ func runLines(s *summary.Summary) []string {
 	for _, f := range s.Findings {
 		lines = append(lines, f.Text)
 	}
-	if s.Lost.Events+s.Lost.Batches == 0 {
+	switch {
+	case s.Ended != store.EndedExit:
+		lines = append(lines, "Not ended in order ("+endedText(s.Ended)+"): "+missingEnd)
+	case s.Lost.Events+s.Lost.Batches == 0:
 		lines = append(lines, "Nothing was lost.")
 	}
 	return append(lines, s.Warnings...)
+}
+
+// missingEnd is true of every session whose last batch did not come: nobody
+// can count what was not sent.
+const missingEnd = "what happened after the last batch is missing and not counted as lost"
+
+// endedText is how a session ended, in words.
+func endedText(ended string) string {
+	if ended == store.EndedRunning {
+		return "still running, or the shadow was killed"
+	}
+	return ended
 }
 
 // programName is the main class, or what else the session is known by.

@@ -88,10 +88,10 @@ func TestServe(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, tokenName)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("token file: %v, %v", info.Mode(), err)
 	}
-	if err := send(busURL, "wrong-token-wrong-token", "h"); err == nil {
+	if err := send(busURL, "wrong-token-wrong-token", "h", true); err == nil {
 		t.Error("the bus takes a wrong token")
 	}
-	if err := send(busURL, string(token), "h"); err != nil {
+	if err := send(busURL, string(token), "h", true); err != nil {
 		t.Fatal(err)
 	}
 	var rows []pageRow

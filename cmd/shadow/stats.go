@@ -12,6 +12,7 @@ import (
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
@@ -100,21 +101,17 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 // statsFacts are the lines above the distributions.
 func statsFacts(s *summary.Summary) [][2]string {
 	t := s.Tasks
-	ended := s.Ended
-	if ended == "" {
-		ended = "not in order (still running, or the shadow was killed)"
-	}
 	facts := [][2]string{
 		{"session", s.Session},
 		{"program", programName(s)},
 		{"JVM", fmt.Sprintf("%s, process %d on %s", jvmText(s.JVM), s.JVM.PID, s.JVM.Host)},
-		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), ended)},
+		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
 		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), units.FormatExact(t.NeverExecuted))},
 		{"executions", fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
 			plural(t.Classes, "class", "classes"), units.FormatExact(t.Threw), units.FormatExact(t.Running))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
 		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
-		{"lost", lostText(s.Lost)},
+		{"lost", lostText(s)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.NotAvailable)) {
 		facts = append(facts, [2]string{"not available", name + ": " + s.NotAvailable[name]})
@@ -122,16 +119,20 @@ func statsFacts(s *summary.Summary) [][2]string {
 	return facts
 }
 
-func lostText(l summary.Lost) string {
-	if l.Events+l.Switches+l.Batches == 0 {
-		return "nothing"
+func lostText(s *summary.Summary) string {
+	l := s.Lost
+	text := "nothing"
+	if l.Events+l.Switches+l.Batches > 0 {
+		text = fmt.Sprintf("%s, %s", plural(int64(l.Events), "event", "events"), plural(int64(l.Batches), "batch", "batches"))
 	}
-	text := fmt.Sprintf("%s, %s", plural(int64(l.Events), "event", "events"), plural(int64(l.Batches), "batch", "batches"))
 	if l.Switches > 0 {
 		text += ", " + plural(int64(l.Switches), "context switch", "context switches")
 	}
 	for _, reason := range slices.Sorted(maps.Keys(l.ByReason)) {
 		text += fmt.Sprintf("; %s: %s", reason, units.FormatExact(int64(l.ByReason[reason])))
+	}
+	if s.Ended != store.EndedExit {
+		text += "; " + missingEnd
 	}
 	return text
 }
