@@ -101,11 +101,17 @@ func (c *Code) misuse(format string, args ...any) {
 
 // find gives the index of in within Insns, or -1.
 func (c *Code) find(in *Insn) int {
+	if in == nil {
+		return -1
+	}
 	if p := int(in.pos); p < len(c.Insns) && c.Insns[p] == in {
 		return p
 	}
 	found := -1
 	for i, x := range c.Insns {
+		if x == nil {
+			continue // told by Write
+		}
 		x.pos = int32(i)
 		if x == in {
 			found = i
@@ -115,6 +121,10 @@ func (c *Code) find(in *Insn) int {
 }
 
 func (c *Code) insert(i int, insns []*Insn) {
+	if slices.Contains(insns, nil) {
+		c.misuse("an instruction to insert is nil")
+		return
+	}
 	c.Insns = slices.Insert(c.Insns, i, insns...)
 	for k, in := range insns {
 		in.pos = int32(i + k)

@@ -101,6 +101,20 @@ public class Plain {
         return best;
     }
 
+    static Object annotated(Object o, boolean flag) throws Exception {
+        List<@Marked String> list = new @Marked("new") ArrayList<@Marked("argument") String>(flag ? 3 : 4);
+        for (int i = 0; i < 2; i++) {
+            @Marked("text") String s = o instanceof @Marked("instance") String ? (@Marked("cast") String) o : null;
+            list.add(new String(s == null ? new char[] {'n'} : flag ? s.toCharArray() : new char[i]));
+        }
+        try (java.io.@Marked("resource") StringReader r = new java.io.StringReader(flag ? "a" : "b")) {
+            list.add(String.valueOf((char) r.read()));
+        } catch (java.io.@Marked("io") IOException e) {
+            throw new @Marked IllegalStateException(flag ? "flag" : "none", e);
+        }
+        return list;
+    }
+
     static int manyLocals(int n) {
         long a0=1,a1=2,a2=3,a3=4,a4=5,a5=6,a6=7,a7=8,a8=9,a9=10,b0=1,b1=2,b2=3,b3=4,b4=5,b5=6,b6=7,b7=8,b8=9,b9=10;
         double c0=1,c1=2,c2=3,c3=4,c4=5,c5=6,c6=7,c7=8,c8=9,c9=10,d0=1,d1=2,d2=3,d3=4,d4=5,d5=6,d6=7,d7=8,d8=9,d9=10;
@@ -129,7 +143,8 @@ public class Plain {
         return out;
     }
 
-    static void run() {
+    static void run() throws Exception {
+        System.out.println(annotated("some", true) + " " + annotated(5, false) + annotated("text", false));
         System.out.println(new Derived(true, 4) + " " + new Derived(false, 4) + " " + new Derived(7) + " " + new Derived(8).number);
         for (int n = 12; n > 5; n--) System.out.println(loopAtTheStart(n));
         for (int n : new int[] {-100000, -2, -1, 0, 1, 2, 3, 100000}) System.out.println(switches(n, n % 2 == 0 ? "Aa" : n > 0 ? "BB" : ""));
@@ -143,7 +158,7 @@ public class Plain {
         System.out.println(objects(3));
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws Exception {
         for (int i = 0; i < 3; i++) run();
     }
 }
