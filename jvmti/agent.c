@@ -97,14 +97,15 @@ static bool user_page_works(void) {
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
+    /* First of all: linking the probes runs them once on this thread. */
+    sa_clock_calibrate(&sa.clock);
+    sa.clock.user_page = sa.clock.cpu && user_page_works();
     if (!sa_types_init(env) || !define_helper(env)) {
         set_events(JVMTI_DISABLE);
         sa_say("this JVM does not take the probes; the program runs without profiling");
         return;
     }
     sa_read_properties();
-    sa_clock_calibrate(&sa.clock);
-    sa.clock.user_page = sa.clock.cpu && user_page_works();
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_threads_existing(env);
     sa_retransform_early(env);
