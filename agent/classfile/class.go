@@ -45,7 +45,7 @@ type Class struct {
 	Attributes   []*Attribute
 
 	this, super nameIndex
-	jumpLimit   int // how far a short jump reaches; 0: as far as the format allows
+	jumpLimit   int // how far a short jump reaches; 0: as far as the format allows; tests lower it
 	interfaces  []nameIndex
 }
 

@@ -145,7 +145,8 @@ func (c *Code) First() *Insn {
 // InsertBefore inserts instructions before at and before the labels at its
 // position: a jump to at still lands on at, and what is inserted runs only when
 // control falls through (for the first instruction: once per call). It belongs
-// to no exception range and no line that starts at at.
+// to no exception range and no line that starts at at. Where control cannot
+// fall through to at it would be dead code, which needs a frame of its own.
 func (c *Code) InsertBefore(at *Insn, insns ...*Insn) {
 	i := c.find(at)
 	if i < 0 {

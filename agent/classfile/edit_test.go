@@ -310,7 +310,8 @@ func TestStackEffect(t *testing.T) {
 	if _, _, err := StackEffect(p, NewInsn(opJsr)); !errors.As(err, &ee) {
 		t.Errorf("jsr: %v", err)
 	}
-	if _, _, err := StackEffect(p, NewInvoke(OpInvokestatic, 60000)); !errors.As(err, &ee) {
+	var entry *EntryError
+	if _, _, err := StackEffect(p, NewInvoke(OpInvokestatic, 60000)); !errors.As(err, &entry) || entry.Index != 60000 {
 		t.Errorf("no such entry: %v", err)
 	}
 }

@@ -49,3 +49,14 @@ type EditError struct {
 }
 
 func (e *EditError) Error() string { return "cannot write " + e.Where + ": " + e.What }
+
+// EntryError says that a constant pool entry is not of the kind asked for.
+type EntryError struct {
+	Index uint16
+	Tag   Tag    // what it is; TagUnusable where there is no entry
+	Want  string // what was asked for
+}
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("constant pool entry %d has tag %d, not that of a %s", e.Index, e.Tag, e.Want)
+}

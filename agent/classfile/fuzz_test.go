@@ -39,8 +39,10 @@ func typed(t *testing.T, err error) {
 		tl *TooLargeError
 		pf *PoolFullError
 		ee *EditError
+		ne *EntryError
 	)
-	if !errors.As(err, &fe) && !errors.As(err, &ue) && !errors.As(err, &tl) && !errors.As(err, &pf) && !errors.As(err, &ee) {
+	if !errors.As(err, &fe) && !errors.As(err, &ue) && !errors.As(err, &tl) && !errors.As(err, &pf) &&
+		!errors.As(err, &ee) && !errors.As(err, &ne) {
 		t.Fatalf("untyped error %v", err)
 	}
 }

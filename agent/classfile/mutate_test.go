@@ -2,6 +2,7 @@ package classfile
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -9,17 +10,17 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// TestMutations changes single bytes of a real class, all over it, and edits
-// what still parses: no panic, and only typed errors. Unlike random input this
-// reaches every structure of the format.
+// TestMutations changes single bytes of real classes (every fifth; every one if
+// STACKAGENT_ALL_CLASSES is 1) and edits what still parses: no panic, and only
+// typed errors. Unlike random input this reaches every structure of the format.
 func TestMutations(t *testing.T) {
 	_, classes := compileJava(t, testjvm.JDKs(t)[0])
 	accepted, refused := 0, 0
 	for _, name := range []string{"Plain.class", "Plain$Derived.class", "Modern.class"} {
 		seed := classes[name]
-		step := 1
-		if testing.Short() {
-			step = 7
+		step := 5
+		if os.Getenv("STACKAGENT_ALL_CLASSES") == "1" {
+			step = 1
 		}
 		for at := 0; at < len(seed); at += step {
 			for _, v := range []byte{0, 1, seed[at] + 1, seed[at] ^ 0x80, 0xFF} {
@@ -34,12 +35,12 @@ func TestMutations(t *testing.T) {
 			}
 		}
 	}
-	if accepted == 0 || refused < 1000 {
+	if accepted == 0 || refused < 500 {
 		t.Errorf("%d accepted, %d refused", accepted, refused)
 	}
 }
 
-// benchmarkClass is a class of usual size: 11 KB, 45 methods.
+// benchmarkClass is a class of usual size: 9 KB.
 func benchmarkClass(b *testing.B) []byte {
 	b.Helper()
 	im, err := jimage.Open(filepath.Join(testjvm.JDKs(b)[0].Home, "lib", "modules"))

@@ -184,10 +184,7 @@ func (p *Pool) at2(i uint16, at int) uint16 {
 }
 
 func (p *Pool) mismatch(i uint16, want string) error {
-	return &EditError{
-		Where: fmt.Sprintf("constant pool entry %d", i),
-		What:  fmt.Sprintf("%s wanted, tag is %d", want, p.Tag(i)),
-	}
+	return &EntryError{Index: i, Tag: p.Tag(i), Want: want}
 }
 
 // Utf8 returns the raw modified UTF-8 of the Utf8 entry i.
