@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -38,6 +39,7 @@ const (
 type Agent struct {
 	options   options.Options
 	token     string
+	process   string // wire.Batch.Process
 	weaver    *weaver
 	source    *source
 	collector *drain.Collector
@@ -81,7 +83,9 @@ func (a *Agent) load(opts options.Options, text string) error {
 	if err != nil {
 		host = "unknown"
 	}
-	a.options.Session = opts.SessionName(host, os.Getpid(), time.Now())
+	now := time.Now()
+	a.options.Session = opts.SessionName(host, os.Getpid(), now)
+	a.process = processName(os.Getpid(), now, rand.Uint32())
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(memoryLimit)
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude}
@@ -102,6 +106,12 @@ func (a *Agent) load(opts options.Options, text string) error {
 		return exportToChildren(text)
 	}
 	return nil
+}
+
+// processName tells this JVM from all others that use its session name, those
+// of other machines and containers (where every process id is 1) included.
+func processName(pid int, start time.Time, random uint32) string {
+	return fmt.Sprintf("%d-%x-%08x", pid, start.UnixNano(), random)
 }
 
 // exportToChildren makes the JVMs that this one starts load the agent too.
@@ -132,6 +142,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	publisher, err := publish.New(publish.Config{
 		URL:     a.options.Bus,
 		Session: a.options.Session,
+		Process: a.process,
 		Auth: publish.Auth{Token: a.token, CredsFile: a.options.Creds, TLSCA: a.options.TLSCA,
 			TLSCert: a.options.TLSCert, TLSKey: a.options.TLSKey},
 		MaxBytes: bufferBytes,
@@ -144,6 +155,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	a.publisher = publisher
 	a.collector, err = drain.NewCollector(drain.Config{
 		Session:  a.options.Session,
+		Process:  a.process,
 		Hello:    func() *wire.Hello { return hello },
 		Patience: patience,
 	}, a.source, publisher)

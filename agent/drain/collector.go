@@ -52,6 +52,7 @@ const LostUnknown = "record not understood"
 // Config of a Collector; zero values stand for the defaults.
 type Config struct {
 	Session string
+	Process string             // Batch.Process of every batch
 	Hello   func() *wire.Hello // called for the first and for the last batch
 
 	// Patience is how long the Collector leaves the records in the rings while
@@ -107,6 +108,9 @@ type Stats struct {
 // NewCollector checks the configuration and makes a Collector.
 func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 	if err := wire.ValidSession(cfg.Session); err != nil {
+		return nil, fmt.Errorf("collect records: %w", err)
+	}
+	if err := wire.ValidProcess(cfg.Process); err != nil {
 		return nil, fmt.Errorf("collect records: %w", err)
 	}
 	if cfg.Target <= 0 {
@@ -239,7 +243,7 @@ func (c *Collector) share() share {
 // emit encodes one batch of what is pending into c.held. A batch too large for
 // a message is made anew with half of the content. change may add to it.
 func (c *Collector) emit(change func(*wire.Batch)) error {
-	b := &wire.Batch{Session: c.cfg.Session, Seq: c.seq + 1, Clock: c.src.Clock(), Totals: c.totals()}
+	b := &wire.Batch{Session: c.cfg.Session, Process: c.cfg.Process, Seq: c.seq + 1, Clock: c.src.Clock(), Totals: c.totals()}
 	if b.Seq == 1 && c.cfg.Hello != nil {
 		b.Hello = c.cfg.Hello()
 	}

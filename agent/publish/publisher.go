@@ -36,6 +36,7 @@ var (
 type Config struct {
 	URL     string // of the bus, several joined with ','; default nats://127.0.0.1:4222
 	Session string
+	Process string // Batch.Process of the batches; part of the message ids
 	Auth    Auth
 
 	MaxBytes int           // memory for batches not yet acknowledged; default 64 MiB
@@ -105,6 +106,9 @@ type Stats struct {
 // the bus is away is no error.
 func New(cfg Config) (*Publisher, error) {
 	if err := wire.ValidSession(cfg.Session); err != nil {
+		return nil, fmt.Errorf("publish: %w", err)
+	}
+	if err := wire.ValidProcess(cfg.Process); err != nil {
 		return nil, fmt.Errorf("publish: %w", err)
 	}
 	cfg.defaults()

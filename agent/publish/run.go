@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -222,7 +221,10 @@ func (s *sender) take() (message, bool) {
 func (s *sender) fly(m message) error {
 	msg := nats.NewMsg(wire.Subject(s.cfg.Session))
 	msg.Data = m.data
-	id := s.cfg.Session + "-" + strconv.FormatUint(m.seq, 10)
+	if s.cfg.Process != "" {
+		msg.Header.Set(wire.ProcessHeader, s.cfg.Process)
+	}
+	id := wire.MessageID(s.cfg.Session, s.cfg.Process, m.seq)
 	future, err := s.js.PublishMsgAsync(msg, jetstream.WithMsgID(id))
 	if err != nil {
 		return err

@@ -90,6 +90,11 @@ func (r *reader) known(key string) bool {
 		if err := ValidSession(b.Session); err != nil {
 			r.fail("session", "not a name of a session", err)
 		}
+	case keyProcess:
+		b.Process = r.str("process")
+		if err := ValidProcess(b.Process); err != nil {
+			r.fail("process", "not a name of a process", err)
+		}
 	case keySeq:
 		if b.Seq = r.uint("seq"); b.Seq == 0 {
 			r.fail("seq", "sequence numbers begin at 1", nil)

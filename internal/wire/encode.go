@@ -26,6 +26,7 @@ const (
 	keyExitNote   = "x"
 	keyExecutions = "e"
 	keyCreations  = "a"
+	keyProcess    = "i"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -78,6 +79,9 @@ func checkBatch(b *Batch) error {
 	if err := ValidSession(b.Session); err != nil {
 		return err
 	}
+	if err := ValidProcess(b.Process); err != nil {
+		return err
+	}
 	if b.Seq == 0 {
 		return errors.New("sequence numbers begin at 1")
 	}
@@ -101,6 +105,7 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 	}{
 		{keyVersion, true, func() { w.uint(Version) }},
 		{keySession, true, func() { w.str(b.Session) }},
+		{keyProcess, b.Process != "", func() { w.str(b.Process) }},
 		{keySeq, true, func() { w.uint(b.Seq) }},
 		{keyClock, true, func() { w.clock(b.Clock) }},
 		{keyHello, b.Hello != nil, func() { w.hello(b.Hello) }},

@@ -26,6 +26,24 @@ func ValidSession(name string) error {
 	return nil
 }
 
+// MaxProcess is the longest name of a process, in bytes.
+const MaxProcess = 64
+
+// ValidProcess checks the name that a JVM gives itself, which travels in a
+// header and in message ids: at most 64 of A-Z a-z 0-9 _ -. Empty is allowed:
+// the sender does not say.
+func ValidProcess(name string) error {
+	if len(name) > MaxProcess {
+		return fmt.Errorf("process name of %d bytes is longer than %d", len(name), MaxProcess)
+	}
+	for i := 0; i < len(name); i++ {
+		if !sessionByte(name[i]) || name[i] == '.' {
+			return fmt.Errorf("process name %q holds %q: allowed are A-Z a-z 0-9 _ -", name, name[i])
+		}
+	}
+	return nil
+}
+
 func sessionByte(c byte) bool {
 	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' ||
 		c == '.' || c == '_' || c == '-'

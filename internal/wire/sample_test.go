@@ -74,7 +74,7 @@ func created(x []Execution) []Creation {
 // full has every field set to something.
 func full() *Batch {
 	return &Batch{
-		Version: Version, Session: "host-42.a_b", Seq: 7, Clock: ClockPair{Ticks: 1 << 60, Mono: 123456789},
+		Version: Version, Session: "host-42.a_b", Process: "42-1f-a0", Seq: 7, Clock: ClockPair{Ticks: 1 << 60, Mono: 123456789},
 		Hello: &Hello{PID: 42, Host: "host", JVMVersion: "25.0.3", JVMName: "OpenJDK", JavaHome: "/jdk", MainClass: "Main",
 			GC: "G1", CPUs: 2, AgentVersion: "1", ClockName: "tsc", CPUClock: "user page", WallUnixNs: 1.7e18,
 			StartClock: ClockPair{Ticks: 9, Mono: -1}, Metrics: []string{"wall", "cpu"},

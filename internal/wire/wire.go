@@ -7,7 +7,11 @@
 // decoded with limits (see decode.go).
 package wire
 
-import "stackagent/internal/units"
+import (
+	"strconv"
+
+	"stackagent/internal/units"
+)
 
 // Version of the batch format.
 const Version = 1
@@ -156,6 +160,7 @@ type Totals struct {
 type Batch struct {
 	Version  int
 	Session  string
+	Process  string // which of the JVMs that use this session's name, see ValidProcess; "" where the agent does not say
 	Seq      uint64 // 1, 2, 3, ... without gaps
 	Clock    ClockPair
 	Hello    *Hello // in Seq 1, and again in the last batch
@@ -178,3 +183,16 @@ type Batch struct {
 
 // Subject is the NATS subject of a session's batches: "stackagent.v1.batch.<session>".
 func Subject(session string) string { return "stackagent.v1.batch." + session }
+
+// ProcessHeader is the header of a message that repeats Batch.Process, so that
+// a receiver can sort messages without decoding them.
+const ProcessHeader = "Stackagent-Process"
+
+// MessageID names a batch among all that ever travel: what is sent again has
+// the same id, and two JVMs that use one session name at once have different ones.
+func MessageID(session, process string, seq uint64) string {
+	if process != "" {
+		session += "-" + process
+	}
+	return session + "-" + strconv.FormatUint(seq, 10)
+}

@@ -219,3 +219,25 @@ func workloads() []workload {
 	a.Executions, b.Executions = pool(16384, rng), forkJoin(16384)
 	return []workload{{"pool", a}, {"forkjoin", b}}
 }
+
+func TestProcessNames(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"": true, "42-18f-00a1": true, "a_B-9": true, strings.Repeat("x", MaxProcess): true,
+		strings.Repeat("x", MaxProcess+1): false, "a.b": false, "a b": false, "a\r\nNats-Msg-Id: 1": false, "é": false,
+	} {
+		if err := ValidProcess(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+		b := full()
+		b.Process = name
+		if _, err := Encode(b, nil); (err == nil) != ok {
+			t.Errorf("encoding a batch of process %q: %v", name, err)
+		}
+	}
+	if a, b := MessageID("s", "1-a", 7), MessageID("s", "1-b", 7); a == b || a != "s-1-a-7" {
+		t.Errorf("message ids %q and %q", a, b)
+	}
+	if id := MessageID("s", "", 7); id != "s-7" {
+		t.Errorf("message id %q without a process", id)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/units"
@@ -87,7 +88,14 @@ func publish(t testing.TB, b *bus.Bus, subject string, data []byte, id string) {
 func publishAll(t testing.TB, b *bus.Bus, batches ...*wire.Batch) {
 	t.Helper()
 	for _, x := range batches {
-		publish(t, b, wire.Subject(x.Session), encode(t, x), "")
+		msg := nats.NewMsg(wire.Subject(x.Session))
+		msg.Data = encode(t, x)
+		if x.Process != "" {
+			msg.Header.Set(wire.ProcessHeader, x.Process)
+		}
+		if _, err := b.JetStream().PublishMsg(context.Background(), msg); err != nil {
+			t.Fatalf("publishing batch %d: %v", x.Seq, err)
+		}
 	}
 }
 

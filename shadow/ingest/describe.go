@@ -59,10 +59,12 @@ func sameJVM(m *store.Manifest, h *wire.Hello) bool {
 }
 
 // check refuses a batch that contradicts its envelope.
-func check(b *wire.Batch, session string) error {
+func check(b *wire.Batch, from sender) error {
 	switch {
-	case b.Session != session:
-		return fmt.Errorf("a batch of session %.40q came on the subject of %q", b.Session, session)
+	case b.Session != from.session:
+		return fmt.Errorf("a batch of session %.40q came on the subject of %q", b.Session, from.session)
+	case b.Process != from.process:
+		return fmt.Errorf("a batch of process %q came with the header of %q", b.Process, from.process)
 	case b.Seq < 1 || b.Seq > store.MaxSeq:
 		return fmt.Errorf("sequence number %d", b.Seq)
 	}

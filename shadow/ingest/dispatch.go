@@ -17,7 +17,7 @@ import (
 // workers: only it starts and ends them.
 func (in *Ingest) dispatch() {
 	defer close(in.done)
-	workers := map[string]*worker{}
+	workers := map[sender]*worker{}
 	defer func() { in.endAll(workers) }()
 	tick := time.NewTicker(min(in.o.LostContact/4, time.Second))
 	defer tick.Stop()
@@ -38,23 +38,23 @@ func (in *Ingest) dispatch() {
 	}
 }
 
-func (in *Ingest) route(workers map[string]*worker, m jetstream.Msg) {
-	name, err := sessionOf(m.Subject())
+func (in *Ingest) route(workers map[sender]*worker, m jetstream.Msg) {
+	key, err := senderOf(m)
 	if err != nil {
 		in.refuse(m, err)
 		return
 	}
-	w := workers[name]
+	w := workers[key]
 	if w == nil {
 		if len(workers) >= in.o.MaxSessions {
-			in.log.Warn("ingest: too many sessions at once; one has to wait", "session", name, "limit", in.o.MaxSessions)
+			in.log.Warn("ingest: too many sessions at once; one has to wait", "session", key.session, "limit", in.o.MaxSessions)
 			if err := m.NakWithDelay(5 * time.Second); err != nil {
 				in.log.Warn("ingest: putting a message back", "error", err)
 			}
 			return
 		}
-		w = newWorker(in, name)
-		workers[name] = w
+		w = newWorker(in, key)
+		workers[key] = w
 		in.active.Store(int64(len(workers)))
 	}
 	select {
@@ -64,21 +64,21 @@ func (in *Ingest) route(workers map[string]*worker, m jetstream.Msg) {
 }
 
 // endIdle ends the workers of sessions from which nothing comes any more.
-func (in *Ingest) endIdle(workers map[string]*worker, now time.Time) {
-	for name, w := range workers {
+func (in *Ingest) endIdle(workers map[sender]*worker, now time.Time) {
+	for key, w := range workers {
 		if now.Sub(time.Unix(0, w.lastBatch.Load())) < in.o.LostContact || w.stuck.Load() {
 			continue
 		}
 		close(w.in)
 		<-w.done
-		delete(workers, name)
+		delete(workers, key)
 	}
 	in.active.Store(int64(len(workers)))
 }
 
 // endStale closes the sessions that an earlier shadow left open, when it died,
 // and of which nothing has come since this one runs.
-func (in *Ingest) endStale(workers map[string]*worker) {
+func (in *Ingest) endStale(workers map[sender]*worker) {
 	entries, err := os.ReadDir(in.o.Root)
 	if err != nil {
 		in.log.Warn("ingest: looking for sessions left open", "error", err)
@@ -86,7 +86,7 @@ func (in *Ingest) endStale(workers map[string]*worker) {
 	}
 	for _, e := range entries {
 		m, err := store.ReadManifest(filepath.Join(in.o.Root, e.Name()))
-		if err != nil || m.Ended != store.EndedRunning || in.seen(e.Name()) || workers[m.Session] != nil {
+		if err != nil || m.Ended != store.EndedRunning || in.seen(e.Name()) || workers[sender{m.Session, m.Process}] != nil {
 			continue
 		}
 		w, err := store.OpenWriter(in.o.Root, e.Name(), m.Session)
@@ -109,7 +109,7 @@ func (in *Ingest) seen(folder string) bool {
 
 // flushAll prepares to ask all workers to store what they hold; the returned
 // function waits for them, outside the dispatcher.
-func flushAll(workers map[string]*worker, done chan struct{}) func() {
+func flushAll(workers map[sender]*worker, done chan struct{}) func() {
 	all := make([]*worker, 0, len(workers))
 	for _, w := range workers {
 		all = append(all, w)
@@ -129,15 +129,15 @@ func flushAll(workers map[string]*worker, done chan struct{}) func() {
 	}
 }
 
-func (in *Ingest) endAll(workers map[string]*worker) {
+func (in *Ingest) endAll(workers map[sender]*worker) {
 	for _, w := range workers {
 		close(w.in)
 	}
-	for name, w := range workers {
+	for key, w := range workers {
 		<-w.done
 		if w.err != nil {
 			in.mu.Lock()
-			in.err = errors.Join(in.err, fmt.Errorf("session %s: %w", name, w.err))
+			in.err = errors.Join(in.err, fmt.Errorf("session %s: %w", key.session, w.err))
 			in.mu.Unlock()
 		}
 	}

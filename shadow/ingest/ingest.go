@@ -102,6 +102,8 @@ type Ingest struct {
 	active atomic.Int64 // open sessions, to share the row budget
 	bad    atomic.Uint64
 
+	folders sync.Mutex // held while a session's folder is chosen and claimed
+
 	mu       sync.Mutex
 	order    []string // folders in order of appearance
 	progress map[string]Progress
@@ -203,13 +205,21 @@ func (in *Ingest) refuse(m jetstream.Msg, err error) {
 	}
 }
 
-// sessionOf takes the session's name from a subject.
-func sessionOf(subject string) (string, error) {
-	name, ok := strings.CutPrefix(subject, wire.Subject(""))
+// sender is whose batches belong together: one JVM. Several may use one
+// session name at the same time.
+type sender struct{ session, process string }
+
+// senderOf takes the sender from the envelope of a message.
+func senderOf(m jetstream.Msg) (sender, error) {
+	name, ok := strings.CutPrefix(m.Subject(), wire.Subject(""))
 	if !ok {
-		return "", fmt.Errorf("subject %.80q is not of ours", subject)
+		return sender{}, fmt.Errorf("subject %.80q is not of ours", m.Subject())
 	}
-	return name, store.ValidateName(name)
+	process := m.Headers().Get(wire.ProcessHeader)
+	if err := errors.Join(store.ValidateName(name), wire.ValidProcess(process)); err != nil {
+		return sender{}, err
+	}
+	return sender{name, process}, nil
 }
 
 // BadMessages counts the messages that were kept out, undecodable or foreign.

@@ -29,7 +29,8 @@ func (h *held) rows() int {
 // belong to its own goroutine.
 type worker struct {
 	ingest *Ingest
-	name   string
+	name   string // of the session
+	from   sender
 	in     chan jetstream.Msg
 	flush  chan struct{}
 	done   chan struct{}
@@ -59,9 +60,9 @@ type worker struct {
 // tellInterval is how old a published progress gets at most.
 const tellInterval = time.Second
 
-func newWorker(in *Ingest, name string) *worker {
+func newWorker(in *Ingest, from sender) *worker {
 	w := &worker{
-		ingest: in, name: name,
+		ingest: in, name: from.session, from: from,
 		in: make(chan jetstream.Msg, queueLength), flush: make(chan struct{}), done: make(chan struct{}),
 		pending: map[uint64]*held{}, waiting: map[uint64]*held{},
 	}
@@ -121,7 +122,7 @@ func (w *worker) interval(now time.Time) time.Duration {
 func (w *worker) take(m jetstream.Msg) {
 	b, err := wire.Decode(m.Data(), wire.DefaultLimits())
 	if err == nil {
-		err = check(b, w.name)
+		err = check(b, w.from)
 	}
 	if err != nil {
 		w.refuse(m, err)
@@ -173,16 +174,8 @@ func (w *worker) open(b *wire.Batch) error {
 			return w.err
 		}
 	}
-	folder := w.chooseFolder(b)
-	out, err := store.OpenWriter(w.ingest.o.Root, folder, w.name)
+	out, folder, err := w.claimFolder(b)
 	if err != nil {
-		return err
-	}
-	if out.Manifest.JVM.PID == 0 && b.Hello != nil {
-		describeJVM(&out.Manifest, b.Hello)
-	}
-	// A manifest from the beginning: whatever happens, the folder says whose it is.
-	if err := out.CommitManifest(); err != nil {
 		return err
 	}
 	w.begin(out, folder)
@@ -190,21 +183,40 @@ func (w *worker) open(b *wire.Batch) error {
 	return nil
 }
 
+// claimFolder opens the folder for b's session. It has a manifest from the
+// beginning: whatever happens, it says whose it is, also to a worker that
+// looks for a folder of the same name for another JVM.
+func (w *worker) claimFolder(b *wire.Batch) (*store.Writer, string, error) {
+	w.ingest.folders.Lock()
+	defer w.ingest.folders.Unlock()
+	folder := w.chooseFolder(b)
+	out, err := store.OpenWriter(w.ingest.o.Root, folder, w.name)
+	if err != nil {
+		return nil, "", err
+	}
+	out.Manifest.Process = b.Process
+	if out.Manifest.JVM.PID == 0 && b.Hello != nil {
+		describeJVM(&out.Manifest, b.Hello)
+	}
+	return out, folder, out.CommitManifest()
+}
+
 // another tells whether b is the first batch of another JVM than the one whose
 // session is open.
 func (w *worker) another(b *wire.Batch) bool {
 	m := &w.out.Manifest
-	return b.Seq == 1 && b.Hello != nil && m.JVM.PID != 0 && !sameJVM(m, b.Hello)
+	return b.Process == "" && b.Seq == 1 && b.Hello != nil && m.JVM.PID != 0 && !sameJVM(m, b.Hello)
 }
 
 // maxNamesakes bounds the folders of one name.
 const maxNamesakes = 1000
 
-// chooseFolder gives each JVM its own folder although one name may be used by
-// one JVM after another: NAME, NAME-2, NAME-3. Batches that do not say which
-// JVM they come from belong to the newest.
+// chooseFolder gives each JVM its own folder although several may use one name,
+// at once or one after another: NAME, NAME-2, NAME-3. Of batches that do not say
+// which JVM they come from, the first does by its Hello, and the others belong
+// to the newest.
 func (w *worker) chooseFolder(b *wire.Batch) string {
-	first := b.Seq == 1 && b.Hello != nil
+	first := b.Process != "" || b.Seq == 1 && b.Hello != nil
 	newest := ""
 	for n := 1; n < maxNamesakes; n++ {
 		folder := w.name
@@ -222,10 +234,13 @@ func (w *worker) chooseFolder(b *wire.Batch) string {
 			}
 			return newest
 		}
-		if m.Session != w.name {
+		if m.Session != w.name || m.Process != b.Process {
 			continue
 		}
 		newest = folder
+		if b.Process != "" {
+			return folder
+		}
 		if first && (m.JVM.PID == 0 || sameJVM(m, b.Hello)) {
 			return folder
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
 )
 
 // ManifestName is the file that makes a folder a session.
@@ -46,6 +47,9 @@ type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	Session string `json:"session"`
+
+	// Process tells the JVM from others that use the same session name at once.
+	Process string `json:"process,omitempty"`
 
 	JVM        JVM          `json:"jvm"`
 	WallUnixNs int64        `json:"wall_unix_ns"` // wall clock at StartNs, nanoseconds since 1970
@@ -172,7 +176,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 }
 
 func (m *Manifest) check() error {
-	if err := ValidateName(m.Session); err != nil {
+	if err := errors.Join(ValidateName(m.Session), wire.ValidProcess(m.Process)); err != nil {
 		return err
 	}
 	return m.Sequences.check()

@@ -1,0 +1,78 @@
+package ingest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// asProcess makes the batches those of one JVM.
+func asProcess(process string, batches []*wire.Batch) []*wire.Batch {
+	for _, b := range batches {
+		b.Process = process
+	}
+	return batches
+}
+
+// Several JVMs use one name at the same time; the shadow dies in the midst of
+// it. Each JVM's batches come together in one folder, mixed with no other's.
+func TestNamesakesAtOnce(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	names := []string{"10-a", "11-b", "12-c"}
+	var all [][]*wire.Batch
+	for i, p := range names {
+		all = append(all, asProcess(p, fakeBatches("same", 40+10*i, 10+i)))
+	}
+	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond}
+	in := startIngest(t, o)
+	for n := range 60 {
+		for _, batches := range all {
+			if n < len(batches) {
+				publishAll(t, b, batches[n])
+			}
+		}
+		if n%20 == 19 {
+			in.Kill()
+			in = startIngest(t, o)
+		}
+	}
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+
+	entries, err := os.ReadDir(root)
+	must(t, err)
+	if len(entries) != len(names) {
+		t.Fatalf("folders %v, want one for each of %v", entries, names)
+	}
+	found := map[string]string{}
+	for _, e := range entries {
+		m, err := store.ReadManifest(filepath.Join(root, e.Name()))
+		must(t, err)
+		found[m.Process] = e.Name()
+	}
+	for i, p := range names {
+		s := checkRows(t, filepath.Join(root, found[p]), all[i])
+		if m := s.Manifest; m.Session != "same" || m.JVM.PID != 10+i || m.Ended != store.EndedExit || m.Lost.Events+m.Lost.Batches != 0 {
+			t.Errorf("%s: session %q of process %d, ended %q, lost %+v", p, m.Session, m.JVM.PID, m.Ended, m.Lost)
+		}
+	}
+}
+
+// A batch that says it is of another process than its header is kept out.
+func TestForeignProcess(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	in := startIngest(t, Options{Bus: b, Root: root})
+	batches := asProcess("1-a", fakeBatches("job", 4, 1))
+	publishAll(t, b, batches...)
+	publish(t, b, wire.Subject("job"), encode(t, batches[2]), "") // no header
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+	if n := in.BadMessages(); n != 1 {
+		t.Errorf("%d messages kept out, want 1", n)
+	}
+	checkRows(t, filepath.Join(root, "job"), batches)
+}
