@@ -216,23 +216,28 @@ func (d *decoder) decode(at int, in *Insn) error {
 		return d.jump(at, in, int(d.s4(at+1)))
 	case kindTable, kindLookup:
 		return d.switchInsn(at, in)
+	case kindLdc, kindLdcW, kindPool, kindInterface, kindDynamic, kindMulti:
+		return d.poolInsn(at, in)
+	}
+	return nil
+}
+
+// poolInsn decodes the operations with a constant pool index.
+func (d *decoder) poolInsn(at int, in *Insn) error {
+	switch in.Op.kind() {
 	case kindLdc:
 		in.Index = uint16(d.code[at+1])
-		return d.checkIndex(at, in)
 	case kindLdcW:
 		in.Op, in.Index = OpLdc, d.u2(at+1)
-		return d.checkIndex(at, in)
-	case kindPool, kindInterface, kindDynamic:
-		in.Index = d.u2(at + 1)
-		return d.checkIndex(at, in)
 	case kindMulti:
 		in.Index, in.Const = d.u2(at+1), int32(d.code[at+3])
 		if in.Const == 0 {
 			return d.errorf(at, "multianewarray of no dimensions")
 		}
-		return d.checkIndex(at, in)
+	default:
+		in.Index = d.u2(at + 1)
 	}
-	return nil
+	return d.checkIndex(at, in)
 }
 
 // shortVar unfolds iload_0 to astore_3.
