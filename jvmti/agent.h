@@ -150,7 +150,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
 void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
                                void **new_address);
 uint8_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
-jlong sa_describe_named(JNIEnv *env, jclass c, const char *label, bool guarded);
+jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
 void sa_retransform_early(JNIEnv *env);
 

@@ -186,7 +186,7 @@ static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jcl
         result = original_define0(env, cls, loader, lookup, name, data, offset, len, domain, initialize, flags,
                                   class_data);
     if (result != NULL && r.label != NULL && !(*env)->ExceptionCheck(env))
-        sa_describe_named(env, result, r.label, false);
+        sa_describe_named(env, result, r.label);
     free(r.woven);
     free(r.label);
     return result;

@@ -4,8 +4,6 @@
 
 #include "agent.h"
 
-enum { NO_TASK = 1 };
-
 static jclass global_class(JNIEnv *env, const char *name) {
     jclass c = (*env)->FindClass(env, name);
     if (c == NULL) {
@@ -121,14 +119,10 @@ static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
 }
 
 /* Makes class c known under label (NULL: its own name). */
-jlong sa_describe_named(JNIEnv *env, jclass c, const char *label, bool guarded) {
+jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) {
     uint8_t kinds = sa_kinds_of(env, c);
-    if (kinds == 0 && (guarded || !sa.custom_tasks)) {
-        if (!sa.custom_tasks) (*env)->SetLongField(env, c, sa.class_slot, NO_TASK);
-        return NO_TASK;
-    }
     sa_meta *m = calloc(1, sizeof *m);
-    if (m == NULL) return NO_TASK;
+    if (m == NULL) return 0;
     bool hidden = (*env)->CallBooleanMethod(env, c, sa.is_hidden);
     m->type = SA_META_CLASS;
     m->name = label != NULL ? strdup(label) : signature_of(c, hidden);
@@ -140,8 +134,8 @@ jlong sa_describe_named(JNIEnv *env, jclass c, const char *label, bool guarded) 
     return publish(env, c, m, id_offset_of(env, c));
 }
 
-JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass helper, jclass c, jboolean guarded) {
-    return c == NULL ? 0 : sa_describe_named(env, c, NULL, guarded);
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass helper, jclass c) {
+    return c == NULL ? 0 : sa_describe_named(env, c, NULL);
 }
 
 /* ---- classes that were loaded before the probes existed ---- */

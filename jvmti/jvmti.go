@@ -249,30 +249,35 @@ func ReadTotals() Totals {
 
 // Drainer copies records out of the rings. One goroutine at a time.
 type Drainer struct {
-	buffer []byte
 	mu     sync.Mutex
+	buffer []byte
+	cursor *C.sa_os // where the next call goes on, so that no thread is always last
 }
 
 // NewDrainer makes a drainer for rings of ringBytes.
 func NewDrainer(ringBytes int) *Drainer { return &Drainer{buffer: make([]byte, ringBytes)} }
 
-// Drain visits every thread's ring once and hands over what it holds, whole
-// records (jvmti/ring/record.h), at least until max bytes have been seen. The
-// slice is valid during the call of f only. It returns the bytes seen; what is
-// left waits for the next call.
+// Drain goes round the threads' rings, once at most, and hands over what they
+// hold, whole records (jvmti/ring/record.h), until max bytes have been seen.
+// The slice is valid during the call of f only. It returns the bytes seen;
+// what is left waits for the next call.
 func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var cursor *C.sa_os
-	total := 0
+	total, wrapped := 0, d.cursor == nil
 	for total < max {
 		var ring C.uint32_t
-		n := int(C.sa_drain_next(&cursor, (*C.uint8_t)(&d.buffer[0]), C.size_t(len(d.buffer)), &ring))
-		if n == 0 {
+		n := int(C.sa_drain_next(&d.cursor, (*C.uint8_t)(&d.buffer[0]), C.size_t(len(d.buffer)), &ring))
+		if n > 0 {
+			total += n
+			f(uint32(ring), d.buffer[:n])
+			continue
+		}
+		d.cursor = nil
+		if wrapped {
 			break
 		}
-		total += n
-		f(uint32(ring), d.buffer[:n])
+		wrapped = true
 	}
 	return total
 }

@@ -5,6 +5,7 @@
  * goroutine. (Synchronous faults cannot be blocked; they mean a bug of ours and
  * end as a crash report of the JVM.) */
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include "agent.h"
 
@@ -12,6 +13,7 @@ enum { SIGNALS = 65 };
 static struct sigaction before[SIGNALS];
 static bool known[SIGNALS];
 static sigset_t mask_before;
+static char name_before[16];
 
 /* Priority 101 runs ahead of the Go runtime's own initialiser, whose thread
  * inherits the mask that is set here, and hands it on to all of Go's threads. */
@@ -20,10 +22,15 @@ __attribute__((constructor(101))) static void remember(void) {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask_before);
+    prctl(PR_GET_NAME, name_before);
+    prctl(PR_SET_NAME, "stackagent"); /* Go's threads inherit this, too */
 }
 
 /* To be called first by the thread that loaded the library. */
-void sa_signals_unblock(void) { pthread_sigmask(SIG_SETMASK, &mask_before, NULL); }
+void sa_signals_unblock(void) {
+    pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+    prctl(PR_SET_NAME, name_before);
+}
 
 /* To be called once the Go runtime is up. */
 void sa_signals_restore(void) {

@@ -15,7 +15,7 @@
 //	catch (Throwable t) { Stackagent.exitThrow(token); throw t; }
 //
 // A class that is no task but declares such a method publicly gets the same
-// with enterGuarded, because a subclass may inherit the method and add the
+// with enterRunnable, enterCallable or enterForkJoin, which ask what the object is, because a subclass may inherit the method and add the
 // interface. Constructors of the topmost task class of a hierarchy report the
 // creation as soon as super(...) has returned; constructors of every task
 // class report that they failed. The topmost task class also gets a field for

@@ -54,10 +54,13 @@ const (
 	FieldClassID = "stackagent$class"   // in java.lang.Class
 )
 
+// probeEnter starts an execution.
+const probeEnter = "enter"
+
 // A MethodPlan is an execution method to be woven.
 type MethodPlan struct {
 	Name, Descriptor string
-	Guarded          bool // the class is no task, a subclass may be
+	Probe            string // called at its start: enter, or one that asks what the object is
 
 	member *classfile.Member
 }
@@ -108,11 +111,7 @@ func (p *Plan) String() string {
 		fmt.Fprintf(&b, "  field %s J\n", f)
 	}
 	for _, m := range p.Executions {
-		probe := "enter"
-		if m.Guarded {
-			probe = "enterGuarded"
-		}
-		fmt.Fprintf(&b, "  execution %s%s %s\n", m.Name, m.Descriptor, probe)
+		fmt.Fprintf(&b, "  execution %s%s %s\n", m.Name, m.Descriptor, m.Probe)
 	}
 	for _, c := range p.Constructors {
 		fmt.Fprintf(&b, "  constructor %s created=%d failed-ranges=%d\n", c.Descriptor, c.Created, c.Ranges)
@@ -183,7 +182,7 @@ func NewPlan(in Input, o Options) (*Plan, error) {
 }
 
 // guardable tells whether a class that is no task can have methods for
-// enterGuarded: a subclass must be possible.
+// the guarded probes: a subclass must be possible.
 func guardable(h classfile.Header, in Input, found *mentions) bool {
 	return found.execution() && h.Access&classfile.AccFinal == 0 && !in.Hidden
 }

@@ -294,7 +294,7 @@ func TestSelection(t *testing.T) {
 		class      uint16      // its access
 		access     uint16
 		name, desc string
-		want       string // "", "enter" or "enterGuarded"
+		want       string // the probe, "" for none
 	}{
 		{units.KindRunnable, 0, public, "run", "()V", "enter"},
 		{units.KindRunnable, 0, private, "run", "()V", ""},
@@ -309,12 +309,12 @@ func TestSelection(t *testing.T) {
 		{units.KindForkJoin, 0, public, "exec", "()Z", "enter"},
 		{units.KindForkJoin, 0, private, "exec", "()Z", ""},
 		{units.KindThread | units.KindRunnable, 0, public, "run", "()V", "enter"},
-		{0, 0, public, "run", "()V", "enterGuarded"},
-		{0, 0, public, "call", "()Ljava/lang/Object;", "enterGuarded"},
-		{0, 0, public, "exec", "()Z", "enterGuarded"},
+		{0, 0, public, "run", "()V", "enterRunnable"},
+		{0, 0, public, "call", "()Ljava/lang/Object;", "enterCallable"},
+		{0, 0, public, "exec", "()Z", "enterForkJoin"},
 		{0, 0, protected, "exec", "()Z", ""},
 		{0, classfile.AccFinal, public, "run", "()V", ""},
-		{0, classfile.AccInterface | classfile.AccAbstract, public, "run", "()V", "enterGuarded"},
+		{0, classfile.AccInterface | classfile.AccAbstract, public, "run", "()V", "enterRunnable"},
 		{units.KindCustom, 0, private, "go", "(J)J", "enter"},
 		{units.KindCustom, 0, private, "stop", "(J)J", ""},
 	}
@@ -334,7 +334,7 @@ func TestSelection(t *testing.T) {
 		}
 		got := ""
 		if plan != nil && len(plan.Executions) > 0 {
-			got = map[bool]string{false: "enter", true: "enterGuarded"}[plan.Executions[0].Guarded]
+			got = plan.Executions[0].Probe
 		}
 		if got != tt.want {
 			t.Errorf("%+v: %q", tt, got)

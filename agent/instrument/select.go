@@ -12,19 +12,20 @@ import (
 var executionTypes = [...]struct {
 	kind             units.Kinds
 	name, descriptor string
-	protected        bool // may be non-public in an implementation
+	guard            string // probe for classes that are not of this kind
+	protected        bool   // may be non-public in an implementation
 }{
-	{units.KindRunnable, "run", "()V", false},
-	{units.KindCallable, "call", "()Ljava/lang/Object;", false},
-	{units.KindForkJoin, "exec", "()Z", true},
+	{units.KindRunnable, "run", "()V", "enterRunnable", false},
+	{units.KindCallable, "call", "()Ljava/lang/Object;", "enterCallable", false},
+	{units.KindForkJoin, "exec", "()Z", "enterForkJoin", true},
 }
 
 func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 	defs := p.definitions(h, in.Supers, o)
-	guardable := h.Access&classfile.AccFinal == 0 && !in.Hidden && p.Kinds&TaskKinds == 0
+	guardable := h.Access&classfile.AccFinal == 0 && !in.Hidden
 	for _, m := range p.class.Methods {
-		yes, guarded := p.execution(m, defs, guardable)
-		if !yes {
+		probe := p.execution(m, defs, guardable)
+		if probe == "" {
 			continue
 		}
 		code, err := m.Code()
@@ -38,7 +39,7 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 			return err
 		}
 		p.Executions = append(p.Executions,
-			MethodPlan{Name: m.Name, Descriptor: m.Descriptor, Guarded: guarded, member: m})
+			MethodPlan{Name: m.Name, Descriptor: m.Descriptor, Probe: probe, member: m})
 	}
 	if p.Kinds&TaskKinds != 0 && h.Access&classfile.AccInterface == 0 {
 		if err := p.planConstructors(p.topmost(h, in.Supers)); err != nil {
@@ -73,33 +74,35 @@ func (p *Plan) definitions(h classfile.Header, supers Hierarchy, o *Options) []T
 	return defs
 }
 
-// execution tells whether a method is an execution method, and whether only a
-// subclass can make it one.
-func (p *Plan) execution(m *classfile.Member, defs []TaskDefinition, guardable bool) (yes, guarded bool) {
+// execution names the probe for the start of a method, "" if it is no
+// execution method. One that only a subclass can make so, by adding the
+// interface, gets a probe that asks what the object is.
+func (p *Plan) execution(m *classfile.Member, defs []TaskDefinition, guardable bool) string {
 	if m.Access&classfile.AccStatic != 0 || m.Name == "" || m.Name[0] == '<' {
-		return false, false
+		return ""
 	}
+	guard := ""
 	for _, t := range executionTypes {
 		if m.Name != t.name || m.Descriptor != t.descriptor {
 			continue
 		}
 		public := m.Access&classfile.AccPublic != 0
 		if p.Kinds&t.kind != 0 && (public || t.protected && m.Access&classfile.AccPrivate == 0) {
-			return true, false
+			return probeEnter
 		}
 		if guardable && public {
-			return true, true
+			guard = t.guard
 		}
 	}
 	if p.Class == nameVirtualThread && m.Name == "run" && m.Descriptor == "(Ljava/lang/Runnable;)V" {
-		return true, false
+		return probeEnter
 	}
 	for i := range defs {
 		if defs[i].matchesMethod(m.Name, m.Descriptor) {
-			return true, false
+			return probeEnter
 		}
 	}
-	return false, false
+	return guard
 }
 
 // planMounts finds the places where a virtual thread gets on and off its

@@ -114,11 +114,7 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 	if err != nil {
 		return err
 	}
-	name := "enter"
-	if m.Guarded {
-		name = "enterGuarded"
-	}
-	entry, err := p.callOnThis(name, descEnter)
+	entry, err := p.callOnThis(m.Probe, descEnter)
 	if err != nil {
 		return err
 	}

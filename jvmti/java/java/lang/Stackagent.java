@@ -1,5 +1,7 @@
 package java.lang;
 
+import java.util.concurrent.Callable;
+import java.util.concurrent.ForkJoinTask;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
@@ -22,8 +24,6 @@ public final class Stackagent {
     private static final long CONTEXT = U.objectFieldOffset(Thread.class, "stackagent$context");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
     private static final long LOWER = 0xFFFF_FFFFL;
-    /** Value of Class.stackagent$class for a class that is no task. */
-    private static final long NO_TASK = 1L;
 
     private Stackagent() {}
 
@@ -34,7 +34,7 @@ public final class Stackagent {
         Class<?> c = task.getClass();
         long info = U.getLong(c, CLASS);
         if (info == 0) {
-            info = describe(c);
+            info = describe0(c);
         }
         Thread t = Thread.currentThread();
         long context = U.getLong(t, CONTEXT);
@@ -42,23 +42,32 @@ public final class Stackagent {
             context = attach(t);
         }
         long offset = info & LOWER;
-        long id = offset > NO_TASK ? U.getLong(task, offset) : 0;
+        long id = offset != 0 ? U.getLong(task, offset) : 0;
         if (id == 0) {
             return adopt(task, context, info);
         }
         return enter0(context, id, (int) (info >>> 32));
     }
 
-    /** As {@link #enter}, for a method whose class is no task type, though a subclass may be one. */
+    /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
     @ForceInline
     @Hidden
-    public static int enterGuarded(Object task) {
-        Class<?> c = task.getClass();
-        long info = U.getLong(c, CLASS);
-        if (info == 0) {
-            info = describe0(c, true);
-        }
-        return info == NO_TASK ? -1 : enter(task);
+    public static int enterRunnable(Object task) {
+        return task instanceof Runnable ? enter(task) : -1;
+    }
+
+    /** The same for call(). */
+    @ForceInline
+    @Hidden
+    public static int enterCallable(Object task) {
+        return task instanceof Callable ? enter(task) : -1;
+    }
+
+    /** The same for exec(). */
+    @ForceInline
+    @Hidden
+    public static int enterForkJoin(Object task) {
+        return task instanceof ForkJoinTask ? enter(task) : -1;
     }
 
     /** Before every return of an execution method. */
@@ -91,7 +100,7 @@ public final class Stackagent {
         Class<?> c = task.getClass();
         long info = U.getLong(c, CLASS);
         if (info == 0) {
-            info = describe(c);
+            info = describe0(c);
         }
         Thread t = Thread.currentThread();
         if (task == t) {
@@ -103,7 +112,7 @@ public final class Stackagent {
         }
         long id = created0(context, (int) (info >>> 32));
         long offset = info & LOWER;
-        if (offset > NO_TASK) {
+        if (offset != 0) {
             U.putLong(task, offset, id);
         }
     }
@@ -113,7 +122,7 @@ public final class Stackagent {
     public static void failed(Object task) {
         long info = U.getLong(task.getClass(), CLASS);
         long offset = info & LOWER;
-        if (offset > NO_TASK) {
+        if (offset != 0) {
             long id = U.getLong(task, offset);
             if (id != 0) {
                 failed0(U.getLong(Thread.currentThread(), CONTEXT), id, (int) (info >>> 32));
@@ -144,16 +153,10 @@ public final class Stackagent {
     private static int adopt(Object task, long context, long info) {
         long offset = info & LOWER;
         long id = newId0();
-        if (offset > NO_TASK && !U.compareAndSetLong(task, offset, 0L, id)) {
+        if (offset != 0 && !U.compareAndSetLong(task, offset, 0L, id)) {
             id = U.getLong(task, offset);
         }
         return enterUnseen0(context, id, (int) (info >>> 32));
-    }
-
-    /** Makes the class known and finds where its instances keep their id. */
-    @Hidden
-    private static long describe(Class<?> c) {
-        return describe0(c, false);
     }
 
     /** Offset of the id field in instances of a class which declares it; called from C. */
@@ -178,7 +181,7 @@ public final class Stackagent {
         mounted0(0);
         unmounting0(0);
         newId0();
-        describe0(null, false);
+        describe0(null);
         attach0(null, 0, null);
         return Runtime.getRuntime().availableProcessors();
     }
@@ -199,7 +202,8 @@ public final class Stackagent {
 
     private static native long newId0();
 
-    private static native long describe0(Class<?> c, boolean guarded);
+    /** Makes the class known and finds where its instances keep their id. */
+    private static native long describe0(Class<?> c);
 
     private static native long attach0(Thread t, long javaId, String name);
 }

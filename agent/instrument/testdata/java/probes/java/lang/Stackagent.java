@@ -40,10 +40,16 @@ public class Stackagent {
         }
     }
 
-    public static int enterGuarded(Object task) {
-        boolean isTask = task instanceof Runnable || task instanceof java.util.concurrent.Callable
-                || task instanceof java.util.concurrent.ForkJoinTask;
-        return isTask ? enter(task) : -1;
+    public static int enterRunnable(Object task) {
+        return task instanceof Runnable ? enter(task) : -1;
+    }
+
+    public static int enterCallable(Object task) {
+        return task instanceof java.util.concurrent.Callable ? enter(task) : -1;
+    }
+
+    public static int enterForkJoin(Object task) {
+        return task instanceof java.util.concurrent.ForkJoinTask ? enter(task) : -1;
     }
 
     private static Frame pop(int token) {
