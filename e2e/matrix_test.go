@@ -40,20 +40,21 @@ func TestModes(t *testing.T) {
 	modes := []struct {
 		name     string
 		flags    []string
+		small    int // how many of the examples outside the full matrix
 		examples []string
 	}{
-		{"int", []string{"-Xint"}, []string{"kinds", "ctors", "inherit", "throwing", "pool", "hiddenclass"}},
-		{"comp", []string{"-Xcomp"}, []string{"kinds", "nested"}},
-		{"jni", []string{"-Xcheck:jni"}, []string{"kinds", "pool", "throwing", "lambdas"}},
-		{"verify", []string{"-Xverify:all"}, []string{"kinds", "ctors", "inherit", "lambdas", "loaders", "streams"}},
-		{"nocds", []string{"-Xshare:off"}, []string{"kinds", "pool", "lambdas"}},
-		{"preserve", []string{"-XX:+PreserveFramePointer", "-XX:-Inline"}, []string{"throwing", "stackoverflow"}},
+		{"int", []string{"-Xint"}, 3, []string{"kinds", "ctors", "inherit", "throwing", "pool", "hiddenclass"}},
+		{"comp", []string{"-Xcomp"}, 1, []string{"nested", "kinds"}},
+		{"jni", []string{"-Xcheck:jni"}, 3, []string{"kinds", "pool", "throwing", "lambdas"}},
+		{"verify", []string{"-Xverify:all"}, 6, []string{"kinds", "ctors", "inherit", "lambdas", "loaders", "streams"}},
+		{"nocds", []string{"-Xshare:off"}, 2, []string{"kinds", "pool", "lambdas"}},
+		{"noinline", []string{"-XX:+PreserveFramePointer", "-XX:-Inline"}, 1, []string{"throwing", "stackoverflow"}},
 	}
 	for _, jdk := range testjvm.JDKs(t) {
 		for _, mode := range modes {
 			examples := mode.examples
 			if !full() {
-				examples = examples[:2]
+				examples = examples[:mode.small]
 			}
 			for _, name := range examples {
 				t.Run(jdk.String()+"/"+mode.name+"/"+name, func(t *testing.T) {
