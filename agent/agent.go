@@ -194,7 +194,8 @@ func (a *Agent) Death() {
 		jvmti.Say(err.Error())
 	}
 	if left, err := a.publisher.Flush(ctx); err != nil && !errors.Is(err, publish.ErrClosed) {
-		jvmti.Say(fmt.Sprintf("the bus did not take the last %d batches; what they hold is lost", left.Batches))
+		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are lost; start it with `shadow serve`, or the program with `shadow run`",
+			a.publisher.Trouble(), left.Batches, left.Batches+int(a.publisher.Stats().Acknowledged)))
 	}
 	a.publisher.Close()
 }

@@ -43,7 +43,27 @@ func (o *outage) end() {
 	o.on, o.told = false, false
 }
 
+// refusal tells whether the bus has answered that it does not take a batch now:
+// it is there, and may take it soon.
+func refusal(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && !errors.Is(err, jetstream.ErrNoStreamResponse)
+}
+
+// remedy is what the user can do.
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+		return "give the agent the shadow's token with tokenfile="
+	case refusal(err), errors.Is(err, jetstream.ErrAsyncPublishTimeout):
+		return "look at the shadow's messages and at the space on its disk"
+	default:
+		return "start it with `shadow serve`, or the program with `shadow run`"
+	}
+}
+
 func reason(err error) string {
+	var api *jetstream.APIError
 	switch {
 	case errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrNoResponders):
 		return "has no stream for batches (no shadow has joined it yet)"
@@ -51,6 +71,10 @@ func reason(err error) string {
 		return "does not acknowledge batches"
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return fmt.Sprintf("refuses the agent's credentials (%v)", err)
+	case errors.As(err, &api):
+		return fmt.Sprintf("refuses batches (%s)", api.Description)
+	case errors.Is(err, nats.ErrNoServers):
+		return "can not be reached (nothing answers there)"
 	default:
 		return fmt.Sprintf("can not be reached (%v)", err)
 	}

@@ -41,7 +41,7 @@ type Config struct {
 
 	MaxBytes int           // memory for batches not yet acknowledged; default 64 MiB
 	InFlight int           // batches sent and not yet acknowledged; default 32
-	AckWait  time.Duration // a batch not acknowledged after this is sent again; default 10 s
+	AckWait  time.Duration // a batch not acknowledged after this is sent again; default 4 s
 
 	// Grace is how long an outage may last without a notice; default 1 s.
 	Grace time.Duration
@@ -55,7 +55,7 @@ const (
 	DefaultURL      = "nats://127.0.0.1:4222"
 	DefaultMaxBytes = 64 << 20
 	defaultInFlight = 32
-	defaultAckWait  = 10 * time.Second
+	defaultAckWait  = 4 * time.Second
 	defaultGrace    = time.Second
 )
 
@@ -89,6 +89,7 @@ type Publisher struct {
 	closed   bool
 	stats    Stats
 	away     bool
+	trouble  string        // why, "" if not away
 	poked    chan struct{} // wakes the goroutine
 	stop     context.CancelFunc
 	finished chan struct{}
@@ -217,6 +218,17 @@ func (p *Publisher) Away() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.away
+}
+
+// Trouble says which bus can not be used and why, as the beginning of a
+// sentence: "the bus at URL can not be reached (...)".
+func (p *Publisher) Trouble() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.trouble == "" {
+		return fmt.Sprintf("the bus at %s does not acknowledge batches", p.shown)
+	}
+	return fmt.Sprintf("the bus at %s %s", p.shown, p.trouble)
 }
 
 // Stats returns the sums so far.

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,6 +131,13 @@ func (s *sender) reap(now time.Time) {
 		s.acknowledged(done)
 	}
 	if len(back) > 0 {
+		// What else is in flight went the same way; waiting for its time-outs
+		// one by one would hold up the attempt that finds the bus well again.
+		for _, f := range s.flights {
+			back = append(back, f.message)
+		}
+		s.flights = nil
+		slices.SortFunc(back, func(a, b message) int { return cmp.Compare(a.seq, b.seq) })
 		s.putBack(back)
 		s.failed(cause, now)
 	}
@@ -165,8 +173,10 @@ func (s *sender) putBack(back []message) {
 
 // failed begins or continues an outage and puts the next attempt off.
 func (s *sender) failed(err error, now time.Time) {
-	s.failures++
-	s.next = now.Add(backoff(s.failures))
+	if !now.Before(s.next) { // what was in flight together fails as one
+		s.failures++
+		s.next = now.Add(backoff(s.failures))
+	}
 	s.outage.begin(now, err)
 	s.outage.tell(now)
 	s.publishState()
@@ -176,7 +186,11 @@ func (s *sender) failed(err error, now time.Time) {
 func (s *sender) publishState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away = s.outage.on
+	s.away, s.trouble, s.remedy = false, "", ""
+	if s.outage.on {
+		s.away = !refusal(s.outage.cause)
+		s.trouble, s.remedy = reason(s.outage.cause), remedy(s.outage.cause)
+	}
 }
 
 // send puts messages in flight. After a failure one goes ahead alone: if the

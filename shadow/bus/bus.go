@@ -35,6 +35,8 @@ const (
 	DefaultListen   = "127.0.0.1:4222"
 	DefaultMaxBytes = 8 << 30            // bytes of batches not yet stored
 	DefaultMaxAge   = 7 * 24 * time.Hour // of a batch not yet stored
+	leastMaxBytes   = 16 << 20
+	streamMemory    = 64 << 20 // bound of what the server may use for streams in memory; there are none
 	duplicateWindow = 2 * time.Minute
 	syncInterval    = time.Second // a crash of the machine loses at most this much of the stream
 	startTimeout    = 10 * time.Second
@@ -50,7 +52,7 @@ type Options struct {
 	StoreDir string // where JetStream keeps its files; created with mode 0700
 	Token    string // "": a random one on loopback
 	NoAuth   bool   // no token at all; only on loopback
-	MaxBytes int64  // bound of the stream, bytes; 0: DefaultMaxBytes
+	MaxBytes int64  // bound of the stream, bytes; 0: DefaultMaxBytes, or half of the free disk if that is less
 	MaxAge   time.Duration
 	// SyncAlways makes the server fsync every message before it answers the
 	// agent. Slower; only needed to survive a crash of the machine itself.
@@ -65,6 +67,10 @@ type Bus struct {
 	js    jetstream.JetStream
 	url   string
 	token string
+
+	revived chan struct{} // see Revived
+	quit    chan struct{} // ends the keeper; nil when joined
+	kept    chan struct{} // the keeper has ended
 }
 
 // Start runs an embedded server and creates the stream.
@@ -83,11 +89,15 @@ func Start(o Options) (*Bus, error) {
 	if err := os.MkdirAll(o.StoreDir, 0o700); err != nil {
 		return nil, fmt.Errorf("bus: folder for the stream: %w", err)
 	}
-	srv, err := startServer(o, host, port, token)
+	if free, err := freeBytes(o.StoreDir); o.MaxBytes <= 0 && err == nil {
+		o.MaxBytes = min(DefaultMaxBytes, max(free/2, leastMaxBytes)) // the other half is for the sessions
+	}
+	log := &serverLog{log: o.Logger}
+	srv, err := startServer(o, host, port, token, log)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bus{srv: srv, token: token, url: srv.ClientURL()}
+	b := &Bus{srv: srv, token: token, url: srv.ClientURL(), revived: make(chan struct{}, 1)}
 	b.conn, err = nats.Connect(b.url, nats.InProcessServer(srv), nats.Token(token), nats.Name("shadow"))
 	if err != nil {
 		b.Close()
@@ -97,10 +107,12 @@ func Start(o Options) (*Bus, error) {
 		b.Close()
 		return nil, err
 	}
+	b.quit, b.kept = make(chan struct{}), make(chan struct{})
+	go b.keep(o, log)
 	return b, nil
 }
 
-func startServer(o Options, host string, port int, token string) (*server.Server, error) {
+func startServer(o Options, host string, port int, token string, log *serverLog) (*server.Server, error) {
 	if port > 0 { // the server only logs a port in use; ask first for a clear error
 		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if err != nil {
@@ -110,13 +122,12 @@ func startServer(o Options, host string, port int, token string) (*server.Server
 	}
 	srv, err := server.NewServer(&server.Options{
 		ServerName: "shadow", Host: host, Port: port, Authorization: token,
-		JetStream: true, StoreDir: o.StoreDir, JetStreamMaxStore: maxBytes(o) + maxBytes(o)/8,
+		JetStream: true, StoreDir: o.StoreDir, JetStreamMaxStore: o.storeBytes(), JetStreamMaxMemory: streamMemory,
 		SyncInterval: syncInterval, SyncAlways: o.SyncAlways, NoSigs: true, DisableShortFirstPing: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bus: embedded server: %w", err)
 	}
-	log := &serverLog{log: o.Logger}
 	srv.SetLogger(log, false, false)
 	srv.Start()
 	if !srv.ReadyForConnections(startTimeout) {
@@ -192,6 +203,11 @@ func (b *Bus) Token() string { return b.token }
 
 // Close ends the connection and, when it is ours, the server.
 func (b *Bus) Close() {
+	if b.quit != nil {
+		close(b.quit)
+		<-b.kept
+		b.quit = nil
+	}
 	if b.conn != nil {
 		b.conn.Close()
 	}
@@ -200,6 +216,9 @@ func (b *Bus) Close() {
 		b.srv.WaitForShutdown()
 	}
 }
+
+// storeBytes is what the server may use on the disk in all.
+func (o Options) storeBytes() int64 { return maxBytes(o) + maxBytes(o)/8 }
 
 func maxBytes(o Options) int64 {
 	if o.MaxBytes > 0 {

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 )
 
 // serverLog hands the server's warnings and errors to slog; its notices and
 // traces are of no interest to the user of a profiler.
 type serverLog struct {
-	log *slog.Logger
-	mu  sync.Mutex
-	msg string // the latest error, to explain a failed start
+	log    *slog.Logger
+	mu     sync.Mutex
+	broken atomic.Bool // the stream has stopped taking messages
+	msg    string      // the latest error, to explain a failed start
 }
 
 func (l *serverLog) logger() *slog.Logger {
@@ -54,6 +56,9 @@ func (l *serverLog) Warnf(format string, v ...any) {
 func (l *serverLog) Errorf(format string, v ...any) {
 	msg := fmt.Sprintf(format, v...)
 	l.keep(msg)
+	if fatal(msg) {
+		l.broken.Store(true)
+	}
 	l.logger().Warn("bus: " + msg)
 }
 

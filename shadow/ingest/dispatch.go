@@ -28,6 +28,8 @@ func (in *Ingest) dispatch() {
 			return
 		case <-stale:
 			in.endStale(workers)
+		case <-in.o.Bus.Revived():
+			in.beginAgain()
 		case m := <-in.msgs:
 			in.route(workers, m)
 		case now := <-tick.C:

@@ -42,6 +42,8 @@ const (
 	queueLength   = 8       // messages waiting for a session's worker
 	rowBudget     = 4 << 20 // rows in memory over all sessions
 	minPartRows   = 8 << 10
+	beginTimeout  = 10 * time.Second
+	beginPause    = 50 * time.Millisecond
 	// reorderBatches and gapWait bound how long a missing batch is waited for.
 	// One that comes later is still stored.
 	reorderBatches = 64
@@ -88,10 +90,13 @@ type Live interface {
 
 // Ingest is a running consumer.
 type Ingest struct {
-	o        Options
-	log      *slog.Logger
+	o   Options
+	log *slog.Logger
+
+	taken    sync.Mutex // guards the three that follow
 	consumer jetstream.Consumer
 	consume  jetstream.ConsumeContext
+	let      chan struct{} // closed: messages that still come to consume are let go
 
 	msgs    chan jetstream.Msg
 	stop    chan struct{} // closed by Close
@@ -125,20 +130,84 @@ func Start(ctx context.Context, o Options) (*Ingest, error) {
 		o: o, log: o.Logger, msgs: make(chan jetstream.Msg), stop: make(chan struct{}),
 		flushes: make(chan chan struct{}), done: make(chan struct{}), progress: map[string]Progress{},
 	}
-	var err error
-	if in.consumer, err = takeConsumer(ctx, o.Bus.JetStream()); err != nil {
+	if err := in.begin(ctx); err != nil {
 		return nil, err
 	}
-	in.consume, err = in.consumer.Consume(in.receive,
+	go in.dispatch()
+	return in, nil
+}
+
+// begin begins to read from the stream.
+func (in *Ingest) begin(ctx context.Context) error {
+	consumer, err := takeConsumer(ctx, in.o.Bus.JetStream())
+	if err != nil {
+		return err
+	}
+	let := make(chan struct{})
+	receive := func(m jetstream.Msg) {
+		select {
+		case in.msgs <- m:
+		case <-let:
+		}
+	}
+	consume, err := consumer.Consume(receive,
 		jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 			in.log.Warn("ingest: reading from the bus", "error", err)
 		}))
 	if err != nil {
-		return nil, fmt.Errorf("ingest: reading from the bus: %w", err)
+		return fmt.Errorf("ingest: reading from the bus: %w", err)
 	}
-	go in.dispatch()
-	return in, nil
+	in.taken.Lock()
+	defer in.taken.Unlock()
+	in.consumer, in.consume, in.let = consumer, consume, let
+	return nil
+}
+
+// beginAgain reads from a stream that was opened again. What was delivered and
+// not stored comes again; it is recognised by its sequence number.
+func (in *Ingest) beginAgain() {
+	in.stopReading()
+	ctx, cancel := context.WithTimeout(context.Background(), beginTimeout)
+	defer cancel()
+	err := in.begin(ctx)
+	for ctx.Err() == nil && err != nil { // our own last request may still wait there
+		time.Sleep(beginPause)
+		err = in.begin(ctx)
+	}
+	if err != nil {
+		in.log.Error("ingest: the bus has failed and can not be read again; restart the shadow", "error", err)
+	}
+}
+
+// stopReading ends the reading; when it returns, the bus holds no request of
+// ours, which the next one to read would take for another shadow's.
+func (in *Ingest) stopReading() {
+	in.taken.Lock()
+	defer in.taken.Unlock()
+	select {
+	case <-in.let:
+		return
+	default:
+	}
+	close(in.let)
+	in.consume.Stop()
+	select {
+	case <-in.consume.Closed():
+	case <-time.After(time.Second):
+	}
+}
+
+// info asks the bus what is still to be stored.
+func (in *Ingest) info(ctx context.Context) (*jetstream.ConsumerInfo, error) {
+	in.taken.Lock()
+	c := in.consumer
+	in.taken.Unlock()
+	info, err := c.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ingest: asking what is still to be stored: %w", err)
+	}
+	return info, nil
 }
 
 func setDefaults(o *Options) {
@@ -187,13 +256,6 @@ func takeConsumer(ctx context.Context, js jetstream.JetStream) (jetstream.Consum
 		return nil, fmt.Errorf("ingest: creating the consumer: %w", err)
 	}
 	return c, nil
-}
-
-func (in *Ingest) receive(m jetstream.Msg) {
-	select {
-	case in.msgs <- m:
-	case <-in.stop:
-	}
 }
 
 // refuse takes a message out of the stream that no retry could make good.
@@ -257,9 +319,9 @@ func (in *Ingest) Drain(ctx context.Context) error {
 		if err := in.flush(ctx); err != nil {
 			return err
 		}
-		info, err := in.consumer.Info(ctx)
+		info, err := in.info(ctx)
 		if err != nil {
-			return fmt.Errorf("ingest: asking what is still to be stored: %w", err)
+			return err
 		}
 		if info.NumPending == 0 && info.NumAckPending == 0 {
 			return nil
@@ -319,7 +381,7 @@ func (in *Ingest) shut() {
 		close(in.stop)
 	}
 	in.mu.Unlock()
-	in.consume.Stop()
 	<-in.done
+	in.stopReading()
 	in.o.Bus.Conn().Flush() // acknowledgements on their way; lost ones only mean a replay
 }

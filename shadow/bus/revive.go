@@ -1,0 +1,96 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"golang.org/x/sys/unix"
+)
+
+// Once a write has failed, the server's stream takes nothing more until it is
+// opened again: it would stay dead although the disk has space again. The
+// keeper opens it again then; what it had accepted is on the disk.
+
+const (
+	lookInterval = 250 * time.Millisecond
+	reviveSpace  = 16 << 20 // bytes free before the stream is opened again
+)
+
+// keep watches over the embedded server's stream until quit is closed.
+func (b *Bus) keep(o Options, log *serverLog) {
+	defer close(b.kept)
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-b.quit:
+			return
+		case <-tick.C:
+		}
+		if !log.broken.Load() && b.srv.JetStreamEnabled() {
+			continue
+		}
+		if free, err := freeBytes(o.StoreDir); err == nil && free < reviveSpace {
+			continue
+		}
+		log.broken.Store(false)
+		if err := b.revive(o); err != nil {
+			log.broken.Store(true) // tried again at the next look
+			log.logger().Warn("bus: opening the stream again", "error", err)
+			continue
+		}
+		select {
+		case b.revived <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// revive closes and opens JetStream within the running server; the agents stay
+// connected.
+func (b *Bus) revive(o Options) error {
+	if err := b.srv.ShutdownJetStream(); err != nil {
+		return fmt.Errorf("closing the stream: %w", err)
+	}
+	for end := time.Now().Add(startTimeout); b.srv.JetStreamEnabled(); time.Sleep(lookInterval / 10) {
+		if time.Now().After(end) {
+			return errors.New("the stream does not close")
+		}
+	}
+	err := b.srv.EnableJetStream(&server.JetStreamConfig{
+		StoreDir: o.StoreDir, MaxStore: o.storeBytes(), MaxMemory: streamMemory,
+		SyncInterval: syncInterval, SyncAlways: o.SyncAlways, Strict: true,
+	})
+	if err != nil {
+		return fmt.Errorf("opening the stream: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if _, err := b.js.Stream(ctx, Stream); err != nil {
+		return fmt.Errorf("looking at the stream: %w", err)
+	}
+	return nil
+}
+
+// Revived receives a value when the stream was opened again after a failure of
+// its disk: its consumers have to be taken anew. It never does for a joined server.
+func (b *Bus) Revived() <-chan struct{} { return b.revived }
+
+// fatal tells whether a message of the server means that its stream has
+// stopped taking messages.
+func fatal(msg string) bool {
+	return strings.Contains(msg, "write error") || strings.Contains(msg, "failed to store a msg") ||
+		strings.Contains(msg, "DISABLED")
+}
+
+func freeBytes(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("asking for the free space of %s: %w", dir, err)
+	}
+	return int64(st.Bavail) * st.Bsize, nil
+}
