@@ -194,8 +194,9 @@ func (a *Agent) Death() {
 		jvmti.Say(err.Error())
 	}
 	if left, err := a.publisher.Flush(ctx); err != nil && !errors.Is(err, publish.ErrClosed) {
-		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are lost; start it with `shadow serve`, or the program with `shadow run`",
-			a.publisher.Trouble(), left.Batches, left.Batches+int(a.publisher.Stats().Acknowledged)))
+		what, remedy := a.publisher.Trouble()
+		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are lost; %s",
+			what, left.Batches, uint64(left.Batches)+a.publisher.Stats().Acknowledged, remedy))
 	}
 	a.publisher.Close()
 }

@@ -89,7 +89,8 @@ type Publisher struct {
 	closed   bool
 	stats    Stats
 	away     bool
-	trouble  string        // why, "" if not away
+	trouble  string        // what is wrong with the bus, "" if nothing
+	remedy   string        // what to do about it
 	poked    chan struct{} // wakes the goroutine
 	stop     context.CancelFunc
 	finished chan struct{}
@@ -212,8 +213,8 @@ func (p *Publisher) wait(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// Away tells whether the bus can not be reached or does not take batches, as
-// far as known now.
+// Away tells whether the bus can not be reached or does not answer, as far as
+// known now. One that answers that it is full is not away.
 func (p *Publisher) Away() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,14 +222,15 @@ func (p *Publisher) Away() bool {
 }
 
 // Trouble says which bus can not be used and why, as the beginning of a
-// sentence: "the bus at URL can not be reached (...)".
-func (p *Publisher) Trouble() string {
+// sentence ("the bus at URL can not be reached (...)"), and what to do about it.
+func (p *Publisher) Trouble() (what, remedy string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.trouble == "" {
-		return fmt.Sprintf("the bus at %s does not acknowledge batches", p.shown)
+	what, remedy = p.trouble, p.remedy
+	if what == "" {
+		what, remedy = "is too slow", "look at the shadow's messages"
 	}
-	return fmt.Sprintf("the bus at %s %s", p.shown, p.trouble)
+	return fmt.Sprintf("the bus at %s %s", p.shown, what), remedy
 }
 
 // Stats returns the sums so far.
