@@ -124,6 +124,7 @@ jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) {
     sa_meta *m = calloc(1, sizeof *m);
     if (m == NULL) return 0;
     bool hidden = (*env)->CallBooleanMethod(env, c, sa.is_hidden);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     m->type = SA_META_CLASS;
     m->name = label != NULL ? strdup(label) : signature_of(c, hidden);
     m->group = loader_of(env, c);

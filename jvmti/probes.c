@@ -28,7 +28,7 @@ static void make_os_key(void) { pthread_key_create(&os_key, os_release); }
  * the execution never end. So there must be this much beyond what the JVM
  * itself keeps free at the end: red, yellow and reserved zone and the shadow
  * pages, 24 pages by default. */
-enum { STACK_KEPT_BY_JVM = 24 * 4096, STACK_MARGIN = 16 * 1024 };
+enum { STACK_KEPT_BY_JVM = 24 * 4096, STACK_MARGIN = 6 * 1024 };
 
 static const char *find_stack_limit(void) {
     pthread_attr_t attr;
