@@ -31,23 +31,24 @@ command -v javac >/dev/null || die "no JDK: set JAVA_HOME or put javac on the PA
 threads=${THREADS:-$(nproc)}
 out=${1:-shadow-$name}
 
+# maven ARGS...: runs Maven, silent unless it fails.
+maven() {
+    command -v mvn >/dev/null || die "fetching needs Maven: apt-get install maven"
+    mvn -q -B "$@" >"$work/maven.log" 2>&1 || { cat "$work/maven.log" >&2; die "Maven could not fetch what is needed (above)"; }
+}
+
 # jars: the jars named in NAME.pom.xml, with all they need, in $work/lib. Fetched once.
 jars() {
     [ -e "$work/lib/.done" ] && return
-    command -v mvn >/dev/null || die "fetching needs Maven: apt-get install maven"
     echo "$name: fetching the jars from Maven Central" >&2
-    mvn -q -B -Dstyle.color=never -f "$here/$name.pom.xml" dependency:copy-dependencies \
-        -DincludeScope=runtime -DoutputDirectory="$work/lib" >&2 \
-        || die "Maven could not fetch the jars of $here/$name.pom.xml"
+    maven -f "$here/$name.pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$work/lib"
     touch "$work/lib/.done"
 }
 
 # sources ARTIFACT: the sources of a Maven artifact, unpacked into $work/src.
 sources() {
     [ -e "$work/src/.done" ] && return
-    command -v mvn >/dev/null || die "fetching needs Maven: apt-get install maven"
-    mvn -q -B -Dstyle.color=never dependency:copy -Dartifact="$1:jar:sources" -DoutputDirectory="$work" >&2 \
-        || die "Maven could not fetch the sources of $1"
+    maven dependency:copy -Dartifact="$1:jar:sources" -DoutputDirectory="$work"
     mkdir -p "$work/src"
     (cd "$work/src" && jar xf "$work"/*-sources.jar)
     touch "$work/src/.done"
