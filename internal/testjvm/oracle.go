@@ -13,18 +13,21 @@ import (
 
 // Oracle is the known answer of an example program (examples/README.md).
 type Oracle struct {
-	Name    string   `json:"-"` // the example's folder
-	Dir     string   `json:"-"`
-	What    string   `json:"what"`
-	MinJDK  int      `json:"min_jdk"`
-	VM      []string `json:"vm"`
-	Args    []string `json:"args"`
-	Agent   []string `json:"agent"`
-	Exit    int      `json:"exit"`
-	Stdout  []string `json:"stdout"` // nil: varies from run to run
-	Slow    bool     `json:"slow"`
-	Manual  bool     `json:"manual"`
-	Classes []Answer `json:"classes"`
+	Name   string   `json:"-"` // the example's folder
+	Dir    string   `json:"-"`
+	What   string   `json:"what"`
+	MinJDK int      `json:"min_jdk"`
+	VM     []string `json:"vm"`
+	Args   []string `json:"args"`
+	Agent  []string `json:"agent"`
+	Exit   int      `json:"exit"`
+	Stdout []string `json:"stdout"` // nil: varies from run to run
+	Slow   bool     `json:"slow"`
+	Manual bool     `json:"manual"`
+	// EndOfStack: tasks run on the last bytes of a stack, where executions are
+	// counted as lost instead of recorded.
+	EndOfStack bool     `json:"end_of_stack"`
+	Classes    []Answer `json:"classes"`
 }
 
 // Answer is what is known about the classes that match a pattern; nil: not known.
