@@ -18,9 +18,9 @@ type ThreadBar struct {
 }
 
 const (
-	barRow     vg.Length = 13
-	maxBars              = 32
-	busyShades           = 10
+	barRow     = vg.Length(13)
+	maxBars    = 32
+	busyShades = 10
 )
 
 // Threads draws a bar per thread (the first 32): the darker, the greater the

@@ -149,7 +149,7 @@ func TestStaleSessionIsClosed(t *testing.T) {
 	publishAll(t, b, alive[:2]...)
 	drain(t, in)
 	in.Kill()
-	in = startIngest(t, o)
+	startIngest(t, o)
 	for _, x := range alive[2:19] {
 		publishAll(t, b, x)
 		time.Sleep(25 * time.Millisecond)
