@@ -22,6 +22,10 @@ const (
 type Finding struct {
 	Kind FindingKind `json:"kind"`
 	Text string      `json:"text"`
+	// Topic names the function of the sentence, for those who choose: "volume",
+	// "fineness", "work", "processors", "gc", "threw", "fine", "coarse", "never",
+	// "lost", "running", "refused", "not measured".
+	Topic string `json:"-"`
 }
 
 // Fineness says how fine a set of executions is: how many take less than a
@@ -82,18 +86,27 @@ const (
 // within each kind: facts, then advice, then cautions.
 func Findings(f Facts) []Finding {
 	var out []Finding
-	add := func(k FindingKind, texts ...string) {
+	add := func(k FindingKind, topic string, texts ...string) {
 		for _, t := range texts {
 			if t != "" {
-				out = append(out, Finding{k, t})
+				out = append(out, Finding{k, t, topic})
 			}
 		}
 	}
-	add(Fact, volume(f), fineness(f), whereWork(f), busy(f), collector(f, false), threw(f))
-	add(Advice, tooFine(f)...)
-	add(Advice, tooCoarse(f)...)
-	add(Advice, neverRun(f), collector(f, true))
-	add(Caution, lost(f), running(f), refused(f), unavailable(f))
+	add(Fact, "volume", volume(f))
+	add(Fact, "fineness", fineness(f))
+	add(Fact, "work", whereWork(f))
+	add(Fact, "processors", busy(f))
+	add(Fact, "gc", collector(f, false))
+	add(Fact, "threw", threw(f))
+	add(Advice, "fine", tooFine(f)...)
+	add(Advice, "coarse", tooCoarse(f)...)
+	add(Advice, "never", neverRun(f))
+	add(Advice, "gc", collector(f, true))
+	add(Caution, "lost", lost(f))
+	add(Caution, "running", running(f))
+	add(Caution, "refused", refused(f))
+	add(Caution, "not measured", unavailable(f))
 	return out
 }
 
@@ -127,26 +140,45 @@ func fineness(f Facts) string {
 		share(f.Fine.Below100us, n), units.FormatNs(f.Fine.Median))
 }
 
-// whereWork names the classes that together hold 90 % of the work, at most 3.
+// whereWork says how the work divides between the program's own tasks, the
+// platform's wrappers around them and the loops of threads, and names the
+// program's classes with the most, at most 3.
 func whereWork(f Facts) string {
 	rows := slices.Clone(f.Rows)
 	if err := SortHotspots(rows, ByWork); err != nil || len(rows) == 0 || rows[0].Work <= 0 {
 		return ""
 	}
+	var own, jdk, bodies float64
 	var names []string
-	sum := 0.0
+	wrapper := ""
 	for _, r := range rows {
-		if sum >= 0.9 || len(names) == maxAdvice || r.Work <= 0 {
-			break
+		switch {
+		case r.Body:
+			bodies += r.WorkShare
+		case r.JDK:
+			jdk += r.WorkShare
+			if wrapper == "" {
+				wrapper = r.Class[strings.LastIndexByte(r.Class, '.')+1:]
+			}
+		default:
+			own += r.WorkShare
+			if len(names) < maxAdvice && r.Work > 0 {
+				names = append(names, fmt.Sprintf("%s %s", r.Class, units.FormatPercent(r.WorkShare)))
+			}
 		}
-		sum += r.WorkShare
-		names = append(names, fmt.Sprintf("%s (%s)", r.Class, units.FormatPercent(r.WorkShare)))
 	}
-	work := f.Total.WorkMetric().Label()
-	if len(names) == 1 {
-		return fmt.Sprintf("%s holds %s of the %s of all tasks.", rows[0].Class, units.FormatPercent(rows[0].WorkShare), work)
+	var parts []string
+	if len(names) > 0 {
+		parts = append(parts, fmt.Sprintf("%s in the program's own (%s)", units.FormatPercent(own), strings.Join(names, ", ")))
 	}
-	return fmt.Sprintf("%s hold %s of the %s of all tasks.", join(names), units.FormatPercent(min(sum, 1)), work)
+	if jdk > 0 {
+		parts = append(parts, fmt.Sprintf("%s in the JDK's own (%s, ...)", units.FormatPercent(jdk), wrapper))
+	}
+	if bodies > 0 {
+		parts = append(parts, units.FormatPercent(bodies)+" in the loops of threads")
+	}
+	work := f.Total.WorkMetric()
+	return fmt.Sprintf("The tasks took %s of %s: %s.", units.FormatNs(f.Total[work].Sum), work.Label(), join(parts))
 }
 
 func busy(f Facts) string {
@@ -218,7 +250,7 @@ func tooCoarse(f Facts) []string {
 func ownTasks(rows []Hotspot, order Order) []Hotspot {
 	var own []Hotspot
 	for _, r := range rows {
-		if !r.JDK && r.Kinds&units.KindThread == 0 {
+		if !r.JDK && !r.Body && r.Kinds&units.KindThread == 0 {
 			own = append(own, r)
 		}
 	}
@@ -239,6 +271,9 @@ func neverRun(f Facts) string {
 		if rows[0].NeverExecuted*2 < f.NeverExecuted {
 			s = strings.Replace(s, "most of them", "the most", 1)
 		}
+	}
+	if f.LostEvents > 0 {
+		return s + ": as far as recorded; events were lost, so it may be fewer."
 	}
 	return s + ": objects created for nothing, computed directly by their creator, or still queued at the end."
 }
@@ -266,8 +301,21 @@ func running(f Facts) string {
 	if f.Running <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s still running at the end: counted, but without a value in the distributions.",
-		plural(f.Running, "execution was", "executions were"))
+	bodies := int64(0)
+	for _, r := range f.Rows {
+		if r.Body {
+			bodies += r.Running
+		}
+	}
+	loops := ""
+	if bodies > 0 {
+		loops = fmt.Sprintf(", %s of them the loops of threads", units.FormatCount(bodies))
+		if bodies == f.Running {
+			loops = ", only loops of threads"
+		}
+	}
+	return fmt.Sprintf("%s still running at the end%s: counted, but without a value in the distributions.",
+		plural(f.Running, "execution was", "executions were"), loops)
 }
 
 func refused(f Facts) string {

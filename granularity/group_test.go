@@ -169,7 +169,7 @@ func TestFindings(t *testing.T) {
 	want := []string{
 		"fact: 5,002 executions of 5,010 created tasks on 3 threads in 1.00 s (5,002 a second).",
 		"fact: Of the program's own tasks (thread bodies left out), >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
-		"fact: app.Coarse holds 99 % of the self CPU time of all tasks.",
+		"fact: The tasks took 614 ms of self CPU time: 100 % in the program's own (app.Coarse 99 %, app.Fine 0.7 %).",
 		"fact: Finished tasks used 0.61 of 4 processors on average (614 ms of CPU time in 1.00 s).",
 		"fact: Garbage collection stopped the program 3 times, 100 ms in all (10 % of the time), 50.0 ms at the longest.",
 		"fact: 1 execution ended by an exception (<0.1 % of all).",

@@ -17,6 +17,7 @@ type Hotspot struct {
 	Kinds         units.Kinds `json:"-"`
 	KindNames     string      `json:"kinds,omitempty"`
 	JDK           bool        `json:"jdk"`     // the class belongs to the platform
+	Body          bool        `json:"-"`       // its executions are the loops of threads
 	Created       int64       `json:"created"` // tasks whose creation was seen
 	Executions    int64       `json:"executions"`
 	NeverExecuted int64       `json:"never_executed"` // created and not executed by the end

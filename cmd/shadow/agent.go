@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os/exec"
 	"path/filepath"
 
+	"stackagent/cmd/shadow/internal/jdk"
 	"stackagent/cmd/shadow/internal/launch"
 )
 
@@ -26,4 +28,24 @@ func findAgent(env Env, named string) (string, error) {
 		exe = real
 	}
 	return launch.CheckLibrary(filepath.Join(filepath.Dir(exe), launch.LibraryName))
+}
+
+// checkJava refuses a Java that is known to be too old or of the wrong kind for
+// the agent; one that does not say what it is gets its chance.
+func checkJava(command string) error {
+	if !launch.IsJava(command) {
+		return nil
+	}
+	path, err := exec.LookPath(command)
+	if err != nil {
+		return nil // starting it says so
+	}
+	h := jdk.Of(path)
+	switch {
+	case h.Libc == "musl":
+		return fmt.Errorf("%s is built for musl, the agent for glibc; use another Java (shadow doctor lists those of this machine)", path)
+	case h.Feature() != 0 && h.Feature() < jdk.Oldest:
+		return fmt.Errorf("%s is Java %s, the agent needs %d or newer; use another Java (shadow doctor lists those of this machine)", path, h.Version, jdk.Oldest)
+	}
+	return nil
 }

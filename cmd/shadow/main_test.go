@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -115,7 +116,15 @@ func maskFindings(t *testing.T, text, dir string) string {
 			t.Fatal(err)
 		}
 		for _, f := range s.Findings {
-			text = strings.ReplaceAll(text, f.Text, "FINDING")
+			var inJSON bytes.Buffer
+			enc := json.NewEncoder(&inJSON)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(f.Text); err != nil {
+				t.Fatal(err)
+			}
+			for _, form := range []string{f.Text, clean(f.Text), strings.Trim(inJSON.String(), "\"\n")} {
+				text = strings.ReplaceAll(text, form, "FINDING")
+			}
 		}
 	}
 	return text
@@ -181,7 +190,7 @@ func TestExplainedFailures(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"stats", empty + "/missing"}, "no such file"},
+		{[]string{"stats", empty + "/missing"}, "there is no "},
 		{[]string{"stats", empty}, "not a session"},
 		{[]string{"run", "--", "true"}, "libstackagent.so: no such file"},
 		{[]string{"run", "--agent", filepath.Join(full, "file"), "--", "true"}, "is not a shared library"},

@@ -45,5 +45,20 @@ func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error)
 	if err != nil {
 		return nil, err
 	}
-	return summary.Build(s, o)
+	before := len(s.Warnings)
+	sum, err := summary.Build(s, o)
+	if err != nil {
+		return nil, err
+	}
+	noteFound(env, s, before)
+	return sum, nil
+}
+
+// noteFound notes what was found damaged while reading; the first warnings,
+// as many as before, have been noted.
+func noteFound(env Env, s *session.Session, before int) {
+	_, warnings := s.Found()
+	for _, w := range warnings[min(before, len(warnings)):] {
+		env.note("%s", clean(w))
+	}
 }

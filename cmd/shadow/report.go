@@ -96,10 +96,12 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 		if err != nil {
 			return err
 		}
+		before := len(s.Warnings)
 		files, err := f.one(s, len(dirs) > 1)
 		if err != nil {
 			return err
 		}
+		noteFound(env, s, before)
 		for _, file := range files {
 			if _, err := fmt.Fprintln(env.Out, file); err != nil {
 				return fmt.Errorf("printing: %w", err)

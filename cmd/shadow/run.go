@@ -126,6 +126,9 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkJava(args[0]); err != nil {
+		return err
+	}
 	dir, remove, err := sessionFolder(env, f.dir)
 	if err != nil {
 		return err
@@ -147,7 +150,7 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 		remove()
 		return err
 	}
-	if err := conclude(ctx, env, f, c, w, dir, remove, args[0]); err != nil {
+	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result}); err != nil {
 		env.note("%s", oneLine(err)) // the exit code stays the command's
 	}
 	if result.Code != 0 {
@@ -202,17 +205,17 @@ func writeToken(token string) (path string, remove func(), err error) {
 
 // conclude stores the rest, puts a single session into dir itself and says what
 // was recorded.
-func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher, dir string, remove func(), name string) error {
+func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher, e ending) error {
 	// A second interrupt ends the wait, not the shadow in the midst of a write.
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	sessions, alive, err := c.finish(ctx)
 	w.end()
 	if len(sessions) == 0 {
-		remove()
-		return errors.Join(err, fmt.Errorf("no JVM connected: %s", noJVM(name)))
+		e.remove()
+		return errors.Join(err, fmt.Errorf("no JVM connected: %s", noJVM(e.name)))
 	}
-	folders, moveErr := place(dir, sessions)
+	folders, moveErr := place(e.dir, sessions)
 	err = errors.Join(err, moveErr)
 	for i, s := range sessions {
 		err = errors.Join(err, w.write(s.JVM.PID, folders[i]))
@@ -223,7 +226,15 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	for _, pid := range alive {
 		env.note("the JVM with process id %d still runs; what it does from now on is not recorded", pid)
 	}
-	return errors.Join(err, printRunSummary(env, dir, folders))
+	return errors.Join(err, printRunSummary(env, e.dir, folders, e.result))
+}
+
+// ending is what conclude works on.
+type ending struct {
+	dir    string
+	remove func() // the folder, if it is new and empty
+	name   string // of the command
+	result launch.Result
 }
 
 func noJVM(name string) string {

@@ -172,7 +172,7 @@ func TestRunJava(t *testing.T) {
 	if !strings.HasPrefix(out, "args -agentpath:") || !strings.Contains(out, ",metric=wall,children=true -jar my app.jar\n") || strings.Count(out, "\n") != 1 {
 		t.Errorf("the command's output is not its own: %q", out)
 	}
-	for _, want := range []string{"com.acme.Fake, Java 21", "3 executions", "Nothing was lost", "session in " + dir, "next: shadow report"} {
+	for _, want := range []string{"com.acme.Fake, Java 21", "3 executions", "Nothing was lost", "session in " + dir, "next: shadow hotspots"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("summary lacks %q:\n%s", want, errs)
 		}

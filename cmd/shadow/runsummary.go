@@ -4,14 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
-// printRunSummary says on stderr, in a few lines, what a run recorded.
-func printRunSummary(env Env, dir string, folders []string) error {
+// printRunSummary says on stderr, in a few lines, what a run recorded: what it
+// was, what it shows, what is missing, where it is, what to do next.
+func printRunSummary(env Env, dir string, folders []string, result launch.Result) error {
+	if result.Signal != 0 {
+		env.note("the command was ended by signal %d (%s)", int(result.Signal), result.Signal)
+	}
 	for _, folder := range folders {
 		s, err := session.Open(folder)
 		if err != nil {
@@ -28,29 +34,59 @@ func printRunSummary(env Env, dir string, folders []string) error {
 			env.note("  in %s", folder)
 		}
 	}
-	next := folders[0]
 	if len(folders) == 1 {
 		env.note("session in %s", dir)
 	} else {
 		env.note("%d sessions, one per JVM, under %s", len(folders), dir)
 	}
-	env.note("next: shadow report %s -o report.html", shellWord(next))
+	env.note("next: shadow hotspots %s, or shadow report %s -o report.html", shellWord(folders[0]), shellWord(folders[0]))
 	return nil
+}
+
+// leastNever is the share of tasks never executed from which the summary of a
+// run speaks of them: some leftovers every program has.
+const leastNever = 0.01
+
+// wanted chooses the findings that a first look needs; shadow stats has all.
+func wanted(f granularity.Finding, s *summary.Summary) bool {
+	switch f.Topic {
+	case "processors", "running", "not measured":
+		return false
+	case "gc":
+		return f.Kind == granularity.Advice
+	case "never":
+		return float64(s.Tasks.NeverExecuted) >= leastNever*float64(s.Tasks.Created)
+	case "lost":
+		return false // said by lossLine
+	}
+	return true
 }
 
 // runLines are the summary of one session.
 func runLines(s *summary.Summary) []string {
 	lines := []string{fmt.Sprintf("%s, %s", programName(s), jvmText(s.JVM))}
 	for _, f := range s.Findings {
-		lines = append(lines, f.Text)
+		if wanted(f, s) {
+			lines = append(lines, f.Text)
+		}
+	}
+	lines = append(lines, lossLine(s))
+	return append(lines, s.Warnings...)
+}
+
+// lossLine says what is missing from the session, in every case.
+func lossLine(s *summary.Summary) string {
+	text := ""
+	if s.Lost.Events+s.Lost.Batches > 0 {
+		text = "Lost: " + lostCounts(s) + "; counts and sums are too low by as much."
 	}
 	switch {
 	case s.Ended != store.EndedExit:
-		lines = append(lines, "Not ended in order ("+endedText(s.Ended)+"): "+missingEnd)
-	case s.Lost.Events+s.Lost.Batches == 0:
-		lines = append(lines, "Nothing was lost.")
+		return strings.TrimSpace(text + " Not ended in order (" + endedText(s.Ended) + "): " + missingEnd + ".")
+	case text == "":
+		return "Nothing was lost."
 	}
-	return append(lines, s.Warnings...)
+	return text
 }
 
 // missingEnd is true of every session whose last batch did not come: nobody

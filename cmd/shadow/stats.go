@@ -120,6 +120,15 @@ func statsFacts(s *summary.Summary) [][2]string {
 }
 
 func lostText(s *summary.Summary) string {
+	text := lostCounts(s)
+	if s.Ended != store.EndedExit {
+		text += "; " + missingEnd
+	}
+	return text
+}
+
+// lostCounts are the events lost, with the reasons.
+func lostCounts(s *summary.Summary) string {
 	l := s.Lost
 	text := "nothing"
 	if l.Events+l.Switches+l.Batches > 0 {
@@ -130,9 +139,6 @@ func lostText(s *summary.Summary) string {
 	}
 	for _, reason := range slices.Sorted(maps.Keys(l.ByReason)) {
 		text += fmt.Sprintf("; %s: %s", reason, units.FormatExact(int64(l.ByReason[reason])))
-	}
-	if s.Ended != store.EndedExit {
-		text += "; " + missingEnd
 	}
 	return text
 }

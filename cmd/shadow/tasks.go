@@ -71,10 +71,12 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 		if err != nil {
 			return err
 		}
+		before := len(s.Warnings)
 		total, err := l.eachTask(s, filter, sink)
 		if err != nil {
 			return err
 		}
+		noteFound(l.env, s, before)
 		if err := sink.close(); err != nil {
 			return fmt.Errorf("printing tasks: %w", err)
 		}

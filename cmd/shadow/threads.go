@@ -35,10 +35,12 @@ several Java threads one after the other, they stand with the first.`,
 			if err != nil {
 				env.note("%s", oneLine(err)) // the rest of the table stands without it
 			}
+			before := len(s.Warnings)
 			sum, err := summary.Build(s, summary.Options{})
 			if err != nil {
 				return err
 			}
+			noteFound(env, s, before)
 			return l.printThreads(threadRows(sum.Threads, counters), counters)
 		},
 	}

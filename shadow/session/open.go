@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,6 +76,9 @@ func Open(dir string) (*Session, error) {
 // locate finds the session folder that dir means.
 func locate(dir string) (string, error) {
 	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("opening a session: there is no %s (%w); name the folder that shadow run or serve has written", dir, fs.ErrNotExist)
+	}
 	if err != nil {
 		return "", fmt.Errorf("opening a session: %w", err)
 	}
@@ -131,6 +136,12 @@ func (s *Session) countRows() {
 		*x.count = rows
 	}
 	s.lose(missing)
+	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads} {
+		n, _ := s.folder.Rows(t) // damage is told when the rows are read
+		if want := s.Manifest.Rows[t.String()]; uint64(n) < want {
+			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-uint64(n), t))
+		}
+	}
 }
 
 func (s *Session) lose(rows uint64) {
@@ -143,6 +154,16 @@ func (s *Session) lose(rows uint64) {
 		l.ByReason = map[string]uint64{}
 	}
 	l.ByReason[damaged] += rows
+}
+
+// Found gives the manifest, with what could not be read counted as lost, and
+// the warnings, as known now: both may have grown by reading.
+func (s *Session) Found() (store.Manifest, []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.Manifest
+	m.Lost.ByReason = maps.Clone(m.Lost.ByReason)
+	return m, slices.Clone(s.Warnings)
 }
 
 // warn adds a warning, once.

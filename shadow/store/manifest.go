@@ -60,11 +60,14 @@ type Manifest struct {
 	Metrics      []string          `json:"metrics"`
 	NotAvailable map[string]string `json:"not_available"` // metric -> why
 
-	Produced     Counts    `json:"produced"` // by the agent's own count
-	Stored       Counts    `json:"stored"`   // rows in the parts
-	Lost         Lost      `json:"lost"`
-	ClassesWoven uint64    `json:"classes_woven"`
-	Refusals     []Refusal `json:"refusals"`
+	Produced Counts `json:"produced"` // by the agent's own count
+	Stored   Counts `json:"stored"`   // rows in the parts
+	Lost     Lost   `json:"lost"`
+	// Rows counts the rows of the small tables by the names of their files, to
+	// tell when parts have gone.
+	Rows         map[string]uint64 `json:"rows,omitempty"`
+	ClassesWoven uint64            `json:"classes_woven"`
+	Refusals     []Refusal         `json:"refusals"`
 
 	Ended       string   `json:"ended"` // one of the Ended constants
 	ExitNote    string   `json:"exit_note,omitempty"`
@@ -154,7 +157,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("%w: the manifest is damaged: %w", ErrNoSession, err)
+		return nil, damagedManifest(err)
 	}
 	if head.Format != Format {
 		return nil, fmt.Errorf("%w: format is %q, not %q", ErrNoSession, head.Format, Format)
@@ -167,12 +170,16 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	}
 	m := new(Manifest)
 	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("%w: the manifest is damaged: %w", ErrNoSession, err)
+		return nil, damagedManifest(err)
 	}
 	if err := m.check(); err != nil {
-		return nil, fmt.Errorf("%w: the manifest is damaged: %w", ErrNoSession, err)
+		return nil, damagedManifest(err)
 	}
 	return m, nil
+}
+
+func damagedManifest(err error) error {
+	return fmt.Errorf("%w: the manifest is damaged (%w); restore it from a copy, or read the Parquet files beside it with another program", ErrNoSession, err)
 }
 
 func (m *Manifest) check() error {

@@ -163,6 +163,10 @@ func (w *Writer) CommitManifest() error {
 
 func (w *Writer) count() {
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
+	w.Manifest.Rows = map[string]uint64{}
+	for t := Classes; t < numTables; t++ {
+		w.Manifest.Rows[t.String()] = w.stored[t]
+	}
 }
 
 // settle makes the sums of a manifest agree: what was produced is stored, was

@@ -65,6 +65,9 @@ func BuildFrom(src Source, opts Options) (*Summary, error) {
 	if err := b.counts(); err != nil {
 		return nil, err
 	}
+	if src.Found != nil {
+		b.src.Manifest, b.src.Warnings = src.Found()
+	}
 	return b.finish(), nil
 }
 

@@ -101,6 +101,7 @@ func (b *builder) measures(m granularity.Metric) bool {
 func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), IsJDK(g.name, g.kinds)
+	h.Body = isBody(g.name, g.kinds)
 	h.Created, h.NeverExecuted = g.created, g.never
 	return h
 }

@@ -133,13 +133,16 @@ type Source struct {
 	Pauses     []session.Pause
 	Executions func(func(*session.Chunk) error) error
 	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
+	// Found gives the manifest and the warnings once more, after the reading,
+	// which may have found damage; may be nil.
+	Found func() (store.Manifest, []string)
 }
 
 // FromSession is the source that reads s.
 func FromSession(s *session.Session) Source {
 	return Source{
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
-		Threads: s.Threads, Pauses: s.Pauses, Executions: s.Executions, Counts: s.Counts,
+		Threads: s.Threads, Pauses: s.Pauses, Executions: s.Executions, Counts: s.Counts, Found: s.Found,
 	}
 }
 

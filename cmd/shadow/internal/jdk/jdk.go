@@ -90,6 +90,17 @@ func Find(getenv func(string) string) []Home {
 	return homes
 }
 
+// Of is the installation that a launcher belongs to; its version is not known
+// when it has no release file beside it.
+func Of(java string) Home {
+	if real, err := filepath.EvalSymlinks(java); err == nil {
+		java = real
+	}
+	h := Home{Path: filepath.Dir(filepath.Dir(java)), From: java}
+	h.readRelease()
+	return h
+}
+
 // readRelease takes the version out of the file "release" of the installation.
 func (h *Home) readRelease() {
 	f, err := os.Open(filepath.Join(h.Path, "release"))
