@@ -127,16 +127,9 @@ func (s *Session) loadServiceThreads() error {
 	rows := map[int32]store.OSThread{}
 	bad, err := s.folder.ReadOSThreads(func(r *store.OSThread) { rows[r.OSID] = *r })
 	s.warnAll(bad)
+	s.shareOut(rows)
 	for i := range s.Threads {
-		t := &s.Threads[i]
-		r, ok := rows[t.OSID]
-		if t.OSID == 0 || !ok {
-			continue
-		}
-		if t.EndNs == 0 && !t.CPU.Measured() {
-			t.CPU = orNotMeasured(r.CPUNs)
-		}
-		delete(rows, t.OSID)
+		delete(rows, s.Threads[i].OSID)
 	}
 	first := len(s.Threads)
 	for _, r := range rows {
@@ -146,6 +139,30 @@ func (s *Session) loadServiceThreads() error {
 	}
 	slices.SortFunc(s.Threads[first:], func(a, b Thread) int { return cmp.Compare(a.OSID, b.OSID) })
 	return err
+}
+
+// shareOut gives the kernel's CPU time of an OS thread to the Java thread that
+// lives on it and whose own the agent did not tell, less what is known of the
+// Java threads that it carried before: none of it is counted twice.
+// (DestroyJavaVM lives on main's OS thread.)
+func (s *Session) shareOut(rows map[int32]store.OSThread) {
+	known := map[int32]units.Ns{} // CPU time told by the agent, by OS thread
+	heir := map[int32]*Thread{}   // the newest Java thread without
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		switch {
+		case t.OSID == 0:
+		case t.CPU.Measured():
+			known[t.OSID] += t.CPU
+		case t.EndNs == 0 && (heir[t.OSID] == nil || heir[t.OSID].StartNs <= t.StartNs):
+			heir[t.OSID] = t
+		}
+	}
+	for id, t := range heir {
+		if r, ok := rows[id]; ok && r.CPUNs != nil {
+			t.CPU = max(0, units.Ns(*r.CPUNs)-known[id])
+		}
+	}
 }
 
 func javaThread(r *store.Thread) Thread {
