@@ -133,6 +133,7 @@ func (a *Agent) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer { return a.we
 // Ready implements jvmti.Handler.
 func (a *Agent) Ready(vm jvmti.VM) {
 	if err := a.ready(vm); err != nil {
+		jvmti.Stop()
 		jvmti.Say(err.Error() + "; nothing is recorded")
 	}
 }
@@ -167,6 +168,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	go func() {
 		defer close(a.stopped)
 		if err := a.collector.Run(ctx); err != nil {
+			jvmti.Stop()
 			jvmti.Say(err.Error() + "; recording ends here")
 		}
 	}()
@@ -187,8 +189,9 @@ func (a *Agent) Death() {
 	<-a.stopped
 	ctx, cancel := a.exitContext()
 	defer cancel()
-	running := jvmti.Running()
-	a.source.running = countExecutions(running)
+	running, skipped := jvmti.Running()
+	a.source.running = countExecutions(running) + skipped
+	a.source.runningLost = skipped
 	a.source.os.expire()
 	if err := a.collector.Finish(ctx, running, exitNoteNormal); err != nil {
 		jvmti.Say(err.Error())

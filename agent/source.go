@@ -11,15 +11,17 @@ const (
 	lostRingFull = "ring full"
 	lostTooDeep  = "nested too deep"
 	lostNoStack  = "stack nearly used up"
+	lostAtExit   = "too many running at exit"
 )
 
 // source is what the collector drains: the rings, and the news beside them.
 type source struct {
 	*jvmti.Drainer
-	weaver  *weaver
-	running uint64 // executions that had not ended when the probes stopped
-	threads map[uint32]wire.Thread
-	os      osThreads
+	weaver      *weaver
+	running     uint64 // executions that had not ended when the probes stopped
+	runningLost uint64 // of these, not recorded
+	threads     map[uint32]wire.Thread
+	os          osThreads
 }
 
 func newSource(ringBytes int, w *weaver) *source {
@@ -31,6 +33,7 @@ func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 
 // Meta implements drain.Source.
 func (s *source) Meta() drain.Meta {
+	jvmti.GuardSignals()
 	news := jvmti.ReadNews()
 	for i := range news.Threads {
 		news.Threads[i] = s.merge(news.Threads[i])
@@ -55,6 +58,7 @@ func (s *source) totals() wire.Totals {
 		{Reason: lostRingFull, Events: t.Lost},
 		{Reason: lostTooDeep, Events: t.TooDeep},
 		{Reason: lostNoStack, Events: t.NoStack},
+		{Reason: lostAtExit, Events: s.runningLost},
 	} {
 		if loss.Events > 0 {
 			totals.Lost = append(totals.Lost, loss)

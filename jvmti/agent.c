@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 sa_state sa = {
+    .rings.lock = PTHREAD_MUTEX_INITIALIZER,
     .meta_lock = PTHREAD_MUTEX_INITIALIZER,
     .context_lock = PTHREAD_MUTEX_INITIALIZER,
     .describe_lock = PTHREAD_MUTEX_INITIALIZER,
@@ -55,6 +56,12 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
 }
 
 static bool define_helper(JNIEnv *env) {
+    jclass other = (*env)->FindClass(env, "java/lang/Stackagent");
+    if (other != NULL) {
+        sa_say("another copy of this library is loaded already; this one does nothing");
+        return false;
+    }
+    (*env)->ExceptionClear(env);
     jclass c = (*env)->DefineClass(env, "java/lang/Stackagent", NULL, (const jbyte *)sa.helper_bytes,
                                    (jsize)sa.helper_len);
     bool ok = c != NULL;
@@ -102,6 +109,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     sa.clock.user_page = sa.clock.cpu && user_page_works();
     if (!sa_types_init(env) || !define_helper(env)) {
         set_events(JVMTI_DISABLE);
+        sa_stop();
         sa_say("this JVM does not take the probes; the program runs without profiling");
         return;
     }
@@ -114,8 +122,13 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
-    sa_threads_final(env);
     atomic_store(&sa.phase, SA_PHASE_DEAD);
+    /* Probes that began before are done after this; then nothing is freed or
+     * recorded any more behind the back of those who look at the end. */
+    struct timespec settle = {0, 5000000};
+    nanosleep(&settle, NULL);
+    sa_check_hidden_way();
+    sa_threads_final(env);
     sa_post_event(SA_EVENT_DEATH);
     sa_await_done(DEATH_WAIT_NS);
 }
@@ -125,6 +138,8 @@ static jvmtiError prepare(void) {
     memset(&c, 0, sizeof c);
     c.can_generate_all_class_hook_events = 1;
     c.can_generate_early_class_hook_events = 1;
+    /* Without it the binding of defineClass0 may be told before a method's name can be asked for. */
+    c.can_generate_early_vmstart = 1;
     c.can_retransform_classes = 1;
     c.can_retransform_any_class = 1;
     c.can_generate_garbage_collection_events = 1;

@@ -32,7 +32,7 @@ enum {
  * number only (-Xcheck:jni compares with it), below MaxJNILocalCapacity. */
 enum { SA_MANY_REFS = 60000 };
 
-enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2 };
+enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2, SA_PHASE_OFF = 3 };
 
 /* How a class is to be rewritten; equal to jvmti.Mode. */
 enum sa_mode { SA_MODE_STRUCTURE = 0, SA_MODE_FULL = 1 };
@@ -114,8 +114,10 @@ typedef struct sa_state {
     _Atomic uint64_t next_task_block; /* task ids are handed out in blocks */
     _Atomic uint32_t next_thread_id, next_class_id, next_ring_id;
     _Atomic uint64_t too_deep; /* executions nested deeper than a record can say */
+    _Atomic int user_pages; /* mapped now */
     _Atomic uint64_t no_stack; /* executions begun with the stack nearly used up */
     _Atomic(sa_os *) os_list;
+    sa_ring_pool rings;
     pthread_mutex_t meta_lock, context_lock, describe_lock;
     sa_meta *meta_first, *meta_last;
     sa_context contexts; /* ring list head */
@@ -133,7 +135,7 @@ void sa_os_thread_end(void);
 void sa_cut_all(sa_context *c); /* ends executions whose exit was never seen */
 void sa_withdraw(const sa_context *c, uint64_t task_id);
 void sa_pause_record(uint64_t start, uint64_t end);
-size_t sa_snapshot_running(uint8_t *out, size_t max);
+size_t sa_snapshot_running(uint8_t *out, size_t max, uint64_t *skipped);
 int32_t sa_gettid(void);
 
 /* threads.c */
@@ -153,6 +155,7 @@ uint8_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
 void sa_retransform_early(JNIEnv *env);
+void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
 /* transform.c: the hand-over of class bytes to a Go-owned thread */
 typedef struct {
@@ -199,9 +202,11 @@ void sa_totals_now(sa_totals *t);
 /* signals.c */
 void sa_signals_unblock(void);
 void sa_signals_restore(void);
+void sa_signals_guard(void); /* to be called from time to time */
 
 /* control.c: events for the one Go goroutine that steers */
 enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2 };
+void sa_stop(void); /* nothing is recorded any more */
 void sa_post_event(int event);
 int sa_wait_event(void);           /* called by Go; blocks */
 void sa_event_done(void);          /* called by Go when an event is dealt with */

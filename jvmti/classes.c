@@ -108,7 +108,8 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
                               jobject domain, jint len, const unsigned char *bytes, jint *new_len,
                               unsigned char **new_bytes) {
     int phase = atomic_load(&sa.phase);
-    if (phase == SA_PHASE_DEAD || len <= 0) return;
+    /* What was woven keeps its fields, whoever redefines it and when. */
+    if ((phase >= SA_PHASE_DEAD && redefined == NULL) || len <= 0) return;
     if (name != NULL && strcmp(name, "java/lang/Stackagent") == 0) return;
     sa_header *h = malloc(sizeof *h);
     if (h == NULL) return;
@@ -134,6 +135,7 @@ out:
 typedef jclass(JNICALL *define0)(JNIEnv *, jclass, jobject, jclass, jstring, jbyteArray, jint, jint, jobject, jboolean,
                                  jint, jobject);
 static define0 original_define0;
+static bool binding_missed; /* a native method was bound that we could not name */
 
 static jbyteArray woven_array(JNIEnv *env, const sa_request *r) {
     jbyteArray a = (*env)->NewByteArray(env, (jsize)r->woven_len);
@@ -159,6 +161,31 @@ static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offs
     return asked;
 }
 
+/* Is a class that the JVM does not take the reason why a definition failed? Then
+ * the exception is cleared; any other (of a static initialiser, say) is the
+ * program's own and stays. */
+static bool rejected(JNIEnv *env) {
+    jthrowable thrown = (*env)->ExceptionOccurred(env);
+    if (thrown == NULL) return false;
+    (*env)->ExceptionClear(env);
+    bool ours = false;
+    static const char *const errors[] = {"java/lang/VerifyError", "java/lang/ClassFormatError"};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        jclass type = (*env)->FindClass(env, errors[i]);
+        if (type == NULL)
+            (*env)->ExceptionClear(env);
+        else
+            ours |= (*env)->IsInstanceOf(env, thrown, type);
+    }
+    if (!ours) (*env)->Throw(env, thrown);
+    return ours;
+}
+
+void sa_check_hidden_way(void) {
+    if (original_define0 == NULL && binding_missed)
+        sa_refuse("hidden classes defined in a way that was not seen (lambdas are missing)", NULL);
+}
+
 static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jclass lookup, jstring name,
                                     jbyteArray data, jint offset, jint len, jobject domain, jboolean initialize,
                                     jint flags, jobject class_data) {
@@ -175,14 +202,13 @@ static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jcl
     if (woven != NULL) {
         result = original_define0(env, cls, loader, lookup, name, woven, 0, (jint)r.woven_len, domain, initialize,
                                   flags, class_data);
-        (*env)->DeleteLocalRef(env, woven);
-        if ((*env)->ExceptionCheck(env)) { /* ours may be at fault: once more as the program gave it */
-            (*env)->ExceptionClear(env);
-            result = NULL;
+        if (rejected(env)) { /* we are at fault: once more as the program gave it */
             sa_refuse("hidden class rejected by the JVM", r.label);
+            (*env)->DeleteLocalRef(env, woven);
+            woven = NULL;
         }
     }
-    if (result == NULL)
+    if (woven == NULL)
         result = original_define0(env, cls, loader, lookup, name, data, offset, len, domain, initialize, flags,
                                   class_data);
     if (result != NULL && r.label != NULL && !(*env)->ExceptionCheck(env))
@@ -199,7 +225,10 @@ static const char define0_signature[] =
 void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
                                void **new_address) {
     char *name = NULL, *signature = NULL;
-    if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) return;
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) {
+        binding_missed = true;
+        return;
+    }
     if (strcmp(name, "defineClass0") == 0 && strcmp(signature, define0_signature) == 0 &&
         address != (void *)define_hidden) {
         original_define0 = (define0)address;

@@ -7,12 +7,28 @@
 #include "agent.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed;
 static int pending, done;
+
+__attribute__((constructor)) static void make_condition(void) {
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+void sa_stop(void) {
+    int ready = SA_PHASE_READY;
+    if (!atomic_compare_exchange_strong(&sa.phase, &ready, SA_PHASE_OFF)) {
+        int early = SA_PHASE_EARLY;
+        atomic_compare_exchange_strong(&sa.phase, &early, SA_PHASE_OFF);
+    }
+}
 
 void sa_post_event(int event) {
     pthread_mutex_lock(&lock);
-    pending = event;
+    pending |= event;
     done = 0;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
@@ -21,8 +37,8 @@ void sa_post_event(int event) {
 int sa_wait_event(void) {
     pthread_mutex_lock(&lock);
     while (pending == 0) pthread_cond_wait(&changed, &lock);
-    int event = pending;
-    pending = 0;
+    int event = pending & -pending; /* in the order in which they come in a JVM's life */
+    pending &= ~event;
     pthread_mutex_unlock(&lock);
     return event;
 }
@@ -36,7 +52,7 @@ void sa_event_done(void) {
 
 bool sa_await_done(uint64_t max_ns) {
     struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
+    clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += (time_t)(max_ns / 1000000000u);
     end.tv_nsec += (long)(max_ns % 1000000000u);
     if (end.tv_nsec >= 1000000000) end.tv_sec++, end.tv_nsec -= 1000000000;

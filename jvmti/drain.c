@@ -16,7 +16,7 @@ static void forget(sa_os *os) {
     gone_executions += atomic_load(&os->executions);
     gone_creations += atomic_load(&os->creations);
     gone_lost += atomic_load(&os->lost);
-    sa_ring_close(&os->ring);
+    sa_ring_close(&os->ring, &sa.rings);
     free(os);
 }
 

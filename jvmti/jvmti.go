@@ -160,7 +160,8 @@ func transformLoop() {
 	}
 }
 
-// answer never panics: a class that we cannot deal with keeps its bytes.
+// answer does not panic: a class that we cannot deal with keeps its bytes. (A nil
+// dereference is no panic here but a fault, see signals.c.)
 func answer(r *C.sa_request) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -283,12 +284,21 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 }
 
 // Running returns records of the executions that have not ended, in the
-// layout of a ring. To be called after the probes have stopped.
-func Running() []byte {
-	out := make([]byte, 8<<20)
-	n := int(C.sa_snapshot_running((*C.uint8_t)(&out[0]), C.size_t(len(out))))
-	return out[:n]
+// layout of a ring, and the number of those that had no room. To be called
+// after the probes have stopped.
+func Running() (slots []byte, skipped uint64) {
+	out := make([]byte, 32<<20)
+	var left C.uint64_t
+	n := int(C.sa_snapshot_running((*C.uint8_t)(&out[0]), C.size_t(len(out)), &left))
+	return out[:n], uint64(left)
 }
+
+// Stop ends all recording: the probes return at once from now on.
+func Stop() { C.sa_stop() }
+
+// GuardSignals keeps handlers that others install from harming Go's threads;
+// to be called from time to time.
+func GuardSignals() { C.sa_signals_guard() }
 
 // News is what has become known since the last call.
 type News struct {

@@ -17,6 +17,7 @@ int32_t sa_gettid(void) { return (int32_t)syscall(SYS_gettid); }
 static void os_release(void *p) {
     sa_os *os = p;
     self_os = NULL;
+    if (os->cpu.page != NULL) atomic_fetch_sub(&sa.user_pages, 1);
     sa_cpu_clock_close(&os->cpu);
     atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
 }
@@ -40,19 +41,29 @@ static const char *find_stack_limit(void) {
     return low == NULL ? NULL : (const char *)low + STACK_KEPT_BY_JVM + STACK_MARGIN;
 }
 
+/* Every user page is a memory map of its own, of which a process may have some
+ * 65,000; a program with that many threads must not find them used up. */
+enum { MAX_USER_PAGES = 4096 };
+
+static void open_cpu_clock(sa_os *os) {
+    if (!sa.clock.cpu || !sa.clock.user_page || atomic_load(&sa.user_pages) >= MAX_USER_PAGES) return;
+    sa_cpu_clock_open(&os->cpu);
+    if (os->cpu.page != NULL) atomic_fetch_add(&sa.user_pages, 1);
+}
+
 static sa_os *os_open(void) {
     pthread_once(&os_key_once, make_os_key);
     sa_os *os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
     if (os == NULL) return NULL;
     memset(os, 0, sizeof *os);
-    if (sa_ring_open(&os->ring, sa.config.ring_bytes) != 0) {
+    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes) != 0) {
         free(os);
         return NULL;
     }
     os->os_id = sa_gettid();
     os->stack_limit = find_stack_limit();
     os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
-    if (sa.clock.cpu && sa.clock.user_page) sa_cpu_clock_open(&os->cpu);
+    open_cpu_clock(os);
     sa_os *first = atomic_load(&sa.os_list);
     do {
         os->next = first;
@@ -67,6 +78,10 @@ sa_os *sa_os_self(void) {
     return __builtin_expect(os != NULL, 1) ? os : os_open();
 }
 
+static inline bool recording(void) {
+    return __builtin_expect(atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY, 1);
+}
+
 /* Waits for room as overflow= says. NULL: the record is lost, and counted. */
 static void *reserve_slow(sa_os *os, unsigned slots) {
     if (os->dropping) {
@@ -77,7 +92,7 @@ static void *reserve_slow(sa_os *os, unsigned slots) {
     if (sa.config.block) {
         uint64_t end = sa_mono_ns() + sa.config.block_ns;
         struct timespec pause = {0, 50000};
-        while (atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY) {
+        while (recording()) {
             void *p = sa_ring_reserve(&os->ring, slots);
             if (p != NULL) return p;
             if (sa_mono_ns() > end) break;
@@ -136,7 +151,7 @@ static bool grow(sa_context *c) {
 }
 
 static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags) {
-    if (c == NULL) return -1;
+    if (c == NULL || !recording()) return -1;
     /* super.run() inside its own execution is the same execution */
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = sa_os_self();
@@ -213,7 +228,7 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c == NULL || (uint32_t)token >= c->depth) return JNI_FALSE;
-    if (atomic_load_explicit(&sa.phase, memory_order_relaxed) != SA_PHASE_READY) return JNI_FALSE;
+    if (!recording()) return JNI_FALSE;
     sa_os *os = sa_os_self();
     if (os == NULL) return JNI_FALSE;
     uint64_t now = sa_ticks(&sa.clock);
@@ -274,7 +289,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass h
     const sa_context *c = (const sa_context *)(uintptr_t)context;
     sa_os *os = sa_os_self();
     if (os == NULL || c == NULL) return 0;
-    if (atomic_load_explicit(&sa.phase, memory_order_relaxed) != SA_PHASE_READY) return 0;
+    if (!recording()) return 0;
     uint64_t id = new_id(os);
     record_creation(os, c, id, (uint32_t)class_id, 0);
     return (jlong)id;
@@ -285,8 +300,17 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass hel
     const sa_context *c = (const sa_context *)(uintptr_t)context;
     sa_os *os = sa_os_self();
     if (os == NULL || c == NULL) return;
-    if (atomic_load_explicit(&sa.phase, memory_order_relaxed) != SA_PHASE_READY) return;
+    if (!recording()) return;
     record_creation(os, c, (uint64_t)id, (uint32_t)class_id, SA_CREATE_FAILED);
+}
+
+/* Frees the context of a virtual thread without an open execution; true: the
+ * caller must forget it. */
+JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    if (c == NULL || !c->is_virtual || c->depth > 0) return JNI_FALSE;
+    sa_context_free(c);
+    return JNI_TRUE;
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context) {
@@ -308,7 +332,7 @@ void sa_pause_record(uint64_t start, uint64_t end) {
     if (os == NULL) return;
     sa_pause *p = sa_ring_reserve(&os->ring, 1); /* never wait inside a pause */
     if (p == NULL) {
-        count(&os->lost);
+        sa_refuse("GC pause not recorded: ring full", NULL);
         return;
     }
     memset(p, 0, sizeof *p);
@@ -319,15 +343,18 @@ void sa_pause_record(uint64_t start, uint64_t end) {
 }
 
 /* Records of what is still running, each thread's behind its thread record.
- * Called when the probes are off; a frame that changes under our eyes (a probe
- * that had begun before) is recognised by its start. */
-size_t sa_snapshot_running(uint8_t *out, size_t max) {
+ * Called when the probes are off and those in flight have ended. */
+size_t sa_snapshot_running(uint8_t *out, size_t max, uint64_t *skipped) {
     size_t n = 0;
+    *skipped = 0;
     pthread_mutex_lock(&sa.context_lock);
     for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
         uint32_t depth = c->depth;
         if (depth == 0 || depth > c->room) continue;
-        if (n + SA_SLOT_BYTES + depth * sizeof(sa_execution) > max) break;
+        if (n + SA_SLOT_BYTES + depth * sizeof(sa_execution) > max) {
+            *skipped += depth;
+            continue;
+        }
         sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
         memcpy(out + n, &s, sizeof s);
         n += sizeof s;

@@ -1,9 +1,13 @@
 /* Keeps the signals of the JVM as the JVM set them. The Go runtime installs
- * handlers of its own when it starts; it needs none here. Its threads block
- * every signal that can come from outside, so that a SIGTERM is always taken
- * by a thread of the JVM and no handler ever runs on the small stack of a
- * goroutine. (Synchronous faults cannot be blocked; they mean a bug of ours and
- * end as a crash report of the JVM.) */
+ * handlers of its own when it starts; it needs none here. Its threads inherit a
+ * mask that blocks every signal, so that a SIGTERM is always taken by a thread
+ * of the JVM; Go opens some again for itself (SIGPROF, SIGCHLD, SIGURG and the
+ * synchronous ones). A handler for those that somebody else installs (a
+ * profiler) must not run on the small stack of a goroutine: sa_signals_guard
+ * gives it SA_ONSTACK, for which Go's threads have a stack; the JVM's threads
+ * have none and run it where they did before. A synchronous fault in Go code is
+ * a bug of ours that recover() cannot catch; it ends as a crash report of the
+ * JVM. */
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -39,5 +43,16 @@ void sa_signals_restore(void) {
         if (!known[s] || s == SIGKILL || s == SIGSTOP || sigaction(s, NULL, &now) != 0) continue;
         if (now.sa_handler != before[s].sa_handler || now.sa_flags != before[s].sa_flags)
             sigaction(s, &before[s], NULL);
+    }
+}
+
+void sa_signals_guard(void) {
+    static const int open_in_go[] = {SIGPROF, SIGCHLD, SIGURG};
+    for (size_t i = 0; i < sizeof open_in_go / sizeof open_in_go[0]; i++) {
+        struct sigaction now;
+        if (sigaction(open_in_go[i], NULL, &now) != 0 || (now.sa_flags & SA_ONSTACK)) continue;
+        if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
+        now.sa_flags |= SA_ONSTACK;
+        sigaction(open_in_go[i], &now, NULL);
     }
 }

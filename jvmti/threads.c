@@ -108,23 +108,27 @@ static void withdraw_service_thread(JNIEnv *env, jthread thread, const sa_contex
     if (!c->entered && id != 0) sa_withdraw(c, (uint64_t)id);
 }
 
+static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
+    sa_cut_all(c);
+    withdraw_service_thread(env, thread, c);
+    sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
+    if (m == NULL) return;
+    m->os_id = sa_gettid();
+    m->end_ticks = sa_ticks(&sa.clock);
+    m->cpu_ns = sa_thread_cpu_ns() - c->cpu_before_ns;
+    sa_meta_put(m);
+}
+
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
-    if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
+    int phase = atomic_load(&sa.phase);
+    if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF) return;
     sa_context *c = context_of(env, thread);
     jint java_frames = 0;
     if (c == NULL) return;
     /* The thread that calls System.exit is announced as ended in the middle of
      * its work; what it executes is reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
-    sa_cut_all(c);
-    sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
-    if (m != NULL) {
-        m->os_id = sa_gettid();
-        m->end_ticks = sa_ticks(&sa.clock);
-        m->cpu_ns = sa_thread_cpu_ns() - c->cpu_before_ns;
-        sa_meta_put(m);
-    }
-    withdraw_service_thread(env, thread, c);
+    if (phase == SA_PHASE_READY) tell_end(env, thread, c);
     (*env)->SetLongField(env, thread, sa.context_slot, 0);
     sa_context_free(c);
 }
@@ -171,11 +175,12 @@ void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
 /* Slow path of the probes: a virtual thread, or a platform thread that JVMTI
  * has not told us about. The helper stores the result in the thread. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
-                                                         jstring name) {
-    if (thread == NULL) return 0;
+                                                         jstring name, jboolean mounts_seen) {
+    if (thread == NULL || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;
     bool is_virtual = sa.type_virtual != NULL && (*env)->IsInstanceOf(env, thread, sa.type_virtual);
     sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, is_virtual);
     if (c == NULL) return 0;
+    c->cpu_known = !is_virtual || mounts_seen;
     sa_meta *m;
     if (!is_virtual) {
         m = describe_thread(env, thread, c->thread_id);

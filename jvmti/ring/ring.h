@@ -3,6 +3,7 @@
  * touched page by page as it is first used. No JDK headers. */
 #ifndef STACKAGENT_RING_H
 #define STACKAGENT_RING_H
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,18 +24,56 @@ typedef struct {
     char pad3[56];
 } sa_ring;
 
-/* Maps capacity bytes; 0 on success, -1 when memory is refused. */
-static inline int sa_ring_open(sa_ring *r, uint64_t capacity) {
-    memset(r, 0, sizeof *r);
-    void *p = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) return -1;
-    r->bytes = p;
-    r->capacity = capacity;
-    return 0;
+/* Where rings get their memory: mapped for many rings at a time, because a
+ * process may have some 65,000 maps only; given back to the kernel, but kept
+ * mapped, when a ring is closed. */
+typedef struct {
+    pthread_mutex_t lock;
+    void *free; /* list of closed rings' memory, linked through its first word */
+    uint8_t *next, *end; /* rest of the newest map */
+} sa_ring_pool;
+
+enum { SA_RINGS_PER_MAP = 64 };
+
+static inline uint8_t *sa_ring_pool_take(sa_ring_pool *pool, uint64_t capacity) {
+    pthread_mutex_lock(&pool->lock);
+    uint8_t *p = pool->free;
+    if (p != NULL) {
+        memcpy(&pool->free, p, sizeof pool->free);
+    } else {
+        if (pool->next == pool->end) {
+            void *map = mmap(NULL, capacity * SA_RINGS_PER_MAP, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (map != MAP_FAILED) {
+                pool->next = map;
+                pool->end = pool->next + capacity * SA_RINGS_PER_MAP;
+            }
+        }
+        if (pool->next != pool->end) {
+            p = pool->next;
+            pool->next += capacity;
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return p;
 }
 
-static inline void sa_ring_close(sa_ring *r) {
-    if (r->bytes != NULL) munmap(r->bytes, r->capacity);
+/* Opens a ring of capacity bytes, the same for all rings of a pool; 0 on
+ * success, -1 when memory is refused. */
+static inline int sa_ring_open(sa_ring *r, sa_ring_pool *pool, uint64_t capacity) {
+    memset(r, 0, sizeof *r);
+    r->bytes = sa_ring_pool_take(pool, capacity);
+    r->capacity = capacity;
+    return r->bytes == NULL ? -1 : 0;
+}
+
+static inline void sa_ring_close(sa_ring *r, sa_ring_pool *pool) {
+    if (r->bytes == NULL) return;
+    madvise(r->bytes, r->capacity, MADV_DONTNEED);
+    pthread_mutex_lock(&pool->lock);
+    memcpy(r->bytes, &pool->free, sizeof pool->free);
+    pool->free = r->bytes;
+    pthread_mutex_unlock(&pool->lock);
     r->bytes = NULL;
 }
 

@@ -8,6 +8,7 @@
 
 enum { RECORDS = 300000, CAPACITY = 4096 };
 static sa_ring ring;
+static sa_ring_pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #define CHECK(x)                                                  \
     do {                                                          \
@@ -65,7 +66,7 @@ static uint64_t consume(const uint8_t *b, size_t n, uint64_t seen) {
 }
 
 int main(void) {
-    CHECK(sa_ring_open(&ring, CAPACITY) == 0);
+    CHECK(sa_ring_open(&ring, &pool, CAPACITY) == 0);
     CHECK(sa_ring_unread(&ring) == 0);
     /* a full ring refuses, and takes again what has been read */
     unsigned n = 0;
@@ -85,7 +86,19 @@ int main(void) {
     while (seen < RECORDS) seen = consume(out, sa_ring_read(&ring, out, sizeof out), seen);
     pthread_join(t, NULL);
     CHECK(sa_ring_unread(&ring) == 0);
-    sa_ring_close(&ring);
+    uint8_t *memory = ring.bytes;
+    sa_ring_close(&ring, &pool);
+    /* closed memory is used again, and is not the memory of a ring in use */
+    sa_ring many[3 * SA_RINGS_PER_MAP];
+    for (int i = 0; i < 3 * SA_RINGS_PER_MAP; i++) {
+        CHECK(sa_ring_open(&many[i], &pool, CAPACITY) == 0);
+        memset(many[i].bytes, i, CAPACITY);
+    }
+    CHECK(many[0].bytes == memory);
+    for (int i = 0; i < 3 * SA_RINGS_PER_MAP; i++) {
+        CHECK(many[i].bytes[0] == (uint8_t)i && many[i].bytes[CAPACITY - 1] == (uint8_t)i);
+        sa_ring_close(&many[i], &pool);
+    }
     printf("ok %d records\n", RECORDS);
     return 0;
 }

@@ -25,6 +25,9 @@ public final class Stackagent {
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
     private static final long LOWER = 0xFFFF_FFFFL;
 
+    /** Whether mounts of virtual threads are told to us; without them their CPU time is not known. */
+    private static boolean mountsSeen;
+
     private Stackagent() {}
 
     /** Start of an execution method; the token goes to {@link #exit} or {@link #exitThrow}. */
@@ -107,13 +110,28 @@ public final class Stackagent {
             return; // a native thread attaches itself to the JVM: nobody will execute this object
         }
         long context = U.getLong(t, CONTEXT);
-        if (context == 0) {
+        boolean first = context == 0;
+        if (first) {
             context = attach(t);
         }
         long id = created0(context, (int) (info >>> 32));
         long offset = info & LOWER;
         if (offset != 0) {
             U.putLong(task, offset, id);
+        }
+        if (first && release0(context)) {
+            U.putLong(t, CONTEXT, 0L);
+        }
+    }
+
+    /** In a method of a task class, after super.clone(): the copy is a task of its own. */
+    @Hidden
+    public static void cloned(Object copy, Object original) {
+        long info = copy == null ? 0 : U.getLong(copy.getClass(), CLASS);
+        long offset = info & LOWER;
+        if (offset != 0 && copy.getClass() == original.getClass()
+                && U.getLong(copy, offset) == U.getLong(original, offset)) {
+            created(copy);
         }
     }
 
@@ -133,6 +151,9 @@ public final class Stackagent {
     /** At the start of VirtualThread.mount(), on the carrier. */
     @Hidden
     public static void mounted(Thread thread) {
+        if (!mountsSeen) {
+            mountsSeen = true;
+        }
         long context = U.getLong(thread, CONTEXT);
         if (context != 0) {
             mounted0(context);
@@ -166,7 +187,7 @@ public final class Stackagent {
 
     @Hidden
     private static long attach(Thread t) {
-        long context = attach0(t, U.getLong(t, THREAD_ID), t.getName());
+        long context = attach0(t, U.getLong(t, THREAD_ID), t.getName(), mountsSeen);
         U.putLong(t, CONTEXT, context);
         return context;
     }
@@ -182,7 +203,8 @@ public final class Stackagent {
         unmounting0(0);
         newId0();
         describe0(null);
-        attach0(null, 0, null);
+        attach0(null, 0, null, false);
+        release0(0);
         return Runtime.getRuntime().availableProcessors();
     }
 
@@ -200,10 +222,12 @@ public final class Stackagent {
 
     private static native void unmounting0(long context);
 
+    private static native boolean release0(long context);
+
     private static native long newId0();
 
     /** Makes the class known and finds where its instances keep their id. */
     private static native long describe0(Class<?> c);
 
-    private static native long attach0(Thread t, long javaId, String name);
+    private static native long attach0(Thread t, long javaId, String name, boolean mountsSeen);
 }

@@ -1,0 +1,72 @@
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
+/**
+ * Busy threads, more than CPUs if asked, each executing tasks of 1 µs to 10 ms one after the other. Every task reads
+ * CLOCK_THREAD_CPUTIME_ID (that is what ThreadMXBean does for the current thread) as its first and its last act.
+ *
+ * <p>Arguments: threads, tasks per thread, and optionally a file that gets a line "thread task cpu_ns" for each task.
+ */
+public class Main {
+    static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
+    static volatile double sink;
+
+    static final class Job implements Runnable {
+        final int spins;
+        long cpuNs;
+
+        Job(int spins) {
+            this.spins = spins;
+        }
+
+        @Override
+        public void run() {
+            long before = CLOCK.getCurrentThreadCpuTime();
+            double x = spins;
+            for (int i = 0; i < spins; i++) {
+                x = x * 1.0000001 + i;
+            }
+            sink = x;
+            cpuNs = CLOCK.getCurrentThreadCpuTime() - before;
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        int threads = Integer.parseInt(args[0]);
+        int tasks = Integer.parseInt(args[1]);
+        Job[][] jobs = new Job[threads][tasks];
+        Thread[] running = new Thread[threads];
+        for (int t = 0; t < threads; t++) {
+            for (int i = 0; i < tasks; i++) {
+                jobs[t][i] = new Job(1000 << (i % 14));
+            }
+            Job[] mine = jobs[t];
+            running[t] = new Thread(() -> {
+                for (Job j : mine) {
+                    j.run();
+                }
+            }, "busy-" + t);
+        }
+        for (Thread t : running) {
+            t.start();
+        }
+        for (Thread t : running) {
+            t.join();
+        }
+        if (args.length > 2) {
+            write(args[2], jobs);
+        }
+        System.out.println("done " + threads * tasks);
+    }
+
+    private static void write(String file, Job[][] jobs) throws Exception {
+        try (PrintWriter out = new PrintWriter(file)) {
+            for (int t = 0; t < jobs.length; t++) {
+                for (int i = 0; i < jobs[t].length; i++) {
+                    out.println(t + " " + i + " " + jobs[t][i].cpuNs);
+                }
+            }
+        }
+    }
+}
