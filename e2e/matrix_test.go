@@ -47,6 +47,9 @@ func TestModes(t *testing.T) {
 		{"comp", []string{"-Xcomp"}, 1, []string{"nested", "kinds"}},
 		{"jni", []string{"-Xcheck:jni"}, 3, []string{"kinds", "pool", "throwing", "lambdas"}},
 		{"verify", []string{"-Xverify:all"}, 6, []string{"kinds", "ctors", "inherit", "lambdas", "loaders", "streams"}},
+		{"opens", []string{"--add-opens", "java.base/java.lang=ALL-UNNAMED"}, 1, []string{"lambdas"}},
+		{"modules", []string{"--add-modules", "java.sql"}, 1, []string{"lambdas"}},
+		{"jmx", []string{"-Dcom.sun.management.jmxremote"}, 1, []string{"lambdas"}},
 		{"nocds", []string{"-Xshare:off"}, 2, []string{"kinds", "pool", "lambdas"}},
 		{"noinline", []string{"-XX:+PreserveFramePointer", "-XX:-Inline"}, 1, []string{"throwing", "stackoverflow"}},
 	}

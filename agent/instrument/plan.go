@@ -95,6 +95,7 @@ type Plan struct {
 	AddFields    []string // fields to add, see FieldTaskID
 	Executions   []MethodPlan
 	Constructors []ConstructorPlan
+	Clones       []ClonePlan
 	Mounts       []MountPlan
 	Notes        []string // what was expected in this class and not found
 
@@ -116,6 +117,9 @@ func (p *Plan) String() string {
 	for _, c := range p.Constructors {
 		fmt.Fprintf(&b, "  constructor %s created=%d failed-ranges=%d\n", c.Descriptor, c.Created, c.Ranges)
 	}
+	for _, c := range p.Clones {
+		fmt.Fprintf(&b, "  clone in %s%s cloned=%d\n", c.Name, c.Descriptor, len(c.calls))
+	}
 	for _, m := range p.Mounts {
 		fmt.Fprintf(&b, "  start of %s()V %s\n", m.Name, m.Probe)
 	}
@@ -126,7 +130,7 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Mounts)+len(p.Notes) == 0
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Notes) == 0
 }
 
 // leaveAlone are the classes that are never woven; the package comment says

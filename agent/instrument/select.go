@@ -45,6 +45,9 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 		if err := p.planConstructors(p.topmost(h, in.Supers)); err != nil {
 			return err
 		}
+		if err := p.planClones(); err != nil {
+			return err
+		}
 	}
 	if h.Name == nameVirtualThread {
 		return p.planMounts()

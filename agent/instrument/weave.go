@@ -45,6 +45,11 @@ func (p *Plan) weave() ([]byte, error) {
 			return nil, err
 		}
 	}
+	for _, c := range p.Clones {
+		if err := p.weaveClone(c); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range p.Constructors {
 		if err := p.weaveConstructor(c); err != nil {
 			return nil, err

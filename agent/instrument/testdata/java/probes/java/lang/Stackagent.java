@@ -76,6 +76,14 @@ public class Stackagent {
         }
     }
 
+    private static final Map<Object, Object> copies = new java.util.IdentityHashMap<>();
+
+    public static void cloned(Object copy, Object original) {
+        synchronized (counts) {
+            if (copies.put(copy, original) == null) of(copy).created++;
+        }
+    }
+
     public static void created(Object task) {
         synchronized (counts) {
             of(task).created++;

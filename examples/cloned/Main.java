@@ -1,0 +1,55 @@
+import java.util.ArrayList;
+import java.util.List;
+
+/** Tasks made by clone(): each copy is a task of its own, also when it runs inside its original. */
+public class Main {
+    static int ran;
+
+    static class Prototype implements Runnable, Cloneable {
+        int depth;
+
+        @Override
+        public Prototype clone() {
+            try {
+                return (Prototype) super.clone();
+            } catch (CloneNotSupportedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public void run() {
+            ran++;
+            if (depth > 0) {
+                Prototype inner = clone();
+                inner.depth = depth - 1;
+                inner.run();
+            }
+        }
+    }
+
+    static class Refined extends Prototype {
+        @Override
+        public Refined clone() {
+            return (Refined) super.clone();
+        }
+    }
+
+    public static void main(String[] args) {
+        List<Runnable> tasks = new ArrayList<>();
+        Prototype one = new Prototype();
+        one.depth = 3;
+        tasks.add(one); // runs, and three copies inside it
+        for (int i = 0; i < 5; i++) {
+            Prototype copy = one.clone();
+            copy.depth = 0;
+            tasks.add(copy);
+        }
+        Refined refined = new Refined();
+        tasks.add(refined);
+        tasks.add(refined.clone());
+        refined.clone(); // never runs
+        tasks.forEach(Runnable::run);
+        System.out.println("ran " + ran);
+    }
+}
