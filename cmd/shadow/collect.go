@@ -73,7 +73,7 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 		err = os.RemoveAll(filepath.Join(c.root, busFolder))
 	}
 	if err != nil {
-		err = fmt.Errorf("storing the last of what was recorded: %w", err)
+		err = fmt.Errorf("storing the last of what was recorded: %w; when that is mended, `shadow serve --store %s` stores the rest", err, c.root)
 	}
 	return sessions, alive, err
 }

@@ -215,7 +215,7 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 		e.remove()
 		return errors.Join(err, fmt.Errorf("no JVM connected: %s", noJVM(e.name)))
 	}
-	folders, moveErr := place(e.dir, sessions)
+	folders, moveErr := place(e.dir, sessions, err == nil)
 	err = errors.Join(err, moveErr)
 	for i, s := range sessions {
 		err = errors.Join(err, w.write(s.JVM.PID, folders[i]))
@@ -245,13 +245,14 @@ func noJVM(name string) string {
 		" (cleared environment, another user or container); put java itself after --"
 }
 
-// place moves a single session up into dir; it gives the folders of all.
-func place(dir string, sessions []ingest.Progress) ([]string, error) {
+// place moves a single session up into dir, if it is whole; it gives the folders
+// of all.
+func place(dir string, sessions []ingest.Progress, whole bool) ([]string, error) {
 	folders := make([]string, len(sessions))
 	for i, s := range sessions {
 		folders[i] = filepath.Join(dir, s.Folder)
 	}
-	if len(sessions) == 1 {
+	if len(sessions) == 1 && whole {
 		if err := store.Promote(dir, sessions[0].Folder); err != nil {
 			return folders, err
 		}

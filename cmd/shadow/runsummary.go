@@ -35,7 +35,7 @@ func printRunSummary(env Env, dir string, folders []string, result launch.Result
 		}
 	}
 	if len(folders) == 1 {
-		env.note("session in %s", dir)
+		env.note("session in %s", folders[0])
 	} else {
 		env.note("%d sessions, one per JVM, under %s", len(folders), dir)
 	}

@@ -77,7 +77,7 @@ Ends in order on SIGINT and SIGTERM. Beyond loopback a token must be given, by
 // serve runs until ctx ends.
 func serve(ctx context.Context, env Env, f serveFlags) error {
 	if err := os.MkdirAll(f.store, 0o700); err != nil {
-		return fmt.Errorf("making the store: %w", err)
+		return fmt.Errorf("making the store: %w; choose another --store", err)
 	}
 	unlock, err := lockStore(f.store)
 	if err != nil {
@@ -192,7 +192,7 @@ func readToken(path string) (string, error) {
 func lockStore(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("locking the store: %w", err)
+		return nil, fmt.Errorf("locking the store: %w; choose another --store", err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()

@@ -1,0 +1,234 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"stackagent/internal/testjvm"
+)
+
+// lines counts and checks what the agent said.
+func agentLines(t *testing.T, stderr string, most int, wants ...string) {
+	t.Helper()
+	n := strings.Count(stderr, "\n")
+	if n < 1 || n > most || strings.Count(stderr, "stackagent: ") != n {
+		t.Errorf("%d lines on stderr, want 1 to %d of the agent: %q", n, most, stderr)
+	}
+	for _, want := range wants {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("stderr lacks %q: %q", want, stderr)
+		}
+	}
+}
+
+// No bus at all: the program's output and exit code are its own, one or two
+// lines say what is missing and what to do, and its exit is hardly later.
+func TestFaultNoBus(t *testing.T) {
+	const runs = 3
+	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+		cmd := victim(t, jdk, "exit", "7")
+		with := cmd
+		with.VM = []string{agentFlag(t, "bus=nats://"+freeAddr(t))}
+		plain, late := time.Hour, time.Hour
+		for range runs {
+			plain = min(plain, cmd.Plain(t).Wall)
+			res := with.Plain(t)
+			late = min(late, res.Wall)
+			if res.Exit != 7 || res.Stdout != "ran 100\n" {
+				t.Errorf("exit %d, stdout %q", res.Exit, res.Stdout)
+			}
+			agentLines(t, res.Stderr, 2, "can not be reached", "shadow serve")
+		}
+		t.Logf("%v without the agent, %v with it and no bus", plain, late)
+		if late > plain+2*time.Second {
+			t.Errorf("%v without a bus, %v without the agent", late, plain)
+		}
+	})
+}
+
+// served starts a program with n jobs on a new shadow serve.
+func served(t *testing.T, jdk testjvm.JDK, store string, n int64) (s *server, java *process) {
+	t.Helper()
+	s = serve(t, freeAddr(t), store)
+	cmd := victim(t, jdk, "run", strconv.FormatInt(n, 10))
+	cmd.VM = []string{agentFlag(t, "bus=nats://"+s.addr, "tokenfile="+filepath.Join(store, "token"), "session=job")}
+	return s, start(t, nil, cmd.Java()...)
+}
+
+// waitStored waits until some thousand executions of the session, whose folder
+// fits the pattern, are stored.
+func waitStored(t *testing.T, pattern string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		found, _ := filepath.Glob(filepath.Join(pattern, "manifest.json"))
+		if len(found) > 0 && readManifest(t, filepath.Dir(found[0])).Stored.Executions > 5000 {
+			return
+		}
+	}
+	t.Fatalf("%s: nothing is stored", pattern)
+}
+
+// The shadow is killed in mid-run and does not come back: the program runs to
+// its end, and what had been stored or taken by the bus can be read.
+func TestFaultBusDies(t *testing.T) {
+	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+		store := filepath.Join(t.TempDir(), "store")
+		dir := filepath.Join(store, "job")
+		s, java := served(t, jdk, store, 1_000_000)
+		waitStored(t, dir)
+		s.kill(t)
+		began := time.Now()
+		if out, exit := java.end(t); exit != 0 || out != "ran 1000000\n" {
+			t.Errorf("exit %d, stdout %q", exit, out)
+		}
+		t.Logf("ended %v after the shadow", time.Since(began))
+		agentLines(t, java.stderr.String(), 2, "can not be reached", "are lost", "shadow serve")
+		if r := readable(t, dir); r.Executions < 1 {
+			t.Error("nothing of what had been stored can be read")
+		}
+		// A later shadow on the same store stores what the dead one's bus had.
+		before := readable(t, dir).Executions
+		s = serve(t, s.addr, store)
+		time.Sleep(time.Second)
+		s.stop(t)
+		if r := readable(t, dir); r.Executions < before || r.Executions > 1_000_000 {
+			t.Errorf("%d executions, %d before", r.Executions, before)
+		}
+		if m := readManifest(t, dir); m.Ended == "exit" {
+			t.Error("a session without its end claims to be whole")
+		}
+	})
+}
+
+// The shadow is killed in mid-run and comes back on the same port and store:
+// everything is there or counted.
+func TestFaultBusRestarts(t *testing.T) {
+	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+		const n = 1_500_000
+		store := filepath.Join(t.TempDir(), "store")
+		dir := filepath.Join(store, "job")
+		s, java := served(t, jdk, store, n)
+		waitStored(t, dir)
+		s.kill(t)
+		time.Sleep(300 * time.Millisecond)
+		s = serve(t, s.addr, store)
+		if out, exit := java.end(t); exit != 0 || out != "ran 1500000\n" {
+			t.Errorf("exit %d, stdout %q\n%s", exit, out, java.stderr.String())
+		}
+		waitEnded(t, dir)
+		s.stop(t)
+		whole(t, dir, n)
+		if m := readManifest(t, dir); m.Lost.Events != 0 {
+			t.Logf("%d events lost, counted", m.Lost.Events)
+		}
+	})
+}
+
+// smallDisk mounts a file system of some MiB.
+func smallDisk(t *testing.T, mib int, options string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+strconv.Itoa(mib)+"m"+options); err != nil {
+		t.Skipf("mounting a small file system (needs root): %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir
+}
+
+// fill takes all the space that is left; it returns what gives it back.
+func fill(t *testing.T, dir string) (free func()) {
+	t.Helper()
+	path := filepath.Join(dir, "filler")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 4<<10); err == nil; {
+		_, err = f.Write(block)
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The disk is full for a while: the shadow says so, goes on by itself when
+// there is space, and nothing is lost that is not counted.
+func TestFaultDiskFull(t *testing.T) {
+	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+		const n = 2_000_000
+		disk := smallDisk(t, 100, "")
+		dir := filepath.Join(disk, "s")
+		line := append([]string{testjvm.Shadow(t), "run", "-o", dir, "--"}, victim(t, jdk, "run", strconv.Itoa(n)).Java()...)
+		p := start(t, nil, line...)
+		waitStored(t, filepath.Join(dir, "*"))
+		free := fill(t, disk)
+		time.Sleep(time.Second)
+		free()
+		if out, exit := p.end(t); exit != 0 || out != "ran 2000000\n" {
+			t.Errorf("exit %d, stdout %q", exit, out)
+		}
+		for _, want := range []string{"the disk is full; make space", "storing works again"} {
+			if strings.Count(p.stderr.String(), want) != 1 {
+				t.Errorf("stderr does not say once %q:\n%s", want, p.stderr.String())
+			}
+		}
+		whole(t, dir, n)
+	})
+}
+
+// The same in shadow serve, and the disk stays full until after the program's
+// end: the program is unharmed, what had been stored can be read, and with
+// space again the shadow stores the rest.
+func TestFaultDiskStaysFull(t *testing.T) {
+	jdk := testjvm.JDKs(t)[0]
+	disk := smallDisk(t, 100, "")
+	dir := filepath.Join(disk, "store", "job")
+	s, java := served(t, jdk, filepath.Join(disk, "store"), 1_000_000)
+	waitStored(t, dir)
+	free := fill(t, disk)
+	if out, exit := java.end(t); exit != 0 || out != "ran 1000000\n" {
+		t.Errorf("exit %d, stdout %q", exit, out)
+	}
+	before := readable(t, dir).Executions
+	if before < 1 {
+		t.Error("nothing of what had been stored can be read")
+	}
+	free()
+	time.Sleep(2 * time.Second)
+	s.stop(t)
+	if errs := s.stderr.String(); strings.Count(errs, "the disk is full; make space") != 1 {
+		t.Errorf("shadow serve: %s", errs)
+	}
+	if r := readable(t, dir); r.Executions < before {
+		t.Errorf("%d executions, %d before", r.Executions, before)
+	}
+}
+
+// shadow run with too little space, or a folder that can not be written to,
+// says so at once and does not start the program.
+func TestFaultFolder(t *testing.T) {
+	java := javaHome(t, "echo started", "")
+	shadow(t, "run", "-o", filepath.Join(smallDisk(t, 8, ""), "s"), "--", java).
+		oneLine(t, 1, "no space for a session", "choose another folder with -o")
+	disk := smallDisk(t, 100, "")
+	if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{disk, filepath.Join(disk, "s")} {
+		e := shadow(t, "run", "-o", dir, "--", java)
+		e.oneLine(t, 1, "read-only file system", "choose another")
+		if e.out != "" {
+			t.Errorf("the program was started: %q", e.out)
+		}
+	}
+	shadow(t, "serve", "--store", filepath.Join(disk, "store"), "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0").
+		oneLine(t, 1, "read-only file system", "--store")
+}
