@@ -1,9 +1,15 @@
 package instrument
 
-import "stackagent/agent/classfile"
+import (
+	"strings"
 
-// A ClonePlan is a method of a task class that calls super.clone(): the copy
-// has the id of its original until a probe gives it one of its own.
+	"stackagent/agent/classfile"
+)
+
+// A ClonePlan is a method of a task class that calls clone(): a copy has the
+// id of its original until a probe gives it one of its own. Object.clone is
+// protected, so a task can be copied by the methods of its classes only, or by
+// a clone() which they declare and which comes here itself.
 type ClonePlan struct {
 	Name, Descriptor string
 
@@ -14,16 +20,12 @@ type ClonePlan struct {
 const (
 	cloneName       = "clone"
 	cloneDescriptor = "()Ljava/lang/Object;"
-	descCloned      = "(Ljava/lang/Object;Ljava/lang/Object;)V" // copy, original
+	descCloned      = "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;" // original, copy -> copy
 )
 
-// planClones finds the calls of super.clone(), as compilers write them: the
-// receiver is this, loaded just before.
+// planClones finds the calls of clone() that may be Object's.
 func (p *Plan) planClones() error {
 	for _, m := range p.class.Methods {
-		if m.Access&classfile.AccStatic != 0 || m.Name == "<init>" {
-			continue
-		}
 		code, err := m.Code()
 		if err != nil {
 			return refusal(p.Class, err, ReasonSubroutine)
@@ -31,32 +33,29 @@ func (p *Plan) planClones() error {
 		if code == nil {
 			continue
 		}
-		if calls := p.superClones(code); len(calls) > 0 {
+		if calls := p.cloneCalls(code); len(calls) > 0 {
 			p.Clones = append(p.Clones, ClonePlan{Name: m.Name, Descriptor: m.Descriptor, member: m, calls: calls})
 		}
 	}
 	return nil
 }
 
-func (p *Plan) superClones(code *classfile.Code) []*classfile.Insn {
+func (p *Plan) cloneCalls(code *classfile.Code) []*classfile.Insn {
 	var calls []*classfile.Insn
-	var before *classfile.Insn
 	for _, in := range code.Insns {
-		if !real(in) {
+		if in.Op != classfile.OpInvokespecial && in.Op != classfile.OpInvokevirtual {
 			continue
 		}
-		if in.Op == classfile.OpInvokespecial && before != nil && before.Op == classfile.OpAload && before.Local == 0 {
-			_, name, descriptor, err := p.class.Pool.MemberRef(in.Index)
-			if err == nil && name == cloneName && descriptor == cloneDescriptor {
-				calls = append(calls, in)
-			}
+		owner, name, descriptor, err := p.class.Pool.MemberRef(in.Index)
+		if err == nil && name == cloneName && descriptor == cloneDescriptor && !strings.HasPrefix(owner, "[") {
+			calls = append(calls, in)
 		}
-		before = in
 	}
 	return calls
 }
 
-// weaveClone makes the copy known after each call of super.clone().
+// weaveClone keeps the receiver of each call and gives it, with the copy, to
+// the probe, which returns the copy.
 func (p *Plan) weaveClone(c ClonePlan) error {
 	code, err := c.member.Code()
 	if err != nil {
@@ -67,8 +66,9 @@ func (p *Plan) weaveClone(c ClonePlan) error {
 		if err != nil {
 			return err
 		}
-		code.InsertAfter(call, classfile.NewInsn(classfile.OpDup), classfile.NewVarInsn(classfile.OpAload, 0), probe)
+		code.InsertBeforeTargeted(call, classfile.NewInsn(classfile.OpDup))
+		code.InsertAfter(call, probe)
 	}
-	grow(&code.MaxStack, code.MaxStack+2)
+	grow(&code.MaxStack, code.MaxStack+1)
 	return nil
 }

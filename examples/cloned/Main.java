@@ -28,6 +28,18 @@ public class Main {
         }
     }
 
+    /** Has no clone() of its own: Object's is called, on this and on another. */
+    static class Plain implements Runnable, Cloneable {
+        Plain copy(Plain other) throws CloneNotSupportedException {
+            return (Plain) (other == null ? this : other).clone();
+        }
+
+        @Override
+        public void run() {
+            ran++;
+        }
+    }
+
     static class Refined extends Prototype {
         @Override
         public Refined clone() {
@@ -35,7 +47,7 @@ public class Main {
         }
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws Exception {
         List<Runnable> tasks = new ArrayList<>();
         Prototype one = new Prototype();
         one.depth = 3;
@@ -49,6 +61,10 @@ public class Main {
         tasks.add(refined);
         tasks.add(refined.clone());
         refined.clone(); // never runs
+        Plain plain = new Plain();
+        tasks.add(plain);
+        tasks.add(plain.copy(null));
+        tasks.add(plain.copy(plain.copy(plain))); // the copy in between never runs
         tasks.forEach(Runnable::run);
         System.out.println("ran " + ran);
     }

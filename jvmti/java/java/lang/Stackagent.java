@@ -124,15 +124,16 @@ public final class Stackagent {
         }
     }
 
-    /** In a method of a task class, after super.clone(): the copy is a task of its own. */
+    /** Around a call of clone() in a task class: the copy is a task of its own. */
     @Hidden
-    public static void cloned(Object copy, Object original) {
+    public static Object cloned(Object original, Object copy) {
         long info = copy == null ? 0 : U.getLong(copy.getClass(), CLASS);
         long offset = info & LOWER;
         if (offset != 0 && copy.getClass() == original.getClass()
                 && U.getLong(copy, offset) == U.getLong(original, offset)) {
             created(copy);
         }
+        return copy;
     }
 
     /** In the catch-all handler of a constructor: the object will never be a task. */

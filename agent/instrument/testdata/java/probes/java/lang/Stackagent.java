@@ -78,10 +78,11 @@ public class Stackagent {
 
     private static final Map<Object, Object> copies = new java.util.IdentityHashMap<>();
 
-    public static void cloned(Object copy, Object original) {
+    public static Object cloned(Object original, Object copy) {
         synchronized (counts) {
             if (copies.put(copy, original) == null) of(copy).created++;
         }
+        return copy;
     }
 
     public static void created(Object task) {
