@@ -47,6 +47,9 @@ func printRunSummary(env Env, dir string, folders []string, result launch.Result
 // run speaks of them: some leftovers every program has.
 const leastNever = 0.01
 
+// leastTasks is the number of tasks below which shares of them say nothing.
+const leastTasks = 10
+
 // wanted chooses the findings that a first look needs; shadow stats has all.
 func wanted(f granularity.Finding, s *summary.Summary) bool {
 	switch f.Topic {
@@ -54,8 +57,10 @@ func wanted(f granularity.Finding, s *summary.Summary) bool {
 		return false
 	case "gc":
 		return f.Kind == granularity.Advice
+	case "fineness":
+		return s.Fine.N >= leastTasks
 	case "never":
-		return float64(s.Tasks.NeverExecuted) >= leastNever*float64(s.Tasks.Created)
+		return s.Tasks.NeverExecuted >= leastTasks && float64(s.Tasks.NeverExecuted) >= leastNever*float64(s.Tasks.Created)
 	case "lost":
 		return false // said by lossLine
 	}
