@@ -1,0 +1,143 @@
+package jvmti_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/agent/classfile"
+	"stackagent/agent/jimage"
+)
+
+// headerReader runs header.c, compiled under the sanitizers, as a process.
+type headerReader struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func startHeaderReader(t testing.TB) *headerReader {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "header")
+	args := []string{"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined",
+		"-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror"}
+	args = append(args, strings.Fields(os.Getenv("CGO_CFLAGS"))...)
+	args = append(args, "-o", program, "testdata/header_main.c", "header.c")
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("compile: %v\n%s", err, out)
+	}
+	cmd := exec.Command(program)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("header reader: %v", err)
+		}
+	})
+	return &headerReader{in, bufio.NewReader(out)}
+}
+
+func (r *headerReader) read(t testing.TB, class []byte) string {
+	t.Helper()
+	length := binary.LittleEndian.AppendUint32(nil, uint32(len(class)))
+	if _, err := r.in.Write(append(length, class...)); err != nil {
+		t.Fatalf("the reader has died: %v", err)
+	}
+	line, err := r.out.ReadString('\n')
+	if err != nil {
+		t.Fatalf("the reader has died: %v", err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// agree compares the C reader's line with the Go parser's view of the class,
+// as far as the C reader promises: short names, few supertypes.
+func agree(line string, h classfile.Header) error {
+	fields := strings.Fields(line)
+	if len(fields) < 3 {
+		return fmt.Errorf("%s: the C reader says %q", h.Name, line)
+	}
+	if fields[2] != "1" {
+		return nil // it knows that it does not know all
+	}
+	want := append([]string{}, h.Interfaces...)
+	if h.Super != "" {
+		want = append([]string{h.Super}, want...)
+	}
+	if got := strings.Join(fields[3:], " "); fields[0] != h.Name || got != strings.Join(want, " ") {
+		return fmt.Errorf("%s under %v: the C reader says %s under %q", h.Name, want, fields[0], got)
+	}
+	return nil
+}
+
+// On every class of the JDK in use both readers say the same.
+func TestHeaderReadersAgree(t *testing.T) {
+	image, err := jimage.Open(filepath.Join(os.Getenv("JAVA_HOME"), "lib", "modules"))
+	if err != nil {
+		t.Fatalf("JAVA_HOME must name a JDK (make sets it): %v", err)
+	}
+	defer image.Close()
+	reader := startHeaderReader(t)
+	n, bad := 0, 0
+	err = image.Each(func(module, name string, class []byte) error {
+		if strings.HasSuffix(name, "module-info") {
+			return nil
+		}
+		n++
+		h, err := classfile.ParseHeader(class)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := agree(reader.read(t, class), h); err != nil {
+			if bad++; bad < 10 {
+				t.Error(err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n < 5000 {
+		t.Errorf("only %d classes in the image", n)
+	}
+}
+
+// Whatever the bytes, the C reader neither reads beyond them (sanitizers) nor
+// differs from the Go parser where that accepts them.
+func FuzzHeader(f *testing.F) {
+	reader := startHeaderReader(f)
+	class, err := os.ReadFile("helper/java/lang/Stackagent.class")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(class)
+	f.Add(class[:len(class)/2])
+	f.Add([]byte{0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0xFF, 0xFF})
+	f.Fuzz(func(t *testing.T, class []byte) {
+		line := reader.read(t, class)
+		h, err := classfile.ParseHeader(class)
+		if err != nil || strings.ContainsAny(h.Name+h.Super+strings.Join(h.Interfaces, ""), " \t\n\v\f\r\x00\u0085\u00a0") {
+			return
+		}
+		if err := agree(line, h); err != nil {
+			t.Error(err)
+		}
+	})
+}
