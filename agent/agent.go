@@ -88,6 +88,9 @@ func (a *Agent) load(opts options.Options, text string) error {
 	a.process = processName(os.Getpid(), now, rand.Uint32())
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(memoryLimit)
+	if opts.Detail == options.DetailSummary {
+		jvmti.Say("detail=summary is not offered by this version: every task is recorded")
+	}
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude}
 	for _, t := range opts.Tasks {
 		d, err := instrument.ParseTaskDefinition(t)

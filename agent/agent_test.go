@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"stackagent/agent/instrument"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/jvmti"
+)
+
+func TestCollectorByThreadNames(t *testing.T) {
+	tests := []struct {
+		want    string
+		threads []string
+		args    []string
+	}{
+		{"G1", []string{"java", "GC Thread#0", "G1 Main Marker", "G1 Conc#0", "VM Thread"}, nil},
+		{"Parallel", []string{"java", "GC Thread#0", "VM Thread"}, nil},
+		{"ZGC", []string{"ZDirector", "ZDriver", "ZWorker#0"}, nil},
+		{"ZGC", []string{"XDriver", "XWorker#0"}, nil},
+		{"Shenandoah", []string{"Shenandoah Cont", "Shenandoah GC T"}, nil},
+		{"Epsilon", []string{"java", "VM Thread"}, []string{"java", "-XX:+UseEpsilonGC"}},
+		{"Serial", []string{"java", "VM Thread"}, []string{"java", "-cp", "x"}},
+	}
+	for _, tt := range tests {
+		if got := collector(tt.threads, tt.args, ""); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.threads, got, tt.want)
+		}
+	}
+	if got := collector(nil, nil, "-Xmx1g -XX:+UseEpsilonGC"); got != "Epsilon" {
+		t.Errorf("by JAVA_TOOL_OPTIONS: %s", got)
+	}
+}
+
+func TestParseSchedstat(t *testing.T) {
+	for text, want := range map[string][2]units.Ns{
+		"1234 56 7\n":                 {1234, 56},
+		"":                            {units.NotMeasured, units.NotMeasured},
+		"1":                           {units.NotMeasured, units.NotMeasured},
+		"x 56 7":                      {units.NotMeasured, 56},
+		"99999999999999999999999 5 1": {units.NotMeasured, 5},
+	} {
+		if cpu, wait := parseSchedstat(text); cpu != want[0] || wait != want[1] {
+			t.Errorf("%q: %d %d, want %v", text, cpu, wait, want)
+		}
+	}
+}
+
+// The snapshot has this process's own main thread, by the kernel's name, and
+// is not taken again at once.
+func TestOSThreads(t *testing.T) {
+	var o osThreads
+	found := false
+	for _, thread := range o.snapshot() {
+		if strconv.Itoa(int(thread.OSID)) == strconv.Itoa(os.Getpid()) {
+			found = thread.Name != "" && thread.CPU > 0
+		}
+	}
+	if !found {
+		t.Error("the main thread is missing, nameless or without CPU time")
+	}
+	if o.snapshot() != nil {
+		t.Error("a second snapshot at once")
+	}
+	o.last = o.last.Add(-2 * time.Second)
+	if o.snapshot() == nil {
+		t.Error("no snapshot after two seconds")
+	}
+}
+
+// A thread that has ended no longer knows its group; what was known stays.
+func TestMergeThreads(t *testing.T) {
+	s := newSource(1<<12, nil)
+	start := wire.Thread{ID: 7, JavaID: 20, OSID: 99, Name: "pool-1", Group: "main", Class: "java.lang.Thread", Start: 5}
+	s.merge(start)
+	end := s.merge(wire.Thread{ID: 7, JavaID: 20, Name: "renamed", End: 9, CPU: 3})
+	want := start
+	want.Name, want.End, want.CPU = "renamed", 9, 3
+	if end != want {
+		t.Errorf("merged %+v, want %+v", end, want)
+	}
+	if len(s.threads) != 0 {
+		t.Error("an ended thread is remembered")
+	}
+	s.merge(wire.Thread{ID: 8, Virtual: true})
+	if len(s.threads) != 0 {
+		t.Error("a virtual thread is remembered")
+	}
+}
+
+func TestCountExecutions(t *testing.T) {
+	slots := make([]byte, 32*6)
+	slots[0] = 3    // thread
+	slots[32] = 1   // execution: two slots
+	slots[64] = 1   // inside it, whatever it holds
+	slots[96] = 2   // creation
+	slots[128] = 1  // execution
+	slots[160] = 99 // its second slot
+	if n := countExecutions(slots); n != 2 {
+		t.Errorf("%d executions, want 2", n)
+	}
+	if n := countExecutions(nil); n != 0 {
+		t.Errorf("%d executions in nothing", n)
+	}
+}
+
+// What the JVM told of a supertype wins; what it did not tell is found out
+// and noted in the request, from where the C side learns it.
+func TestSupertypes(t *testing.T) {
+	image := instrument.NewImageHierarchy(func(string) ([]byte, error) { return nil, os.ErrNotExist }, instrument.Options{})
+	r := &jvmti.ClassRequest{Supertypes: []jvmti.Supertype{
+		{Name: "com/acme/Base", Kinds: units.KindRunnable, Known: true},
+		{Name: "com/acme/Unknown"},
+	}}
+	s := supertypes{r, image}
+	if k, ok := s.Kinds("com/acme/Base"); !ok || k != units.KindRunnable {
+		t.Errorf("Base: %v %v", k, ok)
+	}
+	if _, ok := s.Kinds("com/acme/Unknown"); ok || r.Supertypes[1].Known {
+		t.Error("Unknown became known")
+	}
+}
+
+// A class that cannot be parsed keeps its bytes, and is counted by reason.
+func TestTransformRefuses(t *testing.T) {
+	image := instrument.NewImageHierarchy(func(string) ([]byte, error) { return nil, os.ErrNotExist }, instrument.Options{})
+	w := &weaver{hierarchy: image, refusals: map[string]*wire.Refusal{}}
+	for range 3 {
+		a := w.Transform(&jvmti.ClassRequest{Name: "com/acme/Bad", Bytes: []byte{1, 2, 3}, Mode: jvmti.ModeFull})
+		if a.Woven != nil || a.Label != "" {
+			t.Errorf("an answer for garbage: %+v", a)
+		}
+	}
+	got := w.takeRefusals()
+	if len(got) != 1 || got[0].Count != 3 || got[0].Sample != "com.acme.Bad" || got[0].Reason != string(instrument.ReasonBadClass) {
+		t.Errorf("refusals %+v", got)
+	}
+	if w.takeRefusals() != nil {
+		t.Error("refusals are told twice")
+	}
+}
