@@ -313,6 +313,9 @@ func TestFaultNamesakes(t *testing.T) {
 			t.Errorf("exit %d: %s", exit, p.stderr.String())
 		}
 	}
+	for _, folder := range []string{"same", "same-2", "same-3"} {
+		waitEnded(t, filepath.Join(store, folder))
+	}
 	s.stop(t)
 	for _, folder := range []string{"same", "same-2", "same-3"} {
 		dir := filepath.Join(store, folder)

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -28,6 +29,8 @@ const (
 	defaultStore = "shadow-store"
 	tokenName    = "token"
 	lockName     = ".lock"
+	// servePatience bounds how long the end waits for batches that are on the bus.
+	servePatience = 3 * time.Second
 )
 
 type serveFlags struct {
@@ -101,6 +104,9 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
 	pageErr := f.servePage(ctx, env, in, b, token, chosen)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)
+	_ = in.Drain(last) // what is not stored by then waits on the bus for the next shadow
+	cancel()
 	if err := in.Close(store.EndedClosed); err != nil {
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
 	}

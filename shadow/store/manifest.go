@@ -113,8 +113,9 @@ type Lost struct {
 	Reported uint64            `json:"reported"` // events that the agent itself could not deliver
 	ByReason map[string]uint64 `json:"by_reason,omitempty"`
 	InGaps   uint64            `json:"in_gaps"` // events of batches that never arrived
-	// Unaccounted is produced - stored - Reported where no batch is missing to
-	// explain it. Anything but 0 is a fault of the agent or of the shadow.
+	// Unaccounted is produced - stored - Reported of a session that ended in
+	// order, where no batch is missing to explain it. Anything but 0 is a fault of
+	// the agent or of the shadow. (Before the end, records are on their way.)
 	Unaccounted int64 `json:"unaccounted"`
 }
 

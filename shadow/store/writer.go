@@ -183,7 +183,7 @@ func (m *Manifest) settle() {
 	diff := int64(m.Produced.Sum()) - int64(m.Stored.Sum()) - int64(l.Reported)
 	if l.Batches > 0 && diff > 0 {
 		l.InGaps = uint64(diff)
-	} else {
+	} else if m.Ended == EndedExit {
 		l.Unaccounted = diff
 	}
 	l.Events = l.Reported + l.InGaps
