@@ -41,6 +41,7 @@ func (in *Ingest) dispatch() {
 }
 
 func (in *Ingest) route(workers map[sender]*worker, m jetstream.Msg) {
+	in.routed.Add(1)
 	key, err := senderOf(m)
 	if err != nil {
 		in.refuse(m, err)

@@ -106,6 +106,7 @@ type Ingest struct {
 
 	active atomic.Int64 // open sessions, to share the row budget
 	bad    atomic.Uint64
+	routed atomic.Int64 // messages taken from the bus
 
 	folders sync.Mutex // held while a session's folder is chosen and claimed
 
@@ -315,10 +316,8 @@ func (in *Ingest) report(p Progress) {
 func (in *Ingest) Drain(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	seen := int64(-1)
 	for {
-		if err := in.flush(ctx); err != nil {
-			return err
-		}
 		info, err := in.info(ctx)
 		if err != nil {
 			return err
@@ -326,6 +325,15 @@ func (in *Ingest) Drain(ctx context.Context) error {
 		if info.NumPending == 0 && info.NumAckPending == 0 {
 			return nil
 		}
+		// While batches are on their way to us, one that is missing may be among
+		// them: it is not given up before all have come.
+		routed := in.routed.Load()
+		if info.NumPending == 0 && routed == seen {
+			if err := in.flush(ctx); err != nil {
+				return err
+			}
+		}
+		seen = routed
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("ingest: %d batches are not stored yet: %w", info.NumPending+uint64(info.NumAckPending), ctx.Err())
