@@ -61,7 +61,7 @@ type Facts struct {
 	Running       int64
 	Threads       int64 // threads that executed tasks
 	Total         Metrics
-	Fine          Fineness // of the program's own tasks, thread bodies left out
+	Fine          Fineness // of the program's own tasks, the loops of threads left out
 	FineIsAll     bool     // there were none: Fine is about all executions
 	Rows          []Hotspot
 	GC            PauseStats
@@ -74,6 +74,7 @@ type Facts struct {
 // Thresholds of the advice. They are judgements, not measurements; the
 // sentences carry the figures, so that a reader can judge for himself.
 const (
+	neverShare     = 0.01      // of the program's own tasks created, from which it is worth a thought
 	fineMedian     = 10 * 1000 // ns: below this a task's hand-over can rival its work
 	fineShare      = 0.05      // of all executions, from which a fine class is named
 	fineExecutions = 1000      // and at least so many
@@ -99,9 +100,10 @@ func Findings(f Facts) []Finding {
 	add(Fact, "processors", busy(f))
 	add(Fact, "gc", collector(f, false))
 	add(Fact, "threw", threw(f))
+	add(Fact, "never", neverRun(f, false))
 	add(Advice, "fine", tooFine(f)...)
 	add(Advice, "coarse", tooCoarse(f)...)
-	add(Advice, "never", neverRun(f))
+	add(Advice, "never", neverRun(f, true))
 	add(Advice, "gc", collector(f, true))
 	add(Caution, "lost", lost(f))
 	add(Caution, "running", running(f))
@@ -131,13 +133,32 @@ func fineness(f Facts) string {
 	if n == 0 {
 		return ""
 	}
-	who := "the program's own tasks (thread bodies left out)"
+	who := "executions of the program's own tasks" + ownShare(f)
 	if f.FineIsAll {
-		who = "all executions"
+		who = "executions"
+	}
+	who = units.FormatCount(n) + " " + who
+	if f.Fine.Below100us == 0 {
+		return fmt.Sprintf("Of %s, none takes less than 100 µs of %s; the median is %s.", who, f.Fine.Metric.Label(), units.FormatNs(f.Fine.Median))
 	}
 	return fmt.Sprintf("Of %s, %s take less than 1 µs of %s, %s less than 10 µs, %s less than 100 µs; the median is %s.",
 		who, share(f.Fine.Below1us, n), f.Fine.Metric.Label(), share(f.Fine.Below10us, n),
 		share(f.Fine.Below100us, n), units.FormatNs(f.Fine.Median))
+}
+
+// ownShare says how much of the work the program's own tasks are, where a
+// reader might take them for all of it.
+func ownShare(f Facts) string {
+	own := 0.0
+	for _, r := range f.Rows {
+		if !r.JDK && !r.Body {
+			own += r.WorkShare
+		}
+	}
+	if own >= 0.9 || own == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s of the work)", units.FormatPercent(own))
 }
 
 // whereWork says how the work divides between the program's own tasks, the
@@ -163,7 +184,7 @@ func whereWork(f Facts) string {
 		default:
 			own += r.WorkShare
 			if len(names) < maxAdvice && r.Work > 0 {
-				names = append(names, fmt.Sprintf("%s %s", r.Class, units.FormatPercent(r.WorkShare)))
+				names = append(names, fmt.Sprintf("%s %s", readable(r.Class), units.FormatPercent(r.WorkShare)))
 			}
 		}
 	}
@@ -175,7 +196,7 @@ func whereWork(f Facts) string {
 		parts = append(parts, fmt.Sprintf("%s in the JDK's own (%s, ...)", units.FormatPercent(jdk), wrapper))
 	}
 	if bodies > 0 {
-		parts = append(parts, units.FormatPercent(bodies)+" in the loops of threads")
+		parts = append(parts, units.FormatPercent(bodies)+" in the loops of threads and pools")
 	}
 	work := f.Total.WorkMetric()
 	return fmt.Sprintf("The tasks took %s of %s: %s.", units.FormatNs(f.Total[work].Sum), work.Label(), join(parts))
@@ -211,23 +232,35 @@ func collector(f Facts, advice bool) string {
 }
 
 // tooFine names classes with many tiny executions: hand-over can cost as much.
+// A wrapper does little itself; what counts is how much is done inside it.
 func tooFine(f Facts) []string {
 	var out []string
 	for _, r := range ownTasks(f.Rows, ByCount) {
 		m := r.WorkMetric()
 		d := r.Metrics[m]
-		if len(out) == maxAdvice || d.Count < fineExecutions || d.P50 >= fineMedian || r.ExecutionShare < fineShare {
+		if len(out) == maxAdvice || d.Count < fineExecutions || max(d.P50, r.Metrics[inclusive(m)].P50) >= fineMedian || r.ExecutionShare < fineShare {
 			continue
 		}
 		text := fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of all executions for %s of the work.",
-			r.Class, plural(d.Count, "execution", "executions"), units.FormatNs(d.P50), m.Label(),
+			readable(r.Class), plural(d.Count, "execution", "executions"), units.FormatNs(d.P50), m.Label(),
 			units.FormatPercent(r.ExecutionShare), units.FormatPercent(r.WorkShare))
 		if len(out) == 0 { // the reason and the remedy are the same for all
-			text += " Creating, queueing and waking can rival work that small; give each task more of it (batches, a higher threshold for splitting)."
+			text += " Where such tasks are handed to other threads, creating, queueing and waking can rival work that small: give each more of it (batches, a higher threshold for splitting)."
 		}
 		out = append(out, text)
 	}
 	return out
+}
+
+// inclusive is the metric that a self metric was taken from.
+func inclusive(m Metric) Metric {
+	switch m {
+	case SelfWall:
+		return Wall
+	case SelfCPU:
+		return CPU
+	}
+	return m
 }
 
 // tooCoarse names classes one execution of which is a large part of the run.
@@ -241,16 +274,17 @@ func tooCoarse(f Facts) []string {
 		}
 		out = append(out, fmt.Sprintf("%s is coarse-grained: its longest execution takes %s of %s, %s of the session; "+
 			"no schedule is shorter than its longest task, so split it if other processors idle meanwhile.",
-			r.Class, units.FormatNs(d.Max), m.Label(), units.FormatPercent(float64(d.Max)/float64(f.Duration))))
+			readable(r.Class), units.FormatNs(d.Max), m.Label(), units.FormatPercent(float64(d.Max)/float64(f.Duration))))
 	}
 	return out
 }
 
-// ownTasks are the rows of the program's classes that are not thread bodies.
+// ownTasks are the rows of the program's classes that are not the loops of
+// threads.
 func ownTasks(rows []Hotspot, order Order) []Hotspot {
 	var own []Hotspot
 	for _, r := range rows {
-		if !r.JDK && !r.Body && r.Kinds&units.KindThread == 0 {
+		if !r.JDK && !r.Body {
 			own = append(own, r)
 		}
 	}
@@ -260,22 +294,13 @@ func ownTasks(rows []Hotspot, order Order) []Hotspot {
 	return own
 }
 
-func neverRun(f Facts) string {
-	if f.NeverExecuted <= 0 || f.Created <= 0 {
-		return ""
+// readable is a class's name in a sentence: a lambda is named by the method it
+// calls, since the name of its class repeats the host.
+func readable(class string) string {
+	if host, target, ok := strings.Cut(class, "$$Lambda -> "); ok && strings.HasPrefix(target, host+".lambda$") {
+		return target
 	}
-	s := fmt.Sprintf("%s (%s of those created) never executed as tasks", plural(f.NeverExecuted, "task", "tasks"), share(f.NeverExecuted, f.Created))
-	rows := slices.Clone(f.Rows)
-	if err := SortHotspots(rows, ByNever); err == nil && len(rows) > 0 && rows[0].NeverExecuted > 0 {
-		s += fmt.Sprintf(", most of them %s (%s)", rows[0].Class, units.FormatCount(rows[0].NeverExecuted))
-		if rows[0].NeverExecuted*2 < f.NeverExecuted {
-			s = strings.Replace(s, "most of them", "the most", 1)
-		}
-	}
-	if f.LostEvents > 0 {
-		return s + ": as far as recorded; events were lost, so it may be fewer."
-	}
-	return s + ": objects created for nothing, computed directly by their creator, or still queued at the end."
+	return class
 }
 
 func threw(f Facts) string {

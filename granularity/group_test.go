@@ -165,17 +165,17 @@ func TestFindings(t *testing.T) {
 		GC:         PauseStats{Count: 3, Total: 100e6, Max: 50e6},
 		LostEvents: 4, LostBatches: 1, Refused: 1, NotAvailable: []string{"instructions", "cycles"},
 	}
-	f.Rows[0].NeverExecuted = 8
+	f.Rows[0].NeverExecuted, f.Rows[0].Created = 8, 5008
 	want := []string{
 		"fact: 5,002 executions of 5,010 created tasks on 3 threads in 1.00 s (5,002 a second).",
-		"fact: Of the program's own tasks (thread bodies left out), >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
+		"fact: Of 5,002 executions of the program's own tasks, >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
 		"fact: The tasks took 614 ms of self CPU time: 100 % in the program's own (app.Coarse 99 %, app.Fine 0.7 %).",
 		"fact: Finished tasks used 0.61 of 4 processors on average (614 ms of CPU time in 1.00 s).",
 		"fact: Garbage collection stopped the program 3 times, 100 ms in all (10 % of the time), 50.0 ms at the longest.",
 		"fact: 1 execution ended by an exception (<0.1 % of all).",
+		"fact: 8 tasks (0.2 % of those created) never executed: all are app.Fine",
 		"advice: app.Fine is fine-grained: 5,000 executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 0.7 % of the work.",
 		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session;",
-		"advice: 8 tasks (0.2 % of those created) never executed as tasks, most of them app.Fine (8):",
 		"advice: The program stood still for garbage collection 10 % of the time:",
 		"caution: 4 events were lost (1 batch never arrived):",
 		"caution: 2 executions were still running at the end:",
@@ -194,7 +194,7 @@ func TestFindings(t *testing.T) {
 func TestFindingsNotTheBodies(t *testing.T) {
 	d := Describe(valuesOf(900e6, 900e6))
 	rows := []Hotspot{
-		{Class: "T", Kinds: units.KindThread, Executions: 2, Work: d.Sum, Metrics: Metrics{SelfCPU: d}},
+		{Class: "T", Kinds: units.KindThread, Body: true, Executions: 2, Work: d.Sum, Metrics: Metrics{SelfCPU: d}},
 		{Class: "java.util.concurrent.FutureTask", JDK: true, Executions: 2, Work: d.Sum, Metrics: Metrics{SelfCPU: d}},
 	}
 	for _, f := range Findings(Facts{Duration: 1e9, Executions: 4, Rows: rows}) {

@@ -2,6 +2,7 @@ package granularity
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ type Hotspot struct {
 	Kinds         units.Kinds `json:"-"`
 	KindNames     string      `json:"kinds,omitempty"`
 	JDK           bool        `json:"jdk"`     // the class belongs to the platform
-	Body          bool        `json:"-"`       // its executions are the loops of threads
+	Body          bool        `json:"-"`       // its executions are the loops of threads and pools
 	Created       int64       `json:"created"` // tasks whose creation was seen
 	Executions    int64       `json:"executions"`
 	NeverExecuted int64       `json:"never_executed"` // created and not executed by the end
@@ -27,12 +28,34 @@ type Hotspot struct {
 	Running       int64       `json:"running"` // still running at the end
 	// Work is the summed self CPU time (self wall time where CPU time was not
 	// measured at all), in nanoseconds, and WorkShare its share of the same sum
-	// over the whole session, 0 to 1.
+	// over the whole session, 0 to 1. Where nothing was measured both are null
+	// in JSON.
 	Work      units.Ns `json:"work_ns"`
 	WorkShare float64  `json:"work_share"`
 	// ExecutionShare is the share of all executions of the session, 0 to 1.
 	ExecutionShare float64 `json:"execution_share"`
 	Metrics        Metrics `json:"metrics"`
+}
+
+// WorkMeasured tells whether Work holds a measurement: not for a task that never
+// ran, nor for one that ran on when the session ended.
+func (h *Hotspot) WorkMeasured() bool { return h.Work != 0 || h.Metrics[h.WorkMetric()].Count > 0 }
+
+// MarshalJSON writes null for work that was not measured.
+func (h Hotspot) MarshalJSON() ([]byte, error) {
+	type plain Hotspot // without this method
+	j := struct {
+		plain
+		Work      *units.Ns `json:"work_ns"`
+		WorkShare *float64  `json:"work_share"`
+		// Here too, so that they stay behind the two.
+		ExecutionShare float64 `json:"execution_share"`
+		Metrics        Metrics `json:"metrics"`
+	}{plain: plain(h), ExecutionShare: h.ExecutionShare, Metrics: h.Metrics}
+	if h.WorkMeasured() {
+		j.Work, j.WorkShare = &h.Work, &h.WorkShare
+	}
+	return json.Marshal(j)
 }
 
 // Order names a sort key of the hotspot listing; all sort descending.

@@ -36,6 +36,10 @@ type Options struct {
 
 const defaultRows = 200
 
+// nameWidth is the length in characters of a class name in the table: the
+// package is what is cut, the cell has the whole name as its title.
+const nameWidth = 44
+
 // Write condenses s and writes its page.
 func Write(w io.Writer, s *session.Session, o Options) error {
 	o.Summary.Shapes = true
@@ -71,7 +75,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"exact":   units.FormatExact,
 	"percent": units.FormatPercent,
 	"name":    named,
-	"short":   func(s string) string { return figure.Shorten(named(s), 60) },
+	"short":   func(s string) string { return figure.Shorten(named(s), nameWidth) },
 	"ucount":  func(n uint64) string { return units.FormatCount(int64(n)) },
 	"plural":  plural,
 	"width":   func(share float64) string { return fmt.Sprintf("%.1f", 100*min(max(share, 0), 1)) },

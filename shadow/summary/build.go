@@ -35,6 +35,7 @@ type classGroup struct {
 	name    string
 	kinds   units.Kinds
 	passes  bool
+	body    bool // its executions are loops around other tasks; known once all are read
 	created int64
 	never   int64
 	failed  int64
@@ -201,6 +202,11 @@ func (b *builder) finish() *Summary {
 	if s.NotAvailable == nil {
 		s.NotAvailable = map[string]string{}
 	}
+	for what, why := range b.src.Uncounted {
+		if _, told := s.NotAvailable[what]; !told {
+			s.NotAvailable[what] = why
+		}
+	}
 	if b.opts.Filter.Active() {
 		f := b.opts.Filter
 		s.Filter = &f
@@ -213,7 +219,7 @@ func (b *builder) finish() *Summary {
 	b.pauses(s)
 	b.distributions(s, groups)
 	b.threadRows(s)
-	s.Findings = granularity.Findings(s.facts())
+	s.Findings = granularity.Findings(b.facts(s))
 	return s
 }
 
@@ -256,14 +262,15 @@ func (b *builder) pauses(s *Summary) {
 }
 
 // facts are what the findings look at.
-func (s *Summary) facts() granularity.Facts {
+func (b *builder) facts(s *Summary) granularity.Facts {
 	f := granularity.Facts{
 		Duration: s.DurationNs, CPUs: s.JVM.CPUs, Created: s.Tasks.Created, Executions: s.Tasks.Executions,
 		NeverExecuted: s.Tasks.NeverExecuted, Threw: s.Tasks.Threw, Running: s.Tasks.Running,
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
-		NotAvailable: slices.Sorted(maps.Keys(s.NotAvailable)),
+		// What was asked for; that the machine has no counters is no news in each session.
+		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
 	}
 	for _, r := range s.Refusals {
 		f.Refused += r.Count

@@ -13,12 +13,12 @@ type Figures struct {
 	Metrics []granularity.Metric // the measured ones
 	// Shapes has, per metric, the distribution of all executions first, then
 	// of the classes with the most work. Program classes come before the
-	// platform's; bodies of threads are in the first one only.
+	// platform's; the loops of threads are in the first one only.
 	Shapes map[granularity.Metric][]Shape
 	Grid   granularity.Grid
 	Total  *granularity.Series // all executions
-	// ByClass has the busiest classes, most executions first; the rest of the
-	// executions is Total less their sum.
+	// ByClass has the busiest classes, the program's before the platform's,
+	// most executions first; the rest of the executions is Total less their sum.
 	ByClass []ClassSeries
 }
 
@@ -50,6 +50,7 @@ func (b *builder) distributions(s *Summary, groups []*classGroup) {
 	s.Metrics = granularity.Metrics{}
 	s.Rows = make([]granularity.Hotspot, len(groups))
 	for i, g := range groups {
+		g.body = g.looksLikeBody()
 		s.Rows[i] = b.row(g)
 	}
 	whole := b.wholes(s, groups)
@@ -101,7 +102,7 @@ func (b *builder) measures(m granularity.Metric) bool {
 func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), IsJDK(g.name, g.kinds)
-	h.Body = isBody(g.name, g.kinds)
+	h.Body = g.body
 	h.Created, h.NeverExecuted = g.created, g.never
 	return h
 }
@@ -123,12 +124,12 @@ func share(h *granularity.Hotspot, work granularity.Metric, total units.Ns, exec
 	}
 }
 
-// fineness looks at the program's own tasks, without the bodies of threads,
+// fineness looks at the program's own tasks, without the loops of threads,
 // whose length says nothing about how the work was divided.
 func (b *builder) fineness(s *Summary, groups []*classGroup, m granularity.Metric, whole *granularity.Values) {
 	var own granularity.Values
 	for _, g := range groups {
-		if !IsJDK(g.name, g.kinds) && !isBody(g.name, g.kinds) {
+		if !IsJDK(g.name, g.kinds) && !g.body {
 			own.Merge(&g.Work[m])
 		}
 	}
@@ -138,23 +139,6 @@ func (b *builder) fineness(s *Summary, groups []*classGroup, m granularity.Metri
 		return
 	}
 	s.Fine = granularity.FinenessOf(m, &own)
-}
-
-// isBody tells whether executions of the class are the loop of a thread or of
-// a pool's worker.
-func isBody(name string, kinds units.Kinds) bool {
-	if kinds&units.KindThread != 0 {
-		return true
-	}
-	switch name {
-	case "java.util.concurrent.ThreadPoolExecutor$Worker",
-		"jdk.internal.ref.CleanerImpl",
-		"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker",
-		"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable",
-		"io.netty.util.concurrent.FastThreadLocalRunnable":
-		return true
-	}
-	return false
 }
 
 // rowGroup keeps a row beside the values it came from.
@@ -198,7 +182,9 @@ func (b *builder) figures(s *Summary, order []rowGroup, whole [granularity.NMetr
 		f.Shapes[m] = shapes
 	}
 	busiest := notBodies(order)
-	slices.SortStableFunc(busiest, func(a, c rowGroup) int { return cmp.Compare(c.row.Executions, a.row.Executions) })
+	slices.SortStableFunc(busiest, func(a, c rowGroup) int {
+		return cmp.Or(platformLast(a, c), cmp.Compare(c.row.Executions, a.row.Executions))
+	})
 	for _, c := range busiest[:min(len(busiest), b.opts.Classes)] {
 		f.ByClass = append(f.ByClass, ClassSeries{c.row.Class, c.row.JDK, c.group.Series})
 	}
@@ -213,19 +199,22 @@ func shapeOf(label string, jdk bool, v *granularity.Values) Shape {
 // work, filled up with the platform's.
 func (b *builder) choose(order []rowGroup) []rowGroup {
 	ran := notBodies(order)
-	slices.SortStableFunc(ran, func(a, c rowGroup) int {
-		switch {
-		case a.row.JDK == c.row.JDK:
-			return 0
-		case c.row.JDK:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(ran, platformLast)
 	return ran[:min(len(ran), b.opts.Classes)]
 }
 
-// notBodies are the classes that were executed, without the bodies of threads:
+// platformLast orders the program's classes before the platform's.
+func platformLast(a, c rowGroup) int {
+	switch {
+	case a.row.JDK == c.row.JDK:
+		return 0
+	case c.row.JDK:
+		return -1
+	}
+	return 1
+}
+
+// notBodies are the classes that were executed, without the loops of threads:
 // one value per thread is hardly a distribution, and they run all the time. If
 // there is nothing else they stay.
 func notBodies(order []rowGroup) []rowGroup {
@@ -235,7 +224,7 @@ func notBodies(order []rowGroup) []rowGroup {
 			continue
 		}
 		ran = append(ran, r)
-		if !isBody(r.row.Class, r.row.Kinds) {
+		if !r.row.Body {
 			own = append(own, r)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stackagent/granularity"
+	"stackagent/hpc"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -133,6 +134,8 @@ type Source struct {
 	Pauses     []session.Pause
 	Executions func(func(*session.Chunk) error) error
 	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
+	// Uncounted is what could not be counted from outside -> why.
+	Uncounted map[string]string
 	// Found gives the manifest and the warnings once more, after the reading,
 	// which may have found damage; may be nil.
 	Found func() (store.Manifest, []string)
@@ -143,7 +146,22 @@ func FromSession(s *session.Session) Source {
 	return Source{
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
 		Threads: s.Threads, Pauses: s.Pauses, Executions: s.Executions, Counts: s.Counts, Found: s.Found,
+		Uncounted: uncounted(s.Dir),
 	}
+}
+
+// uncounted reads why events could not be counted from outside. A file that
+// cannot be read is for those who list the counters to complain about.
+func uncounted(dir string) map[string]string {
+	file, err := hpc.ReadFile(dir)
+	if err != nil || file == nil {
+		return nil
+	}
+	why := map[string]string{}
+	for e, reason := range file.NotAvailable {
+		why[e.String()] = reason
+	}
+	return why
 }
 
 // Build condenses a session in one pass over its executions.

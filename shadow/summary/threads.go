@@ -27,6 +27,9 @@ type threadGroup struct {
 	// bodies the depth below which only bodies were seen.
 	busy   []*granularity.Series
 	bodies int
+	// own has the executions of the program's thread classes, which are bodies
+	// or not as all their executions tell.
+	own map[*classGroup]*granularity.Series
 }
 
 func (b *builder) thread(id uint32) *threadGroup {
@@ -60,8 +63,12 @@ func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, d
 	if t.busy == nil || int(depth) >= maxBodyDepth {
 		return
 	}
-	if isBody(g.name, g.kinds) {
+	known := knownBody(g.name, g.kinds)
+	if own := !known && g.kinds&units.KindThread != 0; own || known {
 		t.bodies = max(t.bodies, int(depth)+1)
+		if own && depth == 0 {
+			t.addOwn(b, g, e.Start, end)
+		}
 		return
 	}
 	if t.busy[depth] == nil {
@@ -70,24 +77,49 @@ func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, d
 	t.busy[depth].Add(e.Start, end)
 }
 
+// addOwn keeps the time of a thread that runs itself.
+func (t *threadGroup) addOwn(b *builder, g *classGroup, start, end units.MonoNs) {
+	if t.own == nil {
+		t.own = map[*classGroup]*granularity.Series{}
+	}
+	if t.own[g] == nil {
+		t.own[g] = granularity.NewSeries(b.grid)
+	}
+	t.own[g].Add(start, end)
+}
+
 // share is, per bucket, the share of time inside the outermost executions that
-// are not the thread's body. Executions directly inside the body are at depth
+// are not the thread's body. A thread class that is no body covers what is
+// nested in it. Executions directly inside the body are at depth
 // bodies; shallower ones are the outermost of a thread without a body.
 func (t *threadGroup) share() []float64 {
 	var out []float64
-	for depth := 0; depth <= t.bodies && depth < len(t.busy); depth++ {
+	deepest := t.bodies
+	for g, s := range t.own {
+		if !g.body {
+			out, deepest = atMostOne(out, s), 0
+		}
+	}
+	for depth := 0; depth <= deepest && depth < len(t.busy); depth++ {
 		if t.busy[depth] == nil {
 			continue
 		}
-		running := t.busy[depth].Running()
-		if out == nil {
-			out = make([]float64, len(running))
-		}
-		for i, r := range running {
-			out[i] = min(1, out[i]+r)
-		}
+		out = atMostOne(out, t.busy[depth])
 	}
 	return out
+}
+
+// atMostOne adds the shares of s to those of sum; a thread does one thing at a
+// time.
+func atMostOne(sum []float64, s *granularity.Series) []float64 {
+	running := s.Running()
+	if sum == nil {
+		sum = make([]float64, len(running))
+	}
+	for i, r := range running {
+		sum[i] = min(1, sum[i]+r)
+	}
+	return sum
 }
 
 // threadRows fills in the rows of all threads and, if wanted, the hotspots by

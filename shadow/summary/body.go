@@ -1,0 +1,48 @@
+package summary
+
+import (
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// A thread is a task, and its execution as long as the thread. Two things can
+// be behind that: a loop that takes tasks from somewhere and runs them (a body:
+// its length says nothing about how the work was divided), or the work itself,
+// in a program that makes a thread per piece of work.
+
+// knownBody tells from the name alone that executions of the class are the
+// loop of a thread or of a pool's worker.
+func knownBody(name string, kinds units.Kinds) bool {
+	if kinds&units.KindThread != 0 && IsJDK(name, kinds) {
+		return true
+	}
+	switch name {
+	case "java.util.concurrent.ThreadPoolExecutor$Worker",
+		"jdk.internal.ref.CleanerImpl",
+		"sun.java2d.Disposer",
+		"sun.awt.AWTAutoShutdown",
+		"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker",
+		"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable",
+		"io.netty.util.concurrent.FastThreadLocalRunnable":
+		return true
+	}
+	return false
+}
+
+// looksLikeBody tells whether executions of the class are loops around other tasks. Of
+// a thread class of the program the figures decide: it is a loop if most of
+// its work was done by tasks nested in it, or if none of its threads ended, so
+// that there is no figure. Without CPU times waiting looks like work: then any
+// nested task makes it a loop.
+func (g *classGroup) looksLikeBody() bool {
+	if knownBody(g.name, g.kinds) {
+		return true
+	}
+	if g.kinds&units.KindThread == 0 {
+		return false
+	}
+	if g.Measured(granularity.SelfCPU) {
+		return g.Work[granularity.SelfCPU].Sum() < g.Work[granularity.CPU].Sum()/2
+	}
+	return g.Work[granularity.SelfWall].Sum() < g.Work[granularity.Wall].Sum() || !g.Measured(granularity.SelfWall)
+}
