@@ -74,6 +74,7 @@ type Facts struct {
 // Thresholds of the advice. They are judgements, not measurements; the
 // sentences carry the figures, so that a reader can judge for himself.
 const (
+	rateFrom       = 100       // executions from which a rate means something
 	neverShare     = 0.01      // of the program's own tasks created, from which it is worth a thought
 	fineMedian     = 10 * 1000 // ns: below this a task's hand-over can rival its work
 	fineShare      = 0.05      // of all executions, from which a fine class is named
@@ -114,14 +115,14 @@ func Findings(f Facts) []Finding {
 
 func volume(f Facts) string {
 	if f.Executions == 0 {
-		return fmt.Sprintf("No execution of a task was recorded in %s (%s tasks were created).",
-			units.FormatNs(f.Duration), units.FormatCount(f.Created))
+		return fmt.Sprintf("No execution of a task was recorded in %s (%s created).",
+			units.FormatNs(f.Duration), plural(f.Created, "task was", "tasks were"))
 	}
 	s := fmt.Sprintf("%s of %s on %s in %s",
 		plural(f.Executions, "execution", "executions"), plural(f.Created, "created task", "created tasks"),
 		plural(f.Threads, "thread", "threads"), units.FormatNs(f.Duration))
 	if f.Duration > 0 {
-		if rate := float64(f.Executions) / (float64(f.Duration) / 1e9); rate >= 1 {
+		if rate := float64(f.Executions) / (float64(f.Duration) / 1e9); rate >= 1 && f.Executions >= rateFrom {
 			s += fmt.Sprintf(" (%s a second)", units.FormatCount(int64(rate)))
 		}
 	}
@@ -155,7 +156,8 @@ func ownShare(f Facts) string {
 			own += r.WorkShare
 		}
 	}
-	if own >= 0.9 || own == 0 {
+	// Loops that wait have most of the wall time, which says nothing.
+	if own >= 0.9 || own == 0 || f.Total.WorkMetric() == SelfWall {
 		return ""
 	}
 	return fmt.Sprintf(" (%s of the work)", units.FormatPercent(own))
@@ -179,7 +181,7 @@ func whereWork(f Facts) string {
 		case r.JDK:
 			jdk += r.WorkShare
 			if wrapper == "" {
-				wrapper = r.Class[strings.LastIndexByte(r.Class, '.')+1:]
+				wrapper = withoutPackage(readable(r.Class))
 			}
 		default:
 			own += r.WorkShare
@@ -198,13 +200,16 @@ func whereWork(f Facts) string {
 	if bodies > 0 {
 		parts = append(parts, units.FormatPercent(bodies)+" in the loops of threads and pools")
 	}
-	work := f.Total.WorkMetric()
-	return fmt.Sprintf("The tasks took %s of %s: %s.", units.FormatNs(f.Total[work].Sum), work.Label(), join(parts))
+	work, waiting := f.Total.WorkMetric(), ""
+	if work == SelfWall {
+		waiting = " (waiting included)"
+	}
+	return fmt.Sprintf("The tasks took %s of %s%s: %s.", units.FormatNs(f.Total[work].Sum), work.Label(), waiting, join(parts))
 }
 
 func busy(f Facts) string {
 	d, ok := f.Total[SelfCPU]
-	if !ok || f.Duration <= 0 || f.CPUs <= 0 {
+	if !ok || d.Count == 0 || f.Duration <= 0 || f.CPUs <= 0 {
 		return ""
 	}
 	return fmt.Sprintf("Finished tasks used %.2f of %d processors on average (%s of CPU time in %s).",
@@ -292,6 +297,18 @@ func ownTasks(rows []Hotspot, order Order) []Hotspot {
 		return nil
 	}
 	return own
+}
+
+// withoutPackage cuts the package off a class's name: its parts before the
+// first that begins with a capital letter.
+func withoutPackage(class string) string {
+	parts := strings.Split(class, ".")
+	for i, p := range parts {
+		if p != "" && p[0] >= 'A' && p[0] <= 'Z' {
+			return strings.Join(parts[i:], ".")
+		}
+	}
+	return class
 }
 
 // readable is a class's name in a sentence: a lambda is named by the method it

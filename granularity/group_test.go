@@ -173,7 +173,7 @@ func TestFindings(t *testing.T) {
 		"fact: Finished tasks used 0.61 of 4 processors on average (614 ms of CPU time in 1.00 s).",
 		"fact: Garbage collection stopped the program 3 times, 100 ms in all (10 % of the time), 50.0 ms at the longest.",
 		"fact: 1 execution ended by an exception (<0.1 % of all).",
-		"fact: 8 tasks (0.2 % of those created) never executed: all are app.Fine",
+		"fact: 8 tasks (0.2 % of those created) never executed, all of them app.Fine: as far as recorded;",
 		"advice: app.Fine is fine-grained: 5,000 executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 0.7 % of the work.",
 		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session;",
 		"advice: The program stood still for garbage collection 10 % of the time:",

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"stackagent/internal/units"
 )
 
 // TestNeverRun: tasks that never ran are advice where they are the program's
@@ -21,11 +23,13 @@ func TestNeverRun(t *testing.T) {
 		advice bool
 		want   string
 	}{
-		{"platform only", []Hotspot{jdk}, 0, false, "90 tasks (90 % of those created) never executed: all are java.util.zip.Inflater$InflaterZStreamRef."},
+		{"platform only", []Hotspot{jdk}, 0, false, "90 tasks (90 % of those created) never executed, all of them java.util.zip.Inflater$InflaterZStreamRef."},
 		{"few of the program", []Hotspot{few, jdk}, 0, false, "92 tasks (8.4 % of those created) never executed, most of them java.util.zip"},
 		{"many", []Hotspot{few, many, jdk}, 0, true, "42 tasks of the program (3.8 % of those created) never executed, most of them app.Main.lambda$go$1 (40): objects"},
 		{"no majority", []Hotspot{many, other, more}, 0, true, "100 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (40): objects"},
-		{"lost", []Hotspot{many}, 3, true, "40 tasks of the program (40 % of those created) never executed: all are app.Main.lambda$go$1: as far as recorded"},
+		{"lost", []Hotspot{many}, 3, true, "40 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: as far as recorded"},
+		{"fork/join", []Hotspot{{Class: "app.Fib", Kinds: units.KindForkJoin, Created: 10, Executions: 5, NeverExecuted: 5}}, 0, false,
+			"5 tasks (50 % of those created) never executed, all of them app.Fib. Fork/join tasks whose compute() is called directly"},
 		{"none", []Hotspot{{Class: "app.Job", Created: 5, Executions: 5}}, 0, false, ""},
 	} {
 		f := Facts{Rows: c.rows, LostEvents: c.lost}
