@@ -78,7 +78,8 @@ func boxColor(shapes []Shape, i int) color.Color {
 func boxRange(shapes []Shape) logRange {
 	lo, hi := units.Ns(math.MaxInt64), units.Ns(0)
 	for _, s := range shapes {
-		ends := []units.Ns{s.Box.LowWhisker, s.Box.HiWhisker}
+		// The quartiles too: the whisker may be at 0, which has no place on the axis.
+		ends := []units.Ns{s.Box.LowWhisker, s.Box.Q1, s.Box.Median, s.Box.Q3, s.Box.HiWhisker}
 		if n := len(s.Box.Outliers); n > 0 {
 			ends = append(ends, s.Box.Outliers[0], s.Box.Outliers[n-1])
 		}

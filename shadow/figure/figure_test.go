@@ -159,3 +159,14 @@ func TestFormats(t *testing.T) {
 		t.Error("a file in place of the folder must be an error")
 	}
 }
+
+// TestBoxRangeBehindZero: a whisker at 0 does not push the box off the axis.
+func TestBoxRangeBehindZero(t *testing.T) {
+	shapes := []Shape{shapeOf("all executions", true, valuesOf(0, 60, 70, 9_000, 40_000)), shapeOf("a", false, valuesOf(2_000, 90_000))}
+	r := boxRange(shapes)
+	for _, n := range []units.Ns{60, 70, 9_000, 40_000, 90_000} {
+		if at := r.clamp(n); at != log10(n) {
+			t.Errorf("%d ns is drawn at %g, want %g", n, at, log10(n))
+		}
+	}
+}
