@@ -75,6 +75,11 @@ typedef struct sa_os {
     sa_ring ring;
     sa_cpu_clock cpu;
     uint64_t next_task_id, end_task_id;
+    /* The virtual thread mounted here, seen from its carrier: what it does is
+     * not work of the carrier's own task, which only goes on running it. */
+    sa_context *carrier; /* NULL: none is mounted, or its carrier has no context */
+    uint64_t mount_ticks;
+    int64_t mount_cpu_ns;
     const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
     uint32_t ring_id;
     uint32_t ring_thread_id; /* Java thread of the records written last */

@@ -207,7 +207,11 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
     int64_t cpu = SA_NOT_MEASURED;
     if (cpu_now != SA_NOT_MEASURED && f->start_cpu_ns != SA_NOT_MEASURED) {
         cpu = cpu_now - f->start_cpu_ns;
-        if (cpu < f->child_cpu_ns) cpu = f->child_cpu_ns; /* renewals may step back by nanoseconds */
+        /* One thread has no more CPU time than wall time, and no less than the
+         * executions inside; renewals of the clock may miss either by little. */
+        int64_t wall = (int64_t)((double)(now - f->start_ticks) * sa.clock.ns_per_tick);
+        if (cpu > wall) cpu = wall;
+        if (cpu < f->child_cpu_ns) cpu = f->child_cpu_ns;
         if (depth > 0) c->frames[depth - 1].child_cpu_ns += cpu;
     }
     if (depth > 0) c->frames[depth - 1].child_ticks += now - f->start_ticks;
@@ -313,18 +317,33 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclas
     return JNI_TRUE;
 }
 
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context) {
+/* CPU time of the OS thread now, SA_NOT_MEASURED if it is not wanted. */
+static inline int64_t os_cpu_now(sa_os *os, uint64_t ticks) {
+    return sa.clock.cpu ? sa_cpu_now(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
+}
+
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context, jlong carrier) {
+    sa_os *os = recording() ? sa_os_self() : NULL;
+    if (os == NULL) return;
+    os->carrier = (sa_context *)(uintptr_t)carrier;
+    os->mount_ticks = sa_ticks(&sa.clock);
+    os->mount_cpu_ns = os_cpu_now(os, os->mount_ticks);
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = sa_os_self();
-    if (c != NULL && os != NULL && c->cpu_known && sa.clock.cpu)
-        c->cpu_bias_ns = c->cpu_parked_ns - sa_cpu_now(&sa.clock, &os->cpu, sa_ticks(&sa.clock));
+    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_bias_ns = c->cpu_parked_ns - os->mount_cpu_ns;
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
-    sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = sa_os_self();
-    if (c != NULL && os != NULL && c->cpu_known && sa.clock.cpu)
-        c->cpu_parked_ns = sa_cpu_now(&sa.clock, &os->cpu, sa_ticks(&sa.clock)) + c->cpu_bias_ns;
+    sa_os *os = recording() ? sa_os_self() : NULL;
+    if (os == NULL) return;
+    uint64_t now = sa_ticks(&sa.clock);
+    int64_t cpu = os_cpu_now(os, now);
+    sa_context *c = (sa_context *)(uintptr_t)context, *carrier = os->carrier;
+    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_parked_ns = cpu + c->cpu_bias_ns;
+    os->carrier = NULL;
+    if (carrier == NULL || carrier->depth == 0) return;
+    sa_frame *f = &carrier->frames[carrier->depth - 1];
+    f->child_ticks += now - os->mount_ticks;
+    if (sa.clock.cpu && cpu > os->mount_cpu_ns) f->child_cpu_ns += cpu - os->mount_cpu_ns;
 }
 
 void sa_pause_record(uint64_t start, uint64_t end) {

@@ -155,19 +155,14 @@ public final class Stackagent {
         if (!mountsSeen) {
             mountsSeen = true;
         }
-        long context = U.getLong(thread, CONTEXT);
-        if (context != 0) {
-            mounted0(context);
-        }
+        // The identity has not changed yet: the current thread is the carrier.
+        mounted0(U.getLong(thread, CONTEXT), U.getLong(Thread.currentThread(), CONTEXT));
     }
 
     /** At the start of VirtualThread.unmount(), on the carrier. */
     @Hidden
     public static void unmounting(Thread thread) {
-        long context = U.getLong(thread, CONTEXT);
-        if (context != 0) {
-            unmounting0(context);
-        }
+        unmounting0(U.getLong(thread, CONTEXT));
     }
 
     /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
@@ -200,7 +195,7 @@ public final class Stackagent {
         exit0(0, 0, 0);
         created0(0, 0);
         failed0(0, 0, 0);
-        mounted0(0);
+        mounted0(0, 0);
         unmounting0(0);
         newId0();
         describe0(null);
@@ -219,7 +214,7 @@ public final class Stackagent {
 
     private static native void failed0(long context, long id, int classId);
 
-    private static native void mounted0(long context);
+    private static native void mounted0(long context, long carrier);
 
     private static native void unmounting0(long context);
 
