@@ -92,6 +92,26 @@ func TestMergeThreads(t *testing.T) {
 	}
 }
 
+// Early Java threads are found among the kernel's by name, if it is unique.
+func TestFindOSThreads(t *testing.T) {
+	s := newSource(1<<12, nil)
+	for i, name := range []string{"Reference Handler", "Finalizer", "worker", "elsewhere"} {
+		s.merge(wire.Thread{ID: uint32(i + 1), Name: name})
+	}
+	found := s.findOSThreads([]wire.OSThread{{OSID: 10, Name: "Reference Handl"}, {OSID: 11, Name: "Finalizer"},
+		{OSID: 12, Name: "worker"}, {OSID: 13, Name: "worker"}})
+	got := map[string]int32{}
+	for _, thread := range found {
+		got[thread.Name] = thread.OSID
+	}
+	if len(got) != 2 || got["Reference Handler"] != 10 || got["Finalizer"] != 11 {
+		t.Errorf("found %v", got)
+	}
+	if again := s.findOSThreads([]wire.OSThread{{OSID: 11, Name: "Finalizer"}}); again != nil {
+		t.Errorf("found again: %v", again)
+	}
+}
+
 func TestCountExecutions(t *testing.T) {
 	slots := make([]byte, 32*6)
 	slots[0] = 3    // thread

@@ -38,10 +38,12 @@ func (s *source) Meta() drain.Meta {
 	for i := range news.Threads {
 		news.Threads[i] = s.merge(news.Threads[i])
 	}
+	snapshot := s.os.snapshot()
+	news.Threads = append(news.Threads, s.findOSThreads(snapshot)...)
 	return drain.Meta{
 		Classes:  news.Classes,
 		Threads:  news.Threads,
-		OS:       s.os.snapshot(),
+		OS:       snapshot,
 		Refusals: append(news.Refusals, s.weaver.takeRefusals()...),
 		Totals:   s.totals(),
 	}
@@ -86,6 +88,31 @@ func (s *source) merge(t wire.Thread) wire.Thread {
 		s.threads[t.ID] = t
 	}
 	return t
+}
+
+// findOSThreads finds the kernel's threads of the JVM's early Java threads
+// (Finalizer, ...), which JVMTI does not tell, by their names; it returns the
+// threads that were found.
+func (s *source) findOSThreads(snapshot []wire.OSThread) []wire.Thread {
+	const longest = 15 // bytes of a name that the kernel keeps
+	ids := make(map[string]int32)
+	for _, t := range snapshot {
+		if _, twice := ids[t.Name]; twice {
+			t.OSID = 0
+		}
+		ids[t.Name] = t.OSID
+	}
+	var found []wire.Thread
+	for id, t := range s.threads {
+		if t.OSID != 0 {
+			continue
+		}
+		if t.OSID = ids[t.Name[:min(len(t.Name), longest)]]; t.OSID != 0 {
+			s.threads[id] = t
+			found = append(found, t)
+		}
+	}
+	return found
 }
 
 func or(a, b string) string {

@@ -70,6 +70,11 @@ func Run(ctx context.Context, args []string, env Env) int {
 	if args == nil {
 		args = []string{} // nil would mean those of the process
 	}
+	if len(args) > 0 && laterVerbs[args[0]] {
+		env.note("%q is not part of this version", args[0])
+		fmt.Fprintln(env.Err, "Try 'shadow --help'.")
+		return exitUsage
+	}
 	started := false
 	root := newRoot(env)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
@@ -126,6 +131,13 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(verbs(env)...)
 	return root
+}
+
+// laterVerbs are promised to users for later versions, and not taken for
+// misspelt ones until then.
+var laterVerbs = map[string]bool{
+	"attach": true, "detach": true, "bottle": true, "stack": true, "scale": true, "gc": true, "lbo": true,
+	"diff": true, "import": true,
 }
 
 // verbs are those that work; a verb is added here when it does.
