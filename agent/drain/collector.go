@@ -292,6 +292,9 @@ func (c *Collector) totals() wire.Totals {
 	if c.pending.Unknown > 0 {
 		t.Lost = append(t.Lost, wire.Loss{Reason: LostUnknown, Events: c.pending.Unknown})
 	}
+	if c.pending.lostPauses > 0 {
+		t.Lost = append(t.Lost, wire.Loss{Reason: wire.LostPauses, Events: c.pending.lostPauses})
+	}
 	t.LostThreads += c.pending.lostThreads
 	return t
 }

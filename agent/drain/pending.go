@@ -18,6 +18,7 @@ type pending struct {
 	refused     map[string]int
 	refusalsNew bool
 	lostThreads uint64
+	lostPauses  uint64
 }
 
 // add takes over news from the source.
@@ -65,7 +66,7 @@ func (p *pending) any() bool {
 }
 
 // drop forgets the events, which the caller counts, and keeps descriptions
-// within their bounds. It returns the number of events, pauses included.
+// and pauses within their bounds. It returns the number of events.
 func (p *pending) drop() uint64 {
 	n := uint64(p.events())
 	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
@@ -74,7 +75,7 @@ func (p *pending) drop() uint64 {
 		p.meta.Threads = append([]wire.Thread(nil), p.meta.Threads[over:]...)
 	}
 	if over := len(p.Pauses) - maxPendingPauses; over > 0 {
-		n += uint64(over)
+		p.lostPauses += uint64(over)
 		p.Pauses = append([]wire.Pause(nil), p.Pauses[over:]...)
 	}
 	return n

@@ -118,6 +118,11 @@ type Refusal struct {
 	Sample string // the name of one such class
 }
 
+// LostPauses is the reason of a Loss of garbage collection pauses. They are no
+// part of Totals.Executions and Creations, so that produced = stored + lost
+// holds without them.
+const LostPauses = "collection pauses, bus away"
+
 // Loss counts events that were produced but could not be delivered.
 type Loss struct {
 	Reason string // "ring full", "buffer full", ...
@@ -168,7 +173,7 @@ type Batch struct {
 	Threads  []Thread
 	OS       []OSThread // newest snapshot, replaces earlier ones thread by thread
 	Pauses   []Pause
-	Refusals []Refusal // running sums, whole list
+	Refusals []Refusal // running sums, whole list; empty: as before
 	Totals   Totals
 	Last     bool   // the agent ended in order; no batch follows
 	ExitNote string // how the JVM ended, where known

@@ -26,9 +26,11 @@ func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 	for _, l := range b.Totals.Lost {
 		m.Lost.ByReason[l.Reason] += l.Events
 	}
-	m.Refusals = m.Refusals[:0:0]
-	for _, r := range b.Refusals {
-		m.Refusals = append(m.Refusals, store.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})
+	if len(b.Refusals) > 0 { // the whole list, sent when it has changed
+		m.Refusals = m.Refusals[:0:0]
+		for _, r := range b.Refusals {
+			m.Refusals = append(m.Refusals, store.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})
+		}
 	}
 	if b.ExitNote != "" {
 		m.ExitNote = b.ExitNote

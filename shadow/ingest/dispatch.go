@@ -51,9 +51,7 @@ func (in *Ingest) route(workers map[sender]*worker, m jetstream.Msg) {
 	if w == nil {
 		if len(workers) >= in.o.MaxSessions {
 			in.log.Warn("ingest: too many sessions at once; one has to wait", "session", key.session, "limit", in.o.MaxSessions)
-			if err := m.NakWithDelay(5 * time.Second); err != nil {
-				in.log.Warn("ingest: putting a message back", "error", err)
-			}
+			in.putBack(m, 5*time.Second)
 			return
 		}
 		w = newWorker(in, key)
@@ -62,7 +60,25 @@ func (in *Ingest) route(workers map[sender]*worker, m jetstream.Msg) {
 	}
 	select {
 	case w.in <- m:
+		return
+	default:
+	}
+	if w.stuck.Load() { // one session that can not be stored must not hold up the others
+		in.putBack(m, stuckDelay)
+		return
+	}
+	select {
+	case w.in <- m:
 	case <-in.stop:
+	}
+}
+
+// stuckDelay is when a message comes again whose session can not be stored now.
+const stuckDelay = 2 * time.Second
+
+func (in *Ingest) putBack(m jetstream.Msg, delay time.Duration) {
+	if err := m.NakWithDelay(delay); err != nil {
+		in.log.Warn("ingest: putting a message back", "error", err)
 	}
 }
 

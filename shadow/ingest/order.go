@@ -67,8 +67,9 @@ func (w *worker) skipGaps(all bool) {
 func (w *worker) ready(h *held) {
 	if n := len(w.part); n > 0 {
 		last := w.part[n-1].batch.Seq
-		if h.batch.Seq != last+1 || !w.out.SamePart(last, h.batch.Seq) {
-			w.store()
+		apart := h.batch.Seq != last+1 || !w.out.SamePart(last, h.batch.Seq)
+		if apart && !w.store() {
+			return // the shadow ends; h, not acknowledged, comes again to the next one
 		}
 	}
 	if len(w.part) == 0 {

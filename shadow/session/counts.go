@@ -101,15 +101,7 @@ func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) {
 	if err != nil {
 		return nil, ClassCounts{}, err
 	}
-	created := newIDSet()
-	err = s.Creations(func(c *CreationChunk) error {
-		for i, id := range c.TaskID {
-			failed := wire.CreationFlags(c.Flags[i])&wire.Failed != 0
-			countCreation(of(c.Class[i]), id, failed, created, executed)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.countCreations(of, executed); err != nil {
 		return nil, ClassCounts{}, err
 	}
 	all, sum := make([]ClassCounts, 0, len(byID)), ClassCounts{}
@@ -119,6 +111,34 @@ func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) {
 	}
 	slices.SortFunc(all, func(a, b ClassCounts) int { return cmp.Compare(a.Class.ID, b.Class.ID) })
 	return all, sum, nil
+}
+
+// countCreations counts the constructions. A withdrawal does not say the class
+// and may be read before what it withdraws: withdrawn ones are taken out after.
+func (s *Session) countCreations(of func(uint32) *ClassCounts, executed *idSet) error {
+	created, withdrawn := newIDSet(), newIDSet()
+	err := s.Creations(func(c *CreationChunk) error {
+		for i, id := range c.TaskID {
+			flags := wire.CreationFlags(c.Flags[i])
+			if flags&wire.Withdrawn != 0 {
+				withdrawn.add(id)
+				continue
+			}
+			countCreation(of(c.Class[i]), id, flags&wire.Failed != 0, created, executed)
+		}
+		return nil
+	})
+	if err != nil || len(withdrawn.words) == 0 {
+		return err
+	}
+	return s.Creations(func(c *CreationChunk) error {
+		for i, id := range c.TaskID {
+			if c.Flags[i] == 0 && withdrawn.has(id) && created.remove(id) {
+				of(c.Class[i]).uncreate(executed.has(id))
+			}
+		}
+		return nil
+	})
 }
 
 func countExecution(n *ClassCounts, flags wire.ExecutionFlags, first bool) {
@@ -148,9 +168,14 @@ func countCreation(n *ClassCounts, id uint64, failed bool, created, executed *id
 	}
 	n.Failed++
 	if created.remove(id) {
-		n.Created--
-		if !executed.has(id) {
-			n.NeverExecuted--
-		}
+		n.uncreate(executed.has(id))
+	}
+}
+
+// uncreate takes back a creation that was counted.
+func (c *ClassCounts) uncreate(executed bool) {
+	c.Created--
+	if !executed {
+		c.NeverExecuted--
 	}
 }

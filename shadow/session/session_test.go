@@ -288,3 +288,27 @@ func BenchmarkTasks(b *testing.B) {
 	}
 	b.ReportMetric(parts*per*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mtasks/s")
 }
+
+// The creation of a service thread that the JVM takes back is no task, in
+// whatever order the two records come.
+func TestWithdrawnIsNoTask(t *testing.T) {
+	made := func(id uint64, class uint32, flags wire.CreationFlags) store.Creation {
+		return store.Creation{TaskID: id, Class: class, Thread: 1, Flags: uint16(flags), AtNs: 5}
+	}
+	part := &store.Part{
+		Range: store.Range{From: 1, To: 1}, Classes: []store.Class{{ID: 1, Name: "a.Job"}},
+		Creations: []store.Creation{made(1, 1, 0), made(1, 0, wire.Withdrawn), made(2, 0, wire.Withdrawn), made(2, 1, 0), made(3, 1, 0)},
+	}
+	s, err := Open(write(t, t.TempDir(), "s", store.Counts{Creations: 5}, part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byClass, sum, err := s.Counts()
+	if err != nil || len(byClass) != 1 || sum.Created != 1 || sum.NeverExecuted != 1 || sum.Failed != 0 {
+		t.Errorf("counts %+v of %d classes, %v; want one task created, never executed", sum, len(byClass), err)
+	}
+	var ids []uint64
+	if err := s.Tasks(func(x *Task) error { ids = append(ids, x.TaskID); return nil }); err != nil || !slices.Equal(ids, []uint64{3}) {
+		t.Errorf("tasks %v, %v; want task 3 only", ids, err)
+	}
+}

@@ -39,6 +39,7 @@ type join struct {
 	pages     map[uint64]*page
 	key       uint64
 	page      *page
+	withdrawn *idSet
 	repeats   []repeat // executions of tasks executed more than once, by task and start
 	taken     []bool   // of repeats: numbered already
 }
@@ -70,10 +71,10 @@ func (j *join) at(id uint64, create bool) *page {
 // order of Executions, each with its task's creation and its number among the
 // task's executions (1, 2, ... by start); then the tasks that were created but
 // never executed, in the order of Creations. A task whose construction failed
-// has no row of the second kind. The row is used again: copy what is kept.
+// or was withdrawn has no row of the second kind. The row is used again: copy what is kept.
 // Memory: about 30 bytes a task.
 func (s *Session) Tasks(f func(*Task) error) error {
-	j := &join{s: s, pages: map[uint64]*page{}}
+	j := &join{s: s, pages: map[uint64]*page{}, withdrawn: newIDSet()}
 	// Growing would hold the creations twice; the bound is against footers that lie.
 	j.creations = make([]creation, 0, min(s.Manifest.Stored.Creations, maxReserved))
 	if err := s.Creations(j.addCreations); err != nil {
@@ -109,7 +110,11 @@ func (j *join) addCreations(c *CreationChunk) error {
 	}
 	for i, id := range c.TaskID {
 		p := j.at(id, true)
-		if wire.CreationFlags(c.Flags[i])&wire.Failed != 0 {
+		flags := wire.CreationFlags(c.Flags[i])
+		if flags&wire.Withdrawn != 0 {
+			j.withdrawn.add(id)
+		}
+		if flags&(wire.Failed|wire.Withdrawn) != 0 || j.withdrawn.has(id) {
 			p.made[id&63] = 0
 			continue
 		}

@@ -18,9 +18,17 @@ const tmpPrefix = ".tmp-"
 // What is stored stays readable; writing again works once there is space.
 var ErrDiskFull = errors.New("the disk is full; make space, the shadow goes on by itself")
 
-// writeAside writes dir/name through a temporary file, synced and renamed, so
-// that no reader ever sees a part of it, and syncs the folder.
-func writeAside(dir, name string, fill func(io.Writer) error) (err error) {
+// writeAside is replace, and syncs the folder.
+func writeAside(dir, name string, fill func(io.Writer) error) error {
+	if err := replace(dir, name, fill); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// replace writes dir/name through a temporary file, synced and renamed, so
+// that no reader ever sees a part of it. The name lasts when the folder is synced.
+func replace(dir, name string, fill func(io.Writer) error) (err error) {
 	tmp := filepath.Join(dir, tmpPrefix+name)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -48,7 +56,7 @@ func writeAside(dir, name string, fill func(io.Writer) error) (err error) {
 	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
 		return explain("renaming", tmp, err)
 	}
-	return syncDir(dir)
+	return nil
 }
 
 // syncDir makes the names in dir durable.

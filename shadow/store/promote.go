@@ -16,10 +16,17 @@ func Promote(root, session string) error {
 	if err != nil {
 		return fmt.Errorf("moving session %s up: %w", session, err)
 	}
+	if err := checkFolder(session); err != nil {
+		return fmt.Errorf("moving a session up: %w", err)
+	}
+	_, err = os.Lstat(filepath.Join(root, ManifestName))
+	if m, bad := ReadManifest(root); err == nil && bad == nil && len(entries) == 0 && m.Session == session {
+		return emptied(root, dir) // all but this was done before
+	}
 	if _, err := ReadManifest(dir); err != nil {
 		return fmt.Errorf("moving session %s up: %w", session, err)
 	}
-	if _, err := os.Lstat(filepath.Join(root, ManifestName)); err == nil {
+	if err == nil {
 		return fmt.Errorf("moving session %s up: %s already is a session", session, root)
 	}
 	move := func(name string) error {
@@ -38,11 +45,19 @@ func Promote(root, session string) error {
 			}
 		}
 	}
+	if err := syncDir(root); err != nil {
+		return err
+	}
 	if err := move(ManifestName); err != nil {
 		return err
 	}
+	return emptied(root, dir)
+}
+
+// emptied takes away the folder that a session was moved out of.
+func emptied(root, dir string) error {
 	if err := os.Remove(dir); err != nil {
-		return fmt.Errorf("moving session %s up: the emptied folder: %w", session, err)
+		return fmt.Errorf("moving a session up: the emptied folder: %w", err)
 	}
 	return syncDir(root)
 }

@@ -92,6 +92,9 @@ func (f *Folder) path(t Table, r Range) string {
 func (f *Folder) Rows(t Table) (rows int64, bad []*PartError) {
 	for _, r := range f.parts[t] {
 		err := withPart(f.path(t, r), func(pf *parquet.File, _ *int64) error {
+			if pf.NumRows() < 0 {
+				return fmt.Errorf("a footer of %d rows", pf.NumRows())
+			}
 			rows += pf.NumRows()
 			return nil
 		})
@@ -157,6 +160,9 @@ func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *P
 	if err != nil {
 		return &PartError{File: path, Rows: -1, Err: err}
 	}
+	if err := checkFooter(file, info.Size()); err != nil {
+		return &PartError{File: path, Rows: -1, Err: err}
+	}
 	pf, err := parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return &PartError{File: path, Rows: -1, Err: err}
@@ -185,7 +191,12 @@ func (e stopError) Unwrap() error { return e.error }
 // are read.
 func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*PartError, err error) {
 	for _, r := range f.parts[t] {
-		e := withPart(f.path(t, r), use)
+		e := withPart(f.path(t, r), func(pf *parquet.File, done *int64) error {
+			if err := checkPages(pf, pf.Size(), pf); err != nil {
+				return err
+			}
+			return use(pf, done)
+		})
 		if e == nil {
 			continue
 		}

@@ -322,10 +322,27 @@ func TestPromote(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "s")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the session's own folder is still there: %v", err)
 	}
+	os.Mkdir(filepath.Join(root, "s"), 0o700) // as if it had been interrupted just before its end
+	if err := Promote(root, "s"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "s")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the emptied folder is still there: %v", err)
+	}
 	w = openWriter(t, root)
 	commit(t, w, sample(1, 1, 10))
 	if err := Promote(root, "s"); err == nil {
 		t.Error("a second session was moved over the first")
+	}
+}
+
+// Pauses that were lost are told, and do not upset the account of the events.
+func TestLostPausesAreNoEvents(t *testing.T) {
+	m := Manifest{Produced: Counts{Executions: 10}, Stored: Counts{Executions: 7}, Ended: EndedExit}
+	m.Lost.ByReason = map[string]uint64{"ring full": 3, wire.LostPauses: 5}
+	m.settle()
+	if m.Lost.Unaccounted != 0 || m.Lost.Events != 8 {
+		t.Errorf("lost: %+v, want 8 and nothing unaccounted", m.Lost)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
 )
 
 // Writer writes one session. It is not safe for concurrent use.
@@ -35,6 +36,9 @@ func OpenWriter(root, folder, name string) (*Writer, error) {
 	w := &Writer{dir: filepath.Join(root, folder), enc: newEncoder()}
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return nil, explain("creating the session's folder", w.dir, err)
+	}
+	if err := syncDir(root); err != nil { // what is acknowledged must not go with the folder's name
+		return nil, err
 	}
 	m, err := ReadManifest(w.dir)
 	switch {
@@ -134,11 +138,14 @@ func (w *Writer) Commit(p *Part) error {
 		if p.rows(t) == 0 || w.adopted[t].Has(p.From) {
 			continue
 		}
-		err := writeAside(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error { return w.enc.encode(out, t, p) })
+		err := replace(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error { return w.enc.encode(out, t, p) })
 		if err != nil {
 			return err
 		}
 		added[t] = uint64(p.rows(t))
+	}
+	if err := syncDir(w.dir); err != nil { // the parts before the manifest that names them
+		return err
 	}
 	before, stored := w.Manifest, w.stored
 	w.Manifest.Sequences = append(Ranges(nil), w.Manifest.Sequences...) // the old list stays for a failure
@@ -180,7 +187,8 @@ func (m *Manifest) settle() {
 	}
 	l.Batches = m.Sequences.Max() - m.Sequences.Count()
 	l.InGaps, l.Unaccounted = 0, 0
-	diff := int64(m.Produced.Sum()) - int64(m.Stored.Sum()) - int64(l.Reported)
+	events := l.Reported - l.ByReason[wire.LostPauses] // pauses are not among what was produced
+	diff := int64(m.Produced.Sum()) - int64(m.Stored.Sum()) - int64(events)
 	if l.Batches > 0 && diff > 0 {
 		l.InGaps = uint64(diff)
 	} else if m.Ended == EndedExit {
