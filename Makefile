@@ -21,7 +21,9 @@ HELPER := jvmti/helper/java/lang/Stackagent.class
 # Run under the race detector: the packages with goroutines that share state.
 RACE := ./agent/drain ./agent/publish ./shadow/bus ./shadow/ingest ./shadow/store ./shadow/session
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-FUZZTIME ?= 3s
+# Executions of each fuzz target, or a time (FUZZTIME=10m). A count ends when it is done; at the end of a time
+# go test now and then fails with "context deadline exceeded" though nothing was found.
+FUZZTIME ?= 5000x
 
 .PHONY: all check demo test unit race e2e e2e-full lint fuzz bench soak deps clean help
 

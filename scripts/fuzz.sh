@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs every fuzz target of the tree for TIME each (default 5s): scripts/fuzz.sh [TIME]
+# Runs every fuzz target of the tree for TIME (20s) or a number of executions (5000x, the default) each: scripts/fuzz.sh [TIME]
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
-time=${1:-5s}
+time=${1:-5000x}
 found=0
 for dir in $(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do
     for target in $(grep -rh --include='*_test.go' '^func Fuzz' "$dir"/*_test.go | sed 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do
