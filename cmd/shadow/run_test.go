@@ -41,6 +41,10 @@ func fakeJVM(mode string, args []string) error {
 			return fmt.Errorf("the token is in %q", secret)
 		}
 	}
+	term := make(chan os.Signal, 1)
+	if mode == "hang" { // before anything shows that this process is up
+		notify(term, unix.SIGTERM)
+	}
 	host, _ := os.Hostname()
 	if err := send(options["bus"], string(token), host, mode != "killed"); err != nil {
 		return err
@@ -51,8 +55,6 @@ func fakeJVM(mode string, args []string) error {
 	fmt.Println("args", strings.Join(args, " "))
 	if mode == "hang" {
 		fmt.Println("ready")
-		term := make(chan os.Signal, 1)
-		notify(term, unix.SIGTERM)
 		<-term
 		os.Exit(3)
 	}
