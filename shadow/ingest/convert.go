@@ -1,10 +1,24 @@
 package ingest
 
 import (
+	"slices"
+
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
+
+// reserve makes room in p for the rows of the batches: growing by steps would
+// copy a large part several times.
+func reserve(p *store.Part, part []*held) {
+	executions, creations := 0, 0
+	for _, h := range part {
+		executions += len(h.batch.Executions)
+		creations += len(h.batch.Creations)
+	}
+	p.Executions = slices.Grow(p.Executions, executions)
+	p.Creations = slices.Grow(p.Creations, creations)
+}
 
 // appendBatch converts b and appends it to p.
 func appendBatch(p *store.Part, b *wire.Batch, c *clock) {

@@ -7,13 +7,13 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 
 	"stackagent/internal/wire"
 )
 
 const (
-	writeChunk = 1024      // rows handed to the Parquet writer at once
-	pageBytes  = 256 << 10 // of a column before compression
+	pageBytes = 256 << 10 // of a column before compression
 	// rowGroupRows bounds what a reader of one part has to hold.
 	rowGroupRows = 1 << 20
 )
@@ -24,6 +24,8 @@ const (
 	versionKey = "stackagent.version" // Version of the session format
 )
 
+var createdBy = fmt.Sprintf("stackagent version %d(build )", Version)
+
 func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 	return []parquet.WriterOption{
 		schema, parquet.Compression(&zstd.Codec{}), parquet.PageBufferSize(pageBytes),
@@ -32,31 +34,32 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 	}
 }
 
-// encoder keeps the Parquet writers of the big tables, whose buffers are worth
-// keeping between parts.
+// encoder keeps the writers of the big tables, whose buffers are worth keeping
+// between parts.
 type encoder struct {
-	executions *parquet.GenericWriter[executionRow]
-	creations  *parquet.GenericWriter[creationRow]
-	rows       []executionRow
-	made       []creationRow
+	executions *bigWriter[Execution]
+	creations  *bigWriter[Creation]
 }
 
-func newEncoder() *encoder {
-	return &encoder{
-		executions: parquet.NewGenericWriter[executionRow](io.Discard, writerOptions(parquet.SchemaOf(executionSchema{}))...),
-		creations:  parquet.NewGenericWriter[creationRow](io.Discard, writerOptions(parquet.SchemaOf(creationSchema{}))...),
-		rows:       make([]executionRow, writeChunk),
-		made:       make([]creationRow, writeChunk),
+func newEncoder() (*encoder, error) {
+	executions, err := newBigWriter[executionSchema](executionColumns)
+	if err != nil {
+		return nil, err
 	}
+	creations, err := newBigWriter[creationSchema](creationColumns)
+	if err != nil {
+		return nil, err
+	}
+	return &encoder{executions: executions, creations: creations}, nil
 }
 
 // encode writes table t of p as one Parquet file.
 func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 	switch t {
 	case Executions:
-		return e.encodeExecutions(w, p)
+		return encodeBig(e.executions, w, p.Executions, p.Clock)
 	case Creations:
-		return e.encodeCreations(w, p)
+		return encodeBig(e.creations, w, p.Creations, p.Clock)
 	case Classes:
 		return encodeSmall(w, p.Classes, p.Clock)
 	case Threads:
@@ -69,36 +72,12 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 	return fmt.Errorf("no such table: %v", t)
 }
 
-func (e *encoder) encodeExecutions(w io.Writer, p *Part) error {
-	e.executions.Reset(w)
-	for rest := p.Executions; len(rest) > 0; {
-		n := min(len(rest), len(e.rows))
-		for i := range n {
-			e.rows[i].set(&rest[i])
-		}
-		if _, err := e.executions.Write(e.rows[:n]); err != nil {
-			return err
-		}
-		rest = rest[n:]
+func encodeBig[R any](b *bigWriter[R], w io.Writer, rows []R, clock []wire.ClockPair) error {
+	text, err := clockText(clock)
+	if err != nil {
+		return err
 	}
-	clear(e.rows) // do not keep the part alive
-	return finish(e.executions, p.Clock)
-}
-
-func (e *encoder) encodeCreations(w io.Writer, p *Part) error {
-	e.creations.Reset(w)
-	for rest := p.Creations; len(rest) > 0; {
-		n := min(len(rest), len(e.made))
-		for i := range n {
-			e.made[i].set(&rest[i])
-		}
-		if _, err := e.creations.Write(e.made[:n]); err != nil {
-			return err
-		}
-		rest = rest[n:]
-	}
-	clear(e.made)
-	return finish(e.creations, p.Clock)
+	return b.write(w, rows, []format.KeyValue{{Key: clockKey, Value: text}, {Key: versionKey, Value: fmt.Sprint(Version)}})
 }
 
 func encodeSmall[T any](w io.Writer, rows []T, clock []wire.ClockPair) error {
@@ -110,15 +89,23 @@ func encodeSmall[T any](w io.Writer, rows []T, clock []wire.ClockPair) error {
 }
 
 func finish[T any](w *parquet.GenericWriter[T], clock []wire.ClockPair) error {
+	text, err := clockText(clock)
+	if err != nil {
+		return err
+	}
+	w.SetKeyValueMetadata(clockKey, text)
+	w.SetKeyValueMetadata(versionKey, fmt.Sprint(Version))
+	return w.Close()
+}
+
+func clockText(clock []wire.ClockPair) (string, error) {
 	pairs := make([][2]int64, len(clock))
 	for i, c := range clock {
 		pairs[i] = [2]int64{int64(c.Ticks), int64(c.Mono)}
 	}
 	text, err := json.Marshal(pairs)
 	if err != nil {
-		return fmt.Errorf("encoding the clock: %w", err)
+		return "", fmt.Errorf("encoding the clock: %w", err)
 	}
-	w.SetKeyValueMetadata(clockKey, string(text))
-	w.SetKeyValueMetadata(versionKey, fmt.Sprint(Version))
-	return w.Close()
+	return string(text), nil
 }

@@ -33,7 +33,11 @@ func OpenWriter(root, folder, name string) (*Writer, error) {
 	if err := errors.Join(checkFolder(folder), ValidateName(name)); err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: filepath.Join(root, folder), enc: newEncoder()}
+	enc, err := newEncoder()
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{dir: filepath.Join(root, folder), enc: enc}
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return nil, explain("creating the session's folder", w.dir, err)
 	}

@@ -1,0 +1,252 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// The big tables are written column by column, with the encodings, the
+// compression and the structures of the Parquet libraries. Their own writer
+// takes rows apart by reflection, value by value, which costs more than all
+// the rest together.
+
+const (
+	pageRows      = 32 << 10 // 256 KiB of a column of 64 bits
+	magic         = "PAR1"
+	formatVersion = 2 // of the footer, as the library writes it
+)
+
+// bigWriter writes the parts of one big table. It is not safe for concurrent use.
+type bigWriter[R any] struct {
+	columns []bigColumn[R]
+	schema  []format.SchemaElement
+	orders  []format.ColumnOrder
+	zip     *zstd.Encoder
+
+	values []int64
+	narrow []int32
+	there  []byte
+	levels []byte
+	plain  []byte
+	packed []byte
+
+	out    io.Writer
+	offset int64
+	groups []format.RowGroup
+}
+
+// newBigWriter takes the description of the schema from a file without rows
+// that the library writes for S.
+func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
+	var empty bytes.Buffer
+	if err := parquet.NewGenericWriter[S](&empty).Close(); err != nil {
+		return nil, fmt.Errorf("describing a table: %w", err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(empty.Bytes()), int64(empty.Len()))
+	if err != nil {
+		return nil, fmt.Errorf("describing a table: %w", err)
+	}
+	zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
+	if err != nil {
+		return nil, fmt.Errorf("describing a table: %w", err)
+	}
+	w := &bigWriter[R]{
+		columns: columns, schema: f.Metadata().Schema, orders: f.Metadata().ColumnOrders, zip: zip,
+		values: make([]int64, pageRows), narrow: make([]int32, pageRows), there: make([]byte, pageRows),
+	}
+	if len(w.schema) != len(columns)+1 {
+		return nil, fmt.Errorf("describing a table: %d columns for a schema of %d", len(columns), len(w.schema)-1)
+	}
+	for i, c := range columns {
+		if e := w.schema[i+1]; e.Name != c.name {
+			return nil, fmt.Errorf("describing a table: column %d is %q, not %q", i, e.Name, c.name)
+		}
+	}
+	return w, nil
+}
+
+// write writes rows as one file.
+func (w *bigWriter[R]) write(out io.Writer, rows []R, meta []format.KeyValue) error {
+	w.out, w.offset, w.groups = out, 0, w.groups[:0]
+	defer func() { w.out = nil }()
+	if err := w.put([]byte(magic)); err != nil {
+		return err
+	}
+	total := int64(len(rows))
+	for len(rows) > 0 {
+		n := min(len(rows), rowGroupRows)
+		if err := w.group(rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &format.FileMetaData{
+		Version: formatVersion, Schema: w.schema, NumRows: total, RowGroups: w.groups,
+		KeyValueMetadata: meta, CreatedBy: createdBy, ColumnOrders: w.orders,
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the footer: %w", err)
+	}
+	size := len(footer)
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(size))
+	return w.put(append(footer, magic...))
+}
+
+func (w *bigWriter[R]) put(b []byte) error {
+	n, err := w.out.Write(b)
+	w.offset += int64(n)
+	return err
+}
+
+func (w *bigWriter[R]) group(rows []R) error {
+	g := format.RowGroup{NumRows: int64(len(rows)), FileOffset: w.offset, Ordinal: int16(len(w.groups))}
+	for i := range w.columns {
+		m, err := w.chunk(&w.columns[i], rows)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", w.columns[i].name, err)
+		}
+		g.Columns = append(g.Columns, format.ColumnChunk{MetaData: m})
+		g.TotalByteSize += m.TotalUncompressedSize
+		g.TotalCompressedSize += m.TotalCompressedSize
+	}
+	w.groups = append(w.groups, g)
+	return nil
+}
+
+// chunk writes one column of a row group.
+func (w *bigWriter[R]) chunk(c *bigColumn[R], rows []R) (format.ColumnMetaData, error) {
+	m := format.ColumnMetaData{
+		Type: format.Int32, Encoding: []format.Encoding{format.RLE, format.DeltaBinaryPacked}, PathInSchema: []string{c.name},
+		Codec: format.Zstd, NumValues: int64(len(rows)), DataPageOffset: w.offset,
+	}
+	if c.wide {
+		m.Type = format.Int64
+	}
+	whole := newBounds(c.unsigned)
+	for len(rows) > 0 {
+		n := min(len(rows), pageRows)
+		b, err := w.page(c, rows[:n], &m)
+		if err != nil {
+			return m, err
+		}
+		whole.merge(b)
+		rows = rows[n:]
+	}
+	nulls := m.Statistics.NullCount
+	m.Statistics = whole.statistics(c.wide)
+	m.Statistics.NullCount = nulls
+	m.TotalCompressedSize = w.offset - m.DataPageOffset
+	return m, nil
+}
+
+// page writes one page and adds it to the sums in m.
+func (w *bigWriter[R]) page(c *bigColumn[R], rows []R, m *format.ColumnMetaData) (bounds, error) {
+	n := c.get(rows, w.values, w.there)
+	b := newBounds(c.unsigned)
+	b.add(w.values[:n])
+	if err := w.encode(c, n, len(rows)); err != nil {
+		return b, err
+	}
+	w.packed = w.zip.EncodeAll(w.plain, w.packed[:0])
+	nulls := int64(len(rows) - n)
+	stats := b.statistics(c.wide)
+	stats.NullCount = nulls
+	h := format.PageHeader{
+		Type:                 format.DataPageV2,
+		UncompressedPageSize: int32(len(w.levels) + len(w.plain)), CompressedPageSize: int32(len(w.levels) + len(w.packed)),
+		CRC: int32(crc32.Update(crc32.ChecksumIEEE(w.levels), crc32.IEEETable, w.packed)),
+		DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{
+			NumValues: int32(len(rows)), NumNulls: int32(nulls), NumRows: int32(len(rows)), Encoding: format.DeltaBinaryPacked,
+			DefinitionLevelsByteLength: int32(len(w.levels)), IsCompressed: thrift.New(true), Statistics: stats,
+		}),
+	}
+	header, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
+	if err != nil {
+		return b, fmt.Errorf("encoding the header of a page: %w", err)
+	}
+	m.Statistics.NullCount += nulls
+	m.TotalUncompressedSize += int64(len(header)) + int64(h.UncompressedPageSize)
+	for _, part := range [][]byte{header, w.levels, w.packed} {
+		if err := w.put(part); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// encode makes w.levels and w.plain of the n values and of which rows have one.
+func (w *bigWriter[R]) encode(c *bigColumn[R], n, rows int) (err error) {
+	w.levels = w.levels[:0]
+	if c.optional {
+		w.levels, err = (&rle.Encoding{BitWidth: 1}).EncodeLevels(w.levels, w.there[:rows])
+		if err != nil {
+			return fmt.Errorf("encoding nulls: %w", err)
+		}
+	}
+	var enc delta.BinaryPackedEncoding
+	if c.wide {
+		w.plain, err = enc.EncodeInt64(w.plain[:0], w.values[:n])
+		return err
+	}
+	for i, v := range w.values[:n] {
+		w.narrow[i] = int32(v)
+	}
+	w.plain, err = enc.EncodeInt32(w.plain[:0], w.narrow[:n])
+	return err
+}
+
+// bounds are the least and the greatest value.
+type bounds struct {
+	unsigned bool
+	any      bool
+	min, max int64 // of unsigned values with the highest bit turned, which keeps their order
+}
+
+func newBounds(unsigned bool) bounds {
+	return bounds{unsigned: unsigned, min: math.MaxInt64, max: math.MinInt64}
+}
+
+// flip turns the order of unsigned values into that of signed ones, and back.
+func (b *bounds) flip() int64 {
+	if b.unsigned {
+		return math.MinInt64
+	}
+	return 0
+}
+
+func (b *bounds) add(values []int64) {
+	flip, low, high := b.flip(), b.min, b.max
+	for _, v := range values {
+		v ^= flip
+		low, high = min(low, v), max(high, v)
+	}
+	b.min, b.max, b.any = low, high, b.any || len(values) > 0
+}
+
+func (b *bounds) merge(o bounds) {
+	b.min, b.max, b.any = min(b.min, o.min), max(b.max, o.max), b.any || o.any
+}
+
+func (b *bounds) statistics(wide bool) (s format.Statistics) {
+	if !b.any {
+		return s
+	}
+	low, high := uint64(b.min^b.flip()), uint64(b.max^b.flip())
+	if wide {
+		s.MinValue, s.MaxValue = binary.LittleEndian.AppendUint64(nil, low), binary.LittleEndian.AppendUint64(nil, high)
+	} else {
+		s.MinValue, s.MaxValue = binary.LittleEndian.AppendUint32(nil, uint32(low)), binary.LittleEndian.AppendUint32(nil, uint32(high))
+	}
+	return s
+}

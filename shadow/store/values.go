@@ -1,0 +1,164 @@
+package store
+
+// bigColumn is a column of one of the big tables.
+type bigColumn[R any] struct {
+	name     string
+	wide     bool // 64 bits, otherwise 32
+	optional bool // may be null
+	unsigned bool // in comparisons
+	// get puts the values that are not null at the beginning of v, as long as
+	// x, and returns how many; in there, for an optional column, 1 for each
+	// value and 0 for each null.
+	get func(x []R, v []int64, there []byte) int
+}
+
+// executionColumns are the columns of the executions table, in the order of its schema.
+var executionColumns = []bigColumn[Execution]{
+	{name: "task_id", wide: true, unsigned: true, get: func(x []Execution, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].TaskID)
+		}
+		return len(x)
+	}},
+	{name: "outer_task_id", wide: true, optional: true, unsigned: true, get: func(x []Execution, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			v[n], there[i] = int64(x[i].OuterTaskID), 0
+			if x[i].OuterTaskID != 0 {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}},
+	{name: "class", unsigned: true, get: func(x []Execution, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].Class)
+		}
+		return len(x)
+	}},
+	{name: "thread", unsigned: true, get: func(x []Execution, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].Thread)
+		}
+		return len(x)
+	}},
+	{name: "depth", unsigned: true, get: func(x []Execution, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].Depth)
+		}
+		return len(x)
+	}},
+	{name: "flags", unsigned: true, get: func(x []Execution, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].Flags)
+		}
+		return len(x)
+	}},
+	{name: "start_ns", wide: true, get: func(x []Execution, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].StartNs)
+		}
+		return len(x)
+	}},
+	{name: "end_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			v[n], there[i] = int64(x[i].EndNs), 0
+			if x[i].EndNs != 0 {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}},
+	{name: "wall_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			v[n], there[i] = int64(x[i].WallNs), 0
+			if x[i].WallNs.Measured() {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}},
+	{name: "cpu_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			v[n], there[i] = int64(x[i].CPUNs), 0
+			if x[i].CPUNs.Measured() {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}},
+	{name: "self_wall_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			v[n], there[i] = int64(x[i].SelfWallNs), 0
+			if x[i].SelfWallNs.Measured() {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}},
+	{name: "self_cpu_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			v[n], there[i] = int64(x[i].SelfCPUNs), 0
+			if x[i].SelfCPUNs.Measured() {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}},
+}
+
+// creationColumns are the columns of the creations table, in the order of its schema.
+var creationColumns = []bigColumn[Creation]{
+	{name: "task_id", wide: true, unsigned: true, get: func(x []Creation, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].TaskID)
+		}
+		return len(x)
+	}},
+	{name: "outer_task_id", wide: true, optional: true, unsigned: true, get: func(x []Creation, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			v[n], there[i] = int64(x[i].OuterTaskID), 0
+			if x[i].OuterTaskID != 0 {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}},
+	{name: "class", unsigned: true, get: func(x []Creation, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].Class)
+		}
+		return len(x)
+	}},
+	{name: "thread", unsigned: true, get: func(x []Creation, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].Thread)
+		}
+		return len(x)
+	}},
+	{name: "flags", unsigned: true, get: func(x []Creation, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].Flags)
+		}
+		return len(x)
+	}},
+	{name: "at_ns", wide: true, get: func(x []Creation, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = int64(x[i].AtNs)
+		}
+		return len(x)
+	}},
+}
