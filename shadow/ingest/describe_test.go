@@ -28,7 +28,8 @@ func TestRefusalsStay(t *testing.T) {
 // A session whose folder was taken away can not be stored; the others are.
 func TestOneStuckSessionHoldsUpNoOther(t *testing.T) {
 	b, root := startBus(t), t.TempDir()
-	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond})
+	live := &problems{}
+	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, Live: live})
 	bad, good := fakeBatches("bad", 60, 1), fakeBatches("good", 20, 2)
 	publishAll(t, b, bad[:3]...)
 	dir := filepath.Join(root, "bad")
@@ -37,7 +38,9 @@ func TestOneStuckSessionHoldsUpNoOther(t *testing.T) {
 		return err == nil && m.Sequences.Has(3)
 	})
 	must(t, os.RemoveAll(dir))
-	publishAll(t, b, bad[3:40]...)
+	publishAll(t, b, bad[3])
+	waitFor(t, func() bool { return len(live.list()) > 0 })
+	publishAll(t, b, bad[4:40]...) // more than wait for a worker
 	publishAll(t, b, good...)
 	waitFor(t, func() bool {
 		m, err := store.ReadManifest(filepath.Join(root, "good"))

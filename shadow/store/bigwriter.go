@@ -57,7 +57,7 @@ func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
 	if err != nil {
 		return nil, fmt.Errorf("describing a table: %w", err)
 	}
-	zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
+	zip, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
 	if err != nil {
 		return nil, fmt.Errorf("describing a table: %w", err)
 	}
