@@ -423,3 +423,18 @@ func TestBadSessionName(t *testing.T) {
 		t.Error("taken")
 	}
 }
+
+// Pauses dropped for lack of room are told under a reason of their own, and
+// not as events.
+func TestDroppedPauses(t *testing.T) {
+	var p pending
+	p.Pauses = make([]wire.Pause, maxPendingPauses+3)
+	p.Executions = make([]wire.Execution, 5)
+	if n := p.drop(); n != 5 || p.lostPauses != 3 || len(p.Pauses) != maxPendingPauses {
+		t.Errorf("%d events, %d pauses dropped, %d left; want 5, 3, %d", n, p.lostPauses, len(p.Pauses), maxPendingPauses)
+	}
+	c := Collector{pending: p}
+	if l := c.totals().Lost; len(l) != 1 || l[0] != (wire.Loss{Reason: wire.LostPauses, Events: 3}) {
+		t.Errorf("losses %+v", l)
+	}
+}
