@@ -53,8 +53,8 @@ var rules = []rule{
 	{"agent", []string{"agent/...", "jvmti", "internal/wire", "internal/units"}},
 	{"hpc", []string{"internal/units", "github.com/elastic/go-perf", "golang.org/x/sys/..."}},
 	{"granularity/...", []string{"granularity/...", "internal/units", "gonum.org/v1/gonum/..."}},
-	{"shadow/store", []string{"internal/wire", "internal/units", "github.com/parquet-go/parquet-go/...", "golang.org/x/sys/..."}},
-	{"shadow/session", []string{"shadow/store", "hpc", "granularity/...", "internal/wire", "internal/units", "github.com/parquet-go/parquet-go/..."}},
+	{"shadow/store", []string{"internal/wire", "internal/units", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},
+	{"shadow/session", []string{"shadow/store", "hpc", "granularity/...", "internal/wire", "internal/units", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"shadow/figure", []string{"granularity/...", "internal/units", "gonum.org/v1/plot/...", "golang.org/x/image/...", "golang.org/x/text/..."}},
 	{"cmd/stackagent", []string{"agent", "jvmti"}},
 }
