@@ -31,6 +31,7 @@ const (
 	CreationUnseen                            // the task's creation was not observed (created before the agent, deserialised, ...)
 	Virtual                                   // ran on a virtual thread
 	CPUEstimated                              // reserved
+	First                                     // the task's first execution
 )
 
 // Execution is one dynamic extent of a task's execution method.
@@ -91,6 +92,12 @@ type Thread struct {
 	Start   units.Ticks // 0: started before we looked
 	End     units.Ticks // 0: alive
 	CPU     units.Ns    // total CPU time at End (or at the snapshot), or NotMeasured
+
+	// What the thread produced until End or until the description was made,
+	// lost and summarised events included. Counted says that the three are known.
+	Counted               bool
+	Executions, Creations uint64
+	Lost                  uint64 // of these, for want of room in the thread's ring
 }
 
 // OSThread is a line of the kernel's own account of the process's threads, the
@@ -159,6 +166,13 @@ type Totals struct {
 	// LostThreads counts descriptions of threads that were dropped for lack of
 	// memory; executions that name such a thread may have arrived.
 	LostThreads uint64
+
+	// Virtual threads together: what they produced and lost, part of the sums above.
+	VirtualExecutions, VirtualCreations, VirtualLost uint64
+
+	// LostByThread are running sums of what was lost behind the rings, by
+	// thread (0: virtual threads together); part of Lost, whatever its reason.
+	LostByThread []ThreadLoss
 }
 
 // Batch is one message.
@@ -180,6 +194,7 @@ type Batch struct {
 
 	Executions []Execution // encoded as one columnar bin payload
 	Creations  []Creation  // the same
+	Summaries  []Summary   // what was not told one by one since the batch before
 
 	// Unknown is how many keys, fields and columns Decode skipped because it
 	// does not know them (a newer agent). It does not travel.

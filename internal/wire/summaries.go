@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"stackagent/internal/loglinear"
+	"stackagent/internal/units"
+)
+
+// Metric numbers a work metric in summaries. Numbers are for ever.
+type Metric uint8
+
+// The metrics.
+const (
+	MetricWall     Metric = 1 // sums and extremes in ticks
+	MetricSelfWall Metric = 2 // sums and extremes in ticks
+	MetricCPU      Metric = 3 // nanoseconds
+	MetricSelfCPU  Metric = 4 // nanoseconds
+)
+
+// SummaryFlags qualify a summary.
+type SummaryFlags uint16
+
+// SummaryVirtual says that the tasks ran on virtual threads; Thread is then
+// the carrier, or 0 where it is not known.
+const SummaryVirtual SummaryFlags = 1
+
+// Summary stands for the executions and creations of one class in one thread
+// between two moments that were too many to be told one by one. An execution
+// or creation is either in a summary or a record, never both. Counts are what
+// was added since the summary before it of the same class, thread and flags.
+type Summary struct {
+	Class, Thread uint32
+	Flags         SummaryFlags
+	From, To      units.Ticks
+
+	Executions     uint64
+	First          uint64 // of these, first executions of a task whose creation was seen
+	Threw          uint64
+	Cut            uint64
+	CreationUnseen uint64
+
+	Creations uint64 // successful or not
+	Failed    uint64 // creations taken back: the constructor threw
+	Withdrawn uint64 // creations taken back: the JVM's own thread objects
+
+	Measures []Measure // of the executions, a metric each, in the order of their numbers
+}
+
+// Measure is one metric of a summary's executions.
+type Measure struct {
+	Metric   Metric
+	Count    uint64             // executions measured: the sum of the buckets
+	Sum      uint64             // exact; ticks for the wall metrics, else nanoseconds
+	Min, Max uint64             // extremes over the whole time that the summary's cell has counted; same unit as Sum
+	Buckets  []loglinear.Bucket // of nanoseconds, ascending by index, none empty
+}
+
+// ThreadLoss counts events of one thread that were lost after its record.
+type ThreadLoss struct {
+	Thread uint32
+	Events uint64
+}
