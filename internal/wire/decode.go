@@ -143,6 +143,12 @@ func (r *reader) list(key string) bool {
 			b.Creations, unknown, err = decodeCreations(data, r.lim.Events)
 			r.payloadError("creations", base, err)
 		}
+	case keySummaries:
+		data, base := r.bin("summaries")
+		if r.err == nil {
+			b.Summaries, unknown, err = decodeSummaries(data, r.lim.Summaries)
+			r.payloadError("summaries", base, err)
+		}
 	default:
 		r.skip("unknown key", r.lim.Unknown)
 		b.Unknown++
@@ -174,7 +180,7 @@ func (r *reader) class(field string) (c Class) {
 }
 
 func (r *reader) thread(field string) (t Thread) {
-	end := r.fields(field, 11)
+	n, end := r.fieldsFrom(field, threadFields, threadFieldsCounted)
 	t.ID = uint32(r.uintMax("threads.id", 1<<32-1))
 	t.JavaID = r.int(field + ".java id")
 	t.OSID = r.int32(field + ".os id")
@@ -186,6 +192,11 @@ func (r *reader) thread(field string) (t Thread) {
 	t.Start = units.Ticks(r.uint(field + ".start"))
 	t.End = units.Ticks(r.uint(field + ".end"))
 	t.CPU = units.Ns(r.int(field + ".cpu"))
+	if t.Counted = n == threadFieldsCounted; t.Counted {
+		t.Executions = r.uint(field + ".executions")
+		t.Creations = r.uint(field + ".creations")
+		t.Lost = r.uint(field + ".lost")
+	}
 	end()
 	return t
 }
@@ -225,13 +236,27 @@ func (r *reader) loss(field string) (l Loss) {
 	return l
 }
 
+func (r *reader) threadLoss(field string) (l ThreadLoss) {
+	end := r.fields(field, 2)
+	l.Thread = uint32(r.uintMax(field+".thread", 1<<32-1))
+	l.Events = r.uint(field + ".events")
+	end()
+	return l
+}
+
 func (r *reader) totals() (t Totals) {
-	end := r.fields("totals", 5)
+	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsAll)
 	t.Executions = r.uint("totals.executions")
 	t.Creations = r.uint("totals.creations")
 	t.Classes = r.uint("totals.classes")
 	t.Lost = listOf(r, "totals.lost", (*reader).loss)
 	t.LostThreads = r.uint("totals.lost threads")
+	if n == totalsFieldsAll {
+		t.VirtualExecutions = r.uint("totals.virtual executions")
+		t.VirtualCreations = r.uint("totals.virtual creations")
+		t.VirtualLost = r.uint("totals.virtual lost")
+		t.LostByThread = listOf(r, "totals.lost by thread", (*reader).threadLoss)
+	}
 	end()
 	return t
 }
@@ -245,7 +270,7 @@ func (r *reader) clock(field string) (c ClockPair) {
 }
 
 func (r *reader) hello() *Hello {
-	end := r.fields("hello", 15)
+	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsAll)
 	h := &Hello{
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
@@ -262,6 +287,9 @@ func (r *reader) hello() *Hello {
 		}
 		k := r.str("hello.not available")
 		h.NotAvailable[k] = r.str("hello.not available")
+	}
+	if fields == helloFieldsAll {
+		h.Detail = r.str("hello.detail")
 	}
 	end()
 	return h

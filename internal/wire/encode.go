@@ -27,6 +27,7 @@ const (
 	keyExecutions = "e"
 	keyCreations  = "a"
 	keyProcess    = "i"
+	keySummaries  = "u"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -88,12 +89,12 @@ func checkBatch(b *Batch) error {
 	if len(b.Executions) > MaxEvents || len(b.Creations) > MaxEvents {
 		return fmt.Errorf("%d executions, %d creations: %w", len(b.Executions), len(b.Creations), ErrTooMany)
 	}
-	for _, n := range []int{len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost)} {
+	for _, n := range []int{len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
 		if n > MaxItems {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
 	}
-	return nil
+	return checkSummaries(b.Summaries)
 }
 
 // writeEnvelope writes the keys in use, always in the same order.
@@ -123,6 +124,10 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		}},
 		{keyCreations, len(b.Creations) > 0, func() {
 			e.payload = e.appendCreations(e.payload[:0], b.Creations)
+			w.bin(e.payload)
+		}},
+		{keySummaries, len(b.Summaries) > 0, func() {
+			e.payload = appendSummaries(e.payload[:0], b.Summaries)
 			w.bin(e.payload)
 		}},
 	}
@@ -183,7 +188,11 @@ func (w *writer) class(c *Class) {
 }
 
 func (w *writer) thread(t *Thread) {
-	w.arrayLen(11)
+	n := threadFields
+	if t.Counted {
+		n = threadFieldsCounted
+	}
+	w.arrayLen(n)
 	w.uint(uint64(t.ID))
 	w.int(t.JavaID)
 	w.int(int64(t.OSID))
@@ -195,6 +204,11 @@ func (w *writer) thread(t *Thread) {
 	w.uint(uint64(t.Start))
 	w.uint(uint64(t.End))
 	w.int(int64(t.CPU))
+	if t.Counted {
+		w.uint(t.Executions)
+		w.uint(t.Creations)
+		w.uint(t.Lost)
+	}
 }
 
 func (w *writer) osThread(t *OSThread) {
@@ -224,17 +238,35 @@ func (w *writer) loss(l *Loss) {
 	w.uint(l.Events)
 }
 
+func (w *writer) threadLoss(l *ThreadLoss) {
+	w.arrayLen(2)
+	w.uint(uint64(l.Thread))
+	w.uint(l.Events)
+}
+
+// How many fields the entries have that have grown since the first agents:
+// those that every agent writes, and all.
+const (
+	threadFields, threadFieldsCounted = 11, 14 // counts only where Thread.Counted
+	totalsFields, totalsFieldsAll     = 5, 9
+	helloFields, helloFieldsAll       = 15, 16
+)
+
 func (w *writer) totals(t Totals) {
-	w.arrayLen(5)
+	w.arrayLen(totalsFieldsAll)
 	w.uint(t.Executions)
 	w.uint(t.Creations)
 	w.uint(t.Classes)
 	each(w, t.Lost, (*writer).loss)
 	w.uint(t.LostThreads)
+	w.uint(t.VirtualExecutions)
+	w.uint(t.VirtualCreations)
+	w.uint(t.VirtualLost)
+	each(w, t.LostByThread, (*writer).threadLoss)
 }
 
 func (w *writer) hello(h *Hello) {
-	w.arrayLen(15)
+	w.arrayLen(helloFieldsAll)
 	w.int(int64(h.PID))
 	w.str(h.Host)
 	w.str(h.JVMVersion)
@@ -259,4 +291,5 @@ func (w *writer) hello(h *Hello) {
 		w.str(k)
 		w.str(h.NotAvailable[k])
 	}
+	w.str(h.Detail)
 }

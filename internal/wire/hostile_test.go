@@ -6,10 +6,13 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"stackagent/internal/loglinear"
 )
 
 // envelope writes a message by hand: the needed keys, unless given again.
@@ -165,6 +168,17 @@ func TestDecodeCleansText(t *testing.T) {
 	}
 }
 
+// widest is an entry with as many buckets as there are, two bytes each.
+func widest() []byte {
+	out := []byte{1, 1}
+	body := numbers(0, 0, 0, loglinear.Buckets)
+	for range loglinear.Buckets {
+		body = append(body, 0, 1)
+	}
+	out = append(append(out, numbers(uint64(len(body)))...), body...)
+	return entry(out...)
+}
+
 // A few bytes must not make the reader allocate much.
 func TestDecodeMemory(t *testing.T) {
 	run := func(rows uint64, columns uint64) []byte { // all columns one run
@@ -186,11 +200,12 @@ func TestDecodeMemory(t *testing.T) {
 		return l
 	}
 	for name, data := range map[string][]byte{
-		"many":    envelope(t, "e", run(MaxEvents, colChildCPU), "a", run(MaxEvents, colStart), "k", list(1, "", 0, ""), "o", list(1, "", 0, 0), "p", list(1, 2)),
-		"threads": envelope(t, "t", list(1, 1, 1, "", "", "", true, true, 0, 0, 0)),
-		"array":   append([]byte{0x81, 0xa1, 'k', 0xdd}, 0, 0, 0xff, 0xff),
-		"runs":    envelope(t, "e", run(MaxEvents, colChildCPU)),
-		"bytes":   {0x81, 0xa1, 'e', 0xc6, 0x7f, 0xff, 0xff, 0xff},
+		"many":      envelope(t, "e", run(MaxEvents, colChildCPU), "a", run(MaxEvents, colStart), "k", list(1, "", 0, ""), "o", list(1, "", 0, 0), "p", list(1, 2)),
+		"threads":   envelope(t, "t", list(1, 1, 1, "", "", "", true, true, 0, 0, 0)),
+		"array":     append([]byte{0x81, 0xa1, 'k', 0xdd}, 0, 0, 0xff, 0xff),
+		"runs":      envelope(t, "e", run(MaxEvents, colChildCPU)),
+		"summaries": envelope(t, "u", payloadOf(slices.Repeat([][]byte{widest()}, 80)...)),
+		"bytes":     {0x81, 0xa1, 'e', 0xc6, 0x7f, 0xff, 0xff, 0xff},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -216,6 +231,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(mustEncode(f, b))
 	f.Add(envelope(f, "future", []any{1, []any{2}}, "a", oneCreation(0, nil)))
 	f.Add(envelope(f, "a", oneCreation(colClass, column(colClass, 1, 1, 2))))
+	f.Add(envelope(f, "u", payloadOf(entry(2, 1, 8, 9, 9, 9, 1, 7, 1, 42, 42, 100, 1, 0), entry(0))))
 	lim := DefaultLimits()
 	lim.Events = 4096 // keep the fuzzer's memory small
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -248,5 +264,8 @@ func normal(b *Batch) {
 	}
 	if len(b.Creations) == 0 {
 		b.Creations = nil
+	}
+	if len(b.Summaries) == 0 {
+		b.Summaries = nil
 	}
 }

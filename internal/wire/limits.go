@@ -8,26 +8,28 @@ import (
 
 // Limits bound what Decode accepts and allocates.
 type Limits struct {
-	Bytes   int // of the whole message
-	Events  int // executions, and as many creations, in a batch
-	Items   int // classes, threads, OS threads, pauses, refusals, losses: each list
-	String  int // bytes of one string
-	Unknown int // nesting of values that are skipped
+	Bytes     int // of the whole message
+	Events    int // executions, and as many creations, in a batch
+	Summaries int
+	Items     int // classes, threads, OS threads, pauses, refusals, losses: each list
+	String    int // bytes of one string
+	Unknown   int // nesting of values that are skipped
 }
 
 // DefaultLimits fit every batch that Encode makes. A hostile message of
 // MaxBatch bytes makes Decode allocate at most about 40 MiB: the events, one
 // column of codes and the lists.
 func DefaultLimits() Limits {
-	return Limits{Bytes: MaxBatch, Events: MaxEvents, Items: MaxItems, String: MaxString, Unknown: 16}
+	return Limits{Bytes: MaxBatch, Events: MaxEvents, Summaries: MaxSummaries, Items: MaxItems, String: MaxString, Unknown: 16}
 }
 
 // What Encode makes at most.
 const (
-	MaxBatch  = 1 << 20 // bytes, the payload limit of a NATS server as it comes
-	MaxEvents = 1 << 17 // executions, and as many creations
-	MaxItems  = 1 << 16 // entries of each list
-	MaxString = 4096    // bytes; longer ones are cut
+	MaxBatch     = 1 << 20 // bytes, the payload limit of a NATS server as it comes
+	MaxEvents    = 1 << 17 // executions, and as many creations
+	MaxSummaries = 1 << 14
+	MaxItems     = 1 << 16 // entries of each list
+	MaxString    = 4096    // bytes; longer ones are cut
 )
 
 // DecodeError says why bytes from the wire are no batch.

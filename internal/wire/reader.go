@@ -10,11 +10,22 @@ import (
 // fields opens an entry written as an array of at least n fields. The function
 // it returns, called after them, skips and counts the fields of newer writers.
 func (r *reader) fields(field string, n int) (end func()) {
+	_, end = r.fieldsFrom(field, n, n)
+	return end
+}
+
+// fieldsFrom opens an entry that older writers made of least fields and newer
+// ones of all; n is which of the two are there.
+func (r *reader) fieldsFrom(field string, least, all int) (n int, end func()) {
 	got := r.length(field, r.mp.DecodeArrayLen)
-	if r.err == nil && got < n {
-		r.fail(field, "has "+strconv.Itoa(got)+" fields, not "+strconv.Itoa(n), nil)
+	if r.err == nil && got < least {
+		r.fail(field, "has "+strconv.Itoa(got)+" fields, not "+strconv.Itoa(least), nil)
 	}
-	return func() {
+	n = least
+	if got >= all {
+		n = all
+	}
+	return n, func() {
 		for i := n; i < got && r.err == nil; i++ {
 			r.skip(field, r.lim.Unknown)
 			r.batch.Unknown++

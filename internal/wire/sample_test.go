@@ -3,6 +3,7 @@ package wire
 import (
 	"math/rand/v2"
 
+	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
 
@@ -78,18 +79,34 @@ func full() *Batch {
 		Hello: &Hello{PID: 42, Host: "host", JVMVersion: "25.0.3", JVMName: "OpenJDK", JavaHome: "/jdk", MainClass: "Main",
 			GC: "G1", CPUs: 2, AgentVersion: "1", ClockName: "tsc", CPUClock: "user page", WallUnixNs: 1.7e18,
 			StartClock: ClockPair{Ticks: 9, Mono: -1}, Metrics: []string{"wall", "cpu"},
-			NotAvailable: map[string]string{"instructions": "no counters", "alloc": "not measured"}},
-		Classes:  []Class{{ID: 1, Name: "com.acme.Job$1", Kinds: units.KindRunnable | units.KindHidden, Loader: "app"}, {ID: 1<<32 - 1}},
-		Threads:  []Thread{{ID: 2, JavaID: 31, OSID: 4711, Name: "wörker", Group: "main", Class: "java.lang.Thread", Daemon: true, Virtual: true, Start: 5, End: 6, CPU: units.NotMeasured}},
+			NotAvailable: map[string]string{"instructions": "no counters", "alloc": "not measured"}, Detail: "auto"},
+		Classes: []Class{{ID: 1, Name: "com.acme.Job$1", Kinds: units.KindRunnable | units.KindHidden, Loader: "app"}, {ID: 1<<32 - 1}},
+		Threads: []Thread{{ID: 2, JavaID: 31, OSID: 4711, Name: "wörker", Group: "main", Class: "java.lang.Thread", Daemon: true, Virtual: true, Start: 5, End: 6, CPU: units.NotMeasured,
+			Counted: true, Executions: 300, Creations: 20, Lost: 1}},
 		OS:       []OSThread{{OSID: 9, Name: "GC Thread#0", CPU: 77, Run: units.NotMeasured}},
 		Pauses:   []Pause{{Start: 10, End: 20}},
 		Refusals: []Refusal{{Reason: "jsr", Count: 3, Sample: "a.B"}},
-		Totals:   Totals{Executions: 5, Creations: 4, Classes: 3, Lost: []Loss{{Reason: "ring full", Events: 2}}, LostThreads: 6},
-		Last:     true, ExitNote: "exit 0",
+		Totals: Totals{Executions: 5, Creations: 4, Classes: 3, Lost: []Loss{{Reason: "ring full", Events: 2}}, LostThreads: 6,
+			VirtualExecutions: 3, VirtualCreations: 2, VirtualLost: 1, LostByThread: []ThreadLoss{{Thread: 2, Events: 1}, {Events: 1}}},
+		Last: true, ExitNote: "exit 0",
 		Executions: []Execution{
 			{TaskID: 5, OuterTaskID: 4, Class: 1, Thread: 2, Depth: 1, Flags: Threw, Start: 1000, End: 4000, CPU: 990, ChildTicks: 3, ChildCPU: 1},
 			{TaskID: 6, OuterTaskID: 0, Class: 1, Thread: 2, Flags: Running, Start: 5000, End: NoEnd, CPU: units.NotMeasured, ChildCPU: units.NotMeasured},
 		},
 		Creations: []Creation{{TaskID: 5, OuterTaskID: 1, Class: 1, Thread: 2, Flags: Failed, At: 900}},
+		Summaries: []Summary{oneSummary(), {Class: 1<<32 - 1, Thread: 3, From: 9, To: 9, Creations: 1 << 40, Failed: 2, Withdrawn: 1}},
+	}
+}
+
+// oneSummary has every field set to something.
+func oneSummary() Summary {
+	return Summary{
+		Class: 1, Thread: 2, Flags: SummaryVirtual, From: 1000, To: 5000,
+		Executions: 300, First: 299, Threw: 3, Cut: 1, CreationUnseen: 1, Creations: 5, Failed: 4, Withdrawn: 2,
+		Measures: []Measure{
+			{Metric: MetricWall, Count: 300, Sum: 45000, Min: 100, Max: 1 << 40,
+				Buckets: []loglinear.Bucket{{Index: 0, Count: 1}, {Index: 100, Count: 298}, {Index: loglinear.Buckets - 1, Count: 1}}},
+			{Metric: MetricSelfCPU, Count: 1, Sum: 7, Min: 7, Max: 7, Buckets: []loglinear.Bucket{{Index: 7, Count: 1}}},
+		},
 	}
 }

@@ -38,6 +38,8 @@ type Summary struct {
 	Cut            uint64
 	CreationUnseen uint64
 
+	// The three are events of Totals.Creations each, as their records are: a
+	// constructor that threw is counted in Creations, and again in Failed.
 	Creations uint64 // successful or not
 	Failed    uint64 // creations taken back: the constructor threw
 	Withdrawn uint64 // creations taken back: the JVM's own thread objects
@@ -45,10 +47,13 @@ type Summary struct {
 	Measures []Measure // of the executions, a metric each, in the order of their numbers
 }
 
+// CreationEvents is what the summary stands for in Totals.Creations.
+func (s *Summary) CreationEvents() uint64 { return s.Creations + s.Failed + s.Withdrawn }
+
 // Measure is one metric of a summary's executions.
 type Measure struct {
 	Metric   Metric
-	Count    uint64             // executions measured: the sum of the buckets
+	Count    uint64             // executions measured: the sum of the buckets; does not travel
 	Sum      uint64             // exact; ticks for the wall metrics, else nanoseconds
 	Min, Max uint64             // extremes over the whole time that the summary's cell has counted; same unit as Sum
 	Buckets  []loglinear.Bucket // of nanoseconds, ascending by index, none empty

@@ -153,6 +153,7 @@ type Hello struct {
 	StartClock   ClockPair
 	Metrics      []string          // metrics measured: "wall", "cpu"
 	NotAvailable map[string]string // metric -> why
+	Detail       string            // option detail: "all", "auto", "summary"; "" where the agent does not say
 }
 
 // Totals are running sums since the start of the session, so that
@@ -172,6 +173,8 @@ type Totals struct {
 
 	// LostByThread are running sums of what was lost behind the rings, by
 	// thread (0: virtual threads together); part of Lost, whatever its reason.
+	// A sum that has not changed since a batch before may be left out: of all
+	// that came for a thread, the largest counts.
 	LostByThread []ThreadLoss
 }
 
