@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -49,12 +50,15 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// checkPages looks at the headers of all pages of a part before the library
-// decodes any of them.
-func checkPages(r io.ReaderAt, size int64, f *parquet.File) error {
+// checkPages looks at the headers of all pages of the columns at the given
+// places in a part (nil: of all columns) before the library decodes any of them.
+func checkPages(r io.ReaderAt, size int64, f *parquet.File, only []int) error {
 	var buf []byte
 	for _, g := range f.Metadata().RowGroups {
 		for i := range g.Columns {
+			if only != nil && !slices.Contains(only, i) {
+				continue
+			}
 			m := &g.Columns[i].MetaData
 			from := m.DataPageOffset
 			if d := m.DictionaryPageOffset; d > 0 && d < from {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -23,6 +24,8 @@ type PartError struct {
 	File string
 	Rows int64 // rows of it that are lost; -1: not known
 	Err  error
+
+	done int64 // rows that could be read
 }
 
 // Error says which file, what is lost and why.
@@ -41,6 +44,9 @@ func (e *PartError) Unwrap() error { return e.Err }
 type Folder struct {
 	Dir   string
 	parts [numTables][]Range
+
+	mu      sync.Mutex
+	scanned map[string]partState // by file
 }
 
 // OpenFolder lists the parts in dir, in the order of their batches.
@@ -148,7 +154,7 @@ func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *P
 	total := int64(-1)
 	defer func() {
 		if r := recover(); r != nil {
-			bad = &PartError{File: path, Rows: missing(total, done), Err: fmt.Errorf("damaged content: %v", r)}
+			bad = &PartError{File: path, Rows: missing(total, done), Err: fmt.Errorf("damaged content: %v", r), done: done}
 		}
 	}()
 	file, err := os.Open(path)
@@ -169,7 +175,7 @@ func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *P
 	}
 	total = pf.NumRows()
 	if err := use(pf, &done); err != nil {
-		return &PartError{File: path, Rows: missing(total, done), Err: err}
+		return &PartError{File: path, Rows: missing(total, done), Err: err, done: done}
 	}
 	return nil
 }
@@ -192,7 +198,7 @@ func (e stopError) Unwrap() error { return e.error }
 func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*PartError, err error) {
 	for _, r := range f.parts[t] {
 		e := withPart(f.path(t, r), func(pf *parquet.File, done *int64) error {
-			if err := checkPages(pf, pf.Size(), pf); err != nil {
+			if err := checkPages(pf, pf.Size(), pf, nil); err != nil {
 				return err
 			}
 			return use(pf, done)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/parquet-go/parquet-go"
@@ -26,7 +25,7 @@ func (f *Folder) ReadExecutions(use func(*ExecutionColumns) error) (bad []*PartE
 	var c ExecutionColumns
 	return f.each(Executions, func(pf *parquet.File, done *int64) error {
 		return eachRun(pf, executionSpecs, done, func(cols []column, n int) error {
-			if err := c.fill(cols, n); err != nil {
+			if err := fill(&c, AllColumns, executionFill, cols, n); err != nil {
 				return err
 			}
 			return callersError(use(&c))
@@ -69,7 +68,7 @@ func (f *Folder) ReadCreations(use func(*CreationColumns) error) (bad []*PartErr
 	var c CreationColumns
 	return f.each(Creations, func(pf *parquet.File, done *int64) error {
 		return eachRun(pf, creationSpecs, done, func(cols []column, n int) error {
-			if err := c.fill(cols, n); err != nil {
+			if err := fill(&c, AllColumns, creationFill, cols, n); err != nil {
 				return err
 			}
 			return callersError(use(&c))
@@ -117,50 +116,79 @@ func runs(cols []column, rows int64, done *int64, use func([]column, int) error)
 	return nil
 }
 
-func (c *ExecutionColumns) fill(cols []column, n int) error {
-	c.resize(n)
-	return errors.Join(
-		read64(&cols[0], c.TaskID, 0), read64(&cols[1], c.OuterTaskID, 0),
-		read32(&cols[2], c.Class), read32(&cols[3], c.Thread),
-		read32(&cols[4], c.Depth), read32(&cols[5], c.Flags),
-		read64(&cols[6], c.StartNs, 0), read64(&cols[7], c.EndNs, 0),
-		read64(&cols[8], c.WallNs, units.NotMeasured), read64(&cols[9], c.CPUNs, units.NotMeasured),
-		read64(&cols[10], c.SelfWallNs, units.NotMeasured), read64(&cols[11], c.SelfCPUNs, units.NotMeasured),
-	)
-}
-
-func (c *CreationColumns) fill(cols []column, n int) error {
-	c.resize(n)
-	return errors.Join(
-		read64(&cols[0], c.TaskID, 0), read64(&cols[1], c.OuterTaskID, 0),
-		read32(&cols[2], c.Class), read32(&cols[3], c.Thread),
-		read32(&cols[4], c.Flags), read64(&cols[5], c.AtNs, 0),
-	)
-}
-
-// resize gives all columns n rows; a run after the first allocates nothing.
-func (c *ExecutionColumns) resize(n int) {
-	if cap(c.TaskID) < n {
-		*c = ExecutionColumns{
-			TaskID: make([]uint64, n), OuterTaskID: make([]uint64, n), Class: make([]uint32, n), Thread: make([]uint32, n),
-			Depth: make([]uint16, n), Flags: make([]uint16, n), StartNs: make([]units.MonoNs, n), EndNs: make([]units.MonoNs, n),
-			WallNs: make([]units.Ns, n), CPUNs: make([]units.Ns, n), SelfWallNs: make([]units.Ns, n), SelfCPUNs: make([]units.Ns, n),
+// fill reads n rows of the wanted columns, which cols holds in their order, and
+// leaves the others empty.
+func fill[C any](c *C, want Columns, by []func(*C, *column, int) error, cols []column, n int) error {
+	next := 0
+	for i, read := range by {
+		var col *column
+		if want&(1<<i) != 0 {
+			col = &cols[next]
+			next++
 		}
-		return
+		if err := read(c, col, n); err != nil {
+			return err
+		}
 	}
-	c.TaskID, c.OuterTaskID, c.Class, c.Thread = c.TaskID[:n], c.OuterTaskID[:n], c.Class[:n], c.Thread[:n]
-	c.Depth, c.Flags, c.StartNs, c.EndNs = c.Depth[:n], c.Flags[:n], c.StartNs[:n], c.EndNs[:n]
-	c.WallNs, c.CPUNs, c.SelfWallNs, c.SelfCPUNs = c.WallNs[:n], c.CPUNs[:n], c.SelfWallNs[:n], c.SelfCPUNs[:n]
+	return nil
 }
 
-func (c *CreationColumns) resize(n int) {
-	if cap(c.TaskID) < n {
-		*c = CreationColumns{
-			TaskID: make([]uint64, n), OuterTaskID: make([]uint64, n), Class: make([]uint32, n),
-			Thread: make([]uint32, n), Flags: make([]uint16, n), AtNs: make([]units.MonoNs, n),
+// wide and narrow make the reader of one column into its slice; a column that
+// is not wanted is nil and leaves the slice empty.
+func wide[C any, T ~int64 | ~uint64](slice func(*C) *[]T, null T) func(*C, *column, int) error {
+	return func(c *C, col *column, n int) error {
+		s := slice(c)
+		if col == nil {
+			*s = (*s)[:0]
+			return nil
 		}
-		return
+		*s = sized(*s, n)
+		return read64(col, *s, null)
 	}
-	c.TaskID, c.OuterTaskID, c.Class = c.TaskID[:n], c.OuterTaskID[:n], c.Class[:n]
-	c.Thread, c.Flags, c.AtNs = c.Thread[:n], c.Flags[:n], c.AtNs[:n]
+}
+
+func narrow[C any, T ~uint16 | ~uint32](slice func(*C) *[]T) func(*C, *column, int) error {
+	return func(c *C, col *column, n int) error {
+		s := slice(c)
+		if col == nil {
+			*s = (*s)[:0]
+			return nil
+		}
+		*s = sized(*s, n)
+		return read32(col, *s)
+	}
+}
+
+// sized gives s a length; a run after the first allocates nothing.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, max(n, readRows))
+	}
+	return s[:n]
+}
+
+// executionFill are the readers of the columns of executionSpecs.
+var executionFill = []func(*ExecutionColumns, *column, int) error{
+	wide(func(c *ExecutionColumns) *[]uint64 { return &c.TaskID }, 0),
+	wide(func(c *ExecutionColumns) *[]uint64 { return &c.OuterTaskID }, 0),
+	narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Class }),
+	narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Thread }),
+	narrow(func(c *ExecutionColumns) *[]uint16 { return &c.Depth }),
+	narrow(func(c *ExecutionColumns) *[]uint16 { return &c.Flags }),
+	wide(func(c *ExecutionColumns) *[]units.MonoNs { return &c.StartNs }, 0),
+	wide(func(c *ExecutionColumns) *[]units.MonoNs { return &c.EndNs }, 0),
+	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.WallNs }, units.NotMeasured),
+	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.CPUNs }, units.NotMeasured),
+	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfWallNs }, units.NotMeasured),
+	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfCPUNs }, units.NotMeasured),
+}
+
+// creationFill are those of creationSpecs.
+var creationFill = []func(*CreationColumns, *column, int) error{
+	wide(func(c *CreationColumns) *[]uint64 { return &c.TaskID }, 0),
+	wide(func(c *CreationColumns) *[]uint64 { return &c.OuterTaskID }, 0),
+	narrow(func(c *CreationColumns) *[]uint32 { return &c.Class }),
+	narrow(func(c *CreationColumns) *[]uint32 { return &c.Thread }),
+	narrow(func(c *CreationColumns) *[]uint16 { return &c.Flags }),
+	wide(func(c *CreationColumns) *[]units.MonoNs { return &c.AtNs }, 0),
 }

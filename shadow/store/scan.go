@@ -1,0 +1,184 @@
+package store
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Columns is a set of columns of a big table: bit i is the i-th one.
+type Columns uint16
+
+// Columns of the executions table.
+const (
+	ExecutionTaskID Columns = 1 << iota
+	ExecutionOuter
+	ExecutionClass
+	ExecutionThread
+	ExecutionDepth
+	ExecutionFlags
+	ExecutionStart
+	ExecutionEnd
+	ExecutionWall
+	ExecutionCPU
+	ExecutionSelfWall
+	ExecutionSelfCPU
+)
+
+// Columns of the creations table.
+const (
+	CreationTaskID Columns = 1 << iota
+	CreationOuter
+	CreationClass
+	CreationThread
+	CreationFlags
+	CreationAt
+)
+
+// AllColumns are those of either table.
+const AllColumns Columns = 1<<16 - 1
+
+// ScanExecutions reads the wanted columns of the executions on that many
+// goroutines, in no order; the others are empty. use is called from several
+// goroutines at once, each with its own worker number from 0. Every scan of a
+// Folder, whatever its columns, gives the same rows of a damaged part or fewer.
+func (f *Folder) ScanExecutions(want Columns, workers int, use func(worker int, c *ExecutionColumns) error) ([]*PartError, error) {
+	return scan(f, Executions, want, workers, executionSpecs, executionFill, use)
+}
+
+// ScanCreations reads the wanted columns of the creations likewise.
+func (f *Folder) ScanCreations(want Columns, workers int, use func(worker int, c *CreationColumns) error) ([]*PartError, error) {
+	return scan(f, Creations, want, workers, creationSpecs, creationFill, use)
+}
+
+// partState is what earlier scans found out about a part.
+type partState struct {
+	checked Columns    // whose pages have been held against the limits
+	rows    int64      // that could be read, if bad
+	bad     *PartError // nil: whole so far
+}
+
+// scanner is one scan of a table.
+type scanner[C any] struct {
+	folder *Folder
+	table  Table
+	want   Columns
+	specs  []columnSpec
+	fill   []func(*C, *column, int) error
+	use    func(int, *C) error
+	next   atomic.Int64 // the part to read next
+	mu     sync.Mutex
+	bad    []*PartError
+	err    error // of use
+}
+
+func scan[C any](f *Folder, t Table, want Columns, workers int, specs []columnSpec, fill []func(*C, *column, int) error, use func(int, *C) error) ([]*PartError, error) {
+	s := &scanner[C]{folder: f, table: t, want: want, fill: fill, use: use}
+	for i, spec := range specs {
+		if want&(1<<i) != 0 {
+			s.specs = append(s.specs, spec)
+		}
+	}
+	var group sync.WaitGroup
+	for worker := range min(max(workers, 1), len(f.parts[t])) {
+		group.Go(func() { s.work(worker) })
+	}
+	group.Wait()
+	return s.bad, s.err
+}
+
+func (s *scanner[C]) work(worker int) {
+	var c C
+	parts := s.folder.parts[s.table]
+	for {
+		i := int(s.next.Add(1)) - 1
+		if i >= len(parts) {
+			return
+		}
+		if !s.part(worker, &c, s.folder.path(s.table, parts[i])) {
+			return
+		}
+	}
+}
+
+// part reads one part and tells whether to go on.
+func (s *scanner[C]) part(worker int, c *C, path string) bool {
+	state := s.folder.state(path)
+	bad := withPart(path, func(pf *parquet.File, done *int64) error {
+		if missing := s.want &^ state.checked; missing != 0 {
+			if err := checkPages(pf, pf.Size(), pf, s.columnsOf(pf, missing)); err != nil {
+				return err
+			}
+		}
+		return eachRun(pf, s.specs, done, func(cols []column, n int) error {
+			if state.bad != nil && *done+int64(n) > state.rows {
+				return state.bad.Err
+			}
+			if err := fill(c, s.want, s.fill, cols, n); err != nil {
+				return err
+			}
+			return callersError(s.use(worker, c))
+		})
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var stop stopError
+	switch {
+	case bad == nil:
+	case errors.As(bad.Err, &stop):
+		s.err = errors.Join(s.err, stop.error)
+		s.next.Store(int64(len(s.folder.parts[s.table])))
+	default:
+		s.bad = append(s.bad, bad)
+	}
+	s.folder.learn(path, s.want, bad)
+	return s.err == nil
+}
+
+// columnsOf are the places in the file of the columns of the set.
+func (s *scanner[C]) columnsOf(pf *parquet.File, set Columns) []int {
+	var out []int
+	names := executionSpecs
+	if s.table == Creations {
+		names = creationSpecs
+	}
+	for i, spec := range names {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		if leaf, ok := pf.Schema().Lookup(spec.name); ok {
+			out = append(out, leaf.ColumnIndex)
+		}
+	}
+	return out
+}
+
+// state is what is known of a part.
+func (f *Folder) state(path string) partState {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.scanned[path]
+}
+
+// learn keeps what a scan found out about a part. The rows of a damaged one are
+// those before the damage that the first scan met.
+func (f *Folder) learn(path string, read Columns, bad *PartError) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.scanned == nil {
+		f.scanned = map[string]partState{}
+	}
+	state := f.scanned[path]
+	state.checked |= read
+	if bad != nil {
+		if state.bad == nil || bad.done < state.rows {
+			state.rows = bad.done
+		}
+		if state.bad == nil {
+			state.bad = bad
+		}
+	}
+	f.scanned[path] = state
+}
