@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stackagent/internal/wire"
+	"stackagent/shadow/store"
 )
 
 // ClassCounts are the exact counts of one class.
@@ -12,11 +13,14 @@ type ClassCounts struct {
 	Class         *Class // nil in the sum over all classes
 	Created       uint64 // constructions that succeeded
 	Failed        uint64 // constructions that ended by an exception
-	Executions    uint64 // executions recorded, running ones included
+	Executions    uint64 // executions, running and summarised ones included
 	Running       uint64 // executions that had not ended when the program did
 	Threw         uint64 // executions that ended by an exception
 	Distinct      uint64 // tasks executed at least once
 	NeverExecuted uint64 // created and not executed
+
+	first     uint64 // first executions of tasks whose creation was seen
+	takenBack uint64 // recorded creations that failed or were withdrawn
 }
 
 func (c *ClassCounts) add(o *ClassCounts) {
@@ -29,83 +33,27 @@ func (c *ClassCounts) add(o *ClassCounts) {
 	c.NeverExecuted += o.NeverExecuted
 }
 
-// idSet is a set of task ids. Ids are given out in blocks of consecutive
-// numbers, so 64 of them share a word.
-type idSet struct {
-	words map[uint64]*uint64
-	key   uint64
-	word  *uint64 // that of key; consecutive ids come one after another
-}
-
-func newIDSet() *idSet { return &idSet{words: map[uint64]*uint64{}} }
-
-func (s *idSet) at(id uint64, create bool) *uint64 {
-	key := id >> 6
-	if s.word != nil && s.key == key {
-		return s.word
-	}
-	w := s.words[key]
-	if w == nil {
-		if !create {
-			return nil
-		}
-		w = new(uint64)
-		s.words[key] = w
-	}
-	s.key, s.word = key, w
-	return w
-}
-
-// add tells whether id is new.
-func (s *idSet) add(id uint64) bool {
-	w, bit := s.at(id, true), uint64(1)<<(id&63)
-	if *w&bit != 0 {
-		return false
-	}
-	*w |= bit
-	return true
-}
-
-func (s *idSet) has(id uint64) bool {
-	w := s.at(id, false)
-	return w != nil && *w&(1<<(id&63)) != 0
-}
-
-func (s *idSet) remove(id uint64) bool {
-	if !s.has(id) {
-		return false
-	}
-	*s.at(id, false) &^= 1 << (id & 63)
-	return true
-}
-
 // Counts are the exact counts of each class that has any, in the order of class
-// ids, and their sum. Both big tables are read; memory is a few bits a task.
+// ids, and their sum. Where executions tell which is a task's first, classes
+// and flags are all that is read; of sessions of older agents the task ids are,
+// and memory is a few bits a task.
 func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) {
-	byID := map[uint32]*ClassCounts{}
-	of := func(id uint32) *ClassCounts {
-		c := byID[id]
-		if c == nil {
-			c = &ClassCounts{Class: s.classOf(id)}
-			byID[id] = c
-		}
-		return c
-	}
-	executed := newIDSet()
-	err := s.Executions(func(c *Chunk) error {
-		for i, id := range c.TaskID {
-			countExecution(of(c.Class[i]), wire.ExecutionFlags(c.Flags[i]), executed.add(id))
-		}
-		return nil
-	})
-	if err != nil {
+	t := &tally{s: s, byID: map[uint32]*ClassCounts{}}
+	if err := t.executions(); err != nil {
 		return nil, ClassCounts{}, err
 	}
-	if err := s.countCreations(of, executed); err != nil {
+	if err := t.summaries(); err != nil {
 		return nil, ClassCounts{}, err
 	}
-	all, sum := make([]ClassCounts, 0, len(byID)), ClassCounts{}
-	for _, c := range byID {
+	count := t.creationsByID
+	if t.told {
+		count = t.creationsByFlags
+	}
+	if err := count(); err != nil {
+		return nil, ClassCounts{}, err
+	}
+	all, sum := make([]ClassCounts, 0, len(t.byID)), ClassCounts{}
+	for _, c := range t.byID {
 		all = append(all, *c)
 		sum.add(c)
 	}
@@ -113,45 +61,190 @@ func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) {
 	return all, sum, nil
 }
 
-// countCreations counts the constructions. A withdrawal does not say the class
-// and may be read before what it withdraws: withdrawn ones are taken out after.
-func (s *Session) countCreations(of func(uint32) *ClassCounts, executed *idSet) error {
-	created, withdrawn := newIDSet(), newIDSet()
-	err := s.Creations(func(c *CreationChunk) error {
-		for i, id := range c.TaskID {
-			flags := wire.CreationFlags(c.Flags[i])
-			if flags&wire.Withdrawn != 0 {
-				withdrawn.add(id)
-				continue
+// tally is the state of a count.
+type tally struct {
+	s    *Session
+	byID map[uint32]*ClassCounts
+	told bool // executions tell which is their task's first
+}
+
+func (t *tally) of(id uint32) *ClassCounts {
+	c := t.byID[id]
+	if c == nil {
+		c = &ClassCounts{Class: t.s.classOf(id)}
+		t.byID[id] = c
+	}
+	return c
+}
+
+// byFlags counts rows by class and flags: how many of a class have which flags.
+type byFlags map[uint32]map[uint16]uint64
+
+func (b byFlags) add(class []uint32, flags []uint16) {
+	start := 0
+	for i := range class {
+		if class[i] == class[start] && flags[i] == flags[start] {
+			continue
+		}
+		b.count(class[start], flags[start], uint64(i-start))
+		start = i
+	}
+	if len(class) > 0 {
+		b.count(class[start], flags[start], uint64(len(class)-start))
+	}
+}
+
+func (b byFlags) count(class uint32, flags uint16, n uint64) {
+	m := b[class]
+	if m == nil {
+		m = map[uint16]uint64{}
+		b[class] = m
+	}
+	m[flags] += n
+}
+
+// executions counts the recorded executions.
+func (t *tally) executions() error {
+	counts := make([]byFlags, Workers())
+	err := t.s.ScanExecutions(store.ExecutionClass|store.ExecutionFlags, func(worker int, c *Chunk) error {
+		if counts[worker] == nil {
+			counts[worker] = byFlags{}
+		}
+		counts[worker].add(c.Class, c.Flags)
+		return nil
+	})
+	for _, b := range counts {
+		for class, m := range b {
+			for flags, n := range m {
+				t.of(class).executed(wire.ExecutionFlags(flags), n)
+				t.told = t.told || flags&uint16(wire.First) != 0
 			}
-			countCreation(of(c.Class[i]), id, flags&wire.Failed != 0, created, executed)
+		}
+	}
+	return err
+}
+
+// executed counts n executions with these flags.
+func (c *ClassCounts) executed(flags wire.ExecutionFlags, n uint64) {
+	c.Executions += n
+	if flags&wire.Running != 0 {
+		c.Running += n
+	}
+	if flags&wire.Threw != 0 {
+		c.Threw += n
+	}
+	if flags&wire.First != 0 {
+		c.Distinct += n
+		if flags&wire.CreationUnseen == 0 {
+			c.first += n
+		}
+	}
+}
+
+// creationsByFlags counts the constructions of a session whose executions tell
+// which is the first of a task whose creation was seen.
+func (t *tally) creationsByFlags() error {
+	counts := make([]byFlags, Workers())
+	err := t.s.ScanCreations(store.CreationClass|store.CreationFlags, func(worker int, c *CreationChunk) error {
+		if counts[worker] == nil {
+			counts[worker] = byFlags{}
+		}
+		counts[worker].add(c.Class, c.Flags)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	withdrawals := false
+	for _, b := range counts {
+		for class, m := range b {
+			for flags, n := range m {
+				switch f := wire.CreationFlags(flags); {
+				case f&wire.Withdrawn != 0:
+					withdrawals = true
+				case f&wire.Failed != 0:
+					t.of(class).Failed += n
+					t.of(class).takenBack += n
+				default:
+					t.of(class).Created += n
+				}
+			}
+		}
+	}
+	if withdrawals {
+		if err := t.withdraw(func(c *ClassCounts, _ uint64) { c.takenBack++ }); err != nil {
+			return err
+		}
+	}
+	for _, c := range t.byID {
+		// What was lost can leave one without the other.
+		c.Created -= min(c.Created, c.takenBack)
+		c.NeverExecuted = c.Created - min(c.Created, c.first)
+	}
+	return nil
+}
+
+// withdraw calls take for each recorded creation that was withdrawn. A
+// withdrawal does not say the class and may be read before what it withdraws.
+func (t *tally) withdraw(take func(c *ClassCounts, id uint64)) error {
+	const columns = store.CreationTaskID | store.CreationClass | store.CreationFlags
+	withdrawn := newIDSet()
+	err := t.s.scanCreations(columns, 1, func(_ int, c *CreationChunk) error {
+		for i, flags := range c.Flags {
+			if wire.CreationFlags(flags)&wire.Withdrawn != 0 {
+				withdrawn.add(c.TaskID[i])
+			}
 		}
 		return nil
 	})
-	if err != nil || len(withdrawn.words) == 0 {
+	if err != nil {
 		return err
 	}
-	return s.Creations(func(c *CreationChunk) error {
+	return t.s.scanCreations(columns, 1, func(_ int, c *CreationChunk) error {
 		for i, id := range c.TaskID {
-			if c.Flags[i] == 0 && withdrawn.has(id) && created.remove(id) {
-				of(c.Class[i]).uncreate(executed.has(id))
+			if c.Flags[i] == 0 && withdrawn.remove(id) {
+				take(t.of(c.Class[i]), id)
 			}
 		}
 		return nil
 	})
 }
 
-func countExecution(n *ClassCounts, flags wire.ExecutionFlags, first bool) {
-	n.Executions++
-	if first {
-		n.Distinct++
+// creationsByID counts the constructions of a session whose executions do not
+// tell which is their task's first: by the ids of the tasks.
+func (t *tally) creationsByID() error {
+	executed, created := newIDSet(), newIDSet()
+	err := t.s.scanExecutions(store.ExecutionTaskID|store.ExecutionClass, 1, func(_ int, c *Chunk) error {
+		for i, id := range c.TaskID {
+			if executed.add(id) {
+				t.of(c.Class[i]).Distinct++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	if flags&wire.Running != 0 {
-		n.Running++
+	withdrawals := false
+	err = t.s.scanCreations(store.CreationTaskID|store.CreationClass|store.CreationFlags, 1, func(_ int, c *CreationChunk) error {
+		for i, id := range c.TaskID {
+			flags := wire.CreationFlags(c.Flags[i])
+			if flags&wire.Withdrawn != 0 {
+				withdrawals = true
+				continue
+			}
+			countCreation(t.of(c.Class[i]), id, flags&wire.Failed != 0, created, executed)
+		}
+		return nil
+	})
+	if err != nil || !withdrawals {
+		return err
 	}
-	if flags&wire.Threw != 0 {
-		n.Threw++
-	}
+	return t.withdraw(func(c *ClassCounts, id uint64) {
+		if created.remove(id) {
+			c.uncreate(executed.has(id))
+		}
+	})
 }
 
 // countCreation counts a construction; the record of a failed one cancels the

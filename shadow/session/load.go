@@ -114,10 +114,6 @@ func (s *Session) loadThreads() error {
 	for i := range s.Threads {
 		s.threads.set(s.Threads[i].ID, i)
 	}
-	counts, _ := s.folder.CountThreads() // damage is reported, once, when the rows are read
-	for i := range s.Threads {
-		s.Threads[i].Executions = counts[s.Threads[i].ID]
-	}
 	return s.loadServiceThreads()
 }
 

@@ -16,19 +16,18 @@ type Class struct {
 
 // Thread is a Java thread, or a service thread of the JVM (JavaID 0).
 type Thread struct {
-	ID         uint32 // 0 for a service thread of the JVM
-	JavaID     int64
-	OSID       int32
-	Name       string
-	Group      string
-	Class      string
-	Kind       string // "application", "main", "gc", "compiler", "vm", "other"
-	Daemon     bool
-	Virtual    bool
-	StartNs    units.MonoNs // 0: before the agent looked
-	EndNs      units.MonoNs // 0: alive at the end of the session
-	CPU        units.Ns     // units.NotMeasured where not known
-	Executions int64
+	ID      uint32 // 0 for a service thread of the JVM
+	JavaID  int64
+	OSID    int32
+	Name    string
+	Group   string
+	Class   string
+	Kind    string // "application", "main", "gc", "compiler", "vm", "other"
+	Daemon  bool
+	Virtual bool
+	StartNs units.MonoNs // 0: before the agent looked
+	EndNs   units.MonoNs // 0: alive at the end of the session
+	CPU     units.Ns     // units.NotMeasured where not known
 }
 
 // Label is the thread's name with its Java id, "pool-1-thread-2#31".
@@ -37,8 +36,9 @@ func (t Thread) Label() string { return label(t.Name, t.JavaID, t.OSID) }
 // Pause is a garbage collection pause.
 type Pause struct{ StartNs, EndNs units.MonoNs }
 
-// Chunk is a run of executions in columns; all slices have the same length.
-// Slices are reused between calls: copy what is kept.
+// Chunk is a run of executions in columns; all slices have the same length, but
+// those of columns that were not asked for are empty. Slices are reused between
+// calls: copy what is kept.
 type Chunk struct {
 	TaskID      []uint64
 	OuterTaskID []uint64 // 0: outermost
@@ -55,7 +55,7 @@ type Chunk struct {
 }
 
 // Len is the number of executions in c.
-func (c *Chunk) Len() int { return len(c.TaskID) }
+func (c *Chunk) Len() int { return max(len(c.TaskID), len(c.Class)) }
 
 // CreationChunk is a run of creations in columns.
 type CreationChunk struct {

@@ -33,36 +33,6 @@ func (f *Folder) ReadExecutions(use func(*ExecutionColumns) error) (bad []*PartE
 	})
 }
 
-// CountThreads counts the executions of each thread; it reads that column only.
-func (f *Folder) CountThreads() (map[uint32]int64, []*PartError) {
-	counts := map[uint32]int64{}
-	buf := make([]uint32, readRows)
-	bad, _ := f.each(Executions, func(pf *parquet.File, done *int64) error {
-		return eachRun(pf, []columnSpec{{"thread", false, false}}, done, func(cols []column, n int) error {
-			if err := read32(&cols[0], buf[:n]); err != nil {
-				return err
-			}
-			countRuns(counts, buf[:n])
-			return nil
-		})
-	})
-	return counts, bad
-}
-
-// countRuns counts with one map access per run of equal ids.
-func countRuns(counts map[uint32]int64, ids []uint32) {
-	start := 0
-	for i := range ids {
-		if ids[i] != ids[start] {
-			counts[ids[start]] += int64(i - start)
-			start = i
-		}
-	}
-	if len(ids) > 0 {
-		counts[ids[start]] += int64(len(ids) - start)
-	}
-}
-
 // ReadCreations streams the creations likewise.
 func (f *Folder) ReadCreations(use func(*CreationColumns) error) (bad []*PartError, err error) {
 	var c CreationColumns

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"runtime"
+
+	"stackagent/shadow/store"
+)
+
+// maxWorkers bounds the goroutines of a scan, each of which has its own state.
+const maxWorkers = 4
+
+// Workers is the number of goroutines on which scans run.
+func Workers() int { return min(runtime.GOMAXPROCS(0), maxWorkers) }
+
+// ScanExecutions reads the wanted columns of all executions, in no order; the
+// others are empty. use is called from several goroutines at once, each with
+// its own number, 0 to Workers()-1. Chunks are reused between calls. Scans of a
+// damaged session give the same rows each time, whatever the columns, unless a
+// later one finds more damage.
+func (s *Session) ScanExecutions(want store.Columns, use func(worker int, c *Chunk) error) error {
+	return s.scanExecutions(want, Workers(), use)
+}
+
+// ScanCreations reads the wanted columns of all creations likewise.
+func (s *Session) ScanCreations(want store.Columns, use func(worker int, c *CreationChunk) error) error {
+	return s.scanCreations(want, Workers(), use)
+}
+
+// scanExecutions with one worker keeps the order of the batches.
+func (s *Session) scanExecutions(want store.Columns, workers int, use func(worker int, c *Chunk) error) error {
+	bad, err := s.folder.ScanExecutions(want, workers, func(w int, c *store.ExecutionColumns) error { return use(w, (*Chunk)(c)) })
+	s.warnRows(bad)
+	return err
+}
+
+func (s *Session) scanCreations(want store.Columns, workers int, use func(worker int, c *CreationChunk) error) error {
+	bad, err := s.folder.ScanCreations(want, workers, func(w int, c *store.CreationColumns) error { return use(w, (*CreationChunk)(c)) })
+	s.warnRows(bad)
+	return err
+}
