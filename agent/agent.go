@@ -5,7 +5,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -150,6 +149,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		Auth: publish.Auth{Token: a.token, CredsFile: a.options.Creds, TLSCA: a.options.TLSCA,
 			TLSCert: a.options.TLSCert, TLSKey: a.options.TLSKey},
 		MaxBytes: bufferBytes,
+		Spool:    a.spool(),
 		Grace:    noticeAfter,
 		Notice:   jvmti.Say,
 	})
@@ -199,12 +199,8 @@ func (a *Agent) Death() {
 	if err := a.collector.Finish(ctx, running, exitNoteNormal); err != nil {
 		jvmti.Say(err.Error())
 	}
-	if left, err := a.publisher.Flush(ctx); err != nil && !errors.Is(err, publish.ErrClosed) {
-		what, remedy := a.publisher.Trouble()
-		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are lost; %s",
-			what, left.Batches, uint64(left.Batches)+a.publisher.Stats().Acknowledged, remedy))
-	}
-	a.publisher.Close()
+	_, _ = a.publisher.Flush(ctx) // what is left is kept
+	a.keep()
 }
 
 // exitContext bounds the wait at exit, closely once the bus is known to be away.

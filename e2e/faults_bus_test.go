@@ -87,7 +87,7 @@ func TestFaultBusDies(t *testing.T) {
 			t.Errorf("exit %d, stdout %q", exit, out)
 		}
 		t.Logf("ended %v after the shadow", time.Since(began))
-		agentLines(t, java.stderr.String(), 2, "can not be reached", "are lost", "shadow serve")
+		agentLines(t, java.stderr.String(), 2, "can not be reached", "are kept in", "shadow deliver")
 		if r := readable(t, dir); r.Executions < 1 {
 			t.Error("nothing of what had been stored can be read")
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -139,10 +140,24 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// agentFlag is the -agentpath option with settings.
+// agentFlag is the -agentpath option with settings; what the bus does not take
+// goes with the test.
 func agentFlag(t *testing.T, settings ...string) string {
 	t.Helper()
+	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "spool=") }) {
+		settings = append(settings, "spool="+privateFolder(t))
+	}
 	return "-agentpath:" + testjvm.Library(t) + "=" + strings.Join(settings, ",")
+}
+
+// privateFolder is a new folder that the agent takes for its spool file.
+func privateFolder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "spool")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // The shadow is killed in mid-run and comes back: the program notices nothing,

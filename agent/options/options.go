@@ -35,6 +35,9 @@ type Options struct {
 	TLSCert   string
 	TLSKey    string
 
+	Spool      string // folder for batches that the bus does not take; "": the default one, SpoolOff: none
+	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
+
 	Detail   Detail
 	Overflow Overflow
 	Strict   bool // a wrong option keeps the JVM from starting

@@ -57,6 +57,8 @@ var keys = map[string]setter{
 	"tlsca":     text(func(o *Options) *string { return &o.TLSCA }),
 	"tlscert":   text(func(o *Options) *string { return &o.TLSCert }),
 	"tlskey":    text(func(o *Options) *string { return &o.TLSKey }),
+	"spool":     setSpool,
+	"spoolsize": setSpoolSize,
 	"detail":    choice(func(o *Options) *Detail { return &o.Detail }, DetailAuto, DetailAll, DetailSummary),
 	"overflow":  choice(func(o *Options) *Overflow { return &o.Overflow }, OverflowBlock, OverflowDrop),
 	"strict":    boolean(func(o *Options) *bool { return &o.Strict }),

@@ -32,7 +32,7 @@ func (o *outage) begin(now time.Time, cause error) {
 func (o *outage) tell(now time.Time) {
 	if o.on && !o.told && now.Sub(o.since) >= o.grace {
 		o.told = true
-		o.say(fmt.Sprintf("the bus at %s %s; the program runs on, records wait in memory, trying again and again", o.url, reason(o.cause)))
+		o.say(fmt.Sprintf("the bus at %s %s; the program runs on, records wait, trying again and again", o.url, reason(o.cause)))
 	}
 }
 

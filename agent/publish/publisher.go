@@ -2,16 +2,19 @@
 // ids, a bounded number in flight, resent until acknowledged, which means
 // stored.
 //
-// It lives in somebody's JVM: one goroutine of its own beside those of the
-// client library, bounded memory, nothing written but through Config.Notice,
-// and a panic ends the publishing, not the program.
+// It lives in somebody's JVM: two goroutines of its own beside those of the
+// client library (one sends, one reads and writes the spool file), bounded memory
+// and a bounded file, nothing written but through Config.Notice, and a panic ends
+// the publishing, not the program.
 //
 // Order and loss. Batches may arrive out of order or twice (the receiver goes
 // by the sequence number and the message id). A batch that was accepted by
-// Offer is never dropped while the Publisher lives, with one exception: one
-// that the server says is too large for it (Stats.Rejected). When the buffer
-// is full, Offer refuses, before the batch's number is spent: the caller keeps
+// Offer is never dropped while the Publisher lives, with two exceptions: one
+// that the server says is too large for it, and one that the disk of the spool
+// file gives back damaged (Stats.Rejected, Stats.Damaged). When memory and file
+// are full, Offer refuses, before the batch's number is spent: the caller keeps
 // it and offers it again, and decides what becomes of the records after it.
+// What is not delivered in the end, Keep leaves in the file.
 package publish
 
 import (
@@ -40,6 +43,7 @@ type Config struct {
 	Auth    Auth
 
 	MaxBytes int           // memory for batches not yet acknowledged; default 64 MiB
+	Spool    Spool         // where batches wait beyond half of that
 	InFlight int           // batches sent and not yet acknowledged; default 32
 	AckWait  time.Duration // a batch not acknowledged after this is sent again; default 4 s
 
@@ -60,20 +64,11 @@ const (
 )
 
 const (
-	forcedBytes   = 4 << 20 // what Offer takes beyond MaxBytes with force
-	overheadBytes = 256     // of a message, beside its bytes
-	firstBackoff  = 50 * time.Millisecond
-	lastBackoff   = 2 * time.Second
-	look          = 250 * time.Millisecond // longest time between two looks at what is in flight
+	forcedBytes  = 4 << 20 // what Offer takes beyond MaxBytes with force
+	firstBackoff = 50 * time.Millisecond
+	lastBackoff  = 2 * time.Second
+	look         = 250 * time.Millisecond // longest time between two looks at what is in flight
 )
-
-// message is a batch on its way.
-type message struct {
-	seq  uint64
-	data []byte
-}
-
-func (m message) bytes() int { return len(m.data) + overheadBytes }
 
 // Publisher sends batches. Its methods are safe for concurrent use.
 type Publisher struct {
@@ -82,10 +77,8 @@ type Publisher struct {
 	shown string // URL as shown to users, without credentials
 
 	mu       sync.Mutex
-	waiting  []message           // not in flight, oldest first
-	open     map[uint64]struct{} // sequences waiting and in flight
-	bytes    int                 // of them
-	changed  chan struct{}       // closed and replaced when bytes shrinks or on closing
+	queue                  // what is not acknowledged
+	changed  chan struct{} // closed and replaced when the queue shrinks or on closing
 	closed   bool
 	stats    Stats
 	away     bool
@@ -93,7 +86,8 @@ type Publisher struct {
 	remedy   string        // what to do about it
 	poked    chan struct{} // wakes the goroutine
 	stop     context.CancelFunc
-	finished chan struct{}
+	finished chan struct{} // the goroutine that sends has ended
+	spooler  *spooler      // nil: no spool file
 }
 
 // Stats are sums since the start.
@@ -102,6 +96,8 @@ type Stats struct {
 	Bytes        uint64 // of them
 	Resent       uint64 // batches sent again
 	Rejected     uint64 // batches too large for the server, dropped
+	Spooled      uint64 // batches written to the spool file
+	Damaged      uint64 // of these, not read back whole, dropped
 }
 
 // New checks the configuration and starts connecting in the background; that
@@ -114,12 +110,16 @@ func New(cfg Config) (*Publisher, error) {
 		return nil, fmt.Errorf("publish: %w", err)
 	}
 	cfg.defaults()
-	p := &Publisher{cfg: cfg, open: map[uint64]struct{}{}, changed: make(chan struct{}), poked: make(chan struct{}, 1), finished: make(chan struct{})}
+	p := &Publisher{cfg: cfg, queue: newQueue(cfg.MaxBytes), changed: make(chan struct{}), poked: make(chan struct{}, 1), finished: make(chan struct{})}
 	if err := p.configure(); err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
+	if cfg.Spool.MaxBytes > 0 {
+		p.spooler = newSpooler(p)
+		go p.spooler.run(ctx)
+	}
 	go p.run(ctx)
 	return p, nil
 }
@@ -162,10 +162,9 @@ func (p *Publisher) Offer(seq uint64, msg []byte, force bool) error {
 	case p.bytes > 0 && p.bytes+m.bytes() > limit:
 		return ErrFull
 	}
-	p.bytes += m.bytes()
-	p.open[seq] = struct{}{}
-	p.waiting = append(p.waiting, m)
+	p.push(m, p.spooler != nil)
 	p.poke()
+	p.spooler.poke()
 	return nil
 }
 
@@ -185,7 +184,7 @@ type Undelivered struct {
 // returns what is not. The error is nil if nothing is left, otherwise that of
 // ctx or ErrClosed.
 func (p *Publisher) Flush(ctx context.Context) (Undelivered, error) {
-	err := p.wait(ctx, func() bool { return p.bytes == 0 })
+	err := p.wait(ctx, func() bool { return len(p.open) == 0 })
 	u := p.undelivered()
 	if u.Batches == 0 {
 		return u, nil
@@ -240,8 +239,8 @@ func (p *Publisher) Stats() Stats {
 	return p.stats
 }
 
-// Close ends publishing; what is not acknowledged by then is given up. It does
-// not wait for the network.
+// Close ends publishing; what is not acknowledged by then is given up, unless
+// Keep was called before. It does not wait for the network.
 func (p *Publisher) Close() {
 	p.stop()
 	p.shut()
@@ -274,7 +273,7 @@ func (p *Publisher) poke() {
 func (p *Publisher) undelivered() Undelivered {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	u := Undelivered{Batches: len(p.open), Bytes: p.bytes}
+	u := Undelivered{Batches: len(p.open), Bytes: p.bytes + p.filed}
 	for seq := range p.open {
 		if u.First == 0 || seq < u.First {
 			u.First = seq

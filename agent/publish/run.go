@@ -143,13 +143,13 @@ func (s *sender) reap(now time.Time) {
 	}
 }
 
-// release frees the memory of messages that are done with; with the lock held.
+// release forgets messages that are done with; with the lock held.
 func (s *sender) release(list ...message) {
 	for _, m := range list {
-		s.bytes -= m.bytes()
-		delete(s.open, m.seq)
+		s.forget(m)
 	}
 	s.wake()
+	s.spooler.poke()
 }
 
 // acknowledged accounts for messages that the bus has stored.
@@ -167,7 +167,7 @@ func (s *sender) acknowledged(list []message) {
 func (s *sender) putBack(back []message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = append(back, s.waiting...)
+	s.head = append(back, s.head...)
 	s.stats.Resent += uint64(len(back))
 }
 
@@ -223,13 +223,11 @@ func (s *sender) send(now time.Time) {
 func (s *sender) take() (message, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.waiting) == 0 {
-		return message{}, false
+	m, ok := s.pop()
+	if s.low() {
+		s.spooler.poke()
 	}
-	m := s.waiting[0]
-	s.waiting[0] = message{}
-	s.waiting = s.waiting[1:]
-	return m, true
+	return m, ok
 }
 
 func (s *sender) fly(m message) error {

@@ -1,0 +1,42 @@
+package agent
+
+import (
+	"fmt"
+
+	"stackagent/agent/options"
+	"stackagent/agent/publish"
+	"stackagent/jvmti"
+)
+
+// spool is where batches wait that the bus does not take and memory does not hold.
+func (a *Agent) spool() publish.Spool {
+	switch {
+	case a.options.Spool == options.SpoolOff:
+		return publish.Spool{}
+	case a.options.SpoolBytes > 0:
+		return publish.Spool{Folder: a.options.Spool, MaxBytes: a.options.SpoolBytes}
+	}
+	return publish.Spool{Folder: a.options.Spool, MaxBytes: publish.DefaultSpoolBytes}
+}
+
+// keep ends the publishing and says what becomes of batches that were not delivered.
+func (a *Agent) keep() {
+	what, remedy := a.publisher.Trouble()
+	delivered := a.publisher.Stats().Acknowledged
+	kept, err := a.publisher.Keep()
+	if kept.Batches > 0 {
+		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are kept in %s; `shadow deliver %s` stores them, and so does a `shadow serve` on this machine at that address",
+			what, kept.Batches, uint64(kept.Batches+kept.Lost)+delivered, kept.Path, kept.Path))
+	}
+	if kept.Lost == 0 {
+		if err != nil {
+			jvmti.Say(err.Error())
+		}
+		return
+	}
+	why := ""
+	if err != nil {
+		why = " (" + err.Error() + ")"
+	}
+	jvmti.Say(fmt.Sprintf("%s: %d of %d batches are lost%s; %s", what, kept.Lost, uint64(kept.Batches+kept.Lost)+delivered, why, remedy))
+}

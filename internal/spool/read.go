@@ -1,0 +1,186 @@
+package spool
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/wire"
+)
+
+// Reasons why a file is not read.
+var (
+	ErrInUse    = errors.New("the JVM that writes this spool file still runs")
+	ErrNotSpool = errors.New("not a spool file")
+)
+
+// Bounds of what a reader takes from a file that may not be ours.
+const (
+	maxBatches  = 1 << 20
+	maxDamaged  = 1 << 12 // places that look like a frame and are none
+	windowBytes = 256 << 10
+)
+
+// Left is a spool file whose writer has ended, locked while it is open.
+type Left struct {
+	Meta    Meta
+	Batches []Ref // by sequence, each once
+	Damaged int   // frames that were begun and are not whole
+	f       *os.File
+}
+
+// Open locks and reads a file. ErrInUse: its JVM still runs; ErrNotSpool: it
+// has no description.
+func Open(path string) (*Left, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, fmt.Errorf("spool file: %w", err)
+	}
+	l, err := open(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return l, nil
+}
+
+func open(f *os.File) (*Left, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrNotSpool
+	}
+	if err := lock(f, 0); err != nil {
+		return nil, fmt.Errorf("%w (%v)", ErrInUse, err)
+	}
+	l, err := scan(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	l.f = f
+	return l, nil
+}
+
+// scan finds the whole frames of a file of size bytes.
+func scan(r io.ReaderAt, size int64) (*Left, error) {
+	head, err := readFrame(r, 0)
+	if err != nil || head.seq != 0 {
+		return nil, fmt.Errorf("%w: it does not begin with a description", ErrNotSpool)
+	}
+	l := &Left{}
+	if err := json.Unmarshal(head.data, &l.Meta); err != nil {
+		return nil, fmt.Errorf("%w: its description: %w", ErrNotSpool, err)
+	}
+	if err := errors.Join(wire.ValidSession(l.Meta.Session), wire.ValidProcess(l.Meta.Process)); err != nil {
+		return nil, fmt.Errorf("%w: its description: %w", ErrNotSpool, err)
+	}
+	for at := int64(headerSize + len(head.data)); ; {
+		at, err = find(r, at, size)
+		if err != nil || at < 0 {
+			break
+		}
+		fr, err := readFrame(r, at)
+		if err != nil || fr.seq == 0 {
+			at++
+			if l.Damaged++; l.Damaged > maxDamaged {
+				return nil, fmt.Errorf("%w: more than %d damaged places", ErrNotSpool, maxDamaged)
+			}
+			continue
+		}
+		if len(l.Batches) == maxBatches {
+			return nil, fmt.Errorf("%w: more than %d batches", ErrNotSpool, maxBatches)
+		}
+		l.Batches = append(l.Batches, Ref{at, len(fr.data), fr.seq})
+		at += headerSize + int64(len(fr.data))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the spool file: %w", err)
+	}
+	slices.SortStableFunc(l.Batches, func(a, b Ref) int { return cmp.Compare(a.seq, b.seq) })
+	l.Batches = slices.CompactFunc(l.Batches, func(a, b Ref) bool { return a.seq == b.seq })
+	return l, nil
+}
+
+// find returns where the next magic stands at or behind at, -1 if nowhere.
+func find(r io.ReaderAt, at, size int64) (int64, error) {
+	window := make([]byte, windowBytes)
+	for at < size {
+		n, err := r.ReadAt(window[:min(windowBytes, size-at)], at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return -1, err
+		}
+		if i := bytes.Index(window[:n], []byte(magic)); i >= 0 {
+			return at + int64(i), nil
+		}
+		if n < windowBytes {
+			return -1, nil
+		}
+		at += int64(n - len(magic) + 1) // one may begin at the window's end
+	}
+	return -1, nil
+}
+
+// frame is one that is whole.
+type frame struct {
+	seq  uint64
+	data []byte
+}
+
+func readFrame(r io.ReaderAt, at int64) (frame, error) {
+	damaged := func(why string) (frame, error) {
+		return frame{}, fmt.Errorf("at byte %d: %w: %s", at, ErrDamaged, why)
+	}
+	var h [headerSize]byte
+	if _, err := r.ReadAt(h[:], at); errors.Is(err, io.EOF) {
+		return damaged("the file ends in it")
+	} else if err != nil {
+		return frame{}, fmt.Errorf("reading the spool file: %w", err)
+	}
+	n := binary.LittleEndian.Uint32(h[4:])
+	if string(h[:4]) != magic || n > maxFrame {
+		return damaged("no batch begins there")
+	}
+	data := make([]byte, n)
+	if _, err := r.ReadAt(data, at+headerSize); errors.Is(err, io.EOF) && n > 0 {
+		return damaged("the file ends in it")
+	} else if err != nil && n > 0 {
+		return frame{}, fmt.Errorf("reading the spool file: %w", err)
+	}
+	if checksum(h[8:16], data) != binary.LittleEndian.Uint32(h[16:]) {
+		return damaged("its checksum is wrong")
+	}
+	return frame{binary.LittleEndian.Uint64(h[8:]), data}, nil
+}
+
+// Read returns the batch at r.
+func (l *Left) Read(r Ref) ([]byte, error) {
+	fr, err := readFrame(l.f, r.offset)
+	if err != nil {
+		return nil, err
+	}
+	return fr.data, nil
+}
+
+// Path of the file.
+func (l *Left) Path() string { return l.f.Name() }
+
+// Close gives up the lock and leaves the file.
+func (l *Left) Close() error { return l.f.Close() }
+
+// Remove deletes the file, when all of it is delivered.
+func (l *Left) Remove() error {
+	if err := errors.Join(os.Remove(l.f.Name()), l.f.Close()); err != nil {
+		return fmt.Errorf("removing the spool file: %w", err)
+	}
+	return nil
+}
