@@ -102,7 +102,11 @@ func (s *Session) loadPauses() error {
 
 func (s *Session) loadThreads() error {
 	rows := map[uint32]Thread{}
-	bad, err := s.folder.ReadThreads(func(r *store.Thread) { rows[r.ID] = javaThread(r) })
+	bad, err := s.folder.ReadThreads(func(r *store.Thread) {
+		t := javaThread(r)
+		t.addCounts(r, rows[r.ID])
+		rows[r.ID] = t
+	})
 	s.warnAll(bad)
 	if err != nil {
 		return err
@@ -173,6 +177,17 @@ func javaThread(r *store.Thread) Thread {
 		t.EndNs = units.MonoNs(*r.EndNs)
 	}
 	return t
+}
+
+// addCounts takes over what the agent counted; a description without counts
+// leaves those of the one before.
+func (t *Thread) addCounts(r *store.Thread, before Thread) {
+	if r.Executions == nil || r.Creations == nil || r.Lost == nil {
+		t.Counted, t.Produced, t.Lost = before.Counted, before.Produced, before.Lost
+		return
+	}
+	t.Counted, t.Lost = true, uint64(*r.Lost)
+	t.Produced = store.Counts{Executions: uint64(*r.Executions), Creations: uint64(*r.Creations)}
 }
 
 func orNotMeasured(v *int64) units.Ns {

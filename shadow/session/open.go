@@ -65,7 +65,7 @@ func Open(dir string) (*Session, error) {
 		s.warn(n)
 	}
 	s.countRows()
-	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses} {
+	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.countSummarised} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("opening the session %s: %w", dir, err)
 		}
@@ -122,10 +122,14 @@ func (s *Session) countRows() {
 	for _, x := range []struct {
 		table store.Table
 		count *uint64
-	}{{store.Executions, &s.Manifest.Stored.Executions}, {store.Creations, &s.Manifest.Stored.Creations}} {
+		told  uint64 // by summaries
+	}{
+		{store.Executions, &s.Manifest.Stored.Executions, s.Manifest.Summarised.Executions},
+		{store.Creations, &s.Manifest.Stored.Creations, s.Manifest.Summarised.Creations},
+	} {
 		n, bad := s.folder.Rows(x.table)
 		s.warnAll(bad)
-		rows, want := uint64(n), *x.count
+		rows, want := uint64(n), *x.count-min(*x.count, x.told)
 		switch {
 		case rows < want:
 			missing += want - rows
@@ -133,10 +137,10 @@ func (s *Session) countRows() {
 		case rows > want:
 			s.warn(fmt.Sprintf("%d rows of %v are newer than the manifest: the shadow was cut off or is still writing", rows-want, x.table))
 		}
-		*x.count = rows
+		*x.count = rows + x.told
 	}
 	s.lose(missing)
-	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads} {
+	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets} {
 		n, _ := s.folder.Rows(t) // damage is told when the rows are read
 		if want := s.Manifest.Rows[t.String()]; uint64(n) < want {
 			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-uint64(n), t))

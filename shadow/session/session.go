@@ -4,6 +4,7 @@ package session
 
 import (
 	"stackagent/internal/units"
+	"stackagent/shadow/store"
 )
 
 // Class is a task class of the session.
@@ -28,6 +29,12 @@ type Thread struct {
 	StartNs units.MonoNs // 0: before the agent looked
 	EndNs   units.MonoNs // 0: alive at the end of the session
 	CPU     units.Ns     // units.NotMeasured where not known
+
+	// Counted says that the agent told what the thread produced; Produced and
+	// Lost include summarised and lost events then.
+	Counted  bool
+	Produced store.Counts
+	Lost     uint64 // events, of these, that its ring had no room for
 }
 
 // Label is the thread's name with its Java id, "pool-1-thread-2#31".

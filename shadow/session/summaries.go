@@ -1,9 +1,12 @@
 package session
 
 import (
+	"fmt"
+
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/store"
 )
 
 // Summary stands for the executions and creations of one class in one thread
@@ -27,5 +30,59 @@ type Measure struct {
 	Count        uint64
 	SumNs        units.Ns
 	MinNs, MaxNs units.Ns           // over all that the thread's cell has counted until ToNs
-	Buckets      []loglinear.Bucket // ascending, none empty
+	Buckets      []loglinear.Bucket // ascending, none empty; nil where they can no longer be read
+}
+
+// Summaries calls f with all summaries in the order of the batches, which for
+// each class and thread is that of their intervals. What f is given is its own.
+func (s *Session) Summaries(f func(*Summary) error) error {
+	var without uint64
+	bad, err := s.folder.ReadSummaries(func(w *store.WholeSummary) error {
+		x := summary(w)
+		for i := range x.Measures {
+			if m := &x.Measures[i]; m.Count > 0 && m.Buckets == nil {
+				without += m.Count
+			}
+		}
+		return f(x)
+	})
+	s.warnAll(bad)
+	if without > 0 {
+		s.warn(fmt.Sprintf("the distribution of %d measured values of summarised executions can not be read; counts and sums can", without))
+	}
+	return err
+}
+
+func summary(w *store.WholeSummary) *Summary {
+	x := &Summary{
+		Class: w.Class, Thread: w.Thread, Flags: wire.SummaryFlags(w.Flags), FromNs: units.MonoNs(w.FromNs), ToNs: units.MonoNs(w.ToNs),
+		Executions: w.Executions, First: w.First, Threw: w.Threw, Cut: w.Cut, CreationUnseen: w.CreationUnseen,
+		Creations: w.Creations, Failed: w.Failed, Withdrawn: w.Withdrawn,
+		Measures: make([]Measure, len(w.Measures)),
+	}
+	for i, m := range w.Measures {
+		x.Measures[i] = Measure(m)
+	}
+	return x
+}
+
+// countSummarised compares what the summaries hold with what the manifest
+// promises, and counts what is missing as lost.
+func (s *Session) countSummarised() error {
+	var held store.Counts
+	bad, err := s.folder.ReadSummaryRows(func(r *store.Summary) {
+		n := r.Events()
+		held.Executions += n.Executions
+		held.Creations += n.Creations
+	})
+	s.warnAll(bad)
+	m := &s.Manifest
+	if want := m.Summarised; held.Sum() < want.Sum() {
+		s.warn(fmt.Sprintf("summaries of %d executions and creations are missing: parts of the session are damaged or gone", want.Sum()-held.Sum()))
+		s.lose(want.Sum() - held.Sum())
+	}
+	m.Stored.Executions += held.Executions - m.Summarised.Executions
+	m.Stored.Creations += held.Creations - m.Summarised.Creations
+	m.Summarised = held
+	return err
 }

@@ -68,6 +68,12 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 		return encodeSmall(w, p.Pauses, p.Clock)
 	case OSThreads:
 		return encodeSmall(w, p.OSThreads, p.Clock)
+	case Summaries:
+		return encodeSmall(w, p.Summaries, p.Clock)
+	case Measures:
+		return encodeSmall(w, p.Measures, p.Clock)
+	case Buckets:
+		return encodeSmall(w, p.Buckets, p.Clock)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }

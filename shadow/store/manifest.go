@@ -58,11 +58,20 @@ type Manifest struct {
 	DurationNs units.Ns     `json:"duration_ns"`  // EndNs - StartNs
 
 	Metrics      []string          `json:"metrics"`
-	NotAvailable map[string]string `json:"not_available"` // metric -> why
+	NotAvailable map[string]string `json:"not_available"`    // metric -> why
+	Detail       string            `json:"detail,omitempty"` // the agent's option: "all", "auto" or "summary"; empty: not told
 
 	Produced Counts `json:"produced"` // by the agent's own count
-	Stored   Counts `json:"stored"`   // rows in the parts
-	Lost     Lost   `json:"lost"`
+	Stored   Counts `json:"stored"`   // rows in the parts, and what summaries stand for
+	// Summarised is the part of Stored that is told by summaries only.
+	Summarised Counts `json:"summarised"`
+	Lost       Lost   `json:"lost"`
+	// Virtual is what virtual threads produced and lost, together; nil: the
+	// agent did not say. It is part of Produced and Lost.
+	Virtual *ThreadCounts `json:"virtual,omitempty"`
+	// Balance holds what each thread produced against what is stored; nil
+	// before the end of the session.
+	Balance *Balance `json:"balance,omitempty"`
 	// Rows counts the rows of the small tables by the names of their files, to
 	// tell when parts have gone.
 	Rows         map[string]uint64 `json:"rows,omitempty"`
@@ -103,6 +112,11 @@ type Counts struct {
 // Sum of both.
 func (c Counts) Sum() uint64 { return c.Executions + c.Creations }
 
+func (c *Counts) add(o Counts) {
+	c.Executions += o.Executions
+	c.Creations += o.Creations
+}
+
 // Lost says what was produced but is not in the parts. For a session that is
 // whole, produced = stored + events.
 type Lost struct {
@@ -113,6 +127,9 @@ type Lost struct {
 	Reported uint64            `json:"reported"` // events that the agent itself could not deliver
 	ByReason map[string]uint64 `json:"by_reason,omitempty"`
 	InGaps   uint64            `json:"in_gaps"` // events of batches that never arrived
+	// ByThread is what was lost behind the rings, by thread, ascending: [thread,
+	// events]; thread 0: virtual threads together. Part of Reported.
+	ByThread [][2]uint64 `json:"by_thread,omitempty"`
 	// Unaccounted is produced - stored - Reported of a session that ended in
 	// order, where no batch is missing to explain it. Anything but 0 is a fault of
 	// the agent or of the shadow. (Before the end, records are on their way.)

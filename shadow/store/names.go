@@ -17,7 +17,7 @@ import (
 )
 
 // MaxSeq bounds a batch's sequence number; larger ones are not believed.
-const MaxSeq = 1 << 62
+const MaxSeq = 1 << 48
 
 // ErrBadName is a session name that could not be a folder or a subject.
 var ErrBadName = errors.New("not a valid session name")
@@ -57,10 +57,13 @@ const (
 	Threads
 	Pauses
 	OSThreads
+	Summaries
+	Measures
+	Buckets
 	numTables
 )
 
-var tableNames = [numTables]string{"executions", "creations", "classes", "threads", "pauses", "os_threads"}
+var tableNames = [numTables]string{"executions", "creations", "classes", "threads", "pauses", "os_threads", "summaries", "measures", "buckets"}
 
 // String is the prefix of the table's files.
 func (t Table) String() string {
@@ -70,7 +73,7 @@ func (t Table) String() string {
 	return "table " + strconv.Itoa(int(t))
 }
 
-var partRE = regexp.MustCompile(`^(executions|creations|classes|threads|pauses|os_threads)-([1-9][0-9]{0,18})-([1-9][0-9]{0,18})\.parquet$`)
+var partRE = regexp.MustCompile(`^(executions|creations|classes|threads|pauses|os_threads|summaries|measures|buckets)-([1-9][0-9]{0,18})-([1-9][0-9]{0,18})\.parquet$`)
 
 // PartName is the file name of the part of t that holds the batches from..to.
 func PartName(t Table, from, to uint64) string {

@@ -215,16 +215,27 @@ func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*Pa
 	return bad, nil
 }
 
-// readSmall reads a small table whole.
+// readSmall reads a small table whole, row by row.
 func readSmall[T any](f *Folder, t Table, row func(*T)) ([]*PartError, error) {
+	return readRuns(f, t, func(rows []T) error {
+		for i := range rows {
+			row(&rows[i])
+		}
+		return nil
+	})
+}
+
+// readRuns reads a small table whole. An error of use ends the reading and is
+// returned. The rows are reused.
+func readRuns[T any](f *Folder, t Table, use func([]T) error) ([]*PartError, error) {
 	return f.each(t, func(pf *parquet.File, done *int64) error {
 		r := parquet.NewGenericReader[T](pf)
 		defer r.Close()
 		buf := make([]T, 256)
 		for {
 			n, err := r.Read(buf)
-			for i := range buf[:n] {
-				row(&buf[i])
+			if err := use(buf[:n]); err != nil {
+				return stopError{err}
 			}
 			*done += int64(n)
 			clear(buf)

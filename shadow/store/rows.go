@@ -43,6 +43,13 @@ type Thread struct {
 	StartNs *int64 `parquet:"start_ns"` // nil: before the agent looked
 	EndNs   *int64 `parquet:"end_ns"`   // nil: alive when the row was written
 	CPUNs   *int64 `parquet:"cpu_ns"`   // nil: not measured
+
+	// What the thread produced by the agent's own count, lost and summarised
+	// events included, and how many of it its ring had no room for. nil: the
+	// agent did not say; it says it of virtual threads together.
+	Executions *int64 `parquet:"executions"`
+	Creations  *int64 `parquet:"creations"`
+	Lost       *int64 `parquet:"lost"`
 }
 
 // Pause is a row of the pauses table.
@@ -59,6 +66,53 @@ type OSThread struct {
 	RunNs *int64 `parquet:"run_ns"` // runnable, waiting for a CPU; nil: not measured
 }
 
+// Summary is a row of the summaries table; see wire.Summary.
+type Summary struct {
+	ID             uint64 `parquet:"summary,delta"` // of the session, see SummaryID
+	Class          uint32 `parquet:"class,delta"`
+	Thread         uint32 `parquet:"thread,delta"`
+	Flags          uint32 `parquet:"flags,delta"` // wire.SummaryFlags
+	FromNs         int64  `parquet:"from_ns,delta"`
+	ToNs           int64  `parquet:"to_ns,delta"`
+	Executions     uint64 `parquet:"executions,delta"`
+	First          uint64 `parquet:"first,delta"`
+	Threw          uint64 `parquet:"threw,delta"`
+	Cut            uint64 `parquet:"cut,delta"`
+	CreationUnseen uint64 `parquet:"creation_unseen,delta"`
+	Creations      uint64 `parquet:"creations,delta"`
+	Failed         uint64 `parquet:"failed,delta"`
+	Withdrawn      uint64 `parquet:"withdrawn,delta"`
+}
+
+// Events is what the summary stands for in the counts of a session.
+func (s *Summary) Events() Counts {
+	return Counts{Executions: s.Executions, Creations: s.Creations + s.Failed + s.Withdrawn}
+}
+
+// SummaryID numbers entry i of the batch seq in the session: whatever comes
+// again has the same number.
+func SummaryID(seq uint64, i int) uint64 { return seq*wire.MaxSummaries + uint64(i) }
+
+// Measure is a row of the measures table: one metric of a summary.
+type Measure struct {
+	Summary uint64 `parquet:"summary,delta"`
+	Metric  string `parquet:"metric,dict"`
+	Count   uint64 `parquet:"count,delta"` // executions measured
+	SumNs   int64  `parquet:"sum_ns,delta"`
+	MinNs   int64  `parquet:"min_ns,delta"` // extremes over all that the agent's cell has counted until to_ns
+	MaxNs   int64  `parquet:"max_ns,delta"`
+}
+
+// Bucket is a row of the buckets table: how many executions of a measure lie
+// between two values, both included.
+type Bucket struct {
+	Summary   uint64 `parquet:"summary,delta"`
+	Metric    string `parquet:"metric,dict"`
+	LowestNs  int64  `parquet:"lowest_ns,delta"`
+	HighestNs int64  `parquet:"highest_ns,delta"`
+	Count     uint64 `parquet:"count,delta"`
+}
+
 // Part is what a run of consecutive batches brought, on its way to the disk.
 type Part struct {
 	Range
@@ -68,12 +122,15 @@ type Part struct {
 	Threads    []Thread
 	Pauses     []Pause
 	OSThreads  []OSThread
+	Summaries  []Summary // ascending by ID, as are the two that follow
+	Measures   []Measure
+	Buckets    []Bucket
 	Clock      []wire.ClockPair // the knots of the clock that its times rest on
 }
 
 // rows tells how many rows of t are in p.
 func (p *Part) rows(t Table) int {
-	return [numTables]int{len(p.Executions), len(p.Creations), len(p.Classes), len(p.Threads), len(p.Pauses), len(p.OSThreads)}[t]
+	return [numTables]int{len(p.Executions), len(p.Creations), len(p.Classes), len(p.Threads), len(p.Pauses), len(p.OSThreads), len(p.Summaries), len(p.Measures), len(p.Buckets)}[t]
 }
 
 // ExecutionColumns is a run of executions in columns of equal length. They are

@@ -25,6 +25,8 @@ type Writer struct {
 	// rows are not written again when their batches come again.
 	adopted [numTables]Ranges
 	stored  [numTables]uint64
+	// summarised is what the stored summaries stand for.
+	summarised Counts
 }
 
 // OpenWriter creates the folder root/folder for the session name, or goes on
@@ -94,6 +96,13 @@ func (w *Writer) adopt() error {
 			w.Note(b.Error())
 		}
 	}
+	bad, err := f.ReadSummaryRows(func(s *Summary) { w.summarised.add(s.Events()) })
+	if err != nil {
+		return err
+	}
+	for _, b := range bad {
+		w.Note(b.Error())
+	}
 	w.count()
 	return nil
 }
@@ -151,14 +160,19 @@ func (w *Writer) Commit(p *Part) error {
 	if err := syncDir(w.dir); err != nil { // the parts before the manifest that names them
 		return err
 	}
-	before, stored := w.Manifest, w.stored
+	before, stored, summarised := w.Manifest, w.stored, w.summarised
 	w.Manifest.Sequences = append(Ranges(nil), w.Manifest.Sequences...) // the old list stays for a failure
 	w.Manifest.Sequences.Add(p.From, p.To)
 	for t := range added {
 		w.stored[t] += added[t]
 	}
+	if added[Summaries] > 0 {
+		for i := range p.Summaries {
+			w.summarised.add(p.Summaries[i].Events())
+		}
+	}
 	if err := w.CommitManifest(); err != nil {
-		w.Manifest.Sequences, w.stored = before.Sequences, stored
+		w.Manifest.Sequences, w.stored, w.summarised = before.Sequences, stored, summarised
 		w.count()
 		return err
 	}
@@ -173,7 +187,9 @@ func (w *Writer) CommitManifest() error {
 }
 
 func (w *Writer) count() {
+	w.Manifest.Summarised = w.summarised
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
+	w.Manifest.Stored.add(w.summarised)
 	w.Manifest.Rows = map[string]uint64{}
 	for t := Classes; t < numTables; t++ {
 		w.Manifest.Rows[t.String()] = w.stored[t]
