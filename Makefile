@@ -25,7 +25,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # go test now and then fails with "context deadline exceeded" though nothing was found.
 FUZZTIME ?= 5000x
 
-.PHONY: all check demo test unit race e2e e2e-full lint fuzz bench soak deps clean help
+.PHONY: all check demo test unit race e2e e2e-full lint fuzz bench bench-diff soak deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -34,7 +34,8 @@ help:
 	@echo 'make unit race e2e lint    the parts of make test'
 	@echo 'make e2e-full   every example on every JDK and collector, also -Xint, -Xcomp, -Xcheck:jni'
 	@echo 'make fuzz       every fuzz target for FUZZTIME (now $(FUZZTIME)) each'
-	@echo 'make bench      ns per task against the plain JVM and its own recorder'
+	@echo 'make bench      what profiling costs: writes docs/benchmarks.md (PARTS=task,real,start,shadow,query QUICK=1)'
+	@echo 'make bench-diff what became slower since BASE=REF (default: the last commit)'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make clean'
 
@@ -104,9 +105,14 @@ e2e-full: all
 fuzz: $(HELPER)
 	scripts/fuzz.sh $(FUZZTIME)
 
+# Writes the tables of docs/benchmarks.md; with QUICK=1 it only tries the harness and prints them.
 bench: all
-	$(GO) test -run '^$$' -bench . -benchtime 0.5s ./internal/wire ./agent/... ./shadow/store ./granularity/...
-	$(GO) run ./scripts/bench
+	$(GO) run ./scripts/bench $(if $(PARTS),-parts '$(PARTS)') $(if $(ROUNDS),-rounds $(ROUNDS)) \
+		$(if $(QUICK),-quick,-page docs/benchmarks.md)
+
+# Slower than BASE? Exits 1 when something is, by more than 10 %.
+bench-diff: $(HELPER)
+	$(GO) run ./scripts/bench/diff $(if $(QUICK),-quick) $(or $(BASE),HEAD)
 
 soak: all
 	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e

@@ -1,153 +1,161 @@
-// Command bench prints what a task costs under stackagent, next to the plain
-// JVM and the JVM's own recorder in the same run: nanoseconds a task, and the ratio to the
-// plain JVM. Medians of alternating rounds.
+// Command bench measures what profiling costs, next to the plain JVM and to
+// other tools in the same run, and writes the tables of docs/benchmarks.md.
 //
-//	go run ./scripts/bench [-rounds 3] [-only direct,pool]
+//	go run ./scripts/bench [-parts task,real,start,shadow,query] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	"stackagent/internal/testjvm"
+	"stackagent/scripts/bench/measure"
+	"stackagent/scripts/bench/part"
+	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/tool"
 )
 
-// peer is a way to run the program: what comes before the class path.
-type peer struct {
-	name   string
-	minJDK int
-	line   func(jdk testjvm.JDK, dir string) []string
+// section is a part of the page.
+type section struct {
+	name string
+	run  func(context.Context, part.Config) (string, error)
 }
 
-var peers = []peer{
-	{"plain", 17, func(jdk testjvm.JDK, _ string) []string { return []string{jdk.Tool("java")} }},
-	{"stackagent", 17, func(jdk testjvm.JDK, dir string) []string {
-		return []string{filepath.Join("bin", "shadow"), "run", "--quiet", "-o", filepath.Join(dir, "session"), "--", jdk.Tool("java")}
-	}},
-	{"JFR method timing", 25, func(jdk testjvm.JDK, dir string) []string { return recorder(jdk, dir, "method-timing") }},
-	{"JFR method trace", 25, func(jdk testjvm.JDK, dir string) []string { return recorder(jdk, dir, "method-trace") }},
+// parts in the order of the page.
+var parts = []section{
+	{"task", part.Task},
+	{"real", part.Real},
+	{"start", part.Start},
+	{"shadow", part.Shadow},
+	{"query", part.Query},
 }
 
-// recorder counts (or traces) the bodies of the tasks. compute() stands for
-// exec(), which the recorder does not see.
-func recorder(jdk testjvm.JDK, dir, what string) []string {
-	filter := what + "=Main$Job::run;Main$Small::run;Main$Fib::compute"
-	return []string{jdk.Tool("java"), "-Xlog:jfr*=off", "-XX:StartFlightRecording:filename=" + filepath.Join(dir, "x.jfr") + "," + filter}
+type flags struct {
+	parts, only, page, scratch, jdks, bin string
+	rounds                                int
+	quick                                 bool
 }
 
 func main() {
-	rounds := flag.Int("rounds", 3, "runs of each, alternating")
-	only := flag.String("only", "direct,pool,fj,vt", "workloads")
+	if len(os.Args) > 1 && os.Args[1] == measure.Trampoline {
+		os.Exit(measure.Inner(os.Args[2:]))
+	}
+	var f flags
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "what to measure")
+	flag.StringVar(&f.only, "only", "", "of the parts task, real and start only these workloads, joined with commas")
+	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
+	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: only printed)")
+	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for what is written meanwhile")
+	flag.StringVar(&f.bin, "bin", "bin", "folder of shadow and libstackagent.so")
+	flag.IntVar(&f.rounds, "rounds", 0, "runs of each (default: as many as each part needs)")
+	flag.BoolVar(&f.quick, "quick", false, "try the harness: small programs, two rounds; the figures mean little")
 	flag.Parse()
-	if err := bench(*rounds, strings.Split(*only, ",")); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := bench(ctx, f); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(rounds int, workloads []string) error {
-	jdks, err := testjvm.Find()
+// words splits a list of the command line.
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func bench(ctx context.Context, f flags) error {
+	wanted := words(f.parts)
+	for _, w := range wanted {
+		if !slices.ContainsFunc(parts, func(p section) bool { return p.name == w }) {
+			return fmt.Errorf("there is no part %q", w)
+		}
+	}
+	c, err := config(f)
 	if err != nil {
 		return err
 	}
-	for _, jdk := range jdks {
-		classes, err := os.MkdirTemp("", "bench-")
+	defer os.RemoveAll(c.Scratch)
+	var failed []error
+	for _, p := range parts {
+		if !slices.Contains(wanted, p.name) {
+			continue
+		}
+		started := time.Now()
+		text, err := p.run(ctx, c)
+		if err == nil {
+			err = publish(f.page, p.name, describe(ctx, c, started)+text)
+		}
 		if err != nil {
-			return fmt.Errorf("making a folder for classes: %w", err)
+			failed = append(failed, fmt.Errorf("part %s: %w", p.name, err))
 		}
-		defer os.RemoveAll(classes)
-		javac := exec.Command(jdk.Tool("javac"), "-d", classes, filepath.Join("examples", "peers", "Main.java"))
-		if out, err := javac.CombinedOutput(); err != nil {
-			return fmt.Errorf("compiling examples/peers (run in the tree's top folder): %w\n%s", err, out)
-		}
-		if err := table(jdk, classes, rounds, workloads); err != nil {
-			return err
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
-// table measures and prints one JDK.
-func table(jdk testjvm.JDK, classes string, rounds int, workloads []string) error {
-	fmt.Printf("\n%s: ns a task, median of %d alternating runs (ratio to plain)\n", jdk.Full, rounds)
-	w := tabwriter.NewWriter(os.Stdout, 2, 0, 2, ' ', tabwriter.AlignRight)
-	header := []string{""}
-	for _, p := range peers {
-		if jdk.Version >= p.minJDK {
-			header = append(header, p.name)
-		}
-	}
-	fmt.Fprintln(w, strings.Join(header, "\t")+"\t")
-	for _, load := range workloads {
-		if load == "vt" && jdk.Version < 21 {
-			continue
-		}
-		runs := make([][]float64, len(peers))
-		for range rounds {
-			for i, p := range peers {
-				if jdk.Version < p.minJDK {
-					continue
-				}
-				ns, err := run(p, jdk, classes, load)
-				if err != nil {
-					return err
-				}
-				runs[i] = append(runs[i], ns)
-			}
-		}
-		fmt.Fprintln(w, load+"\t"+cells(runs))
-	}
-	return w.Flush()
-}
-
-// cells formats the medians of one line; the first is the base of the ratios.
-func cells(runs [][]float64) string {
-	var b strings.Builder
-	base := median(runs[0])
-	for i, r := range runs {
-		switch {
-		case len(r) == 0:
-			continue
-		case i == 0:
-			fmt.Fprintf(&b, "%.1f\t", base)
-		default:
-			fmt.Fprintf(&b, "%.1f (%.1fx)\t", median(r), median(r)/base)
-		}
-	}
-	return b.String()
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	return s[len(s)/2]
-}
-
-func run(p peer, jdk testjvm.JDK, classes, load string) (float64, error) {
-	dir, err := os.MkdirTemp("", "bench-run-")
+func config(f flags) (part.Config, error) {
+	root, err := filepath.Abs(".")
 	if err != nil {
-		return 0, fmt.Errorf("making a folder for a run: %w", err)
+		return part.Config{}, err
 	}
-	defer os.RemoveAll(dir)
-	line := append(p.line(jdk, dir), "-cp", classes, "Main", load)
-	var stderr bytes.Buffer
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	if _, err := os.Stat(filepath.Join(root, "scripts", "bench", "main.go")); err != nil {
+		return part.Config{}, fmt.Errorf("run it in the tree's top folder: %w", err)
+	}
+	c := part.Config{
+		Root: root, Rounds: f.rounds, Quick: f.quick, Only: words(f.only), Log: os.Stderr,
+	}
+	bin, err := filepath.Abs(f.bin)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, stderr.String())
+		return c, err
 	}
-	last := strings.Fields(string(out)) // the recorder may print before it
-	if len(last) == 0 {
-		return 0, fmt.Errorf("%s: %w", strings.Join(line, " "), errors.New("printed nothing"))
+	c.Bin = tool.Binaries{Shadow: filepath.Join(bin, "shadow"), Agent: filepath.Join(bin, "libstackagent.so")}
+	if c.JDKs, err = testjvm.Find(); err != nil {
+		return c, err
 	}
-	return strconv.ParseFloat(last[len(last)-1], 64)
+	if only := words(f.jdks); len(only) > 0 {
+		c.JDKs = slices.DeleteFunc(c.JDKs, func(j testjvm.JDK) bool { return !slices.Contains(only, fmt.Sprint(j.Version)) })
+	}
+	if len(c.JDKs) == 0 {
+		return c, errors.New("no JDK found: set JAVA_HOME")
+	}
+	scratch, err := filepath.Abs(f.scratch)
+	if err != nil {
+		return c, err
+	}
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
+		return c, fmt.Errorf("making the folder for measurements: %w", err)
+	}
+	c.Scratch, err = os.MkdirTemp(scratch, "bench-")
+	return c, err
+}
+
+// publish prints text and puts it into the page.
+func publish(page, name, text string) error {
+	fmt.Println(text)
+	if page == "" {
+		return nil
+	}
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return fmt.Errorf("reading the page: %w", err)
+	}
+	changed, err := table.Replace(string(old), name, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", page, err)
+	}
+	return os.WriteFile(page, []byte(changed), 0o644)
 }

@@ -17,6 +17,7 @@ $1
 
 OUTDIR      the folder of the session (default ./shadow-$name; must not exist)
 PROFILE=0   run the program without the agent
+PRINT=1     do not run it: print the folder to run it in and java's arguments, a NUL after each
 THREADS=N   threads of the program (default: the number of CPUs)
 SHADOW=...  the command to use (default bin/shadow)
 SHADOW_FLAGS=...  more options of \`shadow run\`
@@ -61,6 +62,10 @@ driver() {
 
 # profile JAVA_ARGS...: runs java under `shadow run`, or plainly with PROFILE=0.
 profile() {
+    if [ "${PRINT:-0}" = 1 ]; then
+        printf '%s\0' "$PWD" "$@"
+        return
+    fi
     if [ "${PROFILE:-1}" = 0 ]; then
         # shellcheck disable=SC2086 # flags are words
         exec java ${JAVA_FLAGS:-} "$@"

@@ -1,0 +1,98 @@
+// Package part holds the benchmarks, a part each: they measure and return
+// their section of the page as Markdown.
+package part
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"stackagent/internal/testjvm"
+	"stackagent/scripts/bench/measure"
+	"stackagent/scripts/bench/tool"
+)
+
+// Config is what the parts share.
+type Config struct {
+	Root    string // of the tree
+	Scratch string // for what is written while measuring; on a disk with room
+	Bin     tool.Binaries
+	JDKs    []testjvm.JDK // oldest first
+	Rounds  int           // 0: each part's own number
+	Quick   bool          // to try the harness: few rounds, small programs, figures not to be published
+	Only    []string      // workloads; empty: all
+	Log     io.Writer     // progress
+}
+
+// rounds are the usual ones, unless told otherwise.
+func (c Config) rounds(usual int) int {
+	switch {
+	case c.Rounds > 0:
+		return c.Rounds
+	case c.Quick:
+		return 2
+	}
+	return usual
+}
+
+// pick is full, or quick where the harness is only tried.
+func pick[T any](c Config, full, quick T) T {
+	if c.Quick {
+		return quick
+	}
+	return full
+}
+
+func (c Config) wants(name string) bool {
+	for _, o := range c.Only {
+		if o == name {
+			return true
+		}
+	}
+	return len(c.Only) == 0
+}
+
+func (c Config) say(format string, args ...any) { fmt.Fprintf(c.Log, format+"\n", args...) }
+
+// alternate runs n things in rounds, each once a round, beginning with another
+// one each round: what changes on the machine meanwhile meets all alike.
+func alternate(rounds, n int, run func(round, i int) error) error {
+	for round := range rounds {
+		for k := range n {
+			if err := run(round, (round+k)%n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inScratch calls f with a new folder that is removed afterwards.
+func (c Config) inScratch(f func(dir string) error) error {
+	dir, err := os.MkdirTemp(c.Scratch, "run-")
+	if err != nil {
+		return fmt.Errorf("making a folder for a run: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	return f(dir)
+}
+
+// compile compiles the benchmarks' Java programs with the oldest JDK, so that
+// all run the same byte code.
+func (c Config) compile(ctx context.Context) (classes string, err error) {
+	sources, err := filepath.Glob(filepath.Join(c.Root, "scripts", "bench", "java", "*.java"))
+	if err != nil || len(sources) == 0 {
+		return "", fmt.Errorf("no Java programs in scripts/bench/java: %w", err)
+	}
+	classes = filepath.Join(c.Scratch, "classes")
+	args := append([]string{c.JDKs[0].Tool("javac"), "-Xlint:all", "-Werror", "-d", classes}, sources...)
+	if _, err := measure.Run(ctx, measure.Command{Args: args}); err != nil {
+		return "", err
+	}
+	return classes, nil
+}
+
+// newest is the youngest JDK found.
+func (c Config) newest() testjvm.JDK { return c.JDKs[len(c.JDKs)-1] }

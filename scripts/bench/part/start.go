@@ -1,0 +1,95 @@
+package part
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"stackagent/scripts/bench/stat"
+	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/tool"
+)
+
+// manyClasses is how many classes the large program loads.
+const manyClasses = 10_000
+
+// Start measures what the start of a program costs.
+func Start(ctx context.Context, c Config) (string, error) {
+	classes, err := c.compile(ctx)
+	if err != nil {
+		return "", err
+	}
+	tools := []tool.Tool{
+		tool.Plain(),
+		tool.Stackagent("stackagent", c.Bin),
+		tool.Idle(c.Bin),
+		tool.FlightRecorder("JFR, its default settings", ""),
+	}
+	rounds := c.rounds(21)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Medians of %d runs each, in turns: wall time of the JVM from its start to its end, in milliseconds. "+
+		"*With the shadow*: of `shadow run` as a whole, until the session is complete.\n", rounds)
+	for _, jdk := range c.JDKs {
+		for _, prepare := range c.startPrograms(ctx, classes) {
+			if !c.wants(prepare.name) {
+				continue
+			}
+			p, err := prepare.get()
+			if err != nil {
+				return "", err
+			}
+			p.JDK = jdk
+			runs, err := c.compareWhole(ctx, p, tools, rounds)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(startText(p, tools, runs))
+		}
+	}
+	return b.String(), nil
+}
+
+func (c Config) startPrograms(ctx context.Context, classes string) []lazy {
+	return []lazy{
+		{"empty", func() (program, error) { return c.own("empty", "a program that does nothing", classes, "Empty"), nil }},
+		{"pmd-version", func() (program, error) {
+			p, err := c.real(ctx, "pmd", "`pmd --version`")
+			for i, a := range p.Args {
+				if a == "check" {
+					p.Args = append(p.Args[:i:i], "--version")
+					break
+				}
+			}
+			p.name = "pmd-version"
+			return p, err
+		}},
+		{"classes", func() (program, error) {
+			return c.own("classes", fmt.Sprintf("a program that loads %s classes of the JDK", table.Grouped(manyClasses)), classes,
+				"ManyClasses", strconv.Itoa(manyClasses)), nil
+		}},
+	}
+}
+
+func startText(p program, tools []tool.Tool, runs [][]wholeRun) string {
+	t := table.Table{Head: []string{p.name, "JVM ms", "added ms", "times plain", "CPU ms of the JVM added", "with the shadow ms"}}
+	ms := func(of func(wholeRun) float64) func(wholeRun) float64 {
+		return func(r wholeRun) float64 { return 1000 * of(r) }
+	}
+	base := runs[0]
+	for i, x := range tools {
+		r := runs[i]
+		row := []string{x.Name, table.Interval(stat.OfMedian(figures(r, ms(wholeWall))))}
+		if i > 0 {
+			row = append(row,
+				table.Interval(stat.Difference(figures(r, ms(wholeWall)), figures(base, ms(wholeWall)))),
+				table.Interval(stat.Ratio(figures(r, wholeWall), figures(base, wholeWall))),
+				table.Interval(stat.Difference(figures(r, ms(wholeCPU)), figures(base, ms(wholeCPU)))))
+		}
+		if r[0].shadowPeak > 0 {
+			row = append(row, table.Number(stat.Median(figures(r, ms(wholeWhole)))))
+		}
+		t.Add(row...)
+	}
+	return fmt.Sprintf("\n**%s**, JDK %s: %s.\n\n%s", p.name, p.JDK.Full, p.what, t.String())
+}

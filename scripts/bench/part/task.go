@@ -1,0 +1,175 @@
+package part
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"stackagent/internal/testjvm"
+	"stackagent/scripts/bench/stat"
+	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/tool"
+)
+
+// workload is one of java/Tasks.java.
+type workload struct {
+	name, what string
+	class      string
+	body       string // the method that is the task's execution
+	minJDK     int
+	quick      int // the size of an iteration when the harness is tried
+}
+
+var workloads = []workload{
+	{"exec", "one thread executes tasks made before", "Tasks$Small", "run", 17, 200_000},
+	{"create", "one thread creates tasks, none is executed", "Tasks$Small", "run", 17, 200_000},
+	{"both", "one thread creates each task and executes it", "Tasks$Small", "run", 17, 200_000},
+	{"pool", "a pool of 2 threads executes empty tasks", "Tasks$Job", "run", 17, 50_000},
+	{"fj", "fork/join, fib(29) on 2 threads: 1,664,079 tasks created, 832,040 executed", "Tasks$Fib", "compute", 17, 22},
+	{"us10", "a pool of 2 threads executes tasks of some 10 µs", "Tasks$Spin", "run", 17, 2_000},
+	{"vt", "a virtual thread per empty task", "Tasks$Job", "run", 21, 20_000},
+}
+
+// taskRun is what one JVM told of one workload.
+type taskRun struct {
+	Median, Min, CPU float64 // ns a task: of the iterations' wall time, and CPU of the JVM
+	Shadow           float64 // ns a task: CPU of the shadow process, over all of the run
+	Recorded         float64 // share of the events
+	OneByOne         float64 // share of the executions with a record of their own
+}
+
+// taskTools are those that are compared, the plain JVM first.
+func taskTools(c Config) []tool.Tool {
+	tools := []tool.Tool{
+		tool.Plain(),
+		tool.Stackagent("stackagent (default)", c.Bin),
+		tool.Stackagent("stackagent, detail=all", c.Bin, "--detail", "all"),
+		tool.Stackagent("stackagent, detail=summary", c.Bin, "--detail", "summary"),
+		tool.Stackagent("stackagent, metric=wall", c.Bin, "--metric", "wall"),
+		tool.FlightRecorder("JFR method trace", "method-trace"),
+		tool.FlightRecorder("JFR method timing", "method-timing"),
+	}
+	if t, found := tool.AsyncProfiler(); found {
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// Task measures what a task costs under each tool.
+func Task(ctx context.Context, c Config) (string, error) {
+	classes, err := c.compile(ctx)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Medians of %d JVMs each, started in turns; a JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
+		c.rounds(7), iterations, pick(c, warmupMs, 100))
+	for _, jdk := range c.JDKs {
+		for _, w := range workloads {
+			if jdk.Version < w.minJDK || !c.wants(w.name) {
+				continue
+			}
+			text, err := taskTable(ctx, c, jdk, w, classes)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
+		}
+	}
+	return b.String(), nil
+}
+
+func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w workload, classes string) (string, error) {
+	var tools []tool.Tool
+	for _, t := range taskTools(c) {
+		if jdk.Version >= t.MinJDK {
+			tools = append(tools, t)
+		}
+	}
+	runs := make([][]taskRun, len(tools))
+	failed := make([]error, len(tools))
+	err := alternate(c.rounds(7), len(tools), func(round, i int) error {
+		if failed[i] != nil {
+			return nil
+		}
+		r, err := c.taskRun(ctx, tools[i], jdk, w, classes)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && i == 0:
+			return err // nothing to compare with
+		case err != nil:
+			failed[i] = err
+			c.say("%s %s: %s failed: %v", jdk, w.name, tools[i].Name, err)
+			return nil
+		}
+		c.say("%s %-6s round %d %-28s %9.1f ns", jdk, w.name, round+1, tools[i].Name, r.Median)
+		runs[i] = append(runs[i], r)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return taskText(jdk, w, tools, runs, failed), nil
+}
+
+// column takes one figure of each run.
+func column(runs []taskRun, of func(taskRun) float64) []float64 {
+	v := make([]float64, len(runs))
+	for i, r := range runs {
+		v[i] = of(r)
+	}
+	return v
+}
+
+func wall(r taskRun) float64 { return r.Median }
+func cpu(r taskRun) float64  { return r.CPU }
+
+// taskText is the table of one workload.
+func taskText(jdk testjvm.JDK, w workload, tools []tool.Tool, runs [][]taskRun, failed []error) string {
+	t := table.Table{Head: []string{w.name, "ns a task", "least", "added ns", "times plain", "CPU ns added", "shadow's CPU ns", "recorded", "one by one"}}
+	notes := ""
+	base := runs[0]
+	for i, x := range tools {
+		r := runs[i]
+		if failed[i] != nil || len(r) == 0 {
+			t.Add(x.Name, "failed")
+			if failed[i] != nil {
+				reason, _, _ := strings.Cut(failed[i].Error(), "\n")
+				notes += fmt.Sprintf("\n%s failed: %s\n", x.Name, reason)
+			}
+			continue
+		}
+		least := math.Inf(1)
+		for _, v := range r {
+			least = min(least, v.Min)
+		}
+		row := []string{x.Name, table.Interval(stat.OfMedian(column(r, wall))), table.Number(least)}
+		if i > 0 {
+			row = append(row,
+				table.Interval(stat.Difference(column(r, wall), column(base, wall))),
+				table.Interval(stat.Ratio(column(r, wall), column(base, wall))),
+				table.Interval(stat.Difference(column(r, cpu), column(base, cpu))),
+				table.Number(stat.Median(column(r, func(r taskRun) float64 { return r.Shadow }))),
+				share(stat.Median(column(r, func(r taskRun) float64 { return r.Recorded }))),
+				share(stat.Median(column(r, func(r taskRun) float64 { return r.OneByOne }))))
+		}
+		t.Add(row...)
+	}
+	return fmt.Sprintf("\n**%s**, JDK %s: %s.\n\n%s%s", w.name, jdk.Full, w.what, t.String(), notes)
+}
+
+// share formats a part of one; exactly one and nothing else is "all".
+func share(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case v == 1:
+		return "all"
+	case v == 0:
+		return "none"
+	}
+	// Rounded down: 99.999 % is not all.
+	return fmt.Sprintf("%.2f %%", math.Floor(v*10_000)/100)
+}

@@ -1,0 +1,85 @@
+// Package stat summarises repeated measurements: medians, and bootstrap
+// confidence intervals of medians, of their ratios and of their differences.
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Confidence of every interval.
+const Confidence = 0.95
+
+// resamples of a bootstrap; more change the third digit of an interval.
+const resamples = 10_000
+
+// Estimate is a figure with its interval.
+type Estimate struct {
+	Value     float64
+	Low, High float64 // NaN where there are too few measurements for an interval
+	N         int     // measurements
+}
+
+// leastForInterval is the least number of measurements that an interval is
+// drawn from: resampling two or three says nothing.
+const leastForInterval = 4
+
+// Median of v, the mean of the middle two where their number is even; NaN of
+// nothing.
+func Median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return medianInPlace(slices.Clone(v))
+}
+
+func medianInPlace(v []float64) float64 {
+	slices.Sort(v)
+	mid := len(v) / 2
+	if len(v)%2 == 1 {
+		return v[mid]
+	}
+	return (v[mid-1] + v[mid]) / 2
+}
+
+// OfMedian estimates the median of v.
+func OfMedian(v []float64) Estimate {
+	return bootstrap(v, v, func(a, _ float64) float64 { return a })
+}
+
+// Ratio estimates median(v) / median(base). The measurements are pairs, one of
+// each a round, and are drawn as pairs: what slowed a round down slowed both.
+func Ratio(v, base []float64) Estimate {
+	return bootstrap(v, base, func(a, b float64) float64 { return a / b })
+}
+
+// Difference estimates median(v) - median(base), of pairs as Ratio.
+func Difference(v, base []float64) Estimate {
+	return bootstrap(v, base, func(a, b float64) float64 { return a - b })
+}
+
+// bootstrap draws rounds with replacement and takes the middle 95 % of what f
+// makes of the medians (percentile method). The same input gives the same interval.
+func bootstrap(v, base []float64, f func(v, base float64) float64) Estimate {
+	n := min(len(v), len(base))
+	v, base = v[:n], base[:n]
+	e := Estimate{Value: f(Median(v), Median(base)), Low: math.NaN(), High: math.NaN(), N: n}
+	if n < leastForInterval {
+		return e
+	}
+	random := rand.New(rand.NewPCG(uint64(n), 1))
+	a, b := make([]float64, n), make([]float64, n)
+	drawn := make([]float64, resamples)
+	for i := range drawn {
+		for k := range n {
+			at := random.IntN(n)
+			a[k], b[k] = v[at], base[at]
+		}
+		drawn[i] = f(medianInPlace(a), medianInPlace(b))
+	}
+	slices.Sort(drawn)
+	tail := (1 - Confidence) / 2
+	e.Low, e.High = drawn[int(tail*resamples)], drawn[int((1-tail)*resamples)-1]
+	return e
+}

@@ -1,0 +1,156 @@
+// Package tool holds the ways to run a Java program that are compared: plainly,
+// under stackagent in each of its modes, and under its peers; and how many of
+// the program's tasks each of them recorded.
+package tool
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"stackagent/internal/testjvm"
+	"stackagent/scripts/bench/measure"
+)
+
+// Program is a Java program to be run.
+type Program struct {
+	JDK  testjvm.JDK
+	Args []string // what follows java
+	Dir  string
+	// Methods are the bodies and constructors of its tasks, for tools that are
+	// told by name what to observe: "Tasks$Small::run".
+	Methods []string
+}
+
+// Run is what a program and its tool took.
+type Run struct {
+	JVM    measure.Usage
+	Shadow measure.Usage // of the shadow process alone; zero for tools without one. Wall: from start to the session's end
+	Stdout string
+	Files  string // folder of what the tool wrote
+}
+
+// Count is what a tool recorded of the tasks of one class.
+type Count struct {
+	Events uint64 // executions and creations
+	// OneByOne is the share of the executions that have a record of their own,
+	// NaN where there are none.
+	OneByOne float64
+}
+
+// Tool is a way to run a program.
+type Tool struct {
+	Name   string
+	MinJDK int
+	Run    func(ctx context.Context, p Program, scratch string) (Run, error)
+	// ByMethod: the tool observes calls of Program.Methods, not executions of tasks.
+	ByMethod bool
+	// Recorded counts what was recorded of a class; nil: the tool records nothing.
+	Recorded func(ctx context.Context, p Program, r Run, class string) (Count, error)
+}
+
+// Plain is the JVM alone, the base of all comparisons.
+func Plain() Tool {
+	return Tool{Name: "plain JVM", Run: func(ctx context.Context, p Program, _ string) (Run, error) {
+		return direct(ctx, p, nil, nil)
+	}}
+}
+
+// Binaries of this project.
+type Binaries struct{ Shadow, Agent string }
+
+// Stackagent is the profiler with flags of `shadow run`.
+func Stackagent(name string, bin Binaries, flags ...string) Tool {
+	return Tool{
+		Name: name,
+		Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
+			dir := filepath.Join(scratch, "session")
+			args := append([]string{bin.Shadow, "run", "--quiet", "--agent", bin.Agent, "-o", dir}, flags...)
+			u := measure.Under{
+				Outer: measure.Command{Args: append(args, "--"), Dir: p.Dir},
+				Inner: append([]string{p.JDK.Tool("java")}, p.Args...),
+			}
+			outer, inner, err := u.Both(ctx, scratch)
+			if err != nil {
+				return Run{}, err
+			}
+			shadow := outer.Usage
+			shadow.CPU -= inner.CPU
+			return Run{JVM: inner, Shadow: shadow, Stdout: outer.Stdout, Files: dir}, nil
+		},
+		Recorded: func(ctx context.Context, _ Program, r Run, class string) (Count, error) {
+			return countSession(ctx, bin.Shadow, r.Files, class)
+		},
+	}
+}
+
+// Idle is the agent in a JVM whose bus can not be reached.
+func Idle(bin Binaries) Tool {
+	return Tool{Name: "stackagent, no bus", Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
+		return direct(ctx, p, []string{"-agentpath:" + bin.Agent + "=bus=nats://127.0.0.1:1"}, nil)
+	}}
+}
+
+// FlightRecorder is the JVM's own recorder observing the program's methods:
+// what is "method-trace" (an event per call, without stack traces) or
+// "method-timing" (count, least, mean and most per method); "" records what it does by default.
+func FlightRecorder(name, what string) Tool {
+	t := Tool{Name: name, ByMethod: true, Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
+		// Without a maximum size the recorder drops what is older than its last 250 MB.
+		file := filepath.Join(scratch, "recording.jfr")
+		options := "filename=" + file + ",maxsize=100g"
+		if what != "" {
+			options += ",jdk.MethodTrace#stackTrace=false," + what + "=" + strings.Join(p.Methods, ";")
+		}
+		r, err := direct(ctx, p, []string{"-Xlog:jfr*=off", "-XX:StartFlightRecording:" + options}, nil)
+		r.Files = file
+		return r, err
+	}}
+	switch what {
+	case "method-trace":
+		t.MinJDK, t.Recorded = 25, countTrace
+	case "method-timing":
+		t.MinJDK, t.Recorded = 25, countTiming
+	}
+	return t
+}
+
+// AsyncProfiler is async-profiler tracing the program's methods, if asprof is
+// on the PATH.
+func AsyncProfiler() (Tool, bool) {
+	asprof, err := exec.LookPath("asprof")
+	if err != nil {
+		return Tool{}, false
+	}
+	if real, err := filepath.EvalSymlinks(asprof); err == nil {
+		asprof = real
+	}
+	library := filepath.Join(filepath.Dir(asprof), "..", "lib", "libasyncProfiler.so")
+	return Tool{
+		Name: "async-profiler trace",
+		Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
+			file := filepath.Join(scratch, "recording.jfr")
+			options := "start,jfr,file=" + file
+			for _, m := range p.Methods {
+				options += ",trace=" + strings.Replace(m, "::", ".", 1)
+			}
+			r, err := direct(ctx, p, []string{"-agentpath:" + library + "=" + options}, nil)
+			r.Files = file
+			return r, err
+		},
+		ByMethod: true,
+		Recorded: countTrace,
+	}, true
+}
+
+// direct runs java with options before the program's own.
+func direct(ctx context.Context, p Program, options, env []string) (Run, error) {
+	args := append(append([]string{p.JDK.Tool("java")}, options...), p.Args...)
+	r, err := measure.Run(ctx, measure.Command{Args: args, Dir: p.Dir, Env: env})
+	if err != nil {
+		return Run{}, fmt.Errorf("the program: %w", err)
+	}
+	return Run{JVM: r.Usage, Stdout: r.Stdout}, nil
+}
