@@ -144,7 +144,7 @@ var laterVerbs = map[string]bool{
 func verbs(env Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
-		newThreads(env), newReport(env), newDoctor(env),
+		newThreads(env), newReport(env), newDoctor(env), newDeliver(env),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -18,7 +19,7 @@ import (
 
 // Bounds of the wait for the last batches, after the command has ended.
 const (
-	drainPatience  = 20 * time.Second // to store what is on the bus
+	drainPatience  = 20 * time.Second // with nothing stored, of what is on the bus
 	daemonPatience = 3 * time.Second  // for JVMs that outlive the command
 	pollInterval   = 20 * time.Millisecond
 )
@@ -29,9 +30,10 @@ const busFolder = ".bus"
 
 // collector is an embedded bus and what stores its batches.
 type collector struct {
-	root   string
-	bus    *bus.Bus
-	ingest *ingest.Ingest
+	root    string
+	bus     *bus.Bus
+	ingest  *ingest.Ingest
+	private privateFolder
 }
 
 // startCollector listens on a free loopback port and stores under root.
@@ -46,21 +48,27 @@ func startCollector(ctx context.Context, root string, live ingest.Live) (*collec
 		b.Close()
 		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
 	}
-	return &collector{root: root, bus: b, ingest: in}, nil
+	c := &collector{root: root, bus: b, ingest: in}
+	if c.private, err = newPrivateFolder(b.Token()); err != nil {
+		c.abandon()
+		return nil, err
+	}
+	return c, nil
 }
 
 // finish stores what is on the bus and ends. It waits a moment for JVMs that
 // outlive the command; those that still run are in alive.
 func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, alive []int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, drainPatience)
-	defer cancel()
-	err = c.ingest.Drain(ctx)
+	err = c.drain(ctx)
 	for end := time.Now().Add(daemonPatience); len(c.running()) > 0 && time.Now().Before(end) && ctx.Err() == nil; {
 		time.Sleep(pollInterval)
 	}
 	alive = c.running()
 	if err == nil {
-		err = c.ingest.Drain(ctx)
+		_, err = leftover.Sweep(ctx, c.bus.JetStream(), c.bus.ClientURL(), c.private.spool())
+	}
+	if err == nil {
+		err = c.drain(ctx)
 	}
 	ended := store.EndedLostContact
 	if len(alive) > 0 {
@@ -69,6 +77,7 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 	err = errors.Join(err, c.ingest.Close(ended))
 	sessions = c.ingest.Sessions()
 	c.bus.Close()
+	c.private.remove()
 	if err == nil { // else the stream still holds what could not be stored
 		err = os.RemoveAll(filepath.Join(c.root, busFolder))
 	}
@@ -78,10 +87,35 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 	return sessions, alive, err
 }
 
+// drain stores what is on the bus. It goes on as long as storing does, and ends
+// with ctx.
+func (c *collector) drain(ctx context.Context) error {
+	for stored := c.stored(); ; {
+		patient, cancel := context.WithTimeout(ctx, drainPatience)
+		err := c.ingest.Drain(patient)
+		cancel()
+		now := c.stored()
+		if err == nil || ctx.Err() != nil || now == stored {
+			return err
+		}
+		stored = now
+	}
+}
+
+// stored is how many events are stored so far.
+func (c *collector) stored() uint64 {
+	n := uint64(0)
+	for _, p := range c.ingest.Sessions() {
+		n += p.Stored.Sum()
+	}
+	return n
+}
+
 // abandon ends a collection that nothing came of.
 func (c *collector) abandon() {
 	_ = c.ingest.Close(store.EndedClosed)
 	c.bus.Close()
+	c.private.remove()
 	_ = os.RemoveAll(filepath.Join(c.root, busFolder))
 }
 

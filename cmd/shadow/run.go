@@ -88,7 +88,7 @@ func (f *runFlags) check() error {
 	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
 		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
 	}
-	if _, err := launch.AgentOptions(f.settings("", "", false)); err != nil {
+	if _, err := launch.AgentOptions(f.settings("", "", "", false)); err != nil {
 		return &usageError{err}
 	}
 	return nil
@@ -96,8 +96,8 @@ func (f *runFlags) check() error {
 
 // settings are the agent's options; only what was asked for, so that the
 // defaults stay the agent's.
-func (f *runFlags) settings(url, tokenFile string, children bool) []launch.Setting {
-	s := []launch.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}}
+func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launch.Setting {
+	s := []launch.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}, {Key: "spool", Value: spool}}
 	add := func(key string, values ...string) {
 		for _, v := range values {
 			if v != "" {
@@ -161,13 +161,8 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 
 // execute runs the command with the agent and waits for its end.
 func execute(env Env, f runFlags, c *collector, w *watcher, library string, args []string) (launch.Result, error) {
-	tokenFile, removeToken, err := writeToken(c.bus.Token())
-	if err != nil {
-		return launch.Result{}, err
-	}
-	defer removeToken()
 	isJava := launch.IsJava(args[0])
-	options, err := launch.AgentOptions(f.settings(c.bus.ClientURL(), tokenFile, isJava))
+	options, err := launch.AgentOptions(f.settings(c.bus.ClientURL(), c.private.token(), c.private.spool(), isJava))
 	if err != nil {
 		return launch.Result{}, err
 	}
@@ -187,20 +182,6 @@ func execute(env Env, f runFlags, c *collector, w *watcher, library string, args
 		defer showProgress(env, c.ingest)()
 	}
 	return p.Wait()
-}
-
-// writeToken puts the bus's secret where only this user can read it.
-func writeToken(token string) (path string, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "stackagent-") // mode 0700
-	if err != nil {
-		return "", nil, fmt.Errorf("making a place for the bus's token: %w", err)
-	}
-	path = filepath.Join(dir, "token")
-	if err := os.WriteFile(path, []byte(token), 0o600); err != nil {
-		os.RemoveAll(dir)
-		return "", nil, fmt.Errorf("writing the bus's token: %w", err)
-	}
-	return path, func() { os.RemoveAll(dir) }, nil
 }
 
 // conclude stores the rest, puts a single session into dir itself and says what

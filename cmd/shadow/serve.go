@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/spool"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -103,6 +104,7 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
+	go deliverLeft(ctx, env, b, spool.DefaultFolder())
 	pageErr := f.servePage(ctx, env, in, b, token, chosen)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)
 	_ = in.Drain(last) // what is not stored by then waits on the bus for the next shadow

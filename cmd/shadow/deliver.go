@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"stackagent/cmd/shadow/internal/leftover"
+	"stackagent/internal/spool"
+	"stackagent/shadow/bus"
+)
+
+// sweepInterval is how often a shadow looks for what JVMs have left.
+const sweepInterval = 2 * time.Second
+
+type deliverFlags struct {
+	nats, tokenFile, store string
+	wait                   time.Duration
+}
+
+func newDeliver(env Env) *cobra.Command {
+	var f deliverFlags
+	cmd := &cobra.Command{
+		Use:   "deliver [flags] [FILE|FOLDER...]",
+		Short: "Store what JVMs have left in spool files",
+		Long: `An agent whose bus is away when its JVM ends leaves the batches that were not
+delivered in a file and says where. This stores them: in a store that no shadow
+uses now (--store), or by a shadow that runs (--nats). Without arguments, all files
+in this user's default folder are delivered. A file is deleted when all of
+it is stored or on the bus; those of running JVMs are left alone. To deliver
+twice does no harm.
+
+A shadow serve does the same by itself for JVMs of its machine and user.`,
+		Example: `  shadow deliver --store /var/lib/shadow
+  shadow deliver --nats nats://127.0.0.1:4222 --token-file STORE/token FILE`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (f.nats == "") == (f.store == "") {
+				return usagef("give --store DIR or --nats URL")
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
+			defer stop()
+			return deliver(ctx, env, f, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.store, "store", "", "folder of the sessions, as of shadow serve")
+	flags.StringVar(&f.nats, "nats", "", "bus of a running shadow")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token")
+	flags.DurationVar(&f.wait, "wait", time.Minute, "how long to try while the bus refuses")
+	return cmd
+}
+
+func deliver(ctx context.Context, env Env, f deliverFlags, paths []string) error {
+	files, err := leftFiles(paths)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		env.note("there is nothing to deliver")
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.wait)
+	defer cancel()
+	if f.nats != "" {
+		return f.toBus(ctx, env, files)
+	}
+	return f.toStore(ctx, env, files)
+}
+
+// leftFiles are the files named, and those in the folders named; by default
+// those in this user's folder.
+func leftFiles(paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return spool.Files(spool.DefaultFolder()), nil
+	}
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("spool file: %w", err)
+		}
+		if info.IsDir() {
+			files = append(files, spool.Files(path)...)
+		} else {
+			files = append(files, path)
+		}
+	}
+	return files, nil
+}
+
+func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error {
+	token := ""
+	if f.tokenFile != "" {
+		var err error
+		if token, err = readToken(f.tokenFile); err != nil {
+			return err
+		}
+	}
+	b, err := bus.Join(f.nats, token)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return deliverFiles(ctx, env, b.JetStream(), files)
+}
+
+func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) error {
+	if err := os.MkdirAll(f.store, 0o700); err != nil {
+		return fmt.Errorf("making the store: %w; choose another --store", err)
+	}
+	unlock, err := lockStore(f.store)
+	if err != nil {
+		return fmt.Errorf("%w, or deliver to its bus with --nats", err)
+	}
+	defer unlock()
+	c, err := startCollector(ctx, f.store, serveLive{env})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(deliverFiles(ctx, env, c.bus.JetStream(), files), c.drain(ctx))
+	sessions, _, closeErr := c.finish(context.WithoutCancel(ctx))
+	for _, s := range sessions {
+		env.note("session %s in %s", clean(s.Session), filepath.Join(f.store, s.Folder))
+	}
+	return errors.Join(err, closeErr)
+}
+
+func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []string) error {
+	var errs error
+	for _, path := range files {
+		l, err := spool.Open(path)
+		if errors.Is(err, spool.ErrInUse) {
+			env.note("%s: its JVM still runs", clean(path))
+			continue
+		}
+		if err == nil {
+			var r leftover.Result
+			if r, err = leftover.Deliver(ctx, js, l); err == nil {
+				tellDelivered(env, r)
+			}
+		}
+		errs = errors.Join(errs, err)
+	}
+	return errs
+}
+
+func tellDelivered(env Env, r leftover.Result) {
+	damaged := ""
+	if r.Damaged > 0 {
+		damaged = fmt.Sprintf("; %s damaged and lost", plural(int64(r.Damaged), "batch is", "batches are"))
+	}
+	env.note("%s of session %s delivered from %s%s", plural(int64(r.Batches), "batch", "batches"), clean(r.Session), clean(r.Path), damaged)
+}
+
+// deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
+func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
+	tick := time.NewTicker(sweepInterval)
+	defer tick.Stop()
+	told := ""
+	for {
+		results, err := leftover.Sweep(ctx, b.JetStream(), b.ClientURL(), folders...)
+		for _, r := range results {
+			tellDelivered(env, r)
+		}
+		if err != nil && ctx.Err() == nil && err.Error() != told { // once, not every time
+			told = err.Error()
+			env.note("%s", oneLine(err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// Package leftover brings to a bus what agents have left in spool files: those
+// of JVMs that ended, or were killed, while their bus was away.
+package leftover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/spool"
+	"stackagent/internal/wire"
+)
+
+// Result is what became of one file.
+type Result struct {
+	Path    string
+	Session string
+	Batches int // delivered, ones that had been delivered before included
+	Damaged int // not whole any more: their events are counted as lost by the session's own sums
+}
+
+const (
+	retryPause = 500 * time.Millisecond
+	answerTime = 5 * time.Second
+)
+
+// Deliver publishes the batches of a file and deletes it when the bus has taken
+// all of them. What the bus has already got, it recognises by the message id or
+// the store by the sequence number. While the bus refuses, it tries again
+// until ctx ends; the file stays then.
+func Deliver(ctx context.Context, js jetstream.JetStream, l *spool.Left) (Result, error) {
+	r := Result{Path: l.Path(), Session: l.Meta.Session, Damaged: l.Damaged}
+	for _, ref := range l.Batches {
+		data, err := l.Read(ref)
+		if errors.Is(err, spool.ErrDamaged) {
+			r.Damaged++
+			continue
+		}
+		if err == nil {
+			err = send(ctx, js, l.Meta, ref.Seq(), data)
+		}
+		if err != nil {
+			return r, fmt.Errorf("delivering batch %d of %s: %w", ref.Seq(), l.Path(), errors.Join(err, l.Close()))
+		}
+		r.Batches++
+	}
+	return r, l.Remove()
+}
+
+func send(ctx context.Context, js jetstream.JetStream, m spool.Meta, seq uint64, data []byte) error {
+	msg := nats.NewMsg(wire.Subject(m.Session))
+	msg.Data = data
+	if m.Process != "" {
+		msg.Header.Set(wire.ProcessHeader, m.Process)
+	}
+	for {
+		err := sendOnce(ctx, js, msg, wire.MessageID(m.Session, m.Process, seq))
+		if err == nil || errors.Is(err, nats.ErrMaxPayload) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the bus does not take it: %w", err)
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+func sendOnce(ctx context.Context, js jetstream.JetStream, msg *nats.Msg, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, err := js.PublishMsg(ctx, msg, jetstream.WithMsgID(id))
+	return err
+}
+
+// Sweep delivers the files of folders whose batches were to go to the bus at
+// address (a URL as agents write it). Files of running JVMs and of other buses
+// are left alone.
+func Sweep(ctx context.Context, js jetstream.JetStream, address string, folders ...string) ([]Result, error) {
+	var results []Result
+	var errs error
+	for _, folder := range folders {
+		for _, path := range spool.Files(folder) {
+			l, err := spool.Open(path)
+			if err != nil {
+				if !errors.Is(err, spool.ErrInUse) && !errors.Is(err, spool.ErrNotSpool) && !errors.Is(err, os.ErrNotExist) {
+					errs = errors.Join(errs, err)
+				}
+				continue
+			}
+			if !SameBus(l.Meta.Bus, address) {
+				l.Close()
+				continue
+			}
+			r, err := Deliver(ctx, js, l)
+			errs = errors.Join(errs, err)
+			if err == nil {
+				results = append(results, r)
+			}
+		}
+	}
+	return results, errs
+}
+
+// SameBus tells whether one of the URLs that an agent was given is that of the
+// bus at address on this machine, or the same text.
+func SameBus(given, address string) bool {
+	want, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	for _, s := range strings.Split(given, ",") {
+		u, err := url.Parse(s)
+		if err != nil {
+			continue
+		}
+		if u.Host == want.Host || u.Port() == want.Port() && local(u.Hostname()) && local(want.Hostname()) {
+			return true
+		}
+	}
+	return false
+}
+
+// local tells whether host is this machine.
+func local(host string) bool {
+	if name, err := os.Hostname(); host == "localhost" || err == nil && host == name {
+		return true
+	}
+	ip := net.ParseIP(host)
+	if ip == nil {
+		return false
+	}
+	if ip.IsLoopback() || ip.IsUnspecified() {
+		return true
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
+			return true
+		}
+	}
+	return false
+}
