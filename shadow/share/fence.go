@@ -1,0 +1,95 @@
+package share
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Epoch orders the owners of a session: a later one has a larger epoch.
+type Epoch struct {
+	Bucket   int64  `json:"bucket"`   // when the bus's table of leases was made, Unix nanoseconds
+	Revision uint64 `json:"revision"` // of the lease in it
+}
+
+func (e Epoch) before(o Epoch) bool {
+	return e.Bucket < o.Bucket || e.Bucket == o.Bucket && e.Revision < o.Revision
+}
+
+// ErrBusyFolder is returned while another shadow is in the midst of a write.
+var ErrBusyFolder = errors.New("another shadow is writing into this session")
+
+// Fence guards a session's folder in a store that several shadows write to. The
+// epoch of its owner is kept beside it; who finds a later one than its own has
+// lost the session, however long it slept. Check and write are under one lock.
+type Fence struct {
+	path  string
+	epoch Epoch
+}
+
+// Fence is the fence around a session's folder for an owner of that epoch.
+func (h *Home) Fence(folder string, epoch Epoch) *Fence {
+	return &Fence{path: filepath.Join(h.dir, fenceFolder, folder), epoch: epoch}
+}
+
+// Do runs write unless a later owner has been here. It does not wait for another one that is writing.
+func (f *Fence) Do(write func() error) error {
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return fmt.Errorf("share: the session's fence: %w", err)
+	}
+	defer file.Close()
+	if err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return fmt.Errorf("share: %w (%s is locked)", ErrBusyFolder, f.path)
+		}
+		return fmt.Errorf("share: locking the session's fence: %w", err)
+	}
+	latest, err := readEpoch(file)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.epoch.before(latest):
+		return fmt.Errorf("share: %w (its folder belongs to a later owner)", ErrLost)
+	case latest.before(f.epoch):
+		if err := writeEpoch(file, f.epoch); err != nil {
+			return err
+		}
+	}
+	return write()
+}
+
+func readEpoch(f *os.File) (Epoch, error) {
+	data, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return Epoch{}, fmt.Errorf("share: reading the session's fence: %w", err)
+	}
+	var e Epoch
+	if json.Unmarshal(data, &e) != nil {
+		return Epoch{}, nil // new, or torn by a crash of the machine: the lock was ours to take
+	}
+	return e, nil
+}
+
+func writeEpoch(f *os.File, e Epoch) error {
+	data, err := json.Marshal(e)
+	if err == nil {
+		_, err = f.WriteAt(data, 0)
+	}
+	if err == nil {
+		err = f.Truncate(int64(len(data)))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("share: writing the session's fence: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package share
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// HomeName is the folder in a store that holds what its shadows agree on; the
+// leading dot keeps it apart from session folders.
+const HomeName = ".shadows"
+
+const (
+	storeIDFile = "store-id"
+	slotPrefix  = "shadow-"
+	foldersLock = "folders.lock"
+	fenceFolder = "owners"
+	maxSlots    = 64 // shadows that use one store at once
+	idBytes     = 8
+)
+
+// Home is a shadow's place in a store: who it is, and the locks that it shares
+// with others that use the same store, also over NFS (version 4; flock must work).
+type Home struct {
+	// ID is the shadow's own. A shadow that starts again in a store takes the id of one that is dead, and
+	// with it its sessions, at once: the lock on the id's file shows that nobody else has it.
+	ID string
+	// Store tells stores apart: two shadows with equal ones see the same files.
+	Store string
+
+	dir  string
+	slot *os.File
+}
+
+// OpenHome takes a free id in the store at root, or makes one.
+func OpenHome(root string) (*Home, error) {
+	h := &Home{dir: filepath.Join(root, HomeName)}
+	if err := os.MkdirAll(filepath.Join(h.dir, fenceFolder), 0o700); err != nil {
+		return nil, fmt.Errorf("share: making the shadows' folder of the store: %w", err)
+	}
+	unlock, err := lockFile(filepath.Join(h.dir, foldersLock), true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if h.Store, err = h.storeID(); err != nil {
+		return nil, err
+	}
+	for n := 1; n <= maxSlots; n++ {
+		taken, err := h.takeSlot(filepath.Join(h.dir, slotPrefix+strconv.Itoa(n)))
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			return h, nil
+		}
+	}
+	return nil, fmt.Errorf("share: %d shadows use the store %s already, no more are allowed; choose another", maxSlots, root)
+}
+
+// Close gives the id free for the next shadow.
+func (h *Home) Close() { h.slot.Close() }
+
+// storeID reads or makes the store's id; with the folder's lock held.
+func (h *Home) storeID() (string, error) {
+	path := filepath.Join(h.dir, storeIDFile)
+	id, err := readID(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return id, err
+	}
+	id = newID()
+	if err := os.WriteFile(path, []byte(id), 0o600); err != nil {
+		return "", fmt.Errorf("share: writing the store's id: %w", err)
+	}
+	return id, nil
+}
+
+// takeSlot locks an id's file if nobody has it.
+func (h *Home) takeSlot(path string) (bool, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return false, fmt.Errorf("share: the shadow's id: %w", err)
+	}
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return false, nil
+		}
+		return false, fmt.Errorf("share: locking %s: %w; the store must be on a file system with locks", path, err)
+	}
+	id, err := readID(path)
+	if err != nil { // new, or half written
+		id = newID()
+		if _, err := f.WriteAt([]byte(id), 0); err != nil {
+			f.Close()
+			return false, fmt.Errorf("share: writing the shadow's id: %w", err)
+		}
+	}
+	h.ID, h.slot = id, f
+	return true, nil
+}
+
+// LockFolders keeps other shadows of the store from choosing a session's folder meanwhile.
+func (h *Home) LockFolders() (unlock func(), err error) {
+	return lockFile(filepath.Join(h.dir, foldersLock), true)
+}
+
+func newID() string {
+	var b [idBytes]byte
+	_, _ = rand.Read(b[:]) // it does not fail: crypto/rand ends the process instead
+	return hex.EncodeToString(b[:])
+}
+
+func readID(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("share: reading an id: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 1024))
+	if err != nil {
+		return "", fmt.Errorf("share: reading an id: %w", err)
+	}
+	id := strings.TrimSpace(string(data))
+	if raw, err := hex.DecodeString(id); err != nil || len(raw) != idBytes {
+		return "", fmt.Errorf("share: %s holds no id of %d hexadecimal digits; remove it", path, 2*idBytes)
+	}
+	return id, nil
+}
+
+// lockFile locks path, waiting for it or not.
+func lockFile(path string, wait bool) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("share: lock: %w", err)
+	}
+	how := unix.LOCK_EX
+	if !wait {
+		how |= unix.LOCK_NB
+	}
+	if err := flock(f, how); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("share: locking %s: %w", path, err)
+	}
+	return func() { f.Close() }, nil
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := unix.Flock(int(f.Fd()), how)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

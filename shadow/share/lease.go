@@ -1,0 +1,254 @@
+package share
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+)
+
+// eager is how long a session that waits is left to shadows with less to do.
+const eager = 1500 * time.Millisecond
+
+// Lease is the right to store a session, as long as it is not lost.
+type Lease struct {
+	Session string
+	// Elsewhere are other stores that may hold parts of the session.
+	Elsewhere []Piece
+	// Taken tells that another shadow owned the session before.
+	Taken bool
+
+	m        *Member
+	epoch    Epoch
+	revision uint64 // of the row; guarded by m.mu
+	value    []byte // of the row
+	lost     chan struct{}
+}
+
+// Epoch orders the owners of the session.
+func (l *Lease) Epoch() Epoch { return l.epoch }
+
+// Lost is closed when another shadow has the session.
+func (l *Lease) Lost() <-chan struct{} { return l.lost }
+
+// Check returns nil while the session is certainly ours, ErrLost when it is
+// another's, and ErrUncertain when the bus has been silent for too long.
+func (l *Lease) Check() error {
+	select {
+	case <-l.lost:
+		return fmt.Errorf("share: session %s: %w", l.Session, ErrLost)
+	default:
+	}
+	if !l.m.certain() {
+		return fmt.Errorf("share: session %s: %w", l.Session, ErrUncertain)
+	}
+	return nil
+}
+
+// Release gives up a session that no longer comes. The row stays for keep, so
+// that what comes late finds the same store.
+func (l *Lease) Release(keep time.Duration) {
+	m := l.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.leases[l.Session] == l {
+		delete(m.leases, l.Session)
+		m.forget[l.Session] = time.Now().Add(keep)
+	}
+}
+
+// renew writes the lease's row anew, which only works while it is ours.
+func (l *Lease) renew(ctx context.Context) error {
+	m := l.m
+	m.mu.Lock()
+	revision := l.revision
+	m.mu.Unlock()
+	revision, err := m.kv.Update(ctx, sessionKey+l.Session, l.value, revision)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case conflict(err):
+		m.lose(l)
+		return fmt.Errorf("share: session %s: %w", l.Session, ErrLost)
+	case err != nil:
+		return fmt.Errorf("share: renewing the lease of session %s: %w", l.Session, err)
+	}
+	l.revision = revision
+	return nil
+}
+
+// lose ends a lease; with the lock held.
+func (m *Member) lose(l *Lease) {
+	select {
+	case <-l.lost:
+	default:
+		close(l.lost)
+	}
+	if m.leases[l.Session] == l {
+		delete(m.leases, l.Session)
+	}
+}
+
+// OwnedByOther tells whether a shadow that is alive has the session.
+func (m *Member) OwnedByOther(session string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.sessions[session]
+	return ok && e.Owner != m.o.Home.ID && m.alive(e.Owner, time.Now())
+}
+
+// Elsewhere are the stores other than ours in which a session went on.
+func (m *Member) Elsewhere(session string) []Piece {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.sessions[session]
+	if e.Owner == m.o.Home.ID {
+		return nil
+	}
+	return m.others(e.Pieces)
+}
+
+// others leaves our own store out.
+func (m *Member) others(list []Piece) []Piece {
+	return slices.DeleteFunc(slices.Clone(list), func(p Piece) bool { return p.Store == m.o.Home.Store })
+}
+
+// Claim takes those of the waiting sessions that nobody alive has, at most
+// room of them, and no more than this shadow's share while others are free to
+// take them. Errors of single sessions are joined by the caller's next try.
+func (m *Member) Claim(ctx context.Context, waiting []string, room int) ([]*Lease, error) {
+	if !m.certain() {
+		return nil, ErrUncertain
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	var got []*Lease
+	for _, c := range m.choose(waiting) {
+		if len(got) >= room {
+			break
+		}
+		if c.owner != "" && c.owner != m.o.Home.ID && !m.bury(ctx, c.owner) {
+			continue
+		}
+		l, err := m.claim(ctx, c)
+		if err != nil {
+			return got, err
+		}
+		if l != nil {
+			got = append(got, l)
+		}
+	}
+	return got, nil
+}
+
+type candidate struct {
+	name  string
+	owner string // before; "": none
+	hash  uint64
+}
+
+// choose lists what this shadow should try to claim now, in its own order, so
+// that two shadows seldom try the same.
+func (m *Member) choose(waiting []string) []candidate {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	var mine, free, late []candidate
+	saw := make(map[string]time.Time, len(waiting))
+	for _, name := range waiting {
+		if m.leases[name] != nil {
+			continue
+		}
+		e, known := m.sessions[name]
+		c := candidate{name: name, owner: e.Owner, hash: m.hash(name)}
+		if known && e.Owner == m.o.Home.ID {
+			mine = append(mine, c)
+			continue
+		}
+		if known && m.alive(e.Owner, now) {
+			continue
+		}
+		saw[name] = now
+		if first, waits := m.firstSaw[name]; waits {
+			saw[name] = first
+		}
+		if now.Sub(saw[name]) > eager {
+			late = append(late, c)
+		} else {
+			free = append(free, c)
+		}
+	}
+	m.firstSaw = saw
+	slices.SortFunc(free, func(a, b candidate) int { return cmp.Compare(a.hash, b.hash) })
+	free = free[:min(len(free), m.share(len(free), now))]
+	return append(append(mine, late...), free...)
+}
+
+// share is how many of n free sessions are ours to take.
+func (m *Member) share(n int, now time.Time) int {
+	live, total := 1, len(m.leases)+n
+	for id, p := range m.peers {
+		if !p.Closed && m.alive(id, now) {
+			live++
+			total += p.Sessions
+		}
+	}
+	return max((total+live-1)/live-len(m.leases), 0)
+}
+
+func (m *Member) hash(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	h.Write([]byte(m.o.Home.ID))
+	return h.Sum64()
+}
+
+// claim writes our name into the session's row; nil: another one was faster.
+func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
+	m.mu.Lock()
+	old, known := m.sessions[c.name]
+	m.mu.Unlock()
+	here := Piece{Store: m.o.Home.Store, Host: m.host, Path: m.o.Path}
+	elsewhere := m.others(old.Pieces)
+	if len(elsewhere) >= maxPieces {
+		elsewhere = elsewhere[1:]
+	}
+	l := &Lease{Session: c.name, m: m, lost: make(chan struct{}), Elsewhere: elsewhere, Taken: known && old.Owner != m.o.Home.ID}
+	r := row{Owner: m.o.Home.ID, Pieces: append(slices.Clone(elsewhere), here)}
+	l.value, _ = json.Marshal(r) // plain fields: it does not fail
+	var err error
+	if known {
+		l.revision, err = m.kv.Update(ctx, sessionKey+c.name, l.value, old.revision)
+	} else {
+		l.revision, err = m.kv.Create(ctx, sessionKey+c.name, l.value)
+	}
+	if conflict(err) {
+		m.refresh(ctx, c.name)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("share: claiming session %s: %w", c.name, err)
+	}
+	l.epoch = Epoch{Bucket: m.epoch, Revision: l.revision}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sessions[c.name] = entry{row: r, revision: l.revision, made: time.Now()}
+	m.leases[c.name] = l
+	delete(m.forget, c.name)
+	delete(m.firstSaw, c.name)
+	return l, nil
+}
+
+// refresh asks for a row that is not as the watch told.
+func (m *Member) refresh(ctx context.Context, name string) {
+	if e, err := m.kv.Get(ctx, sessionKey+name); err == nil {
+		m.learn(e)
+		return
+	}
+	m.mu.Lock()
+	delete(m.sessions, name)
+	m.mu.Unlock()
+}
