@@ -32,6 +32,9 @@ func appendBatch(p *store.Part, b *wire.Batch, c *clock) {
 			Flags: uint16(x.Flags), AtNs: c.mono(x.At),
 		})
 	}
+	for i := range b.Summaries {
+		appendSummary(p, store.SummaryID(b.Seq, i), &b.Summaries[i], c)
+	}
 	for _, x := range b.Classes {
 		p.Classes = append(p.Classes, store.Class{ID: x.ID, Name: x.Name, Kinds: x.Kinds.String(), Loader: x.Loader})
 	}
@@ -75,6 +78,9 @@ func convertThread(x *wire.Thread, c *clock) store.Thread {
 	}
 	if x.End != 0 {
 		r.EndNs = (*int64)(new(c.mono(x.End)))
+	}
+	if x.Counted {
+		r.Executions, r.Creations, r.Lost = new(bounded(x.Executions)), new(bounded(x.Creations)), new(bounded(x.Lost))
 	}
 	return r
 }

@@ -22,6 +22,7 @@ func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 	}
 	m.Produced = store.Counts{Executions: b.Totals.Executions, Creations: b.Totals.Creations}
 	m.ClassesWoven = b.Totals.Classes
+	describeVirtual(m, &b.Totals)
 	m.Lost.ByReason = make(map[string]uint64, len(b.Totals.Lost))
 	for _, l := range b.Totals.Lost {
 		m.Lost.ByReason[l.Reason] += l.Events
@@ -53,6 +54,18 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 	m.WallUnixNs = h.WallUnixNs
 	m.Metrics = h.Metrics
 	m.NotAvailable = h.NotAvailable
+	m.Detail = h.Detail
+}
+
+// describeVirtual takes over the sums of virtual threads; an agent that does
+// not count them never tells any.
+func describeVirtual(m *store.Manifest, t *wire.Totals) {
+	n := store.ThreadCounts{
+		Counts: store.Counts{Executions: t.VirtualExecutions, Creations: t.VirtualCreations}, Lost: t.VirtualLost,
+	}
+	if n != (store.ThreadCounts{}) {
+		m.Virtual = &n
+	}
 }
 
 // sameJVM tells whether h is the JVM that m describes.

@@ -111,7 +111,7 @@ func (in *Ingest) endStale(workers map[sender]*worker) {
 		w, err := store.OpenWriter(in.o.Root, e.Name(), m.Session)
 		if err == nil {
 			w.Manifest.Ended = store.EndedLostContact
-			err = w.CommitManifest()
+			err = w.Close()
 		}
 		if err != nil {
 			in.log.Warn("ingest: closing a session left open", "folder", e.Name(), "error", err)

@@ -112,6 +112,9 @@ func (w *worker) store() bool {
 		}
 	}
 	w.clock.added = nil // they are in the footers now
+	if w.out.Manifest.Ended != store.EndedRunning {
+		w.ended = time.Now()
+	}
 	for _, h := range w.part {
 		delete(w.pending, h.batch.Seq)
 		w.ack(h)
@@ -132,9 +135,11 @@ func (w *worker) convert() {
 	p.From, p.To = w.part[0].batch.Seq, w.part[len(w.part)-1].batch.Seq
 	p.Executions, p.Creations, p.Classes = p.Executions[:0], p.Creations[:0], p.Classes[:0]
 	p.Threads, p.Pauses, p.OSThreads = p.Threads[:0], p.Pauses[:0], p.OSThreads[:0]
+	p.Summaries, p.Measures, p.Buckets = p.Summaries[:0], p.Measures[:0], p.Buckets[:0]
 	reserve(p, w.part)
 	for _, h := range w.part {
 		describe(m, h.batch, h.batch.Seq > newest)
+		w.describeLosses(&h.batch.Totals)
 		appendBatch(p, h.batch, &w.clock)
 	}
 	p.Threads = keepLast(p.Threads, func(t *store.Thread) uint32 { return t.ID })
@@ -145,6 +150,16 @@ func (w *worker) convert() {
 	}
 	if len(w.clock.knots) < 2 && !w.clock.nanoseconds() {
 		w.out.Note(fmt.Sprintf("batches %d-%d: the rate of the agent's clock is not known; their durations are in its ticks", p.From, p.To))
+	}
+}
+
+// describeLosses takes over what threads lost behind their rings. The sums only
+// grow, so that batches in any order tell the same.
+func (w *worker) describeLosses(t *wire.Totals) {
+	for _, l := range t.LostByThread {
+		if !w.out.Manifest.Lost.AddThread(l.Thread, l.Events) {
+			w.out.Note(fmt.Sprintf("events of more than %d threads were lost; of those of the others it is not known which lost how many", store.MaxLostThreads))
+		}
 	}
 }
 

@@ -22,7 +22,23 @@ type held struct {
 
 func (h *held) rows() int {
 	b := h.batch
-	return len(b.Executions) + len(b.Creations) + len(b.Threads) + len(b.Classes) + len(b.Pauses)
+	n := len(b.Executions) + len(b.Creations) + len(b.Threads) + len(b.Classes) + len(b.Pauses) + len(b.Summaries)
+	for i := range b.Summaries {
+		for k := range b.Summaries[i].Measures {
+			n += 1 + len(b.Summaries[i].Measures[k].Buckets)
+		}
+	}
+	return n
+}
+
+// received is what the batch brings of the events of the session.
+func received(b *wire.Batch) store.Counts {
+	n := store.Counts{Executions: uint64(len(b.Executions)), Creations: uint64(len(b.Creations))}
+	for i := range b.Summaries {
+		n.Executions += b.Summaries[i].Executions
+		n.Creations += b.Summaries[i].CreationEvents()
+	}
+	return n
 }
 
 // worker stores one session. All its fields but the channels and atomics
@@ -46,6 +62,7 @@ type worker struct {
 	waiting map[uint64]*held // those of them behind a gap
 	gap     time.Time        // since when; zero: no gap
 	part    []*held          // in order, ready to be stored
+	ended   time.Time        // when the last part of a session that has ended was stored; zero: its account is drawn up, or it has not ended
 	since   time.Time        // when part's first batch came
 	rows    int              // in part
 	behind  int              // rows in waiting
@@ -94,6 +111,8 @@ func (w *worker) run() {
 			switch {
 			case w.due(now):
 				w.store()
+			case !w.ended.IsZero() && len(w.pending) == 0 && now.Sub(w.ended) >= closeDelay:
+				w.close()
 			case w.out != nil && now.Sub(w.told) >= tellInterval:
 				w.tell()
 			}
@@ -150,8 +169,7 @@ func (w *worker) take(m jetstream.Msg) {
 	}
 	w.pending[b.Seq] = h
 	w.pro.Batches++
-	w.pro.Received.Executions += uint64(len(b.Executions))
-	w.pro.Received.Creations += uint64(len(b.Creations))
+	w.pro.Received.Add(received(b))
 	w.place(h)
 }
 
@@ -172,6 +190,9 @@ func (w *worker) open(b *wire.Batch) error {
 		w.skipGaps(true)
 		if !w.store() {
 			return w.err
+		}
+		if !w.ended.IsZero() {
+			w.close()
 		}
 	}
 	out, folder, err := w.claimFolder(b)
@@ -270,12 +291,26 @@ func (w *worker) end() {
 	if !w.store() {
 		return
 	}
-	if w.out.Manifest.Ended != store.EndedRunning {
-		return
+	if w.out.Manifest.Ended == store.EndedRunning {
+		w.out.Manifest.Ended = w.ending()
+		w.ended = time.Now()
 	}
-	w.out.Manifest.Ended = w.ending()
-	if err := w.out.CommitManifest(); err != nil {
-		w.err = err
+	if !w.ended.IsZero() {
+		w.close()
+	}
+}
+
+// closeDelay is how long after the last part of a session its account is drawn
+// up: batches that were late may still come.
+const closeDelay = 250 * time.Millisecond
+
+// close draws up the account of a session that has ended. If that fails it is
+// tried again with the next tick.
+func (w *worker) close() {
+	err := w.out.Close()
+	w.problem(err)
+	if err == nil {
+		w.ended = time.Time{}
 	}
 	w.tell()
 }

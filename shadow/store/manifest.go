@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -112,7 +114,8 @@ type Counts struct {
 // Sum of both.
 func (c Counts) Sum() uint64 { return c.Executions + c.Creations }
 
-func (c *Counts) add(o Counts) {
+// Add adds o to c.
+func (c *Counts) Add(o Counts) {
 	c.Executions += o.Executions
 	c.Creations += o.Creations
 }
@@ -135,6 +138,24 @@ type Lost struct {
 	// the agent or of the shadow. (Before the end, records are on their way.)
 	Unaccounted int64 `json:"unaccounted"`
 }
+
+// AddThread takes over a running sum of what thread lost behind its ring: of
+// several, the largest counts, whatever the order in which they come.
+// It tells whether there was room.
+func (l *Lost) AddThread(thread uint32, events uint64) bool {
+	i, found := slices.BinarySearchFunc(l.ByThread, uint64(thread), func(x [2]uint64, id uint64) int { return cmp.Compare(x[0], id) })
+	if !found && len(l.ByThread) == MaxLostThreads {
+		return false
+	}
+	if !found {
+		l.ByThread = slices.Insert(l.ByThread, i, [2]uint64{uint64(thread), 0})
+	}
+	l.ByThread[i][1] = max(l.ByThread[i][1], events)
+	return true
+}
+
+// MaxLostThreads bounds Lost.ByThread.
+const MaxLostThreads = 1 << 16
 
 // Refusal counts the classes that kept their bytes for one reason.
 type Refusal struct {

@@ -96,7 +96,7 @@ func (w *Writer) adopt() error {
 			w.Note(b.Error())
 		}
 	}
-	bad, err := f.ReadSummaryRows(func(s *Summary) { w.summarised.add(s.Events()) })
+	bad, err := f.ReadSummaryRows(func(s *Summary) { w.summarised.Add(s.Events()) })
 	if err != nil {
 		return err
 	}
@@ -168,15 +168,31 @@ func (w *Writer) Commit(p *Part) error {
 	}
 	if added[Summaries] > 0 {
 		for i := range p.Summaries {
-			w.summarised.add(p.Summaries[i].Events())
+			w.summarised.Add(p.Summaries[i].Events())
 		}
 	}
+	w.Manifest.Balance = nil // of before
 	if err := w.CommitManifest(); err != nil {
 		w.Manifest.Sequences, w.stored, w.summarised = before.Sequences, stored, summarised
 		w.count()
 		return err
 	}
 	return nil
+}
+
+// Close draws up the account of a session that has ended and writes the
+// manifest. The Writer can go on: batches may still come late.
+func (w *Writer) Close() error {
+	w.count()
+	w.Manifest.settle()
+	f, err := OpenFolder(w.dir)
+	if err != nil {
+		return err
+	}
+	if w.Manifest.Balance, err = account(f, &w.Manifest); err != nil {
+		return fmt.Errorf("drawing up the account of the session: %w", err)
+	}
+	return w.CommitManifest()
 }
 
 // CommitManifest writes the manifest alone.
@@ -189,7 +205,7 @@ func (w *Writer) CommitManifest() error {
 func (w *Writer) count() {
 	w.Manifest.Summarised = w.summarised
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
-	w.Manifest.Stored.add(w.summarised)
+	w.Manifest.Stored.Add(w.summarised)
 	w.Manifest.Rows = map[string]uint64{}
 	for t := Classes; t < numTables; t++ {
 		w.Manifest.Rows[t.String()] = w.stored[t]
