@@ -287,10 +287,12 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 // layout of a ring, and the number of those that had no room. To be called
 // after the probes have stopped.
 func Running() (slots []byte, skipped uint64) {
-	out := make([]byte, 32<<20)
+	const room = 32 << 20 // C memory, of which only what is used gets touched
+	out := C.malloc(room)
+	defer C.free(out)
 	var left C.uint64_t
-	n := int(C.sa_snapshot_running((*C.uint8_t)(&out[0]), C.size_t(len(out)), &left))
-	return out[:n], uint64(left)
+	n := C.sa_snapshot_running((*C.uint8_t)(out), room, &left)
+	return C.GoBytes(out, C.int(n)), uint64(left)
 }
 
 // Stop ends all recording: the probes return at once from now on.
