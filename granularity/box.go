@@ -2,7 +2,6 @@ package granularity
 
 import (
 	"math"
-	"sort"
 
 	"stackagent/internal/units"
 )
@@ -17,6 +16,8 @@ type Box struct {
 	LowWhisker, HiWhisker units.Ns
 	OutlierCount          int        // all of them
 	Outliers              []units.Ns // ascending, thinned where dots would coincide
+	Summarised            int64      // of N, known by their bucket only
+	RelativeError         float64    // of quartiles and whiskers; 0: exact
 }
 
 // dotsPerDecade is the resolution of a logarithmic axis below which two
@@ -29,30 +30,62 @@ func BoxOf(v *Values) Box {
 	if n == 0 {
 		return Box{}
 	}
-	b := Box{N: n, Q1: v.Quantile(250), Median: v.Quantile(500), Q3: v.Quantile(750)}
+	v.guessed = false
+	b := Box{N: n, Q1: v.Quantile(250), Median: v.Quantile(500), Q3: v.Quantile(750), Summarised: v.Summarised()}
 	reach := 1.5 * float64(b.Q3-b.Q1)
-	low, high := float64(b.Q1)-reach, float64(b.Q3)+reach
-	first := sort.Search(n, func(i int) bool { return float64(v.At(i)) >= low })
-	last := sort.Search(n, func(i int) bool { return float64(v.At(i)) > high }) - 1
+	low, high := atOrAbove(float64(b.Q1)-reach), above(float64(b.Q3)+reach)
+	first, last := v.CountBelow(low), v.CountBelow(high)-1
 	b.LowWhisker, b.HiWhisker = v.At(first), v.At(last)
 	b.OutlierCount = first + n - 1 - last
-	b.Outliers = thin(nil, v, 0, first)
-	b.Outliers = thin(b.Outliers, v, last+1, n)
+	b.RelativeError = v.RelativeError()
+	if b.OutlierCount > 0 {
+		b.Outliers = dots(v, int64(low), int64(high), int64(first), int64(last+1))
+	}
 	return b
 }
 
-// thin appends the values from..to-1 of v, one for each cell of the axis. It
-// jumps from cell to cell by binary search, so that millions cost little.
-func thin(out []units.Ns, v *Values, from, to int) []units.Ns {
-	for i := from; i < to; {
-		x := v.At(i)
-		out = append(out, x)
-		next := nextCell(x)
-		i += sort.Search(to-i, func(k int) bool { return v.At(i+k) >= next })
+// atOrAbove is the smallest integer at or above f, above the smallest above it.
+func atOrAbove(f float64) units.Ns {
+	if f = math.Ceil(f); f <= math.MinInt64 {
+		return math.MinInt64
 	}
-	// The extreme values are always drawn: they are what one reads off.
-	if to > from && out[len(out)-1] != v.At(to-1) {
-		out = append(out, v.At(to-1))
+	return units.Ns(f)
+}
+
+func above(f float64) units.Ns {
+	if f = math.Floor(f); f >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return units.Ns(f) + 1
+}
+
+// dots are the outliers, the first values below low and those after the first
+// upTo from high on, one for each cell of the axis, ascending. The extremes are exact, they are what one reads off; a dot
+// between may stand to the left of its value by a fine bucket's width, which
+// cannot be seen.
+func dots(v *Values, low, high, first, upTo int64) []units.Ns {
+	var out []units.Ns
+	next := int64(math.MinInt64)
+	add := func(x int64) {
+		x = max(x, int64(v.Min()))
+		if x < next {
+			return
+		}
+		out = append(out, units.Ns(x))
+		next = int64(nextCell(units.Ns(x)))
+	}
+	var before int64
+	v.cells(func(c cell) bool {
+		if before < first {
+			add(c.lo)
+		}
+		if before += c.n; before > upTo {
+			add(max(c.lo, high))
+		}
+		return true
+	})
+	if n := len(out); v.Max() >= units.Ns(high) && (n == 0 || out[n-1] != v.Max()) {
+		out = append(out, v.Max())
 	}
 	return out
 }

@@ -2,16 +2,15 @@ package granularity
 
 import (
 	"encoding/json"
-	"math"
 
 	"stackagent/internal/units"
 )
 
-// Distribution describes the values of one metric; all but Count and
-// NotMeasured in nanoseconds. Quantiles are exact nearest-rank ones (see
-// Values.Quantile). StdDev is the sample standard deviation,
-// sqrt(sum((x-mean)^2)/(n-1)), zero below two values. With Count 0 the other
-// figures are zero and mean nothing.
+// Distribution describes the values of one metric, in nanoseconds where they
+// are no counts. Count, Sum, Mean, Min and Max are exact. Quantiles are
+// nearest-rank ones (see Values.Quantile), exact unless RelativeError says
+// otherwise. StdDev is the sample standard deviation (see Values.StdDev). With
+// Count 0 the other figures are zero and mean nothing.
 type Distribution struct {
 	Count  int64    `json:"count"`
 	Sum    units.Ns `json:"sum"`
@@ -30,40 +29,37 @@ type Distribution struct {
 	// NotMeasured counts the executions without a value of this metric (still
 	// running at the end, or the metric could not be read).
 	NotMeasured int64 `json:"not_measured"`
+	// Summarised counts the values, of Count, that are known by their bucket
+	// only: the standard deviation rests on the middles of the buckets.
+	Summarised int64 `json:"summarised,omitempty"`
+	// RelativeError bounds the error of the quantiles, 0.0078 for 0.78 %; 0:
+	// they are exact.
+	RelativeError float64 `json:"relative_error,omitempty"`
 }
 
-// Describe computes the distribution of v.
+// Describe computes the distribution of v. If v.Unknown after that, a further
+// reading makes it exact.
 func Describe(v *Values) Distribution {
-	n := v.Len()
+	n := v.Count()
 	if n == 0 {
 		return Distribution{}
 	}
-	sum := v.Sum()
-	mean := float64(sum) / float64(n)
-	return Distribution{
-		Count: int64(n), Sum: sum, Mean: mean, StdDev: stdDev(v, mean),
-		Min: v.At(0), Max: v.At(n - 1),
-		P1: v.Quantile(10), P5: v.Quantile(50), P25: v.Quantile(250),
-		P50: v.Quantile(500), P75: v.Quantile(750), P95: v.Quantile(950),
-		P99: v.Quantile(990), P999: v.Quantile(999),
+	v.guessed = false
+	d := Distribution{
+		Count: n, Sum: v.Sum(), Mean: float64(v.Sum()) / float64(n), StdDev: v.StdDev(),
+		Min: v.Min(), Max: v.Max(), Summarised: v.Summarised(),
 	}
-}
-
-// stdDev takes two passes: squares of differences lose no digits where the
-// mean is large against the spread. The second sum corrects the rounding of
-// the mean (gonum's stat.StdDev does the same; this one needs no copy).
-func stdDev(v *Values, mean float64) float64 {
-	n := float64(v.Len())
-	if n < 2 {
-		return 0
+	if v.Len() == 0 {
+		return d // the buckets of all were lost
 	}
-	var squares, rest float64
-	v.each(func(x float64) {
-		d := x - mean
-		squares += d * d
-		rest += d
-	})
-	return math.Sqrt(max(0, (squares-rest*rest/n)/(n-1)))
+	for _, q := range []struct {
+		to       *units.Ns
+		permille int
+	}{{&d.P1, 10}, {&d.P5, 50}, {&d.P25, 250}, {&d.P50, 500}, {&d.P75, 750}, {&d.P95, 950}, {&d.P99, 990}, {&d.P999, 999}} {
+		*q.to = v.Quantile(q.permille)
+	}
+	d.RelativeError = v.RelativeError()
+	return d
 }
 
 // Metrics is a distribution for each work metric that was measured at all.

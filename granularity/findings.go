@@ -35,6 +35,7 @@ type Fineness struct {
 	N                               int64
 	Below1us, Below10us, Below100us int64
 	Median                          units.Ns
+	RelativeError                   float64 // of the limits and the median; 0: all is exact
 }
 
 // FinenessOf counts v against the three limits.
@@ -43,10 +44,12 @@ func FinenessOf(m Metric, v *Values) Fineness {
 	if f.N == 0 {
 		return f
 	}
+	v.guessed = false
 	f.Below1us = int64(v.CountBelow(1_000))
 	f.Below10us = int64(v.CountBelow(10_000))
 	f.Below100us = int64(v.CountBelow(100_000))
 	f.Median = v.Quantile(500)
+	f.RelativeError = v.RelativeError()
 	return f
 }
 

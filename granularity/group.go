@@ -3,12 +3,13 @@ package granularity
 import (
 	"math/bits"
 
+	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
 
 // Execution is what the accumulators need to know of one execution.
 type Execution struct {
-	Start, End            units.MonoNs // End 0: still running when the session ended
+	Start, End            units.MonoNs // the end of the session where it was still running
 	Work                  [NMetrics]units.Ns
 	Thread                uint32
 	Nested                bool // inside another execution on its thread
@@ -21,7 +22,8 @@ type Execution struct {
 // is ready; not safe for concurrent use.
 type Group struct {
 	Executions   int64
-	Nested       int64 // executions that lay within another one
+	Summarised   int64 // of these, not recorded one by one
+	Nested       int64 // recorded executions that lay within another one
 	Threw        int64 // ended by an exception
 	Running      int64 // had not ended when the session did
 	Cut          int64 // ended without an exit probe
@@ -33,9 +35,70 @@ type Group struct {
 	threads      bitset
 }
 
-// Add puts one execution in. An execution that was still running has no wall
-// time; on the time axis it is drawn up to until.
-func (g *Group) Add(e *Execution, until units.MonoNs) {
+// Summarised stands for executions that were counted where they ran.
+type Summarised struct {
+	From, To                               units.MonoNs
+	Thread                                 uint32 // 0: not known
+	Executions, Threw, Cut, CreationUnseen int64
+	Virtual                                bool
+	Work                                   [NMetrics]Measured
+}
+
+// Measured is one metric of summarised executions: the count, sum and extremes,
+// all exact, and the counts by bucket.
+type Measured struct {
+	Count         int64
+	Sum, Min, Max units.Ns
+	Buckets       []loglinear.Bucket
+}
+
+// AddSummarised puts summarised executions in. Whether they were nested is not
+// known. On the time axis they are spread evenly over their interval.
+func (g *Group) AddSummarised(s *Summarised) {
+	g.Executions += s.Executions
+	g.Summarised += s.Executions
+	g.Threw += s.Threw
+	g.Cut += s.Cut
+	g.CreateUnseen += s.CreationUnseen
+	if s.Virtual {
+		g.Virtual += s.Executions
+	}
+	if s.Executions > 0 && s.Thread != 0 {
+		g.threads.set(s.Thread)
+	}
+	for m := range s.Work {
+		w := &s.Work[m]
+		g.Work[m].AddSummarised(w.Count, w.Sum, w.Min, w.Max, w.Buckets)
+		g.NotMeasured[m] += s.Executions - w.Count
+	}
+	if g.Series != nil {
+		g.Series.Spread(s.From, s.To, s.Executions, s.Work[Wall].Sum)
+	}
+}
+
+// Merge adds what o has gathered; o stays as it is. Both have a series over the
+// same grid or none.
+func (g *Group) Merge(o *Group) {
+	g.Executions += o.Executions
+	g.Summarised += o.Summarised
+	g.Nested += o.Nested
+	g.Threw += o.Threw
+	g.Running += o.Running
+	g.Cut += o.Cut
+	g.Virtual += o.Virtual
+	g.CreateUnseen += o.CreateUnseen
+	g.threads.or(o.threads)
+	for m := range g.Work {
+		g.Work[m].Merge(&o.Work[m])
+		g.NotMeasured[m] += o.NotMeasured[m]
+	}
+	if g.Series != nil && o.Series != nil {
+		g.Series.Merge(o.Series)
+	}
+}
+
+// Add puts one execution in. One that was still running has no wall time.
+func (g *Group) Add(e *Execution) {
 	g.Executions++
 	count(&g.Nested, e.Nested)
 	count(&g.Threw, e.Threw)
@@ -52,11 +115,7 @@ func (g *Group) Add(e *Execution, until units.MonoNs) {
 		}
 	}
 	if g.Series != nil {
-		end := e.End
-		if end == 0 {
-			end = until
-		}
-		g.Series.Add(e.Start, end)
+		g.Series.Add(e.Start, e.End)
 	}
 }
 
@@ -73,7 +132,7 @@ func (g *Group) Threads() int64 { return g.threads.count() }
 func (g *Group) MarkThreads(into *Group) { into.threads.or(g.threads) }
 
 // Measured tells whether any execution has a value of m.
-func (g *Group) Measured(m Metric) bool { return g.Work[m].Len() > 0 }
+func (g *Group) Measured(m Metric) bool { return g.Work[m].Count() > 0 }
 
 // Describe computes the distribution of every metric in which at least one
 // execution was measured.

@@ -21,6 +21,7 @@ type Hotspot struct {
 	Body          bool        `json:"-"`       // its executions are the loops of threads and pools
 	Created       int64       `json:"created"` // tasks whose creation was seen
 	Executions    int64       `json:"executions"`
+	Summarised    int64       `json:"summarised"`     // of these, not recorded one by one
 	NeverExecuted int64       `json:"never_executed"` // created and not executed by the end
 	Threads       int64       `json:"threads"`        // distinct threads that executed them
 	Nested        int64       `json:"nested"`

@@ -1,6 +1,10 @@
 package granularity
 
-import "stackagent/internal/units"
+import (
+	"math"
+
+	"stackagent/internal/units"
+)
 
 // Grid divides a span of time into N buckets of Width nanoseconds, the first
 // beginning at From.
@@ -45,6 +49,7 @@ type Series struct {
 	Grid    Grid
 	Started []int64 // executions that started in the bucket
 	Outside int64   // executions that started before or after the grid
+	Spreads int64   // of those in Started, spread over their interval
 	edge    []int64 // time within the first and the last bucket of each execution
 	whole   []int64 // +1 where an execution begins to fill whole buckets, -1 after
 }
@@ -75,6 +80,42 @@ func (s *Series) Add(start, end units.MonoNs) {
 	s.edge[last] += int64(end - s.Grid.Start(last))
 	s.whole[first+1]++
 	s.whole[last]--
+}
+
+// Spread counts n executions that started from..to, nobody knows when, and were
+// running for inside nanoseconds in all: evenly. Sums stay exact.
+func (s *Series) Spread(from, to units.MonoNs, n int64, inside units.Ns) {
+	if to <= from {
+		to = from + 1
+	}
+	span := float64(to - from)
+	part := func(total int64, until units.MonoNs) int64 {
+		return int64(math.Round(float64(total) * float64(min(max(until, from), to)-from) / span))
+	}
+	begun, passed := part(n, s.Grid.From), part(int64(inside), s.Grid.From)
+	s.Outside += begun
+	first, ok := s.Grid.Bucket(max(from, s.Grid.From))
+	for i := first; ok && i < s.Grid.N && s.Grid.Start(i) < to; i++ {
+		until, time := part(n, s.Grid.Start(i+1)), part(int64(inside), s.Grid.Start(i+1))
+		s.Started[i] += until - begun
+		s.Spreads += until - begun
+		s.edge[i] += time - passed
+		begun, passed = until, time
+	}
+	s.Outside += n - begun
+}
+
+// Merge adds what o has counted, over the same grid.
+func (s *Series) Merge(o *Series) {
+	s.Outside += o.Outside
+	s.Spreads += o.Spreads
+	for i := range s.Started {
+		s.Started[i] += o.Started[i]
+		s.edge[i] += o.edge[i]
+	}
+	for i := range s.whole {
+		s.whole[i] += o.whole[i]
+	}
 }
 
 // Running is, for each bucket, the mean number of executions that were running

@@ -3,79 +3,266 @@ package granularity
 import (
 	"math"
 	"slices"
-	"sort"
 
+	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
 
-// Values is a multiset of measured values of one metric, exact and compact:
-// four bytes a value below 4.29 s, eight bytes above. The zero value is empty
-// and ready. Not safe for concurrent use.
+// Values is a multiset of measured values of one metric in bounded memory. Few
+// values are kept one by one; of many only the counts in fine buckets (see
+// buckets.go), and a further reading of the same values tells those that are
+// asked for exactly (see Search). Counts, sums, extremes and the standard
+// deviation are exact at once. What is known only in the agent's coarse
+// buckets (AddSummarised) makes quantiles as coarse (RelativeError).
+//
+// The zero value is empty and ready. Not safe for concurrent use.
 type Values struct {
-	neg, big []int64  // below 0; above MaxUint32
-	small    []uint32 // 0 to MaxUint32
-	unsorted bool
+	sums   moments // of what was recorded one by one
+	list   []int64 // all of it while it is little
+	sorted bool
+	tally  *tally
+	rough  *rough // nil: nothing summarised
+
+	wants   []want
+	guessed bool // an answer since this was cleared was not exact
 }
+
+// listMax is how many values are kept one by one: from there on buckets of
+// a usual spread need less memory.
+const listMax = 1024
 
 // Add puts one value in. The caller skips (and counts) units.NotMeasured.
 func (v *Values) Add(n units.Ns) {
-	v.unsorted = true
-	switch {
-	case n < 0:
-		v.neg = append(v.neg, int64(n))
-	case n <= math.MaxUint32:
-		v.small = append(v.small, uint32(n))
-	default:
-		v.big = append(v.big, int64(n))
-	}
-}
-
-// Merge puts every value of o in; o stays as it is.
-func (v *Values) Merge(o *Values) {
-	v.unsorted = true
-	v.neg = append(v.neg, o.neg...)
-	v.small = append(v.small, o.small...)
-	v.big = append(v.big, o.big...)
-}
-
-// Len is the number of values.
-func (v *Values) Len() int { return len(v.neg) + len(v.small) + len(v.big) }
-
-// Sort brings the values into ascending order; the readers below do it
-// themselves when it is needed.
-func (v *Values) Sort() {
-	if !v.unsorted {
+	v.sums.add(int64(n))
+	if v.tally != nil {
+		v.tally.add(int64(n))
 		return
 	}
-	slices.Sort(v.neg)
-	sortUint32(v.small)
-	slices.Sort(v.big)
-	v.unsorted = false
+	v.list = append(v.list, int64(n))
+	v.sorted = false
+	if len(v.list) > listMax {
+		v.spread()
+	}
 }
 
-// At is the i-th smallest value, i from 0.
+// spread goes over to buckets.
+func (v *Values) spread() {
+	v.tally = new(tally)
+	for _, x := range v.list {
+		v.tally.add(x)
+	}
+	v.list = nil
+}
+
+// AddSummarised puts in values that were counted where they arose: how many,
+// their sum and extremes, all exact, and their counts by bucket.
+func (v *Values) AddSummarised(count int64, sum, least, greatest units.Ns, buckets []loglinear.Bucket) {
+	if count <= 0 {
+		return
+	}
+	if v.rough == nil {
+		v.rough = newRough()
+	}
+	v.rough.add(count, int64(sum), int64(least), int64(greatest), buckets)
+}
+
+// Merge puts every value of o in; o stays as it is. What a further reading has
+// found out about v is forgotten.
+func (v *Values) Merge(o *Values) {
+	v.sums.merge(&o.sums)
+	switch {
+	case v.tally == nil && o.tally == nil:
+		v.list, v.sorted = append(v.list, o.list...), false
+		if len(v.list) > listMax {
+			v.spread()
+		}
+	case o.tally == nil:
+		for _, x := range o.list {
+			v.tally.add(x)
+		}
+	default:
+		if v.tally == nil {
+			v.spread()
+		}
+		v.tally.merge(o.tally)
+	}
+	if v.tally != nil {
+		v.tally.found = nil
+	}
+	if o.rough != nil {
+		if v.rough == nil {
+			v.rough = newRough()
+		}
+		v.rough.merge(o.rough)
+	}
+	v.wants = nil
+}
+
+// Len is the number of values whose size is known, be it by a bucket.
+func (v *Values) Len() int {
+	if v.rough == nil {
+		return int(v.sums.n)
+	}
+	return int(v.sums.n + v.rough.n)
+}
+
+// Count is the number of all values: Len and those whose buckets were lost.
+func (v *Values) Count() int64 { return v.sums.n + v.Summarised() }
+
+// Summarised is the number of values that were not recorded one by one.
+func (v *Values) Summarised() int64 {
+	if v.rough == nil {
+		return 0
+	}
+	return v.rough.n + v.rough.blank
+}
+
+// Sum adds up all values. It is exact.
+func (v *Values) Sum() units.Ns {
+	if v.rough == nil {
+		return units.Ns(v.sums.sum)
+	}
+	return units.Ns(v.sums.sum + v.rough.sum)
+}
+
+// Min is the least value, 0 of none.
+func (v *Values) Min() units.Ns {
+	switch {
+	case v.rough == nil:
+		return units.Ns(v.sums.min)
+	case v.sums.n == 0:
+		return units.Ns(v.rough.min)
+	}
+	return units.Ns(min(v.sums.min, v.rough.min))
+}
+
+// Max is the greatest value, 0 of none.
+func (v *Values) Max() units.Ns {
+	switch {
+	case v.rough == nil:
+		return units.Ns(v.sums.max)
+	case v.sums.n == 0:
+		return units.Ns(v.rough.max)
+	}
+	return units.Ns(max(v.sums.max, v.rough.max))
+}
+
+// StdDev is the sample standard deviation, sqrt(sum((x-mean)^2)/(n-1)), zero
+// below two values. Of what was recorded it is exact; a summarised value counts
+// as the middle of its bucket.
+func (v *Values) StdDev() float64 {
+	n := float64(v.Len())
+	if n < 2 {
+		return 0
+	}
+	squares := v.sums.squares()
+	if v.rough != nil {
+		mean := float64(v.Sum()) / float64(v.Count())
+		if v.sums.n > 0 {
+			d := float64(v.sums.sum)/float64(v.sums.n) - mean
+			squares += float64(v.sums.n) * d * d
+		}
+		squares += v.rough.squares(mean)
+	}
+	return math.Sqrt(squares / (n - 1))
+}
+
+// cells calls f with disjoint ranges of values, ascending, and how many values
+// lie in each, until f has enough: single values, fine buckets, or coarse ones
+// if some are summarised.
+func (v *Values) cells(f func(cell) bool) {
+	if v.rough != nil {
+		v.rough.cells(v, f)
+		return
+	}
+	v.recorded(f)
+}
+
+// recorded are the cells of what was recorded one by one.
+func (v *Values) recorded(f func(cell) bool) {
+	if v.tally != nil {
+		v.tally.cells(f)
+		return
+	}
+	v.sort()
+	for i := 0; i < len(v.list); {
+		x, from := v.list[i], i
+		for i < len(v.list) && v.list[i] == x {
+			i++
+		}
+		if !f(cell{x, x, int64(i - from)}) {
+			return
+		}
+	}
+}
+
+func (v *Values) sort() {
+	if !v.sorted {
+		slices.Sort(v.list)
+		v.sorted = true
+	}
+}
+
+// At is the i-th smallest value, i from 0: exact where the value was recorded
+// and its place is known, else its bucket's middle; RelativeError tells.
 func (v *Values) At(i int) units.Ns {
-	v.Sort()
-	if i < len(v.neg) {
-		return units.Ns(v.neg[i])
+	if v.tally == nil && v.rough == nil {
+		v.sort()
+		return units.Ns(v.list[i])
 	}
-	i -= len(v.neg)
-	if i < len(v.small) {
-		return units.Ns(v.small[i])
+	left := int64(i)
+	var at cell
+	v.cells(func(c cell) bool {
+		at = c
+		if left < c.n {
+			return false
+		}
+		left -= c.n
+		return true
+	})
+	if at.lo == at.hi {
+		return units.Ns(at.lo)
 	}
-	return units.Ns(v.big[i-len(v.small)])
+	if v.rough == nil {
+		if x, ok := v.contentOf(at).at(left, v); ok {
+			return units.Ns(x)
+		}
+	}
+	v.guessed = true
+	return min(max(units.Ns(at.lo+(at.hi-at.lo)/2), v.Min()), v.Max())
 }
 
-// CountBelow is the number of values smaller than n.
+// CountBelow is the number of values smaller than n: exact, but that a bucket
+// which cannot be divided counts with its middle.
 func (v *Values) CountBelow(n units.Ns) int {
-	v.Sort()
-	return sort.Search(v.Len(), func(i int) bool { return v.At(i) >= n })
+	below, x := int64(0), int64(n)
+	v.cells(func(c cell) bool {
+		switch {
+		case c.hi < x:
+			below += c.n
+			return true
+		case c.lo >= x:
+			return false
+		}
+		if v.rough == nil {
+			if k, ok := v.contentOf(c).below(x, v); ok {
+				below += k
+				return false
+			}
+		}
+		v.guessed = true
+		if c.lo+(c.hi-c.lo)/2 < x {
+			below += c.n
+		}
+		return false
+	})
+	return int(below)
 }
 
 // Quantile is the nearest-rank quantile at permille thousandths: the smallest
 // value with at least permille/1000 * n values at or below it (500: median).
-// Exact, an observed value, never interpolated. Thousandths in place of a
-// fraction keep the rank free of rounding. It panics on an empty set.
+// Never interpolated; see At. Thousandths in place of a fraction keep the rank
+// free of rounding. It panics on an empty set.
 func (v *Values) Quantile(permille int) units.Ns {
 	return v.At(rank(permille, v.Len()))
 }
@@ -86,64 +273,14 @@ func rank(permille, n int) int {
 	return min(max(r, 1), n) - 1
 }
 
-// Sum adds up all values.
-func (v *Values) Sum() units.Ns {
-	var s int64
-	for _, x := range v.neg {
-		s += x
+// RelativeError bounds |told - true| / true of the values told since the last
+// Describe or BoxOf began; 0: they are exact.
+func (v *Values) RelativeError() float64 {
+	switch {
+	case !v.guessed:
+		return 0
+	case v.rough != nil:
+		return loglinear.RelativeError
 	}
-	for _, x := range v.small {
-		s += int64(x)
-	}
-	for _, x := range v.big {
-		s += x
-	}
-	return units.Ns(s)
-}
-
-// each calls f with every value, in no order unless sorted.
-func (v *Values) each(f func(float64)) {
-	for _, x := range v.neg {
-		f(float64(x))
-	}
-	for _, x := range v.small {
-		f(float64(x))
-	}
-	for _, x := range v.big {
-		f(float64(x))
-	}
-}
-
-// radixFrom is the length from which a radix sort beats a comparison sort.
-const radixFrom = 2048
-
-// sortUint32 sorts in place: three passes of 11 bits for long slices.
-func sortUint32(s []uint32) {
-	if len(s) < radixFrom {
-		slices.Sort(s)
-		return
-	}
-	from, to := s, make([]uint32, len(s))
-	for shift := 0; shift < 32; shift += 11 {
-		radixPass(from, to, shift)
-		from, to = to, from
-	}
-	copy(s, from) // an odd number of passes ends in the scratch slice
-}
-
-func radixPass(from, to []uint32, shift int) {
-	var at [1 << 11]int
-	for _, x := range from {
-		at[x>>shift&(1<<11-1)]++
-	}
-	sum := 0
-	for i, n := range at {
-		at[i] = sum
-		sum += n
-	}
-	for _, x := range from {
-		d := x >> shift & (1<<11 - 1)
-		to[at[d]] = x
-		at[d]++
-	}
+	return 1.0 / exactFrom
 }

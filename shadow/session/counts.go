@@ -20,7 +20,7 @@ type ClassCounts struct {
 	NeverExecuted uint64 // created and not executed
 
 	first     uint64 // first executions of tasks whose creation was seen
-	takenBack uint64 // recorded creations that failed or were withdrawn
+	takenBack uint64 // creations that failed or were withdrawn
 }
 
 func (c *ClassCounts) add(o *ClassCounts) {

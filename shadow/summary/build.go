@@ -8,24 +8,22 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
-	"stackagent/internal/wire"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 )
 
 // buckets is the number of buckets of every figure over time.
 const buckets = 200
 
-// builder is the state of one pass over the executions.
+// builder is the state of a condensation.
 type builder struct {
-	src     Source
-	opts    Options
-	grid    granularity.Grid
-	until   units.MonoNs
-	classes map[uint32]*classGroup
-	byName  map[string]*classGroup
-	threads map[uint32]*threadGroup
-	all     granularity.Group // flags and threads of all; its values stay empty
-	total   *granularity.Series
+	src   Source
+	opts  Options
+	grid  granularity.Grid
+	until units.MonoNs
+	busy  map[uint32]bool // threads with a busy bar
+	told  *progress
+	all   *gathered // once all is read
 }
 
 // classGroup is what is known of the classes of one name: lambdas of the same
@@ -49,27 +47,28 @@ func BuildFrom(src Source, opts Options) (*Summary, error) {
 	if opts.Classes <= 0 {
 		opts.Classes = DefaultClasses
 	}
-	b := &builder{
-		src: src, opts: opts,
-		classes: map[uint32]*classGroup{}, byName: map[string]*classGroup{}, threads: map[uint32]*threadGroup{},
-	}
+	b := &builder{src: src, opts: opts, told: newProgress(opts.Progress, src.Manifest.Stored.Executions)}
 	if err := b.makeGrid(); err != nil {
 		return nil, err
 	}
-	for i := range src.Classes {
-		c := &src.Classes[i]
-		b.classes[c.ID] = b.named(c.Name, c.Kinds)
-	}
-	if err := b.src.Executions(b.chunk); err != nil {
-		return nil, fmt.Errorf("reading the executions of session %s: %w", src.Manifest.Session, err)
-	}
-	if err := b.counts(); err != nil {
-		return nil, err
+	b.chooseBusy()
+	for _, step := range []func() error{b.gather, b.summaries, b.counts} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
 	if src.Found != nil {
 		b.src.Manifest, b.src.Warnings = src.Found()
 	}
-	return b.finish(), nil
+	return b.finish()
+}
+
+// reading wraps an error of the source.
+func (b *builder) reading(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s of session %s: %w", what, b.src.Manifest.Session, err)
 }
 
 // makeGrid spans the session; a session whose end is not known (its shadow
@@ -78,95 +77,54 @@ func BuildFrom(src Source, opts Options) (*Summary, error) {
 func (b *builder) makeGrid() error {
 	from, to := b.src.Manifest.StartNs, b.src.Manifest.EndNs
 	if to <= from {
-		var first units.MonoNs
-		err := b.src.Executions(func(c *session.Chunk) error {
-			for i := range c.Len() {
-				if first == 0 || c.StartNs[i] < first {
-					first = c.StartNs[i]
-				}
-				to = max(to, c.StartNs[i], c.EndNs[i])
-			}
-			return nil
-		})
+		first, last, err := b.span()
 		if err != nil {
-			return fmt.Errorf("reading the executions of session %s: %w", b.src.Manifest.Session, err)
+			return b.reading("reading the executions", err)
 		}
 		if from == 0 {
 			from = first
 		}
+		to = max(to, last)
 	}
 	b.until = to
 	b.grid = granularity.NewGrid(from, to, buckets)
-	b.total = granularity.NewSeries(b.grid)
 	return nil
 }
 
-// named is the group of the class of that name.
-func (b *builder) named(name string, kinds units.Kinds) *classGroup {
-	if g, ok := b.byName[name]; ok {
-		g.kinds |= kinds
-		return g
-	}
-	g := &classGroup{name: name, kinds: kinds, passes: b.opts.Filter.Match(name, kinds)}
-	if b.opts.Shapes {
-		g.Series = granularity.NewSeries(b.grid)
-	}
-	b.byName[name] = g
-	return g
-}
-
-// class is the group of a class id; an id without a description (its batch was
-// lost) keeps its executions under a name that says so.
-func (b *builder) class(id uint32) *classGroup {
-	g, ok := b.classes[id]
-	if !ok {
-		g = b.named(fmt.Sprintf("(class %d, description lost)", id), 0)
-		b.classes[id] = g
-	}
-	return g
-}
-
-func (b *builder) chunk(c *session.Chunk) error {
-	var e granularity.Execution
-	for i := range c.Len() {
-		g := b.class(c.Class[i])
-		if !g.passes {
-			continue
+// span is the time from the first start to the last end.
+func (b *builder) span() (first, last units.MonoNs, err error) {
+	type ends struct{ first, last units.MonoNs }
+	all := make([]ends, session.Workers())
+	err = b.src.Executions(store.ExecutionClass|store.ExecutionStart|store.ExecutionEnd, func(worker int, c *session.Chunk) error {
+		e := &all[worker]
+		for i := range c.Len() {
+			if e.first == 0 || c.StartNs[i] < e.first {
+				e.first = c.StartNs[i]
+			}
+			e.last = max(e.last, c.StartNs[i], c.EndNs[i])
 		}
-		flags := wire.ExecutionFlags(c.Flags[i])
-		e = granularity.Execution{
-			Start: c.StartNs[i], End: c.EndNs[i], Thread: c.Thread[i],
-			Nested:       c.OuterTaskID[i] != 0 || c.Depth[i] > 0,
-			Threw:        flags&wire.Threw != 0,
-			Running:      flags&wire.Running != 0,
-			Cut:          flags&wire.Cut != 0,
-			Virtual:      flags&wire.Virtual != 0,
-			CreateUnseen: flags&wire.CreationUnseen != 0,
+		return nil
+	})
+	for _, e := range all {
+		if first == 0 || e.first != 0 && e.first < first {
+			first = e.first
 		}
-		e.Work[granularity.Wall], e.Work[granularity.CPU] = c.WallNs[i], c.CPUNs[i]
-		e.Work[granularity.SelfWall], e.Work[granularity.SelfCPU] = c.SelfWallNs[i], c.SelfCPUNs[i]
-		g.Add(&e, b.until)
-		end := e.End
-		if end == 0 {
-			end = b.until
-		}
-		b.total.Add(e.Start, end)
-		b.thread(e.Thread).add(b, g, &e, c.Depth[i], end)
+		last = max(last, e.last)
 	}
-	return nil
+	return first, last, err
 }
 
 // counts joins the exact counts of creations to the groups.
 func (b *builder) counts() error {
 	per, _, err := b.src.Counts()
 	if err != nil {
-		return fmt.Errorf("counting the tasks of session %s: %w", b.src.Manifest.Session, err)
+		return b.reading("counting the tasks", err)
 	}
 	for _, c := range per {
 		if c.Class == nil {
 			continue
 		}
-		g := b.class(c.Class.ID)
+		g := b.all.class(c.Class.ID)
 		g.created += int64(c.Created)
 		g.never += int64(c.NeverExecuted)
 		g.failed += int64(c.Failed)
@@ -178,15 +136,41 @@ func (b *builder) counts() error {
 // to tell, by name.
 func (b *builder) groups() []*classGroup {
 	var out []*classGroup
-	for _, name := range slices.Sorted(maps.Keys(b.byName)) {
-		if g := b.byName[name]; g.passes && (g.Executions > 0 || g.created > 0 || g.failed > 0) {
+	for _, name := range slices.Sorted(maps.Keys(b.all.byName)) {
+		if g := b.all.byName[name]; g.passes && (g.Executions > 0 || g.created > 0 || g.failed > 0) {
 			out = append(out, g)
 		}
 	}
 	return out
 }
 
-func (b *builder) finish() *Summary {
+// finish describes what was gathered, reads again as long as that makes more of
+// it exact, and says what it means.
+func (b *builder) finish() (*Summary, error) {
+	s := b.head()
+	groups := b.groups()
+	b.totals(s, groups)
+	b.pauses(s)
+	p := b.parts(groups)
+	for pass := 0; ; pass++ {
+		b.describe(s, groups, p)
+		if b.opts.Brief || pass == maxPasses {
+			break
+		}
+		more, err := b.search(groups, p)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+	}
+	s.Findings = granularity.Findings(b.facts(s))
+	return s, nil
+}
+
+// head is what the manifest tells.
+func (b *builder) head() *Summary {
 	m := &b.src.Manifest
 	s := &Summary{
 		Session: m.Session, Started: started(m), DurationNs: m.DurationNs, Ended: m.Ended,
@@ -214,12 +198,6 @@ func (b *builder) finish() *Summary {
 	if s.DurationNs <= 0 && b.until > b.grid.From {
 		s.DurationNs = units.Ns(b.until - b.grid.From)
 	}
-	groups := b.groups()
-	b.totals(s, groups)
-	b.pauses(s)
-	b.distributions(s, groups)
-	b.threadRows(s)
-	s.Findings = granularity.Findings(b.facts(s))
 	return s
 }
 
@@ -232,20 +210,22 @@ func nonNil[T any](s []T) []T {
 
 func (b *builder) totals(s *Summary, groups []*classGroup) {
 	t := &s.Tasks
+	var threads granularity.Group
 	for _, g := range groups {
 		t.Created += g.created
 		t.NeverExecuted += g.never
 		t.Failed += g.failed
 		t.Executions += g.Executions
+		t.Summarised += g.Summarised
 		t.Threw += g.Threw
 		t.Running += g.Running
 		t.Cut += g.Cut
 		t.Nested += g.Nested
 		t.Virtual += g.Virtual
 		t.CreateUnseen += g.CreateUnseen
-		g.MarkThreads(&b.all)
+		g.MarkThreads(&threads)
 	}
-	t.Threads = b.all.Threads()
+	t.Threads = threads.Threads()
 	t.Classes = int64(len(groups))
 }
 

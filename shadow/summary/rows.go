@@ -44,49 +44,75 @@ const cdfPoints = 2000
 // AllLabel stands for all executions (that pass the filter) in figures.
 const AllLabel = "all executions"
 
-// distributions computes the rows and the shapes and lets go of the values
-// metric by metric.
-func (b *builder) distributions(s *Summary, groups []*classGroup) {
-	s.Metrics = granularity.Metrics{}
-	s.Rows = make([]granularity.Hotspot, len(groups))
-	for i, g := range groups {
+// parts are unions of classes whose distributions are told.
+type parts struct {
+	whole [granularity.NMetrics]*granularity.Values // all executions
+	// own are the program's own tasks without the loops of threads, whose length
+	// says nothing about how the work was divided; nil: there are none.
+	own     *granularity.Values
+	isOwn   map[*classGroup]bool
+	work    granularity.Metric
+	missing [granularity.NMetrics]int64
+}
+
+// parts merges the values of the groups.
+func (b *builder) parts(groups []*classGroup) *parts {
+	p := &parts{isOwn: map[*classGroup]bool{}, work: granularity.SelfWall}
+	for m := range granularity.NMetrics {
+		p.whole[m] = new(granularity.Values)
+		for _, g := range groups {
+			p.whole[m].Merge(&g.Work[m])
+			p.missing[m] += g.NotMeasured[m]
+		}
+	}
+	if p.whole[granularity.SelfCPU].Count() > 0 {
+		p.work = granularity.SelfCPU
+	}
+	own := new(granularity.Values)
+	for _, g := range groups {
 		g.body = g.looksLikeBody()
-		s.Rows[i] = b.row(g)
+		if !IsJDK(g.name, g.kinds) && !g.body {
+			p.isOwn[g] = true
+			own.Merge(&g.Work[p.work])
+		}
 	}
-	whole := b.wholes(s, groups)
-	work := s.Metrics.WorkMetric()
-	total := s.Metrics[work].Sum
-	for i := range s.Rows {
-		share(&s.Rows[i], work, total, s.Tasks.Executions)
+	if own.Len() > 0 {
+		p.own = own
 	}
-	b.fineness(s, groups, work, whole[work])
-	order := workOrder(s.Rows, groups)
+	return p
+}
+
+// describe computes all that is told of distributions.
+func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
+	s.Metrics = granularity.Metrics{}
+	for m := range granularity.NMetrics {
+		if p.whole[m].Count() > 0 || b.measures(m) {
+			d := granularity.Describe(p.whole[m])
+			d.NotMeasured = p.missing[m]
+			s.Metrics[m] = d
+		}
+	}
+	total := s.Metrics[p.work].Sum
+	rows := make([]granularity.Hotspot, len(groups))
+	for i, g := range groups {
+		rows[i] = b.row(g)
+		share(&rows[i], p.work, total, s.Tasks.Executions)
+	}
+	s.FineIsAll = p.own == nil
+	if s.FineIsAll {
+		s.Fine = granularity.FinenessOf(p.work, p.whole[p.work])
+	} else {
+		s.Fine = granularity.FinenessOf(p.work, p.own)
+	}
+	order := workOrder(rows, groups)
 	if b.opts.Shapes {
-		s.Figures = b.figures(s, order, whole)
+		s.Figures = b.figures(s, order, p)
 	}
 	s.Rows = nil
 	for _, o := range order {
 		s.Rows = append(s.Rows, o.row)
-		o.group.Work = [granularity.NMetrics]granularity.Values{}
 	}
-}
-
-// wholes merges the values of all groups and describes them, per metric.
-func (b *builder) wholes(s *Summary, groups []*classGroup) (whole [granularity.NMetrics]*granularity.Values) {
-	for m := range granularity.NMetrics {
-		whole[m] = new(granularity.Values)
-		var missing int64
-		for _, g := range groups {
-			whole[m].Merge(&g.Work[m])
-			missing += g.NotMeasured[m]
-		}
-		if whole[m].Len() > 0 || b.measures(m) {
-			d := granularity.Describe(whole[m])
-			d.NotMeasured = missing
-			s.Metrics[m] = d
-		}
-	}
-	return whole
+	b.threadRows(s)
 }
 
 // measures tells whether the session set out to measure m: then its
@@ -109,7 +135,7 @@ func (b *builder) row(g *classGroup) granularity.Hotspot {
 
 func hotspot(g *granularity.Group) granularity.Hotspot {
 	return granularity.Hotspot{
-		Executions: g.Executions, Threads: g.Threads(), Nested: g.Nested, Threw: g.Threw,
+		Executions: g.Executions, Summarised: g.Summarised, Threads: g.Threads(), Nested: g.Nested, Threw: g.Threw,
 		Running: g.Running, Metrics: g.Describe(),
 	}
 }
@@ -122,23 +148,6 @@ func share(h *granularity.Hotspot, work granularity.Metric, total units.Ns, exec
 	if executions > 0 {
 		h.ExecutionShare = float64(h.Executions) / float64(executions)
 	}
-}
-
-// fineness looks at the program's own tasks, without the loops of threads,
-// whose length says nothing about how the work was divided.
-func (b *builder) fineness(s *Summary, groups []*classGroup, m granularity.Metric, whole *granularity.Values) {
-	var own granularity.Values
-	for _, g := range groups {
-		if !IsJDK(g.name, g.kinds) && !g.body {
-			own.Merge(&g.Work[m])
-		}
-	}
-	if own.Len() == 0 {
-		s.FineIsAll = true
-		s.Fine = granularity.FinenessOf(m, whole)
-		return
-	}
-	s.Fine = granularity.FinenessOf(m, &own)
 }
 
 // rowGroup keeps a row beside the values it came from.
@@ -164,15 +173,18 @@ func workOrder(rows []granularity.Hotspot, groups []*classGroup) []rowGroup {
 }
 
 // figures computes the curves of all executions and of the chosen classes.
-func (b *builder) figures(s *Summary, order []rowGroup, whole [granularity.NMetrics]*granularity.Values) *Figures {
-	f := &Figures{Shapes: map[granularity.Metric][]Shape{}, Grid: b.grid, Total: b.total}
+func (b *builder) figures(s *Summary, order []rowGroup, p *parts) *Figures {
+	f := &Figures{Shapes: map[granularity.Metric][]Shape{}, Grid: b.grid, Total: granularity.NewSeries(b.grid)}
+	for _, o := range order {
+		f.Total.Merge(o.group.Series)
+	}
 	chosen := b.choose(order)
 	for m := range granularity.NMetrics {
 		if _, ok := s.Metrics[m]; !ok {
 			continue
 		}
 		f.Metrics = append(f.Metrics, m)
-		shapes := []Shape{shapeOf(AllLabel, false, whole[m])}
+		shapes := []Shape{shapeOf(AllLabel, false, p.whole[m])}
 		shapes[0].All = true
 		for _, c := range chosen {
 			if c.group.Measured(m) {

@@ -21,6 +21,12 @@ type Options struct {
 	PerThread bool
 	// Shapes computes what figures need (Summary.Figures).
 	Shapes bool
+	// Brief does without exact quantiles, for those who show none: they are
+	// good to 0.05 %, and the executions are read once.
+	Brief bool
+	// Progress is told, from several goroutines, how far a reading of the
+	// executions is; nil: nobody wants to know.
+	Progress func(what string, done, total uint64)
 	// Classes is the number of classes with a curve of their own in a figure;
 	// 0 means DefaultClasses.
 	Classes int
@@ -83,14 +89,15 @@ type JVM struct {
 // Tasks are exact counts.
 type Tasks struct {
 	Created       int64 `json:"created"`        // tasks constructed
-	Executions    int64 `json:"executions"`     // recorded, those still running included
+	Executions    int64 `json:"executions"`     // recorded or summarised, those still running included
+	Summarised    int64 `json:"summarised"`     // of these, not recorded one by one
 	NeverExecuted int64 `json:"never_executed"` // created and not executed by the end
 	Threads       int64 `json:"threads"`        // threads that executed at least one task
 	Threw         int64 `json:"threw"`          // executions ended by an exception
 	Failed        int64 `json:"failed"`         // constructions ended by an exception
 	Running       int64 `json:"running"`        // executions that had not ended
 	Cut           int64 `json:"cut"`            // executions without an exit probe
-	Nested        int64 `json:"nested"`         // executions inside another one
+	Nested        int64 `json:"nested"`         // recorded executions inside another one
 	Virtual       int64 `json:"virtual"`        // executions on virtual threads
 	CreateUnseen  int64 `json:"creation_unseen"`
 	Classes       int64 `json:"classes"` // task classes created or executed
@@ -118,6 +125,7 @@ type GC struct {
 type ThreadRow struct {
 	session.Thread
 	RunExecutions int64    // executions on it that pass the filter
+	RunSummarised int64    // of these, not recorded one by one
 	SelfWall      units.Ns // their summed self wall time
 	SelfCPU       units.Ns // their summed self CPU time, or NotMeasured
 	// Busy is, per bucket of Figures.Grid, the share of time (0 to 1) inside
@@ -127,12 +135,14 @@ type ThreadRow struct {
 
 // Source is where a summary comes from: a session, or made-up data in tests.
 type Source struct {
-	Manifest   store.Manifest
-	Warnings   []string
-	Classes    []session.Class
-	Threads    []session.Thread
-	Pauses     []session.Pause
-	Executions func(func(*session.Chunk) error) error
+	Manifest store.Manifest
+	Warnings []string
+	Classes  []session.Class
+	Threads  []session.Thread
+	Pauses   []session.Pause
+	// Executions reads columns as session.ScanExecutions does, the same each time.
+	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
+	Summaries  func(func(*session.Summary) error) error // nil: there are none
 	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
 	// Uncounted is what could not be counted from outside -> why.
 	Uncounted map[string]string
@@ -145,7 +155,7 @@ type Source struct {
 func FromSession(s *session.Session) Source {
 	return Source{
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
-		Threads: s.Threads, Pauses: s.Pauses, Executions: s.Executions, Counts: s.Counts, Found: s.Found,
+		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
 		Uncounted: uncounted(s.Dir),
 	}
 }
@@ -164,7 +174,9 @@ func uncounted(dir string) map[string]string {
 	return why
 }
 
-// Build condenses a session in one pass over its executions.
+// Build condenses a session. Its executions are read once for counts, sums and
+// shapes, and again, as far as necessary, for exact quantiles. Memory depends on
+// the numbers of classes and threads, not on that of executions.
 func Build(s *session.Session, opts Options) (*Summary, error) {
 	return BuildFrom(FromSession(s), opts)
 }

@@ -11,6 +11,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
 )
@@ -230,7 +231,7 @@ func TestUnknownEnd(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	broken := errors.New("broken part")
 	src := small()
-	src.Executions = func(func(*session.Chunk) error) error { return broken }
+	src.Executions = func(store.Columns, func(int, *session.Chunk) error) error { return broken }
 	if _, err := summary.BuildFrom(src, summary.Options{}); !errors.Is(err, broken) {
 		t.Errorf("executions: %v", err)
 	}

@@ -20,35 +20,59 @@ const (
 // threadGroup is what is known of the executions on one thread.
 type threadGroup struct {
 	executions        int64
+	summarised        int64 // of these
 	selfWall, selfCPU units.Ns
 	cpuMeasured       bool
 	group             *granularity.Group // nil unless Options.PerThread
-	// busy has the executions that are not bodies, by depth of nesting, and
-	// bodies the depth below which only bodies were seen.
+	// busy has the executions that are not bodies, by depth of nesting (nil: not
+	// wanted), and bodies the depth below which only bodies were seen.
 	busy   []*granularity.Series
 	bodies int
-	// own has the executions of the program's thread classes, which are bodies
-	// or not as all their executions tell.
-	own map[*classGroup]*granularity.Series
+	spread *granularity.Series // the self time of summarised ones
+	// own has the executions of the program's thread classes, by name, which are
+	// bodies or not as all their executions tell.
+	own map[string]*granularity.Series
 }
 
-func (b *builder) thread(id uint32) *threadGroup {
-	t, ok := b.threads[id]
+// chooseBusy picks the threads with a busy bar: those with most CPU time, then
+// the first. Their choice does not depend on the order of reading.
+func (b *builder) chooseBusy() {
+	b.busy = map[uint32]bool{}
+	if !b.opts.Shapes {
+		return
+	}
+	cost := func(t *session.Thread) units.Ns { return max(t.CPU, -1) }
+	var ids []*session.Thread
+	for i := range b.src.Threads {
+		if t := &b.src.Threads[i]; t.ID != 0 {
+			ids = append(ids, t)
+		}
+	}
+	slices.SortFunc(ids, func(x, y *session.Thread) int {
+		return cmp.Or(cmp.Compare(cost(y), cost(x)), cmp.Compare(x.ID, y.ID))
+	})
+	for _, t := range ids[:min(len(ids), maxBusyThreads)] {
+		b.busy[t.ID] = true
+	}
+}
+
+func (g *gathered) threadOf(id uint32) *threadGroup {
+	t, ok := g.threads[id]
 	if ok {
 		return t
 	}
 	t = &threadGroup{}
-	if b.opts.PerThread {
+	if g.b.opts.PerThread {
 		t.group = &granularity.Group{}
 	}
-	if b.opts.Shapes && len(b.threads) < maxBusyThreads {
+	if g.b.busy[id] {
 		t.busy = make([]*granularity.Series, maxBodyDepth)
 	}
-	b.threads[id] = t
+	g.threads[id] = t
 	return t
 }
 
-func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, depth uint16, end units.MonoNs) {
+func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, depth uint16) {
 	t.executions++
 	if w := e.Work[granularity.SelfWall]; w.Measured() {
 		t.selfWall += w
@@ -58,7 +82,7 @@ func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, d
 		t.cpuMeasured = true
 	}
 	if t.group != nil {
-		t.group.Add(e, b.until)
+		t.group.Add(e)
 	}
 	if t.busy == nil || int(depth) >= maxBodyDepth {
 		return
@@ -67,36 +91,94 @@ func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, d
 	if own := !known && g.kinds&units.KindThread != 0; own || known {
 		t.bodies = max(t.bodies, int(depth)+1)
 		if own && depth == 0 {
-			t.addOwn(b, g, e.Start, end)
+			t.addOwn(b, g, e.Start, e.End)
 		}
 		return
 	}
-	if t.busy[depth] == nil {
-		t.busy[depth] = granularity.NewSeries(b.grid)
+	seriesOf(&t.busy[depth], b).Add(e.Start, e.End)
+}
+
+// seriesOf makes a series where there is none.
+func seriesOf(s **granularity.Series, b *builder) *granularity.Series {
+	if *s == nil {
+		*s = granularity.NewSeries(b.grid)
 	}
-	t.busy[depth].Add(e.Start, end)
+	return *s
+}
+
+// addSummarised adds what was summarised on the thread. Its self time lies
+// inside tasks, wherever they were nested.
+func (t *threadGroup) addSummarised(b *builder, g *classGroup, s *granularity.Summarised) {
+	t.executions += s.Executions
+	t.summarised += s.Executions
+	wall, cpu := &s.Work[granularity.SelfWall], &s.Work[granularity.SelfCPU]
+	t.selfWall += wall.Sum
+	if cpu.Count > 0 {
+		t.selfCPU += cpu.Sum
+		t.cpuMeasured = true
+	}
+	if t.group != nil {
+		t.group.AddSummarised(s)
+	}
+	if t.busy != nil && !knownBody(g.name, g.kinds) && g.kinds&units.KindThread == 0 {
+		seriesOf(&t.spread, b).Spread(s.From, s.To, s.Executions, wall.Sum)
+	}
+}
+
+// merge adds what another goroutine has read of the thread.
+func (t *threadGroup) merge(o *threadGroup) {
+	t.executions += o.executions
+	t.summarised += o.summarised
+	t.selfWall += o.selfWall
+	t.selfCPU += o.selfCPU
+	t.cpuMeasured = t.cpuMeasured || o.cpuMeasured
+	t.bodies = max(t.bodies, o.bodies)
+	if t.group != nil && o.group != nil {
+		t.group.Merge(o.group)
+	}
+	for i, s := range o.busy {
+		mergeSeries(&t.busy[i], s)
+	}
+	for name, s := range o.own {
+		if t.own == nil {
+			t.own = map[string]*granularity.Series{}
+		}
+		mine := t.own[name]
+		mergeSeries(&mine, s)
+		t.own[name] = mine
+	}
+}
+
+func mergeSeries(to **granularity.Series, from *granularity.Series) {
+	switch {
+	case from == nil:
+	case *to == nil:
+		*to = from
+	default:
+		(*to).Merge(from)
+	}
 }
 
 // addOwn keeps the time of a thread that runs itself.
 func (t *threadGroup) addOwn(b *builder, g *classGroup, start, end units.MonoNs) {
 	if t.own == nil {
-		t.own = map[*classGroup]*granularity.Series{}
+		t.own = map[string]*granularity.Series{}
 	}
-	if t.own[g] == nil {
-		t.own[g] = granularity.NewSeries(b.grid)
+	if t.own[g.name] == nil {
+		t.own[g.name] = granularity.NewSeries(b.grid)
 	}
-	t.own[g].Add(start, end)
+	t.own[g.name].Add(start, end)
 }
 
 // share is, per bucket, the share of time inside the outermost executions that
 // are not the thread's body. A thread class that is no body covers what is
 // nested in it. Executions directly inside the body are at depth
 // bodies; shallower ones are the outermost of a thread without a body.
-func (t *threadGroup) share() []float64 {
+func (t *threadGroup) share(b *builder) []float64 {
 	var out []float64
 	deepest := t.bodies
-	for g, s := range t.own {
-		if !g.body {
+	for name, s := range t.own {
+		if !b.all.byName[name].body {
 			out, deepest = atMostOne(out, s), 0
 		}
 	}
@@ -105,6 +187,9 @@ func (t *threadGroup) share() []float64 {
 			continue
 		}
 		out = atMostOne(out, t.busy[depth])
+	}
+	if t.spread != nil {
+		out = atMostOne(out, t.spread)
 	}
 	return out
 }
@@ -125,20 +210,21 @@ func atMostOne(sum []float64, s *granularity.Series) []float64 {
 // threadRows fills in the rows of all threads and, if wanted, the hotspots by
 // thread, most work first.
 func (b *builder) threadRows(s *Summary) {
+	s.Threads, s.ThreadRows = nil, nil
 	seen := map[uint32]bool{}
 	for _, th := range b.src.Threads {
 		row := ThreadRow{Thread: th, SelfCPU: units.NotMeasured}
-		if t := b.threads[th.ID]; t != nil && th.ID != 0 {
+		if t := b.all.threads[th.ID]; t != nil && th.ID != 0 {
 			seen[th.ID] = true
-			t.fill(&row)
+			t.fill(b, &row)
 		}
 		s.Threads = append(s.Threads, row)
 	}
 	// Threads whose description was lost still ran what they ran.
-	for id, t := range b.threads {
+	for id, t := range b.all.threads {
 		if !seen[id] {
 			row := ThreadRow{Thread: session.Thread{ID: id, Name: unknownThread(id), Kind: "other", CPU: units.NotMeasured}}
-			t.fill(&row)
+			t.fill(b, &row)
 			s.Threads = append(s.Threads, row)
 		}
 	}
@@ -148,7 +234,7 @@ func (b *builder) threadRows(s *Summary) {
 	work := s.Metrics.WorkMetric()
 	total := s.Metrics[work].Sum
 	for _, th := range s.Threads {
-		t := b.threads[th.ID]
+		t := b.all.threads[th.ID]
 		if th.ID == 0 && th.Name != unknownThread(0) || t == nil || t.executions == 0 {
 			continue
 		}
@@ -159,8 +245,8 @@ func (b *builder) threadRows(s *Summary) {
 
 func unknownThread(id uint32) string { return fmt.Sprintf("(thread %d, description lost)", id) }
 
-func (t *threadGroup) fill(row *ThreadRow) {
-	row.RunExecutions, row.SelfWall, row.Busy = t.executions, t.selfWall, t.share()
+func (t *threadGroup) fill(b *builder, row *ThreadRow) {
+	row.RunExecutions, row.RunSummarised, row.SelfWall, row.Busy = t.executions, t.summarised, t.selfWall, t.share(b)
 	if t.cpuMeasured {
 		row.SelfCPU = t.selfCPU
 	}
@@ -178,7 +264,7 @@ func (r *ThreadRow) cost() units.Ns {
 }
 
 func (t *threadGroup) hotspot(th ThreadRow, work granularity.Metric, total units.Ns, executions int64) granularity.Hotspot {
-	h := granularity.Hotspot{Executions: t.executions, Threads: 1}
+	h := granularity.Hotspot{Executions: t.executions, Summarised: t.summarised, Threads: 1}
 	if t.group != nil {
 		h = hotspot(t.group)
 	}

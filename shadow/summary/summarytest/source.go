@@ -45,7 +45,7 @@ func NewWriter() *Writer {
 		},
 		NotAvailable: map[string]string{"instructions": "no hardware counters on this machine"},
 	}
-	w.Src.Executions = func(f func(*session.Chunk) error) error { return f(&w.chunk) }
+	w.Src.Executions = func(_ store.Columns, f func(int, *session.Chunk) error) error { return f(0, &w.chunk) }
 	w.Src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) {
 		var out []session.ClassCounts
 		for _, c := range w.Src.Classes {

@@ -1,0 +1,146 @@
+package summary
+
+import (
+	"fmt"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// metricColumns are the columns that hold the metrics.
+var metricColumns = [granularity.NMetrics]store.Columns{
+	granularity.Wall: store.ExecutionWall, granularity.CPU: store.ExecutionCPU,
+	granularity.SelfWall: store.ExecutionSelfWall, granularity.SelfCPU: store.ExecutionSelfCPU,
+}
+
+// work is the column of metric m of c.
+func work(c *session.Chunk, m granularity.Metric) []units.Ns {
+	return [granularity.NMetrics][]units.Ns{
+		granularity.Wall: c.WallNs, granularity.CPU: c.CPUNs, granularity.SelfWall: c.SelfWallNs, granularity.SelfCPU: c.SelfCPUNs,
+	}[m]
+}
+
+// gathered is what one goroutine has read, or all together.
+type gathered struct {
+	b       *builder
+	byID    map[uint32]*classGroup
+	byName  map[string]*classGroup
+	threads map[uint32]*threadGroup
+
+	// The newest, since executions of a class and thread follow one another.
+	lastClass  uint32
+	group      *classGroup
+	lastThread uint32
+	thread     *threadGroup
+}
+
+func (b *builder) newGathered() *gathered {
+	g := &gathered{b: b, byID: map[uint32]*classGroup{}, byName: map[string]*classGroup{}, threads: map[uint32]*threadGroup{}}
+	for i := range b.src.Classes {
+		c := &b.src.Classes[i]
+		g.byID[c.ID] = g.named(c.Name, c.Kinds)
+	}
+	return g
+}
+
+// named is the group of the class of that name.
+func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
+	if c, ok := g.byName[name]; ok {
+		c.kinds |= kinds
+		return c
+	}
+	c := &classGroup{name: name, kinds: kinds, passes: g.b.opts.Filter.Match(name, kinds)}
+	if g.b.opts.Shapes && c.passes {
+		c.Series = granularity.NewSeries(g.b.grid)
+	}
+	g.byName[name] = c
+	return c
+}
+
+// class is the group of a class id; an id without a description (its batch was
+// lost) keeps its executions under a name that says so.
+func (g *gathered) class(id uint32) *classGroup {
+	c, ok := g.byID[id]
+	if !ok {
+		c = g.named(fmt.Sprintf("(class %d, description lost)", id), 0)
+		g.byID[id] = c
+	}
+	return c
+}
+
+// gather reads all executions once.
+func (b *builder) gather() error {
+	columns := store.ExecutionClass | store.ExecutionThread | store.ExecutionDepth | store.ExecutionFlags
+	for _, c := range metricColumns {
+		columns |= c
+	}
+	if b.opts.Shapes {
+		columns |= store.ExecutionStart | store.ExecutionEnd
+	}
+	b.told.pass("reading the executions")
+	each := make([]*gathered, session.Workers())
+	err := b.src.Executions(columns, func(worker int, c *session.Chunk) error {
+		if each[worker] == nil {
+			each[worker] = b.newGathered()
+		}
+		each[worker].chunk(c)
+		b.told.add(c.Len())
+		return nil
+	})
+	b.all = b.newGathered()
+	for _, g := range each {
+		if g != nil {
+			b.all.merge(g)
+		}
+	}
+	return b.reading("reading the executions", err)
+}
+
+func (g *gathered) chunk(c *session.Chunk) {
+	var e granularity.Execution
+	for i, class := range c.Class {
+		if g.group == nil || class != g.lastClass {
+			g.lastClass, g.group = class, g.class(class)
+		}
+		if !g.group.passes {
+			continue
+		}
+		flags := wire.ExecutionFlags(c.Flags[i])
+		e = granularity.Execution{
+			Thread: c.Thread[i], Nested: c.Depth[i] > 0,
+			Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
+			Virtual: flags&wire.Virtual != 0, CreateUnseen: flags&wire.CreationUnseen != 0,
+		}
+		e.Work[granularity.Wall], e.Work[granularity.CPU] = c.WallNs[i], c.CPUNs[i]
+		e.Work[granularity.SelfWall], e.Work[granularity.SelfCPU] = c.SelfWallNs[i], c.SelfCPUNs[i]
+		if len(c.StartNs) > 0 {
+			e.Start, e.End = c.StartNs[i], c.EndNs[i]
+			if e.End == 0 {
+				e.End = g.b.until // on the time axis it is drawn up to there
+			}
+		}
+		g.group.Add(&e)
+		if g.thread == nil || e.Thread != g.lastThread {
+			g.lastThread, g.thread = e.Thread, g.threadOf(e.Thread)
+		}
+		g.thread.add(g.b, g.group, &e, c.Depth[i])
+	}
+}
+
+// merge adds what o has gathered.
+func (g *gathered) merge(o *gathered) {
+	for name, from := range o.byName {
+		to := g.named(name, from.kinds)
+		to.Merge(&from.Group)
+		from.Group = granularity.Group{} // its memory is free again
+	}
+	for id, c := range o.byID {
+		g.byID[id] = g.byName[c.name]
+	}
+	for id, t := range o.threads {
+		g.threadOf(id).merge(t)
+	}
+}

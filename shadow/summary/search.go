@@ -1,0 +1,189 @@
+package summary
+
+import (
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+const (
+	// maxPasses bounds the further readings: each narrows a bucket by a factor
+	// of 4096, and memory may want the classes in several goes.
+	maxPasses = 40
+	// searchBytes bounds what one goroutine collects in one reading.
+	searchBytes = 64 << 20
+)
+
+// sought is a set of values that a reading looks into.
+type sought struct {
+	values   *granularity.Values
+	metric   granularity.Metric
+	searches []*granularity.Search // by worker
+}
+
+// lookup is what a goroutine asks about each execution.
+type lookup struct {
+	classes map[uint32]*[granularity.NMetrics][]*granularity.Search // by class id
+	threads map[uint32]*[granularity.NMetrics]*granularity.Search
+	passes  func(class uint32) bool // what was filtered out is no part of a thread's values
+}
+
+// quest is a further reading.
+type quest struct {
+	sought  []*sought
+	lookups []lookup
+	columns store.Columns
+	used    int
+}
+
+// search reads once more what is not yet known exactly. more is false if there
+// was nothing to look for.
+func (b *builder) search(groups []*classGroup, p *parts) (more bool, err error) {
+	q := b.newQuest(groups, p)
+	if len(q.sought) == 0 {
+		return false, nil
+	}
+	b.told.pass("looking up quantiles")
+	err = b.src.Executions(q.columns, func(worker int, c *session.Chunk) error {
+		q.lookups[worker].chunk(c)
+		b.told.add(c.Len())
+		return nil
+	})
+	for _, s := range q.sought {
+		s.values.Learn(s.searches...)
+	}
+	return true, b.reading("reading the executions", err)
+}
+
+// seek adds v to the reading, if there is something to look for and room. It
+// gives the searches of all workers.
+func (q *quest) seek(v *granularity.Values, m granularity.Metric) []*granularity.Search {
+	if !v.Unknown() {
+		return nil
+	}
+	size := v.SearchBytes()
+	if q.used+size > searchBytes && q.used > 0 {
+		return nil // the next reading
+	}
+	q.used += size
+	s := &sought{values: v, metric: m}
+	for range q.lookups {
+		s.searches = append(s.searches, v.Search())
+	}
+	q.sought = append(q.sought, s)
+	q.columns |= metricColumns[m]
+	return s.searches
+}
+
+func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
+	q := &quest{columns: store.ExecutionClass, lookups: make([]lookup, session.Workers())}
+	for i := range q.lookups {
+		q.lookups[i].classes = map[uint32]*[granularity.NMetrics][]*granularity.Search{}
+		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID[class]; return g != nil && g.passes }
+	}
+	var whole [granularity.NMetrics][]*granularity.Search
+	for m := range granularity.NMetrics {
+		whole[m] = q.seek(p.whole[m], m)
+	}
+	var own []*granularity.Search
+	if p.own != nil {
+		own = q.seek(p.own, p.work)
+	}
+	ids := map[*classGroup][]uint32{}
+	for id, g := range b.all.byID {
+		ids[g] = append(ids[g], id)
+	}
+	for _, g := range groups {
+		for m := range granularity.NMetrics {
+			mine := q.seek(&g.Work[m], m)
+			var ours []*granularity.Search
+			if m == p.work && p.isOwn[g] {
+				ours = own
+			}
+			for _, id := range ids[g] {
+				q.ask(id, m, mine, whole[m], ours)
+			}
+		}
+	}
+	for id, t := range b.all.threads {
+		if t.group != nil {
+			q.askThread(id, t.group)
+		}
+	}
+	return q
+}
+
+// ask has every worker show the executions of a class to some searches.
+func (q *quest) ask(class uint32, m granularity.Metric, searches ...[]*granularity.Search) {
+	for worker := range q.lookups {
+		for _, s := range searches {
+			if s == nil {
+				continue
+			}
+			at := q.lookups[worker].classes[class]
+			if at == nil {
+				at = new([granularity.NMetrics][]*granularity.Search)
+				q.lookups[worker].classes[class] = at
+			}
+			at[m] = append(at[m], s[worker])
+		}
+	}
+}
+
+// askThread has every worker show the executions on a thread to its searches.
+func (q *quest) askThread(id uint32, g *granularity.Group) {
+	for m := range granularity.NMetrics {
+		searches := q.seek(&g.Work[m], m)
+		if searches == nil {
+			continue
+		}
+		q.columns |= store.ExecutionThread
+		for worker := range q.lookups {
+			l := &q.lookups[worker]
+			if l.threads == nil {
+				l.threads = map[uint32]*[granularity.NMetrics]*granularity.Search{}
+			}
+			if l.threads[id] == nil {
+				l.threads[id] = new([granularity.NMetrics]*granularity.Search)
+			}
+			l.threads[id][m] = searches[worker]
+		}
+	}
+}
+
+func (l *lookup) chunk(c *session.Chunk) {
+	for m := range granularity.NMetrics {
+		values := work(c, m)
+		if len(values) == 0 {
+			continue
+		}
+		var searches []*granularity.Search
+		last, known := uint32(0), false
+		for i, class := range c.Class {
+			if !known || class != last {
+				last, known, searches = class, true, nil
+				if at := l.classes[class]; at != nil {
+					searches = at[m]
+				}
+			}
+			if n := values[i]; n.Measured() {
+				for _, s := range searches {
+					s.Look(n)
+				}
+			}
+		}
+		if len(c.Thread) > 0 {
+			l.byThread(c, values, m)
+		}
+	}
+}
+
+func (l *lookup) byThread(c *session.Chunk, values []units.Ns, m granularity.Metric) {
+	for i, id := range c.Thread {
+		at := l.threads[id]
+		if at != nil && at[m] != nil && values[i].Measured() && l.passes(c.Class[i]) {
+			at[m].Look(values[i])
+		}
+	}
+}
