@@ -150,7 +150,8 @@ func (c Config) realPrograms(ctx context.Context, classes string) []lazy {
 		return lazy{name, func() (program, error) { return c.real(ctx, name, what, env...) }}
 	}
 	return []lazy{
-		fetched("pmd", "PMD over the sources of Apache Commons Lang, a task a source file"),
+		fetched("pmd", "PMD over the sources of Apache Commons Lang, a task a source file",
+			"SOURCES="+filepath.Join(c.Root, "build", "real", "pmd", "src", pick(c, "", "org/apache/commons/lang3/text"))),
 		fetched("sunflow", "the ray tracer Sunflow, its benchmark scene", "FRAMES="+size(8, 1)),
 		fetched("lucene", "Lucene, indexing and searching", "DOCUMENTS="+size(40_000, 2_000), "QUERIES="+size(40_000, 2_000)),
 		fetched("h2", "requests to an H2 database in memory", "REQUESTS="+size(200_000, 5_000)),

@@ -1,6 +1,111 @@
 package part
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
 
-func Shadow(ctx context.Context, c Config) (string, error) { return "", nil }
-func Query(ctx context.Context, c Config) (string, error)  { return "", nil }
+	"stackagent/scripts/bench/measure"
+	"stackagent/scripts/bench/stat"
+	"stackagent/scripts/bench/table"
+	"stackagent/scripts/bench/tool"
+)
+
+// manyTasks pass through the shadow while its memory is watched.
+const manyTasks = 100_000_000
+
+// Shadow measures the process that receives and stores.
+func Shadow(ctx context.Context, c Config) (string, error) {
+	var b strings.Builder
+	for _, measure := range []func(context.Context, Config) (string, error){ingest, sizes, memory} {
+		text, err := measure(ctx, c)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text + "\n")
+	}
+	return b.String(), nil
+}
+
+// ingest runs the Go benchmark of the way from the bus into the store.
+func ingest(ctx context.Context, c Config) (string, error) {
+	t := table.Table{Head: []string{"from the bus into the store", "million executions a second", "ns an execution"}}
+	for _, cores := range []string{"1", "2"} {
+		r, err := measure.Run(ctx, measure.Command{Dir: c.Root, Args: []string{"go", "test", "-run", "^$", "-bench", "^BenchmarkIngest$",
+			"-cpu", cores, "-count", strconv.Itoa(c.rounds(7)), "-benchtime", pick(c, "5x", "1x"), "./shadow/ingest"}})
+		if err != nil {
+			return "", err
+		}
+		rates, err := metric(r.Stdout, "Mexecutions/s")
+		if err != nil {
+			return "", err
+		}
+		each := make([]float64, len(rates))
+		for i, v := range rates {
+			each[i] = 1000 / v
+		}
+		t.Add(cores+" core(s)", table.Interval(stat.OfMedian(rates)), table.Interval(stat.OfMedian(each)))
+		c.say("ingest on %s core(s): %.2f million/s", cores, stat.Median(rates))
+	}
+	return "Receiving, decoding, ordering, conversion of clocks, Parquet, `fsync` and acknowledgement of a million executions in 64 batches, " +
+		"by `BenchmarkIngest` of `shadow/ingest`, with the bus's own work in it:\n\n" + t.String(), nil
+}
+
+// metric takes the values of one unit from the output of Go benchmarks.
+func metric(out, unit string) ([]float64, error) {
+	var values []float64
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		for i := 2; i+1 < len(f) && strings.HasPrefix(f[0], "Benchmark"); i += 2 {
+			if f[i+1] != unit {
+				continue
+			}
+			v, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("the line %q of a benchmark: %w", strings.TrimSpace(line), err)
+			}
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("the benchmark told no %s:\n%s", unit, out)
+	}
+	return values, nil
+}
+
+// memory lets many tasks pass through a shadow.
+func memory(ctx context.Context, c Config) (string, error) {
+	classes, err := c.compile(ctx)
+	if err != nil {
+		return "", err
+	}
+	t := table.Table{Head: []string{"tasks, created and executed", "detail", "peak of memory", "seconds", "tasks a second", "shadow's CPU ns a task", "on the disk", "lost"}}
+	for _, n := range pick(c, []int{1_000_000, 10_000_000, manyTasks}, []int{100_000, 1_000_000}) {
+		for _, detail := range []string{"all", "auto"} {
+			if err := c.inScratch(func(dir string) error {
+				const iterations = 10 // and at least three before them
+				each := n / (iterations + 3)
+				p := tool.Program{JDK: c.newest(), Args: []string{"-cp", classes, "Tasks", "both", "0", strconv.Itoa(iterations), strconv.Itoa(each)}}
+				run, err := tool.Stackagent("", c.Bin, "--detail", detail).Run(ctx, p, dir)
+				if err != nil {
+					return err
+				}
+				s, err := tool.ReadStats(ctx, c.Bin.Shadow, run.Files)
+				if err != nil {
+					return err
+				}
+				tasks := float64(each * (iterations + 3))
+				t.Add(table.Grouped(int64(tasks)), detail, table.Bytes(float64(run.Shadow.PeakBytes)), table.Number(run.Shadow.Wall.Seconds()),
+					table.Number(tasks/run.Shadow.Wall.Seconds()), table.Number(float64(run.Shadow.CPU.Nanoseconds())/tasks),
+					table.Bytes(float64(folderSize(run.Files))), table.Grouped(int64(s.Lost.Events)))
+				c.say("%.0f tasks, detail=%s: %s", tasks, detail, table.Bytes(float64(run.Shadow.PeakBytes)))
+				return nil
+			}); err != nil {
+				return "", err
+			}
+		}
+	}
+	return "Memory of the shadow (its peak, VmHWM) while a program runs that only creates and executes tasks; one run each. " +
+		"Seconds are those of `shadow run`, from its start until the session is complete:\n\n" + t.String(), nil
+}

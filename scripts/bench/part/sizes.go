@@ -1,0 +1,123 @@
+package part
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"stackagent/scripts/bench/measure"
+	"stackagent/scripts/bench/table"
+)
+
+// sized is a workload whose bytes are counted.
+type sized struct {
+	load, detail string
+	size         int // of an iteration, see java/Tasks.java; 0: the usual
+}
+
+// sizes counts the bytes of a task on the wire, by a proxy between agent and
+// bus, and on the disk.
+func sizes(ctx context.Context, c Config) (string, error) {
+	classes, err := c.compile(ctx)
+	if err != nil {
+		return "", err
+	}
+	t := table.Table{Head: []string{"workload", "detail", "tasks", "executions", "bytes a task on the wire", "on the disk"}}
+	for _, s := range []sized{{"both", "all", 0}, {"pool", "all", 0}, {"fj", "all", 27}, {"both", "auto", 0}, {"pool", "auto", 0}, {"fj", "auto", 27}} {
+		if c.Quick {
+			s.size = pick(c, s.size, map[string]int{"both": 100_000, "pool": 50_000, "fj": 22}[s.load])
+		}
+		if err := c.inScratch(func(dir string) error {
+			told, wire, disk, err := c.size(ctx, s, classes, dir)
+			if err != nil {
+				return fmt.Errorf("%s, detail=%s: %w", s.load, s.detail, err)
+			}
+			tasks := float64(told.tasks)
+			t.Add(s.load, s.detail, table.Grouped(int64(told.tasks)), table.Grouped(int64(told.executions)),
+				table.Number(float64(wire)/tasks), table.Number(float64(disk)/tasks))
+			c.say("%s, detail=%s: %.2f bytes a task on the wire, %.2f on the disk", s.load, s.detail, float64(wire)/tasks, float64(disk)/tasks)
+			return nil
+		}); err != nil {
+			return "", err
+		}
+	}
+	return "Bytes of a task, whatever is told of it (its creation and its execution, if it had one): on the wire as a proxy between agent and bus counts them, " +
+		"with the protocol around them; on the disk, the Parquet files of the session:\n\n" + t.String(), nil
+}
+
+var busAddress = regexp.MustCompile(`nats://([^,/\s]+)`)
+
+// size runs s against a `shadow serve` behind a counting proxy.
+func (c Config) size(ctx context.Context, s sized, classes, dir string) (t told, wire, disk int64, err error) {
+	var address string
+	store := filepath.Join(dir, "store")
+	server, err := measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store}},
+		func(line string) bool {
+			if m := busAddress.FindStringSubmatch(line); m != nil {
+				address = m[1]
+			}
+			return address != ""
+		})
+	if err != nil {
+		return t, 0, 0, err
+	}
+	defer func() {
+		_, stopped := server.Stop()
+		err = errors.Join(err, stopped)
+	}()
+	proxy, err := measure.NewProxy(address)
+	if err != nil {
+		return t, 0, 0, err
+	}
+	defer proxy.Close()
+	options := fmt.Sprintf("bus=nats://%s,tokenfile=%s,session=sized,detail=%s", proxy.Addr, filepath.Join(store, "token"), s.detail)
+	r, err := measure.Run(ctx, measure.Command{Args: []string{c.newest().Tool("java"), "-agentpath:" + c.Bin.Agent + "=" + options, "-cp", classes,
+		"Tasks", s.load, "0", "5", strconv.Itoa(s.size)}})
+	if err != nil {
+		return t, 0, 0, err
+	}
+	if t, err = parseTasks(r.Stdout); err != nil {
+		return t, 0, 0, err
+	}
+	session := filepath.Join(store, "sized")
+	if err := complete(ctx, session); err != nil {
+		return t, 0, 0, err
+	}
+	return t, proxy.Sent.Load(), folderSize(session), nil
+}
+
+// complete waits until the session is whole.
+func complete(ctx context.Context, dir string) error {
+	var m struct {
+		Ended string `json:"ended"`
+		Lost  struct {
+			Events uint64 `json:"events"`
+		} `json:"lost"`
+	}
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+		if err != nil {
+			continue // not yet
+		}
+		if err := json.Unmarshal(b, &m); err != nil {
+			return fmt.Errorf("reading the manifest of %s: %w", dir, err)
+		}
+		switch {
+		case m.Ended != "exit":
+		case m.Lost.Events > 0:
+			return fmt.Errorf("%s: %d events were lost: their bytes are not on the wire", dir, m.Lost.Events)
+		default:
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not complete after two minutes (ended: %q)", dir, m.Ended)
+}
