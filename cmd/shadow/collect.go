@@ -14,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
+	"stackagent/shadow/share"
 	"stackagent/shadow/store"
 )
 
@@ -79,7 +80,7 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 	c.bus.Close()
 	c.private.remove()
 	if err == nil { // else the stream still holds what could not be stored
-		err = os.RemoveAll(filepath.Join(c.root, busFolder))
+		err = c.clear()
 	}
 	if err != nil {
 		err = fmt.Errorf("storing the last of what was recorded: %w; when that is mended, `shadow serve --store %s` stores the rest", err, c.root)
@@ -116,7 +117,12 @@ func (c *collector) abandon() {
 	_ = c.ingest.Close(store.EndedClosed)
 	c.bus.Close()
 	c.private.remove()
-	_ = os.RemoveAll(filepath.Join(c.root, busFolder))
+	_ = c.clear()
+}
+
+// clear removes what only a running shadow needs.
+func (c *collector) clear() error {
+	return errors.Join(os.RemoveAll(filepath.Join(c.root, busFolder)), os.RemoveAll(filepath.Join(c.root, share.HomeName)))
 }
 
 // running are the processes of sessions that have not ended.

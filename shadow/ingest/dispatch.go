@@ -1,122 +1,222 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/wire"
+	"stackagent/shadow/bus"
+	"stackagent/shadow/share"
 	"stackagent/shadow/store"
 )
 
-// dispatch hands each message to the worker of its session. It owns the
-// workers: only it starts and ends them.
+// keepRow is how long the bus remembers which store a session is in that comes
+// no more: what is late must find it.
+const keepRow = 24 * time.Hour
+
+// dispatch looks for sessions that wait on the bus and gives each a source. It
+// owns the sources: only it starts them.
 func (in *Ingest) dispatch() {
 	defer close(in.done)
-	workers := map[sender]*worker{}
-	defer func() { in.endAll(workers) }()
-	tick := time.NewTicker(min(in.o.LostContact/4, time.Second))
-	defer tick.Stop()
-	stale := time.After(in.o.LostContact)
+	defer in.endAll()
+	look := time.NewTicker(lookInterval)
+	defer look.Stop()
+	stale := time.NewTicker(in.o.LostContact)
+	defer stale.Stop()
 	for {
 		select {
 		case <-in.stop:
 			return
-		case <-stale:
-			in.endStale(workers)
+		case <-look.C:
+			in.look()
+		case <-in.looks:
+			in.look()
+		case <-stale.C:
+			in.endStale()
 		case <-in.o.Bus.Revived():
-			in.beginAgain()
-		case m := <-in.msgs:
-			in.route(workers, m)
-		case now := <-tick.C:
-			in.endIdle(workers, now)
+			for _, s := range in.sources {
+				s.poke()
+			}
+		case s := <-in.gone:
+			in.remove(s)
 		case done := <-in.flushes:
-			go flushAll(workers, done)()
+			go in.flushAll(done)
 		}
 	}
 }
 
-func (in *Ingest) route(workers map[sender]*worker, m jetstream.Msg) {
-	in.routed.Add(1)
-	key, err := senderOf(m)
+// look claims the sessions that wait for an owner.
+func (in *Ingest) look() {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	waiting, err := in.waiting(ctx)
 	if err != nil {
-		in.refuse(m, err)
+		in.log.Warn("ingest: looking for sessions", "error", err)
 		return
 	}
-	w := workers[key]
-	if w == nil {
-		if len(workers) >= in.o.MaxSessions {
-			in.log.Warn("ingest: too many sessions at once; one has to wait", "session", key.session, "limit", in.o.MaxSessions)
-			in.putBack(m, 5*time.Second)
-			return
+	names := make([]string, 0, len(waiting))
+	for name := range waiting {
+		if in.sources[name] == nil {
+			names = append(names, name)
 		}
-		w = newWorker(in, key)
-		workers[key] = w
-		in.active.Store(int64(len(workers)))
 	}
-	select {
-	case w.in <- m:
-		return
-	default:
-	}
-	if w.stuck.Load() { // one session that can not be stored must not hold up the others
-		in.putBack(m, stuckDelay)
+	if len(names) == 0 {
 		return
 	}
-	select {
-	case w.in <- m:
-	case <-in.stop:
+	room := in.o.MaxSessions - len(in.sources)
+	if room < len(names) {
+		in.log.Warn("ingest: too many sessions at once; some have to wait", "waiting", len(names)-room, "limit", in.o.MaxSessions)
+	}
+	leases, err := in.member.Claim(ctx, names, room)
+	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is told by itself
+		in.log.Warn("ingest: claiming sessions", "error", err)
+	}
+	for _, l := range leases {
+		s := newSource(in, l)
+		in.mu.Lock()
+		in.sources[l.Session] = s
+		in.mu.Unlock()
+		go s.run()
 	}
 }
 
-// stuckDelay is when a message comes again whose session can not be stored now.
-const stuckDelay = 2 * time.Second
-
-func (in *Ingest) putBack(m jetstream.Msg, delay time.Duration) {
-	if err := m.NakWithDelay(delay); err != nil {
-		in.log.Warn("ingest: putting a message back", "error", err)
+// waiting counts the messages on the bus by session. Those on subjects that are no session's are removed.
+func (in *Ingest) waiting(ctx context.Context) (map[string]uint64, error) {
+	info, err := in.stream.Info(ctx, jetstream.WithSubjectFilter(bus.Subjects))
+	if err != nil {
+		return nil, fmt.Errorf("ingest: asking the bus what waits: %w", err)
 	}
-}
-
-// endIdle ends the workers of sessions from which nothing comes any more.
-func (in *Ingest) endIdle(workers map[sender]*worker, now time.Time) {
-	for key, w := range workers {
-		if now.Sub(time.Unix(0, w.lastBatch.Load())) < in.o.LostContact || w.stuck.Load() {
+	sessions := make(map[string]uint64, len(info.State.Subjects))
+	for subject, n := range info.State.Subjects {
+		name := strings.TrimPrefix(subject, wire.Subject(""))
+		if err := store.ValidateName(name); err != nil {
+			in.bad.Add(n)
+			in.log.Warn("ingest: messages were kept out", "subject", subject, "messages", n, "error", err)
+			if err := in.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+				in.log.Warn("ingest: removing messages of no session", "error", err)
+			}
 			continue
 		}
-		close(w.in)
-		<-w.done
-		delete(workers, key)
+		sessions[name] = n
 	}
-	in.active.Store(int64(len(workers)))
+	return sessions, nil
 }
 
-// endStale closes the sessions that an earlier shadow left open, when it died,
-// and of which nothing has come since this one runs.
-func (in *Ingest) endStale(workers map[sender]*worker) {
+func (in *Ingest) remove(s *source) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.sources[s.name] == s {
+		delete(in.sources, s.name)
+	}
+}
+
+// all lists the sources.
+func (in *Ingest) all() []*source {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	list := make([]*source, 0, len(in.sources))
+	for _, s := range in.sources {
+		list = append(list, s)
+	}
+	return list
+}
+
+// flushAll makes all workers store what they hold.
+func (in *Ingest) flushAll(done chan struct{}) {
+	defer close(done)
+	var wg sync.WaitGroup
+	for _, s := range in.all() {
+		for _, w := range s.all() {
+			wg.Go(func() {
+				select {
+				case w.flush <- struct{}{}:
+				case <-w.done:
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// endAll waits for the sources, which end with the shadow.
+func (in *Ingest) endAll() {
+	for _, s := range in.all() {
+		<-s.done
+	}
+}
+
+// fail keeps why a session's last part could not be stored.
+func (in *Ingest) fail(session string, err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.err = errors.Join(in.err, fmt.Errorf("session %s: %w", session, err))
+}
+
+// endStale closes the sessions in our store that a shadow left open when it
+// died, and of which nothing has come since.
+func (in *Ingest) endStale() {
 	entries, err := os.ReadDir(in.o.Root)
 	if err != nil {
 		in.log.Warn("ingest: looking for sessions left open", "error", err)
 		return
 	}
 	for _, e := range entries {
-		m, err := store.ReadManifest(filepath.Join(in.o.Root, e.Name()))
-		if err != nil || m.Ended != store.EndedRunning || in.seen(e.Name()) || workers[sender{m.Session, m.Process}] != nil {
+		if strings.HasPrefix(e.Name(), ".") || in.seen(e.Name()) {
 			continue
 		}
-		w, err := store.OpenWriter(in.o.Root, e.Name(), m.Session)
-		if err == nil {
-			w.Manifest.Ended = store.EndedLostContact
-			err = w.Close()
+		info, err := os.Lstat(filepath.Join(in.o.Root, e.Name(), store.ManifestName))
+		if err != nil || time.Since(info.ModTime()) < in.o.LostContact {
+			continue
 		}
-		if err != nil {
+		m, err := store.ReadManifest(filepath.Join(in.o.Root, e.Name()))
+		if err != nil || m.Ended != store.EndedRunning {
+			continue
+		}
+		if err := in.closeStale(e.Name(), m.Session); err != nil {
 			in.log.Warn("ingest: closing a session left open", "folder", e.Name(), "error", err)
 		}
 	}
+}
+
+// closeStale closes one, unless a shadow that is alive has it.
+func (in *Ingest) closeStale(folder, session string) error {
+	in.mu.Lock()
+	owned := in.sources[session] != nil // as that of another JVM of the name
+	in.mu.Unlock()
+	if owned || in.member.OwnedByOther(session) && len(in.member.Elsewhere(session)) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	ended, elsewhere := store.EndedLostContact, in.member.Elsewhere(session)
+	fence := in.home.Fence(folder, share.Epoch{})
+	if len(elsewhere) > 0 {
+		ended = store.EndedElsewhere
+	} else {
+		l, err := in.member.Take(ctx, session)
+		if l == nil {
+			return err
+		}
+		defer l.Release(keepRow)
+		fence = in.home.Fence(folder, l.Epoch())
+	}
+	return fence.Do(func() error {
+		w, err := store.OpenWriter(in.o.Root, folder, session)
+		if err != nil {
+			return err
+		}
+		w.Manifest.Ended = ended
+		addPieces(&w.Manifest, elsewhere)
+		return w.CommitManifest()
+	})
 }
 
 func (in *Ingest) seen(folder string) bool {
@@ -126,38 +226,9 @@ func (in *Ingest) seen(folder string) bool {
 	return ok
 }
 
-// flushAll prepares to ask all workers to store what they hold; the returned
-// function waits for them, outside the dispatcher.
-func flushAll(workers map[sender]*worker, done chan struct{}) func() {
-	all := make([]*worker, 0, len(workers))
-	for _, w := range workers {
-		all = append(all, w)
-	}
-	return func() {
-		var wg sync.WaitGroup
-		for _, w := range all {
-			wg.Go(func() {
-				select {
-				case w.flush <- struct{}{}:
-				case <-w.done:
-				}
-			})
-		}
-		wg.Wait()
-		close(done)
-	}
-}
-
-func (in *Ingest) endAll(workers map[sender]*worker) {
-	for _, w := range workers {
-		close(w.in)
-	}
-	for key, w := range workers {
-		<-w.done
-		if w.err != nil {
-			in.mu.Lock()
-			in.err = errors.Join(in.err, fmt.Errorf("session %s: %w", key.session, w.err))
-			in.mu.Unlock()
-		}
+// addPieces puts into m where other parts of its session may be.
+func addPieces(m *store.Manifest, pieces []share.Piece) {
+	for _, p := range pieces {
+		m.AddPiece(store.Piece{Store: p.Store, Host: p.Host, Path: p.Path})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,11 +19,9 @@ import (
 
 	"stackagent/internal/wire"
 	"stackagent/shadow/bus"
+	"stackagent/shadow/share"
 	"stackagent/shadow/store"
 )
-
-// Consumer is the name of the durable consumer on the stream.
-const Consumer = "shadow"
 
 // Defaults of Options.
 const (
@@ -36,22 +35,19 @@ const (
 	// ackWait must be longer than storing a part ever takes; a message that
 	// comes again all the same is recognised by its sequence number.
 	ackWait       = time.Minute
-	maxAckPending = 4096
-	pullMessages  = 256
-	pullBytes     = 16 << 20
+	maxAckPending = 1024 // of one session
+	pullMessages  = 64
+	pullBytes     = 4 << 20
 	queueLength   = 8       // messages waiting for a session's worker
 	rowBudget     = 4 << 20 // rows in memory over all sessions
 	minPartRows   = 8 << 10
-	beginTimeout  = 10 * time.Second
-	beginPause    = 50 * time.Millisecond
+	askTimeout    = 5 * time.Second        // of a question to the bus
+	lookInterval  = 200 * time.Millisecond // between looks for new sessions
 	// reorderBatches and gapWait bound how long a missing batch is waited for.
 	// One that comes later is still stored.
 	reorderBatches = 64
 	gapWait        = 2 * time.Second
 )
-
-// ErrBusy is returned when another shadow consumes the same stream.
-var ErrBusy = errors.New("another shadow is storing from this bus; stop it, or use another bus")
 
 // Options of Start; zero values choose the defaults.
 type Options struct {
@@ -61,6 +57,7 @@ type Options struct {
 	PartInterval time.Duration // or this long after its first batch came; up to ten times that in a long session
 	LostContact  time.Duration // a session without a batch for so long is closed
 	MaxSessions  int           // open at once
+	TTL          time.Duration // a shadow silent for so long is dead to the others that share the bus
 	Live         Live          // may be nil
 	Logger       *slog.Logger  // nil: slog.Default()
 }
@@ -90,35 +87,34 @@ type Live interface {
 
 // Ingest is a running consumer.
 type Ingest struct {
-	o   Options
-	log *slog.Logger
+	o      Options
+	log    *slog.Logger
+	stream jetstream.Stream
+	home   *share.Home
+	member *share.Member
 
-	taken    sync.Mutex // guards the three that follow
-	consumer jetstream.Consumer
-	consume  jetstream.ConsumeContext
-	let      chan struct{} // closed: messages that still come to consume are let go
-
-	msgs    chan jetstream.Msg
 	stop    chan struct{} // closed by Close
 	killed  atomic.Bool   // end without storing what is in memory
 	flushes chan chan struct{}
+	looks   chan struct{} // asks for a look for new sessions
+	gone    chan *source  // sources that have ended by themselves
 	done    chan struct{} // the dispatcher has ended
 
-	active atomic.Int64 // open sessions, to share the row budget
+	active atomic.Int64 // open workers, to share the row budget
 	bad    atomic.Uint64
 	routed atomic.Int64 // messages taken from the bus
 
-	folders sync.Mutex // held while a session's folder is chosen and claimed
-
 	mu       sync.Mutex
-	order    []string // folders in order of appearance
+	sources  map[string]*source // by session; written by the dispatcher only
+	order    []string           // folders in order of appearance
 	progress map[string]Progress
 	ended    string // what Close was told
 	err      error
 }
 
-// Start begins to consume; ctx bounds the starting only. It takes over where an earlier shadow ended: what
-// that one had not stored comes again.
+// Start begins to consume; ctx bounds the starting only. It takes over where an earlier shadow of the same
+// store ended: what that one had not stored comes again. Other shadows may use the bus at the same time; each
+// session is stored by one of them.
 func Start(ctx context.Context, o Options) (*Ingest, error) {
 	setDefaults(&o)
 	if o.Bus == nil || o.Root == "" {
@@ -128,87 +124,48 @@ func Start(ctx context.Context, o Options) (*Ingest, error) {
 		return nil, fmt.Errorf("ingest: folder of the sessions: %w", err)
 	}
 	in := &Ingest{
-		o: o, log: o.Logger, msgs: make(chan jetstream.Msg), stop: make(chan struct{}),
-		flushes: make(chan chan struct{}), done: make(chan struct{}), progress: map[string]Progress{},
+		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
+		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, progress: map[string]Progress{},
 	}
-	if err := in.begin(ctx); err != nil {
+	if err := in.join(ctx); err != nil {
 		return nil, err
 	}
 	go in.dispatch()
 	return in, nil
 }
 
-// begin begins to read from the stream.
-func (in *Ingest) begin(ctx context.Context) error {
-	consumer, err := takeConsumer(ctx, in.o.Bus.JetStream())
+// join opens the stream and makes this shadow one of those that share it.
+func (in *Ingest) join(ctx context.Context) error {
+	stream, err := in.o.Bus.JetStream().Stream(ctx, bus.Stream)
 	if err != nil {
+		return fmt.Errorf("ingest: the stream on the bus: %w", err)
+	}
+	in.stream = stream
+	if err := in.retire(ctx, legacyConsumer); err != nil {
 		return err
 	}
-	let := make(chan struct{})
-	receive := func(m jetstream.Msg) {
-		select {
-		case in.msgs <- m:
-		case <-let:
-		}
+	if in.home, err = share.OpenHome(in.o.Root); err != nil {
+		return fmt.Errorf("ingest: %w", err)
 	}
-	consume, err := consumer.Consume(receive,
-		jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes),
-		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-			in.log.Warn("ingest: reading from the bus", "error", err)
-		}))
+	path, err := filepath.Abs(in.o.Root)
 	if err != nil {
-		return fmt.Errorf("ingest: reading from the bus: %w", err)
+		path = in.o.Root
 	}
-	in.taken.Lock()
-	defer in.taken.Unlock()
-	in.consumer, in.consume, in.let = consumer, consume, let
+	in.member, err = share.Join(ctx, share.Options{
+		JetStream: in.o.Bus.JetStream(), Home: in.home, Path: path, TTL: in.o.TTL,
+		Replicas: stream.CachedInfo().Config.Replicas, Problem: in.shareProblem,
+	})
+	if err != nil {
+		in.home.Close()
+		return fmt.Errorf("ingest: %w", err)
+	}
 	return nil
 }
 
-// beginAgain reads from a stream that was opened again. What was delivered and
-// not stored comes again; it is recognised by its sequence number.
-func (in *Ingest) beginAgain() {
-	in.stopReading()
-	ctx, cancel := context.WithTimeout(context.Background(), beginTimeout)
-	defer cancel()
-	err := in.begin(ctx)
-	for ctx.Err() == nil && err != nil { // our own last request may still wait there
-		time.Sleep(beginPause)
-		err = in.begin(ctx)
-	}
+func (in *Ingest) shareProblem(err error) {
 	if err != nil {
-		in.log.Error("ingest: the bus has failed and can not be read again; restart the shadow", "error", err)
+		in.log.Warn("ingest: nothing is stored until the bus answers", "error", err)
 	}
-}
-
-// stopReading ends the reading; when it returns, the bus holds no request of
-// ours, which the next one to read would take for another shadow's.
-func (in *Ingest) stopReading() {
-	in.taken.Lock()
-	defer in.taken.Unlock()
-	select {
-	case <-in.let:
-		return
-	default:
-	}
-	close(in.let)
-	in.consume.Stop()
-	select {
-	case <-in.consume.Closed():
-	case <-time.After(time.Second):
-	}
-}
-
-// info asks the bus what is still to be stored.
-func (in *Ingest) info(ctx context.Context) (*jetstream.ConsumerInfo, error) {
-	in.taken.Lock()
-	c := in.consumer
-	in.taken.Unlock()
-	info, err := c.Info(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("ingest: asking what is still to be stored: %w", err)
-	}
-	return info, nil
 }
 
 func setDefaults(o *Options) {
@@ -227,36 +184,6 @@ func setDefaults(o *Options) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-}
-
-// takeConsumer makes the durable consumer anew. A consumer that a dead shadow
-// left would hold back what was delivered to it until its ackWait ended; in a
-// work queue the new one begins with the oldest message not acknowledged.
-func takeConsumer(ctx context.Context, js jetstream.JetStream) (jetstream.Consumer, error) {
-	old, err := js.Consumer(ctx, bus.Stream, Consumer)
-	switch {
-	case err == nil:
-		info, err := old.Info(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("ingest: looking at the consumer: %w", err)
-		}
-		if info.NumWaiting > 0 {
-			return nil, fmt.Errorf("ingest: %w", ErrBusy)
-		}
-		if err := js.DeleteConsumer(ctx, bus.Stream, Consumer); err != nil {
-			return nil, fmt.Errorf("ingest: replacing the consumer of an earlier shadow: %w", err)
-		}
-	case !errors.Is(err, jetstream.ErrConsumerNotFound):
-		return nil, fmt.Errorf("ingest: looking for the consumer: %w", err)
-	}
-	c, err := js.CreateConsumer(ctx, bus.Stream, jetstream.ConsumerConfig{
-		Durable: Consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
-		MaxAckPending: maxAckPending, MaxDeliver: -1, FilterSubject: bus.Subjects,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("ingest: creating the consumer: %w", err)
-	}
-	return c, nil
 }
 
 // refuse takes a message out of the stream that no retry could make good.
@@ -311,24 +238,24 @@ func (in *Ingest) report(p Progress) {
 	}
 }
 
-// Drain returns when everything that was published before the call is stored.
+// Drain returns when everything that was published before the call is stored, but for what other shadows have.
 // A batch that is missing is no longer waited for.
 func (in *Ingest) Drain(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	seen := int64(-1)
 	for {
-		info, err := in.info(ctx)
+		left, coming, err := in.left(ctx)
 		if err != nil {
 			return err
 		}
-		if info.NumPending == 0 && info.NumAckPending == 0 {
+		if left == 0 {
 			return nil
 		}
 		// While batches are on their way to us, one that is missing may be among
 		// them: it is not given up before all have come.
 		routed := in.routed.Load()
-		if info.NumPending == 0 && routed == seen {
+		if !coming && routed == seen {
 			if err := in.flush(ctx); err != nil {
 				return err
 			}
@@ -336,12 +263,39 @@ func (in *Ingest) Drain(ctx context.Context) error {
 		seen = routed
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("ingest: %d batches are not stored yet: %w", info.NumPending+uint64(info.NumAckPending), ctx.Err())
+			return fmt.Errorf("ingest: %d batches are not stored yet: %w", left, ctx.Err())
 		case <-in.done:
 			return errors.New("ingest: closed while draining")
 		case <-tick.C:
 		}
 	}
+}
+
+// left counts what is on the bus for us, and tells whether some of it has not
+// even come to us.
+func (in *Ingest) left(ctx context.Context) (left uint64, coming bool, err error) {
+	waiting, err := in.waiting(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	for name, n := range waiting {
+		in.mu.Lock()
+		s := in.sources[name]
+		in.mu.Unlock()
+		switch {
+		case s != nil:
+			left += n
+			coming = coming || s.coming(ctx)
+		case !in.member.OwnedByOther(name):
+			left += n
+			coming = true
+			select {
+			case in.looks <- struct{}{}:
+			default:
+			}
+		}
+	}
+	return left, coming, nil
 }
 
 // flush makes all sessions store what they hold.
@@ -390,6 +344,11 @@ func (in *Ingest) shut() {
 	}
 	in.mu.Unlock()
 	<-in.done
-	in.stopReading()
 	in.o.Bus.Conn().Flush() // acknowledgements on their way; lost ones only mean a replay
+	if in.killed.Load() {
+		in.member.End()
+	} else {
+		in.member.Leave()
+	}
+	in.home.Close()
 }

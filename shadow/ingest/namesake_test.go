@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -43,16 +42,15 @@ func TestNamesakesAtOnce(t *testing.T) {
 	drain(t, in)
 	must(t, in.Close(store.EndedClosed))
 
-	entries, err := os.ReadDir(root)
-	must(t, err)
-	if len(entries) != len(names) {
-		t.Fatalf("folders %v, want one for each of %v", entries, names)
+	folders := foldersOf(t, root)
+	if len(folders) != len(names) {
+		t.Fatalf("folders %v, want one for each of %v", folders, names)
 	}
 	found := map[string]string{}
-	for _, e := range entries {
-		m, err := store.ReadManifest(filepath.Join(root, e.Name()))
+	for _, folder := range folders {
+		m, err := store.ReadManifest(folder)
 		must(t, err)
-		found[m.Process] = e.Name()
+		found[m.Process] = filepath.Base(folder)
 	}
 	for i, p := range names {
 		s := checkRows(t, filepath.Join(root, found[p]), all[i])

@@ -67,7 +67,7 @@ func (w *worker) skipGaps(all bool) {
 func (w *worker) ready(h *held) {
 	if n := len(w.part); n > 0 {
 		last := w.part[n-1].batch.Seq
-		apart := h.batch.Seq != last+1 || !w.out.SamePart(last, h.batch.Seq)
+		apart := h.batch.Seq != last+1 || h.alone || w.part[n-1].alone || !w.out.SamePart(last, h.batch.Seq)
 		if apart && !w.store() {
 			return // the shadow ends; h, not acknowledged, comes again to the next one
 		}
@@ -97,10 +97,10 @@ func (w *worker) store() bool {
 	}
 	w.convert()
 	for {
-		if w.ingest.killed.Load() {
+		if w.dropped() {
 			return false
 		}
-		err := w.out.Commit(&w.p)
+		err := w.guarded(func() error { return w.out.Commit(&w.p) })
 		w.problem(err)
 		if err == nil {
 			break

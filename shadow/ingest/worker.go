@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/wire"
+	"stackagent/shadow/share"
 	"stackagent/shadow/store"
 )
 
@@ -18,6 +19,7 @@ import (
 type held struct {
 	batch *wire.Batch
 	msgs  []jetstream.Msg
+	alone bool // becomes a part of its own, see source.alone
 }
 
 func (h *held) rows() int {
@@ -45,7 +47,9 @@ func received(b *wire.Batch) store.Counts {
 // belong to its own goroutine.
 type worker struct {
 	ingest *Ingest
-	name   string // of the session
+	source *source
+	fence  *share.Fence // of the folder
+	name   string       // of the session
 	from   sender
 	in     chan jetstream.Msg
 	flush  chan struct{}
@@ -77,9 +81,9 @@ type worker struct {
 // tellInterval is how old a published progress gets at most.
 const tellInterval = time.Second
 
-func newWorker(in *Ingest, from sender) *worker {
+func newWorker(s *source, from sender) *worker {
 	w := &worker{
-		ingest: in, name: from.session, from: from,
+		ingest: s.in, source: s, name: from.session, from: from,
 		in: make(chan jetstream.Msg, queueLength), flush: make(chan struct{}), done: make(chan struct{}),
 		pending: map[uint64]*held{}, waiting: map[uint64]*held{},
 	}
@@ -99,7 +103,7 @@ func (w *worker) run() {
 				w.end()
 				return
 			}
-			if w.ingest.killed.Load() {
+			if w.dropped() {
 				continue
 			}
 			w.take(m)
@@ -156,7 +160,7 @@ func (w *worker) take(m jetstream.Msg) {
 		return
 	}
 	w.lastBatch.Store(time.Now().UnixNano())
-	h := &held{batch: b, msgs: []jetstream.Msg{m}}
+	h := &held{batch: b, msgs: []jetstream.Msg{m}, alone: w.source.storedBefore(m)}
 	switch old := w.pending[b.Seq]; {
 	case w.out.Has(b.Seq):
 		w.pro.Repeated++
@@ -208,18 +212,26 @@ func (w *worker) open(b *wire.Batch) error {
 // beginning: whatever happens, it says whose it is, also to a worker that
 // looks for a folder of the same name for another JVM.
 func (w *worker) claimFolder(b *wire.Batch) (*store.Writer, string, error) {
-	w.ingest.folders.Lock()
-	defer w.ingest.folders.Unlock()
-	folder := w.chooseFolder(b)
-	out, err := store.OpenWriter(w.ingest.o.Root, folder, w.name)
+	unlock, err := w.ingest.home.LockFolders()
 	if err != nil {
 		return nil, "", err
 	}
-	out.Manifest.Process = b.Process
-	if out.Manifest.JVM.PID == 0 && b.Hello != nil {
-		describeJVM(&out.Manifest, b.Hello)
-	}
-	return out, folder, out.CommitManifest()
+	defer unlock()
+	folder := w.chooseFolder(b)
+	w.fence = w.ingest.home.Fence(folder, w.source.lease.Epoch())
+	var out *store.Writer
+	err = w.guarded(func() (err error) {
+		if out, err = store.OpenWriter(w.ingest.o.Root, folder, w.name); err != nil {
+			return err
+		}
+		out.Manifest.Process = b.Process
+		if out.Manifest.JVM.PID == 0 && b.Hello != nil {
+			describeJVM(&out.Manifest, b.Hello)
+		}
+		addPieces(&out.Manifest, w.source.lease.Elsewhere)
+		return out.CommitManifest()
+	})
+	return out, folder, err
 }
 
 // another tells whether b is the first batch of another JVM than the one whose
@@ -284,7 +296,7 @@ func (w *worker) begin(out *store.Writer, folder string) {
 
 // end stores what is held and says in the manifest how the session ended.
 func (w *worker) end() {
-	if w.out == nil || w.ingest.killed.Load() {
+	if w.out == nil || w.dropped() {
 		return
 	}
 	w.skipGaps(true)
@@ -307,7 +319,7 @@ const closeDelay = 250 * time.Millisecond
 // close draws up the account of a session that has ended. If that fails it is
 // tried again with the next tick.
 func (w *worker) close() {
-	err := w.out.Close()
+	err := w.guarded(w.out.Close)
 	w.problem(err)
 	if err == nil {
 		w.ended = time.Time{}

@@ -24,7 +24,9 @@ type Lease struct {
 	m        *Member
 	epoch    Epoch
 	revision uint64 // of the row; guarded by m.mu
+	row      row
 	value    []byte // of the row
+	apart    uint64
 	lost     chan struct{}
 }
 
@@ -48,6 +50,28 @@ func (l *Lease) Check() error {
 	return nil
 }
 
+// Apart is the sequence number in the stream up to which owners before, with other stores, may have stored
+// messages that they did not acknowledge; 0: none.
+func (l *Lease) Apart() uint64 {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	return l.apart
+}
+
+// SetApart raises it, for this owner and those to come.
+func (l *Lease) SetApart(ctx context.Context, seq uint64) error {
+	l.m.mu.Lock()
+	if seq <= l.apart {
+		l.m.mu.Unlock()
+		return nil
+	}
+	l.apart = seq
+	l.row.Apart = seq
+	l.value, _ = json.Marshal(l.row) // plain fields: it does not fail
+	l.m.mu.Unlock()
+	return l.renew(ctx)
+}
+
 // Release gives up a session that no longer comes. The row stays for keep, so
 // that what comes late finds the same store.
 func (l *Lease) Release(keep time.Duration) {
@@ -64,9 +88,9 @@ func (l *Lease) Release(keep time.Duration) {
 func (l *Lease) renew(ctx context.Context) error {
 	m := l.m
 	m.mu.Lock()
-	revision := l.revision
+	revision, value := l.revision, l.value
 	m.mu.Unlock()
-	revision, err := m.kv.Update(ctx, sessionKey+l.Session, l.value, revision)
+	revision, err := m.kv.Update(ctx, sessionKey+l.Session, value, revision)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -144,6 +168,19 @@ func (m *Member) Claim(ctx context.Context, waiting []string, room int) ([]*Leas
 	return got, nil
 }
 
+// Take claims one session that nobody alive has, whoever else could; nil when
+// somebody has it.
+func (m *Member) Take(ctx context.Context, session string) (*Lease, error) {
+	m.mu.Lock()
+	e, known := m.sessions[session]
+	taken := m.leases[session] != nil || known && e.Owner != m.o.Home.ID && m.alive(e.Owner, time.Now())
+	m.mu.Unlock()
+	if taken || known && e.Owner != m.o.Home.ID && !m.bury(ctx, e.Owner) {
+		return nil, nil
+	}
+	return m.claim(ctx, candidate{name: session})
+}
+
 type candidate struct {
 	name  string
 	owner string // before; "": none
@@ -217,7 +254,8 @@ func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
 		elsewhere = elsewhere[1:]
 	}
 	l := &Lease{Session: c.name, m: m, lost: make(chan struct{}), Elsewhere: elsewhere, Taken: known && old.Owner != m.o.Home.ID}
-	r := row{Owner: m.o.Home.ID, Pieces: append(slices.Clone(elsewhere), here)}
+	r := row{Owner: m.o.Home.ID, Pieces: append(slices.Clone(elsewhere), here), Apart: old.Apart}
+	l.row, l.apart = r, r.Apart
 	l.value, _ = json.Marshal(r) // plain fields: it does not fail
 	var err error
 	if known {

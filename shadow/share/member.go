@@ -71,7 +71,8 @@ type peer struct {
 // row is the value of a session's row.
 type row struct {
 	Owner  string  `json:"owner"`
-	Pieces []Piece `json:"pieces"` // stores that may hold a part of it; the owner's is the last
+	Pieces []Piece `json:"pieces"`          // stores that may hold a part of it; the owner's is the last
+	Apart  uint64  `json:"apart,omitempty"` // see Lease.Apart
 }
 
 // Piece is a store that may hold a part of a session.

@@ -23,7 +23,7 @@ const ManifestName = "manifest.json"
 // misread a session; added fields do not raise it.
 const (
 	Format  = "stackagent session"
-	Version = 1
+	Version = 2
 )
 
 // maxManifestBytes bounds what is read from a file that may not be ours.
@@ -84,6 +84,10 @@ type Manifest struct {
 	ExitNote    string   `json:"exit_note,omitempty"`
 	BadMessages uint64   `json:"bad_messages"` // undecodable or foreign ones, kept out
 	Notes       []string `json:"notes,omitempty"`
+
+	// Pieces are the other stores that hold parts of the session. While there are any, what is missing here is
+	// not known to be lost, and parts are not merged: their ranges tell what is there twice.
+	Pieces []Piece `json:"pieces,omitempty"`
 
 	// Sequences lists the closed ranges of batches that are wholly stored.
 	Sequences Ranges `json:"sequences"`

@@ -221,8 +221,11 @@ func (m *Manifest) settle() {
 	for _, n := range l.ByReason {
 		l.Reported += n
 	}
+	l.Events, l.Batches, l.InGaps, l.Unaccounted = l.Reported, 0, 0, 0
+	if len(m.Pieces) > 0 { // what is missing here may be in one of them
+		return
+	}
 	l.Batches = m.Sequences.Max() - m.Sequences.Count()
-	l.InGaps, l.Unaccounted = 0, 0
 	events := l.Reported - l.ByReason[wire.LostPauses] // pauses are not among what was produced
 	diff := int64(m.Produced.Sum()) - int64(m.Stored.Sum()) - int64(events)
 	if l.Batches > 0 && diff > 0 {
