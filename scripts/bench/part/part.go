@@ -22,7 +22,7 @@ type Config struct {
 	JDKs    []testjvm.JDK // oldest first
 	Rounds  int           // 0: each part's own number
 	Quick   bool          // to try the harness: few rounds, small programs, figures not to be published
-	Only    []string      // workloads; empty: all
+	Only    []string      // Workloads; empty: all
 	Log     io.Writer     // progress
 }
 
@@ -79,9 +79,9 @@ func (c Config) inScratch(f func(dir string) error) error {
 	return f(dir)
 }
 
-// compile compiles the benchmarks' Java programs with the oldest JDK, so that
+// Compile compiles the benchmarks' Java programs with the oldest JDK, so that
 // all run the same byte code.
-func (c Config) compile(ctx context.Context) (classes string, err error) {
+func (c Config) Compile(ctx context.Context) (classes string, err error) {
 	sources, err := filepath.Glob(filepath.Join(c.Root, "scripts", "bench", "java", "*.java"))
 	if err != nil || len(sources) == 0 {
 		return "", fmt.Errorf("no Java programs in scripts/bench/java: %w", err)

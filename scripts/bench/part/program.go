@@ -111,7 +111,7 @@ func realTools(c Config) []tool.Tool {
 
 // Real measures whole programs.
 func Real(ctx context.Context, c Config) (string, error) {
-	classes, err := c.compile(ctx)
+	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}

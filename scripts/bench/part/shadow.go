@@ -76,7 +76,7 @@ func metric(out, unit string) ([]float64, error) {
 
 // memory lets many tasks pass through a shadow.
 func memory(ctx context.Context, c Config) (string, error) {
-	classes, err := c.compile(ctx)
+	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}

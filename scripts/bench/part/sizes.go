@@ -24,7 +24,7 @@ type sized struct {
 // sizes counts the bytes of a task on the wire, by a proxy between agent and
 // bus, and on the disk.
 func sizes(ctx context.Context, c Config) (string, error) {
-	classes, err := c.compile(ctx)
+	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}

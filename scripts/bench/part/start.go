@@ -16,7 +16,7 @@ const manyClasses = 10_000
 
 // Start measures what the start of a program costs.
 func Start(ctx context.Context, c Config) (string, error) {
-	classes, err := c.compile(ctx)
+	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}

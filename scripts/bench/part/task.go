@@ -12,16 +12,18 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// workload is one of java/Tasks.java.
-type workload struct {
-	name, what string
-	class      string
-	body       string // the method that is the task's execution
-	minJDK     int
-	quick      int // the size of an iteration when the harness is tried
+// Workload is one of java/Tasks.java.
+type Workload struct {
+	Name   string
+	what   string
+	class  string
+	body   string // the method that is the task's execution
+	MinJDK int    // the oldest JDK that it runs on
+	quick  int    // the size of an iteration when the harness is tried
 }
 
-var workloads = []workload{
+// Workloads are all there are, in the order of the page.
+var Workloads = []Workload{
 	{"exec", "one thread executes tasks made before", "Tasks$Small", "run", 17, 200_000},
 	{"create", "one thread creates tasks, none is executed", "Tasks$Small", "run", 17, 200_000},
 	{"both", "one thread creates each task and executes it", "Tasks$Small", "run", 17, 200_000},
@@ -31,8 +33,8 @@ var workloads = []workload{
 	{"vt", "a virtual thread per empty task", "Tasks$Job", "run", 21, 20_000},
 }
 
-// taskRun is what one JVM told of one workload.
-type taskRun struct {
+// TaskRun is what one JVM told of one workload.
+type TaskRun struct {
 	Median, Min, CPU float64 // ns a task: of the iterations' wall time, and CPU of the JVM
 	Shadow           float64 // ns a task: CPU of the shadow process, over all of the run
 	Recorded         float64 // share of the events
@@ -58,7 +60,7 @@ func taskTools(c Config) []tool.Tool {
 
 // Task measures what a task costs under each tool.
 func Task(ctx context.Context, c Config) (string, error) {
-	classes, err := c.compile(ctx)
+	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -66,8 +68,8 @@ func Task(ctx context.Context, c Config) (string, error) {
 	fmt.Fprintf(&b, "Medians of %d JVMs each, started in turns; a JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
 		c.rounds(7), iterations, pick(c, warmupMs, 100))
 	for _, jdk := range c.JDKs {
-		for _, w := range workloads {
-			if jdk.Version < w.minJDK || !c.wants(w.name) {
+		for _, w := range Workloads {
+			if jdk.Version < w.MinJDK || !c.wants(w.Name) {
 				continue
 			}
 			text, err := taskTable(ctx, c, jdk, w, classes)
@@ -80,20 +82,20 @@ func Task(ctx context.Context, c Config) (string, error) {
 	return b.String(), nil
 }
 
-func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w workload, classes string) (string, error) {
+func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w Workload, classes string) (string, error) {
 	var tools []tool.Tool
 	for _, t := range taskTools(c) {
 		if jdk.Version >= t.MinJDK {
 			tools = append(tools, t)
 		}
 	}
-	runs := make([][]taskRun, len(tools))
+	runs := make([][]TaskRun, len(tools))
 	failed := make([]error, len(tools))
 	err := alternate(c.rounds(7), len(tools), func(round, i int) error {
 		if failed[i] != nil {
 			return nil
 		}
-		r, err := c.taskRun(ctx, tools[i], jdk, w, classes)
+		r, err := c.RunTask(ctx, tools[i], jdk, w, classes)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -101,10 +103,10 @@ func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w workload, class
 			return err // nothing to compare with
 		case err != nil:
 			failed[i] = err
-			c.say("%s %s: %s failed: %v", jdk, w.name, tools[i].Name, err)
+			c.say("%s %s: %s failed: %v", jdk, w.Name, tools[i].Name, err)
 			return nil
 		}
-		c.say("%s %-6s round %d %-28s %9.1f ns", jdk, w.name, round+1, tools[i].Name, r.Median)
+		c.say("%s %-6s round %d %-28s %9.1f ns", jdk, w.Name, round+1, tools[i].Name, r.Median)
 		runs[i] = append(runs[i], r)
 		return nil
 	})
@@ -115,7 +117,7 @@ func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w workload, class
 }
 
 // column takes one figure of each run.
-func column(runs []taskRun, of func(taskRun) float64) []float64 {
+func column(runs []TaskRun, of func(TaskRun) float64) []float64 {
 	v := make([]float64, len(runs))
 	for i, r := range runs {
 		v[i] = of(r)
@@ -123,12 +125,12 @@ func column(runs []taskRun, of func(taskRun) float64) []float64 {
 	return v
 }
 
-func wall(r taskRun) float64 { return r.Median }
-func cpu(r taskRun) float64  { return r.CPU }
+func wall(r TaskRun) float64 { return r.Median }
+func cpu(r TaskRun) float64  { return r.CPU }
 
 // taskText is the table of one workload.
-func taskText(jdk testjvm.JDK, w workload, tools []tool.Tool, runs [][]taskRun, failed []error) string {
-	t := table.Table{Head: []string{w.name, "ns a task", "least", "added ns", "times plain", "CPU ns added", "shadow's CPU ns", "recorded", "one by one"}}
+func taskText(jdk testjvm.JDK, w Workload, tools []tool.Tool, runs [][]TaskRun, failed []error) string {
+	t := table.Table{Head: []string{w.Name, "ns a task", "least", "added ns", "times plain", "CPU ns added", "shadow's CPU ns", "recorded", "one by one"}}
 	notes := ""
 	base := runs[0]
 	for i, x := range tools {
@@ -151,13 +153,13 @@ func taskText(jdk testjvm.JDK, w workload, tools []tool.Tool, runs [][]taskRun, 
 				table.Interval(stat.Difference(column(r, wall), column(base, wall))),
 				table.Interval(stat.Ratio(column(r, wall), column(base, wall))),
 				table.Interval(stat.Difference(column(r, cpu), column(base, cpu))),
-				table.Number(stat.Median(column(r, func(r taskRun) float64 { return r.Shadow }))),
-				share(stat.Median(column(r, func(r taskRun) float64 { return r.Recorded }))),
-				share(stat.Median(column(r, func(r taskRun) float64 { return r.OneByOne }))))
+				table.Number(stat.Median(column(r, func(r TaskRun) float64 { return r.Shadow }))),
+				share(stat.Median(column(r, func(r TaskRun) float64 { return r.Recorded }))),
+				share(stat.Median(column(r, func(r TaskRun) float64 { return r.OneByOne }))))
 		}
 		t.Add(row...)
 	}
-	return fmt.Sprintf("\n**%s**, JDK %s: %s.\n\n%s%s", w.name, jdk.Full, w.what, t.String(), notes)
+	return fmt.Sprintf("\n**%s**, JDK %s: %s.\n\n%s%s", w.Name, jdk.Full, w.what, t.String(), notes)
 }
 
 // share formats a part of one; exactly one and nothing else is "all".

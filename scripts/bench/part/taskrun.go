@@ -19,15 +19,15 @@ const (
 	warmupMs   = 1000
 )
 
-// taskRun runs one workload once under one tool.
-func (c Config) taskRun(ctx context.Context, t tool.Tool, jdk testjvm.JDK, w workload, classes string) (r taskRun, err error) {
+// RunTask runs one workload once under one tool.
+func (c Config) RunTask(ctx context.Context, t tool.Tool, jdk testjvm.JDK, w Workload, classes string) (r TaskRun, err error) {
 	size := 0
 	if c.Quick {
 		size = w.quick
 	}
 	p := tool.Program{
 		JDK:     jdk,
-		Args:    []string{"-cp", classes, "Tasks", w.name, strconv.Itoa(pick(c, warmupMs, 100)), strconv.Itoa(iterations), strconv.Itoa(size)},
+		Args:    []string{"-cp", classes, "Tasks", w.Name, strconv.Itoa(pick(c, warmupMs, 100)), strconv.Itoa(iterations), strconv.Itoa(size)},
 		Methods: []string{w.class + "::" + w.body, w.class + "::<init>"},
 	}
 	err = c.inScratch(func(dir string) error {
@@ -39,7 +39,7 @@ func (c Config) taskRun(ctx context.Context, t tool.Tool, jdk testjvm.JDK, w wor
 		if err != nil {
 			return err
 		}
-		r = told.taskRun
+		r = told.TaskRun
 		if told.tasks > 0 {
 			r.Shadow = float64(run.Shadow.CPU.Nanoseconds()) / float64(told.tasks)
 		}
@@ -62,7 +62,7 @@ func (c Config) taskRun(ctx context.Context, t tool.Tool, jdk testjvm.JDK, w wor
 
 // told is what the program says of itself.
 type told struct {
-	taskRun
+	TaskRun
 	class                        string
 	executions, creations, calls uint64
 	tasks                        uint64 // all of them, created or not

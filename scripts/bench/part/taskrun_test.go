@@ -15,7 +15,7 @@ func TestParseTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := told{taskRun: taskRun{Median: 3.5, Min: 1.5, CPU: 4.25}, class: "Tasks$Fib", executions: 10, creations: 21, calls: 22, tasks: 21}
+	want := told{TaskRun: TaskRun{Median: 3.5, Min: 1.5, CPU: 4.25}, class: "Tasks$Fib", executions: 10, creations: 21, calls: 22, tasks: 21}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -54,12 +54,12 @@ func TestShare(t *testing.T) {
 
 func TestTaskText(t *testing.T) {
 	tools := []tool.Tool{{Name: "plain"}, {Name: "ours"}, {Name: "broken"}}
-	runs := [][]taskRun{
+	runs := [][]TaskRun{
 		{{Median: 10, Min: 8, CPU: 10}, {Median: 12, Min: 9, CPU: 11}, {Median: 11, Min: 10, CPU: 10}},
 		{{Median: 20, Min: 18, CPU: 25, Recorded: 1, OneByOne: 0.25}, {Median: 24, Min: 17, CPU: 26, Recorded: 1}, {Median: 22, Min: 19, CPU: 25, Recorded: 1, OneByOne: 0.5}},
 		nil,
 	}
-	got := taskText(testjvm.JDK{Full: "17.0.1"}, workloads[0], tools, runs, []error{nil, nil, errors.New("no room\nmore")})
+	got := taskText(testjvm.JDK{Full: "17.0.1"}, Workloads[0], tools, runs, []error{nil, nil, errors.New("no room\nmore")})
 	for _, want := range []string{
 		"**exec**, JDK 17.0.1: one thread executes",
 		"| plain  |      11.0 |  8.00 |",
