@@ -61,6 +61,9 @@ func convertExecution(x *wire.Execution, c *clock) store.Execution {
 		r.EndNs = c.mono(x.End)
 		r.WallNs = units.Ns(r.EndNs - r.StartNs)
 		r.SelfWallNs = r.WallNs - span(x.ChildTicks, x.Start, x.End, r.WallNs)
+		if !r.WallNs.Measured() || !r.SelfWallNs.Measured() { // no real time is that large
+			r.EndNs, r.WallNs, r.SelfWallNs = 0, units.NotMeasured, units.NotMeasured
+		}
 	}
 	if x.CPU.Measured() && x.ChildCPU.Measured() {
 		r.SelfCPUNs = x.CPU - x.ChildCPU

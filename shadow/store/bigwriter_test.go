@@ -23,9 +23,9 @@ func TestBigWriterAgainstTheLibrary(t *testing.T) {
 	for i := range rows {
 		x := &rows[i]
 		*x = Execution{TaskID: uint64(i) << 47, OuterTaskID: uint64(i % 3), Class: ^uint32(0) - uint32(i%2), Depth: ^uint16(0),
-			StartNs: units.MonoNs(-i), WallNs: units.Ns(i - 5), CPUNs: units.NotMeasured, SelfWallNs: -1 << 62, SelfCPUNs: units.NotMeasured}
+			StartNs: units.MonoNs(-i), EndNs: -5, WallNs: units.Ns(i - 5), CPUNs: units.NotMeasured, SelfWallNs: -1 << 62, SelfCPUNs: units.NotMeasured}
 		if i >= pageRows { // the first page is all null, the others have none
-			x.SelfCPUNs = units.Ns(i)
+			x.CPUNs, x.SelfCPUNs = units.Ns(3*i), units.Ns(2*i)
 		}
 	}
 	e, err := newEncoder()
@@ -42,11 +42,10 @@ func TestBigWriterAgainstTheLibrary(t *testing.T) {
 		Class       uint32  `parquet:"class"`
 		Depth       uint16  `parquet:"depth"`
 		StartNs     int64   `parquet:"start_ns"`
-		EndNs       *int64  `parquet:"end_ns"`
 		WallNs      *int64  `parquet:"wall_ns"`
 		CPUNs       *int64  `parquet:"cpu_ns"`
-		SelfWallNs  *int64  `parquet:"self_wall_ns"`
-		SelfCPUNs   *int64  `parquet:"self_cpu_ns"`
+		NestedWall  int64   `parquet:"nested_wall_ns"`
+		NestedCPU   *int64  `parquet:"nested_cpu_ns"`
 	}
 	got, err := parquet.Read[row](bytes.NewReader(out.Bytes()), int64(out.Len()))
 	if err != nil || len(got) != n {
@@ -57,8 +56,8 @@ func TestBigWriterAgainstTheLibrary(t *testing.T) {
 		x := &rows[i]
 		outer := (g.OuterTaskID != nil) == (x.OuterTaskID != 0) && (g.OuterTaskID == nil || *g.OuterTaskID == x.OuterTaskID)
 		if g.TaskID != x.TaskID || !outer || g.Class != x.Class || g.Depth != x.Depth || g.StartNs != int64(x.StartNs) ||
-			!is(g.EndNs, 0, false) || !is(g.WallNs, int64(x.WallNs), true) || !is(g.CPUNs, 0, false) ||
-			!is(g.SelfWallNs, -1<<62, true) || !is(g.SelfCPUNs, int64(x.SelfCPUNs), i >= pageRows) {
+			!is(g.WallNs, int64(x.WallNs), true) || !is(g.CPUNs, int64(x.CPUNs), i >= pageRows) ||
+			g.NestedWall != int64(x.WallNs-x.SelfWallNs) || !is(g.NestedCPU, int64(i), i >= pageRows) {
 			t.Fatalf("row %d: %+v, want %+v", i, g, *x)
 		}
 	}
@@ -72,18 +71,89 @@ func checkStatistics(t *testing.T, data []byte, n int) {
 		t.Fatal(err)
 	}
 	cols := f.Metadata().RowGroups[0].Columns
-	ids, class, ends, self := cols[0].MetaData.Statistics, cols[2].MetaData.Statistics, cols[7].MetaData.Statistics, cols[11].MetaData.Statistics
+	ids, class, nested := cols[0].MetaData.Statistics, cols[2].MetaData.Statistics, cols[10].MetaData.Statistics
 	if got, want := binary.LittleEndian.Uint64(ids.MaxValue), uint64(n-1)<<47; got != want { // the highest bit is set
 		t.Errorf("greatest id %#x, want %#x", got, want)
 	}
 	if low, high := binary.LittleEndian.Uint32(class.MinValue), binary.LittleEndian.Uint32(class.MaxValue); low != 1<<32-2 || high != 1<<32-1 {
 		t.Errorf("classes from %#x to %#x", low, high)
 	}
-	if ends.NullCount != int64(n) || ends.MinValue != nil {
-		t.Errorf("ends: %+v, want nulls only", ends)
+	if nested.NullCount != pageRows || binary.LittleEndian.Uint64(nested.MinValue) != pageRows {
+		t.Errorf("nested CPU: %d nulls, from %d", nested.NullCount, binary.LittleEndian.Uint64(nested.MinValue))
 	}
-	if self.NullCount != pageRows || binary.LittleEndian.Uint64(self.MinValue) != pageRows {
-		t.Errorf("self CPU: %d nulls, from %d", self.NullCount, binary.LittleEndian.Uint64(self.MinValue))
+}
+
+// A row that would not come back as it is is refused.
+func TestRowsThatDoNotHold(t *testing.T) {
+	none := units.NotMeasured
+	for name, x := range map[string]struct {
+		row Execution
+		ok  bool
+	}{
+		"running":             {Execution{StartNs: 5, WallNs: none, CPUNs: none, SelfWallNs: none, SelfCPUNs: none}, true},
+		"running, CPU":        {Execution{StartNs: 5, WallNs: none, CPUNs: 3, SelfWallNs: none, SelfCPUNs: 2}, true},
+		"ended":               {Execution{StartNs: 5, EndNs: 9, WallNs: 4, CPUNs: 3, SelfWallNs: 4, SelfCPUNs: none}, true},
+		"another end":         {Execution{StartNs: 5, EndNs: 9, WallNs: 5, CPUNs: 3, SelfWallNs: 4}, false},
+		"an end without wall": {Execution{StartNs: 5, EndNs: 9, WallNs: none, CPUNs: 3, SelfWallNs: none}, false},
+		"no self wall":        {Execution{StartNs: 5, EndNs: 9, WallNs: 4, CPUNs: 3, SelfWallNs: none}, false},
+		"self CPU alone":      {Execution{StartNs: 5, EndNs: 9, WallNs: 4, CPUNs: none, SelfWallNs: 4}, false},
+	} {
+		if err := x.row.check(); (err == nil) != x.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Every set of columns gives the columns asked for, and no others.
+func TestScanOfColumns(t *testing.T) {
+	root := t.TempDir()
+	w, p := openWriter(t, root), sample(1, 1, 1000)
+	odd := &p.Executions[7]
+	odd.EndNs, odd.WallNs, odd.SelfWallNs, odd.SelfCPUNs = 0, units.NotMeasured, units.NotMeasured, units.NotMeasured
+	commit(t, w, p)
+	f, err := OpenFolder(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want := Columns(0); want < 1<<12; want += 7 {
+		bad, err := f.ScanExecutions(want, 1, func(_ int, c *ExecutionColumns) error {
+			sameColumn(t, want, ExecutionTaskID, c.TaskID, p.Executions, func(x *Execution) uint64 { return x.TaskID })
+			sameColumn(t, want, ExecutionOuter, c.OuterTaskID, p.Executions, func(x *Execution) uint64 { return x.OuterTaskID })
+			sameColumn(t, want, ExecutionClass, c.Class, p.Executions, func(x *Execution) uint32 { return x.Class })
+			sameColumn(t, want, ExecutionThread, c.Thread, p.Executions, func(x *Execution) uint32 { return x.Thread })
+			sameColumn(t, want, ExecutionDepth, c.Depth, p.Executions, func(x *Execution) uint16 { return x.Depth })
+			sameColumn(t, want, ExecutionFlags, c.Flags, p.Executions, func(x *Execution) uint16 { return x.Flags })
+			sameColumn(t, want, ExecutionStart, c.StartNs, p.Executions, func(x *Execution) units.MonoNs { return x.StartNs })
+			sameColumn(t, want, ExecutionEnd, c.EndNs, p.Executions, func(x *Execution) units.MonoNs { return x.EndNs })
+			sameColumn(t, want, ExecutionWall, c.WallNs, p.Executions, func(x *Execution) units.Ns { return x.WallNs })
+			sameColumn(t, want, ExecutionCPU, c.CPUNs, p.Executions, func(x *Execution) units.Ns { return x.CPUNs })
+			sameColumn(t, want, ExecutionSelfWall, c.SelfWallNs, p.Executions, func(x *Execution) units.Ns { return x.SelfWallNs })
+			sameColumn(t, want, ExecutionSelfCPU, c.SelfCPUNs, p.Executions, func(x *Execution) units.Ns { return x.SelfCPUNs })
+			return nil
+		})
+		if err != nil || len(bad) != 0 || t.Failed() {
+			t.Fatalf("columns %b: %v, damaged %v", want, err, bad)
+		}
+	}
+}
+
+func sameColumn[T comparable](t *testing.T, want, column Columns, got []T, rows []Execution, value func(*Execution) T) {
+	t.Helper()
+	if want&column == 0 {
+		if len(got) != 0 {
+			t.Errorf("columns %b: %d values of column %b", want, len(got), column)
+		}
+		return
+	}
+	if len(got) != len(rows) {
+		t.Errorf("columns %b: %d values of column %b", want, len(got), column)
+		return
+	}
+	for i := range rows {
+		if v := value(&rows[i]); got[i] != v {
+			t.Errorf("columns %b: row %d of column %b is %v, want %v", want, i, column, got[i], v)
+			return
+		}
 	}
 }
 

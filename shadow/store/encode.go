@@ -57,6 +57,11 @@ func newEncoder() (*encoder, error) {
 func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 	switch t {
 	case Executions:
+		for i := range p.Executions {
+			if err := p.Executions[i].check(); err != nil {
+				return err
+			}
+		}
 		return encodeBig(e.executions, w, p.Executions, p.Clock)
 	case Creations:
 		return encodeBig(e.creations, w, p.Creations, p.Clock)

@@ -1,6 +1,9 @@
 package store
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // EndedElsewhere is a folder whose session went on in the store of another shadow.
 const EndedElsewhere = "continued elsewhere"
@@ -21,4 +24,22 @@ func (m *Manifest) AddPiece(p Piece) {
 	if !slices.Contains(m.Pieces, p) && len(m.Pieces) < maxPieces {
 		m.Pieces = append(m.Pieces, p)
 	}
+}
+
+// PieceNote tells the reader of a folder that holds only a part of its session;
+// "" when it holds the whole.
+func (m *Manifest) PieceNote() string {
+	if len(m.Pieces) == 0 {
+		return ""
+	}
+	return "this folder holds only a part of the session; other parts may be in " + placesOf(m.Pieces) +
+		": shadow join makes one folder of them. What is missing here is not counted as lost, and classes and threads that only another part describes have no names"
+}
+
+func placesOf(pieces []Piece) string {
+	list := make([]string, len(pieces))
+	for i, p := range pieces {
+		list[i] = p.Host + ":" + p.Path
+	}
+	return strings.Join(list, ", ")
 }

@@ -8,37 +8,23 @@ import (
 	"stackagent/internal/units"
 )
 
-var executionSpecs = []columnSpec{
-	{"task_id", true, false}, {"outer_task_id", true, true}, {"class", false, false}, {"thread", false, false},
-	{"depth", false, false}, {"flags", false, false}, {"start_ns", true, false}, {"end_ns", true, true},
-	{"wall_ns", true, true}, {"cpu_ns", true, true}, {"self_wall_ns", true, true}, {"self_cpu_ns", true, true},
-}
-
-var creationSpecs = []columnSpec{
-	{"task_id", true, false}, {"outer_task_id", true, true}, {"class", false, false}, {"thread", false, false},
-	{"flags", false, false}, {"at_ns", true, false},
-}
-
 // ReadExecutions streams the executions in the order of the batches. An error
 // of use ends the reading and is returned; damaged parts are skipped and listed.
 func (f *Folder) ReadExecutions(use func(*ExecutionColumns) error) (bad []*PartError, err error) {
-	var c ExecutionColumns
-	return f.each(Executions, func(pf *parquet.File, done *int64) error {
-		return eachRun(pf, executionSpecs, done, func(cols []column, n int) error {
-			if err := fill(&c, AllColumns, executionFill, cols, n); err != nil {
-				return err
-			}
-			return callersError(use(&c))
-		})
-	})
+	return readBig(f, Executions, executionLayoutOf, use)
 }
 
 // ReadCreations streams the creations likewise.
 func (f *Folder) ReadCreations(use func(*CreationColumns) error) (bad []*PartError, err error) {
-	var c CreationColumns
-	return f.each(Creations, func(pf *parquet.File, done *int64) error {
-		return eachRun(pf, creationSpecs, done, func(cols []column, n int) error {
-			if err := fill(&c, AllColumns, creationFill, cols, n); err != nil {
+	return readBig(f, Creations, creationLayoutOf, use)
+}
+
+func readBig[C any](f *Folder, t Table, of func(*parquet.File) *layout[C], use func(*C) error) ([]*PartError, error) {
+	var c C
+	return f.each(t, func(pf *parquet.File, done *int64) error {
+		l := of(pf)
+		return eachRun(pf, l.wanted(l.stored(AllColumns)), done, func(cols []column, n int) error {
+			if err := l.read(&c, AllColumns, cols, n); err != nil {
 				return err
 			}
 			return callersError(use(&c))
@@ -86,23 +72,6 @@ func runs(cols []column, rows int64, done *int64, use func([]column, int) error)
 	return nil
 }
 
-// fill reads n rows of the wanted columns, which cols holds in their order, and
-// leaves the others empty.
-func fill[C any](c *C, want Columns, by []func(*C, *column, int) error, cols []column, n int) error {
-	next := 0
-	for i, read := range by {
-		var col *column
-		if want&(1<<i) != 0 {
-			col = &cols[next]
-			next++
-		}
-		if err := read(c, col, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // wide and narrow make the reader of one column into its slice; a column that
 // is not wanted is nil and leaves the slice empty.
 func wide[C any, T ~int64 | ~uint64](slice func(*C) *[]T, null T) func(*C, *column, int) error {
@@ -137,7 +106,7 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// executionFill are the readers of the columns of executionSpecs.
+// executionFill are the readers of the columns, by their places.
 var executionFill = []func(*ExecutionColumns, *column, int) error{
 	wide(func(c *ExecutionColumns) *[]uint64 { return &c.TaskID }, 0),
 	wide(func(c *ExecutionColumns) *[]uint64 { return &c.OuterTaskID }, 0),
@@ -153,7 +122,7 @@ var executionFill = []func(*ExecutionColumns, *column, int) error{
 	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfCPUNs }, units.NotMeasured),
 }
 
-// creationFill are those of creationSpecs.
+// creationFill are those of creations.
 var creationFill = []func(*CreationColumns, *column, int) error{
 	wide(func(c *CreationColumns) *[]uint64 { return &c.TaskID }, 0),
 	wide(func(c *CreationColumns) *[]uint64 { return &c.OuterTaskID }, 0),

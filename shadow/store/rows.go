@@ -5,7 +5,8 @@ import (
 	"stackagent/internal/wire"
 )
 
-// Execution is a row of the executions table.
+// Execution is a row of the executions table. EndNs is StartNs + WallNs; work of
+// the execution itself is measured only where that of all it encloses is.
 type Execution struct {
 	TaskID, OuterTaskID                  uint64 // OuterTaskID 0: outermost
 	Class, Thread                        uint32
@@ -164,18 +165,17 @@ type CreationColumns struct {
 // executionSchema and creationSchema fix the columns of the big tables. A zero
 // of an optional column here is null; the writer decides that per value.
 type executionSchema struct {
-	TaskID      uint64 `parquet:"task_id,delta"`
-	OuterTaskID uint64 `parquet:"outer_task_id,optional,delta"`
-	Class       uint32 `parquet:"class,delta"`
-	Thread      uint32 `parquet:"thread,delta"`
-	Depth       uint16 `parquet:"depth,delta"`
-	Flags       uint16 `parquet:"flags,delta"`
-	StartNs     int64  `parquet:"start_ns,delta"`
-	EndNs       int64  `parquet:"end_ns,optional,delta"`
-	WallNs      int64  `parquet:"wall_ns,optional,delta"`
-	CPUNs       int64  `parquet:"cpu_ns,optional,delta"`
-	SelfWallNs  int64  `parquet:"self_wall_ns,optional,delta"`
-	SelfCPUNs   int64  `parquet:"self_cpu_ns,optional,delta"`
+	TaskID       uint64 `parquet:"task_id,delta"`
+	OuterTaskID  uint64 `parquet:"outer_task_id,optional,delta"`
+	Class        uint32 `parquet:"class,delta"`
+	Thread       uint32 `parquet:"thread,delta"`
+	Depth        uint16 `parquet:"depth,delta"`
+	Flags        uint16 `parquet:"flags,delta"`
+	StartNs      int64  `parquet:"start_ns,delta"`
+	WallNs       int64  `parquet:"wall_ns,optional,delta"`
+	CPUNs        int64  `parquet:"cpu_ns,optional,delta"`
+	NestedWallNs int64  `parquet:"nested_wall_ns,delta"`
+	NestedCPUNs  int64  `parquet:"nested_cpu_ns,optional,delta"`
 }
 
 type creationSchema struct {

@@ -45,12 +45,12 @@ const AllColumns Columns = 1<<16 - 1
 // goroutines at once, each with its own worker number from 0. Every scan of a
 // Folder, whatever its columns, gives the same rows of a damaged part or fewer.
 func (f *Folder) ScanExecutions(want Columns, workers int, use func(worker int, c *ExecutionColumns) error) ([]*PartError, error) {
-	return scan(f, Executions, want, workers, executionSpecs, executionFill, use)
+	return scan(f, Executions, want, workers, executionLayoutOf, use)
 }
 
 // ScanCreations reads the wanted columns of the creations likewise.
 func (f *Folder) ScanCreations(want Columns, workers int, use func(worker int, c *CreationColumns) error) ([]*PartError, error) {
-	return scan(f, Creations, want, workers, creationSpecs, creationFill, use)
+	return scan(f, Creations, want, workers, creationLayoutOf, use)
 }
 
 // partState is what earlier scans found out about a part.
@@ -65,8 +65,7 @@ type scanner[C any] struct {
 	folder *Folder
 	table  Table
 	want   Columns
-	specs  []columnSpec
-	fill   []func(*C, *column, int) error
+	layout func(*parquet.File) *layout[C]
 	use    func(int, *C) error
 	next   atomic.Int64 // the part to read next
 	mu     sync.Mutex
@@ -74,13 +73,8 @@ type scanner[C any] struct {
 	err    error // of use
 }
 
-func scan[C any](f *Folder, t Table, want Columns, workers int, specs []columnSpec, fill []func(*C, *column, int) error, use func(int, *C) error) ([]*PartError, error) {
-	s := &scanner[C]{folder: f, table: t, want: want, fill: fill, use: use}
-	for i, spec := range specs {
-		if want&(1<<i) != 0 {
-			s.specs = append(s.specs, spec)
-		}
-	}
+func scan[C any](f *Folder, t Table, want Columns, workers int, of func(*parquet.File) *layout[C], use func(int, *C) error) ([]*PartError, error) {
+	s := &scanner[C]{folder: f, table: t, want: want, layout: of, use: use}
 	var group sync.WaitGroup
 	for worker := range min(max(workers, 1), len(f.parts[t])) {
 		group.Go(func() { s.work(worker) })
@@ -107,16 +101,17 @@ func (s *scanner[C]) work(worker int) {
 func (s *scanner[C]) part(worker int, c *C, path string) bool {
 	state := s.folder.state(path)
 	bad := withPart(path, func(pf *parquet.File, done *int64) error {
+		l := s.layout(pf)
 		if missing := s.want &^ state.checked; missing != 0 {
-			if err := checkPages(pf, pf.Size(), pf, s.columnsOf(pf, missing)); err != nil {
+			if err := checkPages(pf, pf.Size(), pf, places(pf, l.wanted(l.stored(missing)))); err != nil {
 				return err
 			}
 		}
-		return eachRun(pf, s.specs, done, func(cols []column, n int) error {
+		return eachRun(pf, l.wanted(l.stored(s.want)), done, func(cols []column, n int) error {
 			if state.bad != nil && *done+int64(n) > state.rows {
 				return state.bad.Err
 			}
-			if err := fill(c, s.want, s.fill, cols, n); err != nil {
+			if err := l.read(c, s.want, cols, n); err != nil {
 				return err
 			}
 			return callersError(s.use(worker, c))
@@ -137,18 +132,11 @@ func (s *scanner[C]) part(worker int, c *C, path string) bool {
 	return s.err == nil
 }
 
-// columnsOf are the places in the file of the columns of the set.
-func (s *scanner[C]) columnsOf(pf *parquet.File, set Columns) []int {
-	var out []int
-	names := executionSpecs
-	if s.table == Creations {
-		names = creationSpecs
-	}
-	for i, spec := range names {
-		if set&(1<<i) == 0 {
-			continue
-		}
-		if leaf, ok := pf.Schema().Lookup(spec.name); ok {
+// places are those of the columns in the file.
+func places(pf *parquet.File, columns []columnSpec) []int {
+	out := []int{}
+	for _, c := range columns {
+		if leaf, ok := pf.Schema().Lookup(c.name); ok {
 			out = append(out, leaf.ColumnIndex)
 		}
 	}

@@ -1,5 +1,12 @@
 package store
 
+import (
+	"errors"
+	"fmt"
+
+	"stackagent/internal/units"
+)
+
 // bigColumn is a column of one of the big tables.
 type bigColumn[R any] struct {
 	name     string
@@ -61,17 +68,6 @@ var executionColumns = []bigColumn[Execution]{
 		}
 		return len(x)
 	}},
-	{name: "end_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
-		n := 0
-		for i := range x {
-			v[n], there[i] = int64(x[i].EndNs), 0
-			if x[i].EndNs != 0 {
-				there[i] = 1
-				n++
-			}
-		}
-		return n
-	}},
 	{name: "wall_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
 		n := 0
 		for i := range x {
@@ -94,21 +90,19 @@ var executionColumns = []bigColumn[Execution]{
 		}
 		return n
 	}},
-	{name: "self_wall_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
-		n := 0
+	{name: "nested_wall_ns", wide: true, get: func(x []Execution, v []int64, _ []byte) int {
 		for i := range x {
-			v[n], there[i] = int64(x[i].SelfWallNs), 0
-			if x[i].SelfWallNs.Measured() {
-				there[i] = 1
-				n++
+			v[i] = 0
+			if x[i].WallNs.Measured() {
+				v[i] = int64(x[i].WallNs - x[i].SelfWallNs)
 			}
 		}
-		return n
+		return len(x)
 	}},
-	{name: "self_cpu_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
+	{name: "nested_cpu_ns", wide: true, optional: true, get: func(x []Execution, v []int64, there []byte) int {
 		n := 0
 		for i := range x {
-			v[n], there[i] = int64(x[i].SelfCPUNs), 0
+			v[n], there[i] = int64(x[i].CPUNs-x[i].SelfCPUNs), 0
 			if x[i].SelfCPUNs.Measured() {
 				there[i] = 1
 				n++
@@ -116,6 +110,19 @@ var executionColumns = []bigColumn[Execution]{
 		}
 		return n
 	}},
+}
+
+// errRow is a row that the table can not hold.
+var errRow = errors.New("an end that is not start + wall, or self work without work")
+
+// check refuses a row whose derived columns would not come back as they are.
+func (x *Execution) check() error {
+	running := x.EndNs == 0 && !x.WallNs.Measured() && !x.SelfWallNs.Measured()
+	ended := x.WallNs.Measured() && x.SelfWallNs.Measured() && x.EndNs == x.StartNs+units.MonoNs(x.WallNs)
+	if !running && !ended || x.SelfCPUNs.Measured() && !x.CPUNs.Measured() {
+		return fmt.Errorf("execution of task %d: %w", x.TaskID, errRow)
+	}
+	return nil
 }
 
 // creationColumns are the columns of the creations table, in the order of its schema.

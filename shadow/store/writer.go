@@ -35,15 +35,20 @@ func OpenWriter(root, folder, name string) (*Writer, error) {
 	if err := errors.Join(checkFolder(folder), ValidateName(name)); err != nil {
 		return nil, err
 	}
+	return openDir(filepath.Join(root, folder), name)
+}
+
+// openDir is OpenWriter for a folder of any name.
+func openDir(dir, name string) (*Writer, error) {
 	enc, err := newEncoder()
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: filepath.Join(root, folder), enc: enc}
+	w := &Writer{dir: dir, enc: enc}
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return nil, explain("creating the session's folder", w.dir, err)
 	}
-	if err := syncDir(root); err != nil { // what is acknowledged must not go with the folder's name
+	if err := syncDir(filepath.Dir(dir)); err != nil { // what is acknowledged must not go with the folder's name
 		return nil, err
 	}
 	m, err := ReadManifest(w.dir)
@@ -185,6 +190,10 @@ func (w *Writer) Commit(p *Part) error {
 func (w *Writer) Close() error {
 	w.count()
 	w.Manifest.settle()
+	if len(w.Manifest.Pieces) > 0 {
+		w.Manifest.Balance = &Balance{State: BalanceUnknown, Why: "this folder holds only a part of the session"}
+		return w.CommitManifest()
+	}
 	f, err := OpenFolder(w.dir)
 	if err != nil {
 		return err
