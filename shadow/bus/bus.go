@@ -217,8 +217,11 @@ func (b *Bus) Close() {
 	}
 }
 
+// tableBytes is room for the tables of package share, which reserve theirs.
+const tableBytes = 256 << 20
+
 // storeBytes is what the server may use on the disk in all.
-func (o Options) storeBytes() int64 { return maxBytes(o) + maxBytes(o)/8 }
+func (o Options) storeBytes() int64 { return maxBytes(o) + maxBytes(o)/8 + tableBytes }
 
 func maxBytes(o Options) int64 {
 	if o.MaxBytes > 0 {
