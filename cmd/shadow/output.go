@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/table"
+	"stackagent/internal/harmless"
 )
 
 // defaultTop is how many rows a table shows when --top is not given.
@@ -64,9 +65,10 @@ func (l *listing) render(t *table.Table, total int) error {
 	return nil
 }
 
-// writeJSON prints v, readable, without escaping what HTML would want escaped.
+// writeJSON prints v, readable, without escaping what HTML would want escaped,
+// and with what a terminal would obey escaped.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(harmless.JSON(w))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
@@ -89,13 +91,6 @@ func writeCSV(w io.Writer, header []string, rows [][]string) error {
 // clean makes text of a foreign program safe to print.
 func clean(s string) string { return table.Clean(s) }
 
-// csvName makes a name safe on a terminal and in a spreadsheet, which takes a
-// cell that begins with one of these for a formula (OWASP, "CSV Injection").
-// JSON and Parquet hold names as they are.
-func csvName(s string) string {
-	defused := clean(s)
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + defused
-	}
-	return defused
-}
+// csvName makes a name safe on a terminal and in a spreadsheet. JSON and
+// Parquet hold names as they are.
+func csvName(s string) string { return harmless.Cell(s) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"stackagent/internal/harmless"
 	"stackagent/shadow/session"
 )
 
@@ -127,7 +128,7 @@ func boolCell(b *bool) string {
 // cells are the row in the order of taskColumns.
 func (r *taskRow) cells(buf []string) []string {
 	name := func(s *string) string { return csvName(textCell(s)) }
-	buf = append(buf[:0], uintCell(&r.TaskID), csvName(r.Class), r.Kinds, intCell(r.Execution), uintCell(r.OuterTaskID),
+	buf = append(buf[:0], uintCell(&r.TaskID), csvName(r.Class), csvName(r.Kinds), intCell(r.Execution), uintCell(r.OuterTaskID),
 		intCell(r.CreatedNs), name(r.CreatorThread), name(r.CreatedAt), intCell(r.SubmittedNs), name(r.SubmitterThread),
 		uintCell(r.ExecutorID), name(r.ExecutorClass), name(r.SubmittedAt), intCell(r.StartNs), intCell(r.EndNs), name(r.Thread))
 	for _, n := range []*int64{r.QueueNs, r.WallNs, r.CPUNs, r.Bytecodes, r.Instructions, r.RefCycles, r.Cycles, r.AllocBytes, r.InitNs} {
@@ -172,7 +173,7 @@ type jsonSink struct {
 
 func newJSONSink(w io.Writer) *jsonSink {
 	b := bufio.NewWriter(w)
-	enc := json.NewEncoder(b)
+	enc := json.NewEncoder(harmless.JSON(b))
 	enc.SetEscapeHTML(false)
 	return &jsonSink{w: b, enc: enc}
 }

@@ -41,6 +41,7 @@ type rule struct {
 var rules = []rule{
 	{"internal/units", nil},
 	{"internal/loglinear", nil},
+	{"internal/harmless", nil},
 	{"internal/wire", []string{"internal/units", "internal/loglinear", "github.com/vmihailenco/msgpack/v5/..."}},
 	{"internal/spool", []string{"internal/wire", "golang.org/x/sys/..."}},
 	{"jvmti/ring", nil},
@@ -57,7 +58,7 @@ var rules = []rule{
 	{"granularity/...", []string{"granularity/...", "internal/units", "internal/loglinear", "gonum.org/v1/gonum/..."}},
 	{"shadow/store", []string{"internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},
 	{"shadow/session", []string{"shadow/store", "hpc", "granularity/...", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
-	{"shadow/figure", []string{"granularity/...", "internal/units", "gonum.org/v1/plot/...", "golang.org/x/image/...", "golang.org/x/text/..."}},
+	{"shadow/figure", []string{"granularity/...", "internal/units", "internal/harmless", "gonum.org/v1/plot/...", "golang.org/x/image/...", "golang.org/x/text/..."}},
 	{"cmd/stackagent", []string{"agent", "jvmti"}},
 }
 

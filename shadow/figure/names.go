@@ -3,10 +3,11 @@ package figure
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
+
+	"stackagent/internal/harmless"
 )
 
 // lambdaMark separates the host of a lambda from the method it calls in a
@@ -114,10 +115,5 @@ func fit(s string, size, width vg.Length) string {
 // Printable replaces what would not show, or would show as something else:
 // control characters, marks that turn the direction of writing, bad UTF-8.
 func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
+	return harmless.Text(s, utf8.RuneError)
 }

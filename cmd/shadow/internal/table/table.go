@@ -8,12 +8,12 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	pretty "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
+
+	"stackagent/internal/harmless"
 )
 
 // Column is one column of a table.
@@ -175,10 +175,5 @@ func Cut(s string, width int) string {
 // sequences, line ends), invisible format characters (those that turn the
 // direction of writing among them) and broken UTF-8 become '?'.
 func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) {
-			return replacedRune
-		}
-		return r
-	}, s)
+	return harmless.Text(s, replacedRune)
 }
