@@ -19,6 +19,7 @@ type CDF struct {
 	N           int
 	NonPositive int // values <= 0, which have no place on the axis: F starts at NonPositive/N
 	Points      []Point
+	Summarised  int64 // of N, known by their bucket only
 }
 
 // CDFOf computes the cumulative distribution of v with at most limit points
@@ -30,7 +31,7 @@ type CDF struct {
 // width in x and not at all at the points.
 func CDFOf(v *Values, limit int) CDF {
 	n := v.Len()
-	c := CDF{N: n}
+	c := CDF{N: n, Summarised: v.Summarised()}
 	if n == 0 {
 		return c
 	}

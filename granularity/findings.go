@@ -1,6 +1,7 @@
 package granularity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ type Finding struct {
 	Text string      `json:"text"`
 	// Topic names the function of the sentence, for those who choose: "volume",
 	// "fineness", "work", "processors", "gc", "threw", "fine", "coarse", "never",
-	// "lost", "running", "refused", "not measured".
+	// "lost", "summarised", "running", "refused", "not measured".
 	Topic string `json:"-"`
 }
 
@@ -59,6 +60,7 @@ type Facts struct {
 	CPUs          int
 	Created       int64
 	Executions    int64
+	Summarised    int64 // of these, not recorded one by one
 	NeverExecuted int64
 	Threw         int64
 	Running       int64
@@ -110,6 +112,7 @@ func Findings(f Facts) []Finding {
 	add(Advice, "never", neverRun(f, true))
 	add(Advice, "gc", collector(f, true))
 	add(Caution, "lost", lost(f))
+	add(Caution, "summarised", summarised(f))
 	add(Caution, "running", running(f))
 	add(Caution, "refused", refused(f))
 	add(Caution, "not measured", unavailable(f))
@@ -340,6 +343,26 @@ func lost(f Facts) string {
 	}
 	return fmt.Sprintf("%s lost%s: counts and sums are too low by as much, shares and quantiles describe what was stored.",
 		plural(int64(f.LostEvents), "event was", "events were"), missing)
+}
+
+// summarised says what part of the figures rests on counts, and of which
+// classes, at most 3.
+func summarised(f Facts) string {
+	if f.Summarised == 0 {
+		return ""
+	}
+	rows := slices.DeleteFunc(slices.Clone(f.Rows), func(r Hotspot) bool { return r.Summarised == 0 })
+	slices.SortStableFunc(rows, func(a, b Hotspot) int { return cmp.Compare(b.Summarised, a.Summarised) })
+	var names []string
+	for _, r := range rows[:min(len(rows), maxAdvice)] {
+		names = append(names, fmt.Sprintf("%s %s", readable(r.Class), share(r.Summarised, r.Executions)))
+	}
+	if len(rows) > maxAdvice {
+		names = append(names, fmt.Sprintf("%d other classes", len(rows)-maxAdvice))
+	}
+	return fmt.Sprintf("%s of the executions came too fast to be recorded one by one and were summarised where they ran (%s): "+
+		"counts, sums, means and extremes are exact; quantiles of these classes are good to 0.8 %%; single executions are not told apart.",
+		share(f.Summarised, f.Executions), join(names))
 }
 
 func running(f Facts) string {
