@@ -35,7 +35,7 @@ func newHotspots(env Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return l.printHotspots(rows, o.By)
+			return l.printHotspots(rows, s.Tasks, o.By)
 		},
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv")
@@ -66,7 +66,7 @@ func checkHotspots(l *listing, o summary.HotspotOptions) error {
 	return nil
 }
 
-func (l *listing) printHotspots(rows []granularity.Hotspot, by string) error {
+func (l *listing) printHotspots(rows []granularity.Hotspot, all summary.Tasks, by string) error {
 	total := len(rows)
 	if n := l.limit(); n > 0 && n < total {
 		rows = rows[:n]
@@ -77,7 +77,13 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, by string) error {
 	case "csv":
 		return l.hotspotsCSV(rows, by)
 	}
-	return l.render(hotspotTable(rows, by), total)
+	if err := l.render(hotspotTable(rows, by), total); err != nil {
+		return err
+	}
+	if text := summary.SummarisedText(all.Summarised, all.Executions); text != "" {
+		l.env.note("%s (~)", text)
+	}
+	return nil
 }
 
 func hotspotTable(rows []granularity.Hotspot, by string) *table.Table {
@@ -92,7 +98,7 @@ func hotspotTable(rows []granularity.Hotspot, by string) *table.Table {
 		quantiles := []string{"n/a", "n/a", "n/a"}
 		if d := r.Metrics[r.WorkMetric()]; d.Count > 0 {
 			cells[0], cells[1] = units.FormatNs(r.Work), units.FormatPercent(r.WorkShare)
-			quantiles = []string{units.FormatNs(d.P50), units.FormatNs(d.P99), units.FormatNs(d.Max)}
+			quantiles = []string{quantile(d.P50, d), quantile(d.P99, d), units.FormatNs(d.Max)}
 		}
 		name := r.Thread
 		if by == "class" {
@@ -112,6 +118,10 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 			header = append(header, m.String()+"_"+q)
 		}
 	}
+	header = append(header, "summarised")
+	for _, m := range metrics {
+		header = append(header, m.String()+"_relative_error")
+	}
 	cells := make([][]string, len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -119,7 +129,7 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 		if by == "thread" {
 			name, kinds = r.Thread, r.ThreadKind
 		}
-		row := []string{csvName(name), kinds}
+		row := []string{csvName(name), csvName(kinds)}
 		for _, n := range []int64{r.Created, r.Executions, r.NeverExecuted, r.Threads, r.Nested, r.Threw, r.Running} {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
@@ -130,6 +140,10 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 		row = append(row, work, share, strconv.FormatFloat(r.ExecutionShare, 'g', 6, 64))
 		for _, m := range metrics {
 			row = append(row, distributionCells(r.Metrics[m])...)
+		}
+		row = append(row, strconv.FormatInt(r.Summarised, 10))
+		for _, m := range metrics {
+			row = append(row, formatError(r.Metrics[m]))
 		}
 		cells[i] = row
 	}

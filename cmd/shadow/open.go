@@ -58,7 +58,7 @@ func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error)
 		return nil, err
 	}
 	before := len(s.Warnings)
-	sum, err := summary.Build(s, o)
+	sum, err := condense(env, s, o)
 	if err != nil {
 		return nil, err
 	}

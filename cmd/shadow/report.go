@@ -97,7 +97,7 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 			return err
 		}
 		before := len(s.Warnings)
-		files, err := f.one(s, len(dirs) > 1)
+		files, err := f.one(env, s, len(dirs) > 1)
 		if err != nil {
 			return err
 		}
@@ -112,8 +112,8 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 }
 
 // one writes what is wanted of one session and lists the files.
-func (f *reportFlags) one(s *session.Session, several bool) ([]string, error) {
-	sum, err := summary.Build(s, summary.Options{Filter: f.filter, Shapes: true})
+func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, error) {
+	sum, err := condense(env, s, summary.Options{Filter: f.filter, Shapes: true})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func printRunSummary(env Env, dir string, folders []string, result launch.Result
 		if err != nil {
 			return err
 		}
-		sum, err := summary.Build(s, summary.Options{})
+		sum, err := condense(env, s, summary.Options{})
 		if err != nil {
 			return err
 		}

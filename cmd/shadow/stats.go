@@ -68,9 +68,13 @@ func (l *listing) statsTable(s *summary.Summary) error {
 			continue
 		}
 		row := []string{m.Label(), units.FormatExact(d.Count)}
-		for _, n := range []units.Ns{d.Sum, units.Ns(d.Mean), d.Min, d.P50, d.P95, d.P99, d.P999, d.Max} {
+		for _, n := range []units.Ns{d.Sum, units.Ns(d.Mean), d.Min} {
 			row = append(row, units.FormatNs(n))
 		}
+		for _, n := range []units.Ns{d.P50, d.P95, d.P99, d.P999} {
+			row = append(row, quantile(n, d))
+		}
+		row = append(row, units.FormatNs(d.Max))
 		t.Row(row...)
 	}
 	fmt.Fprintln(w)
@@ -78,6 +82,18 @@ func (l *listing) statsTable(s *summary.Summary) error {
 		return err
 	}
 	return printFindings(w, s)
+}
+
+// coarse is the relative error from which a quantile is marked: less cannot be
+// seen in the digits that a table prints.
+const coarse = 0.001
+
+// quantile prints a quantile of d, with ~ where it rests on coarse buckets.
+func quantile(n units.Ns, d granularity.Distribution) string {
+	if d.RelativeError >= coarse {
+		return "~" + units.FormatNs(n)
+	}
+	return units.FormatNs(n)
 }
 
 func right(title string) table.Column { return table.Column{Title: title, Right: true} }
@@ -113,6 +129,9 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
 		{"lost", lostText(s)},
 	}
+	if text := summary.SummarisedText(t.Summarised, t.Executions); text != "" {
+		facts = append(facts, [2]string{"summarised", text + " (~)"})
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.NotAvailable)) {
 		facts = append(facts, [2]string{"not available", name + ": " + s.NotAvailable[name]})
 	}
@@ -145,10 +164,11 @@ func lostCounts(s *summary.Summary) string {
 
 // statsCSV is a row per metric, nanoseconds.
 func statsCSV(w io.Writer, s *summary.Summary) error {
-	header := []string{"metric", "count", "sum", "mean", "stddev", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max"}
+	header := []string{"metric", "count", "sum", "mean", "stddev", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max", "summarised", "relative_error"}
 	var rows [][]string
 	for _, m := range measured(s.Metrics) {
-		rows = append(rows, append([]string{m.String()}, distributionCells(s.Metrics[m])...))
+		d := s.Metrics[m]
+		rows = append(rows, slices.Concat([]string{m.String()}, distributionCells(d), []string{strconv.FormatInt(d.Summarised, 10), formatError(d)}))
 	}
 	return writeCSV(w, header, rows)
 }
@@ -165,6 +185,11 @@ func distributionCells(d granularity.Distribution) []string {
 		cells = append(cells, strconv.FormatInt(int64(n), 10))
 	}
 	return cells
+}
+
+// formatError is the relative error of the quantiles, 0: exact.
+func formatError(d granularity.Distribution) string {
+	return strconv.FormatFloat(d.RelativeError, 'g', 4, 64)
 }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,15 +80,58 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 		if err != nil {
 			return err
 		}
-		noteFound(l.env, s, before)
 		if err := sink.close(); err != nil {
 			return fmt.Errorf("printing tasks: %w", err)
+		}
+		if err := l.noteSummarised(s, filter); err != nil {
+			return err
 		}
 		if l.format == "table" && total > l.limit() {
 			l.env.note("the first %d rows; --top N shows more, --format csv all", l.limit())
 		}
+		noteFound(l.env, s, before)
 		return nil
 	})
+}
+
+// maxNamed is how many classes a note names.
+const maxNamed = 5
+
+// noteSummarised says what has no row since it was not recorded one by one.
+func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) error {
+	if s.Manifest.Summarised.Sum() == 0 {
+		return nil
+	}
+	per := map[string]uint64{}
+	var executions, creations uint64
+	err := s.Summaries(func(x *session.Summary) error {
+		name := summary.UnknownClass(x.Class)
+		if c := s.ClassByID(x.Class); c != nil {
+			if name = c.Name; !filter.Match(c.Name, c.Kinds) {
+				return nil
+			}
+		}
+		per[name] += x.Executions + x.Creations
+		executions, creations = executions+x.Executions, creations+x.Creations
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the summaries of %s: %w", s.Dir, err)
+	}
+	if executions+creations == 0 {
+		return nil
+	}
+	names := slices.SortedFunc(maps.Keys(per), func(a, b string) int { return cmp.Or(cmp.Compare(per[b], per[a]), cmp.Compare(a, b)) })
+	more := ""
+	if len(names) > maxNamed {
+		names, more = names[:maxNamed], fmt.Sprintf(" and %d others", len(names)-maxNamed)
+	}
+	for i, n := range names {
+		names[i] = clean(n)
+	}
+	l.env.note("%s and %s have no row: they came too fast to be recorded one by one and are in summaries, of %s%s; shadow hotspots counts them",
+		plural(int64(executions), "execution", "executions"), plural(int64(creations), "creation", "creations"), strings.Join(names, ", "), more)
+	return nil
 }
 
 // eachTask hands the rows that pass to the sink, at most as many as wanted.

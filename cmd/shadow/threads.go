@@ -8,6 +8,7 @@ import (
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/hpc"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 )
 
@@ -36,7 +37,7 @@ several Java threads one after the other, they stand with the first.`,
 				env.note("%s", oneLine(err)) // the rest of the table stands without it
 			}
 			before := len(s.Warnings)
-			sum, err := summary.Build(s, summary.Options{})
+			sum, err := condense(env, s, summary.Options{Brief: true})
 			if err != nil {
 				return err
 			}
@@ -62,8 +63,25 @@ type threadRow struct {
 	EndNs      *int64             `json:"end_ns"`   // null: alive at the end
 	CPUNs      *int64             `json:"cpu_ns"`   // of the whole thread
 	TaskCPUNs  *int64             `json:"task_cpu_ns"`
-	Executions int64              `json:"executions"`
-	Counters   map[string]counted `json:"counters"` // event -> count, from outside
+	Executions int64              `json:"executions"` // stored, summarised ones included
+	Summarised int64              `json:"summarised"` // of these, not recorded one by one
+	Produced   *producedRow       `json:"produced"`   // null: the agent did not tell
+	Counters   map[string]counted `json:"counters"`   // event -> count, from outside
+}
+
+// producedRow is what the agent says that the thread produced, whether it
+// reached the session or not.
+type producedRow struct {
+	Executions uint64 `json:"executions"`
+	Creations  uint64 `json:"creations"`
+	Lost       uint64 `json:"lost"` // of both
+}
+
+func producedBy(t *session.Thread) *producedRow {
+	if !t.Counted {
+		return nil
+	}
+	return &producedRow{t.Produced.Executions, t.Produced.Creations, t.Lost}
 }
 
 // counted is a count, or an estimate where the kernel multiplexed.
@@ -87,6 +105,7 @@ func threadRows(threads []summary.ThreadRow, file *hpc.File) []threadRow {
 			JavaID: unlessZero(t.JavaID), OSID: unlessZero(int64(t.OSID)),
 			StartNs: unlessZero(int64(t.StartNs)), EndNs: unlessZero(int64(t.EndNs)),
 			CPUNs: ifMeasured(t.CPU), TaskCPUNs: ifMeasured(t.SelfCPU), Executions: t.RunExecutions,
+			Summarised: t.RunSummarised, Produced: producedBy(&t.Thread),
 			Counters: map[string]counted{},
 		}
 		if totals := byTID[t.OSID]; totals != nil && first[t.OSID] == i {
@@ -147,9 +166,9 @@ func (l *listing) printThreads(rows []threadRow, file *hpc.File) error {
 		return l.threadsCSV(rows)
 	}
 	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("CPU"), right("in tasks"),
-		right("executions"), right("switches"), right("faults"), right("migrations"), right("instructions"))
+		right("executions"), right("lost"), right("switches"), right("faults"), right("migrations"), right("instructions"))
 	for _, r := range rows {
-		t.Row(r.Thread, r.Kind, nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions),
+		t.Row(r.Thread, r.Kind, nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions), r.lost(),
 			r.count(hpc.ContextSwitches), r.count(hpc.PageFaults), r.count(hpc.CPUMigrations), r.count(hpc.Instructions))
 	}
 	if err := l.render(t, total); err != nil {
@@ -175,6 +194,14 @@ func (l *listing) noteCounters(file *hpc.File) {
 	}
 }
 
+// lost is empty where nobody counted.
+func (r *threadRow) lost() string {
+	if r.Produced == nil {
+		return ""
+	}
+	return units.FormatExact(int64(r.Produced.Lost))
+}
+
 func nsCell(n *int64) string {
 	if n == nil {
 		return ""
@@ -194,7 +221,7 @@ func (r *threadRow) count(e hpc.Event) string {
 }
 
 func (l *listing) threadsCSV(rows []threadRow) error {
-	header := []string{"thread", "kind", "class", "group", "java_id", "os_id", "daemon", "virtual", "start_ns", "end_ns", "cpu_ns", "task_cpu_ns", "executions"}
+	header := []string{"thread", "kind", "class", "group", "java_id", "os_id", "daemon", "virtual", "start_ns", "end_ns", "cpu_ns", "task_cpu_ns", "executions", "summarised", "produced_executions", "produced_creations", "lost"}
 	for _, e := range hpc.AllEvents() {
 		header = append(header, e.String(), e.String()+"_estimated")
 	}
@@ -202,7 +229,8 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 	for i, r := range rows {
 		row := []string{csvName(r.Thread), r.Kind, csvName(r.Class), csvName(r.Group), intCell(r.JavaID), intCell(r.OSID),
 			strconv.FormatBool(r.Daemon), strconv.FormatBool(r.Virtual), intCell(r.StartNs), intCell(r.EndNs),
-			intCell(r.CPUNs), intCell(r.TaskCPUNs), strconv.FormatInt(r.Executions, 10)}
+			intCell(r.CPUNs), intCell(r.TaskCPUNs), strconv.FormatInt(r.Executions, 10), strconv.FormatInt(r.Summarised, 10)}
+		row = append(row, r.Produced.cells()...)
 		for _, e := range hpc.AllEvents() {
 			if c, ok := r.Counters[e.String()]; ok {
 				row = append(row, strconv.FormatFloat(c.Value, 'f', 0, 64), strconv.FormatBool(c.Estimated))
@@ -213,6 +241,13 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 		cells[i] = row
 	}
 	return writeCSV(l.env.Out, header, cells)
+}
+
+func (p *producedRow) cells() []string {
+	if p == nil {
+		return []string{"", "", ""}
+	}
+	return []string{uintCell(&p.Executions), uintCell(&p.Creations), uintCell(&p.Lost)}
 }
 
 func intCell(n *int64) string {

@@ -138,8 +138,11 @@ func rowText(c *draw.Canvas, s Shape, name string, y vg.Length) {
 		weight = bold
 	}
 	right := "median " + units.FormatNs(s.Box.Median) + ",  n = " + units.FormatCount(int64(s.Box.N))
+	if note := summarisedNote(s); note != "" {
+		right += ",  " + note
+	}
 	if s.Box.OutlierCount > 0 {
-		right += ",  " + units.FormatCount(int64(s.Box.OutlierCount)) + " outlier"
+		right += ",  " + about(s.Box) + units.FormatCount(int64(s.Box.OutlierCount)) + " outlier"
 		if s.Box.OutlierCount > 1 {
 			right += "s"
 		}
@@ -147,6 +150,14 @@ func rowText(c *draw.Canvas, s Shape, name string, y vg.Length) {
 	room := c.Max.X - c.Min.X - widthOf(right, nameSize) - 12
 	c.FillText(textStyle(nameSize, weight, left, bottom), vg.Point{X: c.Min.X, Y: y}, fit(name, nameSize, room))
 	c.FillText(textStyle(nameSize, regular, text.XRight, bottom, grey), vg.Point{X: c.Max.X, Y: y}, right)
+}
+
+// about marks a count that depends on where coarse whiskers end.
+func about(b granularity.Box) string {
+	if b.Summarised > 0 {
+		return "about "
+	}
+	return ""
 }
 
 // tint is a light shade of a colour, under black lines.

@@ -90,9 +90,24 @@ func shapeLegend(shapes []Shape) ([]entry, []draw.LineStyle) {
 		if s.CDF.NonPositive > 0 {
 			text += fmt.Sprintf("; %s at 0", units.FormatPercent(float64(s.CDF.NonPositive)/float64(s.CDF.N)))
 		}
+		if note := summarisedNote(s); note != "" {
+			text += "; " + note
+		}
 		entries[i] = entry{text: text, line: &styles[i]}
 	}
 	return entries, styles
+}
+
+// summarisedNote says what part of a shape rests on coarse buckets.
+func summarisedNote(s Shape) string {
+	n, all := max(s.CDF.Summarised, s.Box.Summarised), int64(max(s.CDF.N, s.Box.N))
+	switch {
+	case n == 0:
+		return ""
+	case n >= all:
+		return "summarised, ±0.8 %"
+	}
+	return units.FormatPercent(float64(n)/float64(all)) + " summarised, ±0.8 %"
 }
 
 func shapeNames(shapes []Shape) []string {

@@ -86,7 +86,7 @@ func someFigures() map[string]*Figure {
 		for k := range busy {
 			busy[k] = math.Max(0, math.Sin(float64(k)/20+float64(i)))
 		}
-		bars = append(bars, ThreadBar{name, busy})
+		bars = append(bars, ThreadBar{Label: name, Busy: busy})
 	}
 	shapes := someShapes()
 	same := []Shape{shapeOf("all executions", true, valuesOf(5000, 5000, 5000))}

@@ -37,6 +37,9 @@ func TasksOverTime(total *granularity.Series, classes []ClassSeries) *Figure {
 	}
 	classes = withOther(total, classes)
 	legend := seriesLegend(classes)
+	if total.Spreads > 0 {
+		legend = append(legend, entry{text: units.FormatCount(total.Spreads) + " summarised executions are spread evenly over the intervals in which they were counted"})
+	}
 	h := legendHeight(legend, f.W-2*margin)
 	const panel = 140
 	f.H = 2*panel + h

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -15,6 +16,9 @@ import (
 type ThreadBar struct {
 	Label string
 	Busy  []float64 // per bucket of the grid, the share of time inside tasks, 0 to 1
+	// Spread says that part of it was summarised and is spread evenly over the
+	// intervals in which it was counted.
+	Spread bool
 }
 
 const (
@@ -37,6 +41,9 @@ func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
 	}
 	shown := bars[:min(len(bars), maxBars)]
 	legend := shadeLegend(len(bars) - len(shown))
+	if slices.ContainsFunc(shown, func(b ThreadBar) bool { return b.Spread }) {
+		legend = append(legend, entry{text: "the time of summarised tasks is spread evenly over the intervals in which it was counted"})
+	}
 	h := legendHeight(legend, f.W-2*margin)
 	f.H = barRow*vg.Length(len(shown)) + 42 + h
 	f.body = func(c draw.Canvas) {

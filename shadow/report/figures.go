@@ -100,7 +100,7 @@ func bars(s *summary.Summary) []figure.ThreadBar {
 	var out []figure.ThreadBar
 	for _, t := range s.Threads {
 		if t.Busy != nil {
-			out = append(out, figure.ThreadBar{Label: t.Label(), Busy: t.Busy})
+			out = append(out, figure.ThreadBar{Label: t.Label(), Busy: t.Busy, Spread: t.RunSummarised > 0})
 		}
 	}
 	return out

@@ -65,11 +65,14 @@ func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 func (g *gathered) class(id uint32) *classGroup {
 	c, ok := g.byID[id]
 	if !ok {
-		c = g.named(fmt.Sprintf("(class %d, description lost)", id), 0)
+		c = g.named(UnknownClass(id), 0)
 		g.byID[id] = c
 	}
 	return c
 }
+
+// UnknownClass names a class whose description was lost.
+func UnknownClass(id uint32) string { return fmt.Sprintf("(class %d, description lost)", id) }
 
 // gather reads all executions once.
 func (b *builder) gather() error {
