@@ -36,6 +36,7 @@ help:
 	@echo 'make fuzz       every fuzz target for FUZZTIME (now $(FUZZTIME)) each'
 	@echo 'make bench      what profiling costs: writes docs/benchmarks.md (PARTS=task,real,start,shadow,query QUICK=1)'
 	@echo 'make bench-diff what became slower since BASE=REF (default: the last commit)'
+	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make clean'
 
@@ -113,6 +114,9 @@ bench: all
 # Slower than BASE? Exits 1 when something is, by more than 10 %.
 bench-diff: $(HELPER)
 	$(GO) run ./scripts/bench/diff $(if $(QUICK),-quick) $(or $(BASE),HEAD)
+
+faults: all
+	STACKAGENT_FAULTS=$(or $(N),50) $(GO) test -count=1 -timeout 24h -v -run '^TestFaultLoop' ./e2e
 
 soak: all
 	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e

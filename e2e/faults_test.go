@@ -115,14 +115,19 @@ func whole(t *testing.T, dir string, jobs int64) {
 // readable checks that `shadow stats` reads dir and returns the row of the jobs.
 func readable(t *testing.T, dir string) testjvm.Row {
 	t.Helper()
+	return readableClass(t, dir, "Main$Job")
+}
+
+func readableClass(t *testing.T, dir, class string) testjvm.Row {
+	t.Helper()
 	p := testjvm.Profile{Dir: dir}
 	p.Stats(t)
 	for _, r := range p.Hotspots(t) {
-		if r.Class == "Main$Job" {
+		if r.Class == class {
 			return r
 		}
 	}
-	t.Errorf("%s: Main$Job is not in the profile", dir)
+	t.Errorf("%s: %s is not in the profile", dir, class)
 	return testjvm.Row{}
 }
 

@@ -98,16 +98,16 @@ type server struct {
 	addr, store string
 }
 
-func serve(t *testing.T, addr, store string) *server {
+func serve(t *testing.T, addr, store string, env ...string) *server {
 	t.Helper()
-	p := start(t, nil, testjvm.Shadow(t), "serve", "--listen", addr, "--http", "127.0.0.1:0", "--store", store)
+	p := start(t, env, testjvm.Shadow(t), "serve", "--listen", addr, "--http", "127.0.0.1:0", "--store", store)
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if c, err := net.Dial("tcp", addr); err == nil {
 			c.Close()
 			return &server{p, addr, store}
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("shadow serve does not listen on %s", addr)
+			t.Fatalf("shadow serve does not listen on %s\n%s", addr, p.stderr.String())
 		}
 	}
 }

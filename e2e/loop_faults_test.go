@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"stackagent/internal/testjvm"
+)
+
+// The shadow dies, its bus with it, and comes back on the same store.
+func shadowKilled(r *round) {
+	r.server.kill(r.T)
+	r.proxy.cut()
+	time.Sleep(r.random(0, 2*time.Second))
+	r.server = serve(r.T, r.server.addr, r.store, r.env()...)
+}
+
+// Nothing comes through for a while, and nobody says so.
+func busUnreachable(r *round) {
+	r.proxy.set(func() { r.proxy.stuck = true })
+	time.Sleep(r.outage())
+	r.proxy.set(func() { r.proxy.stuck = false })
+}
+
+// The connection breaks in the midst of a batch, several times.
+func connectionCut(r *round) {
+	for range 1 + r.rng.IntN(5) {
+		r.proxy.set(func() { r.proxy.left = r.rng.Int64N(1 << 20) })
+		time.Sleep(r.random(10*time.Millisecond, 500*time.Millisecond))
+	}
+	r.proxy.cut()
+}
+
+// The shadow does not get a processor for a while.
+func shadowStopped(r *round) {
+	if err := r.server.Process.Signal(syscall.SIGSTOP); err != nil {
+		r.Fatal(err)
+	}
+	time.Sleep(r.outage())
+	if err := r.server.Process.Signal(syscall.SIGCONT); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// smallStore puts the store on a small disk, which has room for a bounded number
+// of tasks only.
+func smallStore(r *round) {
+	r.tasks = floodTasks
+	r.store = filepath.Join(smallDisk(r.T, 500, ""), "store")
+	r.session = filepath.Join(r.store, "flood")
+}
+
+// The shadow's disk is full and has space again.
+func diskFull(r *round) {
+	free := fill(r.T, filepath.Dir(r.store))
+	time.Sleep(r.random(200*time.Millisecond, 2*time.Second))
+	free()
+}
+
+// The bus goes and comes back only after the JVM's end.
+func endsWithoutBus(r *round) {
+	r.proxy.set(func() { r.proxy.to = "127.0.0.1:1" })
+	r.proxy.cut()
+}
+
+// The JVM is killed: what is in the session is true, and it is closed.
+func TestFaultLoopJVMKilled(t *testing.T) {
+	eachRound(t, rounds(t), func(r *round) {
+		r.session = filepath.Join(r.base, "session")
+		line := []string{testjvm.Shadow(r.T), "run", "-o", r.session, "--detail", r.detail, "--"}
+		r.java = start(r.T, r.env(), append(line, r.program()...)...)
+		pid := r.readPID()
+		r.waitRandom()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			r.Fatal(err)
+		}
+		if out, exit := r.java.end(r.T); exit != 137 || strings.Contains(out, "done") {
+			r.Errorf("exit %d, stdout %q\n%s", exit, out, r.java.stderr.String())
+		}
+		a := readAccount(r.T, r.session, false)
+		a.check(r.T, readCounts(r.T, r.counts()), false)
+		if a.manifest.Ended != "lost contact" {
+			r.Errorf("ended %q", a.manifest.Ended)
+		}
+		if a.rows.Sum() > 0 {
+			testjvm.Profile{Dir: r.session}.Stats(r.T)
+		}
+		r.Logf("%v, detail=%s, %d tasks: %v", r.jdk, r.detail, r.tasks, a)
+	})
+}
