@@ -98,11 +98,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 		}
 		rules.Tasks = append(rules.Tasks, d)
 	}
-	image, err := openImage()
-	if err != nil {
-		return err
-	}
-	a.weaver = newWeaver(rules, image)
+	a.weaver = newWeaver(rules, lazyImage())
 	a.source = newSource(ringBytes, a.weaver)
 	if opts.Children {
 		return exportToChildren(text)

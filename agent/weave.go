@@ -27,16 +27,17 @@ type weaver struct {
 	refusals map[string]*wire.Refusal
 }
 
-func newWeaver(options instrument.Options, image *jimage.Image) *weaver {
+// newWeaver reads the classes of the JDK with class, which gets internal names.
+func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *weaver {
 	return &weaver{
 		options:   options,
-		hierarchy: instrument.NewImageHierarchy(image.Class, options),
+		hierarchy: instrument.NewImageHierarchy(class, options),
 		refusals:  make(map[string]*wire.Refusal),
 	}
 }
 
-// supertypes answers from what the JVM has told about the supertypes of one
-// class, then from the JDK's image; it notes what it learned in the request.
+// supertypes answers from what the C side has told about the supertypes of one
+// class, then from the JDK's image.
 type supertypes struct {
 	request *jvmti.ClassRequest
 	image   instrument.Hierarchy
@@ -44,15 +45,10 @@ type supertypes struct {
 
 // Kinds implements instrument.Hierarchy.
 func (s supertypes) Kinds(class string) (units.Kinds, bool) {
-	for i := range s.request.Supertypes {
-		t := &s.request.Supertypes[i]
-		if t.Name != class {
-			continue
+	for _, t := range s.request.Supertypes {
+		if t.Name == class && t.Known {
+			return t.Kinds, true
 		}
-		if !t.Known {
-			t.Kinds, t.Known = s.image.Kinds(class)
-		}
-		return t.Kinds, t.Known
 	}
 	return s.image.Kinds(class)
 }
@@ -121,6 +117,19 @@ func (w *weaver) takeRefusals() []wire.Refusal {
 	}
 	clear(w.refusals)
 	return list
+}
+
+// lazyImage opens the JDK's class image when it is first asked for: the C side
+// answers for most supertypes, and the index of the image has some MiB.
+func lazyImage() func(name string) ([]byte, error) {
+	open := sync.OnceValues(openImage)
+	return func(name string) ([]byte, error) {
+		image, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return image.Class(name)
+	}
 }
 
 // openImage opens the class image of the JDK that this process runs, found by

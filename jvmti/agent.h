@@ -162,6 +162,10 @@ bool sa_types_init(JNIEnv *env);
 void sa_retransform_early(JNIEnv *env);
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
+/* image.c: the JDK's own classes, by internal name */
+uint8_t sa_kinds_by_name(const char *name);             /* of the types that define what a task is, else 0 */
+bool sa_image_kinds(const char *name, uint8_t *kinds); /* false: not known */
+
 /* transform.c: the hand-over of class bytes to a Go-owned thread */
 typedef struct {
     char name[512]; /* internal name */

@@ -5,30 +5,6 @@
 
 #include "header.h"
 
-/* ---- names that are known not to be task types: java/... only, which no
- * application loader can define otherwise ---- */
-
-enum { CACHE_SLOTS = 4096 };
-static char *cache[CACHE_SLOTS];
-static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned cache_used;
-
-static uint32_t hash_of(const char *s) {
-    uint32_t h = 2166136261u;
-    for (; *s != 0; s++) h = (h ^ (uint8_t)*s) * 16777619u;
-    return h;
-}
-
-static bool cache_find(const char *name, bool add) {
-    uint32_t at = hash_of(name) % CACHE_SLOTS;
-    pthread_mutex_lock(&cache_lock);
-    while (cache[at] != NULL && strcmp(cache[at], name) != 0) at = (at + 1) % CACHE_SLOTS;
-    bool found = cache[at] != NULL;
-    if (!found && add && cache_used < CACHE_SLOTS / 2 && (cache[at] = strdup(name)) != NULL) cache_used++;
-    pthread_mutex_unlock(&cache_lock);
-    return found;
-}
-
 static bool is_java(const char *name) { return strncmp(name, "java/", 5) == 0; }
 
 /* ---- supertypes ---- */
@@ -55,38 +31,34 @@ static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
 }
 
 static bool always_asked(const char *name) {
-    return strcmp(name, "java/lang/Thread") == 0 || strcmp(name, "java/lang/Class") == 0 ||
-           strcmp(name, "java/lang/VirtualThread") == 0;
+    return strcmp(name, "java/lang/Class") == 0 || sa_kinds_by_name(name) != 0;
 }
 
-/* Can this class need probes at all? Pure, from the header. */
-static bool of_interest(const sa_header *h) {
-    if (sa.custom_tasks || h->names_execution || !h->complete || always_asked(h->name)) return true;
-    for (uint32_t i = 0; i < h->super_count; i++) {
-        const char *s = h->supers[i].name;
-        if (strcmp(s, "java/lang/Object") != 0 && !(is_java(s) && cache_find(s, false))) return true;
-    }
-    return false;
-}
-
-/* Fills in what JNI can tell about supertypes; false when nothing remains of
- * interest. Names in java/ and all of the boot loader's are left to the Go
- * side, which reads them in the JDK's image. */
-static bool resolve_supers(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) {
-    bool task = sa.custom_tasks || h->names_execution || always_asked(h->name);
+/* Fills in what is known of the supertypes without the Go side; true when one of
+ * them is a task type, or may be. */
+static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) {
+    bool task = false;
     for (uint32_t i = 0; i < h->super_count; i++) {
         sa_super *s = &h->supers[i];
-        if (strcmp(s->name, "java/lang/Object") == 0) {
+        if (strcmp(s->name, "java/lang/Object") == 0)
             s->known = 1;
-            continue;
-        }
-        if (ask_jvm && !is_java(s->name)) resolve(env, loader, s);
-        if (!s->known || s->kinds != 0) task = true;
+        else if (ask_jvm && !is_java(s->name))
+            resolve(env, loader, s);
+        else if (!sa.custom_tasks) /* what those are is known to the Go side only */
+            s->known = sa_image_kinds(s->name, &s->kinds);
+        task |= !s->known || s->kinds != 0;
     }
     return task;
 }
 
-/* Runs the request; what it taught about java/ names is kept. */
+/* Can this class need fields or probes at all? A class that is no task may lend
+ * its method to a subclass that adds the interface. */
+static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm, bool hidden) {
+    bool task = under_task(env, loader, h, ask_jvm);
+    bool lends = h->executions != 0 && !h->is_final && !hidden;
+    return task || lends || sa.custom_tasks || !h->complete || always_asked(h->name);
+}
+
 static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool hidden, const unsigned char *bytes,
                 uint32_t len) {
     memset(r, 0, sizeof *r);
@@ -99,9 +71,6 @@ static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool h
     r->supers = h->supers;
     r->super_count = h->super_count;
     sa_transform(r);
-    for (uint32_t i = 0; i < h->super_count; i++)
-        if (h->supers[i].known && h->supers[i].kinds == 0 && is_java(h->supers[i].name))
-            cache_find(h->supers[i].name, true);
 }
 
 void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
@@ -117,8 +86,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     memset(&r, 0, sizeof r);
     bool ready = phase == SA_PHASE_READY;
     if (!sa_read_header(bytes, (uint32_t)len, h)) goto out;
-    if (!of_interest(h) && redefined == NULL) goto out;
-    if (!resolve_supers(env, loader, h, ready && loader != NULL)) goto out;
+    if (!of_interest(env, loader, h, ready && loader != NULL, false)) goto out;
     ask(&r, h, ready ? SA_MODE_FULL : SA_MODE_STRUCTURE, loader == NULL, false, bytes, (uint32_t)len);
     if (r.woven != NULL && (*jvmti)->Allocate(jvmti, r.woven_len, new_bytes) == JVMTI_ERROR_NONE) {
         memcpy(*new_bytes, r.woven, r.woven_len);
@@ -154,8 +122,7 @@ static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offs
     unsigned char *bytes = malloc((size_t)len);
     if (bytes == NULL) return false;
     (*env)->GetByteArrayRegion(env, data, offset, len, (jbyte *)bytes);
-    bool asked = sa_read_header(bytes, (uint32_t)len, h) && of_interest(h) &&
-                 resolve_supers(env, loader, h, loader != NULL);
+    bool asked = sa_read_header(bytes, (uint32_t)len, h) && of_interest(env, loader, h, loader != NULL, true);
     if (asked) ask(r, h, SA_MODE_FULL, loader == NULL, true, bytes, (uint32_t)len);
     free(bytes);
     return asked;

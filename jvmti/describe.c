@@ -15,25 +15,41 @@ static jclass global_class(JNIEnv *env, const char *name) {
     return g;
 }
 
+/* The same without running its static initialiser (JNI's FindClass does): that
+ * of ForkJoinTask takes longer than all else that we do at start. */
+static jclass uninitialised_class(JNIEnv *env, const char *name) {
+    jstring text = (*env)->NewStringUTF(env, name);
+    jclass c = text == NULL ? NULL
+                            : (*env)->CallStaticObjectMethod(env, sa.type_class, sa.for_name, text, JNI_FALSE, NULL);
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionClear(env);
+        return NULL;
+    }
+    jclass g = (*env)->NewGlobalRef(env, c);
+    (*env)->DeleteLocalRef(env, c);
+    (*env)->DeleteLocalRef(env, text);
+    return g;
+}
+
 /* Looks up what the slow paths need. False: this JVM is not one we know. */
 bool sa_types_init(JNIEnv *env) {
     sa.type_class = global_class(env, "java/lang/Class");
     sa.type_thread = global_class(env, "java/lang/Thread");
-    sa.type_runnable = global_class(env, "java/lang/Runnable");
-    sa.type_callable = global_class(env, "java/util/concurrent/Callable");
-    sa.type_forkjoin = global_class(env, "java/util/concurrent/ForkJoinTask");
-    sa.type_virtual = global_class(env, "java/lang/BaseVirtualThread"); /* NULL before JDK 19 */
-    if (sa.type_class == NULL || sa.type_thread == NULL || sa.type_runnable == NULL || sa.type_callable == NULL ||
-        sa.type_forkjoin == NULL)
-        return false;
+    if (sa.type_class == NULL || sa.type_thread == NULL) return false;
     sa.for_name = (*env)->GetStaticMethodID(env, sa.type_class, "forName",
                                             "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+    if (sa.for_name == NULL) return false;
+    sa.type_runnable = uninitialised_class(env, "java.lang.Runnable");
+    sa.type_callable = uninitialised_class(env, "java.util.concurrent.Callable");
+    sa.type_forkjoin = uninitialised_class(env, "java.util.concurrent.ForkJoinTask");
+    sa.type_virtual = uninitialised_class(env, "java.lang.BaseVirtualThread"); /* NULL before JDK 19 */
+    if (sa.type_runnable == NULL || sa.type_callable == NULL || sa.type_forkjoin == NULL) return false;
     sa.is_hidden = (*env)->GetMethodID(env, sa.type_class, "isHidden", "()Z");
     sa.class_slot = (*env)->GetFieldID(env, sa.type_class, "stackagent$class", "J");
     sa.context_slot = (*env)->GetFieldID(env, sa.type_thread, "stackagent$context", "J");
     sa.thread_tid = (*env)->GetFieldID(env, sa.type_thread, "tid", "J");
     sa.thread_task_id = (*env)->GetFieldID(env, sa.type_thread, "stackagent$id", "J");
-    bool ok = sa.for_name != NULL && sa.is_hidden != NULL && sa.class_slot != NULL && sa.context_slot != NULL &&
+    bool ok = sa.is_hidden != NULL && sa.class_slot != NULL && sa.context_slot != NULL &&
               sa.thread_tid != NULL;
     /* NULL when exclude= names java.lang.Thread */
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);

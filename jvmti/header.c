@@ -24,27 +24,25 @@ static void skip(reader *r, uint32_t n) {
     if (has(r, n)) r->at += n;
 }
 
-static bool is(const unsigned char *p, uint32_t n, const char *word) {
-    return n == strlen(word) && memcmp(p, word, n) == 0;
-}
-
 enum { UTF8 = 1, LONG = 5, DOUBLE = 6, CLASS = 7 };
+enum { ACC_STATIC = 0x8, ACC_PRIVATE = 0x2, ACC_FINAL = 0x10 };
 
-/* Reads the pool; offsets[i] is where the body of entry i begins. */
-static void read_pool(reader *r, uint32_t *offsets, uint8_t *tags, uint32_t count, sa_header *h) {
-    for (uint32_t i = 1; i < count && !r->bad; i++) {
+/* The constant pool; offsets[i] is where the body of entry i begins. */
+typedef struct {
+    const unsigned char *bytes;
+    uint32_t count, *offsets;
+    uint8_t *tags;
+} pool;
+
+static void read_pool(reader *r, pool *p) {
+    for (uint32_t i = 1; i < p->count && !r->bad; i++) {
         uint32_t tag = u1(r);
-        tags[i] = (uint8_t)tag;
-        offsets[i] = r->at;
+        p->tags[i] = (uint8_t)tag;
+        p->offsets[i] = r->at;
         switch (tag) {
-        case UTF8: {
-            uint32_t n = u2(r);
-            if (!has(r, n)) return;
-            const unsigned char *p = r->b + r->at;
-            if (is(p, n, "run") || is(p, n, "call") || is(p, n, "exec")) h->names_execution = true;
-            r->at += n;
+        case UTF8:
+            skip(r, u2(r));
             break;
-        }
         case 3: case 4: case 9: case 10: case 11: case 12: case 17: case 18:
             skip(r, 4);
             break;
@@ -65,51 +63,93 @@ static void read_pool(reader *r, uint32_t *offsets, uint8_t *tags, uint32_t coun
 }
 
 /* Copies the name of class entry `index`; false when it is no class or too long. */
-static bool class_name(const reader *r, const uint32_t *offsets, const uint8_t *tags, uint32_t count, uint32_t index,
-                       char *out, size_t room) {
-    if (index == 0 || index >= count || tags[index] != CLASS) return false;
-    const unsigned char *p = r->b + offsets[index];
-    uint32_t utf8 = (uint32_t)p[0] << 8 | p[1];
-    if (utf8 == 0 || utf8 >= count || tags[utf8] != UTF8) return false;
-    p = r->b + offsets[utf8];
-    uint32_t n = (uint32_t)p[0] << 8 | p[1];
+static bool class_name(const pool *p, uint32_t index, char *out, size_t room) {
+    if (index == 0 || index >= p->count || p->tags[index] != CLASS) return false;
+    const unsigned char *body = p->bytes + p->offsets[index];
+    uint32_t utf8 = (uint32_t)body[0] << 8 | body[1];
+    if (utf8 == 0 || utf8 >= p->count || p->tags[utf8] != UTF8) return false;
+    const unsigned char *text = p->bytes + p->offsets[utf8];
+    uint32_t n = (uint32_t)text[0] << 8 | text[1];
     if (n + 1 > room) return false;
-    memcpy(out, p + 2, n);
+    memcpy(out, text + 2, n);
     out[n] = 0;
     return true;
+}
+
+/* Is entry `index` the text `word`? */
+static bool is(const pool *p, uint32_t index, const char *word) {
+    if (index == 0 || index >= p->count || p->tags[index] != UTF8) return false;
+    const unsigned char *text = p->bytes + p->offsets[index];
+    size_t n = strlen(word);
+    return ((size_t)text[0] << 8 | text[1]) == n && memcmp(text + 2, word, n) == 0;
+}
+
+static uint8_t execution_of(const pool *p, uint32_t name, uint32_t type) {
+    if (is(p, name, "run") && is(p, type, "()V")) return SA_KIND_RUNNABLE;
+    if (is(p, name, "call") && is(p, type, "()Ljava/lang/Object;")) return SA_KIND_CALLABLE;
+    if (is(p, name, "exec") && is(p, type, "()Z")) return SA_KIND_FORKJOIN;
+    return 0;
+}
+
+/* Reads a table of fields or methods; gives the execution methods among them. */
+static uint8_t read_members(reader *r, const pool *p) {
+    uint8_t found = 0;
+    for (uint32_t n = u2(r); n > 0 && !r->bad; n--) {
+        uint32_t access = u2(r), name = u2(r), type = u2(r);
+        if (!(access & (ACC_STATIC | ACC_PRIVATE))) found |= execution_of(p, name, type);
+        for (uint32_t attributes = u2(r); attributes > 0 && !r->bad; attributes--) {
+            u2(r);
+            uint32_t high = u2(r);
+            skip(r, high << 16 | u2(r));
+        }
+    }
+    return found;
+}
+
+static void read_supers(reader *r, const pool *p, uint32_t super_class, sa_header *h) {
+    uint32_t interfaces = u2(r);
+    for (uint32_t i = 0; i <= interfaces && !r->bad; i++) {
+        uint32_t index = i == 0 ? super_class : u2(r);
+        if (i == 0 && index == 0) continue; /* java.lang.Object */
+        sa_super *s = &h->supers[h->super_count];
+        if (h->super_count == SA_MAX_SUPERS || !class_name(p, index, s->name, sizeof s->name)) {
+            h->complete = false;
+            continue;
+        }
+        s->kinds = s->known = 0;
+        h->super_count++;
+    }
+}
+
+static void read_body(reader *r, const pool *p, sa_header *h) {
+    h->is_final = u2(r) & ACC_FINAL;
+    uint32_t this_class = u2(r), super_class = u2(r);
+    if (r->bad) return;
+    if (!class_name(p, this_class, h->name, sizeof h->name)) h->complete = false;
+    read_supers(r, p, super_class, h);
+    if (r->bad) return;
+    read_members(r, p); /* fields */
+    h->executions = read_members(r, p);
+    if (!r->bad) return;
+    r->bad = false; /* the head is good: somebody else may know what to do with the rest */
+    h->complete = false;
 }
 
 bool sa_read_header(const unsigned char *b, uint32_t len, sa_header *h) {
     reader r = {b, len, 0, false};
     h->super_count = 0;
-    h->names_execution = false;
+    h->executions = 0;
+    h->is_final = false;
     h->complete = true;
     h->name[0] = 0;
     if (len < 10 || b[0] != 0xCA || b[1] != 0xFE || b[2] != 0xBA || b[3] != 0xBE) return false;
     r.at = 8;
     uint32_t count = u2(&r);
-    uint32_t *offsets = calloc((size_t)count + 1, sizeof *offsets);
-    uint8_t *tags = calloc((size_t)count + 1, 1);
-    if (offsets == NULL || tags == NULL) r.bad = true;
-    else read_pool(&r, offsets, tags, count, h);
-    u2(&r); /* access flags */
-    uint32_t this_class = u2(&r), super_class = u2(&r), interfaces = u2(&r);
-    if (!r.bad) {
-        if (!class_name(&r, offsets, tags, count, this_class, h->name, sizeof h->name)) h->complete = false;
-        for (uint32_t i = 0; i <= interfaces && !r.bad; i++) {
-            uint32_t index = i == 0 ? super_class : u2(&r);
-            if (i == 0 && index == 0) continue; /* java.lang.Object */
-            sa_super *s = &h->supers[h->super_count];
-            if (h->super_count == SA_MAX_SUPERS ||
-                !class_name(&r, offsets, tags, count, index, s->name, sizeof s->name)) {
-                h->complete = false;
-                continue;
-            }
-            s->kinds = s->known = 0;
-            h->super_count++;
-        }
-    }
-    free(offsets);
-    free(tags);
+    pool p = {b, count, calloc((size_t)count + 1, sizeof *p.offsets), calloc((size_t)count + 1, 1)};
+    r.bad = p.offsets == NULL || p.tags == NULL;
+    if (!r.bad) read_pool(&r, &p);
+    if (!r.bad) read_body(&r, &p, h);
+    free(p.offsets);
+    free(p.tags);
     return !r.bad;
 }

@@ -8,8 +8,9 @@ typedef struct {
     char name[512]; /* internal name; "" when it did not fit */
     uint32_t super_count;
     sa_super supers[SA_MAX_SUPERS]; /* the superclass first */
-    bool names_execution;           /* the pool has "run", "call" or "exec" */
-    bool complete;                  /* false: more supertypes or longer names than fit */
+    uint8_t executions;             /* SA_KIND_* whose execution method it declares, by name and type */
+    bool is_final;
+    bool complete; /* false: more supertypes or longer names than fit, or methods that cannot be read */
 } sa_header;
 
 /* False: not a class file that we understand. */

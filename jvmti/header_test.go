@@ -3,6 +3,7 @@ package jvmti_test
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"stackagent/agent/classfile"
 	"stackagent/agent/jimage"
+	"stackagent/internal/units"
 )
 
 // headerReader runs header.c, compiled under the sanitizers, as a process.
@@ -86,6 +88,28 @@ func agree(line string, h classfile.Header) error {
 	return nil
 }
 
+// agreeOnMethods compares what the C reader says of execution methods with what
+// the Go parser finds.
+func agreeOnMethods(line string, b []byte) error {
+	class, err := classfile.Parse(b)
+	if err != nil {
+		return err
+	}
+	kinds := map[string]units.Kinds{"run()V": units.KindRunnable, "call()Ljava/lang/Object;": units.KindCallable,
+		"exec()Z": units.KindForkJoin}
+	var want units.Kinds
+	for _, m := range class.Methods {
+		if m.Access&(classfile.AccStatic|classfile.AccPrivate) == 0 {
+			want |= kinds[m.Name+m.Descriptor]
+		}
+	}
+	final := class.Access & classfile.AccFinal / classfile.AccFinal
+	if got := strings.Fields(line)[1]; got != fmt.Sprint(int(want)<<1|int(final)) {
+		return fmt.Errorf("%s: the C reader says %s of kinds %d, final %d", line, got, want, final)
+	}
+	return nil
+}
+
 // On every class of the JDK in use both readers say the same.
 func TestHeaderReadersAgree(t *testing.T) {
 	image, err := jimage.Open(filepath.Join(os.Getenv("JAVA_HOME"), "lib", "modules"))
@@ -104,7 +128,8 @@ func TestHeaderReadersAgree(t *testing.T) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := agree(reader.read(t, class), h); err != nil {
+		line := reader.read(t, class)
+		if err := errors.Join(agree(line, h), agreeOnMethods(line, class)); err != nil {
 			if bad++; bad < 10 {
 				t.Error(err)
 			}

@@ -15,7 +15,7 @@ int main(void) {
         if (!sa_read_header(bytes, len, h)) {
             puts("bad");
         } else {
-            printf("%s %d %d", h->name, h->names_execution, h->complete);
+            printf("%s %d %d", h->name, h->executions << 1 | h->is_final, h->complete);
             for (uint32_t i = 0; i < h->super_count; i++) printf(" %s", h->supers[i].name);
             putchar('\n');
         }
