@@ -1,0 +1,116 @@
+package summary_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/loglinear"
+	"stackagent/internal/units"
+	"stackagent/shadow/summary"
+	"stackagent/shadow/summary/summarytest"
+)
+
+// ray is the class of the made-up renderer with most executions.
+const ray = 2
+
+// TestSummarised: what the agent summarised, all of a class or its later part,
+// counts in every figure as if it had been recorded, but for what it says.
+func TestSummarised(t *testing.T) {
+	whole := build(t, summarytest.Program(), summary.Options{Shapes: true, PerThread: true})
+	for name, from := range map[string]units.MonoNs{"all": 0, "the later part": 3e9} {
+		t.Run(name, func(t *testing.T) {
+			src, err := summarytest.Summarise(summarytest.Program(), ray, from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := build(t, src, summary.Options{Shapes: true, PerThread: true})
+			want := whole.Tasks
+			want.Summarised, want.Nested = got.Tasks.Summarised, got.Tasks.Nested
+			if got.Tasks != want || got.Tasks.Summarised == 0 {
+				t.Errorf("tasks\ngot  %+v\nwant %+v", got.Tasks, want)
+			}
+			checkRows(t, got.Rows, whole.Rows)
+			checkRows(t, got.ThreadRows, whole.ThreadRows)
+			checkMetrics(t, "whole", got.Metrics, whole.Metrics)
+			checkOverTime(t, got, whole)
+			if f := got.Fine; f.RelativeError != loglinear.RelativeError || f.N != whole.Fine.N {
+				t.Errorf("fineness %+v, of all recorded %+v", f, whole.Fine)
+			}
+		})
+	}
+}
+
+func checkRows(t *testing.T, got, want []granularity.Hotspot) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	for i := range got {
+		g, w := got[i], want[i]
+		if g.Class != w.Class || g.Thread != w.Thread || g.Executions != w.Executions || g.Work != w.Work || g.Threw != w.Threw || g.Threads != w.Threads {
+			t.Errorf("row %d\ngot  %+v\nwant %+v", i, g, w)
+		}
+		if g.Class != "" && (g.Summarised > 0) != strings.HasPrefix(g.Class, "com.acme.Main$$Lambda") {
+			t.Errorf("%s: %d executions summarised", g.Class, g.Summarised)
+		}
+		checkMetrics(t, g.Class+g.Thread, g.Metrics, w.Metrics)
+	}
+}
+
+func checkMetrics(t *testing.T, name string, got, want granularity.Metrics) {
+	t.Helper()
+	for m, w := range want {
+		g := got[m]
+		if g.Count != w.Count || g.Sum != w.Sum || g.Min != w.Min || g.Max != w.Max || g.Mean != w.Mean || g.NotMeasured != w.NotMeasured {
+			t.Errorf("%s, %v:\ngot  %+v\nwant %+v", name, m, g, w)
+		}
+		if (g.RelativeError != 0) != (g.Summarised > 0) {
+			t.Errorf("%s, %v: %d summarised, quantiles off by %g", name, m, g.Summarised, g.RelativeError)
+		}
+		if math.Abs(g.StdDev-w.StdDev) > 0.01*w.StdDev {
+			t.Errorf("%s, %v: standard deviation %g, want nearly %g", name, m, g.StdDev, w.StdDev)
+		}
+		for permille, q := range quantiles(w) {
+			if have := quantiles(g)[permille]; math.Abs(float64(have-q)) > g.RelativeError*float64(q) {
+				t.Errorf("%s, %v: quantile %d/1000 = %d, want %d to within %g", name, m, permille, have, q, g.RelativeError)
+			}
+		}
+	}
+}
+
+// checkOverTime: the sums over time stay, whatever was spread.
+func checkOverTime(t *testing.T, got, want *summary.Summary) {
+	t.Helper()
+	a, b := got.Figures.Total, want.Figures.Total
+	if a.StartedTotal() != b.StartedTotal() || a.Spreads != got.Tasks.Summarised || b.Spreads != 0 {
+		t.Errorf("%d started, %d spread; want %d, %d", a.StartedTotal(), a.Spreads, b.StartedTotal(), got.Tasks.Summarised)
+	}
+	sum := func(s *granularity.Series) (total float64) {
+		for _, r := range s.Running() {
+			total += r * float64(s.Grid.Width)
+		}
+		return total
+	}
+	if x, y := sum(a), sum(b); math.Abs(x-y) > 1e3 {
+		t.Errorf("%g ns running over time, want %g", x, y)
+	}
+}
+
+// TestSummarisedIsSaid: in a finding, with the class and its share.
+func TestSummarisedIsSaid(t *testing.T) {
+	src, err := summarytest.Summarise(summarytest.Program(), ray, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range build(t, src, summary.Options{}).Findings {
+		if f.Topic == "summarised" {
+			if f.Kind != granularity.Caution || !strings.Contains(f.Text, "com.acme.Main.lambda$main$0 100 %") {
+				t.Errorf("%s: %s", f.Kind, f.Text)
+			}
+			return
+		}
+	}
+	t.Error("no finding says that executions were summarised")
+}
