@@ -164,19 +164,21 @@ type (
 	}
 )
 
+func readStoreManifest(t *testing.T, dir string) store.Manifest {
+	t.Helper()
+	m, err := store.ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *m
+}
+
 // readAccount reads a session and checks what holds for every session: no task
 // of the flood is executed or created twice, and no task is executed that was
 // never created when all creations are recorded one by one.
 func readAccount(t *testing.T, dir string, all bool) account {
 	t.Helper()
-	a := account{recorded: counted{}, told: counted{}}
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err == nil {
-		err = json.Unmarshal(b, &a.manifest)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", dir, err)
-	}
+	a := account{recorded: counted{}, told: counted{}, manifest: readStoreManifest(t, dir)}
 	names := map[uint32]string{}
 	readRows(t, dir, "classes", func(r *classRow) { names[r.Class] = r.Name })
 	count := func(c counted, class uint32, kind int, n uint64) {

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -29,6 +30,8 @@ type round struct {
 	base, store, session string // folders
 	tasks                int    // of each thread; 0: as many as it can
 	exit                 int    // code of the program
+	millis               int    // length of its run; 0: floodMillis
+	vm                   []string
 	server               *server
 	proxy                *proxy
 	java                 *process
@@ -136,8 +139,9 @@ func (r *round) counts() string { return filepath.Join(r.base, "counts") }
 // program is the command line of the flood.
 func (r *round) program(vm ...string) []string {
 	dir := filepath.Join(testjvm.Root(r), "e2e", "testdata", "flood")
-	c := testjvm.Command{JDK: r.jdk, VM: vm, Classpath: testjvm.Compile(r.T, r.jdk, dir), Main: "Flood",
-		Args: []string{r.counts(), strconv.Itoa(floodMillis), strconv.Itoa(r.tasks), strconv.Itoa(r.exit)}}
+	millis := cmp.Or(r.millis, floodMillis)
+	c := testjvm.Command{JDK: r.jdk, VM: append(r.vm, vm...), Classpath: testjvm.Compile(r.T, r.jdk, dir), Main: "Flood",
+		Args: []string{r.counts(), strconv.Itoa(millis), strconv.Itoa(r.tasks), strconv.Itoa(r.exit)}}
 	return c.Java()
 }
 

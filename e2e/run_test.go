@@ -71,16 +71,10 @@ func TestRunFailures(t *testing.T) {
 	}
 }
 
-// TestSoak repeats a run of many tasks for STACKAGENT_SOAK (a duration): every
-// run must be counted whole.
-func TestSoak(t *testing.T) {
-	length, err := time.ParseDuration(os.Getenv("STACKAGENT_SOAK"))
-	if os.Getenv("STACKAGENT_SOAK") == "" {
-		t.Skip("runs only where STACKAGENT_SOAK says how long (make soak)")
-	}
-	if err != nil {
-		t.Fatalf("STACKAGENT_SOAK: %v", err)
-	}
+// TestSoakRuns repeats a run of many tasks for STACKAGENT_SOAK_RUNS (a duration),
+// on every JDK and collector: every run must be counted whole.
+func TestSoakRuns(t *testing.T) {
+	length := soakLength(t, "STACKAGENT_SOAK_RUNS")
 	o := testjvm.Example(t, "million")
 	o.Args = []string{"5000000"}
 	jdks := testjvm.JDKs(t)
