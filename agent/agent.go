@@ -16,6 +16,7 @@ import (
 	"stackagent/agent/instrument"
 	"stackagent/agent/options"
 	"stackagent/agent/publish"
+	"stackagent/internal/busauth"
 	"stackagent/internal/wire"
 	"stackagent/jvmti"
 )
@@ -37,7 +38,7 @@ const (
 // Agent implements jvmti.Handler.
 type Agent struct {
 	options   options.Options
-	token     string
+	auth      busauth.Auth
 	process   string // wire.Batch.Process
 	weaver    *weaver
 	source    *source
@@ -75,8 +76,11 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 func (a *Agent) load(opts options.Options, text string) error {
 	a.options = opts
 	var err error
-	if a.token, err = opts.BusToken(os.Getenv); err != nil {
+	if a.auth, err = opts.Auth(os.Getenv); err != nil {
 		return err
+	}
+	if warning := opts.Exposed(); warning != "" {
+		jvmti.Say(warning)
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -139,11 +143,10 @@ func (a *Agent) Ready(vm jvmti.VM) {
 func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics, a.options.NotAvailable)
 	publisher, err := publish.New(publish.Config{
-		URL:     a.options.Bus,
-		Session: a.options.Session,
-		Process: a.process,
-		Auth: publish.Auth{Token: a.token, CredsFile: a.options.Creds, TLSCA: a.options.TLSCA,
-			TLSCert: a.options.TLSCert, TLSKey: a.options.TLSKey},
+		URL:      a.options.Bus,
+		Session:  a.options.Session,
+		Process:  a.process,
+		Auth:     a.auth,
 		MaxBytes: bufferBytes,
 		Spool:    a.spool(),
 		Grace:    noticeAfter,

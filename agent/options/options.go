@@ -4,15 +4,14 @@
 // A value ends at the next comma. Class names, method descriptors and globs
 // hold none; a comma or backslash that belongs to a value (of a path, say) is
 // written with a backslash before it. Parse is pure; what has to be read from
-// files and the environment is read by BusToken.
+// files and the environment is read by Auth.
 package options
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
+	"stackagent/internal/busauth"
 	"stackagent/internal/wire"
 )
 
@@ -30,10 +29,14 @@ type Options struct {
 
 	Token     string // of the bus; better in TokenFile, as a command line can be read by all
 	TokenFile string
-	Creds     string // NATS credentials file
-	TLSCA     string
-	TLSCert   string
-	TLSKey    string
+
+	User         string // of the bus
+	PasswordFile string
+	Creds        string // NATS credentials file
+	NKey         string // file with the seed of an NKEY
+	TLSCA        string
+	TLSCert      string
+	TLSKey       string
 
 	Spool      string // folder for batches that the bus does not take; "": the default one, SpoolOff: none
 	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
@@ -66,9 +69,11 @@ const (
 // DefaultBus is the URL of a shadow on the same machine.
 const DefaultBus = "nats://127.0.0.1:4222"
 
-// TokenVariable is the environment variable that holds the token of the bus
-// where neither token= nor tokenfile= is given.
-const TokenVariable = "STACKAGENT_BUS_TOKEN"
+// Environment variables that hold a secret of the bus where no option does.
+const (
+	TokenVariable    = "STACKAGENT_BUS_TOKEN"
+	PasswordVariable = "STACKAGENT_BUS_PASSWORD" // of user=
+)
 
 // Default returns what holds when nothing is given.
 func Default() Options {
@@ -80,25 +85,43 @@ func Default() Options {
 	}
 }
 
-// BusToken returns the token of the bus: token=, else the content of
-// tokenfile=, else the environment variable; "" if there is none.
-func (o *Options) BusToken(getenv func(string) string) (string, error) {
-	const longest = 4096
+// Auth is how the agent shows who it is to the bus: as the options say, else
+// by the token in the environment, if there is one.
+func (o *Options) Auth(getenv func(string) string) (busauth.Auth, error) {
+	a := busauth.Auth{Token: o.Token, User: o.User, CredsFile: o.Creds, NKeyFile: o.NKey, TLSCA: o.TLSCA, TLSCert: o.TLSCert, TLSKey: o.TLSKey}
+	var err error
 	switch {
-	case o.Token != "":
-		return o.Token, nil
-	case o.TokenFile == "":
-		return getenv(TokenVariable), nil
+	case o.TokenFile != "":
+		if a.Token, err = busauth.ReadSecret(o.TokenFile); err != nil {
+			return a, fmt.Errorf("tokenfile: %w", err)
+		}
+	case o.User != "" && o.PasswordFile != "":
+		if a.Password, err = busauth.ReadSecret(o.PasswordFile); err != nil {
+			return a, fmt.Errorf("passwordfile: %w", err)
+		}
+	case o.User != "":
+		if a.Password = getenv(PasswordVariable); a.Password == "" {
+			return a, fmt.Errorf("user: the password is missing: give passwordfile=FILE, or set %s", PasswordVariable)
+		}
+	case o.Token == "" && o.Creds == "" && o.NKey == "" && !o.inURL():
+		a.Token = getenv(TokenVariable)
 	}
-	data, err := os.ReadFile(o.TokenFile)
-	if err != nil {
-		return "", fmt.Errorf("tokenfile: %w", err)
+	return a, nil
+}
+
+// inURL tells whether the URL of the bus holds credentials.
+func (o *Options) inURL() bool {
+	s, err := busauth.ParseServers(o.Bus)
+	return err == nil && s.Secret
+}
+
+// Exposed is a warning, "" if none is due: a secret on the command line can be
+// read by every user of the machine.
+func (o *Options) Exposed() string {
+	if o.Token == "" && !o.inURL() {
+		return ""
 	}
-	token := strings.TrimSpace(string(data))
-	if token == "" || len(token) > longest || strings.ContainsAny(token, "\n\r") {
-		return "", fmt.Errorf("tokenfile: %s does not hold one line of 1 to %d bytes", o.TokenFile, longest)
-	}
-	return token, nil
+	return "the bus's secret is on the command line, where every user of this machine can read it; give it by tokenfile=FILE, creds=FILE, nkey=FILE, passwordfile=FILE or " + TokenVariable
 }
 
 // SessionName returns the session's name: the given one, or host-pid-start

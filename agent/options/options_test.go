@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/internal/busauth"
 	"stackagent/internal/wire"
 )
 
@@ -36,6 +37,8 @@ func TestParse(t *testing.T) {
 		}},
 		{`creds=/a\,b\\c,tlsca=/x\y`, func(o *Options) { o.Creds, o.TLSCA = `/a,b\c`, `/x\y` }},
 		{"tlscert=/c,tlskey=/k,tokenfile=/t", func(o *Options) { o.TLSCert, o.TLSKey, o.TokenFile = "/c", "/k", "/t" }},
+		{"user=u,passwordfile=/p", func(o *Options) { o.User, o.PasswordFile = "u", "/p" }},
+		{"nkey=/n", func(o *Options) { o.NKey = "/n" }},
 		{"token=a=b", func(o *Options) { o.Token = "a=b" }},
 		{"detail=summary,overflow=drop,children=true,strict=false", func(o *Options) {
 			o.Detail, o.Overflow, o.Children = DetailSummary, OverflowDrop, true
@@ -80,6 +83,9 @@ func TestParseErrors(t *testing.T) {
 		{"strict=yes", []string{"want true or false"}},
 		{"tlscert=/c", []string{"go together"}},
 		{"token=a,tokenfile=b", []string{"exclude each other"}},
+		{"creds=a,nkey=b", []string{"creds and nkey exclude each other"}},
+		{"user=a,token=b", []string{"exclude each other"}},
+		{"passwordfile=a", []string{"goes together with user"}},
 		{"detail=x,overflow=y", []string{"detail=x", "; option overflow=y"}},
 		{strings.Repeat("x", 70000), []string{"at most 65536"}},
 	}
@@ -139,7 +145,7 @@ func TestSessionName(t *testing.T) {
 	}
 }
 
-func TestBusToken(t *testing.T) {
+func TestAuth(t *testing.T) {
 	env := func(k string) string { return map[string]string{TokenVariable: "fromenv"}[k] }
 	dir := t.TempDir()
 	write := func(name, content string) string {
@@ -149,22 +155,44 @@ func TestBusToken(t *testing.T) {
 		}
 		return path
 	}
+	type auth = busauth.Auth
 	cases := []struct {
 		o    Options
-		want string
-		fail bool
+		want auth
+		fail string
 	}{
-		{Options{}, "fromenv", false},
-		{Options{Token: "given"}, "given", false},
-		{Options{TokenFile: write("good", "filed\n")}, "filed", false},
-		{Options{TokenFile: write("empty", "\n")}, "", true},
-		{Options{TokenFile: write("lines", "a\nb\n")}, "", true},
-		{Options{TokenFile: filepath.Join(dir, "none")}, "", true},
+		{Options{Bus: DefaultBus}, auth{Token: "fromenv"}, ""},
+		{Options{Bus: "nats://u:p@h:1"}, auth{}, ""},
+		{Options{Token: "given"}, auth{Token: "given"}, ""},
+		{Options{Creds: "/c"}, auth{CredsFile: "/c"}, ""},
+		{Options{NKey: "/n", TLSCA: "/a"}, auth{NKeyFile: "/n", TLSCA: "/a"}, ""},
+		{Options{User: "u", PasswordFile: write("p", "geheim\n")}, auth{User: "u", Password: "geheim"}, ""},
+		{Options{User: "u"}, auth{}, PasswordVariable},
+		{Options{TokenFile: write("good", "filed\n")}, auth{Token: "filed"}, ""},
+		{Options{TokenFile: write("empty", "\n")}, auth{}, "empty"},
+		{Options{TokenFile: write("lines", "geheim\nb\n")}, auth{}, "lines"},
+		{Options{TokenFile: write("long", strings.Repeat("x", 1<<20))}, auth{}, "long"},
+		{Options{TokenFile: filepath.Join(dir, "none")}, auth{}, "none"},
 	}
 	for _, c := range cases {
-		got, err := c.o.BusToken(env)
-		if got != c.want || (err != nil) != c.fail {
-			t.Errorf("%+v: %q, %v", c.o, got, err)
+		got, err := c.o.Auth(env)
+		if c.fail == "" && (got != c.want || err != nil) {
+			t.Errorf("%+v: %+v, %v", c.o, got, err)
+		}
+		if c.fail != "" && (err == nil || !strings.Contains(err.Error(), c.fail) || strings.Contains(err.Error(), "geheim")) {
+			t.Errorf("%+v: error %v, want one about %q", c.o, err, c.fail)
+		}
+	}
+}
+
+func TestExposed(t *testing.T) {
+	for in, want := range map[string]bool{
+		"": false, "tokenfile=/t": false, "bus=nats://h:1": false, "creds=/c": false,
+		"token=geheim": true, "bus=nats://u:geheim@h:1": true, "bus=nats://h:1;nats://geheim@h:2": true,
+	} {
+		o, err := Parse(in)
+		if text := o.Exposed(); err != nil || (text != "") != want || strings.Contains(text, "geheim") {
+			t.Errorf("%q: %q, %v", in, text, err)
 		}
 	}
 }

@@ -2,10 +2,10 @@ package options
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
+	"stackagent/internal/busauth"
 	"stackagent/internal/wire"
 )
 
@@ -45,24 +45,27 @@ type setter func(o *Options, value string) (problem string)
 
 // keys are the options by name.
 var keys = map[string]setter{
-	"bus":       setBus,
-	"session":   setSession,
-	"metric":    setMetric,
-	"task":      setTask,
-	"include":   globs(func(o *Options) *[]string { return &o.Include }),
-	"exclude":   globs(func(o *Options) *[]string { return &o.Exclude }),
-	"token":     text(func(o *Options) *string { return &o.Token }),
-	"tokenfile": text(func(o *Options) *string { return &o.TokenFile }),
-	"creds":     text(func(o *Options) *string { return &o.Creds }),
-	"tlsca":     text(func(o *Options) *string { return &o.TLSCA }),
-	"tlscert":   text(func(o *Options) *string { return &o.TLSCert }),
-	"tlskey":    text(func(o *Options) *string { return &o.TLSKey }),
-	"spool":     setSpool,
-	"spoolsize": setSpoolSize,
-	"detail":    choice(func(o *Options) *Detail { return &o.Detail }, DetailAuto, DetailAll, DetailSummary),
-	"overflow":  choice(func(o *Options) *Overflow { return &o.Overflow }, OverflowBlock, OverflowDrop),
-	"strict":    boolean(func(o *Options) *bool { return &o.Strict }),
-	"children":  boolean(func(o *Options) *bool { return &o.Children }),
+	"bus":          setBus,
+	"session":      setSession,
+	"metric":       setMetric,
+	"task":         setTask,
+	"include":      globs(func(o *Options) *[]string { return &o.Include }),
+	"exclude":      globs(func(o *Options) *[]string { return &o.Exclude }),
+	"token":        text(func(o *Options) *string { return &o.Token }),
+	"tokenfile":    text(func(o *Options) *string { return &o.TokenFile }),
+	"user":         text(func(o *Options) *string { return &o.User }),
+	"passwordfile": text(func(o *Options) *string { return &o.PasswordFile }),
+	"nkey":         text(func(o *Options) *string { return &o.NKey }),
+	"creds":        text(func(o *Options) *string { return &o.Creds }),
+	"tlsca":        text(func(o *Options) *string { return &o.TLSCA }),
+	"tlscert":      text(func(o *Options) *string { return &o.TLSCert }),
+	"tlskey":       text(func(o *Options) *string { return &o.TLSKey }),
+	"spool":        setSpool,
+	"spoolsize":    setSpoolSize,
+	"detail":       choice(func(o *Options) *Detail { return &o.Detail }, DetailAuto, DetailAll, DetailSummary),
+	"overflow":     choice(func(o *Options) *Overflow { return &o.Overflow }, OverflowBlock, OverflowDrop),
+	"strict":       boolean(func(o *Options) *bool { return &o.Strict }),
+	"children":     boolean(func(o *Options) *bool { return &o.Children }),
 }
 
 // repeatable keys may be given more than once.
@@ -90,10 +93,27 @@ func Parse(s string) (Options, error) {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		problems = append(problems, &Error{Key: "tlscert", Value: o.TLSCert, Problem: "tlscert and tlskey go together"})
 	}
-	if o.Token != "" && o.TokenFile != "" {
-		problems = append(problems, &Error{Key: "tokenfile", Value: o.TokenFile, Problem: "token and tokenfile exclude each other"})
+	return o, joined(append(problems, o.checkAuth()...))
+}
+
+// checkAuth finds what contradicts itself in the authentication.
+func (o *Options) checkAuth() []error {
+	var given []string
+	for _, k := range []struct{ key, value string }{
+		{"token", o.Token}, {"tokenfile", o.TokenFile}, {"user", o.User}, {"creds", o.Creds}, {"nkey", o.NKey},
+	} {
+		if k.value != "" {
+			given = append(given, k.key)
+		}
 	}
-	return o, joined(problems)
+	var problems []error
+	if len(given) > 1 {
+		problems = append(problems, &Error{Key: given[len(given)-1], Problem: strings.Join(given, " and ") + " exclude each other"})
+	}
+	if o.PasswordFile != "" && o.User == "" {
+		problems = append(problems, &Error{Key: "passwordfile", Value: o.PasswordFile, Problem: "goes together with user"})
+	}
+	return problems
 }
 
 // Problems is everything that is wrong with an option string.
@@ -189,17 +209,15 @@ func choice[T ~string](field func(*Options) *T, allowed ...T) setter {
 // setBus takes one URL, or several joined with ';' as a comma ends the value.
 func setBus(o *Options, value string) string {
 	const want = "want nats://HOST:PORT or tls://HOST:PORT (several joined with ';')"
-	urls := strings.Split(value, ";")
-	for _, s := range urls {
-		u, err := url.Parse(s)
-		if err != nil || u.Hostname() == "" || strings.Contains(s, ",") {
-			return want
-		}
-		if !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-			return want
+	if strings.Contains(value, ",") || !strings.Contains(value, "://") {
+		return want
+	}
+	for _, one := range strings.Split(value, ";") {
+		if _, err := busauth.ParseServers(one); err != nil || !strings.Contains(one, "://") {
+			return want // not the error's text: the URL may hold a secret
 		}
 	}
-	o.Bus = strings.Join(urls, ",")
+	o.Bus = strings.ReplaceAll(value, ";", ",")
 	return ""
 }
 

@@ -145,6 +145,7 @@ func verbs(env Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newDeliver(env),
+		newJoin(env),
 	}
 }
 

@@ -68,6 +68,7 @@ func (w *worker) ready(h *held) {
 	if n := len(w.part); n > 0 {
 		last := w.part[n-1].batch.Seq
 		apart := h.batch.Seq != last+1 || h.alone || w.part[n-1].alone || !w.out.SamePart(last, h.batch.Seq)
+		w.ahead = h.batch.Clock
 		if apart && !w.store() {
 			return // the shadow ends; h, not acknowledged, comes again to the next one
 		}
@@ -165,12 +166,16 @@ func (w *worker) describeLosses(t *wire.Totals) {
 
 // pairs are the clock pairs of the part, in order.
 func (w *worker) pairs() []wire.ClockPair {
-	pairs := make([]wire.ClockPair, 0, len(w.part)+1)
+	pairs := make([]wire.ClockPair, 0, len(w.part)+2)
 	if h := w.part[0].batch.Hello; h != nil && len(w.clock.knots) == 0 && h.StartClock.Mono != 0 {
 		pairs = append(pairs, h.StartClock)
 	}
 	for _, h := range w.part {
 		pairs = append(pairs, h.batch.Clock)
+	}
+	// One reading tells no rate: of a session taken over in its midst, the next batch's helps.
+	if len(w.clock.knots)+len(pairs) == 1 && w.ahead.Mono > pairs[0].Mono {
+		pairs = append(pairs, w.ahead)
 	}
 	return pairs
 }

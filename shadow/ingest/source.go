@@ -141,6 +141,9 @@ func (s *source) setConsumer(c jetstream.Consumer) {
 // begin makes the consumer and reads from it.
 func (s *source) begin(ctx context.Context) (stop func(), err error) {
 	s.setConsumer(nil)
+	if err := s.lease.Check(); err != nil { // else we would take it from its new owner
+		return nil, err
+	}
 	c, err := s.makeConsumer(ctx)
 	if err != nil {
 		return nil, err

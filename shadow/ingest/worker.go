@@ -62,15 +62,17 @@ type worker struct {
 	out   *store.Writer // nil until the first good batch
 	clock clock
 
-	pending map[uint64]*held // all that is held, by sequence
-	waiting map[uint64]*held // those of them behind a gap
-	gap     time.Time        // since when; zero: no gap
-	part    []*held          // in order, ready to be stored
-	ended   time.Time        // when the last part of a session that has ended was stored; zero: its account is drawn up, or it has not ended
-	since   time.Time        // when part's first batch came
-	rows    int              // in part
-	behind  int              // rows in waiting
-	next    uint64           // the sequence number expected
+	pending    map[uint64]*held // all that is held, by sequence
+	waiting    map[uint64]*held // those of them behind a gap
+	gap        time.Time        // since when; zero: no gap
+	part       []*held          // in order, ready to be stored
+	mergeAfter time.Time        // no sooner
+	ended      time.Time        // when the last part of a session that has ended was stored; zero: its account is drawn up, or it has not ended
+	since      time.Time        // when part's first batch came
+	rows       int              // in part
+	behind     int              // rows in waiting
+	ahead      wire.ClockPair   // of the batch behind the part, if it has come
+	next       uint64           // the sequence number expected
 
 	p      store.Part // its slices are used again
 	pro    Progress
@@ -119,6 +121,8 @@ func (w *worker) run() {
 				w.close()
 			case w.out != nil && now.Sub(w.told) >= tellInterval:
 				w.tell()
+			case w.out != nil && len(w.in) == 0:
+				w.merge(false)
 			}
 		}
 	}
@@ -288,51 +292,9 @@ func (w *worker) begin(out *store.Writer, folder string) {
 		for _, k := range f.Clock() {
 			w.clock.add(k)
 		}
+		f.Close()
 		w.clock.added = nil
 	}
 	w.next = out.Manifest.Sequences.Max() + 1
 	w.pro = Progress{Session: w.name, Folder: folder, Received: out.Manifest.Stored}
-}
-
-// end stores what is held and says in the manifest how the session ended.
-func (w *worker) end() {
-	if w.out == nil || w.dropped() {
-		return
-	}
-	w.skipGaps(true)
-	if !w.store() {
-		return
-	}
-	if w.out.Manifest.Ended == store.EndedRunning {
-		w.out.Manifest.Ended = w.ending()
-		w.ended = time.Now()
-	}
-	if !w.ended.IsZero() {
-		w.close()
-	}
-}
-
-// closeDelay is how long after the last part of a session its account is drawn
-// up: batches that were late may still come.
-const closeDelay = 250 * time.Millisecond
-
-// close draws up the account of a session that has ended. If that fails it is
-// tried again with the next tick.
-func (w *worker) close() {
-	err := w.guarded(w.out.Close)
-	w.problem(err)
-	if err == nil {
-		w.ended = time.Time{}
-	}
-	w.tell()
-}
-
-// ending is how a session ended that did not say so itself.
-func (w *worker) ending() string {
-	w.ingest.mu.Lock()
-	defer w.ingest.mu.Unlock()
-	if w.ingest.ended != "" {
-		return w.ingest.ended
-	}
-	return store.EndedLostContact
 }

@@ -64,6 +64,9 @@ func Open(dir string) (*Session, error) {
 	for _, n := range m.Notes {
 		s.warn(n)
 	}
+	if note := m.PieceNote(); note != "" {
+		s.warn(note)
+	}
 	s.countRows()
 	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.countSummarised} {
 		if err := load(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parquet-go/parquet-go"
+
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -27,6 +29,8 @@ type Writer struct {
 	stored  [numTables]uint64
 	// summarised is what the stored summaries stand for.
 	summarised Counts
+	parts      [numTables]inventory
+	covered    []string // files that merged parts cover, to be deleted
 }
 
 // OpenWriter creates the folder root/folder for the session name, or goes on
@@ -89,18 +93,18 @@ func (w *Writer) adopt() error {
 	if err != nil {
 		return err
 	}
+	defer f.Close()
 	for t := range numTables {
 		for _, r := range f.Parts(t) {
 			if !w.Manifest.Sequences.HasAll(r.From, r.To) {
 				w.adopted[t].Add(r.From, r.To)
 			}
 		}
-		rows, bad := f.Rows(t)
-		w.stored[t] = uint64(rows)
-		for _, b := range bad {
+		for _, b := range w.takeStock(f, t) {
 			w.Note(b.Error())
 		}
 	}
+	w.covered = f.covered
 	bad, err := f.ReadSummaryRows(func(s *Summary) { w.summarised.Add(s.Events()) })
 	if err != nil {
 		return err
@@ -110,6 +114,29 @@ func (w *Writer) adopt() error {
 	}
 	w.count()
 	return nil
+}
+
+// takeStock counts the rows of the parts of t; damaged ones are listed and
+// count nothing.
+func (w *Writer) takeStock(f *Folder, t Table) (bad []*PartError) {
+	w.stored[t], w.parts[t] = 0, nil
+	for _, r := range f.Parts(t) {
+		p := partInfo{Range: r}
+		err := withPart(f.path(t, r), func(pf *parquet.File, _ *int64) error {
+			if pf.NumRows() < 0 {
+				return fmt.Errorf("a footer of %d rows", pf.NumRows())
+			}
+			_, old := pf.Schema().Lookup("end_ns")
+			p.rows, p.knots, p.stay = int(pf.NumRows()), len(clockOf(pf)), old && t == Executions
+			w.stored[t] += uint64(p.rows)
+			return nil
+		})
+		if err != nil {
+			bad, p.stay = append(bad, err), true
+		}
+		w.parts[t].add(p)
+	}
+	return bad
 }
 
 // Dir is the session's folder.
@@ -182,6 +209,11 @@ func (w *Writer) Commit(p *Part) error {
 		w.count()
 		return err
 	}
+	for t := range added {
+		if added[t] > 0 {
+			w.parts[t].add(partInfo{Range: p.Range, rows: int(added[t]), knots: len(p.Clock)})
+		}
+	}
 	return nil
 }
 
@@ -198,6 +230,7 @@ func (w *Writer) Close() error {
 	if err != nil {
 		return err
 	}
+	defer f.Close()
 	if w.Manifest.Balance, err = account(f, &w.Manifest); err != nil {
 		return fmt.Errorf("drawing up the account of the session: %w", err)
 	}

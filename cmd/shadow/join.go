@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/shadow/store"
+)
+
+func newJoin(env Env) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "join DIR DIR... -o DIR",
+		Short: "Make one session of the pieces that several shadows stored",
+		Long: `When a shadow dies, another one goes on with its sessions. If each has a store of
+its own, the session then lies in two folders, and each says so. join copies the
+parts of both into one; what was stored twice at the change is taken once, and
+what is in no piece is counted as lost.`,
+		Example: `  shadow join host1/blue host2/blue -o blue`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || out == "" {
+				return usagef("want the folders of the pieces and -o: shadow join DIR DIR... -o DIR")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := store.Join(out, args)
+			if err != nil {
+				return err
+			}
+			env.note("session %s in %s: %s in %s, %s missing", clean(m.Session), out,
+				plural(int64(m.Sequences.Count()), "batch", "batches"), plural(int64(len(args)), "piece", "pieces"), fmt.Sprint(m.Lost.Batches))
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "folder of the whole session, new or empty")
+	return cmd
+}

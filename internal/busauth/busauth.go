@@ -1,0 +1,173 @@
+// Package busauth is how agents and shadows find the bus and show who they
+// are: by a token, a user and password, an NKEY, a credentials file (JWT), a
+// client's certificate, or several of them. Secrets come from files and stay out
+// of error texts.
+package busauth
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Auth is how a client shows who it is; a user and password, or a token, may
+// also be part of the URL. At most one of Token, User, CredsFile and NKeyFile is given.
+type Auth struct {
+	Token     string
+	User      string
+	Password  string
+	CredsFile string // NATS credentials (JWT and seed)
+	NKeyFile  string // seed of an NKEY
+	TLSCA     string // PEM file of the authorities that the server's certificate is checked against
+	TLSCert   string // PEM files of the client's certificate and key
+	TLSKey    string
+}
+
+// ErrAuth is an authentication that can not be used as it is given.
+var ErrAuth = errors.New("authentication for the bus")
+
+// Options are those of the client library. What is wrong with the files is
+// found now, not in the background.
+func (a Auth) Options() ([]nats.Option, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	var list []nats.Option
+	switch {
+	case a.Token != "":
+		list = append(list, nats.Token(a.Token))
+	case a.User != "":
+		list = append(list, nats.UserInfo(a.User, a.Password))
+	case a.CredsFile != "":
+		if err := readable(a.CredsFile); err != nil {
+			return nil, fmt.Errorf("%w: creds file: %w", ErrAuth, err)
+		}
+		list = append(list, nats.UserCredentials(a.CredsFile))
+	case a.NKeyFile != "":
+		if err := readable(a.NKeyFile); err != nil {
+			return nil, fmt.Errorf("%w: NKEY: %w", ErrAuth, err)
+		}
+		option, err := nats.NkeyOptionFromSeed(a.NKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s holds no seed of an NKEY (a line that begins with SU)", ErrAuth, a.NKeyFile)
+		}
+		list = append(list, option)
+	}
+	if a.TLSCA != "" {
+		if err := readable(a.TLSCA); err != nil {
+			return nil, fmt.Errorf("%w: authorities: %w", ErrAuth, err)
+		}
+		list = append(list, nats.RootCAs(a.TLSCA))
+	}
+	if a.TLSCert != "" {
+		list = append(list, nats.ClientCert(a.TLSCert, a.TLSKey))
+	}
+	return list, nil
+}
+
+func (a Auth) check() error {
+	given := 0
+	for _, s := range []string{a.Token, a.User, a.CredsFile, a.NKeyFile} {
+		if s != "" {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return fmt.Errorf("%w: a token, a user, a credentials file and an NKEY exclude each other", ErrAuth)
+	case (a.User == "") != (a.Password == ""):
+		return fmt.Errorf("%w: a user and a password go together; only one of them is given", ErrAuth)
+	case (a.TLSCert == "") != (a.TLSKey == ""):
+		return fmt.Errorf("%w: a client's certificate and its key go together; only one of them is given", ErrAuth)
+	}
+	return nil
+}
+
+// longestSecret bounds what is read from a file that may not be ours.
+const longestSecret = 4096
+
+// ReadSecret reads a file of one line: a token, a password.
+func ReadSecret(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrAuth, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, longestSecret+2))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrAuth, err)
+	}
+	secret := strings.TrimSpace(string(data))
+	if secret == "" || len(secret) > longestSecret || strings.ContainsAny(secret, "\n\r") {
+		return "", fmt.Errorf("%w: %s does not hold one line of 1 to %d bytes", ErrAuth, path, longestSecret)
+	}
+	return secret, nil
+}
+
+func readable(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Servers are the URLs of a bus.
+type Servers struct {
+	URLs  []string // for the client library
+	Shown string   // for people: without credentials
+	// Secret tells that a URL holds credentials.
+	Secret bool
+	// Beyond tells that a server is not on this machine's loopback.
+	Beyond bool
+}
+
+// ParseServers checks URLs joined with ','.
+func ParseServers(list string) (Servers, error) {
+	var s Servers
+	var names []string
+	for _, one := range strings.Split(list, ",") {
+		one = strings.TrimSpace(one)
+		if !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		u, err := url.Parse(one)
+		if err != nil || u.Hostname() == "" {
+			return Servers{}, fmt.Errorf("bus URL %q: want nats://HOST:PORT or tls://HOST:PORT", withoutUser(one))
+		}
+		if !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
+			return Servers{}, fmt.Errorf("bus URL with scheme %q: want nats, tls, ws or wss", u.Scheme)
+		}
+		s.URLs = append(s.URLs, one)
+		s.Secret = s.Secret || u.User != nil
+		s.Beyond = s.Beyond || !Loopback(u.Hostname())
+		u.User = nil // credentials are not shown
+		names = append(names, u.String())
+	}
+	s.Shown = strings.Join(names, ",")
+	return s, nil
+}
+
+// Loopback tells whether a host is this machine, for nobody else to reach.
+func Loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// withoutUser cuts the credentials off a URL that can not be parsed.
+func withoutUser(s string) string {
+	if at := strings.LastIndexByte(s, '@'); at >= 0 {
+		return s[at+1:]
+	}
+	return s
+}
