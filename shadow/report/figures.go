@@ -105,3 +105,9 @@ func bars(s *summary.Summary) []figure.ThreadBar {
 	}
 	return out
 }
+
+// SummarisedShare is the share of executions that were not recorded one by
+// one, 0 to 1, for the template.
+func (p *data) SummarisedShare() float64 {
+	return float64(p.Tasks.Summarised) / float64(max(p.Tasks.Executions, 1))
+}
