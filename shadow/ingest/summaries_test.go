@@ -77,6 +77,9 @@ func TestSummariesAreStoredOnce(t *testing.T) {
 	if x := s.ThreadByID(1); !x.Counted || x.Lost != 2 || x.Produced != m.Produced {
 		t.Errorf("thread %+v of %+v", x, m.Produced)
 	}
+	if parts, _ := filepath.Glob(filepath.Join(root, "job", "executions-*.parquet")); len(parts) != 1 {
+		t.Errorf("the parts of a session that has ended are merged, but there are %d: %v", len(parts), parts)
+	}
 	n := 0
 	must(t, s.Summaries(func(x *session.Summary) error {
 		n++

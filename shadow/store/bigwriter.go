@@ -76,23 +76,38 @@ func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
 	return w, nil
 }
 
+// loader puts the next n rows of a column into the writer's values and there,
+// as bigColumn.get does, and tells how many values that were.
+type loader func(n int) (values int, err error)
+
 // write writes rows as one file.
 func (w *bigWriter[R]) write(out io.Writer, rows []R, meta []format.KeyValue) error {
+	return w.file(out, len(rows), meta, func(c *bigColumn[R], from int) (loader, error) {
+		rest := rows[from:]
+		return func(n int) (int, error) {
+			values := c.get(rest[:n], w.values, w.there)
+			rest = rest[n:]
+			return values, nil
+		}, nil
+	})
+}
+
+// file writes total rows as one file, row group by row group and in each column
+// by column; open gives a column from the row on at which its row group begins.
+func (w *bigWriter[R]) file(out io.Writer, total int, meta []format.KeyValue, open func(c *bigColumn[R], from int) (loader, error)) error {
 	w.out, w.offset, w.groups = out, 0, w.groups[:0]
 	defer func() { w.out = nil }()
 	if err := w.put([]byte(magic)); err != nil {
 		return err
 	}
-	total := int64(len(rows))
-	for len(rows) > 0 {
-		n := min(len(rows), rowGroupRows)
-		if err := w.group(rows[:n]); err != nil {
+	for from := 0; from < total; from += rowGroupRows {
+		err := w.group(min(rowGroupRows, total-from), func(c *bigColumn[R]) (loader, error) { return open(c, from) })
+		if err != nil {
 			return err
 		}
-		rows = rows[n:]
 	}
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &format.FileMetaData{
-		Version: formatVersion, Schema: w.schema, NumRows: total, RowGroups: w.groups,
+		Version: formatVersion, Schema: w.schema, NumRows: int64(total), RowGroups: w.groups,
 		KeyValueMetadata: meta, CreatedBy: createdBy, ColumnOrders: w.orders,
 	})
 	if err != nil {
@@ -109,10 +124,14 @@ func (w *bigWriter[R]) put(b []byte) error {
 	return err
 }
 
-func (w *bigWriter[R]) group(rows []R) error {
-	g := format.RowGroup{NumRows: int64(len(rows)), FileOffset: w.offset, Ordinal: int16(len(w.groups))}
+func (w *bigWriter[R]) group(rows int, open func(*bigColumn[R]) (loader, error)) error {
+	g := format.RowGroup{NumRows: int64(rows), FileOffset: w.offset, Ordinal: int16(len(w.groups))}
 	for i := range w.columns {
-		m, err := w.chunk(&w.columns[i], rows)
+		load, err := open(&w.columns[i])
+		var m format.ColumnMetaData
+		if err == nil {
+			m, err = w.chunk(&w.columns[i], rows, load)
+		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", w.columns[i].name, err)
 		}
@@ -125,23 +144,27 @@ func (w *bigWriter[R]) group(rows []R) error {
 }
 
 // chunk writes one column of a row group.
-func (w *bigWriter[R]) chunk(c *bigColumn[R], rows []R) (format.ColumnMetaData, error) {
+func (w *bigWriter[R]) chunk(c *bigColumn[R], rows int, load loader) (format.ColumnMetaData, error) {
 	m := format.ColumnMetaData{
 		Type: format.Int32, Encoding: []format.Encoding{format.RLE, format.DeltaBinaryPacked}, PathInSchema: []string{c.name},
-		Codec: format.Zstd, NumValues: int64(len(rows)), DataPageOffset: w.offset,
+		Codec: format.Zstd, NumValues: int64(rows), DataPageOffset: w.offset,
 	}
 	if c.wide {
 		m.Type = format.Int64
 	}
 	whole := newBounds(c.unsigned)
-	for len(rows) > 0 {
-		n := min(len(rows), pageRows)
-		b, err := w.page(c, rows[:n], &m)
+	for rows > 0 {
+		n := min(rows, pageRows)
+		values, err := load(n)
+		if err != nil {
+			return m, err
+		}
+		b, err := w.page(c, values, n, &m)
 		if err != nil {
 			return m, err
 		}
 		whole.merge(b)
-		rows = rows[n:]
+		rows -= n
 	}
 	nulls := m.Statistics.NullCount
 	m.Statistics = whole.statistics(c.wide)
@@ -150,16 +173,15 @@ func (w *bigWriter[R]) chunk(c *bigColumn[R], rows []R) (format.ColumnMetaData, 
 	return m, nil
 }
 
-// page writes one page and adds it to the sums in m.
-func (w *bigWriter[R]) page(c *bigColumn[R], rows []R, m *format.ColumnMetaData) (bounds, error) {
-	n := c.get(rows, w.values, w.there)
+// page writes one page, the n values of that many rows, and adds it to the sums in m.
+func (w *bigWriter[R]) page(c *bigColumn[R], n, rows int, m *format.ColumnMetaData) (bounds, error) {
 	b := newBounds(c.unsigned)
 	b.add(w.values[:n])
-	if err := w.encode(c, n, len(rows)); err != nil {
+	if err := w.encode(c, n, rows); err != nil {
 		return b, err
 	}
 	w.packed = w.zip.EncodeAll(w.plain, w.packed[:0])
-	nulls := int64(len(rows) - n)
+	nulls := int64(rows - n)
 	stats := b.statistics(c.wide)
 	stats.NullCount = nulls
 	h := format.PageHeader{
@@ -167,7 +189,7 @@ func (w *bigWriter[R]) page(c *bigColumn[R], rows []R, m *format.ColumnMetaData)
 		UncompressedPageSize: int32(len(w.levels) + len(w.plain)), CompressedPageSize: int32(len(w.levels) + len(w.packed)),
 		CRC: int32(crc32.Update(crc32.ChecksumIEEE(w.levels), crc32.IEEETable, w.packed)),
 		DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{
-			NumValues: int32(len(rows)), NumNulls: int32(nulls), NumRows: int32(len(rows)), Encoding: format.DeltaBinaryPacked,
+			NumValues: int32(rows), NumNulls: int32(nulls), NumRows: int32(rows), Encoding: format.DeltaBinaryPacked,
 			DefinitionLevelsByteLength: int32(len(w.levels)), IsCompressed: thrift.New(true), Statistics: stats,
 		}),
 	}

@@ -147,6 +147,35 @@ func read64[T ~int64 | ~uint64](c *column, dst []T, null T) error {
 	return nil
 }
 
+// raw takes at most len(there) rows as they are stored: the values that are not
+// null to the beginning of v and, of an optional column, which rows have one.
+func (c *column) raw(v []int64, there []byte) (values, rows int, err error) {
+	rows, err = c.need(len(there))
+	if err != nil {
+		return 0, 0, err
+	}
+	values = rows
+	if c.levels != nil {
+		values = 0
+		for i, l := range c.levels[:rows] {
+			there[i] = l
+			values += int(l & 1)
+		}
+		c.levels = c.levels[rows:]
+	}
+	if c.wide {
+		copy(v, c.i64[:values])
+		c.i64 = c.i64[values:]
+	} else {
+		for i, x := range c.i32[:values] {
+			v[i] = int64(uint32(x)) // 32 bits are unsigned throughout
+		}
+		c.i32 = c.i32[values:]
+	}
+	c.left -= rows
+	return values, rows, nil
+}
+
 // read32 fills dst with the next values of a 32 bit column that has no nulls.
 func read32[T ~uint16 | ~uint32](c *column, dst []T) error {
 	for len(dst) > 0 {

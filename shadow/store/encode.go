@@ -84,11 +84,11 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 }
 
 func encodeBig[R any](b *bigWriter[R], w io.Writer, rows []R, clock []wire.ClockPair) error {
-	text, err := clockText(clock)
+	meta, err := metadata(clock)
 	if err != nil {
 		return err
 	}
-	return b.write(w, rows, []format.KeyValue{{Key: clockKey, Value: text}, {Key: versionKey, Value: fmt.Sprint(Version)}})
+	return b.write(w, rows, meta)
 }
 
 func encodeSmall[T any](w io.Writer, rows []T, clock []wire.ClockPair) error {
@@ -100,13 +100,23 @@ func encodeSmall[T any](w io.Writer, rows []T, clock []wire.ClockPair) error {
 }
 
 func finish[T any](w *parquet.GenericWriter[T], clock []wire.ClockPair) error {
-	text, err := clockText(clock)
+	meta, err := metadata(clock)
 	if err != nil {
 		return err
 	}
-	w.SetKeyValueMetadata(clockKey, text)
-	w.SetKeyValueMetadata(versionKey, fmt.Sprint(Version))
+	for _, m := range meta {
+		w.SetKeyValueMetadata(m.Key, m.Value)
+	}
 	return w.Close()
+}
+
+// metadata is what the footer of a part says beside the rows.
+func metadata(clock []wire.ClockPair) ([]format.KeyValue, error) {
+	text, err := clockText(clock)
+	if err != nil {
+		return nil, err
+	}
+	return []format.KeyValue{{Key: clockKey, Value: text}, {Key: versionKey, Value: fmt.Sprint(Version)}}, nil
 }
 
 func clockText(clock []wire.ClockPair) (string, error) {

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 
@@ -45,45 +47,61 @@ type Folder struct {
 	Dir   string
 	parts [numTables][]Range
 
+	covered []string // files whose rows a larger part holds as well
+	lock    *os.File // keeps a Writer from taking away what is covered
+
 	mu      sync.Mutex
 	scanned map[string]partState // by file
 }
 
-// OpenFolder lists the parts in dir, in the order of their batches.
+// OpenFolder lists the parts in dir, in the order of their batches. They stay
+// as long as the Folder is in use or until it is closed.
 func OpenFolder(dir string) (*Folder, error) {
+	f := &Folder{Dir: dir, lock: lockShared(dir)}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
+		f.Close()
 		return nil, fmt.Errorf("listing the session's parts: %w", err)
 	}
-	f := &Folder{Dir: dir}
 	for _, e := range entries {
 		if t, r, ok := ParsePartName(e.Name()); ok && e.Type().IsRegular() {
 			f.parts[t] = append(f.parts[t], r)
 		}
 	}
 	for t := range f.parts {
-		f.parts[t] = inOrder(f.parts[t])
+		var covered []Range
+		f.parts[t], covered = inOrder(f.parts[t])
+		for _, r := range covered {
+			f.covered = append(f.covered, f.path(Table(t), r))
+		}
 	}
 	return f, nil
 }
 
-// inOrder sorts parts by sequence and leaves out those that a larger part
-// contains: what is left of a merge that was interrupted.
-func inOrder(parts []Range) []Range {
+// Close lets go of the parts. Without it they are when f is collected.
+func (f *Folder) Close() {
+	if f.lock != nil {
+		f.lock.Close()
+	}
+}
+
+// inOrder sorts parts by sequence and parts them from those that a larger one
+// contains: what is left of merged ones.
+func inOrder(parts []Range) (kept, covered []Range) {
 	sort.Slice(parts, func(i, j int) bool {
 		if parts[i].From != parts[j].From {
 			return parts[i].From < parts[j].From
 		}
 		return parts[i].To > parts[j].To
 	})
-	kept := parts[:0]
 	for _, r := range parts {
 		if n := len(kept); n > 0 && r.To <= kept[n-1].To {
+			covered = append(covered, r)
 			continue
 		}
 		kept = append(kept, r)
 	}
-	return kept
+	return kept, covered
 }
 
 // Parts are the sequence ranges of the parts of t.
@@ -113,23 +131,25 @@ func (f *Folder) Rows(t Table) (rows int64, bad []*PartError) {
 
 // Clock collects the knots of the clock from the footers of all parts, sorted.
 func (f *Folder) Clock() []wire.ClockPair {
-	seen := map[wire.ClockPair]bool{}
+	var pairs []wire.ClockPair
 	for t := range f.parts {
 		for _, r := range f.parts[t] {
 			withPart(f.path(Table(t), r), func(pf *parquet.File, _ *int64) error {
-				for _, p := range clockOf(pf) {
-					seen[p] = true
-				}
+				pairs = append(pairs, clockOf(pf)...)
 				return nil
 			}) // a damaged part has no clock to give; reading its rows reports it
 		}
 	}
-	pairs := make([]wire.ClockPair, 0, len(seen))
-	for p := range seen {
-		pairs = append(pairs, p)
-	}
-	sort.Slice(pairs, func(i, j int) bool { return pairs[i].Ticks < pairs[j].Ticks })
-	return pairs
+	return sortedClock(pairs)
+}
+
+// sortedClock sorts knots, each once: those of a part are in the footers of all
+// its tables.
+func sortedClock(pairs []wire.ClockPair) []wire.ClockPair {
+	slices.SortFunc(pairs, func(a, b wire.ClockPair) int {
+		return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), cmp.Compare(a.Mono, b.Mono))
+	})
+	return slices.Compact(pairs)
 }
 
 func clockOf(f *parquet.File) []wire.ClockPair {
@@ -157,27 +177,39 @@ func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *P
 			bad = &PartError{File: path, Rows: missing(total, done), Err: fmt.Errorf("damaged content: %v", r), done: done}
 		}
 	}()
-	file, err := os.Open(path)
+	file, pf, err := openPart(path)
 	if err != nil {
 		return &PartError{File: path, Rows: -1, Err: err}
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return &PartError{File: path, Rows: -1, Err: err}
-	}
-	if err := checkFooter(file, info.Size()); err != nil {
-		return &PartError{File: path, Rows: -1, Err: err}
-	}
-	pf, err := parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return &PartError{File: path, Rows: -1, Err: err}
-	}
 	total = pf.NumRows()
 	if err := use(pf, &done); err != nil {
 		return &PartError{File: path, Rows: missing(total, done), Err: err, done: done}
 	}
 	return nil
+}
+
+// openPart opens a part whose footer can be believed. The library may panic
+// over a damaged one.
+func openPart(path string) (file *os.File, pf *parquet.File, err error) {
+	file, err = os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if pf == nil {
+			file.Close()
+		}
+	}()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkFooter(file, info.Size()); err != nil {
+		return nil, nil, err
+	}
+	pf, err = parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	return file, pf, err
 }
 
 func missing(total, done int64) int64 {
@@ -229,27 +261,37 @@ func readSmall[T any](f *Folder, t Table, row func(*T)) ([]*PartError, error) {
 // returned. The rows are reused.
 func readRuns[T any](f *Folder, t Table, use func([]T) error) ([]*PartError, error) {
 	return f.each(t, func(pf *parquet.File, done *int64) error {
-		r := parquet.NewGenericReader[T](pf)
-		defer r.Close()
-		buf := make([]T, 256)
-		for {
-			n, err := r.Read(buf)
-			if err := use(buf[:n]); err != nil {
+		return eachRow(pf, func(rows []T) error {
+			if err := use(rows); err != nil {
 				return stopError{err}
 			}
-			*done += int64(n)
-			clear(buf)
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				return io.ErrNoProgress
-			}
-		}
+			*done += int64(len(rows))
+			return nil
+		})
 	})
+}
+
+// eachRow reads the rows of a small table's part.
+func eachRow[T any](pf *parquet.File, use func([]T) error) error {
+	r := parquet.NewGenericReader[T](pf)
+	defer r.Close()
+	buf := make([]T, 256)
+	for {
+		n, err := r.Read(buf)
+		if err := use(buf[:n]); err != nil {
+			return err
+		}
+		clear(buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return io.ErrNoProgress
+		}
+	}
 }
 
 // ReadClasses calls row for every row of the classes table, in order.

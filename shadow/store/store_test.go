@@ -49,6 +49,7 @@ func readAll(t testing.TB, dir string) (rows []Execution, made []Creation, bad [
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer f.Close()
 	bad, err = f.ReadExecutions(func(c *ExecutionColumns) error {
 		for i := range c.TaskID {
 			rows = append(rows, Execution{
@@ -224,9 +225,12 @@ func TestCallersErrorStops(t *testing.T) {
 }
 
 func TestOverlappingPartsAreReadOnce(t *testing.T) {
-	got := inOrder([]Range{{3, 4}, {1, 2}, {1, 4}, {5, 5}, {7, 9}, {5, 6}})
+	got, covered := inOrder([]Range{{3, 4}, {1, 2}, {1, 4}, {5, 5}, {7, 9}, {5, 6}})
 	if want := []Range{{1, 4}, {5, 6}, {7, 9}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	if want := []Range{{1, 2}, {3, 4}, {5, 5}}; !slices.Equal(covered, want) {
+		t.Errorf("covered %v, want %v", covered, want)
 	}
 }
 

@@ -1,0 +1,74 @@
+package ingest
+
+import (
+	"time"
+
+	"stackagent/shadow/store"
+)
+
+// end stores what is held and says in the manifest how the session ended.
+func (w *worker) end() {
+	if w.out == nil || w.dropped() {
+		return
+	}
+	w.skipGaps(true)
+	if !w.store() {
+		return
+	}
+	if w.out.Manifest.Ended == store.EndedRunning {
+		w.out.Manifest.Ended = w.ending()
+		w.ended = time.Now()
+	}
+	if !w.ended.IsZero() {
+		w.close()
+	}
+}
+
+// closeDelay is how long after the last part of a session its account is drawn
+// up: batches that were late may still come.
+const closeDelay = 250 * time.Millisecond
+
+// close merges the small parts of a session that has ended and draws up its
+// account. If that fails it is tried again with the next tick.
+func (w *worker) close() {
+	w.merge(true)
+	err := w.guarded(w.out.Close)
+	w.problem(err)
+	if err == nil {
+		w.ended = time.Time{}
+	}
+	w.tell()
+}
+
+// ending is how a session ended that did not say so itself.
+func (w *worker) ending() string {
+	w.ingest.mu.Lock()
+	defer w.ingest.mu.Unlock()
+	if w.ingest.ended != "" {
+		return w.ingest.ended
+	}
+	return store.EndedLostContact
+}
+
+// mergePause is how long small parts are left alone after merging failed.
+const mergePause = time.Minute
+
+// merge makes one part of many small ones: once, while nothing waits to be
+// stored, or, of a session that has ended, until nothing is left to do. What
+// can not be merged stays as it is.
+func (w *worker) merge(all bool) {
+	for !w.dropped() && time.Now().After(w.mergeAfter) {
+		merged := false
+		err := w.guarded(func() (err error) {
+			merged, err = w.out.Merge(all)
+			return err
+		})
+		if err != nil {
+			w.ingest.log.Warn("ingest: small parts of a session could not be merged", "session", w.name, "error", err)
+			w.mergeAfter = time.Now().Add(mergePause)
+		}
+		if !merged || !all {
+			return
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// A reader lists the parts of a session and opens them one after another, for
+// minutes perhaps, while a shadow merges small ones. So a reader holds a shared
+// lock on the folder, and merged parts are taken away only while nobody does.
+
+// lockShared holds the folder against that; nil where it can not be locked (a
+// file system without locks): a reader may then miss a part and say so.
+func lockShared(dir string) *os.File {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil // listing says why
+	}
+	if flock(d, syscall.LOCK_SH) != nil {
+		d.Close()
+		return nil
+	}
+	return d
+}
+
+// whileUnread runs remove unless a reader holds the folder; ran tells.
+func whileUnread(dir string, remove func()) (ran bool) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	if errors.Is(flock(d, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return false
+	}
+	remove()
+	return true
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"github.com/parquet-go/parquet-go"
+
+	"stackagent/internal/wire"
+)
+
+// A session of hours would be thousands of small parts, so parts that follow
+// one another are merged. A merged part is written aside, synced and renamed
+// like any other; its range covers those of the parts that it was made of, and
+// of parts of which one covers the other, readers take the larger one. So it does not
+// matter where a crash falls, and the manifest, which names ranges of batches,
+// need not change. What is covered is deleted when nobody reads it.
+
+const (
+	smallRows  = 128 << 10    // a part of as many rows is left as it is
+	mergedRows = rowGroupRows // a merged part has at most
+	mergeParts = 16           // as many small parts are merged while a session runs
+	maxMerged  = 256          // parts at once: they are open at the same time
+	maxKnots   = 1 << 14      // of the clock, in the footer of a merged part
+)
+
+// partInfo is what a Writer knows of a part on the disk.
+type partInfo struct {
+	Range
+	rows  int
+	knots int  // of the clock, in its footer
+	stay  bool // it can not be merged
+}
+
+// inventory are the parts of a table, by their ranges.
+type inventory []partInfo
+
+func (v *inventory) add(p partInfo) {
+	i := sort.Search(len(*v), func(i int) bool { return (*v)[i].From > p.From })
+	*v = slices.Insert(*v, i, p)
+}
+
+// run finds parts to be merged: small ones that follow one another, between
+// which no batch is missing that might still come. all: two are enough.
+func (v inventory) run(stored Ranges, all bool) (from, to int) {
+	for i := 0; i < len(v); i++ {
+		rows, knots, full := 0, 0, false
+		j := i
+		for ; j < len(v) && v[j].mergeable() && stored.HasAll(v[i].From, v[j].To); j++ {
+			if rows+v[j].rows > mergedRows || knots+v[j].knots > maxKnots || j-i == maxMerged {
+				full = true
+				break
+			}
+			rows, knots = rows+v[j].rows, knots+v[j].knots
+		}
+		if n := j - i; n >= mergeParts || n >= 2 && (all || full) {
+			return i, j
+		}
+		if !full && j > i {
+			i = j - 1 // no run begins within one that was too short
+		}
+	}
+	return 0, 0
+}
+
+func (p *partInfo) mergeable() bool { return !p.stay && p.rows < smallRows }
+
+// Merge merges one run of small parts and tells whether there was one. all:
+// also short runs, of a session that has ended. An error leaves the parts as
+// they were.
+func (w *Writer) Merge(all bool) (bool, error) {
+	if len(w.Manifest.Pieces) > 0 {
+		return false, nil // so that the pieces of a session can be joined, a batch that another may hold stays in a part of its own
+	}
+	w.clean()
+	for t := range numTables {
+		from, to := w.parts[t].run(w.Manifest.Sequences, all)
+		if from == to {
+			continue
+		}
+		run := w.parts[t][from:to]
+		merged, err := w.merge(t, run)
+		if err != nil {
+			for i := range run {
+				run[i].stay = true
+			}
+			return false, fmt.Errorf("merging the parts %d-%d of %v, which stay as they are: %w", run[0].From, run[len(run)-1].To, t, err)
+		}
+		for _, p := range run {
+			w.covered = append(w.covered, filepath.Join(w.dir, PartName(t, p.From, p.To)))
+		}
+		w.parts[t] = slices.Replace(w.parts[t], from, to, merged)
+		w.clean()
+		return true, nil
+	}
+	return false, nil
+}
+
+// clean deletes what merged parts cover, unless somebody reads the session.
+func (w *Writer) clean() {
+	if len(w.covered) == 0 {
+		return
+	}
+	whileUnread(w.dir, func() {
+		for _, path := range w.covered {
+			os.Remove(path) // one that stays is passed over by readers, and found by the next Writer
+		}
+		w.covered = nil
+	})
+}
+
+// merge writes the parts of run as one.
+func (w *Writer) merge(t Table, run inventory) (partInfo, error) {
+	out := partInfo{Range: Range{run[0].From, run[len(run)-1].To}}
+	s := &sources{}
+	defer s.close()
+	for _, p := range run {
+		if err := s.open(filepath.Join(w.dir, PartName(t, p.From, p.To))); err != nil {
+			return out, err
+		}
+		out.rows += p.rows
+	}
+	if s.rows != int64(out.rows) {
+		return out, fmt.Errorf("they hold %d rows, not %d", s.rows, out.rows)
+	}
+	clock := s.clock()
+	out.knots = len(clock)
+	err := replace(w.dir, PartName(t, out.From, out.To), func(f io.Writer) error {
+		return recovering(func() error { return w.enc.merge(f, t, s, clock) })
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, syncDir(w.dir)
+}
+
+// recovering makes an error of a panic of the Parquet library over damaged bytes.
+func recovering(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged content: %v", r)
+		}
+	}()
+	return f()
+}
+
+// sources are the parts that become one.
+type sources struct {
+	files []*os.File
+	parts []*parquet.File
+	rows  int64
+}
+
+func (s *sources) open(path string) error {
+	return recovering(func() error {
+		file, pf, err := openPart(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		s.files, s.parts, s.rows = append(s.files, file), append(s.parts, pf), s.rows+pf.NumRows()
+		if err := checkPages(pf, pf.Size(), pf, nil); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+func (s *sources) close() {
+	for _, f := range s.files {
+		f.Close()
+	}
+}
+
+// clock collects the knots of the parts, sorted.
+func (s *sources) clock() []wire.ClockPair {
+	var pairs []wire.ClockPair
+	for _, p := range s.parts {
+		pairs = append(pairs, clockOf(p)...)
+	}
+	return sortedClock(pairs)
+}
+
+// merge writes the rows of all sources as one file of table t.
+func (e *encoder) merge(out io.Writer, t Table, s *sources, clock []wire.ClockPair) error {
+	switch t {
+	case Executions:
+		return mergeBig(e.executions, out, s, clock)
+	case Creations:
+		return mergeBig(e.creations, out, s, clock)
+	case Classes:
+		return mergeSmall[Class](out, s, clock)
+	case Threads:
+		return mergeSmall[Thread](out, s, clock)
+	case Pauses:
+		return mergeSmall[Pause](out, s, clock)
+	case OSThreads:
+		return mergeSmall[OSThread](out, s, clock)
+	case Summaries:
+		return mergeSmall[Summary](out, s, clock)
+	case Measures:
+		return mergeSmall[Measure](out, s, clock)
+	case Buckets:
+		return mergeSmall[Bucket](out, s, clock)
+	}
+	return fmt.Errorf("no such table: %v", t)
+}
+
+// mergeBig goes column by column, so that one column of one row group is all
+// that is in memory.
+func mergeBig[R any](b *bigWriter[R], out io.Writer, s *sources, clock []wire.ClockPair) error {
+	meta, err := metadata(clock)
+	if err != nil {
+		return err
+	}
+	var open *joinedColumn
+	defer func() { open.close() }()
+	return b.file(out, int(s.rows), meta, func(c *bigColumn[R], from int) (loader, error) {
+		if from > 0 {
+			return nil, fmt.Errorf("%d rows are more than a row group holds", s.rows)
+		}
+		open.close()
+		open = &joinedColumn{parts: s.parts, spec: columnSpec{c.name, c.wide, c.optional}}
+		return func(n int) (int, error) { return open.read(b.values, b.there[:n]) }, nil
+	})
+}
+
+// joinedColumn reads one column of all parts, one after another.
+type joinedColumn struct {
+	parts []*parquet.File
+	spec  columnSpec
+	group int // of the first of parts, to be opened next
+	cols  []column
+	left  int64 // rows of the open one
+}
+
+func (j *joinedColumn) close() {
+	if j == nil {
+		return
+	}
+	for i := range j.cols {
+		j.cols[i].close()
+	}
+	j.cols = nil
+}
+
+// read fills there, and v with as many values as there are not null.
+func (j *joinedColumn) read(v []int64, there []byte) (values int, err error) {
+	for len(there) > 0 {
+		if j.left == 0 {
+			if err := j.next(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		n, rows, err := j.cols[0].raw(v[values:], there[:min(int64(len(there)), j.left)])
+		if err != nil {
+			return 0, err
+		}
+		values, there, j.left = values+n, there[rows:], j.left-int64(rows)
+	}
+	return values, nil
+}
+
+// next opens the next row group.
+func (j *joinedColumn) next() error {
+	j.close()
+	for len(j.parts) > 0 && j.group == len(j.parts[0].RowGroups()) {
+		j.parts, j.group = j.parts[1:], 0
+	}
+	if len(j.parts) == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	g := j.parts[0].RowGroups()[j.group]
+	cols, err := openColumns(j.parts[0], g, []columnSpec{j.spec})
+	if err != nil {
+		return err
+	}
+	j.cols, j.left, j.group = cols, g.NumRows(), j.group+1
+	if j.left < 0 {
+		return fmt.Errorf("a row group of %d rows", j.left)
+	}
+	return nil
+}
+
+// mergeSmall rewrites the rows.
+func mergeSmall[T any](out io.Writer, s *sources, clock []wire.ClockPair) error {
+	w := parquet.NewGenericWriter[T](out, writerOptions(parquet.SchemaOf(*new(T)))...)
+	for _, p := range s.parts {
+		err := eachRow(p, func(rows []T) error {
+			_, err := w.Write(rows)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return finish(w, clock)
+}

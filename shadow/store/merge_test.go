@@ -1,0 +1,318 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+// trickle commits n small parts with rows in all tables, every other one
+// without creations, and returns all executions and creations.
+func trickle(t testing.TB, w *Writer, from, n int) (rows []Execution, made []Creation) {
+	t.Helper()
+	for i := from; i < from+n; i++ {
+		p := sample(uint64(i), uint64(i), 20+i)
+		odd := &p.Executions[3]
+		odd.EndNs, odd.WallNs, odd.SelfWallNs, odd.SelfCPUNs = 0, units.NotMeasured, units.NotMeasured, units.NotMeasured
+		p.Executions[4].Class = 1<<32 - 1
+		if i%2 == 0 {
+			p.Creations = nil
+		}
+		at := int64(i)
+		p.Classes = []Class{{ID: uint32(i), Name: fmt.Sprint("c", i)}}
+		p.Threads = []Thread{{ID: uint32(i), Name: fmt.Sprint("t", i), Executions: &at}}
+		p.Pauses = []Pause{{StartNs: at, EndNs: at + 1}}
+		p.OSThreads = []OSThread{{OSID: int32(i)}}
+		id := SummaryID(uint64(i), 0)
+		p.Summaries = []Summary{{ID: id, Executions: 2}}
+		p.Measures = []Measure{{Summary: id, Metric: "cpu", Count: 2}}
+		p.Buckets = []Bucket{{Summary: id, Metric: "cpu", LowestNs: 5, HighestNs: 5, Count: 2}}
+		commit(t, w, p)
+		rows, made = append(rows, p.Executions...), append(made, p.Creations...)
+	}
+	return rows, made
+}
+
+func mergeAll(t testing.TB, w *Writer) {
+	t.Helper()
+	for again := true; again; {
+		var err error
+		if again, err = w.Merge(true); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func files(t testing.TB, dir, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range names {
+		names[i] = filepath.Base(names[i])
+	}
+	return names
+}
+
+// sameSession checks that the folder holds these rows, in this order, and that
+// the small tables and the clock hold one row each of the batches 1..n.
+func sameSession(t *testing.T, dir string, n int, rows []Execution, made []Creation) {
+	t.Helper()
+	gotRows, gotMade, bad := readAll(t, dir)
+	if !slices.Equal(gotRows, rows) || !slices.Equal(gotMade, made) || len(bad) != 0 {
+		t.Fatalf("%d executions of %d, %d creations of %d, or others than were written; damaged %v", len(gotRows), len(rows), len(gotMade), len(made), bad)
+	}
+	f, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var ids [6][]int
+	f.ReadClasses(func(x *Class) { ids[0] = append(ids[0], int(x.ID)) })
+	f.ReadThreads(func(x *Thread) { ids[1] = append(ids[1], int(*x.Executions)) })
+	f.ReadPauses(func(x *Pause) { ids[2] = append(ids[2], int(x.StartNs)) })
+	f.ReadOSThreads(func(x *OSThread) { ids[3] = append(ids[3], int(x.OSID)) })
+	f.ReadSummaries(func(x *WholeSummary) error {
+		if len(x.Measures) == 1 && len(x.Measures[0].Buckets) == 1 {
+			ids[4] = append(ids[4], int(x.ID/wire.MaxSummaries))
+		}
+		return nil
+	})
+	for _, k := range f.Clock() {
+		ids[5] = append(ids[5], int(k.Ticks/10))
+	}
+	want := make([]int, n)
+	for i := range want {
+		want[i] = i + 1
+	}
+	for i, got := range ids {
+		if !slices.Equal(got, want) {
+			t.Errorf("table %d: rows of the batches %v, want 1..%d", i, got, n)
+		}
+	}
+}
+
+func TestMergeKeepsEveryRow(t *testing.T) {
+	w := openWriter(t, t.TempDir())
+	rows, made := trickle(t, w, 1, 9)
+	before := w.Manifest
+	mergeAll(t, w)
+	sameSession(t, w.Dir(), 9, rows, made)
+	if got := files(t, w.Dir(), "*.parquet"); len(got) != int(numTables) {
+		t.Errorf("files after merging: %v", got)
+	}
+	more, moreMade := trickle(t, w, 10, 3) // and on it goes
+	mergeAll(t, w)
+	sameSession(t, w.Dir(), 12, append(rows, more...), append(made, moreMade...))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if w.Manifest.Stored.Executions != before.Stored.Executions+uint64(len(more))+6 {
+		t.Errorf("stored %+v, before %+v", w.Manifest.Stored, before.Stored)
+	}
+	again, err := OpenWriter(filepath.Dir(w.Dir()), "s", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(again.parts, w.parts) || again.Manifest.Stored != w.Manifest.Stored || len(again.Manifest.Notes) != 0 {
+		t.Errorf("another writer finds\n%+v\nwant\n%+v", again.parts, w.parts)
+	}
+}
+
+// A crash at any moment of a merge: the merged part is there or not, those that
+// it covers are deleted or not. Nothing is read twice, and the next writer
+// clears up.
+func TestCrashWhileMerging(t *testing.T) {
+	for _, name := range []string{"half a file", "before the old are deleted", "half of the old deleted"} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			w := openWriter(t, root)
+			rows, made := trickle(t, w, 1, 6)
+			old := map[string][]byte{}
+			for _, n := range files(t, w.Dir(), "*.parquet") {
+				old[n], _ = os.ReadFile(filepath.Join(w.Dir(), n))
+			}
+			mergeAll(t, w)
+			restore := func(n string) { os.WriteFile(filepath.Join(w.Dir(), n), old[n], 0o600) }
+			for i, n := range slices.Sorted(func(yield func(string) bool) {
+				for n := range old {
+					if !yield(n) {
+						return
+					}
+				}
+			}) {
+				if name != "half of the old deleted" || i%2 == 0 {
+					restore(n)
+				}
+			}
+			if name == "half a file" {
+				for _, n := range files(t, w.Dir(), "*-1-6.parquet") {
+					data, _ := os.ReadFile(filepath.Join(w.Dir(), n))
+					os.WriteFile(filepath.Join(w.Dir(), tmpPrefix+n), data[:len(data)/2], 0o600)
+					os.Remove(filepath.Join(w.Dir(), n))
+				}
+			}
+			sameSession(t, w.Dir(), 6, rows, made)
+			w = openWriter(t, root)
+			if w.Manifest.Stored.Executions != uint64(len(rows)+12) {
+				t.Errorf("stored %+v", w.Manifest.Stored)
+			}
+			mergeAll(t, w)
+			sameSession(t, w.Dir(), 6, rows, made)
+			if got := files(t, w.Dir(), "*.parquet"); len(got) != int(numTables) {
+				t.Errorf("files: %v", got)
+			}
+			if left := files(t, w.Dir(), ".tmp-*"); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// A batch that is missing may still come: it must not fall within the range of
+// a merged part, where no reader would look for it.
+func TestMergeLeavesRoomForLateBatches(t *testing.T) {
+	w := openWriter(t, t.TempDir())
+	rows, made := trickle(t, w, 1, 3)
+	more, moreMade := trickle(t, w, 5, 3)
+	mergeAll(t, w)
+	if got := files(t, w.Dir(), "executions-*.parquet"); !slices.Equal(got, []string{"executions-1-3.parquet", "executions-5-7.parquet"}) {
+		t.Errorf("merged into %v", got)
+	}
+	late, lateMade := trickle(t, w, 4, 1)
+	want, wantMade := slices.Concat(rows, late, more), slices.Concat(made, lateMade, moreMade)
+	sameSession(t, w.Dir(), 7, want, wantMade)
+	mergeAll(t, w)
+	sameSession(t, w.Dir(), 7, want, wantMade)
+	if got := files(t, w.Dir(), "executions-*.parquet"); !slices.Equal(got, []string{"executions-1-7.parquet"}) {
+		t.Errorf("merged into %v", got)
+	}
+}
+
+// Who reads a session while its parts are merged reads on undisturbed.
+func TestMergeWhileRead(t *testing.T) {
+	w := openWriter(t, t.TempDir())
+	rows, made := trickle(t, w, 1, 6)
+	f, err := OpenFolder(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	bad, err := f.ReadExecutions(func(c *ExecutionColumns) error {
+		if n == 0 {
+			mergeAll(t, w)
+		}
+		n += len(c.TaskID)
+		return nil
+	})
+	if n != len(rows) || len(bad) != 0 || err != nil {
+		t.Errorf("%d rows of %d, damaged %v, %v", n, len(rows), bad, err)
+	}
+	if got := files(t, w.Dir(), "executions-*.parquet"); len(got) != 7 {
+		t.Errorf("while the session was read, files were deleted: %v", got)
+	}
+	sameSession(t, w.Dir(), 6, rows, made)
+	f.Close()
+	mergeAll(t, w)
+	if got := files(t, w.Dir(), "executions-*.parquet"); len(got) != 1 {
+		t.Errorf("files that nobody reads are still there: %v", got)
+	}
+	sameSession(t, w.Dir(), 6, rows, made)
+}
+
+// A damaged part is not merged, so that what can be read of it stays as it is.
+func TestMergeOfDamagedParts(t *testing.T) {
+	w := openWriter(t, t.TempDir())
+	trickle(t, w, 1, 6)
+	path := filepath.Join(w.Dir(), "executions-4-4.parquet")
+	data, _ := os.ReadFile(path)
+	for i := 100; i < 140; i++ {
+		data[i] ^= 0x5a
+	}
+	os.WriteFile(path, data, 0o600)
+	before, _, _ := readAll(t, w.Dir())
+	if _, err := w.Merge(true); err == nil {
+		t.Fatal("damage was merged")
+	}
+	mergeAll(t, w) // the other tables
+	after, _, bad := readAll(t, w.Dir())
+	if !slices.Equal(before, after) || len(bad) != 1 {
+		t.Errorf("%d rows before, %d after; damaged %v", len(before), len(after), bad)
+	}
+	if left := files(t, w.Dir(), ".tmp-*"); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestRunsToMerge(t *testing.T) {
+	parts := func(rows ...int) (v inventory) {
+		for i, n := range rows {
+			v = append(v, partInfo{Range: Range{uint64(i + 1), uint64(i + 1)}, rows: n})
+		}
+		return v
+	}
+	many := func(n, rows int) []int { return slices.Repeat([]int{rows}, n) }
+	stay := parts(1, 1, 1, 1)
+	stay[1].stay = true
+	knots := parts(1, 1, 1)
+	knots[0].knots, knots[1].knots, knots[2].knots = maxKnots/2, maxKnots/2, 1
+	whole := Ranges{{1, 1000}}
+	for name, c := range map[string]struct {
+		parts    inventory
+		stored   Ranges
+		all      bool
+		from, to int
+	}{
+		"none":                  {nil, whole, true, 0, 0},
+		"one":                   {parts(1), whole, true, 0, 0},
+		"few, running":          {parts(many(mergeParts-1, 1)...), whole, false, 0, 0},
+		"enough, running":       {parts(many(mergeParts, 1)...), whole, false, 0, mergeParts},
+		"few, ended":            {parts(1, 1, 1), whole, true, 0, 3},
+		"behind a large one":    {parts(1, smallRows, 1, 1), whole, true, 2, 4},
+		"large ones":            {parts(smallRows, smallRows), whole, true, 0, 0},
+		"full, running":         {parts(many(12, smallRows-1)...), whole, false, 0, 8},
+		"a gap":                 {parts(1, 1, 1, 1), Ranges{{1, 1}, {3, 4}}, true, 2, 4},
+		"not in the manifest":   {parts(1, 1), nil, true, 0, 0},
+		"one that stays":        {stay, whole, true, 2, 4},
+		"a long clock":          {knots, whole, false, 0, 2},
+		"more than can be open": {parts(many(maxMerged+9, 1)...), whole, false, 0, maxMerged},
+	} {
+		if from, to := c.parts.run(c.stored, c.all); from != c.from || to != c.to {
+			t.Errorf("%s: %d to %d, want %d to %d", name, from, to, c.from, c.to)
+		}
+	}
+}
+
+func BenchmarkMerge(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		w := openWriter(b, b.TempDir())
+		var before int64
+		for i := range 16 {
+			commit(b, w, sample(uint64(i+1), uint64(i+1), 64<<10))
+		}
+		for _, n := range files(b, w.Dir(), "*.parquet") {
+			info, _ := os.Stat(filepath.Join(w.Dir(), n))
+			before += info.Size()
+		}
+		b.StartTimer()
+		mergeAll(b, w)
+		b.StopTimer()
+		var after int64
+		for _, n := range files(b, w.Dir(), "*.parquet") {
+			info, _ := os.Stat(filepath.Join(w.Dir(), n))
+			after += info.Size()
+		}
+		b.ReportMetric(float64(before)/(1<<20), "B/task-before")
+		b.ReportMetric(float64(after)/(1<<20), "B/task-after")
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.N)*(1<<20)/b.Elapsed().Seconds()/1e6, "Mtasks/s")
+}
