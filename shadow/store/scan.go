@@ -120,12 +120,12 @@ func (s *scanner[C]) part(worker int, c *C, path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var stop stopError
-	switch {
-	case bad == nil:
-	case errors.As(bad.Err, &stop):
+	if bad != nil && errors.As(bad.Err, &stop) {
 		s.err = errors.Join(s.err, stop.error)
 		s.next.Store(int64(len(s.folder.parts[s.table])))
-	default:
+		return false
+	}
+	if bad != nil {
 		s.bad = append(s.bad, bad)
 	}
 	s.folder.learn(path, s.want, bad)
