@@ -122,7 +122,7 @@ func (c *collector) abandon() {
 
 // clear removes what only a running shadow needs.
 func (c *collector) clear() error {
-	return errors.Join(os.RemoveAll(filepath.Join(c.root, busFolder)), os.RemoveAll(filepath.Join(c.root, share.HomeName)))
+	return errors.Join(os.RemoveAll(filepath.Join(c.root, busFolder)), share.Remove(c.root))
 }
 
 // running are the processes of sessions that have not ended.

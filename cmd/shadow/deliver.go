@@ -22,8 +22,9 @@ import (
 const sweepInterval = 2 * time.Second
 
 type deliverFlags struct {
-	nats, tokenFile, store string
-	wait                   time.Duration
+	joinFlags
+	store string
+	wait  time.Duration
 }
 
 func newDeliver(env Env) *cobra.Command {
@@ -52,8 +53,7 @@ A shadow serve does the same by itself for JVMs of its machine and user.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.store, "store", "", "folder of the sessions, as of shadow serve")
-	flags.StringVar(&f.nats, "nats", "", "bus of a running shadow")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token")
+	f.joinFlags.addTo(cmd)
 	flags.DurationVar(&f.wait, "wait", time.Minute, "how long to try while the bus refuses")
 	return cmd
 }
@@ -97,14 +97,7 @@ func leftFiles(paths []string) ([]string, error) {
 }
 
 func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error {
-	token := ""
-	if f.tokenFile != "" {
-		var err error
-		if token, err = readToken(f.tokenFile); err != nil {
-			return err
-		}
-	}
-	b, err := bus.Join(f.nats, token)
+	b, err := f.join(env, bus.JoinOptions{})
 	if err != nil {
 		return err
 	}
@@ -113,15 +106,15 @@ func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error 
 }
 
 func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) error {
-	if err := os.MkdirAll(f.store, 0o700); err != nil {
-		return fmt.Errorf("making the store: %w; choose another --store", err)
+	if err := ownStore(f.store); err != nil {
+		return err
 	}
 	unlock, err := lockStore(f.store)
 	if err != nil {
 		return fmt.Errorf("%w, or deliver to its bus with --nats", err)
 	}
 	defer unlock()
-	c, err := startCollector(ctx, f.store, serveLive{env})
+	c, err := startCollector(ctx, f.store, newServeLive(env))
 	if err != nil {
 		return err
 	}

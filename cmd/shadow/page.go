@@ -1,150 +1,164 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
-	"html/template"
 	"net"
-	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"time"
 
-	"stackagent/internal/units"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
+	"stackagent/shadow/web"
 )
 
-// Limits of the page's server.
-const (
-	pageTimeout  = 10 * time.Second
-	pageHeader   = 16 << 10
-	shutdownTime = 2 * time.Second
-)
+// pageFlags choose where the live page is and how it is protected.
+type pageFlags struct{ http, cert, key string }
 
-// page is the live page: the sessions with their counts.
-type page struct {
-	sessions   func() []ingest.Progress
-	store, bus string
-	token      string // "": none is asked for, and only loopback names are answered
-	now        func() time.Time
+func (f *pageFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.http, "http", defaultHTTP, "address of the live page; port 0: a free one")
+	flags.StringVar(&f.cert, "http-tls-cert", "", "PEM file with the page's certificate: the page is HTTPS")
+	flags.StringVar(&f.key, "http-tls-key", "", "PEM file with the certificate's key")
 }
 
-// serve answers on l until ctx ends.
-func (p page) serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: p.handler(), ReadTimeout: pageTimeout, WriteTimeout: pageTimeout, MaxHeaderBytes: pageHeader}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return fmt.Errorf("the live page: %w", err)
-	case <-ctx.Done():
-	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-	defer cancel()
-	if err := server.Shutdown(end); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("ending the live page: %w", err)
+func (f *pageFlags) check() error {
+	if (f.cert == "") != (f.key == "") {
+		return usagef("--http-tls-cert and --http-tls-key: give both or none")
 	}
 	return nil
 }
 
-func (p page) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", p.html)
-	mux.HandleFunc("GET /sessions.json", p.json)
-	return p.guard(mux)
+// livePage is the live page before it listens.
+type livePage struct {
+	options web.Options
+	scheme  string
 }
 
-// guard lets in who may see the page. Without a token the name asked for must
-// be a loopback one: otherwise a page elsewhere could have its own name point
-// here and read along (DNS rebinding).
-func (p page) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		if p.token != "" {
-			_, password, _ := r.BasicAuth()
-			if subtle.ConstantTimeCompare([]byte(password), []byte(p.token)) != 1 {
-				h.Set("WWW-Authenticate", `Basic realm="shadow"`)
-				http.Error(w, "the token of the bus is the password", http.StatusUnauthorized)
-				return
-			}
-		} else if !loopbackHost(r.Host) {
-			http.Error(w, "ask for this page as 127.0.0.1 or localhost", http.StatusForbidden)
-			return
+// page prepares the live page; token "" asks for none.
+func (f *pageFlags) page(env Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
+	p := livePage{scheme: "http", options: web.Options{
+		Sessions: in.Sessions, Healthy: func() error { return live.healthy(b, in) }, Report: reporter(env),
+		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
+	}}
+	if f.cert == "" {
+		if !loopbackAddress(f.http) {
+			env.note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
 		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func loopbackHost(host string) bool {
-	if _, _, err := net.SplitHostPort(host); err != nil {
-		host = net.JoinHostPort(host, "80")
+		return p, nil
 	}
-	return loopbackAddress(host)
+	config, err := web.Certificate(f.cert, f.key)
+	if err != nil {
+		return p, fmt.Errorf("--http-tls-cert %s: %w", f.cert, err)
+	}
+	p.options.TLS, p.scheme = config, "https"
+	return p, nil
 }
 
-// pageRow is a session on the page.
-type pageRow struct {
-	Session    string `json:"session"`
-	Program    string `json:"program"`
-	PID        int    `json:"pid"`
-	Executions uint64 `json:"executions"`
-	Creations  uint64 `json:"creations"`
-	Stored     uint64 `json:"stored"`
-	Lost       uint64 `json:"lost"`
-	State      string `json:"state"`
-	Folder     string `json:"folder"`
+func (f *pageFlags) listenPage() (net.Listener, error) {
+	l, err := net.Listen("tcp", f.http)
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w (is another shadow running?)", f.http, err)
+	}
+	return l, nil
 }
 
-func (p page) rows() []pageRow {
-	sessions := p.sessions()
-	rows := make([]pageRow, 0, len(sessions))
-	for i := len(sessions) - 1; i >= 0; i-- { // the newest first
-		s := sessions[i]
-		state := s.Ended
-		if state == store.EndedRunning {
-			state = "running, last heard of " + units.FormatNs(units.Ns(p.now().Sub(s.LastBatch))) + " ago"
+// noteLines notes what may hold words of strangers.
+func noteLines(env Env) func(string, ...any) {
+	return func(format string, args ...any) { env.note("%s", oneLine(fmt.Errorf(format, args...))) }
+}
+
+// reportPatience bounds the making of a report for the page.
+const reportPatience = time.Minute
+
+// reporter makes reports in a process of their own, which has the lower
+// priority and goes first when memory runs out: collecting comes before looking.
+func reporter(env Env) func(context.Context, string) error {
+	return func(ctx context.Context, dir string) error {
+		self, err := env.Executable()
+		if err != nil {
+			return fmt.Errorf("finding this program: %w", err)
 		}
-		rows = append(rows, pageRow{
-			Session: s.Session, Program: s.JVM.MainClass, PID: s.JVM.PID, Executions: s.Received.Executions,
-			Creations: s.Received.Creations, Stored: s.Stored.Sum(), Lost: s.Lost.Events, State: state, Folder: filepath.Join(p.store, s.Folder),
-		})
+		ctx, cancel := context.WithTimeout(ctx, reportPatience)
+		defer cancel()
+		var errs bytes.Buffer
+		cmd := exec.CommandContext(ctx, self, "report", "-o", filepath.Join(dir, web.ReportName), "--", dir)
+		cmd.Env = []string{"PATH=" + env.Getenv("PATH"), "TMPDIR=" + env.Getenv("TMPDIR"), "GOMAXPROCS=1"} // no secrets
+		cmd.Stderr = &errs
+		cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
+		if err := cmd.Start(); err != nil {
+			return fmt.Errorf("making a report: %w", err)
+		}
+		_ = unix.Setpriority(unix.PRIO_PROCESS, cmd.Process.Pid, 10)                                    // a matter of courtesy
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("1000"), 0o600) // likewise
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("making a report: %w: %.400s", errors.Join(err, ctx.Err()), errs.String())
+		}
+		return nil
 	}
-	return rows
 }
 
-func (p page) json(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = writeJSON(w, p.rows()) // the browser has gone; nothing to do
+// serveLive tells of trouble on stderr, and keeps what lasts.
+type serveLive struct {
+	env Env
+
+	mu       sync.Mutex
+	problems map[string]error // by session; of those that can not be stored now
 }
 
-func (p page) html(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = pageTemplate.Execute(w, map[string]any{"Rows": p.rows(), "Store": p.store, "Bus": p.bus})
+func newServeLive(env Env) *serveLive { return &serveLive{env: env, problems: map[string]error{}} }
+
+// Progress implements ingest.Live.
+func (s *serveLive) Progress(p ingest.Progress) {
+	if p.Ended != store.EndedRunning {
+		s.mu.Lock()
+		delete(s.problems, p.Session)
+		s.mu.Unlock()
+	}
 }
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"exact": func(n uint64) string { return units.FormatExact(int64(n)) }, "clean": clean,
-}).Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="2">
-<meta name="viewport" content="width=device-width"><title>shadow</title>
-<style>
-:root { color-scheme: light dark; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; }
-table { border-collapse: collapse; width: 100%; }
-th, td { padding: .35em .7em; text-align: left; border-bottom: 1px solid #8885; }
-.n { text-align: right; font-variant-numeric: tabular-nums; }
-td.name { overflow-wrap: anywhere; }
-p { opacity: .75; }
-</style></head><body>
-<h1>shadow</h1>
-{{if .Rows}}<table><thead><tr><th>session<th>program<th class="n">process<th class="n">executions<th class="n">creations<th class="n">lost<th>state</tr></thead><tbody>
-{{range .Rows}}<tr><td class="name" title="{{.Folder}}">{{clean .Session}}<td class="name">{{clean .Program}}<td class="n">{{.PID}}<td class="n">{{exact .Executions}}<td class="n">{{exact .Creations}}<td class="n">{{exact .Lost}}<td>{{.State}}</tr>
-{{end}}</tbody></table>{{else}}<p>No JVM has connected yet.</p>{{end}}
-<p>Bus {{.Bus}}. Sessions are stored in {{.Store}}; look at one with <code>shadow stats</code>.</p>
-</body></html>
-`))
+// Problem implements ingest.Live.
+func (s *serveLive) Problem(session string, err error) {
+	s.mu.Lock()
+	if err != nil {
+		s.problems[session] = err
+	} else {
+		delete(s.problems, session)
+	}
+	s.mu.Unlock()
+	noteProblem(s.env, session, err)
+}
+
+// healthy tells why nothing is stored: without the bus nothing comes, and a
+// disk that is full or gone stops all sessions. One session's own trouble does
+// not make the shadow ill.
+func (s *serveLive) healthy(b *bus.Bus, in *ingest.Ingest) error {
+	if !b.Conn().IsConnected() {
+		return errors.New("no connection to the bus")
+	}
+	running := 0
+	for _, p := range in.Sessions() {
+		if p.Ended == store.EndedRunning {
+			running++
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.problems) == 0 || len(s.problems) < running {
+		return nil
+	}
+	for session, err := range s.problems {
+		return fmt.Errorf("%s sessions, the first: %s: %w", strconv.Itoa(len(s.problems)), session, err)
+	}
+	return nil
+}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
+	"stackagent/shadow/web"
 )
 
 // safeBuffer can be read while the command writes.
@@ -94,7 +93,7 @@ func TestServe(t *testing.T) {
 	if err := send(busURL, string(token), "h", true); err != nil {
 		t.Fatal(err)
 	}
-	var rows []pageRow
+	var rows []web.Row
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err := json.Unmarshal([]byte(get(t, pageURL+"sessions.json")), &rows); err != nil {
 			t.Fatal(err)
@@ -125,42 +124,5 @@ func TestServe(t *testing.T) {
 	stop()
 	if again, err := os.ReadFile(filepath.Join(dir, tokenName)); err != nil || string(again) != string(token) {
 		t.Errorf("token changed: %v", err)
-	}
-}
-
-func TestPageGuards(t *testing.T) {
-	hostile := ingest.Progress{Session: "s", JVM: store.JVM{MainClass: "<script>alert(1)</script>\x1b"}, LastBatch: time.Unix(1, 0)}
-	p := page{sessions: func() []ingest.Progress { return []ingest.Progress{hostile} }, now: func() time.Time { return time.Unix(3, 0) }}
-	ask := func(p page, host, user, password string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest("GET", "http://"+host+"/", nil)
-		if password != "" {
-			r.SetBasicAuth(user, password)
-		}
-		w := httptest.NewRecorder()
-		p.handler().ServeHTTP(w, r)
-		return w
-	}
-	open := ask(p, "127.0.0.1:7077", "", "")
-	if open.Code != 200 || strings.Contains(open.Body.String(), "<script>") || strings.ContainsRune(open.Body.String(), '\x1b') {
-		t.Errorf("hostile names: %d %s", open.Code, open.Body)
-	}
-	if !strings.Contains(open.Body.String(), "last heard of 2.00 s ago") || !strings.Contains(open.Header().Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Errorf("%v %s", open.Header(), open.Body)
-	}
-	for _, host := range []string{"localhost:1", "[::1]:7077", "localhost"} {
-		if w := ask(p, host, "", ""); w.Code != 200 {
-			t.Errorf("%s: %d", host, w.Code)
-		}
-	}
-	for _, host := range []string{"evil.example", "evil.example:7077", "10.0.0.1"} {
-		if w := ask(p, host, "", ""); w.Code != http.StatusForbidden {
-			t.Errorf("without a token %s is answered: %d", host, w.Code)
-		}
-	}
-	p.token = "0123456789abcdef"
-	for password, want := range map[string]int{"": 401, "wrong": 401, p.token: 200} {
-		if w := ask(p, "box.example", "any", password); w.Code != want {
-			t.Errorf("password %q: %d, want %d", password, w.Code, want)
-		}
 	}
 }

@@ -44,10 +44,15 @@ func (w *watcher) Progress(p ingest.Progress) {
 
 // Problem implements ingest.Live.
 func (w *watcher) Problem(session string, err error) {
+	noteProblem(w.env, session, err)
+}
+
+// noteProblem says that storing a session stopped, or with nil that it goes on.
+func noteProblem(env Env, session string, err error) {
 	if err != nil {
-		w.env.note("session %s: %s", clean(session), oneLine(err))
+		env.note("session %s: %s", clean(session), oneLine(err))
 	} else {
-		w.env.note("session %s: storing works again", clean(session))
+		env.note("session %s: storing works again", clean(session))
 	}
 }
 

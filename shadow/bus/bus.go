@@ -8,9 +8,6 @@
 package bus
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +19,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/busauth"
 )
 
 // Names on the bus; agents publish to wire.Subject(session).
@@ -42,9 +41,9 @@ const (
 	startTimeout    = 10 * time.Second
 )
 
-// ErrUnprotected is returned when a server would listen beyond loopback
-// without a token that its owner chose.
-var ErrUnprotected = errors.New("bus: refusing to listen beyond loopback without authentication; give a token")
+// ErrUnprotected is returned when a server would listen beyond loopback, or one there is to be joined, without
+// authentication that its owner chose.
+var ErrUnprotected = errors.New("bus: refusing to go beyond loopback without authentication; give a token, users, or client certificates")
 
 // Options of Start.
 type Options struct {
@@ -52,7 +51,11 @@ type Options struct {
 	StoreDir string // where JetStream keeps its files; created with mode 0700
 	Token    string // "": a random one on loopback
 	NoAuth   bool   // no token at all; only on loopback
-	MaxBytes int64  // bound of the stream, bytes; 0: DefaultMaxBytes, or half of the free disk if that is less
+	// Users is a file in the syntax of NATS with the users and NKEYs that may connect, in place of a token:
+	// authorization { users = [...] }.
+	Users    string
+	TLS      TLS
+	MaxBytes int64 // bound of the stream, bytes; 0: DefaultMaxBytes, or half of the free disk if that is less
 	MaxAge   time.Duration
 	// SyncAlways makes the server fsync every message before it answers the
 	// agent. Slower; only needed to survive a crash of the machine itself.
@@ -62,11 +65,12 @@ type Options struct {
 
 // Bus is a running server, or a connection to one.
 type Bus struct {
-	srv   *server.Server // nil when joined
-	conn  *nats.Conn
-	js    jetstream.JetStream
-	url   string
-	token string
+	srv     *server.Server // nil when joined
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	url     string
+	token   string
+	warning string // see Warning
 
 	revived chan struct{} // see Revived
 	quit    chan struct{} // ends the keeper; nil when joined
@@ -82,7 +86,7 @@ func Start(o Options) (*Bus, error) {
 	if o.StoreDir == "" {
 		return nil, errors.New("bus: no folder for the stream (Options.StoreDir)")
 	}
-	token, err := chooseToken(o, host)
+	access, err := chooseAccess(o, host)
 	if err != nil {
 		return nil, err
 	}
@@ -93,17 +97,20 @@ func Start(o Options) (*Bus, error) {
 		o.MaxBytes = min(DefaultMaxBytes, max(free/2, leastMaxBytes)) // the other half is for the sessions
 	}
 	log := &serverLog{log: o.Logger}
-	srv, err := startServer(o, host, port, token, log)
+	srv, err := startServer(o, host, port, access, log)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bus{srv: srv, token: token, url: srv.ClientURL(), revived: make(chan struct{}, 1)}
-	b.conn, err = nats.Connect(b.url, nats.InProcessServer(srv), nats.Token(token), nats.Name("shadow"))
+	b := &Bus{srv: srv, token: access.token, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
+	if !busauth.Loopback(host) && access.tls == nil {
+		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
+	}
+	b.conn, err = nats.Connect("nats://"+DefaultListen, append(access.own(), nats.InProcessServer(srv), nats.Name("shadow"))...) // the URL counts for nothing
 	if err != nil {
 		b.Close()
 		return nil, fmt.Errorf("bus: connecting to the embedded server: %w", err)
 	}
-	if err := b.prepareStream(o); err != nil {
+	if err := b.prepareStream(streamOptions{MaxBytes: maxBytes(o), MaxAge: o.MaxAge, Update: true}); err != nil {
 		b.Close()
 		return nil, err
 	}
@@ -112,7 +119,7 @@ func Start(o Options) (*Bus, error) {
 	return b, nil
 }
 
-func startServer(o Options, host string, port int, token string, log *serverLog) (*server.Server, error) {
+func startServer(o Options, host string, port int, access access, log *serverLog) (*server.Server, error) {
 	if port > 0 { // the server only logs a port in use; ask first for a clear error
 		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if err != nil {
@@ -120,11 +127,13 @@ func startServer(o Options, host string, port int, token string, log *serverLog)
 		}
 		l.Close()
 	}
-	srv, err := server.NewServer(&server.Options{
-		ServerName: "shadow", Host: host, Port: port, Authorization: token,
+	options := &server.Options{
+		ServerName: "shadow", Host: host, Port: port,
 		JetStream: true, StoreDir: o.StoreDir, JetStreamMaxStore: o.storeBytes(), JetStreamMaxMemory: streamMemory,
 		SyncInterval: syncInterval, SyncAlways: o.SyncAlways, NoSigs: true, DisableShortFirstPing: true,
-	})
+	}
+	access.apply(options)
+	srv, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("bus: embedded server: %w", err)
 	}
@@ -141,54 +150,6 @@ func startServer(o Options, host string, port int, token string, log *serverLog)
 	return srv, nil
 }
 
-// Join connects to a server that already runs; auth is its token, or "" when
-// the URL carries the credentials or none are needed. The stream is created
-// when it is not there; one that is there is left as its owner made it.
-func Join(url, auth string) (*Bus, error) {
-	opts := []nats.Option{nats.Name("shadow"), nats.MaxReconnects(-1)}
-	if auth != "" {
-		opts = append(opts, nats.Token(auth))
-	}
-	conn, err := nats.Connect(url, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("bus: cannot join the server (is it up, is the token right?): %w", err)
-	}
-	b := &Bus{conn: conn, url: conn.ConnectedUrlRedacted(), token: auth}
-	if err := b.prepareStream(Options{}); err != nil {
-		b.Close()
-		return nil, err
-	}
-	return b, nil
-}
-
-func (b *Bus) prepareStream(o Options) error {
-	js, err := jetstream.New(b.conn)
-	if err != nil {
-		return fmt.Errorf("bus: JetStream: %w", err)
-	}
-	b.js = js
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	if b.srv == nil {
-		if _, err := js.Stream(ctx, Stream); err == nil {
-			return nil
-		}
-	}
-	maxAge := o.MaxAge
-	if maxAge == 0 {
-		maxAge = DefaultMaxAge
-	}
-	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: Stream, Subjects: []string{Subjects},
-		Storage: jetstream.FileStorage, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
-		MaxBytes: maxBytes(o), MaxAge: maxAge, Duplicates: min(duplicateWindow, maxAge),
-	})
-	if err != nil {
-		return fmt.Errorf("bus: stream %s (does the server have JetStream?): %w", Stream, err)
-	}
-	return nil
-}
-
 // Conn is the shadow's own connection.
 func (b *Bus) Conn() *nats.Conn { return b.conn }
 
@@ -198,7 +159,10 @@ func (b *Bus) JetStream() jetstream.JetStream { return b.js }
 // ClientURL is where agents connect; it does not hold the token.
 func (b *Bus) ClientURL() string { return b.url }
 
-// Token is the secret that agents present, "" when none is needed.
+// Warning is what the owner of the bus should know of its protection; "" if there is nothing.
+func (b *Bus) Warning() string { return b.warning }
+
+// Token is the secret that agents present, "" when none is needed or there are users.
 func (b *Bus) Token() string { return b.token }
 
 // Close ends the connection and, when it is ours, the server.
@@ -249,28 +213,4 @@ func listenAddress(s string) (host string, port int, err error) {
 		host = "0.0.0.0" // ":4222" means every interface, here as everywhere
 	}
 	return host, port, nil
-}
-
-func chooseToken(o Options, host string) (string, error) {
-	switch {
-	case o.Token != "":
-		return o.Token, nil
-	case !loopback(host):
-		return "", fmt.Errorf("%w (listen address %s)", ErrUnprotected, host)
-	case o.NoAuth:
-		return "", nil
-	}
-	var b [24]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return "", fmt.Errorf("bus: random token: %w", err)
-	}
-	return hex.EncodeToString(b[:]), nil
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

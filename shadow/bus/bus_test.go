@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/busauth"
 	"stackagent/internal/wire"
 )
 
@@ -145,7 +146,7 @@ func TestFullStreamRefuses(t *testing.T) {
 
 func TestJoin(t *testing.T) {
 	b := start(t, Options{Listen: "127.0.0.1:0"})
-	j, err := Join(b.ClientURL(), b.Token())
+	j, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Token: b.Token()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestJoin(t *testing.T) {
 	if _, err := j.JetStream().Stream(t.Context(), Stream); err != nil {
 		t.Error(err)
 	}
-	if _, err := Join(b.ClientURL(), "wrong"); err == nil {
+	if _, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Token: "wrong"}}); err == nil {
 		t.Error("joined with a wrong token")
 	}
 }

@@ -162,3 +162,26 @@ func flock(f *os.File, how int) error {
 		}
 	}
 }
+
+// Remove takes the shadows' folder out of a store, unless a shadow uses it.
+func Remove(root string) error {
+	dir := filepath.Join(root, HomeName)
+	slots, err := filepath.Glob(filepath.Join(dir, slotPrefix+"*"))
+	if err != nil {
+		return fmt.Errorf("share: %w", err)
+	}
+	for _, path := range slots {
+		unlock, err := lockFile(path, false)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("share: removing the shadows' folder: %w", err)
+	}
+	return nil
+}

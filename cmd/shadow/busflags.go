@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/internal/busauth"
+	"stackagent/shadow/bus"
+)
+
+// passwordVariable holds the password of --user where --password-file is not given.
+const passwordVariable = "STACKAGENT_BUS_PASSWORD"
+
+// joinFlags say which server to join, and how the shadow shows who it is.
+type joinFlags struct {
+	nats, tokenFile, user, passwordFile, creds, nkey string
+	tlsCA, tlsCert, tlsKey                           string
+}
+
+func (f *joinFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.nats, "nats", "", "join this NATS server, or the servers of a cluster joined with ','")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token (also $"+tokenVariable+")")
+	flags.StringVar(&f.user, "user", "", "user of the NATS server, with --password-file or $"+passwordVariable)
+	flags.StringVar(&f.passwordFile, "password-file", "", "file with the user's password")
+	flags.StringVar(&f.creds, "creds", "", "NATS credentials file (JWT)")
+	flags.StringVar(&f.nkey, "nkey", "", "file with the seed of an NKEY")
+	flags.StringVar(&f.tlsCA, "tls-ca", "", "PEM file of the authorities that the other side's certificate is checked against")
+	flags.StringVar(&f.tlsCert, "tls-cert", "", "PEM file with our certificate")
+	flags.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the certificate's key")
+}
+
+// personal tells whether the shadow shows who it is by more than a token.
+func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
+
+// auth reads what is in files and in the environment.
+func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
+	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey}
+	var err error
+	switch {
+	case f.tokenFile != "":
+		a.Token, err = readToken(f.tokenFile)
+	case f.user != "" && f.passwordFile != "":
+		if a.Password, err = busauth.ReadSecret(f.passwordFile); err != nil {
+			err = fmt.Errorf("--password-file: %w", err)
+		}
+	case f.user != "":
+		a.Password = env.Getenv(passwordVariable)
+	case !f.personal():
+		if s, bad := busauth.ParseServers(f.nats); bad != nil || !s.Secret {
+			a.Token = env.Getenv(tokenVariable)
+		}
+	}
+	return a, err
+}
+
+// join connects to the server.
+func (f *joinFlags) join(env Env, o bus.JoinOptions) (*bus.Bus, error) {
+	var err error
+	if o.Auth, err = f.auth(env); err != nil {
+		return nil, err
+	}
+	if s, err := busauth.ParseServers(f.nats); err == nil && s.Secret {
+		env.note("the secret in --nats can be read by every user of this machine; give it by a file")
+	}
+	o.URL = f.nats
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return bus.Join(o)
+}
+
+// hostFlags are those of the shadow's own bus, and of the stream.
+type hostFlags struct {
+	listen, users string
+	replicas      int
+	size          int64 // MiB
+	age           time.Duration
+}
+
+func (f *hostFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", bus.DefaultListen, "address of the bus; port 0: a free one")
+	flags.StringVar(&f.users, "users", "", "file with the users and NKEYs of the bus, in the syntax of a NATS server (default: a token)")
+	flags.IntVar(&f.replicas, "replicas", 0, "servers of the cluster that keep each batch until it is stored (default 3 where there are as many)")
+	flags.Int64Var(&f.size, "bus-size", 0, "MiB of batches that wait to be stored; a full bus refuses more (default 8192, less on a small disk)")
+	flags.DurationVar(&f.age, "bus-age", 0, "how long a batch waits to be stored before it is dropped (default 168h)")
+}
+
+func (f *hostFlags) check(joins bool) error {
+	switch {
+	case f.replicas < 0 || f.replicas > 5:
+		return usagef("--replicas %d: want 1 to 5", f.replicas)
+	case f.replicas > 1 && !joins:
+		return usagef("--replicas %d: the bus of the shadow is one server; run a cluster and join it with --nats", f.replicas)
+	case f.size < 0 || f.size > 1<<30:
+		return usagef("--bus-size %d: want MiB, 1 to %d", f.size, 1<<30)
+	case f.age < 0:
+		return usagef("--bus-age %v: want a time above 0", f.age)
+	case f.users != "" && joins:
+		return usagef("--users is of the shadow's own bus; that of --nats has its own")
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/busauth"
+	"stackagent/shadow/bus"
+)
+
+const (
+	tokenName = "token"
+	lockName  = ".lock"
+)
+
+// busKeys are the secrets of a bus and of the page, and what a JVM gives to get in.
+type busKeys struct {
+	page string // the page's password; "": none
+	hint string // options of the agent
+}
+
+// openBus starts the bus in the store, or joins that of --nats. unlock closes it, too.
+func (f serveFlags) openBus(env Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
+	if f.pageTokenFile != "" {
+		if keys.page, err = readToken(f.pageTokenFile); err != nil {
+			return nil, keys, nil, err
+		}
+	}
+	if f.nats != "" {
+		b, err = f.join(env, bus.JoinOptions{Replicas: f.replicas, MaxBytes: f.size << 20, MaxAge: f.age})
+		if err != nil {
+			return nil, keys, nil, err
+		}
+		if keys.page == "" {
+			keys.page = b.Token()
+		}
+		return b, keys, b.Close, f.protectPage(keys, b.Close)
+	}
+	release, err := lockStore(f.store)
+	if err != nil {
+		return nil, keys, nil, err
+	}
+	if b, err = f.hostBus(env, &keys); err != nil {
+		release()
+		return nil, keys, nil, err
+	}
+	end := func() { b.Close(); release() }
+	return b, keys, end, f.protectPage(keys, end)
+}
+
+// protectPage refuses a page beyond loopback that asks for no password.
+func (f serveFlags) protectPage(keys busKeys, undo func()) error {
+	if keys.page != "" || loopbackAddress(f.http) {
+		return nil
+	}
+	undo()
+	return fmt.Errorf("--http %s is beyond loopback and there is no token: give one with --page-token-file", f.http)
+}
+
+// hostBus starts the bus in the store.
+func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
+	o := bus.Options{
+		Listen: f.hostFlags.listen, StoreDir: filepath.Join(f.store, busFolder), MaxBytes: f.size << 20, MaxAge: f.age,
+		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: slog.New(slog.DiscardHandler),
+	}
+	switch {
+	case f.users != "" && f.tokenFile != "":
+		return nil, usagef("--users and --token-file exclude each other")
+	case f.users != "":
+		o.Users, keys.hint = f.users, "user=NAME,passwordfile=FILE"
+	default:
+		token, chosen, err := f.token(env)
+		if err != nil {
+			return nil, err
+		}
+		if !chosen && !loopbackAddress(f.hostFlags.listen) {
+			if f.tlsCA == "" {
+				return nil, fmt.Errorf("--listen %s is beyond loopback and there is no token: give one with --token-file, or --users", f.hostFlags.listen)
+			}
+			token = "" // the certificates of the clients say who they are
+		}
+		if chosen && keys.page == "" {
+			keys.page = token
+		}
+		o.Token = token
+		if token != "" && env.Getenv(tokenVariable) == "" {
+			keys.hint = "tokenfile=" + f.tokenPath()
+		}
+	}
+	if f.tlsCert != "" {
+		keys.hint += ",tlsca=FILE"
+	}
+	if f.tlsCA != "" {
+		keys.hint += ",tlscert=FILE,tlskey=FILE"
+	}
+	keys.hint = strings.TrimPrefix(keys.hint, ",")
+	return bus.Start(o)
+}
+
+func (f serveFlags) tokenPath() string {
+	path := f.tokenFile
+	if path == "" {
+		path = filepath.Join(f.store, tokenName)
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// token is the bus's secret: one that the user chose, or one that is made once
+// and kept in the store.
+func (f serveFlags) token(env Env) (token string, chosen bool, err error) {
+	if f.tokenFile != "" {
+		token, err := readToken(f.tokenFile)
+		return token, true, err
+	}
+	if token := env.Getenv(tokenVariable); token != "" {
+		return token, true, nil
+	}
+	path := filepath.Join(f.store, tokenName)
+	token, err = readToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, false, err
+	}
+	var b [24]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", false, fmt.Errorf("making a token: %w", err)
+	}
+	token = hex.EncodeToString(b[:])
+	if err := os.WriteFile(path, []byte(token), 0o600); err != nil {
+		return "", false, fmt.Errorf("writing the bus's token: %w", err)
+	}
+	return token, false, nil
+}
+
+// leastToken is the length below which a token is refused: it could be guessed.
+const leastToken = 16
+
+func readToken(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the bus's token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if len(token) < leastToken || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("%s holds no token: one word of at least %d characters is wanted", path, leastToken)
+	}
+	return token, nil
+}
+
+// lockStore keeps a second shadow out of the store.
+func lockStore(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the store: %w; choose another --store", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s is in use by another shadow: %w; choose another --store", dir, err)
+	}
+	return func() { f.Close() }, nil
+}
+
+func loopbackAddress(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && busauth.Loopback(host)
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ownStore makes the folder of the sessions, or takes one that is there if
+// nobody else can put names into it: a link laid there in advance would lead
+// what is stored elsewhere.
+func ownStore(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the store: %w; choose another --store", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return fmt.Errorf("looking at the store %s: %w", dir, err)
+	}
+	switch owner := int(st.Uid); {
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return fmt.Errorf("the store %s is not a folder; choose another --store", dir)
+	case owner != os.Geteuid() && owner != 0:
+		return fmt.Errorf("the store %s belongs to user %d, who could change what is stored; choose another --store", dir, owner)
+	case st.Mode&unix.S_IWOTH != 0:
+		return fmt.Errorf("everybody may write to the store %s; choose a folder below it, which is then made with mode 0700, or take the permission away (chmod o-w)", dir)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package bus
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"stackagent/internal/busauth"
+)
+
+// JoinOptions of Join.
+type JoinOptions struct {
+	URL  string // of servers of one cluster, joined with ','
+	Auth busauth.Auth
+
+	Replicas int           // copies that a cluster keeps of a batch; 0: 3 if it can
+	MaxBytes int64         // bound of the stream; 0: as it is, or DefaultMaxBytes
+	MaxAge   time.Duration // of a batch; 0: as it is, or DefaultMaxAge
+	Logger   *slog.Logger  // nil: slog.Default()
+}
+
+// Join connects to a server, or a cluster, that already runs. The stream is
+// created when it is not there; one that is there is left as its owner made it,
+// but for what the options ask for.
+func Join(o JoinOptions) (*Bus, error) {
+	servers, err := busauth.ParseServers(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("bus: %w", err)
+	}
+	auth, err := o.Auth.Options()
+	if err != nil {
+		return nil, fmt.Errorf("bus: %w", err)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	options := nats.GetDefaultOptions()
+	for _, set := range append(auth, o.connection()...) {
+		if err := set(&options); err != nil {
+			return nil, fmt.Errorf("bus: %w", err)
+		}
+	}
+	options.Servers = servers.URLs
+	conn, err := options.Connect()
+	if err != nil {
+		return nil, fmt.Errorf("bus: cannot join the server at %s (is it up, is the authentication right?): %w", servers.Shown, err)
+	}
+	b := &Bus{conn: conn, url: servers.Shown, token: o.Auth.Token}
+	if err := b.protected(servers, o.Auth); err != nil {
+		b.Close()
+		return nil, err
+	}
+	if err := b.prepareStream(streamOptions{MaxBytes: o.MaxBytes, MaxAge: o.MaxAge, Replicas: o.Replicas}); err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (o JoinOptions) connection() []nats.Option {
+	return []nats.Option{
+		nats.Name("shadow"), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
+		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), nats.ReconnectWait(250 * time.Millisecond), nats.Timeout(3 * time.Second),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				o.Logger.Warn("bus: the connection is gone; trying again", "error", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Logger.Debug("bus", "error", err) }),
+	}
+}
+
+// protected refuses a server beyond loopback that lets everybody in.
+func (b *Bus) protected(servers busauth.Servers, a busauth.Auth) error {
+	if !servers.Beyond {
+		return nil
+	}
+	_, err := b.conn.TLSConnectionState()
+	encrypted := err == nil
+	if !b.conn.AuthRequired() && !(encrypted && a.TLSCert != "") {
+		return fmt.Errorf("%w (the server at %s asks for none)", ErrUnprotected, servers.Shown)
+	}
+	if !encrypted {
+		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ErrForeignStream is returned when a server has a stream of our name that is
+// not made as ours is.
+var ErrForeignStream = errors.New("the stream is not made as shadows need it")
+
+// defaultReplicas is how many servers of a cluster keep each batch.
+const defaultReplicas = 3
+
+// streamOptions are what a stream is made with.
+type streamOptions struct {
+	MaxBytes int64         // 0: DefaultMaxBytes
+	MaxAge   time.Duration // 0: DefaultMaxAge
+	Replicas int           // 0: defaultReplicas in a cluster if it has as many servers, else 1
+	Update   bool          // change a stream that is there
+}
+
+// prepareStream makes the stream, or looks whether the one that is there will do.
+func (b *Bus) prepareStream(o streamOptions) error {
+	js, err := jetstream.New(b.conn)
+	if err != nil {
+		return fmt.Errorf("bus: JetStream: %w", err)
+	}
+	b.js = js
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	there, err := js.Stream(ctx, Stream)
+	switch {
+	case err == nil && !o.Update:
+		return b.suits(ctx, there.CachedInfo().Config, o)
+	case err != nil && !errors.Is(err, jetstream.ErrStreamNotFound):
+		return fmt.Errorf("bus: stream %s (does the server have JetStream, and may this user use it?): %w", Stream, err)
+	}
+	replicas := o.Replicas
+	if replicas == 0 && b.srv == nil && b.conn.ConnectedClusterName() != "" {
+		replicas = defaultReplicas
+	}
+	_, err = js.CreateOrUpdateStream(ctx, o.config(max(replicas, 1)))
+	if err != nil && o.Replicas == 0 && replicas > 1 { // a cluster of fewer servers
+		b.warning = fmt.Sprintf("the cluster does not keep %d copies of the stream (%v): one is kept; --replicas says how many there must be", replicas, err)
+		_, err = js.CreateOrUpdateStream(ctx, o.config(1))
+	}
+	if err != nil {
+		return fmt.Errorf("bus: stream %s (does the server have JetStream, and %d servers?): %w", Stream, max(replicas, 1), err)
+	}
+	return nil
+}
+
+// config is that of the stream: a batch leaves it when it is acknowledged, and
+// a full one refuses.
+func (o streamOptions) config(replicas int) jetstream.StreamConfig {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.MaxAge <= 0 {
+		o.MaxAge = DefaultMaxAge
+	}
+	return jetstream.StreamConfig{
+		Name: Stream, Subjects: []string{Subjects}, Description: "batches of stackagent that are not stored yet",
+		Storage: jetstream.FileStorage, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
+		MaxBytes: o.MaxBytes, MaxAge: o.MaxAge, Duplicates: min(duplicateWindow, o.MaxAge), Replicas: replicas,
+	}
+}
+
+// suits tells whether a stream that its owner made will do; it is left as it is,
+// but for the number of copies and the bounds when they are asked for.
+func (b *Bus) suits(ctx context.Context, c jetstream.StreamConfig, o streamOptions) error {
+	switch {
+	case c.Retention != jetstream.WorkQueuePolicy || c.Discard != jetstream.DiscardNew || !slices.Equal(c.Subjects, []string{Subjects}):
+		return fmt.Errorf("bus: stream %s: %w: it wants retention workqueue, discard new, and the subject %s alone; remove it and let the shadow make it",
+			Stream, ErrForeignStream, Subjects)
+	case o.Replicas == 0 && o.MaxBytes == 0 && o.MaxAge == 0:
+		return nil
+	}
+	if o.Replicas > 0 {
+		c.Replicas = o.Replicas
+	}
+	if o.MaxBytes > 0 {
+		c.MaxBytes = o.MaxBytes
+	}
+	if o.MaxAge > 0 {
+		c.MaxAge = o.MaxAge
+		c.Duplicates = min(c.Duplicates, o.MaxAge)
+	}
+	if _, err := b.js.UpdateStream(ctx, c); err != nil {
+		return fmt.Errorf("bus: changing the stream %s to what is asked for (%d copies, %d bytes, %v): %w", Stream, c.Replicas, c.MaxBytes, c.MaxAge, err)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package web
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// guard lets in who may see the page. Without a token the name asked for must
+// be a loopback one: otherwise a page elsewhere could have its own name point
+// here and read along (DNS rebinding).
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case foreign(r):
+			plain(w, http.StatusForbidden, "another site's page asks for this one")
+		case s.o.Token == "" && !loopbackHost(r.Host):
+			plain(w, http.StatusForbidden, "ask for this page as 127.0.0.1 or localhost")
+		case s.o.Token != "" && !s.admit(w, r):
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// foreign tells whether the page of another site fetches this one behind its
+// user's back. To follow a link from there is allowed: nothing is changed by it.
+func foreign(r *http.Request) bool {
+	return r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate"
+}
+
+// admit checks the password, at most so often for one address.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
+	from := r.RemoteAddr
+	if wait := s.failures.wait(from); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		plain(w, http.StatusTooManyRequests, "too many wrong passwords from this address")
+		return false
+	}
+	_, password, given := r.BasicAuth()
+	// Sums have one length, so that the time tells nothing of the token's.
+	got, want := sha256.Sum256([]byte(password)), sha256.Sum256([]byte(s.o.Token))
+	if given && subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
+		return true
+	}
+	if given { // a browser asks first without one
+		if s.failures.failed(from) && s.told.AllowN(s.o.Now(), 1) {
+			s.o.Note("the live page refuses %s: too many wrong passwords", source(from))
+		}
+	}
+	w.Header().Set("WWW-Authenticate", `Basic realm="shadow", charset="UTF-8"`)
+	plain(w, http.StatusUnauthorized, "the token of the bus is the password")
+	return false
+}
+
+func loopbackHost(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	} else if len(host) > 1 && host[0] == '[' && host[len(host)-1] == ']' {
+		host = host[1 : len(host)-1]
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// Wrong passwords that one address may send: a burst, then one in a while.
+const (
+	failureBurst    = 10
+	failureInterval = 10 * time.Second
+	maxSources      = 4096 // remembered at once
+	// The log is told so often that an address is refused.
+	toldBurst    = 10
+	toldInterval = time.Minute
+)
+
+// failures counts wrong passwords by where they come from.
+type failures struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	sources map[string]*rate.Limiter
+}
+
+func newFailures(now func() time.Time) *failures {
+	return &failures{now: now, sources: map[string]*rate.Limiter{}}
+}
+
+// source is the address of a connection without the port; of IPv6 the
+// network, as whoever has one address there has them all.
+func source(remote string) string {
+	ap, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return "?"
+	}
+	ip := ap.Addr().Unmap().WithZone("")
+	if ip.Is6() {
+		p, _ := ip.Prefix(64) // an IPv6 address has 128 bits
+		return p.String()
+	}
+	return ip.String()
+}
+
+// wait is how long an address has to wait before its next password is looked at.
+func (f *failures) wait(remote string) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := f.sources[source(remote)]
+	if l == nil {
+		return 0
+	}
+	left := l.TokensAt(f.now())
+	if left >= 1 {
+		return 0
+	}
+	return time.Duration((1 - left) * float64(failureInterval))
+}
+
+// failed counts a wrong password and tells whether it used up the burst.
+func (f *failures) failed(remote string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, from := f.now(), source(remote)
+	l := f.sources[from]
+	if l == nil {
+		f.makeRoom(now)
+		l = rate.NewLimiter(rate.Every(failureInterval), failureBurst)
+		f.sources[from] = l
+	}
+	l.AllowN(now, 1)
+	return l.TokensAt(now) < 1
+}
+
+// makeRoom forgets addresses that have waited long enough and, if these are
+// few, some others: so many at once that the search is rarely needed.
+func (f *failures) makeRoom(now time.Time) {
+	if len(f.sources) < maxSources {
+		return
+	}
+	for from, l := range f.sources {
+		if l.TokensAt(now) >= failureBurst {
+			delete(f.sources, from)
+		}
+	}
+	for from := range f.sources {
+		if len(f.sources) < maxSources-maxSources/8 {
+			return
+		}
+		delete(f.sources, from)
+	}
+}
