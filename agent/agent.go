@@ -28,6 +28,8 @@ const (
 	patience       = 800 * time.Millisecond // below blockFor: the collector drops before threads do
 	bufferBytes    = 64 << 20               // batches that wait for the bus
 	memoryLimit    = 256 << 20              // soft limit of the Go heap
+	gcPercent      = 50
+	startFor       = 2 * time.Second        // what the JVM may need to start
 	exitWait       = 10 * time.Second       // for the bus to take the last batches
 	exitWaitAway   = 200 * time.Millisecond // the same when the bus is away
 	noticeAfter    = 300 * time.Millisecond // of an outage
@@ -89,8 +91,9 @@ func (a *Agent) load(opts options.Options, text string) error {
 	now := time.Now()
 	a.options.Session = opts.SessionName(host, os.Getpid(), now)
 	a.process = processName(os.Getpid(), now, rand.Uint32())
-	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(memoryLimit)
+	debug.SetGCPercent(-1) // the heap is small as yet: no collection competes with the JVM's start
+	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	if opts.Detail == options.DetailSummary {
 		jvmti.Say("detail=summary is not offered by this version: every task is recorded")
 	}

@@ -20,26 +20,43 @@ enum { GO_OK = 0, GO_UNPROFILED = 1, GO_REFUSE = 2 };
  * Go side that does not answer at all. */
 static const uint64_t DEATH_WAIT_NS = 30000000000u;
 
+/* Does the kernel tell through the user page that a thread left its CPU? */
+static bool user_page_works(void) {
+    sa_cpu_clock t;
+    sa_cpu_clock_open(&t);
+    if (t.page == NULL) return false;
+    uint32_t before = t.page->lock;
+    struct timespec pause = {0, 100000};
+    nanosleep(&pause, NULL);
+    bool works = t.page->lock != before;
+    sa_cpu_clock_close(&t);
+    return works;
+}
+
 typedef struct {
     char *options;
     int result;
+    bool user_page;
 } go_load;
 
 static void *run_go_load(void *p) {
     go_load *l = p;
+    l->user_page = l->options != NULL && user_page_works(); /* while the Go runtime starts, in a thread of its own */
     l->result = saGoLoad(l->options);
     return NULL;
 }
 
 /* A thread of our own enters Go, so that the JVM's thread never does. */
 static int load_go(char *options) {
-    go_load l = {options, GO_REFUSE};
+    go_load l = {options, GO_REFUSE, false};
     pthread_t t;
     if (pthread_create(&t, NULL, run_go_load, &l) != 0) {
         sa_say("cannot start a thread; the program runs without profiling");
         return GO_UNPROFILED;
     }
     pthread_join(t, NULL);
+    sa_clock_start(&sa.clock, sa.clock.cpu);
+    sa.clock.user_page = sa.clock.cpu && l.user_page;
     return l.result;
 }
 
@@ -90,23 +107,9 @@ static void set_events(jvmtiEventMode mode) {
         (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, mode, events[i], NULL);
 }
 
-/* Does the kernel tell through the user page that a thread left its CPU? */
-static bool user_page_works(void) {
-    sa_cpu_clock t;
-    sa_cpu_clock_open(&t);
-    if (t.page == NULL) return false;
-    uint32_t before = t.page->lock;
-    struct timespec pause = {0, 100000};
-    nanosleep(&pause, NULL);
-    bool works = t.page->lock != before;
-    sa_cpu_clock_close(&t);
-    return works;
-}
-
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     /* First of all: linking the probes runs them once on this thread. */
     sa_clock_calibrate(&sa.clock);
-    sa.clock.user_page = sa.clock.cpu && user_page_works();
     if (!sa_types_init(env) || !define_helper(env)) {
         set_events(JVMTI_DISABLE);
         sa_stop();
@@ -173,7 +176,6 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
         sa_say("this JVM is older than 11 or has no JVMTI; the program runs without profiling");
         return JNI_OK;
     }
-    sa_clock_start(&sa.clock, sa.clock.cpu);
     if (prepare() != JVMTI_ERROR_NONE)
         sa_say("this JVM refuses the capabilities that are needed (another agent holds them?); "
                "the program runs without profiling");
