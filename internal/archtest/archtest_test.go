@@ -60,6 +60,7 @@ var rules = []rule{
 	{"shadow/store", []string{"internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},
 	{"shadow/session", []string{"shadow/store", "hpc", "granularity/...", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"shadow/figure", []string{"granularity/...", "internal/units", "internal/harmless", "gonum.org/v1/plot/...", "golang.org/x/image/...", "golang.org/x/text/..."}},
+	{"shadow/web", []string{"shadow/ingest", "shadow/report", "shadow/store", "internal/units", "internal/harmless", "github.com/VictoriaMetrics/metrics", "golang.org/x/net/netutil", "golang.org/x/sys/...", "golang.org/x/time/rate"}},
 	{"cmd/stackagent", []string{"agent", "jvmti"}},
 }
 
