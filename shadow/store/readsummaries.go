@@ -147,8 +147,8 @@ func (j *summaryJoin) emit(s *Summary, use func(*WholeSummary) error) error {
 			Metric: MetricNumber(row.Metric), Count: row.Count,
 			SumNs: units.Ns(row.SumNs), MinNs: units.Ns(row.MinNs), MaxNs: units.Ns(row.MaxNs),
 		}
-		if m.Metric == 0 {
-			continue // a later version's
+		if n := len(w.Measures); m.Metric == 0 || n > 0 && m.Metric <= w.Measures[n-1].Metric {
+			continue // a later version's, or a damaged file's
 		}
 		w.Measures = append(w.Measures, m)
 	}
@@ -168,7 +168,7 @@ func (j *summaryJoin) fill(w *WholeSummary) error {
 	for ; j.buckets.ok && j.buckets.row.Summary == w.ID; j.buckets.take() {
 		row := j.buckets.row
 		for k := range w.Measures {
-			if m := &w.Measures[k]; m.Metric == MetricNumber(row.Metric) {
+			if m := &w.Measures[k]; m.Metric == MetricNumber(row.Metric) && len(m.Buckets) < loglinear.Buckets {
 				m.Buckets = append(m.Buckets, loglinear.Bucket{Index: uint16(loglinear.Index(uint64(max(0, row.LowestNs)))), Count: row.Count})
 			}
 		}
