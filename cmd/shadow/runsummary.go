@@ -89,9 +89,16 @@ func lossLine(s *summary.Summary) string {
 	case s.Ended != store.EndedExit:
 		return strings.TrimSpace(text + " Not ended in order (" + endedText(s.Ended) + "): " + missingEnd + ".")
 	case text == "":
-		return "Nothing was lost."
+		text = "Nothing was lost."
 	}
-	return text
+	switch b := s.Balance; {
+	case b == nil:
+		return text
+	case b.State == store.BalanceExact:
+		return text + fmt.Sprintf(" The account is exact for each of %s.", plural(int64(b.Threads), "thread", "threads"))
+	default:
+		return text + " The account is " + balanceText(b) + "."
+	}
 }
 
 // missingEnd is true of every session whose last batch did not come: nobody

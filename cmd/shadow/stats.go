@@ -59,6 +59,9 @@ func (l *listing) statsTable(s *summary.Summary) error {
 	if err := facts.Render(w, table.Options{}); err != nil {
 		return err
 	}
+	if err := printBalance(w, s.Balance, o); err != nil {
+		return err
+	}
 	t := table.New(table.Column{Title: "metric"}, right("count"), right("sum"), right("mean"), right("min"),
 		right("p50"), right("p95"), right("p99"), right("p99.9"), right("max"))
 	for _, m := range measured(s.Metrics) {
@@ -128,6 +131,9 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
 		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
 		{"lost", lostText(s)},
+	}
+	if s.Balance != nil {
+		facts = append(facts, [2]string{"account", balanceText(s.Balance)})
 	}
 	if text := summary.SummarisedText(t.Summarised, t.Executions); text != "" {
 		facts = append(facts, [2]string{"summarised", text + " (~)"})

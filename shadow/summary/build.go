@@ -179,7 +179,8 @@ func (b *builder) head() *Summary {
 			MainClass: m.JVM.MainClass, Host: m.JVM.Host, Home: m.JVM.Home,
 			AgentVersion: m.JVM.AgentVersion, Clock: m.JVM.Clock, CPUClock: m.JVM.CPUClock,
 		},
-		Lost:         Lost{Events: m.Lost.Events, Switches: m.Lost.Switches, Batches: m.Lost.Batches, ByReason: m.Lost.ByReason},
+		Lost:         lost(&m.Lost),
+		Balance:      m.Balance,
 		NotAvailable: maps.Clone(m.NotAvailable), Refusals: nonNil(slices.Clone(m.Refusals)),
 		Warnings: slices.Clone(b.src.Warnings), StartNs: b.grid.From, EndNs: b.until,
 	}

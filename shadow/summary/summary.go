@@ -46,6 +46,10 @@ type Summary struct {
 	Filter     *Filter  `json:"filter,omitempty"`
 	Tasks      Tasks    `json:"tasks"`
 	Lost       Lost     `json:"lost"`
+
+	// Balance is the account by thread, nil where the session has none.
+	Balance *store.Balance `json:"balance,omitempty"`
+
 	// Metrics has a distribution over all executions (that pass the filter)
 	// for each metric that was measured.
 	Metrics      granularity.Metrics   `json:"metrics"`
@@ -101,14 +105,6 @@ type Tasks struct {
 	Virtual       int64 `json:"virtual"`        // executions on virtual threads
 	CreateUnseen  int64 `json:"creation_unseen"`
 	Classes       int64 `json:"classes"` // task classes created or executed
-}
-
-// Lost is what was produced and is not in the session.
-type Lost struct {
-	Events   uint64            `json:"events"`
-	Switches uint64            `json:"switches"`
-	Batches  uint64            `json:"batches"`
-	ByReason map[string]uint64 `json:"by_reason,omitempty"`
 }
 
 // GC sums up the collection pauses, in nanoseconds.

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
+)
+
+// balanceText is the account of a session in one line.
+func balanceText(b *store.Balance) string {
+	switch b.State {
+	case store.BalanceExact:
+		return fmt.Sprintf("exact for each of %s: %s", plural(int64(b.Threads), "thread", "threads"), equation(b))
+	case store.BalanceUnknown:
+		text := "not known by thread: " + b.Why
+		if b.AtLeastLost > 0 {
+			text += fmt.Sprintf("; at least %s lost", plural(int64(b.AtLeastLost), "event is", "events are"))
+		}
+		return text
+	}
+	text := fmt.Sprintf("not exact, by %s in %s: %s", plural(int64(b.Unexplained), "event", "events"),
+		plural(int64(b.Differing), "thread", "threads"), equation(b))
+	if b.Why != "" {
+		text += "; " + b.Why
+	}
+	return text
+}
+
+// equation is produced = recorded + summarised + lost over all threads. What
+// is missing in batches that never came, or was lost without a thread being
+// told, counts as lost.
+func equation(b *store.Balance) string {
+	s := b.Sum
+	lost := int64(s.Lost) + max(0, s.Missing-int64(b.Unexplained))
+	text := fmt.Sprintf("%s produced = %s recorded + %s summarised + %s lost", count(s.Produced), count(s.Recorded), count(s.Summarised), units.FormatExact(lost))
+	if b.Unexplained > 0 {
+		text += " + what differs"
+	}
+	return text
+}
+
+func count(c store.Counts) string { return units.FormatExact(int64(c.Sum())) }
+
+// printBalance is the table of the threads that differ, nothing when none does.
+func printBalance(w io.Writer, b *store.Balance, o table.Options) error {
+	if b == nil || len(b.Differ) == 0 {
+		return nil
+	}
+	t := table.New(table.Column{Title: "thread"}, right("produced"), right("recorded"), right("summarised"), right("lost"), right("missing"))
+	for _, l := range b.Differ {
+		t.Row(threadOfBalance(l), count(l.Produced), count(l.Recorded), count(l.Summarised), units.FormatExact(int64(l.Lost)), units.FormatExact(l.Missing))
+	}
+	fmt.Fprintln(w)
+	return t.Render(w, o)
+}
+
+func threadOfBalance(l store.ThreadBalance) string {
+	switch {
+	case l.Uncounted:
+		return "threads without a count of their own"
+	case l.Thread == 0:
+		return "virtual threads"
+	}
+	return "thread " + strconv.FormatUint(uint64(l.Thread), 10)
+}
