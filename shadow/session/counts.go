@@ -77,30 +77,36 @@ func (t *tally) of(id uint32) *ClassCounts {
 	return c
 }
 
-// byFlags counts rows by class and flags: how many of a class have which flags.
-type byFlags map[uint32]map[uint16]uint64
+// byFlags counts the rows of each class by their flags.
+type byFlags map[uint32]*[knownFlags]uint64
+
+// knownFlags covers the flags of both tables.
+const knownFlags = 2 * uint16(wire.First)
 
 func (b byFlags) add(class []uint32, flags []uint16) {
-	start := 0
-	for i := range class {
-		if class[i] == class[start] && flags[i] == flags[start] {
-			continue
+	var counts *[knownFlags]uint64
+	last := uint32(0)
+	for i, id := range class {
+		if counts == nil || id != last {
+			last, counts = id, b[id]
+			if counts == nil {
+				counts = new([knownFlags]uint64)
+				b[id] = counts
+			}
 		}
-		b.count(class[start], flags[start], uint64(i-start))
-		start = i
-	}
-	if len(class) > 0 {
-		b.count(class[start], flags[start], uint64(len(class)-start))
+		counts[flags[i]%knownFlags]++
 	}
 }
 
-func (b byFlags) count(class uint32, flags uint16, n uint64) {
-	m := b[class]
-	if m == nil {
-		m = map[uint16]uint64{}
-		b[class] = m
+// each calls f with the counts that are not zero.
+func (b byFlags) each(f func(class uint32, flags uint16, n uint64)) {
+	for class, counts := range b {
+		for flags, n := range counts {
+			if n > 0 {
+				f(class, uint16(flags), n)
+			}
+		}
 	}
-	m[flags] += n
 }
 
 // executions counts the recorded executions.
@@ -114,12 +120,10 @@ func (t *tally) executions() error {
 		return nil
 	})
 	for _, b := range counts {
-		for class, m := range b {
-			for flags, n := range m {
-				t.of(class).executed(wire.ExecutionFlags(flags), n)
-				t.told = t.told || flags&uint16(wire.First) != 0
-			}
-		}
+		b.each(func(class uint32, flags uint16, n uint64) {
+			t.of(class).executed(wire.ExecutionFlags(flags), n)
+			t.told = t.told || wire.ExecutionFlags(flags)&wire.First != 0
+		})
 	}
 	return err
 }
@@ -157,19 +161,17 @@ func (t *tally) creationsByFlags() error {
 	}
 	withdrawals := false
 	for _, b := range counts {
-		for class, m := range b {
-			for flags, n := range m {
-				switch f := wire.CreationFlags(flags); {
-				case f&wire.Withdrawn != 0:
-					withdrawals = true
-				case f&wire.Failed != 0:
-					t.of(class).Failed += n
-					t.of(class).takenBack += n
-				default:
-					t.of(class).Created += n
-				}
+		b.each(func(class uint32, flags uint16, n uint64) {
+			switch f := wire.CreationFlags(flags); {
+			case f&wire.Withdrawn != 0:
+				withdrawals = true
+			case f&wire.Failed != 0:
+				t.of(class).Failed += n
+				t.of(class).takenBack += n
+			default:
+				t.of(class).Created += n
 			}
-		}
+		})
 	}
 	if withdrawals {
 		if err := t.withdraw(func(c *ClassCounts, _ uint64) { c.takenBack++ }); err != nil {

@@ -26,9 +26,9 @@ func work(c *session.Chunk, m granularity.Metric) []units.Ns {
 // gathered is what one goroutine has read, or all together.
 type gathered struct {
 	b       *builder
-	byID    map[uint32]*classGroup
+	byID    byID[classGroup]
 	byName  map[string]*classGroup
-	threads map[uint32]*threadGroup
+	threads byID[threadGroup]
 
 	// The newest, since executions of a class and thread follow one another.
 	lastClass  uint32
@@ -38,10 +38,10 @@ type gathered struct {
 }
 
 func (b *builder) newGathered() *gathered {
-	g := &gathered{b: b, byID: map[uint32]*classGroup{}, byName: map[string]*classGroup{}, threads: map[uint32]*threadGroup{}}
+	g := &gathered{b: b, byName: map[string]*classGroup{}}
 	for i := range b.src.Classes {
 		c := &b.src.Classes[i]
-		g.byID[c.ID] = g.named(c.Name, c.Kinds)
+		g.byID.set(c.ID, g.named(c.Name, c.Kinds))
 	}
 	return g
 }
@@ -63,10 +63,10 @@ func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 // class is the group of a class id; an id without a description (its batch was
 // lost) keeps its executions under a name that says so.
 func (g *gathered) class(id uint32) *classGroup {
-	c, ok := g.byID[id]
-	if !ok {
+	c := g.byID.get(id)
+	if c == nil {
 		c = g.named(UnknownClass(id), 0)
-		g.byID[id] = c
+		g.byID.set(id, c)
 	}
 	return c
 }
@@ -140,10 +140,10 @@ func (g *gathered) merge(o *gathered) {
 		to.Merge(&from.Group)
 		from.Group = granularity.Group{} // its memory is free again
 	}
-	for id, c := range o.byID {
-		g.byID[id] = g.byName[c.name]
+	for id, c := range o.byID.all() {
+		g.byID.set(id, g.byName[c.name])
 	}
-	for id, t := range o.threads {
+	for id, t := range o.threads.all() {
 		g.threadOf(id).merge(t)
 	}
 }

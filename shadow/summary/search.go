@@ -24,9 +24,10 @@ type sought struct {
 
 // lookup is what a goroutine asks about each execution.
 type lookup struct {
-	classes map[uint32]*[granularity.NMetrics][]*granularity.Search // by class id
-	threads map[uint32]*[granularity.NMetrics]*granularity.Search
+	classes byID[[granularity.NMetrics][]*granularity.Search]
+	threads byID[[granularity.NMetrics]*granularity.Search]
 	passes  func(class uint32) bool // what was filtered out is no part of a thread's values
+	rows    []*[granularity.NMetrics][]*granularity.Search
 }
 
 // quest is a further reading.
@@ -79,8 +80,7 @@ func (q *quest) seek(v *granularity.Values, m granularity.Metric) []*granularity
 func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 	q := &quest{columns: store.ExecutionClass, lookups: make([]lookup, session.Workers())}
 	for i := range q.lookups {
-		q.lookups[i].classes = map[uint32]*[granularity.NMetrics][]*granularity.Search{}
-		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID[class]; return g != nil && g.passes }
+		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID.get(class); return g != nil && g.passes }
 	}
 	var whole [granularity.NMetrics][]*granularity.Search
 	for m := range granularity.NMetrics {
@@ -91,7 +91,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 		own = q.seek(p.own, p.work)
 	}
 	ids := map[*classGroup][]uint32{}
-	for id, g := range b.all.byID {
+	for id, g := range b.all.byID.all() {
 		ids[g] = append(ids[g], id)
 	}
 	for _, g := range groups {
@@ -106,7 +106,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 			}
 		}
 	}
-	for id, t := range b.all.threads {
+	for id, t := range b.all.threads.all() {
 		if t.group != nil {
 			q.askThread(id, t.group)
 		}
@@ -121,10 +121,10 @@ func (q *quest) ask(class uint32, m granularity.Metric, searches ...[]*granulari
 			if s == nil {
 				continue
 			}
-			at := q.lookups[worker].classes[class]
+			at := q.lookups[worker].classes.get(class)
 			if at == nil {
 				at = new([granularity.NMetrics][]*granularity.Search)
-				q.lookups[worker].classes[class] = at
+				q.lookups[worker].classes.set(class, at)
 			}
 			at[m] = append(at[m], s[worker])
 		}
@@ -141,34 +141,27 @@ func (q *quest) askThread(id uint32, g *granularity.Group) {
 		q.columns |= store.ExecutionThread
 		for worker := range q.lookups {
 			l := &q.lookups[worker]
-			if l.threads == nil {
-				l.threads = map[uint32]*[granularity.NMetrics]*granularity.Search{}
+			if l.threads.get(id) == nil {
+				l.threads.set(id, new([granularity.NMetrics]*granularity.Search))
 			}
-			if l.threads[id] == nil {
-				l.threads[id] = new([granularity.NMetrics]*granularity.Search)
-			}
-			l.threads[id][m] = searches[worker]
+			l.threads.get(id)[m] = searches[worker]
 		}
 	}
 }
 
 func (l *lookup) chunk(c *session.Chunk) {
+	l.rows = l.rows[:0]
+	for _, class := range c.Class {
+		l.rows = append(l.rows, l.classes.get(class))
+	}
 	for m := range granularity.NMetrics {
 		values := work(c, m)
 		if len(values) == 0 {
 			continue
 		}
-		var searches []*granularity.Search
-		last, known := uint32(0), false
-		for i, class := range c.Class {
-			if !known || class != last {
-				last, known, searches = class, true, nil
-				if at := l.classes[class]; at != nil {
-					searches = at[m]
-				}
-			}
-			if n := values[i]; n.Measured() {
-				for _, s := range searches {
+		for i, at := range l.rows {
+			if n := values[i]; at != nil && n.Measured() {
+				for _, s := range at[m] {
 					s.Look(n)
 				}
 			}
@@ -181,7 +174,7 @@ func (l *lookup) chunk(c *session.Chunk) {
 
 func (l *lookup) byThread(c *session.Chunk, values []units.Ns, m granularity.Metric) {
 	for i, id := range c.Thread {
-		at := l.threads[id]
+		at := l.threads.get(id)
 		if at != nil && at[m] != nil && values[i].Measured() && l.passes(c.Class[i]) {
 			at[m].Look(values[i])
 		}

@@ -57,8 +57,8 @@ func (b *builder) chooseBusy() {
 }
 
 func (g *gathered) threadOf(id uint32) *threadGroup {
-	t, ok := g.threads[id]
-	if ok {
+	t := g.threads.get(id)
+	if t != nil {
 		return t
 	}
 	t = &threadGroup{}
@@ -68,7 +68,7 @@ func (g *gathered) threadOf(id uint32) *threadGroup {
 	if g.b.busy[id] {
 		t.busy = make([]*granularity.Series, maxBodyDepth)
 	}
-	g.threads[id] = t
+	g.threads.set(id, t)
 	return t
 }
 
@@ -214,14 +214,14 @@ func (b *builder) threadRows(s *Summary) {
 	seen := map[uint32]bool{}
 	for _, th := range b.src.Threads {
 		row := ThreadRow{Thread: th, SelfCPU: units.NotMeasured}
-		if t := b.all.threads[th.ID]; t != nil && th.ID != 0 {
+		if t := b.all.threads.get(th.ID); t != nil && th.ID != 0 {
 			seen[th.ID] = true
 			t.fill(b, &row)
 		}
 		s.Threads = append(s.Threads, row)
 	}
 	// Threads whose description was lost still ran what they ran.
-	for id, t := range b.all.threads {
+	for id, t := range b.all.threads.all() {
 		if !seen[id] {
 			row := ThreadRow{Thread: session.Thread{ID: id, Name: unknownThread(id), Kind: "other", CPU: units.NotMeasured}}
 			t.fill(b, &row)
@@ -234,7 +234,7 @@ func (b *builder) threadRows(s *Summary) {
 	work := s.Metrics.WorkMetric()
 	total := s.Metrics[work].Sum
 	for _, th := range s.Threads {
-		t := b.all.threads[th.ID]
+		t := b.all.threads.get(th.ID)
 		if th.ID == 0 && th.Name != unknownThread(0) || t == nil || t.executions == 0 {
 			continue
 		}
