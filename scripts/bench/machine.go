@@ -17,7 +17,7 @@ import (
 )
 
 // describe is a section's first paragraph: when, on what, with which versions.
-func describe(ctx context.Context, c part.Config, started time.Time) string {
+func describe(ctx context.Context, c part.Config, started time.Time, load string) string {
 	var jdks []string
 	for _, j := range c.JDKs {
 		jdks = append(jdks, j.Full)
@@ -26,9 +26,9 @@ func describe(ctx context.Context, c part.Config, started time.Time) string {
 	if c.Quick {
 		quick = "**A trial of the harness: these figures mean nothing.**\n\n"
 	}
-	return fmt.Sprintf("%s*%s (%d minutes). %s, %d CPUs, %s, Linux %s. stackagent %s, JDK %s, Go %s. Load of the machine at the end: %s.*\n\n",
+	return fmt.Sprintf("%s*%s (%d minutes). %s, %d CPUs, %s, Linux %s. stackagent %s, JDK %s, Go %s. Load of the machine before it began: %s.*\n\n",
 		quick, started.UTC().Format("2006-01-02 15:04 UTC"), int(time.Since(started).Minutes()+0.5), cpuModel(), runtime.NumCPU(), memory(), kernel(),
-		version(ctx, c), strings.Join(jdks, " and "), strings.TrimPrefix(runtime.Version(), "go"), load())
+		version(ctx, c), strings.Join(jdks, " and "), strings.TrimPrefix(runtime.Version(), "go"), load)
 }
 
 func cpuModel() string {
@@ -76,8 +76,8 @@ func version(ctx context.Context, c part.Config) string {
 	return f[1]
 }
 
-// load is the machine's load average of the last minute: more than what the
-// benchmark itself causes means that somebody else was at work.
+// load is the machine's load average of the last minute: before the first
+// part, much more than 0 means that somebody else is at work.
 func load() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -60,7 +60,7 @@ func main() {
 	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for what is written meanwhile")
 	flag.StringVar(&f.bin, "bin", "bin", "folder of shadow and libstackagent.so")
 	flag.IntVar(&f.rounds, "rounds", 0, "runs of each (default: as many as each part needs)")
-	flag.BoolVar(&f.quick, "quick", false, "try the harness: small programs, two rounds; the figures mean little")
+	flag.BoolVar(&f.quick, "quick", false, "try the harness: small programs, one round; the figures mean little")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -92,10 +92,10 @@ func bench(ctx context.Context, f flags) error {
 		if !slices.Contains(wanted, p.name) {
 			continue
 		}
-		started := time.Now()
+		started, before := time.Now(), load()
 		text, err := p.run(ctx, c)
 		if err == nil {
-			err = publish(f.page, p.name, describe(ctx, c, started)+text)
+			err = publish(f.page, p.name, describe(ctx, c, started, before)+text)
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("part %s: %w", p.name, err))

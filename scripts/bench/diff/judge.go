@@ -41,8 +41,14 @@ func (r *runner) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.rounds < leastRounds {
+		fmt.Printf("%d rounds are too few to tell a difference from chance; give -rounds %d or more.\n", r.rounds, leastRounds)
+	}
 	return verdict(os.Stdout, changes)
 }
+
+// leastRounds is the least number of runs that benchstat gives an interval for.
+const leastRounds = 6
 
 // change is a significant difference between the two states.
 type change struct {

@@ -46,7 +46,7 @@ public class Tasks {
 
     /** A task of some ten microseconds: steps that depend on each other. */
     static final class Spin implements Runnable {
-        static final int STEPS = 8000;
+        static final int STEPS = 4500;
         static final LongAdder results = new LongAdder();
         final CountDownLatch done;
 
@@ -55,9 +55,12 @@ public class Tasks {
         }
 
         public void run() {
+            // Shifts and exclusive ors in turns: nothing that a compiler could combine over several steps.
             long x = done.getCount();
             for (int i = 0; i < STEPS; i++) {
-                x = x * 6364136223846793005L + 1442695040888963407L;
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
             }
             results.add(x);
             done.countDown();

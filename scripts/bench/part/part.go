@@ -32,7 +32,7 @@ func (c Config) rounds(usual int) int {
 	case c.Rounds > 0:
 		return c.Rounds
 	case c.Quick:
-		return 2
+		return 1
 	}
 	return usual
 }

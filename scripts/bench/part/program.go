@@ -115,7 +115,7 @@ func Real(ctx context.Context, c Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rounds := c.rounds(7)
+	rounds := c.rounds(5)
 	var b strings.Builder
 	fmt.Fprintf(&b, "JDK %s, 2 threads, medians of %d runs each, in turns. Executions and losses are of the last run.\n", c.newest().Full, rounds)
 	for _, prepare := range c.realPrograms(ctx, classes) {

@@ -103,8 +103,12 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 		export = fmt.Sprintf("\nThe CSV (%s) took `shadow tasks` %s s to write; that is not in the script's time.\n",
 			fileSize(filepath.Join(dir, "tasks.csv")), table.Number(r.Wall.Seconds()))
 	}
+	usual := 5
+	if n > scriptLimit {
+		usual = 3 // too long for more
+	}
 	took := make([]asked, len(questions))
-	err := alternate(c.rounds(5), len(questions), func(round, i int) error {
+	err := alternate(c.rounds(usual), len(questions), func(round, i int) error {
 		r, err := measure.Run(ctx, measure.Command{Args: questions[i].args})
 		if err != nil {
 			return err

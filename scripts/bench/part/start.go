@@ -26,7 +26,7 @@ func Start(ctx context.Context, c Config) (string, error) {
 		tool.Idle(c.Bin),
 		tool.FlightRecorder("JFR, its default settings", ""),
 	}
-	rounds := c.rounds(21)
+	rounds := c.rounds(11)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Medians of %d runs each, in turns: wall time of the JVM from its start to its end, in milliseconds. "+
 		"*With the shadow*: of `shadow run` as a whole, until the session is complete.\n", rounds)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"stackagent/internal/testjvm"
@@ -42,7 +43,7 @@ type TaskRun struct {
 }
 
 // taskTools are those that are compared, the plain JVM first.
-func taskTools(c Config) []tool.Tool {
+func taskTools(ctx context.Context, c Config, jdk testjvm.JDK) []tool.Tool {
 	tools := []tool.Tool{
 		tool.Plain(),
 		tool.Stackagent("stackagent (default)", c.Bin),
@@ -52,10 +53,10 @@ func taskTools(c Config) []tool.Tool {
 		tool.FlightRecorder("JFR method trace", "method-trace"),
 		tool.FlightRecorder("JFR method timing", "method-timing"),
 	}
-	if t, found := tool.AsyncProfiler(); found {
+	if t, found := tool.AsyncProfiler(ctx, jdk.Tool("java")); found {
 		tools = append(tools, t)
 	}
-	return tools
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return jdk.Version < t.MinJDK })
 }
 
 // Task measures what a task costs under each tool.
@@ -66,7 +67,7 @@ func Task(ctx context.Context, c Config) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Medians of %d JVMs each, started in turns; a JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
-		c.rounds(7), iterations, pick(c, warmupMs, 100))
+		c.rounds(5), iterations, pick(c, warmupMs, 100))
 	for _, jdk := range c.JDKs {
 		for _, w := range Workloads {
 			if jdk.Version < w.MinJDK || !c.wants(w.Name) {
@@ -83,15 +84,10 @@ func Task(ctx context.Context, c Config) (string, error) {
 }
 
 func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w Workload, classes string) (string, error) {
-	var tools []tool.Tool
-	for _, t := range taskTools(c) {
-		if jdk.Version >= t.MinJDK {
-			tools = append(tools, t)
-		}
-	}
+	tools := taskTools(ctx, c, jdk)
 	runs := make([][]TaskRun, len(tools))
 	failed := make([]error, len(tools))
-	err := alternate(c.rounds(7), len(tools), func(round, i int) error {
+	err := alternate(c.rounds(5), len(tools), func(round, i int) error {
 		if failed[i] != nil {
 			return nil
 		}

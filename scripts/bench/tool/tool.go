@@ -6,7 +6,6 @@ package tool
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -54,7 +53,7 @@ type Tool struct {
 // Plain is the JVM alone, the base of all comparisons.
 func Plain() Tool {
 	return Tool{Name: "plain JVM", Run: func(ctx context.Context, p Program, _ string) (Run, error) {
-		return direct(ctx, p, nil, nil)
+		return direct(ctx, p)
 	}}
 }
 
@@ -89,7 +88,7 @@ func Stackagent(name string, bin Binaries, flags ...string) Tool {
 // Idle is the agent in a JVM whose bus can not be reached.
 func Idle(bin Binaries) Tool {
 	return Tool{Name: "stackagent, no bus", Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
-		return direct(ctx, p, []string{"-agentpath:" + bin.Agent + "=bus=nats://127.0.0.1:1"}, nil)
+		return direct(ctx, p, "-agentpath:"+bin.Agent+"=bus=nats://127.0.0.1:1")
 	}}
 }
 
@@ -104,7 +103,7 @@ func FlightRecorder(name, what string) Tool {
 		if what != "" {
 			options += ",jdk.MethodTrace#stackTrace=false," + what + "=" + strings.Join(p.Methods, ";")
 		}
-		r, err := direct(ctx, p, []string{"-Xlog:jfr*=off", "-XX:StartFlightRecording:" + options}, nil)
+		r, err := direct(ctx, p, "-Xlog:jfr*=off", "-XX:StartFlightRecording:"+options)
 		r.Files = file
 		return r, err
 	}}
@@ -117,38 +116,10 @@ func FlightRecorder(name, what string) Tool {
 	return t
 }
 
-// AsyncProfiler is async-profiler tracing the program's methods, if asprof is
-// on the PATH.
-func AsyncProfiler() (Tool, bool) {
-	asprof, err := exec.LookPath("asprof")
-	if err != nil {
-		return Tool{}, false
-	}
-	if real, err := filepath.EvalSymlinks(asprof); err == nil {
-		asprof = real
-	}
-	library := filepath.Join(filepath.Dir(asprof), "..", "lib", "libasyncProfiler.so")
-	return Tool{
-		Name: "async-profiler trace",
-		Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
-			file := filepath.Join(scratch, "recording.jfr")
-			options := "start,jfr,file=" + file
-			for _, m := range p.Methods {
-				options += ",trace=" + strings.Replace(m, "::", ".", 1)
-			}
-			r, err := direct(ctx, p, []string{"-agentpath:" + library + "=" + options}, nil)
-			r.Files = file
-			return r, err
-		},
-		ByMethod: true,
-		Recorded: countTrace,
-	}, true
-}
-
 // direct runs java with options before the program's own.
-func direct(ctx context.Context, p Program, options, env []string) (Run, error) {
+func direct(ctx context.Context, p Program, options ...string) (Run, error) {
 	args := append(append([]string{p.JDK.Tool("java")}, options...), p.Args...)
-	r, err := measure.Run(ctx, measure.Command{Args: args, Dir: p.Dir, Env: env})
+	r, err := measure.Run(ctx, measure.Command{Args: args, Dir: p.Dir})
 	if err != nil {
 		return Run{}, fmt.Errorf("the program: %w", err)
 	}
