@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -157,4 +158,18 @@ func TestJoin(t *testing.T) {
 	if _, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Token: "wrong"}}); err == nil {
 		t.Error("joined with a wrong token")
 	}
+}
+
+// ownAddress is an address of this machine beyond loopback, "" if it has none.
+func ownAddress() string {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return ""
+	}
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() {
+			return n.IP.String()
+		}
+	}
+	return ""
 }
