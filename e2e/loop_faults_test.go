@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stackagent/internal/testjvm"
+	"stackagent/internal/testnats"
 )
 
 // The shadow dies, its bus with it, and comes back on the same store.
@@ -15,7 +16,7 @@ func shadowKilled(r *round) {
 	r.server.kill(r.T)
 	r.proxy.cut()
 	time.Sleep(r.random(0, 2*time.Second))
-	r.server = serve(r.T, r.server.addr, r.store, r.env()...)
+	r.serve()
 }
 
 // Nothing comes through for a while, and nobody says so.
@@ -64,6 +65,63 @@ func diskFull(r *round) {
 func endsWithoutBus(r *round) {
 	r.proxy.set(func() { r.proxy.to = "127.0.0.1:1" })
 	r.proxy.cut()
+}
+
+// smallBus is a server of its own, of which the stream holds 1 MiB.
+func smallBus(r *round) {
+	r.cluster = testnats.Start(r.T, testnats.Options{Nodes: 1})
+	r.cluster.Ready(r.T)
+	r.busFlags = []string{"--bus-size", "1"}
+}
+
+// Nobody takes batches off the bus for a while; it refuses more.
+func shadowAway(r *round) {
+	r.server.kill(r.T)
+	time.Sleep(r.outage())
+	r.serve()
+}
+
+func threeNodes(r *round) {
+	r.cluster = testnats.Start(r.T, testnats.Options{Nodes: 3})
+	r.cluster.Ready(r.T)
+}
+
+// A node of the cluster dies, which may be the one that the agent or the shadow is
+// connected to, and comes back.
+func nodeKilled(r *round) { r.killNode(r.cluster.Nodes[r.rng.IntN(3)]) }
+
+// The node that leads the stream dies and comes back.
+func leaderKilled(r *round) { r.killNode(r.cluster.Leader(r.T, "STACKAGENT")) }
+
+func (r *round) killNode(n *testnats.Node) {
+	n.Kill()
+	time.Sleep(r.random(0, 3*time.Second))
+	n.Run(r.T)
+}
+
+// Batches that wait for longer than the bus keeps them are dropped by it: they
+// are counted as lost, with the reason, and the account stays exact.
+func TestFaultEvicted(t *testing.T) {
+	eachRound(t, 1, func(r *round) {
+		r.tasks, r.millis, r.detail = 2*floodTasks, 6000, "all"
+		r.cluster = testnats.Start(r.T, testnats.Options{Nodes: 1})
+		r.cluster.Ready(r.T)
+		r.busFlags = []string{"--bus-age", "1s"}
+		r.begin()
+		time.Sleep(time.Second)
+		r.server.kill(r.T)
+		time.Sleep(3 * time.Second)
+		r.serve()
+		r.finish()
+		m := readStoreManifest(r.T, r.session)
+		if m.Lost.Batches == 0 || m.Lost.InGaps == 0 {
+			r.Errorf("nothing was dropped by the bus: %+v", m.Lost)
+		}
+		e := shadow(r.T, "stats", r.session)
+		if !strings.Contains(e.out, "batches that never arrived: ") {
+			r.Errorf("stats do not say why events are lost:\n%s", e.out)
+		}
+	})
 }
 
 // The JVM is killed: what is in the session is true, and it is closed.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stackagent/internal/testjvm"
+	"stackagent/internal/testnats"
 )
 
 // The fault loop: a program that makes tasks as fast as it can, a fault at a
@@ -35,6 +36,8 @@ type round struct {
 	server               *server
 	proxy                *proxy
 	java                 *process
+	cluster              *testnats.Cluster // the bus where it is not the shadow's own
+	busFlags             []string          // of a shadow that joins it
 }
 
 // faults by name. Each gets a running program and leaves a bus that works.
@@ -49,6 +52,9 @@ var faults = []struct {
 	{"shadow stopped", nil, shadowStopped},
 	{"disk full", smallStore, diskFull},
 	{"JVM ends without bus", nil, endsWithoutBus},
+	{"bus full", smallBus, shadowAway},
+	{"node killed", threeNodes, nodeKilled},
+	{"leader killed", threeNodes, leaderKilled},
 }
 
 const (
@@ -147,12 +153,39 @@ func (r *round) program(vm ...string) []string {
 
 // begin starts a shadow, and the program with its bus behind a proxy.
 func (r *round) begin() {
-	r.server = serve(r.T, freeAddr(r.T), r.store, r.env()...)
-	r.proxy = newProxy(r.T, r.server.addr)
-	flag := agentFlag(r.T, "bus=nats://"+r.proxy.Addr().String(), "tokenfile="+filepath.Join(r.store, "token"),
-		"session=flood", "detail="+r.detail, "spool="+filepath.Join(r.base, "spool"))
-	r.java = start(r.T, r.env(), r.program(flag)...)
+	settings := []string{"session=flood", "detail=" + r.detail, "spool=" + filepath.Join(r.base, "spool")}
+	r.serve()
+	if r.cluster != nil {
+		settings = append(settings, "bus="+strings.ReplaceAll(r.cluster.URL(), ",", ";"))
+	} else {
+		r.proxy = newProxy(r.T, r.server.addr)
+		settings = append(settings, "bus=nats://"+r.proxy.Addr().String(), "tokenfile="+filepath.Join(r.store, "token"))
+	}
+	r.java = start(r.T, r.env(), r.program(agentFlag(r.T, settings...))...)
 	r.readPID()
+}
+
+// serve starts the shadow, on the same bus and store as before if there was one.
+func (r *round) serve() {
+	switch {
+	case r.cluster != nil:
+		r.server = serveWith(r.T, strings.TrimPrefix(r.cluster.Nodes[0].URL, "nats://"), r.store, append(r.busFlags, "--nats", r.cluster.URL()), r.env()...)
+		waitFile(r.T, r.store)
+	case r.server != nil:
+		r.server = serve(r.T, r.server.addr, r.store, r.env()...)
+	default:
+		r.server = serve(r.T, freeAddr(r.T), r.store, r.env()...)
+	}
+}
+
+func waitFile(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s does not appear", path)
 }
 
 // readPID waits for the program's first line.
@@ -209,7 +242,11 @@ func (r *round) deliver() {
 	if found, _ := filepath.Glob(filepath.Join(spool, "*")); len(found) == 0 {
 		return
 	}
-	e := shadow(r.T, "deliver", "--nats", "nats://"+r.server.addr, "--token-file", filepath.Join(r.store, "token"), spool)
+	flags := []string{"--nats", "nats://" + r.server.addr, "--token-file", filepath.Join(r.store, "token")}
+	if r.cluster != nil {
+		flags = []string{"--nats", r.cluster.URL()}
+	}
+	e := shadow(r.T, append(append([]string{"deliver"}, flags...), spool)...)
 	if e.exit != 0 || !strings.Contains(e.err, "delivered from") {
 		r.Errorf("shadow deliver: %+v", e)
 	}

@@ -100,7 +100,13 @@ type server struct {
 
 func serve(t *testing.T, addr, store string, env ...string) *server {
 	t.Helper()
-	p := start(t, env, testjvm.Shadow(t), "serve", "--listen", addr, "--http", "127.0.0.1:0", "--store", store)
+	return serveWith(t, addr, store, []string{"--listen", addr}, env...)
+}
+
+// serveWith starts a shadow on a bus that is there or that it starts at addr.
+func serveWith(t *testing.T, addr, store string, flags []string, env ...string) *server {
+	t.Helper()
+	p := start(t, env, append([]string{testjvm.Shadow(t), "serve", "--http", "127.0.0.1:0", "--store", store}, flags...)...)
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if c, err := net.Dial("tcp", addr); err == nil {
 			c.Close()

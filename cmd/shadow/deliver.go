@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -97,12 +98,27 @@ func leftFiles(paths []string) ([]string, error) {
 }
 
 func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error {
-	b, err := f.join(env, bus.JoinOptions{})
+	b, err := f.joinInTime(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	return deliverFiles(ctx, env, b.JetStream(), files)
+}
+
+// joinInTime joins the bus, which may be about to come back, until ctx ends.
+func (f deliverFlags) joinInTime(ctx context.Context, env Env) (*bus.Bus, error) {
+	for {
+		b, err := f.join(env, bus.JoinOptions{})
+		if err == nil || errors.Is(err, nats.ErrAuthorization) {
+			return b, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) error {
