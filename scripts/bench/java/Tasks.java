@@ -1,6 +1,8 @@
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -245,9 +247,14 @@ public class Tasks {
     /** The least number of iterations before the measured ones, however long they take. */
     static final int LEAST_WARMUP = 3;
 
+    /** Under a slow tool fewer iterations are measured: none begins after this time, but for the first few. */
+    static final long MOST_NS = 10_000_000_000L;
+
+    static final int LEAST_MEASURED = 3;
+
     public static void main(String[] args) throws Exception {
         long warm = Long.parseLong(args[1]) * 1_000_000;
-        double[] ns = new double[Integer.parseInt(args[2])];
+        int iterations = Integer.parseInt(args[2]);
         Load load = load(args[0], args.length > 3 ? Integer.parseInt(args[3]) : 0);
         OperatingSystemMXBean os = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -257,17 +264,18 @@ public class Tasks {
             load.body.run();
         }
         long cpu = os.getProcessCpuTime();
-        for (int i = 0; i < ns.length; i++, all++) {
+        List<Double> ns = new ArrayList<>();
+        for (long first = System.nanoTime(); ns.size() < iterations && (ns.size() < LEAST_MEASURED || System.nanoTime() - first < MOST_NS); all++) {
             long start = System.nanoTime();
             load.body.run();
-            ns[i] = (double) (System.nanoTime() - start) / load.tasks;
+            ns.add((double) (System.nanoTime() - start) / load.tasks);
         }
         cpu = os.getProcessCpuTime() - cpu;
         check(args[0], load, all, threads.getCurrentThreadAllocatedBytes() - bytes);
         for (double each : ns) {
             System.out.printf("iteration %.3f%n", each);
         }
-        System.out.printf("cpu %.3f%n", (double) cpu / load.tasks / ns.length);
+        System.out.printf("cpu %.3f%n", (double) cpu / load.tasks / ns.size());
         System.out.printf("total %s %d %d %d%n", load.task.getName(), load.executions * all, load.created + load.creations * all, load.calls * all);
     }
 }

@@ -30,7 +30,7 @@ func Shadow(ctx context.Context, c Config) (string, error) {
 
 // ingest runs the Go benchmark of the way from the bus into the store.
 func ingest(ctx context.Context, c Config) (string, error) {
-	t := table.Table{Head: []string{"from the bus into the store", "million executions a second", "ns an execution"}}
+	t := table.Table{Head: []string{"from the bus into the store", "million executions a second", "CPU ns an execution", "million a CPU second"}}
 	for _, cores := range []string{"1", "2"} {
 		r, err := measure.Run(ctx, measure.Command{Dir: c.Root, Args: []string{"go", "test", "-run", "^$", "-bench", "^BenchmarkIngest$",
 			"-cpu", cores, "-count", strconv.Itoa(c.rounds(7)), "-benchtime", pick(c, "5x", "1x"), "./shadow/ingest"}})
@@ -41,11 +41,15 @@ func ingest(ctx context.Context, c Config) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		each := make([]float64, len(rates))
-		for i, v := range rates {
-			each[i] = 1000 / v
+		cpu, err := metric(r.Stdout, "CPU-ns/execution")
+		if err != nil {
+			return "", err
 		}
-		t.Add(cores+" core(s)", table.Interval(stat.OfMedian(rates)), table.Interval(stat.OfMedian(each)))
+		perCPU := make([]float64, len(cpu))
+		for i, v := range cpu {
+			perCPU[i] = 1000 / v
+		}
+		t.Add(cores+" core(s)", table.Interval(stat.OfMedian(rates)), table.Interval(stat.OfMedian(cpu)), table.Interval(stat.OfMedian(perCPU)))
 		c.say("ingest on %s core(s): %.2f million/s", cores, stat.Median(rates))
 	}
 	return "Receiving, decoding, ordering, conversion of clocks, Parquet, `fsync` and acknowledgement of a million executions in 64 batches, " +
