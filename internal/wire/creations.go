@@ -48,8 +48,9 @@ func decodeCreations(data []byte, limit int) ([]Creation, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	codes := make([]uint64, p.count)
-	x := make([]Creation, p.count)
+	codes := reuse[uint64](&codeLists, p.count)
+	defer letGo(&codeLists, codes)
+	x := reuse[Creation](&creationLists, p.count) // every column is set, in every row
 	for number := uint64(colTask); number <= colStart; number++ {
 		if err := p.column(number, codes); err != nil {
 			return nil, 0, err

@@ -131,8 +131,9 @@ func decodeExecutions(data []byte, limit int) ([]Execution, int, error) {
 	if p.err != nil {
 		return nil, 0, p.err
 	}
-	codes := make([]uint64, p.count)
-	x := make([]Execution, p.count)
+	codes := reuse[uint64](&codeLists, p.count)
+	defer letGo(&codeLists, codes)
+	x := reuse[Execution](&executionLists, p.count) // every column is set, in every row
 	for number := uint64(colTask); number <= colChildCPU; number++ {
 		if err := p.column(number, codes); err != nil {
 			return nil, 0, err
@@ -148,42 +149,83 @@ func decodeExecutions(data []byte, limit int) ([]Execution, int, error) {
 // setExecutions fills one column; false: a value does not fit. The columns
 // come in ascending order, each may rely on those before it.
 func setExecutions(x []Execution, number uint64, codes []uint64, ratio cpuRatio) bool {
+	x = x[:len(codes)]
+	switch number {
+	case colTask, colOuter, colClass, colThread, colFlags:
+		return setIdentity(x, number, codes)
+	case colDepth:
+		var last, seen uint64
+		for i, c := range codes {
+			last += unzigzag(c)
+			x[i].Depth, seen = uint16(last), seen|last>>16
+		}
+		return seen == 0
+	default:
+		setTimes(x, number, codes, ratio)
+		return true
+	}
+}
+
+// setIdentity fills the columns that say what was executed where.
+func setIdentity(x []Execution, number uint64, codes []uint64) bool {
 	var last, seen uint64
-	var outer outerCoder
-	for i, c := range codes {
-		e := &x[i]
-		switch number {
-		case colTask:
+	switch number {
+	case colTask:
+		for i, c := range codes {
 			last += unzigzag(c)
-			e.TaskID = last
-		case colOuter:
-			e.OuterTaskID = outer.decode(c)
-		case colClass:
+			x[i].TaskID = last
+		}
+	case colOuter:
+		var outer outerCoder
+		for i, c := range codes {
+			x[i].OuterTaskID = outer.decode(c)
+		}
+	case colClass:
+		for i, c := range codes {
 			last += unzigzag(c)
-			e.Class, seen = uint32(last), seen|last>>32
-		case colThread:
+			x[i].Class, seen = uint32(last), seen|last>>32
+		}
+	case colThread:
+		for i, c := range codes {
 			last += unzigzag(c)
-			e.Thread, seen = uint32(last), seen|last>>32
-		case colFlags:
-			e.Flags, seen = ExecutionFlags(c), seen|c>>16
-		case colStart:
-			// Told from the edge of the execution before, whose end is known
-			// only with the next column: finished there.
-			e.Start = units.Ticks(unzigzag(c))
-		case colWall:
-			e.Start += units.Ticks(last)
-			e.End = e.Start + units.Ticks(c)
-			last = edge(e.Start, e.End)
-		case colCPU:
-			e.CPU = ratio.decode(c, uint64(e.End-e.Start))
-		case colDepth:
-			last += unzigzag(c)
-			e.Depth, seen = uint16(last), seen|last>>16
-		case colChildTicks:
-			e.ChildTicks = units.Ticks(c)
-		case colChildCPU:
-			e.ChildCPU = ratio.decode(c, uint64(e.ChildTicks))
+			x[i].Thread, seen = uint32(last), seen|last>>32
+		}
+	case colFlags:
+		for i, c := range codes {
+			x[i].Flags, seen = ExecutionFlags(c), seen|c>>16
 		}
 	}
 	return seen == 0
+}
+
+// setTimes fills the columns of times, which take any value.
+func setTimes(x []Execution, number uint64, codes []uint64, ratio cpuRatio) {
+	switch number {
+	case colStart:
+		// Told from the edge of the execution before, whose end is known only
+		// with the next column: finished there.
+		for i, c := range codes {
+			x[i].Start = units.Ticks(unzigzag(c))
+		}
+	case colWall:
+		var last uint64
+		for i, c := range codes {
+			e := &x[i]
+			e.Start += units.Ticks(last)
+			e.End = e.Start + units.Ticks(c)
+			last = edge(e.Start, e.End)
+		}
+	case colCPU:
+		for i, c := range codes {
+			x[i].CPU = ratio.decode(c, uint64(x[i].End-x[i].Start))
+		}
+	case colChildTicks:
+		for i, c := range codes {
+			x[i].ChildTicks = units.Ticks(c)
+		}
+	case colChildCPU:
+		for i, c := range codes {
+			x[i].ChildCPU = ratio.decode(c, uint64(x[i].ChildTicks))
+		}
+	}
 }

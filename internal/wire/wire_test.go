@@ -241,3 +241,22 @@ func TestProcessNames(t *testing.T) {
 		t.Errorf("message id %q without a process", id)
 	}
 }
+
+// Memory that is used again holds nothing of the batch before.
+func TestRelease(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	large := empty()
+	large.Executions = pool(5000, rng)
+	large.Creations = created(large.Executions)
+	for range 20 {
+		roundTrip(t, full())
+		b, err := Decode(mustEncode(t, large), DefaultLimits())
+		if err != nil || !reflect.DeepEqual(b, large) {
+			t.Fatalf("after a smaller batch: %v, or other records", err)
+		}
+		b.Release()
+		if b.Executions != nil || b.Creations != nil {
+			t.Fatal("a released batch still has records")
+		}
+	}
+}

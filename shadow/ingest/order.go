@@ -119,6 +119,7 @@ func (w *worker) store() bool {
 	for _, h := range w.part {
 		delete(w.pending, h.batch.Seq)
 		w.ack(h)
+		h.batch.Release()
 	}
 	clear(w.part)
 	w.part, w.rows = w.part[:0], 0

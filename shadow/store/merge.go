@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,7 @@ const (
 	smallRows  = 128 << 10    // a part of as many rows is left as it is
 	mergedRows = rowGroupRows // a merged part has at most
 	mergeParts = 16           // as many small parts are merged while a session runs
+	mergeAtEnd = 4            // and as many when it has ended
 	maxMerged  = 256          // parts at once: they are open at the same time
 	maxKnots   = 1 << 14      // of the clock, in the footer of a merged part
 )
@@ -45,8 +47,9 @@ func (v *inventory) add(p partInfo) {
 }
 
 // run finds parts to be merged: small ones that follow one another, between
-// which no batch is missing that might still come. all: two are enough.
-func (v inventory) run(stored Ranges, all bool) (from, to int) {
+// which no batch is missing that might still come. least is how many are worth
+// it where more may join them.
+func (v inventory) run(stored Ranges, least int) (from, to int) {
 	for i := 0; i < len(v); i++ {
 		rows, knots, full := 0, 0, false
 		j := i
@@ -57,7 +60,7 @@ func (v inventory) run(stored Ranges, all bool) (from, to int) {
 			}
 			rows, knots = rows+v[j].rows, knots+v[j].knots
 		}
-		if n := j - i; n >= mergeParts || n >= 2 && (all || full) {
+		if n := j - i; n >= least || n >= 2 && full {
 			return i, j
 		}
 		if !full && j > i {
@@ -69,16 +72,22 @@ func (v inventory) run(stored Ranges, all bool) (from, to int) {
 
 func (p *partInfo) mergeable() bool { return !p.stay && p.rows < smallRows }
 
-// Merge merges one run of small parts and tells whether there was one. all:
-// also short runs, of a session that has ended. An error leaves the parts as
-// they were.
+// Merge merges a run of small parts of each table and tells whether there was
+// any. all: also shorter runs, of a session that has ended. An error leaves the
+// parts as they were.
 func (w *Writer) Merge(all bool) (bool, error) {
 	if len(w.Manifest.Pieces) > 0 {
 		return false, nil // so that the pieces of a session can be joined, a batch that another may hold stays in a part of its own
 	}
 	w.clean()
+	least := mergeParts
+	if all {
+		least = mergeAtEnd
+	}
+	var errs []error
+	var done []mergedRun
 	for t := range numTables {
-		from, to := w.parts[t].run(w.Manifest.Sequences, all)
+		from, to := w.parts[t].run(w.Manifest.Sequences, least)
 		if from == to {
 			continue
 		}
@@ -88,16 +97,41 @@ func (w *Writer) Merge(all bool) (bool, error) {
 			for i := range run {
 				run[i].stay = true
 			}
-			return false, fmt.Errorf("merging the parts %d-%d of %v, which stay as they are: %w", run[0].From, run[len(run)-1].To, t, err)
+			errs = append(errs, fmt.Errorf("merging the parts %d-%d of %v, which stay as they are: %w", run[0].From, run[len(run)-1].To, t, err))
+			continue
 		}
-		for _, p := range run {
-			w.covered = append(w.covered, filepath.Join(w.dir, PartName(t, p.From, p.To)))
-		}
-		w.parts[t] = slices.Replace(w.parts[t], from, to, merged)
-		w.clean()
-		return true, nil
+		done = append(done, mergedRun{t, from, to, merged})
 	}
-	return false, nil
+	if err := w.replaced(done); err != nil {
+		errs = append(errs, err)
+	}
+	return len(done) > 0, errors.Join(errs...)
+}
+
+// mergedRun is a part that is written and the places of those that it covers.
+type mergedRun struct {
+	table    Table
+	from, to int
+	part     partInfo
+}
+
+// replaced puts merged parts in the place of those that they cover. Until the
+// folder is synced their names may go, so the old ones stay until then.
+func (w *Writer) replaced(done []mergedRun) error {
+	if len(done) == 0 {
+		return nil
+	}
+	err := syncDir(w.dir)
+	for _, m := range done {
+		for _, p := range w.parts[m.table][m.from:m.to] {
+			if err == nil {
+				w.covered = append(w.covered, filepath.Join(w.dir, PartName(m.table, p.From, p.To)))
+			}
+		}
+		w.parts[m.table] = slices.Replace(w.parts[m.table], m.from, m.to, m.part)
+	}
+	w.clean()
+	return err
 }
 
 // clean deletes what merged parts cover, unless somebody reads the session.
@@ -132,10 +166,7 @@ func (w *Writer) merge(t Table, run inventory) (partInfo, error) {
 	err := replace(w.dir, PartName(t, out.From, out.To), func(f io.Writer) error {
 		return recovering(func() error { return w.enc.merge(f, t, s, clock) })
 	})
-	if err != nil {
-		return out, err
-	}
-	return out, syncDir(w.dir)
+	return out, err
 }
 
 // recovering makes an error of a panic of the Parquet library over damaged bytes.

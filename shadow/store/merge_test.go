@@ -12,7 +12,7 @@ import (
 	"stackagent/internal/wire"
 )
 
-// trickle commits n small parts with rows in all tables, every other one
+// trickle commits n small parts with rows in all tables, every third one
 // without creations, and returns all executions and creations.
 func trickle(t testing.TB, w *Writer, from, n int) (rows []Execution, made []Creation) {
 	t.Helper()
@@ -21,7 +21,7 @@ func trickle(t testing.TB, w *Writer, from, n int) (rows []Execution, made []Cre
 		odd := &p.Executions[3]
 		odd.EndNs, odd.WallNs, odd.SelfWallNs, odd.SelfCPUNs = 0, units.NotMeasured, units.NotMeasured, units.NotMeasured
 		p.Executions[4].Class = 1<<32 - 1
-		if i%2 == 0 {
+		if i%3 == 0 {
 			p.Creations = nil
 		}
 		at := int64(i)
@@ -108,13 +108,13 @@ func TestMergeKeepsEveryRow(t *testing.T) {
 	if got := files(t, w.Dir(), "*.parquet"); len(got) != int(numTables) {
 		t.Errorf("files after merging: %v", got)
 	}
-	more, moreMade := trickle(t, w, 10, 3) // and on it goes
+	more, moreMade := trickle(t, w, 10, 4) // and on it goes
 	mergeAll(t, w)
-	sameSession(t, w.Dir(), 12, append(rows, more...), append(made, moreMade...))
+	sameSession(t, w.Dir(), 13, append(rows, more...), append(made, moreMade...))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w.Manifest.Stored.Executions != before.Stored.Executions+uint64(len(more))+6 {
+	if w.Manifest.Stored.Executions != before.Stored.Executions+uint64(len(more))+8 {
 		t.Errorf("stored %+v, before %+v", w.Manifest.Stored, before.Stored)
 	}
 	again, err := OpenWriter(filepath.Dir(w.Dir()), "s", "s")
@@ -180,18 +180,19 @@ func TestCrashWhileMerging(t *testing.T) {
 // a merged part, where no reader would look for it.
 func TestMergeLeavesRoomForLateBatches(t *testing.T) {
 	w := openWriter(t, t.TempDir())
-	rows, made := trickle(t, w, 1, 3)
-	more, moreMade := trickle(t, w, 5, 3)
+	rows, made := trickle(t, w, 1, 4)
+	more, moreMade := trickle(t, w, 6, 4)
 	mergeAll(t, w)
-	if got := files(t, w.Dir(), "executions-*.parquet"); !slices.Equal(got, []string{"executions-1-3.parquet", "executions-5-7.parquet"}) {
+	if got := files(t, w.Dir(), "executions-*.parquet"); !slices.Equal(got, []string{"executions-1-4.parquet", "executions-6-9.parquet"}) {
 		t.Errorf("merged into %v", got)
 	}
-	late, lateMade := trickle(t, w, 4, 1)
+	late, lateMade := trickle(t, w, 5, 1)
 	want, wantMade := slices.Concat(rows, late, more), slices.Concat(made, lateMade, moreMade)
-	sameSession(t, w.Dir(), 7, want, wantMade)
+	sameSession(t, w.Dir(), 9, want, wantMade)
+	more, moreMade = trickle(t, w, 10, 1)
 	mergeAll(t, w)
-	sameSession(t, w.Dir(), 7, want, wantMade)
-	if got := files(t, w.Dir(), "executions-*.parquet"); !slices.Equal(got, []string{"executions-1-7.parquet"}) {
+	sameSession(t, w.Dir(), 10, append(want, more...), append(wantMade, moreMade...))
+	if got := files(t, w.Dir(), "executions-*.parquet"); !slices.Equal(got, []string{"executions-1-10.parquet"}) {
 		t.Errorf("merged into %v", got)
 	}
 }
@@ -259,7 +260,7 @@ func TestRunsToMerge(t *testing.T) {
 		return v
 	}
 	many := func(n, rows int) []int { return slices.Repeat([]int{rows}, n) }
-	stay := parts(1, 1, 1, 1)
+	stay := parts(1, 1, 1, 1, 1, 1)
 	stay[1].stay = true
 	knots := parts(1, 1, 1)
 	knots[0].knots, knots[1].knots, knots[2].knots = maxKnots/2, maxKnots/2, 1
@@ -274,20 +275,28 @@ func TestRunsToMerge(t *testing.T) {
 		"one":                   {parts(1), whole, true, 0, 0},
 		"few, running":          {parts(many(mergeParts-1, 1)...), whole, false, 0, 0},
 		"enough, running":       {parts(many(mergeParts, 1)...), whole, false, 0, mergeParts},
-		"few, ended":            {parts(1, 1, 1), whole, true, 0, 3},
-		"behind a large one":    {parts(1, smallRows, 1, 1), whole, true, 2, 4},
+		"too few, ended":        {parts(1, 1, 1), whole, true, 0, 0},
+		"few, ended":            {parts(1, 1, 1, 1), whole, true, 0, 4},
+		"behind a large one":    {parts(1, smallRows, 1, 1, 1, 1), whole, true, 2, 6},
 		"large ones":            {parts(smallRows, smallRows), whole, true, 0, 0},
 		"full, running":         {parts(many(12, smallRows-1)...), whole, false, 0, 8},
-		"a gap":                 {parts(1, 1, 1, 1), Ranges{{1, 1}, {3, 4}}, true, 2, 4},
-		"not in the manifest":   {parts(1, 1), nil, true, 0, 0},
-		"one that stays":        {stay, whole, true, 2, 4},
+		"a gap":                 {parts(1, 1, 1, 1, 1, 1), Ranges{{1, 1}, {3, 6}}, true, 2, 6},
+		"not in the manifest":   {parts(1, 1, 1, 1), nil, true, 0, 0},
+		"one that stays":        {stay, whole, true, 2, 6},
 		"a long clock":          {knots, whole, false, 0, 2},
 		"more than can be open": {parts(many(maxMerged+9, 1)...), whole, false, 0, maxMerged},
 	} {
-		if from, to := c.parts.run(c.stored, c.all); from != c.from || to != c.to {
+		if from, to := c.parts.run(c.stored, least(c.all)); from != c.from || to != c.to {
 			t.Errorf("%s: %d to %d, want %d to %d", name, from, to, c.from, c.to)
 		}
 	}
+}
+
+func least(all bool) int {
+	if all {
+		return mergeAtEnd
+	}
+	return mergeParts
 }
 
 func BenchmarkMerge(b *testing.B) {
