@@ -67,7 +67,7 @@ func dots(v *Values, low, high, first, upTo int64) []units.Ns {
 	var out []units.Ns
 	next := int64(math.MinInt64)
 	add := func(x int64) {
-		x = max(x, int64(v.Min()))
+		x = min(max(x, int64(v.Min())), int64(v.Max()))
 		if x < next {
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"stackagent/granularity"
+	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 )
 
@@ -89,6 +90,7 @@ func someFigures() map[string]*Figure {
 		bars = append(bars, ThreadBar{Label: name, Busy: busy})
 	}
 	shapes := someShapes()
+	total2, part := summarisedParts(shapes)
 	same := []Shape{shapeOf("all executions", true, valuesOf(5000, 5000, 5000))}
 	return map[string]*Figure{
 		"cdf": CDF("self CPU time", shapes), "box": Box("self CPU time", shapes),
@@ -97,9 +99,25 @@ func someFigures() map[string]*Figure {
 		"cdf-empty": CDF("wall time", nil), "box-empty": Box("wall time", nil),
 		"tasks-empty": TasksOverTime(nil, nil), "gc-empty": Pauses(nil, 0, 1), "threads-empty": Threads(total.Grid, nil),
 		"cdf-equal": CDF("wall time", same), "box-equal": Box("wall time", same),
-		"cdf-zero": CDF("CPU time", []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
-		"box-one":  Box("CPU time", []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
+		"cdf-zero":       CDF("CPU time", []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
+		"cdf-summarised": CDF("self CPU time", part), "box-summarised": Box("self CPU time", part),
+		"tasks-summarised": TasksOverTime(total2, []ClassSeries{{"com.acme.Parser$ParseTask", total2}}),
+		"box-one":          Box("CPU time", []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
 	}
+}
+
+// summarisedParts are a class over time whose executions were summarised, and
+// distributions of which one is recorded, one in part and one all summarised.
+func summarisedParts(recorded []Shape) (*granularity.Series, []Shape) {
+	s := granularity.NewSeries(granularity.NewGrid(1e9, 13e9, 200))
+	s.Add(2e9, 3e9)
+	s.Spread(4e9, 9e9, 120_000, 8e9)
+	some, all := lognormal(1000, 3e5, 0.4), new(granularity.Values)
+	for _, v := range []*granularity.Values{some, all} {
+		buckets := []loglinear.Bucket{{Index: 900, Count: 1500}, {Index: 910, Count: 2000}, {Index: 1010, Count: 5}}
+		v.AddSummarised(3505, 3505*6e5, 5.6e5, 1.9e6, buckets)
+	}
+	return s, []Shape{recorded[1], shapeOf("com.acme.Parser$ParseTask", false, some), shapeOf("com.acme.fine.Step", false, all)}
 }
 
 // TestGolden compares every figure, byte for byte, with its stored SVG.

@@ -93,11 +93,17 @@ func (b *builder) gather() error {
 		b.told.add(c.Len())
 		return nil
 	})
-	b.all = b.newGathered()
 	for _, g := range each {
-		if g != nil {
+		switch {
+		case g == nil:
+		case b.all == nil:
+			b.all = g // what it holds is not copied
+		default:
 			b.all.merge(g)
 		}
+	}
+	if b.all == nil {
+		b.all = b.newGathered()
 	}
 	return b.reading("reading the executions", err)
 }
