@@ -66,6 +66,9 @@ func ReadFile(dir string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading counters: %w", err)
 	}
+	if !info.Mode().IsRegular() { // a pipe would never answer
+		return nil, fmt.Errorf("reading counters: %s is no file (%s)", path, info.Mode().Type())
+	}
 	if info.Size() > maxFileSize {
 		return nil, fmt.Errorf("reading counters: %s has %d bytes, at most %d are read", path, info.Size(), maxFileSize)
 	}

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -170,38 +167,6 @@ func (l *listing) taskSink(w io.Writer, file bool, from units.MonoNs) (taskSink,
 		o = table.ForWriter(l.env.Out, l.env.Getenv)
 	}
 	return newTableSink(w, o, from), nil
-}
-
-// toFile lets f write to standard output, or to a file that appears whole or
-// not at all.
-func toFile(out io.Writer, path string, f func(io.Writer) error) error {
-	if path == "" {
-		w := bufio.NewWriterSize(out, 1<<16)
-		if err := f(w); err != nil {
-			return err
-		}
-		if err := w.Flush(); err != nil {
-			return fmt.Errorf("printing: %w", err)
-		}
-		return nil
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("making %s: %w", path, err)
-	}
-	defer os.Remove(tmp.Name()) // gone already if all went well
-	defer tmp.Close()
-	w := bufio.NewWriterSize(tmp, 1<<16)
-	if err := f(w); err != nil {
-		return err
-	}
-	if err := errors.Join(w.Flush(), tmp.Chmod(0o644), tmp.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
 }
 
 // tableSink shows the columns that fit a screen.

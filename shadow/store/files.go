@@ -30,7 +30,7 @@ func writeAside(dir, name string, fill func(io.Writer) error) error {
 // that no reader ever sees a part of it. The name lasts when the folder is synced.
 func replace(dir, name string, fill func(io.Writer) error) (err error) {
 	tmp := filepath.Join(dir, tmpPrefix+name)
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return explain("creating", tmp, err)
 	}
@@ -55,6 +55,40 @@ func replace(dir, name string, fill func(io.Writer) error) (err error) {
 	}
 	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
 		return explain("renaming", tmp, err)
+	}
+	return nil
+}
+
+// openRegular opens a file of a session for reading. A link could lead to what
+// is no part of the session, and a pipe would never answer.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s: %w", path, errNotRegular)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, errNotRegular), err)
+	}
+	return f, nil
+}
+
+var errNotRegular = errors.New("a link, a pipe or a folder stands where a file of a session should be")
+
+// checkNoLink refuses a folder that is a link: what is stored would go elsewhere.
+func checkNoLink(dir string) error {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return explain("looking at", dir, err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no folder of its own (%s); remove it or choose another session name", dir, info.Mode().Type())
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func choose(t Table, pieces []piece) ([]joinedPart, error) {
 }
 
 func copyFrom(path string, w io.Writer) error {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return err
 	}

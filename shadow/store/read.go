@@ -192,7 +192,7 @@ func withPart(path string, use func(f *parquet.File, done *int64) error) (bad *P
 // openPart opens a part whose footer can be believed. The library may panic
 // over a damaged one.
 func openPart(path string) (file *os.File, pf *parquet.File, err error) {
-	file, err = os.Open(path)
+	file, err = openRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -39,7 +39,11 @@ func OpenWriter(root, folder, name string) (*Writer, error) {
 	if err := errors.Join(checkFolder(folder), ValidateName(name)); err != nil {
 		return nil, err
 	}
-	return openDir(filepath.Join(root, folder), name)
+	dir := filepath.Join(root, folder)
+	if err := checkNoLink(dir); err != nil {
+		return nil, err
+	}
+	return openDir(dir, name)
 }
 
 // openDir is OpenWriter for a folder of any name.

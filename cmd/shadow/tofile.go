@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// toFile lets f write to standard output, or to a file that appears whole or
+// not at all.
+func toFile(out io.Writer, path string, f func(io.Writer) error) error {
+	if path == "" {
+		w := bufio.NewWriterSize(out, 1<<16)
+		if err := f(w); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+		return nil
+	}
+	tmp, err := createAside(path)
+	if err != nil {
+		return fmt.Errorf("making %s: %w", path, err)
+	}
+	defer os.Remove(tmp.Name()) // gone already if all went well
+	defer tmp.Close()
+	w := bufio.NewWriterSize(tmp, 1<<16)
+	if err := f(w); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Flush(), tmp.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// createAside makes a new file beside path, with the permissions that its user
+// gives to new files (os.CreateTemp gives others none).
+func createAside(path string) (*os.File, error) {
+	dir, base := filepath.Split(path)
+	for range 100 { // a name is taken with a chance of almost nothing
+		name := dir + "." + base + "." + rand.Text()
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+	return nil, fs.ErrExist
+}
