@@ -1,11 +1,16 @@
 package e2e_test
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"stackagent/internal/testjvm"
 	"stackagent/internal/testnats"
@@ -97,6 +102,40 @@ func (r *round) killNode(n *testnats.Node) {
 	n.Kill()
 	time.Sleep(r.random(0, 3*time.Second))
 	n.Run(r.T)
+}
+
+// otherClock puts the JVM where CLOCK_MONOTONIC is another one, as on another host.
+func otherClock(r *round) {
+	r.wrap = []string{"unshare", "--time", "--monotonic", strconv.Itoa(1 + r.rng.IntN(1_000_000))}
+	if err := exec.Command(r.wrap[0], append(r.wrap[1:], "true")...).Run(); err != nil {
+		r.Skipf("another clock needs a time namespace (root, unshare): %v", err)
+	}
+}
+
+func nothing(*round) {}
+
+// mayStepClock guards against stepping the clock of a machine that others use.
+func mayStepClock(r *round) {
+	if os.Getenv("STACKAGENT_STEP_CLOCK") == "" {
+		r.Skip("steps the wall clock of the whole machine for a moment: only where STACKAGENT_STEP_CLOCK is set")
+	}
+}
+
+// The wall clock jumps by up to an hour, and back.
+func clockStepped(r *round) {
+	for range 2 {
+		by := r.random(-time.Hour, time.Hour)
+		before, began := time.Now(), time.Now()
+		step := func(to time.Time) {
+			ts := unix.NsecToTimespec(to.UnixNano())
+			if err := unix.ClockSettime(unix.CLOCK_REALTIME, &ts); err != nil {
+				r.Skipf("stepping the clock: %v", err)
+			}
+		}
+		step(before.Add(by))
+		time.Sleep(r.random(50*time.Millisecond, 400*time.Millisecond))
+		step(before.Add(time.Since(began)))
+	}
 }
 
 // Batches that wait for longer than the bus keeps them are dropped by it: they

@@ -33,6 +33,7 @@ type round struct {
 	exit                 int    // code of the program
 	millis               int    // length of its run; 0: floodMillis
 	vm                   []string
+	wrap                 []string // in front of the program's command line
 	server               *server
 	proxy                *proxy
 	java                 *process
@@ -55,6 +56,8 @@ var faults = []struct {
 	{"bus full", smallBus, shadowAway},
 	{"node killed", threeNodes, nodeKilled},
 	{"leader killed", threeNodes, leaderKilled},
+	{"another clock", otherClock, nothing},
+	{"clock stepped", mayStepClock, clockStepped},
 }
 
 const (
@@ -161,7 +164,7 @@ func (r *round) begin() {
 		r.proxy = newProxy(r.T, r.server.addr)
 		settings = append(settings, "bus=nats://"+r.proxy.Addr().String(), "tokenfile="+filepath.Join(r.store, "token"))
 	}
-	r.java = start(r.T, r.env(), r.program(agentFlag(r.T, settings...))...)
+	r.java = start(r.T, r.env(), append(r.wrap, r.program(agentFlag(r.T, settings...))...)...)
 	r.readPID()
 }
 
