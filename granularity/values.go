@@ -29,7 +29,7 @@ type Values struct {
 
 // listMax is how many values are kept one by one: from there on buckets of
 // a usual spread need less memory.
-const listMax = 1024
+const listMax = 4096
 
 // Add puts one value in. The caller skips (and counts) units.NotMeasured.
 func (v *Values) Add(n units.Ns) {

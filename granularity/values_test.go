@@ -24,7 +24,7 @@ func valuesOf(ns ...units.Ns) *Values {
 func random(rng *rand.Rand) []units.Ns {
 	n := 1 + rng.IntN(200)
 	if rng.IntN(4) == 0 {
-		n = listMax + rng.IntN(9000)
+		n = listMax + rng.IntN(2*listMax)
 	}
 	limit := []int64{3, 1000, 1 << 31, 1 << 33, 1 << 40}[rng.IntN(5)]
 	out := make([]units.Ns, n)

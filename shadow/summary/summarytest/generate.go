@@ -102,7 +102,6 @@ type generator struct {
 	counts []int
 	steps  []int // ranks of a class follow one another by this, modulo its count
 	ranks  []int
-	order  []uint8 // the population of an execution, by its number modulo len(order)
 	left   []int
 	newest int // the class of the newest task; -1: it must not be executed
 	out    Generated
