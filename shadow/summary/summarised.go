@@ -15,6 +15,10 @@ var metricOf = map[wire.Metric]granularity.Metric{
 	wire.MetricCPU: granularity.CPU, wire.MetricSelfCPU: granularity.SelfCPU,
 }
 
+// virtualThreads stands for the virtual threads together, where they are not
+// told apart: no thread has this id.
+const virtualThreads = 0
+
 // summaries adds what the agent summarised.
 func (b *builder) summaries() error {
 	if b.src.Summaries == nil {
@@ -34,8 +38,11 @@ func (b *builder) summaries() error {
 				s.Work[to] = granularity.Measured{Count: int64(m.Count), Sum: m.SumNs, Min: m.MinNs, Max: m.MaxNs, Buckets: m.Buckets}
 			}
 		}
+		if s.Virtual {
+			s.Thread = virtualThreads // of the carrier it is no work
+		}
 		g.AddSummarised(&s)
-		b.all.threadOf(x.Thread).addSummarised(b, g, &s)
+		b.all.threadOf(s.Thread).addSummarised(b, g, &s)
 		return nil
 	}))
 }

@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
 )
@@ -95,6 +98,33 @@ func checkOverTime(t *testing.T, got, want *summary.Summary) {
 	}
 	if x, y := sum(a), sum(b); math.Abs(x-y) > 1e3 {
 		t.Errorf("%g ns running over time, want %g", x, y)
+	}
+}
+
+// TestSummarisedVirtual: what virtual threads did is no work of their carrier.
+func TestSummarisedVirtual(t *testing.T) {
+	w := summarytest.NewWriter()
+	job := w.Class("com.acme.Job", units.KindRunnable, 10, 0)
+	carrier := w.Thread("ForkJoinPool-1-worker-1", "application", 900)
+	w.Add(summarytest.Execution{Class: job, Thread: carrier, Start: 1, Wall: 5, CPU: 5, SelfWall: 5, SelfCPU: 5})
+	w.Src.Summaries = func(f func(*session.Summary) error) error {
+		return f(&session.Summary{Class: job, Thread: carrier, Flags: wire.SummaryVirtual, FromNs: 5e9, ToNs: 6e9, Executions: 9,
+			Measures: []session.Measure{{Metric: wire.MetricSelfWall, Count: 9, SumNs: 900, MinNs: 100, MaxNs: 100,
+				Buckets: []loglinear.Bucket{{Index: 100, Count: 9}}}}})
+	}
+	s := build(t, w.Src, summary.Options{PerThread: true})
+	if s.Tasks.Executions != 10 || s.Tasks.Virtual != 9 || s.Tasks.Threads != 1 {
+		t.Errorf("%+v", s.Tasks)
+	}
+	got := map[string]int64{}
+	for _, r := range s.ThreadRows {
+		got[r.Thread] = r.Executions
+	}
+	if want := map[string]int64{"(virtual threads, not told apart)": 9, "ForkJoinPool-1-worker-1#21": 1}; !maps.Equal(got, want) {
+		t.Errorf("executions by thread %v, want %v", got, want)
+	}
+	if d := s.Metrics[granularity.SelfWall]; d.P50 != 100 || d.RelativeError != 0 || d.Summarised != 9 {
+		t.Errorf("buckets of one value are exact: %+v", d)
 	}
 }
 

@@ -223,7 +223,7 @@ func (b *builder) threadRows(s *Summary) {
 	// Threads whose description was lost still ran what they ran.
 	for id, t := range b.all.threads.all() {
 		if !seen[id] {
-			row := ThreadRow{Thread: session.Thread{ID: id, Name: unknownThread(id), Kind: "other", CPU: units.NotMeasured}}
+			row := ThreadRow{Thread: session.Thread{ID: id, Name: unknownThread(id), Kind: session.KindOther, CPU: units.NotMeasured, Virtual: id == virtualThreads}}
 			t.fill(b, &row)
 			s.Threads = append(s.Threads, row)
 		}
@@ -243,7 +243,12 @@ func (b *builder) threadRows(s *Summary) {
 	_ = granularity.SortHotspots(s.ThreadRows, granularity.ByWork) // a known order
 }
 
-func unknownThread(id uint32) string { return fmt.Sprintf("(thread %d, description lost)", id) }
+func unknownThread(id uint32) string {
+	if id == virtualThreads {
+		return "(virtual threads, not told apart)"
+	}
+	return fmt.Sprintf("(thread %d, description lost)", id)
+}
 
 func (t *threadGroup) fill(b *builder, row *ThreadRow) {
 	row.RunExecutions, row.RunSummarised, row.SelfWall, row.Busy = t.executions, t.summarised, t.selfWall, t.share(b)
