@@ -22,7 +22,7 @@ import (
 // need not change. What is covered is deleted when nobody reads it.
 
 const (
-	smallRows  = 128 << 10    // a part of as many rows is left as it is
+	smallRows  = pageRows     // a part of as many rows is left as it is: its pages are full
 	mergedRows = rowGroupRows // a merged part has at most
 	mergeParts = 16           // as many small parts are merged while a session runs
 	mergeAtEnd = 4            // and as many when it has ended
