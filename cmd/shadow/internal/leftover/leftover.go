@@ -110,23 +110,27 @@ func Sweep(ctx context.Context, js jetstream.JetStream, address string, folders 
 	return results, errs
 }
 
-// SameBus tells whether one of the URLs that an agent was given is that of the
-// bus at address on this machine, or the same text.
+// SameBus tells whether one of the URLs that an agent was given is one of the
+// bus at address: the same server, under whichever of this machine's names.
+// Both are lists joined with ','.
 func SameBus(given, address string) bool {
-	want, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	for _, s := range strings.Split(given, ",") {
-		u, err := url.Parse(s)
-		if err != nil {
-			continue
-		}
-		if u.Host == want.Host || u.Port() == want.Port() && local(u.Hostname()) && local(want.Hostname()) {
-			return true
+	for _, a := range strings.Split(address, ",") {
+		for _, g := range strings.Split(given, ",") {
+			if sameServer(g, a) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+func sameServer(a, b string) bool {
+	u, err := url.Parse(a)
+	v, err2 := url.Parse(b)
+	if err != nil || err2 != nil || u.Host == "" {
+		return false
+	}
+	return u.Host == v.Host || u.Port() == v.Port() && local(u.Hostname()) && local(v.Hostname())
 }
 
 // local tells whether host is this machine.
