@@ -52,6 +52,10 @@ type Agent struct {
 
 var _ jvmti.Handler = (*Agent)(nil)
 
+var details = map[options.Detail]jvmti.Detail{
+	options.DetailAll: jvmti.DetailAll, options.DetailAuto: jvmti.DetailAuto, options.DetailSummary: jvmti.DetailSummary,
+}
+
 // Load implements jvmti.Handler.
 func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	opts, err := options.Parse(text)
@@ -71,6 +75,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		Block:       opts.Overflow == options.OverflowBlock,
 		BlockFor:    blockFor,
 		RingBytes:   ringBytes,
+		Detail:      details[opts.Detail],
 		CustomTasks: len(opts.Tasks) > 0,
 	}, jvmti.Profile
 }
@@ -94,9 +99,6 @@ func (a *Agent) load(opts options.Options, text string) error {
 	debug.SetMemoryLimit(memoryLimit)
 	debug.SetGCPercent(-1) // the heap is small as yet: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
-	if opts.Detail == options.DetailSummary {
-		jvmti.Say("detail=summary is not offered by this version: every task is recorded")
-	}
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude}
 	for _, t := range opts.Tasks {
 		d, err := instrument.ParseTaskDefinition(t)
@@ -145,6 +147,7 @@ func (a *Agent) Ready(vm jvmti.VM) {
 
 func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics, a.options.NotAvailable)
+	hello.Detail = string(a.options.Detail)
 	publisher, err := publish.New(publish.Config{
 		URL:      a.options.Bus,
 		Session:  a.options.Session,
@@ -194,9 +197,7 @@ func (a *Agent) Death() {
 	<-a.stopped
 	ctx, cancel := a.exitContext()
 	defer cancel()
-	running, skipped := jvmti.Running()
-	a.source.running = countExecutions(running) + skipped
-	a.source.runningLost = skipped
+	running := a.source.ends.read()
 	a.source.os.expire()
 	if err := a.collector.Finish(ctx, running, exitNoteNormal); err != nil {
 		jvmti.Say(err.Error())
@@ -221,19 +222,4 @@ func (a *Agent) exitContext() (context.Context, context.CancelFunc) {
 		}
 	}()
 	return ctx, cancel
-}
-
-// countExecutions counts the execution records in slots (jvmti/ring/record.h).
-func countExecutions(slots []byte) uint64 {
-	const slot, execution = 32, 1
-	n := uint64(0)
-	for at := 0; at+slot <= len(slots); {
-		if slots[at] != execution {
-			at += slot
-			continue
-		}
-		n++
-		at += 2 * slot
-	}
-	return n
 }

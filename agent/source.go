@@ -17,11 +17,11 @@ const (
 // source is what the collector drains: the rings, and the news beside them.
 type source struct {
 	*jvmti.Drainer
-	weaver      *weaver
-	running     uint64 // executions that had not ended when the probes stopped
-	runningLost uint64 // of these, not recorded
-	threads     map[uint32]wire.Thread
-	os          osThreads
+	weaver  *weaver
+	ends    ends
+	refused uint64 // of jvmti.Totals.Refused, told
+	threads map[uint32]wire.Thread
+	os      osThreads
 }
 
 func newSource(ringBytes int, w *weaver) *source {
@@ -40,27 +40,43 @@ func (s *source) Meta() drain.Meta {
 	}
 	snapshot := s.os.snapshot()
 	news.Threads = append(news.Threads, s.findOSThreads(snapshot)...)
+	news.Threads = append(news.Threads, s.ends.take(s.threads)...)
+	t := jvmti.ReadTotals()
 	return drain.Meta{
-		Classes:  news.Classes,
-		Threads:  news.Threads,
-		OS:       snapshot,
-		Refusals: append(news.Refusals, s.weaver.takeRefusals()...),
-		Totals:   s.totals(),
+		Classes:      news.Classes,
+		Threads:      news.Threads,
+		OS:           snapshot,
+		Refusals:     append(append(news.Refusals, s.weaver.takeRefusals()...), s.crowded(&t)...),
+		Totals:       s.totals(&t),
+		LostByThread: s.ends.takeSkipped(),
 	}
 }
 
-func (s *source) totals() wire.Totals {
-	t := jvmti.ReadTotals()
+// crowded tells of classes that stay recorded because there is no memory to count them.
+func (s *source) crowded(t *jvmti.Totals) []wire.Refusal {
+	n := t.Refused - s.refused
+	s.refused = t.Refused
+	if n == 0 {
+		return nil
+	}
+	return []wire.Refusal{{Reason: "recorded one by one: no memory to summarise a thread's further classes", Count: n}}
+}
+
+func (s *source) totals(t *jvmti.Totals) wire.Totals {
 	totals := wire.Totals{
-		Executions: t.Executions + t.TooDeep + t.NoStack + s.running,
+		Executions: t.Executions + s.ends.running,
 		Creations:  t.Creations,
 		Classes:    s.weaver.woven.Load(),
+
+		VirtualExecutions: t.VirtualExecutions + s.ends.virtualRunning,
+		VirtualCreations:  t.VirtualCreations,
+		VirtualLost:       t.VirtualLost,
 	}
 	for _, loss := range []wire.Loss{
-		{Reason: lostRingFull, Events: t.Lost},
+		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack},
 		{Reason: lostTooDeep, Events: t.TooDeep},
 		{Reason: lostNoStack, Events: t.NoStack},
-		{Reason: lostAtExit, Events: s.runningLost},
+		{Reason: lostAtExit, Events: s.ends.lost},
 	} {
 		if loss.Events > 0 {
 			totals.Lost = append(totals.Lost, loss)

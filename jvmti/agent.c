@@ -110,6 +110,7 @@ static void set_events(jvmtiEventMode mode) {
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     /* First of all: linking the probes runs them once on this thread. */
     sa_clock_calibrate(&sa.clock);
+    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick);
     if (!sa_types_init(env) || !define_helper(env)) {
         set_events(JVMTI_DISABLE);
         sa_stop();

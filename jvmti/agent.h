@@ -11,10 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cells.h"
 #include "clock/clock.h"
 #include "ring/ring.h"
 
-#define SA_TLS static __thread __attribute__((tls_model("initial-exec")))
+#define SA_TLS __thread __attribute__((tls_model("initial-exec")))
 
 /* Kinds; equal to units.Kinds. */
 enum {
@@ -37,8 +38,12 @@ enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2, SA_PH
 /* How a class is to be rewritten; equal to jvmti.Mode. */
 enum sa_mode { SA_MODE_STRUCTURE = 0, SA_MODE_FULL = 1 };
 
+/* detail=; equal to the values in jvmti.go. */
+enum sa_detail { SA_DETAIL_ALL = 0, SA_DETAIL_AUTO = 1, SA_DETAIL_SUMMARY = 2 };
+
 typedef struct {
     bool block;           /* overflow=block */
+    int detail;           /* enum sa_detail */
     uint64_t ring_bytes;  /* per OS thread */
     uint64_t block_ns;    /* longest wait for a slot */
 } sa_config;
@@ -54,6 +59,12 @@ typedef struct {
     uint32_t flags;
 } sa_frame;
 
+/* What was produced, however it is told, and what of it was lost for want of
+ * room in a ring, in memory, or on the stack. One writer. */
+typedef struct {
+    _Atomic uint64_t executions, creations, lost;
+} sa_counts;
+
 /* What belongs to a Java thread, wherever it is mounted. Its address is in
  * Thread.stackagent$context. Only the thread itself changes it. */
 typedef struct sa_context {
@@ -66,6 +77,7 @@ typedef struct sa_context {
     int64_t cpu_bias_ns;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ns; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
+    sa_counts counts;      /* of a platform thread */
     struct sa_context *prev, *next;
     sa_frame first_frames[8];
 } sa_context;
@@ -85,8 +97,11 @@ typedef struct sa_os {
     uint32_t ring_thread_id; /* Java thread of the records written last */
     int32_t os_id;
     bool dropping; /* a wait was in vain: drop until half the ring is free */
-    _Atomic uint64_t executions, creations; /* records produced, lost ones included */
-    _Atomic uint64_t lost;                  /* of these, dropped because the ring was full */
+    bool told;                 /* the drain's: ended, and its cells have been told a last time */
+    sa_counts counts;          /* of all Java threads that ran here */
+    sa_counts virtual_counts;  /* of these, of virtual threads */
+    sa_cells cells;
+    _Atomic bool busy;         /* a probe is at work */
     _Atomic bool ended;
     struct sa_os *next;
 } sa_os;
@@ -98,7 +113,8 @@ typedef struct sa_meta {
     uint32_t id, kinds;
     int64_t java_id;
     int32_t os_id;
-    bool daemon, is_virtual;
+    bool daemon, is_virtual, counted;
+    uint64_t executions, creations, lost; /* if counted */
     uint64_t start_ticks, end_ticks;
     int64_t cpu_ns;
     char *name, *group, *class_name; /* malloc; loader class in group for a class */
@@ -134,14 +150,42 @@ typedef struct sa_state {
 
 extern sa_state sa;
 
+/* What a platform thread produced; thread_id 0: all virtual threads. */
+typedef struct {
+    uint64_t executions, creations, lost;
+    uint32_t thread_id;
+} sa_thread_counts;
+
+/* os.c */
+extern SA_TLS sa_os *sa_self_os;
+sa_os *sa_os_open(void);
+static inline sa_os *sa_os_self(void) {
+    sa_os *os = sa_self_os;
+    return __builtin_expect(os != NULL, 1) ? os : sa_os_open();
+}
+void sa_settle(uint64_t max_ns); /* recording is over: waits until no probe is at work */
+
 /* probes.c */
-sa_os *sa_os_self(void);
-void sa_os_thread_end(void);
 void sa_cut_all(sa_context *c); /* ends executions whose exit was never seen */
-void sa_withdraw(const sa_context *c, uint64_t task_id);
+void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);
 void sa_pause_record(uint64_t start, uint64_t end);
-size_t sa_snapshot_running(uint8_t *out, size_t max, uint64_t *skipped);
 int32_t sa_gettid(void);
+static inline void sa_fill_execution(sa_execution *e, const sa_context *c, uint32_t depth, uint32_t flags) {
+    const sa_frame *f = &c->frames[depth];
+    e->type = SA_REC_EXECUTION;
+    e->flags = (uint8_t)(f->flags | flags | (c->is_virtual ? SA_EXEC_VIRTUAL : 0));
+    e->depth = (uint16_t)depth;
+    e->class_id = f->class_id;
+    e->task_id = f->task_id;
+    e->outer_task_id = depth > 0 ? c->frames[depth - 1].task_id : 0;
+    e->start_ticks = f->start_ticks;
+    e->child_ticks = f->child_ticks;
+    e->child_cpu_ns = f->start_cpu_ns == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
+}
+
+/* ends.c: what there is to tell when recording is over */
+size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, size_t max_skipped, size_t *lines);
+size_t sa_final_counts(sa_thread_counts *out, size_t max);
 
 /* threads.c */
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
@@ -202,11 +246,12 @@ void sa_refuse(const char *reason, const char *sample);
 
 /* drain.c */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
+size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
 typedef struct {
-    uint64_t executions, creations, lost, too_deep, no_stack;
+    uint64_t executions, creations, lost, too_deep, no_stack, refused;
+    uint64_t virtual_executions, virtual_creations, virtual_lost;
 } sa_totals;
 void sa_totals_now(sa_totals *t);
-
 
 /* signals.c */
 void sa_signals_unblock(void);

@@ -1,9 +1,15 @@
-/* The consumer's side of the rings; one thread at a time. */
+/* The consumer's side of the rings and cells; one thread at a time. */
 #include <stdlib.h>
 
 #include "agent.h"
 
-static uint64_t gone_executions, gone_creations, gone_lost; /* of OS threads that have ended */
+static sa_counts gone, gone_virtual; /* of OS threads that have ended */
+
+static void add_counts(sa_counts *to, const sa_counts *c) {
+    sa_add(&to->executions, atomic_load_explicit(&c->executions, memory_order_relaxed));
+    sa_add(&to->creations, atomic_load_explicit(&c->creations, memory_order_relaxed));
+    sa_add(&to->lost, atomic_load_explicit(&c->lost, memory_order_relaxed));
+}
 
 static void forget(sa_os *os) {
     sa_os *first = os;
@@ -13,11 +19,25 @@ static void forget(sa_os *os) {
         if (before == NULL) return;
         before->next = os->next;
     }
-    gone_executions += atomic_load(&os->executions);
-    gone_creations += atomic_load(&os->creations);
-    gone_lost += atomic_load(&os->lost);
-    sa_ring_close(&os->ring, &sa.rings);
+    add_counts(&gone, &os->counts);
+    add_counts(&gone_virtual, &os->virtual_counts);
+    sa_cells_close(&os->cells);
     free(os);
+}
+
+/* Where the telling of cells goes on. */
+static struct {
+    sa_os *os; /* not forgotten meanwhile; NULL: between two rounds */
+    sa_cell *cell;
+    bool ended; /* os had ended before its first cell was told */
+} telling;
+
+/* An OS thread that has ended and whose records are read gives its ring back,
+ * and is forgotten once its cells are told. */
+static void release(sa_os *os) {
+    sa_ring_close(&os->ring, &sa.rings);
+    bool counted = atomic_load_explicit(&os->cells.counted, memory_order_relaxed);
+    if (os != telling.os && (os->told || !counted)) forget(os);
 }
 
 /* Copies the unread records of the next thread that has some, beginning at
@@ -31,7 +51,7 @@ size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id
         bool ended = atomic_load_explicit(&os->ended, memory_order_acquire);
         size_t n = sa_ring_read(&os->ring, out, max);
         *ring_id = os->ring_id;
-        if (n == 0 && ended && sa_ring_unread(&os->ring) == 0) forget(os);
+        if (n == 0 && ended && sa_ring_unread(&os->ring) == 0) release(os);
         if (n > 0) {
             *cursor = next == NULL ? end : next;
             return n;
@@ -42,15 +62,49 @@ size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id
     return 0;
 }
 
-void sa_totals_now(sa_totals *t) {
-    t->executions = gone_executions;
-    t->creations = gone_creations;
-    t->lost = gone_lost;
-    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
-        t->executions += atomic_load_explicit(&os->executions, memory_order_relaxed);
-        t->creations += atomic_load_explicit(&os->creations, memory_order_relaxed);
-        t->lost += atomic_load_explicit(&os->lost, memory_order_relaxed);
+static void tell_of(sa_os *os) {
+    telling.os = os;
+    if (os == NULL) return;
+    telling.ended = atomic_load_explicit(&os->ended, memory_order_acquire);
+    telling.cell = atomic_load_explicit(&os->cells.list, memory_order_acquire);
+    sa_cells_relieve(&os->cells);
+}
+
+/* What cells have counted and not told, as sa_cell_tell writes it, cell behind
+ * cell: as many as max_words (at least SA_TELL_WORDS) surely hold. Goes on
+ * where the last call ended; *more: not every cell has been asked yet. */
+size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
+    size_t n = 0;
+    *more = true;
+    if (telling.os == NULL) tell_of(atomic_load(&sa.os_list));
+    while (telling.os != NULL) {
+        sa_os *os = telling.os;
+        if (atomic_load_explicit(&os->cells.counted, memory_order_relaxed)) {
+            for (; telling.cell != NULL; telling.cell = telling.cell->next) {
+                if (max_words - n < SA_TELL_WORDS) return n;
+                n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + n);
+            }
+        }
+        os->told = telling.ended;
+        tell_of(os->next);
     }
+    *more = false;
+    return n;
+}
+
+void sa_totals_now(sa_totals *t) {
+    memset(t, 0, sizeof *t);
+    /* Read before the sums that they are part of. */
     t->too_deep = atomic_load(&sa.too_deep);
     t->no_stack = atomic_load(&sa.no_stack);
+    t->refused = sa_cells_refused();
+    sa_counts all = {0}, virtual = {0};
+    add_counts(&all, &gone);
+    add_counts(&virtual, &gone_virtual);
+    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
+        add_counts(&virtual, &os->virtual_counts);
+        add_counts(&all, &os->counts);
+    }
+    t->executions = all.executions, t->creations = all.creations, t->lost = all.lost;
+    t->virtual_executions = virtual.executions, t->virtual_creations = virtual.creations, t->virtual_lost = virtual.lost;
 }

@@ -60,13 +60,24 @@ type ClassAnswer struct {
 	Label string // name under which a hidden class is reported; "" for its own
 }
 
+// Detail says which executions and creations are recorded and which counted.
+type Detail int
+
+// The values of Detail; equal to enum sa_detail.
+const (
+	DetailAll     Detail = iota // each has a record
+	DetailAuto                  // those of a class that comes too fast are counted
+	DetailSummary               // all but outliers are counted
+)
+
 // Config is what the options of the command line mean to the C side.
 type Config struct {
 	CPU         bool          // measure CPU time
 	Block       bool          // overflow=block
 	BlockFor    time.Duration // longest wait for room in a ring
 	RingBytes   int           // per OS thread; a power of two
-	CustomTasks bool          // task= was given
+	Detail      Detail
+	CustomTasks bool // task= was given
 }
 
 // VM describes the JVM once it is up.
@@ -115,6 +126,7 @@ func saGoLoad(options *C.char) C.int {
 	C.sa.config.block = C.bool(config.Block)
 	C.sa.config.block_ns = C.uint64_t(config.BlockFor)
 	C.sa.config.ring_bytes = C.uint64_t(config.RingBytes)
+	C.sa.config.detail = C.int(config.Detail)
 	C.sa.clock.cpu = C.bool(config.CPU)
 	C.sa.custom_tasks = C.bool(config.CustomTasks)
 	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
@@ -235,23 +247,33 @@ func Clock() wire.ClockPair {
 
 // Totals are running sums of what the probes have produced.
 type Totals struct {
-	Executions, Creations uint64 // lost ones included
-	Lost                  uint64 // no room in a ring
+	Executions, Creations uint64 // counted and lost ones included
+	Lost                  uint64 // no room in a ring, or one of the next two
 	TooDeep               uint64 // executions nested too deep to be recorded
 	NoStack               uint64 // executions begun with the stack nearly used up, not recorded
+	Refused               uint64 // times that there was no memory to count instead of recording
+
+	// Of virtual threads.
+	VirtualExecutions, VirtualCreations, VirtualLost uint64
 }
 
 // ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
 func ReadTotals() Totals {
 	var t C.sa_totals
 	C.sa_totals_now(&t)
-	return Totals{uint64(t.executions), uint64(t.creations), uint64(t.lost), uint64(t.too_deep), uint64(t.no_stack)}
+	return Totals{
+		Executions: uint64(t.executions), Creations: uint64(t.creations), Lost: uint64(t.lost),
+		TooDeep: uint64(t.too_deep), NoStack: uint64(t.no_stack), Refused: uint64(t.refused),
+		VirtualExecutions: uint64(t.virtual_executions), VirtualCreations: uint64(t.virtual_creations),
+		VirtualLost: uint64(t.virtual_lost),
+	}
 }
 
 // Drainer copies records out of the rings. One goroutine at a time.
 type Drainer struct {
 	mu     sync.Mutex
 	buffer []byte
+	words  []uint64 // of summaries; made when first needed
 	cursor *C.sa_os // where the next call goes on, so that no thread is always last
 }
 
@@ -281,18 +303,6 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 		wrapped = true
 	}
 	return total
-}
-
-// Running returns records of the executions that have not ended, in the
-// layout of a ring, and the number of those that had no room. To be called
-// after the probes have stopped.
-func Running() (slots []byte, skipped uint64) {
-	const room = 32 << 20 // C memory, of which only what is used gets touched
-	out := C.malloc(room)
-	defer C.free(out)
-	var left C.uint64_t
-	n := C.sa_snapshot_running((*C.uint8_t)(out), room, &left)
-	return C.GoBytes(out, C.int(n)), uint64(left)
 }
 
 // Stop ends all recording: the probes return at once from now on.
@@ -332,7 +342,8 @@ func (n *News) add(m *C.sa_meta) {
 		n.Threads = append(n.Threads, wire.Thread{ID: uint32(m.id), JavaID: int64(m.java_id), OSID: int32(m.os_id),
 			Name: text(m.name), Group: text(m.group), Class: text(m.class_name), Daemon: bool(m.daemon),
 			Virtual: bool(m.is_virtual), Start: units.Ticks(m.start_ticks), End: units.Ticks(m.end_ticks),
-			CPU: units.Ns(m.cpu_ns)})
+			CPU: units.Ns(m.cpu_ns), Counted: bool(m.counted), Executions: uint64(m.executions),
+			Creations: uint64(m.creations), Lost: uint64(m.lost)})
 	case C.SA_META_REFUSAL:
 		n.Refusals = append(n.Refusals, wire.Refusal{Reason: text(m.name), Count: 1, Sample: text(m.class_name)})
 	}

@@ -4,79 +4,7 @@
  * that a class of the platform gets natives from elsewhere. */
 #include "agent.h"
 
-#include <sched.h>
 #include <stdlib.h>
-
-SA_TLS sa_os *self_os;
-
-static pthread_key_t os_key;
-static pthread_once_t os_key_once = PTHREAD_ONCE_INIT;
-
-int32_t sa_gettid(void) { return (int32_t)syscall(SYS_gettid); }
-
-static void os_release(void *p) {
-    sa_os *os = p;
-    self_os = NULL;
-    if (os->cpu.page != NULL) atomic_fetch_sub(&sa.user_pages, 1);
-    sa_cpu_clock_close(&os->cpu);
-    atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
-}
-
-static void make_os_key(void) { pthread_key_create(&os_key, os_release); }
-
-/* An exit probe must find the stack that its enter probe had, in whatever form
- * the method runs by then (compiled or interpreted), or it would overflow and
- * the execution never end. So there must be this much beyond what the JVM
- * itself keeps free at the end: red, yellow and reserved zone and the shadow
- * pages, 24 pages by default. */
-enum { STACK_KEPT_BY_JVM = 24 * 4096, STACK_MARGIN = 6 * 1024 };
-
-static const char *find_stack_limit(void) {
-    pthread_attr_t attr;
-    void *low = NULL;
-    size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attr) != 0) return NULL;
-    pthread_attr_getstack(&attr, &low, &size);
-    pthread_attr_destroy(&attr);
-    return low == NULL ? NULL : (const char *)low + STACK_KEPT_BY_JVM + STACK_MARGIN;
-}
-
-/* Every user page is a memory map of its own, of which a process may have some
- * 65,000; a program with that many threads must not find them used up. */
-enum { MAX_USER_PAGES = 4096 };
-
-static void open_cpu_clock(sa_os *os) {
-    if (!sa.clock.cpu || !sa.clock.user_page || atomic_load(&sa.user_pages) >= MAX_USER_PAGES) return;
-    sa_cpu_clock_open(&os->cpu);
-    if (os->cpu.page != NULL) atomic_fetch_add(&sa.user_pages, 1);
-}
-
-static sa_os *os_open(void) {
-    pthread_once(&os_key_once, make_os_key);
-    sa_os *os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
-    if (os == NULL) return NULL;
-    memset(os, 0, sizeof *os);
-    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes) != 0) {
-        free(os);
-        return NULL;
-    }
-    os->os_id = sa_gettid();
-    os->stack_limit = find_stack_limit();
-    os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
-    open_cpu_clock(os);
-    sa_os *first = atomic_load(&sa.os_list);
-    do {
-        os->next = first;
-    } while (!atomic_compare_exchange_weak(&sa.os_list, &first, os));
-    pthread_setspecific(os_key, os);
-    self_os = os;
-    return os;
-}
-
-sa_os *sa_os_self(void) {
-    sa_os *os = self_os;
-    return __builtin_expect(os != NULL, 1) ? os : os_open();
-}
 
 static inline bool recording(void) {
     return __builtin_expect(atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY, 1);
@@ -103,10 +31,31 @@ static void *reserve_slow(sa_os *os, unsigned slots) {
     return NULL;
 }
 
-static inline void count(_Atomic uint64_t *n) {
-    /* one writer: no locked instruction needed */
-    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+/* Adds to the sums of the OS thread and to those of the Java thread; what is a
+ * field of sa_counts. */
+#define COUNT(os, c, what)                                                             \
+    do {                                                                               \
+        sa_add(&(os)->counts.what, 1);                                                 \
+        sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &(c)->counts.what, 1);   \
+    } while (0)
+
+/* A probe at work on this OS thread; NULL: nothing is recorded (any more). The
+ * mark comes before the look at the phase, so that who has changed the phase
+ * sees every probe that has not. */
+static inline sa_os *begin(void) {
+    sa_os *os = sa_self_os;
+    if (__builtin_expect(os == NULL, 0)) {
+        os = recording() ? sa_os_open() : NULL;
+        if (os == NULL) return NULL;
+    }
+    atomic_store_explicit(&os->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (recording()) return os;
+    atomic_store_explicit(&os->busy, false, memory_order_release);
+    return NULL;
 }
+
+static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }
 
 static inline void *reserve(sa_os *os, unsigned slots) {
     void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
@@ -150,20 +99,17 @@ static bool grow(sa_context *c) {
     return true;
 }
 
-static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags) {
-    if (c == NULL || !recording()) return -1;
-    /* super.run() inside its own execution is the same execution */
-    if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
-    sa_os *os = sa_os_self();
-    if (os == NULL) return -1;
-    if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) {
-        atomic_fetch_add(&sa.no_stack, 1);
-        return -1;
-    }
-    if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) {
-        atomic_fetch_add(&sa.too_deep, 1);
-        return -1;
-    }
+/* An execution that cannot be recorded, for a reason that is counted in why. */
+static __attribute__((noinline)) jint unrecorded(sa_os *os, sa_context *c, _Atomic uint64_t *why) {
+    COUNT(os, c, executions);
+    COUNT(os, c, lost);
+    atomic_fetch_add(why, 1);
+    return -1;
+}
+
+static inline jint enter_on(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags) {
+    if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) return unrecorded(os, c, &sa.no_stack);
+    if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) return unrecorded(os, c, &sa.too_deep);
     c->entered = true;
     sa_frame *f = &c->frames[c->depth];
     f->task_id = id;
@@ -177,6 +123,21 @@ static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t
     return (jint)c->depth++;
 }
 
+/* The upper bit of a task's id, as it is passed by the helper class, says that
+ * this is its first execution. */
+static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags) {
+    if (c == NULL) return -1;
+    flags |= (id >> 63) * SA_EXEC_FIRST;
+    id &= INT64_MAX;
+    /* super.run() inside its own execution is the same execution */
+    if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
+    sa_os *os = begin();
+    if (os == NULL) return -1;
+    jint token = enter_on(os, c, id, class_id, flags);
+    end(os);
+    return token;
+}
+
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enter0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                       jint class_id) {
     return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0);
@@ -187,17 +148,40 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclas
     return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN);
 }
 
-static inline void fill_execution(sa_execution *e, const sa_context *c, uint32_t depth, uint32_t flags) {
-    const sa_frame *f = &c->frames[depth];
-    e->type = SA_REC_EXECUTION;
-    e->flags = (uint8_t)(f->flags | flags | (c->is_virtual ? SA_EXEC_VIRTUAL : 0));
-    e->depth = (uint16_t)depth;
-    e->class_id = f->class_id;
-    e->task_id = f->task_id;
-    e->outer_task_id = depth > 0 ? c->frames[depth - 1].task_id : 0;
-    e->start_ticks = f->start_ticks;
-    e->child_ticks = f->child_ticks;
-    e->child_cpu_ns = f->start_cpu_ns == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
+/* The cell of a class in this thread, or on this carrier; NULL: none is to be had. */
+static inline sa_cell *cell_of(sa_os *os, const sa_context *c, uint32_t class_id) {
+    uint32_t thread = c->thread_id;
+    if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
+    uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
+    sa_cell *cell = sa_cells_find(&os->cells, key);
+    return __builtin_expect(cell != NULL, 1) ? cell : sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
+}
+
+static inline bool counts(sa_stream *s, bool crowded) {
+    if (__builtin_expect(sa_stream_counted(s), 1)) return true;
+    return sa_stream_due(s, crowded) && sa_stream_decide(s, crowded, sa_ticks(&sa.clock));
+}
+
+/* Counts an execution in its cell, if its class comes too fast to be recorded. */
+static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_frame *f, uint64_t now, int64_t cpu,
+                                     uint32_t flags) {
+    if (sa.config.detail == SA_DETAIL_ALL) return false;
+    sa_cell *cell = cell_of(os, c, f->class_id);
+    if (cell == NULL) return false;
+    bool crowded = sa_ring_crowded(&os->ring);
+    if (!counts(&cell->executions, crowded)) return false;
+    sa_counted e = {now - f->start_ticks, f->child_ticks, cpu, f->child_cpu_ns, f->flags | flags};
+    if (!crowded && sa_cell_outlier(cell, e.wall_ticks)) return false;
+    return sa_cell_execution(&os->cells, cell, &e);
+}
+
+/* The same for a creation, or what takes one back. */
+static inline bool counted_creation(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
+    if (sa.config.detail == SA_DETAIL_ALL) return false;
+    sa_cell *cell = cell_of(os, c, class_id);
+    if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
+    sa_cell_creation(&os->cells, cell, flags);
+    return true;
 }
 
 /* Ends the innermost execution of c. */
@@ -215,13 +199,14 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
         if (depth > 0) c->frames[depth - 1].child_cpu_ns += cpu;
     }
     if (depth > 0) c->frames[depth - 1].child_ticks += now - f->start_ticks;
-    count(&os->executions);
+    COUNT(os, c, executions);
+    if (counted_execution(os, c, f, now, cpu, flags)) return;
     sa_execution *e = of_thread(os, c->thread_id) ? reserve(os, 2) : NULL;
     if (__builtin_expect(e == NULL, 0)) {
-        count(&os->lost);
+        COUNT(os, c, lost);
         return;
     }
-    fill_execution(e, c, depth, flags);
+    sa_fill_execution(e, c, depth, flags);
     e->end_ticks = now;
     e->cpu_ns = cpu;
     sa_ring_commit(&os->ring, 2);
@@ -232,24 +217,25 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c == NULL || (uint32_t)token >= c->depth) return JNI_FALSE;
-    if (!recording()) return JNI_FALSE;
-    sa_os *os = sa_os_self();
+    sa_os *os = begin();
     if (os == NULL) return JNI_FALSE;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     while (c->depth > (uint32_t)token + 1) leave(os, c, now, cpu, SA_EXEC_CUT);
     leave(os, c, now, cpu, threw ? SA_EXEC_THREW : 0);
-    if (c->depth > 0 || !c->is_virtual) return JNI_FALSE;
-    sa_context_free(c);
-    return JNI_TRUE;
+    bool forget = c->depth == 0 && c->is_virtual;
+    if (forget) sa_context_free(c);
+    end(os);
+    return forget;
 }
 
 void sa_cut_all(sa_context *c) {
-    sa_os *os = c->depth > 0 ? sa_os_self() : NULL;
+    sa_os *os = c->depth > 0 ? begin() : NULL;
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     while (c->depth > 0) leave(os, c, now, cpu, SA_EXEC_CUT);
+    end(os);
 }
 
 static inline uint64_t new_id(sa_os *os) {
@@ -265,12 +251,13 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass hel
     return os == NULL ? 0 : (jlong)new_id(os);
 }
 
-static void record_creation(sa_os *os, const sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
+static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
+    COUNT(os, c, creations);
+    if (counted_creation(os, c, class_id, flags)) return;
     uint64_t now = sa_ticks(&sa.clock);
-    count(&os->creations);
     sa_creation *r = of_thread(os, c->thread_id) ? reserve(os, 1) : NULL;
     if (__builtin_expect(r == NULL, 0)) {
-        count(&os->lost);
+        COUNT(os, c, lost);
         return;
     }
     r->type = SA_REC_CREATION;
@@ -284,28 +271,28 @@ static void record_creation(sa_os *os, const sa_context *c, uint64_t id, uint32_
 }
 
 /* Takes back the creation of a thread object that the JVM made for itself. */
-void sa_withdraw(const sa_context *c, uint64_t task_id) {
+void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id) {
     sa_os *os = sa_os_self();
-    if (os != NULL) record_creation(os, c, task_id, 0, SA_CREATE_WITHDRAWN);
+    if (os != NULL) record_creation(os, c, task_id, class_id, SA_CREATE_WITHDRAWN);
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
-    const sa_context *c = (const sa_context *)(uintptr_t)context;
-    sa_os *os = sa_os_self();
-    if (os == NULL || c == NULL) return 0;
-    if (!recording()) return 0;
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL ? NULL : begin();
+    if (os == NULL) return 0;
     uint64_t id = new_id(os);
     record_creation(os, c, id, (uint32_t)class_id, 0);
+    end(os);
     return (jlong)id;
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                        jint class_id) {
-    const sa_context *c = (const sa_context *)(uintptr_t)context;
-    sa_os *os = sa_os_self();
-    if (os == NULL || c == NULL) return;
-    if (!recording()) return;
-    record_creation(os, c, (uint64_t)id, (uint32_t)class_id, SA_CREATE_FAILED);
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL ? NULL : begin();
+    if (os == NULL) return;
+    record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, SA_CREATE_FAILED);
+    end(os);
 }
 
 /* Frees the context of a virtual thread without an open execution; true: the
@@ -359,33 +346,4 @@ void sa_pause_record(uint64_t start, uint64_t end) {
     p->start_ticks = start;
     p->end_ticks = end;
     sa_ring_commit(&os->ring, 1);
-}
-
-/* Records of what is still running, each thread's behind its thread record.
- * Called when the probes are off and those in flight have ended. */
-size_t sa_snapshot_running(uint8_t *out, size_t max, uint64_t *skipped) {
-    size_t n = 0;
-    *skipped = 0;
-    pthread_mutex_lock(&sa.context_lock);
-    for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
-        uint32_t depth = c->depth;
-        if (depth == 0 || depth > c->room) continue;
-        if (n + SA_SLOT_BYTES + depth * sizeof(sa_execution) > max) {
-            *skipped += depth;
-            continue;
-        }
-        sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
-        memcpy(out + n, &s, sizeof s);
-        n += sizeof s;
-        for (uint32_t i = 0; i < depth; i++) {
-            sa_execution e;
-            memset(&e, 0, sizeof e);
-            fill_execution(&e, c, i, SA_EXEC_RUNNING);
-            e.cpu_ns = SA_NOT_MEASURED;
-            memcpy(out + n, &e, sizeof e);
-            n += sizeof e;
-        }
-    }
-    pthread_mutex_unlock(&sa.context_lock);
-    return n;
 }

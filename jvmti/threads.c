@@ -102,10 +102,13 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 
 /* A thread that never ran a run() was made by the JVM for itself ("Notification
  * Thread"), though Thread's constructor was called for it. */
-static void withdraw_service_thread(JNIEnv *env, jthread thread, const sa_context *c) {
-    if (sa.thread_task_id == NULL) return;
-    jlong id = (*env)->GetLongField(env, thread, sa.thread_task_id);
-    if (!c->entered && id != 0) sa_withdraw(c, (uint64_t)id);
+static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) {
+    if (sa.thread_task_id == NULL || c->entered) return;
+    jlong id = (*env)->GetLongField(env, thread, sa.thread_task_id) & INT64_MAX;
+    if (id == 0) return;
+    jclass class = (*env)->GetObjectClass(env, thread);
+    sa_withdraw(c, (uint64_t)id, (uint32_t)((uint64_t)(*env)->GetLongField(env, class, sa.class_slot) >> 32));
+    (*env)->DeleteLocalRef(env, class);
 }
 
 static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
@@ -116,6 +119,10 @@ static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
     m->os_id = sa_gettid();
     m->end_ticks = sa_ticks(&sa.clock);
     m->cpu_ns = sa_thread_cpu_ns() - c->cpu_before_ns;
+    m->counted = true;
+    m->executions = atomic_load_explicit(&c->counts.executions, memory_order_relaxed);
+    m->creations = atomic_load_explicit(&c->counts.creations, memory_order_relaxed);
+    m->lost = atomic_load_explicit(&c->counts.lost, memory_order_relaxed);
     sa_meta_put(m);
 }
 

@@ -2,7 +2,6 @@ package drain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -19,6 +18,10 @@ type Source interface {
 	Drain(max int, f func(ring uint32, slots []byte)) int
 	// Clock reads both clocks at one moment.
 	Clock() wire.ClockPair
+	// Summaries goes round what the threads have counted instead of recording
+	// and returns what is new in some of it; more: the round is not over, the
+	// next call goes on. The first call after a round begins the next one.
+	Summaries() (list []wire.Summary, more bool)
 	// Meta returns the news since the last call. A class or thread is known
 	// here before a record that names it can be drained.
 	Meta() Meta
@@ -32,6 +35,10 @@ type Meta struct {
 	Pauses   []wire.Pause
 	Refusals []wire.Refusal // since the last call; the Collector sums by reason
 	Totals   wire.Totals    // since the start; Lost as the probes know it
+
+	// LostByThread is what of Totals.Lost is not in the threads' own counts, by
+	// thread (0: virtual threads); since the last call.
+	LostByThread []wire.ThreadLoss
 }
 
 // Sink takes encoded batches; publish.Publisher is one.
@@ -71,7 +78,8 @@ const (
 	chunk         = 1 << 20   // slot bytes that are drained at a time
 	busy          = 128 << 10 // slot bytes in a round after which the next follows at once
 	shortestWait  = time.Millisecond
-	maxBatchItems = 2048 // classes, threads, ... in a batch
+	maxBatchItems = 2048      // classes, threads, ... in a batch
+	maxSummaries  = 256 << 10 // encoded bytes in a batch, but one of any size
 
 	minBatchEvents = 256
 	maxBatchEvents = 1 << 16
@@ -92,6 +100,8 @@ type Collector struct {
 	held    []byte // encoded with number seq and not yet taken by the sink
 	full    time.Time
 	sent    time.Time // when the last batch was encoded
+	asked   time.Time // when the last round of summaries began
+	round   bool      // it is not over
 	per     float64   // bytes an event, moving average
 	stats   Stats
 }
@@ -168,11 +178,11 @@ func recovered(err *error) {
 func (c *Collector) Round(now time.Time) (int, error) {
 	total := 0
 	for {
-		c.release()
+		c.offer(false)
 		if c.held != nil && !c.impatient(now) {
 			return total, nil
 		}
-		n := c.drain()
+		n := c.drain(now.Sub(c.asked) >= c.cfg.Heartbeat, now)
 		total += n
 		if c.held != nil {
 			c.drop()
@@ -185,18 +195,25 @@ func (c *Collector) Round(now time.Time) (int, error) {
 	}
 }
 
-// drain decodes a chunk of records, then asks for the news, in this order:
-// what the records name is known by then.
-func (c *Collector) drain() int {
+// drain decodes a chunk of records and takes summaries, of a new round if one
+// is due, then asks for the news, in this order: what they name is known by then.
+func (c *Collector) drain(due bool, now time.Time) int {
 	n := c.src.Drain(chunk, c.pending.Decode)
+	if due && !c.round {
+		c.round, c.asked = true, now
+	}
+	c.summaries()
 	c.pending.add(c.src.Meta())
 	return n
 }
 
-// release offers the held batch again.
-func (c *Collector) release() {
-	if c.held != nil && c.sink.Offer(c.seq, c.held, false) == nil {
-		c.held, c.full = nil, time.Time{}
+// summaries goes on with the round of summaries as far as a batch holds them;
+// what is not asked for stays with the threads.
+func (c *Collector) summaries() {
+	for c.round && c.pending.summaryBytes < maxSummaries {
+		var list []wire.Summary
+		list, c.round = c.src.Summaries()
+		c.pending.addSummaries(list)
 	}
 }
 
@@ -227,9 +244,9 @@ func (c *Collector) send(now time.Time, all bool) error {
 	return nil
 }
 
-// offer gives the held batch to the sink.
+// offer gives the held batch to the sink, if there is one.
 func (c *Collector) offer(force bool) {
-	if c.sink.Offer(c.seq, c.held, force) == nil {
+	if c.held != nil && c.sink.Offer(c.seq, c.held, force) == nil {
 		c.held, c.full = nil, time.Time{}
 	}
 }
@@ -237,7 +254,7 @@ func (c *Collector) offer(force bool) {
 // share is what a batch of the target size holds.
 func (c *Collector) share() share {
 	n := int(float64(c.cfg.Target) / c.per)
-	return share{events: min(max(n, minBatchEvents), maxBatchEvents), items: maxBatchItems}
+	return share{events: min(max(n, minBatchEvents), maxBatchEvents), items: maxBatchItems, summaries: maxSummaries}
 }
 
 // emit encodes one batch of what is pending into c.held. A batch too large for
@@ -272,8 +289,9 @@ func (c *Collector) emit(change func(*wire.Batch)) error {
 func (c *Collector) account(b *wire.Batch) {
 	c.held = append([]byte(nil), c.scratch...)
 	c.seq = b.Seq
+	c.pending.losses.told(b.Totals.LostByThread)
 	n := len(b.Executions) + len(b.Creations)
-	if n >= minBatchEvents {
+	if n >= minBatchEvents && len(b.Summaries) == 0 {
 		c.per = max(1, 0.75*c.per+0.25*float64(len(c.held))/float64(n))
 	}
 	c.stats.Batches++
@@ -296,88 +314,6 @@ func (c *Collector) totals() wire.Totals {
 		t.Lost = append(t.Lost, wire.Loss{Reason: wire.LostPauses, Events: c.pending.lostPauses})
 	}
 	t.LostThreads += c.pending.lostThreads
+	t.LostByThread = c.pending.losses.news(maxBatchItems)
 	return t
-}
-
-// ErrNotDrained means that Finish ran out of time and dropped what was left.
-var ErrNotDrained = errors.New("records were dropped: the bus took no more before the time was over")
-
-// Finish sends all that is left and then the last batch, which says that the
-// session has ended in order. The probes must have stopped; running holds the
-// records of the executions that have not ended. While the sink is full it
-// waits until ctx ends, then drops and counts what is left; the last batch, of
-// which the totals are exact, is forced.
-func (c *Collector) Finish(ctx context.Context, running []byte, exitNote string) (err error) {
-	defer recovered(&err)
-	const noRing = 1<<32 - 1
-	c.pending.Decode(noRing, running)
-	for {
-		n := c.drain()
-		for c.pending.any() || c.held != nil {
-			if err := c.send(time.Now(), true); err != nil {
-				return err
-			}
-			if c.held == nil {
-				continue
-			}
-			if !sleep(ctx, retryForced) {
-				return c.give(exitNote)
-			}
-			c.release()
-		}
-		if n == 0 {
-			return c.last(exitNote, nil)
-		}
-	}
-}
-
-// give drops the events that are left, then sends the descriptions and the
-// last batch by force.
-func (c *Collector) give(exitNote string) error {
-	before := c.stats.Dropped
-	c.drop()
-	for c.drain() > 0 {
-		c.drop()
-	}
-	for c.offer(true); c.held == nil && c.pending.any(); c.offer(true) {
-		if err := c.emit(nil); err != nil {
-			return err
-		}
-	}
-	if c.held != nil {
-		return fmt.Errorf("collect records: batch %d and the last one not taken: %w", c.seq, ErrNotDrained)
-	}
-	var cause error
-	if n := c.stats.Dropped - before; n > 0 {
-		cause = fmt.Errorf("collect records: %d events: %w", n, ErrNotDrained)
-	}
-	return c.last(exitNote, cause)
-}
-
-func (c *Collector) last(exitNote string, cause error) error {
-	err := c.emit(func(b *wire.Batch) {
-		b.Last, b.ExitNote = true, exitNote
-		if c.cfg.Hello != nil {
-			b.Hello = c.cfg.Hello()
-		}
-	})
-	if err != nil {
-		return err
-	}
-	if c.offer(true); c.held != nil {
-		return fmt.Errorf("collect records: last batch %d not taken: %w", c.seq, ErrNotDrained)
-	}
-	return cause
-}
-
-// sleep waits for d; false: ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

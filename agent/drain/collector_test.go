@@ -19,6 +19,22 @@ type fakeSource struct {
 	meta   Meta
 	ticks  uint64
 	drains int
+
+	summaries [][]wire.Summary // what each call of a round gives; empty: nothing new
+	rounds    int              // of summaries that are over
+}
+
+func (s *fakeSource) Summaries() ([]wire.Summary, bool) {
+	if len(s.summaries) == 0 {
+		s.rounds++
+		return nil, false
+	}
+	list := s.summaries[0]
+	s.summaries = s.summaries[1:]
+	if len(s.summaries) == 0 {
+		s.rounds++
+	}
+	return list, len(s.summaries) > 0
 }
 
 func (s *fakeSource) Drain(max int, f func(uint32, []byte)) int {

@@ -19,6 +19,10 @@ type pending struct {
 	refusalsNew bool
 	lostThreads uint64
 	lostPauses  uint64
+	losses      losses
+
+	summaries    []wire.Summary
+	summaryBytes int // at most, when encoded
 }
 
 // add takes over news from the source.
@@ -30,8 +34,23 @@ func (p *pending) add(m Meta) {
 		p.meta.OS = m.OS
 	}
 	p.meta.Totals = m.Totals
+	for i := range m.Threads {
+		p.losses.know(&m.Threads[i])
+	}
+	for _, l := range m.LostByThread {
+		p.losses.add(l.Thread, l.Events)
+	}
 	for _, r := range m.Refusals {
 		p.refuse(r)
+	}
+}
+
+// addSummaries takes over summaries. They are never dropped: what is not asked
+// for stays with the threads and grows no larger.
+func (p *pending) addSummaries(list []wire.Summary) {
+	p.summaries = append(p.summaries, list...)
+	for i := range list {
+		p.summaryBytes += list[i].EncodedSize()
 	}
 }
 
@@ -61,14 +80,20 @@ func (p *pending) events() int { return len(p.Executions) + len(p.Creations) }
 
 // any tells whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
-	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew ||
+	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.losses.changed) > 0 ||
 		len(p.meta.Classes) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0
 }
 
-// drop forgets the events, which the caller counts, and keeps descriptions
-// and pauses within their bounds. It returns the number of events.
+// drop forgets the events, which it counts by thread, and keeps descriptions
+// and pauses within their bounds; summaries stay. It returns the number of events.
 func (p *pending) drop() uint64 {
 	n := uint64(p.events())
+	for i := range p.Executions {
+		p.losses.add(p.Executions[i].Thread, 1)
+	}
+	for i := range p.Creations {
+		p.losses.add(p.Creations[i].Thread, 1)
+	}
 	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
 	if over := len(p.meta.Threads) - maxPendingThreads; over > 0 {
 		p.lostThreads += uint64(over)
@@ -82,15 +107,18 @@ func (p *pending) drop() uint64 {
 }
 
 // share says how much of what is pending a batch takes.
-type share struct{ events, items int }
+type share struct {
+	events, items int
+	summaries     int // bytes; one is taken in any case
+}
 
-func (s share) half() share { return share{max(1, s.events/2), max(1, s.items/2)} }
+func (s share) half() share { return share{max(1, s.events/2), max(1, s.items/2), s.summaries / 2} }
 
-func (s share) smallest() bool { return s.events == 1 && s.items == 1 }
+func (s share) smallest() bool { return s.events == 1 && s.items == 1 && s.summaries == 0 }
 
 // full tells whether a batch of share s can be filled.
 func (p *pending) full(s share) bool {
-	return p.events() >= s.events || len(p.meta.Threads) >= s.items ||
+	return p.events() >= s.events || p.summaryBytes > s.summaries || len(p.meta.Threads) >= s.items ||
 		len(p.meta.Classes) >= s.items || len(p.Pauses) >= s.items
 }
 
@@ -98,6 +126,7 @@ func (p *pending) full(s share) bool {
 func (p *pending) fill(b *wire.Batch, s share) {
 	b.Executions = first(p.Executions, s.events)
 	b.Creations = first(p.Creations, s.events-len(b.Executions))
+	b.Summaries = p.firstSummaries(s.summaries)
 	b.Classes = first(p.meta.Classes, s.items)
 	b.Threads = first(p.meta.Threads, s.items)
 	b.OS = first(p.meta.OS, s.items)
@@ -107,10 +136,25 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	}
 }
 
+// firstSummaries are as many as surely fit into so many bytes, at least one.
+func (p *pending) firstSummaries(bytes int) []wire.Summary {
+	n := 0
+	for ; n < len(p.summaries) && n < wire.MaxSummaries; n++ {
+		if bytes -= p.summaries[n].EncodedSize(); bytes < 0 && n > 0 {
+			break
+		}
+	}
+	return p.summaries[:n]
+}
+
 // taken takes away what fill has put into b.
 func (p *pending) taken(b *wire.Batch) {
 	p.Executions = rest(p.Executions, len(b.Executions))
 	p.Creations = rest(p.Creations, len(b.Creations))
+	for i := range b.Summaries {
+		p.summaryBytes -= b.Summaries[i].EncodedSize()
+	}
+	p.summaries = rest(p.summaries, len(b.Summaries))
 	p.meta.Classes = rest(p.meta.Classes, len(b.Classes))
 	p.meta.Threads = rest(p.meta.Threads, len(b.Threads))
 	p.meta.OS = rest(p.meta.OS, len(b.OS))

@@ -22,6 +22,7 @@ enum {
     SA_EXEC_CUT = 1 << 2,
     SA_EXEC_CREATION_UNSEEN = 1 << 3,
     SA_EXEC_VIRTUAL = 1 << 4,
+    SA_EXEC_FIRST = 1 << 6,
 };
 
 /* flags of sa_creation; equal to wire.CreationFlags */

@@ -5,6 +5,7 @@
 #define STACKAGENT_RING_H
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -93,6 +94,13 @@ static inline void *sa_ring_reserve(sa_ring *r, unsigned slots) {
         offset = 0;
     }
     return r->bytes + offset;
+}
+
+/* Is less than a quarter of the ring free? */
+static inline bool sa_ring_crowded(sa_ring *r) {
+    if (__builtin_expect(r->head - r->tail_seen <= r->capacity / 4 * 3, 1)) return false;
+    r->tail_seen = atomic_load_explicit(&r->tail, memory_order_acquire);
+    return r->head - r->tail_seen > r->capacity / 4 * 3;
 }
 
 /* Publishes the record written into the reserved place. */

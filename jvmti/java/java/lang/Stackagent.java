@@ -25,6 +25,9 @@ public final class Stackagent {
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
     private static final long LOWER = 0xFFFF_FFFFL;
 
+    /** In an id: this task has been executed. As an argument: this is its first execution. */
+    private static final long EXECUTED = Long.MIN_VALUE;
+
     /** Whether mounts of virtual threads are told to us; without them their CPU time is not known. */
     private static boolean mountsSeen;
 
@@ -46,8 +49,14 @@ public final class Stackagent {
         }
         long offset = info & LOWER;
         long id = offset != 0 ? U.getLong(task, offset) : 0;
-        if (id == 0) {
+        if (id > 0) {
+            if (U.compareAndSetLong(task, offset, id, id | EXECUTED)) {
+                id |= EXECUTED;
+            }
+        } else if (id == 0) {
             return adopt(task, context, info);
+        } else {
+            id ^= EXECUTED;
         }
         return enter0(context, id, (int) (info >>> 32));
     }
@@ -130,7 +139,7 @@ public final class Stackagent {
         long info = copy == null ? 0 : U.getLong(copy.getClass(), CLASS);
         long offset = info & LOWER;
         if (offset != 0 && copy.getClass() == original.getClass()
-                && U.getLong(copy, offset) == U.getLong(original, offset)) {
+                && (U.getLong(copy, offset) ^ U.getLong(original, offset)) << 1 == 0) {
             created(copy);
         }
         return copy;
@@ -170,8 +179,8 @@ public final class Stackagent {
     private static int adopt(Object task, long context, long info) {
         long offset = info & LOWER;
         long id = newId0();
-        if (offset != 0 && !U.compareAndSetLong(task, offset, 0L, id)) {
-            id = U.getLong(task, offset);
+        if (offset != 0 && !U.compareAndSetLong(task, offset, 0L, id | EXECUTED)) {
+            id = U.getLong(task, offset) & ~EXECUTED;
         }
         return enterUnseen0(context, id, (int) (info >>> 32));
     }

@@ -1,0 +1,320 @@
+/* The cells' memory, the choice between counting and recording, and the
+ * drain's side. */
+#include "cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+sa_cell_policy sa_cells_policy;
+
+static uint64_t max_bytes = 64u << 20; /* of all threads' cells */
+static _Atomic uint64_t bytes_used, times_refused;
+
+void sa_cells_limit(uint64_t bytes) { max_bytes = bytes; }
+
+uint64_t sa_cells_refused(void) { return atomic_load(&times_refused); }
+
+void sa_cells_set_policy(bool always, double ns_per_tick) {
+    sa_cells_policy = (sa_cell_policy){
+        .always = always,
+        .ns_per_tick = ns_per_tick,
+        .streak_ticks = (uint64_t)((double)SA_STREAK / SA_FAST_PER_SECOND * 1e9 / ns_per_tick),
+        .outlier_ticks = (uint64_t)(SA_OUTLIER_NS / ns_per_tick),
+    };
+}
+
+/* Memory comes in chunks that grow with the need, so that a thread with one
+ * small cell takes little. */
+enum { FIRST_CHUNK = 4 << 10, LARGEST_CHUNK = 64 << 10 };
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t bytes;
+} chunk;
+
+void sa_cells_open(sa_cells *cells) {
+    memset(cells, 0, sizeof *cells);
+    cells->table = cells->first_table;
+    cells->mask = SA_FIRST_TABLE - 1;
+    cells->chunk_bytes = FIRST_CHUNK;
+}
+
+void sa_cells_close(sa_cells *cells) {
+    for (chunk *c = cells->chunks; c != NULL;) {
+        chunk *next = c->next;
+        atomic_fetch_sub(&bytes_used, c->bytes);
+        free(c);
+        c = next;
+    }
+    if (cells->table != cells->first_table) free(cells->table);
+    sa_cells_open(cells);
+}
+
+/* Refuses, once until the drain finds memory again. */
+static void *refuse(sa_cells *cells) {
+    atomic_store(&cells->refused, true);
+    atomic_fetch_add(&times_refused, 1);
+    return NULL;
+}
+
+static bool new_chunk(sa_cells *cells, size_t least) {
+    size_t bytes = cells->chunk_bytes;
+    while (bytes < least + sizeof(chunk)) bytes *= 2;
+    if (atomic_fetch_add(&bytes_used, bytes) + bytes > max_bytes) {
+        atomic_fetch_sub(&bytes_used, bytes);
+        return false;
+    }
+    chunk *c = calloc(1, bytes);
+    if (c == NULL) {
+        atomic_fetch_sub(&bytes_used, bytes);
+        return false;
+    }
+    c->next = cells->chunks;
+    c->bytes = bytes;
+    cells->chunks = c;
+    cells->next = (uint8_t *)(c + 1);
+    cells->end = (uint8_t *)c + bytes;
+    if (cells->chunk_bytes < LARGEST_CHUNK) cells->chunk_bytes *= 2;
+    return true;
+}
+
+/* Zeroed memory, or NULL. */
+static void *take(sa_cells *cells, size_t bytes) {
+    if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
+    if ((size_t)(cells->end - cells->next) < bytes && !new_chunk(cells, bytes)) return refuse(cells);
+    void *p = cells->next;
+    cells->next += bytes;
+    return p;
+}
+
+static void put(sa_cell **table, uint32_t mask, sa_cell *c) {
+    uint64_t i = sa_cell_hash(c->key);
+    while (table[i & mask] != NULL) i++;
+    table[i & mask] = c;
+}
+
+/* Doubles the table; it is never more than half full. */
+static bool widen(sa_cells *cells) {
+    uint32_t slots = (cells->mask + 1) * 2;
+    sa_cell **table = calloc(slots, sizeof *table);
+    if (table == NULL) return false;
+    for (uint32_t i = 0; i <= cells->mask; i++)
+        if (cells->table[i] != NULL) put(table, slots - 1, cells->table[i]);
+    if (cells->table != cells->first_table) free(cells->table);
+    cells->table = table;
+    cells->mask = slots - 1;
+    return true;
+}
+
+sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now) {
+    if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
+    if (cells->used * 2 > cells->mask && !widen(cells)) return refuse(cells);
+    sa_cell *c = take(cells, sizeof *c);
+    if (c == NULL) return NULL;
+    c->key = key;
+    c->executions.streak_start = c->creations.streak_start = c->told_at = now;
+    c->executions.counted = c->creations.counted = sa_cells_policy.always;
+    c->outlier_ticks = sa_cells_policy.outlier_ticks;
+    c->outliers_left = SA_OUTLIERS;
+    put(cells->table, cells->mask, c);
+    cells->used++;
+    c->next = atomic_load_explicit(&cells->list, memory_order_relaxed);
+    atomic_store_explicit(&cells->list, c, memory_order_release);
+    return c;
+}
+
+bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
+    sa_measure *m = atomic_load_explicit(part, memory_order_relaxed);
+    if (m == NULL) {
+        m = take(cells, measures * sizeof *m);
+        if (m == NULL) return false;
+        for (unsigned i = 0; i < measures; i++) m[i].min = UINT64_MAX;
+        atomic_store_explicit(part, m, memory_order_release);
+    }
+    for (unsigned i = 0; i < measures; i++) {
+        _Atomic(sa_block *) *at = &m[i].blocks[buckets[i] / SA_BLOCK_BUCKETS];
+        if (atomic_load_explicit(at, memory_order_relaxed) != NULL) continue;
+        sa_block *b = take(cells, sizeof *b);
+        if (b == NULL) return false;
+        atomic_store_explicit(at, b, memory_order_release);
+    }
+    return true;
+}
+
+bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now) {
+    bool fast = s->streak >= SA_STREAK && now - s->streak_start < sa_cells_policy.streak_ticks;
+    if (s->streak >= SA_STREAK) {
+        s->streak = 0;
+        s->streak_start = now;
+    }
+    if (!fast && !crowded) return false;
+    atomic_store_explicit(&s->counted, true, memory_order_relaxed);
+    return true;
+}
+
+/* The drain's side, one thread at a time. */
+
+/* A metric put together from the parts of a cell. */
+typedef struct {
+    uint64_t count, sum, min, max;
+    size_t buckets;
+    uint64_t words[SA_BUCKETS];
+} composed;
+
+static composed scratch[SA_MEASURES];
+
+static void reset(composed *d) { d->count = d->sum = d->max = d->buckets = 0, d->min = UINT64_MAX; }
+
+static bool has_block(const sa_measure *m, unsigned n) {
+    return m != NULL && atomic_load_explicit(&m->blocks[n], memory_order_acquire) != NULL;
+}
+
+/* Adds what is new in block number n of m to counts. */
+static void news_of_block(sa_measure *m, unsigned n, uint64_t counts[SA_BLOCK_BUCKETS]) {
+    if (!has_block(m, n)) return;
+    sa_block *b = atomic_load_explicit(&m->blocks[n], memory_order_acquire);
+    for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
+        uint64_t now = atomic_load_explicit(&b->count[i], memory_order_acquire);
+        counts[i] += now - b->told[i];
+        b->told[i] = now;
+    }
+}
+
+static void put_block(composed *d, unsigned n, const uint64_t a[SA_BLOCK_BUCKETS], const uint64_t b[SA_BLOCK_BUCKETS]) {
+    for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
+        uint64_t count = a[i] + b[i];
+        if (count == 0) continue;
+        d->count += count;
+        d->words[d->buckets++] = (uint64_t)(n * SA_BLOCK_BUCKETS + i) << SA_TELL_COUNT_BITS | count;
+    }
+}
+
+static void extremes(composed *d, sa_measure *m) {
+    uint64_t min = atomic_load_explicit(&m->min, memory_order_relaxed), max = atomic_load_explicit(&m->max, memory_order_relaxed);
+    if (min < d->min) d->min = min;
+    if (max > d->max) d->max = max;
+}
+
+/* What is new in the sum; read after the counts, so it is never behind them. */
+static uint64_t news_of_sum(sa_measure *m) {
+    uint64_t now = atomic_load_explicit(&m->sum, memory_order_relaxed), news = now - m->told_sum;
+    m->told_sum = now;
+    return news;
+}
+
+/* Composes a metric and its self part: leaf executions count in both. A count
+ * that is not seen yet leaves its part of the sum for later, unless others of
+ * its kind are seen. */
+static void compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, composed *whole, composed *own) {
+    reset(whole), reset(own);
+    uint64_t leaves = 0, inners = 0, selves = 0;
+    for (unsigned n = 0; n < SA_BLOCKS; n++) {
+        if (!has_block(leaf, n) && !has_block(inner, n) && !has_block(self, n)) continue;
+        uint64_t a[SA_BLOCK_BUCKETS] = {0}, b[SA_BLOCK_BUCKETS] = {0}, c[SA_BLOCK_BUCKETS] = {0};
+        news_of_block(leaf, n, a);
+        news_of_block(inner, n, b);
+        news_of_block(self, n, c);
+        for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) leaves += a[i], inners += b[i], selves += c[i];
+        put_block(whole, n, a, b);
+        put_block(own, n, a, c);
+    }
+    if (leaves > 0) {
+        uint64_t sum = news_of_sum(leaf);
+        whole->sum += sum, own->sum += sum;
+    }
+    if (inners > 0) whole->sum += news_of_sum(inner);
+    if (selves > 0) own->sum += news_of_sum(self);
+    if (leaf != NULL) extremes(whole, leaf), extremes(own, leaf);
+    if (inner != NULL) extremes(whole, inner), extremes(own, self);
+}
+
+/* Tells what is new of tally i, at most as much as most; the rest comes later. */
+static uint64_t news_of_tally(sa_cell *c, int i, uint64_t most) {
+    uint64_t news = atomic_load_explicit(&c->tallies[i], memory_order_relaxed) - c->told[i];
+    if (news > most) news = most;
+    c->told[i] += news;
+    return news;
+}
+
+static uint64_t *put_measure(uint64_t *out, uint64_t metric, const composed *d) {
+    out[0] = metric, out[1] = d->sum, out[2] = d->min, out[3] = d->max, out[4] = d->buckets;
+    memcpy(out + SA_TELL_MEASURE, d->words, d->buckets * sizeof *out);
+    return out + SA_TELL_MEASURE + d->buckets;
+}
+
+/* Few of them for some intervals: from now on they are recorded again. */
+static void calm_down(sa_stream *s, uint64_t count, double seconds) {
+    if (!atomic_load_explicit(&s->counted, memory_order_relaxed)) return;
+    if ((double)count > seconds * SA_FAST_PER_SECOND / 4) {
+        s->calm = 0;
+    } else if (++s->calm >= SA_CALM_INTERVALS) {
+        s->calm = 0;
+        atomic_store_explicit(&s->counted, false, memory_order_relaxed);
+    }
+}
+
+/* The limit goes up when all outliers of the interval were used, and down when
+ * there were few, but never below some means. The thread may take an outlier
+ * while they are refilled: a few more or less do not matter. */
+static void adapt_outliers(sa_cell *c, const composed *wall) {
+    uint64_t limit = atomic_load_explicit(&c->outlier_ticks, memory_order_relaxed);
+    uint32_t left = atomic_load_explicit(&c->outliers_left, memory_order_relaxed);
+    uint64_t least = wall->count == 0 ? limit : wall->sum / wall->count * SA_OUTLIER_MEANS;
+    if (left == 0) limit = limit > UINT64_MAX / 2 ? limit : limit * 2;
+    if (left > SA_OUTLIERS / 2) limit = limit / 2;
+    atomic_store_explicit(&c->outlier_ticks, limit < least ? least : limit, memory_order_relaxed);
+    atomic_store_explicit(&c->outliers_left, SA_OUTLIERS, memory_order_relaxed);
+}
+
+static void adapt(sa_cell *c, const composed *wall, uint64_t creations, uint64_t now) {
+    double seconds = (double)(now - c->told_at) * sa_cells_policy.ns_per_tick / 1e9;
+    if (!sa_cells_policy.always) {
+        calm_down(&c->executions, wall->count, seconds);
+        calm_down(&c->creations, creations, seconds);
+    }
+    adapt_outliers(c, wall);
+}
+
+/* The metrics' numbers on the wire (wire.Metric), in their order. */
+static const struct {
+    uint64_t metric;
+    int from;
+} told_measures[SA_MEASURES] = {{1, SA_M_WALL}, {2, SA_M_SELF_WALL}, {3, SA_M_CPU}, {4, SA_M_SELF_CPU}};
+
+static sa_measure *part(sa_measure *m, int i) { return m == NULL ? NULL : m + i; }
+
+void sa_cells_relieve(sa_cells *cells) {
+    if (atomic_load(&bytes_used) < max_bytes / 2) atomic_store(&cells->refused, false);
+}
+
+size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out) {
+    uint64_t tallies[SA_TALLIES];
+    sa_measure *leaf = atomic_load_explicit(&c->leaf, memory_order_acquire);
+    sa_measure *inner = atomic_load_explicit(&c->inner, memory_order_acquire);
+    compose(part(leaf, SA_M_WALL), part(inner, SA_M_WALL), part(inner, SA_M_SELF_WALL), &scratch[SA_M_WALL], &scratch[SA_M_SELF_WALL]);
+    compose(part(leaf, SA_M_CPU), part(inner, SA_M_CPU), part(inner, SA_M_SELF_CPU), &scratch[SA_M_CPU], &scratch[SA_M_SELF_CPU]);
+    const composed *wall = &scratch[SA_M_WALL];
+    bool any = false;
+    for (int i = 0; i < SA_TALLIES; i++) {
+        tallies[i] = news_of_tally(c, i, i < SA_T_CREATIONS ? wall->count : UINT64_MAX);
+        any |= tallies[i] != 0;
+    }
+    for (int i = 0; i < SA_MEASURES; i++) any |= scratch[i].count != 0;
+    uint64_t from = c->told_at;
+    adapt(c, wall, tallies[SA_T_CREATIONS], now);
+    c->told_at = now;
+    if (!any) return 0;
+    uint64_t head[] = {0, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1, from, now, wall->count};
+    memcpy(out, head, sizeof head);
+    memcpy(out + sizeof head / sizeof *head, tallies, sizeof tallies);
+    uint64_t measures = 0, *end = out + SA_TELL_HEADER;
+    for (int i = 0; i < SA_MEASURES; i++) {
+        const composed *d = &scratch[told_measures[i].from];
+        if (d->count == 0) continue;
+        end = put_measure(end, told_measures[i].metric, d);
+        measures++;
+    }
+    out[SA_TELL_HEADER - 1] = measures;
+    out[0] = (uint64_t)(end - out);
+    return (size_t)out[0];
+}

@@ -1,0 +1,225 @@
+/* Cells: what a thread counts of a class whose tasks come too fast to be told
+ * one by one. A cell belongs to one OS thread, which alone writes it, with
+ * plain stores; the drain reads it while it changes, and remembers in it what
+ * it has told. No JDK headers. */
+#ifndef STACKAGENT_CELLS_H
+#define STACKAGENT_CELLS_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ring/record.h"
+
+/* Buckets as in internal/loglinear, kept in blocks of 64: memory is needed for
+ * the powers of two that occur. */
+enum { SA_BLOCK_BUCKETS = 64, SA_BLOCKS = 58, SA_BUCKETS = SA_BLOCKS * SA_BLOCK_BUCKETS };
+
+/* The bucket of v; equal to loglinear.Index. */
+static inline unsigned sa_bucket(uint64_t v) {
+    if (__builtin_expect(v >> 63, 0)) return SA_BUCKETS - 1;
+    unsigned shift = 57 - (unsigned)__builtin_clzll(v | 64);
+    return shift * SA_BLOCK_BUCKETS + (unsigned)(v >> shift);
+}
+
+typedef struct {
+    _Atomic uint64_t count[SA_BLOCK_BUCKETS];
+    uint64_t told[SA_BLOCK_BUCKETS]; /* the drain's */
+} sa_block;
+
+/* One metric: wall time in ticks, CPU time in ns; the buckets are of ns. */
+typedef struct {
+    _Atomic uint64_t sum, min, max;
+    uint64_t told_sum; /* the drain's */
+    _Atomic(sa_block *) blocks[SA_BLOCKS];
+} sa_measure;
+
+/* Of executions without others inside, self work is all work: two metrics are
+ * enough for these. */
+enum { SA_M_WALL = 0, SA_M_CPU = 1, SA_M_SELF_WALL = 2, SA_M_SELF_CPU = 3, SA_LEAF_MEASURES = 2, SA_MEASURES = 4 };
+
+/* What is counted beside the metrics. */
+enum { SA_T_FIRST, SA_T_THREW, SA_T_CUT, SA_T_UNSEEN, SA_T_CREATIONS, SA_T_FAILED, SA_T_WITHDRAWN, SA_TALLIES };
+
+/* Executions or creations of one cell: told by records or counted. */
+typedef struct {
+    _Atomic bool counted;
+    uint8_t calm;    /* the drain's: intervals in a row with few */
+    uint32_t streak; /* recorded since streak_start */
+    uint64_t streak_start;
+} sa_stream;
+
+typedef struct sa_cell {
+    uint64_t key; /* sa_cell_key */
+    sa_stream executions, creations;
+    /* An execution that took longer is recorded all the same, while outliers
+     * are left. The drain refills them and moves the limit. */
+    _Atomic uint64_t outlier_ticks;
+    _Atomic uint32_t outliers_left;
+    _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
+    _Atomic uint64_t tallies[SA_TALLIES];
+    uint64_t told[SA_TALLIES], told_at; /* the drain's */
+    struct sa_cell *next;
+} sa_cell;
+
+enum { SA_FIRST_TABLE = 16 };
+
+/* The cells of an OS thread. */
+typedef struct {
+    sa_cell **table; /* open addressing, never full; the thread's own */
+    uint32_t mask, used;
+    sa_cell *first_table[SA_FIRST_TABLE];
+    _Atomic(sa_cell *) list; /* all, newest first; the drain walks it */
+    _Atomic bool counted;    /* a cell has counted something */
+    _Atomic bool refused;    /* no memory: nothing new, the drain lifts it */
+    void *chunks;            /* list of what the cells lie in */
+    uint8_t *next, *end;     /* rest of the newest chunk */
+    size_t chunk_bytes;
+} sa_cells;
+
+/* When to count and when to record. */
+typedef struct {
+    bool always;             /* detail=summary */
+    double ns_per_tick;
+    uint64_t streak_ticks;   /* SA_STREAK records in less than this: too fast */
+    uint64_t outlier_ticks;  /* first limit of a cell */
+} sa_cell_policy;
+
+enum {
+    SA_STREAK = 4096,
+    SA_FAST_PER_SECOND = 100000, /* of one class in one thread; a quarter of it is calm again */
+    SA_CALM_INTERVALS = 2,
+    SA_OUTLIERS = 100,           /* records of single executions, a cell and interval */
+    SA_OUTLIER_MEANS = 16,       /* an outlier is at least this many means long */
+    SA_OUTLIER_NS = 1000000,     /* the limit before a mean is known */
+};
+
+extern sa_cell_policy sa_cells_policy;
+void sa_cells_set_policy(bool always, double ns_per_tick);
+
+/* cells.c: all but the usual path. NULL and false: memory is refused. */
+void sa_cells_open(sa_cells *cells);
+void sa_cells_close(sa_cells *cells);
+sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
+bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets);
+bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
+uint64_t sa_cells_refused(void); /* times that memory was refused */
+void sa_cells_limit(uint64_t bytes);
+
+/* What of a cell has not been told: words, 0 if there is nothing. out has room
+ * for SA_TELL_WORDS. Adapts the cell to what it found. */
+enum { SA_TELL_HEADER = 14, SA_TELL_MEASURE = 5, SA_TELL_WORDS = SA_TELL_HEADER + 4 * (SA_TELL_MEASURE + SA_BUCKETS) };
+enum { SA_TELL_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
+size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
+void sa_cells_relieve(sa_cells *cells); /* lets the thread try again when there is memory */
+
+static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool is_virtual) {
+    return (uint64_t)thread_id << 32 | (uint64_t)is_virtual << 31 | class_id;
+}
+
+static inline uint64_t sa_cell_hash(uint64_t key) { return key * 0x9E3779B97F4A7C15u >> 32; }
+
+/* The cell of a key, or NULL when there is none yet. */
+static inline sa_cell *sa_cells_find(const sa_cells *cells, uint64_t key) {
+    for (uint64_t i = sa_cell_hash(key);; i++) {
+        sa_cell *c = cells->table[i & cells->mask];
+        if (c == NULL || __builtin_expect(c->key == key, 1)) return c;
+    }
+}
+
+/* One writer: no locked instruction. */
+static inline void sa_add(_Atomic uint64_t *n, uint64_t v) {
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + v, memory_order_relaxed);
+}
+
+static inline bool sa_stream_counted(const sa_stream *s) { return atomic_load_explicit(&s->counted, memory_order_relaxed); }
+
+/* One more that is not counted: is it time to think again (sa_stream_decide)?
+ * crowded: the ring is nearly full, records cannot be drained as fast as they
+ * come; counting is better than waiting. */
+static inline bool sa_stream_due(sa_stream *s, bool crowded) { return ++s->streak >= SA_STREAK || crowded; }
+
+static inline void sa_measure_add(sa_measure *m, uint64_t v, unsigned bucket) {
+    sa_add(&m->sum, v);
+    if (v < atomic_load_explicit(&m->min, memory_order_relaxed)) atomic_store_explicit(&m->min, v, memory_order_relaxed);
+    if (v > atomic_load_explicit(&m->max, memory_order_relaxed)) atomic_store_explicit(&m->max, v, memory_order_relaxed);
+    sa_block *b = atomic_load_explicit(&m->blocks[bucket / SA_BLOCK_BUCKETS], memory_order_relaxed);
+    _Atomic uint64_t *n = &b->count[bucket % SA_BLOCK_BUCKETS];
+    /* Released: who sees the count sees the sum, and the counts of later metrics come first. */
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_release);
+}
+
+/* One execution as it is counted; cpu_ns and child_cpu_ns SA_NOT_MEASURED
+ * where there is no clock. */
+typedef struct {
+    uint64_t wall_ticks, child_ticks;
+    int64_t cpu_ns, child_cpu_ns;
+    uint32_t flags; /* SA_EXEC_* */
+} sa_counted;
+
+static inline uint64_t sa_to_ns(uint64_t ticks) { return (uint64_t)((double)(int64_t)ticks * sa_cells_policy.ns_per_tick); }
+
+/* The part with room for all of the buckets, or NULL. */
+static inline sa_measure *sa_part_of(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
+    sa_measure *m = atomic_load_explicit(part, memory_order_relaxed);
+    bool there = m != NULL;
+    for (unsigned i = 0; there && i < measures; i++)
+        there = atomic_load_explicit(&m[i].blocks[buckets[i] / SA_BLOCK_BUCKETS], memory_order_relaxed) != NULL;
+    if (__builtin_expect(there, 1)) return m;
+    if (!sa_cells_grow(cells, part, measures, buckets)) return NULL;
+    return atomic_load_explicit(part, memory_order_relaxed);
+}
+
+static inline void sa_tally_flags(sa_cell *c, uint32_t flags) {
+    sa_add(&c->tallies[SA_T_FIRST], (flags & SA_EXEC_FIRST) != 0);
+    if (__builtin_expect((flags & (SA_EXEC_THREW | SA_EXEC_CUT | SA_EXEC_CREATION_UNSEEN)) == 0, 1)) return;
+    sa_add(&c->tallies[SA_T_THREW], (flags & SA_EXEC_THREW) != 0);
+    sa_add(&c->tallies[SA_T_CUT], (flags & SA_EXEC_CUT) != 0);
+    sa_add(&c->tallies[SA_T_UNSEEN], (flags & SA_EXEC_CREATION_UNSEEN) != 0);
+}
+
+/* Counts an execution; false: no memory, nothing was counted. */
+static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, const sa_counted *e) {
+    bool cpu = e->cpu_ns != SA_NOT_MEASURED;
+    bool inner = e->child_ticks != 0 || (cpu && e->child_cpu_ns != 0);
+    uint64_t v[SA_MEASURES] = {e->wall_ticks, cpu ? (uint64_t)e->cpu_ns : 0, 0, 0};
+    unsigned b[SA_MEASURES];
+    b[SA_M_WALL] = sa_bucket(sa_to_ns(v[SA_M_WALL]));
+    b[SA_M_CPU] = sa_bucket(v[SA_M_CPU]);
+    unsigned measures = SA_LEAF_MEASURES;
+    if (inner) {
+        v[SA_M_SELF_WALL] = e->child_ticks < e->wall_ticks ? e->wall_ticks - e->child_ticks : 0;
+        v[SA_M_SELF_CPU] = cpu ? (uint64_t)(e->cpu_ns - e->child_cpu_ns) : 0;
+        b[SA_M_SELF_WALL] = sa_bucket(sa_to_ns(v[SA_M_SELF_WALL]));
+        b[SA_M_SELF_CPU] = sa_bucket(v[SA_M_SELF_CPU]);
+        measures = SA_MEASURES;
+    }
+    sa_measure *m = sa_part_of(cells, inner ? &c->inner : &c->leaf, measures, b);
+    if (__builtin_expect(m == NULL, 0)) return false;
+    if (inner) {
+        if (cpu) sa_measure_add(&m[SA_M_SELF_CPU], v[SA_M_SELF_CPU], b[SA_M_SELF_CPU]);
+        sa_measure_add(&m[SA_M_SELF_WALL], v[SA_M_SELF_WALL], b[SA_M_SELF_WALL]);
+    }
+    if (cpu) sa_measure_add(&m[SA_M_CPU], v[SA_M_CPU], b[SA_M_CPU]);
+    sa_measure_add(&m[SA_M_WALL], v[SA_M_WALL], b[SA_M_WALL]);
+    sa_tally_flags(c, e->flags);
+    atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
+    return true;
+}
+
+/* Counts a creation, or one taken back; flags: SA_CREATE_*. */
+static inline void sa_cell_creation(sa_cells *cells, sa_cell *c, uint32_t flags) {
+    int i = flags == 0 ? SA_T_CREATIONS : (flags & SA_CREATE_FAILED) != 0 ? SA_T_FAILED : SA_T_WITHDRAWN;
+    sa_add(&c->tallies[i], 1);
+    atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
+}
+
+/* Is an execution of the given length to be recorded by itself? */
+static inline bool sa_cell_outlier(sa_cell *c, uint64_t wall_ticks) {
+    if (__builtin_expect(wall_ticks <= atomic_load_explicit(&c->outlier_ticks, memory_order_relaxed), 1)) return false;
+    uint32_t left = atomic_load_explicit(&c->outliers_left, memory_order_relaxed);
+    if (left == 0) return false;
+    atomic_store_explicit(&c->outliers_left, left - 1, memory_order_relaxed);
+    return true;
+}
+#endif

@@ -1,0 +1,78 @@
+/* OS threads: what belongs to each from its first probe to its end. */
+#include "agent.h"
+
+#include <stdlib.h>
+
+SA_TLS sa_os *sa_self_os;
+
+static pthread_key_t os_key;
+static pthread_once_t os_key_once = PTHREAD_ONCE_INIT;
+
+int32_t sa_gettid(void) { return (int32_t)syscall(SYS_gettid); }
+
+static void os_release(void *p) {
+    sa_os *os = p;
+    sa_self_os = NULL;
+    if (os->cpu.page != NULL) atomic_fetch_sub(&sa.user_pages, 1);
+    sa_cpu_clock_close(&os->cpu);
+    atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
+}
+
+static void make_os_key(void) { pthread_key_create(&os_key, os_release); }
+
+/* An exit probe must find the stack that its enter probe had, in whatever form
+ * the method runs by then (compiled or interpreted), or it would overflow and
+ * the execution never end. So there must be this much beyond what the JVM
+ * itself keeps free at the end: red, yellow and reserved zone and the shadow
+ * pages, 24 pages by default. */
+enum { STACK_KEPT_BY_JVM = 24 * 4096, STACK_MARGIN = 6 * 1024 };
+
+static const char *find_stack_limit(void) {
+    pthread_attr_t attr;
+    void *low = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0) return NULL;
+    pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_destroy(&attr);
+    return low == NULL ? NULL : (const char *)low + STACK_KEPT_BY_JVM + STACK_MARGIN;
+}
+
+/* Every user page is a memory map of its own, of which a process may have some
+ * 65,000; a program with that many threads must not find them used up. */
+enum { MAX_USER_PAGES = 4096 };
+
+static void open_cpu_clock(sa_os *os) {
+    if (!sa.clock.cpu || !sa.clock.user_page || atomic_load(&sa.user_pages) >= MAX_USER_PAGES) return;
+    sa_cpu_clock_open(&os->cpu);
+    if (os->cpu.page != NULL) atomic_fetch_add(&sa.user_pages, 1);
+}
+
+sa_os *sa_os_open(void) {
+    pthread_once(&os_key_once, make_os_key);
+    sa_os *os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
+    if (os == NULL) return NULL;
+    memset(os, 0, sizeof *os);
+    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes) != 0) {
+        free(os);
+        return NULL;
+    }
+    os->os_id = sa_gettid();
+    sa_cells_open(&os->cells);
+    os->stack_limit = find_stack_limit();
+    os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
+    open_cpu_clock(os);
+    sa_os *first = atomic_load(&sa.os_list);
+    do {
+        os->next = first;
+    } while (!atomic_compare_exchange_weak(&sa.os_list, &first, os));
+    pthread_setspecific(os_key, os);
+    sa_self_os = os;
+    return os;
+}
+
+void sa_settle(uint64_t max_ns) {
+    struct timespec pause = {0, 200000};
+    uint64_t end = sa_mono_ns() + max_ns;
+    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next)
+        while (atomic_load_explicit(&os->busy, memory_order_acquire) && sa_mono_ns() < end) nanosleep(&pause, NULL);
+}

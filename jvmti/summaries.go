@@ -1,0 +1,58 @@
+package jvmti
+
+/*
+#include "agent.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"stackagent/internal/loglinear"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+const summaryWords = 1 << 16 // several cells with every bucket in use
+
+// Summaries goes round the threads' cells and returns what some of them have
+// counted and not told before; more: the round is not over, the next call goes
+// on. The first call after a round begins the next one.
+func (d *Drainer) Summaries() (list []wire.Summary, more bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.words == nil {
+		d.words = make([]uint64, summaryWords)
+	}
+	var left C.bool
+	n := C.sa_summaries_next((*C.uint64_t)(unsafe.Pointer(&d.words[0])), summaryWords, &left)
+	for words := d.words[:n]; len(words) > 0; words = words[words[0]:] {
+		list = append(list, decodeSummary(words[:words[0]]))
+	}
+	return list, bool(left)
+}
+
+// decodeSummary reads what sa_cell_tell has written.
+func decodeSummary(w []uint64) wire.Summary {
+	s := wire.Summary{
+		Class: uint32(w[1]), Thread: uint32(w[1] >> 32), Flags: wire.SummaryFlags(w[2]),
+		From: units.Ticks(w[3]), To: units.Ticks(w[4]),
+		Executions: w[5], First: w[6], Threw: w[7], Cut: w[8], CreationUnseen: w[9],
+		Creations: w[10], Failed: w[11], Withdrawn: w[12],
+		Measures: make([]wire.Measure, w[C.SA_TELL_HEADER-1]),
+	}
+	w = w[C.SA_TELL_HEADER:]
+	for i := range s.Measures {
+		m := &s.Measures[i]
+		*m = wire.Measure{Metric: wire.Metric(w[0]), Sum: w[1], Min: w[2], Max: w[3]}
+		buckets := w[C.SA_TELL_MEASURE:][:w[4]]
+		m.Buckets = make([]loglinear.Bucket, len(buckets))
+		for k, b := range buckets {
+			count := b & (1<<C.SA_TELL_COUNT_BITS - 1)
+			m.Buckets[k] = loglinear.Bucket{Index: uint16(b >> C.SA_TELL_COUNT_BITS), Count: count}
+			m.Count += count
+		}
+		w = w[C.SA_TELL_MEASURE+len(buckets):]
+	}
+	return s
+}
