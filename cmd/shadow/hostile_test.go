@@ -1,0 +1,324 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"stackagent/internal/harmless"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// attacks are names that a JVM may send, each with what it attacks.
+var attacks = map[string]string{
+	"script":           "<script>alert(1)</script>",
+	"attribute":        `"><img src=x onerror=alert(1)>`,
+	"apostrophe":       "' onmouseover='alert(1)",
+	"end of table":     "</td></tr></table></body></html><h1>mine",
+	"comment":          "<!--",
+	"end of script":    "</script><script>alert(2)</script>",
+	"end of style":     "</style><style>body{display:none}",
+	"cdata":            "]]><script>alert(3)</script>",
+	"entity":           "&lt;script&gt;&#x1b;",
+	"template":         "{{.Token}}{{range .}}",
+	"svg":              `</text></svg><svg onload="alert(4)">`,
+	"XML entity":       "<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]>&e;",
+	"formula":          "=cmd|' /C calc'!A0",
+	"formula plus":     "+1+1",
+	"formula minus":    "-2+3+cmd|' /C calc'!A0",
+	"formula at":       "@SUM(1+1)*cmd|' /C calc'!A0",
+	"formula tab":      "\t=1+1",
+	"formula CR":       "\r=1+1",
+	"formula blank":    "  =1+1",
+	"formula wide":     "＝1+1",
+	"formula column":   "x;=1+1;y",
+	"CSV quote":        "a\",\"=1+1\",\"b",
+	"CSV line":         "a\n=1+1,b",
+	"escape":           "\x1b[2J\x1b[31m",
+	"title":            "\x1b]0;owned\a",
+	"clipboard":        "\x1b]52;c;Y2FsYw==\a",
+	"8-bit CSI":        "\u009b2J",
+	"direction":        "user\u202egpj.exe",
+	"isolates":         "\u2066x\u2069\u061c",
+	"zero width":       "a\u200b\u200db\ufeff",
+	"lines":            "a\r\nexecutions 0\u2028b\u0085c",
+	"backspaces":       "abc\b\b\b\x7f",
+	"nul":              "a\x00b",
+	"bad UTF-8":        "a\xff\xc0\xafb",
+	"surrogate":        "a\xed\xa0\x80b",
+	"path":             "../../../../etc/passwd",
+	"absolute path":    "/etc/passwd",
+	"long":             strings.Repeat("longname.", wire.MaxString/9),
+	"many combining":   "a" + strings.Repeat("\u0301", 500),
+	"flag":             "--help",
+	"empty":            "",
+	"blank":            " ",
+	"wide characters":  strings.Repeat("漢", 300),
+	"format directive": "%s%n%d%!x(MISSING)",
+	"shell":            "`id`$(id);rm -rf ~",
+}
+
+// makeHostile writes a session in which everything that a JVM can name has
+// these names: a class, a thread and an execution for each.
+func makeHostile(t *testing.T, root string, names []string) string {
+	t.Helper()
+	w, err := store.OpenWriter(root, "h", "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(names, " ")
+	m := store.Manifest{
+		Session: "h", WallUnixNs: 1_700_000_000_000_000_000, StartNs: ms, EndNs: 101 * ms, Metrics: []string{"wall", "cpu"},
+		JVM: store.JVM{PID: 1, Host: all, Version: all, Name: all, Home: all, MainClass: all, GC: all, CPUs: 2, AgentVersion: all,
+			Clock: all, CPUClock: all},
+		NotAvailable: map[string]string{}, Produced: store.Counts{Executions: uint64(len(names) + 3)},
+		Lost: store.Lost{ByReason: map[string]uint64{}, Reported: 3}, Ended: all, ExitNote: all, Detail: all,
+	}
+	p := &store.Part{Range: store.Range{From: 1, To: 1}}
+	for i, name := range names {
+		id := uint32(i + 1)
+		m.NotAvailable[name], m.Lost.ByReason[name] = name, 1
+		m.Refusals = append(m.Refusals, store.Refusal{Reason: name, Count: 1, Sample: name})
+		m.Metrics, m.Notes = append(m.Metrics, name), append(m.Notes, name)
+		p.Classes = append(p.Classes, store.Class{ID: id, Name: name, Kinds: "runnable"})
+		p.Threads = append(p.Threads, store.Thread{ID: id, JavaID: int64(id), OSID: int32(100 + id), Name: name, Group: name, Class: name})
+		p.OSThreads = append(p.OSThreads, store.OSThread{OSID: int32(500 + id), Name: name})
+		start := ms + units.MonoNs(id)*ms
+		p.Executions = append(p.Executions, store.Execution{TaskID: uint64(id), Class: id, Thread: id, StartNs: start, EndNs: start + us,
+			WallNs: us, CPUNs: us, SelfWallNs: us, SelfCPUNs: us})
+		p.Creations = append(p.Creations, store.Creation{TaskID: uint64(id), Class: id, Thread: id, AtNs: start - us})
+	}
+	p.Classes[0].Kinds = all
+	w.Manifest = m
+	if err := w.Commit(p); err != nil {
+		t.Fatal(err)
+	}
+	return w.Dir()
+}
+
+// printed checks what goes to a terminal: nothing in it but lines of text (a
+// tab does no harm; the files of figures have their own).
+func printed(t *testing.T, what, text string) {
+	t.Helper()
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && harmless.Hidden(r) }); i >= 0 {
+		t.Errorf("%s: a terminal would obey %q", what, text[i:min(len(text), i+20)])
+	}
+}
+
+func TestHostileNames(t *testing.T) {
+	names := slices.Sorted(maps.Values(attacks))
+	plain := make([]string, len(names))
+	for i := range plain {
+		plain[i] = fmt.Sprint("plain", i)
+	}
+	dir, harmlessDir := makeHostile(t, t.TempDir(), names), makeHostile(t, t.TempDir(), plain)
+	for _, args := range [][]string{{"stats"}, {"hotspots"}, {"hotspots", "--by", "thread"}, {"tasks"}, {"threads"}} {
+		for _, format := range []string{"table", "csv", "json"} {
+			command := func(dir string) string {
+				flags := append(slices.Clone(args), dir, "--format", format)
+				if args[0] != "stats" {
+					flags = append(flags, "--top", "1000")
+				}
+				code, out, errs := shadow(t, nil, flags...)
+				if code != 0 {
+					t.Fatalf("%q: exit code %d: %s", flags, code, errs)
+				}
+				printed(t, strings.Join(args, " ")+" "+format, out+errs)
+				return out
+			}
+			out, harmlessOut := command(dir), command(harmlessDir)
+			switch format {
+			case "csv":
+				checkCSV(t, args[0], out)
+			case "json":
+				checkJSON(t, args[0], names, out)
+			}
+			// stats lists findings, of which long names may leave out some
+			if got, want := strings.Count(out, "\n"), strings.Count(harmlessOut, "\n"); got != want && format == "table" && args[0] != "stats" {
+				t.Errorf("%q: names changed the number of lines from %d to %d", args, want, got)
+			}
+		}
+	}
+	checkReport(t, dir)
+}
+
+// checkCSV: every row has the columns of the header, and no cell is a formula,
+// with whichever separator a spreadsheet reads the file.
+func checkCSV(t *testing.T, what, text string) {
+	t.Helper()
+	for _, comma := range []rune{',', ';'} {
+		r := csv.NewReader(strings.NewReader(text))
+		r.Comma, r.LazyQuotes = comma, comma != ','
+		if comma != ',' {
+			r.FieldsPerRecord = -1
+		}
+		rows, err := r.ReadAll()
+		if err != nil {
+			t.Fatalf("%s csv with %q: %v", what, comma, err)
+		}
+		for _, row := range rows {
+			for _, cell := range row {
+				c := strings.TrimLeft(cell, " \t\r\n\"\u00a0?")
+				if strings.HasPrefix(c, "-") && strings.Trim(c, "-0123456789.e+") == "" {
+					continue // a number
+				}
+				if c != "" && strings.ContainsAny(c[:1], "=+-@") {
+					t.Errorf("%s csv with %q: the cell %q is a formula", what, comma, cell)
+				}
+			}
+		}
+	}
+}
+
+// checkJSON: the names come back as they were sent, but for broken UTF-8.
+func checkJSON(t *testing.T, what string, names []string, text string) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%s json: %v", what, err)
+	}
+	for _, name := range names {
+		if want := string([]rune(name)); what != "stats" && !holds(v, want) {
+			t.Errorf("%s json: no value %.60q", what, want)
+		}
+	}
+}
+
+// holds tells whether a value of v begins with the text (a thread has its id behind it).
+func holds(v any, text string) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.HasPrefix(v, text)
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return holds(x, text) })
+	case map[string]any:
+		for _, x := range v {
+			if holds(x, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkReport: the page and the figures hold no element that a name brought.
+func checkReport(t *testing.T, dir string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	code, printedNames, errs := shadow(t, nil, "report", dir, "-o", out, "--figures", "cdf,tasks,threads", "--figure-format", "svg")
+	if code != 0 {
+		t.Fatalf("report: %d: %s", code, errs)
+	}
+	printed(t, "report", printedNames+errs)
+	entries, err := os.ReadDir(filepath.Dir(out))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("files beside the folder of the report: %v, %v", entries, err)
+	}
+	for file := range strings.Lines(printedNames) {
+		file = strings.TrimSpace(file)
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed(t, file, string(b))
+		if filepath.Ext(file) == ".svg" {
+			checkXML(t, file, b)
+			continue
+		}
+		doc, err := html.Parse(strings.NewReader(string(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts := 0
+		for n := range doc.Descendants() {
+			if n.Type != html.ElementNode {
+				continue
+			}
+			switch n.Data {
+			case "script":
+				scripts++
+			case "img", "iframe", "object", "embed", "form", "base":
+				t.Errorf("%s: a name became the element %s", file, n.Data)
+			}
+			for _, a := range n.Attr {
+				if strings.HasPrefix(strings.ToLower(a.Key), "on") || strings.Contains(strings.ToLower(a.Val), "javascript:") {
+					t.Errorf("%s: attribute %s=%q", file, a.Key, a.Val)
+				}
+			}
+		}
+		if scripts != 1 {
+			t.Errorf("%s: %d scripts", file, scripts)
+		}
+	}
+}
+
+func checkXML(t *testing.T, file string, b []byte) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(string(b)))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			if token.Name.Local == "script" {
+				t.Errorf("%s: a name became a script", file)
+			}
+			for _, a := range token.Attr {
+				if strings.HasPrefix(strings.ToLower(a.Name.Local), "on") {
+					t.Errorf("%s: attribute %s", file, a.Name.Local)
+				}
+			}
+		case xml.Directive:
+			if !strings.HasPrefix(string(token), "DOCTYPE svg") {
+				t.Errorf("%s: directive %q", file, token)
+			}
+		}
+	}
+}
+
+// A manifest or a part that names a session with a path must not be written beside the folder asked for.
+func TestHostileSessionName(t *testing.T) {
+	for _, name := range []string{"../../x", "/tmp/x", "..", "a/b", "a\nb", strings.Repeat("a", 300), ""} {
+		dir := makeSession(t, t.TempDir())
+		path := filepath.Join(dir, store.ManifestName)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = []byte(strings.Replace(string(b), `"session": "s1"`, `"session": `+string(quoted), 1))
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		root := t.TempDir()
+		code, out, errs := shadow(t, nil, "report", dir, dir, "-o", filepath.Join(root, "a", "b"))
+		if code != 1 || out != "" {
+			t.Errorf("%q: exit code %d, %s%s", name, code, out, errs)
+		}
+		printed(t, name, errs)
+		if entries, _ := os.ReadDir(root); len(entries) > 1 {
+			t.Errorf("%q: %v", name, entries)
+		}
+	}
+}
