@@ -191,32 +191,33 @@ func (in *Ingest) closeStale(folder, session string) error {
 	in.mu.Lock()
 	owned := in.sources[session] != nil // as that of another JVM of the name
 	in.mu.Unlock()
-	if owned || in.member.OwnedByOther(session) && len(in.member.Elsewhere(session)) == 0 {
+	if owned || in.member.OwnedByOther(session) && len(in.member.Elsewhere(session)) == 0 { // by one that uses this store
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	ended, elsewhere := store.EndedLostContact, in.member.Elsewhere(session)
-	fence := in.home.Fence(folder, share.Epoch{})
-	if len(elsewhere) > 0 {
-		ended = store.EndedElsewhere
-	} else {
-		l, err := in.member.Take(ctx, session)
-		if l == nil {
-			return err
-		}
-		defer l.Release(keepRow)
-		fence = in.home.Fence(folder, l.Epoch())
+	if elsewhere := in.member.Elsewhere(session); len(elsewhere) > 0 {
+		fence := in.home.Fence(folder, share.Epoch{})
+		return fence.Close(func() error { return in.endFolder(folder, session, store.EndedElsewhere, elsewhere) })
 	}
-	return fence.Do(func() error {
-		w, err := store.OpenWriter(in.o.Root, folder, session)
-		if err != nil {
-			return err
-		}
-		w.Manifest.Ended = ended
-		addPieces(&w.Manifest, elsewhere)
-		return w.CommitManifest()
-	})
+	l, err := in.member.Take(ctx, session)
+	if l == nil {
+		return err
+	}
+	defer l.Release(keepRow)
+	fence := in.home.Fence(folder, l.Epoch())
+	return fence.Do(func() error { return in.endFolder(folder, session, store.EndedLostContact, nil) })
+}
+
+// endFolder says in a manifest how its session ended.
+func (in *Ingest) endFolder(folder, session, ended string, elsewhere []share.Piece) error {
+	w, err := store.OpenWriter(in.o.Root, folder, session)
+	if err != nil {
+		return err
+	}
+	w.Manifest.Ended = ended
+	addPieces(&w.Manifest, elsewhere)
+	return w.CommitManifest()
 }
 
 func (in *Ingest) seen(folder string) bool {

@@ -1,5 +1,7 @@
 package ingest
 
+import "stackagent/shadow/store"
+
 // dropped tells that the worker must store nothing more: the shadow was
 // killed, or the session is another shadow's.
 func (w *worker) dropped() bool {
@@ -21,4 +23,12 @@ func (w *worker) guarded(write func() error) error {
 		return err
 	}
 	return w.fence.Do(write)
+}
+
+// tellMoved publishes that another shadow stores the session now.
+func (w *worker) tellMoved() {
+	if w.out != nil {
+		w.pro.Ended = store.EndedElsewhere
+		w.ingest.report(w.pro)
+	}
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"stackagent/internal/wire"
+	"stackagent/shadow/share"
 	"stackagent/shadow/store"
 )
 
@@ -150,5 +152,70 @@ func TestRestartDoesNotWait(t *testing.T) {
 	checkRows(t, filepath.Join(root, "job"), all)
 	if entries, err := os.ReadDir(filepath.Join(root, ".shadows")); err != nil || len(entries) != 4 {
 		t.Errorf("%v %v: want one id, the store's, the folders' lock and the owners", entries, err)
+	}
+}
+
+// Fifty JVMs at once: each session whole, and none waits for another.
+func TestFiftySessionsAtOnce(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	startIngest(t, Options{Bus: b, Root: root})
+	s := newShares(50, 10)
+	var wg sync.WaitGroup
+	for _, x := range s.all {
+		wg.Go(func() { publishAll(t, b, x...) })
+	}
+	wg.Wait()
+	s.wholeIn(t, root, 30*time.Second)
+}
+
+// A shadow that comes back to its store finds that its session went on in another one's: its folder says so.
+func TestPieceLeftBehind(t *testing.T) {
+	b, roots := startBus(t), []string{t.TempDir(), t.TempDir()}
+	o := Options{Bus: b, Root: roots[0], PartInterval: 5 * time.Millisecond, TTL: testTTL, LostContact: 2 * time.Second}
+	one := startIngest(t, o)
+	all := asProcess("1-a", fakeBatches("job", 10, 1))
+	publishAll(t, b, all[:5]...)
+	drain(t, one)
+	one.Kill()
+	o.Root = roots[1]
+	two := startIngest(t, o)
+	publishAll(t, b, all[5:]...)
+	waitFor(t, func() bool { return len(two.Sessions()) == 1 })
+	o.Root = roots[0]
+	startIngest(t, o)
+	left := filepath.Join(roots[0], "job")
+	waitFor(t, func() bool {
+		m, err := store.ReadManifest(left)
+		return err == nil && m.Ended == store.EndedElsewhere && len(m.Pieces) == 1
+	})
+	drain(t, two)
+	must(t, two.Close(store.EndedClosed))
+	out := filepath.Join(t.TempDir(), "whole")
+	m, err := store.Join(out, []string{left, filepath.Join(roots[1], "job")})
+	must(t, err)
+	if m.Ended != store.EndedExit || m.Lost.Batches != 0 {
+		t.Errorf("ended %q, lost %+v", m.Ended, m.Lost)
+	}
+	checkRows(t, out, all)
+}
+
+// A session whose row on the bus names another owner is let go at once, and the page is told.
+func TestLeaseTakenAway(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond})
+	all := asProcess("1-a", fakeBatches("job", 10, 1))
+	publishAll(t, b, all[:5]...)
+	drain(t, in)
+	kv, err := b.JetStream().KeyValue(t.Context(), share.Bucket)
+	must(t, err)
+	_, err = kv.Put(t.Context(), "session.job", []byte(`{"owner":"0123456789abcdef","pieces":[{"store":"x","host":"h","path":"/p"}]}`))
+	must(t, err)
+	waitFor(t, func() bool { return in.Sessions()[0].Ended == store.EndedElsewhere })
+	// Nobody answers to that name: the session comes back, and knows of the other store.
+	publishAll(t, b, all[5:]...)
+	drain(t, in)
+	must(t, in.Close(store.EndedClosed))
+	if m := checkRows(t, filepath.Join(root, "job"), all).Manifest; len(m.Pieces) != 1 || m.Pieces[0].Path != "/p" {
+		t.Errorf("pieces %v", m.Pieces)
 	}
 }

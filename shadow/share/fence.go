@@ -39,6 +39,28 @@ func (h *Home) Fence(folder string, epoch Epoch) *Fence {
 
 // Do runs write unless a later owner has been here. It does not wait for another one that is writing.
 func (f *Fence) Do(write func() error) error {
+	return f.locked(func(file *os.File) error {
+		latest, err := readEpoch(file)
+		switch {
+		case err != nil:
+			return err
+		case f.epoch.before(latest):
+			return fmt.Errorf("share: %w (its folder belongs to a later owner)", ErrLost)
+		case latest.before(f.epoch):
+			if err := writeEpoch(file, f.epoch); err != nil {
+				return err
+			}
+		}
+		return write()
+	})
+}
+
+// Close runs write, whoever the last owner was: to close a folder whose session has gone to another store.
+func (f *Fence) Close(write func() error) error {
+	return f.locked(func(*os.File) error { return write() })
+}
+
+func (f *Fence) locked(use func(*os.File) error) error {
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return fmt.Errorf("share: the session's fence: %w", err)
@@ -50,19 +72,7 @@ func (f *Fence) Do(write func() error) error {
 		}
 		return fmt.Errorf("share: locking the session's fence: %w", err)
 	}
-	latest, err := readEpoch(file)
-	if err != nil {
-		return err
-	}
-	switch {
-	case f.epoch.before(latest):
-		return fmt.Errorf("share: %w (its folder belongs to a later owner)", ErrLost)
-	case latest.before(f.epoch):
-		if err := writeEpoch(file, f.epoch); err != nil {
-			return err
-		}
-	}
-	return write()
+	return use(file)
 }
 
 func readEpoch(f *os.File) (Epoch, error) {
