@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackagent/internal/testjvm"
 	"stackagent/scripts/bench/measure"
 	"stackagent/scripts/bench/stat"
 	"stackagent/scripts/bench/table"
@@ -67,6 +68,29 @@ func (c Config) compareWhole(ctx context.Context, p program, tools []tool.Tool, 
 	return runs, err
 }
 
+// wholeText is the table of one program. One that fails is a line that says so:
+// the others' figures are not to be lost with it.
+func (c Config) wholeText(ctx context.Context, prepare lazy, jdk *testjvm.JDK, tools []tool.Tool, rounds int,
+	text func(program, []tool.Tool, [][]wholeRun) string) (string, error) {
+	p, err := prepare.get()
+	if jdk != nil {
+		p.JDK = *jdk
+	}
+	var runs [][]wholeRun
+	if err == nil {
+		runs, err = c.compareWhole(ctx, p, tools, rounds)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		c.say("%s failed: %v", prepare.name, err)
+		reason, _, _ := strings.Cut(err.Error(), "\n")
+		return fmt.Sprintf("\n**%s** failed: %s\n", prepare.name, reason), nil
+	}
+	return text(p, tools, runs), nil
+}
+
 func (c Config) wholeRun(ctx context.Context, t tool.Tool, p program) (r wholeRun, err error) {
 	err = c.inScratch(func(dir string) error {
 		run, err := t.Run(ctx, p.Program, dir)
@@ -122,15 +146,11 @@ func Real(ctx context.Context, c Config) (string, error) {
 		if !c.wants(prepare.name) {
 			continue
 		}
-		p, err := prepare.get()
+		text, err := c.wholeText(ctx, prepare, nil, realTools(c), rounds, realText)
 		if err != nil {
 			return "", err
 		}
-		runs, err := c.compareWhole(ctx, p, realTools(c), rounds)
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(realText(p, realTools(c), runs))
+		b.WriteString(text)
 	}
 	return b.String(), nil
 }

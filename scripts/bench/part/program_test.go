@@ -1,6 +1,9 @@
 package part
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -40,6 +43,21 @@ func TestWholeTables(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", name, want, c.got)
 			}
 		}
+	}
+}
+
+// A program that can not be prepared is a line of the page; an interrupt is an error.
+func TestWholeTextOfAFailure(t *testing.T) {
+	c := Config{Log: io.Discard}
+	broken := lazy{"broken", func() (program, error) { return program{}, errors.New("no network\nmore") }}
+	got, err := c.wholeText(t.Context(), broken, nil, nil, 1, realText)
+	if err != nil || got != "\n**broken** failed: no network\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := c.wholeText(ctx, broken, nil, nil, 1, realText); !errors.Is(err, context.Canceled) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -28,6 +28,7 @@ type question struct {
 type asked struct {
 	wall, cpu, peak []float64
 	out             string
+	failed          error // it is not asked again
 }
 
 // Query measures questions to finished sessions of several sizes.
@@ -104,17 +105,25 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 			fileSize(filepath.Join(dir, "tasks.csv")), table.Number(r.Wall.Seconds()))
 	}
 	usual := 5
-	if n > scriptLimit {
+	if n >= scriptLimit {
 		usual = 3 // too long for more
 	}
 	took := make([]asked, len(questions))
 	err := alternate(c.rounds(usual), len(questions), func(round, i int) error {
+		a := &took[i]
+		if a.failed != nil {
+			return nil
+		}
 		r, err := measure.Run(ctx, measure.Command{Args: questions[i].args})
+		if err != nil && ctx.Err() == nil && questions[i].tool != "shadow" {
+			c.say("%s failed: %v", questions[i].tool, err)
+			a.failed = err // a peer may give up; the others go on
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		c.say("%d executions, round %d: %s by %s: %.2f s", n, round+1, questions[i].what, questions[i].tool, r.Wall.Seconds())
-		a := &took[i]
 		a.wall, a.cpu = append(a.wall, r.Wall.Seconds()), append(a.cpu, r.CPU.Seconds())
 		a.peak, a.out = append(a.peak, float64(r.PeakBytes)), r.Stdout
 		return nil
@@ -133,6 +142,10 @@ func (c Config) queryText(n int, session string, questions []question, took []as
 	first := map[string]int{} // shadow's row of each question
 	for i, q := range questions {
 		a := took[i]
+		if a.failed != nil {
+			t.Add(q.what, q.tool, "failed")
+			continue
+		}
 		ratio, same := "", ""
 		if base, later := first[q.what]; later {
 			ratio, same = table.Interval(stat.Ratio(a.wall, took[base].wall)), "yes"

@@ -35,16 +35,11 @@ func Start(ctx context.Context, c Config) (string, error) {
 			if !c.wants(prepare.name) {
 				continue
 			}
-			p, err := prepare.get()
+			text, err := c.wholeText(ctx, prepare, &jdk, tools, rounds, startText)
 			if err != nil {
 				return "", err
 			}
-			p.JDK = jdk
-			runs, err := c.compareWhole(ctx, p, tools, rounds)
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(startText(p, tools, runs))
+			b.WriteString(text)
 		}
 	}
 	return b.String(), nil
