@@ -33,8 +33,16 @@ func BoxOf(v *Values) Box {
 	v.guessed = false
 	b := Box{N: n, Q1: v.Quantile(250), Median: v.Quantile(500), Q3: v.Quantile(750), Summarised: v.Summarised()}
 	reach := 1.5 * float64(b.Q3-b.Q1)
-	low, high := atOrAbove(float64(b.Q1)-reach), above(float64(b.Q3)+reach)
-	first, last := v.CountBelow(low), v.CountBelow(high)-1
+	// A float is too coarse for the largest values: the quartiles are within the
+	// whiskers all the same.
+	low, high := min(atOrAbove(float64(b.Q1)-reach), b.Q1), above(float64(b.Q3)+reach)
+	if high <= b.Q3 {
+		high = above(math.Nextafter(float64(b.Q3), math.Inf(1)))
+	}
+	first, last := v.CountBelow(low), n-1
+	if high < math.MaxInt64 {
+		last = v.CountBelow(high) - 1
+	}
 	b.LowWhisker, b.HiWhisker = v.At(first), v.At(last)
 	b.OutlierCount = first + n - 1 - last
 	b.RelativeError = v.RelativeError()
