@@ -27,12 +27,12 @@ const dotsPerDecade = 150
 // BoxOf computes the box plot of v; N is 0 for an empty set.
 func BoxOf(v *Values) Box {
 	n := v.Len()
-	if n == 0 {
+	if n <= 0 {
 		return Box{}
 	}
 	v.guessed = false
 	b := Box{N: n, Q1: v.Quantile(250), Median: v.Quantile(500), Q3: v.Quantile(750), Summarised: v.Summarised()}
-	reach := 1.5 * float64(b.Q3-b.Q1)
+	reach := 1.5 * (float64(b.Q3) - float64(b.Q1))
 	// A float is too coarse for the largest values: the quartiles are within the
 	// whiskers all the same.
 	low, high := min(atOrAbove(float64(b.Q1)-reach), b.Q1), above(float64(b.Q3)+reach)
@@ -68,9 +68,9 @@ func above(f float64) units.Ns {
 }
 
 // dots are the outliers, the first values below low and those after the first
-// upTo from high on, one for each cell of the axis, ascending. The extremes are exact, they are what one reads off; a dot
-// between may stand to the left of its value by a fine bucket's width, which
-// cannot be seen.
+// upTo from high on, one for each cell of the axis, ascending. The extremes are
+// exact, they are what one reads off; a dot between may stand to the left of its
+// value by a fine bucket's width, which cannot be seen.
 func dots(v *Values, low, high, first, upTo int64) []units.Ns {
 	var out []units.Ns
 	next := int64(math.MinInt64)

@@ -32,7 +32,7 @@ type CDF struct {
 func CDFOf(v *Values, limit int) CDF {
 	n := v.Len()
 	c := CDF{N: n, Summarised: v.Summarised()}
-	if n == 0 {
+	if n <= 0 {
 		return c
 	}
 	var total int64

@@ -41,7 +41,7 @@ type Distribution struct {
 // reading makes it exact.
 func Describe(v *Values) Distribution {
 	n := v.Count()
-	if n == 0 {
+	if n <= 0 {
 		return Distribution{}
 	}
 	v.guessed = false
@@ -49,7 +49,7 @@ func Describe(v *Values) Distribution {
 		Count: n, Sum: v.Sum(), Mean: float64(v.Sum()) / float64(n), StdDev: v.StdDev(),
 		Min: v.Min(), Max: v.Max(), Summarised: v.Summarised(),
 	}
-	if v.Len() == 0 {
+	if v.Len() <= 0 {
 		return d // the buckets of all were lost
 	}
 	for _, q := range []struct {

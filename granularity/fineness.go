@@ -19,7 +19,7 @@ type Fineness struct {
 // FinenessOf counts v against the three limits.
 func FinenessOf(m Metric, v *Values) Fineness {
 	f := Fineness{Metric: m, N: int64(v.Len())}
-	if f.N == 0 {
+	if f.N <= 0 {
 		return f
 	}
 	v.guessed = false

@@ -62,5 +62,5 @@ func (m *moments) squares() float64 {
 	sq.SetBytes(bytes[:]).Mul(&sq, big.NewInt(m.n))
 	sum.Mul(big.NewInt(m.sum), big.NewInt(m.sum))
 	top, _ := new(big.Float).SetInt(sq.Sub(&sq, &sum)).Float64()
-	return top / float64(m.n)
+	return max(0, top) / float64(m.n) // below 0 only where the sum has overflowed
 }

@@ -16,6 +16,9 @@ type rough struct {
 	with             int64  // how many recorded values are in there
 }
 
+// maxCounted bounds the values of one set, so that sums of many stay numbers.
+const maxCounted = 1 << 44
+
 func newRough() *rough { return &rough{counts: map[uint16]int64{}} }
 
 func (r *rough) extremes(least, greatest int64) {
@@ -29,6 +32,9 @@ func (r *rough) add(count, sum, least, greatest int64, buckets []loglinear.Bucke
 	r.extremes(least, greatest)
 	r.sum, r.merged = r.sum+sum, nil
 	for _, b := range buckets {
+		if b.Index >= loglinear.Buckets || b.Count > uint64(maxCounted-r.n) {
+			continue // from a hostile sender; it stays a value without a bucket
+		}
 		r.counts[b.Index] += int64(b.Count)
 		r.n += int64(b.Count)
 		count -= int64(b.Count)

@@ -254,3 +254,39 @@ func FuzzDescribe(f *testing.F) {
 		t.Fatal("eight readings are not enough")
 	})
 }
+
+// TestExtremes: values at the ends of what there is make no figure fail.
+func TestExtremes(t *testing.T) {
+	for _, raw := range [][]units.Ns{
+		{math.MaxInt64}, {math.MinInt64 + 1}, {math.MinInt64 + 1, math.MaxInt64}, {math.MaxInt64, math.MaxInt64, math.MaxInt64},
+		{math.MinInt64 + 1, math.MinInt64 + 1, 0, math.MaxInt64, math.MaxInt64}, {0}, {-1, 0, 1},
+	} {
+		for _, times := range []int{1, 2 * listMax} {
+			v, all := new(Values), []units.Ns{}
+			for range times {
+				for _, n := range raw {
+					v.Add(n)
+					all = append(all, n)
+				}
+			}
+			var d Distribution
+			var b Box
+			exactly(t, v, all, func() { d, b = Describe(v), BoxOf(v); CDFOf(v, 100); FinenessOf(Wall, v) })
+			if d.Min != slices.Min(raw) || d.Max != slices.Max(raw) || math.IsNaN(d.StdDev) || b.N != len(all) {
+				t.Errorf("%v, %d times: %+v, %+v", raw, times, d, b)
+			}
+		}
+	}
+	v := new(Values)
+	v.AddSummarised(math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MinInt64, []loglinear.Bucket{{Index: math.MaxUint16, Count: 1}, {Index: 5, Count: math.MaxUint64}, {Index: 7, Count: 3}})
+	v.AddSummarised(3, 9, 3, 3, []loglinear.Bucket{{Index: 3, Count: 3}})
+	Describe(v)
+	BoxOf(v)
+	CDFOf(v, 100)
+	s := NewSeries(NewGrid(0, 100, 4))
+	s.Spread(math.MinInt64, math.MaxInt64, 1000, math.MaxInt64)
+	s.Spread(50, math.MinInt64, 3, -5)
+	if n := s.StartedTotal() + s.Outside; n != 1003 {
+		t.Errorf("%d executions over time, want 1003", n)
+	}
+}

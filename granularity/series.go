@@ -88,9 +88,10 @@ func (s *Series) Spread(from, to units.MonoNs, n int64, inside units.Ns) {
 	if to <= from {
 		to = from + 1
 	}
-	span := float64(to - from)
+	// As floats: times of a hostile sender may be further apart than 63 bits tell.
+	span := float64(to) - float64(from)
 	part := func(total int64, until units.MonoNs) int64 {
-		return int64(math.Round(float64(total) * float64(min(max(until, from), to)-from) / span))
+		return int64(math.Round(float64(total) * ((float64(min(max(until, from), to)) - float64(from)) / span)))
 	}
 	begun, passed := part(n, s.Grid.From), part(int64(inside), s.Grid.From)
 	s.Outside += begun
