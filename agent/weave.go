@@ -62,8 +62,11 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 		Platform: r.Platform,
 		Hidden:   r.Hidden,
 	}
-	if r.Mode == jvmti.ModeStructure {
+	switch r.Mode {
+	case jvmti.ModeStructure:
 		in.Mode = instrument.ModeStructure
+	case jvmti.ModeBodies:
+		in.Mode = instrument.ModeBodies
 	}
 	plan, err := instrument.NewPlan(in, w.options)
 	if err == nil && plan != nil {

@@ -84,10 +84,10 @@ static bool define_helper(JNIEnv *env) {
     bool ok = c != NULL;
     if (ok) {
         sa.helper = (*env)->NewGlobalRef(env, c);
-        sa.id_offset = (*env)->GetStaticMethodID(env, c, "idOffset", "(Ljava/lang/Class;)J");
+        ok = sa_slots_init(env);
         jmethodID link = (*env)->GetStaticMethodID(env, c, "link", "()I");
-        if (link != NULL) sa.processors = (*env)->CallStaticIntMethod(env, c, link);
-        ok = sa.id_offset != NULL && link != NULL;
+        if (ok && link != NULL) sa.processors = (*env)->CallStaticIntMethod(env, c, link);
+        ok = ok && link != NULL;
     }
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionDescribe(env);
@@ -141,7 +141,7 @@ static jvmtiError prepare(void) {
     jvmtiCapabilities c;
     memset(&c, 0, sizeof c);
     c.can_generate_all_class_hook_events = 1;
-    c.can_generate_early_class_hook_events = 1;
+    /* Not can_generate_early_class_hook_events: the JVM would do without its archive of classes (CDS). */
     /* Without it the binding of defineClass0 may be told before a method's name can be asked for. */
     c.can_generate_early_vmstart = 1;
     c.can_retransform_classes = 1;

@@ -36,7 +36,7 @@ enum { SA_MANY_REFS = 60000 };
 enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2, SA_PHASE_OFF = 3 };
 
 /* How a class is to be rewritten; equal to jvmti.Mode. */
-enum sa_mode { SA_MODE_STRUCTURE = 0, SA_MODE_FULL = 1 };
+enum sa_mode { SA_MODE_STRUCTURE = 0, SA_MODE_FULL = 1, SA_MODE_BODIES = 2 };
 
 /* detail=; equal to the values in jvmti.go. */
 enum sa_detail { SA_DETAIL_ALL = 0, SA_DETAIL_AUTO = 1, SA_DETAIL_SUMMARY = 2 };
@@ -65,8 +65,8 @@ typedef struct {
     _Atomic uint64_t executions, creations, lost;
 } sa_counts;
 
-/* What belongs to a Java thread, wherever it is mounted. Its address is in
- * Thread.stackagent$context. Only the thread itself changes it. */
+/* What belongs to a Java thread, wherever it is mounted. Its address is in the
+ * thread's slot (Stackagent.context). Only the thread itself changes it. */
 typedef struct sa_context {
     sa_frame *frames;
     uint32_t depth, room;
@@ -129,9 +129,14 @@ typedef struct sa_state {
     sa_config config;
     sa_clock clock;
     jclass helper; /* java.lang.Stackagent, global */
-    jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class;
+    jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class, type_class_value;
     jmethodID for_name, id_offset, is_hidden;
-    jfieldID class_slot, context_slot, thread_tid, thread_task_id;
+    jmethodID new_slot;     /* Stackagent.newSlot */
+    jmethodID new_values;   /* ClassValue.initializeMap */
+    jfieldID class_values;  /* Class.classValueMap */
+    jfieldID class_slot;    /* ClassValueMap.stackagent$class */
+    jfieldID lock, context_slot, task_slot; /* of Thread, of Stackagent */
+    jfieldID thread_tid;
     _Atomic uint64_t next_task_block; /* task ids are handed out in blocks */
     _Atomic uint32_t next_thread_id, next_class_id, next_ring_id;
     _Atomic uint64_t too_deep; /* executions nested deeper than a record can say */
@@ -201,9 +206,13 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
 void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
                                void **new_address);
 uint8_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
+uint32_t sa_class_id(JNIEnv *env, jclass c); /* 0: not described yet */
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
 void sa_retransform_early(JNIEnv *env);
+bool sa_slots_init(JNIEnv *env); /* once the helper is defined */
+void sa_weave_bodies_only(const char *name); /* of a class that was loaded without our fields */
+bool sa_has_fields(const char *name);        /* it was given them while it was loaded early */
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
 /* image.c: the JDK's own classes, by internal name */

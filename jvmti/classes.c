@@ -31,7 +31,8 @@ static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
 }
 
 static bool always_asked(const char *name) {
-    return strcmp(name, "java/lang/Class") == 0 || sa_kinds_by_name(name) != 0;
+    return strcmp(name, "java/lang/ClassValue$ClassValueMap") == 0 ||
+           strcmp(name, "java/lang/invoke/LambdaProxyClassArchive") == 0 || sa_kinds_by_name(name) != 0;
 }
 
 /* Fills in what is known of the supertypes without the Go side; true when one of
@@ -57,6 +58,40 @@ static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm,
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
     return task || lends || sa.custom_tasks || !h->complete || always_asked(h->name);
+}
+
+/* ---- classes of the boot phase: those that got fields while they were loaded,
+ * and those that came before us and can get code only ---- */
+
+typedef struct named {
+    struct named *next;
+    char name[];
+} named;
+
+static _Atomic(named *) with_fields, bodies_only; /* only grow */
+
+static bool is_in(_Atomic(named *) *list, const char *name) {
+    for (named *n = atomic_load(list); n != NULL; n = n->next)
+        if (strcmp(n->name, name) == 0) return true;
+    return false;
+}
+
+static void add_to(_Atomic(named *) *list, const char *name) {
+    named *n = malloc(sizeof *n + strlen(name) + 1);
+    if (n == NULL) return;
+    strcpy(n->name, name);
+    n->next = atomic_load(list);
+    while (!atomic_compare_exchange_weak(list, &n->next, n)) {
+    }
+}
+
+bool sa_has_fields(const char *name) { return is_in(&with_fields, name); }
+
+void sa_weave_bodies_only(const char *name) { add_to(&bodies_only, name); }
+
+static uint8_t mode_of(bool ready, bool redefined, jobject loader, const char *name) {
+    if (!ready) return SA_MODE_STRUCTURE;
+    return redefined && loader == NULL && is_in(&bodies_only, name) ? SA_MODE_BODIES : SA_MODE_FULL;
 }
 
 static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool hidden, const unsigned char *bytes,
@@ -87,7 +122,8 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     bool ready = phase == SA_PHASE_READY;
     if (!sa_read_header(bytes, (uint32_t)len, h)) goto out;
     if (!of_interest(env, loader, h, ready && loader != NULL, false)) goto out;
-    ask(&r, h, ready ? SA_MODE_FULL : SA_MODE_STRUCTURE, loader == NULL, false, bytes, (uint32_t)len);
+    ask(&r, h, mode_of(ready, redefined != NULL, loader, h->name), loader == NULL, false, bytes, (uint32_t)len);
+    if (r.woven != NULL && !ready) add_to(&with_fields, h->name);
     if (r.woven != NULL && (*jvmti)->Allocate(jvmti, r.woven_len, new_bytes) == JVMTI_ERROR_NONE) {
         memcpy(*new_bytes, r.woven, r.woven_len);
         *new_len = (jint)r.woven_len;

@@ -45,15 +45,33 @@ bool sa_types_init(JNIEnv *env) {
     sa.type_virtual = uninitialised_class(env, "java.lang.BaseVirtualThread"); /* NULL before JDK 19 */
     if (sa.type_runnable == NULL || sa.type_callable == NULL || sa.type_forkjoin == NULL) return false;
     sa.is_hidden = (*env)->GetMethodID(env, sa.type_class, "isHidden", "()Z");
-    sa.class_slot = (*env)->GetFieldID(env, sa.type_class, "stackagent$class", "J");
-    sa.context_slot = (*env)->GetFieldID(env, sa.type_thread, "stackagent$context", "J");
+    sa.type_class_value = global_class(env, "java/lang/ClassValue");
+    jclass values = (*env)->FindClass(env, "java/lang/ClassValue$ClassValueMap");
+    if (sa.type_class_value == NULL || values == NULL) return false;
+    sa.new_values = (*env)->GetStaticMethodID(env, sa.type_class_value, "initializeMap",
+                                              "(Ljava/lang/Class;)Ljava/lang/ClassValue$ClassValueMap;");
+    sa.class_values = (*env)->GetFieldID(env, sa.type_class, "classValueMap", "Ljava/lang/ClassValue$ClassValueMap;");
+    sa.class_slot = (*env)->GetFieldID(env, values, "stackagent$class", "J");
+    (*env)->DeleteLocalRef(env, values);
+    sa.lock = (*env)->GetFieldID(env, sa.type_thread, "interruptLock", "Ljava/lang/Object;");
+    if (sa.lock == NULL) { /* before JDK 20 */
+        (*env)->ExceptionClear(env);
+        sa.lock = (*env)->GetFieldID(env, sa.type_thread, "blockerLock", "Ljava/lang/Object;");
+    }
     sa.thread_tid = (*env)->GetFieldID(env, sa.type_thread, "tid", "J");
-    sa.thread_task_id = (*env)->GetFieldID(env, sa.type_thread, "stackagent$id", "J");
-    bool ok = sa.is_hidden != NULL && sa.class_slot != NULL && sa.context_slot != NULL &&
+    bool ok = sa.is_hidden != NULL && sa.new_values != NULL && sa.class_values != NULL &&
+              sa.class_slot != NULL && sa.lock != NULL &&
               sa.thread_tid != NULL;
-    /* NULL when exclude= names java.lang.Thread */
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     return ok;
+}
+
+bool sa_slots_init(JNIEnv *env) {
+    sa.id_offset = (*env)->GetStaticMethodID(env, sa.helper, "idOffset", "(Ljava/lang/Class;)J");
+    sa.new_slot = (*env)->GetStaticMethodID(env, sa.helper, "newSlot", "(Ljava/lang/Thread;)Ljava/lang/Stackagent;");
+    sa.context_slot = (*env)->GetFieldID(env, sa.helper, "context", "J");
+    sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
+    return sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
 }
 
 /* Offset of the id field in the instances of c, 0 when none of its classes has
@@ -118,18 +136,33 @@ uint8_t sa_kinds_of(JNIEnv *env, jclass c) {
     return kinds;
 }
 
+uint32_t sa_class_id(JNIEnv *env, jclass c) {
+    jobject values = (*env)->GetObjectField(env, c, sa.class_values);
+    if (values == NULL) return 0;
+    jlong info = (*env)->GetLongField(env, values, sa.class_slot);
+    (*env)->DeleteLocalRef(env, values);
+    return (uint32_t)((uint64_t)info >> 32);
+}
+
 /* Gives the class its id and stores it in the class, once. */
 static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
+    jobject values = (*env)->CallStaticObjectMethod(env, sa.type_class_value, sa.new_values, c);
+    if ((*env)->ExceptionCheck(env) || values == NULL) { /* no memory */
+        (*env)->ExceptionClear(env);
+        sa_meta_free(m);
+        return 0;
+    }
     pthread_mutex_lock(&sa.describe_lock);
-    jlong info = (*env)->GetLongField(env, c, sa.class_slot);
+    jlong info = (*env)->GetLongField(env, values, sa.class_slot);
     bool mine = info == 0;
     if (mine) {
         m->id = atomic_fetch_add(&sa.next_class_id, 1) + 1;
         info = (jlong)((uint64_t)m->id << 32 | offset);
         sa_meta_put(m); /* before any record can name it */
-        (*env)->SetLongField(env, c, sa.class_slot, info);
+        (*env)->SetLongField(env, values, sa.class_slot, info);
     }
     pthread_mutex_unlock(&sa.describe_lock);
+    (*env)->DeleteLocalRef(env, values);
     if (!mine) sa_meta_free(m);
     return info;
 }
@@ -177,6 +210,18 @@ static void retransform(jint n, const jclass *classes) {
     }
 }
 
+/* A class that was loaded before the hook was called for it has no room for ids. */
+static void note_fields(jclass c) {
+    char *signature = NULL;
+    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return;
+    size_t n = strlen(signature);
+    if (n > 2) {
+        signature[n - 1] = 0;
+        if (!sa_has_fields(signature + 1)) sa_weave_bodies_only(signature + 1);
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+}
+
 /* Weaves the task classes of the boot phase, once, all in one operation. */
 void sa_retransform_early(JNIEnv *env) {
     jint n = 0, wanted = 0;
@@ -188,6 +233,7 @@ void sa_retransform_early(JNIEnv *env) {
     if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) == JVMTI_ERROR_NONE) {
         for (jint i = 0; i < n; i++)
             if (wants_probes(env, classes[i])) classes[wanted++] = classes[i];
+        for (jint i = 0; i < wanted; i++) note_fields(classes[i]);
         retransform(wanted, classes);
         (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
     }

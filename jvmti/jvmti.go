@@ -35,6 +35,7 @@ type Mode uint8
 const (
 	ModeStructure Mode = iota // fields only: the probes cannot run yet
 	ModeFull                  // fields and probes
+	ModeBodies                // probes only: it was loaded without the fields
 )
 
 // Supertype is a direct superclass or superinterface of a class.

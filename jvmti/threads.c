@@ -78,8 +78,35 @@ static sa_meta *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
     return m;
 }
 
+/* Where the thread's state lies, a local reference; NULL: it has none yet. */
+static jobject slot_of(JNIEnv *env, jthread thread) {
+    jobject lock = (*env)->GetObjectField(env, thread, sa.lock);
+    if (lock == NULL || (*env)->IsInstanceOf(env, lock, sa.helper)) return lock;
+    (*env)->DeleteLocalRef(env, lock);
+    return NULL;
+}
+
+static jlong get_slot(JNIEnv *env, jthread thread, jfieldID field) {
+    jobject slot = slot_of(env, thread);
+    if (slot == NULL) return 0;
+    jlong value = (*env)->GetLongField(env, slot, field);
+    (*env)->DeleteLocalRef(env, slot);
+    return value;
+}
+
 static sa_context *context_of(JNIEnv *env, jthread thread) {
-    return (sa_context *)(uintptr_t)(*env)->GetLongField(env, thread, sa.context_slot);
+    return (sa_context *)(uintptr_t)get_slot(env, thread, sa.context_slot);
+}
+
+/* False: no memory for a slot. */
+static bool set_context(JNIEnv *env, jthread thread, sa_context *c) {
+    jobject slot = slot_of(env, thread);
+    if (slot == NULL) slot = (*env)->CallStaticObjectMethod(env, sa.helper, sa.new_slot, thread);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    if (slot == NULL) return false;
+    (*env)->SetLongField(env, slot, sa.context_slot, (jlong)(uintptr_t)c);
+    (*env)->DeleteLocalRef(env, slot);
+    return true;
 }
 
 /* Makes a platform thread known. os_id 0: not the calling thread. */
@@ -88,7 +115,10 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
     sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, false);
     if (c == NULL) return;
     if (start_ticks != 0) c->cpu_before_ns = sa_thread_cpu_ns();
-    (*env)->SetLongField(env, thread, sa.context_slot, (jlong)(uintptr_t)c);
+    if (!set_context(env, thread, c)) {
+        sa_context_free(c);
+        return;
+    }
     sa_meta *m = describe_thread(env, thread, c->thread_id);
     if (m == NULL) return;
     m->os_id = os_id;
@@ -103,11 +133,11 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 /* A thread that never ran a run() was made by the JVM for itself ("Notification
  * Thread"), though Thread's constructor was called for it. */
 static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) {
-    if (sa.thread_task_id == NULL || c->entered) return;
-    jlong id = (*env)->GetLongField(env, thread, sa.thread_task_id) & INT64_MAX;
+    if (c->entered) return;
+    jlong id = get_slot(env, thread, sa.task_slot) & INT64_MAX;
     if (id == 0) return;
     jclass class = (*env)->GetObjectClass(env, thread);
-    sa_withdraw(c, (uint64_t)id, (uint32_t)((uint64_t)(*env)->GetLongField(env, class, sa.class_slot) >> 32));
+    sa_withdraw(c, (uint64_t)id, sa_class_id(env, class));
     (*env)->DeleteLocalRef(env, class);
 }
 
@@ -136,7 +166,7 @@ void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
      * its work; what it executes is reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
     if (phase == SA_PHASE_READY) tell_end(env, thread, c);
-    (*env)->SetLongField(env, thread, sa.context_slot, 0);
+    set_context(env, thread, NULL);
     sa_context_free(c);
 }
 

@@ -19,9 +19,10 @@
 // interface. Constructors of the topmost task class of a hierarchy report the
 // creation as soon as super(...) has returned; constructors of every task
 // class report that they failed. The topmost task class also gets a field for
-// the task's id, java.lang.Thread one for the nesting of executions, and
-// java.lang.Class one for the id of the class. In java.lang.VirtualThread
-// mount and unmount are observed.
+// the task's id, and java.lang.ClassValue$ClassValueMap one for the id of the
+// class that it belongs to. java.lang.Thread makes its private lock an instance
+// of Stackagent, which has room for the thread's state. In
+// java.lang.VirtualThread mount and unmount are observed.
 //
 // # What is left alone
 //
@@ -43,8 +44,7 @@
 //
 // Exclude wins over Include. Include selects among the program's classes only:
 // platform classes are woven unless Exclude names them, since a program's
-// fork/join task is executed by a method of the platform. The fields of
-// java.lang.Thread and java.lang.Class are added in any case; the probes need
-// them. A subclass of an excluded task class has no id of its own, because
+// fork/join task is executed by a method of the platform. What the probes need
+// in java.lang.Thread and ClassValueMap is done in any case. A subclass of an excluded task class has no id of its own, because
 // whether its superclass was excluded may not change the shape of a class.
 package instrument

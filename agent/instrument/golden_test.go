@@ -62,9 +62,9 @@ func TestJDKPlans(t *testing.T) {
 			since int
 			want  []string // lines of the plan
 		}{
-			{nameThread, 0, []string{"kinds=thread+runnable+jdk", "field stackagent$id", "field stackagent$context",
-				"execution run()V enter\n", "created=1"}},
-			{nameClass, 0, []string{"field stackagent$class"}},
+			{nameThread, 0, []string{"kinds=thread+runnable+jdk", "slot in (", "execution run()V enter\n", "created=1"}},
+			{nameClassValues, 0, []string{"field stackagent$class"}},
+			{nameLambdaArchive, 0, []string{"no lambdas from the archive"}},
 			{"java/util/concurrent/FutureTask", 0, []string{"kinds=runnable+jdk", "field stackagent$id", "execution run()V enter\n"}},
 			{"java/util/concurrent/RecursiveTask", 0, []string{"kinds=forkjoin+jdk", "execution exec()Z enter\n"}},
 			{"java/util/concurrent/Executors$RunnableAdapter", 0, []string{"kinds=callable+jdk", "execution call()Ljava/lang/Object; enter\n"}},

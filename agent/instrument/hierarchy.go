@@ -19,7 +19,6 @@ const inherited = TaskKinds | units.KindVirtual
 const (
 	nameObject        = "java/lang/Object"
 	nameThread        = "java/lang/Thread"
-	nameClass         = "java/lang/Class"
 	nameVirtualThread = "java/lang/VirtualThread"
 	nameProbes        = "java/lang/Stackagent"
 )

@@ -49,9 +49,8 @@ type Input struct {
 
 // The names of the fields that hold ids, all of type J.
 const (
-	FieldTaskID  = "stackagent$id"      // in the topmost task class of a hierarchy
-	FieldContext = "stackagent$context" // in java.lang.Thread
-	FieldClassID = "stackagent$class"   // in java.lang.Class
+	FieldTaskID  = "stackagent$id"    // in the topmost task class of a hierarchy, but for java.lang.Thread
+	FieldClassID = "stackagent$class" // in java.lang.ClassValue$ClassValueMap, which each class may have one of
 )
 
 // probeEnter starts an execution.
@@ -97,11 +96,14 @@ type Plan struct {
 	Constructors []ConstructorPlan
 	Clones       []ClonePlan
 	Mounts       []MountPlan
+	Slots        []SlotPlan
 	Notes        []string // what was expected in this class and not found
 
-	class  *classfile.Class
-	woven  []byte
-	failed error
+	class       *classfile.Class
+	archive     *classfile.Insn // where a lambda's class is looked for in the JVM's archive
+	archiveCode *classfile.Code
+	woven       []byte
+	failed      error
 }
 
 // String lists the plan, a line for each thing to do.
@@ -123,6 +125,12 @@ func (p *Plan) String() string {
 	for _, m := range p.Mounts {
 		fmt.Fprintf(&b, "  start of %s()V %s\n", m.Name, m.Probe)
 	}
+	for _, s := range p.Slots {
+		fmt.Fprintf(&b, "  slot in %s\n", s.Descriptor)
+	}
+	if p.archive != nil {
+		b.WriteString("  no lambdas from the archive\n")
+	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "  note: %s\n", n)
 	}
@@ -130,7 +138,8 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Notes) == 0
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Notes) == 0 &&
+		p.archive == nil
 }
 
 // leaveAlone are the classes that are never woven; the package comment says
@@ -146,7 +155,7 @@ func leaveAlone(class string) bool {
 // Candidate tells from the header alone whether a class can get a plan at all.
 // It needs no hierarchy; true promises nothing.
 func Candidate(h classfile.Header, o *Options, platform bool) bool {
-	if h.Name == nameThread || h.Name == nameClass {
+	if shaped(h.Name) {
 		return true
 	}
 	return h.Access&classfile.AccModule == 0 && !leaveAlone(h.Name) && !o.excluded(javaName(h.Name), platform)
@@ -171,8 +180,7 @@ func NewPlan(in Input, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	special := header.Name == nameThread || header.Name == nameClass
-	if scanned && kinds&TaskKinds == 0 && !special && !guardable(header, in, &found) {
+	if scanned && kinds&TaskKinds == 0 && !shaped(header.Name) && !guardable(header, in, &found) {
 		return nil, nil
 	}
 	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode}
@@ -202,6 +210,9 @@ func (p *Plan) fill(h classfile.Header, in Input, o *Options, filtered bool) (*P
 			return nil, err
 		}
 	}
+	if err := p.planPlatform(h.Name); err != nil {
+		return nil, err
+	}
 	if p.Mode != ModeStructure && !filtered {
 		if err := p.planCode(h, in, o); err != nil {
 			return nil, err
@@ -213,17 +224,26 @@ func (p *Plan) fill(h classfile.Header, in Input, o *Options, filtered bool) (*P
 	return p, nil
 }
 
+// planPlatform lists what the probes need, whatever is filtered. A lambda's way
+// into the JVM is changed before the probes can run: it calls none.
+func (p *Plan) planPlatform(class string) error {
+	switch {
+	case class == nameThread && p.Mode != ModeStructure:
+		return p.planSlots()
+	case class == nameLambdaArchive:
+		return p.planArchive()
+	}
+	return nil
+}
+
 // planFields lists the fields to add. A field that is there already stays: the
 // bytes of a retransformation may come from the JVM's own copy of the class.
 func (p *Plan) planFields(h classfile.Header, supers Hierarchy, filtered bool) error {
 	var want []string
-	if !filtered && p.topmost(h, supers) {
+	if !filtered && p.topmost(h, supers) && h.Name != nameThread {
 		want = append(want, FieldTaskID)
 	}
-	switch h.Name {
-	case nameThread:
-		want = append(want, FieldContext)
-	case nameClass:
+	if h.Name == nameClassValues {
 		want = append(want, FieldClassID)
 	}
 	for _, name := range want {

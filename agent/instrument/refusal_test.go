@@ -238,21 +238,21 @@ func TestNothingToDo(t *testing.T) {
 // TestModes: the fields of ModeStructure and ModeFull are equal, those of
 // ModeBodies are the class's own, and weaving is deterministic.
 func TestModes(t *testing.T) {
-	for _, name := range []string{"T", nameThread, nameClass} {
+	for _, name := range []string{"T", nameThread, nameClassValues} {
 		b := header(name, nameObject, runnable)
 		fields := map[Mode]string{}
 		for _, mode := range []Mode{ModeFull, ModeStructure, ModeBodies} {
 			in := Input{Class: b, Supers: knowsAll{}, Mode: mode, Platform: true}
 			one, err := weaveClass(in, Options{})
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s, %v: %v", name, mode, err)
 			}
 			two, _ := weaveClass(in, Options{})
 			if !bytes.Equal(one, two) {
 				t.Errorf("%s, %v: two results for one input", name, mode)
 			}
 			fields[mode] = fieldList(t, one)
-			if mode == ModeStructure {
+			if mode == ModeStructure && one != nil { // java.lang.Thread is never seen in this mode
 				in.Class, in.Mode = one, ModeFull
 				again, err := weaveClass(in, Options{})
 				if err != nil {
@@ -263,8 +263,8 @@ func TestModes(t *testing.T) {
 				}
 			}
 		}
-		want := map[string]string{"T": "[stackagent$id]", nameThread: "[stackagent$id stackagent$context]",
-			nameClass: "[stackagent$id stackagent$class]"}[name]
+		want := map[string]string{"T": "[stackagent$id]", nameThread: "[]",
+			nameClassValues: "[stackagent$id stackagent$class]"}[name]
 		if fields[ModeFull] != want || fields[ModeStructure] != want || fields[ModeBodies] != "[]" {
 			t.Errorf("%s: fields %v, want %s", name, fields, want)
 		}

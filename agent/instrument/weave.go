@@ -50,6 +50,14 @@ func (p *Plan) weave() ([]byte, error) {
 			return nil, err
 		}
 	}
+	for _, s := range p.Slots {
+		if err := p.weaveSlot(s); err != nil {
+			return nil, err
+		}
+	}
+	if p.archive != nil {
+		p.weaveArchive()
+	}
 	for _, c := range p.Constructors {
 		if err := p.weaveConstructor(c); err != nil {
 			return nil, err
@@ -201,6 +209,9 @@ func (p *Plan) weaveConstructor(c ConstructorPlan) error {
 		created, err := p.callOnThis("created", descTask)
 		if err != nil {
 			return err
+		}
+		if slot := p.slotAfter(c.member); slot != nil {
+			call = slot // the id of a thread is kept there
 		}
 		code.InsertAfter(call, created...)
 	}

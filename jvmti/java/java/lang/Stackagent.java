@@ -10,18 +10,21 @@ import jdk.internal.vm.annotation.Hidden;
  * The probes that woven code calls. Defined by the agent at VMInit with the boot loader, in a
  * package that every class of every module can see.
  *
- * <p>Three fields that the agent adds to classes while they are loaded carry the state, so that the
- * C side never touches an object: {@code Class.stackagent$class} (class id in the upper half, offset
- * of the id field of its instances in the lower), {@code Thread.stackagent$context} (address of the
- * thread's C context) and, in each topmost task class, {@code stackagent$id}.
+ * <p>The state lies where the C side need not touch an object for it: in fields that the agent adds
+ * to classes while they are loaded, {@code stackagent$id} in each topmost task class and {@code
+ * stackagent$class} in {@code ClassValue.ClassValueMap} (class id in the upper half, offset of the id
+ * field of its instances in the lower), and, for a thread, in an instance of this class, which
+ * serves the thread as its private lock.
  *
  * <p>Everything here runs inside somebody's program: nothing may throw, allocate or lock on the
  * usual path, and no library code that could be woven itself may be called.
  */
 public final class Stackagent {
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final long CLASS = U.objectFieldOffset(Class.class, "stackagent$class");
-    private static final long CONTEXT = U.objectFieldOffset(Thread.class, "stackagent$context");
+    private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
+    private static final long CLASS = U.objectFieldOffset(ClassValue.ClassValueMap.class, "stackagent$class");
+    private static final long LOCK = lockOffset();
+    private static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
     private static final long LOWER = 0xFFFF_FFFFL;
 
@@ -31,26 +34,80 @@ public final class Stackagent {
     /** Whether mounts of virtual threads are told to us; without them their CPU time is not known. */
     private static boolean mountsSeen;
 
-    private Stackagent() {}
+    /** In place of an offset: the task is a Thread and has its id in its slot. */
+    private static final long IN_SLOT = 1;
+
+    /** Of a thread: the address of its C context. Only the thread itself changes it. */
+    long context;
+
+    /** Of a thread: its id as a task. */
+    long id;
+
+    /** Called by the constructors of Thread, as woven. */
+    Stackagent() {}
+
+    private static long lockOffset() {
+        try {
+            return U.objectFieldOffset(Thread.class, "interruptLock");
+        } catch (InternalError before20) {
+            return U.objectFieldOffset(Thread.class, "blockerLock");
+        }
+    }
+
+    /** Where the state of a thread lies. */
+    @ForceInline
+    @Hidden
+    private static Stackagent slot(Thread t) {
+        Object lock = U.getReference(t, LOCK);
+        return lock instanceof Stackagent ? (Stackagent) lock : newSlot(t);
+    }
+
+    /** For a thread that was made before the constructors of Thread were woven; also called from C. */
+    @Hidden
+    private static Stackagent newSlot(Thread t) {
+        for (;;) {
+            Object lock = U.getReferenceVolatile(t, LOCK);
+            if (lock instanceof Stackagent) {
+                return (Stackagent) lock;
+            }
+            Stackagent slot = new Stackagent();
+            if (U.compareAndSetReference(t, LOCK, lock, slot)) {
+                return slot;
+            }
+        }
+    }
+
+    /** Class id and offset of the id field of its instances; 0: not known yet. */
+    @ForceInline
+    @Hidden
+    private static long known(Class<?> c) {
+        Object values = U.getReference(c, CLASS_VALUES);
+        return values == null ? 0 : U.getLong(values, CLASS);
+    }
 
     /** Start of an execution method; the token goes to {@link #exit} or {@link #exitThrow}. */
     @ForceInline
     @Hidden
     public static int enter(Object task) {
         Class<?> c = task.getClass();
-        long info = U.getLong(c, CLASS);
+        long info = known(c);
         if (info == 0) {
             info = describe0(c);
         }
         Thread t = Thread.currentThread();
-        long context = U.getLong(t, CONTEXT);
+        long context = slot(t).context;
         if (context == 0) {
             context = attach(t);
         }
+        Object holder = task;
         long offset = info & LOWER;
-        long id = offset != 0 ? U.getLong(task, offset) : 0;
+        if (offset == IN_SLOT) {
+            holder = slot((Thread) task);
+            offset = SLOT_ID;
+        }
+        long id = offset != 0 ? U.getLong(holder, offset) : 0;
         if (id > 0) {
-            if (U.compareAndSetLong(task, offset, id, id | EXECUTED)) {
+            if (U.compareAndSetLong(holder, offset, id, id | EXECUTED)) {
                 id |= EXECUTED;
             }
         } else if (id == 0) {
@@ -87,9 +144,9 @@ public final class Stackagent {
     @Hidden
     public static void exit(int token) {
         if (token >= 0) {
-            Thread t = Thread.currentThread();
-            if (exit0(U.getLong(t, CONTEXT), token, 0)) {
-                U.putLong(t, CONTEXT, 0L);
+            Stackagent slot = slot(Thread.currentThread());
+            if (exit0(slot.context, token, 0)) {
+                slot.context = 0;
             }
         }
     }
@@ -98,9 +155,9 @@ public final class Stackagent {
     @Hidden
     public static void exitThrow(int token) {
         if (token >= 0) {
-            Thread t = Thread.currentThread();
-            if (exit0(U.getLong(t, CONTEXT), token, 1)) {
-                U.putLong(t, CONTEXT, 0L);
+            Stackagent slot = slot(Thread.currentThread());
+            if (exit0(slot.context, token, 1)) {
+                slot.context = 0;
             }
         }
     }
@@ -110,7 +167,7 @@ public final class Stackagent {
     @Hidden
     public static void created(Object task) {
         Class<?> c = task.getClass();
-        long info = U.getLong(c, CLASS);
+        long info = known(c);
         if (info == 0) {
             info = describe0(c);
         }
@@ -118,27 +175,30 @@ public final class Stackagent {
         if (task == t) {
             return; // a native thread attaches itself to the JVM: nobody will execute this object
         }
-        long context = U.getLong(t, CONTEXT);
+        Stackagent slot = slot(t);
+        long context = slot.context;
         boolean first = context == 0;
         if (first) {
             context = attach(t);
         }
         long id = created0(context, (int) (info >>> 32));
         long offset = info & LOWER;
-        if (offset != 0) {
+        if (offset == IN_SLOT) {
+            slot((Thread) task).id = id;
+        } else if (offset != 0) {
             U.putLong(task, offset, id);
         }
         if (first && release0(context)) {
-            U.putLong(t, CONTEXT, 0L);
+            slot.context = 0;
         }
     }
 
     /** Around a call of clone() in a task class: the copy is a task of its own. */
     @Hidden
     public static Object cloned(Object original, Object copy) {
-        long info = copy == null ? 0 : U.getLong(copy.getClass(), CLASS);
+        long info = copy == null ? 0 : known(copy.getClass());
         long offset = info & LOWER;
-        if (offset != 0 && copy.getClass() == original.getClass()
+        if (offset > IN_SLOT && copy.getClass() == original.getClass()
                 && (U.getLong(copy, offset) ^ U.getLong(original, offset)) << 1 == 0) {
             created(copy);
         }
@@ -148,13 +208,15 @@ public final class Stackagent {
     /** In the catch-all handler of a constructor: the object will never be a task. */
     @Hidden
     public static void failed(Object task) {
-        long info = U.getLong(task.getClass(), CLASS);
+        long info = known(task.getClass());
         long offset = info & LOWER;
-        if (offset != 0) {
-            long id = U.getLong(task, offset);
-            if (id != 0) {
-                failed0(U.getLong(Thread.currentThread(), CONTEXT), id, (int) (info >>> 32));
-            }
+        if (offset == IN_SLOT) {
+            task = slot((Thread) task);
+            offset = SLOT_ID;
+        }
+        long id = offset != 0 ? U.getLong(task, offset) & ~EXECUTED : 0;
+        if (id != 0) {
+            failed0(slot(Thread.currentThread()).context, id, (int) (info >>> 32));
         }
     }
 
@@ -165,13 +227,13 @@ public final class Stackagent {
             mountsSeen = true;
         }
         // The identity has not changed yet: the current thread is the carrier.
-        mounted0(U.getLong(thread, CONTEXT), U.getLong(Thread.currentThread(), CONTEXT));
+        mounted0(slot(thread).context, slot(Thread.currentThread()).context);
     }
 
     /** At the start of VirtualThread.unmount(), on the carrier. */
     @Hidden
     public static void unmounting(Thread thread) {
-        unmounting0(U.getLong(thread, CONTEXT));
+        unmounting0(slot(thread).context);
     }
 
     /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
@@ -179,6 +241,10 @@ public final class Stackagent {
     private static int adopt(Object task, long context, long info) {
         long offset = info & LOWER;
         long id = newId0();
+        if (offset == IN_SLOT) {
+            task = slot((Thread) task);
+            offset = SLOT_ID;
+        }
         if (offset != 0 && !U.compareAndSetLong(task, offset, 0L, id | EXECUTED)) {
             id = U.getLong(task, offset) & ~EXECUTED;
         }
@@ -187,13 +253,13 @@ public final class Stackagent {
 
     /** Offset of the id field in instances of a class which declares it; called from C. */
     private static long idOffset(Class<?> declaring) {
-        return U.objectFieldOffset(declaring, "stackagent$id");
+        return declaring == Thread.class ? IN_SLOT : U.objectFieldOffset(declaring, "stackagent$id");
     }
 
     @Hidden
     private static long attach(Thread t) {
         long context = attach0(t, U.getLong(t, THREAD_ID), t.getName(), mountsSeen);
-        U.putLong(t, CONTEXT, context);
+        slot(t).context = context;
         return context;
     }
 
