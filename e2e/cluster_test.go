@@ -175,6 +175,9 @@ func TestTeamJoin(t *testing.T) {
 // A shadow that is frozen for longer than its lease, with batches in its
 // memory, spoils nothing when it wakes.
 func TestTeamFrozenShadow(t *testing.T) {
+	if !full() {
+		t.Skip("set STACKAGENT_E2E=full; a test of shadow/ingest does the same in one process")
+	}
 	const tasks = 1_000_000
 	m, dir := newTeam(t, 1), filepath.Join(t.TempDir(), "store")
 	first := m.shadow(t, dir)

@@ -122,6 +122,7 @@ func TestFrozenShadowIsFenced(t *testing.T) {
 	publishAll(t, b, all[:5]...)
 	waitFor(t, func() bool { return len(one.Sessions()) == 1 })
 	one.member.End() // no more heartbeats, as if it slept
+	time.Sleep(testTTL)
 	o.PartInterval = 5 * time.Millisecond
 	two := startIngest(t, o)
 	publishAll(t, b, all[5:]...)
@@ -129,6 +130,9 @@ func TestFrozenShadowIsFenced(t *testing.T) {
 		m, err := store.ReadManifest(filepath.Join(root, "job"))
 		return err == nil && m.Ended == store.EndedExit
 	})
+	if n := len(two.Sessions()); n != 1 {
+		t.Errorf("the shadow that is awake has %d sessions, want 1", n)
+	}
 	_ = one.Close(store.EndedClosed) // would store what it holds
 	must(t, two.Close(store.EndedClosed))
 	if m := checkRows(t, filepath.Join(root, "job"), all).Manifest; m.Ended != store.EndedExit || m.Lost.Events != 0 {

@@ -154,7 +154,7 @@ func (m *Member) Claim(ctx context.Context, waiting []string, room int) ([]*Leas
 		if len(got) >= room {
 			break
 		}
-		if c.owner != "" && c.owner != m.o.Home.ID && !m.bury(ctx, c.owner) {
+		if c.known && c.row.Owner != m.o.Home.ID && !m.bury(ctx, c.row.Owner) {
 			continue
 		}
 		l, err := m.claim(ctx, c)
@@ -178,12 +178,15 @@ func (m *Member) Take(ctx context.Context, session string) (*Lease, error) {
 	if taken || known && e.Owner != m.o.Home.ID && !m.bury(ctx, e.Owner) {
 		return nil, nil
 	}
-	return m.claim(ctx, candidate{name: session})
+	return m.claim(ctx, candidate{name: session, row: e, known: known})
 }
 
+// candidate is a session to be claimed, with the row by which it was found to
+// be free: the claim holds only if that is still the row.
 type candidate struct {
 	name  string
-	owner string // before; "": none
+	row   entry // its owner is "" when there was none
+	known bool
 	hash  uint64
 }
 
@@ -200,7 +203,7 @@ func (m *Member) choose(waiting []string) []candidate {
 			continue
 		}
 		e, known := m.sessions[name]
-		c := candidate{name: name, owner: e.Owner, hash: m.hash(name)}
+		c := candidate{name: name, row: e, known: known, hash: m.hash(name)}
 		if known && e.Owner == m.o.Home.ID {
 			mine = append(mine, c)
 			continue
@@ -245,9 +248,7 @@ func (m *Member) hash(name string) uint64 {
 
 // claim writes our name into the session's row; nil: another one was faster.
 func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
-	m.mu.Lock()
-	old, known := m.sessions[c.name]
-	m.mu.Unlock()
+	old, known := c.row, c.known
 	here := Piece{Store: m.o.Home.Store, Host: m.host, Path: m.o.Path}
 	elsewhere := m.others(old.Pieces)
 	if len(elsewhere) >= maxPieces {
