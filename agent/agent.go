@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -153,7 +154,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		Session:  a.options.Session,
 		Process:  a.process,
 		Auth:     a.auth,
-		MaxBytes: bufferBytes,
+		MaxBytes: int(cmp.Or(a.options.Buffer, bufferBytes)),
 		Spool:    a.spool(),
 		Grace:    noticeAfter,
 		Notice:   jvmti.Say,

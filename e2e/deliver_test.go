@@ -75,6 +75,34 @@ func TestServeDelivers(t *testing.T) {
 	}
 }
 
+// The bus is away for so long that memory and file are full: what is dropped is
+// counted, and the account is exact.
+func TestFaultEverythingFull(t *testing.T) {
+	for _, overflow := range []string{"block", "drop"} {
+		t.Run(overflow, func(t *testing.T) {
+			eachRound(t, 1, func(r *round) {
+				r.tasks, r.detail, r.millis = 2_000_000, "all", 8000
+				r.settings = []string{"buffer=1M", "spoolsize=1M", "overflow=" + overflow}
+				r.begin()
+				waitStored(t, r.session)
+				to := r.proxy.to
+				r.proxy.set(func() { r.proxy.to = "127.0.0.1:1" })
+				r.proxy.cut()
+				waitSpool(r, 900<<10)
+				time.Sleep(2 * time.Second)
+				r.proxy.set(func() { r.proxy.to = to })
+				r.finish()
+				if m := readStoreManifest(r.T, r.session); m.Lost.Events == 0 {
+					r.Errorf("nothing was dropped: %+v", m.Lost)
+				}
+				if !strings.Contains(r.java.stderr.String(), "is full") {
+					r.Errorf("stderr does not say that the file is full: %q", r.java.stderr.String())
+				}
+			})
+		})
+	}
+}
+
 // A JVM is killed while its bus is away and its spool file is in use: what the
 // file holds is delivered, and nothing that did not happen.
 func TestFaultKilledWithSpool(t *testing.T) {

@@ -33,6 +33,7 @@ type round struct {
 	exit                 int    // code of the program
 	millis               int    // length of its run; 0: floodMillis
 	vm                   []string
+	settings             []string // more options of the agent
 	wrap                 []string // in front of the program's command line
 	server               *server
 	proxy                *proxy
@@ -156,7 +157,7 @@ func (r *round) program(vm ...string) []string {
 
 // begin starts a shadow, and the program with its bus behind a proxy.
 func (r *round) begin() {
-	settings := []string{"session=flood", "detail=" + r.detail, "spool=" + filepath.Join(r.base, "spool")}
+	settings := append([]string{"session=flood", "detail=" + r.detail, "spool=" + filepath.Join(r.base, "spool")}, r.settings...)
 	r.serve()
 	if r.cluster != nil {
 		settings = append(settings, "bus="+strings.ReplaceAll(r.cluster.URL(), ",", ";"))

@@ -40,6 +40,7 @@ type Options struct {
 
 	Spool      string // folder for batches that the bus does not take; "": the default one, SpoolOff: none
 	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
+	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
 
 	Detail   Detail
 	Overflow Overflow

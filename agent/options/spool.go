@@ -18,23 +18,20 @@ func setSpool(o *Options, value string) string {
 	return ""
 }
 
-// setSpoolSize takes a number of bytes, with K, M or G in binary steps.
-func setSpoolSize(o *Options, value string) string {
-	const (
-		want  = "want a size from 1M to 64G"
-		least = 1 << 20
-		most  = 64 << 30
-	)
-	number, shift := value, 0
-	for unit, bits := range map[string]int{"K": 10, "M": 20, "G": 30} {
-		if n, ok := strings.CutSuffix(strings.ToUpper(value), unit); ok {
-			number, shift = n, bits
+// size takes a number of bytes, with K, M or G in binary steps.
+func size(field func(*Options) *int64, least, most int64, want string) setter {
+	return func(o *Options, value string) string {
+		number, shift := value, 0
+		for unit, bits := range map[string]int{"K": 10, "M": 20, "G": 30} {
+			if n, ok := strings.CutSuffix(strings.ToUpper(value), unit); ok {
+				number, shift = n, bits
+			}
 		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 0 || n > most>>shift || n<<shift < least {
+			return want
+		}
+		*field(o) = n << shift
+		return ""
 	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 || n > most>>shift || n<<shift < least {
-		return want
-	}
-	o.SpoolBytes = n << shift
-	return ""
 }
