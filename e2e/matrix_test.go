@@ -7,6 +7,7 @@ package e2e_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -73,6 +74,7 @@ func TestModes(t *testing.T) {
 func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...string) {
 	cmd := o.Command(t, jdk, flags...)
 	plain := cmd.Plain(t)
+	cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", "all") // for the rows; see TestDetail
 	p := cmd.Profile(t)
 	sameBehaviour(t, o, plain, p.Result)
 

@@ -1,0 +1,72 @@
+package jvmti_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/internal/loglinear"
+)
+
+func compileCells(t *testing.T, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "cells")
+	args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program,
+		"testdata/cells_main.c", "cells.c"}, flags...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("compile: %v\n%s", err, out)
+	}
+	return program
+}
+
+// Cells count what a reference counts that keeps all, also while they are read.
+func TestCells(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"plain":   {"-O2"},
+		"thread":  {"-O1", "-fsanitize=thread"},
+		"address": {"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if out, err := exec.Command(compileCells(t, flags...)).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// The C side counts in the buckets of package loglinear.
+func TestBuckets(t *testing.T) {
+	values := []uint64{0, 1<<64 - 1}
+	for i := range loglinear.Buckets {
+		lowest, highest := loglinear.Bounds(i)
+		values = append(values, lowest, highest)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 100000 {
+		values = append(values, r.Uint64()>>r.IntN(64))
+	}
+	var in, want bytes.Buffer
+	for _, v := range values {
+		fmt.Fprintln(&in, v)
+		fmt.Fprintln(&want, loglinear.Index(v))
+	}
+	cmd := exec.Command(compileCells(t, "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"), "index")
+	cmd.Stdin = &in
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(out, want.Bytes()) {
+		return
+	}
+	got := strings.Fields(string(out))
+	for i, w := range strings.Fields(want.String()) {
+		if i >= len(got) || got[i] != w {
+			t.Fatalf("%d: bucket %v, want %s", values[i], got[min(i, len(got)):min(i+1, len(got))], w)
+		}
+	}
+}

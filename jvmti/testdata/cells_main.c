@@ -1,0 +1,275 @@
+/* Cells against a reference that keeps every execution, and against a drain
+ * that reads while they change. Run as "index": prints the bucket of each
+ * number read from standard input. */
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cells.h"
+
+#define CHECK(x)                                                      \
+    do {                                                              \
+        if (!(x)) {                                                   \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);   \
+            exit(1);                                                  \
+        }                                                             \
+    } while (0)
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t next_random(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* The sums of what a cell has told. */
+typedef struct {
+    uint64_t executions, tallies[SA_TALLIES];
+    uint64_t count[5], sum[5], min[5], max[5]; /* by the metric's number on the wire */
+    uint64_t buckets[5][SA_BUCKETS];
+} told;
+
+static told *new_told(void) {
+    told *t = calloc(1, sizeof *t);
+    CHECK(t != NULL);
+    for (int m = 0; m < 5; m++) t->min[m] = UINT64_MAX;
+    return t;
+}
+
+static void take(told *t, const uint64_t *w, size_t n) {
+    CHECK(w[0] == n && w[3] <= w[4]);
+    t->executions += w[5];
+    for (int i = 0; i < SA_TALLIES; i++) t->tallies[i] += w[6 + i];
+    for (int i = SA_T_FIRST; i <= SA_T_UNSEEN; i++) CHECK(w[6 + i] <= w[5]);
+    const uint64_t *end = w + n, *p = w + SA_TELL_HEADER;
+    for (uint64_t k = 0; k < w[SA_TELL_HEADER - 1]; k++) {
+        uint64_t m = p[0];
+        CHECK(m >= 1 && m <= 4 && p[4] > 0);
+        t->sum[m] += p[1], t->min[m] = p[2], t->max[m] = p[3];
+        int64_t last = -1;
+        for (uint64_t b = 0; b < p[4]; b++) {
+            uint64_t index = p[SA_TELL_MEASURE + b] >> SA_TELL_COUNT_BITS;
+            uint64_t count = p[SA_TELL_MEASURE + b] & ((UINT64_C(1) << SA_TELL_COUNT_BITS) - 1);
+            CHECK((int64_t)index > last && index < SA_BUCKETS && count > 0);
+            last = (int64_t)index;
+            t->buckets[m][index] += count;
+            t->count[m] += count;
+        }
+        p += SA_TELL_MEASURE + p[4];
+    }
+    CHECK(p == end);
+}
+
+/* A number whose logarithm is evenly spread. */
+static uint64_t spread(unsigned bits) { return next_random() >> (63 - next_random() % bits); }
+
+static void refer(told *t, int m, uint64_t v, uint64_t ns) {
+    t->count[m]++;
+    t->sum[m] += v;
+    if (v < t->min[m]) t->min[m] = v;
+    if (v > t->max[m]) t->max[m] = v;
+    t->buckets[m][sa_bucket(ns)]++;
+}
+
+static sa_counted some_execution(bool cpu) {
+    sa_counted e = {.wall_ticks = spread(40), .cpu_ns = SA_NOT_MEASURED, .child_cpu_ns = 0};
+    e.flags = (next_random() & 1) * SA_EXEC_FIRST | (next_random() % 5 == 0) * SA_EXEC_THREW |
+              (next_random() % 7 == 0) * SA_EXEC_CUT | (next_random() % 9 == 0) * SA_EXEC_CREATION_UNSEEN;
+    bool inner = next_random() % 3 == 0;
+    if (inner) e.child_ticks = next_random() % (e.wall_ticks + e.wall_ticks / 8 + 1);
+    if (!cpu) return e;
+    e.cpu_ns = (int64_t)(next_random() % (e.wall_ticks + 1));
+    if (inner) e.child_cpu_ns = (int64_t)(next_random() % ((uint64_t)e.cpu_ns + 1));
+    return e;
+}
+
+/* One execution in the cell and in the reference. */
+static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
+    sa_counted e = some_execution(cpu);
+    CHECK(sa_cell_execution(cells, c, &e));
+    uint64_t self = e.child_ticks > e.wall_ticks ? 0 : e.wall_ticks - e.child_ticks;
+    refer(want, 1, e.wall_ticks, sa_to_ns(e.wall_ticks));
+    refer(want, 2, self, sa_to_ns(self));
+    if (cpu) {
+        refer(want, 3, (uint64_t)e.cpu_ns, (uint64_t)e.cpu_ns);
+        refer(want, 4, (uint64_t)(e.cpu_ns - e.child_cpu_ns), (uint64_t)(e.cpu_ns - e.child_cpu_ns));
+    }
+    want->executions++;
+    want->tallies[SA_T_FIRST] += (e.flags & SA_EXEC_FIRST) != 0;
+    want->tallies[SA_T_THREW] += (e.flags & SA_EXEC_THREW) != 0;
+    want->tallies[SA_T_CUT] += (e.flags & SA_EXEC_CUT) != 0;
+    want->tallies[SA_T_UNSEEN] += (e.flags & SA_EXEC_CREATION_UNSEEN) != 0;
+    if (next_random() % 2 == 0) return;
+    int taken_back = (int)(next_random() % 8);
+    sa_cell_creation(cells, c, taken_back == 0 ? SA_CREATE_FAILED : taken_back == 1 ? SA_CREATE_WITHDRAWN : 0);
+    want->tallies[taken_back == 0 ? SA_T_FAILED : taken_back == 1 ? SA_T_WITHDRAWN : SA_T_CREATIONS]++;
+}
+
+static uint64_t words[SA_TELL_WORDS];
+
+/* Many classes, told now and then, with and without CPU time. */
+static void test_reference(void) {
+    enum { CELLS = 40 };
+    sa_cells cells;
+    told *want[CELLS], *got[CELLS];
+    sa_cell *c[CELLS];
+    sa_cells_set_policy(true, 0.4);
+    sa_cells_open(&cells);
+    for (uint32_t i = 0; i < CELLS; i++) {
+        uint64_t key = sa_cell_key(i * 3 + 1, i % 4, i % 2 == 0);
+        want[i] = new_told(), got[i] = new_told();
+        CHECK(sa_cells_find(&cells, key) == NULL);
+        c[i] = sa_cells_add(&cells, key, 100);
+        CHECK(c[i] != NULL && c[i]->key == key && sa_stream_counted(&c[i]->executions));
+    }
+    for (uint32_t i = 0; i < CELLS; i++) CHECK(sa_cells_find(&cells, c[i]->key) == c[i]);
+    for (int n = 0; n < 200000; n++) {
+        uint64_t i = next_random() % CELLS;
+        both(&cells, c[i], want[i], i % 5 != 0);
+        if (n % 1000 != 0) continue;
+        size_t told_words = sa_cell_tell(c[i], 1000 + (uint64_t)n, words);
+        if (told_words > 0) take(got[i], words, told_words);
+    }
+    for (int i = 0; i < CELLS; i++) {
+        size_t n = sa_cell_tell(c[i], 10000000, words);
+        if (n > 0) take(got[i], words, n);
+        CHECK(memcmp(want[i], got[i], sizeof *want[i]) == 0);
+        CHECK(sa_cell_tell(c[i], 10000001, words) == 0);
+        free(want[i]), free(got[i]);
+    }
+    sa_cells_close(&cells);
+}
+
+/* Memory ends: nothing is counted in part, and what is refused is known. */
+static void test_memory(void) {
+    sa_cells cells;
+    sa_cells_set_policy(true, 1);
+    sa_cells_open(&cells);
+    sa_cells_limit(24 << 10);
+    uint64_t before = sa_cells_refused(), counted = 0, refused = 0;
+    sa_cell *c = sa_cells_add(&cells, 7, 0);
+    CHECK(c != NULL);
+    for (int n = 0; n < 4000; n++) {
+        sa_counted e = {.wall_ticks = spread(40), .cpu_ns = (int64_t)spread(40)};
+        if (sa_cell_execution(&cells, c, &e)) counted++;
+        else refused++;
+    }
+    CHECK(counted > 0 && refused > 0 && sa_cells_refused() == before + 1);
+    CHECK(sa_cells_add(&cells, 8, 0) == NULL);
+    told *got = new_told();
+    take(got, words, sa_cell_tell(c, 1, words));
+    CHECK(got->executions == counted && got->count[1] == counted && got->count[3] == counted);
+    sa_cells_limit(64u << 20);
+    sa_cells_relieve(&cells);
+    CHECK(sa_cells_add(&cells, 8, 0) != NULL);
+    free(got);
+    sa_cells_close(&cells);
+}
+
+/* auto: counted after a streak that is too fast or when the ring is crowded,
+ * recorded again when it has been calm. */
+static void test_mode(void) {
+    sa_cells cells;
+    sa_cells_set_policy(false, 1);
+    sa_cells_open(&cells);
+    sa_cell *c = sa_cells_add(&cells, 1, 0);
+    sa_stream *s = &c->executions;
+    uint64_t now = 0, slow = 1000000000 / SA_FAST_PER_SECOND + 100, fast = slow - 200;
+    for (int n = 0; n < 10 * SA_STREAK; n++, now += slow) CHECK(!sa_stream_due(s, false) || !sa_stream_decide(s, false, now));
+    int recorded = 0;
+    while (!sa_stream_due(s, false) || !sa_stream_decide(s, false, now)) recorded++, now += fast;
+    CHECK(recorded < 2 * SA_STREAK && sa_stream_counted(s) && !sa_stream_counted(&c->creations));
+    for (int i = 0; i < SA_CALM_INTERVALS; i++) {
+        CHECK(sa_stream_counted(s));
+        for (int n = 0; n < SA_FAST_PER_SECOND / 5; n++) CHECK(sa_cell_execution(&cells, c, &(sa_counted){.wall_ticks = 5, .cpu_ns = 5}));
+        now += 1000000000;
+        CHECK(sa_cell_tell(c, now, words) > 0);
+    }
+    CHECK(!sa_stream_counted(s));
+    CHECK(sa_stream_due(s, true) && sa_stream_decide(s, true, now) && sa_stream_counted(s));
+    for (int n = 0; n < SA_FAST_PER_SECOND; n++) CHECK(sa_cell_execution(&cells, c, &(sa_counted){.wall_ticks = 5, .cpu_ns = 5}));
+    CHECK(sa_cell_tell(c, c->told_at + 1000000000, words) == SA_TELL_HEADER + 4 * (SA_TELL_MEASURE + 1) && sa_stream_counted(s));
+    sa_cells_close(&cells);
+}
+
+/* A bounded number of outliers an interval; the limit follows. */
+static void test_outliers(void) {
+    sa_cells cells;
+    sa_cells_set_policy(true, 1);
+    sa_cells_open(&cells);
+    sa_cell *c = sa_cells_add(&cells, 1, 0);
+    uint64_t limit = c->outlier_ticks;
+    CHECK(limit == SA_OUTLIER_NS && !sa_cell_outlier(c, limit));
+    int outliers = 0;
+    for (int i = 0; i < 1000; i++) outliers += sa_cell_outlier(c, limit + 1);
+    CHECK(outliers == SA_OUTLIERS);
+    sa_cell_tell(c, 1000000000, words);
+    CHECK(c->outlier_ticks == 2 * limit && c->outliers_left == SA_OUTLIERS);
+    for (int i = 0; i < 30; i++) {
+        CHECK(sa_cell_execution(&cells, c, &(sa_counted){.wall_ticks = 1000, .cpu_ns = 10}));
+        sa_cell_tell(c, 2000000000, words);
+    }
+    CHECK(c->outlier_ticks == 1000 * SA_OUTLIER_MEANS);
+    sa_cells_close(&cells);
+}
+
+/* A thread that counts while the drain tells. */
+typedef struct {
+    sa_cells cells;
+    told *want;
+    _Atomic bool done;
+} counting;
+
+static void *count_on(void *p) {
+    counting *w = p;
+    sa_cell *c = sa_cells_add(&w->cells, 5, 0);
+    for (int n = 0; n < 300000; n++) both(&w->cells, c, w->want, true);
+    atomic_store_explicit(&w->done, true, memory_order_release);
+    return NULL;
+}
+
+static void test_concurrent(void) {
+    static counting w;
+    sa_cells_set_policy(false, 0.4);
+    sa_cells_open(&w.cells);
+    w.want = new_told();
+    told *got = new_told();
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, count_on, &w) == 0);
+    uint64_t now = 0;
+    for (bool done = false; !done;) {
+        done = atomic_load_explicit(&w.done, memory_order_acquire);
+        for (sa_cell *c = atomic_load_explicit(&w.cells.list, memory_order_acquire); c != NULL; c = c->next) {
+            size_t n = sa_cell_tell(c, now++, words);
+            if (n > 0) take(got, words, n);
+            for (int m = 1; m <= 4; m++) CHECK(got->sum[m] >= got->count[m] * (got->count[m] > 0 ? got->min[m] : 0));
+        }
+    }
+    pthread_join(thread, NULL);
+    for (sa_cell *c = w.cells.list; c != NULL; c = c->next) {
+        size_t n = sa_cell_tell(c, now++, words);
+        if (n > 0) take(got, words, n);
+    }
+    CHECK(memcmp(w.want, got, sizeof *got) == 0);
+    free(w.want), free(got);
+    sa_cells_close(&w.cells);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "index") == 0) {
+        uint64_t v;
+        while (scanf("%" SCNu64, &v) == 1) printf("%u\n", sa_bucket(v));
+        return 0;
+    }
+    test_reference();
+    test_memory();
+    test_mode();
+    test_outliers();
+    test_concurrent();
+    return 0;
+}
