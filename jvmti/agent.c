@@ -55,7 +55,6 @@ static int load_go(char *options) {
         return GO_UNPROFILED;
     }
     pthread_join(t, NULL);
-    sa_clock_start(&sa.clock, sa.clock.cpu);
     sa.clock.user_page = sa.clock.cpu && l.user_page;
     return l.result;
 }
@@ -127,10 +126,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     atomic_store(&sa.phase, SA_PHASE_DEAD);
-    /* Probes that began before are done after this; then nothing is freed or
-     * recorded any more behind the back of those who look at the end. */
-    struct timespec settle = {0, 5000000};
-    nanosleep(&settle, NULL);
+    sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
     sa_check_hidden_way();
     sa_threads_final(env);
     sa_post_event(SA_EVENT_DEATH);
@@ -169,6 +165,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     if (sa.vm != NULL) return JNI_OK; /* named twice, on the command line and in JAVA_TOOL_OPTIONS */
     sa.vm = vm;
     sa.contexts.next = sa.contexts.prev = &sa.contexts;
+    sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
     int go = load_go(options == NULL ? "" : options);
     sa_signals_restore();
     sa_signals_unblock();

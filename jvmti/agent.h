@@ -53,7 +53,7 @@ typedef struct {
     uint64_t task_id;
     uint64_t start_ticks;
     uint64_t child_ticks;
-    int64_t start_cpu_ns;
+    int64_t start_cpu_ticks; /* or SA_NOT_MEASURED */
     int64_t child_cpu_ns;
     uint32_t class_id;
     uint32_t flags;
@@ -74,8 +74,8 @@ typedef struct sa_context {
     bool is_virtual;
     bool entered;          /* it has executed a task, its own run() for one */
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
-    int64_t cpu_bias_ns;   /* CPU time of this Java thread = that of the OS thread + bias */
-    int64_t cpu_parked_ns; /* its CPU time when it was last unmounted */
+    int64_t cpu_bias_ticks;   /* CPU time of this Java thread = that of the OS thread + bias */
+    int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     sa_counts counts;      /* of a platform thread */
     struct sa_context *prev, *next;
@@ -91,7 +91,7 @@ typedef struct sa_os {
      * not work of the carrier's own task, which only goes on running it. */
     sa_context *carrier; /* NULL: none is mounted, or its carrier has no context */
     uint64_t mount_ticks;
-    int64_t mount_cpu_ns;
+    int64_t mount_cpu_ticks;
     const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
     uint32_t ring_id;
     uint32_t ring_thread_id; /* Java thread of the records written last */
@@ -153,7 +153,7 @@ typedef struct sa_state {
     int processors;
 } sa_state;
 
-extern sa_state sa;
+extern sa_state sa __attribute__((visibility("hidden")));
 
 /* What a platform thread produced; thread_id 0: all virtual threads. */
 typedef struct {
@@ -185,7 +185,7 @@ static inline void sa_fill_execution(sa_execution *e, const sa_context *c, uint3
     e->outer_task_id = depth > 0 ? c->frames[depth - 1].task_id : 0;
     e->start_ticks = f->start_ticks;
     e->child_ticks = f->child_ticks;
-    e->child_cpu_ns = f->start_cpu_ns == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
+    e->child_cpu_ns = f->start_cpu_ticks == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
 }
 
 /* ends.c: what there is to tell when recording is over */
@@ -197,6 +197,7 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
 void sa_threads_final(JNIEnv *env);
+void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_context_free(sa_context *c);
 
 /* classes.c, describe.c */

@@ -156,7 +156,14 @@ static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
     sa_meta_put(m);
 }
 
-void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
+static _Atomic int ending; /* threads in sa_on_thread_end */
+
+void sa_await_thread_ends(void) {
+    struct timespec pause = {0, 50000};
+    for (int i = 0; i < 200 && atomic_load(&ending) > 0; i++) nanosleep(&pause, NULL);
+}
+
+static void thread_end(JNIEnv *env, jthread thread) {
     int phase = atomic_load(&sa.phase);
     if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF) return;
     sa_context *c = context_of(env, thread);
@@ -168,6 +175,12 @@ void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (phase == SA_PHASE_READY) tell_end(env, thread, c);
     set_context(env, thread, NULL);
     sa_context_free(c);
+}
+
+void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
+    atomic_fetch_add(&ending, 1); /* before the phase is looked at */
+    thread_end(env, thread);
+    atomic_fetch_sub(&ending, 1);
 }
 
 static void each_thread(JNIEnv *env, void (*f)(JNIEnv *, jthread, bool self)) {
