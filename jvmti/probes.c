@@ -11,7 +11,7 @@ static inline bool recording(void) {
 }
 
 /* Waits for room as overflow= says. NULL: the record is lost, and counted. */
-static void *reserve_slow(sa_os *os, unsigned slots) {
+__attribute__((noinline, cold)) static void *reserve_slow(sa_os *os, unsigned slots) {
     if (os->dropping) {
         if (sa_ring_unread(&os->ring) > os->ring.capacity / 2) return NULL;
         os->dropping = false;
@@ -63,7 +63,7 @@ static inline void *reserve(sa_os *os, unsigned slots) {
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-static bool switch_thread(sa_os *os, uint32_t thread_id) {
+__attribute__((noinline, cold)) static bool switch_thread(sa_os *os, uint32_t thread_id) {
     sa_thread_switch *s = reserve(os, 1);
     if (s == NULL) return false;
     memset(s, 0, sizeof *s);
@@ -78,12 +78,13 @@ static inline bool of_thread(sa_os *os, uint32_t thread_id) {
     return __builtin_expect(os->ring_thread_id == thread_id, 1) || switch_thread(os, thread_id);
 }
 
+/* CPU time of the Java thread, in ticks, or SA_NOT_MEASURED. */
 static inline int64_t cpu_of(sa_os *os, const sa_context *c, uint64_t ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
-    return sa_cpu_now(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ns;
+    return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ticks;
 }
 
-static bool grow(sa_context *c) {
+__attribute__((noinline, cold)) static bool grow(sa_context *c) {
     if (c->room >= 32768) return false;
     uint32_t room = c->room * 2;
     sa_frame *frames = malloc(room * sizeof *frames);
@@ -100,7 +101,7 @@ static bool grow(sa_context *c) {
 }
 
 /* An execution that cannot be recorded, for a reason that is counted in why. */
-static __attribute__((noinline)) jint unrecorded(sa_os *os, sa_context *c, _Atomic uint64_t *why) {
+static __attribute__((noinline, cold)) jint unrecorded(sa_os *os, sa_context *c, _Atomic uint64_t *why) {
     COUNT(os, c, executions);
     COUNT(os, c, lost);
     atomic_fetch_add(why, 1);
@@ -119,7 +120,7 @@ static inline jint enter_on(sa_os *os, sa_context *c, uint64_t id, uint32_t clas
     f->child_cpu_ns = 0;
     uint64_t now = sa_ticks(&sa.clock);
     f->start_ticks = now;
-    f->start_cpu_ns = cpu_of(os, c, now);
+    f->start_cpu_ticks = cpu_of(os, c, now);
     return (jint)c->depth++;
 }
 
@@ -184,21 +185,27 @@ static inline bool counted_creation(sa_os *os, const sa_context *c, uint32_t cla
     return true;
 }
 
+/* CPU time, ns, of an execution that began with f, from the thread's CPU time
+ * at its end. One thread has no more CPU time than wall time, and no less than
+ * the executions inside; renewals of the clock may miss either by little. */
+static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t cpu_ticks) {
+    if (cpu_ticks == SA_NOT_MEASURED || f->start_cpu_ticks == SA_NOT_MEASURED) return SA_NOT_MEASURED;
+    int64_t spent = cpu_ticks - f->start_cpu_ticks;
+    if (spent > (int64_t)wall_ticks) spent = (int64_t)wall_ticks;
+    int64_t ns = spent <= 0 ? 0 : (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)spent);
+    return ns < f->child_cpu_ns ? f->child_cpu_ns : ns;
+}
+
 /* Ends the innermost execution of c. */
 static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now, uint32_t flags) {
     uint32_t depth = --c->depth;
     const sa_frame *f = &c->frames[depth];
-    int64_t cpu = SA_NOT_MEASURED;
-    if (cpu_now != SA_NOT_MEASURED && f->start_cpu_ns != SA_NOT_MEASURED) {
-        cpu = cpu_now - f->start_cpu_ns;
-        /* One thread has no more CPU time than wall time, and no less than the
-         * executions inside; renewals of the clock may miss either by little. */
-        int64_t wall = (int64_t)((double)(now - f->start_ticks) * sa.clock.ns_per_tick);
-        if (cpu > wall) cpu = wall;
-        if (cpu < f->child_cpu_ns) cpu = f->child_cpu_ns;
-        if (depth > 0) c->frames[depth - 1].child_cpu_ns += cpu;
+    uint64_t wall = now - f->start_ticks;
+    int64_t cpu = cpu_ns_of(f, wall, cpu_now);
+    if (depth > 0) {
+        c->frames[depth - 1].child_ticks += wall;
+        if (cpu != SA_NOT_MEASURED) c->frames[depth - 1].child_cpu_ns += cpu;
     }
-    if (depth > 0) c->frames[depth - 1].child_ticks += now - f->start_ticks;
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, flags)) return;
     sa_execution *e = of_thread(os, c->thread_id) ? reserve(os, 2) : NULL;
@@ -304,9 +311,9 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclas
     return JNI_TRUE;
 }
 
-/* CPU time of the OS thread now, SA_NOT_MEASURED if it is not wanted. */
-static inline int64_t os_cpu_now(sa_os *os, uint64_t ticks) {
-    return sa.clock.cpu ? sa_cpu_now(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
+/* CPU time of the OS thread, in ticks, SA_NOT_MEASURED if it is not wanted. */
+static inline int64_t os_cpu(sa_os *os, uint64_t ticks) {
+    return sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context, jlong carrier) {
@@ -314,23 +321,24 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     if (os == NULL) return;
     os->carrier = (sa_context *)(uintptr_t)carrier;
     os->mount_ticks = sa_ticks(&sa.clock);
-    os->mount_cpu_ns = os_cpu_now(os, os->mount_ticks);
+    os->mount_cpu_ticks = os_cpu(os, os->mount_ticks);
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_bias_ns = c->cpu_parked_ns - os->mount_cpu_ns;
+    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_bias_ticks = c->cpu_parked_ticks - os->mount_cpu_ticks;
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
     sa_os *os = recording() ? sa_os_self() : NULL;
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);
-    int64_t cpu = os_cpu_now(os, now);
+    int64_t cpu = os_cpu(os, now);
     sa_context *c = (sa_context *)(uintptr_t)context, *carrier = os->carrier;
-    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_parked_ns = cpu + c->cpu_bias_ns;
+    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_parked_ticks = cpu + c->cpu_bias_ticks;
     os->carrier = NULL;
     if (carrier == NULL || carrier->depth == 0) return;
     sa_frame *f = &carrier->frames[carrier->depth - 1];
     f->child_ticks += now - os->mount_ticks;
-    if (sa.clock.cpu && cpu > os->mount_cpu_ns) f->child_cpu_ns += cpu - os->mount_cpu_ns;
+    if (sa.clock.cpu && cpu > os->mount_cpu_ticks)
+        f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(cpu - os->mount_cpu_ticks));
 }
 
 void sa_pause_record(uint64_t start, uint64_t end) {

@@ -20,7 +20,8 @@
 
 typedef struct {
     bool tsc;             /* ticks are TSC cycles, else nanoseconds of CLOCK_MONOTONIC */
-    double ns_per_tick;   /* for CPU time and bounds only: the shadow converts wall time */
+    double ns_per_tick;   /* for CPU time and histograms only: the shadow converts wall time */
+    uint64_t ns_per_tick_32; /* the same times 2^32 */
     uint64_t renew_ticks; /* a CPU reading is extrapolated at most this far */
     bool cpu;             /* CPU time is wanted */
     bool user_page;       /* the user page works on this machine */
@@ -31,14 +32,18 @@ typedef struct {
 typedef struct {
     volatile struct perf_event_mmap_page *page; /* NULL: ask the kernel every time */
     uint32_t lock;                              /* page->lock at the last real reading */
-    int64_t base_cpu_ns;
-    uint64_t base_ticks;
+    int64_t offset_ticks;                       /* CPU time = ticks + offset, while it holds */
+    uint64_t until_ticks;                       /* renewed then */
 } sa_cpu_clock;
 
 static inline uint64_t sa_mono_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t sa_ticks_to_ns(const sa_clock *c, uint64_t ticks) {
+    return (uint64_t)((unsigned __int128)ticks * c->ns_per_tick_32 >> 32);
 }
 
 static inline uint64_t sa_ticks(const sa_clock *c) {
@@ -85,6 +90,7 @@ static inline void sa_clock_start(sa_clock *c, bool want_cpu) {
     c->tsc = sa_tsc_invariant();
     c->cpu = want_cpu;
     c->ns_per_tick = 1;
+    c->ns_per_tick_32 = 1ull << 32;
     c->renew_ticks = 1000000;
     sa_clock_pair(c, &c->first_ticks, &c->first_mono_ns);
 }
@@ -102,6 +108,7 @@ static inline void sa_clock_calibrate(sa_clock *c) {
         sa_clock_pair(c, &ticks, &mono);
     }
     c->ns_per_tick = (double)(mono - c->first_mono_ns) / (double)(ticks - c->first_ticks);
+    c->ns_per_tick_32 = (uint64_t)(c->ns_per_tick * 4294967296.0);
     c->renew_ticks = (uint64_t)(1e6 / c->ns_per_tick);
 }
 
@@ -134,36 +141,44 @@ static inline int64_t sa_thread_cpu_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Takes a new (CPU, ticks) pair. What comes between the two readings without
+static inline int64_t sa_thread_cpu_ticks(const sa_clock *c) {
+    return (int64_t)((double)sa_thread_cpu_ns() / c->ns_per_tick);
+}
+
+/* CPU time at ticks by a new reading. What comes between its two halves without
  * a switch of threads (an interrupt, the hypervisor) shifts one against the
- * other, so the tightest of a few tries counts. False: switched every time. */
-static inline bool sa_cpu_renew(const sa_clock *c, sa_cpu_clock *t) {
+ * other, so the tightest of a few tries counts. */
+__attribute__((noinline, cold, unused)) static int64_t sa_cpu_renew(const sa_clock *c, sa_cpu_clock *t, uint64_t ticks) {
+    if (t->page == NULL) return sa_thread_cpu_ticks(c);
     uint64_t best = UINT64_MAX, tight = c->renew_ticks / 500; /* 2 us */
+    uint64_t base_ticks = 0;
+    int64_t base_cpu = 0;
     for (int i = 0; i < 5 && best > tight; i++) {
         uint32_t lock = t->page->lock;
         uint64_t a = sa_ticks(c);
-        int64_t cpu = sa_thread_cpu_ns();
+        int64_t cpu = sa_thread_cpu_ticks(c);
         uint64_t b = sa_ticks(c);
         if (lock != t->page->lock || b - a >= best) continue;
         best = b - a;
         t->lock = lock;
-        t->base_cpu_ns = cpu;
-        t->base_ticks = a + (b - a) / 2;
+        base_cpu = cpu;
+        base_ticks = a + (b - a) / 2;
     }
-    return best != UINT64_MAX;
-}
-
-/* CPU time of the calling thread at ticks, which was read just before. While
- * the lock has not moved the thread has not left its CPU, so CPU time went on
- * with the clock. Renewed every millisecond against drift. */
-static inline int64_t sa_cpu_now(const sa_clock *c, sa_cpu_clock *t, uint64_t ticks) {
-    if (__builtin_expect(t->page == NULL, 0)) return sa_thread_cpu_ns();
-    if (__builtin_expect(t->page->lock == t->lock && ticks - t->base_ticks < c->renew_ticks, 1))
-        return t->base_cpu_ns + (int64_t)((double)(ticks - t->base_ticks) * c->ns_per_tick);
-    if (!sa_cpu_renew(c, t)) return sa_thread_cpu_ns();
+    if (best == UINT64_MAX) return sa_thread_cpu_ticks(c); /* switched every time */
+    t->offset_ticks = base_cpu - (int64_t)base_ticks;
+    t->until_ticks = base_ticks + c->renew_ticks;
     /* The probe's moment lies just before the reading, unless the thread was
      * switched out in between. */
-    double late_ns = (double)(t->base_ticks - ticks) * c->ns_per_tick;
-    return late_ns < 10000 ? t->base_cpu_ns - (int64_t)late_ns : t->base_cpu_ns;
+    uint64_t late = base_ticks - ticks;
+    return late < c->renew_ticks / 100 ? base_cpu - (int64_t)late : base_cpu; /* 10 us */
+}
+
+/* CPU time of the calling thread, in ticks, at a moment read just before. While
+ * the lock has not moved the thread has not left its CPU, so CPU time went on
+ * with the clock. Renewed every millisecond against drift. */
+static inline int64_t sa_cpu_ticks(const sa_clock *c, sa_cpu_clock *t, uint64_t ticks) {
+    if (__builtin_expect(t->page != NULL && t->page->lock == t->lock && ticks < t->until_ticks, 1))
+        return (int64_t)ticks + t->offset_ticks;
+    return sa_cpu_renew(c, t, ticks);
 }
 #endif

@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     static int64_t error[N];
     for (int i = 0; i < N; i++) {
         int64_t before = sa_thread_cpu_ns();
-        int64_t ours = sa_cpu_now(&clock, &cpu, sa_ticks(&clock));
+        int64_t ours = (int64_t)((double)sa_cpu_ticks(&clock, &cpu, sa_ticks(&clock)) * clock.ns_per_tick);
         int64_t after = sa_thread_cpu_ns();
         /* inside the two kernel readings: no error */
         error[i] = ours < before ? before - ours : ours > after ? ours - after : 0;
