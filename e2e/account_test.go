@@ -276,7 +276,7 @@ func (a account) exact(t *testing.T) {
 	if m.Produced.Sum() != a.rows.Sum()+a.summed.Sum()+m.Lost.Events || m.Lost.Unaccounted != 0 {
 		t.Errorf("produced %+v, recorded %+v, summarised %+v, lost %+v", m.Produced, a.rows, a.summed, m.Lost)
 	}
-	if b := m.Balance; b == nil || b.State == store.BalanceDiffers {
+	if b := m.Balance; b == nil || b.State != store.BalanceExact {
 		text, _ := json.Marshal(b)
 		t.Errorf("balance by thread: %s", text)
 	}

@@ -81,7 +81,7 @@ func TestFaultEverythingFull(t *testing.T) {
 	for _, overflow := range []string{"block", "drop"} {
 		t.Run(overflow, func(t *testing.T) {
 			eachRound(t, 1, func(r *round) {
-				r.tasks, r.detail, r.millis = 2_000_000, "all", 8000
+				r.tasks, r.detail, r.millis = 600_000, "all", 5000
 				r.settings = []string{"buffer=1M", "spoolsize=1M", "overflow=" + overflow}
 				r.begin()
 				waitStored(t, r.session)
