@@ -51,15 +51,16 @@ func (m team) shadow(t *testing.T, dir string) *server {
 	return s
 }
 
-// jvms starts n small JVMs at once; wait waits for their ends.
+// jvms starts n small JVMs at once; wait waits for their ends, and delivers what they could not in the time that
+// they give the bus at the end: fifty on two processors are a crowd.
 func (m team) jvms(t *testing.T, n int, tasks int64) (wait func()) {
 	t.Helper()
 	jdk := testjvm.JDKs(t)[0]
 	var all []*process
-	bus := strings.ReplaceAll(m.cluster.URL(), ",", ";")
+	bus, spool := strings.ReplaceAll(m.cluster.URL(), ",", ";"), privateFolder(t)
 	for i := range n {
 		cmd := victim(t, jdk, "run", strconv.FormatInt(tasks, 10))
-		cmd.VM = []string{"-Xmx48m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", agentFlag(t, "bus="+bus, "tokenfile="+m.token, fmt.Sprintf("session=j%02d", i))}
+		cmd.VM = []string{"-Xmx48m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", agentFlag(t, "bus="+bus, "tokenfile="+m.token, "spool="+spool, fmt.Sprintf("session=j%02d", i))}
 		all = append(all, start(t, nil, cmd.Java()...))
 	}
 	return func() {
@@ -72,6 +73,11 @@ func (m team) jvms(t *testing.T, n int, tasks int64) (wait func()) {
 			})
 		}
 		wg.Wait()
+		if e := shadow(t, "deliver", "--nats", m.cluster.URL(), "--token-file", m.token, spool); e.exit != 0 {
+			t.Errorf("delivering what is left: exit %d: %s", e.exit, e.err)
+		} else if !strings.Contains(e.err, "nothing to deliver") {
+			t.Logf("left by the JVMs: %s", e.err)
+		}
 	}
 }
 
