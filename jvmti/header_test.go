@@ -17,23 +17,26 @@ import (
 	"stackagent/internal/units"
 )
 
-// headerReader runs header.c, compiled under the sanitizers, as a process.
-type headerReader struct {
+// cProgram is C code of the agent, compiled under the sanitizers, as a process
+// that answers a line to each question.
+type cProgram struct {
 	in  io.Writer
 	out *bufio.Reader
 }
 
-func startHeaderReader(t testing.TB) *headerReader {
+// startC compiles sources and starts the program with args.
+func startC(t testing.TB, sources []string, arguments ...string) *cProgram {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "header")
+	program := filepath.Join(t.TempDir(), "program")
 	args := []string{"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined",
 		"-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror"}
 	args = append(args, strings.Fields(os.Getenv("CGO_CFLAGS"))...)
-	args = append(args, "-o", program, "testdata/header_main.c", "header.c")
+	args = append(append(args, "-o", program), sources...)
+	args = append(args, "-ldl", "-lpthread")
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
 	}
-	cmd := exec.Command(program)
+	cmd := exec.Command(program, arguments...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -49,23 +52,34 @@ func startHeaderReader(t testing.TB) *headerReader {
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("header reader: %v", err)
+			t.Errorf("%v: %v", sources, err)
 		}
 	})
-	return &headerReader{in, bufio.NewReader(out)}
+	return &cProgram{in, bufio.NewReader(out)}
 }
 
-func (r *headerReader) read(t testing.TB, class []byte) string {
+func (p *cProgram) ask(t testing.TB, question []byte) string {
 	t.Helper()
-	length := binary.LittleEndian.AppendUint32(nil, uint32(len(class)))
-	if _, err := r.in.Write(append(length, class...)); err != nil {
-		t.Fatalf("the reader has died: %v", err)
+	if _, err := p.in.Write(question); err != nil {
+		t.Fatalf("the C program has died: %v", err)
 	}
-	line, err := r.out.ReadString('\n')
+	line, err := p.out.ReadString('\n')
 	if err != nil {
-		t.Fatalf("the reader has died: %v", err)
+		t.Fatalf("the C program has died: %v", err)
 	}
 	return strings.TrimSuffix(line, "\n")
+}
+
+type headerReader struct{ *cProgram }
+
+func startHeaderReader(t testing.TB) headerReader {
+	t.Helper()
+	return headerReader{startC(t, []string{"testdata/header_main.c", "header.c"})}
+}
+
+func (r headerReader) read(t testing.TB, class []byte) string {
+	t.Helper()
+	return r.ask(t, append(binary.LittleEndian.AppendUint32(nil, uint32(len(class))), class...))
 }
 
 // agree compares the C reader's line with the Go parser's view of the class,
