@@ -174,13 +174,13 @@ func foldersOf(t testing.TB, root string) []string {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	for range 1000 {
+	for range 4000 {
 		if ok() {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatal("did not happen within 5 s")
+	t.Fatal("did not happen within 20 s")
 }
 
 type problems struct {

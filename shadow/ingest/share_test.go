@@ -13,7 +13,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-const testTTL = 1000 * time.Millisecond
+const testTTL = 2 * time.Second
 
 // shares publishes n sessions, the batches of all mixed, in two halves.
 type shares struct {
