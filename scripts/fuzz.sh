@@ -1,16 +1,24 @@
 #!/bin/sh
-# Runs every fuzz target of the tree for TIME (20s) or a number of executions (5000x, the default) each: scripts/fuzz.sh [TIME]
+# Runs every fuzz target of the tree, one after another, and says at the end which failed: scripts/fuzz.sh [TIME]
+# TIME is a number of executions (5000x, the default; of targets that write files a twentieth) or a duration (10m) each.
+# What a target fails over is left as testdata/fuzz/TARGET/... in its package: commit it with the remedy.
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 time=${1:-5000x}
 found=0
+failed=
 for dir in $(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do
     for target in $(grep -rh --include='*_test.go' '^func Fuzz' "$dir"/*_test.go | sed 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do
-        echo "fuzz $dir $target $time"
-        scripts/go.sh test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$dir"
+        each=$time
+        case $target:$time in
+        FuzzStored:*x | FuzzDamaged:*x | FuzzPart:*x) each=$((${time%x} / 20 + 1))x ;;
+        esac
+        echo "fuzz $dir $target $each"
+        scripts/go.sh test -run '^$' -fuzz "^$target\$" -fuzztime "$each" "$dir" || failed="$failed $dir:$target"
         found=$((found + 1))
     done
 done
 [ "$found" -gt 0 ] || { echo "fuzz: no fuzz targets found" >&2; exit 1; }
+[ -z "$failed" ] || { echo "fuzz: failed:$failed" >&2; exit 1; }
 echo "fuzz: $found targets"

@@ -29,8 +29,14 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if os.Getenv(commandVariable) != "" {
+		os.Exit(Run(context.Background(), os.Args[1:], System()))
+	}
 	os.Exit(m.Run())
 }
+
+// commandVariable makes the tests' program the command itself.
+const commandVariable = "SHADOW_TEST_COMMAND"
 
 // shadow runs the command in this process.
 func shadow(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
