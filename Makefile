@@ -19,7 +19,7 @@ JAVAC  := $(JAVA_HOME)/bin/javac
 HELPER := jvmti/helper/java/lang/Stackagent.class
 
 # Run under the race detector: the packages with goroutines that share state.
-RACE := ./agent/drain ./agent/publish ./shadow/bus ./shadow/ingest ./shadow/store ./shadow/session
+RACE := ./agent/drain ./agent/publish ./shadow/bus ./shadow/ingest ./shadow/share ./shadow/store ./shadow/session
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Executions of each fuzz target, or a time (FUZZTIME=10m). A count ends when it is done; at the end of a time
 # go test now and then fails with "context deadline exceeded" though nothing was found.
