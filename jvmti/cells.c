@@ -18,6 +18,7 @@ void sa_cells_set_policy(bool always, double ns_per_tick) {
     sa_cells_policy = (sa_cell_policy){
         .always = always,
         .ns_per_tick = ns_per_tick,
+        .ns_per_tick_32 = (uint64_t)(ns_per_tick * 4294967296.0),
         .streak_ticks = (uint64_t)((double)SA_STREAK / SA_FAST_PER_SECOND * 1e9 / ns_per_tick),
         .outlier_ticks = (uint64_t)(SA_OUTLIER_NS / ns_per_tick),
     };

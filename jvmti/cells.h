@@ -81,6 +81,7 @@ typedef struct {
 typedef struct {
     bool always;             /* detail=summary */
     double ns_per_tick;
+    uint64_t ns_per_tick_32; /* times 2^32 */
     uint64_t streak_ticks;   /* SA_STREAK records in less than this: too fast */
     uint64_t outlier_ticks;  /* first limit of a cell */
 } sa_cell_policy;
@@ -139,35 +140,22 @@ static inline bool sa_stream_counted(const sa_stream *s) { return atomic_load_ex
  * come; counting is better than waiting. */
 static inline bool sa_stream_due(sa_stream *s, bool crowded) { return ++s->streak >= SA_STREAK || crowded; }
 
-static inline void sa_measure_add(sa_measure *m, uint64_t v, unsigned bucket) {
+static inline void sa_measure_add(sa_measure *m, sa_block *b, uint64_t v, unsigned bucket) {
     sa_add(&m->sum, v);
     if (v < atomic_load_explicit(&m->min, memory_order_relaxed)) atomic_store_explicit(&m->min, v, memory_order_relaxed);
     if (v > atomic_load_explicit(&m->max, memory_order_relaxed)) atomic_store_explicit(&m->max, v, memory_order_relaxed);
-    sa_block *b = atomic_load_explicit(&m->blocks[bucket / SA_BLOCK_BUCKETS], memory_order_relaxed);
     _Atomic uint64_t *n = &b->count[bucket % SA_BLOCK_BUCKETS];
-    /* Released: who sees the count sees the sum, and the counts of later metrics come first. */
+    /* Released: who sees the count sees the sum, and the counts of the metrics before. */
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_release);
 }
 
-/* One execution as it is counted; cpu_ns and child_cpu_ns SA_NOT_MEASURED
- * where there is no clock. */
-typedef struct {
-    uint64_t wall_ticks, child_ticks;
-    int64_t cpu_ns, child_cpu_ns;
-    uint32_t flags; /* SA_EXEC_* */
-} sa_counted;
+static inline uint64_t sa_to_ns(uint64_t ticks) {
+    return (uint64_t)((unsigned __int128)ticks * sa_cells_policy.ns_per_tick_32 >> 32);
+}
 
-static inline uint64_t sa_to_ns(uint64_t ticks) { return (uint64_t)((double)(int64_t)ticks * sa_cells_policy.ns_per_tick); }
-
-/* The part with room for all of the buckets, or NULL. */
-static inline sa_measure *sa_part_of(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
-    sa_measure *m = atomic_load_explicit(part, memory_order_relaxed);
-    bool there = m != NULL;
-    for (unsigned i = 0; there && i < measures; i++)
-        there = atomic_load_explicit(&m[i].blocks[buckets[i] / SA_BLOCK_BUCKETS], memory_order_relaxed) != NULL;
-    if (__builtin_expect(there, 1)) return m;
-    if (!sa_cells_grow(cells, part, measures, buckets)) return NULL;
-    return atomic_load_explicit(part, memory_order_relaxed);
+/* The block of a bucket, or NULL. */
+static inline sa_block *sa_block_of(sa_measure *m, unsigned bucket) {
+    return atomic_load_explicit(&m->blocks[bucket / SA_BLOCK_BUCKETS], memory_order_relaxed);
 }
 
 static inline void sa_tally_flags(sa_cell *c, uint32_t flags) {
@@ -178,31 +166,63 @@ static inline void sa_tally_flags(sa_cell *c, uint32_t flags) {
     sa_add(&c->tallies[SA_T_UNSEEN], (flags & SA_EXEC_CREATION_UNSEEN) != 0);
 }
 
-/* Counts an execution; false: no memory, nothing was counted. */
-static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, const sa_counted *e) {
-    bool cpu = e->cpu_ns != SA_NOT_MEASURED;
-    bool inner = e->child_ticks != 0 || (cpu && e->child_cpu_ns != 0);
-    uint64_t v[SA_MEASURES] = {e->wall_ticks, cpu ? (uint64_t)e->cpu_ns : 0, 0, 0};
-    unsigned b[SA_MEASURES];
-    b[SA_M_WALL] = sa_bucket(sa_to_ns(v[SA_M_WALL]));
-    b[SA_M_CPU] = sa_bucket(v[SA_M_CPU]);
-    unsigned measures = SA_LEAF_MEASURES;
-    if (inner) {
-        v[SA_M_SELF_WALL] = e->child_ticks < e->wall_ticks ? e->wall_ticks - e->child_ticks : 0;
-        v[SA_M_SELF_CPU] = cpu ? (uint64_t)(e->cpu_ns - e->child_cpu_ns) : 0;
-        b[SA_M_SELF_WALL] = sa_bucket(sa_to_ns(v[SA_M_SELF_WALL]));
-        b[SA_M_SELF_CPU] = sa_bucket(v[SA_M_SELF_CPU]);
-        measures = SA_MEASURES;
+/* An execution without others inside. Wall time comes last: its count is that
+ * of executions. Written out for two metrics and for four, without arrays: the
+ * compiler keeps all of it in registers. */
+static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns) {
+    uint64_t cpu = cpu_ns == SA_NOT_MEASURED ? 0 : (uint64_t)cpu_ns;
+    unsigned i = sa_bucket(sa_to_ns(wall_ticks)), k = sa_bucket(cpu);
+    sa_block *wall_block, *cpu_block;
+    sa_measure *m;
+    for (;;) {
+        m = atomic_load_explicit(&c->leaf, memory_order_relaxed);
+        if (__builtin_expect(m != NULL, 1)) {
+            wall_block = sa_block_of(&m[SA_M_WALL], i), cpu_block = sa_block_of(&m[SA_M_CPU], k);
+            if (__builtin_expect(wall_block != NULL && cpu_block != NULL, 1)) break;
+        }
+        if (!sa_cells_grow(cells, &c->leaf, SA_LEAF_MEASURES, (unsigned[]){i, k})) return false;
     }
-    sa_measure *m = sa_part_of(cells, inner ? &c->inner : &c->leaf, measures, b);
-    if (__builtin_expect(m == NULL, 0)) return false;
-    if (inner) {
-        if (cpu) sa_measure_add(&m[SA_M_SELF_CPU], v[SA_M_SELF_CPU], b[SA_M_SELF_CPU]);
-        sa_measure_add(&m[SA_M_SELF_WALL], v[SA_M_SELF_WALL], b[SA_M_SELF_WALL]);
+    if (cpu_ns != SA_NOT_MEASURED) sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
+    sa_measure_add(&m[SA_M_WALL], wall_block, wall_ticks, i);
+    return true;
+}
+
+/* An execution with others inside. */
+static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks,
+                                                           int64_t cpu_ns, int64_t child_cpu_ns) {
+    bool measured = cpu_ns != SA_NOT_MEASURED;
+    uint64_t self = child_ticks < wall_ticks ? wall_ticks - child_ticks : 0;
+    uint64_t cpu = measured ? (uint64_t)cpu_ns : 0, self_cpu = measured ? (uint64_t)(cpu_ns - child_cpu_ns) : 0;
+    unsigned i = sa_bucket(sa_to_ns(wall_ticks)), k = sa_bucket(cpu), si = sa_bucket(sa_to_ns(self)), sk = sa_bucket(self_cpu);
+    sa_block *wall_block, *cpu_block, *self_block, *self_cpu_block;
+    sa_measure *m;
+    for (;;) {
+        m = atomic_load_explicit(&c->inner, memory_order_relaxed);
+        if (__builtin_expect(m != NULL, 1)) {
+            wall_block = sa_block_of(&m[SA_M_WALL], i), cpu_block = sa_block_of(&m[SA_M_CPU], k);
+            self_block = sa_block_of(&m[SA_M_SELF_WALL], si), self_cpu_block = sa_block_of(&m[SA_M_SELF_CPU], sk);
+            if (wall_block != NULL && cpu_block != NULL && self_block != NULL && self_cpu_block != NULL) break;
+        }
+        if (!sa_cells_grow(cells, &c->inner, SA_MEASURES, (unsigned[]){i, k, si, sk})) return false;
     }
-    if (cpu) sa_measure_add(&m[SA_M_CPU], v[SA_M_CPU], b[SA_M_CPU]);
-    sa_measure_add(&m[SA_M_WALL], v[SA_M_WALL], b[SA_M_WALL]);
-    sa_tally_flags(c, e->flags);
+    if (measured) {
+        sa_measure_add(&m[SA_M_SELF_CPU], self_cpu_block, self_cpu, sk);
+        sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
+    }
+    sa_measure_add(&m[SA_M_SELF_WALL], self_block, self, si);
+    sa_measure_add(&m[SA_M_WALL], wall_block, wall_ticks, i);
+    return true;
+}
+
+/* Counts an execution; false: no memory, nothing was counted. cpu_ns is
+ * SA_NOT_MEASURED where there is no clock; flags: SA_EXEC_*. */
+static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks, int64_t cpu_ns,
+                                     int64_t child_cpu_ns, uint32_t flags) {
+    bool inner = child_ticks != 0 || (child_cpu_ns != 0 && cpu_ns != SA_NOT_MEASURED);
+    bool counted = inner ? sa_cell_inner(cells, c, wall_ticks, child_ticks, cpu_ns, child_cpu_ns)
+                         : sa_cell_leaf(cells, c, wall_ticks, cpu_ns);
+    if (!counted) return false;
+    sa_tally_flags(c, flags);
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
     return true;
 }

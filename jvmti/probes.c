@@ -171,9 +171,9 @@ static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_fr
     if (cell == NULL) return false;
     bool crowded = sa_ring_crowded(&os->ring);
     if (!counts(&cell->executions, crowded)) return false;
-    sa_counted e = {now - f->start_ticks, f->child_ticks, cpu, f->child_cpu_ns, f->flags | flags};
-    if (!crowded && sa_cell_outlier(cell, e.wall_ticks)) return false;
-    return sa_cell_execution(&os->cells, cell, &e);
+    uint64_t wall = now - f->start_ticks;
+    if (!crowded && sa_cell_outlier(cell, wall)) return false;
+    return sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, f->flags | flags);
 }
 
 /* The same for a creation, or what takes one back. */

@@ -76,8 +76,18 @@ static void refer(told *t, int m, uint64_t v, uint64_t ns) {
     t->buckets[m][sa_bucket(ns)]++;
 }
 
-static sa_counted some_execution(bool cpu) {
-    sa_counted e = {.wall_ticks = spread(40), .cpu_ns = SA_NOT_MEASURED, .child_cpu_ns = 0};
+typedef struct {
+    uint64_t wall_ticks, child_ticks;
+    int64_t cpu_ns, child_cpu_ns;
+    uint32_t flags;
+} execution;
+
+static bool count(sa_cells *cells, sa_cell *c, const execution *e) {
+    return sa_cell_execution(cells, c, e->wall_ticks, e->child_ticks, e->cpu_ns, e->child_cpu_ns, e->flags);
+}
+
+static execution some_execution(bool cpu) {
+    execution e = {.wall_ticks = spread(40), .cpu_ns = SA_NOT_MEASURED, .child_cpu_ns = 0};
     e.flags = (next_random() & 1) * SA_EXEC_FIRST | (next_random() % 5 == 0) * SA_EXEC_THREW |
               (next_random() % 7 == 0) * SA_EXEC_CUT | (next_random() % 9 == 0) * SA_EXEC_CREATION_UNSEEN;
     bool inner = next_random() % 3 == 0;
@@ -90,8 +100,8 @@ static sa_counted some_execution(bool cpu) {
 
 /* One execution in the cell and in the reference. */
 static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
-    sa_counted e = some_execution(cpu);
-    CHECK(sa_cell_execution(cells, c, &e));
+    execution e = some_execution(cpu);
+    CHECK(count(cells, c, &e));
     uint64_t self = e.child_ticks > e.wall_ticks ? 0 : e.wall_ticks - e.child_ticks;
     refer(want, 1, e.wall_ticks, sa_to_ns(e.wall_ticks));
     refer(want, 2, self, sa_to_ns(self));
@@ -155,8 +165,8 @@ static void test_memory(void) {
     sa_cell *c = sa_cells_add(&cells, 7, 0);
     CHECK(c != NULL);
     for (int n = 0; n < 4000; n++) {
-        sa_counted e = {.wall_ticks = spread(40), .cpu_ns = (int64_t)spread(40)};
-        if (sa_cell_execution(&cells, c, &e)) counted++;
+        execution e = {.wall_ticks = spread(40), .cpu_ns = (int64_t)spread(40)};
+        if (count(&cells, c, &e)) counted++;
         else refused++;
     }
     CHECK(counted > 0 && refused > 0 && sa_cells_refused() == before + 1);
@@ -186,13 +196,13 @@ static void test_mode(void) {
     CHECK(recorded < 2 * SA_STREAK && sa_stream_counted(s) && !sa_stream_counted(&c->creations));
     for (int i = 0; i < SA_CALM_INTERVALS; i++) {
         CHECK(sa_stream_counted(s));
-        for (int n = 0; n < SA_FAST_PER_SECOND / 5; n++) CHECK(sa_cell_execution(&cells, c, &(sa_counted){.wall_ticks = 5, .cpu_ns = 5}));
+        for (int n = 0; n < SA_FAST_PER_SECOND / 5; n++) CHECK(count(&cells, c, &(execution){.wall_ticks = 5, .cpu_ns = 5}));
         now += 1000000000;
         CHECK(sa_cell_tell(c, now, words) > 0);
     }
     CHECK(!sa_stream_counted(s));
     CHECK(sa_stream_due(s, true) && sa_stream_decide(s, true, now) && sa_stream_counted(s));
-    for (int n = 0; n < SA_FAST_PER_SECOND; n++) CHECK(sa_cell_execution(&cells, c, &(sa_counted){.wall_ticks = 5, .cpu_ns = 5}));
+    for (int n = 0; n < SA_FAST_PER_SECOND; n++) CHECK(count(&cells, c, &(execution){.wall_ticks = 5, .cpu_ns = 5}));
     CHECK(sa_cell_tell(c, c->told_at + 1000000000, words) == SA_TELL_HEADER + 4 * (SA_TELL_MEASURE + 1) && sa_stream_counted(s));
     sa_cells_close(&cells);
 }
@@ -211,7 +221,7 @@ static void test_outliers(void) {
     sa_cell_tell(c, 1000000000, words);
     CHECK(c->outlier_ticks == 2 * limit && c->outliers_left == SA_OUTLIERS);
     for (int i = 0; i < 30; i++) {
-        CHECK(sa_cell_execution(&cells, c, &(sa_counted){.wall_ticks = 1000, .cpu_ns = 10}));
+        CHECK(count(&cells, c, &(execution){.wall_ticks = 1000, .cpu_ns = 10}));
         sa_cell_tell(c, 2000000000, words);
     }
     CHECK(c->outlier_ticks == 1000 * SA_OUTLIER_MEANS);
