@@ -81,9 +81,13 @@ func (r *round) soakAccount(length time.Duration) {
 	if rate < 1e6 {
 		r.Errorf("only %.0f tasks a second: no soak", rate)
 	}
+	rows := map[string]testjvm.Row{}
+	for _, row := range (testjvm.Profile{Dir: r.session}).Hotspots(r.T) {
+		rows[row.Class] = row
+	}
 	missing := uint64(0)
 	for class, n := range program {
-		row := readableClass(r.T, r.session, class)
+		row := rows[class]
 		if row.Executions > int64(n[1]) || row.Created > int64(n[0]) {
 			r.Errorf("%s: %d created, %d executed of %v", class, row.Created, row.Executions, n)
 		}
