@@ -26,7 +26,7 @@ void sa_cells_set_policy(bool always, double ns_per_tick) {
 
 /* Memory comes in chunks that grow with the need, so that a thread with one
  * small cell takes little. */
-enum { FIRST_CHUNK = 4 << 10, LARGEST_CHUNK = 64 << 10 };
+enum { FIRST_CHUNK = 1 << 10, LARGEST_CHUNK = 64 << 10 };
 
 typedef struct chunk {
     struct chunk *next;

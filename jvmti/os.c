@@ -73,6 +73,7 @@ sa_os *sa_os_open(void) {
 void sa_settle(uint64_t max_ns) {
     struct timespec pause = {0, 200000};
     uint64_t end = sa_mono_ns() + max_ns;
+    nanosleep(&pause, NULL); /* longer than a probe's mark takes to be seen by other CPUs */
     for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next)
         while (atomic_load_explicit(&os->busy, memory_order_acquire) && sa_mono_ns() < end) nanosleep(&pause, NULL);
 }
