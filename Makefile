@@ -99,7 +99,7 @@ race: $(HELPER)
 	$(GO) test -race $(RACE)
 
 e2e: all
-	$(GO) test -count=1 -timeout 15m -v ./e2e
+	$(GO) test -count=1 -timeout 25m -v ./e2e
 
 e2e-full: all
 	STACKAGENT_E2E=full $(GO) test -count=1 -timeout 3h -v ./e2e
