@@ -51,12 +51,13 @@ func TestFaultNoBus(t *testing.T) {
 	})
 }
 
-// served starts a program with n jobs on a new shadow serve.
+// served starts a program with n jobs on a new shadow serve. Each is recorded,
+// so that there is much to store.
 func served(t *testing.T, jdk testjvm.JDK, store string, n int64) (s *server, java *process) {
 	t.Helper()
 	s = serve(t, freeAddr(t), store)
 	cmd := victim(t, jdk, "run", strconv.FormatInt(n, 10))
-	cmd.VM = []string{agentFlag(t, "bus=nats://"+s.addr, "tokenfile="+filepath.Join(store, "token"), "session=job")}
+	cmd.VM = []string{agentFlag(t, "bus=nats://"+s.addr, "tokenfile="+filepath.Join(store, "token"), "session=job", "detail=all")}
 	return s, start(t, nil, cmd.Java()...)
 }
 
@@ -166,7 +167,7 @@ func TestFaultDiskFull(t *testing.T) {
 		const n = 2_000_000
 		disk := smallDisk(t, 100, "")
 		dir := filepath.Join(disk, "s")
-		line := append([]string{testjvm.Shadow(t), "run", "-o", dir, "--"}, victim(t, jdk, "run", strconv.Itoa(n)).Java()...)
+		line := append([]string{testjvm.Shadow(t), "run", "--detail", "all", "-o", dir, "--"}, victim(t, jdk, "run", strconv.Itoa(n)).Java()...)
 		p := start(t, nil, line...)
 		waitStored(t, filepath.Join(dir, "*"))
 		free := fill(t, disk)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +13,8 @@ import (
 )
 
 // edit changes a file of a session.
+var versionRE = regexp.MustCompile(`"version": \d+,`)
+
 func edit(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -63,7 +66,7 @@ func TestFaultNoSession(t *testing.T) {
 	}{
 		{"no manifest", func(dir string) { os.Remove(filepath.Join(dir, "manifest.json")) }, []string{"not a session folder", "there is no manifest.json"}},
 		{"newer", func(dir string) {
-			edit(t, filepath.Join(dir, "manifest.json"), func(b []byte) []byte { return []byte(strings.Replace(string(b), `"version": 1,`, `"version": 99,`, 1)) })
+			edit(t, filepath.Join(dir, "manifest.json"), func(b []byte) []byte { return versionRE.ReplaceAll(b, []byte(`"version": 99,`)) })
 		}, []string{"newer version", "99", "update"}},
 		{"truncated manifest", func(dir string) { edit(t, filepath.Join(dir, "manifest.json"), cut) }, []string{"manifest is damaged", "restore it"}},
 		{"empty manifest", func(dir string) { edit(t, filepath.Join(dir, "manifest.json"), func([]byte) []byte { return nil }) }, []string{"manifest is damaged"}},
