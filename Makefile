@@ -23,7 +23,7 @@ RACE := ./agent/drain ./agent/publish ./shadow/bus ./shadow/ingest ./shadow/shar
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Executions of each fuzz target, or a time (FUZZTIME=10m). A count ends when it is done; at the end of a time
 # go test now and then fails with "context deadline exceeded" though nothing was found.
-FUZZTIME ?= 5000x
+FUZZTIME ?= 2000x
 
 .PHONY: all check demo test unit race e2e e2e-full lint fuzz bench bench-diff soak deps clean help
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs every fuzz target of the tree, one after another, and says at the end which failed: scripts/fuzz.sh [TIME]
-# TIME is a number of executions (5000x, the default; of targets that write files a twentieth) or a duration (10m) each.
+# TIME is a number of executions (2000x by make; of targets that write files a twentieth) or a duration (10m) each.
 # What a target fails over is left as testdata/fuzz/TARGET/... in its package: commit it with the remedy.
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
