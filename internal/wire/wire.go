@@ -46,6 +46,7 @@ type Execution struct {
 	CPU         units.Ns    // CPU time consumed between start and end, or NotMeasured
 	ChildTicks  units.Ticks // summed wall time of the executions nested directly in this one
 	ChildCPU    units.Ns    // their summed CPU time, or NotMeasured
+	Site        uint32      // Site.ID of the place that executes it, 0: not known
 }
 
 // CreationFlags qualify a creation record.
@@ -69,6 +70,7 @@ type Creation struct {
 	Thread      uint32
 	Flags       CreationFlags
 	At          units.Ticks
+	Site        uint32 // Site.ID of the place that creates it, 0: not known
 }
 
 // Class describes a task class the first time it is used.
@@ -151,7 +153,8 @@ type Hello struct {
 	CPUClock     string // "user page" or "clock_gettime", how CPU time is read
 	WallUnixNs   int64  // wall clock time at StartClock
 	StartClock   ClockPair
-	Metrics      []string          // metrics measured: "wall", "cpu"
+	Metrics      []string          // metrics measured: "wall", "cpu", then those of Extra
+	Extra        []Extra           // at most MaxExtra
 	NotAvailable map[string]string // metric -> why
 	Detail       string            // option detail: "all", "auto", "summary"; "" where the agent does not say
 }
@@ -159,10 +162,12 @@ type Hello struct {
 // Totals are running sums since the start of the session, so that
 // produced = received + lost can be checked at any batch.
 type Totals struct {
-	Executions uint64 // execution records produced, running ones at exit included
-	Creations  uint64 // creation records produced
-	Classes    uint64 // classes woven
-	Lost       []Loss // running sums by reason
+	Executions                         uint64 // execution records produced, running ones at exit included
+	Creations                          uint64 // creation records produced
+	Submissions, Constructions         uint64 // the same; their lost ones are in LostSubmissions, LostConstructions
+	LostSubmissions, LostConstructions uint64
+	Classes                            uint64 // classes woven
+	Lost                               []Loss // running sums by reason
 
 	// LostThreads counts descriptions of threads that were dropped for lack of
 	// memory; executions that name such a thread may have arrived.
@@ -198,6 +203,14 @@ type Batch struct {
 	Executions []Execution // encoded as one columnar bin payload
 	Creations  []Creation  // the same
 	Summaries  []Summary   // what was not told one by one since the batch before
+
+	// What is there only when asked for, or when it happens (see work.go).
+	ExecutionWork    Work
+	Constructions    []Construction
+	ConstructionWork Work
+	Submissions      []Submission
+	Executors        []Executor
+	Sites            []Site
 
 	// Unknown is how many keys, fields and columns Decode skipped because it
 	// does not know them (a newer agent). It does not travel.

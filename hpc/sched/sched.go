@@ -1,0 +1,53 @@
+// Package sched records and reads what each thread of a process did with its
+// time as the operating system's scheduler saw it: running, waiting for a CPU,
+// or off the CPU for a reason.
+package sched
+
+import "stackagent/internal/units"
+
+// State is what a thread is doing. Numbers are for ever: they are stored.
+type State uint8
+
+// The states. Every moment between a thread's first and last is in exactly one.
+const (
+	Unknown  State = 0 // not observed: records were lost, or the thread's begin was missed
+	Running  State = 1
+	Runnable State = 2 // ready, waiting for a CPU
+	Futex    State = 3 // blocked in a futex: locks, monitors, park, joins
+	IO       State = 4 // blocked in a read, write, poll, accept, ... or uninterruptible
+	Sleeping State = 5 // asked to wait for a time: nanosleep; a futex with a time limit is Futex
+	Blocked  State = 6 // off the CPU for a reason that the source can not tell
+)
+
+// NStates is the number of states.
+const NStates = 7
+
+// Slice is one stay of a thread in a state.
+type Slice struct {
+	Thread   uint32 // index into Record.Threads
+	State    State
+	From, To units.MonoNs
+}
+
+// Thread is a kernel thread of the observed process. A thread id that is used
+// again after its thread ended is another Thread.
+type Thread struct {
+	TID         int32
+	Name        string       // /proc/PID/task/TID/comm, at most 15 bytes, the last one seen
+	First, Last units.MonoNs // begin and end, or of the observation
+	BeginSeen   bool         // First is its begin
+	EndSeen     bool         // Last is its end
+	Voluntary   uint64       // switches because it blocked
+	Involuntary uint64       // switches because it was preempted or yielded
+	CPU         units.Ns     // by the kernel's account over First..Last, or NotMeasured: the oracle for the sum of Running
+}
+
+// Record is the scheduling record of one process.
+type Record struct {
+	Source       string // "ebpf", "perf"
+	PID          int
+	From, To     units.MonoNs
+	Threads      []Thread
+	Lost         uint64            // records of switches that the kernel had no room for
+	NotAvailable map[string]string // what this source can not tell -> why and the remedy
+}
