@@ -1,4 +1,4 @@
-package store
+package parquetguard
 
 import (
 	"encoding/binary"
@@ -128,7 +128,7 @@ func (s *skimmer) list(depth int) error {
 		}
 	}
 	if n > uint64(len(s.data)-s.at) || depth > maxThriftDepth {
-		return fmt.Errorf("a list of %d: %w", n, errTooLarge)
+		return fmt.Errorf("a list of %d: %w", n, ErrTooLarge)
 	}
 	for ; n > 0; n-- {
 		if err := s.value(h&15, depth+1); err != nil {
