@@ -36,6 +36,11 @@ const (
 	colDepth      = 9
 	colChildTicks = 10
 	colChildCPU   = 11
+	colSite       = 12 // this and the following: left out where they say nothing
+	colSubmitted  = 13
+	colExecutor   = 14
+	colWork       = 32 // + 2k: extra metric k; + 2k + 1: of this, in nested executions
+	colWorkEnd    = colWork + 2*MaxExtra
 )
 
 func zigzag(d uint64) uint64   { return d<<1 ^ uint64(int64(d)>>63) }

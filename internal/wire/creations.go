@@ -39,7 +39,8 @@ func (e *Encoder) appendCreations(out []byte, x []Creation) []byte {
 	for i := range x {
 		c[i], last = zigzag(uint64(x[i].At)-last), uint64(x[i].At)
 	}
-	return appendColumn(out, colStart, c)
+	out = appendColumn(out, colStart, c)
+	return e.appendOptional(out, colSite, len(x), func(i int) uint64 { return uint64(x[i].Site) }, uint32Delta)
 }
 
 // decodeCreations is the inverse of appendCreations.
@@ -58,6 +59,10 @@ func decodeCreations(data []byte, limit int) ([]Creation, int, error) {
 		if !setCreations(x, number, codes) {
 			return nil, 0, p.fail(columnName(number), "value too large for its column")
 		}
+	}
+	err = p.optional(colSite, codes, uint32Delta, func(i int, v uint64) { x[i].Site = uint32(v) })
+	if err != nil {
+		return nil, 0, err
 	}
 	err = p.finish()
 	return x, p.unknown, err

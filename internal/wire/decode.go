@@ -131,10 +131,14 @@ func (r *reader) list(key string) bool {
 		b.Pauses = listOf(r, "pauses", (*reader).pause)
 	case keyRefusals:
 		b.Refusals = listOf(r, "refusals", (*reader).refusal)
+	case keyExecutors:
+		b.Executors = listOf(r, "executors", (*reader).executor)
+	case keySites:
+		b.Sites = listOf(r, "sites", (*reader).site)
 	case keyExecutions:
 		data, base := r.bin("executions")
 		if r.err == nil {
-			b.Executions, unknown, err = decodeExecutions(data, r.lim.Events)
+			b.Executions, b.ExecutionWork, unknown, err = decodeExecutions(data, r.lim.Events)
 			r.payloadError("executions", base, err)
 		}
 	case keyCreations:
@@ -142,6 +146,18 @@ func (r *reader) list(key string) bool {
 		if r.err == nil {
 			b.Creations, unknown, err = decodeCreations(data, r.lim.Events)
 			r.payloadError("creations", base, err)
+		}
+	case keyConstructions:
+		data, base := r.bin("constructions")
+		if r.err == nil {
+			b.Constructions, b.ConstructionWork, unknown, err = decodeConstructions(data, r.lim.Events)
+			r.payloadError("constructions", base, err)
+		}
+	case keySubmissions:
+		data, base := r.bin("submissions")
+		if r.err == nil {
+			b.Submissions, unknown, err = decodeSubmissions(data, r.lim.Events)
+			r.payloadError("submissions", base, err)
 		}
 	case keySummaries:
 		data, base := r.bin("summaries")
@@ -245,17 +261,23 @@ func (r *reader) threadLoss(field string) (l ThreadLoss) {
 }
 
 func (r *reader) totals() (t Totals) {
-	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsAll)
+	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsAll)
 	t.Executions = r.uint("totals.executions")
 	t.Creations = r.uint("totals.creations")
 	t.Classes = r.uint("totals.classes")
 	t.Lost = listOf(r, "totals.lost", (*reader).loss)
 	t.LostThreads = r.uint("totals.lost threads")
-	if n == totalsFieldsAll {
+	if n >= totalsFieldsVirtual {
 		t.VirtualExecutions = r.uint("totals.virtual executions")
 		t.VirtualCreations = r.uint("totals.virtual creations")
 		t.VirtualLost = r.uint("totals.virtual lost")
 		t.LostByThread = listOf(r, "totals.lost by thread", (*reader).threadLoss)
+	}
+	if n >= totalsFieldsAll {
+		t.Submissions = r.uint("totals.submissions")
+		t.Constructions = r.uint("totals.constructions")
+		t.LostSubmissions = r.uint("totals.lost submissions")
+		t.LostConstructions = r.uint("totals.lost constructions")
 	}
 	end()
 	return t
@@ -270,7 +292,7 @@ func (r *reader) clock(field string) (c ClockPair) {
 }
 
 func (r *reader) hello() *Hello {
-	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsAll)
+	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsAll)
 	h := &Hello{
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
@@ -288,8 +310,14 @@ func (r *reader) hello() *Hello {
 		k := r.str("hello.not available")
 		h.NotAvailable[k] = r.str("hello.not available")
 	}
-	if fields == helloFieldsAll {
+	if fields >= helloFieldsDetail {
 		h.Detail = r.str("hello.detail")
+	}
+	if fields >= helloFieldsAll {
+		h.Extra = listOf(r, "hello.extra", (*reader).extra)
+		if len(h.Extra) > MaxExtra {
+			r.fail("hello.extra", strconv.Itoa(len(h.Extra))+" metrics, the limit is "+strconv.Itoa(MaxExtra), nil)
+		}
 	}
 	end()
 	return h

@@ -42,7 +42,8 @@ func TestPageNamesEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{keyVersion, keySession, keySeq, keyClock, keyHello, keyClasses, keyThreads, keyOS,
-		keyPauses, keyRefusals, keyTotals, keyLast, keyExitNote, keyExecutions, keyCreations, keyProcess, keySummaries} {
+		keyPauses, keyRefusals, keyTotals, keyLast, keyExitNote, keyExecutions, keyCreations, keyProcess, keySummaries,
+		keyConstructions, keySubmissions, keyExecutors, keySites} {
 		if !strings.Contains(string(page), "\n| `"+key+"`") {
 			t.Errorf("key %q is not on the page", key)
 		}

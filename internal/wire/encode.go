@@ -28,6 +28,11 @@ const (
 	keyCreations  = "a"
 	keyProcess    = "i"
 	keySummaries  = "u"
+
+	keyConstructions = "b"
+	keySubmissions   = "d"
+	keyExecutors     = "f"
+	keySites         = "g"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -89,7 +94,13 @@ func checkBatch(b *Batch) error {
 	if len(b.Executions) > MaxEvents || len(b.Creations) > MaxEvents {
 		return fmt.Errorf("%d executions, %d creations: %w", len(b.Executions), len(b.Creations), ErrTooMany)
 	}
-	for _, n := range []int{len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
+	if len(b.Submissions) > MaxEvents || len(b.Constructions) > MaxEvents {
+		return fmt.Errorf("%d submissions, %d constructions: %w", len(b.Submissions), len(b.Constructions), ErrTooMany)
+	}
+	if err := b.checkWork(); err != nil {
+		return err
+	}
+	for _, n := range []int{len(b.Executors), len(b.Sites), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
 		if n > MaxItems {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
@@ -119,11 +130,21 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		{keyLast, b.Last, func() { w.bool(true) }},
 		{keyExitNote, b.ExitNote != "", func() { w.str(b.ExitNote) }},
 		{keyExecutions, len(b.Executions) > 0, func() {
-			e.payload = e.appendExecutions(e.payload[:0], b.Executions)
+			e.payload = e.appendExecutions(e.payload[:0], b.Executions, b.ExecutionWork)
 			w.bin(e.payload)
 		}},
 		{keyCreations, len(b.Creations) > 0, func() {
 			e.payload = e.appendCreations(e.payload[:0], b.Creations)
+			w.bin(e.payload)
+		}},
+		{keyExecutors, len(b.Executors) > 0, func() { each(w, b.Executors, (*writer).executor) }},
+		{keySites, len(b.Sites) > 0, func() { each(w, b.Sites, (*writer).site) }},
+		{keyConstructions, len(b.Constructions) > 0, func() {
+			e.payload = e.appendConstructions(e.payload[:0], b.Constructions, b.ConstructionWork)
+			w.bin(e.payload)
+		}},
+		{keySubmissions, len(b.Submissions) > 0, func() {
+			e.payload = e.appendSubmissions(e.payload[:0], b.Submissions)
 			w.bin(e.payload)
 		}},
 		{keySummaries, len(b.Summaries) > 0, func() {
@@ -248,12 +269,19 @@ func (w *writer) threadLoss(l *ThreadLoss) {
 // those that every agent writes, and all.
 const (
 	threadFields, threadFieldsCounted = 11, 14 // counts only where Thread.Counted
-	totalsFields, totalsFieldsAll     = 5, 9
-	helloFields, helloFieldsAll       = 15, 16
+	totalsFields, totalsFieldsVirtual = 5, 9
+	totalsFieldsAll                   = 13 // where anything of them happened
+	helloFields, helloFieldsDetail    = 15, 16
+	helloFieldsAll                    = 17 // where there are extra metrics
 )
 
 func (w *writer) totals(t Totals) {
-	w.arrayLen(totalsFieldsAll)
+	handed := t.Submissions | t.Constructions | t.LostSubmissions | t.LostConstructions
+	n := totalsFieldsVirtual
+	if handed != 0 {
+		n = totalsFieldsAll
+	}
+	w.arrayLen(n)
 	w.uint(t.Executions)
 	w.uint(t.Creations)
 	w.uint(t.Classes)
@@ -263,10 +291,20 @@ func (w *writer) totals(t Totals) {
 	w.uint(t.VirtualCreations)
 	w.uint(t.VirtualLost)
 	each(w, t.LostByThread, (*writer).threadLoss)
+	if handed != 0 {
+		w.uint(t.Submissions)
+		w.uint(t.Constructions)
+		w.uint(t.LostSubmissions)
+		w.uint(t.LostConstructions)
+	}
 }
 
 func (w *writer) hello(h *Hello) {
-	w.arrayLen(helloFieldsAll)
+	n := helloFieldsDetail
+	if len(h.Extra) > 0 {
+		n = helloFieldsAll
+	}
+	w.arrayLen(n)
 	w.int(int64(h.PID))
 	w.str(h.Host)
 	w.str(h.JVMVersion)
@@ -292,4 +330,7 @@ func (w *writer) hello(h *Hello) {
 		w.str(h.NotAvailable[k])
 	}
 	w.str(h.Detail)
+	if len(h.Extra) > 0 {
+		each(w, h.Extra, (*writer).extra)
+	}
 }

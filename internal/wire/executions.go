@@ -26,7 +26,7 @@ func (e *Encoder) scratch(n int) []uint64 {
 }
 
 // appendExecutions writes the payload of executions.
-func (e *Encoder) appendExecutions(out []byte, x []Execution) []byte {
+func (e *Encoder) appendExecutions(out []byte, x []Execution, work Work) []byte {
 	ratio := estimateRatio(x)
 	out = append(out, payloadFormat)
 	out = binary.AppendUvarint(out, uint64(len(x)))
@@ -57,7 +57,10 @@ func (e *Encoder) appendExecutions(out []byte, x []Execution) []byte {
 		c[i] = uint64(x[i].Flags)
 	}
 	out = appendColumn(out, colFlags, c)
-	return e.appendTimes(out, x, ratio)
+	out = e.appendTimes(out, x, ratio)
+	out = e.appendOptional(out, colSite, len(x), func(i int) uint64 { return uint64(x[i].Site) }, uint32Delta)
+	out = e.appendOptional(out, colSubmitted, len(x), func(i int) uint64 { return codeSubmitted(&x[i]) }, asIs)
+	return e.appendWork(out, work)
 }
 
 // appendTimes writes the columns of executions that follow the clock.
@@ -122,28 +125,35 @@ func estimateRatio(x []Execution) cpuRatio {
 
 // decodeExecutions is the inverse of appendExecutions, with the limit of
 // events.
-func decodeExecutions(data []byte, limit int) ([]Execution, int, error) {
+func decodeExecutions(data []byte, limit int) ([]Execution, Work, int, error) {
 	p, err := openPayload(data, limit)
 	if err != nil {
-		return nil, 0, err
+		return nil, Work{}, 0, err
 	}
 	ratio := cpuRatio(p.uvarint("ratio"))
 	if p.err != nil {
-		return nil, 0, p.err
+		return nil, Work{}, 0, p.err
 	}
 	codes := reuse[uint64](&codeLists, p.count)
 	defer letGo(&codeLists, codes)
 	x := reuse[Execution](&executionLists, p.count) // every column is set, in every row
 	for number := uint64(colTask); number <= colChildCPU; number++ {
 		if err := p.column(number, codes); err != nil {
-			return nil, 0, err
+			return nil, Work{}, 0, err
 		}
 		if !setExecutions(x, number, codes, ratio) {
-			return nil, 0, p.fail(columnName(number), "value too large for its column")
+			return nil, Work{}, 0, p.fail(columnName(number), "value too large for its column")
 		}
 	}
+	if err := decodeSites(p, codes, x); err != nil {
+		return nil, Work{}, 0, err
+	}
+	work, err := p.work(codes)
+	if err != nil {
+		return nil, Work{}, 0, err
+	}
 	err = p.finish()
-	return x, p.unknown, err
+	return x, work, p.unknown, err
 }
 
 // setExecutions fills one column; false: a value does not fit. The columns

@@ -179,6 +179,25 @@ func widest() []byte {
 	return entry(out...)
 }
 
+// maxAllocated is what the page of the format promises.
+const maxAllocated = 96 << 20
+
+// withWork adds all columns of extra metrics, each one run.
+func withWork(payload []byte) []byte {
+	for c := uint64(colWork); c < colWorkEnd; c++ {
+		payload = append(payload, column(c, runCodes, append(binary.AppendUvarint(nil, MaxEvents), 0)...)...)
+	}
+	return payload
+}
+
+func constructionRuns(rows uint64) []byte {
+	p := append(append([]byte{1}, binary.AppendUvarint(nil, rows)...), 0)
+	for _, c := range []uint64{colTask, colClass, colThread, colWall, colCPU} {
+		p = append(p, column(c, runCodes, append(binary.AppendUvarint(nil, rows), 0)...)...)
+	}
+	return withWork(p)
+}
+
 // A few bytes must not make the reader allocate much.
 func TestDecodeMemory(t *testing.T) {
 	run := func(rows uint64, columns uint64) []byte { // all columns one run
@@ -203,6 +222,7 @@ func TestDecodeMemory(t *testing.T) {
 		"many":      envelope(t, "e", run(MaxEvents, colChildCPU), "a", run(MaxEvents, colStart), "k", list(1, "", 0, ""), "o", list(1, "", 0, 0), "p", list(1, 2)),
 		"threads":   envelope(t, "t", list(1, 1, 1, "", "", "", true, true, 0, 0, 0)),
 		"array":     append([]byte{0x81, 0xa1, 'k', 0xdd}, 0, 0, 0xff, 0xff),
+		"handed":    envelope(t, "e", withWork(run(MaxEvents, colChildCPU)), "a", run(MaxEvents, colStart), "d", run(MaxEvents, colStart), "b", constructionRuns(MaxEvents)),
 		"runs":      envelope(t, "e", run(MaxEvents, colChildCPU)),
 		"summaries": envelope(t, "u", payloadOf(slices.Repeat([][]byte{widest()}, 80)...)),
 		"bytes":     {0x81, 0xa1, 'e', 0xc6, 0x7f, 0xff, 0xff, 0xff},
@@ -211,7 +231,7 @@ func TestDecodeMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := Decode(data, DefaultLimits())
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > 40<<20 {
+		if got := after.TotalAlloc - before.TotalAlloc; got > maxAllocated {
 			t.Errorf("%s: %d bytes of input allocated %d (error %v)", name, len(data), got, err)
 		} else {
 			t.Logf("%s: %d bytes of input allocated %d (error %v)", name, len(data), got, err)
@@ -224,6 +244,7 @@ func TestDecodeMemory(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(mustEncode(f, full()))
+	f.Add(mustEncode(f, complete()))
 	f.Add(mustEncode(f, empty()))
 	b := empty()
 	b.Executions = forkJoin(50)
@@ -267,5 +288,14 @@ func normal(b *Batch) {
 	}
 	if len(b.Summaries) == 0 {
 		b.Summaries = nil
+	}
+	if len(b.Constructions) == 0 {
+		b.Constructions, b.ConstructionWork = nil, Work{}
+	}
+	if len(b.Executions) == 0 {
+		b.ExecutionWork = Work{}
+	}
+	if len(b.Submissions) == 0 {
+		b.Submissions = nil
 	}
 }

@@ -9,7 +9,7 @@ import (
 // Limits bound what Decode accepts and allocates.
 type Limits struct {
 	Bytes     int // of the whole message
-	Events    int // executions, and as many creations, in a batch
+	Events    int // executions, and as many creations, submissions and constructions, in a batch
 	Summaries int
 	Items     int // classes, threads, OS threads, pauses, refusals, losses: each list
 	String    int // bytes of one string
@@ -17,8 +17,8 @@ type Limits struct {
 }
 
 // DefaultLimits fit every batch that Encode makes. A hostile message of
-// MaxBatch bytes makes Decode allocate at most about 40 MiB: the events, one
-// column of codes and the lists.
+// MaxBatch bytes makes Decode allocate at most 96 MiB: the events with all
+// columns of extra metrics, one column of codes and the lists.
 func DefaultLimits() Limits {
 	return Limits{Bytes: MaxBatch, Events: MaxEvents, Summaries: MaxSummaries, Items: MaxItems, String: MaxString, Unknown: 16}
 }
@@ -26,7 +26,7 @@ func DefaultLimits() Limits {
 // What Encode makes at most.
 const (
 	MaxBatch     = 1 << 20 // bytes, the payload limit of a NATS server as it comes
-	MaxEvents    = 1 << 17 // executions, and as many creations
+	MaxEvents    = 1 << 17 // executions, and as many creations, submissions and constructions
 	MaxSummaries = 1 << 14
 	MaxItems     = 1 << 16 // entries of each list
 	MaxString    = 4096    // bytes; longer ones are cut

@@ -1,14 +1,23 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 var columnNames = map[uint64]string{
 	colTask: "task", colOuter: "outer", colClass: "class", colThread: "thread",
 	colFlags: "flags", colStart: "start", colWall: "wall", colCPU: "cpu",
 	colDepth: "depth", colChildTicks: "child ticks", colChildCPU: "child cpu",
+	colSite: "site", colSubmitted: "submitted", colExecutor: "executor",
 }
 
-func columnName(number uint64) string { return "column " + columnNames[number] }
+func columnName(number uint64) string {
+	if number >= colWork && number < colWorkEnd {
+		return "column work " + strconv.FormatUint(number-colWork, 10)
+	}
+	return "column " + columnNames[number]
+}
 
 // payload reads a columnar payload with bounds checks. Its offsets are those
 // in the payload; the envelope's reader adds where the payload begins.
@@ -81,6 +90,24 @@ func (p *payload) column(number uint64, codes []uint64) error {
 		p.at = end
 		p.unknown++
 	}
+}
+
+// has tells whether the column of that number comes next, past unknown ones.
+func (p *payload) has(number uint64) bool {
+	for p.err == nil && p.at < len(p.data) {
+		at, last := p.at, p.number
+		got, _, end := p.header(columnName(number))
+		if p.err != nil {
+			return false
+		}
+		if got >= number {
+			p.at, p.number = at, last
+			return got == number
+		}
+		p.at = end
+		p.unknown++
+	}
+	return false
 }
 
 // header reads number, way and length of a column; end is where it ends.

@@ -14,16 +14,19 @@ func (r *reader) fields(field string, n int) (end func()) {
 	return end
 }
 
-// fieldsFrom opens an entry that older writers made of least fields and newer
-// ones of all; n is which of the two are there.
-func (r *reader) fieldsFrom(field string, least, all int) (n int, end func()) {
+// fieldsFrom opens an entry that the oldest writers made of least fields and
+// newer ones of one of the numbers in later, ascending; n is how many are there
+// and known.
+func (r *reader) fieldsFrom(field string, least int, later ...int) (n int, end func()) {
 	got := r.length(field, r.mp.DecodeArrayLen)
 	if r.err == nil && got < least {
 		r.fail(field, "has "+strconv.Itoa(got)+" fields, not "+strconv.Itoa(least), nil)
 	}
 	n = least
-	if got >= all {
-		n = all
+	for _, all := range later {
+		if got >= all {
+			n = all
+		}
 	}
 	return n, func() {
 		for i := n; i < got && r.err == nil; i++ {

@@ -14,7 +14,36 @@ const (
 	MetricSelfWall Metric = 2 // sums and extremes in ticks
 	MetricCPU      Metric = 3 // nanoseconds
 	MetricSelfCPU  Metric = 4 // nanoseconds
+	MetricQueue    Metric = 5 // from the latest submission to the start; sums and extremes in ticks
+
+	metricExtra Metric = 16 // + 2k: extra metric k; + 2k + 1: of this, the execution's own
 )
+
+// MetricOfExtra is the metric of Hello.Extra[k], inclusive or self.
+func MetricOfExtra(k int, self bool) Metric {
+	m := metricExtra + 2*Metric(k)
+	if self {
+		m++
+	}
+	return m
+}
+
+// Extra tells which entry of Hello.Extra m is; ok is false for wall, CPU and queue time.
+func (m Metric) Extra() (k int, self, ok bool) {
+	if m < metricExtra || m >= metricExtra+2*MaxExtra {
+		return 0, false, false
+	}
+	return int(m-metricExtra) / 2, (m-metricExtra)%2 == 1, true
+}
+
+// InTicks tells whether sums and extremes of m travel in ticks.
+func (m Metric) InTicks() bool { return m == MetricWall || m == MetricSelfWall || m == MetricQueue }
+
+// known tells whether a reader knows m.
+func (m Metric) known() bool {
+	_, _, extra := m.Extra()
+	return extra || m >= MetricWall && m <= MetricQueue
+}
 
 // SummaryFlags qualify a summary.
 type SummaryFlags uint16
@@ -54,9 +83,9 @@ func (s *Summary) CreationEvents() uint64 { return s.Creations + s.Failed + s.Wi
 type Measure struct {
 	Metric   Metric
 	Count    uint64             // executions measured: the sum of the buckets; does not travel
-	Sum      uint64             // exact; ticks for the wall metrics, else nanoseconds
+	Sum      uint64             // exact; ticks where Metric.InTicks, nanoseconds of CPU time, else in the metric's own unit
 	Min, Max uint64             // extremes over the whole time that the summary's cell has counted; same unit as Sum
-	Buckets  []loglinear.Bucket // of nanoseconds, ascending by index, none empty
+	Buckets  []loglinear.Bucket // of nanoseconds or the metric's own unit, ascending by index, none empty
 }
 
 // ThreadLoss counts events of one thread that were lost after its record.

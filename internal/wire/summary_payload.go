@@ -223,7 +223,7 @@ func (p *payload) measure(s *Summary, metric Metric, entry int) {
 	if p.err != nil {
 		return
 	}
-	if metric > MetricSelfCPU {
+	if !metric.known() {
 		p.at = end
 		p.unknown++
 		return

@@ -174,7 +174,7 @@ func TestDecodeRefusesSummaries(t *testing.T) {
 // Metrics, fields of a measure and fields of a summary of a newer agent are
 // passed over and counted, and the rest is read.
 func TestDecodeSkipsUnknownInSummaries(t *testing.T) {
-	data := payloadOf(entry(3, 1, 8, 9, 9, 9, 1, 7, 1, 42, 42, 5, 1, 0, 100, 3, 1, 2, 3, 77), entry(0))
+	data := payloadOf(entry(3, 1, 8, 9, 9, 9, 1, 7, 1, 42, 42, 9, 1, 0, 100, 3, 1, 2, 3, 77), entry(0))
 	b, err := Decode(envelope(t, "u", data), DefaultLimits())
 	if err != nil {
 		t.Fatal(err)

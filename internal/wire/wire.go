@@ -47,6 +47,10 @@ type Execution struct {
 	ChildTicks  units.Ticks // summed wall time of the executions nested directly in this one
 	ChildCPU    units.Ns    // their summed CPU time, or NotMeasured
 	Site        uint32      // Site.ID of the place that executes it, 0: not known
+
+	// Submitted is the latest submission of the task before Start, 0: not known.
+	// Start - Submitted is the queue time.
+	Submitted units.Ticks
 }
 
 // CreationFlags qualify a creation record.
