@@ -1,0 +1,183 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+
+	"stackagent/internal/parquetguard"
+	"stackagent/internal/units"
+)
+
+const runLength = 16 << 10
+
+// Each hands out the slices between from and to, cut at these, in the order of
+// their From (of equal ones by thread). A stay that lasts beyond a part of the
+// record comes in several slices that touch. Where a part can not be read, every
+// thread that lived then is Unknown. The run is reused: copy what is kept. An
+// error of f ends it and is returned as it is.
+func (r *Reader) Each(from, to units.MonoNs, f func([]Slice) error) error {
+	for _, w := range r.parts {
+		if w.to <= from || w.from >= to {
+			continue
+		}
+		if err := r.window(w, max(from, w.from), min(to, w.to), f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// All hands out all slices.
+func (r *Reader) All(f func([]Slice) error) error {
+	return r.Each(r.record.From, r.record.To, f)
+}
+
+func (r *Reader) window(w window, from, to units.MonoNs, f func([]Slice) error) error {
+	if w.file == "" {
+		return r.unknown(from, to, f)
+	}
+	columns, err := r.load(w)
+	if err != nil { // not seen when the record was opened
+		return r.unknown(from, to, f)
+	}
+	run := make([]Slice, 0, runLength)
+	flush := func() error {
+		if len(run) == 0 {
+			return nil
+		}
+		err := f(run)
+		run = run[:0]
+		return err
+	}
+	for i := range columns.from {
+		s := columns.slice(i)
+		if s.From >= to {
+			break
+		}
+		s.From, s.To = max(s.From, from), min(s.To, to)
+		if s.From >= s.To {
+			continue
+		}
+		if run = append(run, s); len(run) == cap(run) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// unknown tells that nothing is known between from and to.
+func (r *Reader) unknown(from, to units.MonoNs, f func([]Slice) error) error {
+	var run []Slice
+	for i, t := range r.record.Threads {
+		s := Slice{Thread: uint32(i), State: Unknown, From: max(t.First, from), To: min(t.Last, to)}
+		if s.From < s.To {
+			run = append(run, s)
+		}
+	}
+	slices.SortFunc(run, bySliceBegin)
+	if len(run) == 0 {
+		return nil
+	}
+	return f(run)
+}
+
+// partColumns are the slices of a part.
+type partColumns struct {
+	thread, state []int32
+	from, ns      []int64
+}
+
+func (c *partColumns) slice(i int) Slice {
+	from := units.MonoNs(c.from[i])
+	return Slice{Thread: uint32(c.thread[i]), State: State(c.state[i]), From: from, To: from + units.MonoNs(c.ns[i])}
+}
+
+// load reads a part and makes sure that it is what Each promises.
+func (r *Reader) load(w window) (*partColumns, error) {
+	var c partColumns
+	err := withPart(filepath.Join(r.dir, w.file), func(f *parquet.File) error {
+		if err := parquetguard.Pages(f, f.Size(), f, nil); err != nil {
+			return err
+		}
+		for _, g := range f.RowGroups() {
+			err := errors.Join(read32(f, g, "thread", &c.thread), read32(f, g, "state", &c.state),
+				read64(f, g, "from_ns", &c.from), read64(f, g, "ns", &c.ns))
+			if err != nil {
+				return err
+			}
+		}
+		return c.check(w, len(r.record.Threads))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+func (c *partColumns) check(w window, threads int) error {
+	n := len(c.from)
+	if len(c.ns) != n || len(c.thread) != n || len(c.state) != n {
+		return fmt.Errorf("columns of unequal length: %w", ErrDamaged)
+	}
+	before := w.from
+	for i := range c.from {
+		s := c.slice(i)
+		if c.thread[i] < 0 || int(c.thread[i]) >= threads || c.state[i] < 0 || c.state[i] >= NStates ||
+			s.From < before || s.To < s.From || s.To > w.to || c.ns[i] < 0 {
+			return fmt.Errorf("row %d (thread %d, state %d, %d + %d ns) makes no sense: %w", i, c.thread[i], c.state[i], s.From, c.ns[i], ErrDamaged)
+		}
+		before = s.From
+	}
+	return nil
+}
+
+func read32(f *parquet.File, g parquet.RowGroup, name string, into *[]int32) error {
+	return readColumn(f, g, name, parquet.Int32, func(p parquet.Page) int {
+		data := p.Data()
+		*into = append(*into, data.Int32()...)
+		return len(*into)
+	})
+}
+
+func read64(f *parquet.File, g parquet.RowGroup, name string, into *[]int64) error {
+	return readColumn(f, g, name, parquet.Int64, func(p parquet.Page) int {
+		data := p.Data()
+		*into = append(*into, data.Int64()...)
+		return len(*into)
+	})
+}
+
+// readColumn hands out the pages of a column, whose type must be the one wanted
+// and which must not be longer than a part may be.
+func readColumn(f *parquet.File, g parquet.RowGroup, name string, kind parquet.Kind, add func(parquet.Page) int) error {
+	leaf, ok := f.Schema().Lookup(name)
+	if !ok || leaf.Node.Type().Kind() != kind || leaf.MaxRepetitionLevel != 0 || leaf.MaxDefinitionLevel != 0 {
+		return fmt.Errorf("column %s: %w", name, ErrDamaged)
+	}
+	pages := g.ColumnChunks()[leaf.ColumnIndex].Pages()
+	defer pages.Close()
+	for {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("column %s: %w: %w", name, ErrDamaged, err)
+		}
+		if page.Dictionary() != nil {
+			return fmt.Errorf("column %s has a dictionary: %w", name, ErrDamaged)
+		}
+		n := add(page)
+		parquet.Release(page)
+		if n > maxPartRows {
+			return fmt.Errorf("column %s: more than %d rows: %w", name, maxPartRows, ErrDamaged)
+		}
+	}
+}

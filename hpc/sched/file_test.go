@@ -1,0 +1,157 @@
+package sched
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+func sample() (*Record, []Slice) {
+	r := &Record{Source: "ebpf", PID: 7, From: 100, To: 500, Lost: 3, NotAvailable: map[string]string{"x": "why"},
+		Threads: []Thread{
+			{TID: 7, Name: "java", First: 100, Last: 500, Voluntary: 2, CPU: 250},
+			{TID: 9, Name: "GC Thread#0", First: 150, Last: 300, BeginSeen: true, EndSeen: true, Involuntary: 1, CPU: units.NotMeasured},
+		}}
+	return r, []Slice{{0, Running, 100, 200}, {1, Runnable, 150, 200}, {0, Futex, 200, 350}, {1, Running, 200, 300}, {0, Running, 350, 500}}
+}
+
+func all(t *testing.T, r *Reader, from, to units.MonoNs) []Slice {
+	t.Helper()
+	var got []Slice
+	if err := r.Each(from, to, func(s []Slice) error { got = append(got, s...); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func open(t *testing.T, dir string) *Reader {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil || r == nil {
+		t.Fatalf("opening: %v, %v", r, err)
+	}
+	return r
+}
+
+func TestWriteAndRead(t *testing.T) {
+	dir := t.TempDir()
+	want, slices := sample()
+	if none, err := Open(dir); none != nil || err != nil {
+		t.Fatalf("folder without a record: %v, %v; want nil, nil", none, err)
+	}
+	if err := Write(dir, want, slices); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir, want, slices); err == nil {
+		t.Error("a second record was written over the first")
+	}
+	r := open(t, dir)
+	if !reflect.DeepEqual(r.Record(), want) || !r.Complete() || len(r.Damage()) > 0 {
+		t.Errorf("read %+v\nwrote %+v\ncomplete %v, damage %v", r.Record(), want, r.Complete(), r.Damage())
+	}
+	if got := all(t, r, want.From, want.To); !reflect.DeepEqual(got, slices) {
+		t.Errorf("read %v\nwrote %v", got, slices)
+	}
+	if got, want := all(t, r, 250, 320), []Slice{{0, Futex, 250, 320}, {1, Running, 250, 300}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("window: %v, want %v", got, want)
+	}
+}
+
+// Of three parts the middle one is damaged or missing: its time is unknown, the
+// others stand.
+func TestDamagedPart(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"removed":   os.Remove,
+		"cut":       func(p string) error { return os.Truncate(p, 100) },
+		"overwrite": func(p string) error { return os.WriteFile(p, make([]byte, 4096), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			folder := filepath.Join(dir, Folder)
+			w, err := Create(folder, Record{Source: "perf", PID: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := units.MonoNs(0); i < 3; i++ {
+				from := i * 100
+				thread := ThreadRow{0, Thread{TID: 1, Name: "a", Last: from + 100, CPU: units.Ns(i)}}
+				if err := w.Write(&Part{From: from, To: from + 100, Slices: []Slice{{0, Running, from, from + 100}}, Threads: []ThreadRow{thread}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := damage(filepath.Join(folder, partName(slicesPrefix, 1))); err != nil {
+				t.Fatal(err)
+			}
+			r := open(t, dir)
+			if r.Complete() || len(r.Damage()) == 0 {
+				t.Errorf("complete %v, damage %v", r.Complete(), r.Damage())
+			}
+			want := []Slice{{0, Running, 0, 100}, {0, Unknown, 100, 200}, {0, Running, 200, 300}}
+			if got := all(t, r, 0, 300); !reflect.DeepEqual(got, want) {
+				t.Errorf("got %v, want %v", got, want)
+			}
+			if th := r.Record().Threads[0]; th.Last != 300 || th.CPU != 2 {
+				t.Errorf("thread %+v, want its last row", th)
+			}
+		})
+	}
+}
+
+// What is read is in order, inside the record and about threads that there are.
+func FuzzPartOfSlices(f *testing.F) {
+	dir := f.TempDir()
+	record, slices := sample()
+	if err := Write(dir, record, slices); err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range []string{partName(slicesPrefix, 0), partName(threadsPrefix, 0)} {
+		b, err := os.ReadFile(filepath.Join(dir, Folder, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, name == partName(slicesPrefix, 0))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, isSlices bool) {
+		dir := t.TempDir()
+		if err := Write(dir, record, slices); err != nil {
+			t.Fatal(err)
+		}
+		name := partName(threadsPrefix, 0)
+		if isSlices {
+			name = partName(slicesPrefix, 0)
+		}
+		if err := os.WriteFile(filepath.Join(dir, Folder, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(dir)
+		if err != nil {
+			return
+		}
+		before := r.record.From
+		err = r.All(func(run []Slice) error {
+			for _, s := range run {
+				if s.From < before || s.To <= s.From || s.To > r.record.To || int(s.Thread) >= len(r.record.Threads) || s.State >= NStates {
+					t.Fatalf("%+v after %d in %+v", s, before, r.record)
+				}
+				before = s.From
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzHead(f *testing.F) {
+	f.Add([]byte(`{"version":1,"source":"perf","pid":3,"complete":true}`))
+	f.Add([]byte(`{"version":9}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if h, err := parseHead(b); err == nil && (h.Version < 1 || h.Version > Version) {
+			t.Fatalf("version %d was let through", h.Version)
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package sched
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+
+	"stackagent/internal/parquetguard"
+	"stackagent/internal/units"
+)
+
+// Reader reads a record. It may be used by several goroutines.
+type Reader struct {
+	dir      string
+	record   Record
+	complete bool
+	parts    []window
+	damage   []error
+}
+
+// window is a part of slices in time. A damaged one has no file.
+type window struct {
+	file     string
+	from, to units.MonoNs
+}
+
+// Open reads the scheduling record of a session's folder; nil without an error
+// when there is none. The slices stay on the disk until Each asks for them.
+func Open(sessionDir string) (*Reader, error) {
+	dir := filepath.Join(sessionDir, Folder)
+	h, err := readHead(dir)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the scheduling record: %w", err)
+	}
+	r := &Reader{dir: dir, complete: h.Complete, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable}}
+	if r.record.NotAvailable == nil {
+		r.record.NotAvailable = map[string]string{}
+	}
+	if err := r.list(); err != nil {
+		return nil, fmt.Errorf("reading the scheduling record: %w", err)
+	}
+	return r, nil
+}
+
+func readHead(dir string) (head, error) {
+	f, _, err := openRegular(filepath.Join(dir, headName), maxHeadBytes)
+	if err != nil {
+		return head{}, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxHeadBytes))
+	if err != nil {
+		return head{}, err
+	}
+	return parseHead(b)
+}
+
+func parseHead(b []byte) (head, error) {
+	var h head
+	if err := json.Unmarshal(b, &h); err != nil {
+		return head{}, fmt.Errorf("%s: %w (%w)", headName, ErrDamaged, err)
+	}
+	switch {
+	case h.Version > Version:
+		return head{}, fmt.Errorf("%s: version %d: %w", headName, h.Version, ErrVersion)
+	case h.Version < 1:
+		return head{}, fmt.Errorf("%s: version %d: %w", headName, h.Version, ErrDamaged)
+	}
+	return h, nil
+}
+
+// list finds the parts, reads the threads, and the windows from the footers.
+func (r *Reader) list() error {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return err
+	}
+	names := map[int]string{}
+	last := -1
+	for _, e := range entries {
+		if seq, ok := parsePart(slicesPrefix, e.Name()); ok && e.Type().IsRegular() {
+			names[seq] = e.Name()
+			last = max(last, seq)
+		}
+		if _, ok := parsePart(threadsPrefix, e.Name()); ok && e.Type().IsRegular() {
+			if err := r.addThreads(e.Name()); err != nil { // in the order of their names
+				r.damage = append(r.damage, fmt.Errorf("%s: %w", e.Name(), err))
+			}
+		}
+	}
+	if len(names) > maxParts {
+		return fmt.Errorf("%d parts, at most %d are read: %w", len(names), maxParts, ErrDamaged)
+	}
+	for _, seq := range sortedKeys(names) {
+		r.addWindow(names[seq])
+	}
+	if last >= len(names) {
+		r.damage = append(r.damage, fmt.Errorf("%d parts are missing: %w", last+1-len(names), ErrDamaged))
+	}
+	return nil
+}
+
+func sortedKeys(m map[int]string) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// addWindow takes a part's window from its footer. Between windows that do not
+// touch the threads' states are not known.
+func (r *Reader) addWindow(name string) {
+	w := window{file: name}
+	lost := uint64(0)
+	err := withPart(filepath.Join(r.dir, name), func(f *parquet.File) error {
+		var from, to int64
+		err := errors.Join(number(f, fromKey, &from), number(f, toKey, &to))
+		if err != nil {
+			return err
+		}
+		if text, ok := f.Lookup(lostKey); ok {
+			if lost, err = strconv.ParseUint(text, 10, 64); err != nil {
+				return fmt.Errorf("%s: %w", lostKey, ErrDamaged)
+			}
+		}
+		if to < from {
+			return fmt.Errorf("ends before it begins: %w", ErrDamaged)
+		}
+		w.from, w.to = units.MonoNs(from), units.MonoNs(to)
+		return nil
+	})
+	n := len(r.parts)
+	if err == nil && n > 0 && w.from < r.parts[n-1].to {
+		err = fmt.Errorf("begins before its predecessor's end: %w", ErrDamaged)
+	}
+	if err != nil {
+		r.damage = append(r.damage, fmt.Errorf("%s: %w", name, err))
+		return
+	}
+	if n == 0 {
+		r.record.From = w.from
+	} else if before := r.parts[n-1].to; before < w.from {
+		r.parts = append(r.parts, window{from: before, to: w.from})
+	}
+	r.record.To = w.to
+	r.record.Lost += lost
+	r.parts = append(r.parts, w)
+}
+
+func number(f *parquet.File, key string, n *int64) error {
+	text, _ := f.Lookup(key)
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s is %q: %w", key, text, ErrDamaged)
+	}
+	*n = v
+	return nil
+}
+
+// addThreads takes the rows of a part of threads; the last row of a thread counts.
+func (r *Reader) addThreads(name string) error {
+	return withPart(filepath.Join(r.dir, name), func(f *parquet.File) error {
+		if err := parquetguard.Pages(f, f.Size(), f, nil); err != nil {
+			return err
+		}
+		rows := make([]threadRow, 1024)
+		pr := parquet.NewGenericReader[threadRow](f)
+		defer pr.Close()
+		for {
+			n, err := pr.Read(rows)
+			for i := range rows[:n] {
+				if err := r.addThread(&rows[i]); err != nil {
+					return err
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func (r *Reader) addThread(row *threadRow) error {
+	all := &r.record.Threads
+	// An index is at most one beyond those known: threads are numbered as they come.
+	if row.Thread >= maxThreads || int(row.Thread) > len(*all) && r.whole() {
+		return fmt.Errorf("thread %d after %d: %w", row.Thread, len(*all), ErrDamaged)
+	}
+	for int(row.Thread) >= len(*all) { // those of a part that is damaged
+		*all = append(*all, Thread{Name: "?", CPU: units.NotMeasured})
+	}
+	t := Thread{TID: row.TID, Name: row.Name, First: units.MonoNs(row.FirstNs), Last: units.MonoNs(row.LastNs),
+		BeginSeen: row.BeginSeen, EndSeen: row.EndSeen, Voluntary: row.Voluntary, Involuntary: row.Involuntary, CPU: units.NotMeasured}
+	if row.CPUNs != nil {
+		t.CPU = units.Ns(*row.CPUNs)
+	}
+	(*all)[row.Thread] = t
+	return nil
+}
+
+func (r *Reader) whole() bool { return len(r.damage) == 0 }
+
+// Record is what the record says beside the slices. Do not change it.
+func (r *Reader) Record() *Record { return &r.record }
+
+// Complete tells that the record was ended in order; otherwise what came after
+// To is missing: the shadow was killed, or still records.
+func (r *Reader) Complete() bool { return r.complete }
+
+// Damage lists what could not be read. Where slices are missing, Each tells
+// Unknown.
+func (r *Reader) Damage() []error { return r.damage }
+
+// withPart opens a file of the record; whatever is wrong with it is an error.
+func withPart(path string, use func(*parquet.File) error) (err error) {
+	f, size, err := openRegular(path, maxPartBytes)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := parquetguard.Footer(f, size); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	defer func() {
+		if p := recover(); p != nil { // the library's way to say that a file makes no sense
+			err = fmt.Errorf("%w: %v", ErrDamaged, p)
+		}
+	}()
+	pf, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if n := pf.NumRows(); n < 0 || n > maxPartRows {
+		return fmt.Errorf("%d rows: %w", n, ErrDamaged)
+	}
+	return use(pf)
+}

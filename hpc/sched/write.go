@@ -1,0 +1,201 @@
+package sched
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"stackagent/internal/units"
+)
+
+// head is the content of record.json.
+type head struct {
+	Version      int               `json:"version"`
+	Source       string            `json:"source"`
+	PID          int               `json:"pid"`
+	Complete     bool              `json:"complete"` // written at the end of the observation
+	NotAvailable map[string]string `json:"not_available,omitempty"`
+}
+
+// sliceRow and threadRow fix the columns of the files.
+type sliceRow struct {
+	Thread uint32 `parquet:"thread,delta"`
+	State  uint32 `parquet:"state,delta"`
+	FromNs int64  `parquet:"from_ns,delta"`
+	Ns     int64  `parquet:"ns,delta"`
+}
+
+type threadRow struct {
+	Thread      uint32 `parquet:"thread,delta"`
+	TID         int32  `parquet:"os_id,delta"`
+	Name        string `parquet:"name"`
+	FirstNs     int64  `parquet:"first_ns,delta"`
+	LastNs      int64  `parquet:"last_ns,delta"`
+	BeginSeen   bool   `parquet:"begin_seen"`
+	EndSeen     bool   `parquet:"end_seen"`
+	Voluntary   uint64 `parquet:"voluntary,delta"`
+	Involuntary uint64 `parquet:"involuntary,delta"`
+	CPUNs       *int64 `parquet:"cpu_ns"` // null: not measured
+}
+
+// Keys in the footer of a part of slices.
+const (
+	fromKey = "stackagent.from_ns"
+	toKey   = "stackagent.to_ns"
+	lostKey = "stackagent.lost"
+)
+
+// ThreadRow is a thread of a part with its place in Record.Threads.
+type ThreadRow struct {
+	Index uint32
+	Thread
+}
+
+// Part is what happened between From and To: slices that lie in it, cut at its
+// ends, and the threads of which something changed.
+type Part struct {
+	From, To units.MonoNs
+	Lost     uint64 // records lost in it
+	Slices   []Slice
+	Threads  []ThreadRow
+}
+
+// Writer writes a record part by part. Each part is whole on the disk or not
+// there, so a crash costs what came after the last one. It is not safe for
+// concurrent use.
+type Writer struct {
+	dir  string
+	head head
+	seq  int
+	last units.MonoNs
+}
+
+// Create begins a record in the folder dir, usually Folder of a session's
+// folder, which must not hold one yet. Of r it takes the source, the process
+// and what is not available.
+func Create(dir string, r Record) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("beginning a scheduling record: %w", err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, headName)); !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("beginning a scheduling record: %s holds one already: choose another folder", dir)
+	}
+	w := &Writer{dir: dir, head: head{Version: Version, Source: r.Source, PID: r.PID, NotAvailable: r.NotAvailable}}
+	return w, w.writeHead()
+}
+
+// Moved tells that the record's folder was renamed to dir.
+func (w *Writer) Moved(dir string) { w.dir = dir }
+
+func (w *Writer) writeHead() error {
+	b, err := json.MarshalIndent(w.head, "", " ")
+	if err != nil {
+		return fmt.Errorf("encoding the scheduling record: %w", err)
+	}
+	return replace(w.dir, headName, func(f *os.File) error { _, err := f.Write(b); return err })
+}
+
+// Write stores a part. Parts follow each other in time. The slices get sorted
+// by From.
+func (w *Writer) Write(p *Part) error {
+	if p.To < p.From || w.seq > 0 && p.From < w.last {
+		return fmt.Errorf("a part from %d to %d after %d: parts of a scheduling record follow each other", p.From, p.To, w.last)
+	}
+	slices.SortFunc(p.Slices, bySliceBegin)
+	err := replace(w.dir, partName(threadsPrefix, w.seq), func(f *os.File) error { return encode(f, threadRows(p.Threads), nil) })
+	if err != nil {
+		return err
+	}
+	meta := [][2]string{{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)}}
+	err = replace(w.dir, partName(slicesPrefix, w.seq), func(f *os.File) error { return encode(f, sliceRows(p.Slices), meta) })
+	if err != nil {
+		return err
+	}
+	w.seq++
+	w.last = p.To
+	return nil
+}
+
+// Close ends the record; notAvailable is what the source turned out not to tell.
+func (w *Writer) Close(notAvailable map[string]string) error {
+	w.head.Complete = true
+	if notAvailable != nil {
+		w.head.NotAvailable = notAvailable
+	}
+	return w.writeHead()
+}
+
+// Write stores a whole record in a session's folder.
+func Write(sessionDir string, r *Record, all []Slice) error {
+	w, err := Create(filepath.Join(sessionDir, Folder), *r)
+	if err != nil {
+		return err
+	}
+	p := Part{From: r.From, To: r.To, Lost: r.Lost, Slices: slices.Clone(all)}
+	for i, t := range r.Threads {
+		p.Threads = append(p.Threads, ThreadRow{uint32(i), t})
+	}
+	if err := w.Write(&p); err != nil {
+		return err
+	}
+	return w.Close(nil)
+}
+
+func bySliceBegin(a, b Slice) int {
+	switch {
+	case a.From != b.From:
+		return compare(a.From, b.From)
+	case a.Thread != b.Thread:
+		return compare(a.Thread, b.Thread)
+	}
+	return compare(a.To, b.To)
+}
+
+func compare[T units.MonoNs | uint32](a, b T) int {
+	if a < b {
+		return -1
+	}
+	if a > b {
+		return 1
+	}
+	return 0
+}
+
+func sliceRows(all []Slice) []sliceRow {
+	rows := make([]sliceRow, len(all))
+	for i, s := range all {
+		rows[i] = sliceRow{s.Thread, uint32(s.State), int64(s.From), int64(s.To - s.From)}
+	}
+	return rows
+}
+
+func threadRows(all []ThreadRow) []threadRow {
+	rows := make([]threadRow, len(all))
+	for i, t := range all {
+		rows[i] = threadRow{t.Index, t.TID, t.Name, int64(t.First), int64(t.Last), t.BeginSeen, t.EndSeen, t.Voluntary, t.Involuntary, nil}
+		if t.CPU.Measured() {
+			cpu := int64(t.CPU)
+			rows[i].CPUNs = &cpu
+		}
+	}
+	return rows
+}
+
+func encode[T any](f *os.File, rows []T, meta [][2]string) error {
+	w := parquet.NewGenericWriter[T](f, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
+		parquet.PageBufferSize(256<<10), parquet.CreatedBy("stackagent", fmt.Sprint(Version), ""))
+	for _, m := range meta {
+		w.SetKeyValueMetadata(m[0], m[1])
+	}
+	if _, err := w.Write(rows); err != nil {
+		return err
+	}
+	return w.Close()
+}
