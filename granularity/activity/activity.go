@@ -1,0 +1,95 @@
+// Package activity holds what the analyses of threads' time have in common:
+// states, slices of time, threads and what they are grouped by. It mirrors the
+// scheduling record (package hpc/sched), which analyses must not import.
+package activity
+
+import (
+	"errors"
+
+	"stackagent/internal/units"
+)
+
+// State is what a thread is doing. Numbers are those of hpc/sched.
+type State uint8
+
+// The states. Every moment between a thread's first and last is in exactly one.
+const (
+	Unknown  State = iota // not observed
+	Running               // on a CPU
+	Runnable              // ready, waiting for a CPU
+	Futex                 // blocked in a futex: locks, monitors, park, joins
+	IO                    // blocked in a read, write, poll, accept, ... or uninterruptible
+	Sleeping              // asked to wait for a time
+	Blocked               // off the CPU for a reason that the source can not tell
+	NStates
+)
+
+var stateNames = [NStates]string{"unknown", "running", "runnable", "futex", "io", "sleeping", "blocked"}
+
+// String is the state in a word, "running".
+func (s State) String() string {
+	if s >= NStates {
+		return "unknown"
+	}
+	return stateNames[s]
+}
+
+// Slice is one stay of a thread in a state, From <= t < To.
+type Slice struct {
+	Thread   uint32 // index into a list of Thread
+	State    State
+	From, To units.MonoNs
+}
+
+// Kinds of threads, as in a session.
+const (
+	KindApplication = "application"
+	KindMain        = "main"
+	KindGC          = "gc"
+	KindCompiler    = "compiler"
+	KindVM          = "vm"
+	KindOther       = "other"
+)
+
+// Thread is a kernel thread of the observed process.
+type Thread struct {
+	Name             string // of the Java thread, or the kernel's
+	Kind             string // KindApplication, ...
+	Pool             string // what threads of a pool have in common; Name where there is none
+	First, Last      units.MonoNs
+	BeginSeen, Ended bool // First is its begin, Last is its end, not those of the observation
+}
+
+// Span is a stretch of time, From <= t < To.
+type Span struct{ From, To units.MonoNs }
+
+// Len is the length of the span in nanoseconds, 0 for a reversed one.
+func (s Span) Len() units.Ns { return units.Ns(max(s.To-s.From, 0)) }
+
+// Cut is the part of s within w.
+func (s Span) Cut(w Span) Span {
+	c := Span{max(s.From, w.From), min(s.To, w.To)}
+	if c.To < c.From {
+		c.To = c.From
+	}
+	return c
+}
+
+// ErrOrder is a slice that begins before the one that came before it.
+var ErrOrder = errors.New("slices are not in the order of their begins")
+
+// Stream calls use with slices in the order of From. Slices of one thread do
+// not overlap.
+type Stream func(use func(Slice) error) error
+
+// Of is a stream of slices held in memory, which are in order already.
+func Of(slices []Slice) Stream {
+	return func(use func(Slice) error) error {
+		for _, s := range slices {
+			if err := use(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}

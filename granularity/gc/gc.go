@@ -1,0 +1,79 @@
+// Package gc computes what garbage collection costs a program: its pauses, how
+// little of any stretch of time they leave to the program, and what becomes of
+// the latency of its tasks.
+package gc
+
+import (
+	"cmp"
+	"slices"
+
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+)
+
+// Pauses sums up stop-the-world pauses; times in nanoseconds. Pauses that
+// overlap are counted each, but the time stopped is that of their union.
+type Pauses struct {
+	Count                     int
+	Total                     units.Ns // time stopped
+	Mean, P50, P90, P99, P999 units.Ns // nearest rank; 0 without pauses
+	Min, Max                  units.Ns
+	Share                     float64 // of the window, 0 to 1
+}
+
+// Union cuts spans to the window w and melts those that overlap or touch.
+func Union(spans []activity.Span, w activity.Span) []activity.Span {
+	var cut []activity.Span
+	for _, s := range spans {
+		if c := s.Cut(w); c.To > c.From {
+			cut = append(cut, c)
+		}
+	}
+	slices.SortFunc(cut, func(a, b activity.Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	out := cut[:0]
+	for _, s := range cut {
+		if n := len(out); n > 0 && s.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Describe sums up the pauses that begin in w; the time stopped is that within w.
+func Describe(pauses []activity.Span, w activity.Span) Pauses {
+	var p Pauses
+	var lengths []units.Ns
+	var sum units.Ns
+	for _, s := range pauses {
+		if s.From >= w.From && s.From < w.To {
+			lengths = append(lengths, s.Len())
+			sum += s.Len()
+		}
+	}
+	for _, s := range Union(pauses, w) {
+		p.Total += s.Len()
+	}
+	if w.Len() > 0 {
+		p.Share = float64(p.Total) / float64(w.Len())
+	}
+	p.Count = len(lengths)
+	if p.Count == 0 {
+		return p
+	}
+	slices.Sort(lengths)
+	p.Min, p.Max, p.Mean = lengths[0], lengths[p.Count-1], sum/units.Ns(p.Count)
+	p.P50, p.P90, p.P99, p.P999 = rank(lengths, 5000), rank(lengths, 9000), rank(lengths, 9900), rank(lengths, 9990)
+	return p
+}
+
+// rank is the smallest of the sorted values with at least q/10,000 of them at
+// or below it.
+func rank(sorted []units.Ns, q int) units.Ns {
+	if len(sorted) == 0 {
+		return units.NotMeasured
+	}
+	i := (len(sorted)*q + 9999) / 10000
+	return sorted[max(i, 1)-1]
+}

@@ -1,0 +1,106 @@
+// Package speedup computes speedup stacks: how far a run with N threads is
+// faster than one with a single thread, and what became of the rest (Sartor,
+// Du Bois, Eyerman, Eeckhout: Analyzing the Scalability of Managed Language
+// Applications with Speedup Stacks).
+//
+// A run is first brought to account: each moment of the region counts N times,
+// once for each thread that could do the program's work, and each of these
+// slots is in exactly one place of the Account. Two accounts, that of the run
+// and that of the run with one thread, give a Bar.
+package speedup
+
+import (
+	"errors"
+
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+)
+
+// Input is what the account of a run is made of.
+type Input struct {
+	Threads []activity.Thread
+	Stream  activity.Stream // in order of From, see activity.Stream
+	Pauses  []activity.Span // stop-the-world pauses, by From; they may overlap
+	// N is the number of application threads that the run was asked to use.
+	N int
+	// Workers says, by thread, which ones are application threads. The main
+	// thread (of KindMain) may be one of them: where it takes part in the
+	// parallel work, as the caller of a parallel stream does.
+	Workers []bool
+	// Region is the time that the account is about: one or more spans, in order.
+	Region []Segment
+}
+
+// Segment is a span of the region.
+type Segment struct {
+	activity.Span
+	// Done has, by thread, when a worker ended its last task in the segment:
+	// from then on it is counted as one that has exited. 0: not known, and it is
+	// done when it exits. nil: not known of any.
+	Done []units.MonoNs
+}
+
+// Account says where N threads' time went, in nanoseconds. The first four make
+// up the region; they are times of the whole program and count once, not N
+// times. What follows them adds up to N times Parallel:
+//
+//	sum(InState) + Exited + Late - Surplus = N * Parallel
+type Account struct {
+	N        int
+	Duration units.Ns // of the region
+	// GC is the time stopped for garbage collections.
+	GC units.Ns
+	// Sequential is the time outside pauses in which the main thread was
+	// running and no other application thread was running or ready to run:
+	// there were none yet, none any more, or all were waiting.
+	Sequential units.Ns
+	// Idle is the time outside pauses in which there was no application thread
+	// and the main thread was not running (the start of the JVM, for example).
+	Idle units.Ns
+	// Parallel is the rest: an application thread existed, and the main thread
+	// was not the only one at work.
+	Parallel units.Ns
+
+	// InState is what the living application threads did in Parallel, summed.
+	InState [activity.NStates]units.Ns
+	// Exited counts the slots of threads that had exited, or were done, while
+	// others lived.
+	Exited units.Ns
+	// Late counts slots for which no thread had begun.
+	Late units.Ns
+	// Surplus counts living threads beyond N.
+	Surplus units.Ns
+
+	Workers   int  // application threads that lived in the region
+	MostAlive int  // at once
+	MainOnly  bool // the main thread was the only application thread
+}
+
+// Errors of an account.
+var (
+	ErrRegion  = errors.New("the region has no length, or its spans are not in order")
+	ErrThreads = errors.New("the number of threads must be 1 or more")
+)
+
+// phase is what the program as a whole is doing.
+type phase int
+
+const (
+	outside phase = iota // of the region
+	inGC
+	inSequential
+	inIdle
+	inParallel
+	nPhases
+)
+
+// exited gives the slots, of n, that stand empty because threads have exited,
+// and those for which none has begun yet, with so many alive and gone.
+func emptySlots(n, alive, gone int) (exited, late, surplus int) {
+	free := n - alive
+	if free < 0 {
+		return 0, 0, -free
+	}
+	exited = min(gone, free)
+	return exited, free - exited, 0
+}

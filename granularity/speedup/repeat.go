@@ -1,0 +1,63 @@
+package speedup
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Interval is a mean with its confidence interval at 95 %.
+type Interval struct {
+	Mean float64
+	// Half is half the width of the interval (Student's t), NaN for a single value.
+	Half float64
+}
+
+// confidence is that of an Interval.
+const confidence = 0.95
+
+// IntervalOf is the mean of values and its confidence interval.
+func IntervalOf(values []float64) Interval {
+	if len(values) < 2 {
+		return Interval{Mean: stat.Mean(values, nil), Half: math.NaN()}
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	n := float64(len(values))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.5 + confidence/2)
+	return Interval{Mean: mean, Half: t * sd / math.Sqrt(n)}
+}
+
+// Repeated is the mean of bars of the same number of threads. Means keep the
+// sum: Speedup and Components add up to Threads.
+type Repeated struct {
+	Threads    int
+	Bars       []Bar
+	Speedup    Interval
+	Components [NComponents]Interval
+	Parts      [NParts]Interval
+}
+
+// Repeat sums up the bars of repeated runs.
+func Repeat(bars []Bar) Repeated {
+	r := Repeated{Bars: bars}
+	if len(bars) == 0 {
+		return r
+	}
+	r.Threads = bars[0].Threads
+	of := func(f func(Bar) float64) Interval {
+		values := make([]float64, len(bars))
+		for i, b := range bars {
+			values[i] = f(b)
+		}
+		return IntervalOf(values)
+	}
+	r.Speedup = of(func(b Bar) float64 { return b.Speedup })
+	for c := range r.Components {
+		r.Components[c] = of(func(b Bar) float64 { return b.Components[c] })
+	}
+	for p := range r.Parts {
+		r.Parts[p] = of(func(b Bar) float64 { return b.Parts[p] })
+	}
+	return r
+}

@@ -1,0 +1,131 @@
+package speedup
+
+import (
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+)
+
+// Component names a part of a speedup stack.
+type Component int
+
+// The components, in the order in which they are stacked on the measured
+// speedup. T_p is the duration of the run, T_s that of the run with one
+// thread, N the number of threads; MT and ST mark the run's and the base's
+// accounts.
+const (
+	GC               Component = iota // (N GC_MT - GC_ST) / T_p
+	Sequential                        // (N Sequential_MT - Sequential_ST) / T_p
+	Synchronization                   // Futex_MT / T_p
+	Imbalance                         // Exited_MT / T_p
+	IO                                // (IO_MT - IO_ST) / T_p
+	Oversubscription                  // (Runnable_MT - Runnable_ST) / T_p
+	Rest                              // N - T_s/T_p - all of the above
+	NComponents
+)
+
+var componentNames = [NComponents]string{"gc", "sequential", "synchronization", "imbalance", "io", "oversubscription", "rest"}
+
+// String is the component's name as in JSON, "gc".
+func (c Component) String() string { return componentNames[c] }
+
+// Part names a part of Rest.
+type Part int
+
+// The parts of Rest, each divided by T_p. The difference between the run and
+// the base, of what the application threads did in the parallel part.
+const (
+	Work     Part = iota // on a CPU for longer: more instructions, or slower ones
+	Sleep                // asked to wait for a time
+	Off                  // off the CPU, the record can not tell why
+	Unseen               // not observed
+	Late                 // no thread had begun yet
+	Surplus              // negative: living threads beyond N
+	Idle                 // neither the main nor an application thread was there to work
+	BaseWait             // negative: what the base itself waited in futexes and had exited
+	NParts
+)
+
+var partNames = [NParts]string{"work", "sleeping", "blocked", "unknown", "late_threads", "surplus_threads", "idle", "base_waiting"}
+
+// String is the part's name as in JSON, "work".
+func (p Part) String() string { return partNames[p] }
+
+// Bar is the speedup stack of a run: Speedup and all Components add up to
+// Threads, and the Parts add up to Components[Rest], but for rounding.
+type Bar struct {
+	Threads    int // N
+	Speedup    float64
+	Components [NComponents]float64
+	Parts      [NParts]float64
+	// AssumedSequential says that the base has no application thread beside the
+	// main one, so that its sequential part can not be told from the rest of its
+	// work: it is taken to be as long as that of the run.
+	AssumedSequential bool
+	Run, Base         Account
+}
+
+// Stack compares a run with its base, the run with one thread over the same
+// region; base.N must be 1.
+//
+// GC, Sequential, Synchronization and Imbalance follow the paper: what scales
+// perfectly (a collection that takes an N-th of the time with N threads) is
+// zero. Synchronization and Imbalance are those of the run alone, as a single
+// thread has nobody to wait for. IO and Oversubscription, which the paper does
+// not have, are differences: I/O that takes as long in sum as with one thread
+// is no loss of scalability.
+func Stack(base, run Account) Bar {
+	b := Bar{Threads: run.N, Run: run, Base: base}
+	if base.MainOnly {
+		b.AssumedSequential = true
+		base = withSequential(base, run.Sequential)
+	}
+	n, tp := units.Ns(run.N), float64(run.Duration)
+	b.Speedup = float64(base.Duration) / tp
+	parts := [NComponents]units.Ns{
+		GC:               n*run.GC - base.GC,
+		Sequential:       n*run.Sequential - base.Sequential,
+		Synchronization:  run.InState[activity.Futex],
+		Imbalance:        run.Exited,
+		IO:               run.InState[activity.IO] - base.InState[activity.IO],
+		Oversubscription: run.InState[activity.Runnable] - base.InState[activity.Runnable],
+	}
+	rest := n*run.Duration - base.Duration
+	for _, p := range parts[:Rest] {
+		rest -= p
+	}
+	parts[Rest] = rest
+	for i, p := range parts {
+		b.Components[i] = float64(p) / tp
+	}
+	for i, p := range restParts(base, run) {
+		b.Parts[i] = float64(p) / tp
+	}
+	return b
+}
+
+// restParts is what Rest consists of, in nanoseconds.
+func restParts(base, run Account) [NParts]units.Ns {
+	more := func(s activity.State) units.Ns { return run.InState[s] - base.InState[s] }
+	return [NParts]units.Ns{
+		Work:     more(activity.Running),
+		Sleep:    more(activity.Sleeping),
+		Off:      more(activity.Blocked),
+		Unseen:   more(activity.Unknown),
+		Late:     run.Late - base.Late,
+		Surplus:  base.Surplus - run.Surplus,
+		Idle:     units.Ns(run.N)*run.Idle - base.Idle,
+		BaseWait: -base.InState[activity.Futex] - base.Exited,
+	}
+}
+
+// withSequential is a with as much of its main thread's running time, in the
+// parallel or sequential phase, counted as sequential as there is, up to d.
+func withSequential(a Account, d units.Ns) Account {
+	mixed := a.Sequential + a.InState[activity.Running]
+	d = min(d, mixed)
+	moved := a.Sequential - d
+	a.Sequential = d
+	a.Parallel += moved
+	a.InState[activity.Running] += moved
+	return a
+}

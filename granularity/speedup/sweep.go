@@ -1,0 +1,322 @@
+package speedup
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+)
+
+// Reckon sweeps once over the slices of in and brings the run to account.
+// Memory depends on the number of threads, segments and pauses.
+func Reckon(in Input) (Account, error) {
+	if in.N < 1 {
+		return Account{}, fmt.Errorf("account of a run: %w, not %d", ErrThreads, in.N)
+	}
+	s := &sweep{in: in, stays: make([]stay, len(in.Threads)), at: math.MinInt64}
+	s.acc.N = in.N
+	if err := s.plan(); err != nil {
+		return Account{}, fmt.Errorf("account of a run: %w", err)
+	}
+	if err := in.Stream(s.add); err != nil {
+		return Account{}, fmt.Errorf("account of a run: %w", err)
+	}
+	s.advance(math.MaxInt64)
+	return s.total(), nil
+}
+
+// change is something that happens at a known time, beside slices.
+type change struct {
+	at     units.MonoNs
+	what   changeKind
+	thread uint32
+}
+
+type changeKind int
+
+// At the same time ends come before begins, so that what follows without a
+// gap never overlaps, and a thread lives within a segment.
+const (
+	threadEnds changeKind = iota
+	segmentEnds
+	pauseEnds
+	pauseBegins
+	segmentBegins
+	threadBegins
+	threadGone // began and ended at once
+)
+
+// stay is a thread's current slice.
+type stay struct {
+	state    activity.State
+	parallel units.Ns // the clock of parallel time when it began
+	open     bool
+	alive    bool
+	seen     bool // has been alive
+}
+
+// sweep goes through time from change to change.
+type sweep struct {
+	in      Input
+	stays   []stay
+	changes []change      // what lies ahead
+	ends    activity.Ends // of open slices
+	latest  units.MonoNs
+	begun   bool
+	at      units.MonoNs
+
+	inSegment, pauses    int
+	mainRunning, active  int // active: workers but main that are running or runnable
+	alive, gone          int
+	clocks               [nPhases]units.Ns
+	aliveTime            units.Ns // sum over living workers, parallel phase
+	acc                  Account
+	mainWorks, otherSeen bool
+}
+
+// plan lists what is known to happen: segments, pauses, lives of threads.
+func (s *sweep) plan() error {
+	var until units.MonoNs
+	for i, seg := range s.in.Region {
+		if seg.To <= seg.From || i > 0 && seg.From < until {
+			return fmt.Errorf("%w: %d to %d", ErrRegion, seg.From, seg.To)
+		}
+		until = seg.To
+		s.note(change{at: seg.From, what: segmentBegins})
+		s.note(change{at: seg.To, what: segmentEnds})
+		for t, worker := range s.in.Workers {
+			if worker {
+				s.planLife(uint32(t), seg)
+			}
+		}
+	}
+	if len(s.in.Region) == 0 {
+		return fmt.Errorf("%w: it is empty", ErrRegion)
+	}
+	for _, p := range s.in.Pauses {
+		if p.To > p.From {
+			s.note(change{at: p.From, what: pauseBegins})
+			s.note(change{at: p.To, what: pauseEnds})
+		}
+	}
+	slices.SortStableFunc(s.changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what))
+	})
+	s.latest = math.MinInt64
+	return nil
+}
+
+func (s *sweep) note(c change) { s.changes = append(s.changes, c) }
+
+// planLife notes when worker t is there in seg.
+func (s *sweep) planLife(t uint32, seg Segment) {
+	th := s.in.Threads[t]
+	life := seg.Span
+	if th.BeginSeen {
+		life.From = max(life.From, th.First)
+	}
+	if th.Ended {
+		life.To = min(life.To, th.Last)
+	}
+	if int(t) < len(seg.Done) && seg.Done[t] != 0 {
+		life.To = min(life.To, seg.Done[t])
+	}
+	if life.To > life.From {
+		s.note(change{at: life.From, what: threadBegins, thread: t})
+		s.note(change{at: life.To, what: threadEnds, thread: t})
+	} else if th.BeginSeen && th.First >= seg.From && th.First < seg.To {
+		// It came and was gone at once, and left its slot empty.
+		s.note(change{at: th.First, what: threadGone, thread: t})
+	}
+}
+
+func (s *sweep) add(sl activity.Slice) error {
+	if s.begun && sl.From < s.latest {
+		return fmt.Errorf("%w: %d after %d", activity.ErrOrder, sl.From, s.latest)
+	}
+	s.latest, s.begun = sl.From, true
+	if int(sl.Thread) >= len(s.stays) {
+		return fmt.Errorf("a slice of thread %d of %d", sl.Thread, len(s.stays))
+	}
+	if sl.To <= sl.From || !s.matters(sl.Thread) {
+		return nil
+	}
+	s.advance(sl.From)
+	st := &s.stays[sl.Thread]
+	if st.open {
+		return fmt.Errorf("%s is in two states at %d", s.in.Threads[sl.Thread].Name, sl.From)
+	}
+	st.open, st.state, st.parallel = true, sl.State, s.clocks[inParallel]
+	s.count(sl.Thread, +1)
+	s.ends.Add(activity.End{At: sl.To, Thread: sl.Thread})
+	return nil
+}
+
+func (s *sweep) matters(t uint32) bool { return s.worker(t) || s.main(t) }
+func (s *sweep) worker(t uint32) bool  { return int(t) < len(s.in.Workers) && s.in.Workers[t] }
+func (s *sweep) main(t uint32) bool    { return s.in.Threads[t].Kind == activity.KindMain }
+
+// count adds or takes a thread to or from those at work.
+func (s *sweep) count(t uint32, by int) {
+	st := &s.stays[t]
+	switch {
+	case s.main(t):
+		if st.state == activity.Running {
+			s.mainRunning += by
+		}
+	case st.alive && (st.state == activity.Running || st.state == activity.Runnable):
+		s.active += by
+	}
+}
+
+// advance goes to t over all that changes before it.
+func (s *sweep) advance(t units.MonoNs) {
+	for {
+		next, what := t, 0
+		if len(s.ends) > 0 && s.ends[0].At <= next {
+			next, what = s.ends[0].At, 1
+		}
+		if len(s.changes) > 0 && s.changes[0].at <= next && (what == 0 || s.changes[0].at < next) {
+			next, what = s.changes[0].at, 2
+		}
+		s.pass(next)
+		switch what {
+		case 0:
+			return
+		case 1:
+			s.end(s.ends.Next().Thread)
+		case 2:
+			c := s.changes[0]
+			s.changes = s.changes[1:]
+			s.apply(c)
+		}
+	}
+}
+
+// pass lets the time until t go by.
+func (s *sweep) pass(t units.MonoNs) {
+	if t <= s.at {
+		return
+	}
+	d := units.Ns(t - s.at)
+	if s.at == math.MinInt64 {
+		d = 0
+	}
+	p := s.phase()
+	s.at = t
+	if p == outside {
+		return
+	}
+	s.clocks[p] += d
+	if p == inParallel {
+		exited, late, surplus := emptySlots(s.in.N, s.alive, s.gone)
+		s.acc.Exited += d * units.Ns(exited)
+		s.acc.Late += d * units.Ns(late)
+		s.acc.Surplus += d * units.Ns(surplus)
+		s.aliveTime += d * units.Ns(s.alive)
+	}
+}
+
+func (s *sweep) phase() phase {
+	switch {
+	case s.inSegment == 0:
+		return outside
+	case s.pauses > 0:
+		return inGC
+	case s.mainRunning > 0 && s.active == 0:
+		return inSequential
+	case s.alive == 0:
+		return inIdle
+	}
+	return inParallel
+}
+
+// end ends the open slice of t.
+func (s *sweep) end(t uint32) {
+	s.collect(t)
+	s.count(t, -1)
+	s.stays[t].open = false
+}
+
+// collect adds what has gone by of t's slice.
+func (s *sweep) collect(t uint32) {
+	st := &s.stays[t]
+	if st.alive && st.open {
+		s.acc.InState[st.state] += s.clocks[inParallel] - st.parallel
+	}
+	st.parallel = s.clocks[inParallel]
+}
+
+func (s *sweep) apply(c change) {
+	switch c.what {
+	case segmentBegins:
+		s.inSegment++
+		s.gone = 0
+	case segmentEnds:
+		s.inSegment--
+	case pauseBegins:
+		s.pauses++
+	case pauseEnds:
+		s.pauses--
+	case threadBegins:
+		s.live(c.thread)
+	case threadEnds:
+		s.die(c.thread)
+	case threadGone:
+		s.live(c.thread)
+		s.die(c.thread)
+	}
+}
+
+func (s *sweep) live(t uint32) {
+	st := &s.stays[t]
+	s.alive++
+	s.acc.MostAlive = max(s.acc.MostAlive, s.alive)
+	if !st.seen {
+		st.seen = true
+		s.acc.Workers++
+		s.mainWorks = s.mainWorks || s.main(t)
+		s.otherSeen = s.otherSeen || !s.main(t)
+	}
+	st.parallel = s.clocks[inParallel]
+	if st.open {
+		s.count(t, -1)
+	}
+	st.alive = true
+	if st.open {
+		s.count(t, +1)
+	}
+}
+
+func (s *sweep) die(t uint32) {
+	st := &s.stays[t]
+	s.collect(t)
+	if st.open {
+		s.count(t, -1)
+	}
+	st.alive = false
+	if st.open {
+		s.count(t, +1)
+	}
+	s.alive--
+	s.gone++
+}
+
+// total is the account, once all time has gone by.
+func (s *sweep) total() Account {
+	a := s.acc
+	a.GC, a.Sequential, a.Idle, a.Parallel = s.clocks[inGC], s.clocks[inSequential], s.clocks[inIdle], s.clocks[inParallel]
+	for _, seg := range s.in.Region {
+		a.Duration += seg.Len()
+	}
+	var told units.Ns
+	for _, d := range a.InState {
+		told += d
+	}
+	a.InState[activity.Unknown] += s.aliveTime - told
+	a.MainOnly = s.mainWorks && !s.otherSeen
+	return a
+}
