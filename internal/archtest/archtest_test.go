@@ -44,6 +44,7 @@ var rules = []rule{
 	{"internal/harmless", nil},
 	{"internal/wire", []string{"internal/units", "internal/loglinear", "github.com/vmihailenco/msgpack/v5/..."}},
 	{"internal/spool", []string{"internal/wire", "golang.org/x/sys/..."}},
+	{"internal/attach", []string{"golang.org/x/sys/..."}},
 	{"jvmti/ring", nil},
 	{"jvmti/clock", nil},
 	{"jvmti", []string{"jvmti/ring", "jvmti/clock", "internal/wire", "internal/units", "internal/loglinear"}},

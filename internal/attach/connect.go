@@ -1,0 +1,149 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of the wait for a JVM.
+const (
+	wakePatience = 10 * time.Second // for its attach listener to come up
+	wakePoll     = 20 * time.Millisecond
+	loadPatience = 5 * time.Minute // for an agent to be loaded
+)
+
+func (p *Process) socket() string {
+	return filepath.Join(p.Root, "tmp", ".java_pid"+strconv.Itoa(p.InnerPID))
+}
+
+// wake makes the JVM listen, if it does not yet.
+func (p *Process) wake(ctx context.Context) error {
+	if p.listens() {
+		return nil
+	}
+	if !p.catchesQuit { // a SIGQUIT would end it
+		return &Error{PID: p.PID, Reason: "does not handle SIGQUIT: it is still starting, or was started with -Xrs",
+			Remedy: "try again in a second, or start it without -Xrs"}
+	}
+	file, err := p.trigger()
+	if err != nil {
+		return p.forbidden(err)
+	}
+	defer os.Remove(file)
+	if err := unix.Kill(p.PID, unix.SIGQUIT); err != nil {
+		return p.forbidden(err)
+	}
+	for end := time.Now().Add(wakePatience); !p.listens(); {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wakePoll):
+		}
+		if !p.Alive() {
+			return &Error{PID: p.PID, Reason: "has ended"}
+		}
+		if time.Now().After(end) {
+			return &Error{PID: p.PID, Reason: fmt.Sprintf("does not answer: no socket %s after %v", p.socket(), wakePatience),
+				Remedy: "is it stopped, or at a very long safepoint?"}
+		}
+	}
+	return nil
+}
+
+func (p *Process) listens() bool {
+	info, err := os.Lstat(p.socket())
+	return err == nil && info.Mode().Type() == fs.ModeSocket
+}
+
+// trigger makes the file that tells the JVM's SIGQUIT handler what is wanted;
+// without it the signal would make the JVM print its threads.
+func (p *Process) trigger() (string, error) {
+	name := ".attach_pid" + strconv.Itoa(p.InnerPID)
+	var err error
+	for _, dir := range []string{filepath.Join(p.proc, "cwd"), filepath.Join(p.Root, "tmp")} {
+		path := filepath.Join(dir, name)
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600); err != nil {
+			continue
+		}
+		if os.Geteuid() == 0 { // it must belong to the JVM's user, or to root
+			err = f.Chown(p.UID, p.GID)
+		}
+		return path, errors.Join(err, f.Close())
+	}
+	return "", fmt.Errorf("making the file %s for it: %w", name, err)
+}
+
+// execute sends one request and reads the reply.
+func (p *Process) execute(ctx context.Context, version int, command string, args ...string) (string, error) {
+	message, err := request(version, command, args...)
+	if err != nil {
+		return "", err
+	}
+	if err := p.mayConnect(); err != nil {
+		return "", err
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", p.socket())
+	if err != nil {
+		if errors.Is(err, unix.ECONNREFUSED) {
+			return "", &Error{PID: p.PID, Reason: "its attach socket is dead (" + p.socket() + ")", Remedy: "remove the socket file and try again"}
+		}
+		return "", p.forbidden(err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	if err := conn.SetDeadline(time.Now().Add(loadPatience)); err != nil {
+		return "", fmt.Errorf("process %d: %w", p.PID, err)
+	}
+	if _, err := conn.Write(message); err != nil {
+		return "", fmt.Errorf("process %d: sending it %q: %w", p.PID, command, err)
+	}
+	text, err := reply(conn, command)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return text, err
+}
+
+// mayConnect checks what the JVM checks: without it the JVM only hangs up.
+func (p *Process) mayConnect() error {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid == 0 || uid == p.UID && gid == p.GID {
+		return nil
+	}
+	if uid != p.UID {
+		return p.forbidden(fs.ErrPermission)
+	}
+	return &Error{PID: p.PID, Reason: fmt.Sprintf("runs in group %d, this command in group %d, and the JVM wants both equal", p.GID, gid),
+		Remedy: fmt.Sprintf("run this command in group %d (sg) or as root", p.GID)}
+}
+
+// Load makes the JVM load the library at path, as it sees it, and call its
+// Agent_OnAttach with options. A *CodeError is what that returned.
+func (p *Process) Load(ctx context.Context, path, options string) error {
+	if err := p.wake(ctx); err != nil {
+		return err
+	}
+	version := version1
+	if len(path) > maxArgument || len(options) > maxArgument {
+		var err error
+		if version, err = newestVersion(p.execute(ctx, version1, "getversion", "options")); err != nil {
+			return err
+		}
+	}
+	text, err := p.execute(ctx, version, "load", path, "true", options)
+	if err != nil {
+		return err
+	}
+	return loadResult(text)
+}

@@ -1,0 +1,210 @@
+package attach
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Proc is where the kernel shows processes.
+const Proc = "/proc"
+
+// Process is what the kernel tells of a process from outside.
+type Process struct {
+	PID      int    // as we see it
+	InnerPID int    // as it sees itself: that of the innermost pid namespace
+	UID, GID int    // effective
+	Root     string // its root folder, seen from here
+	LibJVM   string // path of its libjvm.so as it sees it; "" if it has none
+	Agent    string // path of an agent library that it has loaded, as it sees it; "" if none
+	Args     []string
+
+	catchesQuit bool // it handles SIGQUIT
+	proc        string
+}
+
+// An Error says why a process cannot be attached to, and what to do about it.
+type Error struct {
+	PID    int
+	Reason string
+	Remedy string // "" if there is none
+	Err    error  // the cause, or nil
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("process %d: %s", e.PID, e.Reason)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Inspect looks at a process. library is the file name of the agent library.
+// It is an error if the process is no HotSpot JVM that can be attached to.
+func Inspect(pid int, library string) (*Process, error) { return inspect(Proc, pid, library) }
+
+func inspect(proc string, pid int, library string) (*Process, error) {
+	dir := filepath.Join(proc, strconv.Itoa(pid))
+	p := &Process{PID: pid, InnerPID: pid, Root: filepath.Join(dir, "root"), proc: dir}
+	status, err := readSmall(filepath.Join(dir, "status"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{PID: pid, Reason: "no such process"}
+	}
+	if err == nil {
+		err = p.readStatus(status)
+	}
+	if err != nil {
+		return nil, &Error{PID: pid, Reason: "its state can not be read", Err: err}
+	}
+	if cmdline, err := readSmall(filepath.Join(dir, "cmdline")); err == nil {
+		p.Args = strings.Split(strings.TrimSuffix(cmdline, "\x00"), "\x00")
+	}
+	if err := p.readMaps(library); err != nil {
+		return nil, p.forbidden(err)
+	}
+	return p, p.check()
+}
+
+// check finds what the JVM itself would refuse, or answer by printing on the
+// program's output.
+func (p *Process) check() error {
+	if p.LibJVM == "" {
+		return &Error{PID: p.PID, Reason: "is no JVM (it has no libjvm.so mapped)"}
+	}
+	for _, a := range p.Args {
+		if a == "-XX:+DisableAttachMechanism" {
+			return &Error{PID: p.PID, Reason: "was started with -XX:+DisableAttachMechanism", Remedy: "start it without, or with the agent"}
+		}
+		if a == "-XX:-EnableDynamicAgentLoading" && p.Agent == "" {
+			return &Error{PID: p.PID, Reason: "was started with -XX:-EnableDynamicAgentLoading", Remedy: "start it with -XX:+EnableDynamicAgentLoading, or with the agent"}
+		}
+	}
+	return nil
+}
+
+func (p *Process) forbidden(err error) error {
+	e := &Error{PID: p.PID, Reason: "it can not be looked into", Err: err}
+	if errors.Is(err, fs.ErrPermission) {
+		e.Reason = fmt.Sprintf("belongs to user %d", p.UID)
+		e.Remedy = "run this command as that user or as root"
+	}
+	return e
+}
+
+const quitSignal = 3
+
+func (p *Process) readStatus(text string) error {
+	found := 0
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(line, ":")
+		words := strings.Fields(value)
+		if len(words) == 0 {
+			continue
+		}
+		var err error
+		switch key {
+		case "Uid", "Gid": // real, effective, saved, file system
+			if len(words) < 2 {
+				return fmt.Errorf("line %q", line)
+			}
+			id := &p.UID
+			if key == "Gid" {
+				id = &p.GID
+			}
+			*id, err = strconv.Atoi(words[1])
+			found++
+		case "NSpid":
+			p.InnerPID, err = strconv.Atoi(words[len(words)-1])
+		case "SigCgt":
+			var mask uint64
+			mask, err = strconv.ParseUint(words[0], 16, 64)
+			p.catchesQuit = mask&(1<<(quitSignal-1)) != 0
+		}
+		if err != nil {
+			return fmt.Errorf("line %q: %w", strings.TrimSpace(line), err)
+		}
+	}
+	if found != 2 {
+		return errors.New("no user and group in its status")
+	}
+	return nil
+}
+
+// readMaps looks for the libraries that matter.
+func (p *Process) readMaps(library string) error {
+	f, err := os.Open(filepath.Join(p.proc, "maps"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		i := strings.IndexByte(lines.Text(), '/')
+		if i < 0 {
+			continue
+		}
+		path := strings.TrimSuffix(lines.Text()[i:], " (deleted)")
+		switch filepath.Base(path) {
+		case "libjvm.so":
+			p.LibJVM = path
+		case library:
+			p.Agent = path
+		}
+	}
+	return lines.Err()
+}
+
+// readSmall reads a file of /proc.
+func readSmall(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	return string(b), err
+}
+
+// SharesFiles tells whether the process sees our root folder and our /tmp, so
+// that a path means the same file here and there.
+func (p *Process) SharesFiles() bool {
+	for _, dir := range []string{"/", "/tmp"} {
+		ours, err1 := os.Stat(dir)
+		its, err2 := os.Stat(filepath.Join(p.Root, dir))
+		if err1 != nil || err2 != nil || !os.SameFile(ours, its) {
+			return false
+		}
+	}
+	return p.sharesNamespace("mnt")
+}
+
+// SharesNetwork tells whether its loopback address is ours.
+func (p *Process) SharesNetwork() bool { return p.sharesNamespace("net") }
+
+func (p *Process) sharesNamespace(kind string) bool {
+	ours, err1 := os.Readlink(filepath.Join(filepath.Dir(p.proc), "self", "ns", kind))
+	its, err2 := os.Readlink(filepath.Join(p.proc, "ns", kind))
+	return err1 == nil && err2 == nil && ours == its
+}
+
+// Alive tells whether the process still runs.
+func (p *Process) Alive() bool {
+	stat, err := readSmall(filepath.Join(p.proc, "stat"))
+	if err != nil {
+		return false
+	}
+	state := strings.TrimSpace(stat[strings.LastIndexByte(stat, ')')+1:])
+	return state != "" && state[0] != 'Z' && state[0] != 'X'
+}
