@@ -78,6 +78,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		RingBytes:   ringBytes,
 		Detail:      details[opts.Detail],
 		CustomTasks: len(opts.Tasks) > 0,
+		Work:        work(&opts),
 	}, jvmti.Profile
 }
 
@@ -148,6 +149,7 @@ func (a *Agent) Ready(vm jvmti.VM) {
 
 func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics, a.options.NotAvailable)
+	describeWork(hello, vm)
 	hello.Detail = string(a.options.Detail)
 	publisher, err := publish.New(publish.Config{
 		URL:      a.options.Bus,
@@ -168,6 +170,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		Process:  a.process,
 		Hello:    func() *wire.Hello { return hello },
 		Patience: patience,
+		Extras:   len(hello.Extra),
 	}, a.source, publisher)
 	if err != nil {
 		return err
@@ -198,7 +201,7 @@ func (a *Agent) Death() {
 	<-a.stopped
 	ctx, cancel := a.exitContext()
 	defer cancel()
-	running := a.source.ends.read()
+	running := a.source.ends.read(a.collector.RecordBytes())
 	a.source.os.expire()
 	if err := a.collector.Finish(ctx, running, exitNoteNormal); err != nil {
 		jvmti.Say(err.Error())

@@ -120,10 +120,10 @@ func TestCountExecutions(t *testing.T) {
 	slots[96] = 2   // creation
 	slots[128] = 1  // execution
 	slots[160] = 99 // its second slot
-	if n := countExecutions(slots); n != 2 {
+	if n := countExecutions(slots, 64); n != 2 {
 		t.Errorf("%d executions, want 2", n)
 	}
-	if n := countExecutions(nil); n != 0 {
+	if n := countExecutions(nil, 64); n != 0 {
 		t.Errorf("%d executions in nothing", n)
 	}
 }

@@ -20,11 +20,12 @@ type ends struct {
 	threads        []jvmti.ThreadCounts // of those alive
 }
 
-// read reads the ends and returns records of the executions that had not ended.
-func (e *ends) read() (slots []byte) {
+// read reads the ends and returns records of the executions that had not
+// ended, of executionBytes each.
+func (e *ends) read(executionBytes int) (slots []byte) {
 	jvmti.Settle(settleWait)
 	slots, skipped := jvmti.Running()
-	e.running = countExecutions(slots)
+	e.running = countExecutions(slots, executionBytes)
 	for _, t := range skipped {
 		e.running += t.Lost
 		e.lost += t.Lost
@@ -59,7 +60,7 @@ func (e *ends) takeSkipped() []wire.ThreadLoss {
 }
 
 // countExecutions counts the execution records in slots (jvmti/ring/record.h).
-func countExecutions(slots []byte) uint64 {
+func countExecutions(slots []byte, executionBytes int) uint64 {
 	const slot, execution = 32, 1
 	n := uint64(0)
 	for at := 0; at+slot <= len(slots); {
@@ -68,7 +69,7 @@ func countExecutions(slots []byte) uint64 {
 			continue
 		}
 		n++
-		at += 2 * slot
+		at += executionBytes
 	}
 	return n
 }

@@ -62,6 +62,7 @@ static int load_go(char *options) {
 static uint64_t pause_start; /* only the VM thread, between start and finish */
 
 static void JNICALL on_gc_start(jvmtiEnv *jvmti) {
+    sa_alloc_collecting(true);
     pause_start = sa_ticks(&sa.clock);
 }
 
@@ -69,6 +70,7 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
     if (pause_start != 0 && atomic_load(&sa.phase) == SA_PHASE_READY)
         sa_pause_record(pause_start, sa_ticks(&sa.clock));
     pause_start = 0;
+    sa_alloc_collecting(false);
 }
 
 static bool define_helper(JNIEnv *env) {
@@ -109,7 +111,8 @@ static void set_events(jvmtiEventMode mode) {
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     /* First of all: linking the probes runs them once on this thread. */
     sa_clock_calibrate(&sa.clock);
-    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick);
+    sa_work_start(env);
+    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
     if (!sa_types_init(env) || !define_helper(env)) {
         set_events(JVMTI_DISABLE);
         sa_stop();

@@ -14,6 +14,7 @@
 #include "cells.h"
 #include "clock/clock.h"
 #include "ring/ring.h"
+#include "work.h"
 
 #define SA_TLS __thread __attribute__((tls_model("initial-exec")))
 
@@ -78,8 +79,11 @@ typedef struct sa_context {
     int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     sa_counts counts;      /* of a platform thread */
+    int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
     struct sa_context *prev, *next;
     sa_frame first_frames[8];
+    int64_t more[]; /* with extra metrics: what is added to the OS thread's, width values; the same when last unmounted;
+                       work of the first frames */
 } sa_context;
 
 /* What belongs to an OS thread. Only that thread writes it, but for ring.tail. */
@@ -92,6 +96,8 @@ typedef struct sa_os {
     sa_context *carrier; /* NULL: none is mounted, or its carrier has no context */
     uint64_t mount_ticks;
     int64_t mount_cpu_ticks;
+    int64_t mount_work[SA_WORK_WIDTH];
+    sa_counters counters;
     const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
     uint32_t ring_id;
     uint32_t ring_thread_id; /* Java thread of the records written last */
@@ -144,6 +150,8 @@ typedef struct sa_state {
     _Atomic uint64_t no_stack; /* executions begun with the stack nearly used up */
     _Atomic(sa_os *) os_list;
     sa_ring_pool rings;
+    sa_work work;
+    _Atomic int counter_threads; /* whose counters are open */
     pthread_mutex_t meta_lock, context_lock, describe_lock;
     sa_meta *meta_first, *meta_last;
     sa_context contexts; /* ring list head */
@@ -171,7 +179,7 @@ static inline sa_os *sa_os_self(void) {
 void sa_settle(uint64_t max_ns); /* recording is over: waits until no probe is at work */
 
 /* probes.c */
-void sa_cut_all(sa_context *c); /* ends executions whose exit was never seen */
+void sa_cut_all(JNIEnv *env, sa_context *c); /* ends executions whose exit was never seen */
 void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);
 void sa_pause_record(uint64_t start, uint64_t end);
 int32_t sa_gettid(void);
@@ -187,6 +195,26 @@ static inline void sa_fill_execution(sa_execution *e, const sa_context *c, uint3
     e->child_ticks = f->child_ticks;
     e->child_cpu_ns = f->start_cpu_ticks == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
 }
+
+/* work.c: extra metrics of the calling thread */
+size_t sa_work_context_bytes(void); /* of sa_context.more */
+void sa_work_context_init(sa_context *c);
+static inline int64_t *sa_work_bias(sa_context *c) { return c->more; }
+static inline int64_t *sa_work_parked(sa_context *c) { return c->more + sa.work.width; }
+static inline int64_t *sa_work_first(sa_context *c) { return c->more + 2 * sa.work.width; }
+static inline int64_t *sa_work_frame(const sa_context *c, uint32_t depth) { return c->work + (size_t)depth * 2 * sa.work.width; }
+void sa_work_open(sa_os *os);
+void sa_work_close(sa_os *os);
+void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out);
+void sa_work_read(const sa_os *os, sa_context *c, JNIEnv *env, int64_t bytecodes, int64_t *out);
+void sa_work_mounted(sa_os *os, sa_context *c, JNIEnv *env);
+void sa_work_unmounting(sa_os *os, sa_context *c, sa_context *carrier, JNIEnv *env);
+void sa_work_start(JNIEnv *env); /* at VMInit, before any probe: leaves out what is not available */
+
+/* alloc.c */
+bool sa_alloc_start(JNIEnv *env, char *why, size_t room);
+int64_t sa_allocated(JNIEnv *env);
+void sa_alloc_collecting(bool begins); /* a collection begins or ends */
 
 /* ends.c: what there is to tell when recording is over */
 size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, size_t max_skipped, size_t *lines);

@@ -14,13 +14,14 @@ void sa_cells_limit(uint64_t bytes) { max_bytes = bytes; }
 
 uint64_t sa_cells_refused(void) { return atomic_load(&times_refused); }
 
-void sa_cells_set_policy(bool always, double ns_per_tick) {
+void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras) {
     sa_cells_policy = (sa_cell_policy){
         .always = always,
         .ns_per_tick = ns_per_tick,
         .ns_per_tick_32 = (uint64_t)(ns_per_tick * 4294967296.0),
         .streak_ticks = (uint64_t)((double)SA_STREAK / SA_FAST_PER_SECOND * 1e9 / ns_per_tick),
         .outlier_ticks = (uint64_t)(SA_OUTLIER_NS / ns_per_tick),
+        .extras = extras,
     };
 }
 
@@ -229,6 +230,19 @@ static void compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, compo
     if (inner != NULL) extremes(whole, inner), extremes(own, self);
 }
 
+/* A metric that is in one part only. */
+static void compose_one(sa_measure *m, composed *d) {
+    reset(d);
+    for (unsigned n = 0; n < SA_BLOCKS; n++) {
+        if (!has_block(m, n)) continue;
+        uint64_t a[SA_BLOCK_BUCKETS] = {0}, none[SA_BLOCK_BUCKETS] = {0};
+        news_of_block(m, n, a);
+        put_block(d, n, a, none);
+    }
+    if (d->count > 0) d->sum = news_of_sum(m);
+    extremes(d, m);
+}
+
 /* Tells what is new of tally i, at most as much as most; the rest comes later. */
 static uint64_t news_of_tally(sa_cell *c, int i, uint64_t most) {
     uint64_t news = atomic_load_explicit(&c->tallies[i], memory_order_relaxed) - c->told[i];
@@ -241,6 +255,23 @@ static uint64_t *put_measure(uint64_t *out, uint64_t metric, const composed *d) 
     out[0] = metric, out[1] = d->sum, out[2] = d->min, out[3] = d->max, out[4] = d->buckets;
     memcpy(out + SA_TELL_MEASURE, d->words, d->buckets * sizeof *out);
     return out + SA_TELL_MEASURE + d->buckets;
+}
+
+/* Appends the extra metrics of which something is new; returns how many. The
+ * number on the wire of metric k is 16 + 2k, of its self part 17 + 2k. */
+static unsigned put_extras(sa_cell *c, uint64_t **end) {
+    static composed d;
+    enum { FIRST_EXTRA = 16 };
+    sa_measure *extra = atomic_load_explicit(&c->extra, memory_order_acquire);
+    unsigned n = sa_cells_policy.extras, put = 0;
+    for (unsigned i = 0; extra != NULL && i < 2 * n; i++) {
+        unsigned of = i / 2 + i % 2 * n;
+        compose_one(&extra[of], &d);
+        if (d.count == 0) continue;
+        *end = put_measure(*end, FIRST_EXTRA + i, &d);
+        put++;
+    }
+    return put;
 }
 
 /* Few of them for some intervals: from now on they are recorded again. */
@@ -315,6 +346,7 @@ size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out) {
         end = put_measure(end, told_measures[i].metric, d);
         measures++;
     }
+    measures += put_extras(c, &end);
     out[SA_TELL_HEADER - 1] = measures;
     out[0] = (uint64_t)(end - out);
     return (size_t)out[0];

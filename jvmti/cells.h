@@ -57,6 +57,7 @@ typedef struct sa_cell {
     _Atomic uint64_t outlier_ticks;
     _Atomic uint32_t outliers_left;
     _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
+    _Atomic(sa_measure *) extra;       /* with extra metrics: of each its totals, then of each its self part */
     _Atomic uint64_t tallies[SA_TALLIES];
     uint64_t told[SA_TALLIES], told_at; /* the drain's */
     struct sa_cell *next;
@@ -84,6 +85,7 @@ typedef struct {
     uint64_t ns_per_tick_32; /* times 2^32 */
     uint64_t streak_ticks;   /* SA_STREAK records in less than this: too fast */
     uint64_t outlier_ticks;  /* first limit of a cell */
+    unsigned extras;         /* extra metrics */
 } sa_cell_policy;
 
 enum {
@@ -96,7 +98,7 @@ enum {
 };
 
 extern sa_cell_policy sa_cells_policy;
-void sa_cells_set_policy(bool always, double ns_per_tick);
+void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras);
 
 /* cells.c: all but the usual path. NULL and false: memory is refused. */
 void sa_cells_open(sa_cells *cells);
@@ -108,8 +110,9 @@ uint64_t sa_cells_refused(void); /* times that memory was refused */
 void sa_cells_limit(uint64_t bytes);
 
 /* What of a cell has not been told: words, 0 if there is nothing. out has room
- * for SA_TELL_WORDS. Adapts the cell to what it found. */
-enum { SA_TELL_HEADER = 14, SA_TELL_MEASURE = 5, SA_TELL_WORDS = SA_TELL_HEADER + 4 * (SA_TELL_MEASURE + SA_BUCKETS) };
+ * for sa_tell_words(). Adapts the cell to what it found. */
+enum { SA_TELL_HEADER = 14, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_TELL_MEASURE + SA_BUCKETS, SA_TELL_WORDS = SA_TELL_HEADER + 4 * SA_TELL_EACH };
+static inline size_t sa_tell_words(void) { return SA_TELL_WORDS + 2 * (size_t)sa_cells_policy.extras * SA_TELL_EACH; }
 enum { SA_TELL_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
 size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
 void sa_cells_relieve(sa_cells *cells); /* lets the thread try again when there is memory */
@@ -166,10 +169,41 @@ static inline void sa_tally_flags(sa_cell *c, uint32_t flags) {
     sa_add(&c->tallies[SA_T_UNSEEN], (flags & SA_EXEC_CREATION_UNSEEN) != 0);
 }
 
+enum { SA_MAX_CELL_EXTRA = 8 }; /* of sa_cells_policy.extras */
+
+static inline int64_t sa_cell_self(int64_t total, int64_t nested) {
+    return total == SA_NOT_MEASURED || nested == SA_NOT_MEASURED ? SA_NOT_MEASURED : total - nested;
+}
+
+/* Makes room for an execution's extra metrics: n totals, then what of each is
+ * nested; false: no memory. Those that are not measured are not counted. */
+static __attribute__((noinline, unused)) bool sa_cell_work_room(sa_cells *cells, sa_cell *c, const int64_t *done) {
+    unsigned n = sa_cells_policy.extras;
+    unsigned buckets[2 * SA_MAX_CELL_EXTRA];
+    for (unsigned k = 0; k < n; k++) {
+        int64_t self = sa_cell_self(done[k], done[n + k]);
+        buckets[k] = done[k] == SA_NOT_MEASURED ? 0 : sa_bucket((uint64_t)done[k]);
+        buckets[n + k] = self == SA_NOT_MEASURED ? 0 : sa_bucket((uint64_t)self);
+    }
+    return sa_cells_grow(cells, &c->extra, 2 * n, buckets);
+}
+
+/* Counts them; there is room. Before wall time, of which the count is that of executions. */
+static __attribute__((noinline, unused)) void sa_cell_work(sa_cell *c, const int64_t *done) {
+    unsigned n = sa_cells_policy.extras;
+    sa_measure *m = atomic_load_explicit(&c->extra, memory_order_relaxed);
+    for (unsigned k = 0; k < 2 * n; k++) {
+        int64_t v = k < n ? done[k] : sa_cell_self(done[k - n], done[k]);
+        if (v == SA_NOT_MEASURED) continue;
+        unsigned i = sa_bucket((uint64_t)v);
+        sa_measure_add(&m[k], sa_block_of(&m[k], i), (uint64_t)v, i);
+    }
+}
+
 /* An execution without others inside. Wall time comes last: its count is that
  * of executions. Written out for two metrics and for four, without arrays: the
  * compiler keeps all of it in registers. */
-static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns) {
+static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns, const int64_t *done) {
     uint64_t cpu = cpu_ns == SA_NOT_MEASURED ? 0 : (uint64_t)cpu_ns;
     unsigned i = sa_bucket(sa_to_ns(wall_ticks)), k = sa_bucket(cpu);
     sa_block *wall_block, *cpu_block;
@@ -182,6 +216,7 @@ static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks
         }
         if (!sa_cells_grow(cells, &c->leaf, SA_LEAF_MEASURES, (unsigned[]){i, k})) return false;
     }
+    if (__builtin_expect(done != NULL, 0)) sa_cell_work(c, done);
     if (cpu_ns != SA_NOT_MEASURED) sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
     sa_measure_add(&m[SA_M_WALL], wall_block, wall_ticks, i);
     return true;
@@ -189,7 +224,7 @@ static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks
 
 /* An execution with others inside. */
 static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks,
-                                                           int64_t cpu_ns, int64_t child_cpu_ns) {
+                                                           int64_t cpu_ns, int64_t child_cpu_ns, const int64_t *done) {
     bool measured = cpu_ns != SA_NOT_MEASURED;
     uint64_t self = child_ticks < wall_ticks ? wall_ticks - child_ticks : 0;
     uint64_t cpu = measured ? (uint64_t)cpu_ns : 0, self_cpu = measured ? (uint64_t)(cpu_ns - child_cpu_ns) : 0;
@@ -205,6 +240,7 @@ static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_
         }
         if (!sa_cells_grow(cells, &c->inner, SA_MEASURES, (unsigned[]){i, k, si, sk})) return false;
     }
+    if (done != NULL) sa_cell_work(c, done);
     if (measured) {
         sa_measure_add(&m[SA_M_SELF_CPU], self_cpu_block, self_cpu, sk);
         sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
@@ -215,12 +251,13 @@ static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_
 }
 
 /* Counts an execution; false: no memory, nothing was counted. cpu_ns is
- * SA_NOT_MEASURED where there is no clock; flags: SA_EXEC_*. */
+ * SA_NOT_MEASURED where there is no clock; done: of the extra metrics, for which
+ * there is room, or NULL; flags: SA_EXEC_*. */
 static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks, int64_t cpu_ns,
-                                     int64_t child_cpu_ns, uint32_t flags) {
+                                     int64_t child_cpu_ns, const int64_t *done, uint32_t flags) {
     bool inner = child_ticks != 0 || (child_cpu_ns != 0 && cpu_ns != SA_NOT_MEASURED);
-    bool counted = inner ? sa_cell_inner(cells, c, wall_ticks, child_ticks, cpu_ns, child_cpu_ns)
-                         : sa_cell_leaf(cells, c, wall_ticks, cpu_ns);
+    bool counted = inner ? sa_cell_inner(cells, c, wall_ticks, child_ticks, cpu_ns, child_cpu_ns, done)
+                         : sa_cell_leaf(cells, c, wall_ticks, cpu_ns, done);
     if (!counted) return false;
     sa_tally_flags(c, flags);
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);

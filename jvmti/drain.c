@@ -71,7 +71,7 @@ static void tell_of(sa_os *os) {
 }
 
 /* What cells have counted and not told, as sa_cell_tell writes it, cell behind
- * cell: as many as max_words (at least SA_TELL_WORDS) surely hold. Goes on
+ * cell: as many as max_words (at least sa_tell_words()) surely hold. Goes on
  * where the last call ended; *more: not every cell has been asked yet. */
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
     size_t n = 0;
@@ -81,7 +81,7 @@ size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
         sa_os *os = telling.os;
         if (atomic_load_explicit(&os->cells.counted, memory_order_relaxed)) {
             for (; telling.cell != NULL; telling.cell = telling.cell->next) {
-                if (max_words - n < SA_TELL_WORDS) return n;
+                if (max_words - n < sa_tell_words()) return n;
                 n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + n);
             }
         }

@@ -8,6 +8,16 @@ static void add_skipped(sa_thread_counts *skipped, size_t max, size_t *n, const 
     at->lost += c->depth;
 }
 
+/* Of what is still running the total is not known, and what was nested is. */
+static void snapshot_work(const sa_context *c, uint32_t depth, uint8_t *out) {
+    int64_t done[2 * SA_MAX_EXTRA];
+    for (uint32_t k = 0; k < sa.work.n; k++) {
+        done[k] = SA_NOT_MEASURED;
+        done[sa.work.n + k] = sa_work_frame(c, depth)[sa.work.width + k];
+    }
+    memcpy(out, done, 2 * sa.work.n * sizeof *done);
+}
+
 /* Records of what is still running, each thread's behind its thread record.
  * Called when the probes are off and those in flight have ended. What finds no
  * room is counted by thread in skipped, of which *lines are used; those of
@@ -20,7 +30,8 @@ size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, 
     for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
         uint32_t depth = c->depth;
         if (depth == 0 || depth > c->room) continue;
-        if (n + SA_SLOT_BYTES + depth * sizeof(sa_execution) > max) {
+        size_t each = sa_work_slots(sa.work.n) * SA_SLOT_BYTES;
+        if (n + SA_SLOT_BYTES + depth * each > max) {
             add_skipped(skipped, max_skipped, lines, c);
             continue;
         }
@@ -33,7 +44,8 @@ size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, 
             sa_fill_execution(&e, c, i, SA_EXEC_RUNNING);
             e.cpu_ns = SA_NOT_MEASURED;
             memcpy(out + n, &e, sizeof e);
-            n += sizeof e;
+            snapshot_work(c, i, out + n + sizeof e);
+            n += each;
         }
     }
     pthread_mutex_unlock(&sa.context_lock);

@@ -79,6 +79,7 @@ type Config struct {
 	RingBytes   int           // per OS thread; a power of two
 	Detail      Detail
 	CustomTasks bool // task= was given
+	Work        []Work
 }
 
 // VM describes the JVM once it is up.
@@ -87,6 +88,8 @@ type VM struct {
 	ClockName  string // "tsc" or "monotonic"
 	CPUClock   string // "user page", "clock_gettime" or "" (not measured)
 	Start      wire.ClockPair
+	Extra      []wire.Extra      // of Config.Work, what is measured
+	Refused    map[string]string // of Config.Work, what is not -> why
 }
 
 // Outcome of Handler.Load.
@@ -130,6 +133,7 @@ func saGoLoad(options *C.char) C.int {
 	C.sa.config.detail = C.int(config.Detail)
 	C.sa.clock.cpu = C.bool(config.CPU)
 	C.sa.custom_tasks = C.bool(config.CustomTasks)
+	askWork(config.Work)
 	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
 	C.sa.helper_len = C.uint32_t(len(helperClass))
 	for range workers {
@@ -162,6 +166,7 @@ func describeVM() VM {
 			vm.CPUClock = "user page"
 		}
 	}
+	vm.Extra, vm.Refused = workFound()
 	return vm
 }
 

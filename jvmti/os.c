@@ -15,6 +15,7 @@ static void os_release(void *p) {
     sa_self_os = NULL;
     if (os->cpu.page != NULL) atomic_fetch_sub(&sa.user_pages, 1);
     sa_cpu_clock_close(&os->cpu);
+    sa_work_close(os);
     atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
 }
 
@@ -61,6 +62,7 @@ sa_os *sa_os_open(void) {
     os->stack_limit = find_stack_limit();
     os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
     open_cpu_clock(os);
+    sa_work_open(os);
     sa_os *first = atomic_load(&sa.os_list);
     do {
         os->next = first;

@@ -89,14 +89,29 @@ __attribute__((noinline, cold)) static bool grow(sa_context *c) {
     uint32_t room = c->room * 2;
     sa_frame *frames = malloc(room * sizeof *frames);
     if (frames == NULL) return false;
+    int64_t *work = NULL;
+    if (sa.work.n != 0) {
+        size_t each = 2 * sa.work.width * sizeof *work;
+        work = malloc(room * each);
+        if (work == NULL) {
+            free(frames);
+            return false;
+        }
+        memcpy(work, c->work, c->depth * each);
+    }
     memcpy(frames, c->frames, c->depth * sizeof *frames);
     /* A snapshot reads the frames under the same lock. */
     pthread_mutex_lock(&sa.context_lock);
     sa_frame *old = c->frames;
+    int64_t *old_work = c->work;
     c->frames = frames;
+    c->work = work;
     c->room = room;
     pthread_mutex_unlock(&sa.context_lock);
-    if (old != c->first_frames) free(old);
+    if (old != c->first_frames) {
+        free(old);
+        free(old_work);
+    }
     return true;
 }
 
@@ -108,7 +123,14 @@ static __attribute__((noinline, cold)) jint unrecorded(sa_os *os, sa_context *c,
     return -1;
 }
 
-static inline jint enter_on(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags) {
+/* What the thread had done when the execution began. */
+__attribute__((noinline)) static void begin_work(sa_os *os, sa_context *c, JNIEnv *env, jlong bytecodes) {
+    int64_t *start = sa_work_frame(c, c->depth);
+    memset(start + sa.work.width, 0, sa.work.width * sizeof *start);
+    sa_work_read(os, c, env, bytecodes, start);
+}
+
+static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
     if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) return unrecorded(os, c, &sa.no_stack);
     if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) return unrecorded(os, c, &sa.too_deep);
     c->entered = true;
@@ -118,6 +140,7 @@ static inline jint enter_on(sa_os *os, sa_context *c, uint64_t id, uint32_t clas
     f->flags = flags;
     f->child_ticks = 0;
     f->child_cpu_ns = 0;
+    if (__builtin_expect(sa.work.n != 0, 0)) begin_work(os, c, env, bytecodes); /* what it costs is not in the times */
     uint64_t now = sa_ticks(&sa.clock);
     f->start_ticks = now;
     f->start_cpu_ticks = cpu_of(os, c, now);
@@ -126,7 +149,7 @@ static inline jint enter_on(sa_os *os, sa_context *c, uint64_t id, uint32_t clas
 
 /* The upper bit of a task's id, as it is passed by the helper class, says that
  * this is its first execution. */
-static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags) {
+static inline jint enter(JNIEnv *env, sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
     if (c == NULL) return -1;
     flags |= (id >> 63) * SA_EXEC_FIRST;
     id &= INT64_MAX;
@@ -134,19 +157,25 @@ static inline jint enter(sa_context *c, uint64_t id, uint32_t class_id, uint32_t
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = begin();
     if (os == NULL) return -1;
-    jint token = enter_on(os, c, id, class_id, flags);
+    jint token = enter_on(os, c, env, id, class_id, flags, bytecodes);
     end(os);
     return token;
 }
 
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enter0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                       jint class_id) {
-    return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0);
+    return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0, 0);
+}
+
+/* bytecodes: the thread's count of JVM instructions. */
+JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterWork0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                          jint class_id, jlong bytecodes) {
+    return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, 0, bytecodes);
 }
 
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclass helper, jlong context, jlong id,
-                                                            jint class_id) {
-    return enter((sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN);
+                                                            jint class_id, jlong bytecodes) {
+    return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
 }
 
 /* The cell of a class in this thread, or on this carrier; NULL: none is to be had. */
@@ -165,7 +194,7 @@ static inline bool counts(sa_stream *s, bool crowded) {
 
 /* Counts an execution in its cell, if its class comes too fast to be recorded. */
 static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_frame *f, uint64_t now, int64_t cpu,
-                                     uint32_t flags) {
+                                     const int64_t *done, uint32_t flags) {
     if (sa.config.detail == SA_DETAIL_ALL) return false;
     sa_cell *cell = cell_of(os, c, f->class_id);
     if (cell == NULL) return false;
@@ -173,7 +202,8 @@ static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_fr
     if (!counts(&cell->executions, crowded)) return false;
     uint64_t wall = now - f->start_ticks;
     if (!crowded && sa_cell_outlier(cell, wall)) return false;
-    return sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, f->flags | flags);
+    if (__builtin_expect(done != NULL, 0) && !sa_cell_work_room(&os->cells, cell, done)) return false;
+    return sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, done, f->flags | flags);
 }
 
 /* The same for a creation, or what takes one back. */
@@ -196,8 +226,24 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
     return ns < f->child_cpu_ns ? f->child_cpu_ns : ns;
 }
 
-/* Ends the innermost execution of c. */
-static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now, uint32_t flags) {
+/* The work of the execution at depth, into done: the totals, then what of them
+ * is nested; and that of its outer grows by it. While counters did not count
+ * all the time, what they missed is not known. */
+__attribute__((noinline)) static void leave_work(sa_context *c, uint32_t depth, const int64_t *now, int64_t *done) {
+    uint32_t n = sa.work.n, width = sa.work.width;
+    const int64_t *start = sa_work_frame(c, depth), *nested = start + width;
+    int64_t *outer = depth > 0 ? sa_work_frame(c, depth - 1) + width : NULL;
+    bool missed = sa.work.counters && (now[n] == SA_NOT_MEASURED || now[n] != start[n]);
+    for (uint32_t k = 0; k < n; k++) {
+        done[n + k] = nested[k];
+        done[k] = missed && sa.work.source[k] == SA_WORK_COUNTER ? SA_NOT_MEASURED : sa_work_total(start[k], now[k], nested[k]);
+        if (outer != NULL) sa_work_sum(&outer[k], done[k]);
+    }
+}
+
+/* Ends the innermost execution of c. work: what the thread has done, NULL
+ * without extra metrics. */
+static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now, const int64_t *work, uint32_t flags) {
     uint32_t depth = --c->depth;
     const sa_frame *f = &c->frames[depth];
     uint64_t wall = now - f->start_ticks;
@@ -206,9 +252,15 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
         c->frames[depth - 1].child_ticks += wall;
         if (cpu != SA_NOT_MEASURED) c->frames[depth - 1].child_cpu_ns += cpu;
     }
+    int64_t done[2 * SA_MAX_EXTRA];
+    unsigned slots = 2;
+    if (__builtin_expect(work != NULL, 0)) {
+        leave_work(c, depth, work, done);
+        slots = sa.work.slots;
+    }
     COUNT(os, c, executions);
-    if (counted_execution(os, c, f, now, cpu, flags)) return;
-    sa_execution *e = of_thread(os, c->thread_id) ? reserve(os, 2) : NULL;
+    if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
+    sa_execution *e = of_thread(os, c->thread_id) ? reserve(os, slots) : NULL;
     if (__builtin_expect(e == NULL, 0)) {
         COUNT(os, c, lost);
         return;
@@ -216,32 +268,48 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
     sa_fill_execution(e, c, depth, flags);
     e->end_ticks = now;
     e->cpu_ns = cpu;
-    sa_ring_commit(&os->ring, 2);
+    if (__builtin_expect(work != NULL, 0)) memcpy(e + 1, done, 2 * sa.work.n * sizeof *done);
+    sa_ring_commit(&os->ring, slots);
 }
 
 /* True when the caller must forget the context: a virtual thread without an
  * open execution keeps nothing in C. */
-JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
-    sa_context *c = (sa_context *)(uintptr_t)context;
+static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint threw, jlong bytecodes) {
     if (c == NULL || (uint32_t)token >= c->depth) return JNI_FALSE;
     sa_os *os = begin();
     if (os == NULL) return JNI_FALSE;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
-    while (c->depth > (uint32_t)token + 1) leave(os, c, now, cpu, SA_EXEC_CUT);
-    leave(os, c, now, cpu, threw ? SA_EXEC_THREW : 0);
+    int64_t room[SA_WORK_WIDTH], *work = NULL;
+    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_read(os, c, env, bytecodes, work = room);
+    while (c->depth > (uint32_t)token + 1) leave(os, c, now, cpu, work, SA_EXEC_CUT);
+    leave(os, c, now, cpu, work, threw ? SA_EXEC_THREW : 0);
     bool forget = c->depth == 0 && c->is_virtual;
     if (forget) sa_context_free(c);
     end(os);
     return forget;
 }
 
-void sa_cut_all(sa_context *c) {
+JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exit0(JNIEnv *env, jclass helper, jlong context, jint token, jint threw) {
+    return leave_to(env, (sa_context *)(uintptr_t)context, token, threw, 0);
+}
+
+JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exitWork0(JNIEnv *env, jclass helper, jlong context, jint token,
+                                                             jint threw, jlong bytecodes) {
+    return leave_to(env, (sa_context *)(uintptr_t)context, token, threw, bytecodes);
+}
+
+/* Asked once: the answer is a constant to the compiler. */
+JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_countsBytecodes0(JNIEnv *env, jclass helper) { return sa.work.bytecodes; }
+
+void sa_cut_all(JNIEnv *env, sa_context *c) {
     sa_os *os = c->depth > 0 ? begin() : NULL;
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
-    while (c->depth > 0) leave(os, c, now, cpu, SA_EXEC_CUT);
+    int64_t room[SA_WORK_WIDTH], *work = NULL;
+    if (sa.work.n != 0) sa_work_read(os, c, env, SA_NOT_MEASURED, work = room);
+    while (c->depth > 0) leave(os, c, now, cpu, work, SA_EXEC_CUT);
     end(os);
 }
 
@@ -324,6 +392,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     os->mount_cpu_ticks = os_cpu(os, os->mount_ticks);
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_bias_ticks = c->cpu_parked_ticks - os->mount_cpu_ticks;
+    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_mounted(os, c, env);
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
@@ -334,6 +403,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     sa_context *c = (sa_context *)(uintptr_t)context, *carrier = os->carrier;
     if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_parked_ticks = cpu + c->cpu_bias_ticks;
     os->carrier = NULL;
+    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_unmounting(os, c, carrier, env);
     if (carrier == NULL || carrier->depth == 0) return;
     sa_frame *f = &carrier->frames[carrier->depth - 1];
     f->child_ticks += now - os->mount_ticks;

@@ -13,7 +13,7 @@ import (
 	"stackagent/internal/wire"
 )
 
-const summaryWords = 1 << 16 // several cells with every bucket in use
+const summaryWords = 1 << 17 // more than a cell has with every bucket in use of every metric
 
 // Summaries goes round the threads' cells and returns what some of them have
 // counted and not told before; more: the round is not over, the next call goes

@@ -4,8 +4,9 @@
 #include "agent.h"
 
 static sa_context *context_new(uint32_t thread_id, bool is_virtual) {
-    sa_context *c = calloc(1, sizeof *c);
+    sa_context *c = calloc(1, sizeof *c + sa_work_context_bytes());
     if (c == NULL) return NULL;
+    sa_work_context_init(c);
     c->frames = c->first_frames;
     c->room = sizeof c->first_frames / sizeof c->first_frames[0];
     c->thread_id = thread_id;
@@ -25,7 +26,10 @@ void sa_context_free(sa_context *c) {
     c->prev->next = c->next;
     c->next->prev = c->prev;
     pthread_mutex_unlock(&sa.context_lock);
-    if (c->frames != c->first_frames) free(c->frames);
+    if (c->frames != c->first_frames) {
+        free(c->frames);
+        free(c->work);
+    }
     free(c);
 }
 
@@ -142,7 +146,7 @@ static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) 
 }
 
 static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
-    sa_cut_all(c);
+    sa_cut_all(env, c);
     withdraw_service_thread(env, thread, c);
     sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
     if (m == NULL) return;

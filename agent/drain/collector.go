@@ -67,6 +67,8 @@ type Config struct {
 	// so that threads that wait for room in their rings go on.
 	Patience time.Duration
 
+	Extras int // extra metrics in the records: the length of Hello.Extra
+
 	Target    int           // encoded size to aim at; default 160 KiB
 	Heartbeat time.Duration // longest time between batches; default 1 s
 	IdleWait  time.Duration // longest time between two looks at the rings; default 10 ms
@@ -132,8 +134,14 @@ func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 	if cfg.IdleWait <= 0 {
 		cfg.IdleWait = 10 * time.Millisecond
 	}
-	return &Collector{cfg: cfg, src: src, sink: sink, per: defaultPer}, nil
+	c := &Collector{cfg: cfg, src: src, sink: sink, per: defaultPer}
+	c.pending.Extras = cfg.Extras
+	c.pending.Work = newWork(cfg.Extras)
+	return c, nil
 }
+
+// RecordBytes is the size of an execution's record in a ring.
+func (c *Collector) RecordBytes() int { return c.pending.RecordBytes() }
 
 // Stats returns the sums so far.
 func (c *Collector) Stats() Stats {

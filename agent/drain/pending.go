@@ -95,6 +95,7 @@ func (p *pending) drop() uint64 {
 		p.losses.add(p.Creations[i].Thread, 1)
 	}
 	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
+	p.Work = firstWork(p.Work, 0)
 	if over := len(p.meta.Threads) - maxPendingThreads; over > 0 {
 		p.lostThreads += uint64(over)
 		p.meta.Threads = append([]wire.Thread(nil), p.meta.Threads[over:]...)
@@ -125,6 +126,7 @@ func (p *pending) full(s share) bool {
 // fill puts the first part of what is pending into b, without taking it away.
 func (p *pending) fill(b *wire.Batch, s share) {
 	b.Executions = first(p.Executions, s.events)
+	b.ExecutionWork = firstWork(p.Work, len(b.Executions))
 	b.Creations = first(p.Creations, s.events-len(b.Executions))
 	b.Summaries = p.firstSummaries(s.summaries)
 	b.Classes = first(p.meta.Classes, s.items)
@@ -150,6 +152,7 @@ func (p *pending) firstSummaries(bytes int) []wire.Summary {
 // taken takes away what fill has put into b.
 func (p *pending) taken(b *wire.Batch) {
 	p.Executions = rest(p.Executions, len(b.Executions))
+	p.Work = restWork(p.Work, len(b.Executions))
 	p.Creations = rest(p.Creations, len(b.Creations))
 	for i := range b.Summaries {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()

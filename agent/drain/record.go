@@ -16,7 +16,7 @@ import (
 // The layout of jvmti/ring/record.h; a test holds both against each other.
 const (
 	slotBytes      = 32
-	executionBytes = 2 * slotBytes
+	executionBytes = 2 * slotBytes // without extra metrics
 
 	recPad       = 0
 	recExecution = 1
@@ -49,6 +49,11 @@ type Decoder struct {
 	Creations  []wire.Creation
 	Pauses     []wire.Pause
 
+	// Extras is how many extra metrics each execution's record has behind it,
+	// the same for all; Work are their columns, as long as Executions.
+	Extras int
+	Work   wire.Work
+
 	// Unknown counts slots of a type this program does not know, and records
 	// that the end of a chunk cut in two. Always zero if the probes are right.
 	Unknown uint64
@@ -64,12 +69,15 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 		slots = slots[slotBytes:]
 		switch s[offType] {
 		case recExecution:
-			if len(slots) < slotBytes {
+			more := d.RecordBytes() - slotBytes
+			if len(slots) < more {
 				d.Unknown++
+				slots = nil
 				continue
 			}
 			d.execution(thread, s, slots[:slotBytes:slotBytes])
-			slots = slots[slotBytes:]
+			d.work(slots[slotBytes:more])
+			slots = slots[more:]
 		case recCreation:
 			d.creation(thread, s)
 		case recThread:
@@ -89,6 +97,22 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 		d.Unknown++
 	}
 }
+
+// RecordBytes is the size of an execution's record.
+func (d *Decoder) RecordBytes() int {
+	return executionBytes + (d.Extras*2*8+slotBytes-1)/slotBytes*slotBytes
+}
+
+// work appends the extra metrics of the execution before: the totals, then
+// what of them is nested.
+func (d *Decoder) work(s []byte) {
+	for k := range d.Extras {
+		d.Work.Total[k] = append(d.Work.Total[k], number(s, 8*k))
+		d.Work.Nested[k] = append(d.Work.Nested[k], number(s, 8*(d.Extras+k)))
+	}
+}
+
+func number(s []byte, off int) int64 { return int64(binary.LittleEndian.Uint64(s[off:])) }
 
 func ticks(s []byte, off int) units.Ticks { return units.Ticks(binary.LittleEndian.Uint64(s[off:])) }
 

@@ -9,9 +9,11 @@ package options
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/perfevent"
 	"stackagent/internal/wire"
 )
 
@@ -20,7 +22,8 @@ type Options struct {
 	Bus     string // NATS URL, several joined with ','
 	Session string // "": see SessionName
 
-	Metrics      []string          // measured: "wall", "cpu"
+	Metrics      []string          // to be measured: "wall", "cpu", "alloc", names of performance events
+	Events       []perfevent.Event // of Metrics, the performance events
 	NotAvailable map[string]string // asked for, but not measured by this version: metric -> why
 
 	Tasks   []string // com.acme.Job#process(Lcom/acme/Ctx;)V; the descriptor may be left out
@@ -66,6 +69,11 @@ const (
 	OverflowBlock Overflow = "block" // wait, for a bounded time, then drop and count
 	OverflowDrop  Overflow = "drop"  // drop and count
 )
+
+// Extras are the Metrics beside wall and CPU time, in their order.
+func (o *Options) Extras() []string {
+	return slices.DeleteFunc(slices.Clone(o.Metrics), func(m string) bool { return m == "wall" || m == "cpu" })
+}
 
 // DefaultBus is the URL of a shadow on the same machine.
 const DefaultBus = "nats://127.0.0.1:4222"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stackagent/internal/busauth"
+	"stackagent/internal/perfevent"
 	"stackagent/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func TestParse(t *testing.T) {
 			o.Metrics, o.NotAvailable = []string{"cpu"}, map[string]string{"bytecodes": "not measured by this version"}
 		}},
 		{"metric=instructions", func(o *Options) {
-			o.Metrics, o.NotAvailable = nil, map[string]string{"instructions": "not measured by this version"}
+			o.Metrics, o.Events = []string{"instructions"}, []perfevent.Event{{Name: "instructions", Config: 1, UserOnly: true}}
 		}},
 		{"task=com.acme.Job#process(Lcom/acme/Ctx;[I)V,task=a.B#c,strict=true", func(o *Options) {
 			o.Tasks, o.Strict = []string{"com.acme.Job#process(Lcom/acme/Ctx;[I)V", "a.B#c"}, true

@@ -1,20 +1,22 @@
 package options
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
+
+	"stackagent/internal/perfevent"
+	"stackagent/internal/wire"
 )
 
-// metrics are the words of metric=; the value says why one is not measured.
+// metrics are the words of metric= beside the names of performance events; the
+// value says why one is not measured.
 var metrics = map[string]string{
-	"wall":         "",
-	"cpu":          "",
-	"bytecodes":    notYet,
-	"instructions": notYet,
-	"ref_cycles":   notYet,
-	"cycles":       notYet,
-	"alloc":        notYet,
+	"wall":      "",
+	"cpu":       "",
+	"bytecodes": notYet,
+	"alloc":     "",
 }
 
 const notYet = "not measured by this version"
@@ -26,10 +28,15 @@ func setMetric(o *Options, value string) string {
 	missing := map[string]string{}
 	for _, word := range strings.Split(value, "+") {
 		why, known := metrics[word]
+		event, err := perfevent.Parse(word)
 		switch {
-		case !known:
-			names := sortedKeys(metrics)
-			return "want one or more of " + strings.Join(names, ", ") + ", joined with '+'" + didYouMean(word, names)
+		case !known && err != nil:
+			names := append(sortedKeys(metrics), perfevent.Names()...)
+			return "want one or more of " + strings.Join(names, ", ") +
+				" or another performance event (LLC-load-misses, r01c2), joined with '+'" + didYouMean(word, names)
+		case !known && !slices.ContainsFunc(o.Events, func(e perfevent.Event) bool { return e.Name == word }):
+			o.Events = append(o.Events, event)
+			list = append(list, word)
 		case why != "":
 			missing[word] = why
 		case !slices.Contains(list, word):
@@ -40,6 +47,9 @@ func setMetric(o *Options, value string) string {
 		o.NotAvailable = missing
 	}
 	o.Metrics = list
+	if n := len(o.Extras()); n > wire.MaxExtra {
+		return fmt.Sprintf("names %d metrics beside wall and cpu, at most %d are possible", n, wire.MaxExtra)
+	}
 	return ""
 }
 

@@ -79,7 +79,7 @@ static inline void sa_ring_close(sa_ring *r, sa_ring_pool *pool) {
 }
 
 /* A place for a record of the given number of slots, or NULL when the ring is
- * full. A record never wraps: the last slot is padded when two do not fit. */
+ * full. A record never wraps: the last slots are padded when it does not fit. */
 static inline void *sa_ring_reserve(sa_ring *r, unsigned slots) {
     uint64_t offset = r->head & (r->capacity - 1);
     uint64_t need = (uint64_t)slots * SA_SLOT_BYTES;
@@ -89,7 +89,7 @@ static inline void *sa_ring_reserve(sa_ring *r, unsigned slots) {
         if (r->head + pad + need - r->tail_seen > r->capacity) return NULL;
     }
     if (pad != 0) {
-        r->bytes[offset] = SA_REC_PAD;
+        for (uint64_t at = offset; at < r->capacity; at += SA_SLOT_BYTES) r->bytes[at] = SA_REC_PAD;
         r->head += pad;
         offset = 0;
     }

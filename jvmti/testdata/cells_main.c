@@ -83,7 +83,7 @@ typedef struct {
 } execution;
 
 static bool count(sa_cells *cells, sa_cell *c, const execution *e) {
-    return sa_cell_execution(cells, c, e->wall_ticks, e->child_ticks, e->cpu_ns, e->child_cpu_ns, e->flags);
+    return sa_cell_execution(cells, c, e->wall_ticks, e->child_ticks, e->cpu_ns, e->child_cpu_ns, NULL, e->flags);
 }
 
 static execution some_execution(bool cpu) {
@@ -128,7 +128,7 @@ static void test_reference(void) {
     sa_cells cells;
     told *want[CELLS], *got[CELLS];
     sa_cell *c[CELLS];
-    sa_cells_set_policy(true, 0.4);
+    sa_cells_set_policy(true, 0.4, 0);
     sa_cells_open(&cells);
     for (uint32_t i = 0; i < CELLS; i++) {
         uint64_t key = sa_cell_key(i * 3 + 1, i % 4, i % 2 == 0);
@@ -158,7 +158,7 @@ static void test_reference(void) {
 /* Memory ends: nothing is counted in part, and what is refused is known. */
 static void test_memory(void) {
     sa_cells cells;
-    sa_cells_set_policy(true, 1);
+    sa_cells_set_policy(true, 1, 0);
     sa_cells_open(&cells);
     sa_cells_limit(24 << 10);
     uint64_t before = sa_cells_refused(), counted = 0, refused = 0;
@@ -185,7 +185,7 @@ static void test_memory(void) {
  * recorded again when it has been calm. */
 static void test_mode(void) {
     sa_cells cells;
-    sa_cells_set_policy(false, 1);
+    sa_cells_set_policy(false, 1, 0);
     sa_cells_open(&cells);
     sa_cell *c = sa_cells_add(&cells, 1, 0);
     sa_stream *s = &c->executions;
@@ -210,7 +210,7 @@ static void test_mode(void) {
 /* A bounded number of outliers an interval; the limit follows. */
 static void test_outliers(void) {
     sa_cells cells;
-    sa_cells_set_policy(true, 1);
+    sa_cells_set_policy(true, 1, 0);
     sa_cells_open(&cells);
     sa_cell *c = sa_cells_add(&cells, 1, 0);
     uint64_t limit = c->outlier_ticks;
@@ -245,7 +245,7 @@ static void *count_on(void *p) {
 
 static void test_concurrent(void) {
     static counting w;
-    sa_cells_set_policy(false, 0.4);
+    sa_cells_set_policy(false, 0.4, 0);
     sa_cells_open(&w.cells);
     w.want = new_told();
     told *got = new_told();

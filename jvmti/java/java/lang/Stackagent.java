@@ -43,6 +43,15 @@ public final class Stackagent {
     /** Of a thread: its id as a task. */
     long id;
 
+    /**
+     * Of a thread: the JVM instructions that it has executed, as far as its open methods have told.
+     * Only the thread itself changes it; a virtual thread has its own, whatever carries it.
+     */
+    long bytecodes;
+
+    /** Whether metric=bytecodes was asked for; a constant to the compiler. */
+    private static final boolean BYTECODES = countsBytecodes0();
+
     /** Called by the constructors of Thread, as woven. */
     Stackagent() {}
 
@@ -95,7 +104,8 @@ public final class Stackagent {
             info = describe0(c);
         }
         Thread t = Thread.currentThread();
-        long context = slot(t).context;
+        Stackagent slot = slot(t);
+        long context = slot.context;
         if (context == 0) {
             context = attach(t);
         }
@@ -111,11 +121,12 @@ public final class Stackagent {
                 id |= EXECUTED;
             }
         } else if (id == 0) {
-            return adopt(task, context, info);
+            return adopt(task, slot, context, info);
         } else {
             id ^= EXECUTED;
         }
-        return enter0(context, id, (int) (info >>> 32));
+        int classId = (int) (info >>> 32);
+        return BYTECODES ? enterWork0(context, id, classId, slot.bytecodes) : enter0(context, id, classId);
     }
 
     /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
@@ -144,10 +155,7 @@ public final class Stackagent {
     @Hidden
     public static void exit(int token) {
         if (token >= 0) {
-            Stackagent slot = slot(Thread.currentThread());
-            if (exit0(slot.context, token, 0)) {
-                slot.context = 0;
-            }
+            leave(slot(Thread.currentThread()), token, 0);
         }
     }
 
@@ -155,10 +163,18 @@ public final class Stackagent {
     @Hidden
     public static void exitThrow(int token) {
         if (token >= 0) {
-            Stackagent slot = slot(Thread.currentThread());
-            if (exit0(slot.context, token, 1)) {
-                slot.context = 0;
-            }
+            leave(slot(Thread.currentThread()), token, 1);
+        }
+    }
+
+    @ForceInline
+    @Hidden
+    private static void leave(Stackagent slot, int token, int threw) {
+        boolean forget = BYTECODES
+                ? exitWork0(slot.context, token, threw, slot.bytecodes)
+                : exit0(slot.context, token, threw);
+        if (forget) {
+            slot.context = 0;
         }
     }
 
@@ -238,7 +254,7 @@ public final class Stackagent {
 
     /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
     @Hidden
-    private static int adopt(Object task, long context, long info) {
+    private static int adopt(Object task, Stackagent current, long context, long info) {
         long offset = info & LOWER;
         long id = newId0();
         if (offset == IN_SLOT) {
@@ -248,7 +264,7 @@ public final class Stackagent {
         if (offset != 0 && !U.compareAndSetLong(task, offset, 0L, id | EXECUTED)) {
             id = U.getLong(task, offset) & ~EXECUTED;
         }
-        return enterUnseen0(context, id, (int) (info >>> 32));
+        return enterUnseen0(context, id, (int) (info >>> 32), current.bytecodes);
     }
 
     /** Offset of the id field in instances of a class which declares it; called from C. */
@@ -266,8 +282,10 @@ public final class Stackagent {
     /** Binds every native now, so that no probe has to look for one; tells the number of processors. */
     private static int link() {
         enter0(0, 0, 0);
-        enterUnseen0(0, 0, 0);
+        enterUnseen0(0, 0, 0, 0);
+        enterWork0(0, 0, 0, 0);
         exit0(0, 0, 0);
+        exitWork0(0, 0, 0, 0);
         created0(0, 0);
         failed0(0, 0, 0);
         mounted0(0, 0);
@@ -281,9 +299,16 @@ public final class Stackagent {
 
     private static native int enter0(long context, long id, int classId);
 
-    private static native int enterUnseen0(long context, long id, int classId);
+    private static native int enterUnseen0(long context, long id, int classId, long bytecodes);
+
+    /** As enter0, with the thread's count of JVM instructions. */
+    private static native int enterWork0(long context, long id, int classId, long bytecodes);
 
     private static native boolean exit0(long context, int token, int threw);
+
+    private static native boolean exitWork0(long context, int token, int threw, long bytecodes);
+
+    private static native boolean countsBytecodes0();
 
     private static native long created0(long context, int classId);
 

@@ -1,0 +1,177 @@
+/* What a thread has done in the extra metrics. */
+#include "agent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+enum { FIRST_FRAMES = sizeof((sa_context *)0)->first_frames / sizeof((sa_context *)0)->first_frames[0] };
+
+size_t sa_work_context_bytes(void) {
+    return sa.work.n == 0 ? 0 : (2 + 2 * (size_t)FIRST_FRAMES) * sa.work.width * sizeof(int64_t);
+}
+
+void sa_work_context_init(sa_context *c) {
+    if (sa.work.n != 0) c->work = sa_work_first(c);
+}
+
+/* A counter takes a file descriptor in each thread; the program needs some itself. */
+static bool may_open(void) {
+    struct rlimit l;
+    if (getrlimit(RLIMIT_NOFILE, &l) != 0) return false;
+    rlim_t most = l.rlim_cur / 2 / sa.work.set.n;
+    return (rlim_t)atomic_load(&sa.counter_threads) < most;
+}
+
+void sa_work_open(sa_os *os) {
+    if (!sa.work.counters) return;
+    if (!may_open() || sa_counters_open(&sa.work.set, &os->counters, NULL) != 0) {
+        sa_refuse("counters of a thread not opened: too few file descriptors (ulimit -n)", NULL);
+        return;
+    }
+    atomic_fetch_add(&sa.counter_threads, 1);
+}
+
+void sa_work_close(sa_os *os) {
+    if (os->counters.n == 0) return;
+    sa_counters_close(&os->counters);
+    atomic_fetch_sub(&sa.counter_threads, 1);
+}
+
+/* Of the OS thread; bytecodes are the Java thread's own and left out. */
+void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out) {
+    int64_t counts[SA_MAX_COUNTERS], missing = SA_NOT_MEASURED;
+    bool counted = sa.work.counters && sa_counters_read(&os->counters, counts, &missing);
+    for (uint32_t k = 0, next = 0; k < sa.work.n; k++) {
+        switch (sa.work.source[k]) {
+        case SA_WORK_ALLOC:
+            out[k] = sa_allocated(env);
+            break;
+        case SA_WORK_COUNTER:
+            out[k] = counted ? counts[next] : SA_NOT_MEASURED;
+            next++;
+            break;
+        default:
+            out[k] = 0;
+        }
+    }
+    if (sa.work.counters) out[sa.work.n] = counted ? missing : SA_NOT_MEASURED;
+}
+
+/* Of the Java thread. */
+void sa_work_read(const sa_os *os, sa_context *c, JNIEnv *env, int64_t bytecodes, int64_t *out) {
+    sa_work_read_os(os, env, out);
+    const int64_t *bias = sa_work_bias(c);
+    for (uint32_t k = 0; k < sa.work.width; k++) {
+        if (!c->cpu_known) out[k] = SA_NOT_MEASURED; /* a virtual thread whose mounts are not seen */
+        sa_work_sum(&out[k], bias[k]);
+        if (k < sa.work.n && sa.work.source[k] == SA_WORK_BYTECODES) out[k] = bytecodes;
+    }
+}
+
+void sa_work_mounted(sa_os *os, sa_context *c, JNIEnv *env) {
+    sa_work_read_os(os, env, os->mount_work);
+    for (uint32_t k = 0; c != NULL && k < sa.work.width; k++)
+        sa_work_bias(c)[k] = sa_work_minus(sa_work_parked(c)[k], os->mount_work[k]);
+}
+
+/* What was done for the virtual thread c is nested in what its carrier executes. */
+void sa_work_unmounting(sa_os *os, sa_context *c, sa_context *carrier, JNIEnv *env) {
+    int64_t now[SA_WORK_WIDTH];
+    sa_work_read_os(os, env, now);
+    int64_t *nested = carrier == NULL || carrier->depth == 0 ? NULL : sa_work_frame(carrier, carrier->depth - 1) + sa.work.width;
+    for (uint32_t k = 0; k < sa.work.width; k++) {
+        if (c != NULL) {
+            sa_work_parked(c)[k] = now[k];
+            sa_work_sum(&sa_work_parked(c)[k], sa_work_bias(c)[k]);
+        }
+        if (nested != NULL && k < sa.work.n) sa_work_sum(&nested[k], sa_work_minus(now[k], os->mount_work[k]));
+    }
+}
+
+static void refuse(sa_work_asked *a, int error, const char *why) {
+    a->refused = true;
+    a->error = error;
+    snprintf(a->why, sizeof a->why, "%s", why);
+}
+
+static sa_work_asked *asked_counter(uint32_t i) {
+    for (uint32_t k = 0; k < sa.work.asked_n; k++)
+        if (sa.work.asked[k].source == SA_WORK_COUNTER && !sa.work.asked[k].refused && i-- == 0) return &sa.work.asked[k];
+    return NULL;
+}
+
+/* The counters that are asked for and not refused. */
+static void collect_counters(sa_counter_set *set) {
+    memset(set, 0, sizeof *set);
+    for (sa_work_asked *a; (a = asked_counter(set->n)) != NULL;) set->of[set->n++] = a->counter;
+}
+
+/* Opens the set in this thread, leaving out or narrowing what the kernel refuses. */
+static bool open_some(sa_counter_set *set, sa_counters *c) {
+    for (;;) {
+        collect_counters(set);
+        if (set->n == 0) return false;
+        uint32_t which = 0;
+        int error = sa_counters_open(set, c, &which);
+        if (error == 0) return true;
+        sa_work_asked *a = asked_counter(which);
+        bool forbidden = error == EACCES || error == EPERM;
+        if (forbidden && a->counter.narrow && !a->counter.user_only)
+            a->counter.user_only = true;
+        else
+            refuse(a, error, "");
+    }
+}
+
+static bool all_by_page(sa_counter_set *set) {
+    sa_counters c;
+    set->rdpmc = true;
+    if (sa_counters_open(set, &c, NULL) != 0) return false;
+    int64_t value, missing;
+    bool all = c.rdpmc;
+    for (uint32_t i = 0; all && i < c.n; i++) all = sa_counter_page_read(c.page[i], &value, &missing);
+    sa_counters_close(&c);
+    return all;
+}
+
+/* A group that never gets onto the hardware would count nothing for ever. */
+static bool counts_at_all(const sa_counters *c) {
+    int64_t values[SA_MAX_COUNTERS], missing = 0;
+    uint64_t start = sa_mono_ns();
+    while (sa_mono_ns() - start < 2000000) {
+    }
+    return sa_counters_read(c, values, &missing) && missing < 1000000;
+}
+
+static void start_counters(void) {
+    sa_counter_set *set = &sa.work.set;
+    sa_counters c;
+    while (open_some(set, &c)) {
+        bool counts = counts_at_all(&c);
+        sa_counters_close(&c);
+        if (counts) {
+            set->rdpmc = all_by_page(set);
+            return;
+        }
+        refuse(asked_counter(set->n - 1), 0,
+               "the processor can not count it together with the others, or its counters are taken; ask for fewer metrics");
+    }
+}
+
+void sa_work_start(JNIEnv *env) {
+    sa_work *w = &sa.work;
+    char why[256] = "";
+    start_counters();
+    for (uint32_t k = 0; k < w->asked_n; k++) {
+        sa_work_asked *a = &w->asked[k];
+        if (a->source == SA_WORK_ALLOC && !sa_alloc_start(env, why, sizeof why)) refuse(a, 0, why);
+        if (a->refused) continue;
+        w->source[w->n++] = a->source;
+        w->counters |= a->source == SA_WORK_COUNTER;
+        w->alloc |= a->source == SA_WORK_ALLOC;
+        w->bytecodes |= a->source == SA_WORK_BYTECODES;
+    }
+    w->width = w->n + w->counters;
+    w->slots = sa_work_slots(w->n);
+}
