@@ -171,6 +171,35 @@ func (c *Code) InsertBeforeTargeted(at *Insn, insns ...*Insn) {
 	c.insert(c.beforePinned(i), insns)
 }
 
+// InsertAllBeforeTargeted does InsertBeforeTargeted at every instruction that is
+// a key of at, in time linear in the code.
+func (c *Code) InsertAllBeforeTargeted(at map[*Insn][]*Insn) {
+	left, size := len(at), len(c.Insns)
+	for _, insns := range at {
+		size += len(insns)
+	}
+	out := make([]*Insn, 0, size)
+	for _, in := range c.Insns {
+		insns, ok := at[in]
+		if !ok {
+			out = append(out, in)
+			continue
+		}
+		left--
+		pinned := len(out)
+		for pinned > 0 && out[pinned-1].Op == OpLabel && out[pinned-1].Label.pinned {
+			pinned--
+		}
+		out = append(slices.Insert(out, pinned, insns...), in)
+	}
+	if left > 0 {
+		c.misuse("InsertAllBeforeTargeted %d instructions, which are not in the code", left)
+		return
+	}
+	c.Insns = out
+	c.edited = true
+}
+
 // beforePinned moves i back over labels that must stay with instruction i.
 func (c *Code) beforePinned(i int) int {
 	for i > 0 && c.Insns[i-1].Op == OpLabel && c.Insns[i-1].Label.pinned {

@@ -117,9 +117,15 @@ func (c *Code) SetFrame(at *Label, locals, stack []VerificationType) {
 // AddIntLocal adds an int local at slot MaxLocals, which it returns. Every
 // frame that exists has it as Integer afterwards, so the caller must store to
 // it at the start of the method. Frames set later must name it themselves.
-func (c *Code) AddIntLocal() int {
+func (c *Code) AddIntLocal() int { return c.addLocal(VerificationType{Tag: TypeInteger}) }
+
+// AddLongLocal adds a long local, which takes two slots from the one that it
+// returns on; otherwise it is AddIntLocal.
+func (c *Code) AddLongLocal() int { return c.addLocal(VerificationType{Tag: TypeLong}) }
+
+func (c *Code) addLocal(t VerificationType) int {
 	slot := c.MaxLocals
-	c.MaxLocals++
+	c.MaxLocals += t.Slots()
 	c.edited = true
 	total := 0
 	// Consecutive frames often share their locals, and keep sharing them.
@@ -131,7 +137,7 @@ func (c *Code) AddIntLocal() int {
 		f := in.Label.frame
 		if after == nil || !sameSlice(f.Locals, before) {
 			before = f.Locals
-			after = withIntAt(before, slot)
+			after = WithLocal(before, slot, t)
 			if total += len(after); total > maxTypes {
 				c.fail(&TooLargeError{Method: c.where(), What: "stack map frames", Size: total})
 				return slot
@@ -142,15 +148,16 @@ func (c *Code) AddIntLocal() int {
 	return slot
 }
 
-// withIntAt pads locals with Top up to slot and puts an Integer there.
-func withIntAt(locals []VerificationType, slot int) []VerificationType {
+// WithLocal gives the locals of a frame with one more at slot, which none of
+// them reaches yet; those between are padded with Top.
+func WithLocal(locals []VerificationType, slot int, t VerificationType) []VerificationType {
 	pad := slot - slotsOf(locals)
 	out := make([]VerificationType, len(locals), len(locals)+max(pad, 0)+1)
 	copy(out, locals)
 	for ; pad > 0; pad-- {
 		out = append(out, VerificationType{})
 	}
-	return append(out, VerificationType{Tag: TypeInteger})
+	return append(out, t)
 }
 
 func sameSlice(a, b []VerificationType) bool {

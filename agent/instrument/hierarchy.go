@@ -21,6 +21,7 @@ const (
 	nameThread        = "java/lang/Thread"
 	nameVirtualThread = "java/lang/VirtualThread"
 	nameProbes        = "java/lang/Stackagent"
+	nameContinuation  = "jdk/internal/vm/Continuation"
 )
 
 // A Hierarchy answers for the supertypes of a class.

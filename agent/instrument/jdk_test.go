@@ -31,13 +31,16 @@ func sampleStep() int {
 // TestAllClasses weaves the classes of the JDKs, with probes in every method
 // and constructor, starts a JVM from the result and has it verify each.
 func TestAllClasses(t *testing.T) {
+	counting := everything
+	counting.Count = true
 	for _, jdk := range testjvm.JDKs(t) {
-		t.Run(jdk.String(), func(t *testing.T) { allClasses(t, jdk) })
+		t.Run(jdk.String(), func(t *testing.T) { allClasses(t, jdk, everything) })
+		t.Run(jdk.String()+" counting", func(t *testing.T) { allClasses(t, jdk, counting) })
 	}
 }
 
-func allClasses(t *testing.T, jdk testjvm.JDK) {
-	w := &imageWeaver{t: t, jdk: jdk, dir: t.TempDir(), refused: map[string][]string{}, modules: map[string]bool{}}
+func allClasses(t *testing.T, jdk testjvm.JDK, o Options) {
+	w := &imageWeaver{t: t, jdk: jdk, options: o, dir: t.TempDir(), refused: map[string][]string{}, left: map[string][]string{}, modules: map[string]bool{}}
 	w.weave()
 	for reason, names := range w.refused {
 		sort.Strings(names)
@@ -46,6 +49,9 @@ func allClasses(t *testing.T, jdk testjvm.JDK) {
 			report = t.Logf // right for tables in code, which no one calls twice
 		}
 		report("refused, %s: %d classes: %.2000s", reason, len(names), strings.Join(names, " "))
+	}
+	for reason, names := range w.left {
+		t.Logf("left, %s: %d: %.2000s", reason, len(names), strings.Join(names, " "))
 	}
 	w.breakOne()
 	lines := w.verify()
@@ -73,15 +79,17 @@ func allClasses(t *testing.T, jdk testjvm.JDK) {
 type imageWeaver struct {
 	t       *testing.T
 	jdk     testjvm.JDK
+	options Options
 	dir     string
 	list    []string // "module class" of the woven classes
 	refused map[string][]string
+	left    map[string][]string // methods that are not counted
 	modules map[string]bool
 }
 
 func (w *imageWeaver) weave() {
 	im := image(w.t, w.jdk)
-	h := NewImageHierarchy(im.Class, everything)
+	h := NewImageHierarchy(im.Class, w.options)
 	step, n, spent := sampleStep(), 0, time.Duration(0)
 	err := im.Each(func(module, name string, b []byte) error {
 		n++
@@ -89,7 +97,10 @@ func (w *imageWeaver) weave() {
 			return nil
 		}
 		start := time.Now()
-		out, err := weaveClass(Input{Class: b, Supers: h, Platform: true}, everything)
+		out, left, err := weaveClassLeft(Input{Class: b, Supers: h, Platform: true}, w.options)
+		for _, r := range left {
+			w.left[string(r.Reason)] = append(w.left[string(r.Reason)], name+"."+r.Member)
+		}
 		spent += time.Since(start)
 		if err != nil {
 			w.refused[reasonOf(err)] = append(w.refused[reasonOf(err)], name)

@@ -102,11 +102,18 @@ func (p program) weaveAll(t testing.TB, jdk testjvm.JDK, dir string, o Options, 
 
 // weaveClass plans and weaves; nil bytes mean that there is nothing to do.
 func weaveClass(in Input, o Options) ([]byte, error) {
+	out, _, err := weaveClassLeft(in, o)
+	return out, err
+}
+
+// weaveClassLeft also gives what of the class is left as it is.
+func weaveClassLeft(in Input, o Options) ([]byte, []*Refusal, error) {
 	plan, err := NewPlan(in, o)
 	if err != nil || plan == nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return plan.Weave()
+	out, err := plan.Weave()
+	return out, plan.Left, err
 }
 
 func writeClass(t testing.TB, dir, name string, b []byte) {

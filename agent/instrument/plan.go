@@ -97,11 +97,14 @@ type Plan struct {
 	Clones       []ClonePlan
 	Mounts       []MountPlan
 	Slots        []SlotPlan
-	Notes        []string // what was expected in this class and not found
+	Counts       []CountPlan
+	Notes        []string   // what was expected in this class and not found
+	Left         []*Refusal // what of the class is left as it is while the rest is woven
 
 	class       *classfile.Class
 	archive     *classfile.Insn // where a lambda's class is looked for in the JVM's archive
 	archiveCode *classfile.Code
+	counted     map[*classfile.Member]*counted
 	woven       []byte
 	failed      error
 }
@@ -131,14 +134,20 @@ func (p *Plan) String() string {
 	if p.archive != nil {
 		b.WriteString("  no lambdas from the archive\n")
 	}
+	for i := range p.Counts {
+		fmt.Fprintf(&b, "%s\n", p.Counts[i].describe())
+	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "  note: %s\n", n)
+	}
+	for _, r := range p.Left {
+		fmt.Fprintf(&b, "  left: %s %s\n", r.Member, r.Reason)
 	}
 	return b.String()
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Notes) == 0 &&
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Notes)+len(p.Counts)+len(p.Left) == 0 &&
 		p.archive == nil
 }
 
@@ -146,7 +155,7 @@ func (p *Plan) empty() bool {
 // why.
 func leaveAlone(class string) bool {
 	switch class {
-	case nameObject, nameProbes, "jdk/internal/vm/Continuation":
+	case nameObject, nameProbes, nameContinuation:
 		return true
 	}
 	return strings.HasSuffix(class, "module-info") || strings.HasSuffix(class, "package-info")
@@ -164,6 +173,15 @@ func Candidate(h classfile.Header, o *Options, platform bool) bool {
 // NewPlan works out what to do to a class. A nil plan without an error means:
 // nothing, the class keeps its bytes. An error is a *Refusal.
 func NewPlan(in Input, o Options) (*Plan, error) {
+	p, err := newTaskPlan(in, o)
+	if !o.Count || in.Mode == ModeStructure {
+		return p, err
+	}
+	return addCounts(p, err, in)
+}
+
+// newTaskPlan is NewPlan without the counting.
+func newTaskPlan(in Input, o Options) (*Plan, error) {
 	header, err := classfile.ParseHeader(in.Class)
 	if err != nil {
 		return nil, refusal("", err, ReasonVersion)

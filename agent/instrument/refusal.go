@@ -19,6 +19,11 @@ const (
 	ReasonHierarchy     Reason = "supertype unknown"
 	ReasonAlreadyWoven  Reason = "already woven"
 	ReasonFieldConflict Reason = "a field has the name of ours"
+
+	// Of single methods, in classes whose other methods are counted.
+	ReasonCountSize       Reason = "bytecodes of a method not counted: too large with the counting"
+	ReasonCountCoarse     Reason = "bytecodes of a method counted by whole blocks: near the size that the JIT compiles"
+	ReasonCountSubroutine Reason = "bytecodes of a method not counted: jsr or ret"
 )
 
 // A Refusal is the error that NewPlan and Plan.Weave return for a class that
@@ -26,6 +31,7 @@ const (
 type Refusal struct {
 	Reason Reason
 	Class  string // internal name; "" if it could not be read
+	Member string // name and descriptor of the method, if only that is left as it is
 	Detail string
 	Err    error // the cause, if there is one
 }

@@ -126,6 +126,7 @@ func matchGlob(pattern, s string) bool {
 type Options struct {
 	Tasks            []TaskDefinition
 	Include, Exclude []string // globs over Java class names; see the package comment
+	Count            bool     // count the instructions of every method; filters do not matter
 }
 
 // excluded tells whether the filters keep code out of a class (Java name).

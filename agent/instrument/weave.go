@@ -40,6 +40,9 @@ func (p *Plan) weave() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if err := p.weaveCounts(); err != nil {
+		return nil, err
+	}
 	for _, m := range p.Executions {
 		if err := p.weaveExecution(m); err != nil {
 			return nil, err
@@ -67,6 +70,9 @@ func (p *Plan) weave() ([]byte, error) {
 		if err := p.weaveMount(m); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.finishCounts(); err != nil {
+		return nil, err
 	}
 	return p.class.Write()
 }
@@ -141,9 +147,15 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 	if err != nil {
 		return err
 	}
-	locals := make([]classfile.VerificationType, token+1) // the zero type is Top
-	locals[token] = classfile.VerificationType{Tag: classfile.TypeInteger}
-	handler := rethrow(code, locals, exit)
+	count, locals, err := p.rethrowing(m.member, nil)
+	if err != nil {
+		return err
+	}
+	if c := p.counted[m.member]; c != nil {
+		c.done = true
+	}
+	locals = classfile.WithLocal(locals, token, classfile.VerificationType{Tag: classfile.TypeInteger})
+	handler := rethrow(code, locals, append(count, exit...))
 	for _, r := range ranges {
 		code.AddHandler(r.start, r.end, handler, "")
 	}
@@ -221,7 +233,11 @@ func (p *Plan) weaveConstructor(c ConstructorPlan) error {
 			return err
 		}
 		this := []classfile.VerificationType{classfile.ObjectType(p.Class)}
-		handler := rethrow(code, this, failed)
+		count, locals, err := p.rethrowing(c.member, this)
+		if err != nil {
+			return err
+		}
+		handler := rethrow(code, locals, append(count, failed...))
 		for _, r := range ranges {
 			code.AddHandler(r.start, r.end, handler, "")
 		}

@@ -1,0 +1,292 @@
+package instrument
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"stackagent/agent/classfile"
+)
+
+// How the instructions of a method are counted.
+type countScheme uint8
+
+const (
+	// countLocal adds each segment to a new local variable, which is added to
+	// the thread's counter where the method ends.
+	countLocal countScheme = iota
+	// countDirect adds each segment to the thread's counter at once.
+	countDirect
+	// countNothing gives the thread's counter at the end the value that it had at
+	// the start: what the method calls is not counted either.
+	countNothing
+)
+
+// String names the scheme as listings show it.
+func (s countScheme) String() string {
+	return [...]string{"local", "direct", "nothing"}[s]
+}
+
+// A CountPlan is a method whose instructions are to be counted.
+type CountPlan struct {
+	Name, Descriptor string
+	Segments         int // runs of instructions that are counted at their start
+
+	scheme   countScheme
+	coarse   bool // calls do not end a segment
+	loops    bool // a segment can come again and again
+	member   *classfile.Member
+	code     *classfile.Code
+	body     []*classfile.Insn // without labels, as it came
+	early    map[*classfile.Insn]bool
+	segments []segment
+}
+
+// segment is a run of instructions which are executed one after the other.
+type segment struct {
+	first  *classfile.Insn
+	count  int  // instructions
+	header bool // jumped to from behind
+	early  bool // in a constructor, before super(...) has returned
+}
+
+// planCounts plans the counting of all methods of the class. A method that
+// cannot be counted is left alone, by name; the others are counted.
+func (p *Plan) planCounts() {
+	for _, m := range p.class.Methods {
+		code, err := m.Code()
+		if err != nil {
+			r := refusal(p.Class, err, ReasonCountSubroutine)
+			r.Member = m.Name + m.Descriptor
+			p.Left = append(p.Left, r)
+			continue
+		}
+		if code == nil || uncounted(p.Class, m.Name) {
+			continue
+		}
+		if c := p.planCount(m, code); c != nil {
+			p.Counts = append(p.Counts, *c)
+		}
+	}
+}
+
+// uncounted tells the methods that the JVM does not bear to be changed:
+// constructors of all classes end in Object's, whose one instruction is counted
+// by those that call it; and the JVM knows the empty finalize().
+func uncounted(class, method string) bool {
+	return class == nameObject && (method == "<init>" || method == "finalize")
+}
+
+func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
+	c := &CountPlan{Name: m.Name, Descriptor: m.Descriptor, member: m, code: code}
+	for _, in := range code.Insns {
+		if real(in) {
+			c.body = append(c.body, in)
+		}
+	}
+	if m.Name == "<init>" && m.Access&classfile.AccStatic == 0 {
+		p.planEarly(c)
+	}
+	if replaceable(m) && !passesOn[p.Class+"."+m.Name] {
+		c.scheme = countNothing
+		if !c.calls() {
+			return nil // counts nothing by itself
+		}
+		return c
+	}
+	p.split(c)
+	if size, ok := c.fits(); !ok {
+		c.coarse = true
+		p.split(c)
+		if _, ok := c.fits(); !ok {
+			p.leave(c, ReasonCountSize, "with the counting up to %d bytes", size)
+			return nil
+		}
+		p.leave(c, ReasonCountCoarse, "with a count after each call up to %d bytes", size)
+	}
+	return c
+}
+
+func (p *Plan) leave(c *CountPlan, reason Reason, format string, args ...any) {
+	r := refuse(p.Class, reason, format, args...)
+	r.Member = c.Name + c.Descriptor
+	p.Left = append(p.Left, r)
+}
+
+// calls tells whether a method can execute instructions of others.
+func (c *CountPlan) calls() bool {
+	for _, in := range c.body {
+		if in.Op.IsInvoke() {
+			return true
+		}
+	}
+	return false
+}
+
+// planEarly finds the instructions before super(...) has returned: no handler
+// can catch what they throw, so they are counted directly. Where this cannot be
+// followed, the whole constructor is.
+func (p *Plan) planEarly(c *CountPlan) {
+	flow, err := analyseThis(p.class, c.code)
+	c.early = map[*classfile.Insn]bool{}
+	for i, in := range c.code.Insns {
+		if err != nil || flow.local0[i] == cellUninit {
+			c.early[in] = true
+		}
+	}
+}
+
+// split finds the segments. They begin where control can come from elsewhere or
+// leave, and after calls: what follows a call is not executed when it throws.
+func (p *Plan) split(c *CountPlan) {
+	joins, headers := jumpTargets(c.code)
+	c.segments, c.loops = nil, len(headers) > 0
+	begin, header, straight := true, false, len(joins) == 0
+	for _, in := range c.code.Insns {
+		if !real(in) {
+			begin = begin || joins[in.Label]
+			header = header || headers[in.Label]
+			continue
+		}
+		if begin || c.early[in] != c.segments[len(c.segments)-1].early {
+			c.segments = append(c.segments, segment{first: in, header: header, early: c.early[in]})
+		}
+		header = false
+		c.segments[len(c.segments)-1].count += 1 + p.hidden(in)
+		begin = in.Op.Ends() || in.Op.IsJump() || in.Op.IsInvoke() && !c.coarse
+	}
+	c.Segments = len(c.segments)
+	if straight && c.Segments <= 2 {
+		c.scheme = countDirect
+	}
+}
+
+// jumpTargets gives the labels where control can come from elsewhere, and those
+// of them to which it can come from behind.
+func jumpTargets(code *classfile.Code) (joins, headers map[*classfile.Label]bool) {
+	joins, headers = map[*classfile.Label]bool{}, map[*classfile.Label]bool{}
+	passed := map[*classfile.Label]bool{}
+	for _, in := range code.Insns {
+		if !real(in) {
+			passed[in.Label] = true
+			continue
+		}
+		for _, t := range targets(in) {
+			joins[t] = true
+			if passed[t] {
+				headers[t] = true
+			}
+		}
+	}
+	for _, h := range code.Handlers {
+		joins[h.Target] = true
+	}
+	return joins, headers
+}
+
+// hidden is the number of instructions that a call executes in a method which
+// is not counted itself: the return of Object.<init>.
+func (p *Plan) hidden(in *classfile.Insn) int {
+	if in.Op != classfile.OpInvokespecial {
+		return 0
+	}
+	owner, name, _, err := p.class.Pool.MemberRef(in.Index)
+	if err == nil && owner == nameObject && name == "<init>" {
+		return 1
+	}
+	return 0
+}
+
+// Bytes that counting adds, at most.
+const (
+	incBytes    = 6         // wide iinc
+	directBytes = 3 + 3     // push, call
+	foldBytes   = 4*4 + 5   // iload, i2l, lload, ladd, lstore, push, istore
+	flushBytes  = 4 + 4 + 3 // iload, lload, call
+	frameBytes  = 2 * 8     // preparing the locals, the handler
+	maxCode     = 65535
+)
+
+// fits tells whether the method can bear the counting: the JIT must still
+// compile it if it does now, and the format must hold it. The size is an upper
+// bound.
+func (c *CountPlan) fits() (size int, ok bool) {
+	a := c.member.Attribute("Code")
+	if a == nil || len(a.Data) < 8 {
+		return 0, true // code that was not read from a file
+	}
+	now := int(binary.BigEndian.Uint32(a.Data[4:]))
+	size = now + frameBytes + flushBytes
+	for _, s := range c.segments {
+		switch {
+		case c.scheme == countDirect || s.early:
+			size += directBytes
+		case s.header:
+			size += foldBytes
+		case c.code.MaxLocals < 256 && s.count < 128:
+			size += incBytes / 2
+		default:
+			size += incBytes
+		}
+	}
+	for _, in := range c.body {
+		if in.Op.IsReturn() {
+			size += flushBytes
+		}
+	}
+	if now <= hugeMethod {
+		return size, size <= hugeMethod-reserve
+	}
+	return size, size <= maxCode-reserve
+}
+
+// reserve is room for the probes of a task.
+const reserve = 100
+
+// describe is the line of a listing.
+func (c *CountPlan) describe() string {
+	s := fmt.Sprintf("  count %s%s %s", c.Name, c.Descriptor, c.scheme)
+	if c.scheme != countNothing {
+		s += fmt.Sprintf(" segments=%d", c.Segments)
+	}
+	if c.coarse {
+		s += " coarse"
+	}
+	return s
+}
+
+// addCounts adds the counting to the plan of the tasks, or makes a plan for it
+// alone where there is nothing else to do or the class was refused as a task.
+func addCounts(p *Plan, err error, in Input) (*Plan, error) {
+	if p == nil {
+		class, bad := classfile.Parse(in.Class)
+		if bad != nil {
+			return nil, refusal("", bad, ReasonVersion)
+		}
+		p = &Plan{Class: class.Name, Mode: in.Mode, class: class}
+		var refused *Refusal
+		if errors.As(err, &refused) {
+			if refused.Reason == ReasonAlreadyWoven {
+				return nil, err
+			}
+			p.Left = append(p.Left, refused)
+		}
+	}
+	if !countable(p.Class) {
+		if len(p.Left) > 0 {
+			return nil, err
+		}
+	} else {
+		p.planCounts()
+	}
+	if p.empty() {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// countable tells the classes whose methods can be counted: not our own, and
+// not the one whose frames the JVM switches by hand.
+func countable(class string) bool {
+	return class != nameProbes && class != nameContinuation
+}

@@ -1,0 +1,29 @@
+package instrument
+
+import "stackagent/agent/classfile"
+
+// Annotations of the methods in whose place the JVM may put machine code of its
+// own: JDK 16 and later, before.
+const (
+	annotationIntrinsic   = "Ljdk/internal/vm/annotation/IntrinsicCandidate;"
+	annotationIntrinsic11 = "Ljdk/internal/HotSpotIntrinsicCandidate;"
+)
+
+// replaceable tells whether the JVM may execute something else in place of a
+// method. Whether it does depends on the compiler that is at work at the
+// moment, so such a method counts as a native one does: nothing.
+func replaceable(m *classfile.Member) bool {
+	for _, name := range []string{annotationIntrinsic, annotationIntrinsic11} {
+		if yes, err := m.HasAnnotation(name); yes && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// passesOn are the methods that carry the annotation for another reason than to
+// be replaced (the JVM skips them in stack walks), and which call what the
+// program gives them.
+var passesOn = map[string]bool{
+	"java/lang/reflect/Method.invoke": true,
+}
