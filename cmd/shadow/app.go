@@ -137,7 +137,7 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 // misspelt ones until then.
 var laterVerbs = map[string]bool{
 	"attach": true, "detach": true, "bottle": true, "stack": true, "scale": true, "gc": true, "lbo": true,
-	"diff": true, "import": true,
+	"diff": true,
 }
 
 // verbs are those that work; a verb is added here when it does.
@@ -146,6 +146,7 @@ func verbs(env Env) []*cobra.Command {
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newDeliver(env),
 		newJoin(env),
+		newImport(env), newTgp(env),
 	}
 }
 

@@ -159,7 +159,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"hotspots", dir, "--sort", "queue"}, "queue times are not recorded"},
 		{[]string{"hotspots", dir, "--top", "-1"}, "--top -1"},
 		{[]string{"hotspots", dir, "--top", "many"}, "invalid argument"},
-		{[]string{"tasks", dir, "--format", "tgp"}, "not written by this version"},
+		{[]string{"tasks", dir, "--format", "tgp"}, "name a folder with -o"},
 		{[]string{"tasks", dir, "--format", "parquet"}, "name a file with -o"},
 		{[]string{"tasks", dir, "--class", "[z-a"}, "bad class pattern"},
 		{[]string{"report"}, "which session?"},

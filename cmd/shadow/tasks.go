@@ -29,7 +29,7 @@ var errEnough = errors.New("enough rows")
 func newTasks(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
-	var output string
+	var output, metric string
 	cmd := &cobra.Command{
 		Use:   "tasks DIR",
 		Short: "The raw trace: a row per execution, and one for each task never executed",
@@ -38,17 +38,18 @@ machine. A cell is empty (null in JSON and Parquet) where nothing was measured:
 a task never executed has no execution, start, end, thread or work.`,
 		Example: `  shadow tasks /tmp/s --format csv -o tasks.csv
   shadow tasks /tmp/s --format parquet -o tasks.parquet
+  shadow tasks /tmp/s --format tgp -o traces
   shadow tasks /tmp/s --app --top 50`,
 		Args: oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if l.format == "tgp" {
-				return usagef("--format tgp: not written by this version; use csv, json or parquet")
-			}
 			if err := l.check(); err != nil {
 				return err
 			}
 			if err := filter.Check(); err != nil {
 				return &usageError{err}
+			}
+			if l.format == "tgp" && output == "" {
+				return usagef("--format tgp: name a folder with -o, for its four files")
 			}
 			if l.format == "parquet" && output == "" {
 				return usagef("--format parquet: name a file with -o")
@@ -57,12 +58,16 @@ a task never executed has no execution, start, end, thread or work.`,
 			if err != nil {
 				return err
 			}
+			if l.format == "tgp" {
+				return exportTgp(env, s, filter, metric, output)
+			}
 			return l.printTasks(s, filter, output)
 		},
 	}
-	l.addTo(cmd, env, true, "table", "csv", "json", "parquet")
+	l.addTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
 	filterFlags(cmd, &filter)
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output); of tgp's format a folder")
+	cmd.Flags().StringVar(&metric, "metric", "", "of tgp's format: the metric of its granularities (default: the first that the session has of bytecodes, ref_cycles, instructions, cycles, cpu, wall)")
 	return cmd
 }
 

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	gran "stackagent/granularity/tgp"
+	"stackagent/shadow/tgp"
+)
+
+type importFlags struct {
+	output  string
+	metric  string
+	maxRows int
+}
+
+func newImport(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import FORMAT FILE... -o DIR",
+		Short: "Make a session of the trace of another profiler",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return usagef("import what? tgp is known: shadow import tgp tasks.csv -o DIR")
+		},
+	}
+	cmd.AddCommand(newImportTgp(env))
+	return cmd
+}
+
+func newImportTgp(env Env) *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR",
+		Short: "Make a session of a trace of tgp, the task granularity profiler",
+		Long: `Reads the files of tgp, in any order, told apart by their names or headers, into
+a session on which every analysis works. What a trace does not tell (CPU time,
+when tasks were created and submitted) is not available in it.`,
+		Example: `  shadow import tgp traces/tasks.csv traces/gc.csv -o /tmp/t
+  shadow import tgp traces/*.csv --metric ref_cycles -o /tmp/t`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || f.output == "" {
+				return usagef("want files and -o: shadow import tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args) },
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "folder of the session, new or empty")
+	cmd.Flags().StringVar(&f.metric, "metric", "bytecodes", "what its granularities are: "+strings.Join(tgp.Metrics, "|"))
+	cmd.Flags().IntVar(&f.maxRows, "max-rows", tgp.DefaultMaxRows, "refuse a trace of more rows; about 150 bytes of memory each")
+	return cmd
+}
+
+func (f *importFlags) run(env Env, files []string) error {
+	if err := tgp.CheckMetric(f.metric); err != nil {
+		return &usageError{err}
+	}
+	if f.maxRows < 1 {
+		return usagef("--max-rows %d: use a number above 0", f.maxRows)
+	}
+	trace, pauses, samples, err := readTgp(files, f.maxRows)
+	if err != nil {
+		return err
+	}
+	if trace == nil {
+		return usagef("no %s among the files", tgp.TasksFile)
+	}
+	notes, err := tgp.Build(f.output, tgp.Input{Trace: trace, Pauses: pauses, Metric: f.metric})
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		env.note("%s", n)
+	}
+	if err := keepSamples(f.output, samples); err != nil {
+		return err
+	}
+	env.note("%s in %s", plural(int64(len(trace.Tasks)), "row", "rows"), f.output)
+	return nil
+}
+
+// keepSamples puts the samples beside the parts of the session.
+func keepSamples(dir string, s gran.Samples) error {
+	if len(s.Switches)+len(s.CPU) == 0 {
+		return nil
+	}
+	silent := Env{Err: io.Discard} // what is missing is no news here
+	return writeSamples(silent, dir, s)
+}
+
+// readTgp reads files of tgp, told apart by their names: each holds tasks, gc,
+// cs or cpu.
+func readTgp(files []string, maxRows int) (trace *gran.Trace, pauses []gran.Pause, s gran.Samples, err error) {
+	for _, path := range files {
+		err = readFile(path, func(in io.Reader) (err error) {
+			switch kindOfFile(path) {
+			case "gc":
+				pauses, err = tgp.ReadGC(in, path)
+			case "cs":
+				s.Switches, err = tgp.ReadSwitches(in, path)
+			case "cpu":
+				s.CPU, err = tgp.ReadCPU(in, path)
+			default:
+				trace, err = tgp.ReadTasks(in, path, maxRows)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, nil, s, err
+		}
+	}
+	return trace, pauses, s, nil
+}
+
+// kindOfFile tells the files apart: tgp's names, or those of its filtered ones
+// (filtered-cs.csv, aggregated-tasks.csv).
+func kindOfFile(path string) string {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".csv")
+	for _, kind := range []string{"gc", "cs", "cpu"} {
+		if name == kind || strings.HasSuffix(name, "-"+kind) {
+			return kind
+		}
+	}
+	return "tasks"
+}
+
+// readFile opens a file that is none of ours.
+func readFile(path string, read func(io.Reader) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading a trace: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return fmt.Errorf("reading a trace: %s is a folder; name the files in it", path)
+	}
+	return read(f)
+}

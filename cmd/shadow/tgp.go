@@ -1,0 +1,274 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	gran "stackagent/granularity/tgp"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+	"stackagent/shadow/tgp"
+)
+
+// tgpFlags choose what the post-processing of tgp works on.
+type tgpFlags struct {
+	listing
+	raw, withGC bool
+	class       string
+	metric      string
+	maxRows     int
+	limits      gran.Limits
+	centre      int64
+	output      string
+}
+
+// newTgp is the verb of tgp's own post-processing.
+func newTgp(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tgp",
+		Short: "The post-processing of tgp: aggregation, diagnosis, fine- and coarse-grained classes",
+		Long: `Does what the scripts that come with tgp do, on a session, or on files of tgp
+as they are. A nested execution is merged into its outer one, recursively, if the
+outer task is no thread, or if it is one and the nested task was not submitted and
+was created and executed by the same thread. Samples taken during a collection
+are left out. docs/tgp.md tells where this differs from the scripts.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("which one? see %s --help", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newTgpAggregate(env), newTgpDiagnose(env),
+		newTgpOnly(env, "fine", "Classes that spawn only fine-grained tasks", gran.Fine),
+		newTgpOnly(env, "coarse", "Classes that spawn only coarse-grained tasks", gran.Coarse))
+	return cmd
+}
+
+// addInput gives cmd the flags about what is read.
+func (f *tgpFlags) addInput(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.metric, "metric", "", "of a session: the metric of the granularities (default: the first it has of bytecodes, ref_cycles, instructions, cycles, cpu, wall)")
+	flags.IntVar(&f.maxRows, "max-rows", tgp.DefaultMaxRows, "refuse more rows; about 150 bytes of memory each")
+}
+
+// addAnalysis gives cmd the flags about how it is prepared.
+func (f *tgpFlags) addAnalysis(cmd *cobra.Command) {
+	f.addInput(cmd)
+	cmd.Flags().BoolVar(&f.raw, "raw", false, "do not aggregate nested executions first")
+	cmd.Flags().BoolVar(&f.withGC, "with-gc", false, "keep samples taken during collections")
+}
+
+func tgpArgs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("of what? name a session's folder, or tasks.csv and the other files of tgp")
+	}
+	return nil
+}
+
+// tgpInput is what is analysed.
+type tgpInput struct {
+	trace   *gran.Trace
+	tasks   []gran.Task // aggregated, unless --raw
+	merged  *gran.Aggregated
+	samples gran.Samples
+}
+
+func (f *tgpFlags) load(args []string) (*tgpInput, error) {
+	if f.maxRows < 1 {
+		return nil, usagef("--max-rows %d: use a number above 0", f.maxRows)
+	}
+	in := &tgpInput{}
+	pauses, err := f.read(args, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.tasks = in.trace.Tasks; !f.raw {
+		if in.merged, err = gran.Aggregate(in.trace); err != nil {
+			return nil, fmt.Errorf("aggregating: %w", err)
+		}
+		in.tasks = in.merged.Tasks
+	}
+	if !f.withGC {
+		in.samples.Switches = gran.OutsidePauses(in.samples.Switches, func(s gran.Switches) int64 { return s.At }, pauses)
+		in.samples.CPU = gran.OutsidePauses(in.samples.CPU, func(s gran.Utilisation) int64 { return s.At }, pauses)
+	}
+	return in, nil
+}
+
+// read takes a session's folder, a folder with the files of tgp, or the files.
+func (f *tgpFlags) read(args []string, in *tgpInput) (pauses []gran.Pause, err error) {
+	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
+		files := []string{filepath.Join(args[0], tgp.TasksFile)}
+		if _, err := os.Stat(files[0]); err != nil {
+			return f.readSession(args[0], in)
+		}
+		for _, name := range []string{tgp.GCFile, tgp.CSFile, tgp.CPUFile} {
+			if path := filepath.Join(args[0], name); fileExists(path) {
+				files = append(files, path)
+			}
+		}
+		args = files
+	}
+	in.trace, pauses, in.samples, err = readTgp(args, f.maxRows)
+	if err == nil && in.trace == nil {
+		err = usagef("no %s among the files", tgp.TasksFile)
+	}
+	return pauses, err
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
+	s, err := open(f.env, dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := chooseMetric(s, f.metric)
+	if err != nil {
+		return nil, err
+	}
+	if in.samples, err = readSamples(s.Dir); err != nil {
+		return nil, err
+	}
+	c := tgp.NewCollector(f.maxRows)
+	if err := eachTgpRow(s, summary.Filter{}, m, c.Write); err != nil {
+		return nil, err
+	}
+	f.noteSession(s, m)
+	in.trace = &c.Trace
+	return pausesOf(s), nil
+}
+
+func (f *tgpFlags) noteSession(s *session.Session, m selfMetric) {
+	f.env.note("the granularity is self %s", m.name)
+	if n := s.Manifest.Summarised.Executions; n > 0 {
+		f.env.note("%s were summarised where they ran and are not in this: run with detail=all for all", plural(int64(n), "execution", "executions"))
+	}
+}
+
+func newTgpAggregate(env Env) *cobra.Command {
+	var f tgpFlags
+	f.env = env
+	cmd := &cobra.Command{
+		Use:     "aggregate PATH... -o FILE",
+		Short:   "Write the trace with nested executions merged into their outer ones",
+		Example: `  shadow tgp aggregate traces/tasks.csv -o aggregated-tasks.csv`,
+		Args:    tgpArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			in, err := f.load(args)
+			if err != nil {
+				return err
+			}
+			err = toFile(env.Out, f.output, func(w io.Writer) error {
+				out := tgp.NewTaskWriter(w)
+				for i := range in.tasks {
+					if err := out.Write(rowOf(in.trace, &in.tasks[i])); err != nil {
+						return err
+					}
+				}
+				return out.Close()
+			})
+			if err != nil {
+				return err
+			}
+			a := in.merged
+			env.note("%d of %d executions were merged into others; %d outer tasks are not in the trace; %d tasks never executed are left out",
+				a.Executions-int64(len(a.Tasks)), a.Executions, a.Missing, a.NotExecuted)
+			return nil
+		},
+	}
+	f.addInput(cmd)
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
+	return cmd
+}
+
+// rowOf joins a task of a trace with its names.
+func rowOf(t *gran.Trace, x *gran.Task) *tgp.Row {
+	r := &tgp.Row{Task: *x, Class: t.Classes[x.Class]}
+	if x.Creator != gran.None {
+		r.Creator = &t.Threads[x.Creator]
+	}
+	if x.Runner != gran.None {
+		r.Runner = &t.Threads[x.Runner]
+	}
+	if x.Executor != gran.None {
+		r.Executor = &t.Executors[x.Executor]
+	}
+	return r
+}
+
+func newTgpDiagnose(env Env) *cobra.Command {
+	var f tgpFlags
+	cmd := &cobra.Command{
+		Use:   "diagnose PATH...",
+		Short: "Statistics of the granularity, and of the machine meanwhile",
+		Example: `  shadow tgp diagnose traces
+  shadow tgp diagnose /tmp/s --class com.acme.Job --around 100000`,
+		Args: tgpArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			in, err := f.load(args)
+			if err != nil {
+				return err
+			}
+			d := gran.Diagnose(in.tasks, func(t *gran.Task) bool { return f.class == "" || in.trace.Classes[t.Class] == f.class }, f.centre, in.samples)
+			return f.printDiagnosis(&d)
+		},
+	}
+	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.addAnalysis(cmd)
+	cmd.Flags().StringVar(&f.class, "class", "", "only executions of this class")
+	cmd.Flags().Int64Var(&f.centre, "around", 100_000, "tell the share of tasks within a factor of ten of this granularity")
+	return cmd
+}
+
+func newTgpOnly(env Env, use, short string, limits gran.Limits) *cobra.Command {
+	f := tgpFlags{limits: limits}
+	cmd := &cobra.Command{
+		Use:   use + " PATH...",
+		Short: short,
+		Long: short + `: every task of the
+class keeps to the limits. The averages of context switches and CPU utilisation
+are over the samples taken while its tasks were executed, once for each.`,
+		Example: `  shadow tgp ` + use + ` traces
+  shadow tgp ` + use + ` /tmp/s --min-tasks 100 --format csv`,
+		Args: tgpArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			in, err := f.load(args)
+			if err != nil {
+				return err
+			}
+			found, outside := gran.Only(in.tasks, in.trace.Classes, f.limits, in.samples)
+			return f.printClasses(found, outside, use)
+		},
+	}
+	f.addTo(cmd, env, true, "table", "json", "csv")
+	f.addAnalysis(cmd)
+	flags := cmd.Flags()
+	flags.Int64Var(&f.limits.MinGranularity, "min-gran", limits.MinGranularity, "no task of the class below this (MIN_GRAN)")
+	flags.Int64Var(&f.limits.MaxGranularity, "max-gran", limits.MaxGranularity, "no task of the class above this (MAX_GRAN)")
+	flags.Int64Var(&f.limits.MaxDifference, "max-diff", limits.MaxDifference, "largest less smallest of the class (MAX_DIFF); -1: any")
+	flags.Int64Var(&f.limits.MinTasks, "min-tasks", limits.MinTasks, "at least so many tasks (MIN_TASKS)")
+	flags.Int64Var(&f.limits.MaxTasks, "max-tasks", limits.MaxTasks, "at most so many (MAX_TASKS); 0: any")
+	return cmd
+}
+
+// meanText is a mean with two decimals, n/a without samples.
+func meanText(m *gran.Mean) string {
+	if m == nil || math.IsNaN(m.Mean) {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.2f", m.Mean)
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+)
+
+// selfMetric is a metric in which tasks have self work.
+type selfMetric struct {
+	name string
+	of   func(*session.Task) units.Ns
+}
+
+// selfMetrics are those that a session has, tgp's own first.
+func selfMetrics(s *session.Session) []selfMetric {
+	var out []selfMetric
+	if slices.Contains(s.Manifest.Metrics, "cpu") {
+		out = append(out, selfMetric{"cpu", func(t *session.Task) units.Ns { return t.SelfCPUNs }})
+	}
+	return append(out, selfMetric{"wall", func(t *session.Task) units.Ns { return t.SelfWallNs }})
+}
+
+// chooseMetric finds the metric of that name, or the first.
+func chooseMetric(s *session.Session, name string) (selfMetric, error) {
+	all := selfMetrics(s)
+	if name == "" {
+		return all[0], nil
+	}
+	var names []string
+	for _, m := range all {
+		if m.name == name {
+			return m, nil
+		}
+		names = append(names, m.name)
+	}
+	return selfMetric{}, usagef("--metric %s: this session has %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"stackagent/cmd/shadow/internal/table"
+	gran "stackagent/granularity/tgp"
+	"stackagent/internal/units"
+)
+
+// printDiagnosis prints a line per statistic.
+func (f *tgpFlags) printDiagnosis(d *gran.Diagnosis) error {
+	if f.format == "json" {
+		return writeJSON(f.env.Out, d)
+	}
+	rows := [][2]string{{"tasks", strconv.FormatInt(d.Tasks, 10)}, {"not_measured", strconv.FormatInt(d.NotMeasured, 10)}}
+	if d.Tasks > 0 {
+		rows = append(rows, [2]string{"mean_granularity", formatFloat(d.Mean)})
+		for _, q := range []struct {
+			name  string
+			value int64
+		}{{"p1", d.P1}, {"p5", d.P5}, {"p25", d.P25}, {"p50", d.P50}, {"p75", d.P75}, {"p95", d.P95}, {"p99", d.P99}, {"iqr", d.P75 - d.P25}} {
+			rows = append(rows, [2]string{q.name, strconv.FormatInt(q.value, 10)})
+		}
+		rows = append(rows, [2]string{"whisker_low", formatFloat(d.WhiskerLow)}, [2]string{"whisker_high", formatFloat(d.WhiskerHigh)},
+			[2]string{"within_whiskers", formatFloat(d.Within)}, [2]string{fmt.Sprintf("within_factor_10_of_%d", d.Centre), formatFloat(d.Around)})
+	}
+	rows = append(rows, [2]string{"context_switches_per_sample", meanText(d.Switches)}, [2]string{"cpu_percent", meanText(d.CPU)})
+	if d.CPUError != nil {
+		rows = append(rows, [2]string{"cpu_percent_error_95", formatFloat(*d.CPUError)})
+	}
+	if f.format == "csv" {
+		cells := make([][]string, len(rows))
+		for i, r := range rows {
+			if r[1] == "n/a" {
+				r[1] = ""
+			}
+			cells[i] = []string{r[0], r[1]}
+		}
+		return writeCSV(f.env.Out, []string{"statistic", "value"}, cells)
+	}
+	t := table.New(table.Column{Title: "statistic"}, right("value"))
+	for _, r := range rows {
+		t.Row(r[0], r[1])
+	}
+	return f.render(t, len(rows))
+}
+
+// tgpClasses is the JSON form of a listing of classes.
+type tgpClasses struct {
+	Classes []gran.Class `json:"classes"`
+	// Outside is the mean of context switches while none of them was executed.
+	Outside *gran.Mean `json:"context_switches_outside,omitempty"`
+}
+
+func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind string) error {
+	total := len(found)
+	if n := f.limit(); n > 0 && n < total {
+		found = found[:n]
+	}
+	if f.format == "json" {
+		return writeJSON(f.env.Out, tgpClasses{append([]gran.Class{}, found...), outside})
+	}
+	if f.format == "csv" {
+		cells := make([][]string, len(found))
+		for i, c := range found {
+			cells[i] = []string{csvName(c.Name), strconv.FormatInt(c.Tasks, 10), formatFloat(c.Mean), strconv.FormatInt(c.Min, 10), strconv.FormatInt(c.Max, 10),
+				meanCell(c.Switches), meanCell(c.CPU)}
+		}
+		return writeCSV(f.env.Out, []string{"class", "tasks", "mean_granularity", "min_granularity", "max_granularity", "context_switches", "cpu_percent"}, cells)
+	}
+	t := table.New(right("tasks"), right("mean"), right("min"), right("max"), right("switches"), right("CPU %"), table.Column{Title: "class", Flexible: true})
+	for _, c := range found {
+		t.Row(units.FormatExact(c.Tasks), fmt.Sprintf("%.1f", c.Mean), units.FormatExact(c.Min), units.FormatExact(c.Max), meanText(c.Switches), meanText(c.CPU), c.Name)
+	}
+	if err := f.render(t, total); err != nil {
+		return err
+	}
+	if outside != nil {
+		f.env.note("%.2f context switches in a sample while no %s-grained task was executed", outside.Mean, kind)
+	}
+	return nil
+}
+
+func meanCell(m *gran.Mean) string {
+	if m == nil {
+		return ""
+	}
+	return formatFloat(m.Mean)
+}

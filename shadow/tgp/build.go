@@ -1,0 +1,224 @@
+package tgp
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stackagent/granularity/tgp"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+)
+
+// Input is what a session is made of.
+type Input struct {
+	Trace  *tgp.Trace
+	Pauses []tgp.Pause
+	// Metric is what the granularities are: "bytecodes", "instructions", "ref_cycles" or "cycles".
+	Metric string
+}
+
+// partRows is how many executions a part of an imported session holds.
+const partRows = 512 << 10
+
+// Build writes the session to the folder dir, which must be new or empty. The
+// session is named after the folder. It gives notes on what the trace does not
+// tell and what in it cannot be.
+func Build(dir string, in Input) ([]string, error) {
+	name := filepath.Base(filepath.Clean(dir))
+	w, err := store.OpenWriter(filepath.Dir(filepath.Clean(dir)), name, name)
+	if err != nil {
+		return nil, fmt.Errorf("making the session: %w", err)
+	}
+	if w.Manifest.Sequences.Count() > 0 {
+		return nil, fmt.Errorf("making the session: %s holds one already; name a new folder", dir)
+	}
+	b := &builder{in: in, w: w}
+	b.link()
+	b.describe()
+	if err := b.write(); err != nil {
+		return nil, fmt.Errorf("making the session: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("making the session: %w", err)
+	}
+	return b.notes, nil
+}
+
+// builder turns rows of a trace into rows of a session.
+type builder struct {
+	in      Input
+	w       *store.Writer
+	outer   []int32 // row -> row of its outer execution, or None
+	nested  []int64 // row -> wall time of the executions directly in it
+	nestedG []int64 // row -> their granularity, nested ones of theirs included
+	depths  []int32 // row -> depth of nesting, 0: outermost
+	order   []int32 // executions in the order of their ends
+	notes   []string
+}
+
+func (b *builder) note(format string, args ...any) {
+	b.notes = append(b.notes, fmt.Sprintf(format, args...))
+}
+
+// link finds the outer execution of each and what each encloses, and refuses
+// to believe what lies outside of its outer one.
+func (b *builder) link() {
+	t := b.in.Trace
+	var missing, outside int64
+	b.outer, missing = tgp.Outers(t)
+	b.nested, b.nestedG = make([]int64, len(t.Tasks)), make([]int64, len(t.Tasks))
+	for i := range t.Tasks {
+		x := &t.Tasks[i]
+		if x.Executed() {
+			b.order = append(b.order, int32(i))
+		}
+		if o := b.outer[i]; o != tgp.None && !within(x, &t.Tasks[o]) {
+			b.outer[i] = tgp.None
+			outside++
+		}
+	}
+	b.findDepths()
+	// As they ended: nested before outer ones, also where both ended at once.
+	slices.SortStableFunc(b.order, func(x, y int32) int {
+		p, q := &t.Tasks[x], &t.Tasks[y]
+		return cmp.Or(compareEnds(p, q), cmp.Compare(q.Entry, p.Entry), cmp.Compare(b.depths[y], b.depths[x]))
+	})
+	for _, i := range b.order {
+		b.addTo(i)
+	}
+	if missing > 0 {
+		b.note("%d nested executions name an outer task that the trace does not have; they stand as outermost", missing)
+	}
+	if outside > 0 {
+		b.note("%d executions lie outside of the outer one they name, or on another thread; they stand as outermost", outside)
+	}
+}
+
+// within tells whether x can be nested in o.
+func within(x, o *tgp.Task) bool {
+	return x.Runner == o.Runner && o.Entry <= x.Entry && (o.Exit == tgp.None || x.Exit != tgp.None && x.Exit <= o.Exit)
+}
+
+// compareEnds orders by the end; those that did not end come last.
+func compareEnds(p, q *tgp.Task) int {
+	if open := (p.Exit == tgp.None) != (q.Exit == tgp.None); open {
+		return cmp.Compare(q.Exit, p.Exit)
+	}
+	return cmp.Compare(p.Exit, q.Exit)
+}
+
+// addTo adds what row i took to what its outer encloses. Nested rows come first.
+func (b *builder) addTo(i int32) {
+	x, o := &b.in.Trace.Tasks[i], b.outer[i]
+	if o == tgp.None || x.Exit == tgp.None {
+		return
+	}
+	b.nested[o] += x.Exit - x.Entry
+	if x.Granularity == tgp.None || b.nestedG[i] == tgp.None || b.nestedG[o] == tgp.None {
+		b.nestedG[o] = tgp.None
+	} else {
+		b.nestedG[o] += x.Granularity + b.nestedG[i]
+	}
+}
+
+// maxDepth bounds how deep an execution is said to lie; the column has 16 bits.
+const maxDepth = 1<<16 - 1
+
+// findDepths follows each row outwards, without recursion. Executions that take
+// the same time can name one another: the circle is cut where it closes.
+func (b *builder) findDepths() {
+	const unknown, onPath = -1, -2
+	b.depths = make([]int32, len(b.outer))
+	for i := range b.depths {
+		b.depths[i] = unknown
+	}
+	var path []int32
+	circles := 0
+	for i := range b.outer {
+		path = path[:0]
+		at := int32(i)
+		for b.depths[at] == unknown {
+			b.depths[at] = onPath
+			path = append(path, at)
+			if o := b.outer[at]; o == tgp.None {
+				break
+			} else if b.depths[o] == onPath {
+				b.outer[at] = tgp.None
+				circles++
+				break
+			}
+			at = b.outer[at]
+		}
+		for k := len(path) - 1; k >= 0; k-- {
+			b.depths[path[k]] = 0
+			if o := b.outer[path[k]]; o != tgp.None {
+				b.depths[path[k]] = min(b.depths[o]+1, maxDepth)
+			}
+		}
+	}
+	if circles > 0 {
+		b.note("%d executions are nested in themselves through others; the circle was cut", circles)
+	}
+}
+
+// kinds of the task classes, all rows of a class together.
+func (b *builder) kinds() []units.Kinds {
+	kinds := make([]units.Kinds, len(b.in.Trace.Classes))
+	for _, t := range b.in.Trace.Tasks {
+		for _, k := range []struct {
+			flag tgp.Flags
+			kind units.Kinds
+		}{{tgp.IsThread, units.KindThread}, {tgp.IsRunnable, units.KindRunnable}, {tgp.IsCallable, units.KindCallable}, {tgp.IsForkJoin, units.KindForkJoin}} {
+			if t.Flags&k.flag != 0 {
+				kinds[t.Class] |= k.kind
+			}
+		}
+	}
+	for i, name := range b.in.Trace.Classes {
+		for _, p := range []string{"java.", "javax.", "jdk.", "sun."} {
+			if strings.HasPrefix(name, p) {
+				kinds[i] |= units.KindJDK
+			}
+		}
+	}
+	return kinds
+}
+
+// taskID is the id of a task in the session: that of the trace, except 0,
+// which stands for no task there.
+func taskID(id int64) uint64 {
+	if id == 0 {
+		return 1 << 63
+	}
+	return uint64(id)
+}
+
+func (b *builder) execution(i int32, first bool) store.Execution {
+	t := &b.in.Trace.Tasks[i]
+	e := store.Execution{
+		TaskID: taskID(t.ID), Class: uint32(t.Class) + 1, Thread: uint32(t.Runner) + 1, Depth: uint16(b.depths[i]),
+		StartNs: units.MonoNs(t.Entry), WallNs: units.NotMeasured, CPUNs: units.NotMeasured,
+		SelfWallNs: units.NotMeasured, SelfCPUNs: units.NotMeasured,
+	}
+	if o := b.outer[i]; o != tgp.None {
+		e.OuterTaskID = taskID(b.in.Trace.Tasks[o].ID)
+	}
+	flags := wire.Running
+	if t.Exit != tgp.None {
+		flags = 0
+		e.EndNs, e.WallNs = units.MonoNs(t.Exit), units.Ns(t.Exit-t.Entry)
+		e.SelfWallNs = e.WallNs - units.Ns(b.nested[i])
+	}
+	if first {
+		flags |= wire.First
+	}
+	if t.Creator == tgp.None {
+		flags |= wire.CreationUnseen
+	}
+	e.Flags = uint16(flags)
+	return e
+}

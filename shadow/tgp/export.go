@@ -1,0 +1,117 @@
+package tgp
+
+import (
+	"errors"
+	"fmt"
+
+	"stackagent/granularity/tgp"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+)
+
+// FromTask makes a row of a task of a session. work is its self work in the
+// metric chosen, executor what it was submitted to, nil if nothing or unknown.
+func FromTask(t *session.Task, work units.Ns, executor *tgp.Executor) *Row {
+	r := &Row{Executor: executor, Creator: thread(t.CreatorThread), Runner: thread(t.Thread)}
+	r.Task = tgp.Task{ID: int64(t.TaskID), Outer: tgp.None, Entry: tgp.None, Exit: tgp.None, Granularity: tgp.None, Execution: int64(t.Execution)}
+	if t.Class != nil {
+		r.Class, r.Flags = t.Class.Name, FlagsOf(t.Class.Kinds)
+	}
+	if t.Execution == 0 {
+		r.Runner = nil
+		r.Flags &^= tgp.RanRun | tgp.RanCall | tgp.RanExec
+		return r
+	}
+	r.Outer, r.Entry = int64(t.OuterTaskID), int64(t.StartNs)
+	if t.EndNs != 0 {
+		r.Exit = int64(t.EndNs)
+	}
+	if work.Measured() {
+		r.Granularity = max(0, int64(work))
+	}
+	if r.Runner == nil { // its description was lost
+		r.Runner = &tgp.Thread{}
+	}
+	return r
+}
+
+func thread(t *session.Thread) *tgp.Thread {
+	if t == nil {
+		return nil
+	}
+	return &tgp.Thread{ID: int64(t.ID), Class: t.Class, Name: t.Name}
+}
+
+// FlagsOf are the flags of an executed task of these kinds. Which method was
+// executed is told where the kinds leave only one.
+func FlagsOf(k units.Kinds) tgp.Flags {
+	var f tgp.Flags
+	ways := 0
+	for _, x := range []struct {
+		kind     units.Kinds
+		is, runs tgp.Flags
+	}{
+		{units.KindRunnable, tgp.IsRunnable, tgp.RanRun}, {units.KindCallable, tgp.IsCallable, tgp.RanCall},
+		{units.KindForkJoin, tgp.IsForkJoin, tgp.RanExec}, {units.KindThread, tgp.IsThread, 0},
+	} {
+		if k&x.kind == 0 {
+			continue
+		}
+		f |= x.is
+		if x.runs != 0 {
+			f |= x.runs
+			ways++
+		}
+	}
+	if ways > 1 {
+		f &^= tgp.RanRun | tgp.RanCall | tgp.RanExec
+	}
+	return f
+}
+
+// ErrTooManyRows is a session that does not fit into memory as a trace.
+var ErrTooManyRows = errors.New("too many executions for an analysis that holds them all in memory")
+
+// Collector gathers rows as a trace in memory.
+type Collector struct {
+	Trace     tgp.Trace
+	maxRows   int
+	classes   map[string]int32
+	threads   map[tgp.Thread]int32
+	executors map[tgp.Executor]int32
+}
+
+// NewCollector takes at most maxRows rows (0: DefaultMaxRows).
+func NewCollector(maxRows int) *Collector {
+	if maxRows <= 0 {
+		maxRows = DefaultMaxRows
+	}
+	return &Collector{maxRows: maxRows, classes: map[string]int32{}, threads: map[tgp.Thread]int32{}, executors: map[tgp.Executor]int32{}}
+}
+
+// Write takes a row.
+func (c *Collector) Write(r *Row) error {
+	if len(c.Trace.Tasks) == c.maxRows {
+		return fmt.Errorf("%w: more than %d; choose classes, or write the trace with shadow tasks --format tgp", ErrTooManyRows, c.maxRows)
+	}
+	t := r.Task
+	t.Class = place(c.classes, &c.Trace.Classes, &r.Class)
+	t.Creator = place(c.threads, &c.Trace.Threads, r.Creator)
+	t.Runner = place(c.threads, &c.Trace.Threads, r.Runner)
+	t.Executor = place(c.executors, &c.Trace.Executors, r.Executor)
+	c.Trace.Tasks = append(c.Trace.Tasks, t)
+	return nil
+}
+
+func place[K comparable](known map[K]int32, list *[]K, name *K) int32 {
+	if name == nil {
+		return tgp.None
+	}
+	i, ok := known[*name]
+	if !ok {
+		i = int32(len(*list))
+		known[*name] = i
+		*list = append(*list, *name)
+	}
+	return i
+}
