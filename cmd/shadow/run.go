@@ -14,13 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/internal/perfevent"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
 
 // Words that the agent knows.
 var (
-	metricWords   = []string{"wall", "cpu", "instructions", "ref_cycles", "cycles", "bytecodes", "alloc"}
+	metricWords   = []string{"wall", "cpu", "instructions", "ref_cycles", "cycles", "bytecodes", "alloc"} // and performance events
 	detailWords   = []string{"auto", "all", "summary"}
 	overflowWords = []string{"block", "drop"}
 )
@@ -61,7 +62,7 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
 	flags.StringVarP(&f.dir, "output", "o", "", "session folder, new or empty (default ./shadow-<time>)")
-	flags.StringVar(&f.metric, "metric", "", "what to measure, joined with +: "+strings.Join(metricWords, ", ")+" (default wall+cpu)")
+	flags.StringVar(&f.metric, "metric", "", "what to measure, joined with +: "+strings.Join(metricWords, ", ")+", or a performance event as LLC-load-misses (default wall+cpu)")
 	flags.StringArrayVar(&f.tasks, "task", nil, "one more task: CLASS#METHOD[(DESCRIPTOR)]; repeatable")
 	flags.StringArrayVar(&f.include, "include", nil, "only classes like this (glob); repeatable")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "no classes like this (glob); repeatable")
@@ -78,8 +79,11 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 // check refuses values that no agent would take.
 func (f *runFlags) check() error {
 	for _, word := range strings.Split(f.metric, "+") {
-		if f.metric != "" && !slices.Contains(metricWords, word) {
-			return usagef("--metric %s: %q is none of %s", f.metric, word, strings.Join(metricWords, ", "))
+		if f.metric == "" || slices.Contains(metricWords, word) {
+			continue
+		}
+		if _, err := perfevent.Parse(word); err != nil {
+			return usagef("--metric %s: %q is none of %s, and %s", f.metric, word, strings.Join(metricWords, ", "), oneLine(err))
 		}
 	}
 	if f.detail != "" && !slices.Contains(detailWords, f.detail) {
