@@ -12,16 +12,23 @@ import (
 // copy a large part several times.
 func reserve(p *store.Part, part []*held) {
 	executions, creations := 0, 0
+	submissions, constructions := 0, 0
 	for _, h := range part {
 		executions += len(h.batch.Executions)
 		creations += len(h.batch.Creations)
+		submissions += len(h.batch.Submissions)
+		constructions += len(h.batch.Constructions)
 	}
+	p.Submissions = slices.Grow(p.Submissions, submissions)
+	p.Constructions = slices.Grow(p.Constructions, constructions)
 	p.Executions = slices.Grow(p.Executions, executions)
 	p.Creations = slices.Grow(p.Creations, creations)
 }
 
 // appendBatch converts b and appends it to p.
 func appendBatch(p *store.Part, b *wire.Batch, c *clock) {
+	appendWork(&p.ExecutionWork, b.ExecutionWork, len(p.Executions), len(b.Executions))
+	appendHanded(p, b, c)
 	for i := range b.Executions {
 		p.Executions = append(p.Executions, convertExecution(&b.Executions[i], c))
 	}
@@ -29,7 +36,7 @@ func appendBatch(p *store.Part, b *wire.Batch, c *clock) {
 		x := &b.Creations[i]
 		p.Creations = append(p.Creations, store.Creation{
 			TaskID: x.TaskID, OuterTaskID: x.OuterTaskID, Class: x.Class, Thread: x.Thread,
-			Flags: uint16(x.Flags), AtNs: c.mono(x.At),
+			Flags: uint16(x.Flags), AtNs: c.mono(x.At), Site: x.Site,
 		})
 	}
 	for i := range b.Summaries {
@@ -55,7 +62,10 @@ func convertExecution(x *wire.Execution, c *clock) store.Execution {
 	r := store.Execution{
 		TaskID: x.TaskID, OuterTaskID: x.OuterTaskID, Class: x.Class, Thread: x.Thread,
 		Depth: x.Depth, Flags: uint16(x.Flags), StartNs: c.mono(x.Start),
-		WallNs: units.NotMeasured, SelfWallNs: units.NotMeasured, CPUNs: x.CPU, SelfCPUNs: units.NotMeasured,
+		WallNs: units.NotMeasured, SelfWallNs: units.NotMeasured, CPUNs: x.CPU, SelfCPUNs: units.NotMeasured, Site: x.Site,
+	}
+	if x.Submitted != 0 && x.Submitted <= x.Start {
+		r.SubmittedNs = c.mono(x.Submitted)
 	}
 	if x.End != wire.NoEnd {
 		r.EndNs = c.mono(x.End)

@@ -22,6 +22,7 @@ func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 	}
 	m.Produced = store.Counts{Executions: b.Totals.Executions, Creations: b.Totals.Creations}
 	m.ClassesWoven = b.Totals.Classes
+	describeHanded(m, &b.Totals)
 	describeVirtual(m, &b.Totals)
 	m.Lost.ByReason = make(map[string]uint64, len(b.Totals.Lost))
 	for _, l := range b.Totals.Lost {
@@ -55,6 +56,9 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 	m.Metrics = h.Metrics
 	m.NotAvailable = h.NotAvailable
 	m.Detail = h.Detail
+	if len(m.Extra) == 0 { // the columns of a session have their names for ever
+		m.Extra = store.NewExtra(h.Extra)
+	}
 }
 
 // describeVirtual takes over the sums of virtual threads; an agent that does

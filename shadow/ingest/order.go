@@ -138,9 +138,11 @@ func (w *worker) convert() {
 	p.Executions, p.Creations, p.Classes = p.Executions[:0], p.Creations[:0], p.Classes[:0]
 	p.Threads, p.Pauses, p.OSThreads = p.Threads[:0], p.Pauses[:0], p.OSThreads[:0]
 	p.Summaries, p.Measures, p.Buckets = p.Summaries[:0], p.Measures[:0], p.Buckets[:0]
+	clearHanded(p)
 	reserve(p, w.part)
 	for _, h := range w.part {
 		describe(m, h.batch, h.batch.Seq > newest)
+		p.Extra = m.ExtraColumns()
 		w.describeLosses(&h.batch.Totals)
 		appendBatch(p, h.batch, &w.clock)
 	}

@@ -21,9 +21,9 @@ func appendSummary(p *store.Part, id uint64, s *wire.Summary, c *clock) {
 	rate := c.rate(s.From, s.To)
 	for i := range s.Measures {
 		m := &s.Measures[i]
-		name := store.MetricName(m.Metric)
+		name := store.MetricName(m.Metric, p.Extra)
 		toNs := bounded
-		if m.Metric == wire.MetricWall || m.Metric == wire.MetricSelfWall {
+		if m.Metric.InTicks() {
 			toNs = rate.ns
 		}
 		p.Measures = append(p.Measures, store.Measure{

@@ -30,12 +30,14 @@ type Session struct {
 	Threads []Thread // Java threads by id, then the JVM's service threads
 	Pauses  []Pause  // by start
 
-	folder  *store.Folder
-	classes index
-	threads index
-	mu      sync.Mutex // guards what follows, Warnings and Manifest.Lost
-	unknown map[uint32]*Class
-	counted map[string]bool // damaged parts whose rows are counted as lost
+	folder    *store.Folder
+	executors named[Executor]
+	sites     named[Site]
+	classes   index
+	threads   index
+	mu        sync.Mutex // guards what follows, Warnings and Manifest.Lost
+	unknown   map[uint32]*Class
+	counted   map[string]bool // damaged parts whose rows are counted as lost
 }
 
 // damaged is the reason under which rows that cannot be read are counted lost.
@@ -61,6 +63,7 @@ func Open(dir string) (*Session, error) {
 	if s.folder, err = store.OpenFolder(dir); err != nil {
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
+	s.folder.Extra = m.ExtraColumns()
 	for _, n := range m.Notes {
 		s.warn(n)
 	}
@@ -68,7 +71,7 @@ func Open(dir string) (*Session, error) {
 		s.warn(note)
 	}
 	s.countRows()
-	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.countSummarised} {
+	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.loadExecutors, s.loadSites, s.countSummarised} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("opening the session %s: %w", dir, err)
 		}
@@ -143,7 +146,8 @@ func (s *Session) countRows() {
 		*x.count = rows + x.told
 	}
 	s.lose(missing)
-	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets} {
+	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets,
+		store.Executors, store.Sites, store.Submissions, store.Constructions} {
 		n, _ := s.folder.Rows(t) // damage is told when the rows are read
 		if want := s.Manifest.Rows[t.String()]; uint64(n) < want {
 			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-uint64(n), t))

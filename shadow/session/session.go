@@ -59,6 +59,10 @@ type Chunk struct {
 	CPUNs       []units.Ns
 	SelfWallNs  []units.Ns
 	SelfCPUNs   []units.Ns
+	Site        []uint32   // SiteByID, 0: not known
+	QueueNs     []units.Ns // start - latest submission before it, NotMeasured where not known
+	Extra       [][]int64  // by place in Manifest.Extra; units.NotMeasured where not measured
+	SelfExtra   [][]int64
 }
 
 // Len is the number of executions in c.
@@ -72,6 +76,7 @@ type CreationChunk struct {
 	Thread      []uint32
 	Flags       []uint16 // wire.CreationFlags
 	AtNs        []units.MonoNs
+	Site        []uint32 // SiteByID, 0: not known
 }
 
 // Len is the number of creations in c.

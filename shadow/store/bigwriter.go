@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -29,7 +30,11 @@ const (
 
 // bigWriter writes the parts of one big table. It is not safe for concurrent use.
 type bigWriter[R any] struct {
-	columns []bigColumn[R]
+	all      []bigColumn[R] // that a file may have, but for extra ones
+	elements []format.SchemaElement
+	order    format.ColumnOrder
+
+	columns []bigColumn[R] // of the file that is being written
 	schema  []format.SchemaElement
 	orders  []format.ColumnOrder
 	zip     *zstd.Encoder
@@ -62,18 +67,46 @@ func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
 		return nil, fmt.Errorf("describing a table: %w", err)
 	}
 	w := &bigWriter[R]{
-		columns: columns, schema: f.Metadata().Schema, orders: f.Metadata().ColumnOrders, zip: zip,
+		all: columns, elements: f.Metadata().Schema, order: f.Metadata().ColumnOrders[0], zip: zip,
 		values: make([]int64, pageRows), narrow: make([]int32, pageRows), there: make([]byte, pageRows),
 	}
-	if len(w.schema) != len(columns)+1 {
-		return nil, fmt.Errorf("describing a table: %d columns for a schema of %d", len(columns), len(w.schema)-1)
+	if len(w.elements) != len(columns)+1 {
+		return nil, fmt.Errorf("describing a table: %d columns for a schema of %d", len(columns), len(w.elements)-1)
 	}
 	for i, c := range columns {
-		if e := w.schema[i+1]; e.Name != c.name {
+		if e := w.elements[i+1]; e.Name != c.name {
 			return nil, fmt.Errorf("describing a table: column %d is %q, not %q", i, e.Name, c.name)
 		}
 	}
 	return w, nil
+}
+
+// choose makes the schema of a file of those columns for which has is true, and
+// of extra ones: optional columns of 64 bits.
+func (w *bigWriter[R]) choose(has func(*bigColumn[R]) bool, extra []string) {
+	w.columns, w.schema, w.orders = w.columns[:0], append(w.schema[:0], w.elements[0]), w.orders[:0]
+	for i := range w.all {
+		if has(&w.all[i]) {
+			w.columns, w.schema, w.orders = append(w.columns, w.all[i]), append(w.schema, w.elements[i+1]), append(w.orders, w.order)
+		}
+	}
+	for _, name := range extra {
+		w.columns = append(w.columns, bigColumn[R]{name: name, wide: true, optional: true})
+		w.schema, w.orders = append(w.schema, w.extraElement(name)), append(w.orders, w.order)
+	}
+	w.schema[0].NumChildren = thrift.New(int32(len(w.columns)))
+}
+
+// extraElement describes an extra column like another optional signed one.
+func (w *bigWriter[R]) extraElement(name string) format.SchemaElement {
+	for i, c := range w.all {
+		if c.wide && c.optional && !c.unsigned {
+			e := w.elements[i+1]
+			e.Name = name
+			return e
+		}
+	}
+	return format.SchemaElement{}
 }
 
 // loader puts the next n rows of a column into the writer's values and there,
@@ -81,8 +114,16 @@ func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
 type loader func(n int) (values int, err error)
 
 // write writes rows as one file.
-func (w *bigWriter[R]) write(out io.Writer, rows []R, meta []format.KeyValue) error {
+func (w *bigWriter[R]) write(out io.Writer, rows []R, extra []workColumn, meta []format.KeyValue) error {
+	names := make([]string, len(extra))
+	for i := range extra {
+		names[i] = extra[i].name
+	}
+	w.choose(func(c *bigColumn[R]) bool { return c.used == nil || c.used(rows) }, names)
 	return w.file(out, len(rows), meta, func(c *bigColumn[R], from int) (loader, error) {
+		if c.get == nil {
+			return extra[slices.Index(names, c.name)].loader(from, w.values, w.there), nil
+		}
 		rest := rows[from:]
 		return func(n int) (int, error) {
 			values := c.get(rest[:n], w.values, w.there)

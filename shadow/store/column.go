@@ -16,6 +16,7 @@ type column struct {
 	pages    parquet.Pages
 	wide     bool // 64 bits
 	optional bool
+	absent   bool // the part has no such column: all null
 
 	page   parquet.Page
 	i64    []int64 // what is left of the page: values that are not null
@@ -29,6 +30,10 @@ func openColumns(f *parquet.File, g parquet.RowGroup, want []columnSpec) ([]colu
 	cols := make([]column, 0, len(want))
 	for _, spec := range want {
 		leaf, ok := f.Schema().Lookup(spec.name)
+		if !ok && spec.mayMiss {
+			cols = append(cols, column{name: spec.name, wide: spec.wide, optional: true, absent: true})
+			continue
+		}
 		if !ok {
 			return nil, fmt.Errorf("column %s is missing", spec.name)
 		}
@@ -52,6 +57,7 @@ func openColumns(f *parquet.File, g parquet.RowGroup, want []columnSpec) ([]colu
 type columnSpec struct {
 	name           string
 	wide, optional bool
+	mayMiss        bool // a part may be without it: all null
 }
 
 func (c *column) close() {
@@ -120,6 +126,12 @@ func (c *column) take(page parquet.Page) error {
 
 // read64 fills dst with the next values, null becoming null.
 func read64[T ~int64 | ~uint64](c *column, dst []T, null T) error {
+	if c.absent {
+		for i := range dst {
+			dst[i] = null
+		}
+		return nil
+	}
 	for len(dst) > 0 {
 		n, err := c.need(len(dst))
 		if err != nil {
@@ -150,6 +162,10 @@ func read64[T ~int64 | ~uint64](c *column, dst []T, null T) error {
 // raw takes at most len(there) rows as they are stored: the values that are not
 // null to the beginning of v and, of an optional column, which rows have one.
 func (c *column) raw(v []int64, there []byte) (values, rows int, err error) {
+	if c.absent {
+		clear(there)
+		return 0, len(there), nil
+	}
 	rows, err = c.need(len(there))
 	if err != nil {
 		return 0, 0, err
@@ -176,17 +192,34 @@ func (c *column) raw(v []int64, there []byte) (values, rows int, err error) {
 	return values, rows, nil
 }
 
-// read32 fills dst with the next values of a 32 bit column that has no nulls.
+// read32 fills dst with the next values of a 32 bit column, null becoming 0.
 func read32[T ~uint16 | ~uint32](c *column, dst []T) error {
+	if c.absent {
+		clear(dst)
+		return nil
+	}
 	for len(dst) > 0 {
 		n, err := c.need(len(dst))
 		if err != nil {
 			return err
 		}
-		for i, v := range c.i32[:n] {
-			dst[i] = T(v)
+		used := n
+		if c.levels == nil {
+			for i, v := range c.i32[:n] {
+				dst[i] = T(v)
+			}
+		} else {
+			used = 0
+			for i, l := range c.levels[:n] {
+				dst[i] = 0
+				if l != 0 {
+					dst[i] = T(c.i32[used])
+					used++
+				}
+			}
+			c.levels = c.levels[n:]
 		}
-		c.i32, c.left, dst = c.i32[n:], c.left-n, dst[n:]
+		c.i32, c.left, dst = c.i32[used:], c.left-n, dst[n:]
 	}
 	return nil
 }

@@ -39,6 +39,9 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 type encoder struct {
 	executions *bigWriter[Execution]
 	creations  *bigWriter[Creation]
+
+	constructions *bigWriter[Construction]
+	submissions   *bigWriter[Submission]
 }
 
 func newEncoder() (*encoder, error) {
@@ -50,7 +53,15 @@ func newEncoder() (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &encoder{executions: executions, creations: creations}, nil
+	constructions, err := newBigWriter[constructionSchema](constructionColumns)
+	if err != nil {
+		return nil, err
+	}
+	submissions, err := newBigWriter[submissionSchema](submissionColumns)
+	if err != nil {
+		return nil, err
+	}
+	return &encoder{executions: executions, creations: creations, constructions: constructions, submissions: submissions}, nil
 }
 
 // encode writes table t of p as one Parquet file.
@@ -62,9 +73,25 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 				return err
 			}
 		}
-		return encodeBig(e.executions, w, p.Executions, p.Clock)
+		extra, err := workColumns(p.Extra, p.ExecutionWork, len(p.Executions))
+		if err != nil {
+			return err
+		}
+		return encodeBig(e.executions, w, p.Executions, extra, p.Clock)
 	case Creations:
-		return encodeBig(e.creations, w, p.Creations, p.Clock)
+		return encodeBig(e.creations, w, p.Creations, nil, p.Clock)
+	case Constructions:
+		extra, err := workColumns(p.Extra, p.ConstructionWork, len(p.Constructions))
+		if err != nil {
+			return err
+		}
+		return encodeBig(e.constructions, w, p.Constructions, extra, p.Clock)
+	case Submissions:
+		return encodeBig(e.submissions, w, p.Submissions, nil, p.Clock)
+	case Executors:
+		return encodeSmall(w, p.Executors, p.Clock)
+	case Sites:
+		return encodeSmall(w, p.Sites, p.Clock)
 	case Classes:
 		return encodeSmall(w, p.Classes, p.Clock)
 	case Threads:
@@ -83,12 +110,12 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 	return fmt.Errorf("no such table: %v", t)
 }
 
-func encodeBig[R any](b *bigWriter[R], w io.Writer, rows []R, clock []wire.ClockPair) error {
+func encodeBig[R any](b *bigWriter[R], w io.Writer, rows []R, extra []workColumn, clock []wire.ClockPair) error {
 	meta, err := metadata(clock)
 	if err != nil {
 		return err
 	}
-	return b.write(w, rows, meta)
+	return b.write(w, rows, extra, meta)
 }
 
 func encodeSmall[T any](w io.Writer, rows []T, clock []wire.ClockPair) error {

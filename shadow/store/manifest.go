@@ -75,9 +75,15 @@ type Manifest struct {
 	Balance *Balance `json:"balance,omitempty"`
 	// Rows counts the rows of the small tables by the names of their files, to
 	// tell when parts have gone.
-	Rows         map[string]uint64 `json:"rows,omitempty"`
-	ClassesWoven uint64            `json:"classes_woven"`
-	Refusals     []Refusal         `json:"refusals"`
+	Rows map[string]uint64 `json:"rows,omitempty"`
+	// Submissions and Constructions are the account of these records; nil where
+	// there are none.
+	Submissions   *Handed `json:"submissions,omitempty"`
+	Constructions *Handed `json:"constructions,omitempty"`
+	// Extra are the work metrics beside wall and CPU time.
+	Extra        []ExtraMetric `json:"extra,omitempty"`
+	ClassesWoven uint64        `json:"classes_woven"`
+	Refusals     []Refusal     `json:"refusals"`
 
 	Ended       string   `json:"ended"` // one of the Ended constants
 	ExitNote    string   `json:"exit_note,omitempty"`
@@ -226,6 +232,9 @@ func damagedManifest(err error) error {
 
 func (m *Manifest) check() error {
 	if err := errors.Join(ValidateName(m.Session), wire.ValidProcess(m.Process)); err != nil {
+		return err
+	}
+	if err := checkExtra(m.Extra); err != nil {
 		return err
 	}
 	return m.Sequences.check()

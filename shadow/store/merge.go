@@ -222,6 +222,14 @@ func (e *encoder) merge(out io.Writer, t Table, s *sources, clock []wire.ClockPa
 		return mergeBig(e.executions, out, s, clock)
 	case Creations:
 		return mergeBig(e.creations, out, s, clock)
+	case Constructions:
+		return mergeBig(e.constructions, out, s, clock)
+	case Submissions:
+		return mergeBig(e.submissions, out, s, clock)
+	case Executors:
+		return mergeSmall[Executor](out, s, clock)
+	case Sites:
+		return mergeSmall[Site](out, s, clock)
 	case Classes:
 		return mergeSmall[Class](out, s, clock)
 	case Threads:
@@ -247,6 +255,11 @@ func mergeBig[R any](b *bigWriter[R], out io.Writer, s *sources, clock []wire.Cl
 	if err != nil {
 		return err
 	}
+	extra, err := s.extra(b.names())
+	if err != nil {
+		return err
+	}
+	b.choose(func(c *bigColumn[R]) bool { return c.used == nil || s.has(c.name) }, extra)
 	var open *joinedColumn
 	defer func() { open.close() }()
 	return b.file(out, int(s.rows), meta, func(c *bigColumn[R], from int) (loader, error) {
@@ -254,7 +267,7 @@ func mergeBig[R any](b *bigWriter[R], out io.Writer, s *sources, clock []wire.Cl
 			return nil, fmt.Errorf("%d rows are more than a row group holds", s.rows)
 		}
 		open.close()
-		open = &joinedColumn{parts: s.parts, spec: columnSpec{c.name, c.wide, c.optional}}
+		open = &joinedColumn{parts: s.parts, spec: columnSpec{c.name, c.wide, c.optional, c.used != nil || c.get == nil}}
 		return func(n int) (int, error) { return open.read(b.values, b.there[:n]) }, nil
 	})
 }

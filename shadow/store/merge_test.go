@@ -14,6 +14,26 @@ import (
 
 // trickle commits n small parts with rows in all tables, every third one
 // without creations, and returns all executions and creations.
+// hand adds what only some sessions have; sites, submission times and one extra
+// metric come in every other part only.
+func hand(p *Part, i int) {
+	n := units.Ns(i)
+	p.Constructions = []Construction{{TaskID: uint64(i), Class: 1, Thread: 2, WallNs: n, CPUNs: n}, {TaskID: 1 << 63, CPUNs: units.NotMeasured}}
+	p.Submissions = []Submission{{TaskID: uint64(i), OuterTaskID: uint64(i % 2), Class: 1, Thread: 2, Executor: uint32(i % 3), Site: uint32(i % 4), Flags: 5, AtNs: 7}}
+	p.Executors, p.Sites = []Executor{{ID: uint32(i), Class: "x.Pool", Name: "p"}}, []Site{{ID: uint32(i), Class: "x.Y", Method: "m", File: "Y.java", Line: 3}}
+	p.Extra = []string{"bytecodes", "alloc_bytes"}
+	p.ConstructionWork = wire.Work{Total: [][]int64{{int64(i), int64(units.NotMeasured)}}}
+	if i%2 == 0 {
+		return
+	}
+	for k := range p.Executions {
+		p.Executions[k].Site, p.Executions[k].SubmittedNs = uint32(k%3), p.Executions[k].StartNs-10
+	}
+	for k := range p.Creations {
+		p.Creations[k].Site = uint32(k % 5)
+	}
+}
+
 func trickle(t testing.TB, w *Writer, from, n int) (rows []Execution, made []Creation) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
@@ -33,6 +53,7 @@ func trickle(t testing.TB, w *Writer, from, n int) (rows []Execution, made []Cre
 		p.Summaries = []Summary{{ID: id, Executions: 2}}
 		p.Measures = []Measure{{Summary: id, Metric: "cpu", Count: 2}}
 		p.Buckets = []Bucket{{Summary: id, Metric: "cpu", LowestNs: 5, HighestNs: 5, Count: 2}}
+		hand(p, i)
 		commit(t, w, p)
 		rows, made = append(rows, p.Executions...), append(made, p.Creations...)
 	}

@@ -44,7 +44,11 @@ func (e *PartError) Unwrap() error { return e.Err }
 
 // Folder lists the parts of a session.
 type Folder struct {
-	Dir   string
+	Dir string
+	// Extra are the columns of the extra metrics, see Manifest.ExtraColumns; to
+	// be set before executions, constructions or summaries are read.
+	Extra []string
+
 	parts [numTables][]Range
 
 	covered []string // files whose rows a larger part holds as well

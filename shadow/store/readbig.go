@@ -11,7 +11,7 @@ import (
 // ReadExecutions streams the executions in the order of the batches. An error
 // of use ends the reading and is returned; damaged parts are skipped and listed.
 func (f *Folder) ReadExecutions(use func(*ExecutionColumns) error) (bad []*PartError, err error) {
-	return readBig(f, Executions, executionLayoutOf, use)
+	return readBig(f, Executions, f.executionLayoutOf, use)
 }
 
 // ReadCreations streams the creations likewise.
@@ -106,6 +106,16 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
+// ReadConstructions streams the constructions likewise.
+func (f *Folder) ReadConstructions(use func(*ConstructionColumns) error) (bad []*PartError, err error) {
+	return readBig(f, Constructions, f.constructionLayoutOf, use)
+}
+
+// ReadSubmissions streams the submissions likewise.
+func (f *Folder) ReadSubmissions(use func(*SubmissionColumns) error) (bad []*PartError, err error) {
+	return readBig(f, Submissions, submissionLayoutOf, use)
+}
+
 // executionFill are the readers of the columns, by their places.
 var executionFill = []func(*ExecutionColumns, *column, int) error{
 	wide(func(c *ExecutionColumns) *[]uint64 { return &c.TaskID }, 0),
@@ -120,6 +130,8 @@ var executionFill = []func(*ExecutionColumns, *column, int) error{
 	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.CPUNs }, units.NotMeasured),
 	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfWallNs }, units.NotMeasured),
 	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfCPUNs }, units.NotMeasured),
+	narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Site }),
+	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.QueueNs }, units.NotMeasured),
 }
 
 // creationFill are those of creations.
@@ -130,4 +142,5 @@ var creationFill = []func(*CreationColumns, *column, int) error{
 	narrow(func(c *CreationColumns) *[]uint32 { return &c.Thread }),
 	narrow(func(c *CreationColumns) *[]uint16 { return &c.Flags }),
 	wide(func(c *CreationColumns) *[]units.MonoNs { return &c.AtNs }, 0),
+	narrow(func(c *CreationColumns) *[]uint32 { return &c.Site }),
 }

@@ -10,29 +10,6 @@ import (
 	"stackagent/internal/wire"
 )
 
-// metricNames are the names of metrics in the tables measures and buckets.
-var metricNames = [...]string{
-	wire.MetricWall: "wall", wire.MetricSelfWall: "self_wall", wire.MetricCPU: "cpu", wire.MetricSelfCPU: "self_cpu",
-}
-
-// MetricName is how the tables name m; "" for a metric that is not known.
-func MetricName(m wire.Metric) string {
-	if int(m) < len(metricNames) {
-		return metricNames[m]
-	}
-	return ""
-}
-
-// MetricNumber is the inverse of MetricName; 0 for a name that is not known.
-func MetricNumber(name string) wire.Metric {
-	for m, n := range metricNames {
-		if n == name && n != "" {
-			return wire.Metric(m)
-		}
-	}
-	return 0
-}
-
 // WholeSummary is a summary with its measures.
 type WholeSummary struct {
 	Summary
@@ -110,7 +87,7 @@ func (p *peeker[T]) take() { p.row, p.ok = p.next() }
 func (f *Folder) ReadSummaries(use func(*WholeSummary) error) ([]*PartError, error) {
 	nextMeasure, stopMeasures := pull[Measure](f, Measures)
 	nextBucket, stopBuckets := pull[Bucket](f, Buckets)
-	j := summaryJoin{measures: newPeeker(nextMeasure), buckets: newPeeker(nextBucket)}
+	j := summaryJoin{numbers: metricNumbers(f.Extra), measures: newPeeker(nextMeasure), buckets: newPeeker(nextBucket)}
 	bad, err := readRuns(f, Summaries, func(rows []Summary) error {
 		for i := range rows {
 			if err := j.emit(&rows[i], use); err != nil {
@@ -132,6 +109,7 @@ func (f *Folder) ReadSummaries(use func(*WholeSummary) error) ([]*PartError, err
 // summaryJoin joins the three tables, each ascending by the id of the summary.
 // Rows of a summary that is not there (a damaged part) are passed over.
 type summaryJoin struct {
+	numbers  map[string]wire.Metric
 	measures *peeker[Measure]
 	buckets  *peeker[Bucket]
 }
@@ -144,7 +122,7 @@ func (j *summaryJoin) emit(s *Summary, use func(*WholeSummary) error) error {
 	for ; j.measures.ok && j.measures.row.Summary == s.ID; j.measures.take() {
 		row := j.measures.row
 		m := WholeMeasure{
-			Metric: MetricNumber(row.Metric), Count: row.Count,
+			Metric: j.numbers[row.Metric], Count: row.Count,
 			SumNs: units.Ns(row.SumNs), MinNs: units.Ns(row.MinNs), MaxNs: units.Ns(row.MaxNs),
 		}
 		if n := len(w.Measures); m.Metric == 0 || n > 0 && m.Metric <= w.Measures[n-1].Metric {
@@ -168,7 +146,7 @@ func (j *summaryJoin) fill(w *WholeSummary) error {
 	for ; j.buckets.ok && j.buckets.row.Summary == w.ID; j.buckets.take() {
 		row := j.buckets.row
 		for k := range w.Measures {
-			if m := &w.Measures[k]; m.Metric == MetricNumber(row.Metric) && len(m.Buckets) < loglinear.Buckets {
+			if m := &w.Measures[k]; m.Metric == j.numbers[row.Metric] && len(m.Buckets) < loglinear.Buckets {
 				m.Buckets = append(m.Buckets, loglinear.Bucket{Index: uint16(loglinear.Index(uint64(max(0, row.LowestNs)))), Count: row.Count})
 			}
 		}

@@ -13,6 +13,8 @@ type Execution struct {
 	Depth, Flags                         uint16       // Flags: wire.ExecutionFlags
 	StartNs, EndNs                       units.MonoNs // EndNs 0: still running
 	WallNs, CPUNs, SelfWallNs, SelfCPUNs units.Ns     // or units.NotMeasured
+	SubmittedNs                          units.MonoNs // the latest submission before StartNs, 0: not known
+	Site                                 uint32       // Site.ID, 0: not known
 }
 
 // Creation is a row of the creations table.
@@ -21,6 +23,7 @@ type Creation struct {
 	Class, Thread       uint32
 	Flags               uint16 // wire.CreationFlags
 	AtNs                units.MonoNs
+	Site                uint32 // Site.ID, 0: not known
 }
 
 // Class is a row of the classes table; the last row of an id counts.
@@ -127,11 +130,21 @@ type Part struct {
 	Measures   []Measure
 	Buckets    []Bucket
 	Clock      []wire.ClockPair // the knots of the clock that its times rest on
+
+	// What is there only in sessions that asked for it.
+	Extra            []string  // columns of the extra metrics, by the place in wire.Hello.Extra
+	ExecutionWork    wire.Work // of Executions, or no columns
+	Constructions    []Construction
+	ConstructionWork wire.Work
+	Submissions      []Submission
+	Executors        []Executor
+	Sites            []Site
 }
 
 // rows tells how many rows of t are in p.
 func (p *Part) rows(t Table) int {
-	return [numTables]int{len(p.Executions), len(p.Creations), len(p.Classes), len(p.Threads), len(p.Pauses), len(p.OSThreads), len(p.Summaries), len(p.Measures), len(p.Buckets)}[t]
+	return [numTables]int{len(p.Executions), len(p.Creations), len(p.Classes), len(p.Threads), len(p.Pauses), len(p.OSThreads), len(p.Summaries), len(p.Measures), len(p.Buckets),
+		len(p.Constructions), len(p.Submissions), len(p.Executors), len(p.Sites)}[t]
 }
 
 // ExecutionColumns is a run of executions in columns of equal length. They are
@@ -150,6 +163,10 @@ type ExecutionColumns struct {
 	CPUNs       []units.Ns
 	SelfWallNs  []units.Ns
 	SelfCPUNs   []units.Ns
+	Site        []uint32   // 0: not known
+	QueueNs     []units.Ns // start - latest submission before it
+	Extra       [][]int64  // by place in Manifest.Extra; values that were not measured are units.NotMeasured
+	SelfExtra   [][]int64
 }
 
 // CreationColumns is a run of creations in columns of equal length.
@@ -160,6 +177,7 @@ type CreationColumns struct {
 	Thread      []uint32
 	Flags       []uint16
 	AtNs        []units.MonoNs
+	Site        []uint32 // 0: not known
 }
 
 // executionSchema and creationSchema fix the columns of the big tables. A zero
@@ -176,6 +194,8 @@ type executionSchema struct {
 	CPUNs        int64  `parquet:"cpu_ns,optional,delta"`
 	NestedWallNs int64  `parquet:"nested_wall_ns,delta"`
 	NestedCPUNs  int64  `parquet:"nested_cpu_ns,optional,delta"`
+	Site         uint32 `parquet:"site,optional,delta"`
+	QueueNs      int64  `parquet:"queue_ns,optional,delta"`
 }
 
 type creationSchema struct {
@@ -185,4 +205,5 @@ type creationSchema struct {
 	Thread      uint32 `parquet:"thread,delta"`
 	Flags       uint16 `parquet:"flags,delta"`
 	AtNs        int64  `parquet:"at_ns,delta"`
+	Site        uint32 `parquet:"site,optional,delta"`
 }

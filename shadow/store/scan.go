@@ -9,7 +9,7 @@ import (
 )
 
 // Columns is a set of columns of a big table: bit i is the i-th one.
-type Columns uint16
+type Columns uint64
 
 // Columns of the executions table.
 const (
@@ -25,7 +25,14 @@ const (
 	ExecutionCPU
 	ExecutionSelfWall
 	ExecutionSelfCPU
+	ExecutionSite
+	ExecutionQueue
 )
+
+// ExecutionExtra is the column of extra metric k (of Manifest.Extra), and
+// ExecutionSelfExtra that of the execution's own part.
+func ExecutionExtra(k int) Columns     { return 1 << (extraPlace + 2*k) }
+func ExecutionSelfExtra(k int) Columns { return 1 << (extraPlace + 2*k + 1) }
 
 // Columns of the creations table.
 const (
@@ -35,17 +42,18 @@ const (
 	CreationThread
 	CreationFlags
 	CreationAt
+	CreationSite
 )
 
 // AllColumns are those of either table.
-const AllColumns Columns = 1<<16 - 1
+const AllColumns Columns = 1<<64 - 1
 
 // ScanExecutions reads the wanted columns of the executions on that many
 // goroutines, in no order; the others are empty. use is called from several
 // goroutines at once, each with its own worker number from 0. Every scan of a
 // Folder, whatever its columns, gives the same rows of a damaged part or fewer.
 func (f *Folder) ScanExecutions(want Columns, workers int, use func(worker int, c *ExecutionColumns) error) ([]*PartError, error) {
-	return scan(f, Executions, want, workers, executionLayoutOf, use)
+	return scan(f, Executions, want, workers, f.executionLayoutOf, use)
 }
 
 // ScanCreations reads the wanted columns of the creations likewise.

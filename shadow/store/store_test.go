@@ -43,6 +43,14 @@ func sample(from, to uint64, n int) *Part {
 	return p
 }
 
+// submitted is the time of the submission before a start.
+func submitted(start units.MonoNs, queue units.Ns) units.MonoNs {
+	if !queue.Measured() {
+		return 0
+	}
+	return start - units.MonoNs(queue)
+}
+
 func readAll(t testing.TB, dir string) (rows []Execution, made []Creation, bad []*PartError) {
 	t.Helper()
 	f, err := OpenFolder(dir)
@@ -55,6 +63,7 @@ func readAll(t testing.TB, dir string) (rows []Execution, made []Creation, bad [
 			rows = append(rows, Execution{
 				c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Depth[i], c.Flags[i],
 				c.StartNs[i], c.EndNs[i], c.WallNs[i], c.CPUNs[i], c.SelfWallNs[i], c.SelfCPUNs[i],
+				submitted(c.StartNs[i], c.QueueNs[i]), c.Site[i],
 			})
 		}
 		return nil
@@ -64,7 +73,7 @@ func readAll(t testing.TB, dir string) (rows []Execution, made []Creation, bad [
 	}
 	more, err := f.ReadCreations(func(c *CreationColumns) error {
 		for i := range c.TaskID {
-			made = append(made, Creation{c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Flags[i], c.AtNs[i]})
+			made = append(made, Creation{c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Flags[i], c.AtNs[i], c.Site[i]})
 		}
 		return nil
 	})

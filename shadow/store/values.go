@@ -17,6 +17,9 @@ type bigColumn[R any] struct {
 	// x, and returns how many; in there, for an optional column, 1 for each
 	// value and 0 for each null.
 	get func(x []R, v []int64, there []byte) int
+	// used tells whether rows have a column that is left out otherwise; nil: it
+	// is always there.
+	used func(x []R) bool
 }
 
 // executionColumns are the columns of the executions table, in the order of its schema.
@@ -110,6 +113,56 @@ var executionColumns = []bigColumn[Execution]{
 		}
 		return n
 	}},
+	{name: "site", optional: true, unsigned: true, get: narrowOptional(func(x *Execution) uint32 { return x.Site }),
+		used: anyRow(func(x *Execution) bool { return x.Site != 0 })},
+	{name: "queue_ns", wide: true, optional: true,
+		get:  wideOptional(func(x *Execution) (int64, bool) { return int64(x.StartNs - x.SubmittedNs), x.SubmittedNs != 0 }),
+		used: anyRow(func(x *Execution) bool { return x.SubmittedNs != 0 })},
+}
+
+// narrowOptional and wideOptional make get of a column whose zeros are null.
+func narrowOptional[R any](value func(*R) uint32) func([]R, []int64, []byte) int {
+	return wideOptional(func(x *R) (int64, bool) {
+		v := value(x)
+		return int64(v), v != 0
+	})
+}
+
+func wideOptional[R any](value func(*R) (v int64, there bool)) func([]R, []int64, []byte) int {
+	return func(x []R, v []int64, there []byte) int {
+		n := 0
+		for i := range x {
+			value, ok := value(&x[i])
+			v[n], there[i] = value, 0
+			if ok {
+				there[i] = 1
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// plainColumn makes get of a column without nulls.
+func plainColumn[R any](value func(*R) int64) func([]R, []int64, []byte) int {
+	return func(x []R, v []int64, _ []byte) int {
+		for i := range x {
+			v[i] = value(&x[i])
+		}
+		return len(x)
+	}
+}
+
+// anyRow makes used of a column.
+func anyRow[R any](has func(*R) bool) func([]R) bool {
+	return func(x []R) bool {
+		for i := range x {
+			if has(&x[i]) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // errRow is a row that the table can not hold.
@@ -168,4 +221,6 @@ var creationColumns = []bigColumn[Creation]{
 		}
 		return len(x)
 	}},
+	{name: "site", optional: true, unsigned: true, get: narrowOptional(func(x *Creation) uint32 { return x.Site }),
+		used: anyRow(func(x *Creation) bool { return x.Site != 0 })},
 }

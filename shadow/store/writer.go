@@ -131,7 +131,7 @@ func (w *Writer) takeStock(f *Folder, t Table) (bad []*PartError) {
 				return fmt.Errorf("a footer of %d rows", pf.NumRows())
 			}
 			_, old := pf.Schema().Lookup("end_ns")
-			p.rows, p.knots, p.stay = int(pf.NumRows()), len(clockOf(pf)), old && t == Executions
+			p.rows, p.knots, p.stay = int(pf.NumRows()), len(clockOf(pf)), old && t == Executions || nameless(pf)
 			w.stored[t] += uint64(p.rows)
 			return nil
 		})
@@ -252,6 +252,8 @@ func (w *Writer) count() {
 	w.Manifest.Summarised = w.summarised
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
 	w.Manifest.Stored.Add(w.summarised)
+	w.Manifest.Submissions = w.handed(w.Manifest.Submissions, Submissions)
+	w.Manifest.Constructions = w.handed(w.Manifest.Constructions, Constructions)
 	w.Manifest.Rows = map[string]uint64{}
 	for t := Classes; t < numTables; t++ {
 		w.Manifest.Rows[t.String()] = w.stored[t]
@@ -268,6 +270,10 @@ func (m *Manifest) settle() {
 		l.Reported += n
 	}
 	l.Events, l.Batches, l.InGaps, l.Unaccounted = l.Reported, 0, 0, 0
+	gaps := len(m.Pieces) == 0 && m.Sequences.Max() > m.Sequences.Count()
+	for _, h := range []*Handed{m.Submissions, m.Constructions} {
+		h.settle(gaps, len(m.Pieces) == 0 && m.Ended == EndedExit)
+	}
 	if len(m.Pieces) > 0 { // what is missing here may be in one of them
 		return
 	}
