@@ -1,0 +1,169 @@
+// Package parquetguard holds what a Parquet file claims against limits before
+// the Parquet library sees it: the library believes the sizes that a file claims
+// and allocates by them, and memory that cannot be had ends the process.
+package parquetguard
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// MaxPageBytes bounds a page before compression; ours have a quarter of a MiB.
+const MaxPageBytes = 8 << 20
+
+const (
+	maxFooterBytes = 4 << 20  // ours are some KiB
+	maxHeaderBytes = 64 << 10 // of a page's header, its statistics included
+	maxWindow      = 64 << 20 // how far back zstd may refer; our encoder's is 8 MiB at most
+	tailBytes      = 8        // length of the footer and the magic number
+)
+
+// ErrTooLarge is a file that claims more than a part can hold.
+var ErrTooLarge = errors.New("claims more than a part of a session can hold")
+
+// Footer looks at the footer of a file before the library decodes it.
+func Footer(r io.ReaderAt, size int64) error {
+	var tail [tailBytes]byte
+	if size < tailBytes {
+		return fmt.Errorf("a file of %d bytes: %w", size, io.ErrUnexpectedEOF)
+	}
+	if _, err := r.ReadAt(tail[:], size-tailBytes); err != nil {
+		return fmt.Errorf("reading the length of the footer: %w", err)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > maxFooterBytes || n > size-tailBytes {
+		return fmt.Errorf("a footer of %d bytes in a file of %d: %w", n, size, ErrTooLarge)
+	}
+	footer := make([]byte, n)
+	if _, err := r.ReadAt(footer, size-tailBytes-n); err != nil {
+		return fmt.Errorf("reading the footer: %w", err)
+	}
+	if _, err := skimThrift(footer); err != nil {
+		return fmt.Errorf("footer: %w", err)
+	}
+	return nil
+}
+
+// Pages looks at the headers of all pages of the columns at the given
+// places in a part (nil: of all columns) before the library decodes any of them.
+func Pages(r io.ReaderAt, size int64, f *parquet.File, only []int) error {
+	var buf []byte
+	for _, g := range f.Metadata().RowGroups {
+		for i := range g.Columns {
+			if only != nil && !slices.Contains(only, i) {
+				continue
+			}
+			m := &g.Columns[i].MetaData
+			from := m.DataPageOffset
+			if d := m.DictionaryPageOffset; d > 0 && d < from {
+				from = d
+			}
+			if from < 0 || m.TotalCompressedSize < 0 || m.TotalCompressedSize > size-from {
+				return fmt.Errorf("column %d: %d bytes at %d of a file of %d: %w", i, m.TotalCompressedSize, from, size, ErrTooLarge)
+			}
+			if int64(cap(buf)) < m.TotalCompressedSize {
+				buf = make([]byte, m.TotalCompressedSize)
+			}
+			chunk := buf[:m.TotalCompressedSize]
+			if _, err := r.ReadAt(chunk, from); err != nil {
+				return fmt.Errorf("column %d: %w", i, err)
+			}
+			if err := checkChunk(chunk, m.Codec); err != nil {
+				return fmt.Errorf("column %d: %w", i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkChunk looks at the pages of one column.
+func checkChunk(chunk []byte, codec format.CompressionCodec) error {
+	for len(chunk) > 0 {
+		n, err := skimThrift(chunk[:min(len(chunk), maxHeaderBytes)])
+		if err != nil {
+			return fmt.Errorf("header of a page: %w", err)
+		}
+		var h format.PageHeader
+		if err := thrift.Unmarshal(new(thrift.CompactProtocol), chunk[:n], &h); err != nil {
+			return fmt.Errorf("header of a page: %w", err)
+		}
+		chunk = chunk[n:]
+		if h.CompressedPageSize < 0 || int(h.CompressedPageSize) > len(chunk) || h.UncompressedPageSize < 0 || h.UncompressedPageSize > MaxPageBytes {
+			return fmt.Errorf("a page of %d bytes (%d compressed) with %d left: %w", h.UncompressedPageSize, h.CompressedPageSize, len(chunk), ErrTooLarge)
+		}
+		page := chunk[:h.CompressedPageSize]
+		chunk = chunk[h.CompressedPageSize:]
+		if err := checkPage(&h, page, codec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPage holds what the compressed bytes of a page claim against its header.
+func checkPage(h *format.PageHeader, page []byte, codec format.CompressionCodec) error {
+	compressed := codec != format.Uncompressed
+	if v2 := &h.DataPageHeaderV2; v2.Valid {
+		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+		if levels < 0 || levels > int64(len(page)) {
+			return fmt.Errorf("%d bytes of levels in a page of %d: %w", levels, len(page), ErrTooLarge)
+		}
+		page = page[levels:]
+		compressed = compressed && !(v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V)
+	}
+	if !compressed || len(page) == 0 {
+		return nil
+	}
+	if codec != format.Zstd {
+		return fmt.Errorf("compressed with %v; parts are compressed with zstd", codec)
+	}
+	return checkFrame(page)
+}
+
+// checkFrame makes sure that zstd data is one frame that does not grow beyond
+// MaxPageBytes: by the size that it tells or, in small ones, by its blocks.
+func checkFrame(data []byte) error {
+	var h zstd.Header
+	if err := h.Decode(data); err != nil {
+		return fmt.Errorf("compressed page: %w", err)
+	}
+	if h.Skippable || h.FrameContentSize > MaxPageBytes || h.WindowSize > maxWindow {
+		return fmt.Errorf("a compressed page of %d bytes, window %d: %w", h.FrameContentSize, h.WindowSize, ErrTooLarge)
+	}
+	rest, grown := data[h.HeaderSize:], 0
+	for last := false; !last; {
+		const header, rle, blockBytes = 3, 1, 128 << 10
+		if len(rest) < header {
+			return fmt.Errorf("compressed page: %w", io.ErrUnexpectedEOF)
+		}
+		b := uint32(rest[0]) | uint32(rest[1])<<8 | uint32(rest[2])<<16
+		last = b&1 != 0
+		if grown += blockBytes; !h.HasFCS && grown > MaxPageBytes {
+			return fmt.Errorf("a compressed page of many blocks: %w", ErrTooLarge)
+		}
+		n := int(b >> 3)
+		if b>>1&3 == rle {
+			n = 1
+		}
+		if n > len(rest)-header {
+			return fmt.Errorf("compressed page: %w", io.ErrUnexpectedEOF)
+		}
+		rest = rest[header+n:]
+	}
+	if h.HasCheckSum {
+		const sum = 4
+		rest = rest[min(sum, len(rest)):]
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("compressed page: %d bytes after its frame: %w", len(rest), ErrTooLarge)
+	}
+	return nil
+}
