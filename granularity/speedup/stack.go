@@ -75,7 +75,7 @@ type Bar struct {
 // is no loss of scalability.
 func Stack(base, run Account) Bar {
 	b := Bar{Threads: run.N, Run: run, Base: base}
-	if base.MainOnly {
+	if base.MainOnly || base.Workers == 0 {
 		b.AssumedSequential = true
 		base = withSequential(base, run.Sequential)
 	}

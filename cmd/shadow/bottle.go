@@ -1,0 +1,282 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/granularity/activity"
+	"stackagent/granularity/bottle"
+	"stackagent/internal/units"
+	"stackagent/shadow/figure"
+	"stackagent/shadow/session"
+)
+
+// bottleFlags are the flags of shadow bottle.
+type bottleFlags struct {
+	listing
+	window windowFlags
+	every  time.Duration
+	group  string
+	output string
+}
+
+// windowFlags choose a stretch of a session by the time since its start.
+type windowFlags struct{ from, to time.Duration }
+
+func (w *windowFlags) addTo(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&w.from, "from", 0, "begin of the window, since the start of the session (as 1.5s)")
+	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
+}
+
+func (w *windowFlags) check() error {
+	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
+		return usagef("--from %v --to %v: the end must come after the begin", w.from, w.to)
+	}
+	return nil
+}
+
+// of is the window of a session that was observed from..to and started at start.
+func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
+	span := activity.Span{From: max(start+units.MonoNs(w.from), from), To: to}
+	if w.from == 0 {
+		span.From = from
+	}
+	if w.to != 0 {
+		span.To = min(start+units.MonoNs(w.to), to)
+	}
+	if span.To <= span.From {
+		return span, fmt.Errorf("--from %v --to %v: nothing was observed then, the record ends %s after the start of the session",
+			w.from, w.to, units.FormatNs(units.Ns(to-start)))
+	}
+	return span, nil
+}
+
+func newBottle(env Env) *cobra.Command {
+	var f bottleFlags
+	cmd := &cobra.Command{
+		Use:   "bottle DIR",
+		Short: "Bottle graph: each thread's share of the time and its parallelism",
+		Long: `For each thread: its share of the time (while r threads run, each gets 1/r of
+it), its running time, and the quotient, its width: how many threads ran at once
+while it did. Shares add up to the time in which at least one thread ran. High
+and narrow boxes are what keeps a program from being faster.
+
+Needs the scheduling record (shadow run --switches). Works on a session that is
+still being recorded, as far as it is stored.`,
+		Example: `  shadow bottle /tmp/s
+  shadow bottle /tmp/s --from 2s --to 5s -o bottle.svg
+  shadow bottle /tmp/s --every 500ms --group kind --format csv`,
+		Args: oneSession,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return f.run(env, args[0])
+		},
+	}
+	f.addTo(cmd, env, true, "table", "json", "csv")
+	f.window.addTo(cmd)
+	cmd.Flags().DurationVar(&f.every, "every", 0, "a graph for each stretch of this length")
+	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
+	return cmd
+}
+
+// maxWindows bounds how many graphs --every may ask for.
+const maxWindows = 100_000
+
+func (f *bottleFlags) check() error {
+	if err := f.listing.check(); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"thread", "pool", "kind"}, f.group) {
+		return usagef("--group %s: use thread, pool or kind", f.group)
+	}
+	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
+		return usagef("--every %v: use a time of 1µs or more", f.every)
+	}
+	if err := checkFigure(f.output); err != nil {
+		return err
+	}
+	return f.window.check()
+}
+
+// checkFigure refuses a name that does not tell a figure's format.
+func checkFigure(output string) error {
+	if output != "" && !slices.Contains(figureFormats, figureFormat(output)) {
+		return usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
+	}
+	return nil
+}
+
+func figureFormat(output string) string {
+	i := strings.LastIndexByte(output, '.')
+	return strings.ToLower(output[i+1:])
+}
+
+func (f *bottleFlags) run(env Env, dir string) error {
+	s, err := open(env, dir)
+	if err != nil {
+		return err
+	}
+	a, err := openActivity(env, s)
+	if err != nil {
+		return err
+	}
+	window, err := f.window.of(s.Manifest.StartNs, a.From, a.To)
+	if err != nil {
+		return err
+	}
+	if f.every > 0 && int64(window.Len())/int64(f.every) >= maxWindows {
+		return usagef("--every %v: more than %d windows; choose a longer time, or less with --from and --to", f.every, maxWindows)
+	}
+	windows := bottle.Windows(window.From, window.To, units.Ns(f.every))
+	graphs, err := bottle.Compute(a.Threads, a.Stream(window.From, window.To), windows...)
+	if err != nil {
+		return err
+	}
+	for i, g := range graphs {
+		graphs[i] = g.Group(bottle.By(f.group))
+	}
+	if f.output != "" {
+		return writeFigure(env, f.output, f.figure(graphs))
+	}
+	return f.print(graphs, s.Manifest.StartNs, a)
+}
+
+func (f *bottleFlags) figure(graphs []*bottle.Graph) *figure.Figure {
+	if f.every > 0 {
+		return figure.Bottles(graphs)
+	}
+	return figure.Bottle(graphs[0])
+}
+
+// openActivity opens the scheduling record and notes what it does not tell.
+func openActivity(env Env, s *session.Session) (*session.Activity, error) {
+	a, err := s.Activity()
+	if err != nil {
+		return nil, err
+	}
+	if a.Lost > 0 {
+		env.note("%s of switches lost: where they are missing, what a thread did is unknown", plural(int64(a.Lost), "record", "records"))
+	}
+	if !a.Complete {
+		env.note("the scheduling record ends %s after the start of the session: it is still being written, or was cut off",
+			units.FormatNs(units.Ns(a.To-s.Manifest.StartNs)))
+	}
+	for _, d := range a.Damage {
+		env.note("%s", oneLine(d))
+	}
+	return a, nil
+}
+
+// writeFigure writes a figure to a file that tells its format, and prints its name.
+func writeFigure(env Env, path string, fig *figure.Figure) error {
+	if err := toFile(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(env.Out, path); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}
+
+// bottleJSON is a bottle graph; its names are promised.
+type bottleJSON struct {
+	FromNs    units.MonoNs `json:"from_ns"`
+	ToNs      units.MonoNs `json:"to_ns"`
+	Threads   []boxJSON    `json:"threads"`
+	BusyNs    units.Ns     `json:"busy_ns"`    // at least one thread was running
+	UnknownNs units.Ns     `json:"unknown_ns"` // not observed, summed over threads
+	Lost      uint64       `json:"lost_switches"`
+	Source    string       `json:"source"`
+}
+
+type boxJSON struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	HeightNs  float64  `json:"height_ns"`
+	RunningNs units.Ns `json:"running_ns"`
+	Width     float64  `json:"width"`
+}
+
+func (f *bottleFlags) json(g *bottle.Graph, a *session.Activity) bottleJSON {
+	out := bottleJSON{
+		FromNs: g.From, ToNs: g.To, Threads: []boxJSON{},
+		BusyNs: g.BusyNs, UnknownNs: g.UnknownNs, Lost: a.Lost, Source: a.Source,
+	}
+	boxes := g.Boxes
+	if n := f.limit(); n > 0 && n < len(boxes) {
+		boxes = boxes[:n]
+	}
+	for _, b := range boxes {
+		out.Threads = append(out.Threads, boxJSON{b.Name, b.Kind, b.HeightNs, b.RunningNs, b.Width})
+	}
+	return out
+}
+
+func (f *bottleFlags) print(graphs []*bottle.Graph, start units.MonoNs, a *session.Activity) error {
+	switch {
+	case f.format == "json" && f.every > 0:
+		out := make([]bottleJSON, len(graphs))
+		for i, g := range graphs {
+			out[i] = f.json(g, a)
+		}
+		return writeJSON(f.env.Out, out)
+	case f.format == "json":
+		return writeJSON(f.env.Out, f.json(graphs[0], a))
+	case f.format == "csv":
+		return f.csv(graphs)
+	}
+	return f.table(graphs, start)
+}
+
+func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
+	var cells [][]string
+	for _, g := range graphs {
+		for _, b := range f.json(g, &session.Activity{}).Threads {
+			cells = append(cells, []string{strconv.FormatInt(int64(g.From), 10), strconv.FormatInt(int64(g.To), 10), csvName(b.Name), b.Kind,
+				strconv.FormatFloat(b.HeightNs, 'f', 3, 64), strconv.FormatInt(int64(b.RunningNs), 10), strconv.FormatFloat(b.Width, 'g', 9, 64)})
+		}
+	}
+	return writeCSV(f.env.Out, []string{"from_ns", "to_ns", "name", "kind", "height_ns", "running_ns", "width"}, cells)
+}
+
+// table lists the boxes as they stand, the top of the bottle first.
+func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
+	columns := []table.Column{{Title: f.group, Flexible: true}, {Title: "kind"}, right("share"), right("of it"), right("running"), right("at once")}
+	if f.every > 0 {
+		columns = append([]table.Column{right("from"), right("to")}, columns...)
+	}
+	t := table.New(columns...)
+	total := 0
+	for _, g := range graphs {
+		boxes := slices.Clone(g.Boxes)
+		total += len(boxes)
+		slices.SortStableFunc(boxes, func(a, b bottle.Box) int { return int(b.RunningNs) - int(a.RunningNs) })
+		for _, b := range boxes {
+			if n := f.limit(); n > 0 && t.Len() == n*len(graphs) {
+				break
+			}
+			row := []string{b.Name, b.Kind, units.FormatNs(units.Ns(b.HeightNs)), units.FormatPercent(b.HeightNs / g.HeightNs("")),
+				units.FormatNs(b.RunningNs), fmt.Sprintf("%.2f", b.Width)}
+			if f.every > 0 {
+				row = append([]string{units.FormatNs(units.Ns(g.From - start)), units.FormatNs(units.Ns(g.To - start))}, row...)
+			}
+			t.Row(row...)
+		}
+		if f.every == 0 {
+			t.Row("all", "", units.FormatNs(g.BusyNs), "100 %", units.FormatNs(g.RunningNs()), fmt.Sprintf("%.2f", float64(g.RunningNs())/max(g.HeightNs(""), 1)))
+			total++
+			f.env.note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+		}
+	}
+	return f.render(t, total)
+}

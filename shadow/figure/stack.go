@@ -1,0 +1,204 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"stackagent/granularity/speedup"
+)
+
+// stackColors are those of a speedup stack: the measured speedup, then the
+// components.
+var (
+	measuredColor = color.RGBA{230, 159, 0, 255}
+	stackColors   = [speedup.NComponents]color.RGBA{
+		speedup.GC:               {213, 94, 0, 255},
+		speedup.Sequential:       {0, 158, 115, 255},
+		speedup.Synchronization:  {0, 114, 178, 255},
+		speedup.Imbalance:        {86, 180, 233, 255},
+		speedup.IO:               {204, 121, 167, 255},
+		speedup.Oversubscription: {148, 103, 189, 255},
+		speedup.Rest:             {170, 170, 170, 255},
+	}
+	stackLabels = [speedup.NComponents]string{
+		"garbage collection", "sequential part", "synchronization", "imbalance", "I/O", "oversubscription", "rest",
+	}
+)
+
+// StackGroup is the stacks of one program.
+type StackGroup struct {
+	Label string // below its bars; "": none
+	Bars  []speedup.Repeated
+}
+
+const stackHeight = vg.Length(250)
+
+// Stacks draws speedup stacks: a bar for each number of threads N, of height N,
+// from the measured speedup at the bottom through what was lost to each cause.
+// What is negative hangs below zero, and what stands above is higher by as much.
+func Stacks(groups []StackGroup) *Figure {
+	f := &Figure{
+		Name: "stack", Title: "Speedup stacks: where N threads' time goes",
+		Alt: "A bar for each number of threads: the measured speedup, and above it what is lost to each cause, up to the number of threads.",
+		W:   pageWidth, H: 60,
+	}
+	var bars []speedup.Repeated
+	for _, g := range groups {
+		bars = append(bars, g.Bars...)
+	}
+	if len(bars) == 0 {
+		f.body = empty("no runs")
+		return f
+	}
+	legend := stackLegend(bars)
+	h := legendHeight(legend, f.W-2*margin)
+	f.H = stackHeight + h
+	f.body = func(c draw.Canvas) {
+		p := newPlot("application threads", "speedup")
+		lo, hi := stackRange(bars)
+		p.Y.Min, p.Y.Max = lo, hi
+		p.Y.Tick.Marker = linearTicks(6)
+		places, width := stackPlaces(groups)
+		p.X.Min, p.X.Max = 0, width
+		p.X.Tick.Marker = plot.TickerFunc(func(_, _ float64) []plot.Tick {
+			var ticks []plot.Tick
+			for i, b := range bars {
+				ticks = append(ticks, plot.Tick{Value: places[i], Label: fmt.Sprint(b.Threads)})
+			}
+			return ticks
+		})
+		p.X.Tick.LineStyle.Width = 0
+		if len(groups) > 1 {
+			p.X.Label.Text = ""
+		}
+		p.Add(gridLines(false, true), stackPlotter(bars, places), groupNames(groups, places))
+		low := vg.Length(0)
+		if len(groups) > 1 {
+			low = 14
+		}
+		p.Draw(draw.Crop(c, margin, -margin, h+low, -4))
+		foot := draw.Crop(c, margin, -margin, 0, 0)
+		foot.Max.Y = foot.Min.Y + h
+		drawLegend(foot, legend)
+	}
+	return f
+}
+
+// stackRange leaves room for what is negative and for what it pushes up.
+func stackRange(bars []speedup.Repeated) (lo, hi float64) {
+	for _, b := range bars {
+		up, down := max(b.Speedup.Mean, 0), min(b.Speedup.Mean, 0)
+		for _, c := range b.Components {
+			up, down = up+max(c.Mean, 0), down+min(c.Mean, 0)
+		}
+		lo, hi = min(lo, down), max(hi, up, float64(b.Threads))
+	}
+	if lo < 0 {
+		lo -= 0.03 * hi
+	}
+	return lo, hi * 1.05
+}
+
+// stackPlaces are the middles of the bars, groups apart by half a bar more.
+func stackPlaces(groups []StackGroup) (places []float64, width float64) {
+	at := 0.25
+	for _, g := range groups {
+		for range g.Bars {
+			places = append(places, at+0.5)
+			at++
+		}
+		at += 0.5
+	}
+	return places, max(at-0.25, 4)
+}
+
+func stackPlotter(bars []speedup.Repeated, places []float64) plotter {
+	return func(c draw.Canvas, p *plot.Plot) {
+		tx, ty := p.Transforms(&c)
+		for i, b := range bars {
+			x0, x1 := tx(places[i]-0.31), tx(places[i]+0.31)
+			up, down := 0.0, 0.0
+			box := func(v float64, clr color.RGBA) {
+				from := up
+				if v < 0 {
+					from, down = down, down+v
+				} else {
+					up += v
+				}
+				y0, y1 := ty(from), ty(from+v)
+				fillBox(&c, clr, x0, y0, x1, y1)
+				c.StrokeLine2(draw.LineStyle{Color: white, Width: 0.6}, x0, y1, x1, y1)
+				if h := y1 - y0; h > tickSize+1 || -h > tickSize+1 {
+					c.FillText(textStyle(tickSize, regular, centre, middle, textOn(clr)), vg.Point{X: (x0 + x1) / 2, Y: (y0 + y1) / 2}, fmt.Sprintf("%.2f", v))
+				}
+			}
+			box(b.Speedup.Mean, measuredColor)
+			for k, part := range b.Components {
+				box(part.Mean, stackColors[k])
+			}
+			errorBar(&c, (x0+x1)/2+(x1-x0)*0.38, ty, b.Speedup)
+			// The ideal.
+			c.StrokeLine2(draw.LineStyle{Color: black, Width: 0.9, Dashes: []vg.Length{3, 2}}, x0-4, ty(float64(b.Threads)), x1+4, ty(float64(b.Threads)))
+		}
+		c.StrokeLine2(hairline(black), c.Min.X, ty(0), c.Max.X, ty(0))
+	}
+}
+
+// errorBar draws a confidence interval, where there is one.
+func errorBar(c *draw.Canvas, x vg.Length, ty func(float64) vg.Length, v speedup.Interval) {
+	if math.IsNaN(v.Half) || v.Half == 0 {
+		return
+	}
+	line := draw.LineStyle{Color: black, Width: 0.9}
+	lo, hi := ty(v.Mean-v.Half), ty(v.Mean+v.Half)
+	c.StrokeLine2(line, x, lo, x, hi)
+	c.StrokeLine2(line, x-2.5, lo, x+2.5, lo)
+	c.StrokeLine2(line, x-2.5, hi, x+2.5, hi)
+}
+
+// textOn is black or white, whichever can be read on a colour.
+func textOn(c color.RGBA) color.Color {
+	if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {
+		return black
+	}
+	return white
+}
+
+func groupNames(groups []StackGroup, places []float64) plotter {
+	return func(c draw.Canvas, p *plot.Plot) {
+		tx, _ := p.Transforms(&c)
+		i := 0
+		for _, g := range groups {
+			if len(g.Bars) == 0 {
+				continue
+			}
+			from, to := tx(places[i]), tx(places[i+len(g.Bars)-1])
+			i += len(g.Bars)
+			if len(groups) > 1 {
+				c.FillText(textStyle(labelSize, regular, centre, top), vg.Point{X: (from + to) / 2, Y: c.Min.Y - 17}, fit(Printable(g.Label), labelSize, to-from+60))
+			}
+		}
+	}
+}
+
+// stackLegend lists the components that can be seen in some bar.
+func stackLegend(bars []speedup.Repeated) []entry {
+	sample := func(text string, clr color.RGBA) entry {
+		return entry{text: text, fill: func(c *draw.Canvas, x0, y0, x1, y1 vg.Length) { fillBox(c, clr, x0, y0, x1, y1) }}
+	}
+	out := []entry{sample("measured speedup", measuredColor)}
+	for k, label := range stackLabels {
+		for _, b := range bars {
+			if math.Abs(b.Components[k].Mean) >= 0.005*float64(b.Threads) {
+				out = append(out, sample(label, stackColors[k]))
+				break
+			}
+		}
+	}
+	return append(out, entry{text: "ideal: the number of threads", line: &draw.LineStyle{Color: black, Width: 0.9, Dashes: []vg.Length{3, 2}}})
+}

@@ -1,0 +1,154 @@
+package scaling
+
+import (
+	"fmt"
+	"path"
+
+	"stackagent/granularity/activity"
+	"stackagent/granularity/bottle"
+	"stackagent/granularity/speedup"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+)
+
+// Options of an account.
+type Options struct {
+	Threads int    // that the run was asked to use; 0: counted
+	Region  Region // of the session
+	Marker  string // glob over class names; "": tasks that the user named
+	// Workers is a glob over names of threads ("pool-1-*"): the application
+	// threads; "": those of all pools that did work.
+	Workers string
+}
+
+// Run is a session brought to account.
+type Run struct {
+	speedup.Account
+	Counted bool // the number of threads was not given but counted
+	// GCWork and GCTime are the running time of the collector's threads and the
+	// sum of their heights in the bottle graph of the region, nanoseconds.
+	GCWork units.Ns
+	GCTime float64
+	Busy   units.Ns // some thread was running
+	Pauses int      // that begin in the region
+	// Notes say in a sentence each what the figures do not.
+	Notes []string
+}
+
+// leastShare is the part of the application threads' running time from which
+// on a pool of threads counts as doing the program's work.
+const leastShare = 0.01
+
+// Reckon brings a session to account.
+func Reckon(s *session.Session, o Options) (*Run, error) {
+	a, err := s.Activity()
+	if err != nil {
+		return nil, err
+	}
+	spans, err := o.Region.spans(s, o.Marker, activity.Span{From: a.From, To: a.To})
+	if err != nil {
+		return nil, err
+	}
+	stream := a.Stream(spans[0].From, spans[len(spans)-1].To)
+	graphs, err := bottle.Compute(a.Threads, stream, spans...)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
+	}
+	r := &Run{}
+	r.sumUp(graphs)
+	in := speedup.Input{Threads: a.Threads, Stream: stream, Pauses: s.Spans(), N: max(o.Threads, 1)}
+	if in.Workers, err = workers(a.Threads, graphs, o.Workers); err != nil {
+		return nil, err
+	}
+	tasks, err := readTasks(s, a.Threads, in.Workers, spans)
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers == "" {
+		tasks.includeMain(in.Workers)
+	}
+	for i, span := range spans {
+		in.Region = append(in.Region, speedup.Segment{Span: span, Done: tasks.done[i]})
+	}
+	if r.Account, err = speedup.Reckon(in); err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
+	}
+	if o.Threads == 0 {
+		// The count is known only now: the slots are dealt out anew.
+		r.Counted = true
+		in.N = max(r.MostAlive, 1)
+		if r.Account, err = speedup.Reckon(in); err != nil {
+			return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
+		}
+	}
+	r.note(a, s, spans)
+	return r, nil
+}
+
+func (r *Run) sumUp(graphs []*bottle.Graph) {
+	for _, g := range graphs {
+		r.Busy += g.BusyNs
+		for _, b := range g.Boxes {
+			if b.Kind == activity.KindGC {
+				r.GCWork += b.RunningNs
+				r.GCTime += b.HeightNs
+			}
+		}
+	}
+}
+
+// workers chooses the application threads.
+func workers(threads []activity.Thread, graphs []*bottle.Graph, glob string) ([]bool, error) {
+	out := make([]bool, len(threads))
+	if glob != "" {
+		for i, t := range threads {
+			ok, err := path.Match(glob, t.Name)
+			if err != nil {
+				return nil, fmt.Errorf("threads %q: %w", glob, err)
+			}
+			out[i] = ok
+		}
+		return out, nil
+	}
+	total, ran := units.Ns(0), map[string]units.Ns{}
+	for _, g := range graphs {
+		for _, b := range g.Boxes {
+			if b.Kind == activity.KindApplication {
+				ran[b.Pool] += b.RunningNs
+				total += b.RunningNs
+			}
+		}
+	}
+	for i, t := range threads {
+		out[i] = t.Kind == activity.KindApplication && ran[t.Pool] > 0 && float64(ran[t.Pool]) >= leastShare*float64(total)
+	}
+	return out, nil
+}
+
+// note says what the account does not.
+func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Span) {
+	say := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	for _, p := range s.Pauses {
+		for _, span := range spans {
+			if p.StartNs >= span.From && p.StartNs < span.To {
+				r.Pauses++
+			}
+		}
+	}
+	if r.Workers == 0 {
+		say("no application thread beside the main thread was at work in the region")
+	}
+	if !r.Counted && r.MostAlive > r.N {
+		say("%d application threads lived at once where %d were asked for: what they wait is counted, and taken back as surplus threads in the rest", r.MostAlive, r.N)
+	}
+	if !r.Counted && r.MostAlive < r.N && r.Workers > 0 {
+		say("of %d threads asked for at most %d lived at once: the others' time is in the rest, as threads that had not begun", r.N, r.MostAlive)
+	}
+	if a.Lost > 0 {
+		say("%d records of switches were lost: some of the threads' time is unknown, in the rest", a.Lost)
+	}
+	if blocked := r.InState[activity.Blocked]; float64(blocked) > 0.01*float64(r.Parallel) {
+		say("for %s of the threads' waiting the source (%s) can not tell the reason: it is in the rest, not in synchronization or I/O",
+			units.FormatNs(blocked), a.Source)
+	}
+}

@@ -1,0 +1,119 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"stackagent/granularity/activity"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+)
+
+// ErrNoActivity is a session without a scheduling record.
+var ErrNoActivity = errors.New("the session has no scheduling record")
+
+// Activity is what the threads of a session did with their time, as the
+// scheduler saw it: the record, joined with the session's threads.
+type Activity struct {
+	Threads  []activity.Thread
+	From, To units.MonoNs // of the observation
+	Source   string       // "ebpf", "perf"
+	Lost     uint64       // records of switches that the kernel had no room for
+	// NotAvailable is what the source can not tell -> why and the remedy.
+	NotAvailable map[string]string
+	Complete     bool // the record was ended in order
+	Damage       []error
+
+	reader *sched.Reader
+}
+
+// Activity opens the scheduling record of the session.
+func (s *Session) Activity() (*Activity, error) {
+	r, err := sched.Open(s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
+	}
+	if r == nil {
+		return nil, fmt.Errorf("session %s: %w: record one with shadow run --switches=auto (shadow doctor says what this machine allows)",
+			s.Manifest.Session, ErrNoActivity)
+	}
+	rec := r.Record()
+	a := &Activity{
+		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
+		Complete: r.Complete(), Damage: r.Damage(), reader: r,
+	}
+	byTID := map[int32][]*Thread{}
+	for i := range s.Threads {
+		if t := &s.Threads[i]; t.OSID != 0 {
+			byTID[t.OSID] = append(byTID[t.OSID], t)
+		}
+	}
+	for i := range rec.Threads {
+		a.Threads = append(a.Threads, activityThread(&rec.Threads[i], byTID[rec.Threads[i].TID]))
+	}
+	return a, nil
+}
+
+// activityThread names a thread of the record after the Java thread that it
+// carried: the main thread (which becomes DestroyJavaVM), or the one that it
+// carried for longest.
+func activityThread(t *sched.Thread, carried []*Thread) activity.Thread {
+	out := activity.Thread{
+		Name: label(t.Name, 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(t.Name),
+		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
+	}
+	longest := units.Ns(0)
+	for _, c := range carried {
+		end := c.EndNs
+		if end == 0 {
+			end = t.Last
+		}
+		both := activity.Span{From: max(c.StartNs, t.First), To: min(end, t.Last)}.Len()
+		if both == 0 {
+			continue // another thread of that number, before or after
+		}
+		if c.Kind == KindMain || both > longest && out.Kind != KindMain {
+			longest = both
+			out.Name, out.Kind, out.Pool = c.Label(), c.Kind, poolOf(c.Name)
+		}
+	}
+	return out
+}
+
+// poolOf is what the names of a pool's threads have in common: "pool-1-thread-*"
+// of "pool-1-thread-7". A name without a number is its own.
+func poolOf(name string) string {
+	end := strings.LastIndexAny(name, "0123456789") + 1
+	if end == 0 {
+		return name
+	}
+	begin := end
+	for begin > 0 && name[begin-1] >= '0' && name[begin-1] <= '9' {
+		begin--
+	}
+	return name[:begin] + "*" + name[end:]
+}
+
+// Stream reads the slices between from and to, cut at these.
+func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
+	return func(use func(activity.Slice) error) error {
+		return a.reader.Each(from, to, func(run []sched.Slice) error {
+			for _, s := range run {
+				if err := use(activity.Slice{Thread: s.Thread, State: activity.State(s.State), From: s.From, To: s.To}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// Spans are the pauses of the session as plain spans.
+func (s *Session) Spans() []activity.Span {
+	out := make([]activity.Span, len(s.Pauses))
+	for i, p := range s.Pauses {
+		out[i] = activity.Span{From: p.StartNs, To: p.EndNs}
+	}
+	return out
+}
