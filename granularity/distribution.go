@@ -1,7 +1,9 @@
 package granularity
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"stackagent/internal/units"
 )
@@ -35,6 +37,30 @@ type Distribution struct {
 	// RelativeError bounds the error of the quantiles, 0.0078 for 0.78 %; 0:
 	// they are exact.
 	RelativeError float64 `json:"relative_error,omitempty"`
+
+	// Of a further metric: its name as it stands in JSON ("alloc_bytes",
+	// "self_alloc_bytes"), and its unit, "bytes" or "" for a count.
+	Name string `json:"-"`
+	Unit string `json:"-"`
+}
+
+// Format prints a value of the metric: a time, a size or a count.
+func (d Distribution) Format(v units.Ns) string {
+	switch {
+	case d.Name == "":
+		return units.FormatNs(v)
+	case d.Unit == "bytes":
+		return units.FormatBytes(int64(v))
+	}
+	return units.FormatCount(int64(v))
+}
+
+// Title names metric m, of which d is the distribution, in words.
+func (d Distribution) Title(m Metric) string {
+	if d.Name == "" {
+		return m.Label()
+	}
+	return strings.ReplaceAll(d.Name, "_", " ")
 }
 
 // Describe computes the distribution of v. If v.Unknown after that, a further
@@ -69,7 +95,7 @@ type Metrics map[Metric]Distribution
 func (m Metrics) MarshalJSON() ([]byte, error) {
 	byName := make(map[string]Distribution, len(m))
 	for metric, d := range m {
-		byName[metric.String()] = d
+		byName[cmp.Or(d.Name, metric.String())] = d
 	}
 	return json.Marshal(byName)
 }

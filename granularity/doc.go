@@ -9,6 +9,8 @@
 // work are nanoseconds.
 package granularity
 
+import "fmt"
+
 // Metric names one kind of work of an execution.
 type Metric int
 
@@ -23,13 +25,38 @@ const (
 	NMetrics
 )
 
+// Further metrics of a session (bytes allocated, hardware events) are numbered
+// from NMetrics on by their place in it: FurtherMetric. Their values are no
+// nanoseconds but bytes or counts, and their names are the session's; a
+// Distribution has them.
+
+// FurtherMetric is the further metric at place k of a session, inclusive or self.
+func FurtherMetric(k int, self bool) Metric {
+	m := NMetrics + 2*Metric(k)
+	if self {
+		m++
+	}
+	return m
+}
+
+// Further tells whether m is a further metric.
+func (m Metric) Further() bool { return m >= NMetrics }
+
 var metricNames = [NMetrics]string{"wall_ns", "cpu_ns", "self_wall_ns", "self_cpu_ns"}
 
 // String is the metric's name as it stands in JSON, "self_cpu_ns".
-func (m Metric) String() string { return metricNames[m] }
+func (m Metric) String() string {
+	if m.Further() {
+		return fmt.Sprintf("metric%d", int(m))
+	}
+	return metricNames[m]
+}
 
 // Label is the metric in words for an axis, "self CPU time".
 func (m Metric) Label() string {
+	if m.Further() {
+		return m.String()
+	}
 	return [NMetrics]string{"wall time", "CPU time", "self wall time", "self CPU time"}[m]
 }
 
@@ -40,6 +67,9 @@ func (m Metric) Self() Metric {
 		return SelfWall
 	case CPU:
 		return SelfCPU
+	}
+	if m.Further() && (m-NMetrics)%2 == 0 {
+		return m + 1
 	}
 	return m
 }

@@ -11,6 +11,7 @@ import (
 type Execution struct {
 	Start, End            units.MonoNs // the end of the session where it was still running
 	Work                  [NMetrics]units.Ns
+	More                  []units.Ns // further metrics: at place k inclusive 2k, self 2k+1; nil: none
 	Thread                uint32
 	Nested                bool // inside another execution on its thread
 	Threw, Running, Cut   bool
@@ -31,8 +32,36 @@ type Group struct {
 	CreateUnseen int64 // the task's creation was not seen
 	Work         [NMetrics]Values
 	NotMeasured  [NMetrics]int64
-	Series       *Series // nil: not wanted
+	More         []Further // as in Execution
+	Series       *Series   // nil: not wanted
 	threads      bitset
+}
+
+// Further are the values of a further metric.
+type Further struct {
+	Values      Values
+	NotMeasured int64
+}
+
+// more is the further metric m, made when first needed.
+func (g *Group) more(i int) *Further {
+	if i >= len(g.More) {
+		g.More = append(g.More, make([]Further, i+1-len(g.More))...)
+	}
+	return &g.More[i]
+}
+
+// Of are the values of metric m and how many executions have none; nil where
+// nothing was ever said of a further metric.
+func (g *Group) Of(m Metric) (values *Values, notMeasured int64) {
+	if !m.Further() {
+		return &g.Work[m], g.NotMeasured[m]
+	}
+	i := int(m - NMetrics)
+	if i >= len(g.More) {
+		return nil, 0
+	}
+	return &g.More[i].Values, g.More[i].NotMeasured
 }
 
 // Summarised stands for executions that were counted where they ran.
@@ -42,6 +71,7 @@ type Summarised struct {
 	Executions, Threw, Cut, CreationUnseen int64
 	Virtual                                bool
 	Work                                   [NMetrics]Measured
+	More                                   []Measured // as in Execution
 }
 
 // Measured is one metric of summarised executions: the count, sum and extremes,
@@ -71,6 +101,11 @@ func (g *Group) AddSummarised(s *Summarised) {
 		g.Work[m].AddSummarised(w.Count, w.Sum, w.Min, w.Max, w.Buckets)
 		g.NotMeasured[m] += s.Executions - w.Count
 	}
+	for i := range s.More {
+		w, f := &s.More[i], g.more(i)
+		f.Values.AddSummarised(w.Count, w.Sum, w.Min, w.Max, w.Buckets)
+		f.NotMeasured += s.Executions - w.Count
+	}
 	if g.Series != nil {
 		g.Series.Spread(s.From, s.To, s.Executions, s.Work[Wall].Sum)
 	}
@@ -91,6 +126,11 @@ func (g *Group) Merge(o *Group) {
 	for m := range g.Work {
 		g.Work[m].Merge(&o.Work[m])
 		g.NotMeasured[m] += o.NotMeasured[m]
+	}
+	for i := range o.More {
+		f := g.more(i)
+		f.Values.Merge(&o.More[i].Values)
+		f.NotMeasured += o.More[i].NotMeasured
 	}
 	if g.Series != nil && o.Series != nil {
 		g.Series.Merge(o.Series)
@@ -114,6 +154,13 @@ func (g *Group) Add(e *Execution) {
 			g.NotMeasured[m]++
 		}
 	}
+	for i, w := range e.More {
+		if f := g.more(i); w.Measured() {
+			f.Values.Add(w)
+		} else {
+			f.NotMeasured++
+		}
+	}
 	if g.Series != nil {
 		g.Series.Add(e.Start, e.End)
 	}
@@ -132,16 +179,20 @@ func (g *Group) Threads() int64 { return g.threads.count() }
 func (g *Group) MarkThreads(into *Group) { into.threads.or(g.threads) }
 
 // Measured tells whether any execution has a value of m.
-func (g *Group) Measured(m Metric) bool { return g.Work[m].Count() > 0 }
+func (g *Group) Measured(m Metric) bool {
+	v, _ := g.Of(m)
+	return v != nil && v.Count() > 0
+}
 
 // Describe computes the distribution of every metric in which at least one
 // execution was measured.
 func (g *Group) Describe() Metrics {
 	out := Metrics{}
-	for m := Metric(0); m < NMetrics; m++ {
+	for m := Metric(0); m < NMetrics+Metric(len(g.More)); m++ {
 		if g.Measured(m) {
-			d := Describe(&g.Work[m])
-			d.NotMeasured = g.NotMeasured[m]
+			v, missing := g.Of(m)
+			d := Describe(v)
+			d.NotMeasured = missing
 			out[m] = d
 		}
 	}

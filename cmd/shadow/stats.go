@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -19,16 +20,17 @@ import (
 func newStats(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
+	var inUnits bool
 	cmd := &cobra.Command{
 		Use:     "stats DIR",
 		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
-		Example: "  shadow stats /tmp/s\n  shadow stats /tmp/s --app --format json",
+		Example: "  shadow stats /tmp/s\n  shadow stats /tmp/s --app --format json\n  shadow stats /tmp/s --units",
 		Args:    oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
 				return err
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: filter})
+			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits})
 			if err != nil {
 				return err
 			}
@@ -43,6 +45,7 @@ func newStats(env Env) *cobra.Command {
 	}
 	l.addTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
+	unitsFlag(cmd, &inUnits)
 	return cmd
 }
 
@@ -67,17 +70,17 @@ func (l *listing) statsTable(s *summary.Summary) error {
 	for _, m := range measured(s.Metrics) {
 		d := s.Metrics[m]
 		if d.Count == 0 {
-			t.Row(m.Label(), "0")
+			t.Row(d.Title(m), "0")
 			continue
 		}
-		row := []string{m.Label(), units.FormatExact(d.Count)}
+		row := []string{d.Title(m), units.FormatExact(d.Count)}
 		for _, n := range []units.Ns{d.Sum, units.Ns(d.Mean), d.Min} {
-			row = append(row, units.FormatNs(n))
+			row = append(row, d.Format(n))
 		}
 		for _, n := range []units.Ns{d.P50, d.P95, d.P99, d.P999} {
 			row = append(row, quantile(n, d))
 		}
-		row = append(row, units.FormatNs(d.Max))
+		row = append(row, d.Format(d.Max))
 		t.Row(row...)
 	}
 	fmt.Fprintln(w)
@@ -94,9 +97,9 @@ const coarse = 0.001
 // quantile prints a quantile of d, with ~ where it rests on coarse buckets.
 func quantile(n units.Ns, d granularity.Distribution) string {
 	if d.RelativeError >= coarse {
-		return "~" + units.FormatNs(n)
+		return "~" + d.Format(n)
 	}
-	return units.FormatNs(n)
+	return d.Format(n)
 }
 
 func right(title string) table.Column { return table.Column{Title: title, Right: true} }
@@ -174,7 +177,7 @@ func statsCSV(w io.Writer, s *summary.Summary) error {
 	var rows [][]string
 	for _, m := range measured(s.Metrics) {
 		d := s.Metrics[m]
-		rows = append(rows, slices.Concat([]string{m.String()}, distributionCells(d), []string{strconv.FormatInt(d.Summarised, 10), formatError(d)}))
+		rows = append(rows, slices.Concat([]string{cmp.Or(d.Name, m.String())}, distributionCells(d), []string{strconv.FormatInt(d.Summarised, 10), formatError(d)}))
 	}
 	return writeCSV(w, header, rows)
 }

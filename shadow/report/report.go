@@ -213,10 +213,9 @@ type metricRow struct {
 // MetricRows are the distributions over all executions, for the template.
 func (p *data) MetricRows() []metricRow {
 	var rows []metricRow
-	for m := range granularity.NMetrics {
-		if d, ok := p.Metrics[m]; ok {
-			rows = append(rows, metricRow{m.Label(), d, units.FormatNs(units.Ns(d.Mean + 0.5)), units.FormatNs(units.Ns(d.StdDev + 0.5))})
-		}
+	for _, m := range slices.Sorted(maps.Keys(p.Metrics)) {
+		d := p.Metrics[m]
+		rows = append(rows, metricRow{d.Title(m), d, d.Format(units.Ns(d.Mean + 0.5)), d.Format(units.Ns(d.StdDev + 0.5))})
 	}
 	return rows
 }

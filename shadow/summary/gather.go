@@ -77,8 +77,8 @@ func UnknownClass(id uint32) string { return fmt.Sprintf("(class %d, description
 // gather reads all executions once.
 func (b *builder) gather() error {
 	columns := store.ExecutionClass | store.ExecutionThread | store.ExecutionDepth | store.ExecutionFlags
-	for _, c := range metricColumns {
-		columns |= c
+	for _, m := range b.metrics() {
+		columns |= columnsOf(m)
 	}
 	if b.opts.Shapes {
 		columns |= store.ExecutionStart | store.ExecutionEnd
@@ -110,6 +110,7 @@ func (b *builder) gather() error {
 
 func (g *gathered) chunk(c *session.Chunk) {
 	var e granularity.Execution
+	further := make([]units.Ns, 2*len(g.b.src.Manifest.Extra))
 	for i, class := range c.Class {
 		if g.group == nil || class != g.lastClass {
 			g.lastClass, g.group = class, g.class(class)
@@ -125,6 +126,10 @@ func (g *gathered) chunk(c *session.Chunk) {
 		}
 		e.Work[granularity.Wall], e.Work[granularity.CPU] = c.WallNs[i], c.CPUNs[i]
 		e.Work[granularity.SelfWall], e.Work[granularity.SelfCPU] = c.SelfWallNs[i], c.SelfCPUNs[i]
+		if len(further) > 0 {
+			more(c, i, further)
+			e.More = further
+		}
 		if len(c.StartNs) > 0 {
 			e.Start, e.End = c.StartNs[i], c.EndNs[i]
 			if e.End == 0 {

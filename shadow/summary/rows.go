@@ -46,24 +46,27 @@ const AllLabel = "all executions"
 
 // parts are unions of classes whose distributions are told.
 type parts struct {
-	whole [granularity.NMetrics]*granularity.Values // all executions
+	whole []*granularity.Values // all executions, by metric
 	// own are the program's own tasks without the loops of threads, whose length
 	// says nothing about how the work was divided; nil: there are none.
 	own     *granularity.Values
 	isOwn   map[*classGroup]bool
 	work    granularity.Metric
-	missing [granularity.NMetrics]int64
+	missing []int64
 }
 
 // parts merges the values of the groups.
 func (b *builder) parts(groups []*classGroup) *parts {
 	p := &parts{isOwn: map[*classGroup]bool{}, work: granularity.SelfWall}
-	for m := range granularity.NMetrics {
-		p.whole[m] = new(granularity.Values)
+	for _, m := range b.metrics() {
+		whole, missing := new(granularity.Values), int64(0)
 		for _, g := range groups {
-			p.whole[m].Merge(&g.Work[m])
-			p.missing[m] += g.NotMeasured[m]
+			if v, without := g.Of(m); v != nil {
+				whole.Merge(v)
+				missing += without
+			}
 		}
+		p.whole, p.missing = append(p.whole, whole), append(p.missing, missing)
 	}
 	if p.whole[granularity.SelfCPU].Count() > 0 {
 		p.work = granularity.SelfCPU
@@ -85,13 +88,14 @@ func (b *builder) parts(groups []*classGroup) *parts {
 // describe computes all that is told of distributions.
 func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 	s.Metrics = granularity.Metrics{}
-	for m := range granularity.NMetrics {
+	for _, m := range b.metrics() {
 		if p.whole[m].Count() > 0 || b.measures(m) {
 			d := granularity.Describe(p.whole[m])
 			d.NotMeasured = p.missing[m]
 			s.Metrics[m] = d
 		}
 	}
+	b.name(s.Metrics)
 	total := s.Metrics[p.work].Sum
 	rows := make([]granularity.Hotspot, len(groups))
 	for i, g := range groups {
@@ -118,6 +122,9 @@ func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 // measures tells whether the session set out to measure m: then its
 // distribution is reported even if it is empty.
 func (b *builder) measures(m granularity.Metric) bool {
+	if m.Further() {
+		return b.asked(m)
+	}
 	name := "wall"
 	if m == granularity.CPU || m == granularity.SelfCPU {
 		name = "cpu"
@@ -127,6 +134,7 @@ func (b *builder) measures(m granularity.Metric) bool {
 
 func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
+	b.name(h.Metrics)
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), IsJDK(g.name, g.kinds)
 	h.Body = g.body
 	h.Created, h.NeverExecuted = g.created, g.never
@@ -179,7 +187,7 @@ func (b *builder) figures(s *Summary, order []rowGroup, p *parts) *Figures {
 		f.Total.Merge(o.group.Series)
 	}
 	chosen := b.choose(order)
-	for m := range granularity.NMetrics {
+	for _, m := range b.metrics() {
 		if _, ok := s.Metrics[m]; !ok {
 			continue
 		}
@@ -188,7 +196,8 @@ func (b *builder) figures(s *Summary, order []rowGroup, p *parts) *Figures {
 		shapes[0].All = true
 		for _, c := range chosen {
 			if c.group.Measured(m) {
-				shapes = append(shapes, shapeOf(c.row.Class, c.row.JDK, &c.group.Work[m]))
+				v, _ := c.group.Of(m)
+				shapes = append(shapes, shapeOf(c.row.Class, c.row.JDK, v))
 			}
 		}
 		f.Shapes[m] = shapes

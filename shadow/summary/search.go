@@ -24,15 +24,17 @@ type sought struct {
 
 // lookup is what a goroutine asks about each execution.
 type lookup struct {
-	classes byID[[granularity.NMetrics][]*granularity.Search]
-	threads byID[[granularity.NMetrics]*granularity.Search]
+	metrics []granularity.Metric
+	classes byID[[][]*granularity.Search] // by metric
+	threads byID[[]*granularity.Search]
 	passes  func(class uint32) bool // what was filtered out is no part of a thread's values
-	rows    []*[granularity.NMetrics][]*granularity.Search
+	rows    []*[][]*granularity.Search
 }
 
 // quest is a further reading.
 type quest struct {
 	sought  []*sought
+	metrics []granularity.Metric
 	lookups []lookup
 	columns store.Columns
 	used    int
@@ -73,17 +75,18 @@ func (q *quest) seek(v *granularity.Values, m granularity.Metric) []*granularity
 		s.searches = append(s.searches, v.Search())
 	}
 	q.sought = append(q.sought, s)
-	q.columns |= metricColumns[m]
+	q.columns |= columnsOf(m)
 	return s.searches
 }
 
 func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
-	q := &quest{columns: store.ExecutionClass, lookups: make([]lookup, session.Workers())}
+	q := &quest{columns: store.ExecutionClass, metrics: b.metrics(), lookups: make([]lookup, session.Workers())}
 	for i := range q.lookups {
+		q.lookups[i].metrics = q.metrics
 		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID.get(class); return g != nil && g.passes }
 	}
-	var whole [granularity.NMetrics][]*granularity.Search
-	for m := range granularity.NMetrics {
+	whole := make([][]*granularity.Search, len(q.metrics))
+	for _, m := range q.metrics {
 		whole[m] = q.seek(p.whole[m], m)
 	}
 	var own []*granularity.Search
@@ -95,8 +98,11 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 		ids[g] = append(ids[g], id)
 	}
 	for _, g := range groups {
-		for m := range granularity.NMetrics {
-			mine := q.seek(&g.Work[m], m)
+		for _, m := range q.metrics {
+			var mine []*granularity.Search
+			if v, _ := g.Of(m); v != nil {
+				mine = q.seek(v, m)
+			}
 			var ours []*granularity.Search
 			if m == p.work && p.isOwn[g] {
 				ours = own
@@ -123,18 +129,23 @@ func (q *quest) ask(class uint32, m granularity.Metric, searches ...[]*granulari
 			}
 			at := q.lookups[worker].classes.get(class)
 			if at == nil {
-				at = new([granularity.NMetrics][]*granularity.Search)
+				rows := make([][]*granularity.Search, len(q.metrics))
+				at = &rows
 				q.lookups[worker].classes.set(class, at)
 			}
-			at[m] = append(at[m], s[worker])
+			(*at)[m] = append((*at)[m], s[worker])
 		}
 	}
 }
 
 // askThread has every worker show the executions on a thread to its searches.
 func (q *quest) askThread(id uint32, g *granularity.Group) {
-	for m := range granularity.NMetrics {
-		searches := q.seek(&g.Work[m], m)
+	for _, m := range q.metrics {
+		v, _ := g.Of(m)
+		if v == nil {
+			continue
+		}
+		searches := q.seek(v, m)
 		if searches == nil {
 			continue
 		}
@@ -142,9 +153,10 @@ func (q *quest) askThread(id uint32, g *granularity.Group) {
 		for worker := range q.lookups {
 			l := &q.lookups[worker]
 			if l.threads.get(id) == nil {
-				l.threads.set(id, new([granularity.NMetrics]*granularity.Search))
+				row := make([]*granularity.Search, len(q.metrics))
+				l.threads.set(id, &row)
 			}
-			l.threads.get(id)[m] = searches[worker]
+			(*l.threads.get(id))[m] = searches[worker]
 		}
 	}
 }
@@ -154,29 +166,34 @@ func (l *lookup) chunk(c *session.Chunk) {
 	for _, class := range c.Class {
 		l.rows = append(l.rows, l.classes.get(class))
 	}
-	for m := range granularity.NMetrics {
-		values := work(c, m)
-		if len(values) == 0 {
-			continue
-		}
-		for i, at := range l.rows {
-			if n := values[i]; at != nil && n.Measured() {
-				for _, s := range at[m] {
-					s.Look(n)
-				}
-			}
-		}
-		if len(c.Thread) > 0 {
-			l.byThread(c, values, m)
+	for _, m := range l.metrics {
+		if m.Further() {
+			look(l, c, column(c, m), m)
+		} else {
+			look(l, c, work(c, m), m)
 		}
 	}
 }
 
-func (l *lookup) byThread(c *session.Chunk, values []units.Ns, m granularity.Metric) {
+// look shows the values of metric m of the chunk's executions to who asked.
+func look[V ~int64](l *lookup, c *session.Chunk, values []V, m granularity.Metric) {
+	if len(values) == 0 {
+		return
+	}
+	for i, at := range l.rows {
+		if n := units.Ns(values[i]); at != nil && n.Measured() {
+			for _, s := range (*at)[m] {
+				s.Look(n)
+			}
+		}
+	}
+	if len(c.Thread) == 0 {
+		return
+	}
 	for i, id := range c.Thread {
 		at := l.threads.get(id)
-		if at != nil && at[m] != nil && values[i].Measured() && l.passes(c.Class[i]) {
-			at[m].Look(values[i])
+		if n := units.Ns(values[i]); at != nil && (*at)[m] != nil && n.Measured() && l.passes(c.Class[i]) {
+			(*at)[m].Look(n)
 		}
 	}
 }

@@ -35,7 +35,12 @@ func (b *builder) summaries() error {
 		}
 		for _, m := range x.Measures {
 			if to, known := metricOf[m.Metric]; known {
-				s.Work[to] = granularity.Measured{Count: int64(m.Count), Sum: m.SumNs, Min: m.MinNs, Max: m.MaxNs, Buckets: m.Buckets}
+				s.Work[to] = measured(&m)
+			} else if i, ok := furtherOf(m.Metric); ok {
+				for len(s.More) <= i {
+					s.More = append(s.More, granularity.Measured{})
+				}
+				s.More[i] = measured(&m)
 			}
 		}
 		if s.Virtual {
@@ -45,6 +50,10 @@ func (b *builder) summaries() error {
 		b.all.threadOf(s.Thread).addSummarised(b, g, &s)
 		return nil
 	}))
+}
+
+func measured(m *session.Measure) granularity.Measured {
+	return granularity.Measured{Count: int64(m.Count), Sum: m.SumNs, Min: m.MinNs, Max: m.MaxNs, Buckets: m.Buckets}
 }
 
 // SummarisedText says how much of n executions were summarised, "" if none was.

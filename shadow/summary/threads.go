@@ -238,7 +238,7 @@ func (b *builder) threadRows(s *Summary) {
 		if th.ID == 0 && th.Name != unknownThread(0) || t == nil || t.executions == 0 {
 			continue
 		}
-		s.ThreadRows = append(s.ThreadRows, t.hotspot(th, work, total, s.Tasks.Executions))
+		s.ThreadRows = append(s.ThreadRows, t.hotspot(b, th, work, total, s.Tasks.Executions))
 	}
 	_ = granularity.SortHotspots(s.ThreadRows, granularity.ByWork) // a known order
 }
@@ -268,10 +268,11 @@ func (r *ThreadRow) cost() units.Ns {
 	return 0
 }
 
-func (t *threadGroup) hotspot(th ThreadRow, work granularity.Metric, total units.Ns, executions int64) granularity.Hotspot {
+func (t *threadGroup) hotspot(b *builder, th ThreadRow, work granularity.Metric, total units.Ns, executions int64) granularity.Hotspot {
 	h := granularity.Hotspot{Executions: t.executions, Summarised: t.summarised, Threads: 1}
 	if t.group != nil {
 		h = hotspot(t.group)
+		b.name(h.Metrics)
 	}
 	h.Thread, h.ThreadKind = th.Label(), th.Kind
 	h.Work = t.selfWall
