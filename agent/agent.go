@@ -101,7 +101,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	debug.SetMemoryLimit(memoryLimit)
 	debug.SetGCPercent(-1) // the heap is small as yet: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
-	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude}
+	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude, Count: slices.Contains(opts.Metrics, bytecodes)}
 	for _, t := range opts.Tasks {
 		d, err := instrument.ParseTaskDefinition(t)
 		if err != nil {
@@ -148,7 +148,7 @@ func (a *Agent) Ready(vm jvmti.VM) {
 }
 
 func (a *Agent) ready(vm jvmti.VM) error {
-	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics, a.options.NotAvailable)
+	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
 	hello.Detail = string(a.options.Detail)
 	publisher, err := publish.New(publish.Config{

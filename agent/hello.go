@@ -12,7 +12,7 @@ import (
 var Version = "dev"
 
 // describe says what is observed. Called once the JVM is up.
-func describe(vm jvmti.VM, wallUnixNs int64, metrics []string, notAvailable map[string]string) *wire.Hello {
+func describe(vm jvmti.VM, wallUnixNs int64, metrics []string) *wire.Hello {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -34,7 +34,6 @@ func describe(vm jvmti.VM, wallUnixNs int64, metrics []string, notAvailable map[
 		WallUnixNs:   wallUnixNs,
 		StartClock:   vm.Start,
 		Metrics:      metrics,
-		NotAvailable: notAvailable,
 	}
 }
 

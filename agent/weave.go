@@ -68,23 +68,44 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	case jvmti.ModeBodies:
 		in.Mode = instrument.ModeBodies
 	}
-	plan, err := instrument.NewPlan(in, w.options)
-	if err == nil && plan != nil {
-		var woven []byte
-		if woven, err = plan.Weave(); err == nil {
-			w.woven.Add(1)
-			return jvmti.ClassAnswer{Woven: woven, Label: label(r)}
-		}
+	plan, woven := w.weave(in, r.Name)
+	if woven == nil {
+		return jvmti.ClassAnswer{}
 	}
-	if err != nil {
-		w.refuse(err, r.Name)
-	}
-	return jvmti.ClassAnswer{}
+	w.woven.Add(1)
+	return jvmti.ClassAnswer{Woven: woven, Label: label(r, plan)}
 }
 
-// label names a lambda after its host class and the method it calls.
-func label(r *jvmti.ClassRequest) string {
-	if !r.Hidden || !strings.Contains(r.Name, "$$Lambda") {
+// weave gives the class's new bytes, nil if it keeps its own. One that cannot
+// bear the counting of its instructions is woven without it.
+func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []byte) {
+	options := w.options
+	for {
+		plan, err := instrument.NewPlan(in, options)
+		var woven []byte
+		if err == nil && plan != nil {
+			woven, err = plan.Weave()
+		}
+		switch {
+		case err == nil && plan == nil:
+			return nil, nil
+		case err == nil:
+			for _, left := range plan.Left {
+				w.refuse(left, name)
+			}
+			return plan, woven
+		case !options.Count:
+			w.refuse(err, name)
+			return nil, nil
+		}
+		w.refuseAs("bytecodes of a class not counted: "+reasonOf(err), name)
+		options.Count = false
+	}
+}
+
+// label names a lambda that is a task after its host class and the method it calls.
+func label(r *jvmti.ClassRequest, plan *instrument.Plan) string {
+	if !r.Hidden || !strings.Contains(r.Name, "$$Lambda") || plan.Kinds&instrument.TaskKinds == 0 {
 		return ""
 	}
 	target, _ := instrument.LambdaTarget(r.Bytes)
@@ -92,12 +113,23 @@ func label(r *jvmti.ClassRequest) string {
 }
 
 func (w *weaver) refuse(err error, class string) {
-	reason := err.Error()
+	var refusal *instrument.Refusal
+	if errors.As(err, &refusal) && refusal.Member != "" {
+		class += "." + refusal.Member
+	}
+	w.refuseAs(reasonOf(err), class)
+}
+
+func (w *weaver) refuseAs(reason, sample string) {
+	w.count(wire.Refusal{Reason: reason, Count: 1, Sample: strings.ReplaceAll(sample, "/", ".")})
+}
+
+func reasonOf(err error) string {
 	var refusal *instrument.Refusal
 	if errors.As(err, &refusal) {
-		reason = string(refusal.Reason)
+		return string(refusal.Reason)
 	}
-	w.count(wire.Refusal{Reason: reason, Count: 1, Sample: strings.ReplaceAll(class, "/", ".")})
+	return err.Error()
 }
 
 func (w *weaver) count(r wire.Refusal) {

@@ -11,6 +11,9 @@ import (
 	"stackagent/jvmti"
 )
 
+// bytecodes is the metric of the JVM instructions that a task executes.
+const bytecodes = "bytecodes"
+
 // work is what the options ask for beside wall and CPU time, in their order.
 func work(o *options.Options) []jvmti.Work {
 	var list []jvmti.Work
@@ -18,7 +21,7 @@ func work(o *options.Options) []jvmti.Work {
 		w := jvmti.Work{Name: name}
 		i := slices.IndexFunc(o.Events, func(e perfevent.Event) bool { return e.Name == name })
 		switch {
-		case name == "bytecodes":
+		case name == bytecodes:
 			w.Source = jvmti.WorkBytecodes
 		case i >= 0:
 			e := o.Events[i]
@@ -32,17 +35,22 @@ func work(o *options.Options) []jvmti.Work {
 	return list
 }
 
+// disturbed is the warning of sessions with bytecodes, in Hello.NotAvailable.
+const (
+	disturbed    = "wall and cpu without the counting"
+	disturbedWhy = "metric=bytecodes slows all code down, tasks of short methods most; for times take a session without it"
+)
+
 // describeWork puts into h what of the extra metrics is measured, and why the
 // rest is not.
 func describeWork(h *wire.Hello, vm jvmti.VM) {
 	h.Extra = vm.Extra
-	if len(vm.Refused) == 0 {
-		return
+	h.NotAvailable = maps.Clone(vm.Refused)
+	if slices.ContainsFunc(vm.Extra, func(e wire.Extra) bool { return e.Name == bytecodes }) {
+		if h.NotAvailable == nil {
+			h.NotAvailable = map[string]string{}
+		}
+		h.NotAvailable[disturbed] = disturbedWhy
 	}
-	h.NotAvailable = maps.Clone(h.NotAvailable)
-	if h.NotAvailable == nil {
-		h.NotAvailable = map[string]string{}
-	}
-	maps.Copy(h.NotAvailable, vm.Refused)
 	h.Metrics = slices.DeleteFunc(slices.Clone(h.Metrics), func(m string) bool { return vm.Refused[m] != "" })
 }

@@ -57,7 +57,7 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
 static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm, bool hidden) {
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
-    return task || lends || sa.custom_tasks || !h->complete || always_asked(h->name);
+    return task || lends || sa.custom_tasks || sa.work.bytecodes || !h->complete || always_asked(h->name);
 }
 
 /* ---- classes of the boot phase: those that got fields while they were loaded,

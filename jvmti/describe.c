@@ -192,7 +192,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass 
 
 static bool wants_probes(JNIEnv *env, jclass c) {
     jboolean modifiable = JNI_FALSE;
-    if (sa_kinds_of(env, c) == 0) return false;
+    if (!sa.work.bytecodes && sa_kinds_of(env, c) == 0) return false;
     if ((*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &modifiable) != JVMTI_ERROR_NONE) return false;
     return modifiable;
 }
@@ -222,7 +222,8 @@ static void note_fields(jclass c) {
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
 }
 
-/* Weaves the task classes of the boot phase, once, all in one operation. */
+/* Weaves the task classes of the boot phase, and all of them where instructions
+ * are counted, once, all in one operation. */
 void sa_retransform_early(JNIEnv *env) {
     jint n = 0, wanted = 0;
     jclass *classes = NULL;

@@ -22,9 +22,8 @@ type Options struct {
 	Bus     string // NATS URL, several joined with ','
 	Session string // "": see SessionName
 
-	Metrics      []string          // to be measured: "wall", "cpu", "alloc", names of performance events
-	Events       []perfevent.Event // of Metrics, the performance events
-	NotAvailable map[string]string // asked for, but not measured by this version: metric -> why
+	Metrics []string          // to be measured: "wall", "cpu", "alloc", names of performance events
+	Events  []perfevent.Event // of Metrics, the performance events
 
 	Tasks   []string // com.acme.Job#process(Lcom/acme/Ctx;)V; the descriptor may be left out
 	Include []string // globs of class names; empty: all

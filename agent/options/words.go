@@ -10,41 +10,26 @@ import (
 	"stackagent/internal/wire"
 )
 
-// metrics are the words of metric= beside the names of performance events; the
-// value says why one is not measured.
-var metrics = map[string]string{
-	"wall":      "",
-	"cpu":       "",
-	"bytecodes": notYet,
-	"alloc":     "",
-}
+// metrics are the words of metric= beside the names of performance events.
+var metrics = []string{"alloc", "bytecodes", "cpu", "wall"}
 
-const notYet = "not measured by this version"
-
-// setMetric takes words joined with '+'. Those that this version does not
-// measure are valid and remembered with the reason.
+// setMetric takes words joined with '+'.
 func setMetric(o *Options, value string) string {
 	var list []string
-	missing := map[string]string{}
 	for _, word := range strings.Split(value, "+") {
-		why, known := metrics[word]
+		known := slices.Contains(metrics, word)
 		event, err := perfevent.Parse(word)
 		switch {
 		case !known && err != nil:
-			names := append(sortedKeys(metrics), perfevent.Names()...)
+			names := append(slices.Clone(metrics), perfevent.Names()...)
 			return "want one or more of " + strings.Join(names, ", ") +
 				" or another performance event (LLC-load-misses, r01c2), joined with '+'" + didYouMean(word, names)
 		case !known && !slices.ContainsFunc(o.Events, func(e perfevent.Event) bool { return e.Name == word }):
 			o.Events = append(o.Events, event)
 			list = append(list, word)
-		case why != "":
-			missing[word] = why
 		case !slices.Contains(list, word):
 			list = append(list, word)
 		}
-	}
-	if len(missing) > 0 {
-		o.NotAvailable = missing
 	}
 	o.Metrics = list
 	if n := len(o.Extras()); n > wire.MaxExtra {

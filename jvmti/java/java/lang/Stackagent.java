@@ -178,6 +178,34 @@ public final class Stackagent {
         }
     }
 
+    /** Where a woven method ends, or begins a part of itself: it has executed so many instructions. */
+    @ForceInline
+    @Hidden
+    public static void count(int n) {
+        slot(Thread.currentThread()).bytecodes += n;
+    }
+
+    /** The same for a method with loops. */
+    @ForceInline
+    @Hidden
+    public static void count(int n, long more) {
+        slot(Thread.currentThread()).bytecodes += n + more;
+    }
+
+    /** Before what is not to be counted; the result goes to {@link #reset}. */
+    @ForceInline
+    @Hidden
+    public static long mark() {
+        return slot(Thread.currentThread()).bytecodes;
+    }
+
+    /** After it. */
+    @ForceInline
+    @Hidden
+    public static void reset(long mark) {
+        slot(Thread.currentThread()).bytecodes = mark;
+    }
+
     /** In a constructor of the topmost task class, after the call of its super constructor. */
     @ForceInline
     @Hidden
@@ -274,8 +302,11 @@ public final class Stackagent {
 
     @Hidden
     private static long attach(Thread t) {
+        Stackagent slot = slot(t);
+        long mark = slot.bytecodes;
         long context = attach0(t, U.getLong(t, THREAD_ID), t.getName(), mountsSeen);
-        slot(t).context = context;
+        slot.context = context;
+        slot.bytecodes = mark; // the library's methods count themselves
         return context;
     }
 
