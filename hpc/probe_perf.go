@@ -145,6 +145,13 @@ func switchRecords() Facility {
 	return f
 }
 
+// ExplainPerf puts an error of perf_event_open into words, for a software event;
+// both are empty for an error of which nothing should be claimed.
+func ExplainPerf(err error) (reason, remedy string) {
+	reason, remedy, _ = explain(err, false)
+	return reason, remedy
+}
+
 // notPossible puts an error of perf_event_open into words.
 func notPossible(err error) (Answer, string, string) {
 	reason, remedy, known := explain(err, false)

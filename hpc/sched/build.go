@@ -1,0 +1,284 @@
+package sched
+
+import (
+	"time"
+
+	"stackagent/internal/units"
+)
+
+// builder makes the slices of one process from the events of its threads, which
+// come in the order of time, or nearly so.
+type builder struct {
+	pid      int
+	begin    units.MonoNs // of the observation
+	attached bool         // it was running when the observation began
+	from     units.MonoNs // of the part that is being filled
+	threads  map[int32]*live
+	next     uint32 // index of the next thread
+
+	slices    []Slice
+	ended     []ThreadRow  // since the last part
+	gone      bool         // every thread has ended
+	last      units.MonoNs // latest event
+	late      uint64       // events that came after later ones of their thread
+	lost      uint64       // until the last part
+	lostAtEnd uint64       // when the process was not watched any more
+}
+
+// live is a thread that has not ended.
+type live struct {
+	Thread
+	index    uint32
+	state    State
+	since    units.MonoNs
+	certain  bool         // false: state is what /proc said at readAt; the first event shows what it was
+	readAt   units.MonoNs // see certain
+	cpu      int32        // on which it runs, or -1
+	switches uint32
+	counted  bool     // switches is known
+	missed   bool     // some switches were not seen
+	base     units.Ns // CPU time before First; NotMeasured if not known
+	cpuSeen  units.Ns // CPU time in all when it last left the CPU
+	guess    guess
+}
+
+// guess is what /proc said about a blocked thread at a moment. It holds for the
+// whole stay if the stay lasts until then, for a stay has one reason.
+type guess struct {
+	state State
+	at    units.MonoNs
+}
+
+func newBuilder(pid int, at units.MonoNs) *builder {
+	return &builder{pid: pid, begin: at, from: at, last: at, threads: map[int32]*live{}}
+}
+
+// add begins a thread.
+func (b *builder) add(tid int32, at units.MonoNs) *live {
+	t := &live{index: b.next, since: at, certain: true, cpu: -1, base: units.NotMeasured, cpuSeen: units.NotMeasured}
+	t.TID, t.First, t.Last, t.CPU = tid, at, at, units.NotMeasured
+	b.next++
+	b.threads[tid] = t
+	b.gone = false
+	return t
+}
+
+// found adds a thread that was there before the observation: what it did at
+// readAt by /proc, and its CPU time by then.
+func (b *builder) found(tid int32, name string, state State, cpu units.Ns, readAt units.MonoNs) {
+	if b.threads[tid] != nil {
+		return // it was made in between
+	}
+	t := b.add(tid, b.begin)
+	t.Name, t.state, t.base, t.certain, t.readAt = name, state, cpu, false, readAt
+}
+
+// apply takes an event.
+func (b *builder) apply(e *event) {
+	b.last = max(b.last, e.at)
+	if e.kind == eventLost {
+		b.hole(e)
+		return
+	}
+	t := b.threads[e.tid]
+	if t != nil && e.kind == eventNew && !t.certain { // made while the threads were being listed
+		t.since, t.First, t.state, t.BeginSeen, t.base, t.certain = e.at, e.at, Runnable, true, 0, true
+		return
+	}
+	if t != nil && e.kind == eventNew {
+		b.finish(t, Unknown, e.at, false) // its end was lost, and its id used again
+		t = nil
+	}
+	if t == nil {
+		if t = b.appear(e); t == nil {
+			return
+		}
+	}
+	if e.at < t.since {
+		b.late++
+		e.at = t.since
+	}
+	switch e.kind {
+	case eventIn:
+		b.in(t, e)
+	case eventOut:
+		b.out(t, e)
+	case eventWake:
+		b.wake(t, e)
+	case eventExit:
+		t.exit(e)
+	case eventName:
+		t.Name = e.name
+	case eventEnd:
+		b.finish(t, t.state, e.at, true)
+	}
+}
+
+// appear begins the thread of which e is the first sign.
+func (b *builder) appear(e *event) *live {
+	switch e.kind {
+	case eventEnd, eventExit:
+		return nil
+	case eventNew:
+		t := b.add(e.tid, max(e.at, b.from))
+		t.state, t.BeginSeen, t.base = Runnable, true, 0
+		return t
+	}
+	t := b.add(e.tid, max(e.at, b.from)) // its begin was lost, or it is older than the list of /proc
+	t.counted, t.switches = e.counted, e.switches
+	// perf tells of a process that was launched from its first instruction on.
+	t.BeginSeen = !e.counted && !b.attached && t.index == 0 && int(t.TID) == b.pid
+	switch e.kind {
+	case eventIn:
+		t.state = Runnable
+	case eventOut:
+		t.state = Running
+		t.switches--
+	case eventName:
+		t.state = Running
+	default:
+		t.state = Blocked
+	}
+	return t
+}
+
+// in: the thread gets a CPU.
+func (b *builder) in(t *live, e *event) {
+	was := t.state
+	switch {
+	case was == Running && t.certain && again(t, e):
+		return
+	case !t.certain && (was == Running || e.at < t.readAt):
+		was = Runnable
+		if t.state != Running {
+			was = Unknown
+		}
+	case was == Running, e.counted && t.counted && e.switches != t.switches:
+		was = Unknown // it left the CPU without our being told
+		t.missed = true
+	}
+	b.close(t, was, e.at)
+	t.state, t.certain, t.cpu = Running, true, e.cpu
+	t.counted, t.switches = e.counted, e.switches
+}
+
+// again tells that e is a second report of the switch before. Two events of perf
+// may be in one thread if it was made while its process was being attached to.
+func again(t *live, e *event) bool {
+	const apart = units.MonoNs(20 * time.Microsecond)
+	return !e.counted && e.at-t.since < apart
+}
+
+// out: the thread leaves the CPU.
+func (b *builder) out(t *live, e *event) {
+	was := t.state
+	switch {
+	case was != Running && was != Unknown && t.certain && again(t, e):
+		return
+	case !t.certain:
+		was = Running
+	case was == Unknown:
+	case was != Running, e.counted && t.counted && e.switches != t.switches+1:
+		was = Unknown
+		t.missed = true
+	}
+	b.close(t, was, e.at)
+	t.state, t.certain, t.cpu, t.guess = e.state, true, -1, guess{}
+	t.counted, t.switches, t.cpuSeen = e.counted, e.switches, e.cpuTime
+	if e.dead {
+		b.finish(t, t.state, e.at, true)
+		return
+	}
+	if e.block {
+		t.Voluntary++
+	} else {
+		t.Involuntary++
+	}
+}
+
+// wake: a blocked thread becomes runnable. Others are woken, too, for nothing.
+func (b *builder) wake(t *live, e *event) {
+	was := t.state
+	switch was {
+	case Running:
+		if t.certain {
+			return
+		}
+		was = Unknown
+	case Unknown, Runnable:
+		return
+	}
+	if !t.certain && e.at < t.readAt {
+		was = Blocked
+	}
+	b.close(t, was, e.at)
+	t.state, t.certain = Runnable, true
+}
+
+// exit: the kernel's own counts of a thread that is about to end. They are
+// those since its begin, so they hold if that was seen.
+func (t *live) exit(e *event) {
+	t.Name = e.name
+	if t.BeginSeen && t.missed {
+		t.Voluntary, t.Involuntary = e.voluntary, e.involuntary
+	}
+}
+
+// hole: records of a CPU are lost from e.from on. A thread that ran on another
+// one by then and does not leave it can not be concerned.
+func (b *builder) hole(e *event) {
+	for _, t := range b.threads {
+		if t.state == Running && t.certain && t.cpu >= 0 && t.cpu != e.cpu {
+			continue
+		}
+		b.close(t, t.state, max(e.from, t.since))
+		t.state, t.certain, t.missed = Unknown, true, true
+	}
+}
+
+// close ends the stay that began at t.since.
+func (b *builder) close(t *live, s State, at units.MonoNs) {
+	if s == Blocked && t.guess.at != 0 && t.guess.at <= at {
+		s = t.guess.state
+	}
+	if at > t.since {
+		b.slices = append(b.slices, Slice{Thread: t.index, State: s, From: t.since, To: at})
+	}
+	t.since = max(at, t.since)
+	t.Last = t.since
+}
+
+// finish ends a thread.
+func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
+	b.close(t, s, at)
+	t.EndSeen = seen
+	t.account()
+	b.ended = append(b.ended, ThreadRow{t.index, t.Thread})
+	delete(b.threads, t.TID)
+	b.gone = len(b.threads) == 0
+}
+
+// account is the thread's CPU time between First and Last, if it is off the CPU.
+func (t *live) account() {
+	if t.state != Running && t.cpuSeen.Measured() && t.base.Measured() {
+		t.CPU = t.cpuSeen - t.base
+	} else if t.state == Running {
+		t.CPU = units.NotMeasured
+	}
+}
+
+// cut ends the part at at: every stay is divided there. lost is how many records
+// of the process were lost until then.
+func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
+	at = max(at, b.from, b.last)
+	p := &Part{From: b.from, To: at, Lost: lost - b.lost, Threads: b.ended}
+	b.lost = lost
+	for _, t := range b.threads {
+		b.close(t, t.state, at)
+		t.account()
+		p.Threads = append(p.Threads, ThreadRow{t.index, t.Thread})
+	}
+	p.Slices = b.slices
+	b.slices, b.ended, b.from = make([]Slice, 0, cap(p.Slices)), nil, at
+	return p
+}

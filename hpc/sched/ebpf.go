@@ -1,0 +1,221 @@
+package sched
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/units"
+)
+
+const (
+	ringBytes    = 8 << 20 // some 130,000 switches
+	maxProcesses = 4096
+	// settled is how far behind the clock the records are complete: a record is
+	// dated a moment before it takes its place in the ring.
+	settled = units.MonoNs(time.Millisecond)
+)
+
+// ebpfSource hears of every switch from programs in the kernel.
+type ebpfSource struct {
+	programs  *ebpf.Collection
+	links     []link.Link
+	reader    *ringbuf.Reader
+	record    ringbuf.Record
+	processes *ebpf.Map
+	calls     bool // the system call of a blocked thread is known
+}
+
+func openEBPF() (_ *ebpfSource, err error) {
+	if err := initialPIDNamespace(); err != nil {
+		return nil, err
+	}
+	spec, err := btf.LoadKernelSpec()
+	if err != nil {
+		return nil, explainEBPF(err)
+	}
+	o, err := findOffsets(spec)
+	if err != nil {
+		return nil, &UnavailableError{What: "eBPF", Reason: err.Error(), Remedy: "use a newer kernel", Err: err}
+	}
+	programs, err := ebpf.NewCollection(collection(o, ringBytes, maxProcesses))
+	if err != nil {
+		return nil, explainEBPF(err)
+	}
+	s := &ebpfSource{programs: programs, processes: programs.Maps[mapProcesses], calls: o.systemCall.size == 0}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.reader, err = ringbuf.NewReader(programs.Maps[mapRecords]); err != nil {
+		return nil, explainEBPF(err)
+	}
+	for _, name := range programNames {
+		l, err := link.AttachTracing(link.TracingOptions{Program: programs.Programs[name], AttachType: ebpf.AttachTraceRawTp})
+		if err != nil {
+			return nil, explainEBPF(fmt.Errorf("attaching to %s: %w", name, err))
+		}
+		s.links = append(s.links, l)
+	}
+	return s, nil
+}
+
+// initialPIDNamespace: the programs see the thread ids of the whole machine.
+func initialPIDNamespace() error {
+	const initial = "pid:[4026531836]" // PROC_PID_INIT_INO
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err == nil && space != initial {
+		return &UnavailableError{What: "eBPF", Reason: "shadow runs in a container, whose process ids are not those that the kernel's programs see",
+			Remedy: "run shadow outside of it, or the container with --pid=host"}
+	}
+	return nil // what can not be read is tried
+}
+
+// explainEBPF puts a failure into words.
+func explainEBPF(err error) error {
+	u := &UnavailableError{What: "eBPF", Err: err}
+	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES), errors.Is(err, fs.ErrPermission):
+		u.Reason, u.Remedy = "programs in the kernel are not permitted to this user", "run shadow as root, or as root: setcap cap_bpf,cap_perfmon,cap_sys_resource+ep PATH_OF_SHADOW"
+	case errors.Is(err, btf.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, btf.ErrNotSupported):
+		u.Reason, u.Remedy = "the kernel does not tell its types (BTF)", "boot a kernel with CONFIG_DEBUG_INFO_BTF"
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, ebpf.ErrNotSupported):
+		u.Reason, u.Remedy = "the kernel has no eBPF, or too little of it", "use Linux 5.18 or later"
+	default:
+		u.Reason = oneLine(err)
+	}
+	return u
+}
+
+func oneLine(err error) string {
+	line, _, _ := bytes.Cut([]byte(err.Error()), []byte("\n"))
+	return string(line)
+}
+
+func (s *ebpfSource) name() string { return "ebpf" }
+
+func (s *ebpfSource) notAvailable() map[string]string {
+	if s.calls {
+		return map[string]string{"futex, io, sleeping": "where the registers keep the number of the system call is not known on this architecture; it all is blocked"}
+	}
+	return map[string]string{}
+}
+
+func (s *ebpfSource) set(pid int, flags uint32) error {
+	var entry [entrySize]byte
+	binary.NativeEndian.PutUint32(entry[entryFlags:], flags)
+	if err := s.processes.Put(uint32(pid), entry[:]); err != nil {
+		return fmt.Errorf("watching process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// launch lets start start a process that is watched from its first moment, and
+// all that it starts.
+func (s *ebpfSource) launch(start func() error) error {
+	if err := s.set(os.Getpid(), flagFollow); err != nil {
+		return err
+	}
+	defer s.unwatch(os.Getpid())
+	return start()
+}
+
+func (s *ebpfSource) watch(pid int) error { return s.set(pid, flagWatch|flagFollow) }
+
+func (s *ebpfSource) unwatch(pid int) { _ = s.processes.Delete(uint32(pid)) } // it may be gone
+
+// lost is how many records about a process had no room so far.
+func (s *ebpfSource) lost(pid int) uint64 {
+	var entry [entrySize]byte
+	if err := s.processes.Lookup(uint32(pid), entry[:]); err != nil {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(entry[entryLost:])
+}
+
+// guess: the programs tell the reason themselves.
+func (s *ebpfSource) guess(int, *live, units.MonoNs) (State, bool) { return 0, false }
+
+func (s *ebpfSource) close() {
+	for _, l := range s.links {
+		l.Close()
+	}
+	if s.reader != nil {
+		s.reader.Close()
+	}
+	s.programs.Close()
+}
+
+// poll appends what has come; all that was before the time returned has come.
+func (s *ebpfSource) poll(into []event) ([]event, units.MonoNs, error) {
+	complete := now() - settled
+	s.reader.SetDeadline(time.Unix(1, 0)) // do not wait
+	for {
+		err := s.reader.ReadInto(&s.record)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return into, complete, nil
+		}
+		if err != nil {
+			return into, complete, fmt.Errorf("reading the scheduler's records: %w", err)
+		}
+		into = appendRecord(into, s.record.RawSample)
+	}
+}
+
+// appendRecord translates a record of the programs.
+func appendRecord(into []event, b []byte) []event {
+	if len(b) < wakeSize {
+		return into
+	}
+	n := binary.NativeEndian
+	e := event{at: units.MonoNs(n.Uint64(b[recTime:])), pid: int32(n.Uint32(b[recTGID:])), tid: int32(n.Uint32(b[recTID:])), cpu: -1, cpuTime: units.NotMeasured}
+	switch kind := n.Uint32(b[recType:]); {
+	case kind == typeSwitch && len(b) >= switchSize:
+		return appendSwitch(into, b, e)
+	case kind == typeWake:
+		e.kind = eventWake
+	case kind == typeNew:
+		e.kind = eventNew
+	case kind == typeExit && len(b) >= exitSize:
+		e.kind, e.counted = eventExit, true
+		e.voluntary, e.involuntary = n.Uint64(b[exitVoluntary:]), n.Uint64(b[exitInvoluntary:])
+		comm, _, _ := bytes.Cut(b[exitComm:exitComm+commSize], []byte{0})
+		e.name = string(comm)
+	default:
+		return into
+	}
+	return append(into, e)
+}
+
+func appendSwitch(into []event, b []byte, e event) []event {
+	n := binary.NativeEndian
+	if e.pid != 0 {
+		out := e
+		out.kind, out.counted, out.switches = eventOut, true, n.Uint32(b[swPrevCount:])
+		out.cpuTime = units.Ns(n.Uint64(b[swPrevCPU:]))
+		task := n.Uint32(b[swPrevState:])
+		preempted := task>>preemptedBit != 0
+		task &^= 1 << preemptedBit
+		out.block = !preempted && task != 0
+		out.dead = !preempted && task&taskDead != 0
+		out.state = stateOf(task, preempted, int32(n.Uint32(b[swPrevCall:])))
+		into = append(into, out)
+	}
+	if next := int32(n.Uint32(b[swNextTGID:])); next != 0 {
+		e.pid, e.tid = next, int32(n.Uint32(b[swNextTID:]))
+		e.kind, e.counted, e.switches = eventIn, true, n.Uint32(b[swNextCount:])
+		into = append(into, e)
+	}
+	return into
+}

@@ -1,0 +1,34 @@
+package sched
+
+import "stackagent/internal/units"
+
+// event is what a source tells, in the words of neither.
+type event struct {
+	at       units.MonoNs
+	pid, tid int32
+	kind     eventKind
+	state    State  // of an out: what the thread does from now on
+	block    bool   // of an out: it did so by itself (voluntary)
+	dead     bool   // of an out: it is the thread's last
+	counted  bool   // switches is known
+	switches uint32 // how often the thread has left a CPU so far
+	cpu      int32  // of an in: which one, or -1
+
+	cpuTime                units.Ns     // of an out: CPU time so far, or NotMeasured
+	voluntary, involuntary uint64       // of an exit, if counted
+	name                   string       // of an exit or a name
+	from                   units.MonoNs // of a loss
+}
+
+type eventKind uint8
+
+const (
+	eventIn   eventKind = iota // the thread gets a CPU
+	eventOut                   // it leaves the CPU
+	eventWake                  // it need not wait any longer
+	eventNew                   // it was made
+	eventExit                  // it is about to end; its last out follows
+	eventEnd                   // it has ended
+	eventName                  // it has another name
+	eventLost                  // records of one CPU between from and at are lost
+)

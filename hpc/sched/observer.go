@@ -1,0 +1,354 @@
+package sched
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"stackagent/internal/units"
+)
+
+// Choice is which source to use.
+type Choice string
+
+// The choices. Auto takes eBPF where it can be had, else perf.
+const (
+	Auto Choice = "auto"
+	EBPF Choice = "ebpf"
+	Perf Choice = "perf"
+	Off  Choice = "off"
+)
+
+// Choices are all of them, for texts.
+var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
+
+const (
+	pollInterval = 20 * time.Millisecond
+	partSlices   = 256 << 10 // of a part, about
+	partLeast    = units.MonoNs(2 * time.Second)
+	partMost     = units.MonoNs(time.Minute)
+	partShare    = 20       // parts last a 20th of the observation, within these bounds
+	pendingMost  = 64 << 10 // slices of a process that nobody has asked to keep
+	endedMost    = 64       // processes that ended without being kept
+)
+
+// source tells what the scheduler does with the threads of watched processes.
+type source interface {
+	name() string
+	notAvailable() map[string]string // what it can not tell -> why and the remedy
+	launch(start func() error) error // a process that start starts is watched from its first moment, and what it starts
+	watch(pid int) error             // from now on
+	unwatch(pid int)
+	lost(pid int) uint64                                    // records about it that were lost so far
+	poll(into []event) ([]event, units.MonoNs, error)       // what has come; all before the time returned has
+	guess(pid int, t *live, now units.MonoNs) (State, bool) // why a thread is off the CPU, if the source must ask elsewhere
+	close()
+}
+
+// Observer observes processes through one source.
+type Observer struct {
+	src  source
+	more map[string]string // why it is not the better source
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu        sync.Mutex
+	processes map[int]*process
+	ended     []int // of processes that are not kept, oldest first
+	events    []event
+	failure   error // of the source
+	closed    bool
+}
+
+// process is one that is watched.
+type process struct {
+	b       *builder
+	writer  *Writer // nil: nobody has asked to keep it
+	partAge units.MonoNs
+	over    bool  // it has ended, or is not watched any more
+	err     error // of writing
+}
+
+// Start begins to listen to the scheduler. The error is an *UnavailableError
+// where the machine or the user's rights do not allow it.
+func Start(c Choice) (*Observer, error) {
+	o := &Observer{more: map[string]string{}, stop: make(chan struct{}), processes: map[int]*process{}}
+	var errE, errP error
+	if c == EBPF || c == Auto {
+		var s *ebpfSource
+		if s, errE = openEBPF(); errE == nil {
+			o.src = s
+		} else if c == EBPF {
+			return nil, errE
+		}
+	}
+	if o.src == nil {
+		var s *perfSource
+		if s, errP = openPerf(); errP != nil {
+			return nil, errors.Join(errE, errP)
+		}
+		o.src = s
+		if errE != nil {
+			o.more["source ebpf"] = errE.Error()
+		}
+	}
+	o.done.Add(1)
+	go o.run()
+	return o, nil
+}
+
+// Source is "ebpf" or "perf".
+func (o *Observer) Source() string { return o.src.name() }
+
+// NotAvailable is what the source can not tell, and why it is not the better one.
+func (o *Observer) NotAvailable() map[string]string {
+	all := o.src.notAvailable()
+	for what, why := range o.more {
+		all[what] = why
+	}
+	return all
+}
+
+// Launch calls start. A process that it starts is observed from its first
+// moment on, and so are those that this one starts.
+func (o *Observer) Launch(start func() error) error { return o.src.launch(start) }
+
+// Keep begins to write the record of a process into the folder dir, usually
+// Folder of a session's. A process that was not launched is observed from now on.
+func (o *Observer) Keep(pid int, dir string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.processes[pid]
+	if p == nil { // it may have been launched this very moment
+		time.Sleep(time.Duration(2 * perfSettled))
+		o.poll()
+		p = o.processes[pid]
+	}
+	if p == nil {
+		var err error
+		if p, err = o.attach(pid); err != nil {
+			return err
+		}
+	}
+	if p.writer != nil {
+		return nil
+	}
+	w, err := Create(dir, Record{Source: o.src.name(), PID: pid, NotAvailable: o.NotAvailable()})
+	if err != nil {
+		return err
+	}
+	p.writer = w
+	if p.over {
+		p.write(o.src.lost(pid))
+		p.finish()
+	}
+	return nil
+}
+
+// attach watches a process that is running.
+func (o *Observer) attach(pid int) (*process, error) {
+	if o.closed {
+		return nil, errors.New("the observation has ended")
+	}
+	p := &process{b: newBuilder(pid, now())}
+	p.b.attached = true
+	if err := o.src.watch(pid); err != nil {
+		return nil, err
+	}
+	if err := p.b.list(pid); err != nil {
+		o.src.unwatch(pid)
+		return nil, err
+	}
+	o.processes[pid] = p
+	return p, nil
+}
+
+// Drop forgets a process; a record that was begun ends.
+func (o *Observer) Drop(pid int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.processes[pid]; p != nil {
+		o.end(pid, p)
+		delete(o.processes, pid)
+	}
+}
+
+// Finish ends the record of a process with all that has come by now. The error
+// is one of writing it.
+func (o *Observer) Finish(pid int) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.processes[pid]
+	if p == nil {
+		return nil
+	}
+	if !p.over {
+		time.Sleep(time.Duration(2 * settled))
+		o.poll()
+		o.end(pid, p)
+	}
+	return p.err
+}
+
+// Close ends all records and stops listening.
+func (o *Observer) Close() error {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return nil
+	}
+	o.closed = true
+	o.mu.Unlock()
+	close(o.stop)
+	o.done.Wait()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	time.Sleep(time.Duration(2 * settled))
+	o.poll()
+	err := o.failure
+	for pid, p := range o.processes {
+		o.end(pid, p)
+		err = errors.Join(err, p.err)
+	}
+	o.src.close()
+	return err
+}
+
+func (o *Observer) run() {
+	defer o.done.Done()
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-o.stop:
+			return
+		case <-tick.C:
+			o.mu.Lock()
+			o.poll()
+			o.mu.Unlock()
+		}
+	}
+}
+
+// poll takes what has come and stores parts that are full.
+func (o *Observer) poll() {
+	events, complete, err := o.src.poll(o.events)
+	if err != nil && o.failure == nil {
+		o.failure = err
+	}
+	byTime := func(a, b event) int { return cmp.Compare(a.at, b.at) }
+	if !slices.IsSortedFunc(events, byTime) {
+		slices.SortStableFunc(events, byTime)
+	}
+	n, _ := slices.BinarySearchFunc(events, complete, func(e event, t units.MonoNs) int { return cmp.Compare(e.at, t) })
+	for i := range events[:n] {
+		o.dispatch(&events[i])
+	}
+	o.events = append(events[:0], events[n:]...)
+	for pid, p := range o.processes {
+		o.look(pid, p, complete)
+	}
+}
+
+func (o *Observer) dispatch(e *event) {
+	if e.kind == eventLost {
+		for _, p := range o.processes {
+			if !p.over {
+				p.b.apply(e)
+			}
+		}
+		return
+	}
+	p := o.processes[int(e.pid)]
+	if p == nil || p.over && e.kind == eventNew {
+		p = &process{b: newBuilder(int(e.pid), e.at)}
+		o.processes[int(e.pid)] = p
+	}
+	if !p.over {
+		p.b.apply(e)
+	}
+}
+
+// look stores a part if it is time, and ends what has ended.
+func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
+	if p.over {
+		return
+	}
+	for _, t := range p.b.threads {
+		if s, ok := o.src.guess(pid, t, complete); ok {
+			t.guess = guess{s, now()}
+		}
+	}
+	switch {
+	case p.b.gone && p.b.next > 0:
+		o.end(pid, p)
+	case p.writer == nil && len(p.b.slices) > pendingMost:
+		o.end(pid, p) // nobody will ask for it; if one does, it is observed from then on
+		delete(o.processes, pid)
+	case p.writer != nil && p.due(complete):
+		p.b.refresh(pid)
+		p.b.cutInto(p, complete, o.src.lost(pid))
+		if !alive(pid) {
+			o.end(pid, p)
+		}
+	}
+}
+
+func (p *process) due(at units.MonoNs) bool {
+	age := at - p.b.from
+	return len(p.b.slices) >= partSlices || age >= min(max((at-p.b.begin)/partShare, partLeast), partMost)
+}
+
+// end stops watching a process.
+func (o *Observer) end(pid int, p *process) {
+	if p.over {
+		return
+	}
+	lost := o.src.lost(pid)
+	o.src.unwatch(pid)
+	p.over = true
+	p.b.refresh(pid)
+	if p.writer == nil {
+		if o.ended = append(o.ended, pid); len(o.ended) > endedMost {
+			if old := o.processes[o.ended[0]]; old != nil && old.writer == nil && old.over {
+				delete(o.processes, o.ended[0])
+			}
+			o.ended = o.ended[1:]
+		}
+		p.b.lostAtEnd = lost
+		return
+	}
+	p.write(lost)
+	p.finish()
+}
+
+// write stores what the builder holds as the last part.
+func (p *process) write(lost uint64) {
+	at := p.b.last
+	if !p.b.gone {
+		at = max(at, now()-settled)
+	}
+	p.b.cutInto(p, at, max(lost, p.b.lostAtEnd))
+}
+
+func (b *builder) cutInto(p *process, at units.MonoNs, lost uint64) {
+	part := b.cut(at, lost)
+	if err := p.writer.Write(part); err != nil {
+		p.err = errors.Join(p.err, err) // its time is told as unknown
+	}
+}
+
+func (p *process) finish() {
+	if p.err == nil {
+		p.err = p.writer.Close(nil)
+	}
+}
+
+func alive(pid int) bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+	return err == nil
+}

@@ -1,0 +1,117 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/btf"
+)
+
+// field is where a number lies in a structure of the kernel.
+type field struct {
+	offset int16
+	size   asm.Size
+}
+
+// offsets are the fields that the programs read, as the running kernel lays
+// them out.
+type offsets struct {
+	pid, tgid, comm, voluntary, involuntary, cpuTime field // of task_struct
+	systemCall                                       field // of pt_regs; zero where it is not known
+}
+
+// systemCallFields is where each architecture keeps the number of the system
+// call (syscall_get_nr).
+var systemCallFields = map[string]string{"amd64": "orig_ax", "arm64": "syscallno", "riscv64": "a7"}
+
+// findOffsets asks the kernel's own type information (BTF).
+func findOffsets(spec *btf.Spec) (*offsets, error) {
+	var task *btf.Struct
+	if err := spec.TypeByName("task_struct", &task); err != nil {
+		return nil, fmt.Errorf("the kernel's task_struct: %w", err)
+	}
+	var o offsets
+	for _, x := range []struct {
+		into *field
+		path []string
+	}{
+		{&o.pid, []string{"pid"}}, {&o.tgid, []string{"tgid"}}, {&o.comm, []string{"comm"}},
+		{&o.voluntary, []string{"nvcsw"}}, {&o.involuntary, []string{"nivcsw"}}, {&o.cpuTime, []string{"se", "sum_exec_runtime"}},
+	} {
+		f, err := findField(task, x.path)
+		if err != nil {
+			return nil, fmt.Errorf("the kernel's task_struct: %w", err)
+		}
+		*x.into = f
+	}
+	var regs *btf.Struct
+	if name := systemCallFields[runtime.GOARCH]; name != "" && spec.TypeByName("pt_regs", &regs) == nil {
+		if f, err := findField(regs, []string{name}); err == nil {
+			o.systemCall = f
+		}
+	}
+	return &o, checkSwitch(spec)
+}
+
+// checkSwitch: the previous thread's state is an argument of sched_switch since
+// Linux 5.18. Before that it may change while it is being read.
+func checkSwitch(spec *btf.Spec) error {
+	var def *btf.Typedef
+	if err := spec.TypeByName("btf_trace_sched_switch", &def); err != nil {
+		return fmt.Errorf("the kernel's sched_switch: %w", err)
+	}
+	if p, ok := def.Type.(*btf.Pointer); ok {
+		if f, ok := p.Target.(*btf.FuncProto); ok && len(f.Params) >= 5 { // the first is the tracer's own
+			return nil
+		}
+	}
+	return fmt.Errorf("the kernel's sched_switch does not tell the state of the previous thread (Linux 5.18 and later do)")
+}
+
+// findField follows path through structures, also through those without a name.
+func findField(s btf.Type, path []string) (field, error) {
+	t, bits, ok := member(s, path[0])
+	if !ok {
+		return field{}, fmt.Errorf("no member %s", path[0])
+	}
+	if len(path) > 1 {
+		f, err := findField(t, path[1:])
+		total := int64(bits/8) + int64(f.offset)
+		if err == nil && total > math.MaxInt16 {
+			err = fmt.Errorf("member %s is too far away", path[0])
+		}
+		f.offset = int16(total)
+		return f, err
+	}
+	if bits%8 != 0 || bits/8 > math.MaxInt16 {
+		return field{}, fmt.Errorf("member %s is too far away", path[0])
+	}
+	f := field{offset: int16(bits / 8), size: asm.DWord}
+	if n, err := btf.Sizeof(t); err == nil && n == 4 {
+		f.size = asm.Word
+	}
+	return f, nil
+}
+
+func member(t btf.Type, name string) (btf.Type, btf.Bits, bool) {
+	var members []btf.Member
+	switch s := btf.UnderlyingType(t).(type) {
+	case *btf.Struct:
+		members = s.Members
+	case *btf.Union:
+		members = s.Members
+	}
+	for _, m := range members {
+		if m.Name == name {
+			return m.Type, m.Offset, true
+		}
+		if m.Name == "" {
+			if t, bits, ok := member(m.Type, name); ok {
+				return t, m.Offset + bits, true
+			}
+		}
+	}
+	return nil, 0, false
+}

@@ -1,0 +1,370 @@
+package sched
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+)
+
+// The kernel's side of the eBPF source, four small programs on the scheduler's
+// tracepoints. They hold no state: each writes a record for what concerns a
+// watched process. They are assembled here, with the offsets of this very
+// kernel, so that building takes no C compiler for BPF. Kernel helpers ask for a
+// licence that is compatible with the GPL: these programs alone are under MIT or GPL.
+const programLicense = "Dual MIT/GPL"
+
+// Entries of the map of processes: what to do, and records that had no room.
+const (
+	flagWatch  = 1 // write records about its threads
+	flagFollow = 2 // do the same with the processes that it starts
+
+	entryFlags = 0
+	entryLost  = 8
+	entrySize  = 16
+)
+
+// Records, by offset. The first fields are common.
+const (
+	recTime = 0 // u64, CLOCK_MONOTONIC
+	recType = 8 // u32
+	recTGID = 12
+	recTID  = 16
+
+	typeSwitch = 0
+	typeWake   = 1
+	typeNew    = 2
+	typeExit   = 3
+
+	swNextTGID   = 20 // 0: not watched; recTGID and recTID are those of the previous thread, or 0
+	swNextTID    = 24
+	swPrevState  = 28 // bit 31: it was preempted
+	swPrevCall   = 32 // number of the system call in which it is, as the registers tell
+	swPrevCount  = 36 // its switches so far, this one included
+	swNextCount  = 40
+	swPrevCPU    = 48 // its CPU time so far, ns
+	switchSize   = 56
+	preemptedBit = 31
+
+	wakeSize = 24
+
+	exitVoluntary   = 24
+	exitInvoluntary = 32
+	exitComm        = 48
+	exitSize        = 64
+	commSize        = 16
+)
+
+const noWakeup = 1 // BPF_RB_NO_WAKEUP: the reader looks by itself, waking it would cost a switch
+
+// Places on the stack.
+const (
+	stackKey  = -4
+	stackPrev = -16 // the previous thread's entry, or 0
+	stackNext = -24
+)
+
+// Registers that outlive a call of a helper.
+const (
+	rCtx    = asm.R6
+	rPrev   = asm.R7
+	rNext   = asm.R8
+	rRecord = asm.R9
+)
+
+const (
+	mapProcesses = "processes"
+	mapRecords   = "records"
+)
+
+// assembler collects instructions; a label is set on the instruction that follows.
+type assembler struct {
+	offsets *offsets
+	ins     asm.Instructions
+	label   string
+}
+
+func (a *assembler) add(ins ...asm.Instruction) {
+	for _, in := range ins {
+		if a.label != "" {
+			in = in.WithSymbol(a.label)
+			a.label = ""
+		}
+		a.ins = append(a.ins, in)
+	}
+}
+
+func (a *assembler) at(label string) {
+	if a.label != "" { // two labels on one place
+		a.add(asm.Mov.Reg(asm.R0, asm.R0))
+	}
+	a.label = label
+}
+
+// field loads a field of a task_struct into R1.
+func (a *assembler) field(task asm.Register, f field) {
+	a.add(asm.LoadMem(asm.R1, task, f.offset, f.size))
+}
+
+// store writes R1 into the record.
+func (a *assembler) store(offset int16, size asm.Size) {
+	a.add(asm.StoreMem(rRecord, offset, asm.R1, size))
+}
+
+func (a *assembler) copyField(task asm.Register, f field, offset int16, size asm.Size) {
+	a.field(task, f)
+	a.store(offset, size)
+}
+
+// lookup leaves the entry of the task's process in R0, or goes to none. The
+// idle task has process 0 and is asked for most often.
+func (a *assembler) lookup(task asm.Register, none string) {
+	a.field(task, a.offsets.tgid)
+	a.add(
+		asm.JEq.Imm(asm.R1, 0, none),
+		asm.StoreMem(asm.RFP, stackKey, asm.R1, asm.Word),
+		asm.LoadMapPtr(asm.R1, 0).WithReference(mapProcesses),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, stackKey),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, none),
+	)
+}
+
+// watched is lookup for the processes that are watched.
+func (a *assembler) watched(task asm.Register, none string) {
+	a.lookup(task, none)
+	a.add(
+		asm.LoadMem(asm.R1, asm.R0, entryFlags, asm.Word),
+		asm.And.Imm(asm.R1, flagWatch),
+		asm.JEq.Imm(asm.R1, 0, none),
+	)
+}
+
+// reserve makes room for a record, or goes to lost.
+func (a *assembler) reserve(size int32, kind int32, lost string) {
+	a.add(
+		asm.LoadMapPtr(asm.R1, 0).WithReference(mapRecords),
+		asm.Mov.Imm(asm.R2, size),
+		asm.Mov.Imm(asm.R3, 0),
+		asm.FnRingbufReserve.Call(),
+		asm.JEq.Imm(asm.R0, 0, lost),
+		asm.Mov.Reg(rRecord, asm.R0),
+		asm.FnKtimeGetNs.Call(),
+		asm.StoreMem(rRecord, recTime, asm.R0, asm.DWord),
+		asm.Mov.Imm(asm.R1, kind),
+	)
+	a.store(recType, asm.Word)
+}
+
+func (a *assembler) submit() {
+	a.add(asm.Mov.Reg(asm.R1, rRecord), asm.Mov.Imm(asm.R2, noWakeup), asm.FnRingbufSubmit.Call())
+}
+
+// countLost adds one to the lost records of the entry on the stack, if there is one.
+func (a *assembler) countLost(stack int16, none string) {
+	a.add(
+		asm.LoadMem(asm.R1, asm.RFP, stack, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, none),
+		asm.Mov.Imm(asm.R2, 1),
+		asm.AddAtomic.Mem(asm.R1, asm.R2, asm.DWord, entryLost),
+	)
+}
+
+func (a *assembler) finish() asm.Instructions {
+	a.at("exit")
+	a.add(asm.Mov.Imm(asm.R0, 0), asm.Return())
+	return a.ins
+}
+
+// switchProgram: sched_switch(bool preempt, task *prev, task *next, unsigned prev_state).
+func switchProgram(o *offsets) asm.Instructions {
+	a := &assembler{offsets: o}
+	a.add(
+		asm.Mov.Reg(rCtx, asm.R1),
+		asm.LoadMem(rPrev, rCtx, 8, asm.DWord),
+		asm.LoadMem(rNext, rCtx, 16, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(asm.RFP, stackPrev, asm.R1, asm.DWord),
+		asm.StoreMem(asm.RFP, stackNext, asm.R1, asm.DWord),
+	)
+	a.watched(rPrev, "look_next")
+	a.add(asm.StoreMem(asm.RFP, stackPrev, asm.R0, asm.DWord))
+	a.at("look_next")
+	a.watched(rNext, "looked")
+	a.add(asm.StoreMem(asm.RFP, stackNext, asm.R0, asm.DWord))
+	a.at("looked")
+	a.add(
+		asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord),
+		asm.JNE.Imm(asm.R1, 0, "write"),
+		asm.LoadMem(asm.R1, asm.RFP, stackNext, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "exit"),
+	)
+	a.at("write")
+	a.reserve(switchSize, typeSwitch, "lost")
+	a.previous()
+	a.next()
+	a.submit()
+	a.add(asm.Ja.Label("exit"))
+	a.at("lost")
+	a.countLost(stackPrev, "lost_next")
+	a.field(rPrev, o.tgid) // a switch between two threads of a process is one record
+	a.add(asm.Mov.Reg(asm.R2, asm.R1))
+	a.field(rNext, o.tgid)
+	a.add(asm.JEq.Reg(asm.R1, asm.R2, "exit"))
+	a.at("lost_next")
+	a.countLost(stackNext, "exit")
+	return a.finish()
+}
+
+// previous writes what the thread that leaves the CPU does.
+func (a *assembler) previous() {
+	o := a.offsets
+	a.add(asm.Mov.Imm(asm.R1, 0))
+	for _, offset := range []int16{recTGID, recTID, swPrevState, swPrevCall, swPrevCount} {
+		a.store(offset, asm.Word)
+	}
+	a.store(swNextCount, asm.DWord) // and the padding
+	a.store(swPrevCPU, asm.DWord)
+	a.add(asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_previous"))
+	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
+	a.copyField(rPrev, o.pid, recTID, asm.Word)
+	a.copyField(rPrev, o.cpuTime, swPrevCPU, asm.DWord)
+	a.switches(rPrev, swPrevCount)
+	a.add(
+		asm.LoadMem(asm.R1, rCtx, 24, asm.DWord),
+		asm.LoadMem(asm.R2, rCtx, 0, asm.DWord),
+		asm.And.Imm(asm.R2, 1),
+		asm.LSh.Imm(asm.R2, preemptedBit),
+		asm.Or.Reg(asm.R1, asm.R2),
+	)
+	a.store(swPrevState, asm.Word)
+	if o.systemCall.size == asm.DWord { // 0: this kernel's registers are not known
+		a.add(asm.Mov.Reg(asm.R1, rPrev), asm.FnTaskPtRegs.Call(), asm.LoadMem(asm.R1, asm.R0, o.systemCall.offset, asm.DWord))
+	} else {
+		a.add(asm.Mov.Imm(asm.R1, -1))
+	}
+	a.store(swPrevCall, asm.Word)
+	a.at("no_previous")
+}
+
+// next writes which thread comes.
+func (a *assembler) next() {
+	a.add(asm.Mov.Imm(asm.R1, 0))
+	a.store(swNextTGID, asm.Word)
+	a.store(swNextTID, asm.Word)
+	a.add(asm.LoadMem(asm.R1, asm.RFP, stackNext, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_next"))
+	a.copyField(rNext, a.offsets.tgid, swNextTGID, asm.Word)
+	a.copyField(rNext, a.offsets.pid, swNextTID, asm.Word)
+	a.switches(rNext, swNextCount)
+	a.at("no_next")
+}
+
+// switches writes how often a thread has left a CPU.
+func (a *assembler) switches(task asm.Register, offset int16) {
+	a.field(task, a.offsets.involuntary)
+	a.add(asm.Mov.Reg(asm.R2, asm.R1))
+	a.field(task, a.offsets.voluntary)
+	a.add(asm.Add.Reg(asm.R1, asm.R2))
+	a.store(offset, asm.Word)
+}
+
+// taskProgram begins a program whose first argument is a task of a watched process.
+func taskProgram(o *offsets, size, kind int32) *assembler {
+	a := &assembler{offsets: o}
+	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord))
+	a.watched(rPrev, "exit")
+	a.add(asm.StoreMem(asm.RFP, stackPrev, asm.R0, asm.DWord))
+	a.reserve(size, kind, "lost")
+	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
+	a.copyField(rPrev, o.pid, recTID, asm.Word)
+	a.add(asm.Mov.Imm(asm.R1, 0))
+	a.store(recTID+4, asm.Word)
+	return a
+}
+
+func (a *assembler) finishTask() asm.Instructions {
+	a.submit()
+	a.add(asm.Ja.Label("exit"))
+	a.at("lost")
+	a.countLost(stackPrev, "exit")
+	return a.finish()
+}
+
+// wakeProgram: sched_wakeup(task *p), sched_wakeup_new(task *p).
+func wakeProgram(o *offsets, kind int32) asm.Instructions {
+	return taskProgram(o, wakeSize, kind).finishTask()
+}
+
+// exitProgram: sched_process_exit(task *p, ...), before the thread's last switch.
+func exitProgram(o *offsets) asm.Instructions {
+	a := taskProgram(o, exitSize, typeExit)
+	a.copyField(rPrev, o.voluntary, exitVoluntary, asm.DWord)
+	a.copyField(rPrev, o.involuntary, exitInvoluntary, asm.DWord)
+	a.copyField(rPrev, o.cpuTime, exitInvoluntary+8, asm.DWord)
+	a.add(
+		asm.Mov.Reg(asm.R1, rRecord), asm.Add.Imm(asm.R1, exitComm),
+		asm.Mov.Imm(asm.R2, commSize),
+		asm.Mov.Reg(asm.R3, rPrev), asm.Add.Imm(asm.R3, int32(o.comm.offset)),
+		asm.FnProbeReadKernel.Call(),
+	)
+	return a.finishTask()
+}
+
+// forkProgram: sched_process_fork(task *parent, task *child). A process started
+// by one that is followed is watched and followed, too.
+func forkProgram(o *offsets) asm.Instructions {
+	const entry = stackNext - entrySize
+	a := &assembler{offsets: o}
+	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord), asm.LoadMem(rNext, asm.R1, 8, asm.DWord))
+	a.field(rNext, o.tgid)
+	a.add(asm.Mov.Reg(asm.R2, asm.R1))
+	a.field(rPrev, o.tgid)
+	a.add(asm.JEq.Reg(asm.R1, asm.R2, "exit")) // a thread
+	a.lookup(rPrev, "exit")
+	a.add(
+		asm.LoadMem(asm.R1, asm.R0, entryFlags, asm.Word),
+		asm.And.Imm(asm.R1, flagFollow),
+		asm.JEq.Imm(asm.R1, 0, "exit"),
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(asm.RFP, entry, asm.R1, asm.DWord),
+		asm.StoreImm(asm.RFP, entry+entryFlags, flagWatch|flagFollow, asm.Word),
+		asm.StoreMem(asm.RFP, entry+entryLost, asm.R1, asm.DWord),
+	)
+	a.field(rNext, o.tgid)
+	a.add(
+		asm.StoreMem(asm.RFP, stackKey, asm.R1, asm.Word),
+		asm.LoadMapPtr(asm.R1, 0).WithReference(mapProcesses),
+		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackKey),
+		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, entry),
+		asm.Mov.Imm(asm.R4, 0),
+		asm.FnMapUpdateElem.Call(),
+	)
+	return a.finish()
+}
+
+// collection puts programs and maps together.
+func collection(o *offsets, ringBytes, processes uint32) *ebpf.CollectionSpec {
+	program := func(point string, ins asm.Instructions) *ebpf.ProgramSpec {
+		return &ebpf.ProgramSpec{Name: "stackagent", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: point,
+			Instructions: ins, License: programLicense}
+	}
+	return &ebpf.CollectionSpec{
+		Maps: map[string]*ebpf.MapSpec{
+			mapProcesses: {Name: mapProcesses, Type: ebpf.Hash, KeySize: 4, ValueSize: entrySize, MaxEntries: processes},
+			mapRecords:   {Name: mapRecords, Type: ebpf.RingBuf, MaxEntries: ringBytes},
+		},
+		Programs: map[string]*ebpf.ProgramSpec{
+			"sched_switch":       program("sched_switch", switchProgram(o)),
+			"sched_wakeup":       program("sched_wakeup", wakeProgram(o, typeWake)),
+			"sched_wakeup_new":   program("sched_wakeup_new", wakeProgram(o, typeNew)),
+			"sched_process_exit": program("sched_process_exit", exitProgram(o)),
+			"sched_process_fork": program("sched_process_fork", forkProgram(o)),
+		},
+	}
+}
+
+// programNames are in the order of attaching: what removes comes before what adds.
+var programNames = []string{"sched_process_exit", "sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_process_fork"}
+
+func (f field) String() string { return fmt.Sprintf("%d bytes at %d", f.size.Sizeof(), f.offset) }

@@ -1,0 +1,197 @@
+// Programs whose threads' states are known: threads MODE ARG. Each thread has a
+// name by which the test finds it.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static long cpu_ns(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+// burn uses ms of the thread's own CPU time.
+static void burn(long ms) {
+  long end = cpu_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000L;
+  while (cpu_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+    for (volatile int i = 0; i < 2000; i++) {
+    }
+}
+
+static void pause_ms(long ms) {
+  struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+  nanosleep(&t, NULL);
+}
+
+static long ms;
+static int pipes[2];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int turn;
+
+static void *burner(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  burn(ms);
+  return NULL;
+}
+
+static void *sleeper(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  for (int i = 0; i < 10; i++) pause_ms(ms / 10);
+  return NULL;
+}
+
+static void *reader(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  char c;
+  while (read(pipes[0], &c, 1) == 1) {
+  }
+  return NULL;
+}
+
+static void *writer(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  for (int i = 0; i < 10; i++) {
+    pause_ms(ms / 10);
+    if (write(pipes[1], "x", 1) != 1) abort();
+  }
+  close(pipes[1]);
+  return NULL;
+}
+
+// holder and waiter: the second waits for the lock as long as the first burns.
+static void *holder(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  pthread_mutex_lock(&lock);
+  turn = 1;
+  burn(ms);
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+static void *waiter(void *name) {
+  pthread_setname_np(pthread_self(), name);
+  while (!__atomic_load_n(&turn, __ATOMIC_SEQ_CST)) pause_ms(1);
+  pthread_mutex_lock(&lock);
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+// taker burns only when it is its turn, so two of them never run at once.
+struct taker {
+  const char *name;
+  int me;
+};
+
+static void *taker(void *arg) {
+  struct taker *t = arg;
+  pthread_setname_np(pthread_self(), t->name);
+  for (int i = 0; i < 10; i++) {
+    pthread_mutex_lock(&lock);
+    while (turn != t->me) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    burn(ms / 10);
+    pthread_mutex_lock(&lock);
+    turn = !t->me;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+  }
+  return NULL;
+}
+
+// ping passes a turn to and fro ms times.
+static void *ping(void *arg) {
+  struct taker *t = arg;
+  pthread_setname_np(pthread_self(), t->name);
+  for (long i = 0; i < ms; i++) {
+    pthread_mutex_lock(&lock);
+    while (turn != t->me) pthread_cond_wait(&changed, &lock);
+    turn = !t->me;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+  }
+  return NULL;
+}
+
+static void *brief(void *name) {
+  (void)name;
+  return NULL;
+}
+
+static void pair(void *(*f)(void *), void *a, void *(*g)(void *), void *b) {
+  pthread_t t[2];
+  if (pthread_create(&t[0], NULL, f, a) || pthread_create(&t[1], NULL, g, b)) abort();
+  pthread_join(t[0], NULL);
+  pthread_join(t[1], NULL);
+}
+
+// many: n threads at once that wait for each other; shortly: one after another.
+static void many(long n) {
+  pthread_t *all = calloc(n, sizeof *all);
+  pthread_attr_t attr;
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, 64 << 10);
+  ms = 300;
+  for (long i = 0; i < n; i++)
+    if (pthread_create(&all[i], &attr, sleeper, "many")) abort();
+  for (long i = 0; i < n; i++) pthread_join(all[i], NULL);
+}
+
+static void shortly(long n) {
+  for (long i = 0; i < n; i++) {
+    pthread_t t;
+    if (pthread_create(&t, NULL, brief, NULL)) abort();
+    pthread_join(t, NULL);
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) return 2;
+  const char *mode = argv[1];
+  ms = atol(argv[2]);
+  struct taker a = {"taker0", 0}, b = {"taker1", 1};
+  struct timespec before, after;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  if (!strcmp(mode, "alone")) {
+    burner("burner");
+  } else if (!strcmp(mode, "together")) {
+    pair(burner, "burner0", burner, "burner1");
+  } else if (!strcmp(mode, "pinned")) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pair(burner, "burner0", burner, "burner1");
+  } else if (!strcmp(mode, "turns")) {
+    pair(taker, &a, taker, &b);
+  } else if (!strcmp(mode, "ping")) {
+    pair(ping, &a, ping, &b);
+  } else if (!strcmp(mode, "sleep")) {
+    sleeper("sleeper");
+  } else if (!strcmp(mode, "pipe")) {
+    if (pipe(pipes)) return 1;
+    pair(reader, "reader", writer, "writer");
+  } else if (!strcmp(mode, "lock")) {
+    pair(holder, "holder", waiter, "waiter");
+  } else if (!strcmp(mode, "many")) {
+    many(ms);
+  } else if (!strcmp(mode, "short")) {
+    shortly(ms);
+  } else {
+    return 2;
+  }
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  printf("%ld %ld %ld %ld\n", before.tv_sec * 1000000000L + before.tv_nsec, after.tv_sec * 1000000000L + after.tv_nsec,
+         (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000L + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000L,
+         used.ru_nvcsw + used.ru_nivcsw);
+  return 0;
+}
