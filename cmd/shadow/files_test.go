@@ -11,12 +11,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// The promised columns, as the contract lists them.
+// The promised columns in their promised order, and behind them what became of the task.
 const promised = "task_id, class, kinds, execution, outer_task_id, created_ns, creator_thread, created_at, " +
 	"submitted_ns, submitter_thread, executor_id, executor_class, submitted_at, start_ns, " +
 	"end_ns, thread, queue_ns, wall_ns, cpu_ns, bytecodes, instructions, ref_cycles, cycles, " +
 	"alloc_bytes, init_ns, threw, " +
-	"self_wall_ns, self_cpu_ns, self_bytecodes, self_instructions, self_ref_cycles, self_cycles, self_alloc_bytes"
+	"self_wall_ns, self_cpu_ns, self_bytecodes, self_instructions, self_ref_cycles, self_cycles, self_alloc_bytes, state"
 
 func TestTaskColumns(t *testing.T) {
 	if got := strings.Join(taskColumns, ", "); got != promised {

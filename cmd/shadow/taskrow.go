@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
 	"stackagent/internal/harmless"
+	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 )
 
 // taskRow is a row of the raw trace; nil where nothing was measured. Its fields
@@ -51,6 +54,7 @@ type taskRow struct {
 	SelfRefCycles    *int64  `json:"self_ref_cycles" parquet:"self_ref_cycles,optional"`
 	SelfCycles       *int64  `json:"self_cycles" parquet:"self_cycles,optional"`
 	SelfAllocBytes   *int64  `json:"self_alloc_bytes" parquet:"self_alloc_bytes,optional"`
+	State            string  `json:"state" parquet:"state,dict"` // one of session's states
 }
 
 // taskColumns are the columns of the CSV form.
@@ -58,13 +62,28 @@ var taskColumns = []string{"task_id", "class", "kinds", "execution", "outer_task
 	"submitted_ns", "submitter_thread", "executor_id", "executor_class", "submitted_at", "start_ns",
 	"end_ns", "thread", "queue_ns", "wall_ns", "cpu_ns", "bytecodes", "instructions", "ref_cycles", "cycles",
 	"alloc_bytes", "init_ns", "threw",
-	"self_wall_ns", "self_cpu_ns", "self_bytecodes", "self_instructions", "self_ref_cycles", "self_cycles", "self_alloc_bytes"}
+	"self_wall_ns", "self_cpu_ns", "self_bytecodes", "self_instructions", "self_ref_cycles", "self_cycles", "self_alloc_bytes", "state"}
 
 // maxLabels bounds the labels that are kept.
 const maxLabels = 10_000
 
-// rowMaker makes rows and keeps the labels of threads.
-type rowMaker struct{ labels map[*session.Thread]*string }
+// rowMaker makes rows and keeps the labels of threads and places.
+type rowMaker struct {
+	labels map[*session.Thread]*string
+	sites  map[*session.Site]*string
+	extra  [len(extraColumns)]int // places of the promised columns in the session's extra metrics, -1: not there
+}
+
+// extraColumns are the promised columns of extra metrics, in the order of taskRow.
+var extraColumns = [...]string{"bytecodes", "instructions", "ref_cycles", "cycles", "alloc_bytes"}
+
+func newRowMaker(s *session.Session) rowMaker {
+	m := rowMaker{labels: map[*session.Thread]*string{}, sites: map[*session.Site]*string{}}
+	for i, name := range extraColumns {
+		m.extra[i] = slices.IndexFunc(s.ExtraMetrics(), func(x store.ExtraMetric) bool { return x.Column == name })
+	}
+	return m
+}
 
 // row takes out of a task what this version records.
 func (m rowMaker) row(t *session.Task) taskRow {
@@ -79,6 +98,7 @@ func (m rowMaker) row(t *session.Task) taskRow {
 		outer := t.OuterTaskID // the task is used again for the next row
 		r.OuterTaskID = &outer
 	}
+	m.handed(&r, t)
 	if t.Execution == 0 {
 		r.WallNs, r.CPUNs, r.SelfWallNs, r.SelfCPUNs = nil, nil, nil, nil
 		return r
@@ -86,7 +106,45 @@ func (m rowMaker) row(t *session.Task) taskRow {
 	threw := t.Threw
 	r.Execution, r.Thread, r.Threw = unlessZero(int64(t.Execution)), m.label(t.Thread), &threw
 	r.StartNs, r.EndNs = unlessZero(int64(t.StartNs)), unlessZero(int64(t.EndNs))
+	for i, into := range []struct{ total, self **int64 }{
+		{&r.Bytecodes, &r.SelfBytecodes}, {&r.Instructions, &r.SelfInstructions}, {&r.RefCycles, &r.SelfRefCycles},
+		{&r.Cycles, &r.SelfCycles}, {&r.AllocBytes, &r.SelfAllocBytes},
+	} {
+		if k := m.extra[i]; k >= 0 && k < len(t.Extra) {
+			*into.total, *into.self = ifMeasured(units.Ns(t.Extra[k])), ifMeasured(units.Ns(t.SelfExtra[k]))
+		}
+	}
 	return r
+}
+
+// handed takes out of a task where it was made and handed over.
+func (m rowMaker) handed(r *taskRow, t *session.Task) {
+	r.State, r.CreatedAt, r.InitNs, r.QueueNs = string(t.State), m.site(t.CreatedAt), ifMeasured(t.InitNs), ifMeasured(t.QueueNs)
+	r.SubmittedNs = unlessZero(int64(t.SubmittedNs))
+	x := t.Submission
+	if x == nil {
+		return
+	}
+	r.SubmitterThread, r.SubmittedAt = m.label(x.Thread), m.site(x.Site)
+	if x.ExecutorID != 0 {
+		id := uint64(x.ExecutorID)
+		r.ExecutorID = &id
+	}
+	if x.Executor != nil {
+		class := x.Executor.Class
+		r.ExecutorClass = &class
+	}
+}
+
+func (m rowMaker) site(s *session.Site) *string {
+	if s == nil {
+		return nil
+	}
+	if m.sites[s] == nil {
+		label := s.Label()
+		m.sites[s] = &label
+	}
+	return m.sites[s]
 }
 
 func (m rowMaker) label(t *session.Thread) *string {
@@ -138,7 +196,7 @@ func (r *taskRow) cells(buf []string) []string {
 	for _, n := range []*int64{r.SelfWallNs, r.SelfCPUNs, r.SelfBytecodes, r.SelfInstructions, r.SelfRefCycles, r.SelfCycles, r.SelfAllocBytes} {
 		buf = append(buf, intCell(n))
 	}
-	return buf
+	return append(buf, r.State)
 }
 
 type csvSink struct {

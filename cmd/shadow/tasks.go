@@ -140,8 +140,8 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 // total is one more than that if there are others.
 func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskSink) (total int, err error) {
 	limit := l.limit()
-	rows := rowMaker{labels: map[*session.Thread]*string{}}
-	err = s.Tasks(func(t *session.Task) error {
+	rows := newRowMaker(s)
+	undecided, err := s.EachTask(func(t *session.Task) error {
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {
 			return nil
 		}
@@ -155,6 +155,7 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskS
 	if err != nil && !errors.Is(err, errEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
+	l.noteUndecided(s, filter, undecided)
 	return total, nil
 }
 

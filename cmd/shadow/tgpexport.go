@@ -54,7 +54,7 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 
 // eachTgpRow hands out the rows of the session that pass.
 func eachTgpRow(s *session.Session, filter summary.Filter, m selfMetric, f func(*tgp.Row) error) error {
-	rows := rowMaker{labels: map[*session.Thread]*string{}}
+	rows := newRowMaker(s)
 	err := s.Tasks(func(t *session.Task) error {
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {
 			return nil

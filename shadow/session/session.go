@@ -4,6 +4,7 @@ package session
 
 import (
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
 
@@ -95,4 +96,37 @@ type Task struct {
 	Thread                               *Thread // nil: never executed
 	WallNs, CPUNs, SelfWallNs, SelfCPUNs units.Ns
 	Threw, Running, Cut                  bool
+	State                                TaskState
+
+	CreatedAt   *Site    // nil: not known
+	InitNs      units.Ns // wall time of its construction, or NotMeasured
+	QueueNs     units.Ns // StartNs - SubmittedNs, or NotMeasured
+	SubmittedNs units.MonoNs
+	// Submission is the latest one before the start, of a task never executed
+	// the latest; nil where none was recorded.
+	Submission *Submission
+
+	Extra, SelfExtra []int64 // by place in Manifest.Extra; nil of a task never executed
 }
+
+// Submission is the hand-over of a task.
+type Submission struct {
+	AtNs       units.MonoNs
+	Thread     *Thread   // that submitted it; nil: not known
+	ExecutorID uint32    // 0: none (the start of a thread)
+	Executor   *Executor // nil: none, or not known
+	Site       *Site     // nil: not known
+	Flags      wire.SubmissionFlags
+}
+
+// TaskState is what became of a task, as far as one row of the trace tells.
+type TaskState string
+
+// The states.
+const (
+	Executed      TaskState = "executed"
+	StillRunning  TaskState = "running"        // when the program ended
+	NeverExecuted TaskState = "never executed" // and neither of those that follow
+	Cancelled     TaskState = "cancelled"      // and never executed
+	Rejected      TaskState = "rejected"       // by each executor that it was handed to, and never executed
+)

@@ -27,8 +27,9 @@ const maxReserved = 64 << 20
 // page describes 64 consecutive task ids: about 4.5 bytes a task where ids are
 // given out in sequence.
 type page struct {
-	made            [64]uint32 // place in creations + 1; 0: creation not seen or failed
-	executed, again uint64     // executed at least once, at least twice
+	made            [64]uint32  // place in creations + 1; 0: creation not seen or failed
+	executed, again uint64      // executed at least once, at least twice
+	handed          *[64]uint32 // place of the first in submissions + 1; nil: none of them
 }
 
 // join holds what is known of all tasks while the executions stream by: per
@@ -42,6 +43,13 @@ type join struct {
 	withdrawn *idSet
 	repeats   []repeat // executions of tasks executed more than once, by task and start
 	taken     []bool   // of repeats: numbered already
+
+	sites       []uint32   // of creations; nil: none is known
+	inits       []units.Ns // of creations; nil: none was measured
+	submissions []submission
+	undecided   map[uint32]uint64 // tasks by class
+	summarised  map[uint32]bool   // classes
+	handed      Submission        // of the row, used again
 }
 
 // repeat is an execution of a task that has several.
@@ -72,13 +80,34 @@ func (j *join) at(id uint64, create bool) *page {
 // task's executions (1, 2, ... by start); then the tasks that were created but
 // never executed, in the order of Creations. A task whose construction failed
 // or was withdrawn has no row of the second kind. The row is used again: copy what is kept.
-// Memory: about 30 bytes a task.
+// Memory: about 30 bytes a task, 40 more for each submission.
+//
+// Where first executions of a class are in summaries, it can not be told which
+// of its recorded creations were never executed; they have no row.
 func (s *Session) Tasks(f func(*Task) error) error {
-	j := &join{s: s, pages: map[uint64]*page{}, withdrawn: newIDSet()}
+	_, err := s.EachTask(f)
+	return err
+}
+
+// EachTask is Tasks; undecided is how many created tasks have no row since it is
+// not known whether they were executed, by class.
+func (s *Session) EachTask(f func(*Task) error) (undecided map[uint32]uint64, err error) {
+	j := &join{s: s, pages: map[uint64]*page{}, withdrawn: newIDSet(), undecided: map[uint32]uint64{}, summarised: map[uint32]bool{}}
+	err = j.run(f)
+	return j.undecided, err
+}
+
+func (j *join) run(f func(*Task) error) error {
+	s := j.s
 	// Growing would hold the creations twice; the bound is against footers that lie.
 	j.creations = make([]creation, 0, min(s.Manifest.Stored.Creations, maxReserved))
-	if err := s.Creations(j.addCreations); err != nil {
-		return err
+	for _, read := range []func() error{
+		func() error { return s.Creations(j.addCreations) }, func() error { return s.Constructions(j.addConstructions) },
+		j.readSubmissions, j.readSummaries,
+	} {
+		if err := read(); err != nil {
+			return err
+		}
 	}
 	again := false
 	err := s.Executions(func(c *Chunk) error {
@@ -120,6 +149,12 @@ func (j *join) addCreations(c *CreationChunk) error {
 		}
 		j.creations = append(j.creations, creation{id: id, at: c.AtNs[i], class: c.Class[i], thread: c.Thread[i]})
 		p.made[id&63] = uint32(len(j.creations))
+		if c.Site[i] != 0 && j.sites == nil {
+			j.sites = make([]uint32, len(j.creations)-1, cap(j.creations))
+		}
+		if j.sites != nil {
+			j.sites = append(j.sites, c.Site[i])
+		}
 	}
 	return nil
 }
@@ -175,12 +210,19 @@ func (j *join) execution(t *Task, c *Chunk, i int) {
 		StartNs: c.StartNs[i], EndNs: c.EndNs[i], Thread: j.s.ThreadByID(c.Thread[i]),
 		WallNs: c.WallNs[i], CPUNs: c.CPUNs[i], SelfWallNs: c.SelfWallNs[i], SelfCPUNs: c.SelfCPUNs[i],
 		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
+		State: Executed, InitNs: units.NotMeasured, QueueNs: c.QueueNs[i], Extra: t.Extra[:0], SelfExtra: t.SelfExtra[:0],
+	}
+	if t.Running {
+		t.State = StillRunning
+	}
+	for k := range c.Extra {
+		t.Extra, t.SelfExtra = append(t.Extra, c.Extra[k][i]), append(t.SelfExtra, c.SelfExtra[k][i])
 	}
 	p := j.at(id, true)
 	if m := p.made[id&63]; m != 0 {
-		t.CreatedNs = j.creations[m-1].at
-		t.CreatorThread = j.s.ThreadByID(j.creations[m-1].thread)
+		j.created(t, int(m-1))
 	}
+	j.submitted(t, p)
 	if p.again&(1<<(id&63)) != 0 {
 		t.Execution = j.ordinal(id, t.StartNs)
 	}
@@ -194,11 +236,18 @@ func (j *join) emitNeverExecuted(f func(*Task) error) error {
 		if p.executed&(1<<(c.id&63)) != 0 || p.made[c.id&63] != uint32(i+1) {
 			continue
 		}
+		if j.summarised[c.class] {
+			j.undecided[c.class]++
+			continue
+		}
 		t = Task{
-			TaskID: c.id, Class: j.s.classOf(c.class), CreatedNs: c.at, CreatorThread: j.s.ThreadByID(c.thread),
+			TaskID: c.id, Class: j.s.classOf(c.class), State: NeverExecuted,
 			WallNs: units.NotMeasured, CPUNs: units.NotMeasured,
 			SelfWallNs: units.NotMeasured, SelfCPUNs: units.NotMeasured,
+			InitNs: units.NotMeasured, QueueNs: units.NotMeasured,
 		}
+		j.created(&t, i)
+		j.lastSubmitted(&t, p)
 		if err := f(&t); err != nil {
 			return err
 		}

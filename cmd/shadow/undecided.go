@@ -1,0 +1,21 @@
+package main
+
+import (
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+// noteUndecided says which created tasks have no row since nobody knows whether
+// they were executed.
+func (l *listing) noteUndecided(s *session.Session, filter summary.Filter, undecided map[uint32]uint64) {
+	sum := uint64(0)
+	for id, n := range undecided {
+		if c := s.ClassByID(id); c == nil || filter.Match(c.Name, c.Kinds) {
+			sum += n
+		}
+	}
+	if sum > 0 {
+		l.env.note("%s left out: executions of their classes are in summaries, so it is not known which of these were never executed; shadow hotspots counts them",
+			plural(int64(sum), "created task is", "created tasks are"))
+	}
+}
