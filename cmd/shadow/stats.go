@@ -20,7 +20,6 @@ import (
 func newStats(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
-	var inUnits bool
 	cmd := &cobra.Command{
 		Use:     "stats DIR",
 		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
@@ -30,7 +29,7 @@ func newStats(env Env) *cobra.Command {
 			if err := l.check(); err != nil {
 				return err
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits})
+			s, err := summarise(env, args[0], summary.Options{Filter: filter})
 			if err != nil {
 				return err
 			}
@@ -45,7 +44,6 @@ func newStats(env Env) *cobra.Command {
 	}
 	l.addTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
-	unitsFlag(cmd, &inUnits)
 	return cmd
 }
 
