@@ -25,6 +25,11 @@ func FuzzStored(f *testing.F) {
 	for _, b := range all {
 		f.Add(encode(f, b))
 	}
+	handed := fakeBatches("job", 3, 7)
+	withHanded(handed)
+	for _, b := range handed {
+		f.Add(encode(f, b))
+	}
 	f.Add(encode(f, &wire.Batch{Version: wire.Version, Session: "job", Seq: 1, Last: true}))
 	limits := wire.DefaultLimits()
 	limits.Events, limits.Items = 4096, 1024 // keep the fuzzer's memory small
@@ -69,6 +74,8 @@ func readBack(t *testing.T, dir string, want store.Counts) {
 	if err := s.Tasks(func(*session.Task) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
+	must(t, s.Submissions(func(*session.SubmissionChunk) error { return nil }))
+	must(t, s.Constructions(func(*session.ConstructionChunk) error { return nil }))
 }
 
 // FuzzDamaged damages a stored session in one place, in whichever file; reading
@@ -79,6 +86,7 @@ func FuzzDamaged(f *testing.F) {
 	must(f, err)
 	all := fakeBatches("job", 3, 7)
 	withSummaries(all)
+	withHanded(all)
 	w := &worker{ingest: &Ingest{}, pending: map[uint64]*held{}, waiting: map[uint64]*held{}}
 	w.begin(out, "f")
 	for _, b := range all {
