@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stackagent/granularity/speedup"
+	"stackagent/shadow/figure"
+	"stackagent/shadow/scaling"
+)
+
+// Words that stand for numbers in the command of shadow scale.
+const (
+	threadsWord   = "{threads}"
+	gcThreadsWord = "{gcthreads}"
+)
+
+// scaleFlags are the flags of shadow scale.
+type scaleFlags struct {
+	stackFlags
+	gcThreads      []int
+	repeat, warmup int
+	run            *pflag.FlagSet // those of shadow run
+}
+
+// notOfRun are flags of shadow run that make no sense here, or mean another thing.
+var notOfRun = []string{"output", "quiet", "progress", "help", "repeat", "baseline", "format", "warmup"}
+
+func newScale(env Env) *cobra.Command {
+	f := scaleFlags{run: newRun(env).Flags()}
+	cmd := &cobra.Command{
+		Use:   "scale --threads 1,2,4 [flags] -- COMMAND [ARGS...]",
+		Short: "Run a command with several numbers of threads and draw its speedup stacks",
+		Long: `Runs COMMAND, as shadow run does, with each number of threads in the place of
+` + threadsWord + ` in its arguments, compares the runs with those with one thread, and
+writes OUT: a session for each run, stack.json, and the figures. Repeated runs
+take turns; the figures are means with their confidence intervals at 95 %.
+
+With --gc-threads, it runs COMMAND with each number of collector threads, too:
+in the place of ` + gcThreadsWord + `, or by JDK_JAVA_OPTIONS=-XX:ParallelGCThreads. A further
+figure shows the collector's work and time. All flags of shadow run that say
+what to record hold for each run.`,
+		Example: `  shadow scale --threads 1,2,4 -o out -- java -jar app.jar --workers {threads}
+  shadow scale --threads 1,2 --repeat 5 --region last:3 --task 'com.acme.Main#iteration' -o out -- java -cp c com.acme.Main {threads}
+  shadow scale --threads 1,2 --gc-threads 1,2 -o out -- java -XX:+UseParallelGC -cp c com.acme.Main {threads}`,
+		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.scale(cmd.Context(), env, args) },
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows the command is the command's
+	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.addRegion(cmd)
+	flags.IntSliceVar(&f.threads, "threads", nil, "numbers of threads; 1 is the base and always among them")
+	flags.IntSliceVar(&f.gcThreads, "gc-threads", nil, "numbers of threads of the collector (default: the JVM's choice)")
+	flags.IntVar(&f.repeat, "repeat", 1, "runs with each number")
+	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
+	flags.Lookup("output").Usage = "folder for what is written, new or empty (required)"
+	f.run.VisitAll(func(x *pflag.Flag) {
+		if !slices.Contains(notOfRun, x.Name) && flags.Lookup(x.Name) == nil {
+			flags.AddFlag(x)
+		}
+	})
+	return cmd
+}
+
+func (f *scaleFlags) check(args []string) error {
+	out := f.output
+	f.output = "" // a folder here, not a figure
+	err := f.checkRegion()
+	f.output = out
+	positive := func(n int) bool { return n < 1 }
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0:
+		return usagef("no command given: shadow scale --threads 1,2,4 -o OUT -- COMMAND [ARGS...]")
+	case len(f.threads) == 0 || slices.ContainsFunc(f.threads, positive) || slices.ContainsFunc(f.gcThreads, positive):
+		return usagef("--threads 1,2,4: name numbers of threads above 0")
+	case f.repeat < 1 || f.warmup < 0:
+		return usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
+	case f.output == "":
+		return usagef("-o OUT: name a folder for what is written")
+	case !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, threadsWord) }):
+		return usagef("the command has no %s: put it where the number of threads is to stand", threadsWord)
+	}
+	return f.listing.check()
+}
+
+// config is what a run varies.
+type config struct{ threads, gc int } // gc 0: the JVM's choice
+
+func (c config) name() string {
+	name := "threads-" + strconv.Itoa(c.threads)
+	if c.gc > 0 {
+		name += "-gc-" + strconv.Itoa(c.gc)
+	}
+	return name
+}
+
+// configs are all combinations, those with one thread among them.
+func (f *scaleFlags) configs() []config {
+	threads := slices.Compact(slices.Sorted(slices.Values(append([]int{1}, f.threads...))))
+	gcs := slices.Compact(slices.Sorted(slices.Values(f.gcThreads)))
+	if len(gcs) == 0 {
+		gcs = []int{0}
+	}
+	var out []config
+	for _, gc := range gcs {
+		for _, n := range threads {
+			out = append(out, config{n, gc})
+		}
+	}
+	return out
+}
+
+func (f *scaleFlags) scale(ctx context.Context, env Env, args []string) error {
+	dir, _, err := sessionFolder(env, f.output)
+	if err != nil {
+		return err
+	}
+	configs := f.configs()
+	for round := -f.warmup; round < f.repeat; round++ {
+		for _, c := range configs {
+			if err := f.once(ctx, env, dir, c, round, args); err != nil {
+				return err
+			}
+		}
+	}
+	runs, err := f.reckonAll(env, dir, configs)
+	if err != nil {
+		return err
+	}
+	bars := f.bars(configs, runs)
+	if err := f.write(env, dir, configs, runs, bars); err != nil {
+		return err
+	}
+	return f.print(flatBars(bars))
+}
+
+// once runs the command; a round below 0 warms up and leaves no session.
+func (f *scaleFlags) once(ctx context.Context, env Env, dir string, c config, round int, args []string) error {
+	to := runFolder(dir, c, round)
+	if round < 0 {
+		to = filepath.Join(dir, "warmup")
+		defer os.RemoveAll(to)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("making the folder of a run: %w", err)
+	}
+	env.note("%s, run %d", c.name(), round+1)
+	quiet := env
+	quiet.Out = env.Err // what the runs print is not what this verb prints
+	quiet.Environ = withGCThreads(env, c, args)
+	words := append([]string{"run", "--quiet", "-o", to}, f.passed()...)
+	words = append(append(words, "--"), substituted(args, c)...)
+	if code := Run(ctx, words, quiet); code != 0 {
+		return fmt.Errorf("%s, run %d ended with exit code %d: a run that fails can not be compared; its session is %s", c.name(), round+1, code, to)
+	}
+	return nil
+}
+
+func runFolder(dir string, c config, round int) string {
+	return filepath.Join(dir, c.name(), "run-"+strconv.Itoa(round+1))
+}
+
+// passed are the flags of shadow run as they were given.
+func (f *scaleFlags) passed() []string {
+	var out []string
+	f.run.VisitAll(func(x *pflag.Flag) {
+		if !x.Changed || slices.Contains(notOfRun, x.Name) {
+			return
+		}
+		values := []string{x.Value.String()}
+		if s, ok := x.Value.(pflag.SliceValue); ok {
+			values = s.GetSlice()
+		}
+		for _, v := range values {
+			out = append(out, "--"+x.Name+"="+v)
+		}
+	})
+	return out
+}
+
+func substituted(args []string, c config) []string {
+	r := strings.NewReplacer(threadsWord, strconv.Itoa(c.threads), gcThreadsWord, strconv.Itoa(c.gc))
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = r.Replace(a)
+	}
+	return out
+}
+
+// javaOptions is where the java command looks for options of its own.
+const javaOptions = "JDK_JAVA_OPTIONS"
+
+func withGCThreads(env Env, c config, args []string) []string {
+	if c.gc == 0 || slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, gcThreadsWord) }) {
+		return env.Environ
+	}
+	value := strings.TrimSpace(env.Getenv(javaOptions) + " -XX:ParallelGCThreads=" + strconv.Itoa(c.gc))
+	return append(slices.Clone(env.Environ), javaOptions+"="+value)
+}
+
+// reckonAll brings all runs to account, by configuration and round.
+func (f *scaleFlags) reckonAll(env Env, dir string, configs []config) (map[config][]*scaling.Run, error) {
+	out := map[config][]*scaling.Run{}
+	for _, c := range configs {
+		for round := range f.repeat {
+			at := runFolder(dir, c, round)
+			r, err := f.reckon(env, at, c.threads)
+			if err != nil {
+				return nil, err
+			}
+			noteRun(env, at, r)
+			out[c] = append(out[c], r)
+		}
+	}
+	return out, nil
+}
+
+// gcBars are the bars of the runs with so many collector threads.
+type gcBars struct {
+	gc   int
+	bars []stackBar
+}
+
+// bars compares each run with the run with one thread of the same round.
+func (f *scaleFlags) bars(configs []config, runs map[config][]*scaling.Run) []gcBars {
+	var out []gcBars
+	for _, c := range configs {
+		if n := len(out); n == 0 || out[n-1].gc != c.gc {
+			out = append(out, gcBars{gc: c.gc})
+		}
+		if c.threads == 1 && len(configs) > 1 && f.others() {
+			continue
+		}
+		var bars []speedup.Bar
+		for round, r := range runs[c] {
+			bars = append(bars, speedup.Stack(runs[config{1, c.gc}][round].Account, r.Account))
+		}
+		last := &out[len(out)-1]
+		last.bars = append(last.bars, stackBar{speedup.Repeat(bars), false})
+	}
+	return out
+}
+
+// others tells whether there is another number of threads than one.
+func (f *scaleFlags) others() bool {
+	return slices.ContainsFunc(f.threads, func(n int) bool { return n > 1 })
+}
+
+func flatBars(groups []gcBars) []stackBar {
+	var out []stackBar
+	for _, g := range groups {
+		out = append(out, g.bars...)
+	}
+	return out
+}
+
+// write puts the stacks and the figures into dir.
+func (f *scaleFlags) write(env Env, dir string, configs []config, runs map[config][]*scaling.Run, groups []gcBars) error {
+	if err := f.writeJSON(dir, flatBars(groups)); err != nil {
+		return err
+	}
+	var stacks []figure.StackGroup
+	for _, g := range groups {
+		label := ""
+		if g.gc > 0 {
+			label = plural(int64(g.gc), "GC thread", "GC threads")
+		}
+		stacks = append(stacks, figure.StackGroup{Label: label, Bars: repeated(g.bars)})
+	}
+	figures := []*figure.Figure{figure.Stacks(stacks)}
+	if len(f.gcThreads) > 0 {
+		figures = append(figures, figure.Collector(collectorPoints(configs, runs)))
+	}
+	files, err := figure.WriteAll(dir, figures, []string{"svg", "png"})
+	if err != nil {
+		return err
+	}
+	env.note("wrote %s", strings.Join(append([]string{filepath.Join(dir, stackName)}, files...), ", "))
+	return nil
+}
+
+// stackName is the file with the stacks of shadow scale.
+const stackName = "stack.json"
+
+func (f *scaleFlags) writeJSON(dir string, bars []stackBar) error {
+	file, err := createAside(filepath.Join(dir, stackName))
+	if err != nil {
+		return fmt.Errorf("writing the stacks: %w", err)
+	}
+	defer os.Remove(file.Name()) // gone already if all went well
+	l := f.stackFlags
+	l.env.Out, l.format = file, "json"
+	if err := l.print(bars); err != nil {
+		file.Close()
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("writing the stacks: %w", err)
+	}
+	return os.Rename(file.Name(), filepath.Join(dir, stackName))
+}
+
+// collectorPoints are the collector's work and time by numbers of threads.
+func collectorPoints(configs []config, runs map[config][]*scaling.Run) []figure.CollectorPoint {
+	var out []figure.CollectorPoint
+	for _, c := range configs {
+		var work, time []float64
+		for _, r := range runs[c] {
+			work, time = append(work, float64(r.GCWork)), append(time, r.GCTime)
+		}
+		out = append(out, figure.CollectorPoint{Threads: c.threads, GCThreads: c.gc, Work: speedup.IntervalOf(work), Time: speedup.IntervalOf(time)})
+	}
+	return out
+}
