@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/hpc/sched"
 	"stackagent/internal/perfevent"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -36,6 +37,7 @@ type runFlags struct {
 	metric, detail, overflow         string
 	tasks, include, exclude          []string
 	strict, quiet, progress, counter bool
+	switches                         string
 }
 
 func newRun(env Env) *cobra.Command {
@@ -73,6 +75,7 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary and no notes, only errors")
 	flags.BoolVar(&f.progress, "progress", false, "a line on stderr every second")
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
+	flags.StringVar(&f.switches, "switches", string(sched.Auto), strings.Join(sched.Choices, "|")+": how to record what the scheduler does with the JVM's threads")
 	return cmd
 }
 
@@ -91,6 +94,9 @@ func (f *runFlags) check() error {
 	}
 	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
 		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
+	}
+	if !slices.Contains(sched.Choices, f.switches) {
+		return usagef("--switches %s: use one of %s", f.switches, strings.Join(sched.Choices, ", "))
 	}
 	if _, err := launch.AgentOptions(f.settings("", "", "", false)); err != nil {
 		return &usageError{err}
@@ -139,6 +145,10 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 	}
 	w := newWatcher(env, f.counter)
 	defer w.end()
+	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir); err != nil {
+		remove()
+		return err
+	}
 	c, err := startCollector(ctx, dir, w)
 	if err != nil {
 		remove()
@@ -175,7 +185,11 @@ func execute(env Env, f runFlags, c *collector, w *watcher, library string, args
 	if err != nil {
 		return launch.Result{}, err
 	}
-	p, err := launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: env.Out, Err: env.Err})
+	var p *launch.Process
+	err = w.switches.launch(func() (err error) {
+		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: env.Out, Err: env.Err})
+		return err
+	})
 	if err != nil {
 		return launch.Result{}, err
 	}

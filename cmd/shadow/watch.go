@@ -24,6 +24,8 @@ type watcher struct {
 	stop    context.CancelFunc
 	scanner sync.WaitGroup
 
+	switches *switches // nil: scheduling is not recorded
+
 	mu     sync.Mutex
 	byPID  map[int]*hpc.Counters // nil while being opened, or when not possible
 	reason error                 // why counting is not possible
@@ -37,6 +39,7 @@ func newWatcher(env Env, count bool) *watcher {
 
 // Progress implements ingest.Live.
 func (w *watcher) Progress(p ingest.Progress) {
+	w.switches.progress(p)
 	if p.JVM.Host == w.host && alive(p.JVM.PID) {
 		w.watch(p.JVM.PID)
 	}
@@ -85,6 +88,7 @@ func (w *watcher) scan(pid int) {
 
 // end stops counting.
 func (w *watcher) end() {
+	w.switches.end()
 	w.stop()
 	w.scanner.Wait()
 	w.mu.Lock()

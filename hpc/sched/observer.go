@@ -352,3 +352,10 @@ func alive(pid int) bool {
 	_, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	return err == nil
 }
+
+// Knows tells whether a process is or was observed.
+func (o *Observer) Knows(pid int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.processes[pid] != nil
+}

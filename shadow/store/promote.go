@@ -7,9 +7,14 @@ import (
 	"strings"
 )
 
+// besideFolder is a folder in a session's that is not the store's: the
+// scheduling record (hpc/sched).
+const besideFolder = "sched"
+
 // Promote moves the files of the session in root/session up into root itself,
-// so that root is the session. The session must have ended. The manifest moves
-// last; a move that was interrupted is finished by calling Promote again.
+// so that root is the session; with them the folder of what was recorded beside.
+// The session must have ended. The manifest moves last; a move that was
+// interrupted is finished by calling Promote again.
 func Promote(root, session string) error {
 	dir := filepath.Join(root, session)
 	entries, err := os.ReadDir(dir)
@@ -39,7 +44,7 @@ func Promote(root, session string) error {
 		if strings.HasPrefix(e.Name(), tmpPrefix) {
 			os.Remove(filepath.Join(dir, e.Name())) // half a file of a shadow that died; if it stays, removing dir says so
 		}
-		if _, _, ok := ParsePartName(e.Name()); ok {
+		if _, _, ok := ParsePartName(e.Name()); ok || e.IsDir() && e.Name() == besideFolder {
 			if err := move(e.Name()); err != nil {
 				return err
 			}

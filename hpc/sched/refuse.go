@@ -1,0 +1,14 @@
+package sched
+
+// NoSource is the Record.Source of a session whose threads could not be observed.
+const NoSource = "none"
+
+// Refuse writes into the folder dir, usually Folder of a session's, a record
+// that says only why there is none.
+func Refuse(dir string, pid int, why error) error {
+	w, err := Create(dir, Record{Source: NoSource, PID: pid, NotAvailable: map[string]string{"scheduling record": why.Error()}})
+	if err != nil {
+		return err
+	}
+	return w.Close(nil)
+}
