@@ -1,0 +1,126 @@
+package e2e_test
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// Bytes allocated by every single task against com.sun.management's
+// getThreadAllocatedBytes, asked by the task itself as its first and last act,
+// with collections closing the threads' buffers meanwhile. Between the probe's
+// reading and the task's own the JVM may allocate when it links the first call
+// of its kind, and nothing else: two in a run at most.
+func TestAllocatedPerTask(t *testing.T) {
+	const threads, tasks = 2, 2000
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "own")
+			cmd := testjvm.Example(t, "alloc").Command(t, jdk)
+			cmd.Args = []string{strconv.Itoa(threads), strconv.Itoa(tasks), file}
+			cmd.VM = append(cmd.VM, "-Xmx64m")
+			cmd.Agent = []string{"--metric", "wall+cpu+alloc", "--detail", "all"}
+			p := cmd.Profile(t)
+			if s := p.Stats(t); s.GC.Pauses < 5 {
+				t.Errorf("%d collections; the test wants at least 5", s.GC.Pauses)
+			}
+			rows := p.Tasks(t)
+			told := allocationsTold(t, file)
+			if len(told) != threads*tasks {
+				t.Fatalf("the program told of %d tasks, want %d", len(told), threads*tasks)
+			}
+			compareAllocations(t, rows, told)
+			if jdk.Version >= 21 {
+				checkHoppers(t, rows)
+			}
+		})
+	}
+}
+
+// allocation is of one task: all, and what was not in the task inside it.
+type allocation struct{ total, self int64 }
+
+// allocationsTold are the program's own figures by thread and task.
+func allocationsTold(t *testing.T, file string) map[[2]int]allocation {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	told := map[[2]int]allocation{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var thread, task int
+		var total, nested int64
+		if _, err := fmt.Sscan(lines.Text(), &thread, &task, &total, &nested); err != nil {
+			t.Fatalf("line %q: %v", lines.Text(), err)
+		}
+		told[[2]int{thread, task}] = allocation{total, total - nested}
+	}
+	return told
+}
+
+func compareAllocations(t *testing.T, rows []map[string]string, told map[[2]int]allocation) {
+	t.Helper()
+	type execution struct {
+		start int64
+		allocation
+	}
+	measured := map[string][]execution{}
+	for _, row := range rows {
+		if row["class"] == "Main$Job" {
+			name, _, _ := cutLast(row["thread"], "#")
+			measured[name] = append(measured[name], execution{number(t, row, "start_ns"),
+				allocation{number(t, row, "alloc_bytes"), number(t, row, "self_alloc_bytes")}})
+		}
+	}
+	for _, list := range measured {
+		slices.SortFunc(list, func(a, b execution) int { return cmp.Compare(a.start, b.start) })
+	}
+	different := 0
+	for at, want := range told {
+		list := measured["alloc-"+strconv.Itoa(at[0])]
+		if at[1] >= len(list) {
+			t.Fatalf("thread %d has %d executions in the trace, want task %d", at[0], len(list), at[1])
+		}
+		got := list[at[1]].allocation
+		if got == want {
+			continue
+		}
+		different++
+		if over := got.total - want.total; over < 0 || over > 4096 {
+			t.Errorf("thread %d, task %d: %d bytes, the JVM told the task %d", at[0], at[1], got.total, want.total)
+		}
+	}
+	t.Logf("%d of %d tasks differ", different, len(told))
+	if different > 2 {
+		t.Errorf("%d of %d tasks differ from what the JVM told them, want at most 2", different, len(told))
+	}
+}
+
+// checkHoppers: a virtual thread has allocated what it allocated on all its
+// carriers; on top of it the JVM keeps its stack on the heap while it is off.
+func checkHoppers(t *testing.T, rows []map[string]string) {
+	t.Helper()
+	const own, most = 20*(10_000+16) + 1<<20 + 16, 20_000
+	n := 0
+	for _, row := range rows {
+		if row["class"] != "Main$Hopper" {
+			continue
+		}
+		n++
+		if got := number(t, row, "alloc_bytes"); got < own || got > own+most {
+			t.Errorf("a task on a virtual thread allocated %d bytes, want %d to %d", got, own, own+most)
+		}
+	}
+	if n != 50 {
+		t.Errorf("%d tasks on virtual threads, want 50", n)
+	}
+}
