@@ -27,7 +27,7 @@ func newHotspots(env Env) *cobra.Command {
 			if err := checkHotspots(&l, o); err != nil {
 				return err
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: o.Filter, PerThread: o.By == "thread"})
+			s, err := summarise(env, args[0], summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units})
 			if err != nil {
 				return err
 			}
@@ -40,6 +40,7 @@ func newHotspots(env Env) *cobra.Command {
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv")
 	filterFlags(cmd, &o.Filter)
+	unitsFlag(cmd, &o.Units)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|thread")
 	cmd.Flags().StringVar(&sort, "sort", "work", "work|self|wall|cpu|count|mean|p99|max|never|threw, greatest first")
 	return cmd

@@ -146,7 +146,6 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"frobnicate"}, "unknown command"},
 		{[]string{"bottle", dir}, "not part of this version"},
 		{[]string{"attach", "--help"}, "not part of this version"},
-		{[]string{"stats", dir, "--units"}, "not offered by this version"},
 		{[]string{"stats"}, "which session?"},
 		{[]string{"stats", dir, dir}, "one session folder is wanted"},
 		{[]string{"stats", dir, "--format", "yaml"}, "use one of table, json, csv"},

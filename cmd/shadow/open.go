@@ -34,18 +34,11 @@ func open(env Env, dir string) (*session.Session, error) {
 func filterFlags(cmd *cobra.Command, f *summary.Filter) {
 	cmd.Flags().BoolVar(&f.App, "app", false, "leave out the task classes of the JDK")
 	cmd.Flags().StringVar(&f.Class, "class", "", "only classes like this (glob over the Java name)")
-	cmd.Flags().Var(unitsFlag{}, "units", "units of work in place of executions (not offered by this version)")
-	cmd.Flags().Lookup("units").NoOptDefVal = "true"
 }
 
-// unitsFlag refuses --units: a unit of work is one hand-over to an executor,
-// and those are not recorded yet.
-type unitsFlag struct{}
-
-func (unitsFlag) String() string { return "" }
-func (unitsFlag) Type() string   { return "" }
-func (unitsFlag) Set(string) error {
-	return usagef("not offered by this version: submissions are not recorded yet")
+// unitsFlag gives cmd the flag that chooses units of work.
+func unitsFlag(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "units", false, "units of work (one for each hand-over by the program) in place of executions")
 }
 
 // summarise opens a session and condenses it.

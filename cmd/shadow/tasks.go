@@ -30,6 +30,7 @@ func newTasks(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
 	var output, metric string
+	var inUnits bool
 	cmd := &cobra.Command{
 		Use:   "tasks DIR",
 		Short: "The raw trace: a row per execution, and one for each task never executed",
@@ -48,6 +49,9 @@ a task never executed has no execution, start, end, thread or work.`,
 			if err := filter.Check(); err != nil {
 				return &usageError{err}
 			}
+			if inUnits && !slices.Contains(unitFormats, l.format) {
+				return usagef("--units --format %s: use one of %s", l.format, strings.Join(unitFormats, ", "))
+			}
 			if l.format == "tgp" && output == "" {
 				return usagef("--format tgp: name a folder with -o, for its four files")
 			}
@@ -58,6 +62,9 @@ a task never executed has no execution, start, end, thread or work.`,
 			if err != nil {
 				return err
 			}
+			if inUnits {
+				return l.printUnits(s, filter, output)
+			}
 			if l.format == "tgp" {
 				return exportTgp(env, s, filter, metric, output)
 			}
@@ -66,6 +73,7 @@ a task never executed has no execution, start, end, thread or work.`,
 	}
 	l.addTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
 	filterFlags(cmd, &filter)
+	unitsFlag(cmd, &inUnits)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output); of tgp's format a folder")
 	cmd.Flags().StringVar(&metric, "metric", "", "of tgp's format: the metric of its granularities (default: the first that the session has of bytecodes, ref_cycles, instructions, cycles, cpu, wall)")
 	return cmd

@@ -65,6 +65,7 @@ type HotspotOptions struct {
 	By     string // "class" (or ""), "thread"
 	Sort   granularity.Order
 	Top    int // 0: all
+	Units  bool
 	Filter Filter
 }
 

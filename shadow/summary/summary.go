@@ -24,6 +24,8 @@ type Options struct {
 	// Brief does without exact quantiles, for those who show none: they are
 	// good to 0.05 %, and the executions are read once.
 	Brief bool
+	// Units condenses units of work in place of executions (Summary.Units).
+	Units bool
 	// Progress is told, from several goroutines, how far a reading of the
 	// executions is; nil: nobody wants to know.
 	Progress func(what string, done, total uint64)
@@ -58,6 +60,8 @@ type Summary struct {
 	Refusals     []store.Refusal       `json:"refusals"`
 	Findings     []granularity.Finding `json:"findings"`
 	Warnings     []string              `json:"warnings,omitempty"` // what of the folder could not be read
+	// Units says how units of work were made; nil: the figures are of executions.
+	Units *UnitsNote `json:"units,omitempty"`
 
 	// StartNs and EndNs bound the session.
 	StartNs units.MonoNs `json:"-"`
@@ -174,6 +178,9 @@ func uncounted(dir string) map[string]string {
 // shapes, and again, as far as necessary, for exact quantiles. Memory depends on
 // the numbers of classes and threads, not on that of executions.
 func Build(s *session.Session, opts Options) (*Summary, error) {
+	if opts.Units {
+		return buildUnits(s, opts)
+	}
 	return BuildFrom(FromSession(s), opts)
 }
 

@@ -1,0 +1,298 @@
+// Package unit makes units of work of executions: one hand-over by the program
+// (submit, execute, fork, start) is one unit, however many wrappers the
+// libraries put around it. An execution nested in another one that was not
+// handed over by itself belongs to its outer's unit; the loops of threads and
+// pools are no units. A unit is named after the program's own task in it.
+//
+// Executions stream by as each thread ended them, nested ones before their
+// outer one, and units come out. Memory is bounded by the executions that are
+// open at a time, not by their number.
+package unit
+
+import (
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// Role says what executions of a class are.
+type Role uint8
+
+// The roles.
+const (
+	Task    Role = iota // a task of the program, or one of the platform that does work itself
+	Wrapper             // a library's, around the task that it was made for
+	Body                // the loop of a thread or of a pool's worker
+)
+
+// Execution is one execution.
+type Execution struct {
+	Task, Outer  uint64 // Outer 0: not nested
+	Class        uint32
+	Role         Role
+	Thread       uint32
+	ForkJoin     bool // the class is a ForkJoinTask
+	HandedOver   bool // its task was handed over by itself: there is a submission of it before its start
+	Started      bool // that hand-over was the start of a thread
+	Start, End   units.MonoNs
+	Threw        bool
+	Running, Cut bool
+	Virtual      bool
+	Unseen       bool                           // its creation was not seen
+	Work         [granularity.NMetrics]units.Ns // of Wall and CPU nested executions included, of the self metrics not
+	More         More                           // further metrics
+	Queue        units.Ns                       // start less the latest submission, or NotMeasured
+}
+
+// MaxFurther is how many further metrics are carried along.
+const MaxFurther = 8
+
+// More holds further metrics, like granularity.Execution.More: at place k
+// inclusive 2k, self 2k+1.
+type More [2 * MaxFurther]units.Ns
+
+// Unit is one unit of work.
+type Unit struct {
+	Root   uint64 // task of its outermost execution
+	Class  uint32 // after which it is named
+	Thread uint32
+	// Start and End are those of its outermost execution; End 0: still running.
+	Start, End units.MonoNs
+	// Work has, as Wall and CPU, what passed from start to end, and as the self
+	// metrics what the unit did itself: other units nested in it are taken out.
+	Work       [granularity.NMetrics]units.Ns
+	More       More
+	Queue      units.Ns
+	Executions int64 // in it
+	Depth      int32 // of the deepest execution in it, 0: a single one
+	Inside     bool  // it ran inside another execution than the known loop of a thread
+	HandedOver bool
+	Threw      bool // the task it is named after ended by an exception
+	Swallowed  bool // and the outermost execution, a wrapper, did not
+	Running    bool
+	Cut        bool
+	Virtual    bool
+	Unseen     bool
+}
+
+// Builder makes units. Make it with NewBuilder.
+type Builder struct {
+	isBody func(task uint64) bool
+	emit   func(*Unit)
+	more   int // further metrics of the session
+	open   map[place]*pending
+	free   []*pending
+
+	// Loops counts executions that turned out to be loops of threads by what ran
+	// in them, and LoopWork their own work in each metric.
+	Loops    int64
+	LoopWork [granularity.NMetrics]units.Ns
+}
+
+// place is where an execution is open: a task can be executed on two threads
+// at once.
+type place struct {
+	thread uint32
+	task   uint64
+}
+
+// pending is what is known of an execution before it has ended.
+type pending struct {
+	merged    acc
+	candidate acc // nested and handed over by itself: of the same hand-over as its outer if that is a wrapper
+	has, many bool
+	wall, cpu units.Ns // of the units inside; cpu as far as measured
+	inside    int64    // how many
+}
+
+// acc gathers a unit.
+type acc struct {
+	Unit
+	named bool // Class is a task's, not a wrapper's
+}
+
+// NewBuilder hands units to emit as they end; the Unit is used again after the
+// call. isBody tells the tasks whose executions are loops; it is asked before
+// these have ended. more is the number of further metrics.
+func NewBuilder(isBody func(task uint64) bool, more int, emit func(*Unit)) *Builder {
+	return &Builder{isBody: isBody, emit: emit, more: min(more, MaxFurther), open: map[place]*pending{}}
+}
+
+// Add takes the next execution.
+func (b *Builder) Add(e *Execution) {
+	at := place{e.Thread, e.Task}
+	p := b.open[at]
+	if p != nil {
+		delete(b.open, at)
+	}
+	inBody := e.Outer == 0 || b.isBody(e.Outer)
+	switch {
+	case e.Role == Body:
+		b.release(p, true)
+	case b.isLoop(e, p, inBody):
+		b.loop(e)
+		b.release(p, true)
+	default:
+		u := b.join(e, p)
+		b.release(p, false)
+		b.pass(e, &u, inBody)
+	}
+}
+
+// join makes one of an execution and what belongs to it.
+func (b *Builder) join(e *Execution, p *pending) acc {
+	u := acc{Unit: Unit{
+		Root: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
+		HandedOver: e.HandedOver, Threw: e.Threw, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
+	}, named: e.Role == Task}
+	if p == nil {
+		return u
+	}
+	if p.merged.Executions > 0 {
+		u.take(&p.merged, b.more)
+	}
+	if p.has && e.Role == Wrapper && !p.many {
+		u.take(&p.candidate, b.more)
+		p.has = false
+	}
+	return u
+}
+
+// take adds what was nested to u.
+func (u *acc) take(n *acc, more int) {
+	for _, m := range selfMetrics {
+		u.Work[m] = add(u.Work[m], n.Work[m])
+	}
+	for k := range more {
+		u.More[2*k+1] = add(u.More[2*k+1], n.More[2*k+1])
+	}
+	u.Executions += n.Executions
+	u.Depth = max(u.Depth, n.Depth+1)
+	if !u.named && n.named {
+		u.named, u.Class = true, n.Class
+		u.Swallowed = n.Swallowed || n.Threw && !u.Threw
+		u.Threw = n.Threw
+		u.Unseen = n.Unseen
+	}
+}
+
+var selfMetrics = [...]granularity.Metric{granularity.SelfWall, granularity.SelfCPU}
+
+// pass gives a finished execution to its outer one, or out.
+func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
+	if inBody {
+		b.out(u, false)
+		return
+	}
+	at := place{e.Thread, e.Outer}
+	o := b.open[at]
+	if o == nil {
+		o = b.fresh()
+		b.open[at] = o
+	}
+	if !e.HandedOver {
+		if o.merged.Executions == 0 {
+			o.merged = *u
+			return
+		}
+		o.merged.beside(u, b.more)
+		return
+	}
+	o.inside++
+	o.wall += orZero(e.Work[granularity.Wall])
+	o.cpu += orZero(e.Work[granularity.CPU])
+	switch {
+	case o.many:
+		b.out(u, true)
+	case o.has: // a wrapper runs one task: the outer one is none
+		o.many, o.has = true, false
+		b.out(&o.candidate, true)
+		b.out(u, true)
+	default:
+		o.has, o.candidate = true, *u
+	}
+}
+
+// beside adds what was nested next to u.
+func (u *acc) beside(n *acc, more int) {
+	depth := max(u.Depth, n.Depth)
+	u.take(n, more)
+	u.Depth = depth
+}
+
+// out emits a unit.
+func (b *Builder) out(u *acc, inside bool) {
+	u.Inside = inside
+	b.emit(&u.Unit)
+}
+
+// release emits the unit that waited inside, and what is left over in a body.
+func (b *Builder) release(p *pending, body bool) {
+	if p == nil {
+		return
+	}
+	if p.has {
+		b.out(&p.candidate, !body)
+	}
+	if body && p.merged.Executions > 0 {
+		b.out(&p.merged, false)
+	}
+	*p = pending{}
+	b.free = append(b.free, p)
+}
+
+func (b *Builder) fresh() *pending {
+	if n := len(b.free); n > 0 {
+		p := b.free[n-1]
+		b.free = b.free[:n-1]
+		return p
+	}
+	return new(pending)
+}
+
+// isLoop tells whether an execution that a thread began with is a loop around
+// other units, by what ran in it: two units or more, and most of its time.
+func (b *Builder) isLoop(e *Execution, p *pending, inBody bool) bool {
+	if p == nil || !inBody || e.ForkJoin || e.HandedOver && !e.Started || p.inside < 2 {
+		return false
+	}
+	if cpu := e.Work[granularity.CPU]; cpu.Measured() { // waiting for tasks is no work
+		return p.cpu > cpu/2
+	}
+	wall := e.Work[granularity.Wall]
+	return wall.Measured() && p.wall > wall/2
+}
+
+func orZero(n units.Ns) units.Ns {
+	if !n.Measured() {
+		return 0
+	}
+	return n
+}
+
+func (b *Builder) loop(e *Execution) {
+	b.Loops++
+	for m, w := range e.Work {
+		if w.Measured() {
+			b.LoopWork[m] += w
+		}
+	}
+}
+
+// Close emits the units whose outer execution never came, since its record was
+// lost: they stand alone.
+func (b *Builder) Close() {
+	for at, p := range b.open {
+		delete(b.open, at)
+		b.release(p, true)
+	}
+}
+
+// Open is the number of executions that wait for their outer one.
+func (b *Builder) Open() int { return len(b.open) }
+
+func add(a, c units.Ns) units.Ns {
+	if !a.Measured() || !c.Measured() {
+		return units.NotMeasured
+	}
+	return a + c
+}

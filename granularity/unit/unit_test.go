@@ -1,0 +1,185 @@
+package unit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// A trace is drawn as a list of executions in the order in which they ended,
+// "task<outer class:self flags"; wall time is the self time and that of what
+// lies directly inside. Classes: upper case letters are tasks, w wraps, b is a
+// body, j a fork/join task. Flags: h handed over, t threw, r still running.
+func run(t *testing.T, trace string) (got []string, b *Builder) {
+	t.Helper()
+	bodies := map[uint64]bool{}
+	var list []Execution
+	inside := map[uint64]units.Ns{}
+	for _, word := range strings.Split(trace, ",") {
+		var e Execution
+		var class string
+		var self units.Ns
+		flags := ""
+		if n, err := fmt.Sscanf(strings.TrimSpace(word), "%d<%d %1s:%d %s", &e.Task, &e.Outer, &class, &self, &flags); n < 4 {
+			t.Fatalf("%q: %v", word, err)
+		}
+		e.Class, e.Thread, e.Queue = uint32(class[0]), 1, units.NotMeasured
+		switch class {
+		case "w":
+			e.Role = Wrapper
+		case "b":
+			e.Role = Body
+			bodies[e.Task] = true
+		case "j":
+			e.ForkJoin = true
+		}
+		e.HandedOver, e.Threw, e.Running = strings.Contains(flags, "h"), strings.Contains(flags, "t"), strings.Contains(flags, "r")
+		e.Started = strings.Contains(flags, "s")
+		wall := self + inside[e.Task]
+		delete(inside, e.Task)
+		inside[e.Outer] += wall
+		e.Work = [granularity.NMetrics]units.Ns{granularity.Wall: wall, granularity.CPU: wall, granularity.SelfWall: self, granularity.SelfCPU: self}
+		if e.Running {
+			for m := range e.Work {
+				e.Work[m] = units.NotMeasured
+			}
+		}
+		list = append(list, e)
+	}
+	b = NewBuilder(func(id uint64) bool { return bodies[id] }, 0, func(u *Unit) {
+		s := fmt.Sprintf("%c=%d", rune(u.Class), u.Work[granularity.SelfWall])
+		if u.Running {
+			s = fmt.Sprintf("%c running", rune(u.Class))
+		}
+		if u.Executions > 1 {
+			s += fmt.Sprintf("/%d", u.Executions)
+		}
+		for _, f := range []struct {
+			set  bool
+			mark string
+		}{{u.Inside, "^"}, {u.Threw, "!"}, {u.Swallowed, "?"}} {
+			if f.set {
+				s += f.mark
+			}
+		}
+		got = append(got, s)
+	})
+	for i := range list {
+		b.Add(&list[i])
+	}
+	b.Close()
+	if b.Open() != 0 {
+		t.Errorf("%d executions are still open", b.Open())
+	}
+	slices.Sort(got)
+	return got, b
+}
+
+func TestUnits(t *testing.T) {
+	for _, c := range []struct{ name, trace, want string }{
+		{"one", "1<0 A:5 h", "A=5"},
+		{"submit of a callable: future and task are one", "2<1 A:5 h, 1<9 w:1 h, 9<8 b:100, 8<0 b:50", "A=6/2"},
+		{"a pool's loop swallows nothing", "2<1 A:5 h, 1<9 w:1 h, 4<3 B:7 h, 3<9 w:1 h, 5<9 C:2 h, 9<8 b:100, 8<0 b:50", "A=6/2 B=8/2 C=2"},
+		{"future around an adapter around a runnable", "3<2 A:5 h, 2<1 w:1, 1<9 w:2 h, 9<0 b:1", "A=8/3"},
+		{"a wrapper alone bears its own name", "1<9 w:2 h, 9<0 b:1", "w=2"},
+		{"nested and not handed over", "2<1 B:5, 3<1 C:1, 1<9 A:2 h, 9<0 b:1", "A=8/3"},
+		{"a chain not handed over", "4<3 D:1, 3<2 C:2, 2<1 B:4, 1<0 A:8 h", "A=15/4"},
+		{"fork/join: a worker that waits helps", "2<1 j:5 h, 3<1 j:7 h, 1<9 j:2 h, 9<0 b:1", "j=2 j=5^ j=7^"},
+		{"fork/join: one helped with", "2<1 j:5 h, 1<9 j:2 h, 9<0 b:1", "j=2 j=5^"},
+		{"fork/join: invoked, not forked", "2<1 j:5, 3<1 j:7 h, 1<9 j:2 h, 9<0 b:1", "j=7/2 j=7^"},
+		{"caller runs: the task and its future are a unit inside", "3<2 B:5 h, 2<1 w:1 h, 1<9 A:2 h, 9<0 b:1", "A=2 B=6/2^"},
+		{"a wrapper with two tasks is none", "2<1 A:5 h, 3<1 B:6 h, 1<9 w:1 h, 9<0 b:1", "A=5^ B=6^ w=1"},
+		{"swallowed by the future", "2<1 A:5 ht, 1<9 w:1 h, 9<0 b:1", "A=6/2!?"},
+		{"threw through its wrapper", "2<1 A:5 ht, 1<9 w:1 ht, 9<0 b:1", "A=6/2!"},
+		{"started thread that runs others is a loop", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1, 9<0 b:1", "B=50^ C=60^"},
+		{"with one it is not", "2<1 B:50 h, 1<9 A:1, 9<0 b:1", "A=1 B=50^"},
+		{"with much of its own it is not", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:200, 9<0 b:1", "A=200 B=50^ C=60^"},
+		{"handed over to a pool it is not", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1 h, 9<0 b:1", "A=1 B=50^ C=60^"},
+		{"the outer one was lost", "2<1 B:5, 3<1 C:7 h, 4<1 D:1 h", "B=5 C=7^ D=1^"},
+		{"the outer one was lost: one", "3<1 C:7 h", "C=7"},
+		{"still running", "2<1 B:5 h, 1<0 A:0 r", "A running B=5^"},
+		{"twice the same task", "2<1 A:5 h, 1<9 w:1 h, 2<1 A:7 h, 1<9 w:1 h, 9<0 b:1", "A=6/2 A=8/2"},
+	} {
+		got, _ := run(t, c.trace)
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %s, want %s", c.name, s, c.want)
+		}
+	}
+}
+
+// TestSums: whatever the nesting, the units' own work and that of bodies and
+// loops is all there was.
+func TestSums(t *testing.T) {
+	trace := "5<4 B:3, 4<3 w:1 h, 6<3 C:4 h, 3<2 A:8 h, 7<2 j:2 h, 2<1 w:1, 8<1 D:9, 1<0 b:10, 10<0 E:1 h"
+	var sum units.Ns
+	_, b := run(t, trace)
+	b.emit = func(u *Unit) { sum += u.Work[granularity.SelfCPU] }
+	for _, e := range []Execution{
+		{Task: 5, Outer: 4, Class: 'B'}, {Task: 4, Outer: 3, Role: Wrapper, HandedOver: true}, {Task: 6, Outer: 3, HandedOver: true},
+		{Task: 3, Outer: 2, HandedOver: true}, {Task: 2, HandedOver: true},
+	} {
+		e.Work[granularity.SelfCPU] = units.Ns(1 << e.Task)
+		b.Add(&e)
+	}
+	if want := units.Ns(1<<5 + 1<<4 + 1<<6 + 1<<3 + 1<<2); sum != want {
+		t.Errorf("units took %d, want %d", sum, want)
+	}
+}
+
+// TestBounded: a task that hands over a million others and runs them itself
+// keeps none of them.
+func TestBounded(t *testing.T) {
+	n := 0
+	b := NewBuilder(func(uint64) bool { return false }, 0, func(*Unit) { n++ })
+	for i := range 1_000_000 {
+		b.Add(&Execution{Task: uint64(i + 10), Outer: 1, Thread: 1, HandedOver: true})
+		if b.Open() > 1 {
+			t.Fatalf("%d open", b.Open())
+		}
+	}
+	if n < 999_999 {
+		t.Errorf("%d units before the end", n)
+	}
+}
+
+// TestTwoThreads: one task executed on two threads at once.
+func TestTwoThreads(t *testing.T) {
+	var got []string
+	b := NewBuilder(func(uint64) bool { return false }, 0, func(u *Unit) {
+		got = append(got, fmt.Sprintf("%d on %d: %d", u.Class, u.Thread, u.Executions))
+	})
+	for _, e := range []Execution{{Task: 2, Outer: 1, Class: 2, Thread: 1}, {Task: 3, Outer: 1, Class: 3, Thread: 2}, {Task: 4, Outer: 1, Class: 3, Thread: 2},
+		{Task: 1, Class: 1, Thread: 1}, {Task: 1, Class: 1, Thread: 2}} {
+		b.Add(&e)
+	}
+	if s := strings.Join(got, "; "); s != "1 on 1: 2; 1 on 2: 3" {
+		t.Error(s)
+	}
+}
+
+func TestMore(t *testing.T) {
+	var got More
+	b := NewBuilder(func(uint64) bool { return false }, 2, func(u *Unit) { got = u.More })
+	na := units.NotMeasured
+	b.Add(&Execution{Task: 2, Outer: 1, More: More{10, 10, 5, na}})
+	b.Add(&Execution{Task: 1, More: More{30, 20, 9, 4}})
+	if got[0] != 30 || got[1] != 30 || got[2] != 9 || got[3] != na {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestIsWrapper(t *testing.T) {
+	for class, want := range map[string]bool{
+		"java.util.concurrent.FutureTask": true, "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction": true,
+		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": true, "java.util.concurrent.CompletableFuture$AsyncSupply": true,
+		"java.util.concurrent.RecursiveTask": false, "com.acme.FutureTask": false, "java.util.stream.ForEachOps$ForEachTask": false,
+	} {
+		if IsWrapper(class) != want {
+			t.Errorf("IsWrapper(%s) = %v", class, !want)
+		}
+	}
+}
