@@ -20,6 +20,7 @@ import (
 func newStats(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
+	var inUnits bool
 	cmd := &cobra.Command{
 		Use:     "stats DIR",
 		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
@@ -29,7 +30,7 @@ func newStats(env Env) *cobra.Command {
 			if err := l.check(); err != nil {
 				return err
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: filter})
+			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits})
 			if err != nil {
 				return err
 			}
@@ -44,6 +45,7 @@ func newStats(env Env) *cobra.Command {
 	}
 	l.addTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
+	unitsFlag(cmd, &inUnits)
 	return cmd
 }
 
