@@ -6,6 +6,8 @@ import (
 
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+	"stackagent/shadow/tgp"
 )
 
 // selfMetric is a metric in which tasks have self work.
@@ -17,10 +19,24 @@ type selfMetric struct {
 // selfMetrics are those that a session has, tgp's own first.
 func selfMetrics(s *session.Session) []selfMetric {
 	var out []selfMetric
+	for _, name := range tgp.Metrics {
+		k := slices.IndexFunc(s.ExtraMetrics(), func(x store.ExtraMetric) bool { return x.Name == name })
+		if k >= 0 {
+			out = append(out, selfMetric{name, func(t *session.Task) units.Ns { return extraAt(t.SelfExtra, k) }})
+		}
+	}
 	if slices.Contains(s.Manifest.Metrics, "cpu") {
 		out = append(out, selfMetric{"cpu", func(t *session.Task) units.Ns { return t.SelfCPUNs }})
 	}
 	return append(out, selfMetric{"wall", func(t *session.Task) units.Ns { return t.SelfWallNs }})
+}
+
+// extraAt is the further metric at place k, not measured where it is missing.
+func extraAt(list []int64, k int) units.Ns {
+	if k >= len(list) {
+		return units.NotMeasured
+	}
+	return units.Ns(list[k])
 }
 
 // chooseMetric finds the metric of that name, or the first.

@@ -5,6 +5,7 @@ import (
 
 	"stackagent/granularity/tgp"
 	"stackagent/internal/units"
+	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
 
@@ -23,10 +24,11 @@ func (b *builder) describe() {
 	}
 	m.StartNs, m.EndNs, m.Ended = units.MonoNs(first), units.MonoNs(last), store.EndedExit
 	m.JVM.Name = "recorded by tgp"
-	m.Metrics = []string{"wall"}
+	m.Extra = store.NewExtra([]wire.Extra{{Name: b.in.Metric, How: "recorded by tgp"}})
+	m.Metrics = []string{"wall", b.in.Metric}
 	m.NotAvailable = map[string]string{
-		"cpu":         "a trace of tgp has no CPU times",
-		"submissions": "a trace of tgp names the executor, but not when and where a task was submitted",
+		"cpu":   "a trace of tgp has no CPU times",
+		"queue": "a trace of tgp names the executor, but not when and where a task was submitted",
 	}
 	m.Produced.Executions = uint64(len(b.order))
 	m.Notes = append(m.Notes, b.notes...)
@@ -34,7 +36,7 @@ func (b *builder) describe() {
 
 // write commits the parts: the small tables with the first.
 func (b *builder) write() error {
-	p := b.small()
+	p := b.part(b.small())
 	b.creations(p)
 	seen := make(map[int64]bool, len(b.order))
 	seq := uint64(1)
@@ -42,16 +44,37 @@ func (b *builder) write() error {
 	for _, i := range b.order {
 		id := b.in.Trace.Tasks[i].ID
 		p.Executions = append(p.Executions, b.execution(i, !seen[id]))
+		total, nested := b.granularity(i)
+		p.ExecutionWork.Total[0] = append(p.ExecutionWork.Total[0], total)
+		p.ExecutionWork.Nested[0] = append(p.ExecutionWork.Nested[0], nested)
 		seen[id] = true
 		if len(p.Executions) == partRows {
 			if err := b.w.Commit(p); err != nil {
 				return err
 			}
 			seq++
-			p = &store.Part{Range: store.Range{From: seq, To: seq}}
+			p = b.part(&store.Part{Range: store.Range{From: seq, To: seq}})
 		}
 	}
 	return b.w.Commit(p)
+}
+
+// part gives p the column of the granularities.
+func (b *builder) part(p *store.Part) *store.Part {
+	for _, x := range b.w.Manifest.Extra {
+		p.Extra = append(p.Extra, x.Column)
+	}
+	p.ExecutionWork = wire.Work{Total: make([][]int64, 1), Nested: make([][]int64, 1)}
+	return p
+}
+
+// granularity of row i, nested executions included, and of these alone.
+func (b *builder) granularity(i int32) (total, nested int64) {
+	g, n := b.in.Trace.Tasks[i].Granularity, b.nestedG[i]
+	if g == tgp.None || n == tgp.None {
+		return int64(units.NotMeasured), int64(units.NotMeasured)
+	}
+	return g + n, n
 }
 
 // small makes the tables of names and pauses.
@@ -63,10 +86,51 @@ func (b *builder) small() *store.Part {
 	for i, t := range b.in.Trace.Threads {
 		p.Threads = append(p.Threads, store.Thread{ID: uint32(i) + 1, JavaID: t.ID, Name: t.Name, Class: t.Class})
 	}
+	ids := b.executorIDs()
+	for i, x := range b.in.Trace.Executors {
+		p.Executors = append(p.Executors, store.Executor{ID: ids[i], Class: x.Class})
+	}
+	b.submissions(p, ids)
 	for _, x := range b.in.Pauses {
 		p.Pauses = append(p.Pauses, store.Pause{StartNs: x.Start, EndNs: x.End})
 	}
 	return p
+}
+
+// executorIDs keeps the numbers of the trace where they can be kept.
+func (b *builder) executorIDs() []uint32 {
+	ids, taken, next := make([]uint32, len(b.in.Trace.Executors)), map[uint32]bool{}, uint32(math.MaxUint32)
+	for i, x := range b.in.Trace.Executors {
+		if id := uint32(x.ID); x.ID > 0 && int64(id) == x.ID && !taken[id] {
+			ids[i], taken[id] = id, true
+		}
+	}
+	for i := range ids {
+		for ids[i] == 0 {
+			if !taken[next] {
+				ids[i], taken[next] = next, true
+			}
+			next--
+		}
+	}
+	return ids
+}
+
+// submissions makes one of each task that names an executor. When and by whom
+// it was submitted is not in a trace.
+func (b *builder) submissions(p *store.Part, executors []uint32) {
+	type hand struct {
+		task     int64
+		executor int32
+	}
+	done := map[hand]bool{}
+	for i := range b.in.Trace.Tasks {
+		t := &b.in.Trace.Tasks[i]
+		if h := (hand{t.ID, t.Executor}); t.Executor != tgp.None && !done[h] {
+			done[h] = true
+			p.Submissions = append(p.Submissions, store.Submission{TaskID: taskID(t.ID), Class: uint32(t.Class) + 1, Executor: executors[t.Executor]})
+		}
+	}
 }
 
 // creations makes one of each task whose creator is known. When it was created

@@ -13,7 +13,7 @@ import (
 // metric chosen, executor what it was submitted to, nil if nothing or unknown.
 func FromTask(t *session.Task, work units.Ns, executor *tgp.Executor) *Row {
 	r := &Row{Executor: executor, Creator: thread(t.CreatorThread), Runner: thread(t.Thread)}
-	r.Task = tgp.Task{ID: int64(t.TaskID), Outer: tgp.None, Entry: tgp.None, Exit: tgp.None, Granularity: tgp.None, Execution: int64(t.Execution)}
+	r.Task = tgp.Task{ID: traceID(t.TaskID), Outer: tgp.None, Entry: tgp.None, Exit: tgp.None, Granularity: tgp.None, Execution: int64(t.Execution)}
 	if t.Class != nil {
 		r.Class, r.Flags = t.Class.Name, FlagsOf(t.Class.Kinds)
 	}
@@ -22,7 +22,7 @@ func FromTask(t *session.Task, work units.Ns, executor *tgp.Executor) *Row {
 		r.Flags &^= tgp.RanRun | tgp.RanCall | tgp.RanExec
 		return r
 	}
-	r.Outer, r.Entry = int64(t.OuterTaskID), int64(t.StartNs)
+	r.Outer, r.Entry = traceID(t.OuterTaskID), int64(t.StartNs)
 	if t.EndNs != 0 {
 		r.Exit = int64(t.EndNs)
 	}
@@ -35,11 +35,23 @@ func FromTask(t *session.Task, work units.Ns, executor *tgp.Executor) *Row {
 	return r
 }
 
+// traceID undoes taskID.
+func traceID(id uint64) int64 {
+	if id == taskID(0) {
+		return 0
+	}
+	return int64(id &^ (1 << 63))
+}
+
 func thread(t *session.Thread) *tgp.Thread {
 	if t == nil {
 		return nil
 	}
-	return &tgp.Thread{ID: int64(t.ID), Class: t.Class, Name: t.Name}
+	id := t.JavaID
+	if id <= 0 { // its description is not whole
+		id = int64(t.ID)
+	}
+	return &tgp.Thread{ID: id, Class: t.Class, Name: t.Name}
 }
 
 // FlagsOf are the flags of an executed task of these kinds. Which method was

@@ -2,9 +2,11 @@ package tgp
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +107,10 @@ func TestBuild(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: got %+v", err, got)
 	}
+	exported := exportAgain(t, s)
+	if exported != traceText {
+		t.Errorf("exported:\n%s", exported)
+	}
 	_, sum, err := s.Counts()
 	if err != nil || sum.Created != 6 || sum.Executions != 6 || sum.NeverExecuted != 1 || sum.Running != 1 || sum.Distinct != 5 {
 		t.Errorf("counts %+v, %v", sum, err)
@@ -112,6 +118,32 @@ func TestBuild(t *testing.T) {
 	if _, err := Build(dir, Input{Trace: readTrace(t, traceText)}); err == nil {
 		t.Error("a folder that holds a session was taken")
 	}
+}
+
+// exportAgain writes the rows of a session, in the order of the trace above.
+func exportAgain(t *testing.T, s *session.Session) string {
+	t.Helper()
+	c := NewCollector(0)
+	err := s.Tasks(func(x *session.Task) error {
+		work := units.NotMeasured
+		if x.Execution > 0 {
+			work = units.Ns(x.SelfExtra[0])
+		}
+		var executor *tgp.Executor
+		if x.Submission != nil {
+			executor = &tgp.Executor{ID: int64(x.Submission.ExecutorID), Class: x.Submission.Executor.Class}
+		}
+		return c.Write(FromTask(x, work, executor))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := c.Trace
+	order := []int64{1000, 2000, 2100, 5000, 1500, -1, 7000}
+	slices.SortFunc(tr.Tasks, func(a, b tgp.Task) int {
+		return cmp.Compare(slices.Index(order, a.Entry), slices.Index(order, b.Entry))
+	})
+	return writeTrace(t, &tr)
 }
 
 // TestBuildDoubts: what cannot be nested as it says stands as outermost, and is told.
