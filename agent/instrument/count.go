@@ -70,11 +70,10 @@ func (p *Plan) planCounts() {
 	}
 }
 
-// uncounted tells the methods that the JVM does not bear to be changed:
-// constructors of all classes end in Object's, whose one instruction is counted
-// by those that call it; and the JVM knows the empty finalize().
+// uncounted tells the method that must stay as it is: the JVM knows objects
+// without a finalizer by Object's empty one.
 func uncounted(class, method string) bool {
-	return class == nameObject && (method == "<init>" || method == "finalize")
+	return class == nameObject && method == "finalize"
 }
 
 func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
@@ -87,17 +86,17 @@ func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
 	if m.Name == "<init>" && m.Access&classfile.AccStatic == 0 {
 		p.planEarly(c)
 	}
-	if replaceable(m) && !passesOn[p.Class+"."+m.Name] {
+	if replaceable(m) && !Marked[p.Class+"."+m.Name] {
 		c.scheme = countNothing
 		if !c.calls() {
 			return nil // counts nothing by itself
 		}
 		return c
 	}
-	p.split(c)
+	c.split()
 	if size, ok := c.fits(); !ok {
 		c.coarse = true
-		p.split(c)
+		c.split()
 		if _, ok := c.fits(); !ok {
 			p.leave(c, ReasonCountSize, "with the counting up to %d bytes", size)
 			return nil
@@ -138,7 +137,7 @@ func (p *Plan) planEarly(c *CountPlan) {
 
 // split finds the segments. They begin where control can come from elsewhere or
 // leave, and after calls: what follows a call is not executed when it throws.
-func (p *Plan) split(c *CountPlan) {
+func (c *CountPlan) split() {
 	joins, headers := jumpTargets(c.code)
 	c.segments, c.loops = nil, len(headers) > 0
 	begin, header, straight := true, false, len(joins) == 0
@@ -152,7 +151,7 @@ func (p *Plan) split(c *CountPlan) {
 			c.segments = append(c.segments, segment{first: in, header: header, early: c.early[in]})
 		}
 		header = false
-		c.segments[len(c.segments)-1].count += 1 + p.hidden(in)
+		c.segments[len(c.segments)-1].count++
 		begin = in.Op.Ends() || in.Op.IsJump() || in.Op.IsInvoke() && !c.coarse
 	}
 	c.Segments = len(c.segments)
@@ -182,19 +181,6 @@ func jumpTargets(code *classfile.Code) (joins, headers map[*classfile.Label]bool
 		joins[h.Target] = true
 	}
 	return joins, headers
-}
-
-// hidden is the number of instructions that a call executes in a method which
-// is not counted itself: the return of Object.<init>.
-func (p *Plan) hidden(in *classfile.Insn) int {
-	if in.Op != classfile.OpInvokespecial {
-		return 0
-	}
-	owner, name, _, err := p.class.Pool.MemberRef(in.Index)
-	if err == nil && owner == nameObject && name == "<init>" {
-		return 1
-	}
-	return 0
 }
 
 // Bytes that counting adds, at most.
