@@ -162,6 +162,22 @@ func (b *builder) in(t *live, e *event) {
 	t.counted, t.switches = e.counted, e.switches
 }
 
+// recover finds when a thread got the CPU that it now leaves, if that was not
+// told but is the only thing that was not: it used the CPU ever since, and the
+// kernel's account says how long. (Some kernels do not trace what the threads of
+// privileged processes do, so neither to whom these give the CPU.)
+func (b *builder) recover(t *live, e *event) bool {
+	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
+		return false
+	}
+	used := e.cpuTime - t.cpuSeen
+	if used < 0 || units.MonoNs(used) > e.at-t.since {
+		return false
+	}
+	b.close(t, t.state, e.at-units.MonoNs(used))
+	return true
+}
+
 // again tells that e is a second report of the switch before. Two events of perf
 // may be in one thread if it was made while its process was being attached to.
 func again(t *live, e *event) bool {
@@ -178,6 +194,8 @@ func (b *builder) out(t *live, e *event) {
 	case !t.certain:
 		was = Running
 	case was == Unknown:
+	case was != Running && b.recover(t, e):
+		was = Running
 	case was != Running, e.counted && t.counted && e.switches != t.switches+1:
 		was = Unknown
 		t.missed = true

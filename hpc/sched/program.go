@@ -62,6 +62,7 @@ const (
 	stackKey  = -4
 	stackPrev = -16 // the previous thread's entry, or 0
 	stackNext = -24
+	stackTime = -32 // of the switch; taken first, for what follows may wait for memory
 )
 
 // Registers that outlive a call of a helper.
@@ -150,8 +151,6 @@ func (a *assembler) reserve(size int32, kind int32, lost string) {
 		asm.FnRingbufReserve.Call(),
 		asm.JEq.Imm(asm.R0, 0, lost),
 		asm.Mov.Reg(rRecord, asm.R0),
-		asm.FnKtimeGetNs.Call(),
-		asm.StoreMem(rRecord, recTime, asm.R0, asm.DWord),
 		asm.Mov.Imm(asm.R1, kind),
 	)
 	a.store(recType, asm.Word)
@@ -180,8 +179,8 @@ func (a *assembler) finish() asm.Instructions {
 // switchProgram: sched_switch(bool preempt, task *prev, task *next, unsigned prev_state).
 func switchProgram(o *offsets) asm.Instructions {
 	a := &assembler{offsets: o}
+	a.add(asm.Mov.Reg(rCtx, asm.R1), asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
 	a.add(
-		asm.Mov.Reg(rCtx, asm.R1),
 		asm.LoadMem(rPrev, rCtx, 8, asm.DWord),
 		asm.LoadMem(rNext, rCtx, 16, asm.DWord),
 		asm.Mov.Imm(asm.R1, 0),
@@ -202,6 +201,8 @@ func switchProgram(o *offsets) asm.Instructions {
 	)
 	a.at("write")
 	a.reserve(switchSize, typeSwitch, "lost")
+	a.add(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.DWord))
+	a.store(recTime, asm.DWord)
 	a.previous()
 	a.next()
 	a.submit()
@@ -276,6 +277,8 @@ func taskProgram(o *offsets, size, kind int32) *assembler {
 	a.watched(rPrev, "exit")
 	a.add(asm.StoreMem(asm.RFP, stackPrev, asm.R0, asm.DWord))
 	a.reserve(size, kind, "lost")
+	a.add(asm.FnKtimeGetNs.Call(), asm.Mov.Reg(asm.R1, asm.R0))
+	a.store(recTime, asm.DWord)
 	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
 	a.copyField(rPrev, o.pid, recTID, asm.Word)
 	a.add(asm.Mov.Imm(asm.R1, 0))
@@ -314,7 +317,7 @@ func exitProgram(o *offsets) asm.Instructions {
 // forkProgram: sched_process_fork(task *parent, task *child). A process started
 // by one that is followed is watched and followed, too.
 func forkProgram(o *offsets) asm.Instructions {
-	const entry = stackNext - entrySize
+	const entry = stackTime - entrySize
 	a := &assembler{offsets: o}
 	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord), asm.LoadMem(rNext, asm.R1, 8, asm.DWord))
 	a.field(rNext, o.tgid)

@@ -102,13 +102,14 @@ func (w *Writer) writeHead() error {
 	return replace(w.dir, headName, func(f *os.File) error { _, err := f.Write(b); return err })
 }
 
-// Write stores a part. Parts follow each other in time. The slices get sorted
-// by From.
+// Write stores a part. Parts follow each other in time. Slices and threads get
+// sorted.
 func (w *Writer) Write(p *Part) error {
 	if p.To < p.From || w.seq > 0 && p.From < w.last {
 		return fmt.Errorf("a part from %d to %d after %d: parts of a scheduling record follow each other", p.From, p.To, w.last)
 	}
 	slices.SortFunc(p.Slices, bySliceBegin)
+	slices.SortFunc(p.Threads, func(a, b ThreadRow) int { return compare(a.Index, b.Index) })
 	err := replace(w.dir, partName(threadsPrefix, w.seq), func(f *os.File) error { return encode(f, threadRows(p.Threads), nil) })
 	if err != nil {
 		return err
