@@ -57,7 +57,7 @@ func columnOf(x wire.Extra) string {
 		return '_'
 	}, x.Name)
 	name = name[:min(len(name), maxColumn-8)]
-	if name == "" || name[0] < 'a' || name[0] > 'z' {
+	if name == "" || name[0] < 'a' || name[0] > 'z' || derived(name) {
 		name = "m" + name
 	}
 	if x.Unit == "bytes" && !strings.HasSuffix(name, "_bytes") {
@@ -68,7 +68,7 @@ func columnOf(x wire.Extra) string {
 
 // taken tells whether a column of that name, or of what is made of it, is there.
 func taken(column string, others []ExtraMetric) bool {
-	if metricNumber(column) != 0 || column == "end_ns" || strings.HasPrefix(column, "nested_") || strings.HasPrefix(column, "self_") || strings.HasPrefix(column, namelessPrefix) {
+	if metricNumber(column) != 0 || column == "end_ns" || derived(column) {
 		return true
 	}
 	for _, fixed := range [][]string{namesOf(executionColumns), namesOf(constructionColumns)} {
@@ -77,6 +77,11 @@ func taken(column string, others []ExtraMetric) bool {
 		}
 	}
 	return slices.ContainsFunc(others, func(x ExtraMetric) bool { return x.Column == column })
+}
+
+// derived tells whether a name is one that is made of others.
+func derived(name string) bool {
+	return strings.HasPrefix(name, "nested_") || strings.HasPrefix(name, "self_") || strings.HasPrefix(name, namelessPrefix)
 }
 
 func namesOf[R any](columns []bigColumn[R]) []string {

@@ -170,6 +170,9 @@ func newJoined(out string, pieces []piece) (*Writer, error) {
 		if m.JVM.PID == 0 && p.m.JVM.PID != 0 || m.StartNs == 0 || p.m.StartNs != 0 && p.m.StartNs < m.StartNs {
 			describeLike(&m, p.m)
 		}
+		if len(m.Extra) == 0 {
+			m.Extra = p.m.Extra
+		}
 	}
 	if m.Ended == EndedElsewhere {
 		m.Ended = EndedLostContact
