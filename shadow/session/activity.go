@@ -39,30 +39,48 @@ func (s *Session) Activity() (*Activity, error) {
 			s.Manifest.Session, ErrNoActivity)
 	}
 	rec := r.Record()
+	if rec.Source == sched.NoSource {
+		return nil, fmt.Errorf("session %s: %w: %s", s.Manifest.Session, ErrNoActivity, rec.NotAvailable[sched.NoRecord])
+	}
 	a := &Activity{
 		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
 		Complete: r.Complete(), Damage: r.Damage(), reader: r,
 	}
-	byTID := map[int32][]*Thread{}
-	for i := range s.Threads {
-		if t := &s.Threads[i]; t.OSID != 0 {
-			byTID[t.OSID] = append(byTID[t.OSID], t)
-		}
-	}
+	byTID := s.byTID()
 	for i := range rec.Threads {
 		a.Threads = append(a.Threads, activityThread(&rec.Threads[i], byTID[rec.Threads[i].TID]))
 	}
 	return a, nil
 }
 
+// byTID are the threads that each thread of the operating system carried.
+func (s *Session) byTID() map[int32][]*Thread {
+	byTID := map[int32][]*Thread{}
+	for i := range s.Threads {
+		if t := &s.Threads[i]; t.OSID != 0 {
+			byTID[t.OSID] = append(byTID[t.OSID], t)
+		}
+	}
+	return byTID
+}
+
 // activityThread names a thread of the record after the Java thread that it
-// carried: the main thread (which becomes DestroyJavaVM), or the one that it
-// carried for longest.
+// carried.
 func activityThread(t *sched.Thread, carried []*Thread) activity.Thread {
 	out := activity.Thread{
 		Name: label(t.Name, 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(t.Name),
 		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
 	}
+	if c := carriedBy(t, carried); c != nil {
+		out.Name, out.Kind, out.Pool = c.Label(), c.Kind, poolOf(c.Name)
+	}
+	return out
+}
+
+// carriedBy chooses the thread of the session that a thread of the record stands
+// for: the main thread (which becomes DestroyJavaVM), or the one that it carried
+// for longest; nil if none.
+func carriedBy(t *sched.Thread, carried []*Thread) (chosen *Thread) {
 	longest := units.Ns(0)
 	for _, c := range carried {
 		end := c.EndNs
@@ -73,12 +91,11 @@ func activityThread(t *sched.Thread, carried []*Thread) activity.Thread {
 		if both == 0 {
 			continue // another thread of that number, before or after
 		}
-		if c.Kind == KindMain || both > longest && out.Kind != KindMain {
-			longest = both
-			out.Name, out.Kind, out.Pool = c.Label(), c.Kind, poolOf(c.Name)
+		if c.Kind == KindMain || both > longest && (chosen == nil || chosen.Kind != KindMain) {
+			longest, chosen = both, c
 		}
 	}
-	return out
+	return chosen
 }
 
 // poolOf is what the names of a pool's threads have in common: "pool-1-thread-*"

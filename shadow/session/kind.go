@@ -25,6 +25,65 @@ var servicePrefixes = []struct{ kind, prefixes string }{
 		"Finalizer|Reference Handl|Common-Cleaner|DestroyJavaVM|JFR "},
 }
 
+// roles tell more about threads of a kind than the kind does. The first that
+// fits holds.
+var roles = []struct{ role, prefixes string }{
+	{"refinement", "G1 Refine"},
+	{"concurrent", "G1 Conc|G1 Main Marker|ZDriver|XDriver|Shenandoah Cont"},
+	{"service", "G1 Service|ZDirector|ZStat|ZUncommit|ZUnmapper|XDirector|XStat|XUncommit|XUnmapper|StrDedup"},
+	{"parallel", "GC Thread#|ParGC|Gang worker|Shenandoah GC"},
+	{"worker", "ZWorker|XWorker|ZRuntime"}, // in pauses and beside the program
+	{"C1", "C1 Compiler"}, {"C2", "C2 Compiler"}, {"JVMCI", "JVMCI"}, {"sweeper", "Sweeper"},
+	{"VM thread", "VM Thread"}, {"periodic", "VM Periodic"}, {"signals", "Signal Dispatch"},
+	{"references", "Finalizer|Reference Handl|Common-Cleaner"},
+	{"agent", "stackagent"}, // our own, in the JVM
+}
+
+// Role is what a thread does, where its name and kind tell: "parallel",
+// "concurrent" or "refinement" of a collector, "C1" or "C2", "carrier" of virtual
+// threads, "virtual", "agent" for those of the profiler itself; else "".
+func (t *Thread) Role() string {
+	switch {
+	case t.Virtual:
+		return "virtual"
+	case t.Group == carrierGroup && t.JavaID != 0:
+		return "carrier"
+	case t.Kind == KindApplication || t.Kind == KindMain:
+		return ""
+	}
+	return roleOf(t.Name)
+}
+
+// carrierGroup is the thread group of the carriers of virtual threads (JDK 19 and later).
+const carrierGroup = "CarrierThreads"
+
+func roleOf(name string) string {
+	for _, r := range roles {
+		for p := range strings.SplitSeq(r.prefixes, "|") {
+			if strings.HasPrefix(name, p) {
+				return r.role
+			}
+		}
+	}
+	return ""
+}
+
+// Role is that of the thread which it stands for, or what its own name tells.
+// The first thread of a JVM only waits for the one that it starts.
+func (t *ThreadTime) Role(pid int) string {
+	switch {
+	case t.Carried != nil:
+		return t.Carried.Role()
+	case int(t.TID) == pid:
+		return "launcher"
+	}
+	return roleOf(t.Name)
+}
+
+// Pool is what the names of the threads of its pool have in common, the name
+// itself where it has no number: "pool-1-thread-*".
+func (t *Thread) Pool() string { return poolOf(t.Name) }
+
 // serviceKind classifies a thread of the process by its kernel name.
 func serviceKind(comm string) string {
 	for _, s := range servicePrefixes {
