@@ -59,9 +59,9 @@ bin/libstackagent.so: $(HELPER)
 
 # The probes' Java side, a class of java.base that the library carries in itself. Byte code of
 # Java 17, so that one library serves all JDKs.
-$(HELPER): jvmti/java/java/lang/Stackagent.java
+$(HELPER): $(wildcard jvmti/java/java/lang/*.java)
 	@mkdir -p jvmti/helper
-	$(JAVAC) -g:none -Xlint:-options -source 17 -target 17 --patch-module java.base=jvmti/java -d jvmti/helper $<
+	$(JAVAC) -g:none -Xlint:-options -source 17 -target 17 --patch-module java.base=jvmti/java -d jvmti/helper $^
 
 deps:
 	scripts/install-deps.sh

@@ -79,6 +79,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		Detail:      details[opts.Detail],
 		CustomTasks: len(opts.Tasks) > 0,
 		Work:        work(&opts),
+		Submissions: opts.Submissions,
 	}, jvmti.Profile
 }
 
@@ -101,7 +102,8 @@ func (a *Agent) load(opts options.Options, text string) error {
 	debug.SetMemoryLimit(memoryLimit)
 	debug.SetGCPercent(-1) // the heap is small as yet: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
-	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude, Count: slices.Contains(opts.Metrics, bytecodes)}
+	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
+		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions}
 	for _, t := range opts.Tasks {
 		d, err := instrument.ParseTaskDefinition(t)
 		if err != nil {

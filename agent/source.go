@@ -46,6 +46,7 @@ func (s *source) Meta() drain.Meta {
 		Classes:      news.Classes,
 		Threads:      news.Threads,
 		OS:           snapshot,
+		Executors:    news.Executors,
 		Refusals:     append(append(news.Refusals, s.weaver.takeRefusals()...), s.crowded(&t)...),
 		Totals:       s.totals(&t),
 		LostByThread: s.ends.takeSkipped(),
@@ -71,6 +72,9 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 		VirtualExecutions: t.VirtualExecutions + s.ends.virtualRunning,
 		VirtualCreations:  t.VirtualCreations,
 		VirtualLost:       t.VirtualLost,
+
+		Submissions:     t.Submissions,
+		LostSubmissions: t.LostSubmissions,
 	}
 	for _, loss := range []wire.Loss{
 		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack},

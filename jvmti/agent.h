@@ -28,6 +28,7 @@ enum {
     SA_KIND_JDK = 1 << 5,
     SA_KIND_HIDDEN = 1 << 6,
     SA_KIND_VIRTUAL = 1 << 7,
+    SA_KIND_EXECUTOR = 1 << 8, /* not of a task; never on the wire */
 };
 
 /* Room for the local references of a JVMTI function that returns many; a
@@ -45,6 +46,7 @@ enum sa_detail { SA_DETAIL_ALL = 0, SA_DETAIL_AUTO = 1, SA_DETAIL_SUMMARY = 2 };
 typedef struct {
     bool block;           /* overflow=block */
     int detail;           /* enum sa_detail */
+    bool submissions;     /* observe hand-overs */
     uint64_t ring_bytes;  /* per OS thread */
     uint64_t block_ns;    /* longest wait for a slot */
 } sa_config;
@@ -56,14 +58,26 @@ typedef struct {
     uint64_t child_ticks;
     int64_t start_cpu_ticks; /* or SA_NOT_MEASURED */
     int64_t child_cpu_ns;
+    uint64_t submitted; /* ticks of the task's latest submission, 0: not known */
     uint32_t class_id;
     uint32_t flags;
 } sa_frame;
+
+/* A hand-over of a task that has begun and not ended, see submit.c. */
+typedef struct {
+    uint64_t task_id;
+    uint32_t class_id, executor, site;
+    uint32_t depth; /* of the thread's executions when it began */
+    uint8_t flags;  /* SA_SUBMIT_* */
+} sa_handover;
+
+enum { SA_MAX_HANDOVERS = 8 }; /* nested ones, of which more is remembered than their number */
 
 /* What was produced, however it is told, and what of it was lost for want of
  * room in a ring, in memory, or on the stack. One writer. */
 typedef struct {
     _Atomic uint64_t executions, creations, lost;
+    _Atomic uint64_t submissions, lost_submissions; /* of an OS thread */
 } sa_counts;
 
 /* What belongs to a Java thread, wherever it is mounted. Its address is in the
@@ -72,6 +86,8 @@ typedef struct sa_context {
     sa_frame *frames;
     uint32_t depth, room;
     uint32_t thread_id; /* wire.Thread.ID */
+    uint32_t handovers_open; /* Java code sets it back */
+    uint64_t submitted;      /* Java code puts here what the task that is about to begin tells */
     bool is_virtual;
     bool entered;          /* it has executed a task, its own run() for one */
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
@@ -81,6 +97,7 @@ typedef struct sa_context {
     sa_counts counts;      /* of a platform thread */
     int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
     struct sa_context *prev, *next;
+    sa_handover handovers[SA_MAX_HANDOVERS];
     sa_frame first_frames[8];
     int64_t more[]; /* with extra metrics: what is added to the OS thread's, width values; the same when last unmounted;
                        work of the first frames */
@@ -126,7 +143,7 @@ typedef struct sa_meta {
     char *name, *group, *class_name; /* malloc; loader class in group for a class */
 } sa_meta;
 
-enum { SA_META_CLASS = 1, SA_META_THREAD = 2, SA_META_REFUSAL = 3 };
+enum { SA_META_CLASS = 1, SA_META_THREAD = 2, SA_META_REFUSAL = 3, SA_META_EXECUTOR = 10 };
 
 typedef struct sa_state {
     jvmtiEnv *jvmti;
@@ -135,6 +152,11 @@ typedef struct sa_state {
     sa_config config;
     sa_clock clock;
     jclass helper; /* java.lang.Stackagent, global */
+    jclass handover; /* java.lang.StackagentHandover, global; NULL without submissions */
+    jmethodID executor_offset; /* its executorOffset */
+    jfieldID executor_class; /* ClassValueMap.stackagent$executors */
+    jclass type_executor;
+    _Atomic uint32_t next_executor_id;
     jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class, type_class_value;
     jmethodID for_name, id_offset, is_hidden;
     jmethodID new_slot;     /* Stackagent.newSlot */
@@ -158,6 +180,8 @@ typedef struct sa_state {
     bool custom_tasks;   /* task= was given: class names alone do not decide */
     const unsigned char *helper_bytes; /* class file of java.lang.Stackagent */
     uint32_t helper_len;
+    const unsigned char *handover_bytes; /* the same of java.lang.StackagentHandover */
+    uint32_t handover_len;
     int processors;
 } sa_state;
 
@@ -234,24 +258,31 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
                               unsigned char **new_bytes);
 void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
                                void **new_address);
-uint8_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
+uint16_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
 uint32_t sa_class_id(JNIEnv *env, jclass c); /* 0: not described yet */
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
 void sa_retransform_early(JNIEnv *env);
 bool sa_slots_init(JNIEnv *env); /* once the helper is defined */
+char *sa_class_name(JNIEnv *env, jclass c); /* its Java name, malloc'ed */
+jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value); /* sets it if it is 0; what it is then */
+
+jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
+
+/* submit.c */
+bool sa_submit_init(JNIEnv *env); /* once the helper is defined; false: this JVM does not take the probes */
 void sa_weave_bodies_only(const char *name); /* of a class that was loaded without our fields */
 bool sa_has_fields(const char *name);        /* it was given them while it was loaded early */
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
 /* image.c: the JDK's own classes, by internal name */
-uint8_t sa_kinds_by_name(const char *name);             /* of the types that define what a task is, else 0 */
-bool sa_image_kinds(const char *name, uint8_t *kinds); /* false: not known */
+uint16_t sa_kinds_by_name(const char *name);             /* of the types that define what a task is, else 0 */
+bool sa_image_kinds(const char *name, uint16_t *kinds); /* false: not known */
 
 /* transform.c: the hand-over of class bytes to a Go-owned thread */
 typedef struct {
     char name[512]; /* internal name */
-    uint8_t kinds;  /* SA_KIND_*; 0 with known: no task */
+    uint16_t kinds; /* SA_KIND_*; 0 with known: neither a task nor an executor */
     uint8_t known;
 } sa_super;
 
@@ -288,6 +319,7 @@ size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
 typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;
     uint64_t virtual_executions, virtual_creations, virtual_lost;
+    uint64_t submissions, lost_submissions;
 } sa_totals;
 void sa_totals_now(sa_totals *t);
 

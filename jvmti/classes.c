@@ -114,7 +114,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     int phase = atomic_load(&sa.phase);
     /* What was woven keeps its fields, whoever redefines it and when. */
     if ((phase >= SA_PHASE_DEAD && redefined == NULL) || len <= 0) return;
-    if (name != NULL && strcmp(name, "java/lang/Stackagent") == 0) return;
+    if (name != NULL && strncmp(name, "java/lang/Stackagent", 20) == 0) return;
     sa_header *h = malloc(sizeof *h);
     if (h == NULL) return;
     sa_request r;

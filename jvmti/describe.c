@@ -43,6 +43,7 @@ bool sa_types_init(JNIEnv *env) {
     sa.type_callable = uninitialised_class(env, "java.util.concurrent.Callable");
     sa.type_forkjoin = uninitialised_class(env, "java.util.concurrent.ForkJoinTask");
     sa.type_virtual = uninitialised_class(env, "java.lang.BaseVirtualThread"); /* NULL before JDK 19 */
+    if (sa.config.submissions) sa.type_executor = uninitialised_class(env, "java.util.concurrent.Executor");
     if (sa.type_runnable == NULL || sa.type_callable == NULL || sa.type_forkjoin == NULL) return false;
     sa.is_hidden = (*env)->GetMethodID(env, sa.type_class, "isHidden", "()Z");
     sa.type_class_value = global_class(env, "java/lang/ClassValue");
@@ -71,16 +72,17 @@ bool sa_slots_init(JNIEnv *env) {
     sa.new_slot = (*env)->GetStaticMethodID(env, sa.helper, "newSlot", "(Ljava/lang/Thread;)Ljava/lang/Stackagent;");
     sa.context_slot = (*env)->GetFieldID(env, sa.helper, "context", "J");
     sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
+    if (sa.config.submissions && !sa_submit_init(env)) return false;
     return sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
 }
 
-/* Offset of the id field in the instances of c, 0 when none of its classes has
- * one. Does not initialise a class. */
-static uint32_t id_offset_of(JNIEnv *env, jclass c) {
+/* What the helper's method `of` says of the first of c and its superclasses of
+ * which it says something, else 0. Does not initialise a class. */
+jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c) {
     jlong offset = 0;
     jclass k = (*env)->NewLocalRef(env, c);
     while (k != NULL && offset == 0) {
-        offset = (*env)->CallStaticLongMethod(env, sa.helper, sa.id_offset, k);
+        offset = (*env)->CallStaticLongMethod(env, helper, of, k);
         if ((*env)->ExceptionCheck(env)) {
             (*env)->ExceptionClear(env);
             offset = 0;
@@ -90,7 +92,7 @@ static uint32_t id_offset_of(JNIEnv *env, jclass c) {
         k = super;
     }
     if (k != NULL) (*env)->DeleteLocalRef(env, k);
-    return (uint32_t)offset;
+    return offset;
 }
 
 /* "Lcom/acme/Job$1;" -> "com.acme.Job$1"; a hidden class loses the suffix that
@@ -115,6 +117,14 @@ static char *signature_of(jclass c, bool hidden) {
     return name;
 }
 
+static bool is_hidden(JNIEnv *env, jclass c) {
+    bool hidden = (*env)->CallBooleanMethod(env, c, sa.is_hidden);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    return hidden;
+}
+
+char *sa_class_name(JNIEnv *env, jclass c) { return signature_of(c, is_hidden(env, c)); }
+
 /* Class name of the defining loader, NULL for the boot loader; malloc'ed. */
 static char *loader_of(JNIEnv *env, jclass c) {
     jobject loader = NULL;
@@ -126,13 +136,14 @@ static char *loader_of(JNIEnv *env, jclass c) {
     return name;
 }
 
-uint8_t sa_kinds_of(JNIEnv *env, jclass c) {
-    uint8_t kinds = 0;
+uint16_t sa_kinds_of(JNIEnv *env, jclass c) {
+    uint16_t kinds = 0;
     if ((*env)->IsAssignableFrom(env, c, sa.type_thread)) kinds |= SA_KIND_THREAD;
     if ((*env)->IsAssignableFrom(env, c, sa.type_runnable)) kinds |= SA_KIND_RUNNABLE;
     if ((*env)->IsAssignableFrom(env, c, sa.type_callable)) kinds |= SA_KIND_CALLABLE;
     if ((*env)->IsAssignableFrom(env, c, sa.type_forkjoin)) kinds |= SA_KIND_FORKJOIN;
     if (sa.type_virtual != NULL && (*env)->IsAssignableFrom(env, c, sa.type_virtual)) kinds |= SA_KIND_VIRTUAL;
+    if (sa.type_executor != NULL && (*env)->IsAssignableFrom(env, c, sa.type_executor)) kinds |= SA_KIND_EXECUTOR;
     return kinds;
 }
 
@@ -142,6 +153,20 @@ uint32_t sa_class_id(JNIEnv *env, jclass c) {
     jlong info = (*env)->GetLongField(env, values, sa.class_slot);
     (*env)->DeleteLocalRef(env, values);
     return (uint32_t)((uint64_t)info >> 32);
+}
+
+jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value) {
+    jobject values = (*env)->CallStaticObjectMethod(env, sa.type_class_value, sa.new_values, c);
+    if ((*env)->ExceptionCheck(env) || values == NULL) { /* no memory */
+        (*env)->ExceptionClear(env);
+        return 0;
+    }
+    pthread_mutex_lock(&sa.describe_lock);
+    jlong old = (*env)->GetLongField(env, values, field);
+    if (old == 0) (*env)->SetLongField(env, values, field, value);
+    pthread_mutex_unlock(&sa.describe_lock);
+    (*env)->DeleteLocalRef(env, values);
+    return old == 0 ? value : old;
 }
 
 /* Gives the class its id and stores it in the class, once. */
@@ -169,11 +194,10 @@ static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
 
 /* Makes class c known under label (NULL: its own name). */
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) {
-    uint8_t kinds = sa_kinds_of(env, c);
+    uint16_t kinds = sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR;
     sa_meta *m = calloc(1, sizeof *m);
     if (m == NULL) return 0;
-    bool hidden = (*env)->CallBooleanMethod(env, c, sa.is_hidden);
-    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    bool hidden = is_hidden(env, c);
     m->type = SA_META_CLASS;
     m->name = label != NULL ? strdup(label) : signature_of(c, hidden);
     m->group = loader_of(env, c);
@@ -181,7 +205,7 @@ jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) {
     if (hidden) m->kinds |= SA_KIND_HIDDEN;
     if (m->group == NULL || strcmp(m->group, "jdk.internal.loader.ClassLoaders$PlatformClassLoader") == 0)
         m->kinds |= SA_KIND_JDK;
-    return publish(env, c, m, id_offset_of(env, c));
+    return publish(env, c, m, (uint32_t)sa_field_offset(env, sa.helper, sa.id_offset, c));
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass helper, jclass c) {

@@ -26,7 +26,7 @@ enum { MAX_CLASS_BYTES = 8 << 20, MAX_LEVELS = 64, SLOTS = 4096 };
 
 static struct {
     char *name;
-    uint8_t kinds;
+    uint16_t kinds;
 } cache[SLOTS];
 static unsigned cache_used;
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +40,7 @@ static unsigned slot_of(const char *name) {
     return at;
 }
 
-static bool recall(const char *name, uint8_t *kinds) {
+static bool recall(const char *name, uint16_t *kinds) {
     pthread_mutex_lock(&cache_lock);
     unsigned at = slot_of(name);
     bool found = cache[at].name != NULL;
@@ -49,7 +49,7 @@ static bool recall(const char *name, uint8_t *kinds) {
     return found;
 }
 
-static void keep(const char *name, uint8_t kinds) {
+static void keep(const char *name, uint16_t kinds) {
     pthread_mutex_lock(&cache_lock);
     unsigned at = slot_of(name);
     if (cache[at].name == NULL && cache_used < SLOTS / 2 && (cache[at].name = strdup(name)) != NULL) {
@@ -137,10 +137,10 @@ static void open_image(void) {
 
 /* ---- the question ---- */
 
-uint8_t sa_kinds_by_name(const char *name) {
+uint16_t sa_kinds_by_name(const char *name) {
     static const struct {
         const char *name;
-        uint8_t kinds;
+        uint16_t kinds;
     } known[] = {
         {"java/lang/Thread", SA_KIND_THREAD | SA_KIND_RUNNABLE},
         {"java/lang/BaseVirtualThread", SA_KIND_THREAD | SA_KIND_RUNNABLE | SA_KIND_VIRTUAL},
@@ -148,14 +148,17 @@ uint8_t sa_kinds_by_name(const char *name) {
         {"java/lang/Runnable", SA_KIND_RUNNABLE},
         {"java/util/concurrent/Callable", SA_KIND_CALLABLE},
         {"java/util/concurrent/ForkJoinTask", SA_KIND_FORKJOIN},
+        {"java/util/concurrent/Executor", SA_KIND_EXECUTOR},
+        {"java/util/concurrent/ExecutorCompletionService", SA_KIND_EXECUTOR},
+        {"java/util/Timer", SA_KIND_EXECUTOR},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0) return known[i].kinds;
     return 0;
 }
 
-static bool kinds_of_image(const char *name, uint8_t *kinds, int levels) {
-    uint8_t all = sa_kinds_by_name(name);
+static bool kinds_of_image(const char *name, uint16_t *kinds, int levels) {
+    uint16_t all = sa_kinds_by_name(name);
     if (all != 0 || strcmp(name, "java/lang/Object") == 0) {
         *kinds = all;
         return true;
@@ -165,7 +168,7 @@ static bool kinds_of_image(const char *name, uint8_t *kinds, int levels) {
     sa_header *h = image_header(name);
     bool ok = h != NULL;
     for (uint32_t i = 0; ok && i < h->super_count; i++) {
-        uint8_t inherited = 0;
+        uint16_t inherited = 0;
         ok = kinds_of_image(h->supers[i].name, &inherited, levels - 1);
         all |= inherited;
     }
@@ -176,7 +179,7 @@ static bool kinds_of_image(const char *name, uint8_t *kinds, int levels) {
     return true;
 }
 
-bool sa_image_kinds(const char *name, uint8_t *kinds) {
+bool sa_image_kinds(const char *name, uint16_t *kinds) {
     pthread_once(&image_once, open_image);
     return image.file != NULL && kinds_of_image(name, kinds, MAX_LEVELS);
 }

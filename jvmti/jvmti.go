@@ -28,6 +28,9 @@ import (
 //go:embed helper/java/lang/Stackagent.class
 var helperClass []byte
 
+//go:embed helper/java/lang/StackagentHandover.class
+var handoverClass []byte
+
 // Mode says how a class is to be rewritten.
 type Mode uint8
 
@@ -80,6 +83,7 @@ type Config struct {
 	Detail      Detail
 	CustomTasks bool // task= was given
 	Work        []Work
+	Submissions bool // observe the hand-over of tasks
 }
 
 // VM describes the JVM once it is up.
@@ -136,6 +140,9 @@ func saGoLoad(options *C.char) C.int {
 	askWork(config.Work)
 	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
 	C.sa.helper_len = C.uint32_t(len(helperClass))
+	C.sa.config.submissions = C.bool(config.Submissions)
+	C.sa.handover_bytes = (*C.uchar)(C.CBytes(handoverClass))
+	C.sa.handover_len = C.uint32_t(len(handoverClass))
 	for range workers {
 		go transformLoop()
 	}
@@ -208,7 +215,7 @@ func answer(r *C.sa_request) {
 	a := handler.Transform(&request)
 	for i, s := range request.Supertypes {
 		if s.Known {
-			supers[i].known, supers[i].kinds = 1, C.uint8_t(s.Kinds)
+			supers[i].known, supers[i].kinds = 1, C.uint16_t(s.Kinds)
 		}
 	}
 	if a.Woven != nil {
@@ -261,6 +268,8 @@ type Totals struct {
 
 	// Of virtual threads.
 	VirtualExecutions, VirtualCreations, VirtualLost uint64
+
+	Submissions, LostSubmissions uint64 // lost ones are part of the first
 }
 
 // ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
@@ -272,6 +281,7 @@ func ReadTotals() Totals {
 		TooDeep: uint64(t.too_deep), NoStack: uint64(t.no_stack), Refused: uint64(t.refused),
 		VirtualExecutions: uint64(t.virtual_executions), VirtualCreations: uint64(t.virtual_creations),
 		VirtualLost: uint64(t.virtual_lost),
+		Submissions: uint64(t.submissions), LostSubmissions: uint64(t.lost_submissions),
 	}
 }
 
@@ -323,6 +333,8 @@ type News struct {
 	Classes  []wire.Class
 	Threads  []wire.Thread
 	Refusals []wire.Refusal // single ones, not sums
+
+	Executors []wire.Executor
 }
 
 // ReadNews takes the news. Read it after draining records, so that no record
@@ -350,6 +362,8 @@ func (n *News) add(m *C.sa_meta) {
 			Virtual: bool(m.is_virtual), Start: units.Ticks(m.start_ticks), End: units.Ticks(m.end_ticks),
 			CPU: units.Ns(m.cpu_ns), Counted: bool(m.counted), Executions: uint64(m.executions),
 			Creations: uint64(m.creations), Lost: uint64(m.lost)})
+	case C.SA_META_EXECUTOR:
+		n.Executors = append(n.Executors, wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name)})
 	case C.SA_META_REFUSAL:
 		n.Refusals = append(n.Refusals, wire.Refusal{Reason: text(m.name), Count: 1, Sample: text(m.class_name)})
 	}

@@ -2,16 +2,12 @@
  * no system call and no Go on the usual path. The JVM finds them by name in the
  * agent's library; RegisterNatives would make it warn on the program's output
  * that a class of the platform gets natives from elsewhere. */
-#include "agent.h"
+#include "probe.h"
 
 #include <stdlib.h>
 
-static inline bool recording(void) {
-    return __builtin_expect(atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY, 1);
-}
-
 /* Waits for room as overflow= says. NULL: the record is lost, and counted. */
-__attribute__((noinline, cold)) static void *reserve_slow(sa_os *os, unsigned slots) {
+__attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots) {
     if (os->dropping) {
         if (sa_ring_unread(&os->ring) > os->ring.capacity / 2) return NULL;
         os->dropping = false;
@@ -31,39 +27,8 @@ __attribute__((noinline, cold)) static void *reserve_slow(sa_os *os, unsigned sl
     return NULL;
 }
 
-/* Adds to the sums of the OS thread and to those of the Java thread; what is a
- * field of sa_counts. */
-#define COUNT(os, c, what)                                                             \
-    do {                                                                               \
-        sa_add(&(os)->counts.what, 1);                                                 \
-        sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &(c)->counts.what, 1);   \
-    } while (0)
-
-/* A probe at work on this OS thread; NULL: nothing is recorded (any more). The
- * mark comes before the look at the phase, so that who has changed the phase
- * sees every probe that has not. */
-static inline sa_os *begin(void) {
-    sa_os *os = sa_self_os;
-    if (__builtin_expect(os == NULL, 0)) {
-        os = recording() ? sa_os_open() : NULL;
-        if (os == NULL) return NULL;
-    }
-    atomic_store_explicit(&os->busy, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    if (recording()) return os;
-    atomic_store_explicit(&os->busy, false, memory_order_release);
-    return NULL;
-}
-
-static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }
-
-static inline void *reserve(sa_os *os, unsigned slots) {
-    void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
-    return __builtin_expect(p != NULL, 1) ? p : reserve_slow(os, slots);
-}
-
 /* Says whose records follow. False: no room, the record is lost too. */
-__attribute__((noinline, cold)) static bool switch_thread(sa_os *os, uint32_t thread_id) {
+__attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, uint32_t thread_id) {
     sa_thread_switch *s = reserve(os, 1);
     if (s == NULL) return false;
     memset(s, 0, sizeof *s);
@@ -72,10 +37,6 @@ __attribute__((noinline, cold)) static bool switch_thread(sa_os *os, uint32_t th
     sa_ring_commit(&os->ring, 1);
     os->ring_thread_id = thread_id;
     return true;
-}
-
-static inline bool of_thread(sa_os *os, uint32_t thread_id) {
-    return __builtin_expect(os->ring_thread_id == thread_id, 1) || switch_thread(os, thread_id);
 }
 
 /* CPU time of the Java thread, in ticks, or SA_NOT_MEASURED. */
@@ -151,13 +112,16 @@ static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, 
  * this is its first execution. */
 static inline jint enter(JNIEnv *env, sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
     if (c == NULL) return -1;
-    flags |= (id >> 63) * SA_EXEC_FIRST;
+    uint64_t submitted = c->submitted;
+    c->submitted = 0;
+    flags |= (id >> 63) * SA_EXEC_FIRST | (submitted >> 63) * SA_EXEC_CREATION_UNSEEN;
     id &= INT64_MAX;
     /* super.run() inside its own execution is the same execution */
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = begin();
     if (os == NULL) return -1;
     jint token = enter_on(os, c, env, id, class_id, flags, bytecodes);
+    if (token >= 0) c->frames[token].submitted = submitted & SA_TICKS_OF_SUBMISSION;
     end(os);
     return token;
 }
@@ -176,20 +140,6 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterWork0(JNIEnv *env, jclass 
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                             jint class_id, jlong bytecodes) {
     return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
-}
-
-/* The cell of a class in this thread, or on this carrier; NULL: none is to be had. */
-static inline sa_cell *cell_of(sa_os *os, const sa_context *c, uint32_t class_id) {
-    uint32_t thread = c->thread_id;
-    if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
-    uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
-    sa_cell *cell = sa_cells_find(&os->cells, key);
-    return __builtin_expect(cell != NULL, 1) ? cell : sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
-}
-
-static inline bool counts(sa_stream *s, bool crowded) {
-    if (__builtin_expect(sa_stream_counted(s), 1)) return true;
-    return sa_stream_due(s, crowded) && sa_stream_decide(s, crowded, sa_ticks(&sa.clock));
 }
 
 /* Counts an execution in its cell, if its class comes too fast to be recorded. */
@@ -226,6 +176,15 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
     return ns < f->child_cpu_ns ? f->child_cpu_ns : ns;
 }
 
+/* When the task whose execution's record follows was submitted. If there is no
+ * room for it, there is none for that one either. */
+static inline void record_queue(sa_os *os, const sa_frame *f) {
+    sa_queue *q = reserve(os, 1);
+    if (q == NULL) return;
+    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = sa_submitted(f)};
+    sa_ring_commit(&os->ring, 1);
+}
+
 /* The work of the execution at depth, into done: the totals, then what of them
  * is nested; and that of its outer grows by it. While counters did not count
  * all the time, what they missed is not known. */
@@ -260,6 +219,7 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
     }
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
+    if (f->submitted != 0 && of_thread(os, c->thread_id)) record_queue(os, f);
     sa_execution *e = of_thread(os, c->thread_id) ? reserve(os, slots) : NULL;
     if (__builtin_expect(e == NULL, 0)) {
         COUNT(os, c, lost);
@@ -284,7 +244,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
     if (__builtin_expect(sa.work.n != 0, 0)) sa_work_read(os, c, env, bytecodes, work = room);
     while (c->depth > (uint32_t)token + 1) leave(os, c, now, cpu, work, SA_EXEC_CUT);
     leave(os, c, now, cpu, work, threw ? SA_EXEC_THREW : 0);
-    bool forget = c->depth == 0 && c->is_virtual;
+    bool forget = c->depth == 0 && c->is_virtual && c->handovers_open == 0;
     if (forget) sa_context_free(c);
     end(os);
     return forget;
@@ -313,14 +273,6 @@ void sa_cut_all(JNIEnv *env, sa_context *c) {
     end(os);
 }
 
-static inline uint64_t new_id(sa_os *os) {
-    if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {
-        os->next_task_id = atomic_fetch_add(&sa.next_task_block, 1) * 1024 + 1;
-        os->end_task_id = os->next_task_id + 1024;
-    }
-    return os->next_task_id++;
-}
-
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {
     sa_os *os = sa_os_self();
     return os == NULL ? 0 : (jlong)new_id(os);
@@ -337,7 +289,7 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
     }
     r->type = SA_REC_CREATION;
     r->flags = flags;
-    r->pad = 0;
+    r->site = 0;
     r->class_id = class_id;
     r->task_id = id;
     r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;
@@ -374,7 +326,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass hel
  * caller must forget it. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c == NULL || !c->is_virtual || c->depth > 0) return JNI_FALSE;
+    if (c == NULL || !c->is_virtual || c->depth > 0 || c->handovers_open > 0) return JNI_FALSE;
     sa_context_free(c);
     return JNI_TRUE;
 }

@@ -123,6 +123,9 @@ func (c *Code) AddIntLocal() int { return c.addLocal(VerificationType{Tag: TypeI
 // returns on; otherwise it is AddIntLocal.
 func (c *Code) AddLongLocal() int { return c.addLocal(VerificationType{Tag: TypeLong}) }
 
+// AddObjectLocal adds a local for references of a class; otherwise it is AddIntLocal.
+func (c *Code) AddObjectLocal(class string) int { return c.addLocal(ObjectType(class)) }
+
 func (c *Code) addLocal(t VerificationType) int {
 	slot := c.MaxLocals
 	c.MaxLocals += t.Slots()

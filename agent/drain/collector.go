@@ -29,12 +29,13 @@ type Source interface {
 
 // Meta is what a Source knows beside the records.
 type Meta struct {
-	Classes  []wire.Class
-	Threads  []wire.Thread
-	OS       []wire.OSThread // newest snapshot; nil: none since the last call
-	Pauses   []wire.Pause
-	Refusals []wire.Refusal // since the last call; the Collector sums by reason
-	Totals   wire.Totals    // since the start; Lost as the probes know it
+	Classes   []wire.Class
+	Threads   []wire.Thread
+	OS        []wire.OSThread // newest snapshot; nil: none since the last call
+	Pauses    []wire.Pause
+	Executors []wire.Executor
+	Refusals  []wire.Refusal // since the last call; the Collector sums by reason
+	Totals    wire.Totals    // since the start; Lost as the probes know it
 
 	// LostByThread is what of Totals.Lost is not in the threads' own counts, by
 	// thread (0: virtual threads); since the last call.
@@ -298,7 +299,7 @@ func (c *Collector) account(b *wire.Batch) {
 	c.held = append([]byte(nil), c.scratch...)
 	c.seq = b.Seq
 	c.pending.losses.told(b.Totals.LostByThread)
-	n := len(b.Executions) + len(b.Creations)
+	n := len(b.Executions) + len(b.Creations) + len(b.Submissions)
 	if n >= minBatchEvents && len(b.Summaries) == 0 {
 		c.per = max(1, 0.75*c.per+0.25*float64(len(c.held))/float64(n))
 	}
@@ -322,6 +323,7 @@ func (c *Collector) totals() wire.Totals {
 		t.Lost = append(t.Lost, wire.Loss{Reason: wire.LostPauses, Events: c.pending.lostPauses})
 	}
 	t.LostThreads += c.pending.lostThreads
+	t.LostSubmissions += c.pending.lostSubmissions
 	t.LostByThread = c.pending.losses.news(maxBatchItems)
 	return t
 }

@@ -19,7 +19,9 @@ type pending struct {
 	refusalsNew bool
 	lostThreads uint64
 	lostPauses  uint64
-	losses      losses
+
+	lostSubmissions uint64
+	losses          losses
 
 	summaries    []wire.Summary
 	summaryBytes int // at most, when encoded
@@ -29,6 +31,7 @@ type pending struct {
 func (p *pending) add(m Meta) {
 	p.meta.Classes = append(p.meta.Classes, m.Classes...)
 	p.meta.Threads = append(p.meta.Threads, m.Threads...)
+	p.meta.Executors = append(p.meta.Executors, m.Executors...)
 	p.Pauses = append(p.Pauses, m.Pauses...)
 	if m.OS != nil {
 		p.meta.OS = m.OS
@@ -76,18 +79,20 @@ func (p *pending) refuse(r wire.Refusal) {
 	}
 }
 
-func (p *pending) events() int { return len(p.Executions) + len(p.Creations) }
+func (p *pending) events() int { return len(p.Executions) + len(p.Creations) + len(p.Submissions) }
 
 // any tells whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
 	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.losses.changed) > 0 ||
-		len(p.meta.Classes) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0
+		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0
 }
 
 // drop forgets the events, which it counts by thread, and keeps descriptions
 // and pauses within their bounds; summaries stay. It returns the number of events.
 func (p *pending) drop() uint64 {
-	n := uint64(p.events())
+	n := uint64(len(p.Executions) + len(p.Creations))
+	p.lostSubmissions += uint64(len(p.Submissions))
+	p.Submissions = p.Submissions[:0]
 	for i := range p.Executions {
 		p.losses.add(p.Executions[i].Thread, 1)
 	}
@@ -120,7 +125,7 @@ func (s share) smallest() bool { return s.events == 1 && s.items == 1 && s.summa
 // full tells whether a batch of share s can be filled.
 func (p *pending) full(s share) bool {
 	return p.events() >= s.events || p.summaryBytes > s.summaries || len(p.meta.Threads) >= s.items ||
-		len(p.meta.Classes) >= s.items || len(p.Pauses) >= s.items
+		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.Pauses) >= s.items
 }
 
 // fill puts the first part of what is pending into b, without taking it away.
@@ -128,9 +133,11 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.Executions = first(p.Executions, s.events)
 	b.ExecutionWork = firstWork(p.Work, len(b.Executions))
 	b.Creations = first(p.Creations, s.events-len(b.Executions))
+	b.Submissions = first(p.Submissions, s.events-len(b.Executions)-len(b.Creations))
 	b.Summaries = p.firstSummaries(s.summaries)
 	b.Classes = first(p.meta.Classes, s.items)
 	b.Threads = first(p.meta.Threads, s.items)
+	b.Executors = first(p.meta.Executors, s.items)
 	b.OS = first(p.meta.OS, s.items)
 	b.Pauses = first(p.Pauses, s.items)
 	if p.refusalsNew {
@@ -154,12 +161,14 @@ func (p *pending) taken(b *wire.Batch) {
 	p.Executions = rest(p.Executions, len(b.Executions))
 	p.Work = restWork(p.Work, len(b.Executions))
 	p.Creations = rest(p.Creations, len(b.Creations))
+	p.Submissions = rest(p.Submissions, len(b.Submissions))
 	for i := range b.Summaries {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()
 	}
 	p.summaries = rest(p.summaries, len(b.Summaries))
 	p.meta.Classes = rest(p.meta.Classes, len(b.Classes))
 	p.meta.Threads = rest(p.meta.Threads, len(b.Threads))
+	p.meta.Executors = rest(p.meta.Executors, len(b.Executors))
 	p.meta.OS = rest(p.meta.OS, len(b.OS))
 	p.Pauses = rest(p.Pauses, len(b.Pauses))
 	p.refusalsNew = false

@@ -24,6 +24,10 @@ const (
 	recThread    = 3
 	recPause     = 4
 
+	recSubmission   = 10
+	submissionBytes = 2 * slotBytes
+	recQueue        = 11
+
 	offType  = 0
 	offFlags = 1
 
@@ -40,6 +44,11 @@ const (
 	offThreadID   = 4
 	offPauseStart = 8
 	offPauseEnd   = 16
+
+	offCreationSite = 2
+	offExecutor     = 32
+	offSite         = 36
+	offQueued       = 16
 )
 
 // Decoder decodes slots into columns. Each ring belongs to one thread at a
@@ -54,11 +63,20 @@ type Decoder struct {
 	Extras int
 	Work   wire.Work
 
+	Submissions []wire.Submission
+
 	// Unknown counts slots of a type this program does not know, and records
 	// that the end of a chunk cut in two. Always zero if the probes are right.
 	Unknown uint64
 
 	threads map[uint32]uint32 // ring -> wire.Thread.ID
+	queued  map[uint32]queued // ring -> what its next execution may belong to
+}
+
+// queued says when a task was submitted whose execution is to follow.
+type queued struct {
+	task      uint64
+	submitted units.Ticks
 }
 
 // Decode appends the records of one ring; slots is a multiple of 32 bytes.
@@ -77,7 +95,20 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 			}
 			d.execution(thread, s, slots[:slotBytes:slotBytes])
 			d.work(slots[slotBytes:more])
+			d.queue(ring)
 			slots = slots[more:]
+		case recSubmission:
+			if len(slots) < slotBytes {
+				d.Unknown++
+				continue
+			}
+			d.submission(thread, s, slots[:slotBytes:slotBytes])
+			slots = slots[slotBytes:]
+		case recQueue:
+			if d.queued == nil {
+				d.queued = map[uint32]queued{}
+			}
+			d.queued[ring] = queued{binary.LittleEndian.Uint64(s[offTask:]), ticks(s, offQueued)}
 		case recCreation:
 			d.creation(thread, s)
 		case recThread:
@@ -141,5 +172,34 @@ func (d *Decoder) creation(thread uint32, s []byte) {
 		Thread:      thread,
 		Flags:       wire.CreationFlags(s[offFlags]),
 		At:          ticks(s, offCreationAt),
+		Site:        uint32(binary.LittleEndian.Uint16(s[offCreationSite:])),
 	})
+}
+
+// submission decodes a record of two slots.
+func (d *Decoder) submission(thread uint32, a, b []byte) {
+	d.Submissions = append(d.Submissions, wire.Submission{
+		TaskID:      binary.LittleEndian.Uint64(a[offTask:]),
+		OuterTaskID: binary.LittleEndian.Uint64(a[offOuter:]),
+		Class:       binary.LittleEndian.Uint32(a[offClass:]),
+		Thread:      thread,
+		Executor:    binary.LittleEndian.Uint32(b[offExecutor-slotBytes:]),
+		Site:        binary.LittleEndian.Uint32(b[offSite-slotBytes:]),
+		Flags:       wire.SubmissionFlags(a[offFlags]),
+		At:          ticks(a, offCreationAt),
+	})
+}
+
+// queue tells the execution decoded last when its task was submitted, if the
+// record before it in its ring says so. It may be that of an execution which
+// found no room.
+func (d *Decoder) queue(ring uint32) {
+	q, ok := d.queued[ring]
+	if !ok {
+		return
+	}
+	delete(d.queued, ring)
+	if e := &d.Executions[len(d.Executions)-1]; e.TaskID == q.task {
+		e.Submitted = q.submitted
+	}
 }

@@ -13,7 +13,7 @@ import (
 const TaskKinds = units.KindThread | units.KindRunnable | units.KindCallable | units.KindForkJoin | units.KindCustom
 
 // inherited are the kinds that a class has from its supertypes.
-const inherited = TaskKinds | units.KindVirtual
+const inherited = TaskKinds | units.KindVirtual | units.KindExecutor
 
 // Internal names that the weaver knows.
 const (
@@ -22,6 +22,11 @@ const (
 	nameVirtualThread = "java/lang/VirtualThread"
 	nameProbes        = "java/lang/Stackagent"
 	nameContinuation  = "jdk/internal/vm/Continuation"
+	nameHandovers     = "java/lang/StackagentHandover"
+	nameForkJoinTask  = "java/util/concurrent/ForkJoinTask"
+	nameFutureTask    = "java/util/concurrent/FutureTask"
+	nameCompletion    = "java/util/concurrent/ExecutorCompletionService" // no Executor, though it hands over like one
+	nameTimer         = "java/util/Timer"                                // the same
 )
 
 // A Hierarchy answers for the supertypes of a class.
@@ -44,8 +49,10 @@ func knownKinds(class string) (units.Kinds, bool) {
 		return units.KindRunnable, true
 	case "java/util/concurrent/Callable":
 		return units.KindCallable, true
-	case "java/util/concurrent/ForkJoinTask":
+	case nameForkJoinTask:
 		return units.KindForkJoin, true
+	case "java/util/concurrent/Executor", nameCompletion, nameTimer:
+		return units.KindExecutor, true
 	}
 	return 0, false
 }

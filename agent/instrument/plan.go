@@ -51,6 +51,10 @@ type Input struct {
 const (
 	FieldTaskID  = "stackagent$id"    // in the topmost task class of a hierarchy, but for java.lang.Thread
 	FieldClassID = "stackagent$class" // in java.lang.ClassValue$ClassValueMap, which each class may have one of
+
+	FieldSubmitted     = "stackagent$submitted" // beside FieldTaskID
+	FieldExecutorID    = "stackagent$executor"  // in the topmost executor class of a hierarchy
+	FieldExecutorClass = "stackagent$executors" // beside FieldClassID
 )
 
 // probeEnter starts an execution.
@@ -97,6 +101,7 @@ type Plan struct {
 	Clones       []ClonePlan
 	Mounts       []MountPlan
 	Slots        []SlotPlan
+	Handovers    []HandoverPlan
 	Counts       []CountPlan
 	Notes        []string   // what was expected in this class and not found
 	Left         []*Refusal // what of the class is left as it is while the rest is woven
@@ -131,6 +136,9 @@ func (p *Plan) String() string {
 	for _, s := range p.Slots {
 		fmt.Fprintf(&b, "  slot in %s\n", s.Descriptor)
 	}
+	for _, h := range p.Handovers {
+		fmt.Fprintf(&b, "  hand-over %s%s %s\n", h.Name, h.Descriptor, h.Probe)
+	}
 	if p.archive != nil {
 		b.WriteString("  no lambdas from the archive\n")
 	}
@@ -147,7 +155,7 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Notes)+len(p.Counts)+len(p.Left) == 0 &&
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Handovers)+len(p.Notes)+len(p.Counts)+len(p.Left) == 0 &&
 		p.archive == nil
 }
 
@@ -155,7 +163,7 @@ func (p *Plan) empty() bool {
 // why.
 func leaveAlone(class string) bool {
 	switch class {
-	case nameObject, nameProbes, nameContinuation:
+	case nameObject, nameProbes, nameHandovers, nameContinuation:
 		return true
 	}
 	return strings.HasSuffix(class, "module-info") || strings.HasSuffix(class, "package-info")
@@ -198,7 +206,10 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if scanned && kinds&TaskKinds == 0 && !shaped(header.Name) && !guardable(header, in, &found) {
+	if !o.Submissions {
+		kinds &^= units.KindExecutor
+	}
+	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !guardable(header, in, &found) {
 		return nil, nil
 	}
 	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode}
@@ -224,7 +235,7 @@ func (p *Plan) fill(h classfile.Header, in Input, o *Options, filtered bool) (*P
 	}
 	p.class = class
 	if p.Mode != ModeBodies {
-		if err := p.planFields(h, in.Supers, filtered); err != nil {
+		if err := p.planFields(h, in.Supers, o, filtered); err != nil {
 			return nil, err
 		}
 	}
@@ -256,13 +267,16 @@ func (p *Plan) planPlatform(class string) error {
 
 // planFields lists the fields to add. A field that is there already stays: the
 // bytes of a retransformation may come from the JVM's own copy of the class.
-func (p *Plan) planFields(h classfile.Header, supers Hierarchy, filtered bool) error {
+func (p *Plan) planFields(h classfile.Header, supers Hierarchy, o *Options, filtered bool) error {
 	var want []string
 	if !filtered && p.topmost(h, supers) && h.Name != nameThread {
 		want = append(want, FieldTaskID)
 	}
 	if h.Name == nameClassValues {
 		want = append(want, FieldClassID)
+	}
+	if o.Submissions {
+		want = append(want, p.submissionFields(h, supers, want, filtered)...)
 	}
 	for _, name := range want {
 		there, err := p.hasField(name)

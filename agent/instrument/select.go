@@ -49,6 +49,11 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 			return err
 		}
 	}
+	if o.Submissions {
+		if err := p.planHandovers(); err != nil {
+			return err
+		}
+	}
 	if h.Name == nameVirtualThread {
 		return p.planMounts()
 	}

@@ -127,6 +127,7 @@ type Options struct {
 	Tasks            []TaskDefinition
 	Include, Exclude []string // globs over Java class names; see the package comment
 	Count            bool     // count the instructions of every method; filters do not matter
+	Submissions      bool     // observe the hand-over of tasks to executors
 }
 
 // excluded tells whether the filters keep code out of a class (Java name).

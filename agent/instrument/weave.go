@@ -61,6 +61,11 @@ func (p *Plan) weave() ([]byte, error) {
 	if p.archive != nil {
 		p.weaveArchive()
 	}
+	for _, h := range p.Handovers {
+		if err := p.weaveHandover(h); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range p.Constructors {
 		if err := p.weaveConstructor(c); err != nil {
 			return nil, err
@@ -79,7 +84,11 @@ func (p *Plan) weave() ([]byte, error) {
 
 // probe makes the call of a probe.
 func (p *Plan) probe(name, descriptor string) (*classfile.Insn, error) {
-	i, err := p.class.Pool.AddMethodRef(nameProbes, name, descriptor, false)
+	owner := nameProbes
+	if handoverProbes[name] {
+		owner = nameHandovers
+	}
+	i, err := p.class.Pool.AddMethodRef(owner, name, descriptor, false)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +147,7 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 		return err
 	}
 	token := code.AddIntLocal()
-	ranges, err := p.weaveReturns(code, token)
+	ranges, err := p.weaveReturns(code, "exit", token)
 	if err != nil {
 		return err
 	}
@@ -167,9 +176,9 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 // labels is a range of code.
 type labels struct{ start, end *classfile.Label }
 
-// weaveReturns puts the exit probe before every return and gives the ranges
+// weaveReturns puts an exit probe before every return and gives the ranges
 // between the returns.
-func (p *Plan) weaveReturns(code *classfile.Code, token int) ([]labels, error) {
+func (p *Plan) weaveReturns(code *classfile.Code, probe string, token int) ([]labels, error) {
 	var ranges []labels
 	var start *classfile.Label
 	body := append([]*classfile.Insn(nil), code.Insns...)
@@ -184,7 +193,7 @@ func (p *Plan) weaveReturns(code *classfile.Code, token int) ([]labels, error) {
 		last := i == len(body)-1
 		if in.Op.IsReturn() {
 			returns = true
-			exit, err := p.callWithToken("exit", token)
+			exit, err := p.callWithToken(probe, token)
 			if err != nil {
 				return nil, err
 			}

@@ -44,6 +44,8 @@ type Options struct {
 	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
 	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
 
+	Submissions bool // record the hand-over of tasks to executors
+
 	Detail   Detail
 	Overflow Overflow
 	Strict   bool // a wrong option keeps the JVM from starting
@@ -86,10 +88,11 @@ const (
 // Default returns what holds when nothing is given.
 func Default() Options {
 	return Options{
-		Bus:      DefaultBus,
-		Metrics:  []string{"wall", "cpu"},
-		Detail:   DetailAuto,
-		Overflow: OverflowBlock,
+		Bus:         DefaultBus,
+		Metrics:     []string{"wall", "cpu"},
+		Submissions: true,
+		Detail:      DetailAuto,
+		Overflow:    OverflowBlock,
 	}
 }
 

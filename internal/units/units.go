@@ -36,7 +36,7 @@ func (n Ns) Duration() time.Duration {
 }
 
 // Kinds says which task types a class implements.
-type Kinds uint8
+type Kinds uint16
 
 // The bits of Kinds.
 const (
@@ -48,9 +48,13 @@ const (
 	KindJDK                        // defined by the platform, not by the program
 	KindHidden                     // a hidden class: a lambda or a class spun at run time
 	KindVirtual                    // java.lang.VirtualThread
+
+	// KindExecutor: java.util.concurrent.Executor. Of no meaning for a task,
+	// and not told with one: a class that tasks are handed to.
+	KindExecutor
 )
 
-var kindNames = []string{"thread", "runnable", "callable", "forkjoin", "custom", "jdk", "hidden", "virtual"}
+var kindNames = []string{"thread", "runnable", "callable", "forkjoin", "custom", "jdk", "hidden", "virtual", "executor"}
 
 // String lists the kinds, joined with '+', in the order of the bits.
 func (k Kinds) String() string {

@@ -13,6 +13,8 @@ enum sa_record_type {
     SA_REC_CREATION = 2,  /* one slot: sa_creation */
     SA_REC_THREAD = 3,    /* one slot: sa_thread_switch; later records of this ring belong to it */
     SA_REC_PAUSE = 4,     /* one slot: sa_pause (only in the ring of the collector's events) */
+    SA_REC_SUBMISSION = 10, /* two slots: sa_submission */
+    SA_REC_QUEUE = 11,      /* one slot: sa_queue; belongs to the execution that follows in this ring */
 };
 
 /* flags of sa_execution; equal to wire.ExecutionFlags */
@@ -27,6 +29,16 @@ enum {
 
 /* flags of sa_creation; equal to wire.CreationFlags */
 enum { SA_CREATE_FAILED = 1 << 0, SA_CREATE_WITHDRAWN = 1 << 1 };
+
+/* flags of sa_submission; equal to wire.SubmissionFlags */
+enum {
+    SA_SUBMIT_REJECTED = 1 << 0,
+    SA_SUBMIT_CANCELLED = 1 << 1,
+    SA_SUBMIT_SCHEDULED = 1 << 2,
+    SA_SUBMIT_STARTED = 1 << 3,
+    SA_SUBMIT_FORKED = 1 << 4,
+    SA_SUBMIT_INNER = 1 << 5,
+};
 
 #define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */
 
@@ -47,12 +59,33 @@ typedef struct {
 typedef struct {
     uint8_t type; /* SA_REC_CREATION */
     uint8_t flags;
-    uint16_t pad;
+    uint16_t site; /* wire.Site.ID, 0: not known */
     uint32_t class_id;
     uint64_t task_id;
     uint64_t outer_task_id;
     uint64_t at_ticks;
 } sa_creation;
+
+typedef struct {
+    uint8_t type;  /* SA_REC_SUBMISSION */
+    uint8_t flags; /* SA_SUBMIT_* */
+    uint16_t pad;
+    uint32_t class_id;
+    uint64_t task_id;
+    uint64_t outer_task_id;
+    uint64_t at_ticks;
+    uint32_t executor; /* wire.Executor.ID, 0: none */
+    uint32_t site;     /* wire.Site.ID, 0: not known */
+    uint64_t pad2[3];
+} sa_submission;
+
+typedef struct {
+    uint8_t type; /* SA_REC_QUEUE */
+    uint8_t pad[7];
+    uint64_t task_id; /* of the execution */
+    uint64_t submitted_ticks;
+    uint64_t pad2;
+} sa_queue;
 
 typedef struct {
     uint8_t type; /* SA_REC_THREAD */
@@ -72,5 +105,7 @@ typedef struct {
 _Static_assert(sizeof(sa_execution) == 2 * SA_SLOT_BYTES, "execution is two slots");
 _Static_assert(sizeof(sa_creation) == SA_SLOT_BYTES, "creation is one slot");
 _Static_assert(sizeof(sa_thread_switch) == SA_SLOT_BYTES, "thread switch is one slot");
+_Static_assert(sizeof(sa_submission) == 2 * SA_SLOT_BYTES, "submission is two slots");
+_Static_assert(sizeof(sa_queue) == SA_SLOT_BYTES, "queue time is one slot");
 _Static_assert(sizeof(sa_pause) == SA_SLOT_BYTES, "pause is one slot");
 #endif

@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     char name[600];
     while (fgets(name, sizeof name, stdin) != NULL) {
         name[strcspn(name, "\n")] = 0;
-        uint8_t kinds = 0;
+        uint16_t kinds = 0;
         if (kinds_of_image(name, &kinds, MAX_LEVELS))
             printf("%d\n", kinds);
         else

@@ -24,18 +24,29 @@ public final class Stackagent {
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
     private static final long CLASS = U.objectFieldOffset(ClassValue.ClassValueMap.class, "stackagent$class");
     private static final long LOCK = lockOffset();
-    private static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
+    static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
-    private static final long LOWER = 0xFFFF_FFFFL;
+    static final long SLOT_SUBMITTED = U.objectFieldOffset(Stackagent.class, "submitted");
+
+    /** Of what is known of a class: the offset of the id, and above it that of the latest submission. */
+    static final long OFFSET = 0xFFFF;
+    static final int SUBMITTED_SHIFT = 16;
+
+    /** Where in the thread's C context the submission of the task that is about to begin lies. */
+    private static final int SUBMITTED = 24;
+
+    /** In the time of a submission: the task's creation was not seen; the task was cancelled. */
+    static final long UNSEEN = Long.MIN_VALUE;
+    static final long CANCELLED = UNSEEN >>> 1;
 
     /** In an id: this task has been executed. As an argument: this is its first execution. */
-    private static final long EXECUTED = Long.MIN_VALUE;
+    static final long EXECUTED = Long.MIN_VALUE;
 
     /** Whether mounts of virtual threads are told to us; without them their CPU time is not known. */
     private static boolean mountsSeen;
 
     /** In place of an offset: the task is a Thread and has its id in its slot. */
-    private static final long IN_SLOT = 1;
+    static final long IN_SLOT = 1;
 
     /** Of a thread: the address of its C context. Only the thread itself changes it. */
     long context;
@@ -52,6 +63,9 @@ public final class Stackagent {
     /** Whether metric=bytecodes was asked for; a constant to the compiler. */
     private static final boolean BYTECODES = countsBytecodes0();
 
+    /** Of a thread: its latest submission as a task, see {@link StackagentHandover}. */
+    long submitted;
+
     /** Called by the constructors of Thread, as woven. */
     Stackagent() {}
 
@@ -66,7 +80,7 @@ public final class Stackagent {
     /** Where the state of a thread lies. */
     @ForceInline
     @Hidden
-    private static Stackagent slot(Thread t) {
+    static Stackagent slot(Thread t) {
         Object lock = U.getReference(t, LOCK);
         return lock instanceof Stackagent ? (Stackagent) lock : newSlot(t);
     }
@@ -89,7 +103,7 @@ public final class Stackagent {
     /** Class id and offset of the id field of its instances; 0: not known yet. */
     @ForceInline
     @Hidden
-    private static long known(Class<?> c) {
+    static long known(Class<?> c) {
         Object values = U.getReference(c, CLASS_VALUES);
         return values == null ? 0 : U.getLong(values, CLASS);
     }
@@ -110,10 +124,21 @@ public final class Stackagent {
             context = attach(t);
         }
         Object holder = task;
-        long offset = info & LOWER;
+        long offset = info & OFFSET;
+        long submitted = info >>> SUBMITTED_SHIFT & OFFSET;
         if (offset == IN_SLOT) {
             holder = slot((Thread) task);
             offset = SLOT_ID;
+            submitted = SLOT_SUBMITTED;
+        }
+        if (submitted != 0 && context != 0) {
+            long at = U.getLong(holder, submitted);
+            if (at != 0) {
+                U.putLong(context + SUBMITTED, at);
+                if (at < 0) {
+                    U.compareAndSetLong(holder, submitted, at, at & ~UNSEEN); // told once
+                }
+            }
         }
         long id = offset != 0 ? U.getLong(holder, offset) : 0;
         if (id > 0) {
@@ -226,7 +251,7 @@ public final class Stackagent {
             context = attach(t);
         }
         long id = created0(context, (int) (info >>> 32));
-        long offset = info & LOWER;
+        long offset = info & OFFSET;
         if (offset == IN_SLOT) {
             slot((Thread) task).id = id;
         } else if (offset != 0) {
@@ -241,7 +266,7 @@ public final class Stackagent {
     @Hidden
     public static Object cloned(Object original, Object copy) {
         long info = copy == null ? 0 : known(copy.getClass());
-        long offset = info & LOWER;
+        long offset = info & OFFSET;
         if (offset > IN_SLOT && copy.getClass() == original.getClass()
                 && (U.getLong(copy, offset) ^ U.getLong(original, offset)) << 1 == 0) {
             created(copy);
@@ -253,7 +278,7 @@ public final class Stackagent {
     @Hidden
     public static void failed(Object task) {
         long info = known(task.getClass());
-        long offset = info & LOWER;
+        long offset = info & OFFSET;
         if (offset == IN_SLOT) {
             task = slot((Thread) task);
             offset = SLOT_ID;
@@ -283,7 +308,7 @@ public final class Stackagent {
     /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
     @Hidden
     private static int adopt(Object task, Stackagent current, long context, long info) {
-        long offset = info & LOWER;
+        long offset = info & OFFSET;
         long id = newId0();
         if (offset == IN_SLOT) {
             task = slot((Thread) task);
@@ -295,13 +320,31 @@ public final class Stackagent {
         return enterUnseen0(context, id, (int) (info >>> 32), current.bytecodes);
     }
 
-    /** Offset of the id field in instances of a class which declares it; called from C. */
+    /**
+     * Offset of the id field in instances of a class which declares it, and that of the latest
+     * submission, as {@link #known} tells them; 0: farther from the beginning than we can say. Called
+     * from C.
+     */
     private static long idOffset(Class<?> declaring) {
-        return declaring == Thread.class ? IN_SLOT : U.objectFieldOffset(declaring, "stackagent$id");
+        if (declaring == Thread.class) {
+            return IN_SLOT;
+        }
+        long id = U.objectFieldOffset(declaring, "stackagent$id");
+        return id > OFFSET ? 0 : id | submittedOffset(declaring) << SUBMITTED_SHIFT;
+    }
+
+    /** 0: submissions are not observed. */
+    private static long submittedOffset(Class<?> declaring) {
+        try {
+            long offset = U.objectFieldOffset(declaring, "stackagent$submitted");
+            return offset > OFFSET ? 0 : offset;
+        } catch (InternalError none) {
+            return 0;
+        }
     }
 
     @Hidden
-    private static long attach(Thread t) {
+    static long attach(Thread t) {
         Stackagent slot = slot(t);
         long mark = slot.bytecodes;
         long context = attach0(t, U.getLong(t, THREAD_ID), t.getName(), mountsSeen);
@@ -349,12 +392,12 @@ public final class Stackagent {
 
     private static native void unmounting0(long context);
 
-    private static native boolean release0(long context);
+    static native boolean release0(long context);
 
-    private static native long newId0();
+    static native long newId0();
 
     /** Makes the class known and finds where its instances keep their id. */
-    private static native long describe0(Class<?> c);
+    static native long describe0(Class<?> c);
 
     private static native long attach0(Thread t, long javaId, String name, boolean mountsSeen);
 }

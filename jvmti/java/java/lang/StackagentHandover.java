@@ -1,0 +1,252 @@
+package java.lang;
+
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.RejectedExecutionException;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Hidden;
+
+/**
+ * The probes of hand-overs: a task goes to an executor. Beside {@link Stackagent}, whose rules hold
+ * here too. The time of the latest submission lies in the task, in a field {@code
+ * stackagent$submitted} beside its id, so that a queue time needs no other record; an executor has
+ * its id in a field {@code stackagent$executor} of the topmost executor class; where that field is,
+ * each class remembers in {@code ClassValue.ClassValueMap}, field {@code stackagent$executors}.
+ */
+public final class StackagentHandover {
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
+    private static final long EXECUTOR_CLASS = U.objectFieldOffset(ClassValue.ClassValueMap.class, "stackagent$executors");
+
+    /** Where in the thread's C context lie: how deep its executions are nested, how deep its hand-overs. */
+    private static final int DEPTH = 8;
+    private static final int HANDOVERS = 20;
+    private static final int IS_VIRTUAL = 32;
+
+    /** Kinds of submission; equal to wire.SubmissionFlags. */
+    private static final int SCHEDULED = 1 << 2;
+    private static final int STARTED = 1 << 3;
+    private static final int FORKED = 1 << 4;
+
+    private StackagentHandover() {}
+
+    /** At the start of an executor's method that takes a task; the token goes to the other two. */
+    @ForceInline
+    @Hidden
+    public static int handing(Object executor, Object task) {
+        return task == null ? -1 : hand(executorId(executor), task, 0);
+    }
+
+    /** The same where the task is to run later, or again and again. */
+    @Hidden
+    public static int scheduling(Object executor, Object task) {
+        return task == null ? -1 : hand(executorId(executor), task, SCHEDULED);
+    }
+
+    /** At the start of ForkJoinTask.fork(). */
+    @ForceInline
+    @Hidden
+    public static int forking(Object task) {
+        Thread t = Thread.currentThread();
+        ForkJoinPool pool = t instanceof ForkJoinWorkerThread ? ((ForkJoinWorkerThread) t).getPool() : ForkJoinPool.commonPool();
+        return hand(pool == null ? 0 : executorId(pool), task, FORKED);
+    }
+
+    /** At the start of the methods that start a thread. */
+    @Hidden
+    public static int starting(Object thread) {
+        return hand(0, thread, STARTED);
+    }
+
+    @ForceInline
+    @Hidden
+    private static int hand(int executor, Object task, int flags) {
+        Class<?> c = task.getClass();
+        long info = Stackagent.known(c);
+        if (info == 0) {
+            info = Stackagent.describe0(c);
+        }
+        Thread t = Thread.currentThread();
+        Stackagent slot = Stackagent.slot(t);
+        long context = slot.context;
+        if (context == 0) {
+            context = Stackagent.attach(t);
+            if (context == 0) {
+                return -1;
+            }
+        }
+        Object holder = task;
+        long offset = info & Stackagent.OFFSET;
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.OFFSET;
+        if (offset == Stackagent.IN_SLOT) {
+            holder = Stackagent.slot((Thread) task);
+            offset = Stackagent.SLOT_ID;
+            submitted = Stackagent.SLOT_SUBMITTED;
+        }
+        long id = offset != 0 ? U.getLong(holder, offset) & ~Stackagent.EXECUTED : 0;
+        long unseen = 0;
+        if (id == 0 && offset != 0) {
+            id = adopt(holder, offset);
+            unseen = Stackagent.UNSEEN;
+        }
+        long at = hand0(context, id, (int) (info >>> 32), executor, flags, 0);
+        if (at == 0) {
+            return -1; // inside a hand-over of the same task to the same executor, or nothing is recorded
+        }
+        if (submitted != 0) {
+            U.putLong(holder, submitted, at | unseen);
+        }
+        return U.getInt(context + HANDOVERS) - 1;
+    }
+
+    /** Gives a task whose creation was not seen its id; it counts as executed, so that no execution is its first. */
+    @Hidden
+    private static long adopt(Object holder, long offset) {
+        long id = Stackagent.newId0();
+        if (!U.compareAndSetLong(holder, offset, 0L, id | Stackagent.EXECUTED)) {
+            id = U.getLong(holder, offset) & ~Stackagent.EXECUTED;
+        }
+        return id;
+    }
+
+    /** Before every return of a method that hands over. */
+    @ForceInline
+    @Hidden
+    public static void handed(int token) {
+        if (token >= 0) {
+            long context = Stackagent.slot(Thread.currentThread()).context;
+            U.putInt(context + HANDOVERS, token);
+            if (token == 0 && U.getInt(context + DEPTH) == 0) {
+                release(context);
+            }
+        }
+    }
+
+    /** A virtual thread without an open execution keeps nothing in C. */
+    @Hidden
+    private static void release(long context) {
+        if (U.getByte(context + IS_VIRTUAL) != 0 && Stackagent.release0(context)) {
+            Stackagent.slot(Thread.currentThread()).context = 0;
+        }
+    }
+
+    /** In the catch-all handler of a method that hands over. */
+    @Hidden
+    public static void refused(Throwable thrown, Object task, int token) {
+        if (token < 0) {
+            return;
+        }
+        if (thrown instanceof RejectedExecutionException) {
+            refused0(Stackagent.slot(Thread.currentThread()).context, token);
+            forget(task);
+        }
+        handed(token);
+    }
+
+    /** The latest submission has been taken back. */
+    @Hidden
+    private static void forget(Object task) {
+        long info = Stackagent.known(task.getClass());
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.OFFSET;
+        if ((info & Stackagent.OFFSET) == Stackagent.IN_SLOT) {
+            Stackagent.slot((Thread) task).submitted = 0;
+        } else if (submitted != 0) {
+            U.putLong(task, submitted, 0L);
+        }
+    }
+
+    /** Before the returns of cancel(boolean): what it returns, and the task. */
+    @Hidden
+    public static boolean cancelled(boolean done, Object task) {
+        if (done) {
+            cancel(task);
+        }
+        return done;
+    }
+
+    /** Records it once, however often the task is cancelled. */
+    @Hidden
+    private static void cancel(Object task) {
+        long info = Stackagent.known(task.getClass());
+        long offset = info & Stackagent.OFFSET;
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.OFFSET;
+        if (offset <= Stackagent.IN_SLOT || submitted == 0) {
+            return;
+        }
+        long id = U.getLong(task, offset) & ~Stackagent.EXECUTED;
+        for (;;) {
+            long at = U.getLongVolatile(task, submitted);
+            if ((at & Stackagent.CANCELLED) != 0 || id == 0) {
+                return;
+            }
+            if (U.compareAndSetLong(task, submitted, at, at | Stackagent.CANCELLED)) {
+                break;
+            }
+        }
+        Thread t = Thread.currentThread();
+        long context = Stackagent.slot(t).context;
+        if (context == 0) {
+            context = Stackagent.attach(t);
+        }
+        if (context != 0) {
+            cancelled0(context, id, (int) (info >>> 32));
+            if (U.getInt(context + DEPTH) == 0 && U.getInt(context + HANDOVERS) == 0) {
+                release(context);
+            }
+        }
+    }
+
+    @ForceInline
+    @Hidden
+    private static int executorId(Object executor) {
+        Object values = U.getReference(executor.getClass(), CLASS_VALUES);
+        long at = values == null ? 0 : U.getLong(values, EXECUTOR_CLASS);
+        int id = at > 0 ? (int) U.getLong(executor, at) : 0;
+        return id != 0 ? id : newExecutor(executor, at);
+    }
+
+    /** at: the offset of the id, below 0 the id of all instances of a class that has no room for it, 0: not known. */
+    @Hidden
+    private static int newExecutor(Object executor, long at) {
+        Class<?> c = executor.getClass();
+        if (at == 0) {
+            at = describeExecutors0(c);
+        }
+        if (at <= 0) {
+            return (int) -at;
+        }
+        String name = "";
+        if (executor instanceof ForkJoinPool && executor == ForkJoinPool.commonPool()) {
+            name = "common";
+        }
+        // Described before anybody can name it; of two threads at once one describes in vain.
+        int id = newExecutor0(c, name);
+        return U.compareAndSetLong(executor, at, 0L, id) ? id : (int) U.getLong(executor, at);
+    }
+
+    /** Offset of the id field in instances of a class which declares it; called from C. */
+    private static long executorOffset(Class<?> declaring) {
+        return U.objectFieldOffset(declaring, "stackagent$executor");
+    }
+
+    /** As {@link Stackagent}'s; called by C. */
+    private static void link() {
+        hand0(0, 0, 0, 0, 0, 0);
+        refused0(0, 0);
+        cancelled0(0, 0, 0);
+        describeExecutors0(null);
+        newExecutor0(null, null);
+    }
+
+    private static native long hand0(long context, long id, int classId, int executor, int flags, int site);
+
+    private static native void refused0(long context, int token);
+
+    private static native void cancelled0(long context, long id, int classId);
+
+    /** Finds where the instances of a class of executors keep their id, see {@link #newExecutor}. */
+    private static native long describeExecutors0(Class<?> c);
+
+    private static native int newExecutor0(Class<?> c, String name);
+}

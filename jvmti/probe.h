@@ -1,0 +1,81 @@
+/* What every probe does: it marks its thread as busy, finds room in its ring,
+ * and decides whether to record or to count. Included by the files with probes. */
+#ifndef STACKAGENT_PROBE_H
+#define STACKAGENT_PROBE_H
+#include "agent.h"
+
+static inline bool recording(void) {
+    return __builtin_expect(atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY, 1);
+}
+
+/* Waits for room as overflow= says. NULL: the record is lost, and counted. */
+void *sa_reserve_slow(sa_os *os, unsigned slots);
+
+/* Adds to the sums of the OS thread and to those of the Java thread; what is a
+ * field of sa_counts. */
+#define COUNT(os, c, what)                                                             \
+    do {                                                                               \
+        sa_add(&(os)->counts.what, 1);                                                 \
+        sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &(c)->counts.what, 1);   \
+    } while (0)
+
+/* A probe at work on this OS thread; NULL: nothing is recorded (any more). The
+ * mark comes before the look at the phase, so that who has changed the phase
+ * sees every probe that has not. */
+static inline sa_os *begin(void) {
+    sa_os *os = sa_self_os;
+    if (__builtin_expect(os == NULL, 0)) {
+        os = recording() ? sa_os_open() : NULL;
+        if (os == NULL) return NULL;
+    }
+    atomic_store_explicit(&os->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (recording()) return os;
+    atomic_store_explicit(&os->busy, false, memory_order_release);
+    return NULL;
+}
+
+static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }
+
+static inline void *reserve(sa_os *os, unsigned slots) {
+    void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
+    return __builtin_expect(p != NULL, 1) ? p : sa_reserve_slow(os, slots);
+}
+
+/* Says whose records follow. False: no room, the record is lost too. */
+bool sa_switch_thread(sa_os *os, uint32_t thread_id);
+
+static inline bool of_thread(sa_os *os, uint32_t thread_id) {
+    return __builtin_expect(os->ring_thread_id == thread_id, 1) || sa_switch_thread(os, thread_id);
+}
+
+/* The cell of a class in this thread, or on this carrier; NULL: none is to be had. */
+static inline sa_cell *cell_of(sa_os *os, const sa_context *c, uint32_t class_id) {
+    uint32_t thread = c->thread_id;
+    if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
+    uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
+    sa_cell *cell = sa_cells_find(&os->cells, key);
+    return __builtin_expect(cell != NULL, 1) ? cell : sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
+}
+
+static inline bool counts(sa_stream *s, bool crowded) {
+    if (__builtin_expect(sa_stream_counted(s), 1)) return true;
+    return sa_stream_due(s, crowded) && sa_stream_decide(s, crowded, sa_ticks(&sa.clock));
+}
+
+/* In the time of a submission that a task carries the upper bits say something
+ * else (Stackagent.UNSEEN, CANCELLED); its distance to now says what they were. */
+#define SA_TICKS_OF_SUBMISSION ((UINT64_C(1) << 62) - 1)
+
+static inline uint64_t sa_submitted(const sa_frame *f) {
+    return f->start_ticks - ((f->start_ticks - f->submitted) & SA_TICKS_OF_SUBMISSION);
+}
+
+static inline uint64_t new_id(sa_os *os) {
+    if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {
+        os->next_task_id = atomic_fetch_add(&sa.next_task_block, 1) * 1024 + 1;
+        os->end_task_id = os->next_task_id + 1024;
+    }
+    return os->next_task_id++;
+}
+#endif

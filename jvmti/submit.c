@@ -1,0 +1,139 @@
+/* Hand-overs of tasks: the natives of java.lang.StackagentHandover. */
+#include "probe.h"
+
+#include <stdlib.h>
+
+/* Java code reads and writes these. */
+_Static_assert(offsetof(sa_context, depth) == 8, "StackagentHandover.DEPTH");
+_Static_assert(offsetof(sa_context, handovers_open) == 20, "StackagentHandover.HANDOVERS");
+_Static_assert(offsetof(sa_context, submitted) == 24, "Stackagent.SUBMITTED");
+_Static_assert(offsetof(sa_context, is_virtual) == 32, "StackagentHandover.IS_VIRTUAL");
+
+static void record(sa_os *os, sa_context *c, const sa_handover *h, uint64_t now) {
+    sa_add(&os->counts.submissions, 1);
+    sa_submission *r = of_thread(os, c->thread_id) ? reserve(os, 2) : NULL;
+    if (__builtin_expect(r == NULL, 0)) {
+        sa_add(&os->counts.lost_submissions, 1);
+        return;
+    }
+    r->type = SA_REC_SUBMISSION;
+    r->flags = h->flags;
+    r->pad = 0;
+    r->class_id = h->class_id;
+    r->task_id = h->task_id;
+    r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;
+    r->at_ticks = now;
+    r->executor = h->executor;
+    r->site = h->site;
+    sa_ring_commit(&os->ring, 2);
+}
+
+/* The innermost hand-over that is under way in the innermost execution; NULL:
+ * none. One that has a deeper execution behind it never told its end. */
+static const sa_handover *under_way(sa_context *c) {
+    while (c->handovers_open > 0) {
+        uint32_t i = c->handovers_open - 1;
+        if (i >= SA_MAX_HANDOVERS) i = SA_MAX_HANDOVERS - 1; /* the last that is remembered */
+        if (c->handovers[i].depth == c->depth) return &c->handovers[i];
+        if (c->handovers[i].depth < c->depth) return NULL;
+        c->handovers_open = i;
+    }
+    return NULL;
+}
+
+/* A hand-over begins. Returns its time, or 0: nothing is recorded, or it is part
+ * of the hand-over of the same task to the same executor. */
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                              jint class_id, jint executor, jint flags, jint site) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL ? NULL : begin();
+    if (os == NULL) return 0;
+    const sa_handover *outer = under_way(c);
+    if (outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor) {
+        end(os);
+        return 0;
+    }
+    sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .executor = (uint32_t)executor,
+                     .site = (uint32_t)site, .depth = c->depth, .flags = (uint8_t)flags};
+    if (outer != NULL) {
+        h.flags |= SA_SUBMIT_INNER;
+        if (h.site == 0) h.site = outer->site;
+    }
+    if (c->handovers_open < SA_MAX_HANDOVERS) c->handovers[c->handovers_open] = h;
+    c->handovers_open++;
+    uint64_t now = sa_ticks(&sa.clock);
+    record(os, c, &h, now);
+    end(os);
+    return (jlong)(now & SA_TICKS_OF_SUBMISSION);
+}
+
+/* The hand-over with that number ended by a RejectedExecutionException. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, jclass helper, jlong context, jint token) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    if (c == NULL || (uint32_t)token >= SA_MAX_HANDOVERS || (uint32_t)token >= c->handovers_open) return;
+    sa_os *os = begin();
+    if (os == NULL) return;
+    sa_handover h = c->handovers[token];
+    h.flags |= SA_SUBMIT_REJECTED;
+    record(os, c, &h, sa_ticks(&sa.clock));
+    end(os);
+}
+
+JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                                  jint class_id) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL ? NULL : begin();
+    if (os == NULL) return;
+    sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
+    record(os, c, &h, sa_ticks(&sa.clock));
+    end(os);
+}
+
+/* ---- executors ---- */
+
+static jint new_executor(JNIEnv *env, jclass c, jstring name) {
+    sa_meta *m = calloc(1, sizeof *m);
+    if (m == NULL) return 0;
+    m->type = SA_META_EXECUTOR;
+    m->class_name = sa_class_name(env, c);
+    const char *chars = name == NULL ? NULL : (*env)->GetStringUTFChars(env, name, NULL);
+    if (chars != NULL) {
+        m->name = strdup(chars);
+        (*env)->ReleaseStringUTFChars(env, name, chars);
+    }
+    m->id = atomic_fetch_add(&sa.next_executor_id, 1) + 1;
+    uint32_t id = m->id;
+    sa_meta_put(m);
+    return (jint)id;
+}
+
+JNIEXPORT jint JNICALL Java_java_lang_StackagentHandover_newExecutor0(JNIEnv *env, jclass helper, jclass c, jstring name) {
+    return c == NULL ? 0 : new_executor(env, c, name);
+}
+
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
+    if (c == NULL) return 0;
+    jlong offset = sa_field_offset(env, sa.handover, sa.executor_offset, c);
+    if (offset == 0) offset = -(jlong)new_executor(env, c, NULL); /* one for all its instances */
+    return sa_class_values(env, c, sa.executor_class, offset);
+}
+
+static jclass define(JNIEnv *env) {
+    jclass c = (*env)->DefineClass(env, "java/lang/StackagentHandover", NULL, (const jbyte *)sa.handover_bytes,
+                                   (jsize)sa.handover_len);
+    return c == NULL ? NULL : (*env)->NewGlobalRef(env, c);
+}
+
+bool sa_submit_init(JNIEnv *env) {
+    sa.handover = define(env);
+    if (sa.handover == NULL) return false;
+    jclass values = (*env)->FindClass(env, "java/lang/ClassValue$ClassValueMap");
+    if (values == NULL) return false;
+    sa.executor_class = (*env)->GetFieldID(env, values, "stackagent$executors", "J");
+    sa.executor_offset = (*env)->GetStaticMethodID(env, sa.handover, "executorOffset", "(Ljava/lang/Class;)J");
+    jmethodID link = (*env)->GetStaticMethodID(env, sa.handover, "link", "()V");
+    if (sa.executor_class == NULL || sa.executor_offset == NULL || link == NULL) return false;
+    (*env)->CallStaticVoidMethod(env, sa.handover, link);
+    (*env)->DeleteLocalRef(env, values);
+    return !(*env)->ExceptionCheck(env);
+}
