@@ -28,6 +28,7 @@ type HandoverPlan struct {
 const (
 	probeHanding    = "handing"    // by an executor
 	probeScheduling = "scheduling" // the same, to run later
+	probeRepeating  = "repeating"  // the same by the executor, once more
 	probeForking    = "forking"    // ForkJoinTask.fork
 	probeStarting   = "starting"   // Thread.start
 	probeCancelled  = "cancelled"  // before the returns of cancel(boolean)
@@ -42,7 +43,7 @@ const (
 )
 
 // handoverProbes are the probes of java.lang.StackagentHandover.
-var handoverProbes = map[string]bool{probeHanding: true, probeScheduling: true, probeForking: true, probeStarting: true,
+var handoverProbes = map[string]bool{probeHanding: true, probeScheduling: true, probeRepeating: true, probeForking: true, probeStarting: true,
 	probeCancelled: true, probeHanded: true, probeRefused: true}
 
 // handoverNames begin the names of an executor's methods that hand over the
@@ -122,7 +123,10 @@ func (p *Plan) handover(m *classfile.Member) *HandoverPlan {
 		h.Probe = probeCancelled
 	case p.Kinds&units.KindExecutor != 0 && handsOver(m.Name):
 		h.Probe, h.alone = probeHanding, false
-		if strings.HasPrefix(m.Name, "sched") || m.Name == "delayedExecute" || m.Name == "reExecutePeriodic" {
+		switch {
+		case m.Name == "reExecutePeriodic":
+			h.Probe = probeRepeating
+		case strings.HasPrefix(m.Name, "sched"), m.Name == "delayedExecute":
 			h.Probe = probeScheduling
 		}
 		h.task = taskParameter(m.Descriptor)

@@ -28,6 +28,7 @@ public final class StackagentHandover {
     private static final int SCHEDULED = 1 << 2;
     private static final int STARTED = 1 << 3;
     private static final int FORKED = 1 << 4;
+    private static final int INNER = 1 << 5;
 
     private StackagentHandover() {}
 
@@ -42,6 +43,12 @@ public final class StackagentHandover {
     @Hidden
     public static int scheduling(Object executor, Object task) {
         return task == null ? -1 : hand(executorId(executor), task, SCHEDULED);
+    }
+
+    /** At the start of a scheduler's method that queues a periodic task once more. */
+    @Hidden
+    public static int repeating(Object executor, Object task) {
+        return task == null ? -1 : hand(executorId(executor), task, SCHEDULED | INNER);
     }
 
     /** At the start of ForkJoinTask.fork(). */
