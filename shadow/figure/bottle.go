@@ -33,11 +33,11 @@ func Bottle(g *bottle.Graph) *Figure {
 		Alt: "Boxes stacked to a bottle: the height is a thread's share of the time, the width the number of threads running at once.",
 		W:   pageWidth, H: 60,
 	}
-	boxes := gathered(g)
-	if len(boxes) == 0 {
-		f.body = empty("no thread was running")
+	if g == nil || len(g.Boxes) == 0 {
+		f.body = empty("no scheduling record, or no thread was running")
 		return f
 	}
+	boxes := gathered(g)
 	legend := kindLegend(g)
 	legend = append(legend, entry{text: bottleNote(g)})
 	h := legendHeight(legend, f.W-2*margin)
@@ -236,9 +236,10 @@ func Bottles(graphs []*bottle.Graph) *Figure {
 	if n := len(graphs) - len(shown); n > 0 {
 		legend = append(legend, entry{text: fmt.Sprintf("%d more windows are not shown", n)})
 	}
+	wide, high := extent(shown)
+	legend = append(legend, entry{text: fmt.Sprintf("each is %.1f threads wide to either side, and %s high", wide, units.FormatNs(units.Ns(high)))})
 	h := legendHeight(legend, f.W-2*margin)
 	f.H = vg.Length(rows)*cell + h + 4
-	wide, high := extent(shown)
 	f.body = func(c draw.Canvas) {
 		width := (c.Max.X - c.Min.X - 2*margin) / perRow
 		for i, g := range shown {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -92,7 +93,7 @@ func someFigures() map[string]*Figure {
 	shapes := someShapes()
 	total2, part := summarisedParts(shapes)
 	same := []Shape{shapeOf("all executions", true, valuesOf(5000, 5000, 5000))}
-	return map[string]*Figure{
+	figs := map[string]*Figure{
 		"cdf": CDF("self CPU time", shapes), "box": Box("self CPU time", shapes),
 		"tasks": TasksOverTime(total, classes), "gc": Pauses(pauses, 1e9, 13e9),
 		"threads":   Threads(total.Grid, bars),
@@ -104,6 +105,8 @@ func someFigures() map[string]*Figure {
 		"tasks-summarised": TasksOverTime(total2, []ClassSeries{{"com.acme.Parser$ParseTask", total2}}),
 		"box-one":          Box("CPU time", []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
 	}
+	maps.Copy(figs, activityFigures())
+	return figs
 }
 
 // summarisedParts are a class over time whose executions were summarised, and

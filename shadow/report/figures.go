@@ -15,7 +15,7 @@ import (
 // FigureNames lists the figures: the cumulative distribution and the box plot
 // of the work (self CPU time, or self wall time where CPU time was not
 // measured), the same of the wall time, and what happened over time.
-var FigureNames = []string{"cdf", "box", "cdf-wall", "box-wall", "tasks", "gc", "threads"}
+var FigureNames = []string{"cdf", "box", "cdf-wall", "box-wall", "tasks", "gc", "threads", "timeline", "bottle"}
 
 // Errors of a call that asks for what there is not.
 var (
@@ -74,10 +74,26 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 		return figure.Box(granularity.Wall.Label(), shapes(s, granularity.Wall))
 	case "gc":
 		return figure.Pauses(s.Pauses, s.StartNs, s.EndNs)
+	case "timeline", "bottle":
+		return drawActivity(s, name)
 	case "threads":
 		return figure.Threads(s.Figures.Grid, bars(s))
 	}
 	return figure.TasksOverTime(s.Figures.Total, series(s))
+}
+
+// drawActivity draws from the scheduling record; without one the figures say so.
+func drawActivity(s *summary.Summary, name string) *figure.Figure {
+	a := s.Figures.Activity
+	switch {
+	case a == nil && name == "bottle":
+		return figure.Bottle(nil)
+	case a == nil:
+		return figure.Timeline(nil, nil, 0)
+	case name == "bottle":
+		return figure.Bottle(a.Bottle)
+	}
+	return figure.Timeline(a.Timeline, s.Pauses, s.JVM.CPUs)
 }
 
 func shapes(s *summary.Summary, m granularity.Metric) []figure.Shape {

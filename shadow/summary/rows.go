@@ -20,6 +20,8 @@ type Figures struct {
 	// ByClass has the busiest classes, the program's before the platform's,
 	// most executions first; the rest of the executions is Total less their sum.
 	ByClass []ClassSeries
+	// Activity is nil where there is no scheduling record.
+	Activity *Activity
 }
 
 // Shape is a distribution to draw.
@@ -111,6 +113,7 @@ func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 	order := workOrder(rows, groups)
 	if b.opts.Shapes {
 		s.Figures = b.figures(s, order, p)
+		s.Figures.Activity = b.readActivity(s)
 	}
 	s.Rows = nil
 	for _, o := range order {
