@@ -49,6 +49,8 @@ func (d Distribution) Format(v units.Ns) string {
 	switch {
 	case d.Name == "":
 		return units.FormatNs(v)
+	case d.Unit == "ns":
+		return units.FormatNs(v)
 	case d.Unit == "bytes":
 		return units.FormatBytes(int64(v))
 	}
@@ -59,6 +61,9 @@ func (d Distribution) Format(v units.Ns) string {
 func (d Distribution) Title(m Metric) string {
 	if d.Name == "" {
 		return m.Label()
+	}
+	if name, ok := strings.CutSuffix(d.Name, "_ns"); ok {
+		return strings.ReplaceAll(name, "_", " ") + " time"
 	}
 	return strings.ReplaceAll(d.Name, "_", " ")
 }

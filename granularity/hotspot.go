@@ -14,6 +14,8 @@ import (
 type Hotspot struct {
 	Class         string      `json:"class,omitempty"`
 	Thread        string      `json:"thread,omitempty"`
+	Site          string      `json:"site,omitempty"`     // where they were handed over, or created
+	Executor      string      `json:"executor,omitempty"` // to which they were handed over
 	ThreadKind    string      `json:"thread_kind,omitempty"`
 	Kinds         units.Kinds `json:"-"`
 	KindNames     string      `json:"kinds,omitempty"`
@@ -74,10 +76,11 @@ const (
 	ByMax   Order = "max"   // its maximum
 	ByNever Order = "never" // tasks never executed
 	ByThrew Order = "threw" // executions that ended by an exception
+	ByQueue Order = "queue" // summed time between hand-over and start
 )
 
 // Orders lists every Order.
-var Orders = []Order{ByWork, BySelf, ByWall, ByCPU, ByCount, ByMean, ByP99, ByMax, ByNever, ByThrew}
+var Orders = []Order{ByWork, BySelf, ByWall, ByCPU, ByCount, ByMean, ByP99, ByMax, ByNever, ByThrew, ByQueue}
 
 // UnknownOrderError is returned for a sort key that does not exist.
 type UnknownOrderError struct{ Order Order }
@@ -97,6 +100,24 @@ func (m Metrics) WorkMetric() Metric {
 	return SelfWall
 }
 
+// QueueName is the name of the queue time among a session's further metrics:
+// the time between the latest hand-over of a task and its start.
+const QueueName = "queue_ns"
+
+// Queue is the distribution of the queue times; without values where none is
+// known.
+func (h *Hotspot) Queue() Distribution { return h.Metrics.Queue() }
+
+// Queue is the distribution of the queue times, likewise.
+func (m Metrics) Queue() Distribution {
+	for metric, d := range m {
+		if metric.Further() && d.Name == QueueName {
+			return d
+		}
+	}
+	return Distribution{}
+}
+
 // SortHotspots sorts rows by order, greatest first; rows that are equal in it
 // by work, then by executions, then by name, so that the listing of a session
 // is the same every time.
@@ -112,6 +133,8 @@ func SortHotspots(rows []Hotspot, order Order) error {
 			cmp.Compare(b.Executions, a.Executions),
 			cmp.Compare(a.Class, b.Class),
 			cmp.Compare(a.Thread, b.Thread),
+			cmp.Compare(a.Site, b.Site),
+			cmp.Compare(a.Executor, b.Executor),
 		)
 	})
 	return nil
@@ -143,6 +166,8 @@ func sortKey(order Order) (func(*Hotspot) float64, error) {
 		return work(func(d Distribution) float64 { return float64(d.Max) }), nil
 	case ByNever:
 		return func(h *Hotspot) float64 { return float64(h.NeverExecuted) }, nil
+	case ByQueue:
+		return func(h *Hotspot) float64 { return float64(h.Queue().Sum) }, nil
 	case ByThrew:
 		return func(h *Hotspot) float64 { return float64(h.Threw) }, nil
 	}

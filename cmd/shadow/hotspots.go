@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -14,12 +16,18 @@ import (
 func newHotspots(env Env) *cobra.Command {
 	var l listing
 	o := summary.HotspotOptions{}
-	var sort string
+	var sort, output string
 	cmd := &cobra.Command{
 		Use:   "hotspots DIR",
-		Short: "Which tasks hold the work, by class or thread",
+		Short: "Which tasks hold the work, by class, site, executor or thread",
+		Long: `Lists where the work is. A site is the place in the source where tasks are
+handed over (created, where that is not known). --format pprof and collapsed
+write the work by executor, site and class for tools that draw flame graphs:
+pprof -http=: FILE, or flamegraph.pl.`,
 		Example: `  shadow hotspots /tmp/s --app --top 10
   shadow hotspots /tmp/s --by thread --sort count
+  shadow hotspots /tmp/s --by site --units --sort queue
+  shadow hotspots /tmp/s --format pprof -o tasks.pb.gz
   shadow hotspots /tmp/s --format json`,
 		Args: oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -27,7 +35,13 @@ func newHotspots(env Env) *cobra.Command {
 			if err := checkHotspots(&l, o); err != nil {
 				return err
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units})
+			if l.format == "pprof" && output == "" {
+				return usagef("--format pprof: name a file with -o")
+			}
+			if l.format == "pprof" || l.format == "collapsed" {
+				return l.writeStacks(args[0], o, output)
+			}
+			s, err := hotspotSummary(env, args[0], o)
 			if err != nil {
 				return err
 			}
@@ -38,11 +52,12 @@ func newHotspots(env Env) *cobra.Command {
 			return l.printHotspots(rows, s.Tasks, o.By)
 		},
 	}
-	l.addTo(cmd, env, true, "table", "json", "csv")
+	l.addTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
 	filterFlags(cmd, &o.Filter)
 	unitsFlag(cmd, &o.Units)
-	cmd.Flags().StringVar(&o.By, "by", "class", "class|thread")
-	cmd.Flags().StringVar(&sort, "sort", "work", "work|self|wall|cpu|count|mean|p99|max|never|threw, greatest first")
+	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "of pprof and collapsed: file to write (default: standard output)")
+	cmd.Flags().StringVar(&sort, "sort", "work", "work|self|wall|cpu|count|mean|p99|max|never|threw|queue, greatest first")
 	return cmd
 }
 
@@ -52,20 +67,37 @@ func checkHotspots(l *listing, o summary.HotspotOptions) error {
 		return err
 	}
 	switch o.By {
-	case "class", "thread":
-	case "site", "executor":
-		return usagef("--by %s: sites and executors are not recorded by this version; use class or thread", o.By)
+	case "class", "thread", summary.BySite, summary.ByExecutor:
 	default:
-		return usagef("--by %s: use class or thread", o.By)
-	}
-	if o.Sort == "queue" {
-		return usagef("--sort queue: queue times are not recorded by this version; use one of %v", granularity.Orders)
+		return usagef("--by %s: use class, site, executor or thread", o.By)
 	}
 	if err := granularity.SortHotspots(nil, o.Sort); err != nil {
 		return &usageError{err}
 	}
 	return nil
 }
+
+// hotspotSummary condenses a session as the listing wants it.
+func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Summary, error) {
+	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units}
+	if o.By != summary.BySite && o.By != summary.ByExecutor {
+		return summarise(env, dir, options)
+	}
+	s, err := open(env, dir)
+	if err != nil {
+		return nil, err
+	}
+	before := len(s.Warnings)
+	sum, err := summary.BuildPlaces(s, options, o.By)
+	if err != nil {
+		return nil, err
+	}
+	noteFound(env, s, before)
+	return sum, nil
+}
+
+// rowName is what a row is about.
+func rowName(r *granularity.Hotspot) string { return cmp.Or(r.Class, r.Site, r.Executor, r.Thread) }
 
 func (l *listing) printHotspots(rows []granularity.Hotspot, all summary.Tasks, by string) error {
 	total := len(rows)
@@ -92,6 +124,10 @@ func hotspotTable(rows []granularity.Hotspot, by string) *table.Table {
 	if by == "class" { // a thread has no creations of its own
 		columns = append(columns, right("created"), right("never"), right("threads"))
 	}
+	queued := slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return r.Queue().Count > 0 })
+	if queued {
+		columns = append(columns, right("queue median"), right("queue p99"))
+	}
 	t := table.New(append(columns, right("median"), right("p99"), right("max"), table.Column{Title: by, Flexible: true})...)
 	for i := range rows {
 		r := &rows[i]
@@ -101,21 +137,33 @@ func hotspotTable(rows []granularity.Hotspot, by string) *table.Table {
 			cells[0], cells[1] = units.FormatNs(r.Work), units.FormatPercent(r.WorkShare)
 			quantiles = []string{quantile(d.P50, d), quantile(d.P99, d), units.FormatNs(d.Max)}
 		}
-		name := r.Thread
 		if by == "class" {
-			name = r.Class
 			cells = append(cells, units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted), units.FormatExact(r.Threads))
 		}
-		t.Row(append(append(cells, quantiles...), name)...)
+		if queued {
+			cells = append(cells, queueCells(r.Queue())...)
+		}
+		t.Row(append(append(cells, quantiles...), rowName(r))...)
 	}
 	return t
 }
+
+// queueCells are the median and the 99th percentile of queue times.
+func queueCells(d granularity.Distribution) []string {
+	if d.Count == 0 {
+		return []string{"n/a", "n/a"}
+	}
+	return []string{quantile(d.P50, d), quantile(d.P99, d)}
+}
+
+// distributionColumns are what distributionCells gives.
+var distributionColumns = []string{"count", "sum", "mean", "stddev", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max"}
 
 func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 	header := []string{by, "kinds", "created", "executions", "never_executed", "threads", "nested", "threw", "running", "work_ns", "work_share", "execution_share"}
 	metrics := []granularity.Metric{granularity.Wall, granularity.CPU, granularity.SelfWall, granularity.SelfCPU}
 	for _, m := range metrics {
-		for _, q := range []string{"count", "sum", "mean", "stddev", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max"} {
+		for _, q := range distributionColumns {
 			header = append(header, m.String()+"_"+q)
 		}
 	}
@@ -123,13 +171,13 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 	for _, m := range metrics {
 		header = append(header, m.String()+"_relative_error")
 	}
+	for _, q := range distributionColumns {
+		header = append(header, granularity.QueueName+"_"+q)
+	}
 	cells := make([][]string, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		name, kinds := r.Class, r.KindNames
-		if by == "thread" {
-			name, kinds = r.Thread, r.ThreadKind
-		}
+		name, kinds := rowName(r), cmp.Or(r.KindNames, r.ThreadKind)
 		row := []string{csvName(name), csvName(kinds)}
 		for _, n := range []int64{r.Created, r.Executions, r.NeverExecuted, r.Threads, r.Nested, r.Threw, r.Running} {
 			row = append(row, strconv.FormatInt(n, 10))
@@ -146,7 +194,7 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 		for _, m := range metrics {
 			row = append(row, formatError(r.Metrics[m]))
 		}
-		cells[i] = row
+		cells[i] = append(row, distributionCells(r.Queue())...)
 	}
 	return writeCSV(l.env.Out, header, cells)
 }

@@ -53,7 +53,8 @@ type More [2 * MaxFurther]units.Ns
 // Unit is one unit of work.
 type Unit struct {
 	Root   uint64 // task of its outermost execution
-	Class  uint32 // after which it is named
+	Named  uint64 // task after which it is named
+	Class  uint32 // its class
 	Thread uint32
 	// Start and End are those of its outermost execution; End 0: still running.
 	Start, End units.MonoNs
@@ -141,7 +142,7 @@ func (b *Builder) Add(e *Execution) {
 // join makes one of an execution and what belongs to it.
 func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
-		Root: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
+		Root: e.Task, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
 		HandedOver: e.HandedOver, Threw: e.Threw, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
 	}, named: e.Role == Task}
 	if p == nil {
@@ -168,7 +169,7 @@ func (u *acc) take(n *acc, more int) {
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
 	if !u.named && n.named {
-		u.named, u.Class = true, n.Class
+		u.named, u.Class, u.Named = true, n.Class, n.Named
 		u.Swallowed = n.Swallowed || n.Threw && !u.Threw
 		u.Threw = n.Threw
 		u.Unseen = n.Unseen

@@ -62,7 +62,7 @@ func IsJDK(name string, kinds units.Kinds) bool {
 
 // HotspotOptions says which rows of a listing to show.
 type HotspotOptions struct {
-	By     string // "class" (or ""), "thread"
+	By     string // "class" (or ""), "thread", BySite, ByExecutor
 	Sort   granularity.Order
 	Top    int // 0: all
 	Units  bool
@@ -81,6 +81,8 @@ func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
 	}
 	var rows []granularity.Hotspot
 	switch o.By {
+	case BySite, ByExecutor: // of BuildPlaces, which has filtered
+		rows = append(make([]granularity.Hotspot, 0, len(s.Rows)), s.Rows...)
 	case "", "class":
 		rows = make([]granularity.Hotspot, 0, len(s.Rows))
 		for _, r := range s.Rows {
@@ -91,7 +93,7 @@ func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
 	case "thread":
 		rows = append(make([]granularity.Hotspot, 0, len(s.ThreadRows)), s.ThreadRows...)
 	default:
-		return nil, fmt.Errorf("%w %q: use class or thread", ErrUnknownBy, o.By)
+		return nil, fmt.Errorf("%w %q: use class, site, executor or thread", ErrUnknownBy, o.By)
 	}
 	if err := granularity.SortHotspots(rows, o.Sort); err != nil {
 		return nil, err

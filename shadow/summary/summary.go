@@ -183,7 +183,7 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	if opts.Units {
 		return buildUnits(s, opts)
 	}
-	return BuildFrom(FromSession(s), opts)
+	return BuildFrom(withQueue(FromSession(s), handOvers(s)), opts)
 }
 
 func started(m *store.Manifest) string {

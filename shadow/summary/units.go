@@ -31,7 +31,7 @@ type classRole struct {
 
 // NewUnits reads which tasks are the bodies of threads.
 func NewUnits(s *session.Session) (*Units, error) {
-	u := &Units{s: s, bodies: session.NewTaskSet(), handed: len(s.Executors()) > 0 || s.Manifest.Rows[store.Submissions.String()] > 0}
+	u := &Units{s: s, bodies: session.NewTaskSet(), handed: handOvers(s)}
 	for i := range s.Classes {
 		c := &s.Classes[i]
 		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0}
@@ -47,6 +47,11 @@ func NewUnits(s *session.Session) (*Units, error) {
 		return nil, fmt.Errorf("looking for the loops of threads of session %s: %w", s.Manifest.Session, err)
 	}
 	return u, nil
+}
+
+// handOvers tells whether the session recorded what was handed over.
+func handOvers(s *session.Session) bool {
+	return s.Manifest.Rows[store.Submissions.String()] > 0
 }
 
 // HandOversKnown tells whether the session recorded hand-overs. Without them
@@ -154,19 +159,7 @@ const unitChunk = 4096
 func (u *Units) Source() Source {
 	src := FromSession(u.s)
 	src.Executions = func(_ store.Columns, use func(int, *session.Chunk) error) error {
-		c := newUnitChunk(len(u.s.Manifest.Extra))
-		_, err := u.Each(func(x *unit.Unit) error {
-			c.add(x, x.Class)
-			if c.Len() < unitChunk {
-				return nil
-			}
-			defer c.empty()
-			return use(0, &c.Chunk)
-		})
-		if err != nil || c.Len() == 0 {
-			return err
-		}
-		return use(0, &c.Chunk)
+		return u.chunks(use, func(x *unit.Unit) (uint32, bool) { return x.Class, true })
 	}
 	if summaries := src.Summaries; summaries != nil {
 		src.Summaries = func(f func(*session.Summary) error) error {
@@ -189,7 +182,27 @@ func (u *Units) Source() Source {
 		}
 		return kept, sum, err
 	}
-	return src
+	return withQueue(src, u.handed)
+}
+
+// chunks hands on the units that class lets pass, as executions of the class
+// that it says.
+func (u *Units) chunks(use func(int, *session.Chunk) error, class func(*unit.Unit) (uint32, bool)) error {
+	c := newUnitChunk(len(u.s.Manifest.Extra))
+	_, err := u.Each(func(x *unit.Unit) error {
+		if id, ok := class(x); ok {
+			c.add(x, id)
+		}
+		if c.Len() < unitChunk {
+			return nil
+		}
+		defer c.empty()
+		return use(0, &c.Chunk)
+	})
+	if err != nil || c.Len() == 0 {
+		return err
+	}
+	return use(0, &c.Chunk)
 }
 
 // unitColumns are units in the columns of executions.

@@ -1,0 +1,50 @@
+package summary
+
+import (
+	"slices"
+
+	"stackagent/granularity"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// withQueue gives src its queue times as one more further metric, so that they
+// have distributions like any other. A session without hand-overs has none.
+func withQueue(src Source, handed bool) Source {
+	k := len(src.Manifest.Extra)
+	if !handed || k >= maxFurther {
+		return src
+	}
+	extra := append(slices.Clone(src.Manifest.Extra), store.ExtraMetric{Name: "queue", Unit: "ns", Column: granularity.QueueName})
+	src.Manifest.Extra = extra
+	if found := src.Found; found != nil {
+		src.Found = func() (store.Manifest, []string) {
+			m, warnings := found()
+			m.Extra = extra
+			return m, warnings
+		}
+	}
+	total, self := store.ExecutionExtra(k), store.ExecutionSelfExtra(k)
+	executions := src.Executions
+	src.Executions = func(want store.Columns, use func(int, *session.Chunk) error) error {
+		if want&(total|self) == 0 {
+			return executions(want, use)
+		}
+		queue := make([][]int64, session.Workers())
+		return executions(want&^(total|self)|store.ExecutionQueue, func(worker int, c *session.Chunk) error {
+			mine := *c
+			queue[worker] = queue[worker][:0]
+			for _, n := range c.QueueNs {
+				queue[worker] = append(queue[worker], int64(n))
+			}
+			mine.Extra = append(slices.Clone(c.Extra), make([][]int64, max(0, k-len(c.Extra)))...)
+			mine.Extra = append(mine.Extra[:k:k], queue[worker])
+			mine.SelfExtra = append(slices.Clone(c.SelfExtra), make([][]int64, max(0, k+1-len(c.SelfExtra)))...)
+			return use(worker, &mine)
+		})
+	}
+	return src
+}
+
+// maxFurther is how many further metrics there is room for in store.Columns.
+const maxFurther = 24
