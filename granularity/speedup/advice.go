@@ -2,7 +2,6 @@ package speedup
 
 import (
 	"fmt"
-	"strings"
 
 	"stackagent/internal/units"
 )
@@ -64,7 +63,15 @@ func (b *Bar) Advice() string {
 	return head + "; nothing that is told here stands in its way."
 }
 
-// words is the component in words.
+// words is the component in a sentence.
 func (c Component) words() string {
-	return strings.NewReplacer("gc", "garbage collection", "sequential", "the sequential part", "io", "I/O").Replace(c.String())
+	switch c {
+	case GC:
+		return "garbage collection"
+	case Sequential:
+		return "the sequential part"
+	case IO:
+		return "I/O"
+	}
+	return c.String()
 }
