@@ -40,17 +40,20 @@ func (c *Counters) Snapshot() File {
 
 // Write puts f into the folder dir, aside first and then renamed, so that a
 // reader never sees half a file.
-func (f File) Write(dir string) error {
-	b, err := json.MarshalIndent(f, "", " ")
+func (f File) Write(dir string) error { return WriteJSON(filepath.Join(dir, FileName), f) }
+
+// WriteJSON puts v into a file, aside first and then renamed.
+func WriteJSON(path string, v any) error {
+	name := filepath.Base(path)
+	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
-		return fmt.Errorf("encoding counters: %w", err)
+		return fmt.Errorf("encoding %s: %w", name, err)
 	}
-	path := filepath.Join(dir, FileName)
 	if err := os.WriteFile(path+".tmp", b, 0o600); err != nil {
-		return fmt.Errorf("writing counters: %w", err)
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	if err := os.Rename(path+".tmp", path); err != nil {
-		return fmt.Errorf("writing counters: %w", err)
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
 }
@@ -59,6 +62,15 @@ func (f File) Write(dir string) error {
 // there are none.
 func ReadFile(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
+	b, err := readSmall(path)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return parseFile(path, b)
+}
+
+// readSmall reads a file of bounded size; nil without an error when there is none.
+func readSmall(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -76,7 +88,7 @@ func ReadFile(dir string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading counters: %w", err)
 	}
-	return parseFile(path, b)
+	return b, nil
 }
 
 func parseFile(path string, b []byte) (*File, error) {

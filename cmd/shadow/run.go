@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/perfevent"
 	"stackagent/shadow/ingest"
@@ -218,6 +219,9 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	err = errors.Join(err, moveErr)
 	for i, s := range sessions {
 		err = errors.Join(err, w.write(s.JVM.PID, folders[i]))
+	}
+	if len(folders) == 1 && launch.IsJava(e.name) && e.result.Usage != nil {
+		err = errors.Join(err, hpc.UsageOf(e.result.Usage, e.result.Wall).Write(folders[0]))
 	}
 	if f.quiet {
 		return err

@@ -20,15 +20,21 @@ import (
 func newStats(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
-	var inUnits bool
+	var inUnits, views bool
 	cmd := &cobra.Command{
 		Use:     "stats DIR",
 		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
-		Example: "  shadow stats /tmp/s\n  shadow stats /tmp/s --app --format json\n  shadow stats /tmp/s --units",
+		Example: "  shadow stats /tmp/s\n  shadow stats /tmp/s --app --format json\n  shadow stats /tmp/s --units\n  shadow stats /tmp/s --check",
 		Args:    oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
 				return err
+			}
+			if views {
+				if filter.Active() || inUnits || l.format == "csv" {
+					return usagef("--check compares whole threads: it goes without --app, --class, --units and --format csv")
+				}
+				return l.checkSession(args[0])
 			}
 			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits})
 			if err != nil {
@@ -46,6 +52,7 @@ func newStats(env Env) *cobra.Command {
 	l.addTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
+	cmd.Flags().BoolVar(&views, "check", false, "hold what the agent measured against the kernel's account of each thread and of the process, and keep the comparison in the session")
 	return cmd
 }
 

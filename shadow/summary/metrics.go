@@ -96,3 +96,15 @@ func (b *builder) asked(m granularity.Metric) bool {
 	k, _ := place(m)
 	return k < len(b.src.Manifest.Extra) && slices.Contains(b.src.Manifest.Metrics, b.src.Manifest.Extra[k].Name)
 }
+
+// addMore adds the self parts of n further metrics to the thread's sums.
+func (t *threadGroup) addMore(n int, of func(k int) units.Ns) {
+	for k := range n {
+		if k >= len(t.more) {
+			t.more = append(t.more, 0)
+		}
+		if v := of(k); v.Measured() {
+			t.more[k] += v
+		}
+	}
+}

@@ -124,10 +124,13 @@ type GC struct {
 // ThreadRow is a thread of the JVM, Java or service thread.
 type ThreadRow struct {
 	session.Thread
-	RunExecutions int64    // executions on it that pass the filter
-	RunSummarised int64    // of these, not recorded one by one
-	SelfWall      units.Ns // their summed self wall time
-	SelfCPU       units.Ns // their summed self CPU time, or NotMeasured
+	RunExecutions int64      // executions on it that pass the filter
+	RunSummarised int64      // of these, not recorded one by one
+	SelfWall      units.Ns   // their summed self wall time
+	SelfCPU       units.Ns   // their summed self CPU time, or NotMeasured
+	Running       int64      // of them, had not ended when the program did
+	SelfMore      []units.Ns // of further metric k (Manifest.Extra) their summed self part, where measured
+	Body          bool       // it began with an execution of a thread: all that it does is inside
 	// Busy is, per bucket of Figures.Grid, the share of time (0 to 1) inside
 	// outermost executions that are not the thread's own body; nil if none.
 	Busy []float64
@@ -144,7 +147,6 @@ type Source struct {
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
 	Summaries  func(func(*session.Summary) error) error // nil: there are none
 	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
-	Activity   func() (*session.Activity, error) // the scheduling record; nil: there is none
 	// Uncounted is what could not be counted from outside -> why.
 	Uncounted map[string]string
 	// Found gives the manifest and the warnings once more, after the reading,
@@ -157,7 +159,6 @@ func FromSession(s *session.Session) Source {
 	return Source{
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
 		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
-		Activity:  s.Activity,
 		Uncounted: uncounted(s.Dir),
 	}
 }
@@ -183,7 +184,7 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	if opts.Units {
 		return buildUnits(s, opts)
 	}
-	return BuildFrom(withQueue(FromSession(s), handOvers(s)), opts)
+	return BuildFrom(FromSession(s), opts)
 }
 
 func started(m *store.Manifest) string {

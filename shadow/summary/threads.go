@@ -21,8 +21,11 @@ const (
 type threadGroup struct {
 	executions        int64
 	summarised        int64 // of these
+	running           int64 // had not ended
 	selfWall, selfCPU units.Ns
 	cpuMeasured       bool
+	body              bool               // a thread was executed, outermost
+	more              []units.Ns         // of further metric k the self part, summed; nil: none
 	group             *granularity.Group // nil unless Options.PerThread
 	// busy has the executions that are not bodies, by depth of nesting (nil: not
 	// wanted), and bodies the depth below which only bodies were seen.
@@ -74,6 +77,11 @@ func (g *gathered) threadOf(id uint32) *threadGroup {
 
 func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, depth uint16) {
 	t.executions++
+	if e.Running {
+		t.running++
+	}
+	t.body = t.body || depth == 0 && g.kinds&units.KindThread != 0
+	t.addMore(len(e.More)/2, func(k int) units.Ns { return e.More[2*k+1] })
 	if w := e.Work[granularity.SelfWall]; w.Measured() {
 		t.selfWall += w
 	}
@@ -117,6 +125,7 @@ func (t *threadGroup) addSummarised(b *builder, g *classGroup, s *granularity.Su
 		t.selfCPU += cpu.Sum
 		t.cpuMeasured = true
 	}
+	t.addMore(len(s.More)/2, func(k int) units.Ns { return s.More[2*k+1].Sum })
 	if t.group != nil {
 		t.group.AddSummarised(s)
 	}
@@ -129,6 +138,9 @@ func (t *threadGroup) addSummarised(b *builder, g *classGroup, s *granularity.Su
 func (t *threadGroup) merge(o *threadGroup) {
 	t.executions += o.executions
 	t.summarised += o.summarised
+	t.running += o.running
+	t.body = t.body || o.body
+	t.addMore(len(o.more), func(k int) units.Ns { return o.more[k] })
 	t.selfWall += o.selfWall
 	t.selfCPU += o.selfCPU
 	t.cpuMeasured = t.cpuMeasured || o.cpuMeasured
@@ -252,6 +264,7 @@ func unknownThread(id uint32) string {
 
 func (t *threadGroup) fill(b *builder, row *ThreadRow) {
 	row.RunExecutions, row.RunSummarised, row.SelfWall, row.Busy = t.executions, t.summarised, t.selfWall, t.share(b)
+	row.Running, row.SelfMore, row.Body = t.running, t.more, t.body
 	if t.cpuMeasured {
 		row.SelfCPU = t.selfCPU
 	}

@@ -31,6 +31,8 @@ type Command struct {
 type Result struct {
 	Code   int            // its exit code; 128 + the signal's number when a signal ended it
 	Signal syscall.Signal // 0: it ended by itself
+	Wall   time.Duration
+	Usage  *syscall.Rusage // of it and the children it waited for; nil: the system does not tell
 }
 
 // NotStartedError says why a command could not be started.
@@ -55,13 +57,14 @@ const outputDelay = 2 * time.Second
 // Process is a running command.
 type Process struct {
 	cmd     *exec.Cmd
+	started time.Time
 	signals chan os.Signal
 	done    chan struct{}
 }
 
 // Start runs c. From here on signals are passed on to it.
 func Start(c Command) (*Process, error) {
-	p := &Process{signals: make(chan os.Signal, 16), done: make(chan struct{})}
+	p := &Process{signals: make(chan os.Signal, 16), done: make(chan struct{}), started: time.Now()}
 	signal.Notify(p.signals, forwarded...)
 	cmd, err := start(c)
 	if err != nil {
@@ -151,13 +154,15 @@ func (p *Process) Wait() (Result, error) {
 	err := p.cmd.Wait()
 	close(p.done)
 	signal.Stop(p.signals)
+	wall := time.Since(p.started)
 	state := p.cmd.ProcessState
 	if state == nil {
 		return Result{}, fmt.Errorf("waiting for %s: %w", p.cmd.Path, err)
 	}
+	usage, _ := state.SysUsage().(*syscall.Rusage)
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
-		return Result{Code: 128 + int(status.Signal()), Signal: status.Signal()}, nil
+		return Result{Code: 128 + int(status.Signal()), Signal: status.Signal(), Wall: wall, Usage: usage}, nil
 	}
-	return Result{Code: state.ExitCode()}, nil
+	return Result{Code: state.ExitCode(), Wall: wall, Usage: usage}, nil
 }

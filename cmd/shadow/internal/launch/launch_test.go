@@ -30,11 +30,11 @@ func run(t *testing.T, in string, args ...string) (Result, string, string) {
 
 func TestResultAndStreams(t *testing.T) {
 	res, out, errs := run(t, "typed", "sh", "-c", "cat; echo oops >&2; exit 7")
-	if res != (Result{Code: 7}) || out != "typed" || errs != "oops\n" {
+	if res.Code != 7 || res.Signal != 0 || out != "typed" || errs != "oops\n" {
 		t.Errorf("%+v, %q, %q", res, out, errs)
 	}
 	res, _, _ = run(t, "", "sh", "-c", "kill -KILL $$")
-	if res != (Result{Code: 137, Signal: unix.SIGKILL}) {
+	if res.Code != 137 || res.Signal != unix.SIGKILL || res.Wall <= 0 || res.Usage == nil || res.Usage.Maxrss == 0 {
 		t.Errorf("killed: %+v, want 137", res)
 	}
 }

@@ -1,0 +1,261 @@
+// Package check holds the two views of a session against each other: what the
+// agent measured inside the program, execution by execution, and what the
+// kernel counted of its threads and of the process as a whole. A thread's
+// tasks can not have more than the thread; what the thread has more is not in
+// tasks, and is listed.
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stackagent/hpc"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+	"stackagent/shadow/summary"
+)
+
+// Version of Result's JSON form.
+const Version = 1
+
+// Thread is one thread in both views; times are CPU time in nanoseconds.
+type Thread struct {
+	Label      string    `json:"thread"`
+	Kind       string    `json:"kind"`
+	Virtual    bool      `json:"virtual"`
+	Kernel     *units.Ns `json:"kernel_cpu_ns"`    // nil: the kernel's account is not known
+	Tasks      *units.Ns `json:"tasks_cpu_ns"`     // of executions that ended; nil: none, or not measured
+	Outside    *units.Ns `json:"outside_cpu_ns"`   // Kernel less Tasks
+	Executions int64     `json:"executions"`       // that have a CPU time, or ran on
+	Running    int64     `json:"running"`          // of these, not ended: what they used is outside
+	Counters   []Counter `json:"counters"`         // of events that both views count
+	TooMuch    bool      `json:"more_than_kernel"` // the tasks have more than the thread: something is wrong
+}
+
+// Counter is one event in both views. The kernel's count from outside begins
+// when the thread is first seen there, some time after it began.
+type Counter struct {
+	Event     string  `json:"event"`
+	Kernel    float64 `json:"kernel"`
+	Estimated bool    `json:"estimated"` // the kernel multiplexed it
+	Tasks     int64   `json:"tasks"`
+}
+
+// Part is CPU time that is not in tasks.
+type Part struct {
+	What    string   `json:"what"`
+	CPU     units.Ns `json:"cpu_ns"`
+	Threads int      `json:"threads"` // 0: no thread of the list
+}
+
+// Process is the whole process, in nanoseconds of CPU time.
+type Process struct {
+	Usage    *hpc.Usage `json:"usage"`   // nil: this was not the shadow's own child
+	Threads  units.Ns   `json:"threads"` // of all threads that were seen
+	Tasks    units.Ns   `json:"tasks"`
+	NotSeen  *units.Ns  `json:"not_seen"` // Usage less Threads
+	NotTasks []Part     `json:"not_in_tasks"`
+}
+
+// Result is the comparison. Threads come with most CPU time first.
+type Result struct {
+	Version int      `json:"version"`
+	Threads []Thread `json:"threads"`
+	Process Process  `json:"process"`
+	// Bodies are the threads whose whole life is an execution that ended: there
+	// the two views should be equal.
+	Bodies Agreement `json:"bodies"`
+}
+
+// Agreement sums up threads of which both views tell the whole.
+type Agreement struct {
+	Threads int      `json:"threads"`
+	Kernel  units.Ns `json:"kernel_cpu_ns"`
+	Tasks   units.Ns `json:"tasks_cpu_ns"`
+	// Worst is the largest difference, as a share of the kernel's figure, of a
+	// thread with at least LeastCPU.
+	Worst float64 `json:"worst"`
+}
+
+// LeastCPU is the CPU time below which the start and end of a thread, which
+// are no part of any task, count for too much.
+const LeastCPU units.Ns = 20e6
+
+// Share is the tasks' part of the kernel's figure, 0 to 1.
+func (a *Agreement) Share() float64 {
+	if a.Kernel <= 0 {
+		return 0
+	}
+	return float64(a.Tasks) / float64(a.Kernel)
+}
+
+// tolerance is what a thread's tasks may have more than the thread: the
+// agent's clock is good to some parts in 100,000, and two readings are never
+// at one moment.
+func tolerance(kernel units.Ns) units.Ns { return 100e3 + kernel/1000 }
+
+// Compare holds sum, made of all executions (no filter), against the counters
+// and the account of the process, each nil where there is none. extra are the
+// session's further metrics.
+func Compare(sum *summary.Summary, extra []store.ExtraMetric, counters *hpc.File, usage *hpc.Usage) Result {
+	r := Result{Version: Version, Process: Process{Usage: usage}}
+	outside := byThread(sum.Threads, counters)
+	for i := range sum.Threads {
+		t := &sum.Threads[i]
+		row := compareThread(t)
+		row.Counters = compareCounters(t, extra, outside[i])
+		r.Threads = append(r.Threads, row)
+		r.Bodies.add(t, &row)
+	}
+	r.Process.add(sum.Threads)
+	return r
+}
+
+func compareThread(t *summary.ThreadRow) Thread {
+	row := Thread{Label: t.Label(), Kind: t.Kind, Virtual: t.Virtual, Executions: t.RunExecutions, Running: t.Running, Counters: []Counter{}}
+	if t.CPU.Measured() {
+		row.Kernel = &t.CPU
+	}
+	if t.SelfCPU.Measured() {
+		row.Tasks = &t.SelfCPU
+	}
+	if row.Kernel != nil && row.Tasks != nil {
+		left := t.CPU - t.SelfCPU
+		row.Outside = &left
+		row.TooMuch = left < -tolerance(t.CPU)
+	}
+	return row
+}
+
+func (a *Agreement) add(t *summary.ThreadRow, row *Thread) {
+	if row.Outside == nil || t.Running > 0 || t.EndNs == 0 || t.Virtual || !t.Body {
+		return
+	}
+	a.Threads++
+	a.Kernel += t.CPU
+	a.Tasks += t.SelfCPU
+	if t.CPU >= LeastCPU {
+		a.Worst = max(a.Worst, max(float64(*row.Outside), -float64(*row.Outside))/float64(t.CPU))
+	}
+}
+
+// byThread finds the counters of each row: those of the operating system's
+// thread, which stand with the first thread that it carried.
+func byThread(threads []summary.ThreadRow, file *hpc.File) []*hpc.ThreadTotals {
+	out := make([]*hpc.ThreadTotals, len(threads))
+	if file == nil {
+		return out
+	}
+	carried := map[int32]int{}
+	for _, t := range threads {
+		carried[t.OSID]++
+	}
+	of := map[int32]*hpc.ThreadTotals{}
+	for i := range file.Threads {
+		of[int32(file.Threads[i].TID)] = &file.Threads[i]
+	}
+	for i, t := range threads {
+		if t.OSID != 0 && carried[t.OSID] == 1 {
+			out[i] = of[t.OSID]
+		}
+	}
+	return out
+}
+
+// events are the names under which the kernel's counters from outside stand
+// for the agent's metrics.
+var events = map[string]string{
+	"page-faults": "page_faults", "faults": "page_faults", "context-switches": "context_switches", "cs": "context_switches",
+	"cpu-migrations": "cpu_migrations", "migrations": "cpu_migrations", "task-clock": "task_clock_ns",
+	"instructions": "instructions", "cycles": "cycles", "cpu-cycles": "cycles", "ref_cycles": "ref_cycles", "ref-cycles": "ref_cycles",
+}
+
+func compareCounters(t *summary.ThreadRow, extra []store.ExtraMetric, outside *hpc.ThreadTotals) []Counter {
+	list := []Counter{}
+	if outside == nil {
+		return list
+	}
+	for k, x := range extra {
+		for e, n := range outside.Counts {
+			if k >= len(t.SelfMore) || events[x.Name] != e.String() {
+				continue
+			}
+			c := Counter{Event: x.Name, Kernel: float64(n.Counted), Estimated: n.Multiplexed, Tasks: int64(t.SelfMore[k])}
+			if n.Multiplexed {
+				c.Kernel = n.Estimate
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// The parts of a process that are not in tasks.
+const (
+	mainOutside   = "the main thread, outside of tasks"
+	workerOutside = "threads with tasks, outside of them and in those not ended"
+	idle          = "Java threads without tasks"
+	agentThreads  = "the agent"
+)
+
+var kinds = map[string]string{
+	session.KindGC: "garbage collection", session.KindCompiler: "just-in-time compilation", session.KindVM: "the JVM's own threads",
+}
+
+// partOf says where a thread's time outside of tasks belongs.
+func partOf(t *summary.ThreadRow) string {
+	switch {
+	case t.Kind == session.KindMain:
+		return mainOutside
+	case kinds[t.Kind] != "":
+		return kinds[t.Kind]
+	case t.ID == 0 && strings.HasPrefix(t.Name, "stackagent"):
+		return agentThreads
+	case t.ID == 0:
+		return "other threads of the process"
+	case t.RunExecutions == 0:
+		return idle
+	}
+	return workerOutside
+}
+
+func (p *Process) add(threads []summary.ThreadRow) {
+	parts := map[string]*Part{}
+	var virtual units.Ns
+	for i := range threads {
+		t := &threads[i]
+		tasks := units.Ns(0)
+		if t.SelfCPU.Measured() {
+			tasks = t.SelfCPU
+		}
+		p.Tasks += tasks
+		if !t.CPU.Measured() {
+			virtual += tasks // it is in the time of the carriers
+			continue
+		}
+		p.Threads += t.CPU
+		part := parts[partOf(t)]
+		if part == nil {
+			part = &Part{What: partOf(t)}
+			parts[part.What] = part
+		}
+		part.CPU += t.CPU - tasks
+		part.Threads++
+	}
+	if w := parts[workerOutside]; w != nil {
+		w.CPU -= virtual
+	} else if virtual > 0 {
+		parts[workerOutside] = &Part{What: workerOutside, CPU: -virtual}
+	}
+	for _, part := range parts {
+		p.NotTasks = append(p.NotTasks, *part)
+	}
+	if p.Usage != nil {
+		left := p.Usage.CPU() - p.Threads
+		p.NotSeen = &left
+		p.NotTasks = append(p.NotTasks, Part{What: "threads that ended unseen, and the process's end", CPU: left})
+	}
+	slices.SortFunc(p.NotTasks, func(a, b Part) int { return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(a.What, b.What)) })
+}
