@@ -91,6 +91,10 @@ typedef struct sa_context {
     bool is_virtual;
     bool entered;          /* it has executed a task, its own run() for one */
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
+    bool untold;           /* a virtual thread of which no record has spoken yet: it is described when one does */
+    int64_t java_id;       /* this and the next two: of a virtual thread, until it is told */
+    uint64_t start_ticks;
+    char *name;            /* malloc; NULL: none */
     int64_t cpu_bias_ticks;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
@@ -251,6 +255,7 @@ void sa_threads_existing(JNIEnv *env);
 void sa_threads_final(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_context_free(sa_context *c);
+void sa_tell_virtual(sa_context *c); /* describes it */
 
 /* classes.c, describe.c */
 void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,

@@ -35,6 +35,7 @@ size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, 
             add_skipped(skipped, max_skipped, lines, c);
             continue;
         }
+        if (c->untold) sa_tell_virtual(c);
         sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
         memcpy(out + n, &s, sizeof s);
         n += sizeof s;

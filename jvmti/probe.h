@@ -43,10 +43,10 @@ static inline void *reserve(sa_os *os, unsigned slots) {
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-bool sa_switch_thread(sa_os *os, uint32_t thread_id);
+bool sa_switch_thread(sa_os *os, sa_context *c);
 
-static inline bool of_thread(sa_os *os, uint32_t thread_id) {
-    return __builtin_expect(os->ring_thread_id == thread_id, 1) || sa_switch_thread(os, thread_id);
+static inline bool of_thread(sa_os *os, sa_context *c) {
+    return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c);
 }
 
 /* The cell of a class in this thread, or on this carrier; NULL: none is to be had. */

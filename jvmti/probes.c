@@ -28,14 +28,15 @@ __attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots)
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-__attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, uint32_t thread_id) {
+__attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, sa_context *c) {
+    if (c->untold) sa_tell_virtual(c);
     sa_thread_switch *s = reserve(os, 1);
     if (s == NULL) return false;
     memset(s, 0, sizeof *s);
     s->type = SA_REC_THREAD;
-    s->thread_id = thread_id;
+    s->thread_id = c->thread_id;
     sa_ring_commit(&os->ring, 1);
-    os->ring_thread_id = thread_id;
+    os->ring_thread_id = c->thread_id;
     return true;
 }
 
@@ -219,8 +220,8 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
     }
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
-    if (f->submitted != 0 && of_thread(os, c->thread_id)) record_queue(os, f);
-    sa_execution *e = of_thread(os, c->thread_id) ? reserve(os, slots) : NULL;
+    if (f->submitted != 0 && of_thread(os, c)) record_queue(os, f);
+    sa_execution *e = of_thread(os, c) ? reserve(os, slots) : NULL;
     if (__builtin_expect(e == NULL, 0)) {
         COUNT(os, c, lost);
         return;
@@ -282,7 +283,7 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
     COUNT(os, c, creations);
     if (counted_creation(os, c, class_id, flags)) return;
     uint64_t now = sa_ticks(&sa.clock);
-    sa_creation *r = of_thread(os, c->thread_id) ? reserve(os, 1) : NULL;
+    sa_creation *r = of_thread(os, c) ? reserve(os, 1) : NULL;
     if (__builtin_expect(r == NULL, 0)) {
         COUNT(os, c, lost);
         return;

@@ -11,7 +11,7 @@ _Static_assert(offsetof(sa_context, is_virtual) == 32, "StackagentHandover.IS_VI
 
 static void record(sa_os *os, sa_context *c, const sa_handover *h, uint64_t now) {
     sa_add(&os->counts.submissions, 1);
-    sa_submission *r = of_thread(os, c->thread_id) ? reserve(os, 2) : NULL;
+    sa_submission *r = of_thread(os, c) ? reserve(os, 2) : NULL;
     if (__builtin_expect(r == NULL, 0)) {
         sa_add(&os->counts.lost_submissions, 1);
         return;

@@ -30,6 +30,7 @@ void sa_context_free(sa_context *c) {
         free(c->frames);
         free(c->work);
     }
+    free(c->name);
     free(c);
 }
 
@@ -226,6 +227,31 @@ static void tell_final(JNIEnv *env, jthread thread, bool self) {
 /* Last names of the threads that are alive at the end. */
 void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
 
+/* Of millions of virtual threads only those are described that a record speaks
+ * of; what the others did is counted by class and carrier. */
+void sa_tell_virtual(sa_context *c) {
+    c->untold = false;
+    sa_meta *m = calloc(1, sizeof *m);
+    if (m == NULL) return;
+    m->type = SA_META_THREAD;
+    m->id = c->thread_id;
+    m->cpu_ns = SA_NOT_MEASURED;
+    m->java_id = c->java_id;
+    m->is_virtual = true;
+    m->start_ticks = c->start_ticks;
+    m->name = c->name;
+    c->name = NULL;
+    sa_meta_put(m);
+}
+
+/* A copy of a string, malloc'ed; NULL: no memory. */
+static char *text_of(JNIEnv *env, jstring s) {
+    const char *chars = (*env)->GetStringUTFChars(env, s, NULL);
+    char *copy = chars == NULL ? NULL : strdup(chars);
+    if (chars != NULL) (*env)->ReleaseStringUTFChars(env, s, chars);
+    return copy;
+}
+
 /* Slow path of the probes: a virtual thread, or a platform thread that JVMTI
  * has not told us about. The helper stores the result in the thread. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
@@ -235,23 +261,17 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass he
     sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, is_virtual);
     if (c == NULL) return 0;
     c->cpu_known = !is_virtual || mounts_seen;
-    sa_meta *m;
-    if (!is_virtual) {
-        m = describe_thread(env, thread, c->thread_id);
-        if (m != NULL) m->os_id = sa_gettid();
-    } else if ((m = calloc(1, sizeof *m)) != NULL) {
-        m->type = SA_META_THREAD;
-        m->id = c->thread_id;
-        m->cpu_ns = SA_NOT_MEASURED;
-        m->java_id = java_id;
-        m->is_virtual = true;
-        m->start_ticks = sa_ticks(&sa.clock);
-        const char *chars = name == NULL ? NULL : (*env)->GetStringUTFChars(env, name, NULL);
-        if (chars != NULL) {
-            m->name = strdup(chars);
-            (*env)->ReleaseStringUTFChars(env, name, chars);
-        }
+    if (is_virtual) {
+        c->untold = true;
+        c->java_id = java_id;
+        c->start_ticks = sa_ticks(&sa.clock);
+        c->name = name == NULL || (*env)->GetStringLength(env, name) == 0 ? NULL : text_of(env, name);
+        return (jlong)(uintptr_t)c;
     }
-    if (m != NULL) sa_meta_put(m);
+    sa_meta *m = describe_thread(env, thread, c->thread_id);
+    if (m != NULL) {
+        m->os_id = sa_gettid();
+        sa_meta_put(m);
+    }
     return (jlong)(uintptr_t)c;
 }
