@@ -86,7 +86,7 @@ func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
 	if m.Name == "<init>" && m.Access&classfile.AccStatic == 0 {
 		p.planEarly(c)
 	}
-	if replaceable(m) && !Marked[p.Class+"."+m.Name] {
+	if replaceable(m) && !onlyMarked[p.Class+"."+m.Name] {
 		c.scheme = countNothing
 		if !c.calls() {
 			return nil // counts nothing by itself

@@ -21,10 +21,10 @@ func replaceable(m *classfile.Member) bool {
 	return false
 }
 
-// Marked are methods that carry the annotation for another reason than to be
+// onlyMarked are methods that carry the annotation for another reason than to be
 // replaced: the JVM skips them in stack walks, or inlines them more readily. They
 // call what the program gives them.
-var Marked = map[string]bool{
+var onlyMarked = map[string]bool{
 	"java/lang/reflect/Method.invoke":                               true,
 	"java/util/stream/Streams$RangeIntSpliterator.forEachRemaining": true,
 }

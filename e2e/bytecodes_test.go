@@ -1,0 +1,121 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/agent/classfile"
+	"stackagent/agent/jimage"
+	"stackagent/internal/testjvm"
+)
+
+// bytecodeCases are the programs of testdata/bytecodes: cases that count their
+// own instructions, in two ways.
+type bytecodeCases struct {
+	stepped, woven string // class path with a debugger's count, and with the agent's
+	oracle         string // library that counts for the first
+}
+
+func buildBytecodeCases(t *testing.T) bytecodeCases {
+	t.Helper()
+	jdk := testjvm.JDKs(t)[0] // its classes run on all of them
+	source := func(name string) string { return filepath.Join("testdata", "bytecodes", name) }
+	stepped := testjvm.Compile(t, jdk, source("stepped"))
+	cases := testjvm.Compile(t, jdk, source("cases"), "-cp", stepped, "-Xlint:-fallthrough")
+	helper := filepath.Join(testjvm.Root(t), "jvmti", "helper")
+	woven := testjvm.Compile(t, jdk, source("woven"), "--patch-module", "java.base="+helper)
+	oracle := filepath.Join(t.TempDir(), "liboracle.so")
+	cc := exec.Command("cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+		"-I"+filepath.Join(jdk.Home, "include"), "-I"+filepath.Join(jdk.Home, "include", "linux"), "-o", oracle, source("oracle.c"))
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("compiling the oracle: %v\n%s", err, out)
+	}
+	path := func(counter string) string { return cases + string(os.PathListSeparator) + counter }
+	return bytecodeCases{path(stepped), path(woven), oracle}
+}
+
+// onlyMarked are methods which no JVM replaces, though they are marked as if.
+var onlyMarked = map[string]bool{
+	"java/lang/reflect/Method.invoke":                               true,
+	"java/util/stream/Streams$RangeIntSpliterator.forEachRemaining": true,
+}
+
+// replaceable lists the methods of a JDK in whose place the JVM may execute
+// machine code of its own, as the oracle reads them. They count nothing, by
+// definition; those do that only carry the mark.
+func replaceable(t *testing.T, jdk testjvm.JDK) string {
+	t.Helper()
+	image, err := jimage.Open(filepath.Join(jdk.Home, "lib", "modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer image.Close()
+	var list strings.Builder
+	err = image.Each(func(module, name string, b []byte) error {
+		if module != "java.base" {
+			return nil // the JVM honours the mark there only
+		}
+		c, err := classfile.Parse(b)
+		if err != nil {
+			return err
+		}
+		for _, m := range c.Methods {
+			marked, err := m.HasAnnotation("Ljdk/internal/vm/annotation/IntrinsicCandidate;")
+			if err != nil {
+				return err
+			}
+			if marked && !onlyMarked[name+"."+m.Name] {
+				fmt.Fprintf(&list, "%s %s %s\n", name, m.Name, m.Descriptor)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "replaceable")
+	if err := os.WriteFile(file, []byte(list.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func (b bytecodeCases) run(t *testing.T, jdk testjvm.JDK, classpath string, vm []string, args ...string) map[string]string {
+	t.Helper()
+	res := testjvm.Command{JDK: jdk, VM: vm, Classpath: classpath, Main: "bc.Main", Args: args}.Plain(t)
+	if res.Exit != 0 {
+		t.Fatalf("ended with %d\n%s\n%s", res.Exit, res.Stdout, res.Stderr)
+	}
+	counts := map[string]string{}
+	for line := range strings.Lines(res.Stdout) {
+		line = strings.TrimSpace(line)
+		last := strings.LastIndexByte(line, ' ')
+		counts[line[:max(last, 0)]] = line[last+1:]
+	}
+	return counts
+}
+
+// TestBytecodesEqualSteps compares the count of instructions, case by case, with
+// the SingleStep events of a JVM that runs the same class files without the
+// agent: in the interpreter.
+func TestBytecodesEqualSteps(t *testing.T) {
+	cases := buildBytecodeCases(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			steps := cases.run(t, jdk, cases.stepped, []string{"-Xint", "-XX:-RewriteFrequentPairs", "-agentpath:" + cases.oracle + "=" + replaceable(t, jdk)}, "40", "1")
+			woven := cases.run(t, jdk, cases.woven, []string{"-Xint", "-agentpath:" + testjvm.Library(t) + "=metric=bytecodes,spool=off"}, "40", "1")
+			if len(steps) < 50 {
+				t.Errorf("only %d cases", len(steps))
+			}
+			for name, want := range steps {
+				if got := woven[name]; got != want {
+					t.Errorf("%s: %s instructions counted, %s executed", name, got, want)
+				}
+			}
+		})
+	}
+}
