@@ -147,6 +147,7 @@ type Source struct {
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
 	Summaries  func(func(*session.Summary) error) error // nil: there are none
 	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
+	Activity   func() (*session.Activity, error) // the scheduling record; nil: there is none
 	// Uncounted is what could not be counted from outside -> why.
 	Uncounted map[string]string
 	// Found gives the manifest and the warnings once more, after the reading,
@@ -159,6 +160,7 @@ func FromSession(s *session.Session) Source {
 	return Source{
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
 		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
+		Activity:  s.Activity,
 		Uncounted: uncounted(s.Dir),
 	}
 }
