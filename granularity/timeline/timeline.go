@@ -44,9 +44,13 @@ func (t *Timeline) Mean(sum []units.Ns) []float64 {
 	return out
 }
 
+// leastRan is the part of all running time below which a thread has no row of
+// its own.
+const leastRan = 0.002
+
 // Compute sweeps over a stream. The threads that ran most have a row each, at
-// most rows of them, in the order of their begin; the others are gathered by kind. ran is the
-// running time of each thread, as of a bottle graph.
+// most rows of them, by kind and in the order of their begin; the others are
+// gathered by kind. ran is the running time of each thread, as of a bottle graph.
 func Compute(threads []activity.Thread, stream activity.Stream, grid granularity.Grid, ran map[string]units.Ns, rows int) (*Timeline, error) {
 	t := &Timeline{Grid: grid, Running: make([]units.Ns, grid.N), Ready: make([]units.Ns, grid.N)}
 	rowOf := t.choose(threads, ran, rows)
@@ -101,7 +105,14 @@ func (t *Timeline) choose(threads []activity.Thread, ran map[string]units.Ns, ro
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ran[threads[b].Name], ran[threads[a].Name]) })
+	total := units.Ns(0)
+	for _, d := range ran {
+		total += d
+	}
 	single := order[:min(rows, len(order))]
+	for len(single) > 0 && float64(ran[threads[single[len(single)-1]].Name]) < leastRan*float64(total) {
+		single = single[:len(single)-1]
+	}
 	slices.SortStableFunc(single, func(a, b int) int {
 		return cmp.Or(cmp.Compare(rank(threads[a].Kind), rank(threads[b].Kind)), cmp.Compare(threads[a].First, threads[b].First), cmp.Compare(a, b))
 	})

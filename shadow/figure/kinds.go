@@ -16,7 +16,7 @@ var kindColors = []struct {
 	{activity.KindGC, "garbage collection", red},
 	{activity.KindCompiler, "compiler", color.RGBA{204, 121, 167, 255}},
 	{activity.KindVM, "JVM", orange},
-	{activity.KindOther, "other", color.RGBA{150, 150, 150, 255}},
+	{activity.KindOther, "launcher, profiler, other", color.RGBA{150, 150, 150, 255}},
 }
 
 func kindColor(kind string) color.RGBA {

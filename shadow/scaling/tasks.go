@@ -1,7 +1,9 @@
 package scaling
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"stackagent/granularity/activity"
 	"stackagent/internal/units"
@@ -12,9 +14,12 @@ import (
 
 // tasks is what executions tell of the application threads.
 type tasks struct {
-	done [][]units.MonoNs // by span and thread: end of the last task, 0: none
-	// mainRan is the time the main thread was inside tasks of classes that the
-	// application threads run too, and theirs.
+	// done is, by span and thread, the end of the last task, 0: none. On a thread
+	// with a loop it is the last one inside the loop: what runs when the thread
+	// ends (the cleaners of its buffers) is none of the program's work.
+	done [][]units.MonoNs
+	// mainRan is the main thread's self time in tasks of classes that the
+	// application threads run too; othersRan is theirs in all tasks.
 	mainRan, othersRan units.Ns
 	main               int // the main thread's place, -1: none
 	count              int // of application threads
@@ -37,8 +42,9 @@ func (t *tasks) includeMain(workers []bool) {
 
 // taskScan gathers in one goroutine.
 type taskScan struct {
-	last    [][]units.MonoNs
-	byClass map[uint32]*[2]units.Ns // class -> time on the main thread, on workers
+	last    [2][][]units.MonoNs     // outermost and nested
+	loops   []bool                  // by thread
+	byClass map[uint32]*[2]units.Ns // class -> self time on the main thread, on workers
 }
 
 // readTasks reads the executions once.
@@ -58,13 +64,20 @@ func readTasks(s *session.Session, threads []activity.Thread, workers []bool, sp
 	}
 	scans := make([]taskScan, session.Workers())
 	for i := range scans {
-		scans[i] = taskScan{last: perSpan(len(spans), len(threads)), byClass: map[uint32]*[2]units.Ns{}}
+		scans[i] = taskScan{last: [2][][]units.MonoNs{perSpan(len(spans), len(threads)), perSpan(len(spans), len(threads))},
+			loops: make([]bool, len(threads)), byClass: map[uint32]*[2]units.Ns{}}
 	}
-	err := s.ScanExecutions(store.ExecutionClass|store.ExecutionThread|store.ExecutionStart|store.ExecutionEnd|store.ExecutionDepth,
+	err := s.ScanExecutions(store.ExecutionClass|store.ExecutionThread|store.ExecutionStart|store.ExecutionEnd|store.ExecutionDepth|store.ExecutionSelfWall,
 		func(w int, c *session.Chunk) error {
 			for i, class := range c.Class {
-				if p, ok := place[c.Thread[i]]; ok && !loop[class] && c.EndNs[i] != 0 {
-					scans[w].add(p, p == t.main, workers[p], class, c.StartNs[i], c.EndNs[i], spans)
+				p, ok := place[c.Thread[i]]
+				switch {
+				case !ok:
+				case loop[class]:
+					scans[w].loops[p] = true
+				case c.EndNs[i] != 0:
+					e := execution{c.StartNs[i], c.EndNs[i], c.SelfWallNs[i], min(int(c.Depth[i]), 1)}
+					scans[w].add(p, p == t.main, workers[p], class, e, spans)
 				}
 			}
 			return nil
@@ -84,36 +97,54 @@ func perSpan(spans, threads int) [][]units.MonoNs {
 	return out
 }
 
-func (t *taskScan) add(p int, main, worker bool, class uint32, start, end units.MonoNs, spans []activity.Span) {
+// execution is what the account needs of one.
+type execution struct {
+	from, to units.MonoNs
+	self     units.Ns
+	nested   int // 0, 1
+}
+
+func (t *taskScan) add(p int, main, worker bool, class uint32, e execution, spans []activity.Span) {
 	if !main && !worker {
 		return
 	}
-	for i, span := range spans {
-		both := activity.Span{From: start, To: end}.Cut(span)
-		if both.Len() == 0 {
-			continue
-		}
-		t.last[i][p] = max(t.last[i][p], both.To)
-		ran := t.byClass[class]
-		if ran == nil {
-			ran = new([2]units.Ns)
-			t.byClass[class] = ran
-		}
-		if main {
-			ran[0] += both.Len()
-		} else {
-			ran[1] += both.Len()
-		}
+	// The first span that ends after its begin; those before it can not hold it.
+	first, _ := slices.BinarySearchFunc(spans, e.from, func(s activity.Span, at units.MonoNs) int { return cmp.Compare(s.To, at+1) })
+	for i := first; i < len(spans) && spans[i].From < e.to; i++ {
+		last := &t.last[e.nested][i][p]
+		*last = max(*last, min(e.to, spans[i].To))
+	}
+	if first == len(spans) || spans[first].From >= e.to || !e.self.Measured() {
+		return
+	}
+	ran := t.byClass[class]
+	if ran == nil {
+		ran = new([2]units.Ns)
+		t.byClass[class] = ran
+	}
+	if main {
+		ran[0] += e.self
+	} else {
+		ran[1] += e.self
 	}
 }
 
 func (t *tasks) merge(scans []taskScan, spans, threads int) {
 	t.done = perSpan(spans, threads)
+	loops := make([]bool, threads)
+	for _, s := range scans {
+		for p, loop := range s.loops {
+			loops[p] = loops[p] || loop
+		}
+	}
 	byClass := map[uint32][2]units.Ns{}
 	for _, s := range scans {
-		for i := range s.last {
-			for p, at := range s.last[i] {
-				t.done[i][p] = max(t.done[i][p], at)
+		for i := range t.done {
+			for p := range t.done[i] {
+				t.done[i][p] = max(t.done[i][p], s.last[1][i][p])
+				if !loops[p] {
+					t.done[i][p] = max(t.done[i][p], s.last[0][i][p])
+				}
 			}
 		}
 		for class, ran := range s.byClass {
@@ -122,9 +153,9 @@ func (t *tasks) merge(scans []taskScan, spans, threads int) {
 		}
 	}
 	for _, ran := range byClass {
-		if ran[0] > 0 && (ran[1] > 0 || t.count == 0) {
+		t.othersRan += ran[1]
+		if ran[1] > 0 || t.count == 0 {
 			t.mainRan += ran[0]
-			t.othersRan += ran[1]
 		}
 	}
 }
