@@ -80,6 +80,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		CustomTasks: len(opts.Tasks) > 0,
 		Work:        work(&opts),
 		Submissions: opts.Submissions,
+		Sites:       opts.Sites,
 	}, jvmti.Profile
 }
 
@@ -111,8 +112,14 @@ func (a *Agent) load(opts options.Options, text string) error {
 		}
 		rules.Tasks = append(rules.Tasks, d)
 	}
+	var sites *siteTable
+	if opts.Sites {
+		sites = &siteTable{}
+		rules.Sites = sites
+	}
 	a.weaver = newWeaver(rules, lazyImage())
 	a.source = newSource(ringBytes, a.weaver)
+	a.source.sites = sites
 	if opts.Children {
 		return exportToChildren(text)
 	}

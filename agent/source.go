@@ -21,12 +21,16 @@ type source struct {
 	ends    ends
 	refused uint64 // of jvmti.Totals.Refused, told
 	threads map[uint32]wire.Thread
+	sites   *siteTable // nil: not told
 	os      osThreads
 }
 
 func newSource(ringBytes int, w *weaver) *source {
 	return &source{Drainer: jvmti.NewDrainer(ringBytes), weaver: w, threads: make(map[uint32]wire.Thread)}
 }
+
+// Site implements drain.Source.
+func (s *source) Site(id uint32) (wire.Site, bool) { return s.sites.get(id) }
 
 // Clock implements drain.Source.
 func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }

@@ -47,6 +47,7 @@ typedef struct {
     bool block;           /* overflow=block */
     int detail;           /* enum sa_detail */
     bool submissions;     /* observe hand-overs */
+    bool sites;           /* and where in the program they are, and the creations */
     uint64_t ring_bytes;  /* per OS thread */
     uint64_t block_ns;    /* longest wait for a slot */
 } sa_config;
@@ -92,6 +93,7 @@ typedef struct sa_context {
     bool entered;          /* it has executed a task, its own run() for one */
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
     bool untold;           /* a virtual thread of which no record has spoken yet: it is described when one does */
+    uint32_t making_at, calling_at; /* sites: Java code puts here where a task is about to be made, handed over */
     int64_t java_id;       /* this and the next two: of a virtual thread, until it is told */
     uint64_t start_ticks;
     char *name;            /* malloc; NULL: none */

@@ -57,7 +57,7 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
 static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm, bool hidden) {
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
-    return task || lends || sa.custom_tasks || sa.work.bytecodes || !h->complete || always_asked(h->name);
+    return task || lends || h->sites || sa.custom_tasks || sa.work.bytecodes || !h->complete || always_asked(h->name);
 }
 
 /* ---- classes of the boot phase: those that got fields while they were loaded,
@@ -120,7 +120,8 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     sa_request r;
     memset(&r, 0, sizeof r);
     bool ready = phase == SA_PHASE_READY;
-    if (!sa_read_header(bytes, (uint32_t)len, h)) goto out;
+    bool sites = sa.config.sites && ready && loader != NULL;
+    if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
     if (!of_interest(env, loader, h, ready && loader != NULL, false)) goto out;
     ask(&r, h, mode_of(ready, redefined != NULL, loader, h->name), loader == NULL, false, bytes, (uint32_t)len);
     if (r.woven != NULL && !ready) add_to(&with_fields, h->name);

@@ -72,7 +72,7 @@ bool sa_slots_init(JNIEnv *env) {
     sa.new_slot = (*env)->GetStaticMethodID(env, sa.helper, "newSlot", "(Ljava/lang/Thread;)Ljava/lang/Stackagent;");
     sa.context_slot = (*env)->GetFieldID(env, sa.helper, "context", "J");
     sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
-    if (sa.config.submissions && !sa_submit_init(env)) return false;
+    if ((sa.config.submissions || sa.config.sites) && !sa_submit_init(env)) return false;
     return sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
 }
 

@@ -1,4 +1,4 @@
-#include "header.h"
+#include "pool.h"
 
 #include <stdlib.h>
 
@@ -24,17 +24,9 @@ static void skip(reader *r, uint32_t n) {
     if (has(r, n)) r->at += n;
 }
 
-enum { UTF8 = 1, LONG = 5, DOUBLE = 6, CLASS = 7 };
 enum { ACC_STATIC = 0x8, ACC_PRIVATE = 0x2, ACC_FINAL = 0x10 };
 
-/* The constant pool; offsets[i] is where the body of entry i begins. */
-typedef struct {
-    const unsigned char *bytes;
-    uint32_t count, *offsets;
-    uint8_t *tags;
-} pool;
-
-static void read_pool(reader *r, pool *p) {
+static void read_pool(reader *r, sa_pool *p) {
     for (uint32_t i = 1; i < p->count && !r->bad; i++) {
         uint32_t tag = u1(r);
         p->tags[i] = (uint8_t)tag;
@@ -63,7 +55,7 @@ static void read_pool(reader *r, pool *p) {
 }
 
 /* Copies the name of class entry `index`; false when it is no class or too long. */
-static bool class_name(const pool *p, uint32_t index, char *out, size_t room) {
+static bool class_name(const sa_pool *p, uint32_t index, char *out, size_t room) {
     if (index == 0 || index >= p->count || p->tags[index] != CLASS) return false;
     const unsigned char *body = p->bytes + p->offsets[index];
     uint32_t utf8 = (uint32_t)body[0] << 8 | body[1];
@@ -77,14 +69,14 @@ static bool class_name(const pool *p, uint32_t index, char *out, size_t room) {
 }
 
 /* Is entry `index` the text `word`? */
-static bool is(const pool *p, uint32_t index, const char *word) {
+static bool is(const sa_pool *p, uint32_t index, const char *word) {
     if (index == 0 || index >= p->count || p->tags[index] != UTF8) return false;
     const unsigned char *text = p->bytes + p->offsets[index];
     size_t n = strlen(word);
     return ((size_t)text[0] << 8 | text[1]) == n && memcmp(text + 2, word, n) == 0;
 }
 
-static uint8_t execution_of(const pool *p, uint32_t name, uint32_t type) {
+static uint8_t execution_of(const sa_pool *p, uint32_t name, uint32_t type) {
     if (is(p, name, "run") && is(p, type, "()V")) return SA_KIND_RUNNABLE;
     if (is(p, name, "call") && is(p, type, "()Ljava/lang/Object;")) return SA_KIND_CALLABLE;
     if (is(p, name, "exec") && is(p, type, "()Z")) return SA_KIND_FORKJOIN;
@@ -92,7 +84,7 @@ static uint8_t execution_of(const pool *p, uint32_t name, uint32_t type) {
 }
 
 /* Reads a table of fields or methods; gives the execution methods among them. */
-static uint8_t read_members(reader *r, const pool *p) {
+static uint8_t read_members(reader *r, const sa_pool *p) {
     uint8_t found = 0;
     for (uint32_t n = u2(r); n > 0 && !r->bad; n--) {
         uint32_t access = u2(r), name = u2(r), type = u2(r);
@@ -106,7 +98,7 @@ static uint8_t read_members(reader *r, const pool *p) {
     return found;
 }
 
-static void read_supers(reader *r, const pool *p, uint32_t super_class, sa_header *h) {
+static void read_supers(reader *r, const sa_pool *p, uint32_t super_class, sa_header *h) {
     uint32_t interfaces = u2(r);
     for (uint32_t i = 0; i <= interfaces && !r->bad; i++) {
         uint32_t index = i == 0 ? super_class : u2(r);
@@ -121,11 +113,12 @@ static void read_supers(reader *r, const pool *p, uint32_t super_class, sa_heade
     }
 }
 
-static void read_body(reader *r, const pool *p, sa_header *h) {
+static void read_body(reader *r, const sa_pool *p, sa_header *h, bool sites) {
     h->is_final = u2(r) & ACC_FINAL;
     uint32_t this_class = u2(r), super_class = u2(r);
     if (r->bad) return;
     if (!class_name(p, this_class, h->name, sizeof h->name)) h->complete = false;
+    h->sites = sites && sa_may_have_sites(p, h->name, super_class);
     read_supers(r, p, super_class, h);
     if (r->bad) return;
     read_members(r, p); /* fields */
@@ -135,21 +128,25 @@ static void read_body(reader *r, const pool *p, sa_header *h) {
     h->complete = false;
 }
 
-bool sa_read_header(const unsigned char *b, uint32_t len, sa_header *h) {
+static bool read_header(const unsigned char *b, uint32_t len, sa_header *h, bool sites) {
     reader r = {b, len, 0, false};
     h->super_count = 0;
     h->executions = 0;
-    h->is_final = false;
+    h->is_final = h->sites = false;
     h->complete = true;
     h->name[0] = 0;
     if (len < 10 || b[0] != 0xCA || b[1] != 0xFE || b[2] != 0xBA || b[3] != 0xBE) return false;
     r.at = 8;
     uint32_t count = u2(&r);
-    pool p = {b, count, calloc((size_t)count + 1, sizeof *p.offsets), calloc((size_t)count + 1, 1)};
+    sa_pool p = {b, count, calloc((size_t)count + 1, sizeof *p.offsets), calloc((size_t)count + 1, 1)};
     r.bad = p.offsets == NULL || p.tags == NULL;
     if (!r.bad) read_pool(&r, &p);
-    if (!r.bad) read_body(&r, &p, h);
+    if (!r.bad) read_body(&r, &p, h, sites);
     free(p.offsets);
     free(p.tags);
     return !r.bad;
 }
+
+bool sa_read_header(const unsigned char *b, uint32_t len, sa_header *h) { return read_header(b, len, h, false); }
+
+bool sa_read_header_sites(const unsigned char *b, uint32_t len, sa_header *h) { return read_header(b, len, h, true); }

@@ -10,9 +10,13 @@ typedef struct {
     sa_super supers[SA_MAX_SUPERS]; /* the superclass first */
     uint8_t executions;             /* SA_KIND_* whose execution method it declares, by name and type */
     bool is_final;
+    bool sites;                     /* it may make tasks or hand them over, as far as its constants tell */
     bool complete; /* false: more supertypes or longer names than fit, or methods that cannot be read */
 } sa_header;
 
 /* False: not a class file that we understand. */
 bool sa_read_header(const unsigned char *b, uint32_t len, sa_header *h);
+
+/* The same, and whether the class may have sites. */
+bool sa_read_header_sites(const unsigned char *b, uint32_t len, sa_header *h);
 #endif

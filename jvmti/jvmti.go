@@ -84,6 +84,7 @@ type Config struct {
 	CustomTasks bool // task= was given
 	Work        []Work
 	Submissions bool // observe the hand-over of tasks
+	Sites       bool // tell where in the program that is, and where tasks are made
 }
 
 // VM describes the JVM once it is up.
@@ -140,6 +141,7 @@ func saGoLoad(options *C.char) C.int {
 	askWork(config.Work)
 	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
 	C.sa.helper_len = C.uint32_t(len(helperClass))
+	C.sa.config.sites = C.bool(config.Sites)
 	C.sa.config.submissions = C.bool(config.Submissions)
 	C.sa.handover_bytes = (*C.uchar)(C.CBytes(handoverClass))
 	C.sa.handover_len = C.uint32_t(len(handoverClass))

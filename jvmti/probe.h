@@ -71,6 +71,25 @@ static inline uint64_t sa_submitted(const sa_frame *f) {
     return f->start_ticks - ((f->start_ticks - f->submitted) & SA_TICKS_OF_SUBMISSION);
 }
 
+/* Where the program is about to hand something over. What an execution does
+ * that began since is not said by it. */
+static inline uint32_t sa_calling_at(const sa_context *c) {
+    return c->calling_at >> 16 == (c->depth & 0xffff) ? c->calling_at & 0xffff : 0;
+}
+
+/* The site of the creation that is about to be recorded: where the program makes
+ * a task, else where it hands over the one for which a library makes this. */
+static inline uint32_t sa_take_site(sa_context *c) {
+    uint32_t site = c->making_at;
+    c->making_at = 0;
+    if (site != 0) return site;
+    if (__builtin_expect(c->handovers_open - 1 < SA_MAX_HANDOVERS, 0)) { /* above 0 */
+        const sa_handover *h = &c->handovers[c->handovers_open - 1];
+        if (h->depth == c->depth && h->site != 0) return h->site;
+    }
+    return sa_calling_at(c);
+}
+
 static inline uint64_t new_id(sa_os *os) {
     if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {
         os->next_task_id = atomic_fetch_add(&sa.next_task_block, 1) * 1024 + 1;

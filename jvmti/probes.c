@@ -281,6 +281,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass hel
 
 static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
     COUNT(os, c, creations);
+    uint32_t site = flags == 0 ? sa_take_site(c) : 0;
     if (counted_creation(os, c, class_id, flags)) return;
     uint64_t now = sa_ticks(&sa.clock);
     sa_creation *r = of_thread(os, c) ? reserve(os, 1) : NULL;
@@ -290,7 +291,7 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
     }
     r->type = SA_REC_CREATION;
     r->flags = flags;
-    r->site = 0;
+    r->site = (uint16_t)site;
     r->class_id = class_id;
     r->task_id = id;
     r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;

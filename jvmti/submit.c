@@ -8,6 +8,8 @@ _Static_assert(offsetof(sa_context, depth) == 8, "StackagentHandover.DEPTH");
 _Static_assert(offsetof(sa_context, handovers_open) == 20, "StackagentHandover.HANDOVERS");
 _Static_assert(offsetof(sa_context, submitted) == 24, "Stackagent.SUBMITTED");
 _Static_assert(offsetof(sa_context, is_virtual) == 32, "StackagentHandover.IS_VIRTUAL");
+_Static_assert(offsetof(sa_context, making_at) == 36, "StackagentHandover.MAKING_AT");
+_Static_assert(offsetof(sa_context, calling_at) == 40, "StackagentHandover.CALLING_AT");
 
 static void record(sa_os *os, sa_context *c, const sa_handover *h, uint64_t now) {
     sa_add(&os->counts.submissions, 1);
@@ -44,7 +46,7 @@ static const sa_handover *under_way(sa_context *c) {
 /* A hand-over begins. Returns its time, or 0: nothing is recorded, or it is part
  * of the hand-over of the same task to the same executor. */
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
-                                                              jint class_id, jint executor, jint flags, jint site) {
+                                                              jint class_id, jint executor, jint flags) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = c == NULL ? NULL : begin();
     if (os == NULL) return 0;
@@ -54,7 +56,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
         return 0;
     }
     sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .executor = (uint32_t)executor,
-                     .site = (uint32_t)site, .depth = c->depth, .flags = (uint8_t)flags};
+                     .site = sa_calling_at(c), .depth = c->depth, .flags = (uint8_t)flags};
     if (outer != NULL) {
         h.flags |= SA_SUBMIT_INNER;
         if (h.site == 0) h.site = outer->site;
@@ -131,9 +133,9 @@ bool sa_submit_init(JNIEnv *env) {
     if (values == NULL) return false;
     sa.executor_class = (*env)->GetFieldID(env, values, "stackagent$executors", "J");
     sa.executor_offset = (*env)->GetStaticMethodID(env, sa.handover, "executorOffset", "(Ljava/lang/Class;)J");
-    jmethodID link = (*env)->GetStaticMethodID(env, sa.handover, "link", "()V");
+    jmethodID link = (*env)->GetStaticMethodID(env, sa.handover, "link", "(Z)V");
     if (sa.executor_class == NULL || sa.executor_offset == NULL || link == NULL) return false;
-    (*env)->CallStaticVoidMethod(env, sa.handover, link);
+    (*env)->CallStaticVoidMethod(env, sa.handover, link, (jboolean)sa.custom_tasks);
     (*env)->DeleteLocalRef(env, values);
     return !(*env)->ExceptionCheck(env);
 }

@@ -22,6 +22,8 @@ type Source interface {
 	// and returns what is new in some of it; more: the round is not over, the
 	// next call goes on. The first call after a round begins the next one.
 	Summaries() (list []wire.Summary, more bool)
+	// Site tells what the number of a site in a record stands for; false: it is none.
+	Site(id uint32) (wire.Site, bool)
 	// Meta returns the news since the last call. A class or thread is known
 	// here before a record that names it can be drained.
 	Meta() Meta
@@ -212,6 +214,7 @@ func (c *Collector) drain(due bool, now time.Time) int {
 		c.round, c.asked = true, now
 	}
 	c.summaries()
+	c.pending.nameSites(c.src.Site)
 	c.pending.add(c.src.Meta())
 	return n
 }

@@ -58,6 +58,10 @@ func (s *fakeSource) Drain(max int, f func(uint32, []byte)) int {
 	return total
 }
 
+func (s *fakeSource) Site(id uint32) (wire.Site, bool) {
+	return wire.Site{ID: id, Class: "Site", Line: int32(id)}, id < 1000
+}
+
 func (s *fakeSource) Clock() wire.ClockPair {
 	s.ticks++
 	return wire.ClockPair{Ticks: units.Ticks(s.ticks), Mono: units.MonoNs(s.ticks)}

@@ -21,6 +21,7 @@ type pending struct {
 	lostPauses  uint64
 
 	lostSubmissions uint64
+	sites           []wire.Site // not told yet
 	losses          losses
 
 	summaries    []wire.Summary
@@ -46,6 +47,16 @@ func (p *pending) add(m Meta) {
 	for _, r := range m.Refusals {
 		p.refuse(r)
 	}
+}
+
+// nameSites finds the names of the sites that records have named for the first time.
+func (p *pending) nameSites(site func(uint32) (wire.Site, bool)) {
+	for _, id := range p.newSites {
+		if s, ok := site(id); ok {
+			p.sites = append(p.sites, s)
+		}
+	}
+	p.newSites = p.newSites[:0]
 }
 
 // addSummaries takes over summaries. They are never dropped: what is not asked
@@ -84,7 +95,7 @@ func (p *pending) events() int { return len(p.Executions) + len(p.Creations) + l
 // any tells whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
 	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.losses.changed) > 0 ||
-		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0
+		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.sites) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0
 }
 
 // drop forgets the events, which it counts by thread, and keeps descriptions
@@ -125,7 +136,7 @@ func (s share) smallest() bool { return s.events == 1 && s.items == 1 && s.summa
 // full tells whether a batch of share s can be filled.
 func (p *pending) full(s share) bool {
 	return p.events() >= s.events || p.summaryBytes > s.summaries || len(p.meta.Threads) >= s.items ||
-		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.Pauses) >= s.items
+		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.sites) >= s.items || len(p.Pauses) >= s.items
 }
 
 // fill puts the first part of what is pending into b, without taking it away.
@@ -138,6 +149,7 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.Classes = first(p.meta.Classes, s.items)
 	b.Threads = first(p.meta.Threads, s.items)
 	b.Executors = first(p.meta.Executors, s.items)
+	b.Sites = first(p.sites, s.items)
 	b.OS = first(p.meta.OS, s.items)
 	b.Pauses = first(p.Pauses, s.items)
 	if p.refusalsNew {
@@ -168,6 +180,7 @@ func (p *pending) taken(b *wire.Batch) {
 	p.summaries = rest(p.summaries, len(b.Summaries))
 	p.meta.Classes = rest(p.meta.Classes, len(b.Classes))
 	p.meta.Threads = rest(p.meta.Threads, len(b.Threads))
+	p.sites = rest(p.sites, len(b.Sites))
 	p.meta.Executors = rest(p.meta.Executors, len(b.Executors))
 	p.meta.OS = rest(p.meta.OS, len(b.OS))
 	p.Pauses = rest(p.Pauses, len(b.Pauses))

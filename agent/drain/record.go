@@ -69,8 +69,10 @@ type Decoder struct {
 	// that the end of a chunk cut in two. Always zero if the probes are right.
 	Unknown uint64
 
-	threads map[uint32]uint32 // ring -> wire.Thread.ID
-	queued  map[uint32]queued // ring -> what its next execution may belong to
+	threads  map[uint32]uint32 // ring -> wire.Thread.ID
+	sites    []uint64          // a bit for each that a record has named
+	newSites []uint32          // named for the first time, to be taken
+	queued   map[uint32]queued // ring -> what its next execution may belong to
 }
 
 // queued says when a task was submitted whose execution is to follow.
@@ -172,7 +174,7 @@ func (d *Decoder) creation(thread uint32, s []byte) {
 		Thread:      thread,
 		Flags:       wire.CreationFlags(s[offFlags]),
 		At:          ticks(s, offCreationAt),
-		Site:        uint32(binary.LittleEndian.Uint16(s[offCreationSite:])),
+		Site:        d.site(uint32(binary.LittleEndian.Uint16(s[offCreationSite:]))),
 	})
 }
 
@@ -184,10 +186,29 @@ func (d *Decoder) submission(thread uint32, a, b []byte) {
 		Class:       binary.LittleEndian.Uint32(a[offClass:]),
 		Thread:      thread,
 		Executor:    binary.LittleEndian.Uint32(b[offExecutor-slotBytes:]),
-		Site:        binary.LittleEndian.Uint32(b[offSite-slotBytes:]),
+		Site:        d.site(binary.LittleEndian.Uint32(b[offSite-slotBytes:])),
 		Flags:       wire.SubmissionFlags(a[offFlags]),
 		At:          ticks(a, offCreationAt),
 	})
+}
+
+// maxSite is the largest number of a site.
+const maxSite = 1<<16 - 1
+
+// site remembers that a record names a site.
+func (d *Decoder) site(id uint32) uint32 {
+	if id == 0 || id > maxSite {
+		return 0
+	}
+	word, bit := int(id/64), uint64(1)<<(id%64)
+	for len(d.sites) <= word {
+		d.sites = append(d.sites, 0)
+	}
+	if d.sites[word]&bit == 0 {
+		d.sites[word] |= bit
+		d.newSites = append(d.newSites, id)
+	}
+	return id
 }
 
 // queue tells the execution decoded last when its task was submitted, if the

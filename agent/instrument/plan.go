@@ -102,10 +102,12 @@ type Plan struct {
 	Mounts       []MountPlan
 	Slots        []SlotPlan
 	Handovers    []HandoverPlan
+	Sites        []SitePlan
 	Counts       []CountPlan
 	Notes        []string   // what was expected in this class and not found
 	Left         []*Refusal // what of the class is left as it is while the rest is woven
 
+	sites       Sites
 	class       *classfile.Class
 	archive     *classfile.Insn // where a lambda's class is looked for in the JVM's archive
 	archiveCode *classfile.Code
@@ -136,6 +138,9 @@ func (p *Plan) String() string {
 	for _, s := range p.Slots {
 		fmt.Fprintf(&b, "  slot in %s\n", s.Descriptor)
 	}
+	for _, s := range p.Sites {
+		fmt.Fprintf(&b, "  sites in %s%s %d\n", s.Name, s.Descriptor, s.Places)
+	}
 	for _, h := range p.Handovers {
 		fmt.Fprintf(&b, "  hand-over %s%s %s\n", h.Name, h.Descriptor, h.Probe)
 	}
@@ -155,7 +160,7 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Handovers)+len(p.Notes)+len(p.Counts)+len(p.Left) == 0 &&
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Handovers)+len(p.Sites)+len(p.Notes)+len(p.Counts)+len(p.Left) == 0 &&
 		p.archive == nil
 }
 
@@ -209,10 +214,14 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 	if !o.Submissions {
 		kinds &^= units.KindExecutor
 	}
-	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !guardable(header, in, &found) {
+	sites := wantsSites(header, in, &o, filtered)
+	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !guardable(header, in, &found) && !sites {
 		return nil, nil
 	}
 	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode}
+	if sites {
+		p.sites = o.Sites
+	}
 	if in.Platform {
 		p.Kinds |= units.KindJDK
 	}

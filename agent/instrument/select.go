@@ -54,6 +54,9 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 			return err
 		}
 	}
+	if p.sites != nil {
+		p.planSites()
+	}
 	if h.Name == nameVirtualThread {
 		return p.planMounts()
 	}

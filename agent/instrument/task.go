@@ -127,6 +127,7 @@ type Options struct {
 	Tasks            []TaskDefinition
 	Include, Exclude []string // globs over Java class names; see the package comment
 	Count            bool     // count the instructions of every method; filters do not matter
+	Sites            Sites    // where tasks are made and handed over; nil: not told
 	Submissions      bool     // observe the hand-over of tasks to executors
 }
 

@@ -71,6 +71,11 @@ func (p *Plan) weave() ([]byte, error) {
 			return nil, err
 		}
 	}
+	for _, s := range p.Sites {
+		if err := p.weaveSites(p.sites, s); err != nil {
+			return nil, err
+		}
+	}
 	for _, m := range p.Mounts {
 		if err := p.weaveMount(m); err != nil {
 			return nil, err

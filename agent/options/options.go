@@ -44,6 +44,7 @@ type Options struct {
 	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
 	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
 
+	Sites       bool // tell where tasks are made and handed over
 	Submissions bool // record the hand-over of tasks to executors
 
 	Detail   Detail
@@ -90,6 +91,7 @@ func Default() Options {
 	return Options{
 		Bus:         DefaultBus,
 		Metrics:     []string{"wall", "cpu"},
+		Sites:       true,
 		Submissions: true,
 		Detail:      DetailAuto,
 		Overflow:    OverflowBlock,

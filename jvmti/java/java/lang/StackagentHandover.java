@@ -1,11 +1,14 @@
 package java.lang;
 
+import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RejectedExecutionException;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * The probes of hand-overs: a task goes to an executor. Beside {@link Stackagent}, whose rules hold
@@ -23,6 +26,20 @@ public final class StackagentHandover {
     private static final int DEPTH = 8;
     private static final int HANDOVERS = 20;
     private static final int IS_VIRTUAL = 32;
+
+    /** The same: where the program is about to make a task; where it is about to hand one over, and above it how deep. */
+    private static final int MAKING_AT = 36;
+    private static final int CALLING_AT = 40;
+    private static final int CALLING_DEPTH_SHIFT = 16;
+
+    /** By site: whether the objects made there are tasks. */
+    @Stable
+    private static final byte[] VERDICTS = new byte[1 << 16];
+    private static final byte TASK = 1;
+    private static final byte NO_TASK = 2;
+
+    /** Any class may be a task by task=. */
+    private static boolean customTasks;
 
     /** Kinds of submission; equal to wire.SubmissionFlags. */
     private static final int SCHEDULED = 1 << 2;
@@ -97,7 +114,7 @@ public final class StackagentHandover {
             id = adopt(holder, offset);
             unseen = Stackagent.UNSEEN;
         }
-        long at = hand0(context, id, (int) (info >>> 32), executor, flags, 0);
+        long at = hand0(context, id, (int) (info >>> 32), executor, flags);
         if (at == 0) {
             return -1; // inside a hand-over of the same task to the same executor, or nothing is recorded
         }
@@ -237,16 +254,66 @@ public final class StackagentHandover {
         return U.objectFieldOffset(declaring, "stackagent$executor");
     }
 
+    /** Before a task is made, by a lambda expression for example: where. */
+    @ForceInline
+    @Hidden
+    public static void making(int site) {
+        long context = Stackagent.slot(Thread.currentThread()).context;
+        if (context != 0) {
+            U.putInt(context + MAKING_AT, site);
+        }
+    }
+
+    /** The same for an object of a class that may be none; the compiler drops what is not. */
+    @ForceInline
+    @Hidden
+    public static void maybe(int site, Class<?> c) {
+        byte verdict = VERDICTS[site];
+        if (verdict == 0) {
+            verdict = judge(site, c);
+        }
+        if (verdict == TASK) {
+            making(site);
+        }
+    }
+
+    /** After it: no other task was made there. */
+    @ForceInline
+    @Hidden
+    public static void made(int site) {
+        if (VERDICTS[site] != NO_TASK) {
+            making(0);
+        }
+    }
+
+    @Hidden
+    private static byte judge(int site, Class<?> c) {
+        boolean task = customTasks || Runnable.class.isAssignableFrom(c) || Callable.class.isAssignableFrom(c)
+                || ForkJoinTask.class.isAssignableFrom(c);
+        return VERDICTS[site] = task ? TASK : NO_TASK;
+    }
+
+    /** Before a method is called that may hand a task over: where; after it 0. */
+    @ForceInline
+    @Hidden
+    public static void calling(int site) {
+        long context = Stackagent.slot(Thread.currentThread()).context;
+        if (context != 0) {
+            U.putInt(context + CALLING_AT, U.getInt(context + DEPTH) << CALLING_DEPTH_SHIFT | site);
+        }
+    }
+
     /** As {@link Stackagent}'s; called by C. */
-    private static void link() {
-        hand0(0, 0, 0, 0, 0, 0);
+    private static void link(boolean custom) {
+        customTasks = custom;
+        hand0(0, 0, 0, 0, 0);
         refused0(0, 0);
         cancelled0(0, 0, 0);
         describeExecutors0(null);
         newExecutor0(null, null);
     }
 
-    private static native long hand0(long context, long id, int classId, int executor, int flags, int site);
+    private static native long hand0(long context, long id, int classId, int executor, int flags);
 
     private static native void refused0(long context, int token);
 
