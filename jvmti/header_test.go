@@ -74,7 +74,7 @@ type headerReader struct{ *cProgram }
 
 func startHeaderReader(t testing.TB) headerReader {
 	t.Helper()
-	return headerReader{startC(t, []string{"testdata/header_main.c", "header.c"})}
+	return headerReader{startC(t, []string{"testdata/header_main.c", "header.c", "sites.c"})}
 }
 
 func (r headerReader) read(t testing.TB, class []byte) string {
