@@ -22,6 +22,7 @@ const (
 	headName      = "record.json"
 	slicesPrefix  = "slices-"
 	threadsPrefix = "threads-"
+	gcPrefix      = "gc-"
 	suffix        = ".parquet"
 	digits        = 8
 	tmpPrefix     = ".tmp-"
@@ -33,6 +34,7 @@ const (
 	maxPartBytes = 256 << 20
 	maxPartRows  = 8 << 20 // slices of a part
 	maxThreads   = 16 << 20
+	maxGC        = 16 << 20 // samples of the collectors in all
 	maxParts     = 1 << 20
 )
 

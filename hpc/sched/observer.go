@@ -71,6 +71,7 @@ type process struct {
 	partAge units.MonoNs
 	over    bool  // it has ended, or is not watched any more
 	err     error // of writing
+	gc      gcWatch
 }
 
 // Start begins to listen to the scheduler. The error is an *UnavailableError
@@ -283,6 +284,9 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 			t.guess = guess{s, now()}
 		}
 	}
+	if p.writer != nil {
+		p.gc.look(pid, now)
+	}
 	switch {
 	case p.b.gone && p.b.next > 0:
 		o.end(pid, p)
@@ -328,6 +332,7 @@ func (o *Observer) end(pid int, p *process) {
 
 // write stores what the builder holds as the last part.
 func (p *process) write(lost uint64) {
+	p.gc.look(p.b.pid, now) // the file is open still when its JVM is gone
 	at := p.b.last
 	if !p.b.gone {
 		at = max(at, now()-settled)
@@ -337,14 +342,20 @@ func (p *process) write(lost uint64) {
 
 func (b *builder) cutInto(p *process, at units.MonoNs, lost uint64) {
 	part := b.cut(at, lost)
+	part.GC = p.gc.take()
 	if err := p.writer.Write(part); err != nil {
 		p.err = errors.Join(p.err, err) // its time is told as unknown
 	}
 }
 
 func (p *process) finish() {
+	notAvailable := p.writer.head.NotAvailable
+	if p.gc.why != nil {
+		notAvailable["causes of collections"] = p.gc.why.Error()
+	}
+	p.gc.close()
 	if p.err == nil {
-		p.err = p.writer.Close(nil)
+		p.err = p.writer.Close(notAvailable)
 	}
 }
 

@@ -22,6 +22,7 @@ type Reader struct {
 	record   Record
 	complete bool
 	parts    []window
+	gc       []string // parts of samples of the collectors
 	damage   []error
 }
 
@@ -91,6 +92,9 @@ func (r *Reader) list() error {
 		if seq, ok := parsePart(slicesPrefix, e.Name()); ok && e.Type().IsRegular() {
 			names[seq] = e.Name()
 			last = max(last, seq)
+		}
+		if _, ok := parsePart(gcPrefix, e.Name()); ok && e.Type().IsRegular() {
+			r.gc = append(r.gc, e.Name())
 		}
 		if _, ok := parsePart(threadsPrefix, e.Name()); ok && e.Type().IsRegular() {
 			if err := r.addThreads(e.Name()); err != nil { // in the order of their names
@@ -171,17 +175,22 @@ func number(f *parquet.File, key string, n *int64) error {
 
 // addThreads takes the rows of a part of threads; the last row of a thread counts.
 func (r *Reader) addThreads(name string) error {
-	return withPart(filepath.Join(r.dir, name), func(f *parquet.File) error {
+	return eachRow(filepath.Join(r.dir, name), r.addThread)
+}
+
+// eachRow hands out the rows of a small table.
+func eachRow[T any](path string, use func(*T) error) error {
+	return withPart(path, func(f *parquet.File) error {
 		if err := parquetguard.Pages(f, f.Size(), f, nil); err != nil {
 			return err
 		}
-		rows := make([]threadRow, 1024)
-		pr := parquet.NewGenericReader[threadRow](f)
+		rows := make([]T, 1024)
+		pr := parquet.NewGenericReader[T](f)
 		defer pr.Close()
 		for {
 			n, err := pr.Read(rows)
 			for i := range rows[:n] {
-				if err := r.addThread(&rows[i]); err != nil {
+				if err := use(&rows[i]); err != nil {
 					return err
 				}
 			}
@@ -193,6 +202,22 @@ func (r *Reader) addThreads(name string) error {
 			}
 		}
 	})
+}
+
+// GC reads what the JVM told about its collectors, in the order of time. With
+// an error it gives what could be read.
+func (r *Reader) GC() (all []GCSample, err error) {
+	for _, name := range r.gc {
+		err = errors.Join(err, eachRow(filepath.Join(r.dir, name), func(g *gcRow) error {
+			if len(all) >= maxGC {
+				return fmt.Errorf("%s: more than %d samples: %w", name, maxGC, ErrDamaged)
+			}
+			all = append(all, GCSample{units.MonoNs(g.AtNs), g.Collector, g.Cause, g.Invocations, units.Ns(g.EntryNs), units.Ns(g.ExitNs),
+				g.Safepoints, units.Ns(g.SafepointNs), units.Ns(g.SyncNs)})
+			return nil
+		}))
+	}
+	return all, err
 }
 
 func (r *Reader) addThread(row *threadRow) error {

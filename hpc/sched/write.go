@@ -45,6 +45,18 @@ type threadRow struct {
 	CPUNs       *int64 `parquet:"cpu_ns"` // null: not measured
 }
 
+type gcRow struct {
+	AtNs        int64  `parquet:"at_ns,delta"`
+	Collector   string `parquet:"collector"`
+	Cause       string `parquet:"cause"`
+	Invocations int64  `parquet:"invocations,delta"`
+	EntryNs     int64  `parquet:"entry_ns,delta"` // by the JVM's clock
+	ExitNs      int64  `parquet:"exit_ns,delta"`
+	Safepoints  int64  `parquet:"safepoints,delta"`
+	SafepointNs int64  `parquet:"safepoint_ns,delta"`
+	SyncNs      int64  `parquet:"sync_ns,delta"`
+}
+
 // Keys in the footer of a part of slices.
 const (
 	fromKey = "stackagent.from_ns"
@@ -65,6 +77,7 @@ type Part struct {
 	Lost     uint64 // records lost in it
 	Slices   []Slice
 	Threads  []ThreadRow
+	GC       []GCSample
 }
 
 // Writer writes a record part by part. Each part is whole on the disk or not
@@ -113,6 +126,12 @@ func (w *Writer) Write(p *Part) error {
 	err := replace(w.dir, partName(threadsPrefix, w.seq), func(f *os.File) error { return encode(f, threadRows(p.Threads), nil) })
 	if err != nil {
 		return err
+	}
+	if len(p.GC) > 0 {
+		err = replace(w.dir, partName(gcPrefix, w.seq), func(f *os.File) error { return encode(f, gcRows(p.GC), nil) })
+		if err != nil {
+			return err
+		}
 	}
 	meta := [][2]string{{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)}}
 	err = replace(w.dir, partName(slicesPrefix, w.seq), func(f *os.File) error { return encode(f, sliceRows(p.Slices), meta) })
@@ -185,6 +204,14 @@ func threadRows(all []ThreadRow) []threadRow {
 			cpu := int64(t.CPU)
 			rows[i].CPUNs = &cpu
 		}
+	}
+	return rows
+}
+
+func gcRows(all []GCSample) []gcRow {
+	rows := make([]gcRow, len(all))
+	for i, g := range all {
+		rows[i] = gcRow{int64(g.At), g.Collector, g.Cause, g.Invocations, int64(g.Entry), int64(g.Exit), g.Safepoints, int64(g.Safepoint), int64(g.Sync)}
 	}
 	return rows
 }

@@ -1,0 +1,130 @@
+package perfdata
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrNone is a JVM without performance data.
+var ErrNone = errors.New("the JVM has no performance data")
+
+// Process reads the counters of a running JVM.
+type Process struct {
+	file   *os.File
+	data   []byte
+	layout *Layout
+}
+
+// Open finds the file of the JVM with process id pid. It may be in another
+// container: the file is looked for where the JVM itself sees /tmp.
+func Open(pid int) (*Process, error) {
+	inner, err := innerPID(pid)
+	if err != nil {
+		return nil, err
+	}
+	pattern := fmt.Sprintf("/proc/%d/root/tmp/hsperfdata_*/%d", pid, inner)
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		return nil, fmt.Errorf("%s: %w (it was started with -XX:-UsePerfData or -XX:+PerfDisableSharedMem, or its /tmp is closed to this user)", pattern, ErrNone)
+	}
+	var last error
+	for _, path := range paths { // of several users; only the JVM's own file is believed
+		p, err := openFile(pid, path)
+		if err == nil {
+			return p, nil
+		}
+		last = err
+	}
+	return nil, last
+}
+
+// innerPID is the process's id as it sees it itself (NSpid, proc(5)).
+func innerPID(pid int) (int, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("performance data of process %d: %w", pid, err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			all := strings.Fields(ids)
+			if len(all) > 0 {
+				if n, err := strconv.Atoi(all[len(all)-1]); err == nil {
+					return n, nil
+				}
+			}
+		}
+	}
+	return pid, nil
+}
+
+// openFile opens a file if it belongs to the user of process pid: /tmp is open
+// to everybody, and a file that another user put there says nothing about it.
+func openFile(pid int, path string) (*Process, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("performance data of process %d: %w", pid, err)
+	}
+	p, err := newProcess(pid, f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("performance data of process %d: %w", pid, err)
+	}
+	return p, nil
+}
+
+func newProcess(pid int, f *os.File) (*Process, error) {
+	var file, process unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &file); err != nil {
+		return nil, err
+	}
+	if err := unix.Stat(fmt.Sprintf("/proc/%d", pid), &process); err != nil {
+		return nil, err
+	}
+	if file.Mode&unix.S_IFMT != unix.S_IFREG || file.Uid != process.Uid || file.Size > MaxBytes {
+		return nil, fmt.Errorf("%s (%d bytes, of user %d) is not its file: %w", f.Name(), file.Size, file.Uid, fs.ErrInvalid)
+	}
+	return &Process{file: f, data: make([]byte, file.Size)}, nil
+}
+
+// Read takes a snapshot of all counters.
+func (p *Process) Read() error {
+	n, err := p.file.ReadAt(p.data, 0) // a file that was cut short gives less, never a fault
+	if n < headerSize {
+		return errors.Join(ErrNotReady, err)
+	}
+	if p.layout != nil && p.layout.UsedNow(p.data) == p.layout.Used {
+		return nil
+	}
+	l, err := Parse(p.data[:n])
+	if err != nil {
+		return err
+	}
+	p.layout = l
+	return nil
+}
+
+// Long is a counter of the latest snapshot.
+func (p *Process) Long(name string) (int64, bool) {
+	if p.layout == nil {
+		return 0, false
+	}
+	return p.layout.Long(p.data, name)
+}
+
+// Text is a counter of the latest snapshot that is a text.
+func (p *Process) Text(name string) (string, bool) {
+	if p.layout == nil {
+		return "", false
+	}
+	return p.layout.Text(p.data, name)
+}
+
+// Close lets go of the file.
+func (p *Process) Close() error { return p.file.Close() }

@@ -1,0 +1,140 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+
+	"stackagent/hpc/perfdata"
+	"stackagent/internal/units"
+)
+
+// GCSample is what the JVM's own counters (hsperfdata) told at a moment about
+// its collectors and safepoints, taken where something had changed since the
+// sample before. Counts and times are totals since the JVM's start.
+type GCSample struct {
+	At          units.MonoNs
+	Collector   string   // whose invocations changed; "": only safepoints did
+	Cause       string   // of its latest invocation, "G1 Evacuation Pause"
+	Invocations int64    // of this collector
+	Entry, Exit units.Ns // of its latest invocation, by the JVM's clock, which begins with the JVM
+	Safepoints  int64
+	Safepoint   units.Ns // time at safepoints
+	Sync        units.Ns // time to reach them: from the request until all threads had stopped
+}
+
+const (
+	noGC          = "No GC" // HotSpot's word
+	maxCollectors = 8
+	openEvery     = 5       // polls between attempts to open the counters
+	openMost      = 250     // attempts: a JVM makes them in its first moments
+	maxSamples    = 1 << 16 // of a part
+)
+
+// gcWatch reads the counters of one JVM.
+type gcWatch struct {
+	data    *perfdata.Process
+	polls   int
+	why     error // it can not be read
+	done    bool
+	last    GCSample
+	counted [maxCollectors]int64
+	samples []GCSample
+	dropped uint64 // samples that had no room
+}
+
+// look takes a sample. at is a moment before it.
+func (g *gcWatch) look(pid int, at func() units.MonoNs) {
+	if g.done {
+		return
+	}
+	if g.data == nil && !g.open(pid) {
+		return
+	}
+	if err := g.data.Read(); err != nil {
+		if !errors.Is(err, perfdata.ErrNotReady) {
+			g.why = err
+			g.close()
+		}
+		return
+	}
+	s := g.last
+	s.At, s.Collector, s.Cause = at(), "", ""
+	s.Safepoints = g.long("sun.rt.safepoints")
+	s.Safepoint, s.Sync = g.time("sun.rt.safepointTime"), g.time("sun.rt.safepointSyncTime")
+	changed := s.Safepoints != g.last.Safepoints
+	for i := range g.counted {
+		n, ok := g.data.Long(fmt.Sprintf("sun.gc.collector.%d.invocations", i))
+		if !ok || n == g.counted[i] {
+			continue
+		}
+		g.counted[i] = n
+		changed = false
+		g.keep(g.collector(s, i, n))
+	}
+	if changed {
+		g.keep(s)
+	}
+	g.last = s
+}
+
+func (g *gcWatch) open(pid int) bool {
+	if g.polls++; g.polls%openEvery != 1 {
+		return false
+	}
+	if g.data, g.why = perfdata.Open(pid); g.why != nil {
+		g.done = g.polls > openEvery*openMost
+		return false
+	}
+	return true
+}
+
+func (g *gcWatch) collector(s GCSample, i int, n int64) GCSample {
+	name := fmt.Sprintf("sun.gc.collector.%d.", i)
+	s.Collector, _ = g.data.Text(name + "name")
+	s.Invocations, s.Entry, s.Exit = n, g.time(name+"lastEntryTime"), g.time(name+"lastExitTime")
+	if s.Cause, _ = g.data.Text("sun.gc.cause"); s.Cause == noGC {
+		s.Cause, _ = g.data.Text("sun.gc.lastCause")
+	}
+	return s
+}
+
+func (g *gcWatch) keep(s GCSample) {
+	if len(g.samples) == maxSamples {
+		g.dropped++
+		return
+	}
+	g.samples = append(g.samples, s)
+}
+
+func (g *gcWatch) long(name string) int64 {
+	n, _ := g.data.Long(name) // a collector or JVM without it has 0
+	return n
+}
+
+// time is a counter in ticks of the JVM's clock, as nanoseconds.
+func (g *gcWatch) time(name string) units.Ns {
+	const nanoseconds = 1_000_000_000
+	n, ok := g.data.Long(name)
+	if !ok {
+		return units.NotMeasured
+	}
+	if f := g.long("sun.os.hrt.frequency"); f > 0 && f != nanoseconds {
+		n = int64(float64(n) * nanoseconds / float64(f))
+	}
+	return units.Ns(n)
+}
+
+// take gives the samples since the last time.
+func (g *gcWatch) take() []GCSample {
+	all := g.samples
+	g.samples = nil
+	return all
+}
+
+func (g *gcWatch) close() {
+	if g.data != nil {
+		g.data.Close() // nothing is written; a failure loses nothing
+		g.data = nil
+	}
+	g.done = true
+}
