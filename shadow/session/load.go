@@ -14,10 +14,12 @@ import (
 type index struct {
 	dense  []int32 // id -> place + 1
 	sparse map[uint32]int32
+	count  int // ids that were set, again included
 }
 
 func (x *index) set(id uint32, place int) {
-	if int(id) < cap(x.dense) || id < 1<<20 {
+	x.count++
+	if int(id) < len(x.dense) || int(id) < 4*x.count+1<<16 { // not beyond what the ids are worth
 		for int(id) >= len(x.dense) {
 			x.dense = append(x.dense, 0)
 		}
@@ -53,7 +55,7 @@ func (s *Session) ThreadByID(id uint32) *Thread {
 	if i, ok := s.threads.get(id); ok {
 		return &s.Threads[i]
 	}
-	return nil
+	return s.virtual.byID(id)
 }
 
 // classOf is ClassByID with a stand-in for a class whose description was lost.
@@ -102,14 +104,26 @@ func (s *Session) loadPauses() error {
 
 func (s *Session) loadThreads() error {
 	rows := map[uint32]Thread{}
+	var words interner
 	bad, err := s.folder.ReadThreads(func(r *store.Thread) {
+		if r.Virtual && r.Executions == nil {
+			delete(rows, r.ID)
+			s.virtual.add(r, &words)
+			return
+		}
+		s.virtual.remove(r.ID)
 		t := javaThread(r)
+		t.Group, t.Class = words.text(words.of(r.Group)), words.text(words.of(r.Class))
 		t.addCounts(r, rows[r.ID])
 		rows[r.ID] = t
 	})
 	s.warnAll(bad)
 	if err != nil {
 		return err
+	}
+	if s.virtual.live <= maxListedVirtual {
+		s.virtual.each(func(t *Thread) { rows[t.ID] = *t })
+		s.virtual = virtuals{}
 	}
 	for _, t := range rows {
 		s.Threads = append(s.Threads, t)

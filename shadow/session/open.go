@@ -27,7 +27,7 @@ type Session struct {
 	Warnings []string
 
 	Classes []Class  // by id
-	Threads []Thread // Java threads by id, then the JVM's service threads
+	Threads []Thread // Java threads by id (but see Unlisted), then the JVM's service threads
 	Pauses  []Pause  // by start
 
 	folder    *store.Folder
@@ -35,6 +35,7 @@ type Session struct {
 	sites     named[Site]
 	classes   index
 	threads   index
+	virtual   virtuals   // those that Threads does not list
 	mu        sync.Mutex // guards what follows, Warnings and Manifest.Lost
 	unknown   map[uint32]*Class
 	counted   map[string]bool // damaged parts whose rows are counted as lost

@@ -138,7 +138,7 @@ func (g *gathered) chunk(c *session.Chunk) {
 		}
 		g.group.Add(&e)
 		if g.thread == nil || e.Thread != g.lastThread {
-			g.lastThread, g.thread = e.Thread, g.threadOf(e.Thread)
+			g.lastThread, g.thread = e.Thread, g.threadOf(g.b.threadRow(e.Thread))
 		}
 		g.thread.add(g.b, g.group, &e, c.Depth[i])
 	}

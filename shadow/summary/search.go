@@ -27,6 +27,7 @@ type lookup struct {
 	metrics []granularity.Metric
 	classes byID[[][]*granularity.Search] // by metric
 	threads byID[[]*granularity.Search]
+	row     func(thread uint32) uint32
 	passes  func(class uint32) bool // what was filtered out is no part of a thread's values
 	rows    []*[][]*granularity.Search
 }
@@ -82,7 +83,7 @@ func (q *quest) seek(v *granularity.Values, m granularity.Metric) []*granularity
 func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 	q := &quest{columns: store.ExecutionClass, metrics: b.metrics(), lookups: make([]lookup, session.Workers())}
 	for i := range q.lookups {
-		q.lookups[i].metrics = q.metrics
+		q.lookups[i].metrics, q.lookups[i].row = q.metrics, b.threadRow
 		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID.get(class); return g != nil && g.passes }
 	}
 	whole := make([][]*granularity.Search, len(q.metrics))
@@ -191,7 +192,7 @@ func look[V ~int64](l *lookup, c *session.Chunk, values []V, m granularity.Metri
 		return
 	}
 	for i, id := range c.Thread {
-		at := l.threads.get(id)
+		at := l.threads.get(l.row(id))
 		if n := units.Ns(values[i]); at != nil && (*at)[m] != nil && n.Measured() && l.passes(c.Class[i]) {
 			(*at)[m].Look(n)
 		}

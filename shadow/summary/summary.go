@@ -143,6 +143,8 @@ type Source struct {
 	Classes  []session.Class
 	Threads  []session.Thread
 	Pauses   []session.Pause
+	// Unlisted tells of a virtual thread that is not in Threads; nil: there is none.
+	Unlisted func(id uint32) bool
 	// Executions reads columns as session.ScanExecutions does, the same each time.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
 	Summaries  func(func(*session.Summary) error) error // nil: there are none
@@ -158,6 +160,7 @@ type Source struct {
 // FromSession is the source that reads s.
 func FromSession(s *session.Session) Source {
 	return Source{
+		Unlisted: unlisted(s),
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
 		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
 		Activity:  s.Activity,
