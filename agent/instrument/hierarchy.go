@@ -23,6 +23,7 @@ const (
 	nameProbes        = "java/lang/Stackagent"
 	nameContinuation  = "jdk/internal/vm/Continuation"
 	nameHandovers     = "java/lang/StackagentHandover"
+	nameConstructions = "java/lang/StackagentConstruction"
 	nameForkJoinTask  = "java/util/concurrent/ForkJoinTask"
 	nameFutureTask    = "java/util/concurrent/FutureTask"
 	nameCompletion    = "java/util/concurrent/ExecutorCompletionService" // no Executor, though it hands over like one

@@ -77,6 +77,10 @@ type ConstructorPlan struct {
 	member *classfile.Member
 	spans  []insnSpan        // the stretches
 	supers []*classfile.Insn // the calls of super(...)
+
+	measured    bool              // its construction is measured:
+	delegations []*classfile.Insn // the calls of this(...)
+	ends        []*classfile.Insn // the returns with this in local variable 0
 }
 
 // insnSpan is a stretch of code, its first and last instruction.
@@ -108,6 +112,7 @@ type Plan struct {
 	Left         []*Refusal // what of the class is left as it is while the rest is woven
 
 	sites       Sites
+	measure     bool // constructions
 	class       *classfile.Class
 	archive     *classfile.Insn // where a lambda's class is looked for in the JVM's archive
 	archiveCode *classfile.Code
@@ -168,7 +173,7 @@ func (p *Plan) empty() bool {
 // why.
 func leaveAlone(class string) bool {
 	switch class {
-	case nameObject, nameProbes, nameHandovers, nameContinuation:
+	case nameObject, nameProbes, nameHandovers, nameConstructions, nameContinuation:
 		return true
 	}
 	return strings.HasSuffix(class, "module-info") || strings.HasSuffix(class, "package-info")

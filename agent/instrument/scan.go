@@ -65,7 +65,7 @@ func (m *mentions) see(utf8 []byte) {
 		m.exec = true
 	case "()Z":
 		m.execD = true
-	case nameProbes, nameHandovers:
+	case nameProbes, nameHandovers, nameConstructions:
 		m.probes = true
 	}
 }

@@ -42,7 +42,7 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 			MethodPlan{Name: m.Name, Descriptor: m.Descriptor, Probe: probe, member: m})
 	}
 	if p.Kinds&TaskKinds != 0 && h.Access&classfile.AccInterface == 0 {
-		if err := p.planConstructors(p.topmost(h, in.Supers)); err != nil {
+		if err := p.planConstructors(p.topmost(h, in.Supers), o.Construction && p.class.Major >= ldcClass); err != nil {
 			return err
 		}
 		if err := p.planClones(); err != nil {
@@ -142,7 +142,8 @@ func (p *Plan) planMounts() error {
 }
 
 // planConstructors follows this through every constructor.
-func (p *Plan) planConstructors(topmost bool) error {
+func (p *Plan) planConstructors(topmost, measure bool) error {
+	p.measure = measure
 	for _, m := range p.class.Methods {
 		if m.Name != "<init>" || m.Access&classfile.AccStatic != 0 {
 			continue
@@ -157,18 +158,18 @@ func (p *Plan) planConstructors(topmost bool) error {
 		if err := p.compilable(m, code); err != nil {
 			return err
 		}
-		c, err := planConstructor(p.class, m, code, topmost)
+		c, err := planConstructor(p.class, m, code, topmost, measure)
 		if err != nil {
 			return err
 		}
-		if c.Created+c.Ranges > 0 {
+		if c.Created+c.Ranges > 0 || c.measured {
 			p.Constructors = append(p.Constructors, *c)
 		}
 	}
 	return nil
 }
 
-func planConstructor(class *classfile.Class, m *classfile.Member, code *classfile.Code, topmost bool) (*ConstructorPlan, error) {
+func planConstructor(class *classfile.Class, m *classfile.Member, code *classfile.Code, topmost, measure bool) (*ConstructorPlan, error) {
 	flow, err := analyseThis(class, code)
 	if err != nil {
 		var known *Refusal
@@ -191,6 +192,9 @@ func planConstructor(class *classfile.Class, m *classfile.Member, code *classfil
 		}
 	}
 	c.Created = len(c.supers)
+	if measure {
+		c.planConstruction(code, flow)
+	}
 	return c, nil
 }
 
@@ -213,6 +217,9 @@ func (p *Plan) compilable(m *classfile.Member, code *classfile.Code) error {
 	for _, in := range code.Insns {
 		if in.Op.IsReturn() || m.Name == "<init>" && in.Op == classfile.OpInvokespecial {
 			added += probeBytes
+			if p.measure && m.Name == "<init>" {
+				added += probeBytes
+			}
 		}
 	}
 	if size+added > hugeMethod {

@@ -129,6 +129,7 @@ type Options struct {
 	Count            bool     // count the instructions of every method; filters do not matter
 	Sites            Sites    // where tasks are made and handed over; nil: not told
 	Submissions      bool     // observe the hand-over of tasks to executors
+	Construction     bool     // measure what it costs to make a task
 }
 
 // excluded tells whether the filters keep code out of a class (Java name).

@@ -92,6 +92,8 @@ func (p *Plan) probe(name, descriptor string) (*classfile.Insn, error) {
 	owner := nameProbes
 	if handoverProbes[name] {
 		owner = nameHandovers
+	} else if constructionProbes[name] {
+		owner = nameConstructions
 	}
 	i, err := p.class.Pool.AddMethodRef(owner, name, descriptor, false)
 	if err != nil {
@@ -240,6 +242,11 @@ func (p *Plan) weaveConstructor(c ConstructorPlan) error {
 			call = slot // the id of a thread is kept there
 		}
 		code.InsertAfter(call, created...)
+	}
+	if c.measured {
+		if err := p.weaveConstruction(c, code); err != nil {
+			return err
+		}
 	}
 	if len(ranges) > 0 {
 		failed, err := p.callOnThis("failed", descTask)
