@@ -17,6 +17,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/hpc"
+	"stackagent/hpc/sched"
 )
 
 // jvmPatience bounds every start of a JVM that doctor makes.
@@ -67,7 +68,8 @@ func diagnose(ctx context.Context, env Env, agent string) []hpc.Facility {
 	all := javaFacilities(homes)
 	all = append(all, agentFacilities(ctx, env, agent, homes)...)
 	all = append(all, perfData(ctx, homes))
-	return append(all, hpc.Probe()...)
+	all = append(all, hpc.Probe()...)
+	return append(all, sched.Probe()...)
 }
 
 func javaFacilities(homes []jdk.Home) []hpc.Facility {

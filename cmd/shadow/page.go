@@ -110,7 +110,8 @@ func reporter(env Env) func(context.Context, string) error {
 
 // serveLive tells of trouble on stderr, and keeps what lasts.
 type serveLive struct {
-	env Env
+	env      Env
+	switches *switches // nil: scheduling is not recorded
 
 	mu       sync.Mutex
 	problems map[string]error // by session; of those that can not be stored now
@@ -120,6 +121,7 @@ func newServeLive(env Env) *serveLive { return &serveLive{env: env, problems: ma
 
 // Progress implements ingest.Live.
 func (s *serveLive) Progress(p ingest.Progress) {
+	s.switches.progress(p)
 	if p.Ended != store.EndedRunning {
 		s.mu.Lock()
 		delete(s.problems, p.Session)

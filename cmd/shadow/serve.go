@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/hpc/sched"
 	"stackagent/internal/spool"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
@@ -29,6 +30,7 @@ const (
 
 type serveFlags struct {
 	store, pageTokenFile string
+	switches             string
 	joinFlags
 	hostFlags
 	pageFlags
@@ -68,6 +70,7 @@ on in the same folders, else see shadow join.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.store, "store", defaultStore, "folder of the sessions")
 	flags.StringVar(&f.pageTokenFile, "page-token-file", "", "file with the page's password (default: the bus's token)")
+	addSwitches(flags, &f.switches)
 	f.joinFlags.addTo(cmd)
 	f.hostFlags.addTo(cmd)
 	f.pageFlags.addTo(cmd)
@@ -75,6 +78,9 @@ on in the same folders, else see shadow join.`,
 }
 
 func (f *serveFlags) checkAll(listen bool) error {
+	if err := checkSwitches(f.switches); err != nil {
+		return err
+	}
 	if f.nats != "" && listen {
 		return usagef("--nats joins a bus, --listen starts one: give one of them")
 	}
@@ -104,6 +110,10 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	defer unlock()
 	defer b.Close()
 	live := newServeLive(env)
+	if live.switches, err = startSwitches(env, sched.Choice(f.switches), f.store); err != nil {
+		return err
+	}
+	defer live.switches.end()
 	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, Live: live, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)

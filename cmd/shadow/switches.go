@@ -4,7 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+
+	"github.com/spf13/pflag"
 
 	"stackagent/hpc/sched"
 	"stackagent/shadow/ingest"
@@ -22,6 +26,18 @@ type switches struct {
 
 	mu   sync.Mutex
 	kept map[int]string // the session's folder, by process
+}
+
+// addSwitches gives a verb the flag --switches.
+func addSwitches(flags *pflag.FlagSet, into *string) {
+	flags.StringVar(into, "switches", string(sched.Auto), strings.Join(sched.Choices, "|")+": how to record what the scheduler does with the JVM's threads")
+}
+
+func checkSwitches(choice string) error {
+	if !slices.Contains(sched.Choices, choice) {
+		return usagef("--switches %s: use one of %s", choice, strings.Join(sched.Choices, ", "))
+	}
+	return nil
 }
 
 // startSwitches begins to listen to the scheduler. What can not be had is told

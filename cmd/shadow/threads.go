@@ -14,14 +14,22 @@ import (
 
 func newThreads(env Env) *cobra.Command {
 	var l listing
+	var counted bool
 	cmd := &cobra.Command{
 		Use:   "threads DIR",
-		Short: "The threads of a session with name, kind, CPU time and counters",
-		Long: `Lists the Java threads and the JVM's own service threads. Counters (switches,
-faults, migrations, hardware events) were read from outside by shadow run; a cell
-is empty where nothing was measured, and an estimate of a multiplexed counter
-begins with ~. They are those of the operating system's thread: where it carried
-several Java threads one after the other, they stand with the first.`,
+		Short: "The threads of a session with name, kind, times and counters",
+		Long: `Lists the Java threads and the JVM's own service threads. With a scheduling
+record (shadow run --switches) it tells where each thread's time went: running,
+runnable (waiting for a CPU), in a futex (locks, monitors, park), I/O, asleep, or
+blocked for another reason; switches are those because it blocked + those because
+it was preempted. A role tells more than a kind: C1 or C2, carrier of virtual
+threads, agent (the profiler's own).
+
+Counters (switches, faults, migrations, hardware events) were read from outside
+by shadow run; a cell is empty where nothing was measured, and an estimate of a
+multiplexed counter begins with ~. The table has them with --counters; csv and
+json always do. Times and counters are those of the operating system's thread:
+where it carried several Java threads one after the other, they stand with one.`,
 		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --format csv",
 		Args:    oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -42,10 +50,15 @@ several Java threads one after the other, they stand with the first.`,
 				return err
 			}
 			noteFound(env, s, before)
-			return l.printThreads(threadRows(sum.Threads, counters), counters)
+			rows, times := addTimes(env, s, threadRows(sum.Threads, counters))
+			if counted {
+				times = nil
+			}
+			return l.printThreads(rows, counters, times)
 		},
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv")
+	cmd.Flags().BoolVar(&counted, "counters", false, "the table shows counters in place of times")
 	return cmd
 }
 
@@ -67,6 +80,10 @@ type threadRow struct {
 	Summarised int64              `json:"summarised"` // of these, not recorded one by one
 	Produced   *producedRow       `json:"produced"`   // null: the agent did not tell
 	Counters   map[string]counted `json:"counters"`   // event -> count, from outside
+	Role       string             `json:"role"`
+	Pool       string             `json:"pool"`
+	Times      *threadTimes       `json:"times"` // null: not observed
+	key        threadKey
 }
 
 // producedRow is what the agent says that the thread produced, whether it
@@ -106,7 +123,7 @@ func threadRows(threads []summary.ThreadRow, file *hpc.File) []threadRow {
 			StartNs: unlessZero(int64(t.StartNs)), EndNs: unlessZero(int64(t.EndNs)),
 			CPUNs: ifMeasured(t.CPU), TaskCPUNs: ifMeasured(t.SelfCPU), Executions: t.RunExecutions,
 			Summarised: t.RunSummarised, Produced: producedBy(&t.Thread),
-			Counters: map[string]counted{},
+			Counters: map[string]counted{}, Role: t.Role(), Pool: t.Pool(), key: keyOf(&t.Thread),
 		}
 		if totals := byTID[t.OSID]; totals != nil && first[t.OSID] == i {
 			for e, n := range totals.Counts {
@@ -154,7 +171,7 @@ func ifMeasured(n units.Ns) *int64 {
 	return &v
 }
 
-func (l *listing) printThreads(rows []threadRow, file *hpc.File) error {
+func (l *listing) printThreads(rows []threadRow, file *hpc.File, times *session.Times) error {
 	total := len(rows)
 	if n := l.limit(); n > 0 && n < total {
 		rows = rows[:n]
@@ -164,6 +181,9 @@ func (l *listing) printThreads(rows []threadRow, file *hpc.File) error {
 		return writeJSON(l.env.Out, rows)
 	case "csv":
 		return l.threadsCSV(rows)
+	}
+	if times != nil {
+		return l.printTimes(rows, total, times)
 	}
 	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("CPU"), right("in tasks"),
 		right("executions"), right("lost"), right("switches"), right("faults"), right("migrations"), right("instructions"))
@@ -225,6 +245,7 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 	for _, e := range hpc.AllEvents() {
 		header = append(header, e.String(), e.String()+"_estimated")
 	}
+	header = append(append(header, "role", "pool"), timesHeader()...)
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
 		row := []string{csvName(r.Thread), r.Kind, csvName(r.Class), csvName(r.Group), intCell(r.JavaID), intCell(r.OSID),
@@ -238,7 +259,7 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 				row = append(row, "", "")
 			}
 		}
-		cells[i] = row
+		cells[i] = append(append(row, r.Role, csvName(r.Pool)), r.Times.cells()...)
 	}
 	return writeCSV(l.env.Out, header, cells)
 }

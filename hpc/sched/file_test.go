@@ -60,6 +60,35 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
+// A shadow that was killed is followed by another one: the record goes on, with
+// a hole between, in which no thread is said to have lived.
+func TestResume(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, Folder)
+	for i, source := range []string{"ebpf", "perf"} {
+		w, err := Create(folder, Record{Source: source, PID: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := units.MonoNs(i) * 200
+		thread := ThreadRow{0, Thread{TID: 1, Name: source, First: from, Last: from + 100, CPU: 1}}
+		if err := w.Write(&Part{From: from, To: from + 100, Slices: []Slice{{0, Running, from, from + 100}}, Threads: []ThreadRow{thread}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Create(folder, Record{PID: 2}); err == nil {
+		t.Error("the record of one process was continued with another")
+	}
+	r := open(t, dir)
+	want := []Slice{{0, Running, 0, 100}, {1, Running, 200, 300}}
+	if got := all(t, r, 0, 300); !reflect.DeepEqual(got, want) || len(r.Record().Threads) != 2 || len(r.Damage()) > 0 {
+		t.Errorf("got %v, want %v; threads %+v, damage %v", got, want, r.Record().Threads, r.Damage())
+	}
+	if len(r.Record().NotAvailable) != 1 {
+		t.Errorf("the change of the source is not told: %v", r.Record().NotAvailable)
+	}
+}
+
 // Of three parts the middle one is damaged or missing: its time is unknown, the
 // others stand.
 func TestDamagedPart(t *testing.T) {

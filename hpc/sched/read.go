@@ -23,6 +23,7 @@ type Reader struct {
 	complete bool
 	parts    []window
 	gc       []string // parts of samples of the collectors
+	lastSeq  int      // of the parts; -1: none
 	damage   []error
 }
 
@@ -35,11 +36,16 @@ type window struct {
 // Open reads the scheduling record of a session's folder; nil without an error
 // when there is none. The slices stay on the disk until Each asks for them.
 func Open(sessionDir string) (*Reader, error) {
-	dir := filepath.Join(sessionDir, Folder)
-	h, err := readHead(dir)
+	r, err := openFolder(filepath.Join(sessionDir, Folder))
 	if missing(err) {
 		return nil, nil
 	}
+	return r, err
+}
+
+// openFolder opens the record in dir itself.
+func openFolder(dir string) (*Reader, error) {
+	h, err := readHead(dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduling record: %w", err)
 	}
@@ -87,11 +93,11 @@ func (r *Reader) list() error {
 		return err
 	}
 	names := map[int]string{}
-	last := -1
+	r.lastSeq = -1
 	for _, e := range entries {
 		if seq, ok := parsePart(slicesPrefix, e.Name()); ok && e.Type().IsRegular() {
 			names[seq] = e.Name()
-			last = max(last, seq)
+			r.lastSeq = max(r.lastSeq, seq)
 		}
 		if _, ok := parsePart(gcPrefix, e.Name()); ok && e.Type().IsRegular() {
 			r.gc = append(r.gc, e.Name())
@@ -108,8 +114,8 @@ func (r *Reader) list() error {
 	for _, seq := range sortedKeys(names) {
 		r.addWindow(names[seq])
 	}
-	if last >= len(names) {
-		r.damage = append(r.damage, fmt.Errorf("%d parts are missing: %w", last+1-len(names), ErrDamaged))
+	if r.lastSeq >= len(names) {
+		r.damage = append(r.damage, fmt.Errorf("%d parts are missing: %w", r.lastSeq+1-len(names), ErrDamaged))
 	}
 	return nil
 }

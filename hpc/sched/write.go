@@ -88,20 +88,43 @@ type Writer struct {
 	head head
 	seq  int
 	last units.MonoNs
+	base uint32 // threads of the record that is continued
 }
 
 // Create begins a record in the folder dir, usually Folder of a session's
-// folder, which must not hold one yet. Of r it takes the source, the process
-// and what is not available.
+// folder. Of r it takes the source, the process and what is not available. A
+// record of the same process that dir holds already is continued: its shadow was
+// killed, and another one observes on.
 func Create(dir string, r Record) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("beginning a scheduling record: %w", err)
 	}
-	if _, err := os.Lstat(filepath.Join(dir, headName)); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("beginning a scheduling record: %s holds one already: choose another folder", dir)
-	}
 	w := &Writer{dir: dir, head: head{Version: Version, Source: r.Source, PID: r.PID, NotAvailable: r.NotAvailable}}
+	if w.head.NotAvailable == nil {
+		w.head.NotAvailable = map[string]string{}
+	}
+	if _, err := os.Lstat(filepath.Join(dir, headName)); !errors.Is(err, fs.ErrNotExist) {
+		if err := w.resume(); err != nil {
+			return nil, fmt.Errorf("beginning a scheduling record: %w", err)
+		}
+	}
 	return w, w.writeHead()
+}
+
+// resume goes on after what the folder holds.
+func (w *Writer) resume() error {
+	r, err := openFolder(w.dir)
+	if err != nil {
+		return err
+	}
+	if r.record.PID != w.head.PID || r.complete {
+		return fmt.Errorf("%s holds one of process %d already: choose another folder", w.dir, r.record.PID)
+	}
+	if r.record.Source != w.head.Source {
+		w.head.NotAvailable["until "+fmt.Sprint(int64(r.record.To))] = "observed by " + r.record.Source
+	}
+	w.base, w.last, w.seq = uint32(len(r.record.Threads)), r.record.To, r.lastSeq+1
+	return nil
 }
 
 // Moved tells that the record's folder was renamed to dir.
@@ -120,6 +143,14 @@ func (w *Writer) writeHead() error {
 func (w *Writer) Write(p *Part) error {
 	if p.To < p.From || w.seq > 0 && p.From < w.last {
 		return fmt.Errorf("a part from %d to %d after %d: parts of a scheduling record follow each other", p.From, p.To, w.last)
+	}
+	if w.base > 0 {
+		for i := range p.Slices {
+			p.Slices[i].Thread += w.base
+		}
+		for i := range p.Threads {
+			p.Threads[i].Index += w.base
+		}
 	}
 	slices.SortFunc(p.Slices, bySliceBegin)
 	slices.SortFunc(p.Threads, func(a, b ThreadRow) int { return compare(a.Index, b.Index) })

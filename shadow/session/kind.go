@@ -72,10 +72,10 @@ func roleOf(name string) string {
 // The first thread of a JVM only waits for the one that it starts.
 func (t *ThreadTime) Role(pid int) string {
 	switch {
+	case int(t.TID) == pid && (t.Carried == nil || t.Carried.JavaID == 0):
+		return "launcher"
 	case t.Carried != nil:
 		return t.Carried.Role()
-	case int(t.TID) == pid:
-		return "launcher"
 	}
 	return roleOf(t.Name)
 }

@@ -13,6 +13,22 @@ type ThreadTime struct {
 	States  [sched.NStates]units.Ns // sums over its life, or the observation of it; by sched.State
 }
 
+// Label is its name with its number, as Thread.Label.
+func (t *ThreadTime) Label() string {
+	if t.Carried != nil {
+		return t.Carried.Label()
+	}
+	return label(t.Name, 0, t.TID)
+}
+
+// Pool is that of Thread.Pool.
+func (t *ThreadTime) Pool() string {
+	if t.Carried != nil {
+		return t.Carried.Pool()
+	}
+	return poolOf(t.Name)
+}
+
 // Times are the threads' times by the scheduling record.
 type Times struct {
 	Record  *sched.Record
