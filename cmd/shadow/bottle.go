@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -249,34 +251,46 @@ func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
 	return writeCSV(f.env.Out, []string{"from_ns", "to_ns", "name", "kind", "height_ns", "running_ns", "width"}, cells)
 }
 
-// table lists the boxes as they stand, the top of the bottle first.
+// table lists the boxes, those that ran longest first, of each window --top.
 func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
-	columns := []table.Column{{Title: f.group, Flexible: true}, {Title: "kind"}, right("share"), right("of it"), right("running"), right("at once")}
+	columns := []table.Column{{Title: f.group, Flexible: true}}
+	if f.group != "kind" {
+		columns = append(columns, table.Column{Title: "kind"})
+	}
+	columns = append(columns, right("share"), right("of it"), right("running"), right("at once"))
 	if f.every > 0 {
 		columns = append([]table.Column{right("from"), right("to")}, columns...)
 	}
-	t := table.New(columns...)
-	total := 0
+	t, total := table.New(columns...), 0
 	for _, g := range graphs {
 		boxes := slices.Clone(g.Boxes)
+		slices.SortStableFunc(boxes, func(a, b bottle.Box) int { return cmp.Compare(b.RunningNs, a.RunningNs) })
 		total += len(boxes)
-		slices.SortStableFunc(boxes, func(a, b bottle.Box) int { return int(b.RunningNs) - int(a.RunningNs) })
+		if n := f.limit(); n > 0 && n < len(boxes) {
+			boxes = boxes[:n]
+		}
 		for _, b := range boxes {
-			if n := f.limit(); n > 0 && t.Len() == n*len(graphs) {
-				break
-			}
-			row := []string{b.Name, b.Kind, units.FormatNs(units.Ns(b.HeightNs)), units.FormatPercent(b.HeightNs / g.HeightNs("")),
-				units.FormatNs(b.RunningNs), fmt.Sprintf("%.2f", b.Width)}
-			if f.every > 0 {
-				row = append([]string{units.FormatNs(units.Ns(g.From - start)), units.FormatNs(units.Ns(g.To - start))}, row...)
-			}
-			t.Row(row...)
+			t.Row(f.row(b, g, start)...)
 		}
 		if f.every == 0 {
-			t.Row("all", "", units.FormatNs(g.BusyNs), "100 %", units.FormatNs(g.RunningNs()), fmt.Sprintf("%.2f", float64(g.RunningNs())/max(g.HeightNs(""), 1)))
+			all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}
+			t.Row(f.row(all, g, start)...)
 			total++
 			f.env.note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 		}
 	}
 	return f.render(t, total)
+}
+
+func (f *bottleFlags) row(b bottle.Box, g *bottle.Graph, start units.MonoNs) []string {
+	row := []string{b.Name}
+	if f.group != "kind" {
+		row = append(row, b.Kind)
+	}
+	row = append(row, units.FormatNs(units.Ns(math.Round(b.HeightNs))), units.FormatPercent(b.HeightNs/g.HeightNs("")),
+		units.FormatNs(b.RunningNs), fmt.Sprintf("%.2f", b.Width))
+	if f.every > 0 {
+		row = append([]string{units.FormatNs(units.Ns(g.From - start)), units.FormatNs(units.Ns(g.To - start))}, row...)
+	}
+	return row
 }

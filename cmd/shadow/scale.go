@@ -242,12 +242,16 @@ func (f *scaleFlags) bars(configs []config, runs map[config][]*scaling.Run) []gc
 		if c.threads == 1 && len(configs) > 1 && f.others() {
 			continue
 		}
+		var bar stackBar
 		var bars []speedup.Bar
 		for round, r := range runs[c] {
-			bars = append(bars, speedup.Stack(runs[config{1, c.gc}][round].Account, r.Account))
+			base := runs[config{1, c.gc}][round]
+			bars = append(bars, speedup.Stack(base.Account, r.Account))
+			bar.count(base, r)
 		}
+		bar.Repeated = speedup.Repeat(bars)
 		last := &out[len(out)-1]
-		last.bars = append(last.bars, stackBar{speedup.Repeat(bars), false})
+		last.bars = append(last.bars, bar)
 	}
 	return out
 }

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"fmt"
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
-	"stackagent/granularity/activity"
 	"stackagent/granularity/speedup"
-	"stackagent/internal/units"
+	"stackagent/hpc"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
 )
@@ -101,7 +97,9 @@ func (f *stackFlags) run(env Env, baseDir string, dirs []string) error {
 			return err
 		}
 		noteRun(env, dir, run)
-		bars = append(bars, stackBar{speedup.Repeat([]speedup.Bar{speedup.Stack(base.Account, run.Account)}), run.Counted})
+		bar := stackBar{Repeated: speedup.Repeat([]speedup.Bar{speedup.Stack(base.Account, run.Account)}), counted: run.Counted}
+		bar.count(base, run)
+		bars = append(bars, bar)
 	}
 	if f.output != "" {
 		return writeFigure(env, f.output, figure.Stacks([]figure.StackGroup{{Bars: repeated(bars)}}))
@@ -109,10 +107,43 @@ func (f *stackFlags) run(env Env, baseDir string, dirs []string) error {
 	return f.print(bars)
 }
 
-// stackBar is a bar with how its number of threads is known.
+// stackBar is a bar with how its number of threads is known, and what the
+// counters tell of its runs.
 type stackBar struct {
 	speedup.Repeated
-	counted bool
+	counted  bool
+	ratios   map[hpc.Event][]float64 // of runs with counters, over their bases
+	estimate map[hpc.Event]bool
+	absent   map[string]string // counters that there are not -> why
+}
+
+// count takes in the counters of a run and of its base.
+func (b *stackBar) count(base, run *scaling.Run) {
+	if b.ratios == nil {
+		b.ratios, b.estimate, b.absent = map[hpc.Event][]float64{}, map[hpc.Event]bool{}, map[string]string{}
+	}
+	maps.Copy(b.absent, run.Counters.NotAvailable)
+	for _, e := range hpc.AllEvents() {
+		if v, ok := run.Counters.Ratio(base.Counters, e); ok {
+			b.ratios[e] = append(b.ratios[e], v)
+		}
+		b.estimate[e] = b.estimate[e] || run.Counters.Estimated[e] || base.Counters.Estimated[e]
+	}
+}
+
+// counterJSON is an event of the runs with so many threads, over that of the
+// runs with one thread.
+type counterJSON struct {
+	Ratio     float64 `json:"ratio"`
+	Estimated bool    `json:"estimated"` // the kernel multiplexed the counter
+}
+
+func (b *stackBar) counters() map[string]counterJSON {
+	out := map[string]counterJSON{}
+	for e, values := range b.ratios {
+		out[e.String()] = counterJSON{speedup.IntervalOf(values).Mean, b.estimate[e]}
+	}
+	return out
 }
 
 func repeated(bars []stackBar) []speedup.Repeated {
@@ -136,158 +167,4 @@ func noteRun(env Env, dir string, r *scaling.Run) {
 	for _, n := range r.Notes {
 		env.note("%s: %s", clean(dir), clean(n))
 	}
-}
-
-// stackJSON is the output of shadow stack; threads, speedup and components are promised.
-type stackJSON struct {
-	Bars         []barJSON         `json:"bars"`
-	NotAvailable map[string]string `json:"not_available"`
-}
-
-type barJSON struct {
-	Threads    int                 `json:"threads"`
-	Speedup    float64             `json:"speedup"`
-	Components map[string]float64  `json:"components"`
-	Rest       map[string]float64  `json:"rest"`       // parts of the component of this name
-	Confidence map[string]*float64 `json:"confidence"` // half the interval at 95 %; null: a single run
-	Counted    bool                `json:"threads_counted"`
-	// SequentialAssumed: the base is one thread alone, its sequential part is
-	// taken to be that of the run.
-	SequentialAssumed bool      `json:"sequential_assumed"`
-	Runs              []runJSON `json:"runs"`
-	Advice            string    `json:"advice"`
-}
-
-// runJSON is what a bar was computed from, nanoseconds.
-type runJSON struct {
-	BaseNs       units.Ns            `json:"base_ns"` // T_s
-	DurationNs   units.Ns            `json:"duration_ns"`
-	GCNs         units.Ns            `json:"gc_ns"`
-	SequentialNs units.Ns            `json:"sequential_ns"`
-	IdleNs       units.Ns            `json:"idle_ns"`
-	ParallelNs   units.Ns            `json:"parallel_ns"`
-	States       map[string]units.Ns `json:"states"` // of the application threads, in the parallel part
-	ExitedNs     units.Ns            `json:"exited_ns"`
-	Threads      int                 `json:"application_threads"`
-	AtOnce       int                 `json:"at_once"`
-}
-
-// hardwareAbsent says why the rest is not split by hardware counters.
-const hardwareAbsent = "instructions, cycles and cache misses per run are needed to tell extra instructions from interference in the caches; " +
-	"this is not offered yet"
-
-func (f *stackFlags) print(bars []stackBar) error {
-	switch f.format {
-	case "json":
-		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{"hardware": hardwareAbsent}}
-		for _, b := range bars {
-			out.Bars = append(out.Bars, b.json())
-		}
-		return writeJSON(f.env.Out, out)
-	case "csv":
-		return f.csv(bars)
-	}
-	return f.table(bars)
-}
-
-func (b *stackBar) json() barJSON {
-	out := barJSON{
-		Threads: b.Threads, Speedup: b.Speedup.Mean, Components: map[string]float64{}, Rest: map[string]float64{},
-		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Advice: b.Advice(),
-	}
-	for c, v := range b.Components {
-		name := speedup.Component(c).String()
-		out.Components[name], out.Confidence[name] = v.Mean, half(v)
-	}
-	for p, v := range b.Parts {
-		out.Rest[speedup.Part(p).String()] = v.Mean
-	}
-	for _, bar := range b.Bars {
-		out.SequentialAssumed = out.SequentialAssumed || bar.AssumedSequential
-		out.Runs = append(out.Runs, runOf(bar))
-	}
-	return out
-}
-
-func half(v speedup.Interval) *float64 {
-	if v.Half != v.Half { // NaN: a single run
-		return nil
-	}
-	return &v.Half
-}
-
-func runOf(b speedup.Bar) runJSON {
-	r := b.Run
-	out := runJSON{
-		BaseNs: b.Base.Duration, DurationNs: r.Duration, GCNs: r.GC, SequentialNs: r.Sequential, IdleNs: r.Idle, ParallelNs: r.Parallel,
-		States: map[string]units.Ns{}, ExitedNs: r.Exited, Threads: r.Workers, AtOnce: r.MostAlive,
-	}
-	for s, d := range r.InState {
-		out.States[activity.State(s).String()] = d
-	}
-	return out
-}
-
-func (f *stackFlags) table(bars []stackBar) error {
-	columns := []table.Column{right("threads"), right("speedup")}
-	for c := range speedup.NComponents {
-		columns = append(columns, right(c.String()))
-	}
-	t := table.New(columns...)
-	for _, b := range bars {
-		row := []string{strconv.Itoa(b.Threads), interval(b.Speedup)}
-		for _, v := range b.Components {
-			row = append(row, interval(v))
-		}
-		t.Row(row...)
-	}
-	if err := f.render(t, len(bars)); err != nil {
-		return err
-	}
-	var text strings.Builder
-	for _, b := range bars {
-		fmt.Fprintf(&text, "\n%s", b.Advice())
-	}
-	if _, err := fmt.Fprintln(f.env.Out, text.String()); err != nil {
-		return fmt.Errorf("printing advice: %w", err)
-	}
-	f.env.note("split of the rest by hardware counters not available: %s", hardwareAbsent)
-	return nil
-}
-
-// interval prints a mean and half its confidence interval.
-func interval(v speedup.Interval) string {
-	if half(v) == nil {
-		return fmt.Sprintf("%.2f", v.Mean)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", v.Mean, v.Half)
-}
-
-func (f *stackFlags) csv(bars []stackBar) error {
-	header := []string{"threads", "speedup", "speedup_confidence"}
-	for c := range speedup.NComponents {
-		header = append(header, c.String(), c.String()+"_confidence")
-	}
-	for p := range speedup.NParts {
-		header = append(header, "rest_"+p.String())
-	}
-	cell := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
-	confidence := func(v speedup.Interval) string {
-		if half(v) == nil {
-			return ""
-		}
-		return cell(v.Half)
-	}
-	var cells [][]string
-	for _, b := range bars {
-		row := []string{strconv.Itoa(b.Threads), cell(b.Speedup.Mean), confidence(b.Speedup)}
-		for _, v := range b.Components {
-			row = append(row, cell(v.Mean), confidence(v))
-		}
-		for _, v := range b.Parts {
-			row = append(row, cell(v.Mean))
-		}
-		cells = append(cells, row)
-	}
-	return writeCSV(f.env.Out, header, cells)
 }

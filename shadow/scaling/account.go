@@ -31,6 +31,8 @@ type Run struct {
 	GCTime float64
 	Busy   units.Ns // some thread was running
 	Pauses int      // that begin in the region
+	// Counters are those of the whole run; without any where the region is a part.
+	Counters Counters
 	// Notes say in a sentence each what the figures do not.
 	Notes []string
 }
@@ -56,6 +58,9 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	}
 	r := &Run{}
 	r.sumUp(graphs)
+	if r.Counters, err = CountersOf(s, o.Region); err != nil {
+		return nil, err
+	}
 	in := speedup.Input{Threads: a.Threads, Stream: stream, Pauses: s.Spans(), N: max(o.Threads, 1)}
 	if in.Workers, err = workers(a.Threads, graphs, o.Workers); err != nil {
 		return nil, err

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/granularity/activity"
+	"stackagent/granularity/speedup"
+	"stackagent/hpc"
+	"stackagent/internal/units"
+)
+
+// stackJSON is the output of shadow stack; threads, speedup and components are promised.
+type stackJSON struct {
+	Bars         []barJSON         `json:"bars"`
+	NotAvailable map[string]string `json:"not_available"`
+}
+
+type barJSON struct {
+	Threads    int                 `json:"threads"`
+	Speedup    float64             `json:"speedup"`
+	Components map[string]float64  `json:"components"`
+	Rest       map[string]float64  `json:"rest"`       // parts of the component of this name
+	Confidence map[string]*float64 `json:"confidence"` // half the interval at 95 %; null: a single run
+	Counted    bool                `json:"threads_counted"`
+	// SequentialAssumed: the base is one thread alone, its sequential part is
+	// taken to be that of the run.
+	SequentialAssumed bool `json:"sequential_assumed"`
+	// Counters are events of the whole run, normalised to the base: the hardware
+	// table.
+	Counters map[string]counterJSON `json:"counters"`
+	Runs     []runJSON              `json:"runs"`
+	Advice   string                 `json:"advice"`
+}
+
+// runJSON is what a bar was computed from, nanoseconds.
+type runJSON struct {
+	BaseNs       units.Ns            `json:"base_ns"` // T_s
+	DurationNs   units.Ns            `json:"duration_ns"`
+	GCNs         units.Ns            `json:"gc_ns"`
+	SequentialNs units.Ns            `json:"sequential_ns"`
+	IdleNs       units.Ns            `json:"idle_ns"`
+	ParallelNs   units.Ns            `json:"parallel_ns"`
+	States       map[string]units.Ns `json:"states"` // of the application threads, in the parallel part
+	ExitedNs     units.Ns            `json:"exited_ns"`
+	Threads      int                 `json:"application_threads"`
+	AtOnce       int                 `json:"at_once"`
+}
+
+func (f *stackFlags) print(bars []stackBar) error {
+	switch f.format {
+	case "json":
+		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
+		for _, b := range bars {
+			maps.Copy(out.NotAvailable, b.absent)
+			out.Bars = append(out.Bars, b.json())
+		}
+		return writeJSON(f.env.Out, out)
+	case "csv":
+		return f.csv(bars)
+	}
+	return f.table(bars)
+}
+
+func (b *stackBar) json() barJSON {
+	out := barJSON{
+		Threads: b.Threads, Speedup: b.Speedup.Mean, Components: map[string]float64{}, Rest: map[string]float64{},
+		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Advice: b.Advice(), Counters: b.counters(),
+	}
+	for c, v := range b.Components {
+		name := speedup.Component(c).String()
+		out.Components[name], out.Confidence[name] = v.Mean, half(v)
+	}
+	for p, v := range b.Parts {
+		out.Rest[speedup.Part(p).String()] = v.Mean
+	}
+	for _, bar := range b.Bars {
+		out.SequentialAssumed = out.SequentialAssumed || bar.AssumedSequential
+		out.Runs = append(out.Runs, runOf(bar))
+	}
+	return out
+}
+
+func half(v speedup.Interval) *float64 {
+	if v.Half != v.Half { // NaN: a single run
+		return nil
+	}
+	return &v.Half
+}
+
+func runOf(b speedup.Bar) runJSON {
+	r := b.Run
+	out := runJSON{
+		BaseNs: b.Base.Duration, DurationNs: r.Duration, GCNs: r.GC, SequentialNs: r.Sequential, IdleNs: r.Idle, ParallelNs: r.Parallel,
+		States: map[string]units.Ns{}, ExitedNs: r.Exited, Threads: r.Workers, AtOnce: r.MostAlive,
+	}
+	for s, d := range r.InState {
+		out.States[activity.State(s).String()] = d
+	}
+	return out
+}
+
+func (f *stackFlags) table(bars []stackBar) error {
+	columns := []table.Column{right("threads"), right("speedup")}
+	for c := range speedup.NComponents {
+		columns = append(columns, right(c.String()))
+	}
+	t := table.New(columns...)
+	for _, b := range bars {
+		row := []string{strconv.Itoa(b.Threads), interval(b.Speedup)}
+		for _, v := range b.Components {
+			row = append(row, interval(v))
+		}
+		t.Row(row...)
+	}
+	if err := f.render(t, len(bars)); err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, b := range bars {
+		fmt.Fprintf(&text, "\n%s", b.Advice())
+	}
+	if _, err := fmt.Fprintln(f.env.Out, text.String()); err != nil {
+		return fmt.Errorf("printing advice: %w", err)
+	}
+	return f.counterTable(bars)
+}
+
+// counterTable prints the events of the runs, normalised to one thread.
+func (f *stackFlags) counterTable(bars []stackBar) error {
+	columns, absent := []table.Column{{Title: "of one thread's"}}, map[string]string{}
+	for _, b := range bars {
+		columns = append(columns, right(plural(int64(b.Threads), "thread", "threads")))
+		maps.Copy(absent, b.absent)
+	}
+	t := table.New(columns...)
+	for _, e := range hpc.AllEvents() {
+		row := []string{e.String()}
+		for _, b := range bars {
+			switch c, ok := b.counters()[e.String()]; {
+			case !ok:
+				row = append(row, "")
+			case c.Estimated:
+				row = append(row, fmt.Sprintf("~%.2f", c.Ratio))
+			default:
+				row = append(row, fmt.Sprintf("%.2f", c.Ratio))
+			}
+		}
+		if strings.Join(row[1:], "") != "" {
+			t.Row(row...)
+		}
+	}
+	if t.Len() > 0 {
+		fmt.Fprintln(f.env.Out)
+		if err := f.render(t, t.Len()); err != nil {
+			return err
+		}
+	}
+	byReason := map[string][]string{}
+	for _, what := range slices.Sorted(maps.Keys(absent)) {
+		byReason[absent[what]] = append(byReason[absent[what]], what)
+	}
+	for _, why := range slices.Sorted(maps.Keys(byReason)) {
+		f.env.note("not available: %s: %s", strings.Join(byReason[why], ", "), clean(why))
+	}
+	return nil
+}
+
+// interval prints a mean and half its confidence interval.
+func interval(v speedup.Interval) string {
+	if half(v) == nil {
+		return fmt.Sprintf("%.2f", v.Mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", v.Mean, v.Half)
+}
+
+func (f *stackFlags) csv(bars []stackBar) error {
+	header := []string{"threads", "speedup", "speedup_confidence"}
+	for c := range speedup.NComponents {
+		header = append(header, c.String(), c.String()+"_confidence")
+	}
+	for p := range speedup.NParts {
+		header = append(header, "rest_"+p.String())
+	}
+	cell := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
+	confidence := func(v speedup.Interval) string {
+		if half(v) == nil {
+			return ""
+		}
+		return cell(v.Half)
+	}
+	var cells [][]string
+	for _, b := range bars {
+		row := []string{strconv.Itoa(b.Threads), cell(b.Speedup.Mean), confidence(b.Speedup)}
+		for _, v := range b.Components {
+			row = append(row, cell(v.Mean), confidence(v))
+		}
+		for _, v := range b.Parts {
+			row = append(row, cell(v.Mean))
+		}
+		cells = append(cells, row)
+	}
+	return writeCSV(f.env.Out, header, cells)
+}
