@@ -21,7 +21,8 @@ func (s *Session) IsUnlisted(id uint32) bool { return s.virtual.has(id) }
 
 // virtuals are virtual threads in some 60 bytes each.
 type virtuals struct {
-	rows  []virtualThread
+	rows  [][]virtualThread // in blocks, so that growing copies nothing
+	count int
 	names []byte
 	words *interner
 	index index
@@ -30,6 +31,11 @@ type virtuals struct {
 	// ids: executions of one thread come together.
 	made [256]atomic.Pointer[Thread]
 }
+
+// blockRows is the length of a block.
+const blockRows = 1 << 13
+
+func (v *virtuals) at(i int) *virtualThread { return &v.rows[i/blockRows][i%blockRows] }
 
 // virtualThread is a row of the threads table without what all have in common.
 type virtualThread struct {
@@ -54,20 +60,24 @@ func (v *virtuals) add(r *store.Thread, words *interner) {
 		x.end = units.MonoNs(*r.EndNs)
 	}
 	at, known := v.index.get(r.ID)
-	if known && v.name(&v.rows[at]) == r.Name {
-		x.name, x.length = v.rows[at].name, v.rows[at].length
+	if known && v.name(v.at(at)) == r.Name {
+		x.name, x.length = v.at(at).name, v.at(at).length
 	} else {
 		x.name, x.length = v.keep(r.Name)
 	}
 	if known {
-		if v.rows[at].gone {
+		if v.at(at).gone {
 			v.live++
 		}
-		v.rows[at] = x
+		*v.at(at) = x
 		return
 	}
-	v.rows = append(v.rows, x)
-	v.index.set(r.ID, len(v.rows)-1)
+	if v.count%blockRows == 0 {
+		v.rows = append(v.rows, make([]virtualThread, blockRows))
+	}
+	*v.at(v.count) = x
+	v.index.set(r.ID, v.count)
+	v.count++
 	v.live++
 }
 
@@ -89,15 +99,15 @@ func (v *virtuals) name(x *virtualThread) string {
 
 // remove forgets an id that another row gives to a platform thread.
 func (v *virtuals) remove(id uint32) {
-	if at, ok := v.index.get(id); ok && !v.rows[at].gone {
-		v.rows[at].gone = true
+	if at, ok := v.index.get(id); ok && !v.at(at).gone {
+		v.at(at).gone = true
 		v.live--
 	}
 }
 
 func (v *virtuals) has(id uint32) bool {
 	at, ok := v.index.get(id)
-	return ok && !v.rows[at].gone
+	return ok && !v.at(at).gone
 }
 
 // byID makes the thread of that id; nil when it is not there.
@@ -110,7 +120,7 @@ func (v *virtuals) byID(id uint32) *Thread {
 		return t
 	}
 	at, _ := v.index.get(id)
-	t := v.thread(&v.rows[at])
+	t := v.thread(v.at(at))
 	slot.Store(t)
 	return t
 }
@@ -126,9 +136,9 @@ func (v *virtuals) thread(x *virtualThread) *Thread {
 
 // each calls f with all of them.
 func (v *virtuals) each(f func(*Thread)) {
-	for i := range v.rows {
-		if !v.rows[i].gone {
-			f(v.thread(&v.rows[i]))
+	for i := range v.count {
+		if x := v.at(i); !x.gone {
+			f(v.thread(x))
 		}
 	}
 }
