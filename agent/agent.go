@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"stackagent/agent/drain"
@@ -36,6 +37,7 @@ const (
 	noticeAfter    = 300 * time.Millisecond // of an outage
 	exitPoll       = 10 * time.Millisecond
 	exitNoteNormal = "exit"
+	exitNoteDetach = "detach"
 )
 
 // Agent implements jvmti.Handler.
@@ -43,12 +45,14 @@ type Agent struct {
 	options   options.Options
 	auth      busauth.Auth
 	process   string // wire.Batch.Process
-	weaver    *weaver
+	weaver    atomic.Pointer[weaver]
 	source    *source
 	collector *drain.Collector
 	publisher *publish.Publisher
 	stop      context.CancelFunc
 	stopped   chan struct{}
+
+	classes []wire.Class // known by now; a class keeps its id from session to session
 }
 
 var _ jvmti.Handler = (*Agent)(nil)
@@ -60,6 +64,10 @@ var details = map[options.Detail]jvmti.Detail{
 // Load implements jvmti.Handler.
 func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	opts, err := options.Parse(text)
+	if jvmti.Attached() { // these need fields in classes that are there already
+		opts.Submissions, opts.Sites = false, false
+	}
+	opts.Submissions = opts.Submissions && !jvmti.Attached() // needs fields in classes that are there already
 	if err == nil {
 		err = a.load(opts, text)
 	}
@@ -117,8 +125,9 @@ func (a *Agent) load(opts options.Options, text string) error {
 		sites = &siteTable{}
 		rules.Sites = sites
 	}
-	a.weaver = newWeaver(rules, lazyImage())
-	a.source = newSource(ringBytes, a.weaver)
+	a.weaver.Store(newWeaver(rules, lazyImage()))
+	a.source = newSource(ringBytes, a.weaver.Load())
+	a.source.known = func(list []wire.Class) { a.classes = append(a.classes, list...) }
 	a.source.sites = sites
 	if opts.Children {
 		return exportToChildren(text)
@@ -146,20 +155,28 @@ func exportToChildren(text string) error {
 }
 
 // Transform implements jvmti.Handler.
-func (a *Agent) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer { return a.weaver.Transform(r) }
+func (a *Agent) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
+	return a.weaver.Load().Transform(r)
+}
 
 // Ready implements jvmti.Handler.
-func (a *Agent) Ready(vm jvmti.VM) {
-	if err := a.ready(vm); err != nil {
+func (a *Agent) Ready(vm jvmti.VM) bool {
+	err := a.ready(vm)
+	if err != nil {
 		jvmti.Stop()
 		jvmti.Say(err.Error() + "; nothing is recorded")
 	}
+	return err == nil
 }
 
 func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
 	hello.Detail = string(a.options.Detail)
+	if vm.Attached {
+		hello.NotAvailable = withUnseen(hello.NotAvailable)
+	}
+	a.source.news.Classes = slices.Clone(a.classes)
 	publisher, err := publish.New(publish.Config{
 		URL:      a.options.Bus,
 		Session:  a.options.Session,
@@ -197,7 +214,10 @@ func (a *Agent) ready(vm jvmti.VM) error {
 }
 
 // Death implements jvmti.Handler: everything recorded goes out, within bounds.
-func (a *Agent) Death() {
+func (a *Agent) Death() { a.finish(exitNoteNormal) }
+
+// finish ends the session.
+func (a *Agent) finish(note string) {
 	defer func() {
 		if p := recover(); p != nil {
 			jvmti.Say(fmt.Sprintf("internal error at exit: %v; the last records are lost", p))
@@ -212,7 +232,7 @@ func (a *Agent) Death() {
 	defer cancel()
 	running := a.source.ends.read(a.collector.RecordBytes())
 	a.source.os.expire()
-	if err := a.collector.Finish(ctx, running, exitNoteNormal); err != nil {
+	if err := a.collector.Finish(ctx, running, note); err != nil {
 		jvmti.Say(err.Error())
 	}
 	_, _ = a.publisher.Flush(ctx) // what is left is kept
@@ -222,11 +242,12 @@ func (a *Agent) Death() {
 // exitContext bounds the wait at exit, closely once the bus is known to be away.
 func (a *Agent) exitContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), exitWait)
+	publisher := a.publisher
 	go func() {
 		away := time.Duration(0)
 		for ctx.Err() == nil {
 			time.Sleep(exitPoll)
-			if away += exitPoll; !a.publisher.Away() {
+			if away += exitPoll; !publisher.Away() {
 				away = 0
 			}
 			if away >= exitWaitAway {

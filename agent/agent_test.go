@@ -136,7 +136,7 @@ func TestSupertypes(t *testing.T) {
 		{Name: "com/acme/Base", Kinds: units.KindRunnable, Known: true},
 		{Name: "com/acme/Unknown"},
 	}}
-	s := supertypes{r, image}
+	s := supertypes{r, image, func(string) units.Kinds { return 0 }}
 	if k, ok := s.Kinds("com/acme/Base"); !ok || k != units.KindRunnable {
 		t.Errorf("Base: %v %v", k, ok)
 	}

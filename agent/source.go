@@ -23,6 +23,9 @@ type source struct {
 	threads map[uint32]wire.Thread
 	sites   *siteTable // nil: not told
 	os      osThreads
+
+	news  jvmti.News         // to be told first
+	known func([]wire.Class) // hears of new classes
 }
 
 func newSource(ringBytes int, w *weaver) *source {
@@ -39,6 +42,11 @@ func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 func (s *source) Meta() drain.Meta {
 	jvmti.GuardSignals()
 	news := jvmti.ReadNews()
+	if s.known != nil {
+		s.known(news.Classes)
+	}
+	news.Classes = append(s.news.Classes, news.Classes...)
+	s.news.Classes = nil
 	for i := range news.Threads {
 		news.Threads[i] = s.merge(news.Threads[i])
 	}

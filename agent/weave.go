@@ -25,6 +25,7 @@ type weaver struct {
 
 	mu       sync.Mutex
 	refusals map[string]*wire.Refusal
+	customs  map[string]bool // see remember
 }
 
 // newWeaver reads the classes of the JDK with class, which gets internal names.
@@ -33,6 +34,7 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 		options:   options,
 		hierarchy: instrument.NewImageHierarchy(class, options),
 		refusals:  make(map[string]*wire.Refusal),
+		customs:   make(map[string]bool),
 	}
 }
 
@@ -41,13 +43,14 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 type supertypes struct {
 	request *jvmti.ClassRequest
 	image   instrument.Hierarchy
+	custom  func(class string) units.Kinds // KindCustom, or none
 }
 
 // Kinds implements instrument.Hierarchy.
 func (s supertypes) Kinds(class string) (units.Kinds, bool) {
 	for _, t := range s.request.Supertypes {
 		if t.Name == class && t.Known {
-			return t.Kinds, true
+			return t.Kinds | s.custom(class), true
 		}
 	}
 	return s.image.Kinds(class)
@@ -57,10 +60,15 @@ func (s supertypes) Kinds(class string) (units.Kinds, bool) {
 func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	in := instrument.Input{
 		Class:    r.Bytes,
-		Supers:   supertypes{r, w.hierarchy},
+		Supers:   supertypes{r, w.hierarchy, w.customKind},
 		Mode:     instrument.ModeFull,
 		Platform: r.Platform,
 		Hidden:   r.Hidden,
+
+		Loaded:    r.Loaded,
+		Fields:    r.Fields,
+		BareSuper: r.BareSuper,
+		StandIn:   r.StandIn,
 	}
 	switch r.Mode {
 	case jvmti.ModeStructure:
@@ -76,12 +84,42 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	return jvmti.ClassAnswer{Woven: woven, Label: label(r, plan)}
 }
 
+// Named tells whether the options name the class (Java name) as a task.
+func (w *weaver) Named(class string) bool { return w.options.NamesClass(class) }
+
+// remember keeps the names of the classes that are tasks by the user's choice: the
+// JVM does not know, and their subclasses are, too.
+func (w *weaver) remember(p *instrument.Plan) {
+	if p == nil || p.Kinds&units.KindCustom == 0 || p.Hidden() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.customs[p.Class] = true
+}
+
+// customKind is KindCustom for a class (internal name) that is known to be a
+// task by the user's choice.
+func (w *weaver) customKind(class string) units.Kinds {
+	if len(w.options.Tasks) == 0 {
+		return 0
+	}
+	w.mu.Lock()
+	known := w.customs[class]
+	w.mu.Unlock()
+	if known || w.options.NamesClass(strings.ReplaceAll(class, "/", ".")) {
+		return units.KindCustom
+	}
+	return 0
+}
+
 // weave gives the class's new bytes, nil if it keeps its own. One that cannot
 // bear the counting of its instructions is woven without it.
 func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []byte) {
 	options := w.options
 	for {
 		plan, err := instrument.NewPlan(in, options)
+		w.remember(plan)
 		var woven []byte
 		if err == nil && plan != nil {
 			woven, err = plan.Weave()

@@ -14,8 +14,6 @@ sa_state sa = {
  * starts the workers. Exported by jvmti.go. */
 extern int saGoLoad(char *options);
 
-enum { GO_OK = 0, GO_UNPROFILED = 1, GO_REFUSE = 2 };
-
 /* The wait for the last batch is bounded by the Go side; this bound is for a
  * Go side that does not answer at all. */
 static const uint64_t DEATH_WAIT_NS = 30000000000u;
@@ -47,12 +45,12 @@ static void *run_go_load(void *p) {
 }
 
 /* A thread of our own enters Go, so that the JVM's thread never does. */
-static int load_go(char *options) {
-    go_load l = {options, GO_REFUSE, false};
+int sa_load_go(char *options) {
+    go_load l = {options, SA_GO_REFUSE, false};
     pthread_t t;
     if (pthread_create(&t, NULL, run_go_load, &l) != 0) {
         sa_say("cannot start a thread; the program runs without profiling");
-        return GO_UNPROFILED;
+        return SA_GO_UNPROFILED;
     }
     pthread_join(t, NULL);
     sa.clock.user_page = sa.clock.cpu && l.user_page;
@@ -73,23 +71,46 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
     sa_alloc_collecting(false);
 }
 
+/* The natives of a class are looked for in the agents' libraries, ours being
+ * one of them only when Agent_OnAttach has returned. Until then it has to be a
+ * library of the class's own loader. */
+static bool load_natives(JNIEnv *env, jclass helper) {
+    jclass runtime = (*env)->FindClass(env, "java/lang/Runtime");
+    jmethodID get = runtime == NULL ? NULL : (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;");
+    jmethodID load = get == NULL ? NULL : (*env)->GetMethodID(env, runtime, "load0", "(Ljava/lang/Class;Ljava/lang/String;)V");
+    jobject it = load == NULL ? NULL : (*env)->CallStaticObjectMethod(env, runtime, get);
+    char *path = sa_library_path();
+    jstring file = it == NULL || path == NULL ? NULL : (*env)->NewStringUTF(env, path);
+    if (file != NULL) (*env)->CallVoidMethod(env, it, load, helper, file);
+    free(path);
+    return file != NULL && !(*env)->ExceptionCheck(env);
+}
+
+static bool link_helper(JNIEnv *env, jclass c) {
+    if (sa.attached && !load_natives(env, c)) return false;
+    if (!sa_slots_init(env)) return false;
+    jmethodID link = (*env)->GetStaticMethodID(env, c, "link", "()I");
+    if (link == NULL) return false;
+    sa.processors = (*env)->CallStaticIntMethod(env, c, link);
+    return !(*env)->ExceptionCheck(env);
+}
+
 static bool define_helper(JNIEnv *env) {
+    if (sa.helper != NULL) return true;
     jclass other = (*env)->FindClass(env, "java/lang/Stackagent");
     if (other != NULL) {
         sa_say("another copy of this library is loaded already; this one does nothing");
         return false;
     }
     (*env)->ExceptionClear(env);
-    jclass c = (*env)->DefineClass(env, "java/lang/Stackagent", NULL, (const jbyte *)sa.helper_bytes,
-                                   (jsize)sa.helper_len);
-    bool ok = c != NULL;
-    if (ok) {
-        sa.helper = (*env)->NewGlobalRef(env, c);
-        ok = sa_slots_init(env);
-        jmethodID link = (*env)->GetStaticMethodID(env, c, "link", "()I");
-        if (ok && link != NULL) sa.processors = (*env)->CallStaticIntMethod(env, c, link);
-        ok = ok && link != NULL;
-    }
+    if (sa.attached)
+        (*env)->DefineClass(env, "java/lang/Stackagent$Classes", NULL, (const jbyte *)sa.late_bytes, (jsize)sa.late_len);
+    jclass c = NULL;
+    if (!(*env)->ExceptionCheck(env))
+        c = (*env)->DefineClass(env, "java/lang/Stackagent", NULL, (const jbyte *)sa.helper_bytes, (jsize)sa.helper_len);
+    if (c != NULL) sa.helper = (*env)->NewGlobalRef(env, c);
+    bool ok = c != NULL && link_helper(env, c);
+    if (!ok) sa.helper = NULL;
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionDescribe(env);
         (*env)->ExceptionClear(env);
@@ -98,28 +119,38 @@ static bool define_helper(JNIEnv *env) {
     return ok;
 }
 
-static void set_events(jvmtiEventMode mode) {
+void sa_set_event(jvmtiEventMode mode, jvmtiEvent event) {
+    (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, mode, event, NULL);
+}
+
+void sa_set_events(jvmtiEventMode mode) {
     static const jvmtiEvent events[] = {
         JVMTI_EVENT_VM_INIT,      JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_NATIVE_METHOD_BIND,
         JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_GARBAGE_COLLECTION_START,
         JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
     };
-    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, mode, events[i], NULL);
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) sa_set_event(mode, events[i]);
+}
+
+bool sa_begin(JNIEnv *env) {
+    sa_clock_calibrate(&sa.clock);
+    sa_work_start(env);
+    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
+    if (!sa_types_init(env) || !define_helper(env)) return false;
+    sa_read_properties();
+    sa.first_task_id = atomic_load(&sa.next_task_block) * 1024 + 1;
+    atomic_fetch_add(&sa.generation, 1);
+    return true;
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     /* First of all: linking the probes runs them once on this thread. */
-    sa_clock_calibrate(&sa.clock);
-    sa_work_start(env);
-    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
-    if (!sa_types_init(env) || !define_helper(env)) {
-        set_events(JVMTI_DISABLE);
+    if (!sa_begin(env)) {
+        sa_set_events(JVMTI_DISABLE);
         sa_stop();
         sa_say("this JVM does not take the probes; the program runs without profiling");
         return;
     }
-    sa_read_properties();
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_threads_existing(env);
     sa_retransform_early(env);
@@ -127,6 +158,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
+    if (atomic_load(&sa.leaving)) sa_await_done(DEATH_WAIT_NS); /* the end of a session is on its way already */
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     atomic_store(&sa.phase, SA_PHASE_DEAD);
     sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
@@ -136,13 +168,13 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
     sa_await_done(DEATH_WAIT_NS);
 }
 
-static jvmtiError prepare(void) {
+jvmtiError sa_prepare(bool at_start) {
     jvmtiCapabilities c;
     memset(&c, 0, sizeof c);
     c.can_generate_all_class_hook_events = 1;
     /* Not can_generate_early_class_hook_events: the JVM would do without its archive of classes (CDS). */
     /* Without it the binding of defineClass0 may be told before a method's name can be asked for. */
-    c.can_generate_early_vmstart = 1;
+    c.can_generate_early_vmstart = at_start;
     c.can_retransform_classes = 1;
     c.can_retransform_any_class = 1;
     c.can_generate_garbage_collection_events = 1;
@@ -160,7 +192,7 @@ static jvmtiError prepare(void) {
     calls.GarbageCollectionStart = on_gc_start;
     calls.GarbageCollectionFinish = on_gc_finish;
     e = (*sa.jvmti)->SetEventCallbacks(sa.jvmti, &calls, sizeof calls);
-    if (e == JVMTI_ERROR_NONE) set_events(JVMTI_ENABLE);
+    if (e == JVMTI_ERROR_NONE && at_start) sa_set_events(JVMTI_ENABLE);
     return e;
 }
 
@@ -169,26 +201,16 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     sa.vm = vm;
     sa.contexts.next = sa.contexts.prev = &sa.contexts;
     sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
-    int go = load_go(options == NULL ? "" : options);
+    int go = sa_load_go(options == NULL ? "" : options);
     sa_signals_restore();
     sa_signals_unblock();
-    if (go != GO_OK) return go == GO_REFUSE ? JNI_ERR : JNI_OK;
+    if (go != SA_GO_OK) return go == SA_GO_REFUSE ? JNI_ERR : JNI_OK;
     if ((*vm)->GetEnv(vm, (void **)&sa.jvmti, JVMTI_VERSION_11) != JNI_OK) {
         sa_say("this JVM is older than 11 or has no JVMTI; the program runs without profiling");
         return JNI_OK;
     }
-    if (prepare() != JVMTI_ERROR_NONE)
+    if (sa_prepare(true) != JVMTI_ERROR_NONE)
         sa_say("this JVM refuses the capabilities that are needed (another agent holds them?); "
                "the program runs without profiling");
     return JNI_OK;
-}
-
-JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved) {
-    if (sa.vm == NULL) {
-        load_go(NULL); /* waits for the Go runtime, which starts with the library in any case */
-        sa_signals_restore();
-        sa_signals_unblock();
-    }
-    sa_say("this version cannot be loaded into a running JVM; start the program with -agentpath or 'shadow run'");
-    return JNI_ERR;
 }

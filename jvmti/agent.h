@@ -35,7 +35,8 @@ enum {
  * number only (-Xcheck:jni compares with it), below MaxJNILocalCapacity. */
 enum { SA_MANY_REFS = 60000 };
 
-enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2, SA_PHASE_OFF = 3 };
+/* DORMANT: taken off a running JVM, until it is attached again. */
+enum sa_phase { SA_PHASE_EARLY = 0, SA_PHASE_READY = 1, SA_PHASE_DEAD = 2, SA_PHASE_OFF = 3, SA_PHASE_DORMANT = 4 };
 
 /* How a class is to be rewritten; equal to jvmti.Mode. */
 enum sa_mode { SA_MODE_STRUCTURE = 0, SA_MODE_FULL = 1, SA_MODE_BODIES = 2 };
@@ -62,6 +63,7 @@ typedef struct {
     uint64_t submitted; /* ticks of the task's latest submission, 0: not known */
     uint32_t class_id;
     uint32_t flags;
+    uint32_t hash; /* identity hash of a task that has no room for an id, else 0 */
 } sa_frame;
 
 /* A hand-over of a task that has begun and not ended, see submit.c. */
@@ -94,8 +96,10 @@ typedef struct sa_context {
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
     bool untold;           /* a virtual thread of which no record has spoken yet: it is described when one does */
     uint32_t making_at, calling_at; /* sites: Java code puts here where a task is about to be made, handed over */
-    int64_t java_id;       /* this and the next two: of a virtual thread, until it is told */
-    uint64_t start_ticks;
+    uint32_t generation; /* sa.generation of the session that its counts and frames are of */
+    uint32_t width;      /* sa.work.width when it was made */
+    int64_t java_id;       /* of a virtual thread */
+    uint64_t start_ticks;  /* this and the next: of one that is not told */
     char *name;            /* malloc; NULL: none */
     int64_t cpu_bias_ticks;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
@@ -125,6 +129,9 @@ typedef struct sa_os {
     uint32_t ring_id;
     uint32_t ring_thread_id; /* Java thread of the records written last */
     int32_t os_id;
+    uint32_t generation; /* sa.generation of the session that it is open for */
+    bool listed;         /* open; under os_lock */
+    bool abandoned;      /* its session ended with a probe still at work here: never used again */
     bool dropping; /* a wait was in vain: drop until half the ring is free */
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
     sa_counts counts;          /* of all Java threads that ran here */
@@ -165,6 +172,7 @@ typedef struct sa_state {
     _Atomic uint32_t next_executor_id;
     jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class, type_class_value;
     jmethodID for_name, id_offset, is_hidden;
+    jmethodID has_field, get_info, set_info; /* Stackagent.hasField, known, setKnown */
     jmethodID new_slot;     /* Stackagent.newSlot */
     jmethodID new_values;   /* ClassValue.initializeMap */
     jfieldID class_values;  /* Class.classValueMap */
@@ -184,8 +192,15 @@ typedef struct sa_state {
     sa_meta *meta_first, *meta_last;
     sa_context contexts; /* ring list head */
     bool custom_tasks;   /* task= was given: class names alone do not decide */
+    bool attached;       /* loaded into a running JVM: classes may be older than the agent */
+    _Atomic bool leaving; /* being taken off */
+    _Atomic uint32_t generation; /* of the session, from 1 on */
+    _Atomic uint32_t retired;    /* the newest generation that is over */
+    uint64_t first_task_id;      /* smaller ids are of earlier sessions */
     const unsigned char *helper_bytes; /* class file of java.lang.Stackagent */
     uint32_t helper_len;
+    const unsigned char *late_bytes; /* of java.lang.Stackagent$Classes */
+    uint32_t late_len;
     const unsigned char *handover_bytes; /* the same of java.lang.StackagentHandover */
     uint32_t handover_len;
     int processors;
@@ -199,14 +214,25 @@ typedef struct {
     uint32_t thread_id;
 } sa_thread_counts;
 
+/* agent.c */
+enum { SA_GO_OK = 0, SA_GO_UNPROFILED = 1, SA_GO_REFUSE = 2 };
+int sa_load_go(char *options);
+void sa_set_events(jvmtiEventMode mode);
+void sa_set_event(jvmtiEventMode mode, jvmtiEvent event);
+jvmtiError sa_prepare(bool at_start);
+bool sa_begin(JNIEnv *env); /* defines the probes, once, and measures the clock */
+
 /* os.c */
 extern SA_TLS sa_os *sa_self_os;
 sa_os *sa_os_open(void);
 static inline sa_os *sa_os_self(void) {
     sa_os *os = sa_self_os;
-    return __builtin_expect(os != NULL, 1) ? os : sa_os_open();
+    return __builtin_expect(os != NULL && os->generation == atomic_load_explicit(&sa.generation, memory_order_relaxed), 1)
+               ? os
+               : sa_os_open();
 }
 void sa_settle(uint64_t max_ns); /* recording is over: waits until no probe is at work */
+void sa_os_retire_all(void);     /* after that, the session over: gives back what the threads hold */
 
 /* probes.c */
 void sa_cut_all(JNIEnv *env, sa_context *c); /* ends executions whose exit was never seen */
@@ -257,6 +283,7 @@ void sa_threads_existing(JNIEnv *env);
 void sa_threads_final(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_context_free(sa_context *c);
+void sa_context_renew(sa_context *c);
 void sa_tell_virtual(sa_context *c); /* describes it */
 
 /* classes.c, describe.c */
@@ -267,9 +294,12 @@ void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jme
                                void **new_address);
 uint16_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
 uint32_t sa_class_id(JNIEnv *env, jclass c); /* 0: not described yet */
+bool sa_stands_in(const char *name);
+void sa_retransform(jint n, const jclass *classes);
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
-void sa_retransform_early(JNIEnv *env);
+void sa_retransform_early(JNIEnv *env);  /* those loaded before the agent was ready */
+void sa_retransform_loaded(JNIEnv *env); /* all that are or were woven, or are to be */
 bool sa_slots_init(JNIEnv *env); /* once the helper is defined */
 char *sa_class_name(JNIEnv *env, jclass c); /* its Java name, malloc'ed */
 jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value); /* sets it if it is 0; what it is then */
@@ -278,8 +308,6 @@ jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
 
 /* submit.c */
 bool sa_submit_init(JNIEnv *env); /* once the helper is defined; false: this JVM does not take the probes */
-void sa_weave_bodies_only(const char *name); /* of a class that was loaded without our fields */
-bool sa_has_fields(const char *name);        /* it was given them while it was loaded early */
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
 /* image.c: the JDK's own classes, by internal name */
@@ -293,13 +321,19 @@ typedef struct {
     uint8_t known;
 } sa_super;
 
-enum { SA_MAX_SUPERS = 64 };
+enum { SA_MAX_SUPERS = 64, SA_MAX_FIELDS = 8 };
 
 typedef struct sa_request {
     const char *name;
     const unsigned char *bytes;
     uint32_t len;
     uint8_t mode, platform, hidden;
+    uint8_t names;      /* no class: bytes are Java names, each ended by a line end; the answer is '1' for each that task= names */
+    uint8_t loaded;     /* it exists already, with these fields of ours */
+    uint8_t bare_super; /* its superclass is a task without room for an id */
+    uint8_t stand_in;   /* its calls of tasks are to tell of those that could not be woven */
+    uint32_t field_count;
+    char fields[SA_MAX_FIELDS][64];
     uint32_t super_count;
     sa_super *supers;
     /* answer, malloc'ed by the worker, NULL: keep the class as it is */
@@ -318,6 +352,7 @@ void sa_answer(sa_request *r);
 void sa_meta_put(sa_meta *m);
 sa_meta *sa_meta_take(void); /* the whole list, to be freed by sa_meta_free */
 void sa_meta_free(sa_meta *m);
+void sa_meta_forget(void); /* all that is untold */
 void sa_refuse(const char *reason, const char *sample);
 
 /* drain.c */
@@ -329,6 +364,7 @@ typedef struct {
     uint64_t submissions, lost_submissions;
 } sa_totals;
 void sa_totals_now(sa_totals *t);
+void sa_drain_reset(void); /* forgets all sums and threads: a session is over */
 
 /* signals.c */
 void sa_signals_unblock(void);
@@ -336,11 +372,13 @@ void sa_signals_restore(void);
 void sa_signals_guard(void); /* to be called from time to time */
 
 /* control.c: events for the one Go goroutine that steers */
-enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2 };
+enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2, SA_EVENT_LOAD = 4, SA_EVENT_DETACH = 8 };
 void sa_stop(void); /* nothing is recorded any more */
 void sa_post_event(int event);
 int sa_wait_event(void);           /* called by Go; blocks */
-void sa_event_done(void);          /* called by Go when an event is dealt with */
+void sa_event_done(int result);    /* called by Go when an event is dealt with */
+int sa_outcome(void);              /* that result */
+const char *sa_new_options(void);  /* of SA_EVENT_LOAD */
 bool sa_await_done(uint64_t max_ns); /* called by the JVM's thread */
 void sa_read_properties(void);            /* at VMInit */
 const char *sa_property(const char *name); /* as read then, or NULL */

@@ -1,6 +1,7 @@
 /* Classes on their way into the JVM: which are of interest, what their
  * supertypes are, and the way in for hidden classes (lambdas), which no JVMTI
  * event shows. */
+#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "header.h"
@@ -10,29 +11,44 @@ static bool is_java(const char *name) { return strncmp(name, "java/", 5) == 0; }
 /* ---- supertypes ---- */
 
 /* Asks the defining loader for a supertype: the JVM does so next anyway, on
- * this thread, with this loader. A supertype that cannot be had stays unknown. */
-static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
-    char dotted[sizeof s->name];
-    strcpy(dotted, s->name);
+ * this thread, with this loader. NULL: it cannot be had. */
+static jclass class_by_name(JNIEnv *env, jobject loader, const char *internal) {
+    char dotted[sizeof((sa_super *)0)->name];
+    snprintf(dotted, sizeof dotted, "%s", internal);
     for (char *p = dotted; *p != 0; p++)
         if (*p == '/') *p = '.';
     jstring name = (*env)->NewStringUTF(env, dotted);
-    if (name != NULL) {
-        jclass class_type = sa.type_class;
-        jclass c = (*env)->CallStaticObjectMethod(env, class_type, sa.for_name, name, JNI_FALSE, loader);
-        if (c != NULL && !(*env)->ExceptionCheck(env)) {
-            s->kinds = sa_kinds_of(env, c);
-            s->known = 1;
-        }
-        if (c != NULL) (*env)->DeleteLocalRef(env, c);
-        (*env)->DeleteLocalRef(env, name);
+    jclass c = name == NULL ? NULL
+                            : (*env)->CallStaticObjectMethod(env, sa.type_class, sa.for_name, name, JNI_FALSE, loader);
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionClear(env);
+        c = NULL;
     }
-    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    if (name != NULL) (*env)->DeleteLocalRef(env, name);
+    return c;
+}
+
+static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
+    jclass c = class_by_name(env, loader, s->name);
+    if (c == NULL) return;
+    s->kinds = sa_kinds_of(env, c);
+    s->known = 1;
+    (*env)->DeleteLocalRef(env, c);
 }
 
 static bool always_asked(const char *name) {
     return strcmp(name, "java/lang/ClassValue$ClassValueMap") == 0 ||
            strcmp(name, "java/lang/invoke/LambdaProxyClassArchive") == 0 || sa_kinds_by_name(name) != 0;
+}
+
+/* Does this class execute the tasks that others give it? Where tasks could not
+ * be woven, its calls stand in. */
+bool sa_stands_in(const char *name) {
+    if (strncmp(name, "java/", 5) == 0)
+        return strncmp(name, "java/util/concurrent/", 21) == 0 || strcmp(name, "java/lang/Thread") == 0 ||
+               strcmp(name, "java/lang/VirtualThread") == 0 || strcmp(name, "java/lang/ThreadBuilders$BoundVirtualThread") == 0;
+    return strstr(name, "Executor") != NULL || strstr(name, "ThreadPool") != NULL || strstr(name, "EventLoop") != NULL ||
+           strstr(name, "Dispatcher") != NULL;
 }
 
 /* Fills in what is known of the supertypes without the Go side; true when one of
@@ -57,55 +73,85 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
 static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm, bool hidden) {
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
-    return task || lends || h->sites || sa.custom_tasks || sa.work.bytecodes || !h->complete || always_asked(h->name);
+    return task || lends || h->sites || sa.custom_tasks || sa.work.bytecodes || !h->complete || always_asked(h->name) ||
+           (sa.attached && sa_stands_in(h->name));
 }
 
-/* ---- classes of the boot phase: those that got fields while they were loaded,
- * and those that came before us and can get code only ---- */
+/* ---- classes that are loaded already ---- */
 
-typedef struct named {
-    struct named *next;
-    char name[];
-} named;
+/* The fields that we give to classes. A class keeps the ones it was loaded
+ * with: the JVM takes no other in place of it, whatever else changes. */
+static const char *const our_fields[] = {"stackagent$id", "stackagent$class", "stackagent$submitted",
+                                         "stackagent$executors", "stackagent$executor"};
+enum { OUR_FIELDS = sizeof our_fields / sizeof our_fields[0] };
 
-static _Atomic(named *) with_fields, bodies_only; /* only grow */
-
-static bool is_in(_Atomic(named *) *list, const char *name) {
-    for (named *n = atomic_load(list); n != NULL; n = n->next)
-        if (strcmp(n->name, name) == 0) return true;
-    return false;
+static void add_field(sa_request *r, const char *name) {
+    if (r->field_count < SA_MAX_FIELDS) snprintf(r->fields[r->field_count++], sizeof r->fields[0], "%s", name);
 }
 
-static void add_to(_Atomic(named *) *list, const char *name) {
-    named *n = malloc(sizeof *n + strlen(name) + 1);
-    if (n == NULL) return;
-    strcpy(n->name, name);
-    n->next = atomic_load(list);
-    while (!atomic_compare_exchange_weak(list, &n->next, n)) {
+/* For a class that is not linked JVMTI does not tell; the helper does. */
+static void fields_by_helper(JNIEnv *env, jclass c, sa_request *r) {
+    for (int i = 0; i < OUR_FIELDS; i++) {
+        jstring name = (*env)->NewStringUTF(env, our_fields[i]);
+        jboolean has = name != NULL && (*env)->CallStaticBooleanMethod(env, sa.helper, sa.has_field, c, name);
+        if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+        if (has) add_field(r, our_fields[i]);
+        if (name != NULL) (*env)->DeleteLocalRef(env, name);
     }
 }
 
-bool sa_has_fields(const char *name) { return is_in(&with_fields, name); }
+static void fields_of(JNIEnv *env, jclass c, sa_request *r) {
+    jint n = 0;
+    jfieldID *fields = NULL;
+    r->loaded = 1;
+    if ((*sa.jvmti)->GetClassFields(sa.jvmti, c, &n, &fields) != JVMTI_ERROR_NONE) {
+        fields_by_helper(env, c, r);
+        return;
+    }
+    for (jint i = 0; i < n; i++) {
+        char *name = NULL;
+        if ((*sa.jvmti)->GetFieldName(sa.jvmti, c, fields[i], &name, NULL, NULL) != JVMTI_ERROR_NONE) continue;
+        if (strncmp(name, "stackagent$", 11) == 0) add_field(r, name);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)name);
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)fields);
+}
 
-void sa_weave_bodies_only(const char *name) { add_to(&bodies_only, name); }
-
-static uint8_t mode_of(bool ready, bool redefined, jobject loader, const char *name) {
-    if (!ready) return SA_MODE_STRUCTURE;
-    return redefined && loader == NULL && is_in(&bodies_only, name) ? SA_MODE_BODIES : SA_MODE_FULL;
+/* Is the superclass of a class that is being loaded a task without room for an
+ * id? Only one that is older than the agent can be. */
+static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
+    if (!sa.attached || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
+    jclass c = class_by_name(env, loader, h->supers[0].name);
+    if (c == NULL) return false;
+    bool bare = (sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR) != 0 && sa_field_offset(env, sa.helper, sa.id_offset, c) == 0;
+    (*env)->DeleteLocalRef(env, c);
+    return bare;
 }
 
 static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool hidden, const unsigned char *bytes,
                 uint32_t len) {
-    memset(r, 0, sizeof *r);
     r->name = h->name;
     r->bytes = bytes;
     r->len = len;
     r->mode = mode;
     r->platform = platform;
     r->hidden = hidden;
+    r->stand_in = sa.attached && sa_stands_in(h->name);
     r->supers = h->supers;
     r->super_count = h->super_count;
     sa_transform(r);
+}
+
+/* Asks what is to become of a class; it has been found to be of interest. */
+static void ask_for_file(JNIEnv *env, jclass redefined, jobject loader, sa_header *h, const unsigned char *bytes,
+                         uint32_t len, sa_request *r) {
+    bool ready = atomic_load(&sa.phase) == SA_PHASE_READY;
+    if (redefined != NULL)
+        fields_of(env, redefined, r);
+    else if (ready)
+        r->bare_super = bare_super(env, loader, h);
+    if (!ready && redefined != NULL && r->field_count == 0) return; /* as the program has it */
+    ask(r, h, ready ? SA_MODE_FULL : SA_MODE_STRUCTURE, loader == NULL, false, bytes, len);
 }
 
 void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
@@ -119,12 +165,11 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     if (h == NULL) return;
     sa_request r;
     memset(&r, 0, sizeof r);
-    bool ready = phase == SA_PHASE_READY;
-    bool sites = sa.config.sites && ready && loader != NULL;
+    bool sites = sa.config.sites && phase == SA_PHASE_READY && loader != NULL;
     if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
-    if (!of_interest(env, loader, h, ready && loader != NULL, false)) goto out;
-    ask(&r, h, mode_of(ready, redefined != NULL, loader, h->name), loader == NULL, false, bytes, (uint32_t)len);
-    if (r.woven != NULL && !ready) add_to(&with_fields, h->name);
+    bool ask_jvm = loader != NULL && (phase == SA_PHASE_READY || redefined != NULL);
+    if (!of_interest(env, loader, h, ask_jvm, false)) goto out;
+    ask_for_file(env, redefined, loader, h, bytes, (uint32_t)len, &r);
     if (r.woven != NULL && (*jvmti)->Allocate(jvmti, r.woven_len, new_bytes) == JVMTI_ERROR_NONE) {
         memcpy(*new_bytes, r.woven, r.woven_len);
         *new_len = (jint)r.woven_len;
@@ -160,7 +205,10 @@ static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offs
     if (bytes == NULL) return false;
     (*env)->GetByteArrayRegion(env, data, offset, len, (jbyte *)bytes);
     bool asked = sa_read_header(bytes, (uint32_t)len, h) && of_interest(env, loader, h, loader != NULL, true);
-    if (asked) ask(r, h, SA_MODE_FULL, loader == NULL, true, bytes, (uint32_t)len);
+    if (asked) {
+        r->bare_super = bare_super(env, loader, h);
+        ask(r, h, SA_MODE_FULL, loader == NULL, true, bytes, (uint32_t)len);
+    }
     free(bytes);
     return asked;
 }
@@ -215,8 +263,8 @@ static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jcl
     if (woven == NULL)
         result = original_define0(env, cls, loader, lookup, name, data, offset, len, domain, initialize, flags,
                                   class_data);
-    if (result != NULL && r.label != NULL && !(*env)->ExceptionCheck(env))
-        sa_describe_named(env, result, r.label);
+    if (result != NULL && woven != NULL && !(*env)->ExceptionCheck(env))
+        sa_describe_named(env, result, r.label); /* also without a label: what is known by its first execution was not woven */
     free(r.woven);
     free(r.label);
     return result;
@@ -225,6 +273,22 @@ static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jcl
 static const char define0_signature[] =
     "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/"
     "Object;)Ljava/lang/Class;";
+
+/* When the method was bound before us no event tells: it is bound anew, by a call
+ * from a class of the same loader, which the JVM takes without a warning. */
+JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_hook0(JNIEnv *env, jclass helper, jclass loader_class, jboolean on) {
+    if (original_define0 == NULL) {
+        void *lib = dlopen("libjava.so", RTLD_LAZY | RTLD_NOLOAD);
+        if (lib == NULL) return JNI_FALSE;
+        original_define0 = (define0)(uintptr_t)dlsym(lib, "Java_java_lang_ClassLoader_defineClass0");
+        dlclose(lib); /* the JVM keeps it */
+        if (original_define0 == NULL) return JNI_FALSE;
+    }
+    JNINativeMethod m = {(char *)"defineClass0", (char *)define0_signature, on ? (void *)define_hidden : (void *)original_define0};
+    bool ok = (*env)->RegisterNatives(env, loader_class, &m, 1) == JNI_OK;
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    return ok;
+}
 
 void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address,
                                void **new_address) {

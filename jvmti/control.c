@@ -8,7 +8,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
-static int pending, done;
+static int pending, done, outcome;
 
 __attribute__((constructor)) static void make_condition(void) {
     pthread_condattr_t attr;
@@ -43,9 +43,10 @@ int sa_wait_event(void) {
     return event;
 }
 
-void sa_event_done(void) {
+void sa_event_done(int result) {
     pthread_mutex_lock(&lock);
     done = 1;
+    outcome = result;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
@@ -64,6 +65,13 @@ bool sa_await_done(uint64_t max_ns) {
     return ok;
 }
 
+int sa_outcome(void) {
+    pthread_mutex_lock(&lock);
+    int result = outcome;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
 /* System properties must be asked for by a thread of the JVM. */
 static const char *const property_names[] = {"java.vm.version", "java.vm.name",
                                              "java.home", "sun.java.command"};
@@ -75,6 +83,7 @@ void sa_read_properties(void) {
         char *value = NULL;
         if ((*sa.jvmti)->GetSystemProperty(sa.jvmti, property_names[i], &value) != JVMTI_ERROR_NONE) continue;
         if (value == NULL) continue;
+        free(properties[i]);
         properties[i] = strdup(value);
         (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)value);
     }

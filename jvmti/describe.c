@@ -53,6 +53,7 @@ bool sa_types_init(JNIEnv *env) {
                                               "(Ljava/lang/Class;)Ljava/lang/ClassValue$ClassValueMap;");
     sa.class_values = (*env)->GetFieldID(env, sa.type_class, "classValueMap", "Ljava/lang/ClassValue$ClassValueMap;");
     sa.class_slot = (*env)->GetFieldID(env, values, "stackagent$class", "J");
+    if (sa.class_slot == NULL) (*env)->ExceptionClear(env); /* it was loaded before us: the helper has another place */
     (*env)->DeleteLocalRef(env, values);
     sa.lock = (*env)->GetFieldID(env, sa.type_thread, "interruptLock", "Ljava/lang/Object;");
     if (sa.lock == NULL) { /* before JDK 20 */
@@ -61,7 +62,7 @@ bool sa_types_init(JNIEnv *env) {
     }
     sa.thread_tid = (*env)->GetFieldID(env, sa.type_thread, "tid", "J");
     bool ok = sa.is_hidden != NULL && sa.new_values != NULL && sa.class_values != NULL &&
-              sa.class_slot != NULL && sa.lock != NULL &&
+              (sa.class_slot != NULL || sa.attached) && sa.lock != NULL &&
               sa.thread_tid != NULL;
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     return ok;
@@ -69,11 +70,14 @@ bool sa_types_init(JNIEnv *env) {
 
 bool sa_slots_init(JNIEnv *env) {
     sa.id_offset = (*env)->GetStaticMethodID(env, sa.helper, "idOffset", "(Ljava/lang/Class;)J");
+    sa.has_field = (*env)->GetStaticMethodID(env, sa.helper, "hasField", "(Ljava/lang/Class;Ljava/lang/String;)Z");
+    sa.get_info = (*env)->GetStaticMethodID(env, sa.helper, "known", "(Ljava/lang/Class;)J");
+    sa.set_info = (*env)->GetStaticMethodID(env, sa.helper, "setKnown", "(Ljava/lang/Class;J)V");
     sa.new_slot = (*env)->GetStaticMethodID(env, sa.helper, "newSlot", "(Ljava/lang/Thread;)Ljava/lang/Stackagent;");
     sa.context_slot = (*env)->GetFieldID(env, sa.helper, "context", "J");
     sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
     if ((sa.config.submissions || sa.config.sites) && !sa_submit_init(env)) return false;
-    return sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
+    return sa.has_field != NULL && sa.get_info != NULL && sa.set_info != NULL && sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
 }
 
 /* What the helper's method `of` says of the first of c and its superclasses of
@@ -147,12 +151,26 @@ uint16_t sa_kinds_of(JNIEnv *env, jclass c) {
     return kinds;
 }
 
-uint32_t sa_class_id(JNIEnv *env, jclass c) {
-    jobject values = (*env)->GetObjectField(env, c, sa.class_values);
-    if (values == NULL) return 0;
-    jlong info = (*env)->GetLongField(env, values, sa.class_slot);
+static jlong info_of(JNIEnv *env, jclass c) {
+    jlong info = (*env)->CallStaticLongMethod(env, sa.helper, sa.get_info, c);
+    if (!(*env)->ExceptionCheck(env)) return info;
+    (*env)->ExceptionClear(env); /* no memory */
+    return 0;
+}
+
+uint32_t sa_class_id(JNIEnv *env, jclass c) { return (uint32_t)((uint64_t)info_of(env, c) >> 32); }
+
+/* Makes the place where the class's id is kept. */
+static bool make_place(JNIEnv *env, jclass c) {
+    if (sa.class_slot == NULL) { /* the helper's own */
+        info_of(env, c);
+        return true;
+    }
+    jobject values = (*env)->CallStaticObjectMethod(env, sa.type_class_value, sa.new_values, c);
+    bool ok = !(*env)->ExceptionCheck(env) && values != NULL;
+    if (!ok) (*env)->ExceptionClear(env); /* no memory */
     (*env)->DeleteLocalRef(env, values);
-    return (uint32_t)((uint64_t)info >> 32);
+    return ok;
 }
 
 jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value) {
@@ -171,29 +189,30 @@ jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value) {
 
 /* Gives the class its id and stores it in the class, once. */
 static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
-    jobject values = (*env)->CallStaticObjectMethod(env, sa.type_class_value, sa.new_values, c);
-    if ((*env)->ExceptionCheck(env) || values == NULL) { /* no memory */
-        (*env)->ExceptionClear(env);
+    if (!make_place(env, c)) {
         sa_meta_free(m);
         return 0;
     }
     pthread_mutex_lock(&sa.describe_lock);
-    jlong info = (*env)->GetLongField(env, values, sa.class_slot);
+    jlong info = info_of(env, c);
     bool mine = info == 0;
     if (mine) {
         m->id = atomic_fetch_add(&sa.next_class_id, 1) + 1;
         info = (jlong)((uint64_t)m->id << 32 | offset);
         sa_meta_put(m); /* before any record can name it */
-        (*env)->SetLongField(env, values, sa.class_slot, info);
+        (*env)->CallStaticVoidMethod(env, sa.helper, sa.set_info, c, info);
     }
     pthread_mutex_unlock(&sa.describe_lock);
-    (*env)->DeleteLocalRef(env, values);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     if (!mine) sa_meta_free(m);
     return info;
 }
 
-/* Makes class c known under label (NULL: its own name). */
-jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) {
+/* In place of the upper bit of an offset: a hidden class without probes, as it
+ * was made when we did not look. Equal to Stackagent.STRANGER. */
+static const uint32_t STRANGER = 1u << 31;
+
+static jlong describe(JNIEnv *env, jclass c, const char *label, bool woven) {
     uint16_t kinds = sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR;
     sa_meta *m = calloc(1, sizeof *m);
     if (m == NULL) return 0;
@@ -205,11 +224,14 @@ jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) {
     if (hidden) m->kinds |= SA_KIND_HIDDEN;
     if (m->group == NULL || strcmp(m->group, "jdk.internal.loader.ClassLoaders$PlatformClassLoader") == 0)
         m->kinds |= SA_KIND_JDK;
-    return publish(env, c, m, (uint32_t)sa_field_offset(env, sa.helper, sa.id_offset, c));
+    return publish(env, c, m, (uint32_t)sa_field_offset(env, sa.helper, sa.id_offset, c) | (hidden && !woven ? STRANGER : 0));
 }
 
+/* Makes class c, into which we have woven, known under label (NULL: its own name). */
+jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) { return describe(env, c, label, true); }
+
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass helper, jclass c) {
-    return c == NULL ? 0 : sa_describe_named(env, c, NULL);
+    return c == NULL ? 0 : describe(env, c, NULL, false);
 }
 
 /* ---- classes that were loaded before the probes existed ---- */
@@ -221,7 +243,7 @@ static bool wants_probes(JNIEnv *env, jclass c) {
     return modifiable;
 }
 
-static void retransform(jint n, const jclass *classes) {
+void sa_retransform(jint n, const jclass *classes) {
     if (n == 0 || (*sa.jvmti)->RetransformClasses(sa.jvmti, n, classes) == JVMTI_ERROR_NONE) return;
     for (jint i = 0; i < n; i++) { /* one of them is refused: find it */
         jvmtiError e = (*sa.jvmti)->RetransformClasses(sa.jvmti, 1, &classes[i]);
@@ -232,18 +254,6 @@ static void retransform(jint n, const jclass *classes) {
         sa_refuse(reason, name);
         free(name);
     }
-}
-
-/* A class that was loaded before the hook was called for it has no room for ids. */
-static void note_fields(jclass c) {
-    char *signature = NULL;
-    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return;
-    size_t n = strlen(signature);
-    if (n > 2) {
-        signature[n - 1] = 0;
-        if (!sa_has_fields(signature + 1)) sa_weave_bodies_only(signature + 1);
-    }
-    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
 }
 
 /* Weaves the task classes of the boot phase, and all of them where instructions
@@ -258,8 +268,7 @@ void sa_retransform_early(JNIEnv *env) {
     if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) == JVMTI_ERROR_NONE) {
         for (jint i = 0; i < n; i++)
             if (wants_probes(env, classes[i])) classes[wanted++] = classes[i];
-        for (jint i = 0; i < wanted; i++) note_fields(classes[i]);
-        retransform(wanted, classes);
+        sa_retransform(wanted, classes);
         (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
     }
     (*env)->PopLocalFrame(env, NULL);

@@ -94,6 +94,14 @@ size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
     return n;
 }
 
+void sa_drain_reset(void) {
+    memset(&gone, 0, sizeof gone);
+    memset(&gone_virtual, 0, sizeof gone_virtual);
+    memset(&telling, 0, sizeof telling);
+    atomic_store(&sa.too_deep, 0);
+    atomic_store(&sa.no_stack, 0);
+}
+
 void sa_totals_now(sa_totals *t) {
     memset(t, 0, sizeof *t);
     /* Read before the sums that they are part of. */

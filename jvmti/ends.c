@@ -24,12 +24,13 @@ static void snapshot_work(const sa_context *c, uint32_t depth, uint8_t *out) {
  * virtual threads, and of threads beyond max, are together in the first. */
 size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, size_t max_skipped, size_t *lines) {
     size_t n = 0;
+    uint32_t generation = atomic_load(&sa.generation);
     skipped[0] = (sa_thread_counts){.thread_id = 0};
     *lines = 1;
     pthread_mutex_lock(&sa.context_lock);
     for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
         uint32_t depth = c->depth;
-        if (depth == 0 || depth > c->room) continue;
+        if (depth == 0 || depth > c->room || c->generation != generation) continue;
         size_t each = sa_work_slots(sa.work.n) * SA_SLOT_BYTES;
         if (n + SA_SLOT_BYTES + depth * each > max) {
             add_skipped(skipped, max_skipped, lines, c);
@@ -59,8 +60,10 @@ size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, 
 size_t sa_final_counts(sa_thread_counts *out, size_t max) {
     sa_thread_counts running = {.thread_id = 0};
     size_t n = 1;
+    uint32_t generation = atomic_load(&sa.generation);
     pthread_mutex_lock(&sa.context_lock);
     for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
+        if (c->generation != generation) continue; /* of an earlier session */
         if (c->is_virtual) {
             running.executions += c->depth;
             continue;

@@ -17,6 +17,7 @@ import "C"
 
 import (
 	_ "embed" // the helper class
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -27,6 +28,9 @@ import (
 
 //go:embed helper/java/lang/Stackagent.class
 var helperClass []byte
+
+//go:embed helper/java/lang/Stackagent$Classes.class
+var lateClass []byte // needed in a JVM that ran before
 
 //go:embed helper/java/lang/StackagentHandover.class
 var handoverClass []byte
@@ -55,6 +59,10 @@ type ClassRequest struct {
 	Mode       Mode
 	Platform   bool // defined by the boot loader
 	Hidden     bool
+	Loaded     bool        // it exists already, with Fields
+	Fields     []string    // those of our fields that it was loaded with
+	BareSuper  bool        // its superclass is a task without room for an id
+	StandIn    bool        // its calls of tasks are to tell of those that could not be woven
 	Supertypes []Supertype // Transform fills in Kinds and Known where it can
 }
 
@@ -93,6 +101,7 @@ type VM struct {
 	ClockName  string // "tsc" or "monotonic"
 	CPUClock   string // "user page", "clock_gettime" or "" (not measured)
 	Start      wire.ClockPair
+	Attached   bool              // it ran before the agent came
 	Extra      []wire.Extra      // of Config.Work, what is measured
 	Refused    map[string]string // of Config.Work, what is not -> why
 }
@@ -112,8 +121,10 @@ const (
 type Handler interface {
 	Load(options string) (Config, Outcome)
 	Transform(r *ClassRequest) ClassAnswer
-	Ready(vm VM) // the JVM is up, the probes run; returns soon
-	Death()      // the JVM ends and waits until Death returns
+	Named(class string) bool // is the class with this Java name named as a task?
+	Ready(vm VM) bool        // the probes run; returns soon; false: nothing is recorded
+	Death()                  // the JVM ends and waits until Death returns
+	Detach()                 // the same, but the JVM goes on; Load and Ready may follow
 }
 
 var handler Handler
@@ -128,21 +139,13 @@ func saGoLoad(options *C.char) C.int {
 	if options == nil {
 		return C.int(Unprofiled)
 	}
-	config, outcome := handler.Load(C.GoString(options))
-	if outcome != Profile {
+	if outcome := load(C.GoString(options)); outcome != Profile {
 		return C.int(outcome)
 	}
-	C.sa.config.block = C.bool(config.Block)
-	C.sa.config.block_ns = C.uint64_t(config.BlockFor)
-	C.sa.config.ring_bytes = C.uint64_t(config.RingBytes)
-	C.sa.config.detail = C.int(config.Detail)
-	C.sa.clock.cpu = C.bool(config.CPU)
-	C.sa.custom_tasks = C.bool(config.CustomTasks)
-	askWork(config.Work)
 	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
 	C.sa.helper_len = C.uint32_t(len(helperClass))
-	C.sa.config.sites = C.bool(config.Sites)
-	C.sa.config.submissions = C.bool(config.Submissions)
+	C.sa.late_bytes = (*C.uchar)(C.CBytes(lateClass))
+	C.sa.late_len = C.uint32_t(len(lateClass))
 	C.sa.handover_bytes = (*C.uchar)(C.CBytes(handoverClass))
 	C.sa.handover_len = C.uint32_t(len(handoverClass))
 	for range workers {
@@ -152,20 +155,51 @@ func saGoLoad(options *C.char) C.int {
 	return C.int(Profile)
 }
 
+// load takes new options and passes on what they mean to the C side.
+func load(options string) Outcome {
+	config, outcome := handler.Load(options)
+	if outcome != Profile {
+		return outcome
+	}
+	C.sa.config.block = C.bool(config.Block)
+	C.sa.config.block_ns = C.uint64_t(config.BlockFor)
+	C.sa.config.ring_bytes = C.uint64_t(config.RingBytes)
+	C.sa.config.detail = C.int(config.Detail)
+	C.sa.clock.cpu = C.bool(config.CPU)
+	C.sa.custom_tasks = C.bool(config.CustomTasks)
+	askWork(config.Work)
+	C.sa.config.submissions = C.bool(config.Submissions)
+	C.sa.config.sites = C.bool(config.Sites)
+	return Profile
+}
+
 func controlLoop() {
 	for {
 		switch C.sa_wait_event() {
 		case C.SA_EVENT_READY:
-			handler.Ready(describeVM())
+			ok := handler.Ready(describeVM())
+			C.sa_event_done(C.int(outcomeOf(ok)))
 		case C.SA_EVENT_DEATH:
 			handler.Death()
-			C.sa_event_done()
+			C.sa_event_done(0)
+		case C.SA_EVENT_LOAD:
+			C.sa_event_done(C.int(load(C.GoString(C.sa_new_options()))))
+		case C.SA_EVENT_DETACH:
+			handler.Detach()
+			C.sa_event_done(0)
 		}
 	}
 }
 
+func outcomeOf(ok bool) Outcome {
+	if ok {
+		return Profile
+	}
+	return Unprofiled
+}
+
 func describeVM() VM {
-	vm := VM{Processors: int(C.sa.processors), ClockName: "monotonic", Start: Clock()}
+	vm := VM{Processors: int(C.sa.processors), ClockName: "monotonic", Start: Clock(), Attached: Attached()}
 	if C.sa.clock.tsc {
 		vm.ClockName = "tsc"
 	}
@@ -182,7 +216,11 @@ func describeVM() VM {
 func transformLoop() {
 	for {
 		r := C.sa_next_request()
-		answer(r)
+		if r.names != 0 {
+			answerNames(r)
+		} else {
+			answer(r)
+		}
 		C.sa_answer(r)
 	}
 }
@@ -206,6 +244,13 @@ func answer(r *C.sa_request) {
 		Mode:     Mode(r.mode),
 		Platform: r.platform != 0,
 		Hidden:   r.hidden != 0,
+
+		Loaded:    r.loaded != 0,
+		BareSuper: r.bare_super != 0,
+		StandIn:   r.stand_in != 0,
+	}
+	for i := range int(r.field_count) {
+		request.Fields = append(request.Fields, C.GoString(&r.fields[i][0]))
 	}
 	for i := range supers {
 		request.Supertypes = append(request.Supertypes, Supertype{
@@ -227,6 +272,23 @@ func answer(r *C.sa_request) {
 		r.label = C.CString(a.Label)
 	}
 }
+
+// answerNames tells which of the listed classes the options name as tasks.
+func answerNames(r *C.sa_request) {
+	list := C.GoStringN((*C.char)(unsafe.Pointer(r.bytes)), C.int(r.len))
+	named := make([]byte, 0, len(list)/8)
+	for name := range strings.Lines(list) {
+		c := byte('0')
+		if handler.Named(strings.TrimSuffix(name, "\n")) {
+			c = '1'
+		}
+		named = append(named, c)
+	}
+	r.woven, r.woven_len = (*C.uchar)(C.CBytes(named)), C.uint32_t(len(named))
+}
+
+// Attached tells whether the JVM ran before the agent came.
+func Attached() bool { return bool(C.sa.attached) }
 
 // Say writes one line on the program's standard error.
 func Say(message string) {

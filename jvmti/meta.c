@@ -29,6 +29,13 @@ void sa_meta_free(sa_meta *m) {
     free(m);
 }
 
+void sa_meta_forget(void) {
+    for (sa_meta *m = sa_meta_take(), *next; m != NULL; m = next) {
+        next = m->next;
+        sa_meta_free(m);
+    }
+}
+
 void sa_refuse(const char *reason, const char *sample) {
     sa_meta *m = calloc(1, sizeof *m);
     if (m == NULL) return;

@@ -10,13 +10,23 @@ static pthread_once_t os_key_once = PTHREAD_ONCE_INIT;
 
 int32_t sa_gettid(void) { return (int32_t)syscall(SYS_gettid); }
 
+static pthread_mutex_t os_lock = PTHREAD_MUTEX_INITIALIZER; /* between the end of a thread and that of a session */
+
+static void close_clock(sa_os *os) {
+    if (os->cpu.page != NULL) atomic_fetch_sub(&sa.user_pages, 1);
+    sa_cpu_clock_close(&os->cpu);
+}
+
 static void os_release(void *p) {
     sa_os *os = p;
     sa_self_os = NULL;
-    if (os->cpu.page != NULL) atomic_fetch_sub(&sa.user_pages, 1);
-    sa_cpu_clock_close(&os->cpu);
+    pthread_mutex_lock(&os_lock);
+    close_clock(os);
     sa_work_close(os);
-    atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
+    bool listed = os->listed;
+    if (listed) atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
+    pthread_mutex_unlock(&os_lock);
+    if (!listed && !os->abandoned) free(os);
 }
 
 static void make_os_key(void) { pthread_key_create(&os_key, os_release); }
@@ -48,28 +58,61 @@ static void open_cpu_clock(sa_os *os) {
     if (os->cpu.page != NULL) atomic_fetch_add(&sa.user_pages, 1);
 }
 
-sa_os *sa_os_open(void) {
-    pthread_once(&os_key_once, make_os_key);
-    sa_os *os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
-    if (os == NULL) return NULL;
+/* Makes os ready for the session that runs; -1: no memory. */
+static int os_begin(sa_os *os) {
     memset(os, 0, sizeof *os);
-    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes) != 0) {
-        free(os);
-        return NULL;
-    }
+    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes) != 0) return -1;
+    os->generation = atomic_load(&sa.generation);
     os->os_id = sa_gettid();
     sa_cells_open(&os->cells);
     os->stack_limit = find_stack_limit();
     os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
     open_cpu_clock(os);
     sa_work_open(os);
+    return 0;
+}
+
+static void enlist(sa_os *os) {
+    os->listed = true;
     sa_os *first = atomic_load(&sa.os_list);
     do {
         os->next = first;
     } while (!atomic_compare_exchange_weak(&sa.os_list, &first, os));
-    pthread_setspecific(os_key, os);
-    sa_self_os = os;
+}
+
+/* For a thread's first probe, or its first in a new session. */
+sa_os *sa_os_open(void) {
+    pthread_once(&os_key_once, make_os_key);
+    sa_os *os = sa_self_os;
+    if (os != NULL && os->abandoned) os = NULL;
+    if (os == NULL) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
+    if (os == NULL) return NULL;
+    int failed = os_begin(os);
+    sa_self_os = failed ? NULL : os;
+    pthread_setspecific(os_key, sa_self_os);
+    if (failed) {
+        free(os);
+        return NULL;
+    }
+    enlist(os);
     return os;
+}
+
+/* A probe that is still at work keeps what it works with, for ever. */
+void sa_os_retire_all(void) {
+    pthread_mutex_lock(&os_lock);
+    for (sa_os *os = atomic_exchange(&sa.os_list, NULL), *next; os != NULL; os = next) {
+        next = os->next;
+        os->listed = false;
+        os->abandoned = atomic_load_explicit(&os->busy, memory_order_acquire);
+        if (os->abandoned) continue;
+        close_clock(os);
+        sa_work_close(os);
+        sa_cells_close(&os->cells);
+        sa_ring_close(&os->ring, &sa.rings);
+        if (atomic_load(&os->ended)) free(os);
+    }
+    pthread_mutex_unlock(&os_lock);
 }
 
 void sa_settle(uint64_t max_ns) {

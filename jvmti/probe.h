@@ -19,6 +19,17 @@ void *sa_reserve_slow(sa_os *os, unsigned slots);
         sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &(c)->counts.what, 1);   \
     } while (0)
 
+static inline uint32_t this_generation(void) { return atomic_load_explicit(&sa.generation, memory_order_relaxed); }
+
+bool sa_renew(sa_context *c);
+
+/* Makes sure that the context is of this session. */
+static inline bool renew(sa_context *c) {
+    return __builtin_expect(c->generation == this_generation(), 1) || sa_renew(c);
+}
+
+sa_os *sa_begin_anew(sa_os *os);
+
 /* A probe at work on this OS thread; NULL: nothing is recorded (any more). The
  * mark comes before the look at the phase, so that who has changed the phase
  * sees every probe that has not. */
@@ -30,9 +41,9 @@ static inline sa_os *begin(void) {
     }
     atomic_store_explicit(&os->busy, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    if (recording()) return os;
+    if (recording() && __builtin_expect(os->generation == this_generation(), 1)) return os;
     atomic_store_explicit(&os->busy, false, memory_order_release);
-    return NULL;
+    return sa_begin_anew(os);
 }
 
 static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }

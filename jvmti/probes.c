@@ -27,6 +27,30 @@ __attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots)
     return NULL;
 }
 
+/* The thread's first probe in a session later than its last one's. */
+__attribute__((noinline, cold)) sa_os *sa_begin_anew(sa_os *os) {
+    if (!recording() || os->generation == this_generation()) return NULL;
+    os = sa_os_open();
+    if (os == NULL) return NULL;
+    atomic_store_explicit(&os->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (recording()) return os;
+    atomic_store_explicit(&os->busy, false, memory_order_release);
+    return NULL;
+}
+
+/* For the first probe that sees the context in this session. False: one that was
+ * made for other metrics cannot be used. */
+__attribute__((noinline, cold)) bool sa_renew(sa_context *c) {
+    if (!recording()) return false;
+    if (c->width != sa.work.width) {
+        sa_refuse("executions of a virtual thread that is older than the session's metrics", NULL);
+        return false;
+    }
+    sa_context_renew(c);
+    return true;
+}
+
 /* Says whose records follow. False: no room, the record is lost too. */
 __attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, sa_context *c) {
     if (c->untold) sa_tell_virtual(c);
@@ -85,6 +109,19 @@ static __attribute__((noinline, cold)) jint unrecorded(sa_os *os, sa_context *c,
     return -1;
 }
 
+/* What enter0 gives: no execution of its own. */
+enum { NO_TOKEN = -1 };
+
+/* A token holds the depth and which session it is of: the exit of an execution
+ * that began in an earlier one must not end another. */
+enum { DEPTH_BITS = 15, GENERATION_BITS = 16 };
+
+static inline uint32_t token_generation(uint32_t generation) { return generation & ((1u << GENERATION_BITS) - 1); }
+
+static inline jint token_of(const sa_context *c, uint32_t depth) {
+    return (jint)(token_generation(c->generation) << DEPTH_BITS | depth);
+}
+
 /* What the thread had done when the execution began. */
 __attribute__((noinline)) static void begin_work(sa_os *os, sa_context *c, JNIEnv *env, jlong bytecodes) {
     int64_t *start = sa_work_frame(c, c->depth);
@@ -100,29 +137,34 @@ static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, 
     f->task_id = id;
     f->class_id = class_id;
     f->flags = flags;
+    f->hash = 0;
     f->child_ticks = 0;
     f->child_cpu_ns = 0;
     if (__builtin_expect(sa.work.n != 0, 0)) begin_work(os, c, env, bytecodes); /* what it costs is not in the times */
     uint64_t now = sa_ticks(&sa.clock);
     f->start_ticks = now;
     f->start_cpu_ticks = cpu_of(os, c, now);
-    return (jint)c->depth++;
+    return token_of(c, c->depth++);
 }
 
 /* The upper bit of a task's id, as it is passed by the helper class, says that
  * this is its first execution. */
 static inline jint enter(JNIEnv *env, sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
-    if (c == NULL) return -1;
+    if (c == NULL || !renew(c)) return NO_TOKEN;
     uint64_t submitted = c->submitted;
     c->submitted = 0;
-    flags |= (id >> 63) * SA_EXEC_FIRST | (submitted >> 63) * SA_EXEC_CREATION_UNSEEN;
-    id &= INT64_MAX;
+    flags |= (submitted >> 63) * SA_EXEC_CREATION_UNSEEN;
+    if (id >> 63) {
+        id &= INT64_MAX;
+        /* A task that an earlier session saw being made is new to this one. */
+        flags |= __builtin_expect(id >= sa.first_task_id, 1) ? SA_EXEC_FIRST : SA_EXEC_CREATION_UNSEEN;
+    }
     /* super.run() inside its own execution is the same execution */
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = begin();
     if (os == NULL) return -1;
     jint token = enter_on(os, c, env, id, class_id, flags, bytecodes);
-    if (token >= 0) c->frames[token].submitted = submitted & SA_TICKS_OF_SUBMISSION;
+    if (token >= 0) c->frames[c->depth - 1].submitted = submitted & SA_TICKS_OF_SUBMISSION;
     end(os);
     return token;
 }
@@ -141,6 +183,21 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterWork0(JNIEnv *env, jclass 
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                             jint class_id, jlong bytecodes) {
     return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
+}
+
+/* For a task whose class has no room for an id: id is a new one each time, so
+ * that super.run() is known by the object's identity hash. */
+JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                          jint class_id, jint hash, jlong bytecodes) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    if (c == NULL || !renew(c)) return NO_TOKEN;
+    if (c->depth > 0) {
+        const sa_frame *top = &c->frames[c->depth - 1];
+        if (top->hash == (uint32_t)hash && top->class_id == (uint32_t)class_id) return NO_TOKEN;
+    }
+    jint token = enter(env, c, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
+    if (token >= 0) c->frames[c->depth - 1].hash = (uint32_t)hash;
+    return token;
 }
 
 /* Counts an execution in its cell, if its class comes too fast to be recorded. */
@@ -233,10 +290,24 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
     sa_ring_commit(&os->ring, slots);
 }
 
+/* An execution ends whose session is over: a virtual thread keeps nothing more. */
+__attribute__((noinline, cold)) static jboolean exit_late(sa_context *c, uint32_t generation, uint32_t depth) {
+    if (!c->is_virtual || depth > 0) return JNI_FALSE;
+    if (generation != token_generation(c->generation) && c->depth > 0) return JNI_FALSE; /* it executes again */
+    sa_context_free(c);
+    return JNI_TRUE;
+}
+
 /* True when the caller must forget the context: a virtual thread without an
  * open execution keeps nothing in C. */
 static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint threw, jlong bytecodes) {
-    if (c == NULL || (uint32_t)token >= c->depth) return JNI_FALSE;
+    if (c == NULL) return JNI_FALSE;
+    uint32_t generation = (uint32_t)token >> DEPTH_BITS;
+    token &= (1 << DEPTH_BITS) - 1;
+    if (__builtin_expect(generation != token_generation(c->generation) ||
+                             c->generation <= atomic_load_explicit(&sa.retired, memory_order_relaxed), 0))
+        return exit_late(c, generation, (uint32_t)token);
+    if ((uint32_t)token >= c->depth) return JNI_FALSE;
     sa_os *os = begin();
     if (os == NULL) return JNI_FALSE;
     uint64_t now = sa_ticks(&sa.clock);
@@ -275,8 +346,11 @@ void sa_cut_all(JNIEnv *env, sa_context *c) {
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {
-    sa_os *os = sa_os_self();
-    return os == NULL ? 0 : (jlong)new_id(os);
+    sa_os *os = begin();
+    if (os == NULL) return 0;
+    jlong id = (jlong)new_id(os);
+    end(os);
+    return id;
 }
 
 static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
@@ -310,7 +384,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass h
     sa_os *os = c == NULL ? NULL : begin();
     if (os == NULL) return 0;
     uint64_t id = new_id(os);
-    record_creation(os, c, id, (uint32_t)class_id, 0);
+    if (renew(c)) record_creation(os, c, id, (uint32_t)class_id, 0);
     end(os);
     return (jlong)id;
 }
@@ -318,9 +392,11 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass h
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                        jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL ? NULL : begin();
+    id &= INT64_MAX;
+    if (c == NULL || (uint64_t)id < sa.first_task_id) return; /* of an earlier session */
+    sa_os *os = begin();
     if (os == NULL) return;
-    record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, SA_CREATE_FAILED);
+    if (renew(c)) record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, SA_CREATE_FAILED);
     end(os);
 }
 
@@ -338,44 +414,54 @@ static inline int64_t os_cpu(sa_os *os, uint64_t ticks) {
     return sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
 }
 
+/* A context that no probe of this session has seen yet has nothing to be kept up. */
+static inline sa_context *of_session(jlong context) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    return c != NULL && c->generation == this_generation() ? c : NULL;
+}
+
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context, jlong carrier) {
-    sa_os *os = recording() ? sa_os_self() : NULL;
+    sa_os *os = begin();
     if (os == NULL) return;
-    os->carrier = (sa_context *)(uintptr_t)carrier;
+    os->carrier = of_session(carrier);
     os->mount_ticks = sa_ticks(&sa.clock);
     os->mount_cpu_ticks = os_cpu(os, os->mount_ticks);
-    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_context *c = of_session(context);
     if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_bias_ticks = c->cpu_parked_ticks - os->mount_cpu_ticks;
     if (__builtin_expect(sa.work.n != 0, 0)) sa_work_mounted(os, c, env);
+    end(os);
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
-    sa_os *os = recording() ? sa_os_self() : NULL;
+    sa_os *os = begin();
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = os_cpu(os, now);
-    sa_context *c = (sa_context *)(uintptr_t)context, *carrier = os->carrier;
+    sa_context *c = of_session(context), *carrier = os->carrier;
     if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_parked_ticks = cpu + c->cpu_bias_ticks;
     os->carrier = NULL;
     if (__builtin_expect(sa.work.n != 0, 0)) sa_work_unmounting(os, c, carrier, env);
-    if (carrier == NULL || carrier->depth == 0) return;
-    sa_frame *f = &carrier->frames[carrier->depth - 1];
-    f->child_ticks += now - os->mount_ticks;
-    if (sa.clock.cpu && cpu > os->mount_cpu_ticks)
-        f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(cpu - os->mount_cpu_ticks));
+    if (carrier != NULL && carrier->depth > 0) {
+        sa_frame *f = &carrier->frames[carrier->depth - 1];
+        f->child_ticks += now - os->mount_ticks;
+        if (sa.clock.cpu && cpu > os->mount_cpu_ticks)
+            f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(cpu - os->mount_cpu_ticks));
+    }
+    end(os);
 }
 
-void sa_pause_record(uint64_t start, uint64_t end) {
-    sa_os *os = sa_os_self();
+void sa_pause_record(uint64_t start, uint64_t finish) {
+    sa_os *os = begin();
     if (os == NULL) return;
     sa_pause *p = sa_ring_reserve(&os->ring, 1); /* never wait inside a pause */
     if (p == NULL) {
         sa_refuse("GC pause not recorded: ring full", NULL);
-        return;
+    } else {
+        memset(p, 0, sizeof *p);
+        p->type = SA_REC_PAUSE;
+        p->start_ticks = start;
+        p->end_ticks = finish;
+        sa_ring_commit(&os->ring, 1);
     }
-    memset(p, 0, sizeof *p);
-    p->type = SA_REC_PAUSE;
-    p->start_ticks = start;
-    p->end_ticks = end;
-    sa_ring_commit(&os->ring, 1);
+    end(os);
 }

@@ -48,7 +48,7 @@ static const sa_handover *under_way(sa_context *c) {
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                               jint class_id, jint executor, jint flags) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL ? NULL : begin();
+    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
     if (os == NULL) return 0;
     const sa_handover *outer = under_way(c);
     if (outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor) {
@@ -72,7 +72,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
 /* The hand-over with that number ended by a RejectedExecutionException. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, jclass helper, jlong context, jint token) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c == NULL || (uint32_t)token >= SA_MAX_HANDOVERS || (uint32_t)token >= c->handovers_open) return;
+    if (c == NULL || (uint32_t)token >= SA_MAX_HANDOVERS || (uint32_t)token >= c->handovers_open || !renew(c)) return;
     sa_os *os = begin();
     if (os == NULL) return;
     sa_handover h = c->handovers[token];
@@ -84,7 +84,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, j
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                                   jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL ? NULL : begin();
+    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
     if (os == NULL) return;
     sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
     record(os, c, &h, sa_ticks(&sa.clock));

@@ -10,6 +10,8 @@ static sa_context *context_new(uint32_t thread_id, bool is_virtual) {
     c->frames = c->first_frames;
     c->room = sizeof c->first_frames / sizeof c->first_frames[0];
     c->thread_id = thread_id;
+    c->generation = atomic_load(&sa.generation);
+    c->width = sa.work.width;
     c->is_virtual = is_virtual;
     c->cpu_known = true;
     pthread_mutex_lock(&sa.context_lock);
@@ -32,6 +34,19 @@ void sa_context_free(sa_context *c) {
     }
     free(c->name);
     free(c);
+}
+
+/* For its first probe in a session later than the last one's. JVMTI has told
+ * which platform threads there are; of a virtual one only the id is known. */
+void sa_context_renew(sa_context *c) {
+    pthread_mutex_lock(&sa.context_lock);
+    c->depth = c->handovers_open = 0;
+    c->submitted = 0;
+    c->untold = c->is_virtual;
+    c->start_ticks = 0;
+    memset(&c->counts, 0, sizeof c->counts);
+    c->generation = atomic_load(&sa.generation);
+    pthread_mutex_unlock(&sa.context_lock);
 }
 
 /* The Java name of an object's class, malloc'ed. */
@@ -114,21 +129,33 @@ static bool set_context(JNIEnv *env, jthread thread, sa_context *c) {
     return true;
 }
 
+static void tell_thread(JNIEnv *env, jthread thread, const sa_context *c, int32_t os_id, uint64_t start_ticks) {
+    sa_meta *m = describe_thread(env, thread, c->thread_id);
+    if (m == NULL) return;
+    m->os_id = os_id;
+    m->start_ticks = start_ticks;
+    sa_meta_put(m);
+}
+
 /* Makes a platform thread known. os_id 0: not the calling thread. */
 static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t start_ticks) {
-    if (context_of(env, thread) != NULL) return;
-    sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, false);
+    sa_context *c = context_of(env, thread);
+    if (c != NULL && c->generation == atomic_load(&sa.generation)) return;
+    if (c != NULL && c->width == sa.work.width) { /* of an earlier session; the thread renews it itself */
+        tell_thread(env, thread, c, os_id, 0);
+        return;
+    }
+    /* One made for other metrics is not freed: the thread may be about to look at it. */
+    c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, false);
     if (c == NULL) return;
     if (start_ticks != 0) c->cpu_before_ns = sa_thread_cpu_ns();
     if (!set_context(env, thread, c)) {
         sa_context_free(c);
         return;
     }
-    sa_meta *m = describe_thread(env, thread, c->thread_id);
-    if (m == NULL) return;
-    m->os_id = os_id;
-    m->start_ticks = start_ticks;
-    sa_meta_put(m);
+    /* One that runs already is no service thread, as far as can be known. */
+    if (sa.attached && start_ticks == 0) c->entered = true;
+    tell_thread(env, thread, c, os_id, start_ticks);
 }
 
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
@@ -147,6 +174,7 @@ static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) 
 }
 
 static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
+    if (c->generation != atomic_load(&sa.generation)) sa_context_renew(c);
     sa_cut_all(env, c);
     withdraw_service_thread(env, thread, c);
     sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
@@ -170,10 +198,11 @@ void sa_await_thread_ends(void) {
 
 static void thread_end(JNIEnv *env, jthread thread) {
     int phase = atomic_load(&sa.phase);
-    if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF) return;
+    if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF && phase != SA_PHASE_DORMANT) return;
     sa_context *c = context_of(env, thread);
     jint java_frames = 0;
     if (c == NULL) return;
+    if (phase == SA_PHASE_DORMANT && c->generation > atomic_load(&sa.retired)) return; /* it is being counted */
     /* The thread that calls System.exit is announced as ended in the middle of
      * its work; what it executes is reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;

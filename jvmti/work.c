@@ -159,19 +159,26 @@ static void start_counters(void) {
     }
 }
 
+static bool helper_counts; /* the probes' Java side reads the count, which is settled when it is initialised */
+
 void sa_work_start(JNIEnv *env) {
     sa_work *w = &sa.work;
     char why[256] = "";
+    w->n = 0; /* the agent may have been here before, with other metrics */
+    w->counters = w->alloc = w->bytecodes = false;
     start_counters();
     for (uint32_t k = 0; k < w->asked_n; k++) {
         sa_work_asked *a = &w->asked[k];
         if (a->source == SA_WORK_ALLOC && !sa_alloc_start(env, why, sizeof why)) refuse(a, 0, why);
+        if (a->source == SA_WORK_BYTECODES && sa.helper != NULL && !helper_counts)
+            refuse(a, 0, "the agent was attached to this JVM without it before, which can not be changed; restart the JVM");
         if (a->refused) continue;
         w->source[w->n++] = a->source;
         w->counters |= a->source == SA_WORK_COUNTER;
         w->alloc |= a->source == SA_WORK_ALLOC;
         w->bytecodes |= a->source == SA_WORK_BYTECODES;
     }
+    if (sa.helper == NULL) helper_counts = w->bytecodes;
     w->width = w->n + w->counters;
     w->slots = sa_work_slots(w->n);
 }

@@ -41,6 +41,7 @@ func askWork(list []Work) {
 	asked = list[:min(len(list), wire.MaxExtra)]
 	for i, w := range asked {
 		a := &C.sa.work.asked[i]
+		*a = C.sa_work_asked{}
 		a.source = C.uint8_t(w.Source)
 		a.counter._type, a.counter.config = C.uint32_t(w.Type), C.uint64_t(w.Config)
 		a.counter.user_only, a.counter.narrow = C.bool(w.UserOnly), C.bool(w.Narrow)

@@ -95,7 +95,7 @@ func ClassKinds(h classfile.Header, supers Hierarchy, o *Options) (units.Kinds, 
 		}
 		k |= ik
 	}
-	if len(o.Tasks) > 0 && h.Name != nameObject && o.namesClass(javaName(h.Name)) {
+	if len(o.Tasks) > 0 && h.Name != nameObject && o.NamesClass(javaName(h.Name)) {
 		k |= units.KindCustom
 	}
 	return k, nil

@@ -3,6 +3,7 @@ package instrument
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackagent/agent/classfile"
@@ -45,6 +46,13 @@ type Input struct {
 	Mode     Mode
 	Platform bool // defined by the boot or the platform loader
 	Hidden   bool // a hidden class, a lambda's for example
+
+	// Of a class that exists already, which can not get or lose fields.
+	Loaded bool
+	Fields []string // of ours that it has, in their order
+
+	BareSuper bool // its superclass is a task, but was loaded without a field for the id
+	StandIn   bool // it executes the tasks of others: its calls tell of those that could not be woven
 }
 
 // The names of the fields that hold ids, all of type J.
@@ -111,6 +119,8 @@ type Plan struct {
 	Notes        []string   // what was expected in this class and not found
 	Left         []*Refusal // what of the class is left as it is while the rest is woven
 
+	isHidden    bool
+	standIns    []standIn
 	sites       Sites
 	measure     bool // constructions
 	class       *classfile.Class
@@ -152,6 +162,9 @@ func (p *Plan) String() string {
 	if p.archive != nil {
 		b.WriteString("  no lambdas from the archive\n")
 	}
+	for _, s := range p.standIns {
+		fmt.Fprintf(&b, "  call of %s in %s%s\n", s.probe, s.member.Name, s.member.Descriptor)
+	}
 	for i := range p.Counts {
 		fmt.Fprintf(&b, "%s\n", p.Counts[i].describe())
 	}
@@ -165,9 +178,12 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Handovers)+len(p.Sites)+len(p.Notes)+len(p.Counts)+len(p.Left) == 0 &&
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Handovers)+len(p.Sites)+len(p.Notes)+len(p.Counts)+len(p.Left)+len(p.standIns) == 0 &&
 		p.archive == nil
 }
+
+// Hidden tells whether the plan is for a hidden class.
+func (p *Plan) Hidden() bool { return p.isHidden }
 
 // leaveAlone are the classes that are never woven; the package comment says
 // why.
@@ -220,10 +236,10 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 		kinds &^= units.KindExecutor
 	}
 	sites := wantsSites(header, in, &o, filtered)
-	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !guardable(header, in, &found) && !sites {
+	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !guardable(header, in, &found) && !sites && !in.StandIn {
 		return nil, nil
 	}
-	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode}
+	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode, isHidden: in.Hidden}
 	if sites {
 		p.sites = o.Sites
 	}
@@ -249,7 +265,7 @@ func (p *Plan) fill(h classfile.Header, in Input, o *Options, filtered bool) (*P
 	}
 	p.class = class
 	if p.Mode != ModeBodies {
-		if err := p.planFields(h, in.Supers, o, filtered); err != nil {
+		if err := p.planFields(h, in, o, filtered); err != nil {
 			return nil, err
 		}
 	}
@@ -259,6 +275,11 @@ func (p *Plan) fill(h classfile.Header, in Input, o *Options, filtered bool) (*P
 	if p.Mode != ModeStructure && !filtered {
 		if err := p.planCode(h, in, o); err != nil {
 			return nil, err
+		}
+		if in.StandIn {
+			if err := p.planStandIns(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if p.empty() {
@@ -281,16 +302,10 @@ func (p *Plan) planPlatform(class string) error {
 
 // planFields lists the fields to add. A field that is there already stays: the
 // bytes of a retransformation may come from the JVM's own copy of the class.
-func (p *Plan) planFields(h classfile.Header, supers Hierarchy, o *Options, filtered bool) error {
-	var want []string
-	if !filtered && p.topmost(h, supers) && h.Name != nameThread {
-		want = append(want, FieldTaskID)
-	}
-	if h.Name == nameClassValues {
-		want = append(want, FieldClassID)
-	}
-	if o.Submissions {
-		want = append(want, p.submissionFields(h, supers, want, filtered)...)
+func (p *Plan) planFields(h classfile.Header, in Input, o *Options, filtered bool) error {
+	want := in.Fields
+	if !in.Loaded {
+		want = p.newFields(h, in, o, filtered)
 	}
 	for _, name := range want {
 		there, err := p.hasField(name)
@@ -302,6 +317,21 @@ func (p *Plan) planFields(h classfile.Header, supers Hierarchy, o *Options, filt
 		}
 	}
 	return nil
+}
+
+// newFields are the fields for a class that is being loaded.
+func (p *Plan) newFields(h classfile.Header, in Input, o *Options, filtered bool) []string {
+	var want []string
+	if !filtered && p.topmost(h, in) && h.Name != nameThread {
+		want = append(want, FieldTaskID)
+	}
+	if h.Name == nameClassValues {
+		want = append(want, FieldClassID)
+	}
+	if o.Submissions {
+		want = append(want, p.submissionFields(h, in.Supers, want, filtered)...)
+	}
+	return want
 }
 
 func (p *Plan) hasField(name string) (bool, error) {
@@ -318,13 +348,17 @@ func (p *Plan) hasField(name string) (bool, error) {
 }
 
 // topmost tells whether the class is the one of its hierarchy that holds the
-// id: a task whose superclass is none. The supertypes are known to be known.
-func (p *Plan) topmost(h classfile.Header, supers Hierarchy) bool {
+// id: a task whose superclass is none, or has no room for it. The supertypes are
+// known to be known.
+func (p *Plan) topmost(h classfile.Header, in Input) bool {
 	if p.Kinds&TaskKinds == 0 || h.Access&classfile.AccInterface != 0 {
 		return false
 	}
-	k, _ := superKinds(h.Super, supers)
-	return k&TaskKinds == 0
+	if in.Loaded {
+		return h.Name == nameThread || slices.Contains(in.Fields, FieldTaskID)
+	}
+	k, _ := superKinds(h.Super, in.Supers)
+	return k&TaskKinds == 0 || in.BareSuper
 }
 
 // refusal turns an error of the classfile package into a typed refusal. What is

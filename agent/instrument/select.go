@@ -42,7 +42,7 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 			MethodPlan{Name: m.Name, Descriptor: m.Descriptor, Probe: probe, member: m})
 	}
 	if p.Kinds&TaskKinds != 0 && h.Access&classfile.AccInterface == 0 {
-		if err := p.planConstructors(p.topmost(h, in.Supers), o.Construction && p.class.Major >= ldcClass); err != nil {
+		if err := p.planConstructors(p.topmost(h, in), o.Construction && p.class.Major >= ldcClass); err != nil {
 			return err
 		}
 		if err := p.planClones(); err != nil {

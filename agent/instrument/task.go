@@ -150,8 +150,8 @@ func (o *Options) excluded(javaName string, platform bool) bool {
 	return true
 }
 
-// namesClass tells whether a definition names the class itself (Java name).
-func (o *Options) namesClass(javaName string) bool {
+// NamesClass tells whether a definition names the class itself (Java name).
+func (o *Options) NamesClass(javaName string) bool {
 	for i := range o.Tasks {
 		if matchGlob(o.Tasks[i].Class, javaName) {
 			return true

@@ -61,6 +61,11 @@ func (p *Plan) weave() ([]byte, error) {
 	if p.archive != nil {
 		p.weaveArchive()
 	}
+	for _, s := range p.standIns {
+		if err := p.weaveStandIn(s); err != nil {
+			return nil, err
+		}
+	}
 	for _, h := range p.Handovers {
 		if err := p.weaveHandover(h); err != nil {
 			return nil, err

@@ -136,7 +136,7 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 // laterVerbs are promised to users for later versions, and not taken for
 // misspelt ones until then.
 var laterVerbs = map[string]bool{
-	"attach": true, "detach": true, "lbo": true,
+	"lbo":  true,
 	"diff": true,
 }
 
@@ -146,7 +146,7 @@ func verbs(env Env) []*cobra.Command {
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newDeliver(env),
 		newJoin(env), newBottle(env), newStack(env), newScale(env), newGC(env),
-		newImport(env), newTgp(env),
+		newImport(env), newTgp(env), newAttach(env), newDetach(env),
 	}
 }
 

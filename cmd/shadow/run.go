@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
@@ -64,7 +65,22 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
+	f.addSessionFlags(flags)
+	f.addAgentFlags(flags)
+	return cmd
+}
+
+// addSessionFlags adds those that say what becomes of the session.
+func (f *runFlags) addSessionFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.dir, "output", "o", "", "session folder, new or empty (default ./shadow-<time>)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary and no notes, only errors")
+	flags.BoolVar(&f.progress, "progress", false, "a line on stderr every second")
+	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
+	flags.StringVar(&f.switches, "switches", string(sched.Auto), strings.Join(sched.Choices, "|")+": how to record what the scheduler does with the JVM's threads")
+}
+
+// addAgentFlags adds those that the agent hears of.
+func (f *runFlags) addAgentFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.metric, "metric", "", "what to measure, joined with +: "+strings.Join(metricWords, ", ")+", or a performance event as LLC-load-misses (default wall+cpu)")
 	flags.StringArrayVar(&f.tasks, "task", nil, "one more task: CLASS#METHOD[(DESCRIPTOR)]; repeatable")
 	flags.StringArrayVar(&f.include, "include", nil, "only classes like this (glob); repeatable")
@@ -73,11 +89,6 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
 	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
 	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary and no notes, only errors")
-	flags.BoolVar(&f.progress, "progress", false, "a line on stderr every second")
-	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
-	flags.StringVar(&f.switches, "switches", string(sched.Auto), strings.Join(sched.Choices, "|")+": how to record what the scheduler does with the JVM's threads")
-	return cmd
 }
 
 // check refuses values that no agent would take.
@@ -108,7 +119,7 @@ func (f *runFlags) check() error {
 // settings are the agent's options; only what was asked for, so that the
 // defaults stay the agent's.
 func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launch.Setting {
-	s := []launch.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}, {Key: "spool", Value: spool}}
+	var s []launch.Setting
 	add := func(key string, values ...string) {
 		for _, v := range values {
 			if v != "" {
@@ -116,6 +127,9 @@ func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launc
 			}
 		}
 	}
+	add("bus", url)
+	add("tokenfile", tokenFile)
+	add("spool", spool)
 	add("metric", f.metric)
 	add("task", f.tasks...)
 	add("include", f.include...)

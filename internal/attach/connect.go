@@ -147,3 +147,17 @@ func (p *Process) Load(ctx context.Context, path, options string) error {
 	}
 	return loadResult(text)
 }
+
+// Start loads our agent, the library at path as the JVM sees it, and begins a
+// session with the agent's options.
+func (p *Process) Start(ctx context.Context, path, options string) error {
+	return explain(p.PID, p.Load(ctx, path, options))
+}
+
+// Stop ends the session of our agent and takes the probes out of the JVM.
+func (p *Process) Stop(ctx context.Context) error {
+	if p.Agent == "" {
+		return &Error{PID: p.PID, Reason: "refused", Err: ErrNone}
+	}
+	return explain(p.PID, p.Load(ctx, p.Agent, "detach"))
+}

@@ -22,14 +22,24 @@ import jdk.internal.vm.annotation.Hidden;
 public final class Stackagent {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
-    private static final long CLASS = U.objectFieldOffset(ClassValue.ClassValueMap.class, "stackagent$class");
+    private static final long CLASS = offset(ClassValue.ClassValueMap.class, "stackagent$class");
+
+    /** In place of that field, where ClassValueMap was loaded before the agent. */
+    private static final ClassValue<long[]> LATE = CLASS < 0 ? Classes.make() : null;
     private static final long LOCK = lockOffset();
     static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
+    /** In what is known of a class: it is hidden, and was made when the agent did not look. */
+    private static final long STRANGER = 0x8000_0000L;
+
+    /** False: the agent is taken off; what is still woven does nothing. */
+    private static boolean on = true;
+
     static final long SLOT_SUBMITTED = U.objectFieldOffset(Stackagent.class, "submitted");
 
     /** Of what is known of a class: the offset of the id, and above it that of the latest submission. */
     static final long OFFSET = 0xFFFF;
+    static final long SUBMITTED_OFFSET = 0x7FFF;
     static final int SUBMITTED_SHIFT = 16;
 
     /** Where in the thread's C context the submission of the task that is about to begin lies. */
@@ -77,6 +87,15 @@ public final class Stackagent {
         }
     }
 
+    /** The offset of a field of a class, -1 if it declares none of this name; initialises nothing. */
+    private static long offset(Class<?> declaring, String field) {
+        try {
+            return U.objectFieldOffset(declaring, field);
+        } catch (InternalError none) {
+            return -1;
+        }
+    }
+
     /** Where the state of a thread lies. */
     @ForceInline
     @Hidden
@@ -104,14 +123,41 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     static long known(Class<?> c) {
+        if (CLASS < 0) {
+            return LATE.get(c)[0];
+        }
         Object values = U.getReference(c, CLASS_VALUES);
         return values == null ? 0 : U.getLong(values, CLASS);
+    }
+
+    /** Called from C, once for each class. */
+    private static void setKnown(Class<?> c, long info) {
+        if (CLASS < 0) {
+            LATE.get(c)[0] = info;
+        } else {
+            U.putLong(U.getReference(c, CLASS_VALUES), CLASS, info);
+        }
+    }
+
+    /** What is known of classes, where they have no field for it. */
+    static final class Classes extends ClassValue<long[]> {
+        static ClassValue<long[]> make() {
+            return new Classes();
+        }
+
+        @Override
+        protected long[] computeValue(Class<?> c) {
+            return new long[1];
+        }
     }
 
     /** Start of an execution method; the token goes to {@link #exit} or {@link #exitThrow}. */
     @ForceInline
     @Hidden
     public static int enter(Object task) {
+        if (!on) {
+            return -1;
+        }
         Class<?> c = task.getClass();
         long info = known(c);
         if (info == 0) {
@@ -125,7 +171,7 @@ public final class Stackagent {
         }
         Object holder = task;
         long offset = info & OFFSET;
-        long submitted = info >>> SUBMITTED_SHIFT & OFFSET;
+        long submitted = info >>> SUBMITTED_SHIFT & SUBMITTED_OFFSET;
         if (offset == IN_SLOT) {
             holder = slot((Thread) task);
             offset = SLOT_ID;
@@ -173,6 +219,56 @@ public final class Stackagent {
     @Hidden
     public static int enterForkJoin(Object task) {
         return task instanceof ForkJoinTask ? enter(task) : -1;
+    }
+
+    /**
+     * In place of the call of run() in code that executes the tasks of others: tells of a task whose
+     * class could not be woven.
+     */
+    @ForceInline
+    @Hidden
+    public static void run(Runnable task) {
+        if (task == null || !stranger(task)) {
+            task.run();
+            return;
+        }
+        int token = enter(task);
+        try {
+            task.run();
+        } catch (Throwable t) {
+            exitThrow(token);
+            throw t;
+        }
+        exit(token);
+    }
+
+    /** The same for call(). */
+    @ForceInline
+    @Hidden
+    public static Object call(Callable<?> task) throws Exception {
+        if (task == null || !stranger(task)) {
+            return task.call();
+        }
+        int token = enter(task);
+        Object result;
+        try {
+            result = task.call();
+        } catch (Throwable t) {
+            exitThrow(token);
+            throw t;
+        }
+        exit(token);
+        return result;
+    }
+
+    @ForceInline
+    @Hidden
+    private static boolean stranger(Object task) {
+        if (!on) {
+            return false;
+        }
+        long info = known(task.getClass());
+        return ((info != 0 ? info : describe0(task.getClass())) & STRANGER) != 0;
     }
 
     /** Before every return of an execution method. */
@@ -235,6 +331,9 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     public static void created(Object task) {
+        if (!on) {
+            return;
+        }
         Class<?> c = task.getClass();
         long info = known(c);
         if (info == 0) {
@@ -310,11 +409,14 @@ public final class Stackagent {
     private static int adopt(Object task, Stackagent current, long context, long info) {
         long offset = info & OFFSET;
         long id = newId0();
+        if (offset == 0) {
+            return enterBare0(context, id, (int) (info >>> 32), System.identityHashCode(task), current.bytecodes);
+        }
         if (offset == IN_SLOT) {
             task = slot((Thread) task);
             offset = SLOT_ID;
         }
-        if (offset != 0 && !U.compareAndSetLong(task, offset, 0L, id | EXECUTED)) {
+        if (!U.compareAndSetLong(task, offset, 0L, id | EXECUTED)) {
             id = U.getLong(task, offset) & ~EXECUTED;
         }
         return enterUnseen0(context, id, (int) (info >>> 32), current.bytecodes);
@@ -353,11 +455,28 @@ public final class Stackagent {
         return context;
     }
 
+    /** Does a class itself declare this field of ours? Called from C. */
+    private static boolean hasField(Class<?> declaring, String field) {
+        return offset(declaring, field) >= 0;
+    }
+
+    /** Puts the agent in the way of hidden classes, or out of it; called from C. */
+    private static boolean hook(boolean on) {
+        return hook0(ClassLoader.class, on);
+    }
+
+    /** The agent comes back to this JVM, or goes; called from C. */
+    private static void turn(boolean on) {
+        Stackagent.on = on;
+        mountsSeen = false;
+    }
+
     /** Binds every native now, so that no probe has to look for one; tells the number of processors. */
     private static int link() {
         enter0(0, 0, 0);
         enterUnseen0(0, 0, 0, 0);
         enterWork0(0, 0, 0, 0);
+        enterBare0(0, 0, 0, 0, 0);
         exit0(0, 0, 0);
         exitWork0(0, 0, 0, 0);
         created0(0, 0);
@@ -378,6 +497,8 @@ public final class Stackagent {
     /** As enter0, with the thread's count of JVM instructions. */
     private static native int enterWork0(long context, long id, int classId, long bytecodes);
 
+    private static native int enterBare0(long context, long id, int classId, int hash, long bytecodes);
+
     private static native boolean exit0(long context, int token, int threw);
 
     private static native boolean exitWork0(long context, int token, int threw, long bytecodes);
@@ -395,6 +516,8 @@ public final class Stackagent {
     static native boolean release0(long context);
 
     static native long newId0();
+
+    private static native boolean hook0(Class<?> loader, boolean on);
 
     /** Makes the class known and finds where its instances keep their id. */
     static native long describe0(Class<?> c);

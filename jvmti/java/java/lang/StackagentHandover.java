@@ -102,7 +102,7 @@ public final class StackagentHandover {
         }
         Object holder = task;
         long offset = info & Stackagent.OFFSET;
-        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.OFFSET;
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
         if (offset == Stackagent.IN_SLOT) {
             holder = Stackagent.slot((Thread) task);
             offset = Stackagent.SLOT_ID;
@@ -172,7 +172,7 @@ public final class StackagentHandover {
     @Hidden
     private static void forget(Object task) {
         long info = Stackagent.known(task.getClass());
-        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.OFFSET;
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
         if ((info & Stackagent.OFFSET) == Stackagent.IN_SLOT) {
             Stackagent.slot((Thread) task).submitted = 0;
         } else if (submitted != 0) {
@@ -194,7 +194,7 @@ public final class StackagentHandover {
     private static void cancel(Object task) {
         long info = Stackagent.known(task.getClass());
         long offset = info & Stackagent.OFFSET;
-        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.OFFSET;
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
         if (offset <= Stackagent.IN_SLOT || submitted == 0) {
             return;
         }

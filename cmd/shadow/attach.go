@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/internal/attach"
+)
+
+// alivePoll is how often it is looked whether an attached JVM still runs.
+const alivePoll = 100 * time.Millisecond
+
+// attachFlags are the flags of shadow attach.
+type attachFlags struct {
+	runFlags
+	duration       time.Duration
+	bus, tokenFile string
+	session        string
+}
+
+func newAttach(env Env) *cobra.Command {
+	var f attachFlags
+	cmd := &cobra.Command{
+		Use:   "attach PID [flags]",
+		Short: "Load the agent into a running JVM",
+		Long: `Loads the agent into the JVM with process id PID and records until Ctrl-C, or for
+--duration, or until the JVM ends; then takes the probes out of it again. The
+program runs on and its output stays its own.
+
+With --bus the session goes to a "shadow serve" (or any bus that one has joined);
+the agent then stays until "shadow detach PID", unless --duration is given.
+
+What began before cannot all be seen; the session lists it. From Java 21 on the
+JVM prints a warning on the program's standard error when an agent is loaded this
+way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
+		Example: `  shadow attach 4711 -o /tmp/s --duration 30s
+  shadow attach 4711 --bus nats://127.0.0.1:4222 --token-file shadow-store/token
+  shadow detach 4711`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pid, err := parsePID(args[0])
+			if err == nil {
+				err = f.checkAttach()
+			}
+			if err != nil {
+				return err
+			}
+			if f.bus != "" {
+				return attachTo(cmd.Context(), env, f, pid)
+			}
+			return attachHere(cmd.Context(), env, f, pid)
+		},
+	}
+	flags := cmd.Flags()
+	f.addSessionFlags(flags)
+	f.addAgentFlags(flags)
+	flags.DurationVar(&f.duration, "duration", 0, "how long to record (default: until Ctrl-C)")
+	flags.StringVar(&f.bus, "bus", "", "NATS URL of the bus to send to, in place of a session folder here")
+	flags.StringVar(&f.tokenFile, "token-file", "", "with --bus: file with the bus's token, readable for the JVM's user")
+	flags.StringVar(&f.session, "session", "", "with --bus: the session's name (default: host-pid-start)")
+	return cmd
+}
+
+func newDetach(env Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "detach PID",
+		Short: "End the recording in a running JVM and take the probes out of it",
+		Long: `Ends the session in the JVM with process id PID, sends what is left of it, and puts
+the classes back as they were. The agent library stays loaded (no JVM can unload
+one) and does nothing until it is attached again.`,
+		Example: `  shadow detach 4711`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pid, err := parsePID(args[0])
+			if err != nil {
+				return err
+			}
+			p, err := attach.Inspect(pid, launch.LibraryName)
+			if err != nil {
+				return err
+			}
+			if err := p.Stop(cmd.Context()); err != nil {
+				return err
+			}
+			env.note("detached from process %d", pid)
+			return nil
+		},
+	}
+}
+
+func parsePID(s string) (int, error) {
+	pid, err := strconv.Atoi(s)
+	if err != nil || pid <= 0 {
+		return 0, usagef("%q is no process id; jps or ps lists them", s)
+	}
+	return pid, nil
+}
+
+func (f *attachFlags) checkAttach() error {
+	switch {
+	case f.duration < 0:
+		return usagef("--duration %v: want a time above 0", f.duration)
+	case f.bus != "" && f.dir != "":
+		return usagef("--bus sends the session elsewhere, -o stores it here: give one of them")
+	case f.bus == "" && (f.tokenFile != "" || f.session != ""):
+		return usagef("--token-file and --session go with --bus")
+	}
+	return f.check()
+}
+
+// guest is the agent in a JVM that runs.
+type guest struct {
+	process *attach.Process
+	library string        // as the JVM sees it
+	place   *attach.Place // nil: it sees our files
+}
+
+// visit looks at the JVM and makes sure that it can read the agent library.
+func visit(env Env, f *attachFlags, pid int) (*guest, error) {
+	p, err := attach.Inspect(pid, launch.LibraryName)
+	if err != nil {
+		return nil, err
+	}
+	g := &guest{process: p, library: p.Agent}
+	library := ""
+	if p.Agent == "" {
+		if library, err = findAgent(env, f.agent); err != nil {
+			return nil, err
+		}
+		g.library = library
+	}
+	if p.CanRead("/") && (library == "" || p.CanRead(library)) && p.UID == os.Geteuid() {
+		return g, nil
+	}
+	if g.place, err = p.Place(); err != nil {
+		return nil, err
+	}
+	if library != "" {
+		g.library, err = g.place.Copy(library)
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.place.Remove())
+	}
+	return g, nil
+}
+
+func (g *guest) leave() {
+	if g.place != nil {
+		_ = g.place.Remove() // a loaded library lives on without its file
+	}
+}
+
+func (g *guest) start(ctx context.Context, settings []launch.Setting) error {
+	options, err := launch.AgentOptions(settings)
+	if err != nil {
+		return &usageError{err}
+	}
+	return g.process.Start(ctx, g.library, options)
+}
+
+func (g *guest) stop(ctx context.Context) error {
+	if !g.process.Alive() {
+		return nil
+	}
+	g.process.Agent = g.library
+	return g.process.Stop(ctx)
+}
+
+// stay waits until ctx ends, the time is over, or the JVM ends.
+func (g *guest) stay(ctx context.Context, d time.Duration) {
+	if d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	for g.process.Alive() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(alivePoll):
+		}
+	}
+}
+
+// attachTo lets the agent send to a bus elsewhere.
+func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
+	g, err := visit(env, &f, pid)
+	if err != nil {
+		return err
+	}
+	defer g.leave()
+	settings := f.settings(f.bus, f.tokenFile, "", false)
+	if f.session != "" {
+		settings = append(settings, launch.Setting{Key: "session", Value: f.session})
+	}
+	if err := g.start(ctx, settings); err != nil {
+		return err
+	}
+	env.note("attached to process %d; shadow detach %d ends the session", pid, pid)
+	if f.duration == 0 {
+		return nil
+	}
+	ctx, end := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM)
+	defer end()
+	g.stay(ctx, f.duration)
+	return g.stop(context.WithoutCancel(ctx))
+}
+
+// attachHere records into a folder until it is told to end.
+func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
+	g, err := visit(env, &f, pid)
+	if err != nil {
+		return err
+	}
+	defer g.leave()
+	if !g.process.SharesNetwork() {
+		return fmt.Errorf("process %d has a network of its own and does not reach a bus on this side's loopback; "+
+			"run shadow serve where it can be reached, and attach with --bus", pid)
+	}
+	dir, remove, err := sessionFolder(env, f.dir)
+	if err != nil {
+		return err
+	}
+	w := newWatcher(env, f.counter)
+	defer w.end()
+	c, err := startCollector(ctx, dir, w)
+	if err != nil {
+		remove()
+		return err
+	}
+	caught, end := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer end()
+	if err := g.record(caught, env, f, c); err != nil {
+		c.abandon()
+		remove()
+		return err
+	}
+	return conclude(ctx, env, f.runFlags, c, w, ending{dir, remove, "java", launch.Result{}})
+}
+
+// record attaches, waits and detaches.
+func (g *guest) record(ctx context.Context, env Env, f attachFlags, c *collector) error {
+	token, spool := c.private.token(), c.private.spool()
+	if g.place != nil {
+		inside, err := g.giveToken(c)
+		if err != nil {
+			return err
+		}
+		token, spool = inside, "off"
+	}
+	if err := g.start(ctx, f.settings(c.bus.ClientURL(), token, spool, false)); err != nil {
+		return err
+	}
+	if !f.quiet {
+		env.note("attached to process %d; Ctrl-C ends the recording", g.process.PID)
+	}
+	if f.progress {
+		defer showProgress(env, c.ingest)()
+	}
+	g.stay(ctx, f.duration)
+	if err := g.stop(context.WithoutCancel(ctx)); err != nil && g.process.Alive() {
+		env.note("%s", oneLine(err)) // what has been recorded is stored all the same
+	}
+	return nil
+}
+
+// giveToken puts the bus's secret where the JVM can read it.
+func (g *guest) giveToken(c *collector) (string, error) {
+	f, err := os.Open(c.private.token())
+	if err != nil {
+		return "", fmt.Errorf("reading the bus's token: %w", err)
+	}
+	defer f.Close()
+	return g.place.Write("token", f, 0o400)
+}
