@@ -80,15 +80,16 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		return jvmti.Config{}, jvmti.Unprofiled
 	}
 	return jvmti.Config{
-		CPU:         slices.Contains(opts.Metrics, "cpu"),
-		Block:       opts.Overflow == options.OverflowBlock,
-		BlockFor:    blockFor,
-		RingBytes:   ringBytes,
-		Detail:      details[opts.Detail],
-		CustomTasks: len(opts.Tasks) > 0,
-		Work:        work(&opts),
-		Submissions: opts.Submissions,
-		Sites:       opts.Sites,
+		CPU:          slices.Contains(opts.Metrics, "cpu"),
+		Block:        opts.Overflow == options.OverflowBlock,
+		BlockFor:     blockFor,
+		RingBytes:    ringBytes,
+		Detail:       details[opts.Detail],
+		CustomTasks:  len(opts.Tasks) > 0,
+		Work:         work(&opts),
+		Submissions:  opts.Submissions,
+		Sites:        opts.Sites,
+		Construction: opts.Construction,
 	}, jvmti.Profile
 }
 
@@ -112,7 +113,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	debug.SetGCPercent(-1) // the heap is small as yet: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
-		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions}
+		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Construction: opts.Construction}
 	for _, t := range opts.Tasks {
 		d, err := instrument.ParseTaskDefinition(t)
 		if err != nil {

@@ -87,6 +87,9 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 
 		Submissions:     t.Submissions,
 		LostSubmissions: t.LostSubmissions,
+
+		Constructions:     t.Constructions,
+		LostConstructions: t.LostConstructions,
 	}
 	for _, loss := range []wire.Loss{
 		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack},

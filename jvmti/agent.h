@@ -49,6 +49,7 @@ typedef struct {
     int detail;           /* enum sa_detail */
     bool submissions;     /* observe hand-overs */
     bool sites;           /* and where in the program they are, and the creations */
+    bool constructions;   /* measure constructors */
     uint64_t ring_bytes;  /* per OS thread */
     uint64_t block_ns;    /* longest wait for a slot */
 } sa_config;
@@ -81,6 +82,7 @@ enum { SA_MAX_HANDOVERS = 8 }; /* nested ones, of which more is remembered than 
 typedef struct {
     _Atomic uint64_t executions, creations, lost;
     _Atomic uint64_t submissions, lost_submissions; /* of an OS thread */
+    _Atomic uint64_t constructions, lost_constructions; /* the same */
 } sa_counts;
 
 /* What belongs to a Java thread, wherever it is mounted. Its address is in the
@@ -105,6 +107,7 @@ typedef struct sa_context {
     int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     sa_counts counts;      /* of a platform thread */
+    struct sa_constructing *constructing; /* with construction=true, once it has made a task */
     int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
     struct sa_context *prev, *next;
     sa_handover handovers[SA_MAX_HANDOVERS];
@@ -199,6 +202,9 @@ typedef struct sa_state {
     uint64_t first_task_id;      /* smaller ids are of earlier sessions */
     const unsigned char *helper_bytes; /* class file of java.lang.Stackagent */
     uint32_t helper_len;
+    jclass constructions; /* java.lang.StackagentConstruction, global; NULL without construction=true */
+    const unsigned char *construction_bytes; /* class file of it */
+    uint32_t construction_len;
     const unsigned char *late_bytes; /* of java.lang.Stackagent$Classes */
     uint32_t late_len;
     const unsigned char *handover_bytes; /* the same of java.lang.StackagentHandover */
@@ -266,6 +272,9 @@ void sa_work_read(const sa_os *os, sa_context *c, JNIEnv *env, int64_t bytecodes
 void sa_work_mounted(sa_os *os, sa_context *c, JNIEnv *env);
 void sa_work_unmounting(sa_os *os, sa_context *c, sa_context *carrier, JNIEnv *env);
 void sa_work_start(JNIEnv *env); /* at VMInit, before any probe: leaves out what is not available */
+
+/* construct.c */
+bool sa_construct_init(JNIEnv *env); /* once the helper is defined */
 
 /* alloc.c */
 bool sa_alloc_start(JNIEnv *env, char *why, size_t room);
@@ -362,6 +371,7 @@ typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;
     uint64_t virtual_executions, virtual_creations, virtual_lost;
     uint64_t submissions, lost_submissions;
+    uint64_t constructions, lost_constructions;
 } sa_totals;
 void sa_totals_now(sa_totals *t);
 void sa_drain_reset(void); /* forgets all sums and threads: a session is over */

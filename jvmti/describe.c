@@ -77,6 +77,7 @@ bool sa_slots_init(JNIEnv *env) {
     sa.context_slot = (*env)->GetFieldID(env, sa.helper, "context", "J");
     sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
     if ((sa.config.submissions || sa.config.sites) && !sa_submit_init(env)) return false;
+    if (sa.config.constructions && !sa_construct_init(env)) return false;
     return sa.has_field != NULL && sa.get_info != NULL && sa.set_info != NULL && sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
 }
 

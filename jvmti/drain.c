@@ -11,6 +11,8 @@ static void add_counts(sa_counts *to, const sa_counts *c) {
     sa_add(&to->lost, atomic_load_explicit(&c->lost, memory_order_relaxed));
     sa_add(&to->submissions, atomic_load_explicit(&c->submissions, memory_order_relaxed));
     sa_add(&to->lost_submissions, atomic_load_explicit(&c->lost_submissions, memory_order_relaxed));
+    sa_add(&to->constructions, atomic_load_explicit(&c->constructions, memory_order_relaxed));
+    sa_add(&to->lost_constructions, atomic_load_explicit(&c->lost_constructions, memory_order_relaxed));
 }
 
 static void forget(sa_os *os) {
@@ -117,5 +119,6 @@ void sa_totals_now(sa_totals *t) {
     }
     t->executions = all.executions, t->creations = all.creations, t->lost = all.lost;
     t->submissions = all.submissions, t->lost_submissions = all.lost_submissions;
+    t->constructions = all.constructions, t->lost_constructions = all.lost_constructions;
     t->virtual_executions = virtual.executions, t->virtual_creations = virtual.creations, t->virtual_lost = virtual.lost;
 }

@@ -29,6 +29,9 @@ import (
 //go:embed helper/java/lang/Stackagent.class
 var helperClass []byte
 
+//go:embed helper/java/lang/StackagentConstruction.class
+var constructionClass []byte
+
 //go:embed helper/java/lang/Stackagent$Classes.class
 var lateClass []byte // needed in a JVM that ran before
 
@@ -84,15 +87,16 @@ const (
 
 // Config is what the options of the command line mean to the C side.
 type Config struct {
-	CPU         bool          // measure CPU time
-	Block       bool          // overflow=block
-	BlockFor    time.Duration // longest wait for room in a ring
-	RingBytes   int           // per OS thread; a power of two
-	Detail      Detail
-	CustomTasks bool // task= was given
-	Work        []Work
-	Submissions bool // observe the hand-over of tasks
-	Sites       bool // tell where in the program that is, and where tasks are made
+	CPU          bool          // measure CPU time
+	Block        bool          // overflow=block
+	BlockFor     time.Duration // longest wait for room in a ring
+	RingBytes    int           // per OS thread; a power of two
+	Detail       Detail
+	CustomTasks  bool // task= was given
+	Work         []Work
+	Submissions  bool // observe the hand-over of tasks
+	Sites        bool // tell where in the program that is, and where tasks are made
+	Construction bool // measure constructors
 }
 
 // VM describes the JVM once it is up.
@@ -144,6 +148,8 @@ func saGoLoad(options *C.char) C.int {
 	}
 	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
 	C.sa.helper_len = C.uint32_t(len(helperClass))
+	C.sa.construction_bytes = (*C.uchar)(C.CBytes(constructionClass))
+	C.sa.construction_len = C.uint32_t(len(constructionClass))
 	C.sa.late_bytes = (*C.uchar)(C.CBytes(lateClass))
 	C.sa.late_len = C.uint32_t(len(lateClass))
 	C.sa.handover_bytes = (*C.uchar)(C.CBytes(handoverClass))
@@ -170,6 +176,7 @@ func load(options string) Outcome {
 	askWork(config.Work)
 	C.sa.config.submissions = C.bool(config.Submissions)
 	C.sa.config.sites = C.bool(config.Sites)
+	C.sa.config.constructions = C.bool(config.Construction)
 	return Profile
 }
 
@@ -333,7 +340,8 @@ type Totals struct {
 	// Of virtual threads.
 	VirtualExecutions, VirtualCreations, VirtualLost uint64
 
-	Submissions, LostSubmissions uint64 // lost ones are part of the first
+	Submissions, LostSubmissions     uint64 // lost ones are part of the first
+	Constructions, LostConstructions uint64 // the same
 }
 
 // ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
@@ -346,6 +354,7 @@ func ReadTotals() Totals {
 		VirtualExecutions: uint64(t.virtual_executions), VirtualCreations: uint64(t.virtual_creations),
 		VirtualLost: uint64(t.virtual_lost),
 		Submissions: uint64(t.submissions), LostSubmissions: uint64(t.lost_submissions),
+		Constructions: uint64(t.constructions), LostConstructions: uint64(t.lost_constructions),
 	}
 }
 

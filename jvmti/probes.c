@@ -64,12 +64,6 @@ __attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, sa_context *c) 
     return true;
 }
 
-/* CPU time of the Java thread, in ticks, or SA_NOT_MEASURED. */
-static inline int64_t cpu_of(sa_os *os, const sa_context *c, uint64_t ticks) {
-    if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
-    return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ticks;
-}
-
 __attribute__((noinline, cold)) static bool grow(sa_context *c) {
     if (c->room >= 32768) return false;
     uint32_t room = c->room * 2;

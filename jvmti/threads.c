@@ -28,6 +28,7 @@ void sa_context_free(sa_context *c) {
     c->prev->next = c->next;
     c->next->prev = c->prev;
     pthread_mutex_unlock(&sa.context_lock);
+    free(c->constructing);
     if (c->frames != c->first_frames) {
         free(c->frames);
         free(c->work);

@@ -140,6 +140,7 @@ func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 	c := &Collector{cfg: cfg, src: src, sink: sink, per: defaultPer}
 	c.pending.Extras = cfg.Extras
 	c.pending.Work = newWork(cfg.Extras)
+	c.pending.ConstructionWork.Total = newWork(cfg.Extras).Total
 	return c, nil
 }
 
@@ -302,7 +303,7 @@ func (c *Collector) account(b *wire.Batch) {
 	c.held = append([]byte(nil), c.scratch...)
 	c.seq = b.Seq
 	c.pending.losses.told(b.Totals.LostByThread)
-	n := len(b.Executions) + len(b.Creations) + len(b.Submissions)
+	n := len(b.Executions) + len(b.Creations) + len(b.Submissions) + len(b.Constructions)
 	if n >= minBatchEvents && len(b.Summaries) == 0 {
 		c.per = max(1, 0.75*c.per+0.25*float64(len(c.held))/float64(n))
 	}
@@ -327,6 +328,7 @@ func (c *Collector) totals() wire.Totals {
 	}
 	t.LostThreads += c.pending.lostThreads
 	t.LostSubmissions += c.pending.lostSubmissions
+	t.LostConstructions += c.pending.lostConstructions
 	t.LostByThread = c.pending.losses.news(maxBatchItems)
 	return t
 }

@@ -20,9 +20,10 @@ type pending struct {
 	lostThreads uint64
 	lostPauses  uint64
 
-	lostSubmissions uint64
-	sites           []wire.Site // not told yet
-	losses          losses
+	lostSubmissions   uint64
+	sites             []wire.Site // not told yet
+	lostConstructions uint64
+	losses            losses
 
 	summaries    []wire.Summary
 	summaryBytes int // at most, when encoded
@@ -90,7 +91,9 @@ func (p *pending) refuse(r wire.Refusal) {
 	}
 }
 
-func (p *pending) events() int { return len(p.Executions) + len(p.Creations) + len(p.Submissions) }
+func (p *pending) events() int {
+	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions)
+}
 
 // any tells whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
@@ -104,6 +107,8 @@ func (p *pending) drop() uint64 {
 	n := uint64(len(p.Executions) + len(p.Creations))
 	p.lostSubmissions += uint64(len(p.Submissions))
 	p.Submissions = p.Submissions[:0]
+	p.lostConstructions += uint64(len(p.Constructions))
+	p.Constructions, p.ConstructionWork = p.Constructions[:0], firstWork(p.ConstructionWork, 0)
 	for i := range p.Executions {
 		p.losses.add(p.Executions[i].Thread, 1)
 	}
@@ -145,6 +150,8 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.ExecutionWork = firstWork(p.Work, len(b.Executions))
 	b.Creations = first(p.Creations, s.events-len(b.Executions))
 	b.Submissions = first(p.Submissions, s.events-len(b.Executions)-len(b.Creations))
+	b.Constructions = first(p.Constructions, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions))
+	b.ConstructionWork = firstWork(p.ConstructionWork, len(b.Constructions))
 	b.Summaries = p.firstSummaries(s.summaries)
 	b.Classes = first(p.meta.Classes, s.items)
 	b.Threads = first(p.meta.Threads, s.items)
@@ -174,6 +181,8 @@ func (p *pending) taken(b *wire.Batch) {
 	p.Work = restWork(p.Work, len(b.Executions))
 	p.Creations = rest(p.Creations, len(b.Creations))
 	p.Submissions = rest(p.Submissions, len(b.Submissions))
+	p.Constructions = rest(p.Constructions, len(b.Constructions))
+	p.ConstructionWork = restWork(p.ConstructionWork, len(b.Constructions))
 	for i := range b.Summaries {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()
 	}

@@ -24,6 +24,8 @@ const (
 	recThread    = 3
 	recPause     = 4
 
+	recConstruction = 5
+
 	recSubmission   = 10
 	submissionBytes = 2 * slotBytes
 	recQueue        = 11
@@ -45,6 +47,9 @@ const (
 	offPauseStart = 8
 	offPauseEnd   = 16
 
+	offWall            = 16
+	offConstructionCPU = 24
+
 	offCreationSite = 2
 	offExecutor     = 32
 	offSite         = 36
@@ -64,6 +69,9 @@ type Decoder struct {
 	Work   wire.Work
 
 	Submissions []wire.Submission
+
+	Constructions    []wire.Construction
+	ConstructionWork wire.Work // only Total
 
 	// Unknown counts slots of a type this program does not know, and records
 	// that the end of a chunk cut in two. Always zero if the probes are right.
@@ -98,6 +106,15 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 			d.execution(thread, s, slots[:slotBytes:slotBytes])
 			d.work(slots[slotBytes:more])
 			d.queue(ring)
+			slots = slots[more:]
+		case recConstruction:
+			more := d.constructionBytes() - slotBytes
+			if len(slots) < more {
+				d.Unknown++
+				slots = nil
+				continue
+			}
+			d.construction(thread, s, slots[:more])
 			slots = slots[more:]
 		case recSubmission:
 			if len(slots) < slotBytes {

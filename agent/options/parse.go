@@ -63,6 +63,7 @@ var keys = map[string]setter{
 	"spool":        setSpool,
 	"spoolsize":    size(func(o *Options) *int64 { return &o.SpoolBytes }, 1<<20, 64<<30, "want a size from 1M to 64G"),
 	"buffer":       size(func(o *Options) *int64 { return &o.Buffer }, 1<<20, 4<<30, "want a size from 1M to 4G"),
+	"construction": boolean(func(o *Options) *bool { return &o.Construction }),
 	"sites":        boolean(func(o *Options) *bool { return &o.Sites }),
 	"submissions":  boolean(func(o *Options) *bool { return &o.Submissions }),
 	"detail":       choice(func(o *Options) *Detail { return &o.Detail }, DetailAuto, DetailAll, DetailSummary),

@@ -39,6 +39,7 @@ type runFlags struct {
 	metric, detail, overflow         string
 	tasks, include, exclude          []string
 	strict, quiet, progress, counter bool
+	construction                     bool
 	switches                         string
 }
 
@@ -88,6 +89,7 @@ func (f *runFlags) addAgentFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.detail, "detail", "", strings.Join(detailWords, "|")+": a record per task, or per class")
 	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
 	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
+	flags.BoolVar(&f.construction, "construction", false, "measure what it costs to make each task: its constructors")
 	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
 
@@ -138,6 +140,9 @@ func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launc
 	add("overflow", f.overflow)
 	if f.strict {
 		add("strict", "true")
+	}
+	if f.construction {
+		add("construction", "true")
 	}
 	if children {
 		add("children", "true")

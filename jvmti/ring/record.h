@@ -13,6 +13,7 @@ enum sa_record_type {
     SA_REC_CREATION = 2,  /* one slot: sa_creation */
     SA_REC_THREAD = 3,    /* one slot: sa_thread_switch; later records of this ring belong to it */
     SA_REC_PAUSE = 4,     /* one slot: sa_pause (only in the ring of the collector's events) */
+    SA_REC_CONSTRUCTION = 5, /* sa_construction, and behind it the extra metrics' totals */
     SA_REC_SUBMISSION = 10, /* two slots: sa_submission */
     SA_REC_QUEUE = 11,      /* one slot: sa_queue; belongs to the execution that follows in this ring */
 };
@@ -88,6 +89,15 @@ typedef struct {
 } sa_queue;
 
 typedef struct {
+    uint8_t type; /* SA_REC_CONSTRUCTION */
+    uint8_t pad[3];
+    uint32_t class_id;
+    uint64_t task_id;
+    uint64_t wall_ticks;
+    int64_t cpu_ns; /* or SA_NOT_MEASURED */
+} sa_construction;
+
+typedef struct {
     uint8_t type; /* SA_REC_THREAD */
     uint8_t pad[3];
     uint32_t thread_id; /* wire.Thread.ID */
@@ -104,6 +114,7 @@ typedef struct {
 
 _Static_assert(sizeof(sa_execution) == 2 * SA_SLOT_BYTES, "execution is two slots");
 _Static_assert(sizeof(sa_creation) == SA_SLOT_BYTES, "creation is one slot");
+_Static_assert(sizeof(sa_construction) == SA_SLOT_BYTES, "construction is one slot");
 _Static_assert(sizeof(sa_thread_switch) == SA_SLOT_BYTES, "thread switch is one slot");
 _Static_assert(sizeof(sa_submission) == 2 * SA_SLOT_BYTES, "submission is two slots");
 _Static_assert(sizeof(sa_queue) == SA_SLOT_BYTES, "queue time is one slot");

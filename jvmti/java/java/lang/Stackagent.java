@@ -104,6 +104,25 @@ public final class Stackagent {
         return lock instanceof Stackagent ? (Stackagent) lock : newSlot(t);
     }
 
+    /** The same, or null: the thread is only just being made. */
+    @ForceInline
+    @Hidden
+    static Stackagent slotIfAny(Thread t) {
+        Object lock = U.getReference(t, LOCK);
+        return lock instanceof Stackagent ? (Stackagent) lock : null;
+    }
+
+    /** The id of a task that was made under our eyes, else 0. */
+    @Hidden
+    static long idOf(Object task) {
+        long offset = known(task.getClass()) & OFFSET;
+        if (offset == IN_SLOT) {
+            task = slot((Thread) task);
+            offset = SLOT_ID;
+        }
+        return offset != 0 ? U.getLong(task, offset) & ~EXECUTED : 0;
+    }
+
     /** For a thread that was made before the constructors of Thread were woven; also called from C. */
     @Hidden
     private static Stackagent newSlot(Thread t) {
@@ -376,15 +395,9 @@ public final class Stackagent {
     /** In the catch-all handler of a constructor: the object will never be a task. */
     @Hidden
     public static void failed(Object task) {
-        long info = known(task.getClass());
-        long offset = info & OFFSET;
-        if (offset == IN_SLOT) {
-            task = slot((Thread) task);
-            offset = SLOT_ID;
-        }
-        long id = offset != 0 ? U.getLong(task, offset) & ~EXECUTED : 0;
+        long id = idOf(task);
         if (id != 0) {
-            failed0(slot(Thread.currentThread()).context, id, (int) (info >>> 32));
+            failed0(slot(Thread.currentThread()).context, id, (int) (known(task.getClass()) >>> 32));
         }
     }
 

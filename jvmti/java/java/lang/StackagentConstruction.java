@@ -1,0 +1,55 @@
+package java.lang;
+
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Hidden;
+
+/**
+ * The probes of construction=true: what it costs to make a task, from the begin of its outermost
+ * constructor to that constructor's end. Beside {@link Stackagent}, whose rules hold here too.
+ */
+public final class StackagentConstruction {
+    private StackagentConstruction() {}
+
+    /** First in each constructor of a task class; the token goes to the other two. */
+    @ForceInline
+    @Hidden
+    public static int constructing() {
+        Stackagent slot = Stackagent.slotIfAny(Thread.currentThread());
+        return slot == null || slot.context == 0 ? -1 : constructing0(slot.context, slot.bytecodes);
+    }
+
+    /** Just before the call of this(...): the constructor that begins next is not the outermost one. */
+    @Hidden
+    public static void delegating(int token) {
+        if (token >= 0) {
+            delegating0(Stackagent.slot(Thread.currentThread()).context, token);
+        }
+    }
+
+    /** Before every return of a constructor of the class declaring. */
+    @ForceInline
+    @Hidden
+    public static void constructed(Object task, int token, Class<?> declaring) {
+        if (token < 0 || task.getClass() != declaring) {
+            return; // a constructor of a subclass is not over yet
+        }
+        long id = Stackagent.idOf(task);
+        if (id != 0) {
+            Stackagent slot = Stackagent.slot(Thread.currentThread());
+            constructed0(slot.context, token, id, (int) (Stackagent.known(declaring) >>> 32), slot.bytecodes);
+        }
+    }
+
+    /** Binds every native now, so that no probe has to look for one. */
+    private static void link() {
+        constructing0(0, 0);
+        delegating0(0, 0);
+        constructed0(0, 0, 0, 0, 0);
+    }
+
+    private static native int constructing0(long context, long bytecodes);
+
+    private static native void delegating0(long context, int token);
+
+    private static native void constructed0(long context, int token, long id, int classId, long bytecodes);
+}
