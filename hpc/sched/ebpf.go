@@ -87,7 +87,7 @@ func explainEBPF(err error) error {
 	u := &UnavailableError{What: "eBPF", Err: err}
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES), errors.Is(err, fs.ErrPermission):
-		u.Reason, u.Remedy = "programs in the kernel are not permitted to this user", "run shadow as root, or as root: setcap cap_bpf,cap_perfmon,cap_sys_resource+ep PATH_OF_SHADOW"
+		u.Reason, u.Remedy = "programs in the kernel are not permitted to this user", "run shadow as root, or as root: setcap cap_bpf,cap_perfmon+ep PATH_OF_SHADOW"
 	case errors.Is(err, btf.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, btf.ErrNotSupported):
 		u.Reason, u.Remedy = "the kernel does not tell its types (BTF)", "boot a kernel with CONFIG_DEBUG_INFO_BTF"
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, ebpf.ErrNotSupported):

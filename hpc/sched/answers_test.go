@@ -1,0 +1,238 @@
+package sched
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"stackagent/internal/units"
+)
+
+// The programs' answers are known by how they are made; on a machine that is
+// busy a thread also waits for a CPU, which it is told as, too.
+
+const work = units.Ns(200e6) // of each thread, as the programs are asked for
+
+// waited is the time in a state; perf tells short stays as blocked only.
+func waited(source Choice, sums [NStates]units.Ns, s State) units.Ns {
+	if source == Perf {
+		return sums[s] + sums[Blocked]
+	}
+	return sums[s]
+}
+
+func TestAlone(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		x := observe(t, source, "alone", "200")
+		i := x.named(t, "burner")
+		sums, th := x.sums(i), x.Record().Threads[i]
+		x.near(t, "running", sums[Running], x.cpu)
+		if !th.BeginSeen || !th.EndSeen || x.Record().Lost > 0 {
+			t.Errorf("%+v, lost %d", th, x.Record().Lost)
+		}
+		if n := th.Voluntary + th.Involuntary; n < x.switches || n > x.switches+20 {
+			t.Errorf("%d switches, the kernel counted %d", n, x.switches)
+		}
+		if source == EBPF {
+			x.account(t, i)
+		}
+	})
+}
+
+// account holds the area of a thread's running against the kernel's account of
+// its CPU time: within 1 %. The kernel charges the way from a wake-up to the
+// switch to the thread that wakes up, the record to the one before.
+func (x *observed) account(t *testing.T, thread int) {
+	t.Helper()
+	const wakeUp = 6e3
+	th, ran := x.Record().Threads[thread], x.sums(thread)[Running]
+	if !th.CPU.Measured() {
+		t.Errorf("%s: the kernel's account is missing", th.Name)
+	}
+	slack := th.CPU/100 + units.Ns(th.Voluntary+th.Involuntary)*wakeUp
+	if ran < th.CPU-slack || ran > th.CPU+slack+x.stolen {
+		t.Errorf("%s: running %v, the kernel's account is %v (%d + %d switches, the machine took %v)",
+			th.Name, ran.Duration(), th.CPU.Duration(), th.Voluntary, th.Involuntary, x.stolen.Duration())
+	}
+}
+
+func TestTogether(t *testing.T) {
+	for _, mode := range []string{"together", "pinned"} {
+		t.Run(mode, func(t *testing.T) {
+			sources(t, func(t *testing.T, source Choice) {
+				x := observe(t, source, mode, "200")
+				a, b := x.named(t, "burner0"), x.named(t, "burner1")
+				for _, i := range []int{a, b} {
+					sums, th := x.sums(i), x.Record().Threads[i]
+					x.near(t, "running", sums[Running], work)
+					x.near(t, "running or waiting for a CPU", sums[Running]+sums[Runnable], units.Ns(th.Last-th.First))
+				}
+				if n := x.both(a, b); mode == "pinned" && n > 0 {
+					t.Errorf("on one CPU they ran at once for %v", n.Duration())
+				}
+			})
+		})
+	}
+}
+
+// Two threads take turns: while one works the other waits for it in a futex.
+func TestTurns(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		x := observe(t, source, "turns", "200")
+		a, b := x.named(t, "taker0"), x.named(t, "taker1")
+		if n := x.both(a, b); n > work/50 {
+			t.Errorf("they ran at once for %v", n.Duration())
+		}
+		for _, i := range []int{a, b} {
+			sums := x.sums(i)
+			x.near(t, "running", sums[Running], work)
+			least(t, "waiting for the other", waited(source, sums, Futex), work*9/10) // the first turn is nobody's wait
+			if other := sums[IO] + sums[Sleeping] + sums[Unknown]; other > 1e6 {
+				t.Errorf("%v of something else: %v", other.Duration(), sums)
+			}
+		}
+	})
+}
+
+func TestSleepAndPipe(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		x := observe(t, source, "sleep", "200")
+		sums := x.sums(x.named(t, "sleeper"))
+		x.slept(t, source, sums)
+		x = observe(t, source, "pipe", "200")
+		least(t, "reading", waited(source, x.sums(x.named(t, "reader")), IO), work)
+		x.slept(t, source, x.sums(x.named(t, "writer")))
+	})
+}
+
+// slept: perf does not tell when a thread was woken, so it counts the wait for a
+// CPU with the sleep.
+func (x *observed) slept(t *testing.T, source Choice, sums [NStates]units.Ns) {
+	t.Helper()
+	if source == EBPF {
+		x.near(t, "sleeping", sums[Sleeping], work)
+	}
+	least(t, "sleeping", waited(source, sums, Sleeping), work)
+}
+
+func TestLock(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		x := observe(t, source, "lock", "200")
+		w := x.sums(x.named(t, "waiter"))
+		// It may come late to the lock: then it was asleep or waited for a CPU.
+		least(t, "waiting for the lock", waited(source, w, Futex), work-w[Sleeping]-w[Runnable]-w[Running])
+		if source == EBPF {
+			x.account(t, x.named(t, "holder"))
+		}
+	})
+}
+
+// A thousand switches to and fro: each is told.
+func TestPing(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		x := observe(t, source, "ping", "5000")
+		n := uint64(0)
+		for _, th := range x.Record().Threads {
+			n += th.Voluntary + th.Involuntary
+		}
+		if n < x.switches || n > x.switches+20 || x.Record().Lost > 0 {
+			t.Errorf("%d switches, the kernel counted %d; lost %d", n, x.switches, x.Record().Lost)
+		}
+		if source == EBPF {
+			x.account(t, x.named(t, "taker0"))
+		}
+	})
+}
+
+// full tells whether the large tests are wanted.
+func full() bool { return os.Getenv("STACKAGENT_E2E") == "full" }
+
+// Threads that live for microseconds, and many at once: each is told with its
+// begin and end, and nothing is left open.
+func TestManyThreads(t *testing.T) {
+	short, many := 2000, 300
+	if full() {
+		short, many = 50_000, 2000
+	}
+	sources(t, func(t *testing.T, source Choice) {
+		for mode, n := range map[string]int{"short": short, "many": many} {
+			x := observe(t, source, mode, strconv.Itoa(n))
+			r := x.Record()
+			if len(r.Threads) != n+1 || r.Lost > 0 {
+				t.Errorf("%s: %d threads, want %d; lost %d", mode, len(r.Threads), n+1, r.Lost)
+			}
+			seen := 0
+			for i, th := range r.Threads {
+				if th.BeginSeen && th.EndSeen && x.sums(i)[Unknown] == 0 {
+					seen++
+				}
+			}
+			if seen != len(r.Threads) {
+				t.Errorf("%s: of %d threads, %d were seen from begin to end", mode, len(r.Threads), seen)
+			}
+		}
+	})
+}
+
+// A process that is killed ends all its threads.
+func TestKilled(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		o := start(t, source)
+		var out bytes.Buffer
+		cmd := command(t, &out, "together", "60000")
+		if err := o.Launch(cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+		cmd.Process.Kill()
+		cmd.Wait()
+		x := finish(t, o, cmd.Process.Pid, dir)
+		for _, th := range x.Record().Threads {
+			if !th.EndSeen {
+				t.Errorf("the end of %s was not seen: %+v", th.Name, th)
+			}
+		}
+	})
+}
+
+// A process that runs already: what its threads do when the observation begins
+// is known from /proc, and shown right or wrong by their first switch.
+func TestAttach(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		o := start(t, source)
+		var out bytes.Buffer
+		cmd := command(t, &out, "lock", "600")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		dir := t.TempDir()
+		if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		x := finish(t, o, cmd.Process.Pid, dir)
+		for _, name := range []string{"threads", "holder", "waiter"} {
+			i := x.named(t, name)
+			th, sums := x.Record().Threads[i], x.sums(i)
+			if th.BeginSeen || !th.EndSeen || sums[Unknown] > 0 {
+				t.Errorf("%+v %v", th, sums)
+			}
+			if name == "threads" { // the first thread waits for the others
+				x.near(t, "joining", sums[Futex], units.Ns(th.Last-th.First)-sums[Running]-sums[Runnable]-sums[Blocked])
+			}
+			if source == EBPF && name == "holder" {
+				x.account(t, i)
+			}
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package sched
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const nobodyVariable = "STACKAGENT_TEST_NOBODY"
+
+// Without rights eBPF is refused with a remedy. Perf's switch records of one's
+// own programs remain where perf_event_paranoid is 2 or less; above, they are
+// refused with a remedy, too.
+func TestWithoutRights(t *testing.T) {
+	if os.Getenv(nobodyVariable) != "" {
+		asNobody(t)
+		return
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can become somebody else")
+	}
+	dir, err := os.MkdirTemp("", "nobody") // t.TempDir is closed to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	program, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, program, filepath.Join(dir, "threads"))
+	copyFile(t, "/proc/self/exe", filepath.Join(dir, "test"))
+	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestWithoutRights$", "-test.v")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), nobodyVariable+"="+filepath.Join(dir, "threads"), "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(string(out), "as nobody") {
+		t.Error("the test did not run as nobody")
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func asNobody(t *testing.T) {
+	t.Logf("as nobody: user %d", os.Getuid())
+	_, err := Start(EBPF)
+	var u *UnavailableError
+	if !errors.As(err, &u) || u.Remedy == "" {
+		t.Errorf("eBPF: %v; want a refusal with a remedy", err)
+	}
+	t.Log(err)
+	for _, f := range Probe() {
+		t.Logf("%+v", f)
+		if f.Available == "no" && (f.Detail == "" || f.Remedy == "") {
+			t.Errorf("no reason or no remedy: %+v", f)
+		}
+	}
+	o, err := Start(Auto)
+	if errors.As(err, &u) {
+		if u.Remedy == "" {
+			t.Errorf("no remedy: %v", err)
+		}
+		t.Logf("nothing is left: %v", err)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if o.Source() != "perf" || o.NotAvailable()["source ebpf"] == "" {
+		t.Errorf("source %s, not available %v", o.Source(), o.NotAvailable())
+	}
+	cmd := exec.Command(os.Getenv(nobodyVariable), "turns", "100")
+	if err := o.Launch(cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	x := finish(t, o, cmd.Process.Pid, dir)
+	sums := x.sums(x.named(t, "taker0"))
+	t.Log(sums)
+	least(t, "running", sums[Running], 100e6)
+}
+
+// The errors that a kernel gives to those without rights are told in words,
+// whatever the number.
+func TestRefusals(t *testing.T) {
+	for _, err := range []error{unix.EPERM, unix.EACCES, unix.ENOSYS} {
+		var u *UnavailableError
+		if !errors.As(explainEBPF(err), &u) || u.Reason == "" || u.Remedy == "" {
+			t.Errorf("eBPF, %v: %+v", err, u)
+		}
+		if !errors.As(explainPerf(err), &u) || u.Reason == "" || u.Remedy == "" {
+			t.Errorf("perf, %v: %+v", err, u)
+		}
+	}
+}
