@@ -194,6 +194,7 @@ typedef struct sa_state {
     pthread_mutex_t meta_lock, context_lock, describe_lock;
     sa_meta *meta_first, *meta_last;
     sa_context contexts; /* ring list head */
+    _Atomic bool copies; /* a class that sa_is_copy names has been seen */
     bool custom_tasks;   /* task= was given: class names alone do not decide */
     bool attached;       /* loaded into a running JVM: classes may be older than the agent */
     _Atomic bool leaving; /* being taken off */
@@ -320,6 +321,7 @@ bool sa_submit_init(JNIEnv *env); /* once the helper is defined; false: this JVM
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
 /* image.c: the JDK's own classes, by internal name */
+bool sa_is_copy(const char *name);
 uint16_t sa_kinds_by_name(const char *name);             /* of the types that define what a task is, else 0 */
 bool sa_image_kinds(const char *name, uint16_t *kinds); /* false: not known */
 

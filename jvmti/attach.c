@@ -48,6 +48,7 @@ static bool is_known_by_name(jclass c) {
     bool yes = false;
     if (n > 2 && signature[0] == 'L') {
         signature[n - 1] = 0;
+        if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
               (sa.attached && sa_stands_in(signature + 1));
     }
@@ -107,9 +108,10 @@ static void want_named(JNIEnv *env, loaded *l) {
 }
 
 static void choose(JNIEnv *env, loaded *l) {
+    for (jint i = 0; i < l->n; i++) l->wanted[i] = sa.work.bytecodes || is_known_by_name(l->classes[i]);
     for (jint i = 0; i < l->n; i++) {
         bool task = sa_kinds_of(env, l->classes[i]) != 0;
-        l->wanted[i] = l->wanted[i] || task || is_known_by_name(l->classes[i]);
+        l->wanted[i] |= task;
         if (task) want_supers(env, l, l->classes[i]);
     }
     if (sa.custom_tasks) want_named(env, l);

@@ -41,14 +41,20 @@ static bool always_asked(const char *name) {
            strcmp(name, "java/lang/invoke/LambdaProxyClassArchive") == 0 || sa_kinds_by_name(name) != 0;
 }
 
+static bool has_one(const char *name, const char *const *words, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (strstr(name, words[i]) != NULL) return true;
+    return false;
+}
+
 /* Does this class execute the tasks that others give it? Where tasks could not
  * be woven, its calls stand in. */
 bool sa_stands_in(const char *name) {
-    if (strncmp(name, "java/", 5) == 0)
-        return strncmp(name, "java/util/concurrent/", 21) == 0 || strcmp(name, "java/lang/Thread") == 0 ||
-               strcmp(name, "java/lang/VirtualThread") == 0 || strcmp(name, "java/lang/ThreadBuilders$BoundVirtualThread") == 0;
-    return strstr(name, "Executor") != NULL || strstr(name, "ThreadPool") != NULL || strstr(name, "EventLoop") != NULL ||
-           strstr(name, "Dispatcher") != NULL;
+    static const char *const platform[] = {"Executor", "FutureTask", "ForkJoin", "CompletableFuture", "StructuredTaskScope"};
+    static const char *const others[] = {"Executor", "ThreadPool", "EventLoop", "Dispatcher"};
+    if (strncmp(name, "java/util/concurrent/", 21) == 0) return has_one(name, platform, sizeof platform / sizeof platform[0]);
+    if (is_java(name)) return strcmp(name, "java/lang/Thread") == 0 || strcmp(name, "java/lang/VirtualThread") == 0;
+    return has_one(name, others, sizeof others / sizeof others[0]);
 }
 
 /* Fills in what is known of the supertypes without the Go side; true when one of
@@ -167,6 +173,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     memset(&r, 0, sizeof r);
     bool sites = sa.config.sites && phase == SA_PHASE_READY && loader != NULL;
     if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
+    if (sa_is_copy(h->name)) atomic_store(&sa.copies, true);
     bool ask_jvm = loader != NULL && (phase == SA_PHASE_READY || redefined != NULL);
     if (!of_interest(env, loader, h, ask_jvm, false)) goto out;
     ask_for_file(env, redefined, loader, h, bytes, (uint32_t)len, &r);

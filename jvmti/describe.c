@@ -141,6 +141,25 @@ static char *loader_of(JNIEnv *env, jclass c) {
     return name;
 }
 
+/* Of a subclass of a library's own ForkJoinTask, which has a name only. */
+static uint16_t kinds_of_copies(JNIEnv *env, jclass c) {
+    uint16_t kinds = 0;
+    jclass k = (*env)->NewLocalRef(env, c);
+    while (k != NULL && kinds == 0) {
+        char *signature = NULL;
+        if ((*sa.jvmti)->GetClassSignature(sa.jvmti, k, &signature, NULL) == JVMTI_ERROR_NONE) {
+            signature[strlen(signature) - 1] = 0;
+            if (sa_is_copy(signature + 1)) kinds = SA_KIND_FORKJOIN;
+            (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+        }
+        jclass super = (*env)->GetSuperclass(env, k);
+        (*env)->DeleteLocalRef(env, k);
+        k = super;
+    }
+    if (k != NULL) (*env)->DeleteLocalRef(env, k);
+    return kinds;
+}
+
 uint16_t sa_kinds_of(JNIEnv *env, jclass c) {
     uint16_t kinds = 0;
     if ((*env)->IsAssignableFrom(env, c, sa.type_thread)) kinds |= SA_KIND_THREAD;
@@ -149,6 +168,7 @@ uint16_t sa_kinds_of(JNIEnv *env, jclass c) {
     if ((*env)->IsAssignableFrom(env, c, sa.type_forkjoin)) kinds |= SA_KIND_FORKJOIN;
     if (sa.type_virtual != NULL && (*env)->IsAssignableFrom(env, c, sa.type_virtual)) kinds |= SA_KIND_VIRTUAL;
     if (sa.type_executor != NULL && (*env)->IsAssignableFrom(env, c, sa.type_executor)) kinds |= SA_KIND_EXECUTOR;
+    if (atomic_load_explicit(&sa.copies, memory_order_relaxed)) kinds |= kinds_of_copies(env, c);
     return kinds;
 }
 

@@ -137,6 +137,15 @@ static void open_image(void) {
 
 /* ---- the question ---- */
 
+/* Copies of the platform's fork/join that libraries brought along. */
+bool sa_is_copy(const char *name) {
+    static const char *const copies[] = {"scala/concurrent/forkjoin/ForkJoinTask", "akka/dispatch/forkjoin/ForkJoinTask",
+                                         "jsr166y/ForkJoinTask"};
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++)
+        if (strcmp(name, copies[i]) == 0) return true;
+    return false;
+}
+
 uint16_t sa_kinds_by_name(const char *name) {
     static const struct {
         const char *name;
@@ -154,7 +163,7 @@ uint16_t sa_kinds_by_name(const char *name) {
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0) return known[i].kinds;
-    return 0;
+    return sa_is_copy(name) ? SA_KIND_FORKJOIN : 0;
 }
 
 static bool kinds_of_image(const char *name, uint16_t *kinds, int levels) {

@@ -50,7 +50,9 @@ func knownKinds(class string) (units.Kinds, bool) {
 		return units.KindRunnable, true
 	case "java/util/concurrent/Callable":
 		return units.KindCallable, true
-	case nameForkJoinTask:
+	case nameForkJoinTask,
+		// Copies that libraries brought along.
+		"scala/concurrent/forkjoin/ForkJoinTask", "akka/dispatch/forkjoin/ForkJoinTask", "jsr166y/ForkJoinTask":
 		return units.KindForkJoin, true
 	case "java/util/concurrent/Executor", nameCompletion, nameTimer:
 		return units.KindExecutor, true
