@@ -25,6 +25,9 @@ const (
 	pollInterval   = 20 * time.Millisecond
 )
 
+// keepAll: the command is told of every session at its end.
+const keepAll = 1 << 20
+
 // busFolder holds the stream while the shadow runs; the leading dot keeps it
 // apart from session folders, whose names never begin with one.
 const busFolder = ".bus"
@@ -44,7 +47,7 @@ func startCollector(ctx context.Context, root string, live ingest.Live) (*collec
 	if err != nil {
 		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
 	}
-	in, err := ingest.Start(ctx, ingest.Options{Bus: b, Root: root, Live: live, Logger: quiet})
+	in, err := ingest.Start(ctx, ingest.Options{Bus: b, Root: root, KeepEnded: keepAll, Live: live, Logger: quiet})
 	if err != nil {
 		b.Close()
 		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)

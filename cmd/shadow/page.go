@@ -48,7 +48,7 @@ type livePage struct {
 // page prepares the live page; token "" asks for none.
 func (f *pageFlags) page(env Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
 	p := livePage{scheme: "http", options: web.Options{
-		Sessions: in.Sessions, Healthy: func() error { return live.healthy(b, in) }, Report: reporter(env),
+		Sessions: in.Sessions, Totals: in.Totals, Healthy: func() error { return live.healthy(b, in) }, Report: reporter(env),
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
 	if f.cert == "" {
@@ -139,6 +139,16 @@ func (s *serveLive) Problem(session string, err error) {
 	}
 	s.mu.Unlock()
 	noteProblem(s.env, session, err)
+}
+
+// Crowded implements ingest.Crowd.
+func (s *serveLive) Crowded(waiting, limit int) {
+	if waiting == 0 {
+		s.env.note("no session waits any more")
+		return
+	}
+	s.env.note("%s: %s are open, the limit; what they send waits on the bus, then in the JVMs. --max-sessions raises the limit",
+		plural(int64(waiting), "session waits", "sessions wait"), strconv.Itoa(limit))
 }
 
 // healthy tells why nothing is stored: without the bus nothing comes, and a

@@ -30,6 +30,7 @@ const (
 
 type serveFlags struct {
 	store, pageTokenFile string
+	maxSessions          int
 	switches             string
 	joinFlags
 	hostFlags
@@ -71,6 +72,7 @@ on in the same folders, else see shadow join.`,
 	flags.StringVar(&f.store, "store", defaultStore, "folder of the sessions")
 	flags.StringVar(&f.pageTokenFile, "page-token-file", "", "file with the page's password (default: the bus's token)")
 	addSwitches(flags, &f.switches)
+	flags.IntVar(&f.maxSessions, "max-sessions", ingest.DefaultMaxSessions, "sessions open at once; others wait on the bus for their turn")
 	f.joinFlags.addTo(cmd)
 	f.hostFlags.addTo(cmd)
 	f.pageFlags.addTo(cmd)
@@ -83,6 +85,9 @@ func (f *serveFlags) checkAll(listen bool) error {
 	}
 	if f.nats != "" && listen {
 		return usagef("--nats joins a bus, --listen starts one: give one of them")
+	}
+	if f.maxSessions < 1 {
+		return usagef("--max-sessions %d: want 1 or more", f.maxSessions)
 	}
 	if f.nats == "" && f.personal() {
 		return usagef("--user, --creds and --nkey are for the server of --nats; who may use the shadow's own bus is in --users")
@@ -114,7 +119,7 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 		return err
 	}
 	defer live.switches.end()
-	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, Live: live, Logger: slog.New(slog.DiscardHandler)})
+	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}

@@ -68,12 +68,10 @@ func (in *Ingest) look() {
 			names = append(names, name)
 		}
 	}
+	room := in.o.MaxSessions - len(in.sources)
+	in.crowd(names, room)
 	if len(names) == 0 {
 		return
-	}
-	room := in.o.MaxSessions - len(in.sources)
-	if room < len(names) {
-		in.log.Warn("ingest: too many sessions at once; some have to wait", "waiting", len(names)-room, "limit", in.o.MaxSessions)
 	}
 	leases, err := in.member.Claim(ctx, names, room)
 	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is told by itself
@@ -223,8 +221,7 @@ func (in *Ingest) endFolder(folder, session, ended string, elsewhere []share.Pie
 func (in *Ingest) seen(folder string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	_, ok := in.progress[folder]
-	return ok
+	return in.known.has(folder)
 }
 
 // addPieces puts into m where other parts of its session may be.

@@ -36,8 +36,19 @@ func (w *worker) close() {
 	w.problem(err)
 	if err == nil {
 		w.ended = time.Time{}
+		w.finished.Store(true)
 	}
 	w.tell()
+}
+
+// leave says that the worker tells nothing more of its folder.
+func (w *worker) leave() {
+	if w.out == nil {
+		return
+	}
+	w.ingest.mu.Lock()
+	defer w.ingest.mu.Unlock()
+	w.ingest.known.left(w.pro.Folder)
 }
 
 // ending is how a session ended that did not say so itself.

@@ -30,5 +30,6 @@ func (w *worker) tellMoved() {
 	if w.out != nil {
 		w.pro.Ended = store.EndedElsewhere
 		w.ingest.report(w.pro)
+		w.leave()
 	}
 }

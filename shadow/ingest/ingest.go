@@ -29,6 +29,7 @@ const (
 	DefaultPartInterval = 500 * time.Millisecond
 	DefaultLostContact  = time.Minute
 	DefaultMaxSessions  = 1024
+	DefaultKeepEnded    = 1024
 )
 
 const (
@@ -56,7 +57,8 @@ type Options struct {
 	PartRows     int           // a part closes at this many rows
 	PartInterval time.Duration // or this long after its first batch came; up to ten times that in a long session
 	LostContact  time.Duration // a session without a batch for so long is closed
-	MaxSessions  int           // open at once
+	MaxSessions  int           // open at once; more wait on the bus for their turn
+	KeepEnded    int           // sessions that have ended of which Sessions still tells
 	TTL          time.Duration // a shadow silent for so long is dead to the others that share the bus
 	Live         Live          // may be nil
 	Logger       *slog.Logger  // nil: slog.Default()
@@ -104,12 +106,13 @@ type Ingest struct {
 	bad    atomic.Uint64
 	routed atomic.Int64 // messages taken from the bus
 
-	mu       sync.Mutex
-	sources  map[string]*source // by session; written by the dispatcher only
-	order    []string           // folders in order of appearance
-	progress map[string]Progress
-	ended    string // what Close was told
-	err      error
+	pressed atomic.Bool // sessions wait for room
+
+	mu      sync.Mutex
+	sources map[string]*source // by session; written by the dispatcher only
+	known   known
+	ended   string // what Close was told
+	err     error
 }
 
 // Start begins to consume; ctx bounds the starting only. It takes over where an earlier shadow of the same
@@ -125,7 +128,7 @@ func Start(ctx context.Context, o Options) (*Ingest, error) {
 	}
 	in := &Ingest{
 		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
-		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, progress: map[string]Progress{},
+		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
 	}
 	if err := in.join(ctx); err != nil {
 		return nil, err
@@ -181,6 +184,9 @@ func setDefaults(o *Options) {
 	if o.MaxSessions <= 0 {
 		o.MaxSessions = DefaultMaxSessions
 	}
+	if o.KeepEnded <= 0 {
+		o.KeepEnded = DefaultKeepEnded
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -215,23 +221,25 @@ func senderOf(m jetstream.Msg) (sender, error) {
 // BadMessages counts the messages that were kept out, undecodable or foreign.
 func (in *Ingest) BadMessages() uint64 { return in.bad.Load() }
 
-// Sessions tells where all sessions seen so far stand, in order of appearance.
+// Sessions tells where the sessions stand, in order of appearance: all that are
+// open, and the latest that have ended.
 func (in *Ingest) Sessions() []Progress {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	all := make([]Progress, len(in.order))
-	for i, f := range in.order {
-		all[i] = in.progress[f]
-	}
-	return all
+	return in.known.list()
+}
+
+// Totals sums over all sessions since the start, those included of which
+// Sessions no longer tells.
+func (in *Ingest) Totals() Totals {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.known.totals()
 }
 
 func (in *Ingest) report(p Progress) {
 	in.mu.Lock()
-	if _, seen := in.progress[p.Folder]; !seen {
-		in.order = append(in.order, p.Folder)
-	}
-	in.progress[p.Folder] = p
+	in.known.report(p)
 	in.mu.Unlock()
 	if in.o.Live != nil {
 		in.o.Live.Progress(p)

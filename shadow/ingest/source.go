@@ -31,6 +31,7 @@ type source struct {
 	name  string
 	lease *share.Lease
 	moved bool // to another shadow
+	over  bool // the sessions of its latest workers have ended
 	msgs  chan jetstream.Msg
 	pokes chan struct{} // asks whether the consumer is still there
 	done  chan struct{}
@@ -75,7 +76,7 @@ func (s *source) run() {
 			idle = time.Now()
 		case now := <-tick.C:
 			s.endIdle(now)
-			if len(s.workers) == 0 && now.Sub(idle) > s.in.o.LostContact {
+			if len(s.workers) == 0 && (s.over && s.in.pressed.Load() || now.Sub(idle) > s.patience()) {
 				s.retireConsumer()
 				s.lease.Release(keepRow)
 				return
@@ -120,7 +121,8 @@ func (s *source) route(m jetstream.Msg) {
 	}
 	w := s.workers[key.process]
 	if w == nil {
-		if int(s.in.active.Load()) >= s.in.o.MaxSessions {
+		// One JVM of each name is always taken: many of one name keep no other out.
+		if len(s.workers) > 0 && int(s.in.active.Load()) >= s.in.o.MaxSessions {
 			s.in.log.Warn("ingest: too many sessions at once; one has to wait", "session", key.session, "limit", s.in.o.MaxSessions)
 			s.in.putBack(m, 5*time.Second)
 			return
@@ -151,6 +153,7 @@ func (s *source) route(m jetstream.Msg) {
 
 func (s *source) add(key sender) *worker {
 	w := newWorker(s, key)
+	s.over = false
 	s.mu.Lock()
 	s.workers[key.process] = w
 	s.mu.Unlock()
@@ -167,9 +170,11 @@ func (in *Ingest) putBack(m jetstream.Msg, delay time.Duration) {
 // endIdle ends the workers of JVMs from which nothing comes any more.
 func (s *source) endIdle(now time.Time) {
 	for process, w := range s.workers {
-		if now.Sub(time.Unix(0, w.lastBatch.Load())) < s.in.o.LostContact || w.stuck.Load() {
+		idle := now.Sub(time.Unix(0, w.lastBatch.Load()))
+		if over := w.finished.Load() && s.in.pressed.Load(); idle < s.patience() && !over || w.stuck.Load() {
 			continue
 		}
+		s.over = w.finished.Load()
 		s.end(process, w)
 	}
 }

@@ -59,6 +59,7 @@ type worker struct {
 
 	lastBatch atomic.Int64 // Unix nanoseconds
 	stuck     atomic.Bool  // storing does not work at the moment
+	finished  atomic.Bool  // its session has ended and its account is drawn up
 
 	out   *store.Writer // nil until the first good batch
 	clock clock
@@ -97,6 +98,7 @@ func newWorker(s *source, from sender) *worker {
 
 func (w *worker) run() {
 	defer close(w.done)
+	defer w.leave()
 	tick := time.NewTicker(max(w.ingest.o.PartInterval/4, time.Millisecond))
 	defer tick.Stop()
 	for {
@@ -165,6 +167,7 @@ func (w *worker) take(m jetstream.Msg) {
 		return
 	}
 	w.lastBatch.Store(time.Now().UnixNano())
+	w.finished.Store(false)
 	h := &held{batch: b, msgs: []jetstream.Msg{m}, alone: w.source.storedBefore(m)}
 	switch old := w.pending[b.Seq]; {
 	case w.out.Has(b.Seq):
@@ -203,6 +206,7 @@ func (w *worker) open(b *wire.Batch) error {
 		if !w.ended.IsZero() {
 			w.close()
 		}
+		w.leave()
 	}
 	out, folder, err := w.claimFolder(b)
 	if err != nil {

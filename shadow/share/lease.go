@@ -223,6 +223,7 @@ func (m *Member) choose(waiting []string) []candidate {
 	}
 	m.firstSaw = saw
 	slices.SortFunc(free, func(a, b candidate) int { return cmp.Compare(a.hash, b.hash) })
+	slices.SortFunc(late, func(a, b candidate) int { return saw[a.name].Compare(saw[b.name]) }) // where room is short, who came first goes first
 	free = free[:min(len(free), m.share(len(free), now))]
 	return append(append(mine, late...), free...)
 }

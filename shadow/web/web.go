@@ -37,6 +37,7 @@ const (
 // Options of New.
 type Options struct {
 	Sessions func() []ingest.Progress
+	Totals   func() ingest.Totals // over all sessions since the start
 	// Healthy tells what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
 	// Report writes the report of the session in the folder dir to the file

@@ -32,7 +32,7 @@ var hostile = []string{
 // newServer serves sessions without a token, at a time of its own.
 func newServer(sessions ...ingest.Progress) *Server {
 	return New(Options{
-		Sessions: func() []ingest.Progress { return sessions }, Now: func() time.Time { return time.Unix(3, 0) },
+		Sessions: func() []ingest.Progress { return sessions }, Totals: func() ingest.Totals { return ingest.Sum(sessions) }, Now: func() time.Time { return time.Unix(3, 0) },
 		Note: func(string, ...any) {}, Store: "/store", Bus: "nats://127.0.0.1:4222",
 	})
 }

@@ -1,0 +1,44 @@
+package ingest
+
+import "time"
+
+// pressedPatience is how long a session may be silent while others wait for
+// room; agents send a batch every second.
+const pressedPatience = 10 * time.Second
+
+// Crowd is a Live that is also told when sessions wait for room, with how many
+// and the limit, and with 0 when none does any more. What waits is safe on the
+// bus, and in the JVMs when the bus is full.
+type Crowd interface {
+	Crowded(waiting, limit int)
+}
+
+// crowd looks whether sessions have to wait. Then those that have ended leave at
+// once, and silent ones soon, so that many names, however they came up, can not
+// keep the others out.
+func (in *Ingest) crowd(names []string, room int) {
+	mine := 0
+	for _, name := range names {
+		if !in.member.OwnedByOther(name) {
+			mine++
+		}
+	}
+	waiting := max(mine-max(room, 0), 0)
+	if was := in.pressed.Swap(waiting > 0); was == (waiting > 0) {
+		return
+	}
+	if waiting > 0 {
+		in.log.Warn("ingest: too many sessions at once; some have to wait", "waiting", waiting, "limit", in.o.MaxSessions)
+	}
+	if c, ok := in.o.Live.(Crowd); ok {
+		c.Crowded(waiting, in.o.MaxSessions)
+	}
+}
+
+// patience is how long nothing may come before a session is closed.
+func (s *source) patience() time.Duration {
+	if s.in.pressed.Load() {
+		return min(s.in.o.LostContact, pressedPatience)
+	}
+	return s.in.o.LostContact
+}
