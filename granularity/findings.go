@@ -27,6 +27,13 @@ type Finding struct {
 	// "fineness", "work", "processors", "gc", "threw", "fine", "coarse", "never",
 	// "lost", "summarised", "running", "refused", "not measured".
 	Topic string `json:"-"`
+
+	// Name is the name of the advice in docs/advice.md, "" of other findings;
+	// Class the task class it is about, and Gain the most that following it can
+	// gain, nil where the record does not tell.
+	Name  string `json:"name,omitempty"`
+	Class string `json:"class,omitempty"`
+	Gain  *Bound `json:"gain,omitempty"`
 }
 
 // Facts are what Findings looks at.
@@ -71,7 +78,7 @@ func Findings(f Facts) []Finding {
 	add := func(k FindingKind, topic string, texts ...string) {
 		for _, t := range texts {
 			if t != "" {
-				out = append(out, Finding{k, t, topic})
+				out = append(out, Finding{Kind: k, Text: t, Topic: topic})
 			}
 		}
 	}

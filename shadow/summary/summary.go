@@ -24,6 +24,11 @@ type Options struct {
 	// Brief does without exact quantiles, for those who show none: they are
 	// good to 0.05 %, and the executions are read once.
 	Brief bool
+	// Thresholds of the advice; nil: granularity.DefaultThresholds.
+	Thresholds *granularity.Thresholds
+	// Advice asks for advice about units of work however long it takes; without,
+	// only where there are few enough of them.
+	Advice bool
 	// Units condenses units of work in place of executions (Summary.Units).
 	Units bool
 	// Progress is told, from several goroutines, how far a reading of the
@@ -189,7 +194,18 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	if opts.Units {
 		return buildUnits(s, opts)
 	}
-	return BuildFrom(FromSession(s), opts)
+	sum, err := BuildFrom(withQueue(FromSession(s), handOvers(s)), opts)
+	if err != nil || opts.Brief || opts.Filter.Active() || !handOvers(s) {
+		return sum, err
+	}
+	if s.Manifest.Stored.Executions > adviceLimit && !opts.Advice {
+		return sum, nil
+	}
+	u, err := NewUnits(s)
+	if err != nil {
+		return nil, err
+	}
+	return sum, u.advise(sum, opts)
 }
 
 func started(m *store.Manifest) string {

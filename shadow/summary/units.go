@@ -288,6 +288,34 @@ func (n *UnitsNote) Text() string {
 	return text
 }
 
+// advise puts advice about units in the place of that about executions.
+func (u *Units) advise(sum *Summary, opts Options) error {
+	t := granularity.DefaultThresholds
+	if opts.Thresholds != nil {
+		t = *opts.Thresholds
+	}
+	found, err := Advise(u, t)
+	if err != nil || !u.handed {
+		return err
+	}
+	var out []granularity.Finding
+	put := false
+	for _, f := range sum.Findings {
+		if f.Kind == granularity.Advice && (f.Topic == "fine" || f.Topic == "coarse") {
+			continue
+		}
+		if f.Kind != granularity.Fact && !put {
+			out, put = append(out, found...), true
+		}
+		out = append(out, f)
+	}
+	if !put {
+		out = append(out, found...)
+	}
+	sum.Findings = out
+	return nil
+}
+
 // Note says how far the units of the session can be told.
 func (u *Units) Note(summarised int64) *UnitsNote {
 	return &UnitsNote{HandOversKnown: u.handed, Undecided: summarised}
@@ -301,6 +329,11 @@ func buildUnits(s *session.Session, opts Options) (*Summary, error) {
 	sum, err := BuildFrom(u.Source(), opts)
 	if err != nil {
 		return nil, err
+	}
+	if !opts.Filter.Active() {
+		if err := u.advise(sum, opts); err != nil {
+			return nil, err
+		}
 	}
 	sum.Units = u.Note(sum.Tasks.Summarised)
 	if text := sum.Units.Text(); text != "" {

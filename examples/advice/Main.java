@@ -1,0 +1,220 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
+import java.util.concurrent.RecursiveTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/** One defect of task parallelism at a time, as its advice finds it, and the same program with the advice followed: Main DEFECT [fixed]. */
+public class Main {
+    static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
+    static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
+    static final LongAdder SUM = new LongAdder();
+
+    /** Uses so much time of a processor, however many others want it. */
+    static void burn(long micros) {
+        long until = BEAN.getCurrentThreadCpuTime() + micros * 1000;
+        while (BEAN.getCurrentThreadCpuTime() < until) {
+            for (int i = 0; i < 500; i++) {
+                SUM.add(i);
+            }
+        }
+    }
+
+    static class Work implements Runnable {
+        final long micros;
+
+        Work(long micros) {
+            this.micros = micros;
+        }
+
+        public void run() {
+            burn(micros);
+        }
+    }
+
+    static class Waiter implements Runnable {
+        public void run() {
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    static class Tiny implements Runnable {
+        final int from, to;
+
+        Tiny(int from, int to) {
+            this.from = from;
+            this.to = to;
+        }
+
+        public void run() {
+            for (int i = from; i < to; i++) {
+                SUM.add(i * 31L);
+            }
+        }
+    }
+
+    static class Broken implements Runnable {
+        public void run() {
+            throw new IllegalArgumentException("nobody asks");
+        }
+    }
+
+    static class Nested implements Runnable {
+        final int left;
+
+        Nested(int left) {
+            this.left = left;
+        }
+
+        public void run() {
+            if (left > 0) {
+                new Nested(left - 1).run();
+            }
+        }
+    }
+
+    static class Sum extends RecursiveTask<Long> {
+        final int from, to;
+
+        Sum(int from, int to) {
+            this.from = from;
+            this.to = to;
+        }
+
+        protected Long compute() {
+            if (to - from <= 1) {
+                burn(2000);
+                return (long) from;
+            }
+            int middle = (from + to) >>> 1;
+            Sum left = new Sum(from, middle);
+            left.fork();
+            long right = new Sum(middle, to).compute();
+            return right + left.join();
+        }
+    }
+
+    static void all(ExecutorService pool, List<Runnable> tasks) throws Exception {
+        List<Future<?>> futures = new ArrayList<>();
+        for (Runnable t : tasks) {
+            futures.add(pool.submit(t));
+        }
+        for (Future<?> f : futures) {
+            f.get();
+        }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
+    static List<Runnable> parts(int n, long micros) {
+        List<Runnable> out = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            out.add(new Work(micros));
+        }
+        return out;
+    }
+
+    static void tiny(boolean fixed) throws Exception {
+        int n = 200_000;
+        int batch = fixed ? 2000 : 1;
+        ExecutorService pool = Executors.newFixedThreadPool(CPUS);
+        for (int i = 0; i < n; i += batch) {
+            pool.execute(new Tiny(i, i + batch));
+        }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
+    static void coarse(boolean fixed) throws Exception {
+        List<Runnable> tasks = parts(20, 5000);
+        if (fixed) {
+            tasks.addAll(parts(100, 5000));
+        } else {
+            tasks.add(0, new Work(500_000));
+        }
+        all(Executors.newFixedThreadPool(CPUS), tasks);
+    }
+
+    static void imbalance(boolean fixed) throws Exception {
+        ConcurrentLinkedQueue<Long> queue = new ConcurrentLinkedQueue<>(Collections.nCopies(60, 10_000L));
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < CPUS; i++) {
+            int mine = fixed ? Integer.MAX_VALUE : i == 0 ? 50 : 10; // of 60
+            Thread t = new Thread(() -> {
+                for (int k = 0; k < mine; k++) {
+                    Long micros = queue.poll();
+                    if (micros == null) {
+                        return;
+                    }
+                    burn(micros);
+                }
+            });
+            threads.add(t);
+            t.start();
+        }
+        for (Thread t : threads) {
+            t.join();
+        }
+    }
+
+    static void good() throws Exception {
+        all(Executors.newFixedThreadPool(CPUS), parts(40, 5000));
+        SUM.add(new ForkJoinPool(CPUS).invoke(new Sum(0, 64)));
+    }
+
+    static void never(boolean fixed) {
+        Runnable last = null;
+        for (int i = 0; i < 1000; i++) {
+            last = fixed ? last : new Work(1);
+        }
+        new Work(1000).run();
+    }
+
+    static void swallowed(boolean fixed) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(CPUS);
+        for (int i = 0; i < 10; i++) {
+            pool.submit(fixed ? new Work(10) : new Broken());
+        }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
+    static void waiting(boolean fixed) throws Exception {
+        List<Runnable> tasks = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            tasks.add(new Waiter());
+        }
+        all(Executors.newFixedThreadPool(fixed ? 20 : CPUS), tasks);
+    }
+
+    public static void main(String[] args) throws Exception {
+        boolean fixed = args.length > 1 && args[1].equals("fixed");
+        long start = System.nanoTime();
+        switch (args[0]) {
+            case "fine-grained" -> tiny(fixed);
+            case "coarse-grained" -> coarse(fixed);
+            case "load-imbalance" -> imbalance(fixed);
+            case "pool-too-small" -> all(Executors.newFixedThreadPool(fixed ? CPUS : 1), parts(40, 10_000));
+            case "pool-too-large" -> all(Executors.newFixedThreadPool(fixed ? CPUS : 24), parts(120, 5000));
+            case "waiting-tasks" -> waiting(fixed);
+            case "deep-nesting" -> all(Executors.newFixedThreadPool(CPUS), List.of(new Nested(fixed ? 3 : 400)));
+            case "never-executed" -> never(fixed);
+            case "swallowed-exceptions" -> swallowed(fixed);
+            case "good" -> good();
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+        System.out.println("ms=" + (System.nanoTime() - start) / 1_000_000);
+    }
+}

@@ -1,0 +1,201 @@
+package granularity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackagent/internal/units"
+)
+
+// UnitFacts are what advice about units of work looks at.
+type UnitFacts struct {
+	Duration units.Ns
+	CPUs     int
+	Classes  []UnitClass
+	Pools    []Pool
+	MaxDepth int64  // executions on one stack, at the deepest
+	Deepest  string // the class of that execution
+	Lost     bool   // events were lost: no finding rests on what is missing
+}
+
+// UnitClass is what is known of the units named after one class. Times are
+// nanoseconds.
+type UnitClass struct {
+	Name      string
+	JDK       bool
+	Units     int64
+	Threw     int64
+	Swallowed int64
+	Self      Values // self CPU time, or self wall time where that was not measured
+	SelfIsCPU bool
+	Site      string // where most of them were handed over, "" if not known
+	Pool      int    // index into UnitFacts.Pools of where most of them ran; -1: none
+}
+
+// Pool is an executor, or the threads that were started for one class of tasks.
+type Pool struct {
+	Label   string // the executor, or the class that the threads were started for
+	Threads bool   // threads of their own, no executor
+	// From and To are the first hand-over (or start) and the last end of its units.
+	From, To units.MonoNs
+	Workers  []Worker
+	Units    int64
+	Wall     units.Ns // of the outermost units, summed
+	CPU      units.Ns // likewise; NotMeasured where it is not known of all
+	Queue    Values   // queue times
+	Wait     Values   // wall time of each outermost unit
+	// Gaps are the times between two units on a worker when the second was
+	// already waiting: what handing over costs the worker.
+	Gaps Values
+	Self units.Ns // work of all its units, others nested in them taken out
+	// Runnable is how long its workers were ready and waited for a processor, or
+	// NotMeasured: that needs a scheduling record.
+	Runnable     units.Ns
+	Longest      units.Ns // the longest unit
+	LongestClass string
+}
+
+// Worker is a thread of a pool: the time inside its units.
+type Worker struct {
+	Units     int64
+	Wall, CPU units.Ns
+	Runnable  units.Ns // ready, waiting for a processor, inside units at most; or NotMeasured
+}
+
+// Thresholds are judgements, not measurements: from where a figure makes a
+// finding. docs/advice.md says what each means.
+type Thresholds struct {
+	FineWork       units.Ns // a class is fine-grained below this median of self work
+	FineUnits      int64    // with at least so many units
+	FineCost       float64  // whose hand-over costs at least this share of their work
+	CoarseShare    float64  // a unit is coarse-grained from this share of its pool's time
+	Idle           float64  // and processors or workers idle at least so much meanwhile
+	Imbalance      float64  // the busiest worker is busier than the mean by this share of the time
+	PoolUnits      int64    // a pool is judged from so many units
+	PoolTime       units.Ns // and from so much time
+	Starved        float64  // a pool is too large too if its workers wait so much of their time for processors
+	Crowd          float64  // a pool is too large from this many workers per processor
+	Busy           float64  // from this share of time a worker or processor is busy
+	WaitShare      float64  // tasks wait if they use less than this share of their time
+	Queued         float64  // a queue is long if its median wait is this multiple of a unit's median time
+	Depth          int64    // deep nesting
+	SwallowedUnits int64    // exceptions taken by futures
+}
+
+// DefaultThresholds are used unless the user says otherwise.
+var DefaultThresholds = Thresholds{
+	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2,
+	CoarseShare: 0.5, Idle: 0.25, Imbalance: 0.2, PoolUnits: 4, PoolTime: 50_000_000,
+	Crowd: 4, Starved: 0.5, Busy: 0.8, WaitShare: 0.3, Queued: 2, Depth: 256, SwallowedUnits: 1,
+}
+
+// Advise says what to try, with the evidence and a bound on what it can gain.
+func Advise(f *UnitFacts, t Thresholds) []Finding {
+	var out []Finding
+	out = append(out, f.fineClasses(t)...)
+	for i := range f.Pools {
+		if x, ok := f.pool(&f.Pools[i], t); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(b.gain(), a.gain()) })
+	if f.MaxDepth >= t.Depth {
+		out = append(out, Finding{Kind: Advice, Topic: "deep", Name: "deep-nesting", Text: fmt.Sprintf(
+			"Tasks are nested up to %s deep on one stack (%s innermost). A deep stack can overflow, and what waits in it holds its memory: "+
+				"fork and join in a tree, or hand the next step over in place of running it inside; time gained is not told by this record.",
+			units.FormatCount(f.MaxDepth), readable(f.Deepest))})
+	}
+	return append(out, f.swallowed(t)...)
+}
+
+// Bound is the most that an advice can gain, by the figures of the session.
+type Bound struct {
+	Ns    units.Ns `json:"ns"`
+	Share float64  `json:"share"` // of the session's duration, 0 to 1
+}
+
+func (f Finding) gain() float64 {
+	if f.Gain == nil {
+		return 0
+	}
+	return float64(f.Gain.Ns)
+}
+
+// bound is a gain of saved out of whole, not below 0.
+func bound(saved, whole units.Ns) *Bound {
+	saved = max(0, saved)
+	b := &Bound{Ns: saved}
+	if whole > 0 {
+		b.Share = float64(saved) / float64(whole)
+	}
+	return b
+}
+
+// at names the place where a class was handed over, for a sentence.
+func (c *UnitClass) at() string {
+	if c.Site == "" {
+		return ""
+	}
+	return ", handed over at " + c.Site
+}
+
+// fineClasses names the classes all of whose units are so small that handing
+// them over costs a good part of their work.
+func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
+	var out []Finding
+	for i := range f.Classes {
+		c := &f.Classes[i]
+		if c.Units < t.FineUnits || c.Pool < 0 || int64(c.Self.Len()) < t.FineUnits {
+			continue
+		}
+		p := &f.Pools[c.Pool]
+		median, span := c.Self.Quantile(500), units.Ns(p.To-p.From)
+		if median >= t.FineWork || c.Self.Quantile(990) >= 10*t.FineWork || span <= 0 {
+			continue
+		}
+		gap := units.NotMeasured
+		if int64(p.Gaps.Len()) >= t.FineUnits/10 {
+			gap = p.Gaps.Quantile(500)
+		}
+		dear := gap.Measured() && float64(gap) >= t.FineCost*float64(median)
+		if !dear && occupied(p, span) >= t.Busy {
+			continue
+		}
+		least := p.Self / units.Ns(max(1, min(len(p.Workers), f.CPUs)))
+		out = append(out, Finding{
+			Kind: Advice, Topic: "fine", Name: "fine-grained", Class: c.Name, Gain: bound(span-least, f.Duration),
+			Text: fmt.Sprintf("%s spawns only fine-grained tasks%s: %s with a median of %s of work%s. "+
+				"Give each task more of the work (batches, a higher threshold for splitting): %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
+				readable(c.Name), c.at(), plural(c.Units, "unit", "units"), units.FormatNs(median), gapText(gap, p),
+				p.name(), units.FormatNs(p.Self), units.FormatNs(span), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+		})
+	}
+	return out
+}
+
+// gapText says what handing over costs a worker, where it could be measured.
+func gapText(gap units.Ns, p *Pool) string {
+	if !gap.Measured() {
+		return fmt.Sprintf(", and its workers are inside units %s of the time", units.FormatPercent(occupied(p, units.Ns(p.To-p.From))))
+	}
+	return fmt.Sprintf(", while a worker takes a median of %s from one to the next that waits", units.FormatNs(gap))
+}
+
+// swallowed names the classes whose exceptions ended in futures.
+func (f *UnitFacts) swallowed(t Thresholds) []Finding {
+	var out []Finding
+	for i := range f.Classes {
+		c := &f.Classes[i]
+		if c.Swallowed < max(1, t.SwallowedUnits) {
+			continue
+		}
+		out = append(out, Finding{
+			Kind: Advice, Topic: "swallowed", Name: "swallowed-exceptions", Class: c.Name,
+			Text: fmt.Sprintf("%s of %s ended by an exception that its future kept%s; whether anybody asked the future for it is not recorded. "+
+				"Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time, so no gain is told.",
+				plural(c.Swallowed, "unit", "units"), readable(c.Name), c.at()),
+		})
+	}
+	return out
+}

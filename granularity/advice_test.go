@@ -1,0 +1,183 @@
+package granularity
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+const (
+	milli = units.Ns(1_000_000)
+	micro = units.Ns(1_000)
+)
+
+// busyPool is a pool of n workers that all compute from 0 to span, count units
+// of equal length, none of which waited.
+func busyPool(n int, span units.Ns, count int64) Pool {
+	p := Pool{Label: "com.acme.Pool#1", To: units.MonoNs(span), Units: count, LongestClass: "com.acme.Job"}
+	for range n {
+		p.Workers = append(p.Workers, Worker{Units: count / int64(n), Wall: span, CPU: span})
+	}
+	p.Wall, p.CPU, p.Self = span*units.Ns(n), span*units.Ns(n), span*units.Ns(n)
+	each := p.Wall / units.Ns(count)
+	p.Longest = each
+	for range count {
+		p.Wait.Add(each)
+		p.Queue.Add(0)
+	}
+	return p
+}
+
+func setQueue(p *Pool, n units.Ns) {
+	p.Queue = Values{}
+	for range p.Units {
+		p.Queue.Add(n)
+	}
+}
+
+func names(found []Finding) string {
+	var out []string
+	for _, f := range found {
+		out = append(out, f.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestPools: each defect gives its finding and no other, with a gain that the
+// figures bound; just below its threshold it gives none.
+func TestPools(t *testing.T) {
+	const span = 1000 * milli
+	for _, c := range []struct {
+		name string
+		make func() Pool
+		cpus int
+		want string
+		gain units.Ns
+	}{
+		{"good", func() Pool { return busyPool(4, span, 100) }, 4, "", 0},
+		{"good and queueing", func() Pool { p := busyPool(4, span, 100); setQueue(&p, 500*milli); return p }, 4, "", 0},
+		{"too small", func() Pool { p := busyPool(1, span, 100); setQueue(&p, 500*milli); return p }, 4, "pool-too-small", span - span/4},
+		{"small and nothing waits", func() Pool { return busyPool(1, span, 100) }, 4, "", 0},
+		{"small, not busy", func() Pool {
+			p := busyPool(1, span, 100)
+			setQueue(&p, 500*milli)
+			p.Wall = p.Wall * 7 / 10
+			return p
+		}, 4, "", 0},
+		{"waiting", func() Pool {
+			p := busyPool(4, span, 100)
+			setQueue(&p, 500*milli)
+			p.CPU = p.Wall / 10
+			return p
+		}, 4, "waiting-tasks", span - span/10},
+		{"not waiting but starved", func() Pool {
+			p := busyPool(4, span, 100)
+			setQueue(&p, 500*milli)
+			p.CPU, p.Runnable = p.Wall/10, p.Wall*9/10
+			return p
+		}, 4, "", 0},
+		{"waiting with room", func() Pool { p := busyPool(4, span, 100); p.CPU = p.Wall / 10; return p }, 4, "", 0},
+		{"too large", func() Pool {
+			p := busyPool(16, span, 100)
+			p.CPU, p.Runnable = 4*span, p.Wall-4*span
+			p.Longest = 100 * milli
+			return p
+		}, 4, "pool-too-large", 0},
+		{"large, and waits for other things", func() Pool {
+			p := busyPool(16, span, 100)
+			p.CPU, p.Runnable = 2*span, 0
+			return p
+		}, 4, "", 0},
+		{"coarse", func() Pool {
+			p := busyPool(4, span, 100)
+			p.Longest = 900 * milli
+			p.CPU, p.Wall = 1200*milli, 1200*milli
+			return p
+		}, 4, "coarse-grained", span - 300*milli},
+		{"coarse, but the others are as busy", func() Pool { p := busyPool(4, span, 100); p.Longest = 900 * milli; return p }, 4, "", 0},
+		{"imbalance", func() Pool {
+			p := busyPool(4, span, 4)
+			p.Threads = true
+			p.Workers = []Worker{{1, span, span, 0}, {1, 200 * milli, 200 * milli, 0}, {1, 200 * milli, 200 * milli, 0}, {1, 200 * milli, 200 * milli, 0}}
+			p.CPU, p.Wall, p.Longest = 1600*milli, 1600*milli, span
+			return p
+		}, 4, "load-imbalance", span - 400*milli},
+		{"one thread alone", func() Pool { p := busyPool(1, span, 1); p.Threads = true; return p }, 4, "", 0},
+		{"too short to judge", func() Pool { p := busyPool(1, 40*milli, 100); setQueue(&p, 500*milli); return p }, 4, "", 0},
+	} {
+		f := &UnitFacts{Duration: 2 * span, CPUs: c.cpus, Pools: []Pool{c.make()}}
+		got := Advise(f, DefaultThresholds)
+		if names(got) != c.want {
+			t.Errorf("%s: found %q, want %q", c.name, names(got), c.want)
+			continue
+		}
+		if c.want != "" && (got[0].Gain == nil || got[0].Gain.Ns != c.gain || got[0].Gain.Share != float64(c.gain)/float64(2*span)) {
+			t.Errorf("%s: gain %+v, want %v", c.name, got[0].Gain, c.gain)
+		}
+	}
+}
+
+// fineFacts are n units of work each, handed over at a cost of gap each.
+func fineFacts(n int, work, gap units.Ns) *UnitFacts {
+	p := busyPool(2, 100*milli, int64(n))
+	c := UnitClass{Name: "com.acme.Tiny", Units: int64(n), SelfIsCPU: true, Site: "com.acme.Main.run:7"}
+	for range n {
+		c.Self.Add(work)
+		p.Gaps.Add(gap)
+	}
+	p.Self = work * units.Ns(n)
+	p.Workers[0].Units, p.Workers[1].Units = int64(n/2), int64(n/2)
+	return &UnitFacts{Duration: 200 * milli, CPUs: 2, Classes: []UnitClass{c}, Pools: []Pool{p}}
+}
+
+func TestFine(t *testing.T) {
+	got := Advise(fineFacts(10_000, micro, micro), DefaultThresholds)
+	if names(got) != "fine-grained" || got[0].Class != "com.acme.Tiny" || got[0].Gain.Ns != 100*milli-5*milli {
+		t.Fatalf("%+v", got)
+	}
+	for _, part := range []string{"com.acme.Main.run:7", "10,000 units", "1.00 µs", "at most 95.0 ms (48 % of the session)"} {
+		if !strings.Contains(got[0].Text, part) {
+			t.Errorf("%q is not in %q", part, got[0].Text)
+		}
+	}
+	for name, f := range map[string]*UnitFacts{
+		"cheap to hand over": fineFacts(10_000, 9*micro, micro),
+		"not fine":           fineFacts(10_000, 10*micro, 10*micro),
+		"too few":            fineFacts(999, micro, micro),
+	} {
+		if got := Advise(f, DefaultThresholds); len(got) != 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	mixed := fineFacts(10_000, micro, micro)
+	for range 200 { // two in a hundred are not
+		mixed.Classes[0].Self.Add(milli)
+	}
+	if got := Advise(mixed, DefaultThresholds); len(got) != 0 {
+		t.Errorf("a class with coarse tasks too: %+v", got)
+	}
+	// Where no unit waited, the workers' idling tells what handing over costs.
+	starved := fineFacts(10_000, micro, micro)
+	starved.Pools[0].Gaps = Values{}
+	if got := Advise(starved, DefaultThresholds); len(got) != 0 {
+		t.Errorf("busy workers and no gap: %+v", got)
+	}
+	starved.Pools[0].Wall /= 4
+	if got := Advise(starved, DefaultThresholds); names(got) != "fine-grained" {
+		t.Errorf("idle workers: %+v", got)
+	}
+}
+
+func TestOtherAdvice(t *testing.T) {
+	f := &UnitFacts{Duration: milli, CPUs: 2, MaxDepth: 256, Deepest: "com.acme.Nested",
+		Classes: []UnitClass{{Name: "com.acme.Broken", Units: 3, Swallowed: 2, Pool: -1}, {Name: "com.acme.Fine", Units: 3, Threw: 3, Pool: -1}}}
+	got := Advise(f, DefaultThresholds)
+	if names(got) != "deep-nesting swallowed-exceptions" || got[1].Class != "com.acme.Broken" || got[0].Gain != nil {
+		t.Errorf("%+v", got)
+	}
+	f.MaxDepth, f.Classes = 255, nil
+	if got := Advise(f, DefaultThresholds); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,195 @@
+package granularity
+
+import (
+	"fmt"
+
+	"stackagent/internal/units"
+)
+
+// pool gives the one finding that explains most of what a pool does badly, if
+// any.
+func (f *UnitFacts) pool(p *Pool, t Thresholds) (Finding, bool) {
+	span := units.Ns(p.To - p.From)
+	if p.Units < min(t.PoolUnits, int64(len(p.Workers))) || p.Units < 2 || span < t.PoolTime || len(p.Workers) == 0 || f.CPUs <= 0 {
+		return Finding{}, false
+	}
+	for _, find := range []func(*Pool, units.Ns, Thresholds) (Finding, bool){f.waiting, f.tooSmall, f.tooLarge, f.coarse, f.imbalance} {
+		if x, ok := find(p, span, t); ok {
+			return x, true
+		}
+	}
+	return Finding{}, false
+}
+
+// used is the part of its span in which a pool's units used processors, of
+// those it could use; -1: not known.
+func (f *UnitFacts) used(p *Pool, span units.Ns) float64 {
+	if !p.CPU.Measured() {
+		return -1
+	}
+	return float64(p.CPU) / (float64(span) * float64(min(len(p.Workers), f.CPUs)))
+}
+
+// occupied is the part of the workers' time inside units.
+func occupied(p *Pool, span units.Ns) float64 {
+	return float64(p.Wall) / (float64(span) * float64(len(p.Workers)))
+}
+
+// name is the pool in a sentence.
+func (p *Pool) name() string {
+	if p.Threads {
+		return "the threads of " + readable(p.Label)
+	}
+	return p.Label
+}
+
+// demand is the time in which a pool's workers used a processor or wanted one.
+func (p *Pool) demand() units.Ns { return p.CPU + orNone(p.Runnable) }
+
+func orNone(n units.Ns) units.Ns {
+	if !n.Measured() {
+		return 0
+	}
+	return n
+}
+
+// starved tells whether the workers mostly wait for processors.
+func (p *Pool) starved(t Thresholds) bool {
+	return p.Runnable.Measured() && p.Wall > 0 && float64(p.Runnable) >= t.Starved*float64(p.Wall)
+}
+
+// crowding says how short processors are.
+func (f *UnitFacts) crowding(p *Pool, span units.Ns) string {
+	if p.Runnable.Measured() && p.Wall > 0 {
+		return fmt.Sprintf(", for which they wait %s of their time", units.FormatPercent(float64(p.Runnable)/float64(p.Wall)))
+	}
+	return fmt.Sprintf(" that it keeps %s busy", units.FormatPercent(min(1, f.used(p, span))))
+}
+
+// queueLong tells whether tasks wait long for a worker.
+func queueLong(p *Pool, t Thresholds) bool {
+	return p.Queue.Len() > 0 && p.Wait.Len() > 0 && float64(p.Queue.Quantile(500)) >= t.Queued*float64(max(1, p.Wait.Quantile(500)))
+}
+
+// waiting: tasks that mostly wait hold the few workers of a compute pool while
+// others queue.
+func (f *UnitFacts) waiting(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
+	if p.Threads || p.Units < t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || p.Wall <= 0 ||
+		float64(p.demand()) >= t.WaitShare*float64(p.Wall) || occupied(p, span) < t.Busy || !queueLong(p, t) {
+		return Finding{}, false
+	}
+	least := max(p.CPU/units.Ns(f.CPUs), p.Longest)
+	return Finding{
+		Kind: Advice, Topic: "pool", Name: "waiting-tasks", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
+		Text: fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, of which they used or wanted a processor %s, and a task waited a median of %s for a worker. "+
+			"Run them on a pool of their own with more threads, or on virtual threads: that can shorten the run by at most %s (%s).",
+			p.name(), plural(p.Units, "unit", "units"), units.FormatNs(p.Wall), plural(int64(len(p.Workers)), "worker", "workers"),
+			units.FormatPercent(float64(p.demand())/float64(p.Wall)), units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+	}, true
+}
+
+// tooSmall: all workers compute all the time, tasks queue, and processors idle.
+func (f *UnitFacts) tooSmall(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
+	n := len(p.Workers)
+	if p.Threads || n >= f.CPUs || p.Units < t.PoolUnits || !p.CPU.Measured() || occupied(p, span) < t.Busy || float64(p.demand()) < t.Busy*float64(p.Wall) || !queueLong(p, t) {
+		return Finding{}, false
+	}
+	least := max(p.CPU/units.Ns(f.CPUs), p.Longest)
+	return Finding{
+		Kind: Advice, Topic: "pool", Name: "pool-too-small", Gain: bound(span-least, f.Duration),
+		Text: fmt.Sprintf("%s has %s on %d processors: busy %s of its time, while a task waited a median of %s (units take %s). "+
+			"Give it as many threads as processors: that can shorten the run by at most %s (%s), if nothing else needs them and the tasks do not wait for one another.",
+			p.name(), plural(int64(n), "worker", "workers"), f.CPUs, units.FormatPercent(min(1, occupied(p, span))),
+			units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(p.Wait.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+	}, true
+}
+
+// tooLarge: many more workers than processors, and the processors are busy.
+func (f *UnitFacts) tooLarge(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
+	n := len(p.Workers)
+	if float64(n) < t.Crowd*float64(f.CPUs) || p.Units < max(t.PoolUnits, int64(n)) || f.used(p, span) < t.Busy && !p.starved(t) {
+		return Finding{}, false
+	}
+	least := p.CPU / units.Ns(f.CPUs)
+	return Finding{
+		Kind: Advice, Topic: "pool", Name: "pool-too-large", Gain: bound(span-least, f.Duration),
+		Text: fmt.Sprintf("%s has %d workers on %d processors%s: more threads only take turns. "+
+			"Give it as many threads as processors: that saves switches and memory, and can shorten the run by at most %s (%s).",
+			p.name(), n, f.CPUs, f.crowding(p, span), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+	}, true
+}
+
+// coarse: one unit of many takes most of the pool's time while workers idle.
+func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
+	n := min(len(p.Workers), f.CPUs)
+	if p.Units <= 2*int64(len(p.Workers)) && !p.fewAndUneven() || float64(p.Longest) < t.CoarseShare*float64(span) || f.CPUs < 2 {
+		return Finding{}, false
+	}
+	work := p.work()
+	least := work / units.Ns(max(n, min(2, f.CPUs)))
+	if float64(span-least) < t.Idle*float64(span) {
+		return Finding{}, false
+	}
+	return Finding{
+		Kind: Advice, Topic: "coarse", Name: "coarse-grained", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
+		Text: fmt.Sprintf("One unit of %s takes %s of the %s in which %s has work: no schedule is shorter than its longest task. "+
+			"Split it: with the work spread over %s the run can be shorter by at most %s (%s).",
+			readable(p.LongestClass), units.FormatNs(p.Longest), units.FormatNs(span), p.name(),
+			plural(int64(n), "processor", "processors"), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+	}, true
+}
+
+// fewAndUneven tells one long unit among short ones from parts of a whole that
+// were cut unevenly: the others together are not even half of it.
+func (p *Pool) fewAndUneven() bool { return p.Units > 2 && p.Wall-p.Longest < p.Longest/2 }
+
+// work is the processor time of a pool's units, or their wall time.
+func (p *Pool) work() units.Ns {
+	if p.CPU.Measured() {
+		return p.CPU
+	}
+	return p.Wall
+}
+
+// busiest gives the greatest and the mean time of the workers, by processor
+// time where it is known.
+func (p *Pool) busiest() (most, mean units.Ns) {
+	var sum units.Ns
+	for _, w := range p.Workers {
+		busy := w.Wall
+		if p.CPU.Measured() {
+			busy = w.CPU + orNone(w.Runnable)
+		}
+		most = max(most, busy)
+		sum += busy
+	}
+	return most, sum / units.Ns(len(p.Workers))
+}
+
+// imbalance: one worker has much more to do than the others.
+func (f *UnitFacts) imbalance(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
+	n := len(p.Workers)
+	if n < 2 || n > f.CPUs && !p.Threads {
+		return Finding{}, false
+	}
+	most, mean := p.busiest()
+	if float64(most) < t.Busy*float64(span) || float64(most-mean) < t.Imbalance*float64(span) {
+		return Finding{}, false
+	}
+	least := p.work() / units.Ns(min(n, f.CPUs))
+	return Finding{
+		Kind: Advice, Topic: "imbalance", Name: "load-imbalance", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
+		Text: fmt.Sprintf("The load of %s is uneven: the busiest of %s works %s, the mean is %s, and the others idle meanwhile. "+
+			"Cut the work into more and smaller parts than workers, taken from one queue: that can shorten the run by at most %s (%s).",
+			p.name(), plural(int64(n), "thread", "threads"), units.FormatNs(most), units.FormatNs(mean),
+			units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+	}, true
+}
+
+// ofRun is a share of the session.
+func (f *UnitFacts) ofRun(saved units.Ns) string {
+	if f.Duration <= 0 {
+		return "n/a"
+	}
+	return units.FormatPercent(float64(max(0, saved))/float64(f.Duration)) + " of the session"
+}

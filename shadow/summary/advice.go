@@ -1,0 +1,278 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"stackagent/granularity"
+	"stackagent/granularity/unit"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// adviceLimit is how many executions are looked at for advice where nobody
+// asked for units: more take longer than the rest of a summary.
+const adviceLimit = 2_000_000
+
+// advisor gathers what advice about units of work rests on, in one reading.
+type advisor struct {
+	s       *session.Session
+	w       *ways
+	pools   map[string]*poolSum
+	classes map[uint32]*classSums
+	ended   map[uint32]units.MonoNs // by thread: end of the outermost unit before
+	deepest deep
+}
+
+type poolSum struct {
+	granularity.Pool
+	workers map[uint32]*granularity.Worker // by thread
+	noCPU   bool
+}
+
+type classSums struct {
+	units, threw, swallowed int64
+	cpu, wall               granularity.Values
+	sites                   map[uint32]int64 // units by number of their way
+	pools                   map[string]int64
+}
+
+// Advise reads the units of a session and says what to try.
+func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
+	if !u.handed {
+		return nil, nil // who handed what to whom is not known
+	}
+	w, err := newWays(u.s)
+	if err != nil {
+		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", u.s.Manifest.Session, err)
+	}
+	a := &advisor{s: u.s, w: w, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, ended: map[uint32]units.MonoNs{}}
+	if _, err := u.Each(func(x *unit.Unit) error { a.unit(x); return nil }); err != nil {
+		return nil, fmt.Errorf("reading the units of session %s: %w", u.s.Manifest.Session, err)
+	}
+	if err := a.depths(); err != nil {
+		return nil, fmt.Errorf("reading the executions of session %s: %w", u.s.Manifest.Session, err)
+	}
+	return granularity.Advise(a.facts(), t), nil
+}
+
+// deep is how deep an execution lies, the outermost one at 1.
+type deep struct {
+	depth int64
+	class uint32
+}
+
+// depths finds the deepest execution.
+func (a *advisor) depths() error {
+	each := make([]deep, session.Workers())
+	err := a.s.ScanExecutions(store.ExecutionClass|store.ExecutionDepth, func(worker int, c *session.Chunk) error {
+		at := &each[worker]
+		for i, d := range c.Depth {
+			if n := int64(d) + 1; n > at.depth || n == at.depth && c.Class[i] < at.class {
+				*at = deep{n, c.Class[i]}
+			}
+		}
+		return nil
+	})
+	a.deepest = slices.MaxFunc(each, func(x, y deep) int { return cmp.Or(cmp.Compare(x.depth, y.depth), cmp.Compare(y.class, x.class)) })
+	return err
+}
+
+// unit takes the next one of its thread.
+func (a *advisor) unit(x *unit.Unit) {
+	n := a.w.numberOf(x.Named)
+	if way := a.w.list[n]; way.executor == 0 && !way.thread && !way.several {
+		if root := a.w.numberOf(x.Root); a.w.list[root].executor != 0 || n == 0 {
+			n = root
+		}
+	}
+	name := a.className(x.Class)
+	pool, threads := a.w.label(a.w.list[n], ByExecutor), false
+	if way := a.w.list[n]; way.executor == 0 {
+		pool, threads = name, true
+	}
+	a.class(x, n, pool)
+	p := a.pools[pool]
+	if p == nil {
+		p = &poolSum{workers: map[uint32]*granularity.Worker{}}
+		p.Label, p.Threads = pool, threads
+		a.pools[pool] = p
+	}
+	if x.Running {
+		return
+	}
+	p.add(x)
+	if p.Longest = max(p.Longest, x.Work[granularity.SelfWall]); p.Longest == x.Work[granularity.SelfWall] {
+		p.LongestClass = name
+	}
+	if !x.Inside {
+		a.gap(x, p)
+	}
+}
+
+// add counts a unit; of time only that of outermost ones, as others lie inside
+// them.
+func (p *poolSum) add(x *unit.Unit) {
+	from := x.Start
+	if x.Queue.Measured() {
+		p.Queue.Add(x.Queue)
+		from -= units.MonoNs(x.Queue)
+	}
+	if p.Units == 0 || from < p.From {
+		p.From = from
+	}
+	p.To = max(p.To, x.End)
+	p.Units++
+	if n := x.Work[granularity.SelfCPU]; n.Measured() {
+		p.Self += n
+	} else {
+		addMeasured(&p.Self, x.Work[granularity.SelfWall])
+	}
+	if x.Inside {
+		return
+	}
+	w := p.workers[x.Thread]
+	if w == nil {
+		w = &granularity.Worker{}
+		p.workers[x.Thread] = w
+	}
+	w.Units++
+	wall, cpu := x.Work[granularity.Wall], x.Work[granularity.CPU]
+	if wall.Measured() {
+		w.Wall += wall
+		p.Wall += wall
+		p.Wait.Add(wall)
+	}
+	if cpu.Measured() {
+		w.CPU += cpu
+		p.CPU += cpu
+	} else {
+		p.noCPU = true
+	}
+}
+
+// gap measures what it took the worker to come from one unit to the next,
+// where the next was waiting already.
+func (a *advisor) gap(x *unit.Unit, p *poolSum) {
+	before, ok := a.ended[x.Thread]
+	a.ended[x.Thread] = x.End
+	if ok && x.Queue.Measured() && x.Start-units.MonoNs(x.Queue) <= before && x.Start >= before {
+		p.Gaps.Add(units.Ns(x.Start - before))
+	}
+}
+
+func (a *advisor) class(x *unit.Unit, way uint32, pool string) {
+	c := a.classes[x.Class]
+	if c == nil {
+		c = &classSums{sites: map[uint32]int64{}, pools: map[string]int64{}}
+		a.classes[x.Class] = c
+	}
+	c.units++
+	c.sites[way]++
+	c.pools[pool]++
+	if x.Threw {
+		c.threw++
+	}
+	if x.Swallowed {
+		c.swallowed++
+	}
+	if n := x.Work[granularity.SelfCPU]; n.Measured() {
+		c.cpu.Add(n)
+	}
+	if n := x.Work[granularity.SelfWall]; n.Measured() {
+		c.wall.Add(n)
+	}
+}
+
+func (a *advisor) className(id uint32) string {
+	if c := a.s.ClassByID(id); c != nil {
+		return c.Name
+	}
+	return UnknownClass(id)
+}
+
+// facts puts together what was gathered, in an order that does not change.
+func (a *advisor) facts() *granularity.UnitFacts {
+	waited := a.waited()
+	m := &a.s.Manifest
+	f := &granularity.UnitFacts{Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0}
+	if a.deepest.depth > 0 {
+		f.Deepest = a.className(a.deepest.class)
+	}
+	places := map[string]int{}
+	for _, label := range slices.Sorted(maps.Keys(a.pools)) {
+		p := a.pools[label]
+		for _, thread := range slices.Sorted(maps.Keys(p.workers)) {
+			w := *p.workers[thread]
+			if w.Runnable = units.NotMeasured; waited[thread] != nil {
+				w.Runnable = min(*waited[thread], max(0, w.Wall-w.CPU))
+			}
+			if p.Runnable.Measured() {
+				p.Runnable = plus(p.Runnable, w.Runnable)
+			}
+			p.Workers = append(p.Workers, w)
+		}
+		if p.noCPU {
+			p.CPU = units.NotMeasured
+		}
+		places[label] = len(f.Pools)
+		f.Pools = append(f.Pools, p.Pool)
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
+		c := a.classes[id]
+		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Pool: -1}
+		x.Self, x.SelfIsCPU = c.wall, false
+		if c.cpu.Len() > 0 {
+			x.Self, x.SelfIsCPU = c.cpu, true
+		}
+		if class := a.s.ClassByID(id); class != nil {
+			x.JDK = IsJDK(class.Name, class.Kinds)
+		}
+		if way := a.w.list[most(c.sites)]; way.site != 0 && !way.several {
+			x.Site = a.w.label(way, BySite)
+		}
+		if pool := most(c.pools); pool != "" {
+			x.Pool = places[pool]
+		}
+		f.Classes = append(f.Classes, x)
+	}
+	return f
+}
+
+// waited is how long threads were ready and waited for a processor, by the
+// scheduling record; nothing where there is none that can be read.
+func (a *advisor) waited() map[uint32]*units.Ns {
+	times, err := a.s.ThreadTimes()
+	if err != nil || times == nil {
+		return nil
+	}
+	out := map[uint32]*units.Ns{}
+	for i := range times.Threads {
+		if t := &times.Threads[i]; t.Carried != nil {
+			out[t.Carried.ID] = new(t.States[sched.Runnable])
+		}
+	}
+	return out
+}
+
+func plus(a, b units.Ns) units.Ns {
+	if !a.Measured() || !b.Measured() {
+		return units.NotMeasured
+	}
+	return a + b
+}
+
+// most is the key with the greatest count, of several the smallest.
+func most[K cmp.Ordered](counts map[K]int64) K {
+	var best K
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		if counts[k] > counts[best] {
+			best = k
+		}
+	}
+	return best
+}
