@@ -82,7 +82,8 @@ func (b *builder) apply(e *event) {
 	}
 	t := b.threads[e.tid]
 	if t != nil && e.kind == eventNew && !t.certain { // made while the threads were being listed
-		t.since, t.First, t.state, t.BeginSeen, t.base, t.certain = e.at, e.at, Runnable, true, 0, true
+		t.since, t.First, t.certain = e.at, e.at, true
+		t.made()
 		return
 	}
 	if t != nil && e.kind == eventNew {
@@ -114,6 +115,12 @@ func (b *builder) apply(e *event) {
 	}
 }
 
+// made is what is known of a thread whose begin is told.
+func (t *live) made() {
+	t.state, t.BeginSeen, t.base, t.cpuSeen = Runnable, true, 0, 0
+	t.counted, t.switches = true, 0
+}
+
 // appear begins the thread of which e is the first sign.
 func (b *builder) appear(e *event) *live {
 	switch e.kind {
@@ -121,7 +128,7 @@ func (b *builder) appear(e *event) *live {
 		return nil
 	case eventNew:
 		t := b.add(e.tid, max(e.at, b.from))
-		t.state, t.BeginSeen, t.base = Runnable, true, 0
+		t.made()
 		return t
 	}
 	t := b.add(e.tid, max(e.at, b.from)) // its begin was lost, or it is older than the list of /proc
