@@ -1,0 +1,176 @@
+package e2e_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"stackagent/internal/testjvm"
+)
+
+// guest is a program into which agents come, see examples/attached.
+type guest struct {
+	*process
+	in     io.WriteCloser
+	oracle testjvm.Oracle
+	rounds int
+}
+
+func startGuest(t *testing.T, jdk testjvm.JDK) *guest {
+	t.Helper()
+	o := testjvm.Example(t, "attached")
+	g := &guest{oracle: o}
+	line := o.Command(t, jdk).Java()
+	g.process = &process{Cmd: exec.Command(line[0], line[1:]...)}
+	out, err1 := g.StdoutPipe()
+	in, err2 := g.StdinPipe()
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	g.in, g.stdout = in, bufio.NewReader(out)
+	g.Stderr = &g.stderr
+	if err := g.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Process.Kill() })
+	g.waitLine(t, "ready")
+	return g
+}
+
+// work lets the program do its work once more.
+func (g *guest) work(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(g.in, "go\n"); err != nil {
+		t.Fatalf("the program has ended: %v\n%s", err, g.stderr.String())
+	}
+	g.waitLine(t, "did")
+	g.rounds++
+}
+
+// record attaches, lets the program work, and detaches by an interrupt.
+func (g *guest) record(t *testing.T) testjvm.Profile {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "session")
+	cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.Process.Pid), "-o", dir)
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
+	said := bufio.NewReader(stderr)
+	if line, err := said.ReadString('\n'); !strings.Contains(line, "attached to process") {
+		t.Fatalf("shadow attach: %q, %v", line, err)
+	}
+	g.work(t)
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	rest, _ := io.ReadAll(said)
+	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), "Nothing was lost") {
+		t.Errorf("shadow attach: %v\n%s", err, rest)
+	}
+	return testjvm.Profile{Dir: dir}
+}
+
+// end ends the program, whose output must be its own.
+func (g *guest) end(t *testing.T) {
+	t.Helper()
+	g.in.Close()
+	out, exit := g.process.end(t)
+	const warm, each = 50 + 20 + 10 + 5, 85 + 25 + 14 + 15
+	if want := fmt.Sprintf("done %d\n", warm+g.rounds*each); out != want || exit != 0 {
+		t.Errorf("the program ended with %d and %q, want 0 and %q\n%s", exit, out, want, g.stderr.String())
+	}
+}
+
+// Every execution of a round is counted, by classes and lambdas older and
+// younger than the agent, the first and the second time that it comes; in
+// between, and after, the program works without it.
+func TestAttach(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startGuest(t, jdk)
+			for range 2 {
+				p := g.record(t)
+				for _, wrong := range g.oracle.Compare(p.Hotspots(t), nil) {
+					t.Error(wrong)
+				}
+				if p.Stats(t).NotAvailable["created"] == "" {
+					t.Error("the session does not say what could not be seen")
+				}
+				g.work(t)
+			}
+			g.end(t)
+		})
+	}
+}
+
+// What is refused, and why; the program goes on.
+func TestAttachRefused(t *testing.T) {
+	g := startGuest(t, testjvm.JDKs(t)[0])
+	for _, c := range []struct {
+		name string
+		args []string
+		exit int
+		says string
+	}{
+		{"nothing to detach", []string{"detach", fmt.Sprint(g.Process.Pid)}, 1, "no agent records in it"},
+		{"no JVM", []string{"attach", fmt.Sprint(os.Getpid())}, 1, "is no JVM"},
+		{"no process", []string{"attach", "999999999"}, 1, "no such process"},
+		{"no number", []string{"attach", "x"}, 2, "no process id"},
+		{"two places", []string{"attach", "1", "--bus", "nats://127.0.0.1:1", "-o", "x"}, 2, "give one of them"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := start(t, nil, append([]string{testjvm.Shadow(t)}, c.args...)...)
+			if _, exit := p.end(t); exit != c.exit || !strings.Contains(p.stderr.String(), c.says) {
+				t.Errorf("exit %d, want %d, and %q on stderr:\n%s", exit, c.exit, c.says, p.stderr.String())
+			}
+		})
+	}
+	g.work(t)
+	g.end(t)
+}
+
+// resources are what a process holds.
+func resources(t *testing.T, pid int) (threads, files int) {
+	t.Helper()
+	a, err1 := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	b, err2 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	return len(a), len(b)
+}
+
+// After the first time neither threads nor open files become more.
+func TestAttachOften(t *testing.T) {
+	if os.Getenv("STACKAGENT_E2E") != "full" {
+		t.Skip("takes long: STACKAGENT_E2E=full")
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startGuest(t, jdk)
+			g.record(t)
+			threads, files := resources(t, g.Process.Pid)
+			for range 10 {
+				p := g.record(t)
+				for _, wrong := range g.oracle.Compare(p.Hotspots(t), nil) {
+					t.Error(wrong)
+				}
+			}
+			const slack = 3 // of Go's runtime, which makes a thread when it wants one
+			if n, f := resources(t, g.Process.Pid); n > threads+slack || f > files {
+				t.Errorf("%d threads and %d open files, after the first time %d and %d", n, f, threads, files)
+			}
+			g.end(t)
+		})
+	}
+}

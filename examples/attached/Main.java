@@ -1,0 +1,106 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Runs before an agent comes; then does the same work for each line that it reads. */
+public class Main {
+    static final AtomicInteger done = new AtomicInteger();
+
+    /** Loaded before the agent comes. */
+    static class Old implements Runnable {
+        @Override
+        public void run() {
+            done.incrementAndGet();
+        }
+    }
+
+    static class Base implements Runnable {
+        @Override
+        public void run() {
+            done.incrementAndGet();
+        }
+    }
+
+    /** Two methods, one execution. */
+    static class Sub extends Base {
+        @Override
+        public void run() {
+            super.run();
+        }
+    }
+
+    /** Not loaded before the first line is read. */
+    static class Fresh implements Runnable {
+        @Override
+        public void run() {
+            done.incrementAndGet();
+        }
+    }
+
+    /** The same; its superclass is older than the agent. */
+    static class FreshSub extends Base {
+        int own;
+
+        @Override
+        public void run() {
+            own++;
+            super.run();
+        }
+    }
+
+    static final ExecutorService pool = Executors.newFixedThreadPool(2);
+    static final Runnable lambda = () -> done.incrementAndGet();
+
+    static void early() throws Exception {
+        Future<?> last = null;
+        for (int i = 0; i < 50; i++) {
+            last = pool.submit(new Old());
+        }
+        for (int i = 0; i < 20; i++) {
+            new Sub().run();
+        }
+        for (int i = 0; i < 10; i++) {
+            last = pool.submit(lambda);
+        }
+        for (int i = 0; i < 5; i++) {
+            Thread t = new Thread(lambda);
+            t.start();
+            t.join();
+        }
+        last.get();
+    }
+
+    static void late() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            Fresh f = new Fresh();
+            if (i < 25) {
+                f.run();
+            }
+        }
+        for (int i = 0; i < 7; i++) {
+            FreshSub f = new FreshSub();
+            f.run();
+            f.run();
+        }
+        for (int i = 0; i < 30; i++) {
+            int n = i % 2;
+            pool.submit(() -> done.addAndGet(n)).get();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        early();
+        System.out.println("ready");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        while (in.readLine() != null) {
+            early();
+            late();
+            System.out.println("did");
+        }
+        pool.shutdown();
+        System.out.println("done " + done.get());
+    }
+}
