@@ -40,6 +40,7 @@ type runFlags struct {
 	tasks, include, exclude          []string
 	strict, quiet, progress, counter bool
 	construction                     bool
+	repeat                           repeatFlags
 	switches                         string
 }
 
@@ -55,6 +56,7 @@ If COMMAND is java, the agent is put on its command line; for any other command
 it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 		Example: `  shadow run -- java -jar app.jar
   shadow run -o /tmp/s --metric wall+cpu -- java -cp classes com.acme.Main
+  shadow run --repeat 10 --baseline -o /tmp/r -- java -jar app.jar
   shadow run --task 'com.acme.Job#process(Lcom/acme/Ctx;)V' -- ./start.sh`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -68,6 +70,7 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 	flags.SetInterspersed(false) // what follows the command is the command's
 	f.addSessionFlags(flags)
 	f.addAgentFlags(flags)
+	f.repeat.addTo(flags)
 	return cmd
 }
 
@@ -108,6 +111,9 @@ func (f *runFlags) check() error {
 	}
 	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
 		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
+	}
+	if err := f.repeat.check(); err != nil {
+		return err
 	}
 	if !slices.Contains(sched.Choices, f.switches) {
 		return usagef("--switches %s: use one of %s", f.switches, strings.Join(sched.Choices, ", "))
@@ -152,27 +158,39 @@ func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launc
 
 // run is the verb: prepare, run, collect, report.
 func run(ctx context.Context, env Env, f runFlags, args []string) error {
-	library, err := findAgent(env, f.agent)
+	if f.repeat.wanted() {
+		return repeat(ctx, env, f, args)
+	}
+	result, err := profiled(ctx, env, f, args)
 	if err != nil {
 		return err
 	}
+	return failed(result)
+}
+
+// profiled is a run with the agent.
+func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.Result, error) {
+	library, err := findAgent(env, f.agent)
+	if err != nil {
+		return launch.Result{}, err
+	}
 	if err := checkJava(args[0]); err != nil {
-		return err
+		return launch.Result{}, err
 	}
 	dir, remove, err := sessionFolder(env, f.dir)
 	if err != nil {
-		return err
+		return launch.Result{}, err
 	}
 	w := newWatcher(env, f.counter)
 	defer w.end()
 	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir); err != nil {
 		remove()
-		return err
+		return launch.Result{}, err
 	}
 	c, err := startCollector(ctx, dir, w)
 	if err != nil {
 		remove()
-		return err
+		return launch.Result{}, err
 	}
 	// From here on no signal ends the shadow itself before the session is whole.
 	caught := make(chan os.Signal, 1)
@@ -182,15 +200,12 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 	if err != nil {
 		c.abandon()
 		remove()
-		return err
+		return launch.Result{}, err
 	}
 	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result}); err != nil {
 		env.note("%s", oneLine(err)) // the exit code stays the command's
 	}
-	if result.Code != 0 {
-		return &exitError{result.Code}
-	}
-	return nil
+	return result, nil
 }
 
 // execute runs the command with the agent and waits for its end.

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os/signal"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/granularity/perturbation"
+	"stackagent/hpc"
+	"stackagent/internal/units"
+)
+
+// perturbationFileName is the file beside the sessions of repeated runs that
+// holds what profiling changed.
+const perturbationFileName = "perturbation.json"
+
+// maxRepeat bounds --repeat: more runs tell nothing that these do not.
+const maxRepeat = 1000
+
+// repeatFlags ask for several runs of one command.
+type repeatFlags struct {
+	times    int
+	baseline bool
+}
+
+func (r *repeatFlags) addTo(flags *pflag.FlagSet) {
+	flags.IntVar(&r.times, "repeat", 1, "run the command N times; sessions in run-1, run-2, ... of the folder")
+	flags.BoolVar(&r.baseline, "baseline", false, "also run it as often without the agent, in turns, and say what profiling changed")
+}
+
+func (r *repeatFlags) check() error {
+	if r.times < 1 || r.times > maxRepeat {
+		return usagef("--repeat %d: use a number from 1 to %d", r.times, maxRepeat)
+	}
+	return nil
+}
+
+// wanted tells whether more than one plain run is asked for.
+func (r *repeatFlags) wanted() bool { return r.times > 1 || r.baseline }
+
+// measuredRun is what the kernel says about one run as a whole, by quantity.
+type measuredRun map[string]float64
+
+// quantities are what is compared, in the order of tables; hardware events of
+// the threads follow where the machine counts them.
+var quantities = []struct {
+	name  string
+	of    func(*hpc.Usage) float64
+	print func(float64) string
+}{
+	{"wall_ns", func(u *hpc.Usage) float64 { return float64(u.Wall) }, nsText},
+	{"cpu_ns", func(u *hpc.Usage) float64 { return float64(u.CPU()) }, nsText},
+	{"user_ns", func(u *hpc.Usage) float64 { return float64(u.User) }, nsText},
+	{"system_ns", func(u *hpc.Usage) float64 { return float64(u.System) }, nsText},
+	{"minor_faults", func(u *hpc.Usage) float64 { return float64(u.MinorFaults) }, countText},
+	{"major_faults", func(u *hpc.Usage) float64 { return float64(u.MajorFaults) }, countText},
+	{"voluntary_switches", func(u *hpc.Usage) float64 { return float64(u.Voluntary) }, countText},
+	{"involuntary_switches", func(u *hpc.Usage) float64 { return float64(u.Involuntary) }, countText},
+	{"max_resident_bytes", func(u *hpc.Usage) float64 { return float64(u.MaxResident) }, bytesText},
+}
+
+func nsText(v float64) string    { return units.FormatNs(units.Ns(math.Round(v))) }
+func countText(v float64) string { return units.FormatCount(int64(math.Round(v))) }
+func bytesText(v float64) string { return units.FormatBytes(int64(math.Round(v))) }
+
+func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
+	m := measuredRun{}
+	if r.Usage != nil {
+		u := hpc.UsageOf(r.Usage, r.Wall)
+		for _, q := range quantities {
+			m[q.name] = q.of(&u)
+		}
+	}
+	if counters == nil {
+		return m
+	}
+	for _, e := range hpc.AllEvents() {
+		if !e.Hardware() || counters.NotAvailable[e] != "" {
+			continue
+		}
+		for i := range counters.Threads {
+			if n := counters.Threads[i].Counts[e]; n != nil {
+				m[e.String()] += countOf(n).Value
+			}
+		}
+	}
+	return m
+}
+
+// repeat runs the command several times with the agent, and in turns without it.
+func repeat(ctx context.Context, env Env, f runFlags, args []string) error {
+	dir, remove, err := sessionFolder(env, f.dir)
+	if err != nil {
+		return err
+	}
+	defer remove() // only if nothing came of it
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer stop()
+	var with, without []measuredRun
+	for i := 1; i <= f.repeat.times && ctx.Err() == nil; i++ {
+		// Who goes first changes: what warms up, or slows down, does so for both.
+		for _, agent := range []bool{i%2 == 1, i%2 == 0} {
+			switch {
+			case agent:
+				one := f
+				one.dir = filepath.Join(dir, fmt.Sprintf("run-%d", i))
+				err = once(ctx, env, one, args, &with)
+			case f.repeat.baseline:
+				err = bare(env, f, args, &without)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if !f.repeat.baseline {
+		return ctx.Err()
+	}
+	return tellPerturbation(env, f, args, dir, with, without)
+}
+
+// once is a run with the agent.
+func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measuredRun) error {
+	result, err := profiled(ctx, env, f, args)
+	if err != nil {
+		return err
+	}
+	counters, err := hpc.ReadFile(f.dir)
+	if err != nil {
+		env.note("%s", oneLine(err))
+	}
+	*into = append(*into, measuredOf(result, counters))
+	return failed(result)
+}
+
+// bare is a run without the agent. The counters from outside run as they do with
+// it, so that they are no part of the difference.
+func bare(env Env, f runFlags, args []string, into *[]measuredRun) error {
+	w := newWatcher(env, f.counter)
+	defer w.end()
+	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: env.Out, Err: env.Err})
+	if err != nil {
+		return err
+	}
+	if launch.IsJava(args[0]) {
+		w.watch(p.PID())
+	}
+	result, err := p.Wait()
+	if err != nil {
+		return err
+	}
+	w.stop()
+	w.scanner.Wait()
+	var counters *hpc.File
+	w.mu.Lock()
+	if c := w.byPID[p.PID()]; c != nil {
+		file := c.Snapshot()
+		counters = &file
+	}
+	w.mu.Unlock()
+	*into = append(*into, measuredOf(result, counters))
+	return failed(result)
+}
+
+// failed makes an error of a command that did not end well: its runs are not
+// comparable.
+func failed(r launch.Result) error {
+	if r.Code != 0 {
+		return &exitError{r.Code}
+	}
+	return nil
+}
+
+// perturbationRow is one quantity with and without the agent.
+type perturbationRow struct {
+	Quantity string              `json:"quantity"`
+	With     perturbation.Sample `json:"with"`
+	Without  perturbation.Sample `json:"without"`
+	Ratio    perturbation.Ratio  `json:"ratio"`
+}
+
+// perturbationFile is the content of perturbation.json.
+type perturbationFile struct {
+	Version    int               `json:"version"`
+	Command    []string          `json:"command"`
+	Runs       int               `json:"runs"` // of each kind
+	Quantities []perturbationRow `json:"quantities"`
+}
+
+func tellPerturbation(env Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
+	n := min(len(with), len(without))
+	if n == 0 {
+		return fmt.Errorf("interrupted before a run of each kind was over")
+	}
+	var names []string
+	for _, q := range quantities {
+		names = append(names, q.name)
+	}
+	for _, e := range hpc.AllEvents() {
+		names = append(names, e.String())
+	}
+	file := perturbationFile{Version: 1, Command: args, Runs: n, Quantities: []perturbationRow{}}
+	for _, name := range names {
+		a, b := column(with, name), column(without, name)
+		if len(a) == len(with) && len(b) == len(without) {
+			row := perturbationRow{Quantity: name, With: perturbation.SampleOf(a), Without: perturbation.SampleOf(b)}
+			row.Ratio = perturbation.RatioOf(row.With, row.Without)
+			file.Quantities = append(file.Quantities, row)
+		}
+	}
+	if err := hpc.WriteJSON(filepath.Join(dir, perturbationFileName), file); err != nil {
+		return err
+	}
+	if f.quiet {
+		return nil
+	}
+	return printPerturbation(env, &file, dir)
+}
+
+// column is one quantity of the runs that have it.
+func column(runs []measuredRun, name string) []float64 {
+	var values []float64
+	for _, r := range runs {
+		if v, ok := r[name]; ok {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func printPerturbation(env Env, file *perturbationFile, dir string) error {
+	t := table.New(table.Column{Title: fmt.Sprintf("%d runs each", file.Runs)}, right("without"), right("± 95 %"), right("stddev"),
+		right("with"), right("± 95 %"), right("stddev"), right("ratio"), right("95 %"))
+	for i := range file.Quantities {
+		q := &file.Quantities[i]
+		text := countText
+		for _, known := range quantities {
+			if known.name == q.Quantity {
+				text = known.print
+			}
+		}
+		cells := []string{q.Quantity}
+		for _, s := range []perturbation.Sample{q.Without, q.With} {
+			cells = append(cells, text(s.Mean), unlessNaN(s.Half, text), unlessNaN(s.StdDev, text))
+		}
+		interval := ""
+		if !math.IsNaN(q.Ratio.Low) {
+			interval = fmt.Sprintf("%.3f to %.3f", q.Ratio.Low, q.Ratio.High)
+		}
+		t.Row(append(cells, unlessNaN(q.Ratio.Value, func(v float64) string { return fmt.Sprintf("%.3f", v) }), interval)...)
+	}
+	if err := t.Render(env.Err, table.ForWriter(env.Err, env.Getenv)); err != nil {
+		return err
+	}
+	env.note("sessions in %s, the comparison in %s", dir, filepath.Join(dir, perturbationFileName))
+	return nil
+}
+
+func unlessNaN(v float64, text func(float64) string) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return text(v)
+}

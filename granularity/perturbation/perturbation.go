@@ -1,0 +1,106 @@
+// Package perturbation says what profiling changes: the same command run
+// several times with and without the profiler, quantity by quantity, as in the
+// perturbation analysis of vertical profiling (Hauswirth, Sweeney, Diwan,
+// Hind), section 3.4: end-to-end counts of runs without against runs with it.
+// Everything here is pure.
+package perturbation
+
+import (
+	"encoding/json"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// confidence is that of all intervals.
+const confidence = 0.95
+
+// Sample is what one quantity came to in repeated runs.
+type Sample struct {
+	Values []float64
+	Mean   float64
+	StdDev float64 // of the sample (n - 1); NaN of a single value
+	// Half is half the width of the mean's confidence interval at 95 % (Student's
+	// t with n - 1 degrees of freedom); NaN of a single value.
+	Half float64
+}
+
+// SampleOf describes values.
+func SampleOf(values []float64) Sample {
+	s := Sample{Values: values, Mean: stat.Mean(values, nil), StdDev: math.NaN(), Half: math.NaN()}
+	if len(values) < 2 {
+		return s
+	}
+	s.StdDev = stat.StdDev(values, nil)
+	n := float64(len(values))
+	s.Half = quantile(n-1) * s.StdDev / math.Sqrt(n)
+	return s
+}
+
+// quantile is that of Student's t which leaves (1 - confidence)/2 above it.
+func quantile(degrees float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile(0.5 + confidence/2)
+}
+
+// Ratio is the quotient of two means and its confidence interval.
+type Ratio struct {
+	Value     float64 // with / without; NaN where without is 0
+	Low, High float64 // 95 %; NaN where either sample is a single value
+}
+
+// RatioOf is the mean of with over that of without. The interval is that of the
+// logarithms' difference: the relative standard errors add up as squares (delta
+// method), with Welch's degrees of freedom. It holds for positive quantities
+// whose spread is small against their mean.
+func RatioOf(with, without Sample) Ratio {
+	r := Ratio{Value: with.Mean / without.Mean, Low: math.NaN(), High: math.NaN()}
+	if without.Mean == 0 {
+		r.Value = math.NaN()
+	}
+	if len(with.Values) < 2 || len(without.Values) < 2 || with.Mean <= 0 || without.Mean <= 0 {
+		return r
+	}
+	a, b := relative(with), relative(without)
+	if a+b == 0 {
+		r.Low, r.High = r.Value, r.Value
+		return r
+	}
+	degrees := (a + b) * (a + b) / (a*a/float64(len(with.Values)-1) + b*b/float64(len(without.Values)-1))
+	half := quantile(degrees) * math.Sqrt(a+b)
+	r.Low, r.High = r.Value*math.Exp(-half), r.Value*math.Exp(half)
+	return r
+}
+
+// relative is the squared relative standard error of the mean.
+func relative(s Sample) float64 {
+	e := s.StdDev / math.Sqrt(float64(len(s.Values))) / s.Mean
+	return e * e
+}
+
+// number is null in JSON where there is none.
+func number(f float64) *float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
+}
+
+// MarshalJSON writes null for what a single run does not tell.
+func (s Sample) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Values []float64 `json:"values"`
+		Mean   *float64  `json:"mean"`
+		StdDev *float64  `json:"stddev"`
+		Half   *float64  `json:"ci95_half"`
+	}{s.Values, number(s.Mean), number(s.StdDev), number(s.Half)})
+}
+
+// MarshalJSON writes null for what is not known.
+func (r Ratio) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Value *float64 `json:"ratio"`
+		Low   *float64 `json:"ci95_low"`
+		High  *float64 `json:"ci95_high"`
+	}{number(r.Value), number(r.Low), number(r.High)})
+}
