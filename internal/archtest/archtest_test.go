@@ -65,6 +65,7 @@ var rules = []rule{
 	{"shadow/store", []string{"internal/parquetguard", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},
 	{"shadow/session", []string{"shadow/store", "hpc", "hpc/sched", "granularity/...", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"shadow/tgp", []string{"granularity/tgp", "shadow/store", "shadow/session", "internal/units", "internal/wire", "internal/harmless"}},
+	{"shadow/scaling", []string{"shadow/session", "shadow/store", "shadow/summary", "hpc", "granularity/...", "internal/units"}},
 	{"shadow/figure", []string{"granularity/...", "internal/units", "internal/harmless", "gonum.org/v1/plot/...", "golang.org/x/image/...", "golang.org/x/text/..."}},
 	{"shadow/web", []string{"shadow/ingest", "shadow/report", "shadow/store", "internal/units", "internal/harmless", "github.com/VictoriaMetrics/metrics", "golang.org/x/net/netutil", "golang.org/x/sys/...", "golang.org/x/time/rate"}},
 	{"cmd/stackagent", []string{"agent", "jvmti"}},

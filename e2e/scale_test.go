@@ -1,0 +1,188 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// told is what a thread of the program says of itself, nanoseconds of
+// CLOCK_MONOTONIC.
+type told struct{ begin, end, cpu float64 }
+
+// bottleGraph is `shadow bottle --format json`.
+type bottleGraph struct {
+	FromNs  int64 `json:"from_ns"`
+	ToNs    int64 `json:"to_ns"`
+	Threads []struct {
+		Name      string
+		HeightNs  float64 `json:"height_ns"`
+		RunningNs float64 `json:"running_ns"`
+		Width     float64
+	}
+	BusyNs    float64 `json:"busy_ns"`
+	UnknownNs float64 `json:"unknown_ns"`
+}
+
+// speedupBar is a bar of `shadow stack --format json`.
+type speedupBar struct {
+	Threads    int
+	Speedup    float64
+	Components map[string]float64
+	Runs       []struct {
+		DurationNs   float64 `json:"duration_ns"`
+		GCNs         float64 `json:"gc_ns"`
+		SequentialNs float64 `json:"sequential_ns"`
+		ParallelNs   float64 `json:"parallel_ns"`
+		States       map[string]float64
+		ExitedNs     float64 `json:"exited_ns"`
+	}
+}
+
+// TestScaling holds bottle graphs and speedup stacks of real programs against
+// what the programs' own threads say: when they began and ended and what CPU
+// time they used. These figures are true however busy the machine is.
+func TestScaling(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
+		shapes := []string{"turns", "imbalance"}
+		if full() {
+			shapes = append(shapes, "even", "lock", "sequential", "gc", "sleep")
+		}
+		for _, shape := range shapes {
+			t.Run(jdk.String()+"/"+shape, func(t *testing.T) {
+				units := "300"
+				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{"2", shape, units}, VM: []string{"-Xmx64m"}}
+				p := cmd.Profile(t)
+				g, recorded := bottleOf(t, p)
+				if !recorded {
+					t.Skip("no scheduling record on this machine, and the command says so")
+				}
+				own := program(t, p.Stdout)
+				checkBottle(t, g, own)
+				checkShape(t, shape, barOf(t, p), g, own, p)
+			})
+		}
+	}
+}
+
+// bottleOf asks for the bottle graph; false where the machine lets nobody see
+// the scheduler.
+func bottleOf(t *testing.T, p testjvm.Profile) (g bottleGraph, recorded bool) {
+	t.Helper()
+	out, err := exec.Command(testjvm.Shadow(t), "bottle", p.Dir, "--format", "json").Output()
+	if exit, ok := err.(*exec.ExitError); ok && strings.Contains(string(exit.Stderr), "no scheduling record") {
+		return g, false
+	}
+	if err != nil {
+		t.Fatalf("shadow bottle: %v\n%s", err, p.Stderr)
+	}
+	if err := json.Unmarshal(out, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g, true
+}
+
+func barOf(t *testing.T, p testjvm.Profile) speedupBar {
+	t.Helper()
+	out, err := exec.Command(testjvm.Shadow(t), "stack", p.Dir, p.Dir, "--threads", "2", "--workers", "worker-*", "--format", "json").Output()
+	if err != nil {
+		t.Fatalf("shadow stack: %v", err)
+	}
+	var all struct{ Bars []speedupBar }
+	if err := json.Unmarshal(out, &all); err != nil || len(all.Bars) != 1 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return all.Bars[0]
+}
+
+// program reads what the threads told; of main its last word counts.
+func program(t *testing.T, stdout string) map[string]told {
+	t.Helper()
+	out := map[string]told{}
+	for line := range strings.Lines(stdout) {
+		var name string
+		var w told
+		if _, err := fmt.Sscan(line, &name, &w.begin, &w.end, &w.cpu); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		out[name] = w
+	}
+	return out
+}
+
+// scaleTolerance is what figures may differ by, beside what a thread does
+// before its first and after its last word.
+const scaleTolerance = 0.02
+
+func within(got, want, slack float64) bool { return math.Abs(got-want) <= scaleTolerance*want+slack }
+
+// checkBottle: heights add up to the time with a thread running, areas are the
+// threads' CPU times.
+func checkBottle(t *testing.T, g bottleGraph, own map[string]told) {
+	t.Helper()
+	height, area := 0.0, 0.0
+	for _, b := range g.Threads {
+		height, area = height+b.HeightNs, area+b.RunningNs
+		if math.Abs(b.Width-b.RunningNs/b.HeightNs) > 1e-6*b.Width || b.Width < 1-1e-9 {
+			t.Errorf("%+v: the width is not running time by height, or less than 1", b)
+		}
+		name, _, _ := strings.Cut(b.Name, "#")
+		w, ok := own[name]
+		// A thread does more than it tells (its begin and end, the end of the
+		// JVM), never less.
+		if ok && (b.RunningNs < (1-scaleTolerance)*w.cpu-1e6 || b.RunningNs > (1+scaleTolerance)*w.cpu+30e6) && g.UnknownNs < 1e6 {
+			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
+		}
+	}
+	if math.Abs(height-g.BusyNs) > 1 || height > float64(g.ToNs-g.FromNs) || area < height {
+		t.Errorf("heights add up to %.0f, some thread was running for %.0f of %d; areas to %.0f", height, g.BusyNs, g.ToNs-g.FromNs, area)
+	}
+}
+
+// checkShape: what must be in the account whatever the load of the machine.
+func checkShape(t *testing.T, shape string, b speedupBar, g bottleGraph, own map[string]told, p testjvm.Profile) {
+	t.Helper()
+	r := b.Runs[0]
+	sum := b.Speedup
+	for _, v := range b.Components {
+		sum += v
+	}
+	if math.Abs(sum-2) > 1e-9 || b.Speedup != 1 {
+		t.Errorf("the bar adds up to %v: %+v", sum, b)
+	}
+	if gc := float64(p.Stats(t).GC.PauseNs); !within(r.GCNs, gc, 1) {
+		t.Errorf("stopped for %.2f ms, by the pauses %.2f ms", r.GCNs/1e6, gc/1e6)
+	}
+	w0, w1 := own["worker-0"], own["worker-1"]
+	// On a busy machine a thread may take a while from its last word to its end.
+	if exited := math.Abs(w0.end - w1.end); !within(r.ExitedNs, exited, 0.05*r.ParallelNs+10e6) && r.GCNs == 0 {
+		t.Errorf("a thread was gone for %.2f ms, by their own account %.2f ms", r.ExitedNs/1e6, exited/1e6)
+	}
+	active := r.States["running"] + r.States["runnable"]
+	switch shape {
+	case "turns", "lock":
+		// One at a time: each moment one of the two waits, or has gone.
+		if waits := r.States["futex"] + r.ExitedNs; waits < 0.9*r.ParallelNs || active > 1.1*r.ParallelNs {
+			t.Errorf("threads that take turns wait for %.1f ms and are active for %.1f ms of %.1f ms", waits/1e6, active/1e6, r.ParallelNs/1e6)
+		}
+	case "imbalance":
+		if w0.cpu < 2*w1.cpu {
+			t.Errorf("the program's own threads used %v and %v: not three quarters and one", w0.cpu, w1.cpu)
+		}
+	case "sequential":
+		if seq := own["main"].cpu; !within(r.SequentialNs, seq, 30e6) {
+			t.Errorf("sequential for %.2f ms, the main thread's CPU time is %.2f ms", r.SequentialNs/1e6, seq/1e6)
+		}
+	case "gc":
+		if r.GCNs == 0 {
+			t.Error("no collection")
+		}
+	}
+}
