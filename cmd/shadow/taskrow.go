@@ -72,6 +72,7 @@ type rowMaker struct {
 	labels map[*session.Thread]*string
 	sites  map[*session.Site]*string
 	extra  [len(extraColumns)]int // places of the promised columns in the session's extra metrics, -1: not there
+	more   []moreColumn
 }
 
 // extraColumns are the promised columns of extra metrics, in the order of taskRow.
@@ -82,6 +83,7 @@ func newRowMaker(s *session.Session) rowMaker {
 	for i, name := range extraColumns {
 		m.extra[i] = slices.IndexFunc(s.ExtraMetrics(), func(x store.ExtraMetric) bool { return x.Column == name })
 	}
+	m.more = moreColumns(s.ExtraMetrics())
 	return m
 }
 
@@ -204,16 +206,19 @@ type csvSink struct {
 	buf []string
 }
 
-func newCSVSink(w io.Writer) (*csvSink, error) {
+func newCSVSink(w io.Writer, more []string) (*csvSink, error) {
 	s := &csvSink{w: csv.NewWriter(w)}
-	if err := s.w.Write(taskColumns); err != nil {
+	if err := s.w.Write(slices.Concat(taskColumns, more)); err != nil {
 		return nil, fmt.Errorf("printing CSV: %w", err)
 	}
 	return s, nil
 }
 
-func (s *csvSink) write(r *taskRow) error {
+func (s *csvSink) write(r *fullRow) error {
 	s.buf = r.cells(s.buf)
+	for _, n := range r.more {
+		s.buf = append(s.buf, intCell(n))
+	}
 	return s.w.Write(s.buf)
 }
 
@@ -226,17 +231,18 @@ func (s *csvSink) close() error {
 type jsonSink struct {
 	w    *bufio.Writer
 	enc  *json.Encoder
+	wide *wideRow
 	rows int
 }
 
-func newJSONSink(w io.Writer) *jsonSink {
+func newJSONSink(w io.Writer, more []string) *jsonSink {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(harmless.JSON(b))
 	enc.SetEscapeHTML(false)
-	return &jsonSink{w: b, enc: enc}
+	return &jsonSink{w: b, enc: enc, wide: newWideRow(more)}
 }
 
-func (s *jsonSink) write(r *taskRow) error {
+func (s *jsonSink) write(r *fullRow) error {
 	prefix := ","
 	if s.rows == 0 {
 		prefix = "["
@@ -245,7 +251,7 @@ func (s *jsonSink) write(r *taskRow) error {
 	if _, err := s.w.WriteString(prefix); err != nil {
 		return err
 	}
-	return s.enc.Encode(r)
+	return s.enc.Encode(s.wide.of(r))
 }
 
 func (s *jsonSink) close() error {
@@ -267,12 +273,15 @@ type parquetSink struct {
 	rows []taskRow
 }
 
-func newParquetSink(w io.Writer) *parquetSink {
+func newParquetSink(w io.Writer, more []string) taskSink {
+	if len(more) > 0 {
+		return newWideParquet(w, more)
+	}
 	return &parquetSink{w: parquet.NewGenericWriter[taskRow](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(1<<20))}
 }
 
-func (s *parquetSink) write(r *taskRow) error {
-	s.rows = append(s.rows, *r)
+func (s *parquetSink) write(r *fullRow) error {
+	s.rows = append(s.rows, r.taskRow)
 	if len(s.rows) < parquetRows {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 
 // taskSink takes the rows of the raw trace one by one.
 type taskSink interface {
-	write(r *taskRow) error
+	write(r *fullRow) error
 	close() error
 }
 
@@ -81,7 +81,7 @@ a task never executed has no execution, start, end, thread or work.`,
 
 func (l *listing) printTasks(s *session.Session, filter summary.Filter, output string) error {
 	return toFile(l.env.Out, output, func(w io.Writer) error {
-		sink, err := l.taskSink(w, output != "", s.Manifest.StartNs)
+		sink, err := l.taskSink(w, output != "", s.Manifest.StartNs, newRowMaker(s).names())
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskS
 		if limit > 0 && total > limit {
 			return errEnough
 		}
-		row := rows.row(t)
+		row := rows.full(t)
 		return sink.write(&row)
 	})
 	if err != nil && !errors.Is(err, errEnough) {
@@ -167,14 +167,14 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskS
 	return total, nil
 }
 
-func (l *listing) taskSink(w io.Writer, file bool, from units.MonoNs) (taskSink, error) {
+func (l *listing) taskSink(w io.Writer, file bool, from units.MonoNs, more []string) (taskSink, error) {
 	switch l.format {
 	case "csv":
-		return newCSVSink(w)
+		return newCSVSink(w, more)
 	case "json":
-		return newJSONSink(w), nil
+		return newJSONSink(w, more), nil
 	case "parquet":
-		return newParquetSink(w), nil
+		return newParquetSink(w, more), nil
 	}
 	o := table.Options{}
 	if !file {
@@ -196,7 +196,7 @@ func newTableSink(w io.Writer, o table.Options, from units.MonoNs) *tableSink {
 		right("self CPU"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})}
 }
 
-func (s *tableSink) write(r *taskRow) error {
+func (s *tableSink) write(r *fullRow) error {
 	start := ""
 	if r.StartNs != nil {
 		start = "+" + units.FormatNs(units.Ns(*r.StartNs)-units.Ns(s.from))
