@@ -26,6 +26,7 @@ type reportFlags struct {
 	figures []string
 	formats []string
 	filter  summary.Filter
+	units   bool
 }
 
 func newReport(env Env) *cobra.Command {
@@ -54,6 +55,7 @@ func newReport(env Env) *cobra.Command {
 	flags.StringSliceVar(&f.figures, "figures", nil, "some of "+strings.Join(report.FigureNames, ","))
 	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(figureFormats, ","))
 	filterFlags(cmd, &f.filter)
+	unitsFlag(cmd, &f.units)
 	return cmd
 }
 
@@ -113,7 +115,7 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 
 // one writes what is wanted of one session and lists the files.
 func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, error) {
-	sum, err := condense(env, s, summary.Options{Filter: f.filter, Shapes: true})
+	sum, err := condense(env, s, summary.Options{Filter: f.filter, Shapes: true, Units: f.units, Advice: true})
 	if err != nil {
 		return nil, err
 	}

@@ -29,10 +29,28 @@ func TasksOverTime(total *granularity.Series, classes []ClassSeries) *Figure {
 	f := &Figure{
 		Name: "tasks", Title: "Tasks over time",
 		Alt: "Executions started per second and executions running at once, over the time of the session.",
-		W:   pageWidth, H: 150,
 	}
+	return overTime(f, panels{"no executions", "started per second", "running at once"}, total, classes)
+}
+
+// QueuesOverTime draws what waits for a worker: units handed over per second,
+// stacked by executor, and the mean number that waited, the depth of the queue.
+// A span of a series is from the hand-over to the start.
+func QueuesOverTime(total *granularity.Series, executors []ClassSeries) *Figure {
+	f := &Figure{
+		Name: "queue", Title: "Queues over time",
+		Alt: "Units of work handed over per second and units waiting, over the time of the session.",
+	}
+	return overTime(f, panels{"no hand-overs", "handed over per second", "waiting at once"}, total, executors)
+}
+
+// panels are the texts of a figure of two panels.
+type panels struct{ none, upper, lower string }
+
+func overTime(f *Figure, texts panels, total *granularity.Series, classes []ClassSeries) *Figure {
+	f.W, f.H = pageWidth, 150
 	if total == nil || total.StartedTotal()+total.Outside == 0 {
-		f.body = empty("no executions")
+		f.body = empty(texts.none)
 		return f
 	}
 	classes = withOther(total, classes)
@@ -44,7 +62,7 @@ func TasksOverTime(total *granularity.Series, classes []ClassSeries) *Figure {
 	const panel = 140
 	f.H = 2*panel + h
 	f.body = func(c draw.Canvas) {
-		started, running := startedPlot(total, classes), runningPlot(classes)
+		started, running := startedPlot(total, classes, texts.upper), runningPlot(classes, texts.lower)
 		c.Max.X -= margin + 8
 		upper := draw.Crop(c, margin, 0, panel+h, -4)
 		lower := draw.Crop(c, margin, 0, h, -panel)
@@ -113,9 +131,9 @@ func timeAxis(p *plot.Plot, g granularity.Grid) (scale float64) {
 	return scale
 }
 
-func startedPlot(total *granularity.Series, classes []ClassSeries) *plot.Plot {
+func startedPlot(total *granularity.Series, classes []ClassSeries, label string) *plot.Plot {
 	g := total.Grid
-	p := newPlot("", "started per second")
+	p := newPlot("", label)
 	scale := timeAxis(p, g)
 	p.X.Label.Text = ""
 	perSecond := 1e9 / float64(g.Width)
@@ -138,8 +156,8 @@ func startedPlot(total *granularity.Series, classes []ClassSeries) *plot.Plot {
 	return p
 }
 
-func runningPlot(classes []ClassSeries) *plot.Plot {
-	p := newPlot("", "running at once")
+func runningPlot(classes []ClassSeries, label string) *plot.Plot {
+	p := newPlot("", label)
 	top := 0.0
 	scale := timeAxis(p, classes[0].Series.Grid)
 	var lines []plot.Plotter

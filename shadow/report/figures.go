@@ -15,7 +15,8 @@ import (
 // FigureNames lists the figures: the cumulative distribution and the box plot
 // of the work (self CPU time, or self wall time where CPU time was not
 // measured), the same of the wall time, and what happened over time.
-var FigureNames = []string{"cdf", "box", "cdf-wall", "box-wall", "tasks", "gc", "threads", "timeline", "bottle"}
+// Distributions are of units of work where the session has hand-overs.
+var FigureNames = []string{"cdf", "box", "cdf-wall", "box-wall", "tasks", "queue", "gc", "threads", "timeline", "bottle"}
 
 // Errors of a call that asks for what there is not.
 var (
@@ -62,6 +63,10 @@ func WriteFigures(dir string, s *summary.Summary, names, formats []string) ([]st
 }
 
 func draw(s *summary.Summary, name string) *figure.Figure {
+	whole := s
+	if s.InUnits != nil {
+		s = s.InUnits // distributions are of units of work where these are known
+	}
 	work := s.Metrics.WorkMetric()
 	switch name {
 	case "cdf":
@@ -75,11 +80,13 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 	case "gc":
 		return figure.Pauses(s.Pauses, s.StartNs, s.EndNs)
 	case "timeline", "bottle":
-		return drawActivity(s, name)
+		return drawActivity(whole, name)
 	case "threads":
-		return figure.Threads(s.Figures.Grid, bars(s))
+		return figure.Threads(whole.Figures.Grid, bars(whole))
+	case "queue":
+		return figure.QueuesOverTime(s.Figures.Waiting, series(s.Figures.Queues))
 	}
-	return figure.TasksOverTime(s.Figures.Total, series(s))
+	return figure.TasksOverTime(whole.Figures.Total, series(whole.Figures.ByClass))
 }
 
 // drawActivity draws from the scheduling record; without one the figures say so.
@@ -104,9 +111,9 @@ func shapes(s *summary.Summary, m granularity.Metric) []figure.Shape {
 	return out
 }
 
-func series(s *summary.Summary) []figure.ClassSeries {
+func series(list []summary.ClassSeries) []figure.ClassSeries {
 	var out []figure.ClassSeries
-	for _, c := range s.Figures.ByClass {
+	for _, c := range list {
 		out = append(out, figure.ClassSeries{Label: c.Label, Series: c.Series})
 	}
 	return out

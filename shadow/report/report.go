@@ -211,10 +211,20 @@ type metricRow struct {
 }
 
 // MetricRows are the distributions over all executions, for the template.
-func (p *data) MetricRows() []metricRow {
+func (p *data) MetricRows() []metricRow { return metricRows(p.Metrics) }
+
+// UnitRows are those over all units of work, none where there are none.
+func (p *data) UnitRows() []metricRow {
+	if p.InUnits == nil {
+		return nil
+	}
+	return metricRows(p.InUnits.Metrics)
+}
+
+func metricRows(metrics granularity.Metrics) []metricRow {
 	var rows []metricRow
-	for _, m := range slices.Sorted(maps.Keys(p.Metrics)) {
-		d := p.Metrics[m]
+	for _, m := range slices.Sorted(maps.Keys(metrics)) {
+		d := metrics[m]
 		rows = append(rows, metricRow{d.Title(m), d, d.Format(units.Ns(d.Mean + 0.5)), d.Format(units.Ns(d.StdDev + 0.5))})
 	}
 	return rows

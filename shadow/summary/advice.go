@@ -18,6 +18,10 @@ import (
 // asked for units: more take longer than the rest of a summary.
 const adviceLimit = 2_000_000
 
+// unitsLimit is how many are looked at where somebody asked for a report: some
+// minutes.
+const unitsLimit = 50_000_000
+
 // advisor gathers what advice about units of work rests on, in one reading.
 type advisor struct {
 	s       *session.Session
@@ -84,12 +88,7 @@ func (a *advisor) depths() error {
 
 // unit takes the next one of its thread.
 func (a *advisor) unit(x *unit.Unit) {
-	n := a.w.numberOf(x.Named)
-	if way := a.w.list[n]; way.executor == 0 && !way.thread && !way.several {
-		if root := a.w.numberOf(x.Root); a.w.list[root].executor != 0 || n == 0 {
-			n = root
-		}
-	}
+	n := a.w.ofUnit(x, ByExecutor)
 	name := a.className(x.Class)
 	pool, threads := a.w.label(a.w.list[n], ByExecutor), false
 	if way := a.w.list[n]; way.executor == 0 {

@@ -98,12 +98,18 @@ func (w *ways) add(id uint64, x way) {
 	*at = n
 }
 
-// of is the way of a task.
-func (w *ways) of(id uint64) way {
-	if p := w.pages[id>>6]; p != nil {
-		return w.list[p[id&63]]
+// ofUnit is the number of the way of a unit: of the task it is named after, or
+// of the wrapper around it where that tells nothing.
+func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
+	n := w.numberOf(x.Named)
+	way := w.list[n]
+	if way.executor != 0 || way.thread || way.several || by == BySite && way.site != 0 {
+		return n
 	}
-	return way{}
+	if root := w.numberOf(x.Root); n == 0 || w.list[root].executor != 0 || w.list[root].thread {
+		return root
+	}
+	return n
 }
 
 // label names the way's site or executor.
@@ -277,13 +283,7 @@ func (p *places) units(u *Units) scan {
 			if !p.passing(x.Class) {
 				return 0, false
 			}
-			way := p.of(x.Named)
-			if way.executor == 0 && !way.thread && !way.several {
-				if root := p.of(x.Root); p.by == ByExecutor || way.site == 0 {
-					way = root
-				}
-			}
-			return p.group(p.label(way, p.by)), true
+			return p.group(p.label(p.list[p.ofUnit(x, p.by)], p.by)), true
 		})
 	}
 }

@@ -20,6 +20,10 @@ type Figures struct {
 	// ByClass has the busiest classes, the program's before the platform's,
 	// most executions first; the rest of the executions is Total less their sum.
 	ByClass []ClassSeries
+	// Waiting has the spans from hand-over to start of all units, and Queues the
+	// executors' with most of them; nil unless units were condensed.
+	Waiting *granularity.Series
+	Queues  []ClassSeries
 	// Activity is nil where there is no scheduling record.
 	Activity *Activity
 }

@@ -128,11 +128,7 @@ func (w *ways) unitStacks(of func(way, class uint32) *stackSum) error {
 		return err
 	}
 	_, err = u.Each(func(x *unit.Unit) error {
-		n := w.numberOf(x.Named)
-		if way := w.list[n]; way.executor == 0 && way.site == 0 {
-			n = w.numberOf(x.Root)
-		}
-		of(n, x.Class).add(x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU], x.Queue)
+		of(w.ofUnit(x, ByExecutor), x.Class).add(x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU], x.Queue)
 		return nil
 	})
 	if err != nil {

@@ -82,6 +82,9 @@ type Summary struct {
 	Fine      granularity.Fineness `json:"-"`
 	FineIsAll bool                 `json:"-"` // Fine is about all executions
 	Figures   *Figures             `json:"-"` // nil unless Options.Shapes
+	// InUnits is the same session in units of work, for a report; nil unless
+	// Options.Shapes, or without hand-overs.
+	InUnits *Summary `json:"-"`
 }
 
 // JVM describes the observed process.
@@ -198,12 +201,17 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	if err != nil || opts.Brief || opts.Filter.Active() || !handOvers(s) {
 		return sum, err
 	}
-	if s.Manifest.Stored.Executions > adviceLimit && !opts.Advice {
+	if n := s.Manifest.Stored.Executions; n > adviceLimit && !opts.Advice || n > unitsLimit {
 		return sum, nil
 	}
 	u, err := NewUnits(s)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Shapes {
+		if sum.InUnits, err = u.build(opts); err != nil {
+			return nil, err
+		}
 	}
 	return sum, u.advise(sum, opts)
 }

@@ -1,7 +1,10 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
@@ -321,12 +324,58 @@ func (u *Units) Note(summarised int64) *UnitsNote {
 	return &UnitsNote{HandOversKnown: u.handed, Undecided: summarised}
 }
 
+// build condenses the units.
+func (u *Units) build(opts Options) (*Summary, error) {
+	sum, err := BuildFrom(u.Source(), opts)
+	if err != nil {
+		return nil, err
+	}
+	sum.Units = u.Note(sum.Tasks.Summarised)
+	if opts.Shapes {
+		err = u.queues(sum.Figures, max(opts.Classes, DefaultClasses))
+	}
+	return sum, err
+}
+
+// queues fills in what waited when, by executor.
+func (u *Units) queues(f *Figures, most int) error {
+	w, err := newWays(u.s)
+	if err != nil {
+		return fmt.Errorf("reading the hand-overs of session %s: %w", u.s.Manifest.Session, err)
+	}
+	f.Waiting = granularity.NewSeries(f.Grid)
+	per := map[string]*granularity.Series{}
+	_, err = u.Each(func(x *unit.Unit) error {
+		if !x.Queue.Measured() {
+			return nil
+		}
+		label := w.label(w.list[w.ofUnit(x, ByExecutor)], ByExecutor)
+		if per[label] == nil {
+			per[label] = granularity.NewSeries(f.Grid)
+		}
+		from := x.Start - units.MonoNs(x.Queue)
+		f.Waiting.Add(from, x.Start)
+		per[label].Add(from, x.Start)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the units of session %s: %w", u.s.Manifest.Session, err)
+	}
+	labels := slices.SortedFunc(maps.Keys(per), func(a, b string) int {
+		return cmp.Or(cmp.Compare(per[b].StartedTotal(), per[a].StartedTotal()), cmp.Compare(a, b))
+	})
+	for _, l := range labels[:min(len(labels), most)] {
+		f.Queues = append(f.Queues, ClassSeries{Label: l, Series: per[l]})
+	}
+	return nil
+}
+
 func buildUnits(s *session.Session, opts Options) (*Summary, error) {
 	u, err := NewUnits(s)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := BuildFrom(u.Source(), opts)
+	sum, err := u.build(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +384,6 @@ func buildUnits(s *session.Session, opts Options) (*Summary, error) {
 			return nil, err
 		}
 	}
-	sum.Units = u.Note(sum.Tasks.Summarised)
 	if text := sum.Units.Text(); text != "" {
 		sum.Findings = append(sum.Findings, granularity.Finding{Kind: granularity.Caution, Text: text, Topic: "units"})
 	}
