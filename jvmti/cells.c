@@ -114,8 +114,8 @@ sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now) {
     sa_cell *c = take(cells, sizeof *c);
     if (c == NULL) return NULL;
     c->key = key;
-    c->executions.streak_start = c->creations.streak_start = c->told_at = now;
-    c->executions.counted = c->creations.counted = sa_cells_policy.always;
+    c->executions.streak_start = c->creations.streak_start = c->submissions.streak_start = c->told_at = now;
+    c->executions.counted = c->creations.counted = c->submissions.counted = sa_cells_policy.always;
     c->outlier_ticks = sa_cells_policy.outlier_ticks;
     c->outliers_left = SA_OUTLIERS;
     put(cells->table, cells->mask, c);
@@ -257,6 +257,17 @@ static uint64_t *put_measure(uint64_t *out, uint64_t metric, const composed *d) 
     return out + SA_TELL_MEASURE + d->buckets;
 }
 
+/* Appends queue time, metric 5, if something is new of it; returns how many measures that is. */
+static unsigned put_queue(sa_cell *c, uint64_t **end) {
+    static composed d;
+    sa_measure *queue = atomic_load_explicit(&c->queue, memory_order_acquire);
+    if (queue == NULL) return 0;
+    compose_one(queue, &d);
+    if (d.count == 0) return 0;
+    *end = put_measure(*end, 5, &d);
+    return 1;
+}
+
 /* Appends the extra metrics of which something is new; returns how many. The
  * number on the wire of metric k is 16 + 2k, of its self part 17 + 2k. */
 static unsigned put_extras(sa_cell *c, uint64_t **end) {
@@ -298,11 +309,12 @@ static void adapt_outliers(sa_cell *c, const composed *wall) {
     atomic_store_explicit(&c->outliers_left, SA_OUTLIERS, memory_order_relaxed);
 }
 
-static void adapt(sa_cell *c, const composed *wall, uint64_t creations, uint64_t now) {
+static void adapt(sa_cell *c, const composed *wall, const uint64_t *tallies, uint64_t now) {
     double seconds = (double)(now - c->told_at) * sa_cells_policy.ns_per_tick / 1e9;
     if (!sa_cells_policy.always) {
         calm_down(&c->executions, wall->count, seconds);
-        calm_down(&c->creations, creations, seconds);
+        calm_down(&c->creations, tallies[SA_T_CREATIONS], seconds);
+        calm_down(&c->submissions, tallies[SA_T_SUBMISSIONS], seconds);
     }
     adapt_outliers(c, wall);
 }
@@ -333,7 +345,7 @@ size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out) {
     }
     for (int i = 0; i < SA_MEASURES; i++) any |= scratch[i].count != 0;
     uint64_t from = c->told_at;
-    adapt(c, wall, tallies[SA_T_CREATIONS], now);
+    adapt(c, wall, tallies, now);
     c->told_at = now;
     if (!any) return 0;
     uint64_t head[] = {0, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1, from, now, wall->count};
@@ -346,7 +358,7 @@ size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out) {
         end = put_measure(end, told_measures[i].metric, d);
         measures++;
     }
-    measures += put_extras(c, &end);
+    measures += put_queue(c, &end) + put_extras(c, &end);
     out[SA_TELL_HEADER - 1] = measures;
     out[0] = (uint64_t)(end - out);
     return (size_t)out[0];

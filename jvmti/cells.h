@@ -39,7 +39,8 @@ typedef struct {
 enum { SA_M_WALL = 0, SA_M_CPU = 1, SA_M_SELF_WALL = 2, SA_M_SELF_CPU = 3, SA_LEAF_MEASURES = 2, SA_MEASURES = 4 };
 
 /* What is counted beside the metrics. */
-enum { SA_T_FIRST, SA_T_THREW, SA_T_CUT, SA_T_UNSEEN, SA_T_CREATIONS, SA_T_FAILED, SA_T_WITHDRAWN, SA_TALLIES };
+enum { SA_T_FIRST, SA_T_THREW, SA_T_CUT, SA_T_UNSEEN, SA_T_CREATIONS, SA_T_FAILED, SA_T_WITHDRAWN,
+       SA_T_SUBMISSIONS, SA_T_INNER, SA_T_REJECTED, SA_T_CANCELLED, SA_TALLIES };
 
 /* Executions or creations of one cell: told by records or counted. */
 typedef struct {
@@ -51,12 +52,13 @@ typedef struct {
 
 typedef struct sa_cell {
     uint64_t key; /* sa_cell_key */
-    sa_stream executions, creations;
+    sa_stream executions, creations, submissions;
     /* An execution that took longer is recorded all the same, while outliers
      * are left. The drain refills them and moves the limit. */
     _Atomic uint64_t outlier_ticks;
     _Atomic uint32_t outliers_left;
     _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
+    _Atomic(sa_measure *) queue;       /* queue time of those whose submission is known */
     _Atomic(sa_measure *) extra;       /* with extra metrics: of each its totals, then of each its self part */
     _Atomic uint64_t tallies[SA_TALLIES];
     uint64_t told[SA_TALLIES], told_at; /* the drain's */
@@ -111,7 +113,7 @@ void sa_cells_limit(uint64_t bytes);
 
 /* What of a cell has not been told: words, 0 if there is nothing. out has room
  * for sa_tell_words(). Adapts the cell to what it found. */
-enum { SA_TELL_HEADER = 14, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_TELL_MEASURE + SA_BUCKETS, SA_TELL_WORDS = SA_TELL_HEADER + 4 * SA_TELL_EACH };
+enum { SA_TELL_HEADER = 7 + SA_TALLIES, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_TELL_MEASURE + SA_BUCKETS, SA_TELL_WORDS = SA_TELL_HEADER + 5 * SA_TELL_EACH };
 static inline size_t sa_tell_words(void) { return SA_TELL_WORDS + 2 * (size_t)sa_cells_policy.extras * SA_TELL_EACH; }
 enum { SA_TELL_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
 size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
@@ -262,6 +264,32 @@ static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_
     sa_tally_flags(c, flags);
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
     return true;
+}
+
+/* Makes room for an execution's queue time; false: no memory. */
+static inline bool sa_cell_queue_room(sa_cells *cells, sa_cell *c, uint64_t ticks) {
+    unsigned i = sa_bucket(sa_to_ns(ticks));
+    sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
+    if (__builtin_expect(m != NULL && sa_block_of(m, i) != NULL, 1)) return true;
+    return sa_cells_grow(cells, &c->queue, 1, &i);
+}
+
+/* Counts it; there is room. */
+static inline void sa_cell_queue(sa_cell *c, uint64_t ticks) {
+    sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
+    unsigned i = sa_bucket(sa_to_ns(ticks));
+    sa_measure_add(m, sa_block_of(m, i), ticks, i);
+}
+
+/* Counts a submission, or that of a rejected or cancelled task; flags: SA_SUBMIT_*. */
+static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flags) {
+    if (__builtin_expect((flags & (SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) != 0, 0)) {
+        sa_add(&c->tallies[(flags & SA_SUBMIT_REJECTED) != 0 ? SA_T_REJECTED : SA_T_CANCELLED], 1);
+    } else {
+        sa_add(&c->tallies[SA_T_INNER], (flags & SA_SUBMIT_INNER) != 0);
+        sa_add(&c->tallies[SA_T_SUBMISSIONS], 1);
+    }
+    atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
 }
 
 /* Counts a creation, or one taken back; flags: SA_CREATE_*. */

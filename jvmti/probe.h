@@ -84,8 +84,10 @@ static inline int64_t cpu_of(sa_os *os, const sa_context *c, uint64_t ticks) {
  * else (Stackagent.UNSEEN, CANCELLED); its distance to now says what they were. */
 #define SA_TICKS_OF_SUBMISSION ((UINT64_C(1) << 62) - 1)
 
-static inline uint64_t sa_submitted(const sa_frame *f) {
-    return f->start_ticks - ((f->start_ticks - f->submitted) & SA_TICKS_OF_SUBMISSION);
+static inline uint64_t sa_queue_ticks(const sa_frame *f) {
+    uint64_t ticks = (f->start_ticks - f->submitted) & SA_TICKS_OF_SUBMISSION;
+    /* Clocks of two processors may differ by next to nothing. */
+    return ticks > SA_TICKS_OF_SUBMISSION / 2 ? 0 : ticks;
 }
 
 /* Where the program is about to hand something over. What an execution does

@@ -205,7 +205,12 @@ static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_fr
     uint64_t wall = now - f->start_ticks;
     if (!crowded && sa_cell_outlier(cell, wall)) return false;
     if (__builtin_expect(done != NULL, 0) && !sa_cell_work_room(&os->cells, cell, done)) return false;
-    return sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, done, f->flags | flags);
+    bool submitted = f->submitted != 0;
+    uint64_t queue = submitted ? sa_queue_ticks(f) : 0;
+    if (submitted && !sa_cell_queue_room(&os->cells, cell, queue)) return false;
+    if (!sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, done, f->flags | flags)) return false;
+    if (submitted) sa_cell_queue(cell, queue);
+    return true;
 }
 
 /* The same for a creation, or what takes one back. */
@@ -233,7 +238,7 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
 static inline void record_queue(sa_os *os, const sa_frame *f) {
     sa_queue *q = reserve(os, 1);
     if (q == NULL) return;
-    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = sa_submitted(f)};
+    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = f->start_ticks - sa_queue_ticks(f)};
     sa_ring_commit(&os->ring, 1);
 }
 

@@ -11,8 +11,18 @@ _Static_assert(offsetof(sa_context, is_virtual) == 32, "StackagentHandover.IS_VI
 _Static_assert(offsetof(sa_context, making_at) == 36, "StackagentHandover.MAKING_AT");
 _Static_assert(offsetof(sa_context, calling_at) == 40, "StackagentHandover.CALLING_AT");
 
+/* Counts a submission in the cell of the task's class, if they come too fast to be recorded. */
+static inline bool counted(sa_os *os, const sa_context *c, const sa_handover *h) {
+    if (sa.config.detail == SA_DETAIL_ALL) return false;
+    sa_cell *cell = cell_of(os, c, h->class_id);
+    if (cell == NULL || !counts(&cell->submissions, sa_ring_crowded(&os->ring))) return false;
+    sa_cell_submission(&os->cells, cell, h->flags);
+    return true;
+}
+
 static void record(sa_os *os, sa_context *c, const sa_handover *h, uint64_t now) {
     sa_add(&os->counts.submissions, 1);
+    if (counted(os, c, h)) return;
     sa_submission *r = of_thread(os, c) ? reserve(os, 2) : NULL;
     if (__builtin_expect(r == NULL, 0)) {
         sa_add(&os->counts.lost_submissions, 1);

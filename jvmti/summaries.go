@@ -39,6 +39,7 @@ func decodeSummary(w []uint64) wire.Summary {
 		From: units.Ticks(w[3]), To: units.Ticks(w[4]),
 		Executions: w[5], First: w[6], Threw: w[7], Cut: w[8], CreationUnseen: w[9],
 		Creations: w[10], Failed: w[11], Withdrawn: w[12],
+		Submissions: w[13], Inner: w[14], Rejected: w[15], Cancelled: w[16],
 		Measures: make([]wire.Measure, w[C.SA_TELL_HEADER-1]),
 	}
 	w = w[C.SA_TELL_HEADER:]

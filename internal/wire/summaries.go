@@ -73,11 +73,20 @@ type Summary struct {
 	Failed    uint64 // creations taken back: the constructor threw
 	Withdrawn uint64 // creations taken back: the JVM's own thread objects
 
+	// The three are events of Totals.Submissions each. Inner is part of Submissions.
+	Submissions uint64 // without those rejected or cancelled
+	Inner       uint64 // flag Inner
+	Rejected    uint64
+	Cancelled   uint64
+
 	Measures []Measure // of the executions, a metric each, in the order of their numbers
 }
 
 // CreationEvents is what the summary stands for in Totals.Creations.
 func (s *Summary) CreationEvents() uint64 { return s.Creations + s.Failed + s.Withdrawn }
+
+// SubmissionEvents is what the summary stands for in Totals.Submissions.
+func (s *Summary) SubmissionEvents() uint64 { return s.Submissions + s.Rejected + s.Cancelled }
 
 // Measure is one metric of a summary's executions.
 type Measure struct {

@@ -16,13 +16,15 @@ import (
 const (
 	// summaryFields is how many numbers stand before the measures of an entry.
 	summaryFields = 13
+	// submissionFields is how many numbers stand behind them, where one is not 0.
+	submissionFields = 4
 	// maxVarint is the longest number on the wire, in bytes.
 	maxVarint = binary.MaxVarintLen64
 )
 
 // EncodedSize bounds from above what s takes in a batch, in bytes.
 func (s *Summary) EncodedSize() int {
-	n := (summaryFields + 1) * maxVarint
+	n := (summaryFields + 1 + submissionFields) * maxVarint
 	for i := range s.Measures {
 		n += measureSize(&s.Measures[i])
 	}
@@ -114,6 +116,12 @@ func appendSummary(out []byte, s *Summary) []byte {
 		out = binary.AppendUvarint(out, uint64(s.Measures[i].Metric))
 		out = binary.AppendUvarint(out, uint64(len(body)))
 		out = append(out, body...)
+	}
+	if s.SubmissionEvents()|s.Inner == 0 {
+		return out
+	}
+	for _, v := range [submissionFields]uint64{s.Submissions, s.Inner, s.Rejected, s.Cancelled} {
+		out = binary.AppendUvarint(out, v)
 	}
 	return out
 }
@@ -210,6 +218,12 @@ func (p *payload) summary(s *Summary, end int) {
 		}
 		last = metric
 		p.measure(s, Metric(metric), end)
+	}
+	if p.err != nil || p.at >= end {
+		return
+	}
+	for _, into := range []*uint64{&s.Submissions, &s.Inner, &s.Rejected, &s.Cancelled} {
+		*into = p.within("summary.submissions", end, math.MaxUint64)
 	}
 }
 

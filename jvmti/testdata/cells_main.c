@@ -30,14 +30,14 @@ static uint64_t next_random(void) {
 /* The sums of what a cell has told. */
 typedef struct {
     uint64_t executions, tallies[SA_TALLIES];
-    uint64_t count[5], sum[5], min[5], max[5]; /* by the metric's number on the wire */
-    uint64_t buckets[5][SA_BUCKETS];
+    uint64_t count[6], sum[6], min[6], max[6]; /* by the metric's number on the wire */
+    uint64_t buckets[6][SA_BUCKETS];
 } told;
 
 static told *new_told(void) {
     told *t = calloc(1, sizeof *t);
     CHECK(t != NULL);
-    for (int m = 0; m < 5; m++) t->min[m] = UINT64_MAX;
+    for (int m = 0; m < 6; m++) t->min[m] = UINT64_MAX;
     return t;
 }
 
@@ -49,7 +49,7 @@ static void take(told *t, const uint64_t *w, size_t n) {
     const uint64_t *end = w + n, *p = w + SA_TELL_HEADER;
     for (uint64_t k = 0; k < w[SA_TELL_HEADER - 1]; k++) {
         uint64_t m = p[0];
-        CHECK(m >= 1 && m <= 4 && p[4] > 0);
+        CHECK(m >= 1 && m <= 5 && p[4] > 0);
         t->sum[m] += p[1], t->min[m] = p[2], t->max[m] = p[3];
         int64_t last = -1;
         for (uint64_t b = 0; b < p[4]; b++) {
@@ -98,6 +98,20 @@ static execution some_execution(bool cpu) {
     return e;
 }
 
+/* A queue time and some submissions in both. */
+static void both_handed(sa_cells *cells, sa_cell *c, told *want) {
+    uint64_t queue = spread(45);
+    CHECK(sa_cell_queue_room(cells, c, queue));
+    sa_cell_queue(c, queue);
+    refer(want, 5, queue, sa_to_ns(queue));
+    static const uint32_t flags[] = {0, SA_SUBMIT_FORKED, SA_SUBMIT_INNER, SA_SUBMIT_REJECTED, SA_SUBMIT_REJECTED | SA_SUBMIT_INNER,
+                                     SA_SUBMIT_CANCELLED};
+    uint64_t k = next_random() % 6;
+    sa_cell_submission(cells, c, flags[k]);
+    want->tallies[k < 3 ? SA_T_SUBMISSIONS : k < 5 ? SA_T_REJECTED : SA_T_CANCELLED]++;
+    want->tallies[SA_T_INNER] += k == 2;
+}
+
 /* One execution in the cell and in the reference. */
 static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
     execution e = some_execution(cpu);
@@ -114,6 +128,7 @@ static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
     want->tallies[SA_T_THREW] += (e.flags & SA_EXEC_THREW) != 0;
     want->tallies[SA_T_CUT] += (e.flags & SA_EXEC_CUT) != 0;
     want->tallies[SA_T_UNSEEN] += (e.flags & SA_EXEC_CREATION_UNSEEN) != 0;
+    if (next_random() % 3 == 0) both_handed(cells, c, want);
     if (next_random() % 2 == 0) return;
     int taken_back = (int)(next_random() % 8);
     sa_cell_creation(cells, c, taken_back == 0 ? SA_CREATE_FAILED : taken_back == 1 ? SA_CREATE_WITHDRAWN : 0);

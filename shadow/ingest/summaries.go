@@ -17,6 +17,7 @@ func appendSummary(p *store.Part, id uint64, s *wire.Summary, c *clock) {
 		ID: id, Class: s.Class, Thread: s.Thread, Flags: uint32(s.Flags), FromNs: int64(from), ToNs: int64(to),
 		Executions: s.Executions, First: s.First, Threw: s.Threw, Cut: s.Cut, CreationUnseen: s.CreationUnseen,
 		Creations: s.Creations, Failed: s.Failed, Withdrawn: s.Withdrawn,
+		Submissions: s.Submissions, Inner: s.Inner, Rejected: s.Rejected, Cancelled: s.Cancelled,
 	})
 	rate := c.rate(s.From, s.To)
 	for i := range s.Measures {

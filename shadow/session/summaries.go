@@ -19,6 +19,7 @@ type Summary struct {
 
 	Executions, First, Threw, Cut, CreationUnseen uint64 // see wire.Summary
 	Creations, Failed, Withdrawn                  uint64
+	Submissions, Inner, Rejected, Cancelled       uint64
 
 	Measures []Measure
 }
@@ -58,6 +59,7 @@ func summary(w *store.WholeSummary) *Summary {
 		Class: w.Class, Thread: w.Thread, Flags: wire.SummaryFlags(w.Flags), FromNs: units.MonoNs(w.FromNs), ToNs: units.MonoNs(w.ToNs),
 		Executions: w.Executions, First: w.First, Threw: w.Threw, Cut: w.Cut, CreationUnseen: w.CreationUnseen,
 		Creations: w.Creations, Failed: w.Failed, Withdrawn: w.Withdrawn,
+		Submissions: w.Submissions, Inner: w.Inner, Rejected: w.Rejected, Cancelled: w.Cancelled,
 		Measures: make([]Measure, len(w.Measures)),
 	}
 	for i, m := range w.Measures {

@@ -149,12 +149,14 @@ func (f *Folder) ReadSites(row func(*Site)) ([]*PartError, error) {
 
 // Handed is the account of the submissions or constructions of a session:
 //
-//	produced = stored + lost + in gaps (+ unaccounted)
+//	produced = stored + summarised + lost + in gaps (+ unaccounted)
 type Handed struct {
 	Produced uint64 `json:"produced"` // by the agent's own count
 	Stored   uint64 `json:"stored"`   // rows in the parts
-	Lost     uint64 `json:"lost"`     // that the agent itself could not deliver
-	InGaps   uint64 `json:"in_gaps"`  // of batches that never arrived
+	// Summarised stands for those that summaries only tell.
+	Summarised uint64 `json:"summarised,omitempty"`
+	Lost       uint64 `json:"lost"`    // that the agent itself could not deliver
+	InGaps     uint64 `json:"in_gaps"` // of batches that never arrived
 	// Unaccounted is what the others leave of a session that ended in order,
 	// where no batch is missing. Anything but 0 is a fault of ours.
 	Unaccounted int64 `json:"unaccounted"`
@@ -165,7 +167,7 @@ func (h *Handed) settle(gaps, ended bool) {
 	if h == nil {
 		return
 	}
-	diff := int64(h.Produced) - int64(h.Stored) - int64(h.Lost)
+	diff := int64(h.Produced) - int64(h.Stored) - int64(h.Summarised) - int64(h.Lost)
 	h.InGaps, h.Unaccounted = 0, 0
 	switch {
 	case gaps && diff > 0:
@@ -176,14 +178,14 @@ func (h *Handed) settle(gaps, ended bool) {
 }
 
 // handed counts the rows of t into its account, a copy of h.
-func (w *Writer) handed(h *Handed, t Table) *Handed {
-	if h == nil && w.stored[t] == 0 {
+func (w *Writer) handed(h *Handed, t Table, summarised uint64) *Handed {
+	if h == nil && w.stored[t]+summarised == 0 {
 		return nil
 	}
 	n := Handed{}
 	if h != nil {
 		n = *h
 	}
-	n.Stored = w.stored[t]
+	n.Stored, n.Summarised = w.stored[t], summarised
 	return &n
 }

@@ -86,7 +86,14 @@ type Summary struct {
 	Creations      uint64 `parquet:"creations,delta"`
 	Failed         uint64 `parquet:"failed,delta"`
 	Withdrawn      uint64 `parquet:"withdrawn,delta"`
+	Submissions    uint64 `parquet:"submissions,delta"`
+	Inner          uint64 `parquet:"inner,delta"` // of the submissions
+	Rejected       uint64 `parquet:"rejected,delta"`
+	Cancelled      uint64 `parquet:"cancelled,delta"`
 }
+
+// SubmissionEvents is what the summary stands for in the account of submissions.
+func (s *Summary) SubmissionEvents() uint64 { return s.Submissions + s.Rejected + s.Cancelled }
 
 // Events is what the summary stands for in the counts of a session.
 func (s *Summary) Events() Counts {

@@ -28,9 +28,10 @@ type Writer struct {
 	adopted [numTables]Ranges
 	stored  [numTables]uint64
 	// summarised is what the stored summaries stand for.
-	summarised Counts
-	parts      [numTables]inventory
-	covered    []string // files that merged parts cover, to be deleted
+	summarised            Counts
+	summarisedSubmissions uint64
+	parts                 [numTables]inventory
+	covered               []string // files that merged parts cover, to be deleted
 }
 
 // OpenWriter creates the folder root/folder for the session name, or goes on
@@ -109,7 +110,10 @@ func (w *Writer) adopt() error {
 		}
 	}
 	w.covered = f.covered
-	bad, err := f.ReadSummaryRows(func(s *Summary) { w.summarised.Add(s.Events()) })
+	bad, err := f.ReadSummaryRows(func(s *Summary) {
+		w.summarised.Add(s.Events())
+		w.summarisedSubmissions += s.SubmissionEvents()
+	})
 	if err != nil {
 		return err
 	}
@@ -196,7 +200,7 @@ func (w *Writer) Commit(p *Part) error {
 	if err := syncDir(w.dir); err != nil { // the parts before the manifest that names them
 		return err
 	}
-	before, stored, summarised := w.Manifest, w.stored, w.summarised
+	before, stored, summarised, submissions := w.Manifest, w.stored, w.summarised, w.summarisedSubmissions
 	w.Manifest.Sequences = append(Ranges(nil), w.Manifest.Sequences...) // the old list stays for a failure
 	w.Manifest.Sequences.Add(p.From, p.To)
 	for t := range added {
@@ -205,11 +209,13 @@ func (w *Writer) Commit(p *Part) error {
 	if added[Summaries] > 0 {
 		for i := range p.Summaries {
 			w.summarised.Add(p.Summaries[i].Events())
+			w.summarisedSubmissions += p.Summaries[i].SubmissionEvents()
 		}
 	}
 	w.Manifest.Balance = nil // of before
 	if err := w.CommitManifest(); err != nil {
 		w.Manifest.Sequences, w.stored, w.summarised = before.Sequences, stored, summarised
+		w.summarisedSubmissions = submissions
 		w.count()
 		return err
 	}
@@ -252,8 +258,8 @@ func (w *Writer) count() {
 	w.Manifest.Summarised = w.summarised
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
 	w.Manifest.Stored.Add(w.summarised)
-	w.Manifest.Submissions = w.handed(w.Manifest.Submissions, Submissions)
-	w.Manifest.Constructions = w.handed(w.Manifest.Constructions, Constructions)
+	w.Manifest.Submissions = w.handed(w.Manifest.Submissions, Submissions, w.summarisedSubmissions)
+	w.Manifest.Constructions = w.handed(w.Manifest.Constructions, Constructions, 0)
 	w.Manifest.Rows = map[string]uint64{}
 	for t := Classes; t < numTables; t++ {
 		w.Manifest.Rows[t.String()] = w.stored[t]
