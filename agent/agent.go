@@ -178,6 +178,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}
 	a.source.news.Classes = slices.Clone(a.classes)
+	a.source.refused = jvmti.ReadTotals().Refused // in earlier sessions
 	publisher, err := publish.New(publish.Config{
 		URL:      a.options.Bus,
 		Session:  a.options.Session,

@@ -84,6 +84,7 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 		VirtualExecutions: t.VirtualExecutions + s.ends.virtualRunning,
 		VirtualCreations:  t.VirtualCreations,
 		VirtualLost:       t.VirtualLost,
+		Scheduling:        t.Scheduling,
 
 		Submissions:     t.Submissions,
 		LostSubmissions: t.LostSubmissions,

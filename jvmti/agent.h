@@ -85,6 +85,11 @@ typedef struct {
     _Atomic uint64_t constructions, lost_constructions; /* the same */
 } sa_counts;
 
+/* What the scheduler of virtual threads did on an OS thread. One writer. */
+typedef struct {
+    _Atomic uint64_t mounts, unmounts, pins, pinned_ticks;
+} sa_scheduling;
+
 /* What belongs to a Java thread, wherever it is mounted. Its address is in the
  * thread's slot (Stackagent.context). Only the thread itself changes it. */
 typedef struct sa_context {
@@ -138,6 +143,8 @@ typedef struct sa_os {
     bool dropping; /* a wait was in vain: drop until half the ring is free */
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
     sa_counts counts;          /* of all Java threads that ran here */
+    sa_scheduling scheduling;
+    uint64_t pin_ticks; /* since when its virtual thread is parked on it */
     sa_counts virtual_counts;  /* of these, of virtual threads */
     sa_cells cells;
     _Atomic bool busy;         /* a probe is at work */
@@ -374,6 +381,7 @@ typedef struct {
     uint64_t virtual_executions, virtual_creations, virtual_lost;
     uint64_t submissions, lost_submissions;
     uint64_t constructions, lost_constructions;
+    uint64_t mounts, unmounts, pins, pinned_ns;
 } sa_totals;
 void sa_totals_now(sa_totals *t);
 void sa_drain_reset(void); /* forgets all sums and threads: a session is over */

@@ -15,6 +15,15 @@ static void add_counts(sa_counts *to, const sa_counts *c) {
     sa_add(&to->lost_constructions, atomic_load_explicit(&c->lost_constructions, memory_order_relaxed));
 }
 
+static sa_scheduling gone_scheduling;
+
+static void add_scheduling(sa_scheduling *to, const sa_scheduling *s) {
+    sa_add(&to->mounts, atomic_load_explicit(&s->mounts, memory_order_relaxed));
+    sa_add(&to->unmounts, atomic_load_explicit(&s->unmounts, memory_order_relaxed));
+    sa_add(&to->pins, atomic_load_explicit(&s->pins, memory_order_relaxed));
+    sa_add(&to->pinned_ticks, atomic_load_explicit(&s->pinned_ticks, memory_order_relaxed));
+}
+
 static void forget(sa_os *os) {
     sa_os *first = os;
     if (!atomic_compare_exchange_strong(&sa.os_list, &first, os->next)) {
@@ -25,6 +34,7 @@ static void forget(sa_os *os) {
     }
     add_counts(&gone, &os->counts);
     add_counts(&gone_virtual, &os->virtual_counts);
+    add_scheduling(&gone_scheduling, &os->scheduling);
     sa_cells_close(&os->cells);
     free(os);
 }
@@ -99,6 +109,7 @@ size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
 void sa_drain_reset(void) {
     memset(&gone, 0, sizeof gone);
     memset(&gone_virtual, 0, sizeof gone_virtual);
+    memset(&gone_scheduling, 0, sizeof gone_scheduling);
     memset(&telling, 0, sizeof telling);
     atomic_store(&sa.too_deep, 0);
     atomic_store(&sa.no_stack, 0);
@@ -113,12 +124,17 @@ void sa_totals_now(sa_totals *t) {
     sa_counts all = {0}, virtual = {0};
     add_counts(&all, &gone);
     add_counts(&virtual, &gone_virtual);
+    sa_scheduling scheduling = {0};
+    add_scheduling(&scheduling, &gone_scheduling);
     for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
         add_counts(&virtual, &os->virtual_counts);
+        add_scheduling(&scheduling, &os->scheduling);
         add_counts(&all, &os->counts);
     }
     t->executions = all.executions, t->creations = all.creations, t->lost = all.lost;
     t->submissions = all.submissions, t->lost_submissions = all.lost_submissions;
     t->constructions = all.constructions, t->lost_constructions = all.lost_constructions;
+    t->mounts = scheduling.mounts, t->unmounts = scheduling.unmounts, t->pins = scheduling.pins;
+    t->pinned_ns = sa_ticks_to_ns(&sa.clock, scheduling.pinned_ticks);
     t->virtual_executions = virtual.executions, t->virtual_creations = virtual.creations, t->virtual_lost = virtual.lost;
 }

@@ -339,6 +339,7 @@ type Totals struct {
 
 	// Of virtual threads.
 	VirtualExecutions, VirtualCreations, VirtualLost uint64
+	Scheduling                                       wire.VirtualScheduling
 
 	Submissions, LostSubmissions     uint64 // lost ones are part of the first
 	Constructions, LostConstructions uint64 // the same
@@ -353,6 +354,8 @@ func ReadTotals() Totals {
 		TooDeep: uint64(t.too_deep), NoStack: uint64(t.no_stack), Refused: uint64(t.refused),
 		VirtualExecutions: uint64(t.virtual_executions), VirtualCreations: uint64(t.virtual_creations),
 		VirtualLost: uint64(t.virtual_lost),
+		Scheduling: wire.VirtualScheduling{Mounts: uint64(t.mounts), Unmounts: uint64(t.unmounts), Pins: uint64(t.pins),
+			Pinned: units.Ns(t.pinned_ns)},
 		Submissions: uint64(t.submissions), LostSubmissions: uint64(t.lost_submissions),
 		Constructions: uint64(t.constructions), LostConstructions: uint64(t.lost_constructions),
 	}

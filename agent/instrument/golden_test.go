@@ -100,7 +100,7 @@ func TestJDKPlans(t *testing.T) {
 func TestMountMissing(t *testing.T) {
 	in := Input{Class: header(nameVirtualThread, "java/lang/BaseVirtualThread"), Supers: knowsAll{}, Platform: true}
 	plan, err := NewPlan(in, Options{})
-	if err != nil || plan == nil || len(plan.Notes) != 2 || plan.Kinds&units.KindVirtual == 0 {
+	if err != nil || plan == nil || len(plan.Notes) != 3 || plan.Kinds&units.KindVirtual == 0 {
 		t.Fatalf("plan %v, error %v", plan, err)
 	}
 	if _, err := plan.Weave(); err != nil {

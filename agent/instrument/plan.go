@@ -74,6 +74,7 @@ type MethodPlan struct {
 	Probe            string // called at its start: enter, or one that asks what the object is
 
 	member *classfile.Member
+	exits  string // the probe at its ends, in place of exit and exitThrow
 }
 
 // A ConstructorPlan is a constructor to be woven.

@@ -120,6 +120,9 @@ func (p *Plan) execution(m *classfile.Member, defs []TaskDefinition, guardable b
 // carrier. A JDK in which they look different is not refused, only noted: CPU
 // time of virtual threads is then not available.
 func (p *Plan) planMounts() error {
+	if err := p.planPins(); err != nil {
+		return err
+	}
 	for _, want := range []MountPlan{{Name: "mount", Probe: "mounted"}, {Name: "unmount", Probe: "unmounting"}} {
 		var code *classfile.Code
 		for _, m := range p.class.Methods {
@@ -138,6 +141,26 @@ func (p *Plan) planMounts() error {
 		}
 		p.Mounts = append(p.Mounts, want)
 	}
+	return nil
+}
+
+// planPins finds where a virtual thread parks that cannot leave its carrier.
+func (p *Plan) planPins() error {
+	for _, m := range p.class.Methods {
+		if m.Name != "parkOnCarrierThread" || m.Access&classfile.AccStatic != 0 {
+			continue
+		}
+		code, err := m.Code()
+		if err != nil {
+			return refusal(p.Class, err, ReasonSubroutine)
+		}
+		if code != nil {
+			p.Executions = append(p.Executions,
+				MethodPlan{Name: m.Name, Descriptor: m.Descriptor, Probe: "parking", member: m, exits: "parked"})
+			return nil
+		}
+	}
+	p.Notes = append(p.Notes, "no method parkOnCarrierThread: pinned virtual threads are not seen")
 	return nil
 }
 

@@ -159,12 +159,16 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 		return err
 	}
 	token := code.AddIntLocal()
-	ranges, err := p.weaveReturns(code, "exit", token)
+	exits, exitThrow := "exit", "exitThrow"
+	if m.exits != "" {
+		exits, exitThrow = m.exits, m.exits
+	}
+	ranges, err := p.weaveReturns(code, exits, token)
 	if err != nil {
 		return err
 	}
 	code.InsertBefore(code.First(), append(entry, classfile.NewVarInsn(classfile.OpIstore, token))...)
-	exit, err := p.callWithToken("exitThrow", token)
+	exit, err := p.callWithToken(exitThrow, token)
 	if err != nil {
 		return err
 	}

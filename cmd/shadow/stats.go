@@ -142,6 +142,10 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
 		{"lost", lostText(s)},
 	}
+	if v := s.Virtual; v != nil {
+		facts = append(facts, [2]string{"virtual", fmt.Sprintf("threads mounted %s times, parked while pinned to their carrier %s times, %s in all",
+			units.FormatExact(int64(v.Mounts)), units.FormatExact(int64(v.Pins)), units.FormatNs(v.PinnedNs))})
+	}
 	if s.Balance != nil {
 		facts = append(facts, [2]string{"account", balanceText(s.Balance)})
 	}

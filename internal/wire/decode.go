@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -261,7 +262,7 @@ func (r *reader) threadLoss(field string) (l ThreadLoss) {
 }
 
 func (r *reader) totals() (t Totals) {
-	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsAll)
+	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsHanded, totalsFieldsAll)
 	t.Executions = r.uint("totals.executions")
 	t.Creations = r.uint("totals.creations")
 	t.Classes = r.uint("totals.classes")
@@ -273,11 +274,17 @@ func (r *reader) totals() (t Totals) {
 		t.VirtualLost = r.uint("totals.virtual lost")
 		t.LostByThread = listOf(r, "totals.lost by thread", (*reader).threadLoss)
 	}
-	if n >= totalsFieldsAll {
+	if n >= totalsFieldsHanded {
 		t.Submissions = r.uint("totals.submissions")
 		t.Constructions = r.uint("totals.constructions")
 		t.LostSubmissions = r.uint("totals.lost submissions")
 		t.LostConstructions = r.uint("totals.lost constructions")
+	}
+	if n >= totalsFieldsAll {
+		t.Scheduling.Mounts = r.uint("totals.mounts")
+		t.Scheduling.Unmounts = r.uint("totals.unmounts")
+		t.Scheduling.Pins = r.uint("totals.pins")
+		t.Scheduling.Pinned = units.Ns(min(r.uint("totals.pinned"), math.MaxInt64))
 	}
 	end()
 	return t

@@ -270,7 +270,8 @@ func (w *writer) threadLoss(l *ThreadLoss) {
 const (
 	threadFields, threadFieldsCounted = 11, 14 // counts only where Thread.Counted
 	totalsFields, totalsFieldsVirtual = 5, 9
-	totalsFieldsAll                   = 13 // where anything of them happened
+	totalsFieldsHanded                = 13 // where anything of them happened
+	totalsFieldsAll                   = 17 // where virtual threads were mounted
 	helloFields, helloFieldsDetail    = 15, 16
 	helloFieldsAll                    = 17 // where there are extra metrics
 )
@@ -278,8 +279,12 @@ const (
 func (w *writer) totals(t Totals) {
 	handed := t.Submissions | t.Constructions | t.LostSubmissions | t.LostConstructions
 	n := totalsFieldsVirtual
-	if handed != 0 {
+	mounted := t.Scheduling != VirtualScheduling{}
+	switch {
+	case mounted:
 		n = totalsFieldsAll
+	case handed != 0:
+		n = totalsFieldsHanded
 	}
 	w.arrayLen(n)
 	w.uint(t.Executions)
@@ -291,11 +296,17 @@ func (w *writer) totals(t Totals) {
 	w.uint(t.VirtualCreations)
 	w.uint(t.VirtualLost)
 	each(w, t.LostByThread, (*writer).threadLoss)
-	if handed != 0 {
+	if n >= totalsFieldsHanded {
 		w.uint(t.Submissions)
 		w.uint(t.Constructions)
 		w.uint(t.LostSubmissions)
 		w.uint(t.LostConstructions)
+	}
+	if n >= totalsFieldsAll {
+		w.uint(t.Scheduling.Mounts)
+		w.uint(t.Scheduling.Unmounts)
+		w.uint(t.Scheduling.Pins)
+		w.uint(uint64(t.Scheduling.Pinned))
 	}
 }
 

@@ -180,11 +180,22 @@ type Totals struct {
 	// Virtual threads together: what they produced and lost, part of the sums above.
 	VirtualExecutions, VirtualCreations, VirtualLost uint64
 
+	Scheduling VirtualScheduling // of virtual threads, all of them together
+
 	// LostByThread are running sums of what was lost behind the rings, by
 	// thread (0: virtual threads together); part of Lost, whatever its reason.
 	// A sum that has not changed since a batch before may be left out: of all
 	// that came for a thread, the largest counts.
 	LostByThread []ThreadLoss
+}
+
+// VirtualScheduling is what the scheduler of virtual threads did, seen in the
+// probes of java.lang.VirtualThread; all zero where none was mounted.
+type VirtualScheduling struct {
+	Mounts   uint64   // times that one got onto a carrier
+	Unmounts uint64   // times that one left it
+	Pins     uint64   // parked without leaving its carrier
+	Pinned   units.Ns // time in these
 }
 
 // Batch is one message.

@@ -70,6 +70,9 @@ func describeVirtual(m *store.Manifest, t *wire.Totals) {
 	if n != (store.ThreadCounts{}) {
 		m.Virtual = &n
 	}
+	if s := t.Scheduling; s != (wire.VirtualScheduling{}) {
+		m.Scheduling = &store.VirtualScheduling{Mounts: s.Mounts, Unmounts: s.Unmounts, Pins: s.Pins, PinnedNs: s.Pinned}
+	}
 }
 
 // sameJVM tells whether h is the JVM that m describes.

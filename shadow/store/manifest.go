@@ -70,6 +70,8 @@ type Manifest struct {
 	// Virtual is what virtual threads produced and lost, together; nil: the
 	// agent did not say. It is part of Produced and Lost.
 	Virtual *ThreadCounts `json:"virtual,omitempty"`
+	// Scheduling is what the scheduler of virtual threads did; nil: none was mounted, or the agent did not say.
+	Scheduling *VirtualScheduling `json:"virtual_scheduling,omitempty"`
 	// Balance holds what each thread produced against what is stored; nil
 	// before the end of the session.
 	Balance *Balance `json:"balance,omitempty"`
@@ -96,6 +98,14 @@ type Manifest struct {
 
 	// Sequences lists the closed ranges of batches that are wholly stored.
 	Sequences Ranges `json:"sequences"`
+}
+
+// VirtualScheduling are the sums of wire.VirtualScheduling.
+type VirtualScheduling struct {
+	Mounts   uint64   `json:"mounts"`
+	Unmounts uint64   `json:"unmounts"`
+	Pins     uint64   `json:"pins"`      // parked without leaving the carrier
+	PinnedNs units.Ns `json:"pinned_ns"` // time in these
 }
 
 // JVM is what the agent says about its process.

@@ -59,12 +59,13 @@ type Summary struct {
 
 	// Metrics has a distribution over all executions (that pass the filter)
 	// for each metric that was measured.
-	Metrics      granularity.Metrics   `json:"metrics"`
-	GC           GC                    `json:"gc"`
-	NotAvailable map[string]string     `json:"not_available"` // metric -> why
-	Refusals     []store.Refusal       `json:"refusals"`
-	Findings     []granularity.Finding `json:"findings"`
-	Warnings     []string              `json:"warnings,omitempty"` // what of the folder could not be read
+	Metrics      granularity.Metrics      `json:"metrics"`
+	GC           GC                       `json:"gc"`
+	Virtual      *store.VirtualScheduling `json:"virtual_threads,omitempty"` // nil: none was mounted
+	NotAvailable map[string]string        `json:"not_available"`             // metric -> why
+	Refusals     []store.Refusal          `json:"refusals"`
+	Findings     []granularity.Finding    `json:"findings"`
+	Warnings     []string                 `json:"warnings,omitempty"` // what of the folder could not be read
 	// Units says how units of work were made; nil: the figures are of executions.
 	Units *UnitsNote `json:"units,omitempty"`
 

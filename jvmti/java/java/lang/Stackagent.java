@@ -417,6 +417,20 @@ public final class Stackagent {
         unmounting0(slot(thread).context);
     }
 
+    /** At the start of VirtualThread.parkOnCarrierThread(): it is pinned; the token goes to {@link #parked}. */
+    @Hidden
+    public static int parking(Object thread) {
+        return on && parking0() ? 0 : -1;
+    }
+
+    /** At its end. */
+    @Hidden
+    public static void parked(int token) {
+        if (token >= 0) {
+            parked0();
+        }
+    }
+
     /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
     @Hidden
     private static int adopt(Object task, Stackagent current, long context, long info) {
@@ -496,6 +510,9 @@ public final class Stackagent {
         failed0(0, 0, 0);
         mounted0(0, 0);
         unmounting0(0);
+        if (parking0()) {
+            parked0();
+        }
         newId0();
         describe0(null);
         attach0(null, 0, null, false);
@@ -525,6 +542,10 @@ public final class Stackagent {
     private static native void mounted0(long context, long carrier);
 
     private static native void unmounting0(long context);
+
+    private static native boolean parking0();
+
+    private static native void parked0();
 
     static native boolean release0(long context);
 

@@ -1,0 +1,86 @@
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/** Virtual threads of which is known how often each gets onto a carrier, and which park pinned to it. */
+public class Main {
+    static volatile int sink;
+
+    static class Tiny implements Runnable {
+        @Override
+        public void run() {
+            sink++;
+        }
+    }
+
+    /** Leaves its carrier once and comes back. */
+    static class Parker implements Runnable {
+        @Override
+        public void run() {
+            LockSupport.park();
+        }
+    }
+
+    /** A static initialiser has a frame of the JVM below it: whoever parks in it stays on the carrier. */
+    static class Pinned implements Runnable {
+        final int n;
+
+        Pinned(int n) {
+            this.n = n;
+        }
+
+        @Override
+        public void run() {
+            switch (n) {
+                case 0 -> A.touch();
+                case 1 -> B.touch();
+                default -> C.touch();
+            }
+        }
+    }
+
+    static class A {
+        static {
+            LockSupport.parkNanos(30_000_000);
+        }
+
+        static void touch() {}
+    }
+
+    static class B {
+        static {
+            LockSupport.parkNanos(30_000_000);
+        }
+
+        static void touch() {}
+    }
+
+    static class C {
+        static {
+            LockSupport.parkNanos(30_000_000);
+        }
+
+        static void touch() {}
+    }
+
+    public static void main(String[] args) throws Exception {
+        for (int i = 0; i < 1000; i++) {
+            Thread.startVirtualThread(new Tiny()).join();
+        }
+        List<Thread> parkers = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            parkers.add(Thread.startVirtualThread(new Parker()));
+        }
+        for (Thread t : parkers) {
+            while (t.getState() != Thread.State.WAITING) {
+                Thread.sleep(1);
+            }
+            LockSupport.unpark(t);
+            t.join();
+        }
+        for (int i = 0; i < 3; i++) {
+            Thread.startVirtualThread(new Pinned(i)).join();
+        }
+        System.out.println("done");
+    }
+}
