@@ -12,7 +12,7 @@ for dir in $(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname |
     for target in $(grep -rh --include='*_test.go' '^func Fuzz' "$dir"/*_test.go | sed 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do
         each=$time
         case $target:$time in
-        FuzzStored:*x | FuzzDamaged:*x | FuzzPart:*x) each=$((${time%x} / 20 + 1))x ;;
+        FuzzStored:*x | FuzzDamaged:*x | FuzzPart:*x | FuzzPartOfSlices:*x) each=$((${time%x} / 20 + 1))x ;;
         esac
         echo "fuzz $dir $target $each"
         scripts/go.sh test -run '^$' -fuzz "^$target\$" -fuzztime "$each" "$dir" || failed="$failed $dir:$target"
