@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 )
@@ -238,5 +239,25 @@ func TestActivityUsage(t *testing.T) {
 		if code, out, errs := shadow(t, nil, args...); code != exitUsage || out != "" || errs == "" {
 			t.Errorf("%v: exit %d, want %d: %s%s", args, code, exitUsage, out, errs)
 		}
+	}
+}
+
+// TestCauses: what happens between two looks is counted, and its cause is not guessed.
+func TestCauses(t *testing.T) {
+	at := func(n units.MonoNs, collector, cause string, invocations int64, d units.Ns, safepoints int64) sched.GCSample {
+		return sched.GCSample{At: n * ms, Collector: collector, Cause: cause, Invocations: invocations, Entry: 5, Exit: 5 + d,
+			Safepoints: safepoints, Safepoint: units.Ns(safepoints) * 10, Sync: units.Ns(safepoints)}
+	}
+	samples := []sched.GCSample{
+		at(1, "young", "Evacuation", 1, 100, 3), at(5, "young", "Evacuation", 2, 50, 5), at(6, "", "", 0, 0, 7),
+		at(8, "full", "System.gc()", 1, 900, 8), at(9, "young", "Humongous", 6, 70, 12), at(20, "young", "Evacuation", 7, 1, 13),
+	}
+	w := activity.Span{From: 3 * ms, To: 15 * ms}
+	want := []gcCause{{"full", "System.gc()", 1, 900}, {"young", causeUnseen, 3, 0}, {"young", "Evacuation", 1, 50}, {"young", "Humongous", 1, 70}}
+	if got := causesOf(samples, w); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := safepointsOf(samples, w); got != (gcSafepoints{9, 90, 9}) {
+		t.Errorf("safepoints: %+v", got)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -33,7 +34,8 @@ func newGC(env Env) *cobra.Command {
 		Use:   "gc DIR",
 		Short: "What garbage collection costs: pauses, utilization, collector threads, latency of tasks",
 		Long: `Pauses are the stop-the-world pauses that the JVM reported; the time to reach the
-safepoint is not in them. Utilization is the minimum mutator utilization: of any
+safepoint is not in them: it is told with the safepoints, which, like the causes,
+come from the JVM's own counters. Utilization is the minimum mutator utilization: of any
 stretch of time that long, at least this share was not stopped. The collector's
 threads are told where the session has a scheduling record: work is their running
 time, time their share of the program's (shadow bottle).
@@ -70,7 +72,9 @@ type gcReport struct {
 	ToNs         units.MonoNs      `json:"to_ns"`
 	Pauses       gcPauses          `json:"pauses"`
 	MMU          []gcUtilization   `json:"mmu"`
-	Threads      *gcThreads        `json:"threads"` // of the collector; null: not available
+	Threads      *gcThreads        `json:"threads"`    // of the collector; null: not available
+	Causes       []gcCause         `json:"causes"`     // null: not available
+	Safepoints   *gcSafepoints     `json:"safepoints"` // null: not available
 	Latency      []gcLatency       `json:"latency,omitempty"`
 	NotAvailable map[string]string `json:"not_available"`
 }
@@ -135,6 +139,9 @@ func (f *gcFlags) run(env Env, dir string) error {
 		r.MMU = append(r.MMU, gcUtilization{u.Window, u.Min})
 	}
 	if err := r.threads(a, w, pauses); err != nil {
+		return err
+	}
+	if err := r.causes(a, w); err != nil {
 		return err
 	}
 	if err := f.latency(s, &r, w); err != nil {
@@ -266,8 +273,11 @@ func (f *gcFlags) table(r *gcReport) error {
 		facts.Row("collector threads", fmt.Sprintf("%s ran, work %s (in pauses %s), share of the time %s, %.2f at once", units.FormatExact(int64(t.Threads)),
 			units.FormatNs(t.WorkNs), units.FormatNs(t.InPause), units.FormatNs(units.Ns(t.TimeNs)), t.Width))
 	}
-	for what, why := range r.NotAvailable {
-		facts.Row("not available", what+": "+why)
+	if p := r.Safepoints; p != nil {
+		facts.Row("safepoints", fmt.Sprintf("%s, %s at them, %s to reach them", units.FormatExact(p.Count), units.FormatNs(p.TimeNs), units.FormatNs(p.ReachNs)))
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
+		facts.Row("not available", what+": "+r.NotAvailable[what])
 	}
 	if err := facts.Render(f.env.Out, table.Options{}); err != nil {
 		return err
@@ -278,6 +288,9 @@ func (f *gcFlags) table(r *gcReport) error {
 	}
 	fmt.Fprintln(f.env.Out)
 	if err := t.Render(f.env.Out, o); err != nil {
+		return err
+	}
+	if err := f.causesTable(r, o); err != nil {
 		return err
 	}
 	return f.latencyTable(r, o)
@@ -326,6 +339,13 @@ func (f *gcFlags) csv(r *gcReport) error {
 	}
 	if t := r.Threads; t != nil {
 		cells = append(cells, []string{"gc_work_ns", number(t.WorkNs)}, []string{"gc_pause_work_ns", number(t.InPause)}, []string{"gc_time_ns", share(t.TimeNs)}, []string{"gc_width", share(t.Width)})
+	}
+	for _, c := range r.Causes {
+		name := csvName(c.Collector + ": " + c.Cause)
+		cells = append(cells, []string{"collections " + name, strconv.FormatInt(c.Count, 10)}, []string{"collections_time_ns " + name, number(c.TimeNs)})
+	}
+	if p := r.Safepoints; p != nil {
+		cells = append(cells, []string{"safepoints", strconv.FormatInt(p.Count, 10)}, []string{"safepoint_ns", number(p.TimeNs)}, []string{"safepoint_reach_ns", number(p.ReachNs)})
 	}
 	for _, l := range r.Latency {
 		name := "latency_" + l.Kind

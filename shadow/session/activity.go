@@ -126,6 +126,10 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 	}
 }
 
+// Collections are what the JVM's own counters told of its collectors and
+// safepoints, in the order of time; none where nobody read them.
+func (a *Activity) Collections() ([]sched.GCSample, error) { return a.reader.GC() }
+
 // Spans are the pauses of the session as plain spans.
 func (s *Session) Spans() []activity.Span {
 	out := make([]activity.Span, len(s.Pauses))

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"stackagent/cmd/shadow/internal/table"
+	"stackagent/granularity/activity"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+)
+
+// causeUnseen stands for collections of which only the number is known: several
+// between two looks at the JVM's counters, of which only the last tells its cause.
+const causeUnseen = "(not seen)"
+
+// gcCause is a collector and why it ran, from the JVM's own counters.
+type gcCause struct {
+	Collector string `json:"collector"`
+	Cause     string `json:"cause"`
+	Count     int64  `json:"count"`
+	// TimeNs is from their begins to their ends, of those whose cause was seen.
+	TimeNs units.Ns `json:"time_ns"`
+}
+
+// gcSafepoints are stops of the whole JVM, collections among them.
+type gcSafepoints struct {
+	Count   int64    `json:"count"`
+	TimeNs  units.Ns `json:"time_ns"`  // at safepoints
+	ReachNs units.Ns `json:"reach_ns"` // from the request until all threads had stopped
+}
+
+// noCauses is why there are neither causes nor safepoints.
+const noCauses = "the JVM's own counters (hsperfdata) were not read: the JVM was not on this host, or runs with -XX:-UsePerfData"
+
+// causes tells what the JVM's own counters say of the window.
+func (r *gcReport) causes(a *session.Activity, w activity.Span) error {
+	if a == nil {
+		return nil // said already
+	}
+	samples, err := a.Collections()
+	if err != nil {
+		return err
+	}
+	if len(samples) == 0 {
+		r.NotAvailable["causes"], r.NotAvailable["safepoints"] = noCauses, noCauses
+		return nil
+	}
+	r.Causes = causesOf(samples, w)
+	if s := safepointsOf(samples, w); s.Count > 0 {
+		r.Safepoints = &s
+	} else {
+		r.NotAvailable["safepoints"] = "the JVM's counters tell none in this time, or it has no counters of them"
+	}
+	return nil
+}
+
+// causesOf counts collections by collector and cause.
+func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
+	sums := map[[2]string]*gcCause{}
+	before := map[string]int64{}
+	add := func(collector, cause string, n int64, d units.Ns) {
+		key := [2]string{collector, cause}
+		if sums[key] == nil {
+			sums[key] = &gcCause{Collector: collector, Cause: cause}
+		}
+		sums[key].Count += n
+		sums[key].TimeNs += d
+	}
+	for _, s := range samples {
+		if s.Collector == "" {
+			continue
+		}
+		n := s.Invocations - before[s.Collector]
+		before[s.Collector] = s.Invocations
+		if n < 1 || s.At < w.From || s.At >= w.To {
+			continue
+		}
+		add(s.Collector, cmp.Or(s.Cause, causeUnseen), 1, max(s.Exit-s.Entry, 0))
+		if n > 1 {
+			add(s.Collector, causeUnseen, n-1, 0)
+		}
+	}
+	var out []gcCause
+	for _, key := range slices.SortedFunc(maps.Keys(sums), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+		out = append(out, *sums[key])
+	}
+	return out
+}
+
+// safepointsOf is the difference between the last sample before the window's
+// end and the last before its begin.
+func safepointsOf(samples []sched.GCSample, w activity.Span) gcSafepoints {
+	var first, last sched.GCSample
+	for _, s := range samples {
+		if s.At < w.From {
+			first = s
+		}
+		if s.At < w.To {
+			last = s
+		}
+	}
+	return gcSafepoints{last.Safepoints - first.Safepoints, last.Safepoint - first.Safepoint, last.Sync - first.Sync}
+}
+
+// causesTable prints them.
+func (f *gcFlags) causesTable(r *gcReport, o table.Options) error {
+	if len(r.Causes) == 0 {
+		return nil
+	}
+	t := table.New(table.Column{Title: "collector"}, table.Column{Title: "cause", Flexible: true}, right("collections"), right("time"))
+	for _, c := range r.Causes {
+		t.Row(c.Collector, c.Cause, units.FormatExact(c.Count), units.FormatNs(c.TimeNs))
+	}
+	fmt.Fprintln(f.env.Out)
+	return t.Render(f.env.Out, o)
+}
