@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,7 +29,8 @@ static int open_one(const sa_counter *e, int group) {
     attr.config2 = e->config2;
     attr.exclude_kernel = e->user_only;
     attr.exclude_hv = 1;
-    attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.disabled = group < 0; /* until all are there: one that joins a running group waits for the next switch of threads */
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -50,6 +52,7 @@ int sa_counters_open(const sa_counter_set *set, sa_counters *c, uint32_t *which)
         }
         c->n++;
     }
+    if (c->n > 0) ioctl(c->fd[0], PERF_EVENT_IOC_ENABLE, 0);
     c->rdpmc = set->rdpmc;
     for (uint32_t i = 0; i < c->n && c->rdpmc; i++) c->rdpmc = map_page(c, i);
     return 0;
@@ -96,15 +99,24 @@ static bool read_pages(const sa_counters *c, int64_t *values, int64_t *missing) 
     return true;
 }
 
+/* One by one: PERF_FORMAT_GROUP tells the leader's times only, not whether
+ * another one of the group was left out. */
+static bool read_calls(const sa_counters *c, int64_t *values, int64_t *missing) {
+    *missing = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct {
+            uint64_t value, enabled, running;
+        } one;
+        if (read(c->fd[i], &one, sizeof one) != sizeof one) return false;
+        values[i] = (int64_t)one.value;
+        int64_t off = (int64_t)(one.enabled - one.running);
+        if (off > *missing) *missing = off;
+    }
+    return true;
+}
+
 bool sa_counters_read(const sa_counters *c, int64_t *values, int64_t *missing) {
     if (c->n == 0) return false;
     if (c->rdpmc && read_pages(c, values, missing)) return true;
-    struct {
-        uint64_t n, enabled, running, values[SA_MAX_COUNTERS];
-    } group;
-    size_t want = (3 + c->n) * sizeof(uint64_t);
-    if (read(c->fd[0], &group, sizeof group) != (ssize_t)want || group.n != c->n) return false;
-    for (uint32_t i = 0; i < c->n; i++) values[i] = (int64_t)group.values[i];
-    *missing = (int64_t)(group.enabled - group.running);
-    return true;
+    return read_calls(c, values, missing);
 }

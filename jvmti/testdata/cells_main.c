@@ -135,7 +135,7 @@ static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
     want->tallies[taken_back == 0 ? SA_T_FAILED : taken_back == 1 ? SA_T_WITHDRAWN : SA_T_CREATIONS]++;
 }
 
-static uint64_t words[SA_TELL_WORDS];
+static uint64_t words[SA_TELL_WORDS + 2 * SA_MAX_CELL_EXTRA * SA_TELL_EACH];
 
 /* Many classes, told now and then, with and without CPU time. */
 static void test_reference(void) {
@@ -167,6 +167,54 @@ static void test_reference(void) {
         CHECK(sa_cell_tell(c[i], 10000001, words) == 0);
         free(want[i]), free(got[i]);
     }
+    sa_cells_close(&cells);
+}
+
+/* The measure of a metric in what a cell has told; NULL: none. */
+static const uint64_t *measure_of(uint64_t metric) {
+    const uint64_t *p = words + SA_TELL_HEADER;
+    for (uint64_t k = 0; k < words[SA_TELL_HEADER - 1]; k++, p += SA_TELL_MEASURE + p[4])
+        if (p[0] == metric) return p;
+    return NULL;
+}
+
+static void check_measure(uint64_t metric, uint64_t sum, uint64_t min, uint64_t max, uint64_t count) {
+    const uint64_t *m = measure_of(metric);
+    CHECK(m != NULL && m[1] == sum && m[2] == min && m[3] == max);
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < m[4]; i++) n += m[SA_TELL_MEASURE + i] & ((UINT64_C(1) << SA_TELL_COUNT_BITS) - 1);
+    CHECK(n == count);
+}
+
+/* Extra metrics: what is measured is counted, in both parts; what is not, is not. */
+static void test_extras(void) {
+    sa_cells cells;
+    sa_cells_set_policy(true, 1, 2);
+    sa_cells_open(&cells);
+    sa_cell *c = sa_cells_add(&cells, 1, 0);
+    const int64_t none = SA_NOT_MEASURED;
+    const int64_t done[][4] = {
+        {1000, 7, 0, 0}, {5000000000, 9, 300, 2}, {0, none, 0, none}, {40, none, none, 0}, /* totals, then nested */
+    };
+    for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
+        CHECK(sa_cell_work_room(&cells, c, done[i]));
+        CHECK(sa_cell_execution(&cells, c, 100 + i, i == 1 ? 10 : 0, 50, i == 1 ? 5 : 0, done[i], 0));
+    }
+    size_t n = sa_cell_tell(c, 1000, words);
+    CHECK(n > 0 && n <= sa_tell_words() && words[5] == 4 && words[SA_TELL_HEADER - 1] == 8);
+    check_measure(1, 406, 100, 103, 4);
+    check_measure(16, 5000001040, 0, 5000000000, 4);     /* the first, inclusive */
+    check_measure(17, 5000000700, 0, 4999999700, 3);     /* the last one's nested part is not known */
+    check_measure(18, 16, 7, 9, 2);
+    check_measure(19, 14, 7, 7, 2);
+    CHECK(sa_cell_tell(c, 2000, words) == 0);
+    CHECK(sa_cell_work_room(&cells, c, done[0]) && sa_cell_execution(&cells, c, 100, 0, 50, 0, done[0], 0));
+    CHECK(sa_cell_tell(c, 3000, words) > 0);
+    check_measure(16, 1000, 0, 5000000000, 1); /* news; extremes are of all that was counted */
+    sa_cells_close(&cells);
+    sa_cells_limit(0);
+    CHECK(sa_cells_add(&cells, 1, 0) == NULL && !sa_cell_work_room(&cells, &(sa_cell){0}, done[0]));
+    sa_cells_limit(64u << 20);
     sa_cells_close(&cells);
 }
 
@@ -292,6 +340,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     test_reference();
+    test_extras();
     test_memory();
     test_mode();
     test_outliers();
