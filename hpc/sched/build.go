@@ -171,8 +171,8 @@ func (b *builder) in(t *live, e *event) {
 
 // recover finds when a thread got the CPU that it now leaves, if that was not
 // told but is the only thing that was not: it used the CPU ever since, and the
-// kernel's account says how long. (Some kernels do not trace what the threads of
-// privileged processes do, so neither to whom these give the CPU.)
+// kernel's account says how long. (Seen on a virtual machine: its kernel told of
+// no switch from certain tasks, and so not of those to the threads that followed.)
 func (b *builder) recover(t *live, e *event) bool {
 	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
 		return false
