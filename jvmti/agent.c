@@ -172,7 +172,8 @@ jvmtiError sa_prepare(bool at_start) {
     jvmtiCapabilities c;
     memset(&c, 0, sizeof c);
     c.can_generate_all_class_hook_events = 1;
-    /* Not can_generate_early_class_hook_events: the JVM would do without its archive of classes (CDS). */
+    /* Else not: the JVM does without its archive of classes (CDS), which java.lang.Thread is in. */
+    c.can_generate_early_class_hook_events = at_start && sa_work_wants(SA_WORK_BYTECODES);
     /* Without it the binding of defineClass0 may be told before a method's name can be asked for. */
     c.can_generate_early_vmstart = at_start;
     c.can_retransform_classes = 1;

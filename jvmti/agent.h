@@ -279,6 +279,7 @@ void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out);
 void sa_work_read(const sa_os *os, sa_context *c, JNIEnv *env, int64_t bytecodes, int64_t *out);
 void sa_work_mounted(sa_os *os, sa_context *c, JNIEnv *env);
 void sa_work_unmounting(sa_os *os, sa_context *c, sa_context *carrier, JNIEnv *env);
+bool sa_work_wants(int source); /* a metric from there is asked for */
 void sa_work_start(JNIEnv *env); /* at VMInit, before any probe: leaves out what is not available */
 
 /* construct.c */

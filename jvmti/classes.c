@@ -88,7 +88,7 @@ static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm,
 /* The fields that we give to classes. A class keeps the ones it was loaded
  * with: the JVM takes no other in place of it, whatever else changes. */
 static const char *const our_fields[] = {"stackagent$id", "stackagent$class", "stackagent$submitted",
-                                         "stackagent$executors", "stackagent$executor"};
+                                         "stackagent$executors", "stackagent$executor", "stackagent$bytecodes"};
 enum { OUR_FIELDS = sizeof our_fields / sizeof our_fields[0] };
 
 static void add_field(sa_request *r, const char *name) {

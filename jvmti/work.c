@@ -159,6 +159,12 @@ static void start_counters(void) {
     }
 }
 
+bool sa_work_wants(int source) {
+    for (uint32_t k = 0; k < sa.work.asked_n; k++)
+        if (sa.work.asked[k].source == source) return true;
+    return false;
+}
+
 static bool helper_counts; /* the probes' Java side reads the count, which is settled when it is initialised */
 
 void sa_work_start(JNIEnv *env) {

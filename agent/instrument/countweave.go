@@ -12,6 +12,9 @@ const (
 	probeMark  = "mark"  // gives it
 	probeReset = "reset" // sets it
 
+	// The same in a handler, where compiled code should be small.
+	probeCountThrown = "countThrown"
+
 	descCount     = "(I)V"
 	descCountLong = "(IJ)V"
 	descMark      = "()J"
@@ -68,7 +71,7 @@ func (p *Plan) weaveCount(c *counted) error {
 	if c.scheme != countDirect {
 		for _, in := range c.body {
 			if in.Op.IsReturn() {
-				flush, err := p.flush(c)
+				flush, err := p.flush(c, probeCount)
 				if err != nil {
 					return err
 				}
@@ -101,18 +104,18 @@ func (c *counted) add(s segment) (insns []*classfile.Insn) {
 	return insns
 }
 
-// flush adds what the method has counted to the thread's counter.
-func (p *Plan) flush(c *counted) ([]*classfile.Insn, error) {
+// flush adds what the method has counted to the thread's counter, by probe.
+func (p *Plan) flush(c *counted, probe string) ([]*classfile.Insn, error) {
 	switch {
 	case c.scheme == countNothing:
 		call, err := p.probe(probeReset, descReset)
 		return []*classfile.Insn{classfile.NewVarInsn(classfile.OpLload, c.n), call}, err
 	case c.loops:
-		call, err := p.probe(probeCount, descCountLong)
+		call, err := p.probe(probe, descCountLong)
 		return []*classfile.Insn{classfile.NewVarInsn(classfile.OpIload, c.n),
 			classfile.NewVarInsn(classfile.OpLload, c.sum), call}, err
 	}
-	call, err := p.probe(probeCount, descCount)
+	call, err := p.probe(probe, descCount)
 	return []*classfile.Insn{classfile.NewVarInsn(classfile.OpIload, c.n), call}, err
 }
 
@@ -135,7 +138,7 @@ func (p *Plan) rethrowing(m *classfile.Member, locals []classfile.VerificationTy
 	if c == nil || c.scheme == countDirect {
 		return nil, locals, nil
 	}
-	insns, err := p.flush(c)
+	insns, err := p.flush(c, probeCountThrown)
 	grow(&c.code.MaxStack, 1+c.flushStack())
 	return insns, c.locals(locals), err
 }
@@ -197,7 +200,7 @@ func (p *Plan) catchAll(c *counted) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	flush, err := p.flush(c)
+	flush, err := p.flush(c, probeCountThrown)
 	if err != nil {
 		return err
 	}

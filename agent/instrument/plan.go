@@ -60,8 +60,10 @@ const (
 	FieldTaskID  = "stackagent$id"    // in the topmost task class of a hierarchy, but for java.lang.Thread
 	FieldClassID = "stackagent$class" // in java.lang.ClassValue$ClassValueMap, which each class may have one of
 
-	FieldSubmitted     = "stackagent$submitted" // beside FieldTaskID
-	FieldExecutorID    = "stackagent$executor"  // in the topmost executor class of a hierarchy
+	FieldSubmitted  = "stackagent$submitted" // beside FieldTaskID
+	FieldExecutorID = "stackagent$executor"  // in the topmost executor class of a hierarchy
+	FieldBytecodes  = "stackagent$bytecodes" // in java.lang.Thread where it counts them and comes into sight before it is loaded
+
 	FieldExecutorClass = "stackagent$executors" // beside FieldClassID
 )
 
@@ -328,6 +330,9 @@ func (p *Plan) newFields(h classfile.Header, in Input, o *Options, filtered bool
 	}
 	if h.Name == nameClassValues {
 		want = append(want, FieldClassID)
+	}
+	if o.Count && h.Name == nameThread {
+		want = append(want, FieldBytecodes)
 	}
 	if o.Submissions {
 		want = append(want, p.submissionFields(h, in.Supers, want, filtered)...)

@@ -3,6 +3,7 @@ package java.lang;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinTask;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 
@@ -65,13 +66,16 @@ public final class Stackagent {
     long id;
 
     /**
-     * Of a thread: the JVM instructions that it has executed, as far as its open methods have told.
-     * Only the thread itself changes it; a virtual thread has its own, whatever carries it.
+     * Of a thread, where java.lang.Thread has no field for it: the JVM instructions that it has
+     * executed, see {@link #mark}.
      */
-    long bytecodes;
+    private long bytecodes;
 
     /** Whether metric=bytecodes was asked for; a constant to the compiler. */
     private static final boolean BYTECODES = countsBytecodes0();
+
+    /** Of the field for them, -1: there is none, as the agent came into a running JVM. */
+    private static final long BYTECODES_OFFSET = BYTECODES ? offset(Thread.class, "stackagent$bytecodes") : -1;
 
     /** Of a thread: its latest submission as a task, see {@link StackagentHandover}. */
     long submitted;
@@ -183,8 +187,7 @@ public final class Stackagent {
             info = describe0(c);
         }
         Thread t = Thread.currentThread();
-        Stackagent slot = slot(t);
-        long context = slot.context;
+        long context = slot(t).context;
         if (context == 0) {
             context = attach(t);
         }
@@ -211,12 +214,12 @@ public final class Stackagent {
                 id |= EXECUTED;
             }
         } else if (id == 0) {
-            return adopt(task, slot, context, info);
+            return adopt(task, context, info);
         } else {
             id ^= EXECUTED;
         }
         int classId = (int) (info >>> 32);
-        return BYTECODES ? enterWork0(context, id, classId, slot.bytecodes) : enter0(context, id, classId);
+        return BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId);
     }
 
     /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
@@ -311,7 +314,7 @@ public final class Stackagent {
     @Hidden
     private static void leave(Stackagent slot, int token, int threw) {
         boolean forget = BYTECODES
-                ? exitWork0(slot.context, token, threw, slot.bytecodes)
+                ? exitWork0(slot.context, token, threw, mark())
                 : exit0(slot.context, token, threw);
         if (forget) {
             slot.context = 0;
@@ -322,28 +325,52 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     public static void count(int n) {
-        slot(Thread.currentThread()).bytecodes += n;
+        count(n, 0);
     }
 
     /** The same for a method with loops. */
     @ForceInline
     @Hidden
     public static void count(int n, long more) {
-        slot(Thread.currentThread()).bytecodes += n + more;
+        reset(mark() + n + more);
     }
 
-    /** Before what is not to be counted; the result goes to {@link #reset}. */
+    /** As {@link #count(int)}, in the catch-all handler of a method: out of line, as it is rarely executed. */
+    @DontInline
+    @Hidden
+    public static void countThrown(int n) {
+        count(n, 0);
+    }
+
+    /** The same for a method with loops. */
+    @DontInline
+    @Hidden
+    public static void countThrown(int n, long more) {
+        count(n, more);
+    }
+
+    /**
+     * The JVM instructions that the current thread has executed, as far as its open methods have told.
+     * Only the thread itself changes the count; a virtual thread has its own, whatever carries it.
+     * Before what is not to be counted: the result goes to {@link #reset}.
+     */
     @ForceInline
     @Hidden
     public static long mark() {
-        return slot(Thread.currentThread()).bytecodes;
+        Thread t = Thread.currentThread();
+        return BYTECODES_OFFSET >= 0 ? U.getLong(t, BYTECODES_OFFSET) : slot(t).bytecodes;
     }
 
     /** After it. */
     @ForceInline
     @Hidden
     public static void reset(long mark) {
-        slot(Thread.currentThread()).bytecodes = mark;
+        Thread t = Thread.currentThread();
+        if (BYTECODES_OFFSET >= 0) {
+            U.putLong(t, BYTECODES_OFFSET, mark);
+        } else {
+            slot(t).bytecodes = mark;
+        }
     }
 
     /** In a constructor of the topmost task class, after the call of its super constructor. */
@@ -433,11 +460,11 @@ public final class Stackagent {
 
     /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
     @Hidden
-    private static int adopt(Object task, Stackagent current, long context, long info) {
+    private static int adopt(Object task, long context, long info) {
         long offset = info & OFFSET;
         long id = newId0();
         if (offset == 0) {
-            return enterBare0(context, id, (int) (info >>> 32), System.identityHashCode(task), current.bytecodes);
+            return enterBare0(context, id, (int) (info >>> 32), System.identityHashCode(task), mark());
         }
         if (offset == IN_SLOT) {
             task = slot((Thread) task);
@@ -446,7 +473,7 @@ public final class Stackagent {
         if (!U.compareAndSetLong(task, offset, 0L, id | EXECUTED)) {
             id = U.getLong(task, offset) & ~EXECUTED;
         }
-        return enterUnseen0(context, id, (int) (info >>> 32), current.bytecodes);
+        return enterUnseen0(context, id, (int) (info >>> 32), mark());
     }
 
     /**
@@ -475,10 +502,10 @@ public final class Stackagent {
     @Hidden
     static long attach(Thread t) {
         Stackagent slot = slot(t);
-        long mark = slot.bytecodes;
+        long mark = mark();
         long context = attach0(t, U.getLong(t, THREAD_ID), t.getName(), mountsSeen);
         slot.context = context;
-        slot.bytecodes = mark; // the library's methods count themselves
+        reset(mark); // the library's methods count themselves
         return context;
     }
 

@@ -15,7 +15,7 @@ public final class StackagentConstruction {
     @Hidden
     public static int constructing() {
         Stackagent slot = Stackagent.slotIfAny(Thread.currentThread());
-        return slot == null || slot.context == 0 ? -1 : constructing0(slot.context, slot.bytecodes);
+        return slot == null || slot.context == 0 ? -1 : constructing0(slot.context, Stackagent.mark());
     }
 
     /** Just before the call of this(...): the constructor that begins next is not the outermost one. */
@@ -36,7 +36,7 @@ public final class StackagentConstruction {
         long id = Stackagent.idOf(task);
         if (id != 0) {
             Stackagent slot = Stackagent.slot(Thread.currentThread());
-            constructed0(slot.context, token, id, (int) (Stackagent.known(declaring) >>> 32), slot.bytecodes);
+            constructed0(slot.context, token, id, (int) (Stackagent.known(declaring) >>> 32), Stackagent.mark());
         }
     }
 

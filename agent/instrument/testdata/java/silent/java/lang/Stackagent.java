@@ -15,6 +15,8 @@ public class Stackagent {
     public static void unmounting(Thread t) {}
     public static void count(int n) {}
     public static void count(int n, long more) {}
+    public static void countThrown(int n) {}
+    public static void countThrown(int n, long more) {}
     public static long mark() { return 0; }
     public static void reset(long mark) {}
 }
