@@ -1,0 +1,128 @@
+package attach
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// process makes a folder as /proc has one.
+func process(t *testing.T, status, maps string, args ...string) string {
+	t.Helper()
+	proc := t.TempDir()
+	for name, text := range map[string]string{"status": status, "maps": maps, "cmdline": strings.Join(args, "\x00") + "\x00"} {
+		path := filepath.Join(proc, "77", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return proc
+}
+
+const (
+	someStatus = "Name:\tjava\nUid:\t1000\t1001\t1000\t1000\nGid:\t100\t101\t100\t100\nNSpid:\t77\t1\nSigCgt:\t0000000000000004\n"
+	someMaps   = "7f00-7f01 r-xp 00000000 08:01 1 /opt/jdk/lib/server/libjvm.so\n7f02-7f03 rw-p 00000000 00:00 0\n"
+)
+
+func TestInspect(t *testing.T) {
+	maps := someMaps + "7f04-7f05 r-xp 00000000 08:01 2 /tmp/a b/libagent.so (deleted)\n"
+	p, err := inspect(process(t, someStatus, maps, "java", "-jar", "x"), 77, "libagent.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.InnerPID != 1 || p.UID != 1001 || p.GID != 101 || !p.catchesQuit || p.Agent != "/tmp/a b/libagent.so" || p.LibJVM != "/opt/jdk/lib/server/libjvm.so" {
+		t.Errorf("%+v", p)
+	}
+	if want := "/tmp/.java_pid1"; !strings.HasSuffix(p.socket(), want) {
+		t.Errorf("socket %s, want ...%s", p.socket(), want)
+	}
+}
+
+func TestInspectRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, status, maps string
+		args               []string
+		want               string
+	}{
+		{"no JVM", someStatus, "", []string{"sh"}, "is no JVM"},
+		{"attaching is off", someStatus, someMaps, []string{"java", "-XX:+DisableAttachMechanism"}, "-XX:+DisableAttachMechanism"},
+		{"loading is off", someStatus, someMaps, []string{"java", "-XX:-EnableDynamicAgentLoading"}, "-XX:+EnableDynamicAgentLoading"},
+		{"no user", "Name:\tx\n", someMaps, nil, "no user and group"},
+		{"damaged", "Uid:\t1\tx\n", someMaps, nil, "Uid"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := inspect(process(t, c.status, c.maps, c.args...), 77, "libagent.so")
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one about %q", err, c.want)
+			}
+		})
+	}
+	if _, err := inspect(t.TempDir(), 77, "libagent.so"); err == nil || !strings.Contains(err.Error(), "no such process") {
+		t.Errorf("no process: %v", err)
+	}
+}
+
+// A JVM that would die of the signal, or print its threads, does not get it.
+func TestWakeSpares(t *testing.T) {
+	status := strings.Replace(someStatus, "0000000000000004", "0000000000000000", 1)
+	p, err := inspect(process(t, status, someMaps, "java", "-Xrs"), 77, "libagent.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.wake(t.Context()); err == nil || !strings.Contains(err.Error(), "-Xrs") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What a process of another user can read depends on every folder above.
+func TestCanRead(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "lib.so")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{PID: os.Getpid(), UID: os.Geteuid(), Root: "/", proc: "/proc/self"}
+	if !p.CanRead(file) {
+		t.Error("our own file")
+	}
+	p.UID = 54321
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if p.CanRead(file) {
+		t.Error("a file in a folder of ours alone")
+	}
+	p.Root = dir
+	if p.CanRead(file) {
+		t.Error("a process with a root of its own")
+	}
+}
+
+func TestPlace(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{PID: os.Getpid(), UID: os.Geteuid(), GID: os.Getegid(), Root: root}
+	f, err := p.Place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, err := f.Write("token", strings.NewReader("secret"), 0o400)
+	if err != nil || filepath.Dir(filepath.Dir(inside)) != "/tmp" {
+		t.Errorf("%s, %v", inside, err)
+	}
+	info, err := os.Stat(filepath.Join(root, inside))
+	folder, err2 := os.Stat(f.Outside)
+	if err != nil || err2 != nil || info.Mode().Perm() != 0o400 || folder.Mode().Perm() != 0o700 {
+		t.Errorf("modes %v, %v (%v, %v)", info, folder, err, err2)
+	}
+	if _, err := f.Write("token", strings.NewReader("other"), 0o400); err == nil {
+		t.Error("a file was overwritten")
+	}
+	if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+}
