@@ -99,21 +99,33 @@ func (b bytecodeCases) run(t *testing.T, jdk testjvm.JDK, classpath string, vm [
 	return counts
 }
 
+// asksJIT is the case in which the JDK's own code takes another way when it is
+// compiled: it asks whether a method handle is a constant.
+const asksJIT = "method handle"
+
 // TestBytecodesEqualSteps compares the count of instructions, case by case, with
 // the SingleStep events of a JVM that runs the same class files without the
-// agent: in the interpreter.
+// agent: in the interpreter, and compiled, where ten counts must be the same.
 func TestBytecodesEqualSteps(t *testing.T) {
 	cases := buildBytecodeCases(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			steps := cases.run(t, jdk, cases.stepped, []string{"-Xint", "-XX:-RewriteFrequentPairs", "-agentpath:" + cases.oracle + "=" + replaceable(t, jdk)}, "40", "1")
-			woven := cases.run(t, jdk, cases.woven, []string{"-Xint", "-agentpath:" + testjvm.Library(t) + "=metric=bytecodes,spool=off"}, "40", "1")
+			agent := "-agentpath:" + testjvm.Library(t) + "=metric=bytecodes,spool=off"
+			// A pair of instructions that the interpreter executes as one would be one step.
+			oracle := []string{"-Xint", "-XX:-RewriteFrequentPairs", "-agentpath:" + cases.oracle + "=" + replaceable(t, jdk)}
+			// After 127 calls the JDK makes code of its own for a method handle.
+			steps := cases.run(t, jdk, cases.stepped, oracle, "200", "1")
 			if len(steps) < 50 {
 				t.Errorf("only %d cases", len(steps))
 			}
+			interpreted := cases.run(t, jdk, cases.woven, []string{"-Xint", agent}, "200", "1")
+			compiled := cases.run(t, jdk, cases.woven, []string{agent}, "3000", "10")
 			for name, want := range steps {
-				if got := woven[name]; got != want {
+				if got := interpreted[name]; got != want {
 					t.Errorf("%s: %s instructions counted, %s executed", name, got, want)
+				}
+				if got := compiled[name]; got != want && name != asksJIT {
+					t.Errorf("%s, compiled: %s instructions counted, %s executed", name, got, want)
 				}
 			}
 		})

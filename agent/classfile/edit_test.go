@@ -274,6 +274,88 @@ func TestAddIntLocal(t *testing.T) {
 	}
 }
 
+// TestAddLongLocal: a long takes two slots, and one entry of a frame.
+func TestAddLongLocal(t *testing.T) {
+	c := newClass(t, 61)
+	code := NewCode(1, 2)
+	addF(t, c, code)
+	code.Append(NewInsn(OpNop), NewVarInsn(OpIload, 0), NewInsn(OpIreturn))
+	l := code.LabelBefore(code.Insns[1])
+	code.SetFrame(l, nil, nil)
+	if slot := code.AddLongLocal(); slot != 2 || code.MaxLocals != 4 {
+		t.Fatalf("slot %d, max_locals %d", slot, code.MaxLocals)
+	}
+	if slot := code.AddIntLocal(); slot != 4 {
+		t.Fatalf("slot %d behind the long", slot)
+	}
+	var tags []TypeTag
+	for _, v := range l.Frame().Locals {
+		tags = append(tags, v.Tag)
+	}
+	if got := fmt.Sprint(tags); got != "[0 0 4 1]" {
+		t.Errorf("the frame has the locals %s", got)
+	}
+}
+
+// TestInsertAllBeforeTargeted puts instructions where InsertBeforeTargeted does.
+func TestInsertAllBeforeTargeted(t *testing.T) {
+	build := func() *Code {
+		code := NewCode(1, 1)
+		code.Append(NewInsn(OpNop), NewInsn(OpIconst0), NewInsn(OpIreturn))
+		code.LabelBefore(code.Insns[1])
+		return code
+	}
+	one, all := build(), build()
+	one.InsertBeforeTargeted(one.Insns[2], NewIincInsn(0, 1))
+	one.InsertBeforeTargeted(one.Insns[0], NewIincInsn(0, 2))
+	all.InsertAllBeforeTargeted(map[*Insn][]*Insn{all.Insns[2]: {NewIincInsn(0, 1)}, all.Insns[0]: {NewIincInsn(0, 2)}})
+	if got, want := fmt.Sprint(all.Insns), fmt.Sprint(one.Insns); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	all.InsertAllBeforeTargeted(map[*Insn][]*Insn{NewInsn(OpNop): {NewInsn(OpNop)}})
+	if all.err == nil {
+		t.Error("an instruction that is not in the code was accepted")
+	}
+}
+
+// TestHasAnnotation reads annotations with elements of every kind around the one
+// that is asked for, and rejects what ends too early.
+func TestHasAnnotation(t *testing.T) {
+	c := newClass(t, 61)
+	code := NewCode(1, 1)
+	code.Append(NewInsn(OpIconst0), NewInsn(OpIreturn))
+	addF(t, c, code)
+	m := c.Methods[len(c.Methods)-1]
+	index := func(s string) []byte {
+		i, err := c.Pool.AddUtf8(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []byte{byte(i >> 8), byte(i)}
+	}
+	name, a, b := index("x"), index("LA;"), index("LB;")
+	join := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
+	data := join([]byte{0, 2}, a, []byte{0, 3},
+		name, []byte{'e'}, a, name,
+		name, []byte{'[', 0, 1, '@'}, b, []byte{0, 0},
+		name, []byte{'s'}, name,
+		b, []byte{0, 0})
+	m.Attributes = append(m.Attributes, &Attribute{Name: "RuntimeVisibleAnnotations", Data: data})
+	for want, has := range map[string]bool{"LA;": true, "LB;": true, "LC;": false} {
+		if got, err := m.HasAnnotation(want); got != has || err != nil {
+			t.Errorf("%s: %v %v", want, got, err)
+		}
+	}
+	at := m.Attribute("RuntimeVisibleAnnotations")
+	for n := 2; n < len(data); n++ {
+		at.Data = data[:n]
+		var fe *FormatError
+		if _, err := m.HasAnnotation("LB;"); !errors.As(err, &fe) {
+			t.Errorf("cut to %d bytes: %v", n, err)
+		}
+	}
+}
+
 // TestStackEffect checks operations of every sort.
 func TestStackEffect(t *testing.T) {
 	c := newClass(t, 61)

@@ -13,6 +13,7 @@ import (
 func FuzzWeave(f *testing.F) {
 	for _, b := range compile(f, testjvm.JDKs(f)[0], "main").classes {
 		f.Add(b, uint8(ModeFull), true)
+		f.Add(b, uint8(ModeFull)+4, true)
 	}
 	f.Add(header("T", nameObject, runnable), uint8(ModeStructure), false)
 	f.Add(header(nameThread, nameObject, runnable), uint8(ModeBodies), false)
@@ -21,8 +22,9 @@ func FuzzWeave(f *testing.F) {
 		if all {
 			o = everything
 		}
+		o.Count = mode&4 != 0
 		LambdaTarget(class)
-		out, err := weaveClass(Input{Class: class, Supers: knowsAll{}, Mode: Mode(mode % 3)}, o)
+		out, err := weaveClass(Input{Class: class, Supers: knowsAll{}, Mode: Mode(mode & 3 % 3)}, o)
 		var r *Refusal
 		if err != nil && !errors.As(err, &r) {
 			t.Fatalf("the error is no refusal: %v", err)

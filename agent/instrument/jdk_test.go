@@ -21,9 +21,12 @@ var everything = Options{Tasks: []TaskDefinition{{Class: "*", Method: "*"}}}
 const brokenModule, brokenClass = "java.logging", "java/util/logging/XMLFormatter"
 
 // sampleStep is how many classes of the JDK there are to each that is woven.
-func sampleStep() int {
-	if os.Getenv("STACKAGENT_ALL_CLASSES") == "1" {
+func sampleStep(o Options) int {
+	switch all := os.Getenv("STACKAGENT_ALL_CLASSES"); {
+	case all == "counting", all == "1" && !o.Count:
 		return 1
+	case all == "1":
+		return 5
 	}
 	return 20
 }
@@ -90,7 +93,7 @@ type imageWeaver struct {
 func (w *imageWeaver) weave() {
 	im := image(w.t, w.jdk)
 	h := NewImageHierarchy(im.Class, w.options)
-	step, n, spent := sampleStep(), 0, time.Duration(0)
+	step, n, spent := sampleStep(w.options), 0, time.Duration(0)
 	err := im.Each(func(module, name string, b []byte) error {
 		n++
 		if n%step != 0 || name == brokenClass {
