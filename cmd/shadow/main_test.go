@@ -144,8 +144,11 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		{nil, "which verb?"},
 		{[]string{"frobnicate"}, "unknown command"},
-		{[]string{"bottle", dir}, "not part of this version"},
-		{[]string{"attach", "--help"}, "not part of this version"},
+		{[]string{"lbo", dir}, "not part of this version"},
+		{[]string{"diff", "--help"}, "not part of this version"},
+		{[]string{"attach", "x"}, "no process id"},
+		{[]string{"detach"}, "accepts 1 arg"},
+		{[]string{"attach", "1", "--bus", "nats://127.0.0.1:1", "-o", dir}, "give one of them"},
 		{[]string{"stats"}, "which session?"},
 		{[]string{"stats", dir, dir}, "one session folder is wanted"},
 		{[]string{"stats", dir, "--format", "yaml"}, "use one of table, json, csv"},
