@@ -1,6 +1,7 @@
 package granularity
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -179,5 +180,36 @@ func TestOtherAdvice(t *testing.T) {
 	f.MaxDepth, f.Classes = 255, nil
 	if got := Advise(f, DefaultThresholds); len(got) != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestThresholds: every field has a name, and setting it changes that one only.
+func TestThresholds(t *testing.T) {
+	if n := reflect.TypeFor[Thresholds]().NumField(); n != len(ThresholdNames()) {
+		t.Fatalf("%d fields, %d names", n, len(ThresholdNames()))
+	}
+	changed := map[int]string{}
+	for _, name := range ThresholdNames() {
+		x := DefaultThresholds
+		if err := x.Set(name + "=77"); err != nil {
+			t.Fatal(err)
+		}
+		for i := range reflect.TypeFor[Thresholds]().NumField() {
+			if a, b := reflect.ValueOf(x).Field(i), reflect.ValueOf(DefaultThresholds).Field(i); !a.Equal(b) {
+				if changed[i] != "" {
+					t.Errorf("%s and %s set the same", name, changed[i])
+				}
+				changed[i] = name
+			}
+		}
+	}
+	if len(changed) != len(ThresholdNames()) {
+		t.Errorf("set %v", changed)
+	}
+	for _, bad := range []string{"", "fine-work", "moon=1", "fine-work=x", "fine-work=-1", "busy=NaN", "depth=1.5"} {
+		x := DefaultThresholds
+		if err := x.Set(bad); err == nil || x != DefaultThresholds {
+			t.Errorf("%q was taken", bad)
+		}
 	}
 }

@@ -71,6 +71,9 @@ const (
 	maxAdvice      = 3         // classes named per kind of advice
 )
 
+// adviceNames are the names of the advice about executions, by topic.
+var adviceNames = map[string]string{"fine": "fine-grained", "coarse": "coarse-grained", "never": "never-executed", "gc": "garbage-collection"}
+
 // Findings says in sentences what the figures show, most important first
 // within each kind: facts, then advice, then cautions.
 func Findings(f Facts) []Finding {
@@ -78,7 +81,11 @@ func Findings(f Facts) []Finding {
 	add := func(k FindingKind, topic string, texts ...string) {
 		for _, t := range texts {
 			if t != "" {
-				out = append(out, Finding{Kind: k, Text: t, Topic: topic})
+				f := Finding{Kind: k, Text: t, Topic: topic}
+				if k == Advice {
+					f.Name = adviceNames[topic]
+				}
+				out = append(out, f)
 			}
 		}
 	}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"stackagent/granularity"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 )
@@ -39,6 +42,22 @@ func filterFlags(cmd *cobra.Command, f *summary.Filter) {
 // unitsFlag gives cmd the flag that chooses units of work.
 func unitsFlag(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "units", false, "units of work (one for each hand-over by the program) in place of executions")
+}
+
+// thresholdFlag gives cmd the flag that sets thresholds of the advice.
+func thresholdFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "threshold", nil, "of the advice, NAME=VALUE, repeatable; names: "+strings.Join(granularity.ThresholdNames(), ", "))
+}
+
+// setThresholds are the default ones with what was set.
+func setThresholds(list []string) (*granularity.Thresholds, error) {
+	t := granularity.DefaultThresholds
+	for _, text := range list {
+		if err := t.Set(text); err != nil {
+			return nil, &usageError{err}
+		}
+	}
+	return &t, nil
 }
 
 // summarise opens a session and condenses it.

@@ -27,6 +27,8 @@ type reportFlags struct {
 	formats []string
 	filter  summary.Filter
 	units   bool
+
+	thresholds []string
 }
 
 func newReport(env Env) *cobra.Command {
@@ -56,6 +58,7 @@ func newReport(env Env) *cobra.Command {
 	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(figureFormats, ","))
 	filterFlags(cmd, &f.filter)
 	unitsFlag(cmd, &f.units)
+	thresholdFlag(cmd, &f.thresholds)
 	return cmd
 }
 
@@ -81,6 +84,9 @@ func (f *reportFlags) check(dirs []string) error {
 	}
 	if err := f.filter.Check(); err != nil {
 		return &usageError{err}
+	}
+	if _, err := setThresholds(f.thresholds); err != nil {
+		return err
 	}
 	ext := f.extension()
 	switch {
@@ -115,7 +121,11 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 
 // one writes what is wanted of one session and lists the files.
 func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, error) {
-	sum, err := condense(env, s, summary.Options{Filter: f.filter, Shapes: true, Units: f.units, Advice: true})
+	t, err := setThresholds(f.thresholds)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := condense(env, s, summary.Options{Filter: f.filter, Shapes: true, Units: f.units, Advice: true, Thresholds: t})
 	if err != nil {
 		return nil, err
 	}

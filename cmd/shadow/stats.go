@@ -21,6 +21,7 @@ func newStats(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
 	var inUnits, views bool
+	var thresholds []string
 	cmd := &cobra.Command{
 		Use:     "stats DIR",
 		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
@@ -36,7 +37,11 @@ func newStats(env Env) *cobra.Command {
 				}
 				return l.checkSession(args[0])
 			}
-			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits})
+			t, err := setThresholds(thresholds)
+			if err != nil {
+				return err
+			}
+			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits, Thresholds: t, Advice: inUnits})
 			if err != nil {
 				return err
 			}
@@ -52,6 +57,7 @@ func newStats(env Env) *cobra.Command {
 	l.addTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
+	thresholdFlag(cmd, &thresholds)
 	cmd.Flags().BoolVar(&views, "check", false, "hold what the agent measured against the kernel's account of each thread and of the process, and keep the comparison in the session")
 	return cmd
 }

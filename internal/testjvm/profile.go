@@ -143,3 +143,22 @@ func (p Profile) Threads(t testing.TB) []ThreadRow {
 	p.decode(t, &rows, "threads", p.Dir, "--format", "json")
 	return rows
 }
+
+// Advice lists the names of the advice in `shadow stats DIR --format json`.
+func (p Profile) Advice(t testing.TB) []string {
+	t.Helper()
+	var s struct {
+		Findings []struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"findings"`
+	}
+	p.decode(t, &s, "stats", p.Dir, "--format", "json")
+	var names []string
+	for _, f := range s.Findings {
+		if f.Kind == "advice" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
