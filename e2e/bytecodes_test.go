@@ -86,7 +86,13 @@ func replaceable(t *testing.T, jdk testjvm.JDK) string {
 
 func (b bytecodeCases) run(t *testing.T, jdk testjvm.JDK, classpath string, vm []string, args ...string) map[string]string {
 	t.Helper()
-	res := testjvm.Command{JDK: jdk, VM: vm, Classpath: classpath, Main: "bc.Main", Args: args}.Plain(t)
+	return runCounting(t, testjvm.Command{JDK: jdk, VM: vm, Classpath: classpath, Main: "bc.Main", Args: args})
+}
+
+// runCounting reads lines "name count".
+func runCounting(t *testing.T, c testjvm.Command) map[string]string {
+	t.Helper()
+	res := c.Plain(t)
 	if res.Exit != 0 {
 		t.Fatalf("ended with %d\n%s\n%s", res.Exit, res.Stdout, res.Stderr)
 	}
@@ -126,6 +132,31 @@ func TestBytecodesEqualSteps(t *testing.T) {
 				}
 				if got := compiled[name]; got != want && name != asksJIT {
 					t.Errorf("%s, compiled: %s instructions counted, %s executed", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestBytecodesOfThreads: the same work counts the same, in each of ten
+// executions in each of several threads at once.
+func TestBytecodesOfThreads(t *testing.T) {
+	cases := buildBytecodeCases(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			args := []string{"300", "1", "2", "4", "8"}
+			if jdk.Version >= 21 {
+				args = append(args, "0")
+			}
+			counts := runCounting(t, testjvm.Command{JDK: jdk, Classpath: cases.woven, Main: "bc.Threads", Args: args,
+				VM: []string{"-agentpath:" + testjvm.Library(t) + "=metric=bytecodes,spool=off"}})
+			want := counts["1"]
+			if len(counts) != len(args)-1 || len(want) < 5 {
+				t.Fatalf("counts %v", counts)
+			}
+			for threads, got := range counts {
+				if got != want {
+					t.Errorf("%s threads (0: virtual): %s, in one thread %s", threads, got, want)
 				}
 			}
 		})
