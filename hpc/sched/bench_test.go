@@ -14,7 +14,7 @@ import (
 // What observing costs a program that does nothing but switch: two threads pass
 // a turn to and fro, with each source and without, one after the other.
 func BenchmarkPing(b *testing.B) {
-	const turns = 200_000
+	const turns = 20_000
 	path, err := program()
 	if err != nil {
 		b.Fatal(err)
