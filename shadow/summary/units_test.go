@@ -1,0 +1,160 @@
+package summary_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+	"stackagent/shadow/summary"
+)
+
+const ms = 1_000_000
+
+// handedSession is a pool of one worker that runs three futures, handed over at
+// two places, the last of which failed, and a started thread with a runnable.
+func handedSession(t *testing.T) *session.Session {
+	t.Helper()
+	w, err := store.OpenWriter(t.TempDir(), "s", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"},
+		JVM: store.JVM{CPUs: 2}, Produced: store.Counts{Executions: 10}, Submissions: &store.Handed{Produced: 7}}
+	p := &store.Part{Range: store.Range{From: 1, To: 1}}
+	for i, name := range []string{"java.lang.Thread", "java.util.concurrent.ThreadPoolExecutor$Worker", "java.util.concurrent.FutureTask", "com.acme.Job", "com.acme.Started"} {
+		kinds := units.KindRunnable
+		if i == 0 {
+			kinds |= units.KindThread | units.KindJDK
+		}
+		p.Classes = append(p.Classes, store.Class{ID: uint32(i + 1), Name: name, Kinds: kinds.String()})
+	}
+	p.Threads = []store.Thread{{ID: 1, JavaID: 11, Name: "pool-1-thread-1", Group: "main"}, {ID: 2, JavaID: 12, Name: "own", Group: "main"}}
+	p.Executors = []store.Executor{{ID: 7, Class: "com.acme.Pool"}}
+	p.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "first", Line: 10}, {ID: 2, Class: "com.acme.Main", Method: "second", Line: 20}}
+	exec := func(id, outer uint64, class, thread uint32, start, wall, self int64, queue int64, flags wire.ExecutionFlags) {
+		e := store.Execution{TaskID: id, OuterTaskID: outer, Class: class, Thread: thread, Flags: uint16(flags | wire.First), StartNs: units.MonoNs(start * ms),
+			EndNs: units.MonoNs((start + wall) * ms), WallNs: units.Ns(wall * ms), CPUNs: units.Ns(wall * ms), SelfWallNs: units.Ns(self * ms), SelfCPUNs: units.Ns(self * ms)}
+		if outer != 0 {
+			e.Depth = 1
+		}
+		if queue >= 0 {
+			e.SubmittedNs = units.MonoNs((start - queue) * ms)
+		}
+		p.Executions = append(p.Executions, e)
+	}
+	for i, start := range []int64{100, 120, 140} {
+		job, future, flags := uint64(20+i), uint64(30+i), wire.ExecutionFlags(0)
+		if i == 2 {
+			flags = wire.Threw
+		}
+		exec(job, future, 4, 1, start, 10, 10, 5, flags)
+		exec(future, 2, 3, 1, start, 12, 2, 5, 0)
+		site := uint32(1 + i/2)
+		at := units.MonoNs((start - 5) * ms)
+		p.Submissions = append(p.Submissions,
+			store.Submission{TaskID: job, Class: 4, Thread: 2, Executor: 7, Site: site, AtNs: at},
+			store.Submission{TaskID: future, Class: 3, Thread: 2, Executor: 7, Site: site, Flags: uint16(wire.Inner), AtNs: at})
+	}
+	exec(2, 1, 2, 1, 90, 100, 64, -1, 0)
+	exec(1, 0, 1, 1, 80, 120, 20, 1, 0)
+	exec(5, 6, 5, 2, 300, 50, 50, -1, 0)
+	exec(6, 0, 1, 2, 299, 52, 2, 1, 0)
+	p.Submissions = append(p.Submissions, store.Submission{TaskID: 6, Class: 1, Thread: 1, Flags: uint16(wire.Started), AtNs: 298 * ms})
+	if err := w.Commit(p); err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// rowsOf prints rows as "name executions work-in-ms queued".
+func rowsOf(rows []granularity.Hotspot) []string {
+	var out []string
+	for _, r := range rows {
+		if r.Executions > 0 {
+			out = append(out, fmt.Sprintf("%s%s%s %d %d %d", r.Class, r.Site, r.Executor, r.Executions, r.Work/ms, r.Queue().Sum/ms))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestUnitsOfSession(t *testing.T) {
+	s := handedSession(t)
+	sum, err := summary.Build(s, summary.Options{Units: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 3 36 15", "com.acme.Started 1 50 0"}; !slices.Equal(got, want) {
+		t.Errorf("units %q, want %q", got, want)
+	}
+	if sum.Units == nil || !sum.Units.HandOversKnown || sum.Units.Text() != "" {
+		t.Errorf("note %+v", sum.Units)
+	}
+	swallowed := slices.ContainsFunc(sum.Findings, func(f granularity.Finding) bool {
+		return f.Name == "swallowed-exceptions" && f.Class == "com.acme.Job" && strings.Contains(f.Text, "1 unit of")
+	})
+	if !swallowed {
+		t.Errorf("no advice about the exception: %+v", sum.Findings)
+	}
+	raw, err := summary.Build(s, summary.Options{Shapes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw.Tasks.Executions != 10 || raw.InUnits == nil || raw.InUnits.Tasks.Executions != 4 {
+		t.Fatalf("%d executions, units %+v", raw.Tasks.Executions, raw.InUnits)
+	}
+	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 3 || len(f.Queues) != 1 || f.Queues[0].Label != "com.acme.Pool#7" {
+		t.Errorf("queues %+v", f.Queues)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	s := handedSession(t)
+	for _, c := range []struct {
+		by   string
+		opts summary.Options
+		want []string
+	}{
+		{summary.BySite, summary.Options{Units: true}, []string{"(place not known) 1 50 0", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
+		{summary.ByExecutor, summary.Options{Units: true}, []string{"(not handed to an executor) 1 50 0", "com.acme.Pool#7 3 36 15"}},
+		{summary.ByExecutor, summary.Options{}, []string{"(a thread of its own) 1 2 1", "(not handed to an executor) 3 134 1", "com.acme.Pool#7 6 36 30"}},
+		{summary.BySite, summary.Options{Filter: summary.Filter{Class: "com.acme.Job"}}, []string{"com.acme.Main.first:10 2 20 10", "com.acme.Main.second:20 1 10 5"}},
+	} {
+		sum, err := summary.BuildPlaces(s, c.opts, c.by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rowsOf(sum.Rows); !slices.Equal(got, c.want) {
+			t.Errorf("by %s %+v: %q, want %q", c.by, c.opts.Filter, got, c.want)
+		}
+	}
+}
+
+func TestStacks(t *testing.T) {
+	stacks, err := summary.StacksOf(handedSession(t), summary.Options{Units: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range stacks {
+		site := ""
+		if x.Site != nil {
+			site = x.Site.Label()
+		}
+		got = append(got, fmt.Sprintf("%s|%s|%s %d %d %d", x.Executor, site, x.Class, x.Count, x.SelfCPU/ms, x.Queue/ms))
+	}
+	want := []string{"||com.acme.Started 1 50 0", "com.acme.Pool#7|com.acme.Main.first:10|com.acme.Job 2 24 10", "com.acme.Pool#7|com.acme.Main.second:20|com.acme.Job 1 12 5"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
