@@ -174,7 +174,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
 	hello.Detail = string(a.options.Detail)
-	if vm.Attached {
+	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}
 	a.source.news.Classes = slices.Clone(a.classes)

@@ -24,17 +24,21 @@ func (a *Agent) Detach() {
 
 // unseen is what can not be known in a JVM that ran before the agent came, and why.
 var unseen = map[string]string{
-	"created": "of tasks whose class was loaded before the agent came: there is no room for a task's identity in it; " +
+	"created": "of tasks whose class was loaded while the agent was not there: there is no room for a task's identity in it; " +
 		"its executions are all recorded, but not which task they are of",
-	"executions":  "that had begun before the agent came",
+	"executions":  "that had begun before",
 	"submissions": "in a JVM that ran before the agent came",
 	"sites":       "in a JVM that ran before the agent came",
-	"lambdas":     "made before the agent came are seen where an executor or a thread executes them, and not where the program calls them itself",
+	"lambdas":     "made while the agent was not there are seen where an executor or a thread executes them, and not where the program calls them itself",
 }
 
 // withUnseen adds what is unseen to what else is not available.
 func withUnseen(notAvailable map[string]string) map[string]string {
 	all := maps.Clone(unseen)
+	if !jvmti.Attached() { // started with the agent, attached to again
+		delete(all, "submissions")
+		delete(all, "sites")
+	}
 	maps.Copy(all, notAvailable)
 	return all
 }

@@ -203,7 +203,8 @@ typedef struct sa_state {
     sa_context contexts; /* ring list head */
     _Atomic bool copies; /* a class that sa_is_copy names has been seen */
     bool custom_tasks;   /* task= was given: class names alone do not decide */
-    bool attached;       /* loaded into a running JVM: classes may be older than the agent */
+    bool attached;       /* loaded into a running JVM */
+    bool late;           /* this session began in a running JVM: classes may be older than it */
     _Atomic bool leaving; /* being taken off */
     _Atomic uint32_t generation; /* of the session, from 1 on */
     _Atomic uint32_t retired;    /* the newest generation that is over */

@@ -50,7 +50,7 @@ static bool is_known_by_name(jclass c) {
         signature[n - 1] = 0;
         if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
-              (sa.attached && sa_stands_in(signature + 1));
+              (sa.late && sa_stands_in(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
     return yes;
@@ -196,6 +196,7 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
     if (phase == SA_PHASE_READY || phase == SA_PHASE_OFF) return ATTACH_RUNS;
     if (phase == SA_PHASE_DEAD) return ATTACH_LATE;
     runs |= phase == SA_PHASE_DORMANT;
+    sa.late = true;
     if (sa.vm == NULL) {
         sa.vm = vm;
         sa.attached = true;

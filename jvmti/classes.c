@@ -80,7 +80,7 @@ static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm,
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
     return task || lends || h->sites || sa.custom_tasks || sa.work.bytecodes || !h->complete || always_asked(h->name) ||
-           (sa.attached && sa_stands_in(h->name));
+           (sa.late && sa_stands_in(h->name));
 }
 
 /* ---- classes that are loaded already ---- */
@@ -126,7 +126,7 @@ static void fields_of(JNIEnv *env, jclass c, sa_request *r) {
 /* Is the superclass of a class that is being loaded a task without room for an
  * id? Only one that is older than the agent can be. */
 static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
-    if (!sa.attached || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
+    if (!sa.late || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
     jclass c = class_by_name(env, loader, h->supers[0].name);
     if (c == NULL) return false;
     bool bare = (sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR) != 0 && sa_field_offset(env, sa.helper, sa.id_offset, c) == 0;
@@ -142,7 +142,7 @@ static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool h
     r->mode = mode;
     r->platform = platform;
     r->hidden = hidden;
-    r->stand_in = sa.attached && sa_stands_in(h->name);
+    r->stand_in = sa.late && sa_stands_in(h->name);
     r->supers = h->supers;
     r->super_count = h->super_count;
     sa_transform(r);

@@ -105,7 +105,7 @@ type VM struct {
 	ClockName  string // "tsc" or "monotonic"
 	CPUClock   string // "user page", "clock_gettime" or "" (not measured)
 	Start      wire.ClockPair
-	Attached   bool              // it ran before the agent came
+	Late       bool              // it ran before the session began
 	Extra      []wire.Extra      // of Config.Work, what is measured
 	Refused    map[string]string // of Config.Work, what is not -> why
 }
@@ -206,7 +206,7 @@ func outcomeOf(ok bool) Outcome {
 }
 
 func describeVM() VM {
-	vm := VM{Processors: int(C.sa.processors), ClockName: "monotonic", Start: Clock(), Attached: Attached()}
+	vm := VM{Processors: int(C.sa.processors), ClockName: "monotonic", Start: Clock(), Late: bool(C.sa.late)}
 	if C.sa.clock.tsc {
 		vm.ClockName = "tsc"
 	}

@@ -155,7 +155,7 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
         return;
     }
     /* One that runs already is no service thread, as far as can be known. */
-    if (sa.attached && start_ticks == 0) c->entered = true;
+    if (sa.late && start_ticks == 0) c->entered = true;
     tell_thread(env, thread, c, os_id, start_ticks);
 }
 

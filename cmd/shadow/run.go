@@ -62,6 +62,9 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 			if len(args) == 0 {
 				return usagef("no command given: shadow run [flags] -- COMMAND [ARGS...]")
 			}
+			if err := f.repeat.check(); err != nil {
+				return err
+			}
 			return f.check()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, f, args) },
@@ -111,9 +114,6 @@ func (f *runFlags) check() error {
 	}
 	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
 		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
-	}
-	if err := f.repeat.check(); err != nil {
-		return err
 	}
 	if !slices.Contains(sched.Choices, f.switches) {
 		return usagef("--switches %s: use one of %s", f.switches, strings.Join(sched.Choices, ", "))
