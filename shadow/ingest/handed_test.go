@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,7 +88,7 @@ func TestHandedIsStoredOnce(t *testing.T) {
 		checkHanded(t, x)
 		return nil
 	}))
-	if seen != n || len(s.Warnings) != 0 {
+	if seen != n || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "2 of 802 submissions were lost") {
 		t.Errorf("%d rows, want %d; warnings %q", seen, n, s.Warnings)
 	}
 	must(t, s.Summaries(func(x *session.Summary) error {
@@ -139,6 +140,9 @@ func TestHandedInGaps(t *testing.T) {
 	}
 	if h := s.Manifest.Constructions; *h != (store.Handed{Produced: 4 * perBatch, Stored: 3 * perBatch, InGaps: perBatch}) {
 		t.Errorf("constructions %+v", h)
+	}
+	if w := strings.Join(s.Warnings, "\n"); !strings.Contains(w, "22 of 82 submissions were lost") || !strings.Contains(w, "20 of 80 constructions were lost") {
+		t.Errorf("warnings %q", s.Warnings)
 	}
 }
 

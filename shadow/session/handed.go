@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -79,6 +80,19 @@ func (s *Session) Constructions(f func(*ConstructionChunk) error) error {
 	bad, err := s.folder.ReadConstructions(func(c *store.ConstructionColumns) error { return f((*ConstructionChunk)(c)) })
 	s.warnAll(bad)
 	return err
+}
+
+// warnHanded tells of records that are missing, and what that means.
+func (s *Session) warnHanded(what string, h *store.Handed, consequence string) {
+	if h == nil {
+		return
+	}
+	if lost := h.Lost + h.InGaps; lost > 0 {
+		s.warn(fmt.Sprintf("%d of %d %s were lost: %s", lost, h.Produced, what, consequence))
+	}
+	if h.Unaccounted != 0 {
+		s.warn(fmt.Sprintf("%s: %d were produced, %d are stored and %d counted as lost, which does not add up; figures about them may be wrong", what, h.Produced, h.Stored, h.Lost))
+	}
 }
 
 // named is a small table by id.

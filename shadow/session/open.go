@@ -72,6 +72,8 @@ func Open(dir string) (*Session, error) {
 		s.warn(note)
 	}
 	s.countRows()
+	s.warnHanded("submissions", m.Submissions, "the queue times, executors and places of some tasks are not known")
+	s.warnHanded("constructions", m.Constructions, "what it cost to make some tasks is not known")
 	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.loadExecutors, s.loadSites, s.countSummarised} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("opening the session %s: %w", dir, err)
