@@ -1,0 +1,222 @@
+package e2e_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+)
+
+// handed is what is known of the hand-overs of one class: flags and executor
+// of each, in their order.
+type handed struct {
+	flags    wire.SubmissionFlags
+	executor string
+}
+
+const (
+	threadPool = "java.util.concurrent.ThreadPoolExecutor"
+	delegating = "java.util.concurrent.Executors$DelegatedExecutorService"
+	scheduler  = "java.util.concurrent.ScheduledThreadPoolExecutor"
+	forkPool   = "java.util.concurrent.ForkJoinPool"
+	completion = "java.util.concurrent.ExecutorCompletionService"
+)
+
+// wantHanded follows from the text of examples/handover and the JDK's sources.
+var wantHanded = map[string][]handed{
+	"Main$Executed":       {{0, threadPool}},
+	"Main$Submitted":      {{0, threadPool}},
+	"Main$All":            nil, // invokeAll hands over the FutureTask around each
+	"Main$Completed":      {{0, completion}},
+	"Main$Delegated":      {{0, delegating}, {wire.Inner, threadPool}},
+	"Main$Async":          nil,               // runAsync hands over the AsyncRun around it
+	"Main$OnSub":          {{0, "Main$Sub"}}, // super.execute() is the same hand-over
+	"Main$Retried":        {{0, "Main$Moody"}},
+	"Main$Nesting":        {{0, "Main$Own"}},
+	"Main$Direct":         {{0, "Main$Own"}},
+	"Main$ByLambda":       {{0, "Main$$Lambda"}},
+	"Main$Invoked":        {{0, forkPool}},
+	"Main$Forked":         {{wire.Forked, forkPool}},
+	"Main$Scheduled":      {{wire.Scheduled, scheduler}},
+	"Main$Timed":          {{wire.Scheduled, "java.util.Timer"}},
+	"Main$Started":        {{wire.Started, ""}},
+	"Main$NeverSubmitted": nil,
+	"Main$Blocker":        {{0, threadPool}},
+	"Main$Cancelled":      {{0, threadPool}, {wire.Cancelled, ""}},
+	"Main$NeverRun":       {{0, threadPool}},
+	"Main$Rejected":       {{0, threadPool}, {wire.Rejected, threadPool}},
+	"Main$RejectedCall":   {{0, threadPool}, {wire.Rejected, threadPool}},
+
+	"java.util.concurrent.CompletableFuture$AsyncRun": {{0, threadPool}},
+	"java.util.concurrent.FutureTask": {{wire.Inner, threadPool}, {0, threadPool}, {0, threadPool},
+		{wire.Inner, threadPool}, {wire.Inner | wire.Rejected, threadPool}},
+	"java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask": {{wire.Inner | wire.Scheduled, scheduler}},
+	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":        {{wire.Inner, threadPool}},
+}
+
+// handedOver is what a session says of a class.
+type handedOver struct {
+	handed        []handed
+	sites, making map[string]bool
+}
+
+// TestHandovers: every kind of hand-over, with its executor and its place in
+// the source, by a program with a class for each.
+func TestHandovers(t *testing.T) {
+	made, handedAt := marks(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			cmd := testjvm.Example(t, "handover").Command(t, jdk)
+			cmd.Agent = []string{"--detail", "all"}
+			p := cmd.Profile(t)
+			classes := readHanded(t, p.Dir)
+			for class, want := range wantHanded {
+				got := classes[class]
+				if got == nil {
+					got = &handedOver{}
+				}
+				if !slices.Equal(got.handed, want) {
+					t.Errorf("%s: handed over %v, want %v", class, got.handed, want)
+				}
+				if want := handedAt[class]; want != "" && !got.sites[want] {
+					t.Errorf("%s: handed over at %v, want %s", class, got.sites, want)
+				}
+			}
+			for class, want := range made {
+				if got := classes[class]; got == nil || len(got.making) != 1 || !got.making[want] {
+					t.Errorf("%s: made at %v, want %s", class, got, want)
+				}
+			}
+			checkQueues(t, p)
+		})
+	}
+}
+
+// nestedMaking is made by a constructor that makes another task before it: the
+// place is then not told.
+const nestedMaking = "Main$Cancelled"
+
+// marks reads the lines that the program's comments name: by class, as
+// Main.main:12 (the marks of other classes' methods name these).
+func marks(t *testing.T) (made, handedAt map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(testjvm.Root(t), "examples", "handover", "Main.java"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	methods := map[string]string{"Forked": "Main$Invoked.compute", "Direct": "Main$Nesting.run"}
+	made, handedAt = map[string]string{}, map[string]string{}
+	for i, line := range strings.Split(string(text), "\n") {
+		for _, m := range regexp.MustCompile(`@(made|handed) ([\w.$]+)`).FindAllStringSubmatch(line, -1) {
+			method, ok := methods[m[2]]
+			if !ok {
+				method = "Main.main"
+			}
+			class, at := "Main$"+m[2], fmt.Sprintf("%s:%d", method, i+1)
+			if strings.Contains(m[2], ".") {
+				class = m[2]
+			}
+			if m[1] == "made" && class != nestedMaking {
+				made[class] = at
+			}
+			if m[1] == "handed" {
+				handedAt[class] = at
+			}
+		}
+	}
+	// A call is on the line of its name, not on that of its last argument.
+	handedAt["Main$Completed"] = "Main.main:" + line(string(text), "completion.submit(")
+	return made, handedAt
+}
+
+func line(text, word string) string {
+	before, _, _ := strings.Cut(text, word)
+	return fmt.Sprint(1 + strings.Count(before, "\n"))
+}
+
+func readHanded(t *testing.T, dir string) map[string]*handedOver {
+	t.Helper()
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := map[string]*handedOver{}
+	of := func(id uint32) *handedOver {
+		name := s.ClassByID(id).Name
+		if classes[name] == nil {
+			classes[name] = &handedOver{sites: map[string]bool{}, making: map[string]bool{}}
+		}
+		return classes[name]
+	}
+	err = s.Submissions(func(c *session.SubmissionChunk) error {
+		for i := range c.TaskID {
+			x, executor := of(c.Class[i]), ""
+			if e := s.ExecutorByID(c.Executor[i]); e != nil {
+				executor = e.Class
+			}
+			x.handed = append(x.handed, handed{wire.SubmissionFlags(c.Flags[i]), executor})
+			if site := s.SiteByID(c.Site[i]); site != nil {
+				x.sites[site.Label()] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Creations(func(c *session.CreationChunk) error {
+		for i := range c.TaskID {
+			if site := s.SiteByID(c.Site[i]); site != nil {
+				of(c.Class[i]).making[site.Label()] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Manifest.Submissions; n == nil || n.Unaccounted != 0 || n.Lost != 0 {
+		t.Errorf("the account of submissions: %+v", n)
+	}
+	return classes
+}
+
+// checkQueues holds each queue time against what the program saw: from after
+// the hand-over to the end of the task before, from before it to the begin.
+func checkQueues(t *testing.T, p testjvm.Profile) {
+	t.Helper()
+	const slack = 100_000 // ns: the rate of the clock is known to some parts per million
+	var queues [][2]int64 // start, queue time
+	for _, row := range p.Tasks(t) {
+		if row["class"] == "Main$Delay" {
+			queues = append(queues, [2]int64{number(t, row, "start_ns"), number(t, row, "queue_ns")})
+		}
+	}
+	slices.SortFunc(queues, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	var at int
+	for _, l := range strings.Split(p.Stdout, "\n") {
+		var least, most int64
+		if n, _ := fmt.Sscanf(l, "queued %d %d", &least, &most); n != 2 {
+			continue
+		}
+		i := 2*at + 1 // the second of each pair
+		at++
+		if i >= len(queues) {
+			t.Fatalf("%d queue times, want 10", len(queues))
+		}
+		if q := queues[i][1]; q < least-slack || q > most+slack {
+			t.Errorf("task %d: queued for %d ns, the program saw %d to %d", i, q, least, most)
+		}
+	}
+	if at != 5 {
+		t.Errorf("the program told of %d queue times, want 5", at)
+	}
+}

@@ -1,0 +1,173 @@
+import java.util.List;
+import java.util.Timer;
+import java.util.TimerTask;
+import java.util.concurrent.*;
+
+/**
+ * Every kind of hand-over, with a task class for each. A comment "@made X" or "@handed X" marks the
+ * line on which tasks of the class are made, or handed over.
+ */
+public class Main {
+    static class Executed implements Runnable { public void run() {} }
+    static class Submitted implements Callable<Integer> { public Integer call() { return 1; } }
+    static class All implements Callable<Integer> { public Integer call() { return 1; } }
+    static class Completed implements Callable<Integer> { public Integer call() { return 1; } }
+    static class Delegated implements Runnable { public void run() {} }
+    static class Async implements Runnable { public void run() {} }
+    static class OnSub implements Runnable { public void run() {} }
+    static class Direct implements Runnable { public void run() {} }
+    static class ByLambda implements Runnable { public void run() {} }
+    static class Rejected implements Runnable { public void run() {} }
+    static class RejectedCall implements Callable<Integer> { public Integer call() { return 1; } }
+    static class Retried implements Runnable { public void run() {} }
+    static class NeverSubmitted implements Runnable { public void run() {} }
+    static class NeverRun implements Runnable { public void run() {} }
+    static class Scheduled implements Runnable { public void run() {} }
+    static class Started extends Thread { public void run() {} }
+    static class Cancelled extends FutureTask<Integer> { Cancelled() { super(() -> 1); } }
+
+    static class Timed extends TimerTask {
+        final CountDownLatch done = new CountDownLatch(1);
+        public void run() { done.countDown(); }
+    }
+
+    static class Blocker implements Runnable {
+        final CountDownLatch begun = new CountDownLatch(1), go = new CountDownLatch(1);
+        public void run() {
+            begun.countDown();
+            try { go.await(); } catch (InterruptedException byShutdownNow) { return; }
+        }
+    }
+
+    static class Forked extends RecursiveTask<Integer> {
+        private static final long serialVersionUID = 1;
+        protected Integer compute() { return 1; }
+    }
+
+    static class Invoked extends RecursiveTask<Integer> {
+        private static final long serialVersionUID = 1;
+        protected Integer compute() {
+            Forked f = new Forked(); // @made Forked
+            f.fork(); // @handed Forked
+            return f.join();
+        }
+    }
+
+    /** Runs a task at once, in the thread that hands it over. */
+    static class Own implements Executor {
+        public void execute(Runnable r) { r.run(); }
+    }
+
+    /** What is handed over by a task inside a hand-over is handed over by the program. */
+    static class Nesting implements Runnable {
+        public void run() {
+            new Own().execute(new Direct()); // @handed Direct @made Direct
+        }
+    }
+
+    static class Sub extends ThreadPoolExecutor {
+        Sub() { super(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>()); }
+        @Override public void execute(Runnable r) { super.execute(r); }
+    }
+
+    /** Refuses each task once. */
+    static class Moody extends ThreadPoolExecutor {
+        Moody() { super(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>()); }
+        @Override public void execute(Runnable r) {
+            try {
+                throw new RejectedExecutionException("not yet");
+            } catch (RejectedExecutionException e) {
+                super.execute(r);
+            }
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>());
+        Runnable executed = new Executed(); // @made Executed
+        pool.execute(executed); // @handed Executed
+        Callable<Integer> submitted = new Submitted(); // @made Submitted
+        pool.submit(submitted).get(); // @handed Submitted
+        pool.invokeAll(List.of(new All(), new All())); // @made All
+        ExecutorCompletionService<Integer> completion = new ExecutorCompletionService<>(pool);
+        completion.submit(
+                new Completed()); // @made Completed @handed Completed
+        completion.take().get();
+        Executors.unconfigurableExecutorService(pool).execute(new Delegated()); // @made Delegated @handed Delegated
+        CompletableFuture.runAsync(new Async(), pool).get(); // @made Async @handed java.util.concurrent.CompletableFuture$AsyncRun
+        Sub sub = new Sub();
+        sub.execute(new OnSub()); // @made OnSub @handed OnSub
+        Moody moody = new Moody();
+        moody.execute(new Retried()); // @made Retried @handed Retried
+        new Own().execute(new Nesting()); // @made Nesting @handed Nesting
+        Executor lambda = Runnable::run;
+        lambda.execute(new ByLambda()); // @made ByLambda @handed ByLambda
+        new ForkJoinPool(1).invoke(new Invoked()); // @made Invoked @handed Invoked
+        ScheduledThreadPoolExecutor later = new ScheduledThreadPoolExecutor(1);
+        later.schedule(new Scheduled(), 20, TimeUnit.MILLISECONDS).get(); // @made Scheduled @handed Scheduled
+        Timer timer = new Timer(true);
+        Timed timed = new Timed(); // @made Timed
+        timer.schedule(timed, 5); // @handed Timed
+        timed.done.await();
+        Thread started = new Started(); // @made Started
+        started.start(); // @handed Started
+        started.join();
+        new NeverSubmitted(); // @made NeverSubmitted
+
+        Blocker blocker = new Blocker(); // @made Blocker
+        pool.execute(blocker); // @handed Blocker
+        blocker.begun.await();
+        Cancelled cancelled = new Cancelled(); // @made Cancelled
+        pool.execute(cancelled); // @handed Cancelled
+        System.out.println(cancelled.cancel(false) + " " + cancelled.cancel(false));
+        pool.execute(new NeverRun()); // @made NeverRun @handed NeverRun
+        System.out.println(pool.shutdownNow().size() + " left");
+        try {
+            pool.execute(new Rejected()); // @made Rejected @handed Rejected
+        } catch (RejectedExecutionException e) {
+            System.out.println("rejected");
+        }
+        try {
+            pool.submit(new RejectedCall()); // @made RejectedCall @handed RejectedCall
+        } catch (RejectedExecutionException e) {
+            System.out.println("rejected");
+        }
+        blocker.go.countDown();
+        for (ExecutorService e : List.of(pool, sub, moody, later)) {
+            e.shutdown();
+            e.awaitTermination(1, TimeUnit.MINUTES);
+        }
+        queue();
+    }
+
+    /** A task that waits behind another: within what the program itself sees of its queue time. */
+    static void queue() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(1);
+        for (int i = 0; i < 5; i++) {
+            Delay first = new Delay(15), second = new Delay(0);
+            pool.execute(first);
+            first.begun.await();
+            long before = System.nanoTime();
+            pool.execute(second);
+            long after = System.nanoTime();
+            second.done.await();
+            System.out.println("queued " + (first.end - after) + " " + (second.begin - before));
+        }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
+    static class Delay implements Runnable {
+        final int ms;
+        final CountDownLatch begun = new CountDownLatch(1), done = new CountDownLatch(1);
+        volatile long begin, end;
+        Delay(int ms) { this.ms = ms; }
+        public void run() {
+            begin = System.nanoTime();
+            begun.countDown();
+            try { Thread.sleep(ms); } catch (InterruptedException e) { throw new AssertionError(e); }
+            end = System.nanoTime();
+            done.countDown();
+        }
+    }
+}
