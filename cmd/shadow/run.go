@@ -40,6 +40,7 @@ type runFlags struct {
 	tasks, include, exclude          []string
 	strict, quiet, progress, counter bool
 	construction                     bool
+	submissions, sites               bool
 	repeat                           repeatFlags
 	switches                         string
 }
@@ -95,6 +96,8 @@ func (f *runFlags) addAgentFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.detail, "detail", "", strings.Join(detailWords, "|")+": a record per task, or per class")
 	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
 	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
+	flags.BoolVar(&f.submissions, "submissions", true, "record the hand-over of tasks to executors, and queue times")
+	flags.BoolVar(&f.sites, "sites", true, "tell where in the program's source tasks are made and handed over")
 	flags.BoolVar(&f.construction, "construction", false, "measure what it costs to make each task: its constructors")
 	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
@@ -146,6 +149,12 @@ func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launc
 	add("overflow", f.overflow)
 	if f.strict {
 		add("strict", "true")
+	}
+	if !f.submissions {
+		add("submissions", "false")
+	}
+	if !f.sites {
+		add("sites", "false")
 	}
 	if f.construction {
 		add("construction", "true")
