@@ -132,14 +132,7 @@ func marks(t *testing.T) (made, handedAt map[string]string) {
 			}
 		}
 	}
-	// A call is on the line of its name, not on that of its last argument.
-	handedAt["Main$Completed"] = "Main.main:" + line(string(text), "completion.submit(")
 	return made, handedAt
-}
-
-func line(text, word string) string {
-	before, _, _ := strings.Cut(text, word)
-	return fmt.Sprint(1 + strings.Count(before, "\n"))
 }
 
 func readHanded(t *testing.T, dir string) map[string]*handedOver {

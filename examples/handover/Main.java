@@ -4,8 +4,8 @@ import java.util.TimerTask;
 import java.util.concurrent.*;
 
 /**
- * Every kind of hand-over, with a task class for each. A comment "@made X" or "@handed X" marks the
- * line on which tasks of the class are made, or handed over.
+ * Every kind of hand-over, with a task class for each. Comments with "made" or "handed" and the name
+ * of a class mark the line on which its tasks are made, or handed over.
  */
 public class Main {
     static class Executed implements Runnable { public void run() {} }
@@ -90,8 +90,7 @@ public class Main {
         pool.submit(submitted).get(); // @handed Submitted
         pool.invokeAll(List.of(new All(), new All())); // @made All
         ExecutorCompletionService<Integer> completion = new ExecutorCompletionService<>(pool);
-        completion.submit(
-                new Completed()); // @made Completed @handed Completed
+        completion.submit(new Completed()); // @made Completed @handed Completed
         completion.take().get();
         Executors.unconfigurableExecutorService(pool).execute(new Delegated()); // @made Delegated @handed Delegated
         CompletableFuture.runAsync(new Async(), pool).get(); // @made Async @handed java.util.concurrent.CompletableFuture$AsyncRun
