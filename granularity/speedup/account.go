@@ -51,11 +51,11 @@ type Account struct {
 	// GC is the time stopped for garbage collections.
 	GC units.Ns
 	// Sequential is the time outside pauses in which the main thread was
-	// running and no other application thread was running or ready to run:
-	// there were none yet, none any more, or all were waiting.
+	// running or ready to run, and no other application thread was: there were
+	// none yet, none any more, or all were waiting.
 	Sequential units.Ns
 	// Idle is the time outside pauses in which there was no application thread
-	// and the main thread was not running (the start of the JVM, for example).
+	// and the main thread had nothing to do (the start of the JVM, for example).
 	Idle units.Ns
 	// Parallel is the rest: an application thread existed, and the main thread
 	// was not the only one at work.

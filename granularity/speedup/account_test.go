@@ -136,6 +136,10 @@ func TestKnown(t *testing.T) {
 		// while main works alone is the sequential part, and nothing else.
 		{"pool", input(2, 2, 600, with(sl(1, futex, 0, 100), sl(1, run, 100, 500), sl(1, futex, 500, 600), sl(2, futex, 0, 100), sl(2, run, 100, 500), sl(2, futex, 500, 600))...), nil,
 			parts{"speedup": 1000.0 / 600, "sequential": 200.0 / 600}},
+		// The main thread's part takes longer when it has to wait for a processor.
+		{"sequential, no processor", input(2, 2, 700, sl(0, run, 0, 100), sl(0, ready, 100, 200), sl(0, futex, 200, 600), sl(0, run, 600, 700),
+			sl(1, run, 200, 600), sl(2, run, 200, 600)).lives(1, 200, 600).lives(2, 200, 600), nil,
+			parts{"speedup": 1000.0 / 700, "sequential": (2*300 - 200) / 700.0}},
 		{"not observed", input(2, 2, 600, with(sl(1, run, 100, 500), sl(2, run, 100, 400))...).lives(1, 100, 500).lives(2, 100, 500), nil,
 			parts{"speedup": 1000.0 / 600, "sequential": 200.0 / 600, "unknown": 100.0 / 600, "work": -100.0 / 600}},
 	} {

@@ -69,7 +69,7 @@ type sweep struct {
 	at      units.MonoNs
 
 	inSegment, pauses    int
-	mainRunning, active  int // active: workers but main that are running or runnable
+	mainActive, active   int // running or ready: the main thread; the others that are application threads
 	alive, gone          int
 	clocks               [nPhases]units.Ns
 	aliveTime            units.Ns // sum over living workers, parallel phase
@@ -162,12 +162,11 @@ func (s *sweep) main(t uint32) bool    { return s.in.Threads[t].Kind == activity
 // count adds or takes a thread to or from those at work.
 func (s *sweep) count(t uint32, by int) {
 	st := &s.stays[t]
-	switch {
+	switch wants := st.state == activity.Running || st.state == activity.Runnable; {
+	case !wants:
 	case s.main(t):
-		if st.state == activity.Running {
-			s.mainRunning += by
-		}
-	case st.alive && (st.state == activity.Running || st.state == activity.Runnable):
+		s.mainActive += by
+	case st.alive:
 		s.active += by
 	}
 }
@@ -226,7 +225,7 @@ func (s *sweep) phase() phase {
 		return outside
 	case s.pauses > 0:
 		return inGC
-	case s.mainRunning > 0 && s.active == 0:
+	case s.mainActive > 0 && s.active == 0:
 		return inSequential
 	case s.alive == 0:
 		return inIdle
