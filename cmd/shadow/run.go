@@ -84,7 +84,7 @@ func (f *runFlags) addSessionFlags(flags *pflag.FlagSet) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary and no notes, only errors")
 	flags.BoolVar(&f.progress, "progress", false, "a line on stderr every second")
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
-	flags.StringVar(&f.switches, "switches", string(sched.Auto), strings.Join(sched.Choices, "|")+": how to record what the scheduler does with the JVM's threads")
+	addSwitches(flags, &f.switches)
 }
 
 // addAgentFlags adds those that the agent hears of.
@@ -118,8 +118,8 @@ func (f *runFlags) check() error {
 	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
 		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
 	}
-	if !slices.Contains(sched.Choices, f.switches) {
-		return usagef("--switches %s: use one of %s", f.switches, strings.Join(sched.Choices, ", "))
+	if err := checkSwitches(f.switches); err != nil {
+		return err
 	}
 	if _, err := launch.AgentOptions(f.settings("", "", "", false)); err != nil {
 		return &usageError{err}

@@ -66,12 +66,11 @@ type Observer struct {
 
 // process is one that is watched.
 type process struct {
-	b       *builder
-	writer  *Writer // nil: nobody has asked to keep it
-	partAge units.MonoNs
-	over    bool  // it has ended, or is not watched any more
-	err     error // of writing
-	gc      gcWatch
+	b      *builder
+	writer *Writer // nil: nobody has asked to keep it
+	over   bool    // it has ended, or is not watched any more
+	err    error   // of writing
+	gc     gcWatch
 }
 
 // Start begins to listen to the scheduler. The error is an *UnavailableError
