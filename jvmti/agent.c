@@ -40,6 +40,10 @@ typedef struct {
 static void *run_go_load(void *p) {
     go_load *l = p;
     l->user_page = l->options != NULL && user_page_works(); /* while the Go runtime starts, in a thread of its own */
+    if (sa.attached) { /* the JVM's signals are in use: Go's handlers go as soon as Go is up */
+        saGoLoad(NULL);
+        sa_signals_restore();
+    }
     l->result = saGoLoad(l->options);
     return NULL;
 }
@@ -136,7 +140,8 @@ bool sa_begin(JNIEnv *env) {
     sa_clock_calibrate(&sa.clock);
     sa_work_start(env);
     sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
-    if (!sa_types_init(env) || !define_helper(env)) return false;
+    if (sa.helper == NULL && !sa_types_init(env)) return false;
+    if (!define_helper(env)) return false;
     sa_read_properties();
     sa.first_task_id = atomic_load(&sa.next_task_block) * 1024 + 1;
     atomic_fetch_add(&sa.generation, 1);

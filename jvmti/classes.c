@@ -97,13 +97,17 @@ static void add_field(sa_request *r, const char *name) {
 
 /* For a class that is not linked JVMTI does not tell; the helper does. */
 static void fields_by_helper(JNIEnv *env, jclass c, sa_request *r) {
+    if ((*env)->PushLocalFrame(env, OUR_FIELDS + 1) != 0) { /* the frame that we are called in may be full */
+        (*env)->ExceptionClear(env);
+        return;
+    }
     for (int i = 0; i < OUR_FIELDS; i++) {
         jstring name = (*env)->NewStringUTF(env, our_fields[i]);
         jboolean has = name != NULL && (*env)->CallStaticBooleanMethod(env, sa.helper, sa.has_field, c, name);
         if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
         if (has) add_field(r, our_fields[i]);
-        if (name != NULL) (*env)->DeleteLocalRef(env, name);
     }
+    (*env)->PopLocalFrame(env, NULL);
 }
 
 static void fields_of(JNIEnv *env, jclass c, sa_request *r) {
