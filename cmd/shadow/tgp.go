@@ -134,7 +134,7 @@ func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.samples, err = readSamples(s.Dir); err != nil {
+	if in.samples, err = samplesOf(s); err != nil {
 		return nil, err
 	}
 	c := tgp.NewCollector(f.maxRows)

@@ -32,7 +32,7 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 	if err != nil {
 		return err
 	}
-	samples, err := readSamples(s.Dir)
+	samples, err := samplesOf(s)
 	if err != nil {
 		return err
 	}
