@@ -97,7 +97,9 @@ static void add_field(sa_request *r, const char *name) {
 
 /* For a class that is not linked JVMTI does not tell; the helper does. */
 static void fields_by_helper(JNIEnv *env, jclass c, sa_request *r) {
-    if ((*env)->PushLocalFrame(env, OUR_FIELDS + 1) != 0) { /* the frame that we are called in may be full */
+    /* No frame of our own: -Xcheck:jni counts the references of all frames, ours of the classes too, against the
+     * capacity of the one that is left when it ends. */
+    if ((*env)->EnsureLocalCapacity(env, SA_MANY_REFS) != 0) {
         (*env)->ExceptionClear(env);
         return;
     }
@@ -106,8 +108,8 @@ static void fields_by_helper(JNIEnv *env, jclass c, sa_request *r) {
         jboolean has = name != NULL && (*env)->CallStaticBooleanMethod(env, sa.helper, sa.has_field, c, name);
         if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
         if (has) add_field(r, our_fields[i]);
+        (*env)->DeleteLocalRef(env, name);
     }
-    (*env)->PopLocalFrame(env, NULL);
 }
 
 static void fields_of(JNIEnv *env, jclass c, sa_request *r) {
