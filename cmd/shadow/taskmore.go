@@ -100,16 +100,19 @@ func (w *wideRow) of(r *fullRow) any {
 
 // wideParquet is parquetSink with further columns.
 type wideParquet struct {
-	w    *parquet.Writer
+	w    *parquet.GenericWriter[any]
 	wide *wideRow
 }
 
 func newWideParquet(w io.Writer, more []string) *wideParquet {
 	wide := newWideRow(more)
 	schema := parquet.SchemaOf(reflect.New(wide.typ).Interface())
-	return &wideParquet{w: parquet.NewWriter(w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(1<<20)), wide: wide}
+	return &wideParquet{w: parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(1<<20)), wide: wide}
 }
 
-func (s *wideParquet) write(r *fullRow) error { return s.w.Write(s.wide.of(r)) }
+func (s *wideParquet) write(r *fullRow) error {
+	_, err := s.w.Write([]any{s.wide.of(r)})
+	return err
+}
 
 func (s *wideParquet) close() error { return s.w.Close() }

@@ -78,7 +78,7 @@ func TestDecodeSwitch(t *testing.T) {
 		{taskStopped, 0, Blocked, true, false},
 		{taskTraced, 0, Blocked, true, false},
 		{taskInterruptible | 1<<preemptedBit, 202, Runnable, false, false}, // preempted on its way to sleep
-		{0, 24, Runnable, false, false},                                     // sched_yield
+		{0, 24, Runnable, false, false},                                    // sched_yield
 		{taskDead, none, Blocked, true, true},
 	} {
 		if blockingCalls[202] != Futex {
