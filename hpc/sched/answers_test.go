@@ -138,7 +138,11 @@ func TestPing(t *testing.T) {
 		for _, th := range x.Record().Threads {
 			n += th.Voluntary + th.Involuntary
 		}
-		if n < x.switches || n > x.switches+20 || x.Record().Lost > 0 {
+		unseen := uint64(0)
+		if source == Perf { // the events of a thread end before its last switch, out of it for ever
+			unseen = uint64(len(x.Record().Threads))
+		}
+		if n+unseen < x.switches || n > x.switches+20 || x.Record().Lost > 0 {
 			t.Errorf("%d switches, the kernel counted %d; lost %d", n, x.switches, x.Record().Lost)
 		}
 		if source == EBPF {
