@@ -22,6 +22,16 @@ const adviceLimit = 2_000_000
 // minutes.
 const unitsLimit = 50_000_000
 
+// unadvised says that a session of n executions was not looked at for advice.
+func unadvised(n uint64, asked bool) granularity.Finding {
+	text := fmt.Sprintf("%s executions are more than units of work and advice are worked out for (%s)",
+		units.FormatCount(int64(n)), units.FormatCount(unitsLimit))
+	if !asked && n <= unitsLimit {
+		text = fmt.Sprintf("%s executions are many: units of work and advice are left out here; --units and shadow report have them", units.FormatCount(int64(n)))
+	}
+	return granularity.Finding{Kind: granularity.Caution, Topic: "units", Text: text}
+}
+
 // advisor gathers what advice about units of work rests on, in one reading.
 type advisor struct {
 	s       *session.Session

@@ -203,6 +203,7 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 		return sum, err
 	}
 	if n := s.Manifest.Stored.Executions; n > adviceLimit && !opts.Advice || n > unitsLimit {
+		sum.Findings = append(sum.Findings, unadvised(n, opts.Advice))
 		return sum, nil
 	}
 	u, err := NewUnits(s)
