@@ -131,6 +131,9 @@ func (b *builder) submissions(p *store.Part, executors []uint32) {
 			p.Submissions = append(p.Submissions, store.Submission{TaskID: taskID(t.ID), Class: uint32(t.Class) + 1, Executor: executors[t.Executor]})
 		}
 	}
+	if n := uint64(len(p.Submissions)); n > 0 {
+		b.w.Manifest.Submissions = &store.Handed{Produced: n}
+	}
 }
 
 // creations makes one of each task whose creator is known. When it was created
