@@ -146,7 +146,8 @@ func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
 	var out []Finding
 	for i := range f.Classes {
 		c := &f.Classes[i]
-		if c.Units < t.FineUnits || c.Pool < 0 || int64(c.Self.Len()) < t.FineUnits {
+		// How the platform cuts its own work is not the program's to change.
+		if c.JDK || c.Units < t.FineUnits || c.Pool < 0 || int64(c.Self.Len()) < t.FineUnits {
 			continue
 		}
 		p := &f.Pools[c.Pool]
