@@ -26,15 +26,15 @@ func waited(source Choice, sums [NStates]units.Ns, s State) units.Ns {
 
 func TestAlone(t *testing.T) {
 	sources(t, func(t *testing.T, source Choice) {
-		x := observe(t, source, "alone", "200")
+		x := observe(t, source, "alone", "1000")
 		i := x.named(t, "burner")
 		sums, th := x.sums(i), x.Record().Threads[i]
 		x.near(t, "running", sums[Running], x.cpu)
 		if !th.BeginSeen || !th.EndSeen || x.Record().Lost > 0 {
 			t.Errorf("%+v, lost %d", th, x.Record().Lost)
 		}
-		if n := th.Voluntary + th.Involuntary; n < x.switches || n > x.switches+20 {
-			t.Errorf("%d switches, the kernel counted %d", n, x.switches)
+		if n := th.Voluntary + th.Involuntary; n < x.switches-x.early || n > x.switches+20 {
+			t.Errorf("%d switches, the kernel counted %d, %d of them before its work", n, x.switches, x.early)
 		}
 		if source == EBPF {
 			x.account(t, i)
@@ -47,13 +47,13 @@ func TestAlone(t *testing.T) {
 // switch to the thread that wakes up, the record to the one before.
 func (x *observed) account(t *testing.T, thread int) {
 	t.Helper()
-	const wakeUp = 6e3
+	const wakeUp, tick = 12e3, 10e6 // tick: what the machine took is told no finer
 	th, ran := x.Record().Threads[thread], x.sums(thread)[Running]
 	if !th.CPU.Measured() {
 		t.Errorf("%s: the kernel's account is missing", th.Name)
 	}
 	slack := th.CPU/100 + units.Ns(th.Voluntary+th.Involuntary)*wakeUp
-	if ran < th.CPU-slack || ran > th.CPU+slack+x.stolen {
+	if ran < th.CPU-slack || ran > th.CPU+slack+x.stolen+tick {
 		t.Errorf("%s: running %v, the kernel's account is %v (%d + %d switches, the machine took %v)",
 			th.Name, ran.Duration(), th.CPU.Duration(), th.Voluntary, th.Involuntary, x.stolen.Duration())
 	}
@@ -142,7 +142,7 @@ func TestPing(t *testing.T) {
 		if source == Perf { // the events of a thread end before its last switch, out of it for ever
 			unseen = uint64(len(x.Record().Threads))
 		}
-		if n+unseen < x.switches || n > x.switches+20 || x.Record().Lost > 0 {
+		if n+unseen < x.switches-x.early || n > x.switches+20 || x.Record().Lost > 0 {
 			t.Errorf("%d switches, the kernel counted %d; lost %d", n, x.switches, x.Record().Lost)
 		}
 		if source == EBPF {

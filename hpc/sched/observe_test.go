@@ -38,9 +38,10 @@ func TestMain(m *testing.M) {
 // observed is a program that ran under observation.
 type observed struct {
 	*Reader
-	slices   [][]Slice // by thread
-	cpu      units.Ns  // of the process by getrusage, at the end of its work
-	switches uint64
+	slices   [][]Slice    // by thread
+	cpu      units.Ns     // of the process by getrusage, at the end of its work
+	switches uint64       // likewise
+	early    uint64       // those before its work, most of them before the exec, where perf does not look yet
 	from, to units.MonoNs // of its work
 	stolen   units.Ns     // what the machine's hypervisor and interrupts took from it, at most
 }
@@ -112,7 +113,7 @@ func observe(t *testing.T, source Choice, args ...string) *observed {
 	}
 	x := finish(t, o, cmd.Process.Pid, dir)
 	x.stolen = stolen(t) - before
-	if _, err := fmt.Sscan(out.String(), &x.from, &x.to, &x.cpu, &x.switches); err != nil {
+	if _, err := fmt.Sscan(out.String(), &x.from, &x.to, &x.cpu, &x.switches, &x.early); err != nil {
 		t.Fatalf("%q: %v", out.String(), err)
 	}
 	return x
