@@ -14,12 +14,15 @@ import (
 // leastSpace is the free space without which a session is not begun, bytes.
 const leastSpace = 64 << 20
 
+// folderTime is how the time stands in the name of a folder that nobody named.
+const folderTime = "20060102-150405"
+
 // sessionFolder makes the folder for a run. It must be new or empty, so that
 // nothing is mixed or overwritten. remove takes it away again if it was made
 // here and is still empty.
 func sessionFolder(env Env, dir string) (path string, remove func(), err error) {
 	if dir == "" {
-		dir = "shadow-" + env.Now().Format("20060102-150405")
+		dir = "shadow-" + env.Now().Format(folderTime)
 	}
 	remove = func() {}
 	entries, err := os.ReadDir(dir)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,14 +42,15 @@ func newScale(env Env) *cobra.Command {
 		Short: "Run a command with several numbers of threads and draw its speedup stacks",
 		Long: `Runs COMMAND, as shadow run does, with each number of threads in the place of
 ` + threadsWord + ` in its arguments, compares the runs with those with one thread, and
-writes OUT: a session for each run, stack.json, and the figures. Repeated runs
-take turns; the figures are means with their confidence intervals at 95 %.
+writes OUT (default ./shadow-scale-<time>): a session for each run, stack.json,
+and the figures. Repeated runs take turns; the figures are means with their
+confidence intervals at 95 %.
 
 With --gc-threads, it runs COMMAND with each number of collector threads, too:
 in the place of ` + gcThreadsWord + `, or by JDK_JAVA_OPTIONS=-XX:ParallelGCThreads. A further
-figure shows the collector's work and time. All flags of shadow run that say
-what to record hold for each run.`,
-		Example: `  shadow scale --threads 1,2,4 -o out -- java -jar app.jar --workers {threads}
+figure shows the collector's work and time; a COMMAND without ` + threadsWord + ` gives that one
+only. All flags of shadow run that say what to record hold for each run.`,
+		Example: `  shadow scale --threads 1,2,4 -- java -jar app.jar --workers {threads}
   shadow scale --threads 1,2 --repeat 5 --region last:3 --task 'com.acme.Main#iteration' -o out -- java -cp c com.acme.Main {threads}
   shadow scale --threads 1,2 --gc-threads 1,2 -o out -- java -XX:+UseParallelGC -cp c com.acme.Main {threads}`,
 		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
@@ -62,7 +64,7 @@ what to record hold for each run.`,
 	flags.IntSliceVar(&f.gcThreads, "gc-threads", nil, "numbers of threads of the collector (default: the JVM's choice)")
 	flags.IntVar(&f.repeat, "repeat", 1, "runs with each number")
 	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
-	flags.Lookup("output").Usage = "folder for what is written, new or empty (required)"
+	flags.Lookup("output").Usage = "folder for what is written, new or empty (default: ./shadow-scale-<time>)"
 	f.run.VisitAll(func(x *pflag.Flag) {
 		if !slices.Contains(notOfRun, x.Name) && flags.Lookup(x.Name) == nil {
 			flags.AddFlag(x)
@@ -76,38 +78,70 @@ func (f *scaleFlags) check(args []string) error {
 	f.output = "" // a folder here, not a figure
 	err := f.checkRegion()
 	f.output = out
-	positive := func(n int) bool { return n < 1 }
 	switch {
 	case err != nil:
 		return err
 	case len(args) == 0:
-		return usagef("no command given: shadow scale --threads 1,2,4 -o OUT -- COMMAND [ARGS...]")
-	case len(f.threads) == 0 || slices.ContainsFunc(f.threads, positive) || slices.ContainsFunc(f.gcThreads, positive):
-		return usagef("--threads 1,2,4: name numbers of threads above 0")
+		return usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
 	case f.repeat < 1 || f.warmup < 0:
 		return usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
-	case f.output == "":
-		return usagef("-o OUT: name a folder for what is written")
-	case !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, threadsWord) }):
-		return usagef("the command has no %s: put it where the number of threads is to stand", threadsWord)
+	}
+	if err := f.checkNumbers(args); err != nil {
+		return err
 	}
 	return f.listing.check()
 }
 
+// checkNumbers holds the numbers of threads against the places in the command
+// that are to take them.
+func (f *scaleFlags) checkNumbers(args []string) error {
+	if err := errors.Join(positive("--threads", f.threads), positive("--gc-threads", f.gcThreads)); err != nil {
+		return &usageError{err}
+	}
+	switch varied := mentions(args, threadsWord); {
+	case mentions(args, gcThreadsWord) && len(f.gcThreads) == 0:
+		return usagef("the command has %s: name the numbers with --gc-threads 1,2", gcThreadsWord)
+	case !varied && len(f.threads) > 0:
+		return usagef("the command has no %s: put it where the number of threads is to stand, as in app.jar --workers %s", threadsWord, threadsWord)
+	case varied && len(f.threads) == 0:
+		return usagef("the command has %s: name the numbers with --threads 1,2,4", threadsWord)
+	case !varied && len(f.gcThreads) == 0:
+		return usagef("nothing to vary: put %s into the command and name numbers with --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
+	}
+	return nil
+}
+
+func positive(flag string, numbers []int) error {
+	if i := slices.IndexFunc(numbers, func(n int) bool { return n < 1 }); i >= 0 {
+		return fmt.Errorf("%s %d: use numbers above 0", flag, numbers[i])
+	}
+	return nil
+}
+
+func mentions(args []string, word string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, word) })
+}
+
 // config is what a run varies.
-type config struct{ threads, gc int } // gc 0: the JVM's choice
+type config struct{ threads, gc int } // threads 0: the program's choice; gc 0: the JVM's
 
 func (c config) name() string {
-	name := "threads-" + strconv.Itoa(c.threads)
-	if c.gc > 0 {
-		name += "-gc-" + strconv.Itoa(c.gc)
+	var parts []string
+	if c.threads > 0 {
+		parts = append(parts, "threads-"+strconv.Itoa(c.threads))
 	}
-	return name
+	if c.gc > 0 {
+		parts = append(parts, "gc-"+strconv.Itoa(c.gc))
+	}
+	return strings.Join(parts, "-")
 }
 
 // configs are all combinations, those with one thread among them.
 func (f *scaleFlags) configs() []config {
-	threads := slices.Compact(slices.Sorted(slices.Values(append([]int{1}, f.threads...))))
+	threads := []int{0}
+	if len(f.threads) > 0 {
+		threads = slices.Compact(slices.Sorted(slices.Values(append([]int{1}, f.threads...))))
+	}
 	gcs := slices.Compact(slices.Sorted(slices.Values(f.gcThreads)))
 	if len(gcs) == 0 {
 		gcs = []int{0}
@@ -122,7 +156,11 @@ func (f *scaleFlags) configs() []config {
 }
 
 func (f *scaleFlags) scale(ctx context.Context, env Env, args []string) error {
-	dir, _, err := sessionFolder(env, f.output)
+	dir := f.output
+	if dir == "" {
+		dir = "shadow-scale-" + env.Now().Format(folderTime)
+	}
+	dir, _, err := sessionFolder(env, dir)
 	if err != nil {
 		return err
 	}
@@ -138,11 +176,14 @@ func (f *scaleFlags) scale(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	bars := f.bars(configs, runs)
-	if err := f.write(env, dir, configs, runs, bars); err != nil {
+	result := scaleResult{bars: f.bars(configs, runs)}
+	if len(f.gcThreads) > 0 {
+		result.collector = collectorPoints(configs, runs)
+	}
+	if err := f.write(env, dir, result); err != nil {
 		return err
 	}
-	return f.print(flatBars(bars))
+	return f.stackFlags.print(flatBars(result.bars), result.collector)
 }
 
 // once runs the command; a round below 0 warms up and leaves no session.
@@ -202,7 +243,7 @@ func substituted(args []string, c config) []string {
 const javaOptions = "JDK_JAVA_OPTIONS"
 
 func withGCThreads(env Env, c config, args []string) []string {
-	if c.gc == 0 || slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, gcThreadsWord) }) {
+	if c.gc == 0 || mentions(args, gcThreadsWord) {
 		return env.Environ
 	}
 	value := strings.TrimSpace(env.Getenv(javaOptions) + " -XX:ParallelGCThreads=" + strconv.Itoa(c.gc))
@@ -232,8 +273,18 @@ type gcBars struct {
 	bars []stackBar
 }
 
-// bars compares each run with the run with one thread of the same round.
+// scaleResult is what the runs came to.
+type scaleResult struct {
+	bars      []gcBars
+	collector []figure.CollectorPoint // none without --gc-threads
+}
+
+// bars compares each run with the run with one thread of the same round; there
+// are none where the program itself chose the number of threads.
 func (f *scaleFlags) bars(configs []config, runs map[config][]*scaling.Run) []gcBars {
+	if len(f.threads) == 0 {
+		return nil
+	}
 	var out []gcBars
 	for _, c := range configs {
 		if n := len(out); n == 0 || out[n-1].gc != c.gc {
@@ -270,21 +321,24 @@ func flatBars(groups []gcBars) []stackBar {
 }
 
 // write puts the stacks and the figures into dir.
-func (f *scaleFlags) write(env Env, dir string, configs []config, runs map[config][]*scaling.Run, groups []gcBars) error {
-	if err := f.writeJSON(dir, flatBars(groups)); err != nil {
+func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
+	if err := f.writeJSON(dir, result); err != nil {
 		return err
 	}
 	var stacks []figure.StackGroup
-	for _, g := range groups {
+	for _, g := range result.bars {
 		label := ""
 		if g.gc > 0 {
 			label = plural(int64(g.gc), "GC thread", "GC threads")
 		}
 		stacks = append(stacks, figure.StackGroup{Label: label, Bars: repeated(g.bars)})
 	}
-	figures := []*figure.Figure{figure.Stacks(stacks)}
-	if len(f.gcThreads) > 0 {
-		figures = append(figures, figure.Collector(collectorPoints(configs, runs)))
+	var figures []*figure.Figure
+	if len(stacks) > 0 {
+		figures = append(figures, figure.Stacks(stacks))
+	}
+	if len(result.collector) > 0 {
+		figures = append(figures, figure.Collector(result.collector))
 	}
 	files, err := figure.WriteAll(dir, figures, []string{"svg", "png"})
 	if err != nil {
@@ -297,7 +351,7 @@ func (f *scaleFlags) write(env Env, dir string, configs []config, runs map[confi
 // stackName is the file with the stacks of shadow scale.
 const stackName = "stack.json"
 
-func (f *scaleFlags) writeJSON(dir string, bars []stackBar) error {
+func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
 	file, err := createAside(filepath.Join(dir, stackName))
 	if err != nil {
 		return fmt.Errorf("writing the stacks: %w", err)
@@ -305,7 +359,7 @@ func (f *scaleFlags) writeJSON(dir string, bars []stackBar) error {
 	defer os.Remove(file.Name()) // gone already if all went well
 	l := f.stackFlags
 	l.env.Out, l.format = file, "json"
-	if err := l.print(bars); err != nil {
+	if err := l.print(flatBars(result.bars), result.collector); err != nil {
 		file.Close()
 		return err
 	}

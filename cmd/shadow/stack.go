@@ -2,7 +2,6 @@ package main
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -66,8 +65,8 @@ func (f *stackFlags) check(runs int) error {
 	if len(f.threads) != 0 && len(f.threads) != runs {
 		return usagef("--threads names %d numbers for %d runs (the base is not among them)", len(f.threads), runs)
 	}
-	if slices.ContainsFunc(f.threads, func(n int) bool { return n < 1 }) {
-		return usagef("--threads: use numbers above 0")
+	if err := positive("--threads", f.threads); err != nil {
+		return &usageError{err}
 	}
 	return f.checkRegion()
 }
@@ -104,7 +103,7 @@ func (f *stackFlags) run(env Env, baseDir string, dirs []string) error {
 	if f.output != "" {
 		return writeFigure(env, f.output, figure.Stacks([]figure.StackGroup{{Bars: repeated(bars)}}))
 	}
-	return f.print(bars)
+	return f.print(bars, nil)
 }
 
 // stackBar is a bar with how its number of threads is known, and what the

@@ -12,12 +12,24 @@ import (
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
 	"stackagent/internal/units"
+	"stackagent/shadow/figure"
 )
 
 // stackJSON is the output of shadow stack; threads, speedup and components are promised.
 type stackJSON struct {
 	Bars         []barJSON         `json:"bars"`
 	NotAvailable map[string]string `json:"not_available"`
+	Collector    []collectorJSON   `json:"collector,omitempty"` // of shadow scale --gc-threads
+}
+
+// collectorJSON is what the collector's threads did in runs with so many
+// application (0: the program's choice) and collector threads, nanoseconds.
+type collectorJSON struct {
+	Threads    int                 `json:"threads"`
+	GCThreads  int                 `json:"gc_threads"`
+	WorkNs     float64             `json:"work_ns"` // their running time
+	TimeNs     float64             `json:"time_ns"` // height of their boxes
+	Confidence map[string]*float64 `json:"confidence"`
 }
 
 type barJSON struct {
@@ -51,7 +63,7 @@ type runJSON struct {
 	AtOnce       int                 `json:"at_once"`
 }
 
-func (f *stackFlags) print(bars []stackBar) error {
+func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) error {
 	switch f.format {
 	case "json":
 		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
@@ -59,11 +71,20 @@ func (f *stackFlags) print(bars []stackBar) error {
 			maps.Copy(out.NotAvailable, b.absent)
 			out.Bars = append(out.Bars, b.json())
 		}
+		for _, c := range collector {
+			out.Collector = append(out.Collector, collectorJSON{c.Threads, c.GCThreads, c.Work.Mean, c.Time.Mean,
+				map[string]*float64{"work_ns": half(c.Work), "time_ns": half(c.Time)}})
+		}
 		return writeJSON(f.env.Out, out)
 	case "csv":
 		return f.csv(bars)
 	}
-	return f.table(bars)
+	if len(bars) > 0 {
+		if err := f.table(bars); err != nil {
+			return err
+		}
+	}
+	return f.collectorTable(collector)
 }
 
 func (b *stackBar) json() barJSON {
@@ -168,6 +189,33 @@ func (f *stackFlags) counterTable(bars []stackBar) error {
 		f.env.note("not available: %s: %s", strings.Join(byReason[why], ", "), clean(why))
 	}
 	return nil
+}
+
+// collectorTable prints what the collector's threads did.
+func (f *stackFlags) collectorTable(points []figure.CollectorPoint) error {
+	if len(points) == 0 {
+		return nil
+	}
+	t := table.New(right("threads"), right("GC threads"), right("work"), right("time"))
+	for _, c := range points {
+		threads := strconv.Itoa(c.Threads)
+		if c.Threads == 0 {
+			threads = "" // the program's choice
+		}
+		t.Row(threads, strconv.Itoa(c.GCThreads), intervalNs(c.Work), intervalNs(c.Time))
+	}
+	if _, err := fmt.Fprintln(f.env.Out); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return f.render(t, len(points))
+}
+
+func intervalNs(v speedup.Interval) string {
+	mean := units.FormatNs(units.Ns(v.Mean))
+	if half(v) == nil {
+		return mean
+	}
+	return mean + " ± " + units.FormatNs(units.Ns(v.Half))
 }
 
 // interval prints a mean and half its confidence interval.

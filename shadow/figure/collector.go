@@ -17,7 +17,7 @@ import (
 // CollectorPoint is what the collector's threads did in runs with so many
 // application and collector threads, nanoseconds.
 type CollectorPoint struct {
-	Threads, GCThreads int
+	Threads, GCThreads int              // Threads 0: as many as the program chose
 	Work               speedup.Interval // running time of the collector's threads: the area of their boxes
 	Time               speedup.Interval // height of their boxes in the bottle graph
 }
@@ -45,7 +45,10 @@ func Collector(points []CollectorPoint) *Figure {
 	for i, n := range counts {
 		style := curveStyle(i)
 		text := fmt.Sprintf("%d application threads", n)
-		if n == 1 {
+		switch n {
+		case 0:
+			text = "the program's own number of application threads"
+		case 1:
 			text = "1 application thread"
 		}
 		legend = append(legend, entry{text: text, line: &style})
