@@ -89,8 +89,9 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 		Submissions:     t.Submissions,
 		LostSubmissions: t.LostSubmissions,
 
-		Constructions:     t.Constructions,
-		LostConstructions: t.LostConstructions,
+		Constructions:           t.Constructions,
+		LostConstructions:       t.LostConstructions,
+		SummarisedConstructions: t.SummarisedConstructions,
 	}
 	for _, loss := range []wire.Loss{
 		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack},

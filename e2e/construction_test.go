@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -69,6 +70,25 @@ func TestConstruction(t *testing.T) {
 				t.Errorf("slow constructors took %d ns, they measured %d", got, slow)
 			}
 		})
+	}
+}
+
+// Constructions of classes that are summarised are no losses: they are counted
+// by themselves, and the session says so.
+func TestConstructionsSummarised(t *testing.T) {
+	cmd := testjvm.Example(t, "construction").Command(t, testjvm.JDKs(t)[0])
+	cmd.Agent = append(cmd.Agent, "--detail", "summary")
+	p := cmd.Profile(t)
+	s, err := session.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := s.Manifest.Constructions
+	if h == nil || h.Summarised < 2000 || h.Lost != 0 || h.Produced != h.Stored+h.Summarised || h.Unaccounted != 0 {
+		t.Errorf("account of the constructions: %+v", h)
+	}
+	if !strings.Contains(strings.Join(s.Warnings, "\n"), "since their classes were summarised") {
+		t.Errorf("nothing is said about it: %q", s.Warnings)
 	}
 }
 

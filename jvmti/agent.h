@@ -83,6 +83,7 @@ typedef struct {
     _Atomic uint64_t executions, creations, lost;
     _Atomic uint64_t submissions, lost_submissions; /* of an OS thread */
     _Atomic uint64_t constructions, lost_constructions; /* the same */
+    _Atomic uint64_t summarised_constructions; /* of classes that were being summarised */
 } sa_counts;
 
 /* What the scheduler of virtual threads did on an OS thread. One writer. */
@@ -382,7 +383,7 @@ typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;
     uint64_t virtual_executions, virtual_creations, virtual_lost;
     uint64_t submissions, lost_submissions;
-    uint64_t constructions, lost_constructions;
+    uint64_t constructions, lost_constructions, summarised_constructions;
     uint64_t mounts, unmounts, pins, pinned_ns;
 } sa_totals;
 void sa_totals_now(sa_totals *t);

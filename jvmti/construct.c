@@ -57,7 +57,7 @@ static int64_t cpu_ns(const construction *o, uint64_t wall, int64_t cpu) {
 }
 
 /* Tasks of a class that comes too fast are not recorded one by one, nor is what
- * they cost. */
+ * they cost: the summary tells how many were made. */
 static bool summarised(sa_os *os, const sa_context *c, uint32_t class_id) {
     if (sa.config.detail == SA_DETAIL_ALL) return false;
     sa_cell *cell = cell_of(os, c, class_id);
@@ -66,9 +66,13 @@ static bool summarised(sa_os *os, const sa_context *c, uint32_t class_id) {
 
 static void record(sa_os *os, sa_context *c, const construction *o, uint64_t id, uint32_t class_id, uint64_t now, int64_t cpu,
                    const int64_t *work) {
-    unsigned slots = 1 + (sa.work.n * 8 + SA_SLOT_BYTES - 1) / SA_SLOT_BYTES;
     sa_add(&os->counts.constructions, 1);
-    sa_construction *r = !summarised(os, c, class_id) && of_thread(os, c) ? reserve(os, slots) : NULL;
+    if (summarised(os, c, class_id)) {
+        sa_add(&os->counts.summarised_constructions, 1);
+        return;
+    }
+    unsigned slots = 1 + (sa.work.n * 8 + SA_SLOT_BYTES - 1) / SA_SLOT_BYTES;
+    sa_construction *r = of_thread(os, c) ? reserve(os, slots) : NULL;
     if (r == NULL) {
         sa_add(&os->counts.lost_constructions, 1);
         return;

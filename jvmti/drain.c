@@ -13,6 +13,7 @@ static void add_counts(sa_counts *to, const sa_counts *c) {
     sa_add(&to->lost_submissions, atomic_load_explicit(&c->lost_submissions, memory_order_relaxed));
     sa_add(&to->constructions, atomic_load_explicit(&c->constructions, memory_order_relaxed));
     sa_add(&to->lost_constructions, atomic_load_explicit(&c->lost_constructions, memory_order_relaxed));
+    sa_add(&to->summarised_constructions, atomic_load_explicit(&c->summarised_constructions, memory_order_relaxed));
 }
 
 static sa_scheduling gone_scheduling;
@@ -134,6 +135,7 @@ void sa_totals_now(sa_totals *t) {
     t->executions = all.executions, t->creations = all.creations, t->lost = all.lost;
     t->submissions = all.submissions, t->lost_submissions = all.lost_submissions;
     t->constructions = all.constructions, t->lost_constructions = all.lost_constructions;
+    t->summarised_constructions = all.summarised_constructions;
     t->mounts = scheduling.mounts, t->unmounts = scheduling.unmounts, t->pins = scheduling.pins;
     t->pinned_ns = sa_ticks_to_ns(&sa.clock, scheduling.pinned_ticks);
     t->virtual_executions = virtual.executions, t->virtual_creations = virtual.creations, t->virtual_lost = virtual.lost;

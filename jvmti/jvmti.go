@@ -343,6 +343,7 @@ type Totals struct {
 
 	Submissions, LostSubmissions     uint64 // lost ones are part of the first
 	Constructions, LostConstructions uint64 // the same
+	SummarisedConstructions          uint64 // of the first too: their classes were being summarised
 }
 
 // ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
@@ -358,6 +359,7 @@ func ReadTotals() Totals {
 			Pinned: units.Ns(t.pinned_ns)},
 		Submissions: uint64(t.submissions), LostSubmissions: uint64(t.lost_submissions),
 		Constructions: uint64(t.constructions), LostConstructions: uint64(t.lost_constructions),
+		SummarisedConstructions: uint64(t.summarised_constructions),
 	}
 }
 

@@ -262,7 +262,7 @@ func (r *reader) threadLoss(field string) (l ThreadLoss) {
 }
 
 func (r *reader) totals() (t Totals) {
-	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsHanded, totalsFieldsAll)
+	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsHanded, totalsFieldsMounted, totalsFieldsAll)
 	t.Executions = r.uint("totals.executions")
 	t.Creations = r.uint("totals.creations")
 	t.Classes = r.uint("totals.classes")
@@ -280,11 +280,14 @@ func (r *reader) totals() (t Totals) {
 		t.LostSubmissions = r.uint("totals.lost submissions")
 		t.LostConstructions = r.uint("totals.lost constructions")
 	}
-	if n >= totalsFieldsAll {
+	if n >= totalsFieldsMounted {
 		t.Scheduling.Mounts = r.uint("totals.mounts")
 		t.Scheduling.Unmounts = r.uint("totals.unmounts")
 		t.Scheduling.Pins = r.uint("totals.pins")
 		t.Scheduling.Pinned = units.Ns(min(r.uint("totals.pinned"), math.MaxInt64))
+	}
+	if n >= totalsFieldsAll {
+		t.SummarisedConstructions = r.uint("totals.summarised constructions")
 	}
 	end()
 	return t

@@ -271,7 +271,8 @@ const (
 	threadFields, threadFieldsCounted = 11, 14 // counts only where Thread.Counted
 	totalsFields, totalsFieldsVirtual = 5, 9
 	totalsFieldsHanded                = 13 // where anything of them happened
-	totalsFieldsAll                   = 17 // where virtual threads were mounted
+	totalsFieldsMounted               = 17 // where virtual threads were mounted
+	totalsFieldsAll                   = 18 // where tasks were summarised that were to be recorded with their construction
 	helloFields, helloFieldsDetail    = 15, 16
 	helloFieldsAll                    = 17 // where there are extra metrics
 )
@@ -281,8 +282,10 @@ func (w *writer) totals(t Totals) {
 	n := totalsFieldsVirtual
 	mounted := t.Scheduling != VirtualScheduling{}
 	switch {
-	case mounted:
+	case t.SummarisedConstructions != 0:
 		n = totalsFieldsAll
+	case mounted:
+		n = totalsFieldsMounted
 	case handed != 0:
 		n = totalsFieldsHanded
 	}
@@ -302,11 +305,14 @@ func (w *writer) totals(t Totals) {
 		w.uint(t.LostSubmissions)
 		w.uint(t.LostConstructions)
 	}
-	if n >= totalsFieldsAll {
+	if n >= totalsFieldsMounted {
 		w.uint(t.Scheduling.Mounts)
 		w.uint(t.Scheduling.Unmounts)
 		w.uint(t.Scheduling.Pins)
 		w.uint(uint64(t.Scheduling.Pinned))
+	}
+	if n >= totalsFieldsAll {
+		w.uint(t.SummarisedConstructions)
 	}
 }
 

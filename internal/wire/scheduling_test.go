@@ -19,6 +19,11 @@ func TestScheduling(t *testing.T) {
 	if err != nil || got.Totals.Scheduling != want || got.Totals.Executions != 3 || got.Unknown != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	b.Totals.SummarisedConstructions = 1 << 33
+	if got, err := Decode(mustEncode(t, b), DefaultLimits()); err != nil || got.Totals.SummarisedConstructions != 1<<33 || got.Totals.Scheduling != want || got.Unknown != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	b.Totals.SummarisedConstructions = 0
 	b.Totals.Scheduling = VirtualScheduling{}
 	without, err := Encode(b, nil)
 	if err != nil || len(without) >= len(msg) {

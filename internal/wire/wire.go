@@ -170,6 +170,7 @@ type Totals struct {
 	Creations                          uint64 // creation records produced
 	Submissions, Constructions         uint64 // the same; their lost ones are in LostSubmissions, LostConstructions
 	LostSubmissions, LostConstructions uint64
+	SummarisedConstructions            uint64 // of Constructions: not recorded, since summaries tell of their tasks
 	Classes                            uint64 // classes woven
 	Lost                               []Loss // running sums by reason
 

@@ -72,6 +72,6 @@ func describeHanded(m *store.Manifest, t *wire.Totals) {
 		m.Submissions = &store.Handed{Produced: t.Submissions, Lost: t.LostSubmissions}
 	}
 	if t.Constructions|t.LostConstructions != 0 {
-		m.Constructions = &store.Handed{Produced: t.Constructions, Lost: t.LostConstructions}
+		m.Constructions = &store.Handed{Produced: t.Constructions, Summarised: t.SummarisedConstructions, Lost: t.LostConstructions}
 	}
 }

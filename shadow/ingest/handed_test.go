@@ -39,7 +39,8 @@ func withHanded(all []*wire.Batch) {
 			b.ExecutionWork = wire.Work{Total: [][]int64{bytecodes, alloc}, Nested: [][]int64{none, nested}}
 			b.ConstructionWork = wire.Work{Total: [][]int64{bytecodes}}
 		}
-		b.Totals.Submissions, b.Totals.Constructions, b.Totals.LostSubmissions = n+2, n, 2
+		b.Totals.Submissions, b.Totals.Constructions, b.Totals.LostSubmissions = n+2, n+5, 2
+		b.Totals.SummarisedConstructions = 5
 	}
 	last := all[len(all)-1]
 	last.Summaries = append(last.Summaries, wire.Summary{Class: 1, Thread: 1, From: last.Clock.Ticks - 5000, To: last.Clock.Ticks, Executions: 1,
@@ -76,7 +77,7 @@ func TestHandedIsStoredOnce(t *testing.T) {
 	if h := m.Submissions; h == nil || *h != (store.Handed{Produced: n + 2, Stored: n, Lost: 2}) {
 		t.Errorf("submissions %+v", h)
 	}
-	if h := m.Constructions; h == nil || *h != (store.Handed{Produced: n, Stored: n}) {
+	if h := m.Constructions; h == nil || *h != (store.Handed{Produced: n + 5, Stored: n, Summarised: 5}) {
 		t.Errorf("constructions %+v", h)
 	}
 	if len(m.Extra) != 2 || m.Extra[0].Column != "bytecodes" || m.Extra[1] != (store.ExtraMetric{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}) {
@@ -88,7 +89,8 @@ func TestHandedIsStoredOnce(t *testing.T) {
 		checkHanded(t, x)
 		return nil
 	}))
-	if seen != n || len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "2 of 802 submissions were lost") {
+	if seen != n || len(s.Warnings) != 2 || !strings.HasPrefix(s.Warnings[0], "2 of 802 submissions were lost") ||
+		!strings.HasPrefix(s.Warnings[1], "what it cost to make 5 of 805 tasks was not recorded") {
 		t.Errorf("%d rows, want %d; warnings %q", seen, n, s.Warnings)
 	}
 	must(t, s.Summaries(func(x *session.Summary) error {
@@ -138,10 +140,10 @@ func TestHandedInGaps(t *testing.T) {
 	if h := s.Manifest.Submissions; *h != (store.Handed{Produced: 4*perBatch + 2, Stored: 3 * perBatch, Lost: 2, InGaps: perBatch}) {
 		t.Errorf("submissions %+v", h)
 	}
-	if h := s.Manifest.Constructions; *h != (store.Handed{Produced: 4 * perBatch, Stored: 3 * perBatch, InGaps: perBatch}) {
+	if h := s.Manifest.Constructions; *h != (store.Handed{Produced: 4*perBatch + 5, Stored: 3 * perBatch, Summarised: 5, InGaps: perBatch}) {
 		t.Errorf("constructions %+v", h)
 	}
-	if w := strings.Join(s.Warnings, "\n"); !strings.Contains(w, "22 of 82 submissions were lost") || !strings.Contains(w, "20 of 80 constructions were lost") {
+	if w := strings.Join(s.Warnings, "\n"); !strings.Contains(w, "22 of 82 submissions were lost") || !strings.Contains(w, "20 of 85 constructions were lost") {
 		t.Errorf("warnings %q", s.Warnings)
 	}
 }

@@ -91,7 +91,8 @@ func (s *Session) warnHanded(what string, h *store.Handed, consequence string) {
 		s.warn(fmt.Sprintf("%d of %d %s were lost: %s", lost, h.Produced, what, consequence))
 	}
 	if h.Unaccounted != 0 {
-		s.warn(fmt.Sprintf("%s: %d were produced, %d are stored and %d counted as lost, which does not add up; figures about them may be wrong", what, h.Produced, h.Stored, h.Lost))
+		s.warn(fmt.Sprintf("%s: %d were produced, %d are stored, %d summarised and %d counted as lost, which does not add up; figures about them may be wrong",
+			what, h.Produced, h.Stored, h.Summarised, h.Lost))
 	}
 }
 

@@ -74,6 +74,10 @@ func Open(dir string) (*Session, error) {
 	s.countRows()
 	s.warnHanded("submissions", m.Submissions, "the queue times, executors and places of some tasks are not known")
 	s.warnHanded("constructions", m.Constructions, "what it cost to make some tasks is not known")
+	if h := m.Constructions; h != nil && h.Summarised > 0 {
+		s.warn(fmt.Sprintf("what it cost to make %d of %d tasks was not recorded, since their classes were summarised; --detail all records it",
+			h.Summarised, h.Produced))
+	}
 	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.loadExecutors, s.loadSites, s.countSummarised} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("opening the session %s: %w", dir, err)

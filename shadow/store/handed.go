@@ -153,7 +153,8 @@ func (f *Folder) ReadSites(row func(*Site)) ([]*PartError, error) {
 type Handed struct {
 	Produced uint64 `json:"produced"` // by the agent's own count
 	Stored   uint64 `json:"stored"`   // rows in the parts
-	// Summarised stands for those that summaries only tell.
+	// Summarised stands for those that summaries only tell: submissions with all
+	// that is counted of them, constructions as creations, without what they cost.
 	Summarised uint64 `json:"summarised,omitempty"`
 	Lost       uint64 `json:"lost"`    // that the agent itself could not deliver
 	InGaps     uint64 `json:"in_gaps"` // of batches that never arrived
@@ -177,7 +178,7 @@ func (h *Handed) settle(gaps, ended bool) {
 	}
 }
 
-// handed counts the rows of t into its account, a copy of h.
+// handed counts the rows of t, and what summaries tell, into its account, a copy of h.
 func (w *Writer) handed(h *Handed, t Table, summarised uint64) *Handed {
 	if h == nil && w.stored[t]+summarised == 0 {
 		return nil

@@ -259,7 +259,11 @@ func (w *Writer) count() {
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
 	w.Manifest.Stored.Add(w.summarised)
 	w.Manifest.Submissions = w.handed(w.Manifest.Submissions, Submissions, w.summarisedSubmissions)
-	w.Manifest.Constructions = w.handed(w.Manifest.Constructions, Constructions, 0)
+	summarised := uint64(0) // the rows of summaries do not say how many of their creations were constructions
+	if h := w.Manifest.Constructions; h != nil {
+		summarised = h.Summarised
+	}
+	w.Manifest.Constructions = w.handed(w.Manifest.Constructions, Constructions, summarised)
 	w.Manifest.Rows = map[string]uint64{}
 	for t := Classes; t < numTables; t++ {
 		w.Manifest.Rows[t.String()] = w.stored[t]
