@@ -28,19 +28,25 @@ type Usage struct {
 	MajorFaults int64    `json:"major_faults"`
 	Voluntary   int64    `json:"voluntary_switches"`
 	Involuntary int64    `json:"involuntary_switches"`
-	MaxResident int64    `json:"max_resident_bytes"`
+	// MaxResident is nil where it is not known: see launch.Result.
+	MaxResident *int64 `json:"max_resident_bytes"`
 }
 
 // CPU is the whole CPU time.
 func (u *Usage) CPU() units.Ns { return u.User + u.System }
 
-// UsageOf makes a Usage of what wait4 gave for a process that ran for wall.
+// UsageOf makes a Usage of what wait4 gave for a process that ran for wall; a
+// Maxrss of 0 is not known.
 func UsageOf(r *syscall.Rusage, wall time.Duration) Usage {
-	return Usage{
+	u := Usage{
 		Version: UsageFileVersion, Wall: units.Ns(wall), User: units.Ns(r.Utime.Nano()), System: units.Ns(r.Stime.Nano()),
 		MinorFaults: r.Minflt, MajorFaults: r.Majflt, Voluntary: r.Nvcsw, Involuntary: r.Nivcsw,
-		MaxResident: r.Maxrss * 1024, // the kernel tells KiB
 	}
+	if r.Maxrss > 0 {
+		bytes := r.Maxrss * 1024 // the kernel tells KiB
+		u.MaxResident = &bytes
+	}
+	return u
 }
 
 // Write puts u into the folder dir.

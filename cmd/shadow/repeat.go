@@ -53,7 +53,7 @@ type measuredRun map[string]float64
 // the threads follow where the machine counts them.
 var quantities = []struct {
 	name  string
-	of    func(*hpc.Usage) float64
+	of    func(*hpc.Usage) float64 // NaN: not known
 	print func(float64) string
 }{
 	{"wall_ns", func(u *hpc.Usage) float64 { return float64(u.Wall) }, nsText},
@@ -64,7 +64,14 @@ var quantities = []struct {
 	{"major_faults", func(u *hpc.Usage) float64 { return float64(u.MajorFaults) }, countText},
 	{"voluntary_switches", func(u *hpc.Usage) float64 { return float64(u.Voluntary) }, countText},
 	{"involuntary_switches", func(u *hpc.Usage) float64 { return float64(u.Involuntary) }, countText},
-	{"max_resident_bytes", func(u *hpc.Usage) float64 { return float64(u.MaxResident) }, bytesText},
+	{"max_resident_bytes", maxResident, bytesText},
+}
+
+func maxResident(u *hpc.Usage) float64 {
+	if u.MaxResident == nil {
+		return math.NaN()
+	}
+	return float64(*u.MaxResident)
 }
 
 func nsText(v float64) string    { return units.FormatNs(units.Ns(math.Round(v))) }
@@ -76,7 +83,9 @@ func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
 	if r.Usage != nil {
 		u := hpc.UsageOf(r.Usage, r.Wall)
 		for _, q := range quantities {
-			m[q.name] = q.of(&u)
+			if v := q.of(&u); !math.IsNaN(v) {
+				m[q.name] = v
+			}
 		}
 	}
 	if counters == nil {

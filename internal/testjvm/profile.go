@@ -83,7 +83,7 @@ func (p Profile) Stats(t testing.TB) Stats {
 // every row.
 func (p Profile) Tasks(t testing.TB) []map[string]string {
 	t.Helper()
-	table, err := csv.NewReader(bytes.NewReader(p.shadow(t, "tasks", p.Dir, "--format", "csv"))).ReadAll()
+	table, err := csv.NewReader(bytes.NewReader(p.Shadow(t, "tasks", p.Dir, "--format", "csv"))).ReadAll()
 	if err != nil || len(table) == 0 {
 		t.Fatalf("shadow tasks: %d lines of csv, %v", len(table), err)
 	}
@@ -100,14 +100,14 @@ func (p Profile) Tasks(t testing.TB) []map[string]string {
 
 func (p Profile) decode(t testing.TB, into any, args ...string) {
 	t.Helper()
-	out := p.shadow(t, args...)
+	out := p.Shadow(t, args...)
 	if err := json.Unmarshal(out, into); err != nil {
 		t.Fatalf("shadow %v: %v in\n%.2000s", args, err, out)
 	}
 }
 
-// shadow runs the command, which must succeed; its stdout.
-func (p Profile) shadow(t testing.TB, args ...string) []byte {
+// Shadow runs the command, which must succeed; its stdout.
+func (p Profile) Shadow(t testing.TB, args ...string) []byte {
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd := exec.Command(Shadow(t), args...)

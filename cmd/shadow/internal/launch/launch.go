@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -32,7 +33,10 @@ type Result struct {
 	Code   int            // its exit code; 128 + the signal's number when a signal ended it
 	Signal syscall.Signal // 0: it ended by itself
 	Wall   time.Duration
-	Usage  *syscall.Rusage // of it and the children it waited for; nil: the system does not tell
+	// Usage is of it and the children it waited for; nil: the system does not
+	// tell. Its Maxrss begins, on Linux, at the peak of the process that starts
+	// the command, which is this one: 0 where the command's own was not above that.
+	Usage *syscall.Rusage
 }
 
 // NotStartedError says why a command could not be started.
@@ -58,6 +62,7 @@ const outputDelay = 2 * time.Second
 type Process struct {
 	cmd     *exec.Cmd
 	started time.Time
+	peak    int64 // resident memory of this process when it started the command, as Maxrss
 	signals chan os.Signal
 	done    chan struct{}
 }
@@ -71,9 +76,17 @@ func Start(c Command) (*Process, error) {
 		signal.Stop(p.signals)
 		return nil, err
 	}
-	p.cmd = cmd
+	p.cmd, p.peak = cmd, ownPeak()
 	go p.forward()
 	return p, nil
+}
+
+func ownPeak() int64 {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return math.MaxInt64 // not known: no command's is above it
+	}
+	return r.Maxrss
 }
 
 func start(c Command) (*exec.Cmd, error) {
@@ -160,6 +173,9 @@ func (p *Process) Wait() (Result, error) {
 		return Result{}, fmt.Errorf("waiting for %s: %w", p.cmd.Path, err)
 	}
 	usage, _ := state.SysUsage().(*syscall.Rusage)
+	if usage != nil && usage.Maxrss <= p.peak {
+		usage.Maxrss = 0
+	}
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
 		return Result{Code: 128 + int(status.Signal()), Signal: status.Signal(), Wall: wall, Usage: usage}, nil

@@ -34,8 +34,21 @@ func TestResultAndStreams(t *testing.T) {
 		t.Errorf("%+v, %q, %q", res, out, errs)
 	}
 	res, _, _ = run(t, "", "sh", "-c", "kill -KILL $$")
-	if res.Code != 137 || res.Signal != unix.SIGKILL || res.Wall <= 0 || res.Usage == nil || res.Usage.Maxrss == 0 {
+	if res.Code != 137 || res.Signal != unix.SIGKILL || res.Wall <= 0 || res.Usage == nil || res.Usage.Minflt == 0 {
 		t.Errorf("killed: %+v, want 137", res)
+	}
+}
+
+// The kernel begins a child's peak of memory at that of its parent: a command
+// that stays below it has no figure, not ours.
+func TestPeakIsTheCommandsOwn(t *testing.T) {
+	if res, _, _ := run(t, "", "true"); res.Usage == nil || res.Usage.Maxrss != 0 {
+		t.Errorf("of true: %+v, want no peak", res.Usage)
+	}
+	const bytes = 256 << 20
+	res, _, errs := run(t, "", "dd", "if=/dev/zero", "of=/dev/null", "bs=256M", "count=1")
+	if res.Code != 0 || res.Usage.Maxrss*1024 < bytes || res.Usage.Maxrss*1024 > bytes+bytes/8 {
+		t.Errorf("of dd with %d bytes: %d KiB, %s", bytes, res.Usage.Maxrss, errs)
 	}
 }
 

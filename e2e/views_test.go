@@ -1,0 +1,206 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// views is `shadow stats --check --format json`: what the agent measured beside
+// what the kernel has.
+type views struct {
+	Version int
+	Threads []struct {
+		Thread     string
+		Kernel     *int64 `json:"kernel_cpu_ns"`
+		Tasks      *int64 `json:"tasks_cpu_ns"`
+		Outside    *int64 `json:"outside_cpu_ns"`
+		Executions int64
+		Running    int64
+		TooMuch    bool `json:"more_than_kernel"`
+	}
+	Process struct {
+		Usage *struct {
+			User   int64 `json:"user_ns"`
+			System int64 `json:"system_ns"`
+		}
+		Threads, Tasks int64
+		NotSeen        *int64 `json:"not_seen"`
+		NotTasks       []struct {
+			What string
+			CPU  int64 `json:"cpu_ns"`
+		} `json:"not_in_tasks"`
+	}
+	Bodies struct {
+		Threads int
+		Kernel  int64 `json:"kernel_cpu_ns"`
+		Tasks   int64 `json:"tasks_cpu_ns"`
+		Worst   float64
+	}
+}
+
+// TestCheck holds `shadow stats --check` of a real program against what the
+// program's tasks measured themselves, and its parts against its whole.
+func TestCheck(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := testjvm.Example(t, "granularity").Command(t, jdk).Profile(t)
+			out := p.Shadow(t, "stats", p.Dir, "--check", "--format", "json")
+			var v views
+			if err := json.Unmarshal(out, &v); err != nil {
+				t.Fatal(err)
+			}
+			own := int64(0)
+			for _, k := range parseKnown(t, p.Stdout) {
+				own += k.cpu
+			}
+			near(t, "tasks", v.Process.Tasks, own, 390)
+			checkThreadViews(t, &v)
+			checkProcessView(t, &v)
+			kept, err := os.ReadFile(filepath.Join(p.Dir, "check.json"))
+			var again, first any
+			if err := json.Unmarshal(out, &first); err != nil {
+				t.Fatal(err)
+			}
+			if err != nil || json.Unmarshal(kept, &again) != nil || !reflect.DeepEqual(again, first) {
+				t.Errorf("what is kept in the session is not what was printed: %v", err)
+			}
+			if text := string(p.Shadow(t, "stats", p.Dir, "--check")); !strings.Contains(text, "The process by the kernel's account: ") ||
+				!strings.Contains(text, "pool-1-thread-3#") || strings.Contains(text, "caution") {
+				t.Errorf("as a table:\n%s", text)
+			}
+		})
+	}
+}
+
+// checkThreadViews: the three workers of the pool lived and ended as executions.
+func checkThreadViews(t *testing.T, v *views) {
+	t.Helper()
+	workers := 0
+	for _, th := range v.Threads {
+		if th.TooMuch {
+			t.Errorf("%s: its tasks have more than the thread", th.Thread)
+		}
+		if !strings.HasPrefix(th.Thread, "pool-1-thread-") {
+			continue
+		}
+		workers++
+		if th.Kernel == nil || th.Tasks == nil || th.Outside == nil || *th.Kernel-*th.Tasks != *th.Outside || th.Running != 0 || th.Executions == 0 {
+			t.Errorf("%+v", th)
+		}
+	}
+	if b := v.Bodies; workers != 3 || b.Threads != 3 || b.Tasks <= 0 || math.Abs(float64(b.Kernel-b.Tasks)) > 0.02*float64(b.Kernel) || b.Worst > 0.02 {
+		t.Errorf("%d workers; threads whose life is an execution: %+v", workers, b)
+	}
+}
+
+// checkProcessView: what is in tasks and what is not add up to the process.
+func checkProcessView(t *testing.T, v *views) {
+	t.Helper()
+	p := v.Process
+	if p.Usage == nil || p.NotSeen == nil {
+		t.Fatalf("the process's own account is missing: %+v", p)
+	}
+	all := p.Usage.User + p.Usage.System
+	sum := p.Tasks
+	for _, part := range p.NotTasks {
+		sum += part.CPU
+	}
+	if p.Threads+*p.NotSeen != all || sum != all {
+		t.Errorf("the parts add up to %d, the process used %d, its threads %d and unseen %d", sum, all, p.Threads, *p.NotSeen)
+	}
+}
+
+// perturbed is perturbation.json.
+type perturbed struct {
+	Runs       int
+	Quantities []struct {
+		Quantity      string
+		With, Without struct {
+			Values []float64
+			Mean   float64
+		}
+		Ratio struct {
+			Ratio float64
+			Low   *float64 `json:"ci95_low"`
+			High  *float64 `json:"ci95_high"`
+		}
+	}
+}
+
+// TestRepeatWithBaseline: two runs of each kind, a session for each with the
+// agent, and the comparison is that of the values in it.
+func TestRepeatWithBaseline(t *testing.T) {
+	o := testjvm.Example(t, "pool")
+	jdk := testjvm.JDKs(t)[0]
+	cmd := o.Command(t, jdk)
+	cmd.Agent = []string{"--repeat", "2", "--baseline"}
+	p := cmd.Profile(t)
+	plain := o.Command(t, jdk).Plain(t)
+	if p.Exit != 0 || p.Stdout != strings.Repeat(plain.Stdout, 4) || p.Stderr != "" {
+		t.Fatalf("exit %d, stdout %q, stderr %q", p.Exit, p.Stdout, p.Stderr)
+	}
+	for _, run := range []string{"run-1", "run-2"} {
+		one := testjvm.Profile{Dir: filepath.Join(p.Dir, run)}
+		for _, wrong := range o.Compare(one.Hotspots(t), one.Tasks(t)) {
+			t.Errorf("%s: %s", run, wrong)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(p.Dir, "perturbation.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f perturbed
+	if err := json.Unmarshal(b, &f); err != nil || f.Runs != 2 {
+		t.Fatalf("%v: %s", err, b)
+	}
+	checkPerturbed(t, &f)
+}
+
+func checkPerturbed(t *testing.T, f *perturbed) {
+	t.Helper()
+	var names []string
+	for _, q := range f.Quantities {
+		names = append(names, q.Quantity)
+		if len(q.With.Values) != 2 || len(q.Without.Values) != 2 {
+			t.Errorf("%s: %+v", q.Quantity, q)
+			continue
+		}
+		with, without := (q.With.Values[0]+q.With.Values[1])/2, (q.Without.Values[0]+q.Without.Values[1])/2
+		if math.Abs(q.With.Mean-with) > 1e-9*with || math.Abs(q.Without.Mean-without) > 1e-9*without {
+			t.Errorf("%s: means of %+v", q.Quantity, q)
+		}
+		if r := q.Ratio; without > 0 && (math.Abs(r.Ratio-with/without) > 1e-9*r.Ratio || r.Low != nil && (*r.Low > r.Ratio || *r.High < r.Ratio)) {
+			t.Errorf("%s: ratio %+v of %v and %v", q.Quantity, r, with, without)
+		}
+	}
+	for _, want := range []string{"wall_ns", "cpu_ns", "minor_faults", "voluntary_switches"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no %s among %v", want, names)
+		}
+	}
+}
+
+// A run that fails ends the series with its exit code: it can not be compared.
+func TestRepeatStopsAtAFailure(t *testing.T) {
+	o := testjvm.Example(t, "exit")
+	cmd := o.Command(t, testjvm.JDKs(t)[0])
+	cmd.Agent = []string{"--repeat", "3", "--baseline"}
+	p := cmd.Profile(t)
+	if o.Exit == 0 || p.Exit != o.Exit {
+		t.Errorf("exit %d, the program's %d", p.Exit, o.Exit)
+	}
+	if _, err := os.Stat(filepath.Join(p.Dir, "run-2")); err == nil {
+		t.Error("it went on after a failure")
+	}
+	if _, err := os.Stat(filepath.Join(p.Dir, "perturbation.json")); err == nil {
+		t.Error("a comparison of failures")
+	}
+}
