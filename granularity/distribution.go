@@ -46,15 +46,15 @@ type Distribution struct {
 
 // Format prints a value of the metric: a time, a size or a count.
 func (d Distribution) Format(v units.Ns) string {
-	switch {
-	case d.Name == "":
-		return units.FormatNs(v)
-	case d.Unit == "ns":
-		return units.FormatNs(v)
-	case d.Unit == "bytes":
-		return units.FormatBytes(int64(v))
+	return FormatIn(d.In(), v)
+}
+
+// In is the unit of the values, "ns", "bytes" or "" for a count.
+func (d Distribution) In() string {
+	if d.Name == "" {
+		return "ns"
 	}
-	return units.FormatCount(int64(v))
+	return d.Unit
 }
 
 // Title names metric m, of which d is the distribution, in words.

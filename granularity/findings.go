@@ -38,6 +38,7 @@ type Finding struct {
 
 // Facts are what Findings looks at.
 type Facts struct {
+	Of            Counted // what Executions, Total, Fine and Rows are of
 	Duration      units.Ns
 	CPUs          int
 	Created       int64
@@ -110,11 +111,11 @@ func Findings(f Facts) []Finding {
 
 func volume(f Facts) string {
 	if f.Executions == 0 {
-		return fmt.Sprintf("No execution of a task was recorded in %s (%s created).",
-			units.FormatNs(f.Duration), plural(f.Created, "task was", "tasks were"))
+		return fmt.Sprintf("No %s was recorded in %s (%s created).",
+			f.Of.recorded(), units.FormatNs(f.Duration), plural(f.Created, "task was", "tasks were"))
 	}
 	s := fmt.Sprintf("%s of %s on %s in %s",
-		plural(f.Executions, "execution", "executions"), plural(f.Created, "created task", "created tasks"),
+		f.Of.Plural(f.Executions), plural(f.Created, "created task", "created tasks"),
 		plural(f.Threads, "thread", "threads"), units.FormatNs(f.Duration))
 	if f.Duration > 0 {
 		if rate := float64(f.Executions) / (float64(f.Duration) / 1e9); rate >= 1 && f.Executions >= rateFrom {
@@ -207,9 +208,9 @@ func tooFine(f Facts) []string {
 		if len(out) == maxAdvice || d.Count < fineExecutions || max(d.P50, r.Metrics[inclusive(m)].P50) >= fineMedian || r.ExecutionShare < fineShare {
 			continue
 		}
-		text := fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of all executions for %s of the work.",
-			readable(r.Class), plural(d.Count, "execution", "executions"), units.FormatNs(d.P50), m.Label(),
-			units.FormatPercent(r.ExecutionShare), units.FormatPercent(r.WorkShare))
+		text := fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of %s for %s of the work.",
+			readable(r.Class), f.Of.Plural(d.Count), units.FormatNs(d.P50), m.Label(),
+			units.FormatPercent(r.ExecutionShare), f.Of.All(), units.FormatPercent(r.WorkShare))
 		if len(out) == 0 { // the reason and the remedy are the same for all
 			text += " Where such tasks are handed to other threads, creating, queueing and waking can rival work that small: give each more of it (batches, a higher threshold for splitting)."
 		}
@@ -238,9 +239,9 @@ func tooCoarse(f Facts) []string {
 		if len(out) == maxAdvice || d.Count < 2 || float64(d.Max) < coarseShare*float64(f.Duration) {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s is coarse-grained: its longest execution takes %s of %s, %s of the session; "+
+		out = append(out, fmt.Sprintf("%s is coarse-grained: its longest %s takes %s of %s, %s of the session; "+
 			"no schedule is shorter than its longest task, so split it if other processors idle meanwhile.",
-			readable(r.Class), units.FormatNs(d.Max), m.Label(), units.FormatPercent(float64(d.Max)/float64(f.Duration))))
+			readable(r.Class), f.Of.One(), units.FormatNs(d.Max), m.Label(), units.FormatPercent(float64(d.Max)/float64(f.Duration))))
 	}
 	return out
 }
@@ -285,7 +286,7 @@ func threw(f Facts) string {
 	if f.Threw <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s ended by an exception (%s of all).", plural(f.Threw, "execution", "executions"), share(f.Threw, f.Executions))
+	return fmt.Sprintf("%s ended by an exception (%s of all).", f.Of.Plural(f.Threw), share(f.Threw, f.Executions))
 }
 
 func lost(f Facts) string {
@@ -315,9 +316,9 @@ func summarised(f Facts) string {
 	if len(rows) > maxAdvice {
 		names = append(names, fmt.Sprintf("%d other classes", len(rows)-maxAdvice))
 	}
-	return fmt.Sprintf("%s of the executions came too fast to be recorded one by one and were summarised where they ran (%s): "+
+	return fmt.Sprintf("%s of the %s came too fast to be recorded one by one and were summarised where they ran (%s): "+
 		"counts, sums, means and extremes are exact; quantiles of these classes are good to 0.8 %%; single executions are not told apart.",
-		share(f.Summarised, f.Executions), join(names))
+		share(f.Summarised, f.Executions), f.Of.Many(), join(names))
 }
 
 func running(f Facts) string {
@@ -338,7 +339,7 @@ func running(f Facts) string {
 		}
 	}
 	return fmt.Sprintf("%s still running at the end%s: counted, but without a value in the distributions.",
-		plural(f.Running, "execution was", "executions were"), loops)
+		plural(f.Running, f.Of.One()+" was", f.Of.Many()+" were"), loops)
 }
 
 func refused(f Facts) string {

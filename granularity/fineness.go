@@ -36,9 +36,9 @@ func fineness(f Facts) string {
 	if n == 0 {
 		return ""
 	}
-	who := "executions of the program's own tasks" + ownShare(f)
+	who := f.Of.Many() + " of the program's own tasks" + ownShare(f)
 	if f.FineIsAll {
-		who = "executions"
+		who = f.Of.Many()
 	}
 	who = units.FormatCount(n) + " " + who
 	if f.Fine.Below100us == 0 {

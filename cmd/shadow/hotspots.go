@@ -49,7 +49,7 @@ pprof -http=: FILE, or flamegraph.pl.`,
 			if err != nil {
 				return err
 			}
-			return l.printHotspots(rows, s.Tasks, o.By)
+			return l.printHotspots(rows, s, o.By)
 		},
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
@@ -99,7 +99,7 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 // rowName is what a row is about.
 func rowName(r *granularity.Hotspot) string { return cmp.Or(r.Class, r.Site, r.Executor, r.Thread) }
 
-func (l *listing) printHotspots(rows []granularity.Hotspot, all summary.Tasks, by string) error {
+func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, by string) error {
 	total := len(rows)
 	if n := l.limit(); n > 0 && n < total {
 		rows = rows[:n]
@@ -110,17 +110,17 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, all summary.Tasks, b
 	case "csv":
 		return l.hotspotsCSV(rows, by)
 	}
-	if err := l.render(hotspotTable(rows, by), total); err != nil {
+	if err := l.render(hotspotTable(rows, s.Of, by), total); err != nil {
 		return err
 	}
-	if text := summary.SummarisedText(all.Summarised, all.Executions); text != "" {
+	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions); text != "" {
 		l.env.note("%s (~)", text)
 	}
 	return nil
 }
 
-func hotspotTable(rows []granularity.Hotspot, by string) *table.Table {
-	columns := []table.Column{right("work"), right("share"), right("executions")}
+func hotspotTable(rows []granularity.Hotspot, of granularity.Counted, by string) *table.Table {
+	columns := []table.Column{right("work"), right("share"), right(of.Many())}
 	if by == "class" { // a thread has no creations of its own
 		columns = append(columns, right("created"), right("never"), right("threads"))
 	}

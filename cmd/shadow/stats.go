@@ -142,7 +142,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"JVM", fmt.Sprintf("%s, process %d on %s", jvmText(s.JVM), s.JVM.PID, s.JVM.Host)},
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
 		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), units.FormatExact(t.NeverExecuted))},
-		{"executions", fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
+		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
 			plural(t.Classes, "class", "classes"), units.FormatExact(t.Threw), units.FormatExact(t.Running))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
 		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},

@@ -10,18 +10,20 @@ import (
 	"stackagent/internal/units"
 )
 
-// logRange is a stretch of a logarithmic time axis: decimal logarithms of
-// nanoseconds.
-type logRange struct{ lo, hi float64 }
+// logRange is a stretch of a logarithmic axis: decimal logarithms of
+// nanoseconds, of bytes or of counts.
+type logRange struct {
+	lo, hi float64
+	unit   string // "ns", "bytes", "": a count
+}
 
 // rangeOf spans the positive values among min and max, at least a decade, and
-// leaves a little air on both sides. Without a positive value it is 1 ns to
-// 10 ns.
-func rangeOf(lo, hi units.Ns) logRange {
+// leaves a little air on both sides. Without a positive value it is 1 to 10.
+func rangeOf(unit string, lo, hi units.Ns) logRange {
 	if hi < 1 {
-		return logRange{0, 1}
+		return logRange{0, 1, unit}
 	}
-	r := logRange{log10(max(lo, 1)), log10(hi)}
+	r := logRange{log10(max(lo, 1)), log10(hi), unit}
 	if air := 0.03 * (r.hi - r.lo); air > 0 {
 		r.lo, r.hi = r.lo-air, r.hi+air
 	}
@@ -56,12 +58,25 @@ func (r logRange) Ticks(lo, hi float64) []plot.Tick {
 			}
 			t := plot.Tick{Value: x}
 			if i == 1 && d%step == 0 || fine && (i == 2 || i == 5) {
-				t.Label = decadeLabel(d, i)
+				t.Label = r.label(d, i)
 			}
 			ticks = append(ticks, t)
 		}
 	}
 	return ticks
+}
+
+// label is i * 10^d in the range's unit.
+func (r logRange) label(d, i int) string {
+	if r.unit == "ns" {
+		return decadeLabel(d, i)
+	}
+	scale := min(max(d, 0)/3, 4)
+	text := strconv.FormatFloat(float64(i)*math.Pow10(d-3*scale), 'g', 4, 64)
+	if r.unit == "bytes" {
+		return text + " " + []string{"B", "kB", "MB", "GB", "TB"}[scale]
+	}
+	return text + []string{"", " k", " M", " G", " T"}[scale]
 }
 
 // decadeLabel is i * 10^d nanoseconds, "100 µs".

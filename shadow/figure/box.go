@@ -23,29 +23,29 @@ const (
 // Box draws a Tukey box plot per shape over a logarithmic axis: quartiles and
 // labelled median, whiskers at the last datum within 1.5 interquartile ranges,
 // every datum beyond as a dot.
-func Box(metric string, shapes []Shape) *Figure {
+func Box(m Measure, shapes []Shape) *Figure {
 	f := &Figure{
-		Name: "box", Title: "Task granularity: " + metric + " per execution",
-		Alt: "Box plots of " + metric + " per execution on a logarithmic axis.",
+		Name: "box", Title: "Task granularity: " + m.each(),
+		Alt: "Box plots of " + m.each() + " on a logarithmic axis.",
 		W:   pageWidth, H: plotHeight,
 	}
 	shapes = withData(shapes)
 	if len(shapes) == 0 {
-		f.body = empty("no executions")
+		f.body = m.none()
 		return f
 	}
 	const axis = 44
 	f.H = boxRow*vg.Length(len(shapes)) + axis
-	r := boxRange(shapes)
+	r := boxRange(m, shapes)
 	names := shapeNames(shapes)
 	f.body = func(c draw.Canvas) {
-		p := newPlot(metric+" per execution"+zeroNote(shapes), "")
+		p := newPlot(m.each()+zeroNote(shapes), "")
 		p.X.Min, p.X.Max, p.X.Tick.Marker = r.lo, r.hi, r
 		p.Y.Min, p.Y.Max = 0, float64(len(shapes))
 		p.HideY()
 		p.Add(gridLines(true, false))
 		for i, s := range shapes {
-			p.Add(boxPlotter(s, names[i], len(shapes)-1-i, r, boxColor(shapes, i)))
+			p.Add(boxPlotter(m, s, names[i], len(shapes)-1-i, r, boxColor(shapes, i)))
 		}
 		p.Draw(draw.Crop(c, margin+12, -margin-12, 2, -2))
 	}
@@ -75,7 +75,7 @@ func boxColor(shapes []Shape, i int) color.Color {
 	return palette[class%len(palette)]
 }
 
-func boxRange(shapes []Shape) logRange {
+func boxRange(m Measure, shapes []Shape) logRange {
 	lo, hi := units.Ns(math.MaxInt64), units.Ns(0)
 	for _, s := range shapes {
 		// The quartiles too: the whisker may be at 0, which has no place on the axis.
@@ -90,12 +90,12 @@ func boxRange(shapes []Shape) logRange {
 			hi = max(hi, e)
 		}
 	}
-	return rangeOf(lo, hi)
+	return rangeOf(m.Unit, lo, hi)
 }
 
 // boxPlotter draws a box in its row (0 is the lowest): the name and the median
 // stand above it, so that neither can cover the data of any row.
-func boxPlotter(s Shape, name string, row int, r logRange, clr color.Color) plotter {
+func boxPlotter(m Measure, s Shape, name string, row int, r logRange, clr color.Color) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		x := func(n units.Ns) vg.Length { return tx(r.clamp(n)) }
@@ -115,7 +115,7 @@ func boxPlotter(s Shape, name string, row int, r logRange, clr color.Color) plot
 		})
 		c.StrokeLine2(draw.LineStyle{Color: black, Width: 2.2}, x(b.Median), y-boxHalf, x(b.Median), y+boxHalf)
 		outliers(&c, b, x, y, clr)
-		rowText(&c, s, name, y+boxHalf+2)
+		rowText(&c, m, s, name, y+boxHalf+2)
 	}
 }
 
@@ -132,12 +132,12 @@ func outliers(c *draw.Canvas, b granularity.Box, x func(units.Ns) vg.Length, y v
 }
 
 // rowText writes name and figures over a row.
-func rowText(c *draw.Canvas, s Shape, name string, y vg.Length) {
+func rowText(c *draw.Canvas, m Measure, s Shape, name string, y vg.Length) {
 	weight := regular
 	if s.All {
 		weight = bold
 	}
-	right := "median " + units.FormatNs(s.Box.Median) + ",  n = " + units.FormatCount(int64(s.Box.N))
+	right := "median " + m.format(s.Box.Median) + ",  n = " + units.FormatCount(int64(s.Box.N))
 	if note := summarisedNote(s); note != "" {
 		right += ",  " + note
 	}

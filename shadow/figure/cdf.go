@@ -11,10 +11,27 @@ import (
 	"stackagent/internal/units"
 )
 
+// Measure is what a distribution is of.
+type Measure struct {
+	Label string              // "self CPU time"
+	Of    granularity.Counted // what has it
+	Unit  string              // of the values: "ns", "bytes", "": a count
+}
+
+// Time is a measure in nanoseconds.
+func Time(label string, of granularity.Counted) Measure { return Measure{label, of, "ns"} }
+
+// each names it in a title and on an axis, "self CPU time per execution".
+func (m Measure) each() string { return m.Label + " per " + m.Of.One() }
+
+func (m Measure) none() func(draw.Canvas) { return empty("no " + m.Of.Many()) }
+
+func (m Measure) format(n units.Ns) string { return granularity.FormatIn(m.Unit, n) }
+
 // Shape is a distribution to draw, with its name.
 type Shape struct {
 	Label string
-	All   bool // of all executions: drawn black and strong
+	All   bool // of all: drawn black and strong
 	CDF   granularity.CDF
 	Box   granularity.Box
 }
@@ -27,29 +44,28 @@ const (
 )
 
 // CDF draws cumulative distributions over a logarithmic axis: for each amount
-// of work the share of executions with at most that much. metric names the
-// axis ("self CPU time").
-func CDF(metric string, shapes []Shape) *Figure {
+// of work the share of executions, or units, with at most that much.
+func CDF(m Measure, shapes []Shape) *Figure {
 	f := &Figure{
-		Name: "cdf", Title: "Task granularity: cumulative distribution of " + metric + " per execution",
-		Alt: "Cumulative distribution of " + metric + " per execution on a logarithmic axis.",
+		Name: "cdf", Title: "Task granularity: cumulative distribution of " + m.each(),
+		Alt: "Cumulative distribution of " + m.each() + " on a logarithmic axis.",
 		W:   pageWidth, H: plotHeight,
 	}
 	shapes = withData(shapes)
 	if len(shapes) == 0 {
-		f.body = empty("no executions")
+		f.body = m.none()
 		return f
 	}
-	legend, styles := shapeLegend(shapes)
+	legend, styles := shapeLegend(m, shapes)
 	f.H += legendHeight(legend, f.W-2*margin)
-	r := cdfRange(shapes)
+	r := cdfRange(m, shapes)
 	f.body = func(c draw.Canvas) {
-		p := newPlot(metric+" per execution", "share of executions")
+		p := newPlot(m.each(), "share of "+m.Of.Many())
 		p.X.Min, p.X.Max, p.X.Tick.Marker = r.lo, r.hi, r
 		p.Y.Min, p.Y.Max = 0, 1
 		p.Y.Tick.Marker = percentTicks
 		p.Add(gridLines(true, true))
-		// All executions last, on top.
+		// The whole last, on top.
 		for i := len(shapes) - 1; i >= 0; i-- {
 			p.Add(steps(shapes[i].CDF, styles[i], r))
 		}
@@ -74,7 +90,7 @@ func withData(shapes []Shape) []Shape {
 }
 
 // shapeLegend is an entry with count and median per shape, and their lines.
-func shapeLegend(shapes []Shape) ([]entry, []draw.LineStyle) {
+func shapeLegend(m Measure, shapes []Shape) ([]entry, []draw.LineStyle) {
 	names := shapeNames(shapes)
 	entries := make([]entry, len(shapes))
 	styles := make([]draw.LineStyle, len(shapes))
@@ -86,7 +102,7 @@ func shapeLegend(shapes []Shape) ([]entry, []draw.LineStyle) {
 			styles[i] = curveStyle(class)
 			class++
 		}
-		text := fmt.Sprintf("%s (n = %s, median %s)", names[i], units.FormatCount(int64(s.CDF.N)), units.FormatNs(s.Box.Median))
+		text := fmt.Sprintf("%s (n = %s, median %s)", names[i], units.FormatCount(int64(s.CDF.N)), m.format(s.Box.Median))
 		if s.CDF.NonPositive > 0 {
 			text += fmt.Sprintf("; %s at 0", units.FormatPercent(float64(s.CDF.NonPositive)/float64(s.CDF.N)))
 		}
@@ -118,7 +134,7 @@ func shapeNames(shapes []Shape) []string {
 	return ShortenAll(names, nameLimit)
 }
 
-func cdfRange(shapes []Shape) logRange {
+func cdfRange(m Measure, shapes []Shape) logRange {
 	var lo, hi units.Ns
 	for _, s := range shapes {
 		if n := len(s.CDF.Points); n > 0 {
@@ -128,7 +144,7 @@ func cdfRange(shapes []Shape) logRange {
 			hi = max(hi, s.CDF.Points[n-1].X)
 		}
 	}
-	return rangeOf(lo, hi)
+	return rangeOf(m.Unit, lo, hi)
 }
 
 // steps draws the step function, from the left edge to the right one.

@@ -94,16 +94,16 @@ func someFigures() map[string]*Figure {
 	total2, part := summarisedParts(shapes)
 	same := []Shape{shapeOf("all executions", true, valuesOf(5000, 5000, 5000))}
 	figs := map[string]*Figure{
-		"cdf": CDF("self CPU time", shapes), "box": Box("self CPU time", shapes),
-		"tasks": TasksOverTime(total, classes), "gc": Pauses(pauses, 1e9, 13e9),
+		"cdf": CDF(Time("self CPU time", granularity.Executions), shapes), "box": Box(Time("self CPU time", granularity.Executions), shapes),
+		"tasks": TasksOverTime(granularity.Executions, total, classes), "gc": Pauses(pauses, 1e9, 13e9),
 		"threads":   Threads(total.Grid, bars),
-		"cdf-empty": CDF("wall time", nil), "box-empty": Box("wall time", nil),
-		"tasks-empty": TasksOverTime(nil, nil), "gc-empty": Pauses(nil, 0, 1), "threads-empty": Threads(total.Grid, nil),
-		"cdf-equal": CDF("wall time", same), "box-equal": Box("wall time", same),
-		"cdf-zero":       CDF("CPU time", []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
-		"cdf-summarised": CDF("self CPU time", part), "box-summarised": Box("self CPU time", part),
-		"tasks-summarised": TasksOverTime(total2, []ClassSeries{{"com.acme.Parser$ParseTask", total2}}),
-		"box-one":          Box("CPU time", []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
+		"cdf-empty": CDF(Time("wall time", granularity.Executions), nil), "box-empty": Box(Time("wall time", granularity.Executions), nil),
+		"tasks-empty": TasksOverTime(granularity.Executions, nil, nil), "gc-empty": Pauses(nil, 0, 1), "threads-empty": Threads(total.Grid, nil),
+		"cdf-equal": CDF(Time("wall time", granularity.Executions), same), "box-equal": Box(Time("wall time", granularity.Executions), same),
+		"cdf-zero":       CDF(Time("CPU time", granularity.Executions), []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
+		"cdf-summarised": CDF(Time("self CPU time", granularity.Executions), part), "box-summarised": Box(Time("self CPU time", granularity.Executions), part),
+		"tasks-summarised": TasksOverTime(granularity.Executions, total2, []ClassSeries{{"com.acme.Parser$ParseTask", total2}}),
+		"box-one":          Box(Time("CPU time", granularity.Executions), []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
 	}
 	maps.Copy(figs, activityFigures())
 	return figs
@@ -184,7 +184,7 @@ func TestFormats(t *testing.T) {
 // TestBoxRangeBehindZero: a whisker at 0 does not push the box off the axis.
 func TestBoxRangeBehindZero(t *testing.T) {
 	shapes := []Shape{shapeOf("all executions", true, valuesOf(0, 60, 70, 9_000, 40_000)), shapeOf("a", false, valuesOf(2_000, 90_000))}
-	r := boxRange(shapes)
+	r := boxRange(Time("", granularity.Executions), shapes)
 	for _, n := range []units.Ns{60, 70, 9_000, 40_000, 90_000} {
 		if at := r.clamp(n); at != log10(n) {
 			t.Errorf("%d ns is drawn at %g, want %g", n, at, log10(n))

@@ -25,7 +25,7 @@ func MMU(curve []gc.Utilization) *Figure {
 	}
 	f.body = func(c draw.Canvas) {
 		p := newPlot("window", "utilization (least)")
-		r := rangeOf(curve[0].Window, curve[len(curve)-1].Window)
+		r := rangeOf("ns", curve[0].Window, curve[len(curve)-1].Window)
 		p.X.Min, p.X.Max, p.X.Tick.Marker = r.lo, r.hi, r
 		p.Y.Min, p.Y.Max = 0, 1.02
 		p.Y.Tick.Marker = plot.TickerFunc(func(_, _ float64) []plot.Tick {

@@ -75,7 +75,7 @@ func TestLogTicks(t *testing.T) {
 		{1, 1, "0.5 ns,1 ns,2 ns"},
 		{1, 3_000_000_000_000, "1 ns,100 ns,10 µs,1 ms,100 ms,10 s,1e+03 s"},
 	} {
-		r := rangeOf(c.lo, c.hi)
+		r := rangeOf("ns", c.lo, c.hi)
 		var labels []string
 		for _, tick := range r.Ticks(r.lo, r.hi) {
 			if tick.Label != "" {

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 
@@ -21,16 +22,17 @@ type ClassSeries struct {
 // otherLabel stands for the classes that a figure does not show one by one.
 const otherLabel = "other classes"
 
-// TasksOverTime draws two panels over the time of the session: executions
-// started per second, stacked by class, and the mean number of executions
-// running at once, by class. total is all executions; what classes leave of it
+// TasksOverTime draws two panels over the time of the session: executions (or
+// units) started per second, stacked by class, and the mean number of them
+// running at once, by class. total is all of them; what classes leave of it
 // is drawn as other classes.
-func TasksOverTime(total *granularity.Series, classes []ClassSeries) *Figure {
+func TasksOverTime(of granularity.Counted, total *granularity.Series, classes []ClassSeries) *Figure {
+	many := of.Many()
 	f := &Figure{
-		Name: "tasks", Title: "Tasks over time",
-		Alt: "Executions started per second and executions running at once, over the time of the session.",
+		Name: "tasks", Title: "Tasks over time: " + many,
+		Alt: fmt.Sprintf("The %s started per second and the %s running at once, over the time of the session.", many, many),
 	}
-	return overTime(f, panels{"no executions", "started per second", "running at once"}, total, classes)
+	return overTime(f, panels{"no " + many, many + " started / s", many + " at once"}, total, classes)
 }
 
 // QueuesOverTime draws what waits for a worker: units handed over per second,

@@ -70,13 +70,13 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 	work := s.Metrics.WorkMetric()
 	switch name {
 	case "cdf":
-		return figure.CDF(work.Label(), shapes(s, work))
+		return figure.CDF(figure.Time(work.Label(), s.Of), shapes(s, work))
 	case "box":
-		return figure.Box(work.Label(), shapes(s, work))
+		return figure.Box(figure.Time(work.Label(), s.Of), shapes(s, work))
 	case "cdf-wall":
-		return figure.CDF(granularity.Wall.Label(), shapes(s, granularity.Wall))
+		return figure.CDF(figure.Time(granularity.Wall.Label(), s.Of), shapes(s, granularity.Wall))
 	case "box-wall":
-		return figure.Box(granularity.Wall.Label(), shapes(s, granularity.Wall))
+		return figure.Box(figure.Time(granularity.Wall.Label(), s.Of), shapes(s, granularity.Wall))
 	case "gc":
 		return figure.Pauses(s.Pauses, s.StartNs, s.EndNs)
 	case "timeline", "bottle":
@@ -86,7 +86,7 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 	case "queue":
 		return figure.QueuesOverTime(s.Figures.Waiting, series(s.Figures.Queues))
 	}
-	return figure.TasksOverTime(whole.Figures.Total, series(whole.Figures.ByClass))
+	return figure.TasksOverTime(whole.Of, whole.Figures.Total, series(whole.Figures.ByClass))
 }
 
 // drawActivity draws from the scheduling record; without one the figures say so.

@@ -230,6 +230,19 @@ func metricRows(metrics granularity.Metrics) []metricRow {
 	return rows
 }
 
+// Drawn is what the distributions are of that are drawn.
+func (p *data) Drawn() granularity.Counted {
+	if p.InUnits != nil {
+		return p.InUnits.Of
+	}
+	return p.Of
+}
+
+// Queues tells whether it is known what waited when.
+func (p *data) Queues() bool {
+	return p.InUnits != nil || p.Figures.Waiting != nil
+}
+
 // Figure is the figure of that name, for the template.
 func (p *data) Figure(name string) drawn { return p.Svg[name] }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"stackagent/granularity"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
 )
@@ -152,5 +153,25 @@ func (failing) Write([]byte) (int, error) { return 0, errFull }
 func TestWriteError(t *testing.T) {
 	if err := WriteSummary(failing{}, build(t, summarytest.Program()), Options{}); !errors.Is(err, errFull) {
 		t.Errorf("error of the writer is lost: %v", err)
+	}
+}
+
+// TestUnits: a page about units of work says so wherever it says what a figure
+// is of; its terms and what is said of summarised executions stay.
+func TestUnits(t *testing.T) {
+	src := summarytest.Program()
+	src.Of = granularity.UnitsOfWork
+	page := render(t, src)
+	body, _, _ := bytes.Cut(page, []byte("<h2>What these figures leave out"))
+	for _, want := range []string{"<span>units of work</span>", "<h3>Distributions over all units of work</h3>", "<th>units of work</th>", "all units of work (n = ",
+		"self CPU time per unit of work", "units of work started / s", "half of the units of work"} {
+		if !bytes.Contains(body, []byte(want)) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for _, line := range bytes.Split(body, []byte("\n")) {
+		if i := bytes.Index(line, []byte("xecution")); i >= 0 && !bytes.Contains(line, []byte("summarised")) && !bytes.Contains(line, []byte("executions of such classes are unseen")) {
+			t.Errorf("the page says: %s", line[max(0, i-80):min(len(line), i+40)])
+		}
 	}
 }

@@ -173,7 +173,7 @@ func (b *builder) finish() (*Summary, error) {
 func (b *builder) head() *Summary {
 	m := &b.src.Manifest
 	s := &Summary{
-		Session: m.Session, Started: started(m), DurationNs: m.DurationNs, Ended: m.Ended,
+		Of: b.src.Of, Session: m.Session, Started: started(m), DurationNs: m.DurationNs, Ended: m.Ended,
 		JVM: JVM{
 			Version: m.JVM.Version, PID: m.JVM.PID, GC: m.JVM.GC, CPUs: m.JVM.CPUs, Name: m.JVM.Name,
 			MainClass: m.JVM.MainClass, Host: m.JVM.Host, Home: m.JVM.Home,
@@ -246,7 +246,7 @@ func (b *builder) pauses(s *Summary) {
 // facts are what the findings look at.
 func (b *builder) facts(s *Summary) granularity.Facts {
 	f := granularity.Facts{
-		Duration: s.DurationNs, CPUs: s.JVM.CPUs, Created: s.Tasks.Created, Executions: s.Tasks.Executions, Summarised: s.Tasks.Summarised,
+		Of: s.Of, Duration: s.DurationNs, CPUs: s.JVM.CPUs, Created: s.Tasks.Created, Executions: s.Tasks.Executions, Summarised: s.Tasks.Summarised,
 		NeverExecuted: s.Tasks.NeverExecuted, Threw: s.Tasks.Threw, Running: s.Tasks.Running,
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},

@@ -178,7 +178,7 @@ func placed(s *session.Session, opts Options, by string) (Source, error) {
 		if err != nil {
 			return Source{}, err
 		}
-		read, src.Summaries = p.units(u), u.Source().Summaries
+		read, src.Summaries, src.Of = p.units(u), u.Source().Summaries, granularity.UnitsOfWork
 	}
 	src.Executions, src.Classes = read, nil
 	src.Summaries = p.summaries(src.Summaries)

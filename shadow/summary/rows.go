@@ -30,7 +30,7 @@ type Figures struct {
 
 // Shape is a distribution to draw.
 type Shape struct {
-	Label string // a class name, or "all executions"
+	Label string // a class name, or "all executions", "all units of work"
 	JDK   bool
 	All   bool
 	CDF   granularity.CDF
@@ -46,9 +46,6 @@ type ClassSeries struct {
 
 // cdfPoints is the number of points to which a curve is thinned.
 const cdfPoints = 2000
-
-// AllLabel stands for all executions (that pass the filter) in figures.
-const AllLabel = "all executions"
 
 // parts are unions of classes whose distributions are told.
 type parts struct {
@@ -199,7 +196,7 @@ func (b *builder) figures(s *Summary, order []rowGroup, p *parts) *Figures {
 			continue
 		}
 		f.Metrics = append(f.Metrics, m)
-		shapes := []Shape{shapeOf(AllLabel, false, p.whole[m])}
+		shapes := []Shape{shapeOf(s.Of.All(), false, p.whole[m])}
 		shapes[0].All = true
 		for _, c := range chosen {
 			if c.group.Measured(m) {

@@ -66,6 +66,8 @@ type Summary struct {
 	Refusals     []store.Refusal          `json:"refusals"`
 	Findings     []granularity.Finding    `json:"findings"`
 	Warnings     []string                 `json:"warnings,omitempty"` // what of the folder could not be read
+	// Of tells what the figures are of: executions, unless Units is set.
+	Of granularity.Counted `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
 	Units *UnitsNote `json:"units,omitempty"`
 
@@ -147,6 +149,7 @@ type ThreadRow struct {
 
 // Source is where a summary comes from: a session, or made-up data in tests.
 type Source struct {
+	Of       granularity.Counted // what Executions gives
 	Manifest store.Manifest
 	Warnings []string
 	Classes  []session.Class

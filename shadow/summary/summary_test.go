@@ -195,7 +195,7 @@ func TestShapes(t *testing.T) {
 	for _, sh := range s.Figures.Shapes[granularity.SelfCPU] {
 		got = append(got, sh.Label)
 	}
-	want := []string{summary.AllLabel, "com.acme.render.TileRenderer$RenderTask",
+	want := []string{"all executions", "com.acme.render.TileRenderer$RenderTask",
 		"com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0", "java.util.concurrent.FutureTask"}
 	if !slices.Equal(got, want) {
 		t.Errorf("curves %q, want %q", got, want)

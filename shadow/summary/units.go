@@ -161,6 +161,7 @@ const unitChunk = 4096
 // Source is the session with units in place of executions.
 func (u *Units) Source() Source {
 	src := FromSession(u.s)
+	src.Of = granularity.UnitsOfWork
 	src.Executions = func(_ store.Columns, use func(int, *session.Chunk) error) error {
 		return u.chunks(use, func(x *unit.Unit) (uint32, bool) { return x.Class, true })
 	}
