@@ -94,13 +94,59 @@ func (p *Process) check() error {
 	return nil
 }
 
+// forbidden says why the kernel refuses something with the process, and who
+// may: that depends on who asks.
 func (p *Process) forbidden(err error) error {
+	return p.forbiddenTo(os.Geteuid(), mayTrace(p.proc), err)
+}
+
+// forbiddenTo is for effective user uid; trace tells whether it has the right to
+// look into processes of others.
+func (p *Process) forbiddenTo(uid int, trace bool, err error) error {
 	e := &Error{PID: p.PID, Reason: "it can not be looked into", Err: err}
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case !errors.Is(err, fs.ErrPermission):
+	case uid != 0 && uid != p.UID:
 		e.Reason = fmt.Sprintf("belongs to user %d", p.UID)
 		e.Remedy = "run this command as that user or as root"
+	case uid != 0:
+		e.Reason = fmt.Sprintf("belongs to user %d, as this command, but has other groups or capabilities", p.UID)
+		e.Remedy = "run this command as root"
+	case !trace:
+		e.Reason = fmt.Sprintf("belongs to user %d, and this root has not the right to look into others (CAP_SYS_PTRACE)", p.UID)
+		e.Remedy = fmt.Sprintf("run this command as user %d, or give the right (docker run --cap-add SYS_PTRACE)", p.UID)
+	default:
+		e.Reason = fmt.Sprintf("not even root may look into it; its program is %q", p.program())
+		e.Remedy = "if that is a JVM: a security module or a user namespace protects it, and its log says which; run this command beside it, or start it with the agent"
 	}
 	return e
+}
+
+// program is the file name of what it runs, as far as it is told.
+func (p *Process) program() string {
+	if len(p.Args) == 0 || p.Args[0] == "" {
+		return "unknown"
+	}
+	return filepath.Base(p.Args[0])
+}
+
+// capSysPtrace is the number of CAP_SYS_PTRACE.
+const capSysPtrace = 19
+
+// mayTrace tells whether this process has CAP_SYS_PTRACE; proc is the folder of
+// some process. What can not be read forbids nothing.
+func mayTrace(proc string) bool {
+	status, err := readSmall(filepath.Join(filepath.Dir(proc), "self", "status"))
+	if err != nil {
+		return true
+	}
+	for line := range strings.Lines(status) {
+		if text, ok := strings.CutPrefix(line, "CapEff:"); ok {
+			mask, err := strconv.ParseUint(strings.TrimSpace(text), 16, 64)
+			return err != nil || mask&(1<<capSysPtrace) != 0
+		}
+	}
+	return true
 }
 
 const quitSignal = 3

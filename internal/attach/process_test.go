@@ -2,6 +2,7 @@ package attach
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +62,43 @@ func TestInspectRefuses(t *testing.T) {
 	}
 	if _, err := inspect(t.TempDir(), 77, "libagent.so"); err == nil || !strings.Contains(err.Error(), "no such process") {
 		t.Errorf("no process: %v", err)
+	}
+}
+
+// Who is refused is told what would help him: root is not sent to root.
+func TestForbidden(t *testing.T) {
+	denied := &fs.PathError{Op: "open", Path: "/proc/1/maps", Err: fs.ErrPermission}
+	p := &Process{PID: 1, UID: 1000, Args: []string{"/sbin/init", "splash"}}
+	for _, c := range []struct {
+		name      string
+		uid       int
+		trace     bool
+		err       error
+		want, not string
+	}{
+		{"another user", 500, false, denied, "run this command as that user or as root", "CAP"},
+		{"the same user", 1000, false, denied, "run this command as root", "that user"},
+		{"root without the right", 0, false, denied, "--cap-add SYS_PTRACE", "as root"},
+		{"root", 0, true, denied, `its program is "init"`, "as root"},
+		{"no permission is the matter", 500, false, errors.New("read-only file system"), "read-only file system", "as root"},
+	} {
+		if err := p.forbiddenTo(c.uid, c.trace, c.err); !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.not) || !errors.Is(err, c.err) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestMayTrace(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Name:\tx\nCapEff:\t0000000000080000\n": true, "CapEff:\t000001fffff7ffff\n": false, "CapEff:\tx\n": true, "Name:\tx\n": true,
+	} {
+		proc := t.TempDir()
+		if err := errors.Join(os.Mkdir(filepath.Join(proc, "self"), 0o755), os.WriteFile(filepath.Join(proc, "self", "status"), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		if got := mayTrace(filepath.Join(proc, "77")); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }
 
