@@ -144,6 +144,7 @@ func (f *bottleFlags) run(env Env, dir string) error {
 	if err != nil {
 		return err
 	}
+	noteDamage(env, a)
 	for i, g := range graphs {
 		graphs[i] = g.Group(bottle.By(f.group))
 	}
@@ -173,10 +174,15 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 		env.note("the scheduling record ends %s after the start of the session: it is still being written, or was cut off",
 			units.FormatNs(units.Ns(a.To-s.Manifest.StartNs)))
 	}
-	for _, d := range a.Damage {
+	return a, nil
+}
+
+// noteDamage notes what of the scheduling record could not be read, when all
+// that is wanted of it has been.
+func noteDamage(env Env, a *session.Activity) {
+	for _, d := range a.Damage() {
 		env.note("%s", oneLine(d))
 	}
-	return a, nil
 }
 
 // writeFigure writes a figure to a file that tells its format, and prints its name.

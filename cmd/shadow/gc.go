@@ -144,6 +144,9 @@ func (f *gcFlags) run(env Env, dir string) error {
 	if err := r.causes(a, w); err != nil {
 		return err
 	}
+	if a != nil {
+		noteDamage(env, a)
+	}
 	if err := f.latency(s, &r, w); err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ func (r *Reader) window(w window, from, to units.MonoNs, f func([]Slice) error) 
 	}
 	columns, err := r.load(w)
 	if err != nil { // not seen when the record was opened
+		r.damaged(w.file, err)
 		return r.unknown(from, to, f)
 	}
 	run := make([]Slice, 0, runLength)
@@ -104,7 +105,7 @@ func (r *Reader) load(w window) (*partColumns, error) {
 	var c partColumns
 	err := withPart(filepath.Join(r.dir, w.file), func(f *parquet.File) error {
 		if err := parquetguard.Pages(f, f.Size(), f, nil); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		for _, g := range f.RowGroups() {
 			err := errors.Join(read32(f, g, "thread", &c.thread), read32(f, g, "state", &c.state),

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -89,6 +90,103 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A shadow is killed between the files of a part, here before that of the
+// slices: whoever continues numbers its threads from those that are whole.
+func TestResumeTorn(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, Folder)
+	part := func(from units.MonoNs, tids ...int32) *Part {
+		p := &Part{From: from, To: from + 100, GC: []GCSample{{At: from, Collector: "c"}}}
+		for i, tid := range tids {
+			p.Threads = append(p.Threads, ThreadRow{uint32(i), Thread{TID: tid, First: from, Last: from + 100, CPU: units.NotMeasured}})
+			p.Slices = append(p.Slices, Slice{uint32(i), Running, from, from + 100})
+		}
+		return p
+	}
+	for i, p := range []*Part{part(0, 1, 2, 3), part(200, 1), part(400, 1)} {
+		w, err := Create(folder, Record{Source: "ebpf", PID: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(p); err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 {
+			break
+		}
+		if err := os.Remove(filepath.Join(folder, partName(slicesPrefix, 0))); err != nil {
+			t.Fatal(err)
+		}
+		if r := open(t, dir); len(r.Record().Threads) > 0 || len(r.Damage()) > 0 {
+			t.Errorf("a part that was being written: threads %+v, damage %v", r.Record().Threads, r.Damage())
+		}
+	}
+	r := open(t, dir)
+	if got := all(t, r, 0, 500); !reflect.DeepEqual(got, []Slice{{0, Running, 400, 500}}) || len(r.Record().Threads) != 1 || len(r.Damage()) > 0 {
+		t.Errorf("got %v, threads %+v, damage %v", got, r.Record().Threads, r.Damage())
+	}
+	if gc, err := r.GC(); err != nil || len(gc) != 1 || gc[0].At != 400 {
+		t.Errorf("samples %+v, %v", gc, err)
+	}
+}
+
+// A record whose threads are not known can not be continued: those of the
+// shadow that follows would take their numbers.
+func TestResumeWithoutThreads(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, Folder)
+	w, err := Create(folder, Record{Source: "ebpf", PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(&Part{To: 100, Threads: []ThreadRow{{0, Thread{TID: 1, CPU: units.NotMeasured}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(folder, partName(threadsPrefix, 0)), 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(folder, Record{Source: "ebpf", PID: 1}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("continued: %v", err)
+	}
+}
+
+// A part that could not be written (a full disk) costs its slices; the threads
+// that ended in it come with the next one.
+func TestFailedPart(t *testing.T) {
+	for _, prefix := range []string{threadsPrefix, slicesPrefix} {
+		dir := t.TempDir()
+		folder := filepath.Join(dir, Folder)
+		w, err := Create(folder, Record{Source: "ebpf", PID: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inWay := filepath.Join(folder, partName(prefix, 0))
+		if err := os.MkdirAll(filepath.Join(inWay, "x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		row := func(i uint32, last units.MonoNs, ended bool) ThreadRow {
+			return ThreadRow{i, Thread{TID: int32(i + 1), Last: last, EndSeen: ended, CPU: units.NotMeasured}}
+		}
+		if err := w.Write(&Part{To: 100, Threads: []ThreadRow{row(0, 100, false), row(1, 50, true), row(2, 60, true)}}); err == nil {
+			t.Fatal("a part was written over a folder")
+		}
+		if err := os.RemoveAll(inWay); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(&Part{From: 100, To: 200, Threads: []ThreadRow{row(0, 200, false), row(3, 200, false)}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(&Part{From: 200, To: 300, Threads: []ThreadRow{row(0, 300, false)}}); err != nil {
+			t.Fatal(err)
+		}
+		r := open(t, dir)
+		threads := r.Record().Threads
+		if len(r.Damage()) > 0 || len(threads) != 4 || threads[0].Last != 300 || threads[1].Last != 50 || !threads[2].EndSeen || threads[3].TID != 4 {
+			t.Errorf("%s: threads %+v, damage %v", prefix, threads, r.Damage())
+		}
+	}
+}
+
 // Of three parts the middle one is damaged or missing: its time is unknown, the
 // others stand.
 func TestDamagedPart(t *testing.T) {
@@ -96,6 +194,11 @@ func TestDamagedPart(t *testing.T) {
 		"removed":   os.Remove,
 		"cut":       func(p string) error { return os.Truncate(p, 100) },
 		"overwrite": func(p string) error { return os.WriteFile(p, make([]byte, 4096), 0o600) },
+		"a page": func(p string) error {
+			b, err := os.ReadFile(p)
+			copy(b[4:], "\xff\xff\xff\xff\xff\xff\xff\xff")
+			return errors.Join(err, os.WriteFile(p, b, 0o600))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -115,12 +218,13 @@ func TestDamagedPart(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := open(t, dir)
-			if r.Complete() || len(r.Damage()) == 0 {
-				t.Errorf("complete %v, damage %v", r.Complete(), r.Damage())
-			}
 			want := []Slice{{0, Running, 0, 100}, {0, Unknown, 100, 200}, {0, Running, 200, 300}}
 			if got := all(t, r, 0, 300); !reflect.DeepEqual(got, want) {
 				t.Errorf("got %v, want %v", got, want)
+			}
+			all(t, r, 0, 300) // again: it is told once
+			if r.Complete() || len(r.Damage()) != 1 || !errors.Is(r.Damage()[0], ErrDamaged) {
+				t.Errorf("complete %v, damage %v", r.Complete(), r.Damage())
 			}
 			if th := r.Record().Threads[0]; th.Last != 300 || th.CPU != 2 {
 				t.Errorf("thread %+v, want its last row", th)

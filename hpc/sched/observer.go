@@ -342,8 +342,8 @@ func (p *process) write(lost uint64) {
 func (b *builder) cutInto(p *process, at units.MonoNs, lost uint64) {
 	part := b.cut(at, lost)
 	part.GC = p.gc.take()
-	if err := p.writer.Write(part); err != nil {
-		p.err = errors.Join(p.err, err) // its time is told as unknown
+	if err := p.writer.Write(part); err != nil && p.err == nil {
+		p.err = err // the first says why; the time of the parts is told as unknown
 	}
 }
 

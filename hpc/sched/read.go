@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -24,7 +25,11 @@ type Reader struct {
 	parts    []window
 	gc       []string // parts of samples of the collectors
 	lastSeq  int      // of the parts; -1: none
-	damage   []error
+	torn     bool     // threads of some part could not be read: their numbers are not known
+
+	mu     sync.Mutex // guards damage, which reading slices adds to
+	damage []error
+	broken map[string]bool // files that are in damage
 }
 
 // window is a part of slices in time. A damaged one has no file.
@@ -49,7 +54,7 @@ func openFolder(dir string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduling record: %w", err)
 	}
-	r := &Reader{dir: dir, complete: h.Complete, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable}}
+	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable}}
 	if r.record.NotAvailable == nil {
 		r.record.NotAvailable = map[string]string{}
 	}
@@ -92,30 +97,41 @@ func (r *Reader) list() error {
 	if err != nil {
 		return err
 	}
-	names := map[int]string{}
-	r.lastSeq = -1
+	names := map[string]map[int]string{slicesPrefix: {}, threadsPrefix: {}, gcPrefix: {}}
 	for _, e := range entries {
-		if seq, ok := parsePart(slicesPrefix, e.Name()); ok && e.Type().IsRegular() {
-			names[seq] = e.Name()
-			r.lastSeq = max(r.lastSeq, seq)
-		}
-		if _, ok := parsePart(gcPrefix, e.Name()); ok && e.Type().IsRegular() {
-			r.gc = append(r.gc, e.Name())
-		}
-		if _, ok := parsePart(threadsPrefix, e.Name()); ok && e.Type().IsRegular() {
-			if err := r.addThreads(e.Name()); err != nil { // in the order of their names
-				r.damage = append(r.damage, fmt.Errorf("%s: %w", e.Name(), err))
+		for prefix, parts := range names {
+			if seq, ok := parsePart(prefix, e.Name()); ok && e.Type().IsRegular() {
+				parts[seq] = e.Name()
 			}
 		}
 	}
-	if len(names) > maxParts {
-		return fmt.Errorf("%d parts, at most %d are read: %w", len(names), maxParts, ErrDamaged)
+	windows := names[slicesPrefix]
+	if len(windows) > maxParts {
+		return fmt.Errorf("%d parts, at most %d are read: %w", len(windows), maxParts, ErrDamaged)
 	}
-	for _, seq := range sortedKeys(names) {
-		r.addWindow(names[seq])
+	r.lastSeq = -1
+	for _, seq := range sortedKeys(windows) {
+		r.addWindow(windows[seq])
+		r.lastSeq = seq
 	}
-	if r.lastSeq >= len(names) {
-		r.damage = append(r.damage, fmt.Errorf("%d parts are missing: %w", r.lastSeq+1-len(names), ErrDamaged))
+	missing := r.lastSeq + 1 - len(windows)
+	// The slices are written last: what has none was being written when the
+	// shadow was killed, and whoever continues the record writes it anew.
+	for _, seq := range sortedKeys(names[threadsPrefix]) {
+		switch {
+		case seq <= r.lastSeq:
+			r.addThreads(names[threadsPrefix][seq])
+		case r.complete:
+			missing++
+		}
+	}
+	for _, seq := range sortedKeys(names[gcPrefix]) {
+		if seq <= r.lastSeq {
+			r.gc = append(r.gc, names[gcPrefix][seq])
+		}
+	}
+	if missing > 0 {
+		r.damaged("", fmt.Errorf("%d parts are missing: %w", missing, ErrDamaged))
 	}
 	return nil
 }
@@ -156,7 +172,7 @@ func (r *Reader) addWindow(name string) {
 		err = fmt.Errorf("begins before its predecessor's end: %w", ErrDamaged)
 	}
 	if err != nil {
-		r.damage = append(r.damage, fmt.Errorf("%s: %w", name, err))
+		r.damaged(name, err)
 		return
 	}
 	if n == 0 {
@@ -179,16 +195,20 @@ func number(f *parquet.File, key string, n *int64) error {
 	return nil
 }
 
-// addThreads takes the rows of a part of threads; the last row of a thread counts.
-func (r *Reader) addThreads(name string) error {
-	return eachRow(filepath.Join(r.dir, name), r.addThread)
+// addThreads takes the rows of a part of threads, in the order of the parts; the
+// last row of a thread counts.
+func (r *Reader) addThreads(name string) {
+	if err := eachRow(filepath.Join(r.dir, name), r.addThread); err != nil {
+		r.damaged(name, err)
+		r.torn = true
+	}
 }
 
 // eachRow hands out the rows of a small table.
 func eachRow[T any](path string, use func(*T) error) error {
 	return withPart(path, func(f *parquet.File) error {
 		if err := parquetguard.Pages(f, f.Size(), f, nil); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		rows := make([]T, 1024)
 		pr := parquet.NewGenericReader[T](f)
@@ -228,8 +248,9 @@ func (r *Reader) GC() (all []GCSample, err error) {
 
 func (r *Reader) addThread(row *threadRow) error {
 	all := &r.record.Threads
-	// An index is at most one beyond those known: threads are numbered as they come.
-	if row.Thread >= maxThreads || int(row.Thread) > len(*all) && r.whole() {
+	// An index is at most one beyond those known: threads are numbered as they
+	// come, and each stands in the first part of its life.
+	if row.Thread >= maxThreads || int(row.Thread) > len(*all) && len(r.Damage()) == 0 {
 		return fmt.Errorf("thread %d after %d: %w", row.Thread, len(*all), ErrDamaged)
 	}
 	for int(row.Thread) >= len(*all) { // those of a part that is damaged
@@ -244,8 +265,6 @@ func (r *Reader) addThread(row *threadRow) error {
 	return nil
 }
 
-func (r *Reader) whole() bool { return len(r.damage) == 0 }
-
 // Record is what the record says beside the slices. Do not change it.
 func (r *Reader) Record() *Record { return &r.record }
 
@@ -253,9 +272,27 @@ func (r *Reader) Record() *Record { return &r.record }
 // To is missing: the shadow was killed, or still records.
 func (r *Reader) Complete() bool { return r.complete }
 
-// Damage lists what could not be read. Where slices are missing, Each tells
-// Unknown.
-func (r *Reader) Damage() []error { return r.damage }
+// Damage lists what could not be read so far: that a part's pages are damaged is
+// seen when Each comes to it. Where slices are missing, Each tells Unknown.
+func (r *Reader) Damage() []error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.damage)
+}
+
+// damaged notes what is wrong with a file, once ("": with the record).
+func (r *Reader) damaged(file string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if file != "" {
+		if r.broken[file] {
+			return
+		}
+		r.broken[file] = true
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	r.damage = append(r.damage, err)
+}
 
 // withPart opens a file of the record; whatever is wrong with it is an error.
 func withPart(path string, use func(*parquet.File) error) (err error) {

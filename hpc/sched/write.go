@@ -88,8 +88,12 @@ type Writer struct {
 	head head
 	seq  int
 	last units.MonoNs
-	base uint32 // threads of the record that is continued
+	base uint32      // threads of the record that is continued
+	owed []ThreadRow // of parts that could not be written: no other part tells of these threads
 }
+
+// maxOwed bounds Writer.owed.
+const maxOwed = 1 << 20
 
 // Create begins a record in the folder dir, usually Folder of a session's
 // folder. Of r it takes the source, the process and what is not available. A
@@ -120,6 +124,9 @@ func (w *Writer) resume() error {
 	if r.record.PID != w.head.PID || r.complete {
 		return fmt.Errorf("%s holds one of process %d already: choose another folder", w.dir, r.record.PID)
 	}
+	if r.torn { // the numbers of new threads would be those of old ones
+		return fmt.Errorf("%s can not be continued: choose another folder: %w", w.dir, errors.Join(r.Damage()...))
+	}
 	if r.record.Source != w.head.Source {
 		w.head.NotAvailable["until "+fmt.Sprint(int64(r.record.To))] = "observed by " + r.record.Source
 	}
@@ -139,7 +146,7 @@ func (w *Writer) writeHead() error {
 }
 
 // Write stores a part. Parts follow each other in time. Slices and threads get
-// sorted.
+// sorted. The slices of a part that fails are lost; its threads come with the next.
 func (w *Writer) Write(p *Part) error {
 	if p.To < p.From || w.seq > 0 && p.From < w.last {
 		return fmt.Errorf("a part from %d to %d after %d: parts of a scheduling record follow each other", p.From, p.To, w.last)
@@ -152,8 +159,32 @@ func (w *Writer) Write(p *Part) error {
 			p.Threads[i].Index += w.base
 		}
 	}
+	p.Threads = append(w.owed, p.Threads...)
 	slices.SortFunc(p.Slices, bySliceBegin)
-	slices.SortFunc(p.Threads, func(a, b ThreadRow) int { return compare(a.Index, b.Index) })
+	slices.SortStableFunc(p.Threads, func(a, b ThreadRow) int { return compare(a.Index, b.Index) })
+	if err := w.store(p); err != nil {
+		w.owed = latest(p.Threads)
+		return err
+	}
+	w.owed = nil
+	w.seq++
+	w.last = p.To
+	return nil
+}
+
+// latest keeps of sorted rows the last one of each thread.
+func latest(rows []ThreadRow) []ThreadRow {
+	out := rows[:0]
+	for i, r := range rows {
+		if i+1 == len(rows) || rows[i+1].Index != r.Index {
+			out = append(out, r)
+		}
+	}
+	return out[:min(len(out), maxOwed)]
+}
+
+// store writes the files of a part, the slices last: they make it whole.
+func (w *Writer) store(p *Part) error {
 	err := replace(w.dir, partName(threadsPrefix, w.seq), func(f *os.File) error { return encode(f, threadRows(p.Threads), nil) })
 	if err != nil {
 		return err
@@ -165,13 +196,7 @@ func (w *Writer) Write(p *Part) error {
 		}
 	}
 	meta := [][2]string{{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)}}
-	err = replace(w.dir, partName(slicesPrefix, w.seq), func(f *os.File) error { return encode(f, sliceRows(p.Slices), meta) })
-	if err != nil {
-		return err
-	}
-	w.seq++
-	w.last = p.To
-	return nil
+	return replace(w.dir, partName(slicesPrefix, w.seq), func(f *os.File) error { return encode(f, sliceRows(p.Slices), meta) })
 }
 
 // Close ends the record; notAvailable is what the source turned out not to tell.

@@ -3,6 +3,7 @@ package scaling
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
@@ -148,6 +149,9 @@ func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Spa
 	}
 	if !r.Counted && r.MostAlive < r.N && r.Workers > 0 {
 		say("of %d threads asked for at most %d lived at once: the others' time is in the rest, as threads that had not begun", r.N, r.MostAlive)
+	}
+	for _, d := range a.Damage() {
+		say("%s: what the threads did then is unknown, in the rest", strings.ReplaceAll(d.Error(), "\n", "; "))
 	}
 	if a.Lost > 0 {
 		say("%d records of switches were lost: some of the threads' time is unknown, in the rest", a.Lost)

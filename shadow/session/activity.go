@@ -23,7 +23,6 @@ type Activity struct {
 	// NotAvailable is what the source can not tell -> why and the remedy.
 	NotAvailable map[string]string
 	Complete     bool // the record was ended in order
-	Damage       []error
 
 	reader *sched.Reader
 }
@@ -44,7 +43,7 @@ func (s *Session) Activity() (*Activity, error) {
 	}
 	a := &Activity{
 		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
-		Complete: r.Complete(), Damage: r.Damage(), reader: r,
+		Complete: r.Complete(), reader: r,
 	}
 	byTID := s.byTID()
 	for i := range rec.Threads {
@@ -125,6 +124,10 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 		})
 	}
 }
+
+// Damage is what could not be read of the record so far; reading a stream may
+// find more.
+func (a *Activity) Damage() []error { return a.reader.Damage() }
 
 // Collections are what the JVM's own counters told of its collectors and
 // safepoints, in the order of time; none where nobody read them.

@@ -44,7 +44,7 @@ func (s *Session) ThreadTimes() (*Times, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
-	t := &Times{Record: r.Record(), Damage: r.Damage(), Whole: r.Complete()}
+	t := &Times{Record: r.Record(), Whole: r.Complete()}
 	t.Threads = make([]ThreadTime, len(t.Record.Threads))
 	byTID := s.byTID()
 	for i, th := range t.Record.Threads {
@@ -59,5 +59,6 @@ func (s *Session) ThreadTimes() (*Times, error) {
 		}
 		return nil
 	})
+	t.Damage = r.Damage()
 	return t, err
 }

@@ -36,6 +36,9 @@ func (b *builder) readActivity(s *Summary) *Activity {
 	var out *Activity
 	if err == nil {
 		out, err = activityOf(a)
+		for _, d := range a.Damage() {
+			s.Warnings = append(s.Warnings, d.Error())
+		}
 	}
 	if err != nil {
 		s.Warnings = append(s.Warnings, err.Error())
