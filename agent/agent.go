@@ -67,7 +67,6 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	if jvmti.Attached() { // these need fields in classes that are there already
 		opts.Submissions, opts.Sites = false, false
 	}
-	opts.Submissions = opts.Submissions && !jvmti.Attached() // needs fields in classes that are there already
 	if err == nil {
 		err = a.load(opts, text)
 	}

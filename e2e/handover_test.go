@@ -77,7 +77,7 @@ func TestHandovers(t *testing.T) {
 			cmd := testjvm.Example(t, "handover").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
 			p := cmd.Profile(t)
-			classes := readHanded(t, p.Dir)
+			classes := readHanded(t, p.Dir, true)
 			for class, want := range wantHanded {
 				got := classes[class]
 				if got == nil {
@@ -96,6 +96,34 @@ func TestHandovers(t *testing.T) {
 				}
 			}
 			checkQueues(t, p)
+		})
+	}
+}
+
+// TestHandoversOrSites: each of the two without the other.
+func TestHandoversOrSites(t *testing.T) {
+	made, _ := marks(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			cmd := testjvm.Example(t, "handover").Command(t, jdk)
+			cmd.Agent = []string{"--detail", "all", "--submissions=false"}
+			classes := readHanded(t, cmd.Profile(t).Dir, false)
+			for class, want := range made {
+				if got := classes[class]; got == nil || len(got.handed) != 0 || len(got.making) != 1 || !got.making[want] {
+					t.Errorf("sites alone: %s: made at %v, want %s and no hand-over", class, got, want)
+				}
+			}
+			cmd.Agent = []string{"--detail", "all", "--sites=false"}
+			classes = readHanded(t, cmd.Profile(t).Dir, true)
+			for class, want := range wantHanded {
+				got := classes[class]
+				if want != nil && (got == nil || !slices.Equal(got.handed, want)) {
+					t.Errorf("hand-overs alone: %s: handed over %v, want %v", class, got, want)
+				}
+				if got != nil && len(got.sites)+len(got.making) != 0 {
+					t.Errorf("hand-overs alone: %s: sites %v, %v", class, got.sites, got.making)
+				}
+			}
 		})
 	}
 }
@@ -135,7 +163,9 @@ func marks(t *testing.T) (made, handedAt map[string]string) {
 	return made, handedAt
 }
 
-func readHanded(t *testing.T, dir string) map[string]*handedOver {
+// readHanded reads what a session says of each class, and holds its account of
+// submissions, which there is if any were looked for.
+func readHanded(t *testing.T, dir string, submissions bool) map[string]*handedOver {
 	t.Helper()
 	s, err := session.Open(dir)
 	if err != nil {
@@ -176,7 +206,7 @@ func readHanded(t *testing.T, dir string) map[string]*handedOver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := s.Manifest.Submissions; n == nil || n.Unaccounted != 0 || n.Lost != 0 {
+	if n := s.Manifest.Submissions; (n != nil) != submissions || n != nil && (n.Unaccounted != 0 || n.Lost != 0) {
 		t.Errorf("the account of submissions: %+v", n)
 	}
 	return classes

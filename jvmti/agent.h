@@ -176,7 +176,7 @@ typedef struct sa_state {
     sa_config config;
     sa_clock clock;
     jclass helper; /* java.lang.Stackagent, global */
-    jclass handover; /* java.lang.StackagentHandover, global; NULL without submissions */
+    jclass handover; /* java.lang.StackagentHandover, global; NULL without submissions and sites */
     jmethodID executor_offset; /* its executorOffset */
     jfieldID executor_class; /* ClassValueMap.stackagent$executors */
     jclass type_executor;

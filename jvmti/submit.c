@@ -138,16 +138,24 @@ static jclass define(JNIEnv *env) {
     return c == NULL ? NULL : (*env)->NewGlobalRef(env, c);
 }
 
-bool sa_submit_init(JNIEnv *env) {
-    sa.handover = define(env);
-    if (sa.handover == NULL) return false;
+/* Where executors have their ids. */
+static bool find_executors(JNIEnv *env) {
     jclass values = (*env)->FindClass(env, "java/lang/ClassValue$ClassValueMap");
     if (values == NULL) return false;
     sa.executor_class = (*env)->GetFieldID(env, values, "stackagent$executors", "J");
+    if (sa.executor_class == NULL) return false;
     sa.executor_offset = (*env)->GetStaticMethodID(env, sa.handover, "executorOffset", "(Ljava/lang/Class;)J");
-    jmethodID link = (*env)->GetStaticMethodID(env, sa.handover, "link", "(Z)V");
-    if (sa.executor_class == NULL || sa.executor_offset == NULL || link == NULL) return false;
-    (*env)->CallStaticVoidMethod(env, sa.handover, link, (jboolean)sa.custom_tasks);
     (*env)->DeleteLocalRef(env, values);
+    return sa.executor_offset != NULL;
+}
+
+/* Also for sites alone, of which the probes are in the same class. */
+bool sa_submit_init(JNIEnv *env) {
+    sa.handover = define(env);
+    if (sa.handover == NULL) return false;
+    if (sa.config.submissions && !find_executors(env)) return false;
+    jmethodID link = (*env)->GetStaticMethodID(env, sa.handover, "link", "(Z)V");
+    if (link == NULL) return false;
+    (*env)->CallStaticVoidMethod(env, sa.handover, link, (jboolean)sa.custom_tasks);
     return !(*env)->ExceptionCheck(env);
 }

@@ -92,7 +92,7 @@ public final class Stackagent {
     }
 
     /** The offset of a field of a class, -1 if it declares none of this name; initialises nothing. */
-    private static long offset(Class<?> declaring, String field) {
+    static long offset(Class<?> declaring, String field) {
         try {
             return U.objectFieldOffset(declaring, field);
         } catch (InternalError none) {

@@ -20,7 +20,9 @@ import jdk.internal.vm.annotation.Stable;
 public final class StackagentHandover {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
-    private static final long EXECUTOR_CLASS = U.objectFieldOffset(ClassValue.ClassValueMap.class, "stackagent$executors");
+
+    /** -1 with submissions=false: only sites are told, and no executor is asked for its id. */
+    private static final long EXECUTOR_CLASS = Stackagent.offset(ClassValue.ClassValueMap.class, "stackagent$executors");
 
     /** Where in the thread's C context lie: how deep its executions are nested, how deep its hand-overs. */
     private static final int DEPTH = 8;
