@@ -48,6 +48,7 @@ type Agent struct {
 	weaver    atomic.Pointer[weaver]
 	source    *source
 	collector *drain.Collector
+	hurry     chan struct{} // for the collector
 	publisher *publish.Publisher
 	stop      context.CancelFunc
 	stopped   chan struct{}
@@ -192,12 +193,14 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		return err
 	}
 	a.publisher = publisher
+	a.hurry = make(chan struct{}, 1)
 	a.collector, err = drain.NewCollector(drain.Config{
 		Session:  a.options.Session,
 		Process:  a.process,
 		Hello:    func() *wire.Hello { return hello },
 		Patience: patience,
 		Extras:   len(hello.Extra),
+		Hurry:    a.hurry,
 	}, a.source, publisher)
 	if err != nil {
 		return err
@@ -212,6 +215,14 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		}
 	}()
 	return nil
+}
+
+// Full implements jvmti.Handler.
+func (a *Agent) Full() {
+	select {
+	case a.hurry <- struct{}{}:
+	default: // told already, or nothing is recorded
+	}
 }
 
 // Death implements jvmti.Handler: everything recorded goes out, within bounds.

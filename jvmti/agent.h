@@ -395,9 +395,10 @@ void sa_signals_restore(void);
 void sa_signals_guard(void); /* to be called from time to time */
 
 /* control.c: events for the one Go goroutine that steers */
-enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2, SA_EVENT_LOAD = 4, SA_EVENT_DETACH = 8 };
+enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2, SA_EVENT_LOAD = 4, SA_EVENT_DETACH = 8, SA_EVENT_FULL = 16 };
 void sa_stop(void); /* nothing is recorded any more */
 void sa_post_event(int event);
+void sa_post_full(void); /* a thread waits for room in its ring; nobody waits for an answer */
 int sa_wait_event(void);           /* called by Go; blocks */
 void sa_event_done(int result);    /* called by Go when an event is dealt with */
 int sa_outcome(void);              /* that result */

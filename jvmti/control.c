@@ -34,6 +34,16 @@ void sa_post_event(int event) {
     pthread_mutex_unlock(&lock);
 }
 
+void sa_post_full(void) {
+    static _Atomic uint64_t next_ns; /* the threads that wait ask together, and not more often than they look */
+    uint64_t now = sa_mono_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
+    if (now < due || !atomic_compare_exchange_strong(&next_ns, &due, now + 500000)) return;
+    pthread_mutex_lock(&lock);
+    pending |= SA_EVENT_FULL;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
 int sa_wait_event(void) {
     pthread_mutex_lock(&lock);
     while (pending == 0) pthread_cond_wait(&changed, &lock);

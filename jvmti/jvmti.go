@@ -129,6 +129,7 @@ type Handler interface {
 	Ready(vm VM) bool        // the probes run; returns soon; false: nothing is recorded
 	Death()                  // the JVM ends and waits until Death returns
 	Detach()                 // the same, but the JVM goes on; Load and Ready may follow
+	Full()                   // a thread waits for room in its ring
 }
 
 var handler Handler
@@ -194,6 +195,8 @@ func controlLoop() {
 		case C.SA_EVENT_DETACH:
 			handler.Detach()
 			C.sa_event_done(0)
+		case C.SA_EVENT_FULL:
+			handler.Full()
 		}
 	}
 }

@@ -20,6 +20,7 @@ __attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots)
             void *p = sa_ring_reserve(&os->ring, slots);
             if (p != NULL) return p;
             if (sa_mono_ns() > end) break;
+            sa_post_full();
             nanosleep(&pause, NULL);
         }
     }

@@ -74,14 +74,17 @@ type Config struct {
 
 	Target    int           // encoded size to aim at; default 160 KiB
 	Heartbeat time.Duration // longest time between batches; default 1 s
-	IdleWait  time.Duration // longest time between two looks at the rings; default 10 ms
+	IdleWait  time.Duration // longest time between two looks at the rings; default 50 ms
+
+	// Hurry tells that a thread waits for room in its ring: the next look is now.
+	Hurry <-chan struct{}
 }
 
 const (
 	defaultTarget = 160 << 10
 	maxMessage    = 900 << 10 // a NATS server takes 1 MiB, headers included
 	chunk         = 1 << 20   // slot bytes that are drained at a time
-	busy          = 128 << 10 // slot bytes in a round after which the next follows at once
+	busy          = 128 << 10 // slot bytes in a round: the next comes sooner after more, later after half of it
 	shortestWait  = time.Millisecond
 	maxBatchItems = 2048      // classes, threads, ... in a batch
 	maxSummaries  = 256 << 10 // encoded bytes in a batch, but one of any size
@@ -135,7 +138,7 @@ func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 		cfg.Heartbeat = time.Second
 	}
 	if cfg.IdleWait <= 0 {
-		cfg.IdleWait = 10 * time.Millisecond
+		cfg.IdleWait = 50 * time.Millisecond
 	}
 	c := &Collector{cfg: cfg, src: src, sink: sink, per: defaultPer}
 	c.pending.Extras = cfg.Extras
@@ -165,16 +168,30 @@ func (c *Collector) Run(ctx context.Context) (err error) {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
+		case <-c.cfg.Hurry:
 		}
 		n, err := c.Round(time.Now())
 		if err != nil {
 			return err
 		}
-		if wait = min(2*wait, c.cfg.IdleWait); n >= busy {
-			wait = shortestWait
-		}
+		wait = c.nextWait(wait, n)
 		timer.Reset(wait)
 	}
+}
+
+// nextWait is the time to the next look at the rings if this one, after wait,
+// found n bytes. Each look wakes the Go runtime with its monitor thread, some
+// 0.2 ms of CPU time taken from the program, so that as few as will do are the aim.
+func (c *Collector) nextWait(wait time.Duration, n int) time.Duration {
+	switch {
+	case n >= chunk:
+		return shortestWait
+	case n > busy:
+		return max(wait/2, shortestWait)
+	case n < busy/2:
+		return min(2*wait, c.cfg.IdleWait)
+	}
+	return wait
 }
 
 // recovered makes an error of a panic: the observed program must not fall.
