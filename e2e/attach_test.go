@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/hpc/sched"
 	"stackagent/internal/testjvm"
 )
 
@@ -105,6 +106,9 @@ func TestAttach(t *testing.T) {
 				}
 				if p.Stats(t).NotAvailable["created"] == "" {
 					t.Error("the session does not say what could not be seen")
+				}
+				if _, err := os.Stat(filepath.Join(p.Dir, sched.Folder)); err != nil {
+					t.Errorf("neither a scheduling record nor a word why there is none: %v", err)
 				}
 				g.work(t)
 			}

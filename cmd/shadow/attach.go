@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/hpc/sched"
 	"stackagent/internal/attach"
 )
 
@@ -49,7 +51,7 @@ way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := parsePID(args[0])
 			if err == nil {
-				err = f.checkAttach()
+				err = f.checkAttach(cmd.Flags())
 			}
 			if err != nil {
 				return err
@@ -62,7 +64,8 @@ way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
 	}
 	flags := cmd.Flags()
 	f.addSessionFlags(flags)
-	f.addAgentFlags(flags)
+	f.addGuestFlags(flags)
+	f.submissions, f.sites = true, true // the agent's defaults; it says itself why there are none
 	flags.DurationVar(&f.duration, "duration", 0, "how long to record (default: until Ctrl-C)")
 	flags.StringVar(&f.bus, "bus", "", "NATS URL of the bus to send to, in place of a session folder here")
 	flags.StringVar(&f.tokenFile, "token-file", "", "with --bus: file with the bus's token, readable for the JVM's user")
@@ -105,7 +108,12 @@ func parsePID(s string) (int, error) {
 	return pid, nil
 }
 
-func (f *attachFlags) checkAttach() error {
+func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {
+	for _, name := range []string{"switches", "counters", "progress"} {
+		if f.bus != "" && flags.Changed(name) {
+			return usagef("--%s goes with a session that is stored here; with --bus that is the other side's", name)
+		}
+	}
 	switch {
 	case f.duration < 0:
 		return usagef("--duration %v: want a time above 0", f.duration)
@@ -232,6 +240,10 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 	}
 	w := newWatcher(env, f.counter)
 	defer w.end()
+	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir); err != nil {
+		remove()
+		return err
+	}
 	c, err := startCollector(ctx, dir, w)
 	if err != nil {
 		remove()

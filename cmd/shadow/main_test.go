@@ -149,6 +149,11 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"attach", "x"}, "no process id"},
 		{[]string{"detach"}, "accepts 1 arg"},
 		{[]string{"attach", "1", "--bus", "nats://127.0.0.1:1", "-o", dir}, "give one of them"},
+		{[]string{"attach", "1", "--bus", "nats://127.0.0.1:1", "--switches", "perf"}, "the other side's"},
+		{[]string{"attach", "1", "--submissions"}, "unknown flag"},
+		{[]string{"attach", "1", "--duration", "-1s"}, "want a time above 0"},
+		{[]string{"run", "--repeat", "0", "--", "true"}, "--repeat 0"},
+		{[]string{"stats", dir, "--check", "--units"}, "without --app, --class, --units"},
 		{[]string{"stats"}, "which session?"},
 		{[]string{"stats", dir, dir}, "one session folder is wanted"},
 		{[]string{"stats", dir, "--format", "yaml"}, "use one of table, json, csv"},
@@ -245,7 +250,8 @@ func TestHelpAndVersion(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "shadow ") {
 		t.Errorf("--version: %d, %q", code, out)
 	}
-	for _, verb := range []string{"run", "serve", "stats", "tasks", "hotspots", "threads", "report", "doctor"} {
+	for _, verb := range []string{"run", "serve", "join", "deliver", "attach", "detach", "stats", "tasks", "hotspots", "threads", "report",
+		"bottle", "stack", "scale", "gc", "doctor"} {
 		code, out, errs := shadow(t, nil, verb, "--help")
 		if code != 0 || !strings.Contains(out, "Examples:") || errs != "" {
 			t.Errorf("%s --help: %d, %s%s", verb, code, out, errs)

@@ -89,15 +89,20 @@ func (f *runFlags) addSessionFlags(flags *pflag.FlagSet) {
 
 // addAgentFlags adds those that the agent hears of.
 func (f *runFlags) addAgentFlags(flags *pflag.FlagSet) {
+	f.addGuestFlags(flags)
+	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
+	flags.BoolVar(&f.submissions, "submissions", true, "record the hand-over of tasks to executors, and queue times")
+	flags.BoolVar(&f.sites, "sites", true, "tell where in the program's source tasks are made and handed over")
+}
+
+// addGuestFlags adds those of them that mean something in a JVM that runs already.
+func (f *runFlags) addGuestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.metric, "metric", "", "what to measure, joined with +: "+strings.Join(metricWords, ", ")+", or a performance event as LLC-load-misses (default wall+cpu)")
 	flags.StringArrayVar(&f.tasks, "task", nil, "one more task: CLASS#METHOD[(DESCRIPTOR)]; repeatable")
 	flags.StringArrayVar(&f.include, "include", nil, "only classes like this (glob); repeatable")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "no classes like this (glob); repeatable")
 	flags.StringVar(&f.detail, "detail", "", strings.Join(detailWords, "|")+": a record per task, or per class")
 	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
-	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
-	flags.BoolVar(&f.submissions, "submissions", true, "record the hand-over of tasks to executors, and queue times")
-	flags.BoolVar(&f.sites, "sites", true, "tell where in the program's source tasks are made and handed over")
 	flags.BoolVar(&f.construction, "construction", false, "measure what it costs to make each task: its constructors")
 	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
