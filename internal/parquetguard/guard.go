@@ -55,7 +55,7 @@ func Footer(r io.ReaderAt, size int64) error {
 // Pages looks at the headers of all pages of the columns at the given
 // places in a part (nil: of all columns) before the library decodes any of them.
 func Pages(r io.ReaderAt, size int64, f *parquet.File, only []int) error {
-	var buf []byte
+	var buf, unpacked []byte
 	for _, g := range f.Metadata().RowGroups {
 		for i := range g.Columns {
 			if only != nil && !slices.Contains(only, i) {
@@ -76,7 +76,11 @@ func Pages(r io.ReaderAt, size int64, f *parquet.File, only []int) error {
 			if _, err := r.ReadAt(chunk, from); err != nil {
 				return fmt.Errorf("column %d: %w", i, err)
 			}
-			if err := checkChunk(chunk, m.Codec); err != nil {
+			c, err := columnOf(f, i, m.Codec)
+			if err == nil {
+				unpacked, err = checkChunk(chunk, c, unpacked)
+			}
+			if err != nil {
 				return fmt.Errorf("column %d: %w", i, err)
 			}
 		}
@@ -84,48 +88,66 @@ func Pages(r io.ReaderAt, size int64, f *parquet.File, only []int) error {
 	return nil
 }
 
-// checkChunk looks at the pages of one column.
-func checkChunk(chunk []byte, codec format.CompressionCodec) error {
+// checkChunk looks at the pages of one column; buf, grown, is returned for the next.
+func checkChunk(chunk []byte, c column, buf []byte) ([]byte, error) {
 	for len(chunk) > 0 {
 		n, err := skimThrift(chunk[:min(len(chunk), maxHeaderBytes)])
 		if err != nil {
-			return fmt.Errorf("header of a page: %w", err)
+			return buf, fmt.Errorf("header of a page: %w", err)
 		}
 		var h format.PageHeader
 		if err := thrift.Unmarshal(new(thrift.CompactProtocol), chunk[:n], &h); err != nil {
-			return fmt.Errorf("header of a page: %w", err)
+			return buf, fmt.Errorf("header of a page: %w", err)
 		}
 		chunk = chunk[n:]
 		if h.CompressedPageSize < 0 || int(h.CompressedPageSize) > len(chunk) || h.UncompressedPageSize < 0 || h.UncompressedPageSize > MaxPageBytes {
-			return fmt.Errorf("a page of %d bytes (%d compressed) with %d left: %w", h.UncompressedPageSize, h.CompressedPageSize, len(chunk), ErrTooLarge)
+			return buf, fmt.Errorf("a page of %d bytes (%d compressed) with %d left: %w", h.UncompressedPageSize, h.CompressedPageSize, len(chunk), ErrTooLarge)
 		}
 		page := chunk[:h.CompressedPageSize]
 		chunk = chunk[h.CompressedPageSize:]
-		if err := checkPage(&h, page, codec); err != nil {
-			return err
+		if buf, err = checkPage(&h, page, c, buf); err != nil {
+			return buf, err
 		}
 	}
-	return nil
+	return buf, nil
 }
 
-// checkPage holds what the compressed bytes of a page claim against its header.
-func checkPage(h *format.PageHeader, page []byte, codec format.CompressionCodec) error {
-	compressed := codec != format.Uncompressed
-	if v2 := &h.DataPageHeaderV2; v2.Valid {
-		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
-		if levels < 0 || levels > int64(len(page)) {
-			return fmt.Errorf("%d bytes of levels in a page of %d: %w", levels, len(page), ErrTooLarge)
+// checkPage holds what the bytes of a page claim against its header.
+func checkPage(h *format.PageHeader, page []byte, c column, buf []byte) ([]byte, error) {
+	v2 := &h.DataPageHeaderV2
+	compressed := c.codec != format.Uncompressed
+	var levels []byte
+	switch {
+	case v2.Valid && h.Type == format.DataPageV2:
+		r, d := int64(v2.V.RepetitionLevelsByteLength), int64(v2.V.DefinitionLevelsByteLength)
+		if r < 0 || d < 0 || r+d > int64(len(page)) {
+			return buf, fmt.Errorf("%d and %d bytes of levels in a page of %d: %w", r, d, len(page), ErrTooLarge)
 		}
-		page = page[levels:]
+		levels, page = page[:r+d], page[r+d:]
 		compressed = compressed && !(v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V)
+	case h.Type == format.DictionaryPage: // plain values are as long as they are
+		d := &h.DictionaryPageHeader
+		if !d.Valid || d.V.Encoding != format.Plain {
+			return buf, fmt.Errorf("a dictionary: %w: %v", errEncoding, d.V.Encoding)
+		}
+		if d.V.NumValues < 0 || d.V.NumValues > MaxPageValues {
+			return buf, fmt.Errorf("a dictionary of %d values: %w", d.V.NumValues, ErrTooLarge)
+		}
+	default:
+		return buf, fmt.Errorf("%w: a page of type %v", errEncoding, h.Type)
 	}
-	if !compressed || len(page) == 0 {
-		return nil
+	if compressed && len(page) > 0 {
+		if c.codec != format.Zstd {
+			return buf, fmt.Errorf("compressed with %v; parts are compressed with zstd", c.codec)
+		}
+		if err := checkFrame(page); err != nil {
+			return buf, err
+		}
 	}
-	if codec != format.Zstd {
-		return fmt.Errorf("compressed with %v; parts are compressed with zstd", codec)
+	if h.Type == format.DictionaryPage {
+		return buf, nil
 	}
-	return checkFrame(page)
+	return checkDataPage(&v2.V, levels, page, compressed, c, buf)
 }
 
 // checkFrame makes sure that zstd data is one frame that does not grow beyond

@@ -9,14 +9,19 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-func header(t *testing.T, compressed, plain int32) []byte {
+func marshal(t *testing.T, h *format.PageHeader) []byte {
 	t.Helper()
-	h := format.PageHeader{Type: format.DataPage, CompressedPageSize: compressed, UncompressedPageSize: plain}
-	b, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
+	b, err := thrift.Marshal(new(thrift.CompactProtocol), h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+func header(t *testing.T, compressed, plain int32) []byte {
+	t.Helper()
+	return marshal(t, &format.PageHeader{Type: format.DataPageV2, CompressedPageSize: compressed, UncompressedPageSize: plain,
+		DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 12, NumRows: 12, Encoding: format.Plain})})
 }
 
 func frame(t *testing.T, n int) []byte {
@@ -46,16 +51,16 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 		"a frame cut":            {page(small[:len(small)-1]), false},
 		"no header":              {[]byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f}, false},
 	} {
-		if err := checkChunk(x.chunk, format.Zstd); (err == nil) != x.ok {
+		if _, err := checkChunk(x.chunk, column{codec: format.Zstd}, nil); (err == nil) != x.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := checkChunk(page(small), format.Gzip); err == nil {
+	if _, err := checkChunk(page(small), column{codec: format.Gzip}, nil); err == nil {
 		t.Error("a page compressed with gzip was let through")
 	}
 }
 
 func FuzzCheckChunk(f *testing.F) {
 	f.Add([]byte{0x15, 0, 0x15, 200, 1, 0x15, 20, 0})
-	f.Fuzz(func(t *testing.T, chunk []byte) { checkChunk(chunk, format.Zstd) }) // must return
+	f.Fuzz(func(t *testing.T, chunk []byte) { checkChunk(chunk, column{format.Zstd, 0, 1}, nil) }) // must return
 }
