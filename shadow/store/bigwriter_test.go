@@ -170,7 +170,8 @@ func (d *fullDisk) Write(b []byte) (int, error) {
 func TestBigWriterAfterAFailure(t *testing.T) {
 	root := t.TempDir()
 	w, p := openWriter(t, root), sample(1, 1, 5000)
-	if err := w.enc.encode(&fullDisk{left: 10_000}, Executions, p); !errors.Is(err, io.ErrShortWrite) {
+	err := withEncoder(func(e *encoder) error { return e.encode(&fullDisk{left: 10_000}, Executions, p) })
+	if !errors.Is(err, io.ErrShortWrite) {
 		t.Fatalf("writing to a full disk: %v", err)
 	}
 	commit(t, w, p)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -34,8 +35,7 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 	}
 }
 
-// encoder keeps the writers of the big tables, whose buffers are worth keeping
-// between parts.
+// encoder has the writers of the big tables, with megabytes of buffers.
 type encoder struct {
 	executions *bigWriter[Execution]
 	creations  *bigWriter[Creation]
@@ -62,6 +62,24 @@ func newEncoder() (*encoder, error) {
 		return nil, err
 	}
 	return &encoder{executions: executions, creations: creations, constructions: constructions, submissions: submissions}, nil
+}
+
+// encoders are those that nobody works with: there are as many as parts are
+// written at once, however many sessions are open.
+var encoders sync.Pool
+
+// withEncoder lends f an encoder. One that f panics over is not used again.
+func withEncoder(f func(*encoder) error) error {
+	e, _ := encoders.Get().(*encoder)
+	if e == nil {
+		var err error
+		if e, err = newEncoder(); err != nil {
+			return err
+		}
+	}
+	err := f(e)
+	encoders.Put(e)
+	return err
 }
 
 // encode writes table t of p as one Parquet file.

@@ -164,7 +164,9 @@ func (w *Writer) merge(t Table, run inventory) (partInfo, error) {
 	clock := s.clock()
 	out.knots = len(clock)
 	err := replace(w.dir, PartName(t, out.From, out.To), func(f io.Writer) error {
-		return recovering(func() error { return w.enc.merge(f, t, s, clock) })
+		return recovering(func() error {
+			return withEncoder(func(e *encoder) error { return e.merge(f, t, s, clock) })
+		})
 	})
 	return out, err
 }

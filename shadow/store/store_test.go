@@ -243,7 +243,6 @@ func TestOverlappingPartsAreReadOnce(t *testing.T) {
 	}
 }
 
-
 // FuzzPart damages a real part in one place; reading must end with the rows or
 // an error, never with a crash, and never give more rows than the footer says.
 func FuzzPart(f *testing.F) {

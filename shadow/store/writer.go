@@ -21,7 +21,6 @@ type Writer struct {
 	Manifest Manifest
 
 	dir string
-	enc *encoder
 	// adopted are the batches, table by table, that parts on the disk hold
 	// although no manifest says so: the shadow ended between the two. Their
 	// rows are not written again when their batches come again.
@@ -49,11 +48,7 @@ func OpenWriter(root, folder, name string) (*Writer, error) {
 
 // openDir is OpenWriter for a folder of any name.
 func openDir(dir, name string) (*Writer, error) {
-	enc, err := newEncoder()
-	if err != nil {
-		return nil, err
-	}
-	w := &Writer{dir: dir, enc: enc}
+	w := &Writer{dir: dir}
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return nil, explain("creating the session's folder", w.dir, err)
 	}
@@ -191,7 +186,9 @@ func (w *Writer) Commit(p *Part) error {
 		if p.rows(t) == 0 || w.adopted[t].Has(p.From) {
 			continue
 		}
-		err := replace(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error { return w.enc.encode(out, t, p) })
+		err := replace(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error {
+			return withEncoder(func(e *encoder) error { return e.encode(out, t, p) })
+		})
 		if err != nil {
 			return err
 		}
