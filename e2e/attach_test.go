@@ -58,6 +58,12 @@ func (g *guest) work(t *testing.T) {
 // record attaches, lets the program work, and detaches by an interrupt.
 func (g *guest) record(t *testing.T) testjvm.Profile {
 	t.Helper()
+	return g.recordAnd(t, func() {})
+}
+
+// recordAnd calls during before it detaches.
+func (g *guest) recordAnd(t *testing.T, during func()) testjvm.Profile {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
 	cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.Process.Pid), "-o", dir)
 	stderr, err := cmd.StderrPipe()
@@ -73,6 +79,7 @@ func (g *guest) record(t *testing.T) testjvm.Profile {
 		t.Fatalf("shadow attach: %q, %v", line, err)
 	}
 	g.work(t)
+	during()
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	rest, _ := io.ReadAll(said)
 	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), "Nothing was lost") {

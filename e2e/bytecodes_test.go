@@ -28,14 +28,20 @@ func buildBytecodeCases(t *testing.T) bytecodeCases {
 	cases := testjvm.Compile(t, jdk, source("cases"), "-cp", stepped, "-Xlint:-fallthrough")
 	helper := filepath.Join(testjvm.Root(t), "jvmti", "helper")
 	woven := testjvm.Compile(t, jdk, source("woven"), "--patch-module", "java.base="+helper)
-	oracle := filepath.Join(t.TempDir(), "liboracle.so")
-	cc := exec.Command("cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
-		"-I"+filepath.Join(jdk.Home, "include"), "-I"+filepath.Join(jdk.Home, "include", "linux"), "-o", oracle, source("oracle.c"))
-	if out, err := cc.CombinedOutput(); err != nil {
-		t.Fatalf("compiling the oracle: %v\n%s", err, out)
-	}
 	path := func(counter string) string { return cases + string(os.PathListSeparator) + counter }
-	return bytecodeCases{path(stepped), path(woven), oracle}
+	return bytecodeCases{path(stepped), path(woven), compileAgent(t, jdk, source("oracle.c"))}
+}
+
+// compileAgent makes a library of a C source that a JVM can load.
+func compileAgent(t *testing.T, jdk testjvm.JDK, source string) string {
+	t.Helper()
+	library := filepath.Join(t.TempDir(), "lib"+strings.TrimSuffix(filepath.Base(source), ".c")+".so")
+	cc := exec.Command("cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+		"-I"+filepath.Join(jdk.Home, "include"), "-I"+filepath.Join(jdk.Home, "include", "linux"), "-o", library, source)
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("compiling %s: %v\n%s", source, err, out)
+	}
+	return library
 }
 
 // onlyMarked are methods which no JVM replaces, though they are marked as if.

@@ -1,0 +1,90 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/internal/attach"
+	"stackagent/internal/testjvm"
+)
+
+// codeLengths asks a JVM, by a tool interface of its own, how long the code of
+// each method is that it would execute now. Hidden classes are left out: what is
+// added to the lambdas made while the agent is there stays (docs/attach.md).
+func codeLengths(t *testing.T, library string, pid int) map[string]string {
+	t.Helper()
+	p, err := attach.Inspect(pid, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "lengths")
+	if err := p.Load(t.Context(), library, file); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lengths := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		method, length, ok := cutLast(strings.TrimSpace(line), " ")
+		if !ok {
+			t.Fatalf("line %q", line)
+		}
+		if class, _, _ := strings.Cut(method, ";"); !strings.Contains(class, ".") { // the mark of a hidden class's name
+			lengths[method] = length
+		}
+	}
+	return lengths
+}
+
+// TestDetachRestores: while the agent is there the methods of tasks are longer;
+// after it has gone every method of the JVM is as long as in a JVM that never
+// had it, of classes older than it and of those loaded in its presence.
+func TestDetachRestores(t *testing.T) {
+	library := compileAgent(t, testjvm.JDKs(t)[0], filepath.Join("testdata", "attach", "lengths.c"))
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			plain := startGuest(t, jdk)
+			plain.work(t)
+			want := codeLengths(t, library, plain.Process.Pid)
+			plain.end(t)
+
+			g := startGuest(t, jdk)
+			old := codeLengths(t, library, g.Process.Pid)
+			for range 2 {
+				var during map[string]string
+				g.recordAnd(t, func() { during = codeLengths(t, library, g.Process.Pid) })
+				for _, method := range []string{"LMain$Old;run()V", "LMain$Sub;run()V", "LMain$Fresh;run()V", "LMain$Fresh;<init>()V",
+					"Ljava/util/concurrent/FutureTask;run()V", "Ljava/lang/Thread;run()V"} {
+					if want[method] == "" || during[method] == want[method] {
+						t.Errorf("%s is %q bytes long with the agent, %q without", method, during[method], want[method])
+					}
+				}
+				after := codeLengths(t, library, g.Process.Pid)
+				if n := compareLengths(t, after, old) + compareLengths(t, after, want); n < 5000 {
+					t.Errorf("only %d methods compared", n)
+				}
+			}
+			g.work(t)
+			g.end(t)
+		})
+	}
+}
+
+// compareLengths tells the number of methods in both.
+func compareLengths(t *testing.T, got, want map[string]string) (both int) {
+	t.Helper()
+	for method, n := range want {
+		if got[method] == "" {
+			continue
+		}
+		both++
+		if got[method] != n {
+			t.Errorf("%s is %s bytes long, want %s", method, got[method], n)
+		}
+	}
+	return both
+}
