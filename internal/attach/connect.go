@@ -72,7 +72,7 @@ func (p *Process) trigger() (string, error) {
 	for _, dir := range []string{filepath.Join(p.proc, "cwd"), filepath.Join(p.Root, "tmp")} {
 		path := filepath.Join(dir, name)
 		var f *os.File
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600); err != nil {
+		if f, err = newFile(path); err != nil {
 			continue
 		}
 		if os.Geteuid() == 0 { // it must belong to the JVM's user, or to root
@@ -81,6 +81,20 @@ func (p *Process) trigger() (string, error) {
 		return path, errors.Join(err, f.Close())
 	}
 	return "", fmt.Errorf("making the file %s for it: %w", name, err)
+}
+
+// newFile makes an empty file in the place of one that is left over: what lies
+// there already may be the same file as another, and is not to be given away.
+func newFile(path string) (*os.File, error) {
+	const flags = os.O_CREATE | os.O_EXCL | os.O_RDWR | unix.O_NOFOLLOW
+	f, err := os.OpenFile(path, flags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+		f, err = os.OpenFile(path, flags, 0o600)
+	}
+	return f, err
 }
 
 // execute sends one request and reads the reply.

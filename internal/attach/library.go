@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,32 +11,61 @@ import (
 )
 
 // A Place is a private folder in the process's file system, for files that it
-// has to read.
+// has to read. The process may be anybody's, and the one that asks is often
+// root: so nothing is reached by a path that it could bend to a file of ours.
 type Place struct {
-	Outside string // path of the folder as we see it
-	Inside  string // the same as the process sees it
+	Inside  string   // path of the folder as the process sees it
+	tmp     *os.Root // its /tmp
+	dir     *os.Root // the folder in it
 	process *Process
 }
 
 // Place makes a folder in the process's /tmp that only its user may enter.
 func (p *Process) Place() (*Place, error) {
-	dir, err := os.MkdirTemp(filepath.Join(p.Root, "tmp"), "stackagent-") // mode 0700
+	tmp, err := p.tmp()
 	if err != nil {
-		return nil, p.forbidden(fmt.Errorf("making a folder in its /tmp: %w", err))
+		return nil, p.forbidden(fmt.Errorf("entering its /tmp: %w", err))
 	}
-	f := &Place{Outside: dir, Inside: filepath.Join("/tmp", filepath.Base(dir)), process: p}
-	if err := f.give(dir); err != nil {
-		return nil, errors.Join(err, f.Remove())
+	f := &Place{tmp: tmp, process: p}
+	name := "stackagent-" + rand.Text()
+	if err := tmp.Mkdir(name, 0o700); err != nil {
+		return nil, p.forbidden(errors.Join(fmt.Errorf("making a folder in its /tmp: %w", err), tmp.Close()))
+	}
+	f.Inside = filepath.Join("/tmp", name)
+	if f.dir, err = tmp.OpenRoot(name); err == nil {
+		err = f.giveFolder()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a folder for process %d: %w", p.PID, err), f.Remove())
 	}
 	return f, nil
 }
 
-// give hands a file over to the process's user.
-func (f *Place) give(path string) error {
+// tmp opens the process's /tmp, and no folder outside of its file system.
+func (p *Process) tmp() (*os.Root, error) {
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenRoot("tmp")
+}
+
+func (f *Place) giveFolder() error {
+	dir, err := f.dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return f.give(dir)
+}
+
+// give hands an open file over to the process's user.
+func (f *Place) give(file *os.File) error {
 	if f.process.UID == os.Geteuid() && f.process.GID == os.Getegid() {
 		return nil
 	}
-	if err := os.Lchown(path, f.process.UID, f.process.GID); err != nil {
+	if err := file.Chown(f.process.UID, f.process.GID); err != nil {
 		return f.process.forbidden(fmt.Errorf("giving it a file: %w", err))
 	}
 	return nil
@@ -44,16 +74,15 @@ func (f *Place) give(path string) error {
 // Write makes a file that only the process's user may read; it returns the path
 // as the process sees it.
 func (f *Place) Write(name string, content io.Reader, mode fs.FileMode) (string, error) {
-	path := filepath.Join(f.Outside, name)
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	out, err := f.dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return "", fmt.Errorf("making a file for process %d: %w", f.process.PID, err)
 	}
 	_, err = io.Copy(out, content)
-	if err = errors.Join(err, out.Close()); err == nil {
-		err = f.give(path)
+	if err == nil {
+		err = f.give(out)
 	}
-	if err != nil {
+	if err = errors.Join(err, out.Close()); err != nil {
 		return "", fmt.Errorf("making a file for process %d: %w", f.process.PID, err)
 	}
 	return filepath.Join(f.Inside, name), nil
@@ -70,7 +99,13 @@ func (f *Place) Copy(path string) (string, error) {
 }
 
 // Remove takes the folder away with all that is in it.
-func (f *Place) Remove() error { return os.RemoveAll(f.Outside) }
+func (f *Place) Remove() error {
+	err := f.tmp.RemoveAll(filepath.Base(f.Inside))
+	if f.dir != nil {
+		err = errors.Join(err, f.dir.Close())
+	}
+	return errors.Join(err, f.tmp.Close())
+}
 
 // CanRead tells whether the process can surely read the file at path by the
 // same path: it sees our files, and its user may. For another user than ours

@@ -153,7 +153,7 @@ func TestPlace(t *testing.T) {
 		t.Errorf("%s, %v", inside, err)
 	}
 	info, err := os.Stat(filepath.Join(root, inside))
-	folder, err2 := os.Stat(f.Outside)
+	folder, err2 := os.Stat(filepath.Join(root, f.Inside))
 	if err != nil || err2 != nil || info.Mode().Perm() != 0o400 || folder.Mode().Perm() != 0o700 {
 		t.Errorf("modes %v, %v (%v, %v)", info, folder, err, err2)
 	}
@@ -162,5 +162,60 @@ func TestPlace(t *testing.T) {
 	}
 	if err := f.Remove(); err != nil {
 		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A process can not make us write outside of its file system: not by a /tmp
+// that leads elsewhere, nor by bending the folder that was given to it.
+func TestPlaceStaysInside(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	p := &Process{PID: os.Getpid(), UID: os.Geteuid(), GID: os.Getegid(), Root: root}
+	if err := os.Symlink(outside, filepath.Join(root, "tmp")); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := p.Place(); err == nil {
+		t.Errorf("a folder was made through a link: %+v", f)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(root, "tmp")), os.Mkdir(filepath.Join(root, "tmp"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.Place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(root, f.Inside)
+	if err := errors.Join(os.Rename(folder, folder+"-away"), os.Symlink(outside, folder)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write("token", strings.NewReader("secret"), 0o400); err != nil {
+		t.Error(err)
+	}
+	if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadDir(outside); err != nil || len(got) > 0 {
+		t.Errorf("outside: %v, %v", got, err)
+	}
+}
+
+// The file that wakes a JVM is a new one, whatever lay there.
+func TestTriggerIsNew(t *testing.T) {
+	dir := t.TempDir()
+	other, path := filepath.Join(dir, "other"), filepath.Join(dir, ".attach_pid1")
+	if err := errors.Join(os.WriteFile(other, []byte("x"), 0o600), os.Link(other, path)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := newFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ours, err1 := f.Stat()
+	its, err2 := os.Stat(other)
+	if err1 != nil || err2 != nil || os.SameFile(ours, its) {
+		t.Errorf("the other file: %v, %v", err1, err2)
 	}
 }
