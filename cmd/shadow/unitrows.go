@@ -55,7 +55,7 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 	err = toFile(l.env.Out, output, func(w io.Writer) error {
 		sink := l.unitSink(w, output != "", s.Manifest.StartNs)
 		n, limit := 0, l.limit()
-		_, err := u.Each(func(x *unit.Unit) error {
+		err := u.Each(func(x *unit.Unit) error {
 			name, kinds := summary.UnknownClass(x.Class), units.Kinds(0)
 			if c := s.ClassByID(x.Class); c != nil {
 				name, kinds = c.Name, c.Kinds

@@ -2,7 +2,8 @@
 // (submit, execute, fork, start) is one unit, however many wrappers the
 // libraries put around it. An execution nested in another one that was not
 // handed over by itself belongs to its outer's unit; the loops of threads and
-// pools are no units. A unit is named after the program's own task in it.
+// pools are no units, nor is what the platform does for itself. A unit is named
+// after the program's own task in it.
 //
 // Executions stream by as each thread ended them, nested ones before their
 // outer one, and units come out. Memory is bounded by the executions that are
@@ -19,9 +20,10 @@ type Role uint8
 
 // The roles.
 const (
-	Task    Role = iota // a task of the program, or one of the platform that does work itself
-	Wrapper             // a library's, around the task that it was made for
-	Body                // the loop of a thread or of a pool's worker
+	Task     Role = iota // a task of the program, or a fork/join task of the platform
+	Platform             // a task of the platform: a unit only if it was handed over
+	Wrapper              // a library's, around the task that it was made for
+	Body                 // the loop of a thread or of a pool's worker
 )
 
 // Execution is one execution.
@@ -83,10 +85,15 @@ type Builder struct {
 	open   map[place]*pending
 	free   []*pending
 
-	// Loops counts executions that turned out to be loops of threads by what ran
-	// in them, and LoopWork their own work in each metric.
-	Loops    int64
-	LoopWork [granularity.NMetrics]units.Ns
+	// Own are the executions of the platform's own tasks that nobody handed over,
+	// by class: no units.
+	Own map[uint32]*Own
+}
+
+// Own is what the platform did for itself in tasks of one class.
+type Own struct {
+	Executions int64
+	Work       [granularity.NMetrics]units.Ns // of the self metrics what was not a unit's; as far as measured
 }
 
 // place is where an execution is open: a task can be executed on two threads
@@ -103,19 +110,40 @@ type pending struct {
 	has, many bool
 	wall, cpu units.Ns // of the units inside; cpu as far as measured
 	inside    int64    // how many
+	body      bool     // a loop ran inside: a wrapper around it is none of the program's
 }
 
 // acc gathers a unit.
 type acc struct {
 	Unit
-	named bool // Class is a task's, not a wrapper's
+	rank rank // of what it is named after
+}
+
+// rank orders what a unit can be named after: a task of the program goes before
+// one of the platform, and this before a wrapper.
+type rank uint8
+
+const (
+	aWrapper rank = iota
+	aPlatformTask
+	aTask
+)
+
+func rankOf(r Role) rank {
+	switch r {
+	case Task:
+		return aTask
+	case Platform:
+		return aPlatformTask
+	}
+	return aWrapper
 }
 
 // NewBuilder hands units to emit as they end; the Unit is used again after the
 // call. isBody tells the tasks whose executions are loops; it is asked before
 // these have ended. more is the number of further metrics.
 func NewBuilder(isBody func(task uint64) bool, more int, emit func(*Unit)) *Builder {
-	return &Builder{isBody: isBody, emit: emit, more: min(more, MaxFurther), open: map[place]*pending{}}
+	return &Builder{isBody: isBody, emit: emit, more: min(more, MaxFurther), open: map[place]*pending{}, Own: map[uint32]*Own{}}
 }
 
 // Add takes the next execution.
@@ -127,16 +155,50 @@ func (b *Builder) Add(e *Execution) {
 	}
 	inBody := e.Outer == 0 || b.isBody(e.Outer)
 	switch {
-	case e.Role == Body:
+	case e.Role == Body, e.Role == Wrapper && p != nil && p.body:
 		b.release(p, true)
+		if !inBody {
+			b.outer(e).body = true
+		}
 	case b.isLoop(e, p, inBody):
-		b.loop(e)
 		b.release(p, true)
 	default:
 		u := b.join(e, p)
-		b.release(p, false)
+		b.release(p, inBody && u.own())
 		b.pass(e, &u, inBody)
 	}
+}
+
+// own tells whether u, which is nested in nothing, is of the platform's own doing.
+func (u *acc) own() bool { return u.rank == aPlatformTask && !u.HandedOver }
+
+// outermost emits a unit that is nested in nothing, or counts what the platform
+// did for itself.
+func (b *Builder) outermost(u *acc) {
+	if !u.own() {
+		b.out(u, false)
+		return
+	}
+	o := b.Own[u.Class]
+	if o == nil {
+		o = &Own{}
+		b.Own[u.Class] = o
+	}
+	o.Executions += u.Executions
+	for m, w := range u.Work {
+		o.Work[m] += orZero(w)
+	}
+}
+
+// outer is what is known of the execution around e.
+func (b *Builder) outer(e *Execution) *pending {
+	at := place{e.Thread, e.Outer}
+	o := b.open[at]
+	if o == nil {
+		o = b.fresh()
+		b.open[at] = o
+	}
+	return o
 }
 
 // join makes one of an execution and what belongs to it.
@@ -144,12 +206,13 @@ func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
 		Root: e.Task, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
 		HandedOver: e.HandedOver, Threw: e.Threw, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
-	}, named: e.Role == Task}
+	}, rank: rankOf(e.Role)}
 	if p == nil {
 		return u
 	}
 	if p.merged.Executions > 0 {
 		u.take(&p.merged, b.more)
+		p.merged.Executions = 0
 	}
 	if p.has && e.Role == Wrapper && !p.many {
 		u.take(&p.candidate, b.more)
@@ -168,8 +231,8 @@ func (u *acc) take(n *acc, more int) {
 	}
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
-	if !u.named && n.named {
-		u.named, u.Class, u.Named = true, n.Class, n.Named
+	if u.rank < n.rank {
+		u.rank, u.Class, u.Named = n.rank, n.Class, n.Named
 		u.Swallowed = n.Swallowed || n.Threw && !u.Threw
 		u.Threw = n.Threw
 		u.Unseen = n.Unseen
@@ -181,15 +244,10 @@ var selfMetrics = [...]granularity.Metric{granularity.SelfWall, granularity.Self
 // pass gives a finished execution to its outer one, or out.
 func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
 	if inBody {
-		b.out(u, false)
+		b.outermost(u)
 		return
 	}
-	at := place{e.Thread, e.Outer}
-	o := b.open[at]
-	if o == nil {
-		o = b.fresh()
-		b.open[at] = o
-	}
+	o := b.outer(e)
 	if !e.HandedOver {
 		if o.merged.Executions == 0 {
 			o.merged = *u
@@ -235,7 +293,7 @@ func (b *Builder) release(p *pending, body bool) {
 		b.out(&p.candidate, !body)
 	}
 	if body && p.merged.Executions > 0 {
-		b.out(&p.merged, false)
+		b.outermost(&p.merged)
 	}
 	*p = pending{}
 	b.free = append(b.free, p)
@@ -268,15 +326,6 @@ func orZero(n units.Ns) units.Ns {
 		return 0
 	}
 	return n
-}
-
-func (b *Builder) loop(e *Execution) {
-	b.Loops++
-	for m, w := range e.Work {
-		if w.Measured() {
-			b.LoopWork[m] += w
-		}
-	}
 }
 
 // Close emits the units whose outer execution never came, since its record was

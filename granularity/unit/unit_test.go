@@ -13,7 +13,7 @@ import (
 // A trace is drawn as a list of executions in the order in which they ended,
 // "task<outer class:self flags"; wall time is the self time and that of what
 // lies directly inside. Classes: upper case letters are tasks, w wraps, b is a
-// body, j a fork/join task. Flags: h handed over, t threw, r still running.
+// body, p a task of the platform, j a fork/join task. Flags: h handed over, t threw, r still running.
 func run(t *testing.T, trace string) (got []string, b *Builder) {
 	t.Helper()
 	bodies := map[uint64]bool{}
@@ -34,6 +34,8 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		case "b":
 			e.Role = Body
 			bodies[e.Task] = true
+		case "p":
+			e.Role = Platform
 		case "j":
 			e.ForkJoin = true
 		}
@@ -72,6 +74,9 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		b.Add(&list[i])
 	}
 	b.Close()
+	for class, own := range b.Own {
+		got = append(got, fmt.Sprintf("own %c=%d/%d", rune(class), own.Work[granularity.SelfWall], own.Executions))
+	}
 	if b.Open() != 0 {
 		t.Errorf("%d executions are still open", b.Open())
 	}
@@ -93,6 +98,15 @@ func TestUnits(t *testing.T) {
 		{"fork/join: invoked, not forked", "2<1 j:5, 3<1 j:7 h, 1<9 j:2 h, 9<0 b:1", "j=7/2 j=7^"},
 		{"caller runs: the task and its future are a unit inside", "3<2 B:5 h, 2<1 w:1 h, 1<9 A:2 h, 9<0 b:1", "A=2 B=6/2^"},
 		{"a wrapper with two tasks is none", "2<1 A:5 h, 3<1 B:6 h, 1<9 w:1 h, 9<0 b:1", "A=5^ B=6^ w=1"},
+		{"the platform's own", "1<0 p:5, 2<9 p:7, 3<9 A:2, 9<0 b:1", "A=2 own p=12/2"},
+		{"handed over, the platform's is a unit", "1<9 p:5 h, 9<0 b:1", "p=5"},
+		{"nested in the program's, it belongs to it", "2<1 p:5, 1<9 A:2 h, 9<0 b:1", "A=7/2"},
+		{"the program's in the platform's bears its name", "2<1 A:5, 1<0 p:2", "A=7/2"},
+		{"and if it was handed over", "3<2 A:5, 2<1 p:2, 1<9 w:1 h, 9<0 b:1", "A=8/3"},
+		{"handed over and run by the platform's own", "2<1 A:5 h, 1<0 p:2", "A=5 own p=2/1"},
+		{"the platform's own before its outer one was lost", "2<1 p:5, 3<1 C:7 h", "C=7 own p=5/1"},
+		{"a wrapper around a loop is none: the mounts of a virtual thread", "2<1 b:5, 1<9 w:2 h, 9<0 b:1", ""},
+		{"but around that and a task it is", "2<1 b:5, 3<1 A:5 h, 1<9 A:2 h, 9<0 b:1", "A=2 A=5^"},
 		{"swallowed by the future", "2<1 A:5 ht, 1<9 w:1 h, 9<0 b:1", "A=6/2!?"},
 		{"threw through its wrapper", "2<1 A:5 ht, 1<9 w:1 ht, 9<0 b:1", "A=6/2!"},
 		{"started thread that runs others is a loop", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1, 9<0 b:1", "B=50^ C=60^"},

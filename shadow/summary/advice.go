@@ -65,7 +65,7 @@ func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
 		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", u.s.Manifest.Session, err)
 	}
 	a := &advisor{s: u.s, w: w, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, ended: map[uint32]units.MonoNs{}}
-	if _, err := u.Each(func(x *unit.Unit) error { a.unit(x); return nil }); err != nil {
+	if err := u.Each(func(x *unit.Unit) error { a.unit(x); return nil }); err != nil {
 		return nil, fmt.Errorf("reading the units of session %s: %w", u.s.Manifest.Session, err)
 	}
 	if err := a.depths(); err != nil {
@@ -197,8 +197,10 @@ func (a *advisor) class(x *unit.Unit, way uint32, pool string) {
 	}
 }
 
-func (a *advisor) className(id uint32) string {
-	if c := a.s.ClassByID(id); c != nil {
+func (a *advisor) className(id uint32) string { return className(a.s, id) }
+
+func className(s *session.Session, id uint32) string {
+	if c := s.ClassByID(id); c != nil {
 		return c.Name
 	}
 	return UnknownClass(id)

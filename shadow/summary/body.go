@@ -19,6 +19,8 @@ func knownBody(name string, kinds units.Kinds) bool {
 	switch name {
 	case "java.util.concurrent.ThreadPoolExecutor$Worker",
 		"jdk.internal.ref.CleanerImpl",
+		"java.lang.VirtualThread$VThreadContinuation$1",                              // what a virtual thread begins with
+		"java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.runContinuation", // a mount: runs it for a while
 		"sun.java2d.Disposer",
 		"sun.awt.AWTAutoShutdown",
 		"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker",
@@ -41,6 +43,10 @@ func (g *classGroup) looksLikeBody() bool {
 	if g.kinds&units.KindThread == 0 {
 		return false
 	}
+	return loops(&g.Group)
+}
+
+func loops(g *granularity.Group) bool {
 	if g.Measured(granularity.SelfCPU) {
 		return g.Work[granularity.SelfCPU].Sum() < g.Work[granularity.CPU].Sum()/2
 	}

@@ -127,7 +127,7 @@ func (w *ways) unitStacks(of func(way, class uint32) *stackSum) error {
 	if err != nil {
 		return err
 	}
-	_, err = u.Each(func(x *unit.Unit) error {
+	err = u.Each(func(x *unit.Unit) error {
 		of(w.ofUnit(x, ByExecutor), x.Class).add(x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU], x.Queue)
 		return nil
 	})

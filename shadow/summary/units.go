@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
@@ -23,6 +24,9 @@ type Units struct {
 	bodies *session.TaskSet
 	roles  byID[classRole]
 	handed bool // hand-overs were recorded
+	// Of the latest reading: what the platform did for itself, by class.
+	own           map[uint32]*unit.Own
+	ownSummarised map[uint32]int64
 }
 
 // classRole is what a class id is in units.
@@ -30,6 +34,8 @@ type classRole struct {
 	role     unit.Role
 	forkJoin bool
 	thread   bool
+	// Of the latest reading: its executions, and the units that bear its name.
+	executions, named int64
 }
 
 // NewUnits reads which tasks are the bodies of threads.
@@ -43,6 +49,8 @@ func NewUnits(s *session.Session) (*Units, error) {
 			r.role = unit.Body
 		case unit.IsWrapper(c.Name):
 			r.role = unit.Wrapper
+		case u.handed && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
+			r.role = unit.Platform // only a hand-over makes it one: without a record of them nobody knows
 		}
 		u.roles.set(c.ID, r)
 	}
@@ -65,42 +73,56 @@ func (u *Units) HandOversKnown() bool { return u.handed }
 // findBodies collects the tasks that are loops of threads, by their class. Of a
 // thread class of the program the figures decide, see looksLikeBody.
 func (u *Units) findBodies() error {
-	type sums struct{ cpu, selfCPU, wall, selfWall units.Ns }
-	own := map[uint32]*sums{}
-	err := u.s.Executions(func(c *session.Chunk) error {
+	if err := u.judgeThreads(); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	return u.s.ScanExecutions(store.ExecutionClass|store.ExecutionTaskID, func(_ int, c *session.Chunk) error {
 		for i, id := range c.Class {
-			r := u.roles.get(id)
-			if r == nil || !r.thread || r.role == unit.Body {
-				continue
+			if r := u.roles.get(id); r != nil && r.role == unit.Body {
+				mu.Lock()
+				u.bodies.Add(c.TaskID[i])
+				mu.Unlock()
 			}
-			x := own[id]
-			if x == nil {
-				x = &sums{}
-				own[id] = x
-			}
-			addMeasured(&x.cpu, c.CPUNs[i])
-			addMeasured(&x.selfCPU, c.SelfCPUNs[i])
-			addMeasured(&x.wall, c.WallNs[i])
-			addMeasured(&x.selfWall, c.SelfWallNs[i])
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+}
+
+// judgeThreads tells which thread classes of the program are loops.
+func (u *Units) judgeThreads() error {
+	own := map[uint32]*granularity.Group{}
+	for id, r := range u.roles.all() {
+		if r.thread && r.role != unit.Body {
+			own[id] = &granularity.Group{}
+		}
 	}
-	for id, x := range own {
-		if x.cpu > 0 && x.selfCPU < x.cpu/2 || x.cpu == 0 && x.selfWall < x.wall {
+	if len(own) == 0 {
+		return nil
+	}
+	var mu sync.Mutex
+	const columns = store.ExecutionClass | store.ExecutionWall | store.ExecutionCPU | store.ExecutionSelfWall | store.ExecutionSelfCPU
+	err := u.s.ScanExecutions(columns, func(_ int, c *session.Chunk) error {
+		for i, id := range c.Class {
+			if g := own[id]; g != nil {
+				mu.Lock()
+				g.Add(&granularity.Execution{Work: workOf(c, i)})
+				mu.Unlock()
+			}
+		}
+		return nil
+	})
+	for id, g := range own {
+		if loops(g) {
 			u.roles.get(id).role = unit.Body
 		}
 	}
-	return u.s.Executions(func(c *session.Chunk) error {
-		for i, id := range c.Class {
-			if r := u.roles.get(id); r != nil && r.role == unit.Body {
-				u.bodies.Add(c.TaskID[i])
-			}
-		}
-		return nil
-	})
+	return err
+}
+
+// workOf is the work of execution i of c.
+func workOf(c *session.Chunk, i int) [granularity.NMetrics]units.Ns {
+	return [granularity.NMetrics]units.Ns{granularity.Wall: c.WallNs[i], granularity.CPU: c.CPUNs[i], granularity.SelfWall: c.SelfWallNs[i], granularity.SelfCPU: c.SelfCPUNs[i]}
 }
 
 func addMeasured(to *units.Ns, n units.Ns) {
@@ -111,9 +133,15 @@ func addMeasured(to *units.Ns, n units.Ns) {
 
 // Each hands out all units, in the order in which they ended on each thread.
 // What is given is used again after the call.
-func (u *Units) Each(f func(*unit.Unit) error) (*unit.Builder, error) {
+func (u *Units) Each(f func(*unit.Unit) error) error {
+	for _, r := range u.roles.all() {
+		r.executions, r.named = 0, 0
+	}
 	var failed error
 	b := unit.NewBuilder(u.bodies.Has, len(u.s.Manifest.Extra), func(x *unit.Unit) {
+		if r := u.roles.get(x.Class); r != nil {
+			r.named++
+		}
 		if failed == nil {
 			failed = f(x)
 		}
@@ -128,9 +156,9 @@ func (u *Units) Each(f func(*unit.Unit) error) (*unit.Builder, error) {
 	})
 	if err == nil {
 		b.Close()
-		err = failed
+		err, u.own = failed, b.Own
 	}
-	return b, err
+	return err
 }
 
 func (u *Units) execution(e *unit.Execution, c *session.Chunk, i int) {
@@ -140,7 +168,7 @@ func (u *Units) execution(e *unit.Execution, c *session.Chunk, i int) {
 		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
 		Virtual: flags&wire.Virtual != 0, Unseen: flags&wire.CreationUnseen != 0, Queue: units.NotMeasured,
 	}
-	e.Work = [granularity.NMetrics]units.Ns{granularity.Wall: c.WallNs[i], granularity.CPU: c.CPUNs[i], granularity.SelfWall: c.SelfWallNs[i], granularity.SelfCPU: c.SelfCPUNs[i]}
+	e.Work = workOf(c, i)
 	for k := range min(len(u.s.Manifest.Extra), unit.MaxFurther) {
 		e.More[2*k], e.More[2*k+1] = at(c.Extra, k, i), at(c.SelfExtra, k, i)
 	}
@@ -149,14 +177,12 @@ func (u *Units) execution(e *unit.Execution, c *session.Chunk, i int) {
 	}
 	e.HandedOver = e.Queue.Measured()
 	if r := u.roles.get(e.Class); r != nil {
+		r.executions++
 		e.Role, e.ForkJoin = r.role, r.forkJoin
 		e.Started = e.HandedOver && r.thread
 		e.HandedOver = e.HandedOver || !u.handed && r.forkJoin
 	}
 }
-
-// unitChunk is how many units are handed on at once.
-const unitChunk = 4096
 
 // Source is the session with units in place of executions.
 func (u *Units) Source() Source {
@@ -167,11 +193,15 @@ func (u *Units) Source() Source {
 	}
 	if summaries := src.Summaries; summaries != nil {
 		src.Summaries = func(f func(*session.Summary) error) error {
+			u.ownSummarised = map[uint32]int64{}
 			return summaries(func(x *session.Summary) error {
-				if r := u.roles.get(x.Class); r != nil && r.role != unit.Task {
-					return nil // wrappers and loops are no units
+				if u.counts(x.Class) {
+					return f(x)
 				}
-				return f(x)
+				if u.roles.get(x.Class).role == unit.Platform {
+					u.ownSummarised[x.Class] += int64(x.Executions)
+				}
+				return nil
 			})
 		}
 	}
@@ -180,116 +210,13 @@ func (u *Units) Source() Source {
 		per, sum, err := counts()
 		kept := per[:0]
 		for _, c := range per {
-			if r := u.roles.get(c.Class.ID); r == nil || r.role == unit.Task {
+			if c.Class == nil || u.counts(c.Class.ID) {
 				kept = append(kept, c)
 			}
 		}
 		return kept, sum, err
 	}
 	return withQueue(src, u.handed)
-}
-
-// chunks hands on the units that class lets pass, as executions of the class
-// that it says.
-func (u *Units) chunks(use func(int, *session.Chunk) error, class func(*unit.Unit) (uint32, bool)) error {
-	c := newUnitChunk(len(u.s.Manifest.Extra))
-	_, err := u.Each(func(x *unit.Unit) error {
-		if id, ok := class(x); ok {
-			c.add(x, id)
-		}
-		if c.Len() < unitChunk {
-			return nil
-		}
-		defer c.empty()
-		return use(0, &c.Chunk)
-	})
-	if err != nil || c.Len() == 0 {
-		return err
-	}
-	return use(0, &c.Chunk)
-}
-
-// unitColumns are units in the columns of executions.
-type unitColumns struct {
-	session.Chunk
-	further int
-}
-
-func newUnitChunk(further int) *unitColumns {
-	c := &unitColumns{further: further}
-	c.Extra, c.SelfExtra = make([][]int64, further), make([][]int64, further)
-	return c
-}
-
-func (c *unitColumns) add(x *unit.Unit, class uint32) {
-	c.TaskID, c.OuterTaskID = append(c.TaskID, x.Root), append(c.OuterTaskID, 0)
-	c.Class, c.Thread = append(c.Class, class), append(c.Thread, x.Thread)
-	depth := uint16(0)
-	if x.Inside {
-		depth = 1
-	}
-	c.Depth, c.Flags = append(c.Depth, depth), append(c.Flags, unitFlags(x))
-	c.StartNs, c.EndNs = append(c.StartNs, x.Start), append(c.EndNs, x.End)
-	c.WallNs, c.CPUNs = append(c.WallNs, x.Work[granularity.Wall]), append(c.CPUNs, x.Work[granularity.CPU])
-	c.SelfWallNs, c.SelfCPUNs = append(c.SelfWallNs, x.Work[granularity.SelfWall]), append(c.SelfCPUNs, x.Work[granularity.SelfCPU])
-	c.Site, c.QueueNs = append(c.Site, 0), append(c.QueueNs, x.Queue)
-	for k := range c.further {
-		total, self := units.NotMeasured, units.NotMeasured
-		if k < unit.MaxFurther {
-			total, self = x.More[2*k], x.More[2*k+1]
-		}
-		c.Extra[k], c.SelfExtra[k] = append(c.Extra[k], int64(total)), append(c.SelfExtra[k], int64(self))
-	}
-}
-
-func unitFlags(x *unit.Unit) uint16 {
-	var flags wire.ExecutionFlags
-	for _, f := range []struct {
-		set  bool
-		flag wire.ExecutionFlags
-	}{{x.Threw, wire.Threw}, {x.Running, wire.Running}, {x.Cut, wire.Cut}, {x.Virtual, wire.Virtual}, {x.Unseen, wire.CreationUnseen}} {
-		if f.set {
-			flags |= f.flag
-		}
-	}
-	return uint16(flags)
-}
-
-func (c *unitColumns) empty() {
-	k := &c.Chunk
-	k.TaskID, k.OuterTaskID, k.Class, k.Thread = k.TaskID[:0], k.OuterTaskID[:0], k.Class[:0], k.Thread[:0]
-	k.Depth, k.Flags, k.StartNs, k.EndNs = k.Depth[:0], k.Flags[:0], k.StartNs[:0], k.EndNs[:0]
-	k.WallNs, k.CPUNs, k.SelfWallNs, k.SelfCPUNs = k.WallNs[:0], k.CPUNs[:0], k.SelfWallNs[:0], k.SelfCPUNs[:0]
-	k.Site, k.QueueNs = k.Site[:0], k.QueueNs[:0]
-	for i := range k.Extra {
-		k.Extra[i], k.SelfExtra[i] = k.Extra[i][:0], k.SelfExtra[i][:0]
-	}
-}
-
-// UnitsNote says how far units could be told.
-type UnitsNote struct {
-	// HandOversKnown: the session recorded what was handed over. Otherwise an
-	// execution nested in another one counts as part of its unit, unless it is a
-	// fork/join task.
-	HandOversKnown bool `json:"hand_overs_known"`
-	// Undecided are summarised executions: whether they were nested in a unit or
-	// handed over by themselves is not known; each counts as a unit.
-	Undecided int64 `json:"undecided"`
-}
-
-// Text says it in a sentence, "" where there is nothing to say.
-func (n *UnitsNote) Text() string {
-	text := ""
-	if !n.HandOversKnown {
-		text = "This session has no record of hand-overs: an execution nested in another one counts as part of its unit, but fork/join tasks as units of their own."
-	}
-	if n.Undecided > 0 {
-		if text != "" {
-			text += " "
-		}
-		text += fmt.Sprintf("Of %s summarised executions it is not known what they were nested in: each counts as a unit.", units.FormatCount(n.Undecided))
-	}
-	return text
 }
 
 // advise puts advice about units in the place of that about executions.
@@ -320,11 +247,6 @@ func (u *Units) advise(sum *Summary, opts Options) error {
 	return nil
 }
 
-// Note says how far the units of the session can be told.
-func (u *Units) Note(summarised int64) *UnitsNote {
-	return &UnitsNote{HandOversKnown: u.handed, Undecided: summarised}
-}
-
 // build condenses the units.
 func (u *Units) build(opts Options) (*Summary, error) {
 	sum, err := BuildFrom(u.Source(), opts)
@@ -346,7 +268,7 @@ func (u *Units) queues(f *Figures, most int) error {
 	}
 	f.Waiting = granularity.NewSeries(f.Grid)
 	per := map[string]*granularity.Series{}
-	_, err = u.Each(func(x *unit.Unit) error {
+	err = u.Each(func(x *unit.Unit) error {
 		if !x.Queue.Measured() {
 			return nil
 		}
@@ -386,7 +308,7 @@ func buildUnits(s *session.Session, opts Options) (*Summary, error) {
 		}
 	}
 	if text := sum.Units.Text(); text != "" {
-		sum.Findings = append(sum.Findings, granularity.Finding{Kind: granularity.Caution, Text: text, Topic: "units"})
+		sum.Findings = append(sum.Findings, granularity.Finding{Kind: sum.Units.kind(), Text: text, Topic: "units"})
 	}
 	return sum, nil
 }

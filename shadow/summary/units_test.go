@@ -158,3 +158,79 @@ func TestStacks(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// platformSession is what a program and the platform around it do: the program
+// starts a virtual thread, hands a supplier to the common pool, and one task of
+// the platform's to it; the cleaner and the shutdown do for themselves.
+func platformSession(t *testing.T, handOvers bool) *session.Session {
+	t.Helper()
+	names := []string{"", "jdk.internal.misc.InnocuousThread", "jdk.internal.ref.CleanerImpl", "java.lang.invoke.MethodHandleNatives$CallSiteContext",
+		"java.util.concurrent.CompletableFuture$AsyncSupply", "java.lang.VirtualThread$VThreadContinuation$1", "java.lang.VirtualThread", "com.acme.Job",
+		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction", "java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.runContinuation",
+		"java.util.concurrent.FutureTask", "java.net.Fetch"}
+	b := newSessionBuilder(t, names)
+	// The cleaner's thread, two actions in its loop; and one on the main thread at the end.
+	b.exec(1, 0, 1, 1, 100, 10, -1)
+	b.exec(2, 1, 2, 1, 90, 80, -1)
+	b.exec(3, 2, 3, 1, 5, 5, -1)
+	b.exec(4, 2, 3, 1, 6, 6, -1)
+	b.exec(5, 0, 3, 2, 4, 4, -1)
+	b.exec(6, 0, 4, 3, 20, 20, 2) // supplied
+	// A virtual thread, mounted once.
+	b.exec(9, 8, 7, 4, 30, 30, -1)
+	b.exec(8, 7, 6, 4, 33, 3, 3)
+	b.exec(7, 0, 5, 4, 35, 2, -1)
+	b.exec(11, 10, 9, 3, 9, 9, -1)
+	b.exec(10, 0, 8, 3, 12, 3, 1)
+	// A future of the program's, and a task of the platform's that somebody handed over.
+	b.exec(13, 12, 7, 3, 7, 7, 1)
+	b.exec(12, 0, 10, 3, 8, 1, 1)
+	b.exec(14, 0, 11, 3, 50, 50, 1)
+	for _, class := range []uint32{3, 3, 3, 4, 7, 8, 9, 10, 11} {
+		b.part.Creations = append(b.part.Creations, store.Creation{TaskID: uint64(100 + len(b.part.Creations)), Class: class, Thread: 1, AtNs: ms})
+	}
+	return b.open(handOvers)
+}
+
+// TestPlatformsOwn: what nobody handed over is no unit where it is the
+// platform's, and neither are the parts of a virtual thread but its task.
+func TestPlatformsOwn(t *testing.T) {
+	sum, err := summary.Build(platformSession(t, true), summary.Options{Units: true, Shapes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"com.acme.Job 2 38 1", "java.net.Fetch 1 50 1", "java.util.concurrent.CompletableFuture$AsyncSupply 1 20 2"}
+	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
+		t.Errorf("units %q, want %q", got, want)
+	}
+	// Created: a Job, a supplier and a Fetch; the future is around a Job, the rest is the platform's.
+	if sum.Tasks.Executions != 4 || sum.Tasks.Created != 3 {
+		t.Errorf("%d units, %d created", sum.Tasks.Executions, sum.Tasks.Created)
+	}
+	if d := sum.Metrics[granularity.SelfCPU]; d.Count != 4 || d.Min != 8*ms {
+		t.Errorf("self CPU time %+v", d)
+	}
+	p := sum.Units.Platform
+	if p.Executions != 3 || p.SelfCPU != 15*ms || !slices.Equal(p.Classes, []string{"java.lang.invoke.MethodHandleNatives$CallSiteContext"}) {
+		t.Errorf("left out %+v", p)
+	}
+	if text := sum.Units.Text(); !strings.Contains(text, "3 executions of the JDK's own tasks, which nobody handed over") {
+		t.Errorf("note %q", text)
+	}
+}
+
+// TestUnitsWithoutHandOvers: where they are not recorded nobody knows what was
+// handed over, so that nothing is left out, and the note says the rule.
+func TestUnitsWithoutHandOvers(t *testing.T) {
+	sum, err := summary.Build(platformSession(t, false), summary.Options{Units: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"com.acme.Job 2 38 0", "java.lang.invoke.MethodHandleNatives$CallSiteContext 3 15 0", "java.net.Fetch 1 50 0", "java.util.concurrent.CompletableFuture$AsyncSupply 1 20 0"}
+	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
+		t.Errorf("units %q, want %q", got, want)
+	}
+	if text := sum.Units.Text(); !strings.Contains(text, "no record of hand-overs: each execution that is not nested in another one counts as a unit, the JDK's own included") {
+		t.Errorf("note %q", text)
+	}
+}

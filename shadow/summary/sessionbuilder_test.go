@@ -1,0 +1,85 @@
+package summary_test
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// sessionBuilder makes a session of executions.
+type sessionBuilder struct {
+	t    *testing.T
+	part store.Part
+	now  int64
+}
+
+// newSessionBuilder knows the classes by their place in names, the first is
+// none. Names of the platform's get its kind, those of threads and of fork/join
+// tasks theirs.
+func newSessionBuilder(t *testing.T, names []string) *sessionBuilder {
+	b := &sessionBuilder{t: t, now: 10}
+	b.part.Range = store.Range{From: 1, To: 1}
+	for i, name := range names[1:] {
+		kinds := units.KindRunnable
+		if strings.HasPrefix(name, "java.") || strings.HasPrefix(name, "jdk.") {
+			kinds |= units.KindJDK
+		}
+		if strings.HasSuffix(name, "Thread") {
+			kinds |= units.KindThread
+		}
+		if strings.Contains(name, "ForkJoinTask$") || strings.Contains(name, "CompletableFuture$") || strings.HasPrefix(name, "java.util.stream.") {
+			kinds |= units.KindForkJoin
+		}
+		b.part.Classes = append(b.part.Classes, store.Class{ID: uint32(i + 1), Name: name, Kinds: kinds.String()})
+	}
+	for id := uint32(1); id <= 8; id++ {
+		b.part.Threads = append(b.part.Threads, store.Thread{ID: id, JavaID: int64(id) + 10, Name: "t", Group: "main"})
+	}
+	return b
+}
+
+// exec puts in an execution; times are ms, queue below 0: not handed over.
+func (b *sessionBuilder) exec(task, outer uint64, class, thread uint32, wall, self, queue int64) {
+	b.now++
+	e := store.Execution{TaskID: task, OuterTaskID: outer, Class: class, Thread: thread, StartNs: units.MonoNs(b.now * ms), EndNs: units.MonoNs((b.now + wall) * ms),
+		WallNs: units.Ns(wall * ms), CPUNs: units.Ns(wall * ms), SelfWallNs: units.Ns(self * ms), SelfCPUNs: units.Ns(self * ms)}
+	if outer != 0 {
+		e.Depth = 1
+	}
+	if queue >= 0 {
+		e.SubmittedNs = units.MonoNs((b.now - queue) * ms)
+		b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: task, Class: class, Thread: 1, Executor: 1, AtNs: e.SubmittedNs})
+	}
+	b.part.Executions = append(b.part.Executions, e)
+}
+
+// open stores the session and opens it, with or without its hand-overs.
+func (b *sessionBuilder) open(handOvers bool) *session.Session {
+	b.t.Helper()
+	w, err := store.OpenWriter(b.t.TempDir(), "s", "s")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, DurationNs: 1000 * ms, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"}, JVM: store.JVM{CPUs: 2}}
+	w.Manifest.Produced = store.Counts{Executions: uint64(len(b.part.Executions)), Creations: uint64(len(b.part.Creations))}
+	b.part.Executors = []store.Executor{{ID: 1, Class: "com.acme.Pool"}}
+	if handOvers {
+		w.Manifest.Submissions = &store.Handed{Produced: uint64(len(b.part.Submissions))}
+	} else {
+		b.part.Submissions = nil
+		for i := range b.part.Executions {
+			b.part.Executions[i].SubmittedNs = 0
+		}
+	}
+	if err := w.Commit(&b.part); err != nil {
+		b.t.Fatal(err)
+	}
+	s, err := session.Open(w.Dir())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
