@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"stackagent/hpc"
+	"stackagent/internal/perfevent"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -142,7 +143,7 @@ func (a *Agreement) add(t *summary.ThreadRow, row *Thread) {
 }
 
 // byThread finds the counters of each row: those of the operating system's
-// thread, which stand with the first thread that it carried.
+// thread, where it carried no other.
 func byThread(threads []summary.ThreadRow, file *hpc.File) []*hpc.ThreadTotals {
 	out := make([]*hpc.ThreadTotals, len(threads))
 	if file == nil {
@@ -164,12 +165,34 @@ func byThread(threads []summary.ThreadRow, file *hpc.File) []*hpc.ThreadTotals {
 	return out
 }
 
-// events are the names under which the kernel's counters from outside stand
-// for the agent's metrics.
-var events = map[string]string{
-	"page-faults": "page_faults", "faults": "page_faults", "context-switches": "context_switches", "cs": "context_switches",
-	"cpu-migrations": "cpu_migrations", "migrations": "cpu_migrations", "task-clock": "task_clock_ns",
-	"instructions": "instructions", "cycles": "cycles", "cpu-cycles": "cycles", "ref_cycles": "ref_cycles", "ref-cycles": "ref_cycles",
+// counted are the names of the events that the kernel's counters from outside
+// count. Those of hardware count user mode only, as the agent's do by default.
+var counted = map[string]hpc.Event{
+	"page-faults": hpc.PageFaults, "context-switches": hpc.ContextSwitches, "cpu-migrations": hpc.CPUMigrations,
+	"task-clock": hpc.TaskClock, "instructions": hpc.Instructions, "cycles": hpc.Cycles, "ref-cycles": hpc.RefCycles,
+}
+
+// byEvent are they without their names, of which some have several.
+var byEvent = func() map[perfevent.Event]hpc.Event {
+	m := map[perfevent.Event]hpc.Event{}
+	for name, e := range counted {
+		if p, err := perfevent.Parse(name); err == nil {
+			p.Name = ""
+			m[p] = e
+		}
+	}
+	return m
+}()
+
+// eventOf is the event from outside that counts what the agent's metric counts.
+func eventOf(metric string) (hpc.Event, bool) {
+	p, err := perfevent.Parse(metric)
+	if err != nil {
+		return 0, false
+	}
+	p.Name = ""
+	e, ok := byEvent[p]
+	return e, ok
 }
 
 func compareCounters(t *summary.ThreadRow, extra []store.ExtraMetric, outside *hpc.ThreadTotals) []Counter {
@@ -178,16 +201,16 @@ func compareCounters(t *summary.ThreadRow, extra []store.ExtraMetric, outside *h
 		return list
 	}
 	for k, x := range extra {
-		for e, n := range outside.Counts {
-			if k >= len(t.SelfMore) || events[x.Name] != e.String() {
-				continue
-			}
-			c := Counter{Event: x.Name, Kernel: float64(n.Counted), Estimated: n.Multiplexed, Tasks: int64(t.SelfMore[k])}
-			if n.Multiplexed {
-				c.Kernel = n.Estimate
-			}
-			list = append(list, c)
+		e, ok := eventOf(x.Name)
+		n := outside.Counts[e]
+		if !ok || n == nil || k >= len(t.SelfMore) {
+			continue
 		}
+		c := Counter{Event: x.Name, Kernel: float64(n.Counted), Estimated: n.Multiplexed, Tasks: int64(t.SelfMore[k])}
+		if n.Multiplexed {
+			c.Kernel = n.Estimate
+		}
+		list = append(list, c)
 	}
 	return list
 }

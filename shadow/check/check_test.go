@@ -95,6 +95,28 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// The agent's metrics and the kernel's events meet under whichever name was
+// asked for, unless they count other things.
+func TestEventOf(t *testing.T) {
+	for name, want := range map[string]hpc.Event{
+		"page-faults": hpc.PageFaults, "faults": hpc.PageFaults, "cs": hpc.ContextSwitches, "context-switches": hpc.ContextSwitches,
+		"migrations": hpc.CPUMigrations, "task-clock": hpc.TaskClock, "instructions": hpc.Instructions, "instructions:u": hpc.Instructions,
+		"cycles": hpc.Cycles, "cpu-cycles": hpc.Cycles, "ref_cycles": hpc.RefCycles, "ref-cycles": hpc.RefCycles,
+	} {
+		if e, ok := eventOf(name); e != want || !ok {
+			t.Errorf("%s: %v, %v", name, e, ok)
+		}
+	}
+	for _, name := range []string{"instructions:uk", "page-faults:u", "minor-faults", "alloc", "bytecodes", ""} {
+		if e, ok := eventOf(name); ok {
+			t.Errorf("%s is taken for %v", name, e)
+		}
+	}
+	if len(byEvent) != len(counted) {
+		t.Errorf("%d events of %d", len(byEvent), len(counted))
+	}
+}
+
 func TestTooMuch(t *testing.T) {
 	for over, want := range map[units.Ns]bool{0: false, 300_000: false, 500_000: true, -200 * ms: false} {
 		s := &summary.Summary{Threads: []summary.ThreadRow{thread(2, 12, "w", session.KindApplication, 300*ms, 300*ms+over, nil)}}
