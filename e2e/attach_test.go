@@ -64,6 +64,15 @@ func (g *guest) record(t *testing.T) testjvm.Profile {
 // recordAnd calls during before it detaches.
 func (g *guest) recordAnd(t *testing.T, during func()) testjvm.Profile {
 	t.Helper()
+	return g.attached(t, func() {
+		g.work(t)
+		during()
+	})
+}
+
+// attached attaches, calls during, and detaches by an interrupt.
+func (g *guest) attached(t *testing.T, during func()) testjvm.Profile {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
 	cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.Process.Pid), "-o", dir)
 	stderr, err := cmd.StderrPipe()
@@ -78,7 +87,6 @@ func (g *guest) recordAnd(t *testing.T, during func()) testjvm.Profile {
 	if line, err := said.ReadString('\n'); !strings.Contains(line, "attached to process") {
 		t.Fatalf("shadow attach: %q, %v", line, err)
 	}
-	g.work(t)
 	during()
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	rest, _ := io.ReadAll(said)

@@ -1,8 +1,11 @@
 package e2e_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,6 +72,42 @@ func TestDetachRestores(t *testing.T) {
 				}
 			}
 			g.work(t)
+			g.end(t)
+		})
+	}
+}
+
+// cost is the CPU time of an empty execution in nanoseconds, as the program
+// measures it, the least of 15 rounds of a million.
+func (g *guest) cost(t *testing.T) float64 {
+	t.Helper()
+	if _, err := io.WriteString(g.in, "time\n"); err != nil {
+		t.Fatalf("the program has ended: %v\n%s", err, g.stderr.String())
+	}
+	line, err := g.stdout.ReadString('\n')
+	picoseconds, err2 := strconv.ParseFloat(strings.TrimSpace(line), 64)
+	if err != nil || err2 != nil {
+		t.Fatalf("%q: %v", line, errors.Join(err, err2))
+	}
+	return picoseconds / 1000
+}
+
+// TestDetachSpeed: an execution costs what it did before the agent came. Less
+// than an eighth of what the agent adds is left: nothing would be, but for what
+// the compiler makes of the method the second time.
+func TestDetachSpeed(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startGuest(t, jdk)
+			before, with := g.cost(t), 0.0
+			for range 2 {
+				g.attached(t, func() { with = g.cost(t) })
+				after := g.cost(t)
+				t.Logf("an execution: %.2f ns before, %.2f with the agent, %.2f after it", before, with, after)
+				if after > before+(with-before)/8 || with < 2*before {
+					t.Errorf("an execution: %.2f ns before, %.2f with the agent, %.2f after it", before, with, after)
+				}
+			}
 			g.end(t)
 		})
 	}
