@@ -24,6 +24,7 @@ type UnitFacts struct {
 type UnitClass struct {
 	Name      string
 	JDK       bool
+	Bulk      bool // the JDK cuts into such tasks what the program calls at once: a parallel stream
 	Units     int64
 	Threw     int64
 	Swallowed int64
@@ -140,14 +141,36 @@ func (c *UnitClass) at() string {
 	return ", handed over at " + c.Site
 }
 
+// programs tells whether how fine the units are is the program's to change: not
+// where the platform hands over what it needs itself.
+func (c *UnitClass) programs() bool { return !c.JDK || c.Bulk || c.Site != "" }
+
+// spawner names the class, and of the platform's what of the program it stands for.
+func (c *UnitClass) spawner() string {
+	switch {
+	case c.Bulk:
+		return fmt.Sprintf("A bulk operation of the program (a parallel stream), which the JDK cuts into %s,", readable(c.Name))
+	case c.JDK:
+		return fmt.Sprintf("What the program hands over as %s", readable(c.Name))
+	}
+	return readable(c.Name)
+}
+
+// remedy is what to do about units too fine.
+func (c *UnitClass) remedy() string {
+	if c.Bulk {
+		return "Give one call more elements, or more to do for each, and leave short ones sequential"
+	}
+	return "Give each task more of the work (batches, a higher threshold for splitting)"
+}
+
 // fineClasses names the classes all of whose units are so small that handing
 // them over costs a good part of their work.
 func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
 	var out []Finding
 	for i := range f.Classes {
 		c := &f.Classes[i]
-		// How the platform cuts its own work is not the program's to change.
-		if c.JDK || c.Units < t.FineUnits || c.Pool < 0 || int64(c.Self.Len()) < t.FineUnits {
+		if !c.programs() || c.Units < t.FineUnits || c.Pool < 0 || int64(c.Self.Len()) < t.FineUnits {
 			continue
 		}
 		p := &f.Pools[c.Pool]
@@ -167,8 +190,8 @@ func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
 		out = append(out, Finding{
 			Kind: Advice, Topic: "fine", Name: "fine-grained", Class: c.Name, Gain: bound(span-least, f.Duration),
 			Text: fmt.Sprintf("%s spawns only fine-grained tasks%s: %s with a median of %s of work%s. "+
-				"Give each task more of the work (batches, a higher threshold for splitting): %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
-				readable(c.Name), c.at(), plural(c.Units, "unit", "units"), units.FormatNs(median), gapText(gap, p),
+				"%s: %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
+				c.spawner(), c.at(), plural(c.Units, "unit", "units"), units.FormatNs(median), gapText(gap, p), c.remedy(),
 				p.name(), units.FormatNs(p.Self), units.FormatNs(span), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 		})
 	}

@@ -151,6 +151,22 @@ func TestFine(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	for name, c := range map[string]struct {
+		class UnitClass
+		text  string // "": no finding
+	}{
+		"the JDK's housekeeping":         {UnitClass{JDK: true}, ""},
+		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "What the program hands over as com.acme.Tiny spawns only fine-grained tasks, handed over at com.acme.Main.run:7"},
+		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "A bulk operation of the program (a parallel stream), which the JDK cuts into com.acme.Tiny, spawns only fine-grained tasks: 10,000 units"},
+	} {
+		f := fineFacts(10_000, micro, micro)
+		x := &f.Classes[0]
+		x.JDK, x.Bulk, x.Site = c.class.JDK, c.class.Bulk, c.class.Site
+		got := Advise(f, DefaultThresholds)
+		if c.text == "" && len(got) != 0 || c.text != "" && (len(got) != 1 || !strings.HasPrefix(got[0].Text, c.text)) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
 	mixed := fineFacts(10_000, micro, micro)
 	for range 200 { // two in a hundred are not
 		mixed.Classes[0].Self.Add(milli)

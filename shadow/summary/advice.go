@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
@@ -242,6 +243,7 @@ func (a *advisor) facts() *granularity.UnitFacts {
 		}
 		if class := a.s.ClassByID(id); class != nil {
 			x.JDK = IsJDK(class.Name, class.Kinds)
+			x.Bulk = x.JDK && isBulk(class)
 		}
 		if way := a.w.list[most(c.sites)]; way.site != 0 && !way.several {
 			x.Site = a.w.label(way, BySite)
@@ -252,6 +254,13 @@ func (a *advisor) facts() *granularity.UnitFacts {
 		f.Classes = append(f.Classes, x)
 	}
 	return f
+}
+
+// isBulk tells the fork/join tasks of the platform into which it cuts a parallel
+// stream, a parallel sort, or a bulk operation on a map: not those that each
+// stand for one function, as the stages of a CompletableFuture do.
+func isBulk(c *session.Class) bool {
+	return c.Kinds&units.KindForkJoin != 0 && !unit.IsWrapper(c.Name) && !strings.HasPrefix(c.Name, "java.util.concurrent.CompletableFuture$")
 }
 
 // waited is how long threads were ready and waited for a processor, by the

@@ -14,13 +14,14 @@ type sessionBuilder struct {
 	t    *testing.T
 	part store.Part
 	now  int64
+	unit int64 // of times, nanoseconds
 }
 
 // newSessionBuilder knows the classes by their place in names, the first is
 // none. Names of the platform's get its kind, those of threads and of fork/join
 // tasks theirs.
 func newSessionBuilder(t *testing.T, names []string) *sessionBuilder {
-	b := &sessionBuilder{t: t, now: 10}
+	b := &sessionBuilder{t: t, now: 10, unit: ms}
 	b.part.Range = store.Range{From: 1, To: 1}
 	for i, name := range names[1:] {
 		kinds := units.KindRunnable
@@ -41,17 +42,21 @@ func newSessionBuilder(t *testing.T, names []string) *sessionBuilder {
 	return b
 }
 
-// exec puts in an execution; times are ms, queue below 0: not handed over.
-func (b *sessionBuilder) exec(task, outer uint64, class, thread uint32, wall, self, queue int64) {
+// exec puts in an execution, which starts one later than the one before; queue below 0: not handed over.
+func (b *sessionBuilder) exec(task, outer uint64, class, thread uint32, wall, self, queue int64, site ...uint32) {
 	b.now++
-	e := store.Execution{TaskID: task, OuterTaskID: outer, Class: class, Thread: thread, StartNs: units.MonoNs(b.now * ms), EndNs: units.MonoNs((b.now + wall) * ms),
-		WallNs: units.Ns(wall * ms), CPUNs: units.Ns(wall * ms), SelfWallNs: units.Ns(self * ms), SelfCPUNs: units.Ns(self * ms)}
+	e := store.Execution{TaskID: task, OuterTaskID: outer, Class: class, Thread: thread, StartNs: units.MonoNs(b.now * b.unit), EndNs: units.MonoNs((b.now + wall) * b.unit),
+		WallNs: units.Ns(wall * b.unit), CPUNs: units.Ns(wall * b.unit), SelfWallNs: units.Ns(self * b.unit), SelfCPUNs: units.Ns(self * b.unit)}
 	if outer != 0 {
 		e.Depth = 1
 	}
 	if queue >= 0 {
-		e.SubmittedNs = units.MonoNs((b.now - queue) * ms)
-		b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: task, Class: class, Thread: 1, Executor: 1, AtNs: e.SubmittedNs})
+		e.SubmittedNs = units.MonoNs((b.now - queue) * b.unit)
+		sub := store.Submission{TaskID: task, Class: class, Thread: 1, Executor: 1, AtNs: e.SubmittedNs}
+		if len(site) > 0 {
+			sub.Site = site[0]
+		}
+		b.part.Submissions = append(b.part.Submissions, sub)
 	}
 	b.part.Executions = append(b.part.Executions, e)
 }
@@ -65,6 +70,7 @@ func (b *sessionBuilder) open(handOvers bool) *session.Session {
 	}
 	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, DurationNs: 1000 * ms, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"}, JVM: store.JVM{CPUs: 2}}
 	w.Manifest.Produced = store.Counts{Executions: uint64(len(b.part.Executions)), Creations: uint64(len(b.part.Creations))}
+	b.part.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "run", Line: 7}}
 	b.part.Executors = []store.Executor{{ID: 1, Class: "com.acme.Pool"}}
 	if handOvers {
 		w.Manifest.Submissions = &store.Handed{Produced: uint64(len(b.part.Submissions))}

@@ -234,3 +234,44 @@ func TestUnitsWithoutHandOvers(t *testing.T) {
 		t.Errorf("note %q", text)
 	}
 }
+
+// TestFineByWhom: of classes of the JDK those are named as too fine that stand
+// for what the program called or handed over, with its place; not what the JDK
+// does for itself, handed over or not.
+func TestFineByWhom(t *testing.T) {
+	b := newSessionBuilder(t, []string{"", "java.util.stream.ReduceOps$ReduceTask", "java.lang.ref.Cleanup", "java.net.Poll",
+		"java.util.concurrent.CompletableFuture$AsyncSupply", "java.util.concurrent.CompletableFuture$UniApply"})
+	b.unit = 1000
+	task := uint64(0)
+	each := func(class uint32, queue int64, site ...uint32) {
+		for range 1500 {
+			task++
+			b.exec(task, 0, class, class, 2, 2, queue, site...)
+			b.now += 3 // 2 of work and 2 until the next, which waits
+		}
+	}
+	each(1, 100)
+	each(2, -1)
+	each(3, 100)
+	each(4, 100, 1)
+	each(5, 100)
+	sum, err := summary.Build(b.open(true), summary.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range sum.Findings {
+		if f.Kind == granularity.Advice {
+			at := ""
+			if strings.Contains(f.Text, "com.acme.Main.run:7") {
+				at = " at its site"
+			}
+			got = append(got, f.Name+" "+f.Class+at)
+		}
+	}
+	slices.Sort(got)
+	want := []string{"fine-grained java.util.concurrent.CompletableFuture$AsyncSupply at its site", "fine-grained java.util.stream.ReduceOps$ReduceTask"}
+	if !slices.Equal(got, want) {
+		t.Errorf("advice %q, want %q", got, want)
+	}
+}
