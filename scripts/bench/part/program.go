@@ -123,12 +123,16 @@ func wholeWhole(r wholeRun) float64  { return r.whole }
 func wholeShadow(r wholeRun) float64 { return r.shadow }
 
 func realTools(c Config) []tool.Tool {
+	again := tool.Plain() // what it differs by from itself is what these figures can not tell
+	again.Name = "plain JVM, once more"
 	return []tool.Tool{
 		tool.Plain(),
+		again,
 		tool.Stackagent("stackagent (default: wall+cpu)", c.Bin),
+		tool.Stackagent("stackagent, switches=off", c.Bin, "--switches", "off"),
 		tool.Stackagent("stackagent, metric=wall", c.Bin, "--metric", "wall"),
-		tool.Stackagent("stackagent, metric=cpu", c.Bin, "--metric", "cpu"),
-		tool.Stackagent("stackagent, detail=all", c.Bin, "--detail", "all"),
+		tool.Stackagent("stackagent, metric=wall+cpu+alloc", c.Bin, "--metric", "wall+cpu+alloc"),
+		tool.Stackagent("stackagent, metric=bytecodes", c.Bin, "--metric", "bytecodes"),
 		tool.FlightRecorder("JFR, its default settings", ""),
 	}
 }
