@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -38,6 +39,28 @@ type Tasks interface {
 }
 
 type procTasks struct{}
+
+// userHz is how many clock ticks /proc counts in a second, on every Linux.
+const userHz = 100
+
+// Started is when a process began, by CLOCK_MONOTONIC, to 10 ms.
+func Started(pid int) (units.MonoNs, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("when process %d began: %w", pid, err)
+	}
+	_, ticks, err := parseStat(stat)
+	if err != nil {
+		return 0, fmt.Errorf("when process %d began: %w", pid, err)
+	}
+	var boot, mono unix.Timespec
+	err = errors.Join(unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot), unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono))
+	if err != nil {
+		return 0, fmt.Errorf("the kernel's clocks: %w", err)
+	}
+	const tick = int64(time.Second / userHz)
+	return units.MonoNs(int64(ticks)*tick - (boot.Nano() - mono.Nano())), nil // CLOCK_BOOTTIME counts while the machine sleeps
+}
 
 // List reads /proc/PID/task. Threads that end meanwhile are left out.
 func (procTasks) List(pid int) ([]Task, error) {

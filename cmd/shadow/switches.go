@@ -2,15 +2,22 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/attach"
+	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
@@ -25,7 +32,7 @@ type switches struct {
 	why      error // why there is none
 
 	mu   sync.Mutex
-	kept map[int]string // the session's folder, by process
+	kept map[string]bool // by the session's folder
 }
 
 // addSwitches gives a verb the flag --switches.
@@ -44,7 +51,7 @@ func checkSwitches(choice string) error {
 // in the sessions; only a source that was asked for by its name is an error.
 func startSwitches(env Env, choice sched.Choice, root string) (*switches, error) {
 	host, _ := os.Hostname() // without a name no JVM matches
-	s := &switches{env: env, host: host, root: root, kept: map[int]string{}}
+	s := &switches{env: env, host: host, root: root, kept: map[string]bool{}}
 	if choice == sched.Off {
 		return s, nil
 	}
@@ -71,27 +78,64 @@ func (s *switches) progress(p ingest.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pid := p.JVM.PID
-	if _, known := s.kept[pid]; known || p.Ended != store.EndedRunning && s.observer == nil {
+	if s.kept[p.Folder] || p.Ended != store.EndedRunning && s.observer == nil {
 		return
 	}
-	s.kept[pid] = p.Folder
+	s.kept[p.Folder] = true
 	dir := filepath.Join(s.root, p.Folder, sched.Folder)
 	var err error
 	switch {
 	case s.observer == nil:
 		err = sched.Refuse(dir, pid, s.why)
-	case !alive(pid) && !s.observer.Knows(pid):
-		err = sched.Refuse(dir, pid, errors.New("the JVM had ended before the shadow heard of it"))
 	default:
-		err = s.observer.Keep(pid, dir)
-		var u *sched.UnavailableError
-		if errors.As(err, &u) {
-			err = sched.Refuse(dir, pid, u)
-		}
+		err = s.keep(p, dir)
 	}
 	if err != nil {
 		s.env.note("scheduling of the JVM with process id %d is not recorded: %s", pid, oneLine(err))
 	}
+}
+
+// keep begins the record of a JVM in the folder dir, or writes why there is none.
+func (s *switches) keep(p ingest.Progress, dir string) error {
+	pid := p.JVM.PID
+	if !s.observer.Waits(pid) { // it was not launched here: a number alone may be anybody's
+		if why := isJVM(pid, p.StartNs); why != nil {
+			return sched.Refuse(dir, pid, why)
+		}
+	}
+	err := s.observer.Keep(pid, dir)
+	var u *sched.UnavailableError
+	if errors.As(err, &u) {
+		err = sched.Refuse(dir, pid, u)
+	}
+	return err
+}
+
+// isJVM says why the process pid can not be the JVM that calls itself so and
+// whose session began at start: a container has numbers of its own, and a number
+// is given again when its process has ended.
+func isJVM(pid int, start units.MonoNs) error {
+	if !alive(pid) {
+		return fmt.Errorf("process %d had ended before the shadow heard of it, or runs where its number is another one (a container); "+
+			"run the shadow where the JVM runs, or with the host's process numbers (docker run --pid host)", pid)
+	}
+	p, err := attach.Look(pid, launch.LibraryName)
+	seen := !errors.Is(err, fs.ErrPermission) // without that its number and its age must do
+	if seen && err != nil {
+		return err
+	}
+	if p.InnerPID != pid {
+		return fmt.Errorf("process %d on this side is another one than the JVM: it calls itself %d; run the shadow in the JVM's container, or both with the host's process numbers", pid, p.InnerPID)
+	}
+	if seen && p.LibJVM == "" {
+		return fmt.Errorf("process %d on this side is no JVM; run the shadow where the JVM runs, or with the host's process numbers (docker run --pid host)", pid)
+	}
+	const coarse = units.MonoNs(time.Second) // ticks of 10 ms, and the JVM's clock is fitted
+	began, err := hpc.Started(pid)
+	if err == nil && start > 0 && began > start+coarse {
+		err = fmt.Errorf("the JVM has ended: process %d began later than the session", pid)
+	}
+	return err
 }
 
 // end ends all records.

@@ -3,12 +3,17 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/units"
 )
 
 // A run records what the scheduler does with the JVM from its first instruction
@@ -83,6 +88,55 @@ func checkTimes(t *testing.T, dir string, r *sched.Reader, source string) {
 		return
 	}
 	t.Errorf("no times of thread %d in %s", r.Record().PID, out)
+}
+
+// A process is not taken for a JVM because it has its number.
+func TestIsJVM(t *testing.T) {
+	sleep := exec.Command("sleep", "60")
+	if err := sleep.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := sleep.Process.Pid
+	if err := isJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "no JVM") {
+		t.Errorf("a process without libjvm.so: %v", err)
+	}
+	sleep.Process.Kill()
+	sleep.Wait()
+	if err := isJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "had ended") {
+		t.Errorf("a process that has ended: %v", err)
+	}
+
+	mapped(t, "libjvm.so")
+	self := os.Getpid()
+	began, err := hpc.Started(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := isJVM(self, began+units.MonoNs(time.Second)); err != nil {
+		t.Errorf("a process with libjvm.so: %v", err)
+	}
+	if err := isJVM(self, began-units.MonoNs(2*time.Second)); err == nil || !strings.Contains(err.Error(), "later than the session") {
+		t.Errorf("a process that began after the session: %v", err)
+	}
+}
+
+// mapped maps a file of this name into this process.
+func mapped(t *testing.T, name string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, make([]byte, os.Getpagesize()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	memory, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Munmap(memory) })
 }
 
 // A session whose threads could not be observed says why.

@@ -206,6 +206,35 @@ func TestKilled(t *testing.T) {
 	})
 }
 
+// A second session of a process that was not launched: the first one's record
+// ends in order, and the second's begins.
+func TestKeepAgain(t *testing.T) {
+	sources(t, func(t *testing.T, source Choice) {
+		o := start(t, source)
+		var out bytes.Buffer
+		cmd := command(t, &out, "lock", "400")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		dirs := []string{t.TempDir(), t.TempDir()}
+		for _, dir := range append(dirs, dirs[1]) {
+			if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		second := finish(t, o, cmd.Process.Pid, dirs[1])
+		first := open(t, dirs[0])
+		if !first.Complete() || len(first.Damage()) > 0 || first.Record().To > second.Record().From {
+			t.Errorf("the first ends at %d (complete %v, damage %v), the second begins at %d",
+				first.Record().To, first.Complete(), first.Damage(), second.Record().From)
+		}
+	})
+}
+
 // A process that runs already: what its threads do when the observation begins
 // is known from /proc, and shown right or wrong by their first switch.
 func TestAttach(t *testing.T) {

@@ -66,10 +66,10 @@ type Observer struct {
 
 // process is one that is watched.
 type process struct {
-	b      *builder
-	writer *Writer // nil: nobody has asked to keep it
-	over   bool    // it has ended, or is not watched any more
-	err    error   // of writing
+	b      *builder // nil: its record is ended
+	writer *Writer  // nil: nobody has asked to keep it
+	over   bool     // it has ended, or is not watched any more
+	err    error    // of writing
 	gc     gcWatch
 }
 
@@ -123,19 +123,23 @@ func (o *Observer) Keep(pid int, dir string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.processes[pid]
-	if p == nil { // it may have been launched this very moment
-		time.Sleep(time.Duration(2 * perfSettled))
-		o.poll()
+	switch {
+	case p == nil: // it may have been launched this very moment
+		o.settle()
 		p = o.processes[pid]
+	case p.writer == nil:
+	case p.writer.dir == dir || !p.over && !p.b.attached:
+		return nil
+	default: // an earlier session of this process, or of one that had its number before
+		o.end(pid, p)
+		o.settle() // what was told of it still is no part of the new record
+		p = nil
 	}
 	if p == nil {
 		var err error
 		if p, err = o.attach(pid); err != nil {
 			return err
 		}
-	}
-	if p.writer != nil {
-		return nil
 	}
 	w, err := Create(dir, Record{Source: o.src.name(), PID: pid, NotAvailable: o.NotAvailable()})
 	if err != nil {
@@ -147,6 +151,12 @@ func (o *Observer) Keep(pid int, dir string) error {
 		p.finish()
 	}
 	return nil
+}
+
+// settle waits until all that has happened is told, by either source, and takes it.
+func (o *Observer) settle() {
+	time.Sleep(time.Duration(2 * max(settled, perfSettled)))
+	o.poll()
 }
 
 // attach watches a process that is running.
@@ -187,8 +197,7 @@ func (o *Observer) Finish(pid int) error {
 		return nil
 	}
 	if !p.over {
-		time.Sleep(time.Duration(2 * settled))
-		o.poll()
+		o.settle()
 		o.end(pid, p)
 	}
 	return p.err
@@ -207,8 +216,7 @@ func (o *Observer) Close() error {
 	o.done.Wait()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	time.Sleep(time.Duration(2 * settled))
-	o.poll()
+	o.settle()
 	err := o.failure
 	for pid, p := range o.processes {
 		o.end(pid, p)
@@ -356,6 +364,7 @@ func (p *process) finish() {
 	if p.err == nil {
 		p.err = p.writer.Close(notAvailable)
 	}
+	p.b = nil // of many processes only what became of them is kept
 }
 
 func alive(pid int) bool {
@@ -363,9 +372,11 @@ func alive(pid int) bool {
 	return err == nil
 }
 
-// Knows tells whether a process is or was observed.
-func (o *Observer) Knows(pid int) bool {
+// Waits tells whether a process is, or was, observed that Keep has not been
+// called for: one that was launched.
+func (o *Observer) Waits(pid int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.processes[pid] != nil
+	p := o.processes[pid]
+	return p != nil && p.writer == nil
 }

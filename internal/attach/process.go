@@ -55,7 +55,19 @@ func (e *Error) Unwrap() error { return e.Err }
 // It is an error if the process is no HotSpot JVM that can be attached to.
 func Inspect(pid int, library string) (*Process, error) { return inspect(Proc, pid, library) }
 
+// Look looks at a process, JVM or not. With an error that is fs.ErrPermission it
+// still tells what everybody may know; the libraries are not known.
+func Look(pid int, library string) (*Process, error) { return look(Proc, pid, library) }
+
 func inspect(proc string, pid int, library string) (*Process, error) {
+	p, err := look(proc, pid, library)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.check()
+}
+
+func look(proc string, pid int, library string) (*Process, error) {
 	dir := filepath.Join(proc, strconv.Itoa(pid))
 	p := &Process{PID: pid, InnerPID: pid, Root: filepath.Join(dir, "root"), proc: dir}
 	status, err := readSmall(filepath.Join(dir, "status"))
@@ -72,9 +84,9 @@ func inspect(proc string, pid int, library string) (*Process, error) {
 		p.Args = strings.Split(strings.TrimSuffix(cmdline, "\x00"), "\x00")
 	}
 	if err := p.readMaps(library); err != nil {
-		return nil, p.forbidden(err)
+		return p, p.forbidden(err)
 	}
-	return p, p.check()
+	return p, nil
 }
 
 // check finds what the JVM itself would refuse, or answer by printing on the

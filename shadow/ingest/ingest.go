@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/share"
@@ -69,6 +70,7 @@ type Progress struct {
 	Session   string
 	Folder    string // its folder, below the root
 	JVM       store.JVM
+	StartNs   units.MonoNs // of the session, by the JVM's CLOCK_MONOTONIC
 	Received  store.Counts // events received, stored or about to be
 	Stored    store.Counts
 	Lost      store.Lost

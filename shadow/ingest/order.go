@@ -210,7 +210,7 @@ func (w *worker) ack(h *held) {
 // tell publishes where the session stands.
 func (w *worker) tell() {
 	m := &w.out.Manifest
-	w.pro.JVM, w.pro.Stored, w.pro.Lost, w.pro.Ended = m.JVM, m.Stored, m.Lost, m.Ended
+	w.pro.JVM, w.pro.StartNs, w.pro.Stored, w.pro.Lost, w.pro.Ended = m.JVM, m.StartNs, m.Stored, m.Lost, m.Ended
 	w.told = time.Now()
 	w.pro.LastBatch = time.Unix(0, w.lastBatch.Load())
 	w.ingest.report(w.pro)
