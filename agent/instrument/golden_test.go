@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"stackagent/agent/classfile"
+	"stackagent/agent/jimage"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 )
@@ -75,24 +76,31 @@ func TestJDKPlans(t *testing.T) {
 			if jdk.Version < tt.since {
 				continue
 			}
-			b, err := im.Class(tt.class)
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := NewPlan(Input{Class: b, Supers: h, Platform: true}, Options{})
-			if err != nil || plan == nil {
-				t.Errorf("%s: %s: plan %v, error %v", jdk, tt.class, plan, err)
-				continue
-			}
-			for _, want := range tt.want {
-				if !strings.Contains(plan.String(), want) {
-					t.Errorf("%s: no %q in\n%s", jdk, want, plan)
-				}
-			}
-			if strings.Contains(plan.String(), "note:") {
-				t.Errorf("%s: %s", jdk, plan)
-			}
+			checkPlanLines(t, jdk, im, h, Options{}, tt.class, tt.want)
 		}
+	}
+}
+
+// checkPlanLines holds the plan of a class of the JDK against lines that must be
+// in it. All that is looked for there must be found.
+func checkPlanLines(t *testing.T, jdk testjvm.JDK, im *jimage.Image, h Hierarchy, o Options, class string, want []string) {
+	t.Helper()
+	b, err := im.Class(class)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := NewPlan(Input{Class: b, Supers: h, Platform: true}, o)
+	if err != nil || plan == nil {
+		t.Errorf("%s: %s: plan %v, error %v", jdk, class, plan, err)
+		return
+	}
+	for _, line := range want {
+		if !strings.Contains(plan.String(), line) {
+			t.Errorf("%s: no %q in\n%s", jdk, line, plan)
+		}
+	}
+	if strings.Contains(plan.String(), "note:") {
+		t.Errorf("%s: %s", jdk, plan)
 	}
 }
 
@@ -113,15 +121,21 @@ func TestListings(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
 	p := compile(t, jdk, "main")
 	h := p.hierarchy(t, jdk, Options{})
-	var b strings.Builder
-	for _, m := range []string{
+	checkUpdatable(t, "listings.golden", listings(t, p, h, Options{},
 		"fx/Shapes$Named.run", "fx/Shapes$NotYet.run", "fx/Shapes$Bridge.call",
 		"fx/Shapes$Named.<init>",
 		"fx/Bodies$LoopAtZero.run", "fx/Bodies$Sync.run",
 		"fx/Constructors$Plain.<init>", "fx/Constructors$Ternary.<init>",
-	} {
+	))
+}
+
+// listings weaves the classes of methods, given as class.method, and lists these.
+func listings(t *testing.T, p program, h Hierarchy, o Options, methods ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, m := range methods {
 		class, method, _ := strings.Cut(m, ".")
-		out, err := weaveClass(Input{Class: p.classes[class], Supers: h}, Options{})
+		out, err := weaveClass(Input{Class: p.classes[class], Supers: h}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +149,7 @@ func TestListings(t *testing.T) {
 			}
 		}
 	}
-	checkUpdatable(t, "listings.golden", b.String())
+	return b.String()
 }
 
 // list writes a method as text, with the labels that something refers to.

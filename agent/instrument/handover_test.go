@@ -1,0 +1,100 @@
+package instrument
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// places is a Sites that keeps what it is told.
+type places struct{ list []string }
+
+func (s *places) Add(class, method, file string, line int32) int32 {
+	s.list = append(s.list, fmt.Sprintf("%s.%s(%s:%d)", class, method, file, line))
+	return int32(len(s.list))
+}
+
+// TestHandoverPlans compares what is done for hand-overs and sites: the plan of
+// each class, its places, and the code of the methods concerned.
+func TestHandoverPlans(t *testing.T) {
+	jdk := testjvm.JDKs(t)[0]
+	p := compile(t, jdk, "handover")
+	sites := &places{}
+	o := Options{Submissions: true, Sites: sites}
+	h := p.hierarchy(t, jdk, o)
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(p.classes)) {
+		plan, err := NewPlan(Input{Class: p.classes[name], Supers: h}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan == nil {
+			fmt.Fprintf(&b, "class %s: nothing\n", name)
+			continue
+		}
+		b.WriteString(plan.String())
+		first := len(sites.list)
+		if _, err := plan.Weave(); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sites.list[first:] {
+			fmt.Fprintf(&b, "  site %s\n", s)
+		}
+	}
+	checkUpdatable(t, "handovers.golden", b.String())
+}
+
+// TestHandoverListings compares woven methods, instruction by instruction.
+func TestHandoverListings(t *testing.T) {
+	jdk := testjvm.JDKs(t)[0]
+	p := compile(t, jdk, "handover")
+	o := Options{Submissions: true, Sites: &places{}}
+	checkUpdatable(t, "handover_listings.golden", listings(t, p, p.hierarchy(t, jdk, o), o,
+		"fx/Handovers$Own.execute", "fx/Handovers$Own.schedule",
+		"fx/Handovers.lambda", "fx/Handovers.makes", "fx/Handovers.loop",
+	))
+}
+
+// TestJDKHandovers: the methods of the platform by which tasks are handed over.
+// What is expected follows from the JDK's own sources.
+func TestJDKHandovers(t *testing.T) {
+	const run = "Ljava/lang/Runnable;"
+	tests := []struct {
+		class string
+		since int
+		want  []string // lines of the plan
+	}{
+		{nameThread, 0, []string{"hand-over start()V starting"}},
+		{nameVirtualThread, 21, []string{"hand-over start()V starting"}},
+		{nameClassValues, 0, []string{"field " + FieldExecutorClass + " J"}},
+		{nameForkJoinTask, 0, []string{"field " + FieldSubmitted + " J", "hand-over fork()L" + nameForkJoinTask + "; forking", "hand-over cancel(Z)Z cancelled"}},
+		{nameFutureTask, 0, []string{"field " + FieldSubmitted + " J", "hand-over cancel(Z)Z cancelled"}},
+		{"java/util/concurrent/ThreadPoolExecutor", 0, []string{"hand-over execute(" + run + ")V handing"}},
+		{"java/util/concurrent/AbstractExecutorService", 0, []string{"field " + FieldExecutorID + " J",
+			"hand-over submit(" + run + ")Ljava/util/concurrent/Future; handing"}},
+		{"java/util/concurrent/ForkJoinPool", 0, []string{"hand-over execute(" + run + ")V handing",
+			"hand-over invoke(L" + nameForkJoinTask + ";)Ljava/lang/Object; handing"}},
+		{"java/util/concurrent/ScheduledThreadPoolExecutor", 0, []string{
+			"hand-over schedule(" + run + "JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/ScheduledFuture; scheduling",
+			"hand-over reExecutePeriodic(Ljava/util/concurrent/RunnableScheduledFuture;)V repeating"}},
+		{"java/util/concurrent/Executors$DelegatedExecutorService", 0, []string{"field " + FieldExecutorID + " J",
+			"hand-over execute(" + run + ")V handing"}},
+		{"java/util/Timer", 0, []string{"field " + FieldExecutorID + " J", "hand-over schedule(Ljava/util/TimerTask;J)V scheduling"}},
+		{"java/util/concurrent/ThreadPerTaskExecutor", 21, []string{"hand-over execute(" + run + ")V handing"}},
+	}
+	o := Options{Submissions: true}
+	for _, jdk := range testjvm.JDKs(t) {
+		im := image(t, jdk)
+		h := NewImageHierarchy(im.Class, o)
+		for _, tt := range tests {
+			if jdk.Version < tt.since {
+				continue
+			}
+			checkPlanLines(t, jdk, im, h, o, tt.class, tt.want)
+		}
+	}
+}
