@@ -266,19 +266,17 @@ static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_
     return true;
 }
 
-/* Makes room for an execution's queue time; false: no memory. */
-static inline bool sa_cell_queue_room(sa_cells *cells, sa_cell *c, uint64_t ticks) {
-    unsigned i = sa_bucket(sa_to_ns(ticks));
+/* Makes room for an execution's queue time, of which the bucket is given; false: no memory. */
+static inline bool sa_cell_queue_room(sa_cells *cells, sa_cell *c, unsigned bucket) {
     sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
-    if (__builtin_expect(m != NULL && sa_block_of(m, i) != NULL, 1)) return true;
-    return sa_cells_grow(cells, &c->queue, 1, &i);
+    if (__builtin_expect(m != NULL && sa_block_of(m, bucket) != NULL, 1)) return true;
+    return sa_cells_grow(cells, &c->queue, 1, (unsigned[]){bucket});
 }
 
 /* Counts it; there is room. */
-static inline void sa_cell_queue(sa_cell *c, uint64_t ticks) {
+static inline void sa_cell_queue(sa_cell *c, uint64_t ticks, unsigned bucket) {
     sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
-    unsigned i = sa_bucket(sa_to_ns(ticks));
-    sa_measure_add(m, sa_block_of(m, i), ticks, i);
+    sa_measure_add(m, sa_block_of(m, bucket), ticks, bucket);
 }
 
 /* Counts a submission, or that of a rejected or cancelled task; flags: SA_SUBMIT_*. */

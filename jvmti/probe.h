@@ -96,12 +96,10 @@ static inline uint32_t sa_calling_at(const sa_context *c) {
     return c->calling_at >> 16 == (c->depth & 0xffff) ? c->calling_at & 0xffff : 0;
 }
 
-/* The site of the creation that is about to be recorded: where the program makes
- * a task, else where it hands over the one for which a library makes this. */
-static inline uint32_t sa_take_site(sa_context *c) {
-    uint32_t site = c->making_at;
-    c->making_at = 0;
-    if (site != 0) return site;
+/* The site of a creation: where the program makes a task (making_at, if it said
+ * so), else where it hands over the one for which a library makes this. */
+static inline uint32_t sa_site_of(const sa_context *c, uint32_t making_at) {
+    if (making_at != 0) return making_at;
     if (__builtin_expect(c->handovers_open - 1 < SA_MAX_HANDOVERS, 0)) { /* above 0 */
         const sa_handover *h = &c->handovers[c->handovers_open - 1];
         if (h->depth == c->depth && h->site != 0) return h->site;

@@ -124,7 +124,8 @@ __attribute__((noinline)) static void begin_work(sa_os *os, sa_context *c, JNIEn
     sa_work_read(os, c, env, bytecodes, start);
 }
 
-static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
+static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, uint32_t class_id, uint32_t flags,
+                            uint64_t submitted, jlong bytecodes) {
     if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) return unrecorded(os, c, &sa.no_stack);
     if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) return unrecorded(os, c, &sa.too_deep);
     c->entered = true;
@@ -132,6 +133,7 @@ static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, 
     f->task_id = id;
     f->class_id = class_id;
     f->flags = flags;
+    f->submitted = submitted & SA_TICKS_OF_SUBMISSION;
     f->hash = 0;
     f->child_ticks = 0;
     f->child_cpu_ns = 0;
@@ -158,8 +160,7 @@ static inline jint enter(JNIEnv *env, sa_context *c, uint64_t id, uint32_t class
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = begin();
     if (os == NULL) return -1;
-    jint token = enter_on(os, c, env, id, class_id, flags, bytecodes);
-    if (token >= 0) c->frames[c->depth - 1].submitted = submitted & SA_TICKS_OF_SUBMISSION;
+    jint token = enter_on(os, c, env, id, class_id, flags, submitted, bytecodes);
     end(os);
     return token;
 }
@@ -208,9 +209,10 @@ static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_fr
     if (__builtin_expect(done != NULL, 0) && !sa_cell_work_room(&os->cells, cell, done)) return false;
     bool submitted = f->submitted != 0;
     uint64_t queue = submitted ? sa_queue_ticks(f) : 0;
-    if (submitted && !sa_cell_queue_room(&os->cells, cell, queue)) return false;
+    unsigned bucket = submitted ? sa_bucket(sa_to_ns(queue)) : 0;
+    if (submitted && !sa_cell_queue_room(&os->cells, cell, bucket)) return false;
     if (!sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, done, f->flags | flags)) return false;
-    if (submitted) sa_cell_queue(cell, queue);
+    if (submitted) sa_cell_queue(cell, queue, bucket);
     return true;
 }
 
@@ -260,7 +262,8 @@ __attribute__((noinline)) static void leave_work(sa_context *c, uint32_t depth, 
 
 /* Ends the innermost execution of c. work: what the thread has done, NULL
  * without extra metrics. */
-static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now, const int64_t *work, uint32_t flags) {
+static inline __attribute__((always_inline)) void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now,
+                                                       const int64_t *work, uint32_t flags) {
     uint32_t depth = --c->depth;
     const sa_frame *f = &c->frames[depth];
     uint64_t wall = now - f->start_ticks;
@@ -290,6 +293,12 @@ static inline void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now
     sa_ring_commit(&os->ring, slots);
 }
 
+/* Ends those deeper than depth, of which the exit was never seen. */
+__attribute__((noinline, cold)) static void cut_to(sa_os *os, sa_context *c, uint32_t depth, uint64_t now, int64_t cpu_now,
+                                                   const int64_t *work) {
+    while (c->depth > depth) leave(os, c, now, cpu_now, work, SA_EXEC_CUT);
+}
+
 /* An execution ends whose session is over: a virtual thread keeps nothing more. */
 __attribute__((noinline, cold)) static jboolean exit_late(sa_context *c, uint32_t generation, uint32_t depth) {
     if (!c->is_virtual || depth > 0) return JNI_FALSE;
@@ -314,7 +323,8 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
     int64_t cpu = cpu_of(os, c, now);
     int64_t room[SA_WORK_WIDTH], *work = NULL;
     if (__builtin_expect(sa.work.n != 0, 0)) sa_work_read(os, c, env, bytecodes, work = room);
-    while (c->depth > (uint32_t)token + 1) leave(os, c, now, cpu, work, SA_EXEC_CUT);
+    uint32_t depth = (uint32_t)token + 1;
+    if (__builtin_expect(c->depth > depth, 0)) cut_to(os, c, depth, now, cpu, work);
     leave(os, c, now, cpu, work, threw ? SA_EXEC_THREW : 0);
     bool forget = c->depth == 0 && c->is_virtual && c->handovers_open == 0;
     if (forget) sa_context_free(c);
@@ -341,7 +351,7 @@ void sa_cut_all(JNIEnv *env, sa_context *c) {
     int64_t cpu = cpu_of(os, c, now);
     int64_t room[SA_WORK_WIDTH], *work = NULL;
     if (sa.work.n != 0) sa_work_read(os, c, env, SA_NOT_MEASURED, work = room);
-    while (c->depth > 0) leave(os, c, now, cpu, work, SA_EXEC_CUT);
+    cut_to(os, c, 0, now, cpu, work);
     end(os);
 }
 
@@ -355,7 +365,8 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass hel
 
 static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
     COUNT(os, c, creations);
-    uint32_t site = flags == 0 ? sa_take_site(c) : 0;
+    uint32_t making_at = c->making_at;
+    if (flags == 0) c->making_at = 0;
     if (counted_creation(os, c, class_id, flags)) return;
     uint64_t now = sa_ticks(&sa.clock);
     sa_creation *r = of_thread(os, c) ? reserve(os, 1) : NULL;
@@ -365,7 +376,7 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
     }
     r->type = SA_REC_CREATION;
     r->flags = flags;
-    r->site = (uint16_t)site;
+    r->site = flags == 0 ? (uint16_t)sa_site_of(c, making_at) : 0;
     r->class_id = class_id;
     r->task_id = id;
     r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;

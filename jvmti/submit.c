@@ -65,16 +65,22 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
         end(os);
         return 0;
     }
-    sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .executor = (uint32_t)executor,
-                     .site = sa_calling_at(c), .depth = c->depth, .flags = (uint8_t)flags};
+    /* Written where it stays: a copy of what was just written in parts has to wait for them. */
+    sa_handover beyond, *h = c->handovers_open < SA_MAX_HANDOVERS ? &c->handovers[c->handovers_open] : &beyond;
+    uint32_t site = sa_calling_at(c);
     if (outer != NULL) {
-        h.flags |= SA_SUBMIT_INNER;
-        if (h.site == 0) h.site = outer->site;
+        flags |= SA_SUBMIT_INNER;
+        if (site == 0) site = outer->site;
     }
-    if (c->handovers_open < SA_MAX_HANDOVERS) c->handovers[c->handovers_open] = h;
+    h->task_id = (uint64_t)id;
+    h->class_id = (uint32_t)class_id;
+    h->executor = (uint32_t)executor;
+    h->site = site;
+    h->depth = c->depth;
+    h->flags = (uint8_t)flags;
     c->handovers_open++;
     uint64_t now = sa_ticks(&sa.clock);
-    record(os, c, &h, now);
+    record(os, c, h, now);
     end(os);
     return (jlong)(now & SA_TICKS_OF_SUBMISSION);
 }

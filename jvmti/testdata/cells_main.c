@@ -101,8 +101,8 @@ static execution some_execution(bool cpu) {
 /* A queue time and some submissions in both. */
 static void both_handed(sa_cells *cells, sa_cell *c, told *want) {
     uint64_t queue = spread(45);
-    CHECK(sa_cell_queue_room(cells, c, queue));
-    sa_cell_queue(c, queue);
+    CHECK(sa_cell_queue_room(cells, c, sa_bucket(sa_to_ns(queue))));
+    sa_cell_queue(c, queue, sa_bucket(sa_to_ns(queue)));
     refer(want, 5, queue, sa_to_ns(queue));
     static const uint32_t flags[] = {0, SA_SUBMIT_FORKED, SA_SUBMIT_INNER, SA_SUBMIT_REJECTED, SA_SUBMIT_REJECTED | SA_SUBMIT_INNER,
                                      SA_SUBMIT_CANCELLED};
