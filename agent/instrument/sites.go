@@ -73,7 +73,8 @@ func wantsSites(h classfile.Header, in Input, o *Options, filtered bool) bool {
 	return o.Sites != nil && !filtered && !in.Platform && !in.Hidden && in.Mode != ModeStructure && !ofPlatform(h.Name)
 }
 
-// planSites finds the places. A method whose code can not be read, or that would
+// planSites finds the places. A bridge method is none of the program's, its line
+// is that of the class: the place is where it is called. A method whose code can not be read, or that would
 // no longer be compiled, is left as it is: nothing is lost but the place.
 func (p *Plan) planSites() {
 	if p.class.Major < 49 {
@@ -81,7 +82,7 @@ func (p *Plan) planSites() {
 	}
 	for _, m := range p.class.Methods {
 		code, err := m.Code()
-		if err != nil || code == nil {
+		if err != nil || code == nil || m.Access&classfile.AccBridge != 0 {
 			continue
 		}
 		s := SitePlan{Name: m.Name, Descriptor: m.Descriptor, member: m, places: p.findPlaces(m, code)}
