@@ -72,6 +72,45 @@ func TestScaling(t *testing.T) {
 	}
 }
 
+// TestServeSwitches: a shadow that serves records what the scheduler does with a
+// JVM that comes by, from when it hears of it to the JVM's end.
+func TestServeSwitches(t *testing.T) {
+	jdk := testjvm.JDKs(t)[0]
+	classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
+	addr, store := freeAddr(t), filepath.Join(t.TempDir(), "store")
+	s := serve(t, addr, store)
+	cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{"2", "sleep", "3000"},
+		VM: []string{agentFlag(t, "bus=nats://"+addr, "tokenfile="+filepath.Join(store, "token"), "session=passing")}}
+	java := start(t, nil, cmd.Java()...)
+	out, exit := java.end(t)
+	if exit != 0 {
+		t.Fatalf("exit %d\n%s", exit, java.stderr.String())
+	}
+	dir := filepath.Join(store, "passing")
+	waitEnded(t, dir)
+	s.stop(t)
+	g, recorded := bottleOf(t, testjvm.Profile{Dir: dir, Result: testjvm.Result{Stderr: s.stderr.String()}})
+	if !recorded {
+		t.Skip("no scheduling record on this machine, and the command says so")
+	}
+	own, seen := program(t, out), 0
+	for _, b := range g.Threads {
+		name, _, _ := strings.Cut(b.Name, "#")
+		w, ok := own[name]
+		if !ok || name == "main" {
+			continue
+		}
+		seen++
+		// It was heard of when the threads were at work already.
+		if b.RunningNs <= 0 || b.RunningNs > (1+scaleTolerance)*w.cpu+threadEdges {
+			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
+		}
+	}
+	if seen != 2 || float64(g.ToNs) < own["worker-0"].end || float64(g.FromNs) > own["worker-0"].end {
+		t.Errorf("%d of 2 workers in a record of %d to %d, which ends with the program: %+v", seen, g.FromNs, g.ToNs, own)
+	}
+}
+
 // bottleOf asks for the bottle graph; false where the machine lets nobody see
 // the scheduler.
 func bottleOf(t *testing.T, p testjvm.Profile) (g bottleGraph, recorded bool) {
@@ -117,9 +156,13 @@ func program(t *testing.T, stdout string) map[string]told {
 	return out
 }
 
-// scaleTolerance is what figures may differ by, beside what a thread does
-// before its first and after its last word.
+// scaleTolerance is what figures may differ by, beside threadEdges.
 const scaleTolerance = 0.02
+
+// threadEdges is what a thread does beside its account of itself, nanoseconds of
+// CPU time: it begins, tells (the first one loads what printing needs), and ends;
+// the main thread starts and ends the JVM.
+const threadEdges = 30e6
 
 func within(got, want, slack float64) bool { return math.Abs(got-want) <= scaleTolerance*want+slack }
 
@@ -137,7 +180,7 @@ func checkBottle(t *testing.T, g bottleGraph, own map[string]told) {
 		w, ok := own[name]
 		// A thread does more than it tells (its begin and end, the end of the
 		// JVM), never less.
-		if ok && (b.RunningNs < (1-scaleTolerance)*w.cpu-1e6 || b.RunningNs > (1+scaleTolerance)*w.cpu+30e6) && g.UnknownNs < 1e6 {
+		if ok && (b.RunningNs < (1-scaleTolerance)*w.cpu-1e6 || b.RunningNs > (1+scaleTolerance)*w.cpu+threadEdges) && g.UnknownNs < 1e6 {
 			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,51 @@ func TestVirtualScheduling(t *testing.T) {
 			}
 			if d := time.Duration(m.S.PinnedNs); d < pins*eachPin || d > pins*eachPin+time.Second {
 				t.Errorf("pinned for %v, want a little more than %v", d, pins*eachPin)
+			}
+		})
+	}
+}
+
+// The carriers of virtual threads are told as such, by the names that the JDK
+// gives them; where the scheduler can be seen they, not the virtual threads,
+// have the time on the CPUs.
+func TestCarriers(t *testing.T) {
+	o := testjvm.Example(t, "pinned")
+	for _, jdk := range testjvm.JDKs(t) {
+		if jdk.Version < o.MinJDK {
+			continue
+		}
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := o.Command(t, jdk, "-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2").Profile(t)
+			var rows []struct {
+				Thread, Role string
+				Virtual      bool
+				Times        *struct {
+					RunningNs int64 `json:"running_ns"`
+				}
+			}
+			if err := json.Unmarshal(p.Shadow(t, "threads", p.Dir, "--format", "json"), &rows); err != nil {
+				t.Fatal(err)
+			}
+			_, recorded := bottleOf(t, p)
+			carriers := 0
+			for _, r := range rows {
+				if named := strings.HasPrefix(r.Thread, "ForkJoinPool-1-worker-"); named != (r.Role == "carrier") {
+					t.Errorf("%s has the role %q", r.Thread, r.Role)
+				}
+				if r.Virtual && r.Times != nil {
+					t.Errorf("%s is virtual and has times of its own: %+v", r.Thread, *r.Times)
+				}
+				if r.Role != "carrier" {
+					continue
+				}
+				carriers++
+				if recorded && (r.Times == nil || r.Times.RunningNs <= 0) {
+					t.Errorf("%s carried threads and was never running: %+v", r.Thread, r.Times)
+				}
+			}
+			if carriers < 1 || carriers > 2 {
+				t.Errorf("%d carriers of at most 2: %+v", carriers, rows)
 			}
 		})
 	}
