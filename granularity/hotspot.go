@@ -109,9 +109,13 @@ const QueueName = "queue_ns"
 func (h *Hotspot) Queue() Distribution { return h.Metrics.Queue() }
 
 // Queue is the distribution of the queue times, likewise.
-func (m Metrics) Queue() Distribution {
+func (m Metrics) Queue() Distribution { return m.Named(QueueName) }
+
+// Named is the distribution of the further metric of that name ("alloc_bytes",
+// "self_alloc_bytes"); without values where there is none.
+func (m Metrics) Named(name string) Distribution {
 	for metric, d := range m {
-		if metric.Further() && d.Name == QueueName {
+		if metric.Further() && d.Name == name {
 			return d
 		}
 	}

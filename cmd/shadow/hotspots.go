@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -171,8 +172,12 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 	for _, m := range metrics {
 		header = append(header, m.String()+"_relative_error")
 	}
-	for _, q := range distributionColumns {
-		header = append(header, granularity.QueueName+"_"+q)
+	further := furtherOf(rows)
+	for _, name := range further {
+		for _, q := range distributionColumns {
+			header = append(header, name+"_"+q)
+		}
+		header = append(header, name+"_relative_error")
 	}
 	cells := make([][]string, len(rows))
 	for i := range rows {
@@ -194,7 +199,29 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 		for _, m := range metrics {
 			row = append(row, formatError(r.Metrics[m]))
 		}
-		cells[i] = append(row, distributionCells(r.Queue())...)
+		for _, name := range further {
+			d := r.Metrics.Named(name)
+			row = append(append(row, distributionCells(d)...), formatError(d))
+		}
+		cells[i] = row
 	}
 	return writeCSV(l.env.Out, header, cells)
+}
+
+// furtherOf names the further metrics of which any row has a value, the queue
+// time first: that has columns in any case.
+func furtherOf(rows []granularity.Hotspot) []string {
+	found := map[granularity.Metric]string{}
+	for i := range rows {
+		for m, d := range rows[i].Metrics {
+			if m.Further() && d.Name != granularity.QueueName {
+				found[m] = d.Name
+			}
+		}
+	}
+	names := []string{granularity.QueueName}
+	for _, m := range slices.Sorted(maps.Keys(found)) {
+		names = append(names, found[m])
+	}
+	return names
 }

@@ -213,8 +213,12 @@ func distributionCells(d granularity.Distribution) []string {
 	return cells
 }
 
-// formatError is the relative error of the quantiles, 0: exact.
+// formatError is the relative error of the quantiles, 0: exact; empty where
+// there are none.
 func formatError(d granularity.Distribution) string {
+	if d.Count == 0 {
+		return ""
+	}
 	return strconv.FormatFloat(d.RelativeError, 'g', 4, 64)
 }
 

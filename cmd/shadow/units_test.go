@@ -1,11 +1,52 @@
 package main
 
 import (
+	"bytes"
+	"encoding/csv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"stackagent/granularity"
 )
+
+// TestHotspotsCSVFurther: the list has every metric that JSON has, and as many
+// cells in each row as columns.
+func TestHotspotsCSVFurther(t *testing.T) {
+	var b bytes.Buffer
+	l := listing{env: Env{Out: &b}, format: "csv"}
+	alloc, self, queue := granularity.FurtherMetric(0, false), granularity.FurtherMetric(0, true), granularity.FurtherMetric(1, false)
+	rows := []granularity.Hotspot{
+		{Class: "com.acme.Idle", Metrics: granularity.Metrics{}},
+		{Class: "com.acme.Job", Metrics: granularity.Metrics{
+			alloc: {Name: "alloc_bytes", Unit: "bytes", Count: 2, Sum: 4096, P50: 1024},
+			self:  {Name: "self_alloc_bytes", Unit: "bytes", Count: 2, Sum: 2048, P50: 512, RelativeError: 0.0078},
+			queue: {Name: granularity.QueueName, Unit: "ns", Count: 1, Sum: 77, P50: 77},
+		}},
+	}
+	if err := l.hotspotsCSV(rows, "class"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := csv.NewReader(&b).ReadAll() // refuses rows of other lengths
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string][2]string{
+		"alloc_bytes_sum": {"", "4096"}, "alloc_bytes_count": {"0", "2"}, "self_alloc_bytes_p50": {"", "512"}, "alloc_bytes_relative_error": {"", "0"},
+		"self_alloc_bytes_relative_error": {"", "0.0078"}, "queue_ns_sum": {"", "77"}, "queue_ns_relative_error": {"", "0"},
+	} {
+		at := slices.Index(got[0], column)
+		if at < 0 {
+			t.Errorf("no column %s", column)
+			continue
+		}
+		if [2]string{got[1][at], got[2][at]} != want {
+			t.Errorf("%s: %q and %q, want %q", column, got[1][at], got[2][at], want)
+		}
+	}
+}
 
 // TestUnitsSaySo: what is counted with --units is called units of work.
 func TestUnitsSaySo(t *testing.T) {
