@@ -1,0 +1,7 @@
+#!/bin/sh
+# Pekko (the open continuation of Akka): actors that count the prime numbers of many ranges.
+what="Counts prime numbers by actors of Pekko, a message a range."
+. "$(dirname "$0")/lib.sh"
+jars
+driver "$work/lib/*"
+profile -cp "$work/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Tomcat, embedded: requests over HTTP on loopback, from clients in the same JVM.
+what="Answers 20,000 HTTP requests with an embedded Tomcat; the clients are in the same JVM."
+. "$(dirname "$0")/lib.sh"
+jars
+driver "$work/lib/*"
+profile -cp "$work/lib/*:$work/classes" Main "$threads" "${CLIENTS:-8}" "${REQUESTS:-20000}" "$work"
