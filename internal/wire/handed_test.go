@@ -1,12 +1,9 @@
 package wire
 
 import (
-	"encoding/hex"
 	"errors"
-	"flag"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,22 +84,7 @@ func oddColumn(rng *rand.Rand, rows int) []int64 {
 }
 
 // Everything that came with the work metrics, byte by byte.
-func TestHandedGolden(t *testing.T) {
-	const path = "testdata/complete.hex"
-	data := mustEncode(t, complete())
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(path, []byte(hex.Dump(data)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := hex.Dump(data); got != string(want) {
-		t.Errorf("the format has changed; sessions and agents in use can not follow.\ngot\n%s\nwant\n%s", got, want)
-	}
-}
+func TestHandedGolden(t *testing.T) { golden(t, "testdata/complete.hex", mustEncode(t, complete())) }
 
 // What a batch does not have costs it nothing: a column of zeros among others
 // is not written, and testdata/full.hex, from before there were any, still holds.

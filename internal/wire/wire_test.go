@@ -101,9 +101,11 @@ func TestBytesPerExecution(t *testing.T) {
 	}
 }
 
-func TestGolden(t *testing.T) {
-	const path = "testdata/full.hex"
-	data := mustEncode(t, full())
+func TestGolden(t *testing.T) { golden(t, "testdata/full.hex", mustEncode(t, full())) }
+
+// golden holds bytes against those of a file that earlier versions wrote.
+func golden(t *testing.T, path string, data []byte) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, []byte(hex.Dump(data)), 0o644); err != nil {
 			t.Fatal(err)

@@ -54,23 +54,7 @@ func withHanded(all []*wire.Batch) {
 // Hand-overs and extra metrics arrive out of order, twice and through shadows
 // that die, and each is stored once, with its task.
 func TestHandedIsStoredOnce(t *testing.T) {
-	b, root := startBus(t), t.TempDir()
-	all := fakeBatches("job", 40, 7)
-	withHanded(all)
-	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond}
-	in := startIngest(t, o)
-	for i, x := range all[:20] {
-		publishAll(t, b, x, all[i/2])
-		time.Sleep(time.Millisecond)
-	}
-	in.Kill()
-	in = startIngest(t, o)
-	for i := 38; i >= 20; i -= 2 {
-		publishAll(t, b, all[i+1], all[i])
-	}
-	drain(t, in)
-	must(t, in.Close(store.EndedClosed))
-
+	all, root, _ := disordered(t, withHanded)
 	s := checkRows(t, filepath.Join(root, "job"), all)
 	m := s.Manifest
 	const n = 40 * perBatch

@@ -42,12 +42,13 @@ func withSummaries(all []*wire.Batch) {
 		Executions: last.Totals.Executions, Creations: last.Totals.Creations, Lost: 2}}
 }
 
-// Summaries arrive out of order, twice and through shadows that die; they are
-// stored once, on the session's clock, and the account of the session is exact.
-func TestSummariesAreStoredOnce(t *testing.T) {
+// disordered publishes 40 batches out of order, some twice, while shadows die
+// and follow; p is where the session stood at the end.
+func disordered(t *testing.T, with func([]*wire.Batch)) (all []*wire.Batch, root string, p Progress) {
+	t.Helper()
 	b, root := startBus(t), t.TempDir()
-	all := fakeBatches("job", 40, 7)
-	withSummaries(all)
+	all = fakeBatches("job", 40, 7)
+	with(all)
 	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond}
 	in := startIngest(t, o)
 	for i, x := range all[:20] {
@@ -60,9 +61,15 @@ func TestSummariesAreStoredOnce(t *testing.T) {
 		publishAll(t, b, all[i+1], all[i])
 	}
 	drain(t, in)
-	p := in.Sessions()[0]
+	p = in.Sessions()[0]
 	must(t, in.Close(store.EndedClosed))
+	return all, root, p
+}
 
+// Summaries arrive out of order, twice and through shadows that die; they are
+// stored once, on the session's clock, and the account of the session is exact.
+func TestSummariesAreStoredOnce(t *testing.T) {
+	all, root, p := disordered(t, withSummaries)
 	s := checkRows(t, filepath.Join(root, "job"), all)
 	m := s.Manifest
 	if want := (store.Counts{Executions: 39_000, Creations: 39 * 901}); m.Summarised != want {
