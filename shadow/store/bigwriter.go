@@ -82,31 +82,26 @@ func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
 }
 
 // choose makes the schema of a file of those columns for which has is true, and
-// of extra ones: optional columns of 64 bits.
-func (w *bigWriter[R]) choose(has func(*bigColumn[R]) bool, extra []string) {
+// of extra ones: optional columns of 64 bits, in tables that have such.
+func (w *bigWriter[R]) choose(has func(*bigColumn[R]) bool, extra []string) error {
 	w.columns, w.schema, w.orders = w.columns[:0], append(w.schema[:0], w.elements[0]), w.orders[:0]
 	for i := range w.all {
 		if has(&w.all[i]) {
 			w.columns, w.schema, w.orders = append(w.columns, w.all[i]), append(w.schema, w.elements[i+1]), append(w.orders, w.order)
 		}
 	}
+	like := slices.IndexFunc(w.all, func(c bigColumn[R]) bool { return c.wide && c.optional && !c.unsigned })
 	for _, name := range extra {
+		if like < 0 {
+			return fmt.Errorf("column %s: a table without extra metrics has it", name)
+		}
+		e := w.elements[like+1]
+		e.Name = name
 		w.columns = append(w.columns, bigColumn[R]{name: name, wide: true, optional: true})
-		w.schema, w.orders = append(w.schema, w.extraElement(name)), append(w.orders, w.order)
+		w.schema, w.orders = append(w.schema, e), append(w.orders, w.order)
 	}
 	w.schema[0].NumChildren = thrift.New(int32(len(w.columns)))
-}
-
-// extraElement describes an extra column like another optional signed one.
-func (w *bigWriter[R]) extraElement(name string) format.SchemaElement {
-	for i, c := range w.all {
-		if c.wide && c.optional && !c.unsigned {
-			e := w.elements[i+1]
-			e.Name = name
-			return e
-		}
-	}
-	return format.SchemaElement{}
+	return nil
 }
 
 // loader puts the next n rows of a column into the writer's values and there,
@@ -119,7 +114,9 @@ func (w *bigWriter[R]) write(out io.Writer, rows []R, extra []workColumn, meta [
 	for i := range extra {
 		names[i] = extra[i].name
 	}
-	w.choose(func(c *bigColumn[R]) bool { return c.used == nil || c.used(rows) }, names)
+	if err := w.choose(func(c *bigColumn[R]) bool { return c.used == nil || c.used(rows) }, names); err != nil {
+		return err
+	}
 	return w.file(out, len(rows), meta, func(c *bigColumn[R], from int) (loader, error) {
 		if c.get == nil {
 			return extra[slices.Index(names, c.name)].loader(from, w.values, w.there), nil

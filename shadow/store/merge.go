@@ -261,7 +261,9 @@ func mergeBig[R any](b *bigWriter[R], out io.Writer, s *sources, clock []wire.Cl
 	if err != nil {
 		return err
 	}
-	b.choose(func(c *bigColumn[R]) bool { return c.used == nil || s.has(c.name) }, extra)
+	if err := b.choose(func(c *bigColumn[R]) bool { return c.used == nil || s.has(c.name) }, extra); err != nil {
+		return err
+	}
 	var open *joinedColumn
 	defer func() { open.close() }()
 	return b.file(out, int(s.rows), meta, func(c *bigColumn[R], from int) (loader, error) {

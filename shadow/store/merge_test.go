@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -345,4 +348,50 @@ func BenchmarkMerge(b *testing.B) {
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(b.N)*(16*16<<10)/b.Elapsed().Seconds()/1e6, "Mtasks/s")
+}
+
+// Parts with columns that this version does not know, where it has no room for
+// them, stay as they are.
+func TestMergeOfUnknownColumns(t *testing.T) {
+	w := openWriter(t, t.TempDir())
+	const n = 5
+	for i := range uint64(n) {
+		p := sample(i+1, i+1, 20)
+		hand(p, 1)
+		commit(t, w, p)
+	}
+	type later struct {
+		TaskID      uint64 `parquet:"task_id,delta"`
+		OuterTaskID uint64 `parquet:"outer_task_id,optional,delta"`
+		Class       uint32 `parquet:"class,delta"`
+		Thread      uint32 `parquet:"thread,delta"`
+		Executor    uint32 `parquet:"executor,optional,delta"`
+		Site        uint32 `parquet:"site,optional,delta"`
+		Flags       uint16 `parquet:"flags,delta"`
+		AtNs        int64  `parquet:"at_ns,delta"`
+		Later       int64  `parquet:"later,optional,delta"`
+	}
+	for _, name := range files(t, w.Dir(), "submissions-*.parquet") {
+		rows := make([]later, w.parts[Submissions][0].rows)
+		rows[0].Later = 1
+		if err := parquet.WriteFile(filepath.Join(w.Dir(), name), rows, parquet.Compression(&parquet.Zstd)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Manifest.Ended = EndedExit
+	if _, err := w.Merge(true); err == nil || !strings.Contains(err.Error(), "later") {
+		t.Errorf("merging: %v", err)
+	}
+	if left := files(t, w.Dir(), "submissions-*.parquet"); len(left) != n {
+		t.Errorf("left are %v", left)
+	}
+}
+
+// Rows that no column holds against a row group are not believed.
+func TestRowGroupsAreBounded(t *testing.T) {
+	done := int64(0)
+	none := func([]column, int) error { t.Error("rows were read"); return nil }
+	if err := runs(nil, rowGroupRows+1, &done, none); err == nil {
+		t.Error("more rows than a row group has were believed")
+	}
 }

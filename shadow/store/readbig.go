@@ -58,7 +58,7 @@ func eachRun(pf *parquet.File, specs []columnSpec, done *int64, use func([]colum
 }
 
 func runs(cols []column, rows int64, done *int64, use func([]column, int) error) error {
-	if rows < 0 {
+	if rows < 0 || rows > rowGroupRows { // columns that are not there hold no rows against it
 		return fmt.Errorf("a row group of %d rows", rows)
 	}
 	for rows > 0 {
