@@ -65,10 +65,15 @@ func column(c *session.Chunk, m granularity.Metric) []int64 {
 	return columns[k]
 }
 
-// furtherOf tells which further metric one of the wire is.
-func furtherOf(m wire.Metric) (int, bool) {
+// furtherOf tells which further metric one of the wire is, if the session has it.
+func (b *builder) furtherOf(m wire.Metric) (int, bool) {
+	extra := b.src.Manifest.Extra
 	k, self, ok := m.Extra()
-	return int(granularity.FurtherMetric(k, self) - granularity.NMetrics), ok
+	if m == wire.MetricQueue { // see withQueue
+		k = slices.IndexFunc(extra, func(x store.ExtraMetric) bool { return x.Column == granularity.QueueName })
+		ok = k >= 0
+	}
+	return int(granularity.FurtherMetric(k, self) - granularity.NMetrics), ok && k < len(extra)
 }
 
 // name gives the distributions of further metrics their names and units.

@@ -186,7 +186,7 @@ func placed(s *session.Session, opts Options, by string) (Source, error) {
 	for i, name := range p.names {
 		src.Classes = append(src.Classes, session.Class{ID: uint32(i) + 1, Name: name})
 	}
-	return withQueue(src, handOvers(s)), nil
+	return withQueue(src), nil
 }
 
 // group is the number of a label, from 1.

@@ -9,10 +9,12 @@ import (
 )
 
 // withQueue gives src its queue times as one more further metric, so that they
-// have distributions like any other. A session without hand-overs has none.
-func withQueue(src Source, handed bool) Source {
+// have distributions like any other. A session without hand-overs has none; of
+// those that were summarised the queue times are in the summaries.
+func withQueue(src Source) Source {
 	k := len(src.Manifest.Extra)
-	if !handed || k >= maxFurther {
+	known := src.Manifest.Rows[store.Submissions.String()] > 0 || src.Manifest.Submissions != nil && src.Manifest.Submissions.Summarised > 0
+	if !known || k >= maxFurther {
 		return src
 	}
 	extra := append(slices.Clone(src.Manifest.Extra), store.ExtraMetric{Name: "queue", Unit: "ns", Column: granularity.QueueName})

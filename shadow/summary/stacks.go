@@ -118,6 +118,8 @@ func addSummary(to *stackSum, x *session.Summary) {
 			to.wall += m.SumNs
 		case wire.MetricSelfCPU:
 			to.cpu += m.SumNs
+		case wire.MetricQueue:
+			to.queued += m.SumNs
 		}
 	}
 }

@@ -31,15 +31,13 @@ func (b *builder) summaries() error {
 		}
 		s := granularity.Summarised{
 			From: x.FromNs, To: x.ToNs, Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
+			More:       make([]granularity.Measured, 2*len(b.src.Manifest.Extra)), // what a summary does not have was not measured
 			Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
 		}
 		for _, m := range x.Measures {
 			if to, known := metricOf[m.Metric]; known {
 				s.Work[to] = measured(&m)
-			} else if i, ok := furtherOf(m.Metric); ok {
-				for len(s.More) <= i {
-					s.More = append(s.More, granularity.Measured{})
-				}
+			} else if i, ok := b.furtherOf(m.Metric); ok {
 				s.More[i] = measured(&m)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
 )
@@ -143,4 +144,28 @@ func TestSummarisedIsSaid(t *testing.T) {
 		}
 	}
 	t.Error("no finding says that executions were summarised")
+}
+
+// TestSummarisedQueue: the queue times in summaries are part of the
+// distribution, and what has none is counted as not measured.
+func TestSummarisedQueue(t *testing.T) {
+	w := summarytest.NewWriter()
+	job, thread := w.Class("com.acme.Job", units.KindRunnable, 0, 0), w.Thread("worker", "java", 0)
+	w.Add(summarytest.Execution{Class: job, Thread: thread, Wall: 100})
+	src := w.Src
+	src.Manifest.Extra = []store.ExtraMetric{{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}, {Name: "queue", Unit: "ns", Column: "queue_ns"}}
+	src.Summaries = func(f func(*session.Summary) error) error {
+		at := loglinear.Index(1000)
+		return f(&session.Summary{Class: job, Thread: thread, Executions: 5, Measures: []session.Measure{
+			{Metric: wire.MetricQueue, Count: 3, SumNs: 3000, MinNs: 999, MaxNs: 1001, Buckets: []loglinear.Bucket{{Index: uint16(at), Count: 3}}},
+			{Metric: wire.MetricOfExtra(7, false), Count: 5, SumNs: 5}, // of a metric that the session does not know
+		}})
+	}
+	d := build(t, src, summary.Options{}).Rows[0].Queue()
+	if d.Count != 3 || d.Sum != 3000 || d.Min != 999 || d.Max != 1001 || d.Summarised != 3 || d.NotMeasured != 3 {
+		t.Errorf("queue times %+v", d)
+	}
+	if low, high := loglinear.Bounds(loglinear.Index(1000)); uint64(d.P50) < low || uint64(d.P50) > high || d.RelativeError == 0 {
+		t.Errorf("median %d, of the bucket %d to %d", d.P50, low, high)
+	}
 }

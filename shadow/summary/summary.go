@@ -201,7 +201,7 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	if opts.Units {
 		return buildUnits(s, opts)
 	}
-	sum, err := BuildFrom(withQueue(FromSession(s), handOvers(s)), opts)
+	sum, err := BuildFrom(withQueue(FromSession(s)), opts)
 	if err != nil || opts.Brief || opts.Filter.Active() || !handOvers(s) {
 		return sum, err
 	}

@@ -216,7 +216,7 @@ func (u *Units) Source() Source {
 		}
 		return kept, sum, err
 	}
-	return withQueue(src, u.handed)
+	return withQueue(src)
 }
 
 // advise puts advice about units in the place of that about executions.
