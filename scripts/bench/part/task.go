@@ -73,7 +73,7 @@ func Task(ctx context.Context, c Config) (string, error) {
 			if jdk.Version < w.MinJDK || !c.wants(w.Name) {
 				continue
 			}
-			text, err := taskTable(ctx, c, jdk, w, classes)
+			text, err := taskTable(ctx, c, jdk, w, taskTools(ctx, c, jdk), classes)
 			if err != nil {
 				return "", err
 			}
@@ -83,8 +83,7 @@ func Task(ctx context.Context, c Config) (string, error) {
 	return b.String(), nil
 }
 
-func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w Workload, classes string) (string, error) {
-	tools := taskTools(ctx, c, jdk)
+func taskTable(ctx context.Context, c Config, jdk testjvm.JDK, w Workload, tools []tool.Tool, classes string) (string, error) {
 	runs := make([][]TaskRun, len(tools))
 	failed := make([]error, len(tools))
 	err := alternate(c.rounds(5), len(tools), func(round, i int) error {
