@@ -3,16 +3,18 @@ package session
 import (
 	"fmt"
 	"strings"
+
+	"stackagent/granularity/activity"
 )
 
 // Kinds of threads.
 const (
-	KindApplication = "application"
-	KindMain        = "main"
-	KindGC          = "gc"
-	KindCompiler    = "compiler"
-	KindVM          = "vm"
-	KindOther       = "other"
+	KindApplication = activity.KindApplication
+	KindMain        = activity.KindMain
+	KindGC          = activity.KindGC
+	KindCompiler    = activity.KindCompiler
+	KindVM          = activity.KindVM
+	KindOther       = activity.KindOther
 )
 
 // servicePrefixes name the JVM's own threads as the kernel knows them, cut to
