@@ -20,7 +20,8 @@ var pageHTML string
 //go:embed page.css
 var pageCSS []byte
 
-// pageRows is how many sessions the page shows; sessions.json has all.
+// pageRows is how many sessions the page shows; sessions.json has all of which
+// the shadow still tells.
 const pageRows = 500
 
 // Row is a session as sessions.json tells it.
@@ -84,9 +85,10 @@ func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
 	rows := s.rows()
 	data := struct {
 		Rows              []Row
-		Total             int
+		Shown             uint64
+		Listed, Total     uint64 // in sessions.json; since the start
 		Store, Bus, Fault string
-	}{rows[:min(len(rows), pageRows)], len(rows), s.o.Store, s.o.Bus, ""}
+	}{rows[:min(len(rows), pageRows)], uint64(min(len(rows), pageRows)), uint64(len(rows)), s.o.Totals().Sessions, s.o.Store, s.o.Bus, ""}
 	if s.o.Healthy != nil {
 		if err := s.o.Healthy(); err != nil {
 			data.Fault = err.Error()
@@ -98,7 +100,6 @@ func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"exact": func(n uint64) string { return units.FormatExact(int64(n)) },
-	"count": func(n int) string { return units.FormatExact(int64(n)) },
 	"rate": func(perSecond *float64) string {
 		if perSecond == nil {
 			return ""

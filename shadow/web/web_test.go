@@ -251,6 +251,19 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
+// Sessions of which the shadow tells no more are not passed over.
+func TestForgottenSessions(t *testing.T) {
+	s := newServer(make([]ingest.Progress, 3)...)
+	if body := get(s, "/").Body.String(); strings.Contains(body, "since the start") {
+		t.Errorf("all are shown, but the page says\n%s", body)
+	}
+	s.o.Totals = func() ingest.Totals { return ingest.Totals{Sessions: 12345, NoLongerTold: 12342} }
+	const want = `The newest 3 of 12,345 sessions since the start; <a href="/sessions.json">sessions.json</a> has 3, the store all.`
+	if body := get(s, "/").Body.String(); !strings.Contains(body, want) {
+		t.Errorf("want %q in\n%s", want, body)
+	}
+}
+
 // FuzzRequest: whatever is asked, nothing but the known answers, and nothing without the password.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range [][4]string{{"GET", "/", "localhost", ""}, {"HEAD", "/sessions.json", "evil.example", "x"}, {"GET", "/sessions/done/report", "[::1]:1", token},
