@@ -34,6 +34,9 @@ func (p *Process) wake(ctx context.Context) error {
 		return &Error{PID: p.PID, Reason: "does not handle SIGQUIT: it is still starting, or was started with -Xrs",
 			Remedy: "try again in a second, or start it without -Xrs"}
 	}
+	if !p.Alive() { // the signal would end whatever has its number now
+		return &Error{PID: p.PID, Reason: "has ended"}
+	}
 	file, err := p.trigger()
 	if err != nil {
 		return p.forbidden(err)
@@ -78,7 +81,10 @@ func (p *Process) trigger() (string, error) {
 		if os.Geteuid() == 0 { // it must belong to the JVM's user, or to root
 			err = f.Chown(p.UID, p.GID)
 		}
-		return path, errors.Join(err, f.Close())
+		if err = errors.Join(err, f.Close()); err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+		return path, err
 	}
 	return "", fmt.Errorf("making the file %s for it: %w", name, err)
 }

@@ -25,7 +25,8 @@ type Process struct {
 	Agent    string // path of an agent library that it has loaded, as it sees it; "" if none
 	Args     []string
 
-	catchesQuit bool // it handles SIGQUIT
+	catchesQuit bool   // it handles SIGQUIT
+	started     string // when, in the kernel's words: tells it from a later one of the number
 	proc        string
 }
 
@@ -80,6 +81,7 @@ func look(proc string, pid int, library string) (*Process, error) {
 	if err != nil {
 		return nil, &Error{PID: pid, Reason: "its state can not be read", Err: err}
 	}
+	_, p.started = p.readStat()
 	if cmdline, err := readSmall(filepath.Join(dir, "cmdline")); err == nil {
 		p.Args = strings.Split(strings.TrimSuffix(cmdline, "\x00"), "\x00")
 	}
@@ -257,12 +259,23 @@ func (p *Process) sharesNamespace(kind string) bool {
 	return err1 == nil && err2 == nil && ours == its
 }
 
-// Alive tells whether the process still runs.
+// Alive tells whether the process still runs, it and not another that has been
+// given its number since.
 func (p *Process) Alive() bool {
+	state, started := p.readStat()
+	return state != "" && state != "Z" && state != "X" && started == p.started
+}
+
+// readStat reads the state and when it was started; "" if it is gone.
+func (p *Process) readStat() (state, started string) {
+	const startTime = 22 - 3 // proc(5) counts from 1, and the state is the third
 	stat, err := readSmall(filepath.Join(p.proc, "stat"))
 	if err != nil {
-		return false
+		return "", ""
 	}
-	state := strings.TrimSpace(stat[strings.LastIndexByte(stat, ')')+1:])
-	return state != "" && state[0] != 'Z' && state[0] != 'X'
+	words := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(words) <= startTime {
+		return "", ""
+	}
+	return words[0], words[startTime]
 }

@@ -201,6 +201,39 @@ func TestPlaceStaysInside(t *testing.T) {
 	}
 }
 
+// A process is not taken for a later one of its number, which a SIGQUIT might end.
+func TestAlive(t *testing.T) {
+	stat := func(state, started string) string {
+		return "77 (a) b) " + state + strings.Repeat(" 1", 18) + " " + started + " 5 6 7\n"
+	}
+	proc := process(t, someStatus, someMaps, "java")
+	path := filepath.Join(proc, "77", "stat")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(stat("S", "1000"))
+	p, err := inspect(proc, 77, "libagent.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{stat("S", "1000"): true, stat("R", "1000"): true, stat("Z", "1000"): false, stat("X", "1000"): false,
+		stat("S", "1001"): false, "": false, "77 (x": false} {
+		write(text)
+		if p.Alive() != want {
+			t.Errorf("%q: alive %v", text, !want)
+		}
+	}
+	if err := p.wake(t.Context()); err == nil || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("waking another: %v", err)
+	}
+	us := &Process{PID: os.Getpid(), proc: filepath.Join(Proc, "self")}
+	if _, us.started = us.readStat(); us.started == "" || !us.Alive() {
+		t.Errorf("this process was started at %q and is not alive", us.started)
+	}
+}
+
 // The file that wakes a JVM is a new one, whatever lay there.
 func TestTriggerIsNew(t *testing.T) {
 	dir := t.TempDir()
