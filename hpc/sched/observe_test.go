@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 )
 
@@ -100,7 +101,7 @@ func observe(t *testing.T, source Choice, args ...string) *observed {
 	o := start(t, source)
 	var out bytes.Buffer
 	cmd := command(t, &out, args...)
-	before := stolen(t)
+	before := testjvm.Stolen(t)
 	if err := o.Launch(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func observe(t *testing.T, source Choice, args ...string) *observed {
 		t.Fatal(err)
 	}
 	x := finish(t, o, cmd.Process.Pid, dir)
-	x.stolen = stolen(t) - before
+	x.stolen = units.Ns(testjvm.Stolen(t) - before)
 	if _, err := fmt.Sscan(out.String(), &x.from, &x.to, &x.cpu, &x.switches, &x.early); err != nil {
 		t.Fatalf("%q: %v", out.String(), err)
 	}
@@ -214,21 +215,6 @@ func (x *observed) both(a, b int) (sum units.Ns) {
 		}
 	}
 	return sum
-}
-
-// stolen is the time that the hypervisor and interrupts took from this machine,
-// which the kernel does not charge to the thread that had the CPU.
-func stolen(t *testing.T) units.Ns {
-	t.Helper()
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ticks [8]int64 // user, nice, system, idle, iowait, irq, softirq, steal
-	if _, err := fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d %d", &ticks[0], &ticks[1], &ticks[2], &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]); err != nil {
-		t.Fatal(err)
-	}
-	return units.Ns(ticks[5]+ticks[6]+ticks[7]) * 10e6
 }
 
 func sources(t *testing.T, test func(t *testing.T, source Choice)) {
