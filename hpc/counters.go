@@ -79,7 +79,7 @@ func Attach(pid int, events []Event, o Options) (*Counters, error) {
 		c.source = perfSource{}
 	}
 	if c.tasks == nil {
-		c.tasks = procTasks{}
+		c.tasks = &procTasks{}
 	}
 	if err := c.choose(events); err != nil {
 		return nil, err

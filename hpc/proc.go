@@ -38,7 +38,23 @@ type Tasks interface {
 	CPU(pid, tid int) units.Ns
 }
 
-type procTasks struct{}
+// procTasks lists the threads of one process by /proc. Only the number of a
+// thread is looked at each time; its name, and whether it is another thread of
+// that number, once in a while.
+type procTasks struct {
+	known map[int]knownTask
+	read  time.Time // when all of them were
+}
+
+type knownTask struct {
+	Task
+	reads int
+}
+
+const (
+	renewEvery = time.Second // a number is given away again only after all others were, 32,768 of them or more
+	youngReads = 2           // most threads get their name right after they began
+)
 
 // userHz is how many clock ticks /proc counts in a second, on every Linux.
 const userHz = 100
@@ -63,7 +79,7 @@ func Started(pid int) (units.MonoNs, error) {
 }
 
 // List reads /proc/PID/task. Threads that end meanwhile are left out.
-func (procTasks) List(pid int) ([]Task, error) {
+func (p *procTasks) List(pid int) ([]Task, error) {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -72,10 +88,21 @@ func (procTasks) List(pid int) ([]Task, error) {
 		}
 		return nil, fmt.Errorf("listing the threads of process %d: %w", pid, err)
 	}
+	before := p.known
+	if now := time.Now(); now.Sub(p.read) >= renewEvery {
+		before, p.read = nil, now
+	}
+	p.known = make(map[int]knownTask, len(entries))
 	tasks := make([]Task, 0, len(entries))
 	for _, entry := range entries {
 		tid, err := strconv.Atoi(entry.Name())
 		if err != nil {
+			continue
+		}
+		t, ok := before[tid]
+		if ok && t.reads >= youngReads {
+			p.known[tid] = t
+			tasks = append(tasks, t.Task)
 			continue
 		}
 		stat, err := os.ReadFile(dir + "/" + entry.Name() + "/stat")
@@ -86,13 +113,15 @@ func (procTasks) List(pid int) ([]Task, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s/%d/stat: %w", dir, tid, err)
 		}
-		tasks = append(tasks, Task{ID: TaskID{TID: tid, Start: start}, Name: name})
+		t = knownTask{Task{ID: TaskID{TID: tid, Start: start}, Name: name}, t.reads + 1}
+		p.known[tid] = t
+		tasks = append(tasks, t.Task)
 	}
 	return tasks, nil
 }
 
 // CPU reads the scheduler's account.
-func (procTasks) CPU(pid, tid int) units.Ns {
+func (*procTasks) CPU(pid, tid int) units.Ns {
 	cpu, _, err := SchedStat(pid, tid)
 	if err != nil {
 		return units.NotMeasured
