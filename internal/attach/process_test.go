@@ -225,6 +225,7 @@ func TestAlive(t *testing.T) {
 			t.Errorf("%q: alive %v", text, !want)
 		}
 	}
+	write(stat("S", "1001"))
 	if err := p.wake(t.Context()); err == nil || !strings.Contains(err.Error(), "has ended") {
 		t.Errorf("waking another: %v", err)
 	}
