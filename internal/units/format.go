@@ -19,7 +19,7 @@ var (
 )
 
 // FormatNs prints a span of time with three significant digits and the unit
-// that keeps the figure below 1000: "812 ns", "1.50 µs", "23.4 ms", "75.0 s".
+// that keeps the figure below 1000, or seconds: "812 ns", "23.4 ms", "17,440 s".
 // A value that was not measured is "n/a".
 func FormatNs(n Ns) string {
 	if !n.Measured() {
@@ -108,7 +108,7 @@ func threeDigits(v float64, whole bool) string {
 	abs := math.Abs(v)
 	switch {
 	case whole || abs >= 99.95:
-		return strconv.FormatFloat(v, 'f', 0, 64)
+		return FormatExact(int64(math.RoundToEven(v)))
 	case abs >= 9.995:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	default:
