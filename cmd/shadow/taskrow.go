@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
-	"stackagent/internal/harmless"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -63,6 +58,15 @@ var taskColumns = []string{"task_id", "class", "kinds", "execution", "outer_task
 	"end_ns", "thread", "queue_ns", "wall_ns", "cpu_ns", "bytecodes", "instructions", "ref_cycles", "cycles",
 	"alloc_bytes", "init_ns", "threw",
 	"self_wall_ns", "self_cpu_ns", "self_bytecodes", "self_instructions", "self_ref_cycles", "self_cycles", "self_alloc_bytes", "state"}
+
+// cells are the row in the order of taskColumns and the further ones.
+func (r *fullRow) cells(buf []string) []string {
+	buf = r.taskRow.cells(buf)
+	for _, n := range r.more {
+		buf = append(buf, intCell(n))
+	}
+	return buf
+}
 
 // maxLabels bounds the labels that are kept.
 const maxLabels = 10_000
@@ -188,7 +192,7 @@ func boolCell(b *bool) string {
 // cells are the row in the order of taskColumns.
 func (r *taskRow) cells(buf []string) []string {
 	name := func(s *string) string { return csvName(textCell(s)) }
-	buf = append(buf[:0], uintCell(&r.TaskID), csvName(r.Class), csvName(r.Kinds), intCell(r.Execution), uintCell(r.OuterTaskID),
+	buf = append(buf, uintCell(&r.TaskID), csvName(r.Class), csvName(r.Kinds), intCell(r.Execution), uintCell(r.OuterTaskID),
 		intCell(r.CreatedNs), name(r.CreatorThread), name(r.CreatedAt), intCell(r.SubmittedNs), name(r.SubmitterThread),
 		uintCell(r.ExecutorID), name(r.ExecutorClass), name(r.SubmittedAt), intCell(r.StartNs), intCell(r.EndNs), name(r.Thread))
 	for _, n := range []*int64{r.QueueNs, r.WallNs, r.CPUNs, r.Bytecodes, r.Instructions, r.RefCycles, r.Cycles, r.AllocBytes, r.InitNs} {
@@ -201,70 +205,6 @@ func (r *taskRow) cells(buf []string) []string {
 	return append(buf, r.State)
 }
 
-type csvSink struct {
-	w   *csv.Writer
-	buf []string
-}
-
-func newCSVSink(w io.Writer, more []string) (*csvSink, error) {
-	s := &csvSink{w: csv.NewWriter(w)}
-	if err := s.w.Write(slices.Concat(taskColumns, more)); err != nil {
-		return nil, fmt.Errorf("printing CSV: %w", err)
-	}
-	return s, nil
-}
-
-func (s *csvSink) write(r *fullRow) error {
-	s.buf = r.cells(s.buf)
-	for _, n := range r.more {
-		s.buf = append(s.buf, intCell(n))
-	}
-	return s.w.Write(s.buf)
-}
-
-func (s *csvSink) close() error {
-	s.w.Flush()
-	return s.w.Error()
-}
-
-// jsonSink prints a list, a row a line.
-type jsonSink struct {
-	w    *bufio.Writer
-	enc  *json.Encoder
-	wide *wideRow
-	rows int
-}
-
-func newJSONSink(w io.Writer, more []string) *jsonSink {
-	b := bufio.NewWriter(w)
-	enc := json.NewEncoder(harmless.JSON(b))
-	enc.SetEscapeHTML(false)
-	return &jsonSink{w: b, enc: enc, wide: newWideRow(more)}
-}
-
-func (s *jsonSink) write(r *fullRow) error {
-	prefix := ","
-	if s.rows == 0 {
-		prefix = "["
-	}
-	s.rows++
-	if _, err := s.w.WriteString(prefix); err != nil {
-		return err
-	}
-	return s.enc.Encode(s.wide.of(r))
-}
-
-func (s *jsonSink) close() error {
-	end := "]\n"
-	if s.rows == 0 {
-		end = "[]\n"
-	}
-	if _, err := s.w.WriteString(end); err != nil {
-		return err
-	}
-	return s.w.Flush()
-}
-
 // parquetRows is how many rows are handed to the Parquet writer at once.
 const parquetRows = 1024
 
@@ -273,7 +213,7 @@ type parquetSink struct {
 	rows []taskRow
 }
 
-func newParquetSink(w io.Writer, more []string) taskSink {
+func newParquetSink(w io.Writer, more []string) sink[*fullRow] {
 	if len(more) > 0 {
 		return newWideParquet(w, more)
 	}

@@ -17,15 +17,6 @@ import (
 	"stackagent/shadow/summary"
 )
 
-// taskSink takes the rows of the raw trace one by one.
-type taskSink interface {
-	write(r *fullRow) error
-	close() error
-}
-
-// errEnough ends the reading when --top rows are printed.
-var errEnough = errors.New("enough rows")
-
 func newTasks(env Env) *cobra.Command {
 	var l listing
 	var filter summary.Filter
@@ -96,9 +87,7 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 		if err := l.noteSummarised(s, filter); err != nil {
 			return err
 		}
-		if l.format == "table" && total > l.limit() {
-			l.env.note("the first %d rows; --top N shows more, --format csv all", l.limit())
-		}
+		l.noteCut(total > l.limit())
 		noteFound(l.env, s, before)
 		return nil
 	})
@@ -144,9 +133,9 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 	return nil
 }
 
-// eachTask hands the rows that pass to the sink, at most as many as wanted.
+// eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskSink) (total int, err error) {
+func (l *listing) eachTask(s *session.Session, filter summary.Filter, to sink[*fullRow]) (total int, err error) {
 	limit := l.limit()
 	rows := newRowMaker(s)
 	undecided, err := s.EachTask(func(t *session.Task) error {
@@ -158,7 +147,7 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskS
 			return errEnough
 		}
 		row := rows.full(t)
-		return sink.write(&row)
+		return to.write(&row)
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
@@ -167,47 +156,30 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, sink taskS
 	return total, nil
 }
 
-func (l *listing) taskSink(w io.Writer, file bool, from units.MonoNs, more []string) (taskSink, error) {
+func (l *listing) taskSink(w io.Writer, file bool, from units.MonoNs, more []string) (sink[*fullRow], error) {
 	switch l.format {
 	case "csv":
-		return newCSVSink(w, more)
+		return newCSVSink(w, slices.Concat(taskColumns, more), (*fullRow).cells)
 	case "json":
-		return newJSONSink(w, more), nil
+		return newJSONSink(w, newWideRow(more).of), nil
 	case "parquet":
 		return newParquetSink(w, more), nil
 	}
-	o := table.Options{}
-	if !file {
-		o = table.ForWriter(l.env.Out, l.env.Getenv)
-	}
-	return newTableSink(w, o, from), nil
+	t := table.New(right("task"), right("run"), right("outer"), right("start"), right("wall"), right("CPU"),
+		right("self CPU"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})
+	return &tableSink[*fullRow]{w, l.tableOptions(file), t, func(r *fullRow) []string { return r.shown(from) }}, nil
 }
 
-// tableSink shows the columns that fit a screen.
-type tableSink struct {
-	w    io.Writer
-	o    table.Options
-	t    *table.Table
-	from units.MonoNs // start of the session; starts are shown against it
-}
-
-func newTableSink(w io.Writer, o table.Options, from units.MonoNs) *tableSink {
-	return &tableSink{w: w, o: o, from: from, t: table.New(right("task"), right("run"), right("outer"), right("start"), right("wall"), right("CPU"),
-		right("self CPU"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})}
-}
-
-func (s *tableSink) write(r *fullRow) error {
+// shown are the cells of the table; the start is shown against that of the session.
+func (r *taskRow) shown(from units.MonoNs) []string {
 	start := ""
 	if r.StartNs != nil {
-		start = "+" + units.FormatNs(units.Ns(*r.StartNs)-units.Ns(s.from))
+		start = "+" + units.FormatNs(units.Ns(*r.StartNs)-units.Ns(from))
 	}
 	threw := ""
 	if r.Threw != nil && *r.Threw {
 		threw = "yes"
 	}
-	s.t.Row(uintCell(&r.TaskID), intCell(r.Execution), uintCell(r.OuterTaskID), start, nsCell(r.WallNs), nsCell(r.CPUNs),
-		nsCell(r.SelfCPUNs), threw, textCell(r.Thread), r.Class)
-	return nil
+	return []string{uintCell(&r.TaskID), intCell(r.Execution), uintCell(r.OuterTaskID), start, nsCell(r.WallNs), nsCell(r.CPUNs),
+		nsCell(r.SelfCPUNs), threw, textCell(r.Thread), r.Class}
 }
-
-func (s *tableSink) close() error { return s.t.Render(s.w, s.o) }

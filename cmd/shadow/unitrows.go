@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +9,6 @@ import (
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
-	"stackagent/internal/harmless"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -53,9 +49,12 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 	}
 	before, rows := len(s.Warnings), newRowMaker(s)
 	err = toFile(l.env.Out, output, func(w io.Writer) error {
-		sink := l.unitSink(w, output != "", s.Manifest.StartNs)
+		to, err := l.unitSink(w, output != "", s.Manifest.StartNs)
+		if err != nil {
+			return err
+		}
 		n, limit := 0, l.limit()
-		err := u.Each(func(x *unit.Unit) error {
+		err = u.Each(func(x *unit.Unit) error {
 			name, kinds := summary.UnknownClass(x.Class), units.Kinds(0)
 			if c := s.ClassByID(x.Class); c != nil {
 				name, kinds = c.Name, c.Kinds
@@ -66,20 +65,21 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 			if n++; limit > 0 && n > limit {
 				return errEnough
 			}
-			return sink.write(rows.unit(s, x, name))
+			return to.write(rows.unit(s, x, name))
 		})
 		if err != nil && !errors.Is(err, errEnough) {
 			return fmt.Errorf("listing the units of %s: %w", s.Dir, err)
 		}
-		if errors.Is(err, errEnough) && l.format == "table" {
-			l.env.note("the first %d rows; --top N shows more, --format csv all", limit)
-		}
-		return sink.close()
+		l.noteCut(errors.Is(err, errEnough))
+		return to.close()
 	})
 	if err != nil {
 		return err
 	}
-	if text := u.Note(int64(s.Manifest.Summarised.Executions)).Text(); text != "" {
+	if err := l.noteSummarised(s, filter); err != nil {
+		return err
+	}
+	if text := u.Note(0).Text(); text != "" { // what was summarised has no row
 		l.env.note("%s", text)
 	}
 	noteFound(l.env, s, before)
@@ -95,36 +95,21 @@ func (m rowMaker) unit(s *session.Session, x *unit.Unit, class string) *unitRow 
 	}
 }
 
-// unitSink takes units one by one.
-type unitSink interface {
-	write(r *unitRow) error
-	close() error
-}
-
-func (l *listing) unitSink(w io.Writer, file bool, from units.MonoNs) unitSink {
+func (l *listing) unitSink(w io.Writer, file bool, from units.MonoNs) (sink[*unitRow], error) {
 	switch l.format {
 	case "csv":
-		s := &unitCSV{csv.NewWriter(w)}
-		_ = s.w.Write(unitColumnNames) // errors stay with the writer
-		return s
+		return newCSVSink(w, unitColumnNames, (*unitRow).cells)
 	case "json":
-		b := bufio.NewWriter(w)
-		enc := json.NewEncoder(harmless.JSON(b))
-		enc.SetEscapeHTML(false)
-		return &unitJSON{w: b, enc: enc}
+		return newJSONSink(w, func(r *unitRow) any { return r }), nil
 	}
-	o := table.Options{}
-	if !file {
-		o = table.ForWriter(l.env.Out, l.env.Getenv)
-	}
-	return &unitTable{w: w, o: o, from: from, t: table.New(right("start"), right("queue"), right("wall"), right("self wall"), right("self CPU"),
-		right("executions"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})}
+	t := table.New(right("start"), right("queue"), right("wall"), right("self wall"), right("self CPU"),
+		right("executions"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})
+	return &tableSink[*unitRow]{w, l.tableOptions(file), t, func(r *unitRow) []string { return r.shown(from) }}, nil
 }
 
-type unitCSV struct{ w *csv.Writer }
-
-func (s *unitCSV) write(r *unitRow) error {
-	row := []string{uintCell(&r.RootTaskID), csvName(r.Class), csvName(textCell(r.Thread)), strconv.FormatInt(r.StartNs, 10), intCell(r.EndNs)}
+// cells are the row in the order of unitColumnNames.
+func (r *unitRow) cells(row []string) []string {
+	row = append(row, uintCell(&r.RootTaskID), csvName(r.Class), csvName(textCell(r.Thread)), strconv.FormatInt(r.StartNs, 10), intCell(r.EndNs))
 	for _, n := range []*int64{r.QueueNs, r.WallNs, r.CPUNs, r.SelfWallNs, r.SelfCPUNs} {
 		row = append(row, intCell(n))
 	}
@@ -132,50 +117,11 @@ func (s *unitCSV) write(r *unitRow) error {
 	for _, b := range []bool{r.Inside, r.Threw, r.Swallowed} {
 		row = append(row, strconv.FormatBool(b))
 	}
-	return s.w.Write(row)
+	return row
 }
 
-func (s *unitCSV) close() error {
-	s.w.Flush()
-	return s.w.Error()
-}
-
-// unitJSON prints a list, a row a line.
-type unitJSON struct {
-	w    *bufio.Writer
-	enc  *json.Encoder
-	rows int
-}
-
-func (s *unitJSON) write(r *unitRow) error {
-	prefix := byte(',')
-	if s.rows == 0 {
-		prefix = '['
-	}
-	s.rows++
-	if err := s.w.WriteByte(prefix); err != nil {
-		return err
-	}
-	return s.enc.Encode(r)
-}
-
-func (s *unitJSON) close() error {
-	end := "]\n"
-	if s.rows == 0 {
-		end = "[]\n"
-	}
-	_, err := s.w.WriteString(end)
-	return errors.Join(err, s.w.Flush())
-}
-
-type unitTable struct {
-	w    io.Writer
-	o    table.Options
-	t    *table.Table
-	from units.MonoNs
-}
-
-func (s *unitTable) write(r *unitRow) error {
+// shown are the cells of the table; the start is shown against that of the session.
+func (r *unitRow) shown(from units.MonoNs) []string {
 	threw := ""
 	switch {
 	case r.Swallowed:
@@ -183,9 +129,6 @@ func (s *unitTable) write(r *unitRow) error {
 	case r.Threw:
 		threw = "yes"
 	}
-	s.t.Row("+"+units.FormatNs(units.Ns(r.StartNs)-units.Ns(s.from)), nsCell(r.QueueNs), nsCell(r.WallNs), nsCell(r.SelfWallNs), nsCell(r.SelfCPUNs),
-		strconv.FormatInt(r.Executions, 10), threw, textCell(r.Thread), r.Class)
-	return nil
+	return []string{"+" + units.FormatNs(units.Ns(r.StartNs)-units.Ns(from)), nsCell(r.QueueNs), nsCell(r.WallNs), nsCell(r.SelfWallNs), nsCell(r.SelfCPUNs),
+		strconv.FormatInt(r.Executions, 10), threw, textCell(r.Thread), r.Class}
 }
-
-func (s *unitTable) close() error { return s.t.Render(s.w, s.o) }

@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,5 +82,43 @@ func TestUnitsSaySo(t *testing.T) {
 	}
 	if s := string(text); !strings.Contains(s, "share of units of work") || strings.Contains(s, "execution") {
 		t.Error("the figure of units does not say that it is of them")
+	}
+}
+
+// TestUnitRows: the listing of units tells the same in CSV as in JSON.
+func TestUnitRows(t *testing.T) {
+	dir := makeSession(t, t.TempDir())
+	_, text, _ := shadow(t, nil, "tasks", dir, "--units", "--format", "csv")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = shadow(t, nil, "tasks", dir, "--units", "--format", "json")
+	var list []map[string]any
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(list)+1 || len(list) != 7 { // five of Job, the lambda, and the one with a hostile name
+		t.Fatalf("%d rows in CSV, %d in JSON", len(rows)-1, len(list))
+	}
+	for i, x := range list {
+		if len(x) != len(rows[0]) {
+			t.Errorf("%d keys, %d columns", len(x), len(rows[0]))
+		}
+		for k, name := range rows[0] {
+			want := ""
+			switch v := x[name].(type) {
+			case nil:
+			case float64:
+				want = strconv.FormatFloat(v, 'f', -1, 64)
+			case string:
+				want = csvName(v)
+			default:
+				want = fmt.Sprint(v)
+			}
+			if rows[i+1][k] != want {
+				t.Errorf("unit %d: %s is %q in CSV, %q in JSON", i, name, rows[i+1][k], want)
+			}
+		}
 	}
 }
