@@ -8,7 +8,6 @@ package check
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"stackagent/hpc"
 	"stackagent/internal/perfevent"
@@ -234,7 +233,7 @@ func partOf(t *summary.ThreadRow) string {
 		return mainOutside
 	case kinds[t.Kind] != "":
 		return kinds[t.Kind]
-	case t.ID == 0 && strings.HasPrefix(t.Name, "stackagent"):
+	case t.ID == 0 && t.Role() == "agent":
 		return agentThreads
 	case t.ID == 0:
 		return "other threads of the process"
