@@ -14,6 +14,7 @@ import (
 type Filter struct {
 	App   bool   `json:"app,omitempty"`   // leave out classes of the platform
 	Class string `json:"class,omitempty"` // glob over the Java name: *, ?, [a-z]
+	not   string // a name that does not pass; not shown
 }
 
 // ErrBadGlob is a class glob that is not well formed.
@@ -33,7 +34,7 @@ func (f Filter) Check() error {
 // Match tells whether a class passes. A glob's * matches dots too, since class
 // names hold no slash; a name that is equal always matches.
 func (f Filter) Match(name string, kinds units.Kinds) bool {
-	if f.App && IsJDK(name, kinds) {
+	if f.not != "" && name == f.not || f.App && IsJDK(name, kinds) {
 		return false
 	}
 	if f.Class == "" || f.Class == name {

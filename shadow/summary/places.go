@@ -29,6 +29,7 @@ const (
 	severalWays  = "(several)"
 	inSummaries  = "(summarised: not told apart)"
 	unknownPlace = "(description lost)"
+	leftOut      = "(left out by the filter)"
 )
 
 // way is how a task was handed over: where and to whom. The zero way is not
@@ -217,73 +218,33 @@ func (p *places) numbers() []uint32 {
 
 type scan func(store.Columns, func(int, *session.Chunk) error) error
 
-// executions puts groups in the place of classes and leaves out what does not
-// pass.
+// executions puts groups in the place of classes.
 func (p *places) executions(read scan) scan {
-	numbers := p.numbers()
+	numbers, out := p.numbers(), p.group(leftOut)
 	return func(want store.Columns, use func(int, *session.Chunk) error) error {
 		return read(want|store.ExecutionTaskID|store.ExecutionClass, func(worker int, c *session.Chunk) error {
-			mine := keep(*c, func(i int) bool { return p.passing(c.Class[i]) })
-			for i, id := range mine.TaskID {
-				mine.Class[i] = numbers[0]
-				if page := p.pages[id>>6]; page != nil {
-					mine.Class[i] = numbers[page[id&63]]
+			for i, id := range c.TaskID {
+				if p.passing(c.Class[i]) {
+					c.Class[i] = numbers[p.numberOf(id)]
+				} else {
+					c.Class[i] = out
 				}
 			}
-			return use(worker, &mine)
+			return use(worker, c)
 		})
 	}
-}
-
-// keep leaves in a chunk, whose memory it uses, the rows that pass.
-func keep(c session.Chunk, pass func(i int) bool) session.Chunk {
-	rows := make([]int, 0, c.Len())
-	for i := range c.Len() {
-		if pass(i) {
-			rows = append(rows, i)
-		}
-	}
-	if len(rows) == c.Len() {
-		return c
-	}
-	c.TaskID, c.OuterTaskID = pick(c.TaskID, rows), pick(c.OuterTaskID, rows)
-	c.Class, c.Thread, c.Site = pick(c.Class, rows), pick(c.Thread, rows), pick(c.Site, rows)
-	c.Depth, c.Flags = pick(c.Depth, rows), pick(c.Flags, rows)
-	c.StartNs, c.EndNs = pick(c.StartNs, rows), pick(c.EndNs, rows)
-	c.WallNs, c.CPUNs = pick(c.WallNs, rows), pick(c.CPUNs, rows)
-	c.SelfWallNs, c.SelfCPUNs, c.QueueNs = pick(c.SelfWallNs, rows), pick(c.SelfCPUNs, rows), pick(c.QueueNs, rows)
-	extra, self := make([][]int64, len(c.Extra)), make([][]int64, len(c.SelfExtra))
-	for k := range c.Extra {
-		extra[k] = pick(c.Extra[k], rows)
-	}
-	for k := range c.SelfExtra {
-		self[k] = pick(c.SelfExtra[k], rows)
-	}
-	c.Extra, c.SelfExtra = extra, self
-	return c
-}
-
-// pick moves the rows, ascending, to the front of a column; one that was not
-// read stays empty.
-func pick[T any](column []T, rows []int) []T {
-	if len(column) == 0 {
-		return column
-	}
-	for to, from := range rows {
-		column[to] = column[from]
-	}
-	return column[:len(rows)]
 }
 
 // units groups units by the way of the task they are named after, or of the
 // wrapper around it.
 func (p *places) units(u *Units) scan {
+	numbers := p.numbers()
 	return func(_ store.Columns, use func(int, *session.Chunk) error) error {
 		return u.chunks(use, func(x *unit.Unit) (uint32, bool) {
 			if !p.passing(x.Class) {
 				return 0, false
 			}
-			return p.group(p.label(p.list[p.ofUnit(x, p.by)], p.by)), true
+			return numbers[p.ofUnit(x, p.by)], true
 		})
 	}
 }
@@ -309,7 +270,7 @@ func BuildPlaces(s *session.Session, opts Options, by string) (*Summary, error) 
 	if err != nil {
 		return nil, err
 	}
-	opts.Filter = Filter{} // has been applied
+	opts.Filter = Filter{not: leftOut} // the classes are told apart by now
 	sum, err := BuildFrom(src, opts)
 	if err != nil {
 		return nil, err
