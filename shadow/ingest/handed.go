@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -9,7 +11,11 @@ import (
 // clearHanded empties what only some sessions have, to be used again.
 func clearHanded(p *store.Part) {
 	p.Constructions, p.Submissions, p.Executors, p.Sites = p.Constructions[:0], p.Submissions[:0], p.Executors[:0], p.Sites[:0]
-	p.ExecutionWork, p.ConstructionWork = wire.Work{}, wire.Work{}
+	for _, columns := range [][][]int64{p.ExecutionWork.Total, p.ExecutionWork.Nested, p.ConstructionWork.Total, p.ConstructionWork.Nested} {
+		for k := range columns { // one that the next part has no values for is not stored
+			columns[k] = columns[k][:0]
+		}
+	}
 }
 
 // appendHanded converts what b tells of hand-overs and constructions, and what they name.
@@ -59,6 +65,7 @@ func appendWork(into *wire.Work, from wire.Work, had, rows int) {
 
 // notMeasured appends n values that were not measured.
 func notMeasured(list []int64, n int) []int64 {
+	list = slices.Grow(list, n)
 	for range n {
 		list = append(list, int64(units.NotMeasured))
 	}
