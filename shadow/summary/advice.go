@@ -58,7 +58,7 @@ type classSums struct {
 
 // Advise reads the units of a session and says what to try.
 func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
-	if !u.handed {
+	if !handOvers(u.s) {
 		return nil, nil // who handed what to whom is not known
 	}
 	w, err := newWays(u.s)

@@ -23,7 +23,7 @@ type Units struct {
 	s      *session.Session
 	bodies *session.TaskSet
 	roles  byID[classRole]
-	handed bool // hand-overs were recorded
+	handed bool // it was recorded which executions were handed over, and when
 	// Of the latest reading: what the platform did for itself, by class.
 	own           map[uint32]*unit.Own
 	ownSummarised map[uint32]int64
@@ -40,7 +40,7 @@ type classRole struct {
 
 // NewUnits reads which tasks are the bodies of threads.
 func NewUnits(s *session.Session) (*Units, error) {
-	u := &Units{s: s, bodies: session.NewTaskSet(), handed: handOvers(s)}
+	u := &Units{s: s, bodies: session.NewTaskSet(), handed: handOvers(s) && s.Manifest.NotAvailable["queue"] == ""}
 	for i := range s.Classes {
 		c := &s.Classes[i]
 		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0}
@@ -64,11 +64,6 @@ func NewUnits(s *session.Session) (*Units, error) {
 func handOvers(s *session.Session) bool {
 	return s.Manifest.Rows[store.Submissions.String()] > 0
 }
-
-// HandOversKnown tells whether the session recorded hand-overs. Without them
-// an execution nested in another one belongs to its unit, unless it is a
-// fork/join task, which is executed nested when a worker that waits helps.
-func (u *Units) HandOversKnown() bool { return u.handed }
 
 // findBodies collects the tasks that are loops of threads, by their class. Of a
 // thread class of the program the figures decide, see looksLikeBody.
@@ -226,7 +221,7 @@ func (u *Units) advise(sum *Summary, opts Options) error {
 		t = *opts.Thresholds
 	}
 	found, err := Advise(u, t)
-	if err != nil || !u.handed {
+	if err != nil || !handOvers(u.s) {
 		return err
 	}
 	var out []granularity.Finding

@@ -222,16 +222,28 @@ func TestPlatformsOwn(t *testing.T) {
 // TestUnitsWithoutHandOvers: where they are not recorded nobody knows what was
 // handed over, so that nothing is left out, and the note says the rule.
 func TestUnitsWithoutHandOvers(t *testing.T) {
-	sum, err := summary.Build(platformSession(t, false), summary.Options{Units: true})
-	if err != nil {
-		t.Fatal(err)
+	imported := platformSession(t, true) // names the executors of tasks, but no times
+	imported.Manifest.NotAvailable = map[string]string{"queue": "a trace of tgp"}
+	for name, s := range map[string]*session.Session{"off": platformSession(t, false), "imported": imported} {
+		sum, err := summary.Build(s, summary.Options{Units: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkWithout(t, name, sum)
 	}
+}
+
+func checkWithout(t *testing.T, name string, sum *summary.Summary) {
+	t.Helper()
 	want := []string{"com.acme.Job 2 38 0", "java.lang.invoke.MethodHandleNatives$CallSiteContext 3 15 0", "java.net.Fetch 1 50 0", "java.util.concurrent.CompletableFuture$AsyncSupply 1 20 0"}
-	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
-		t.Errorf("units %q, want %q", got, want)
+	for i := range sum.Rows {
+		delete(sum.Rows[i].Metrics, granularity.FurtherMetric(0, false)) // no queue times
 	}
-	if text := sum.Units.Text(); !strings.Contains(text, "no record of hand-overs: each execution that is not nested in another one counts as a unit, the JDK's own included") {
-		t.Errorf("note %q", text)
+	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
+		t.Errorf("%s: units %q, want %q", name, got, want)
+	}
+	if text := sum.Units.Text(); !strings.Contains(text, "no record of when tasks were handed over: each execution that is not nested in another one counts as a unit, the JDK's own included") {
+		t.Errorf("%s: note %q", name, text)
 	}
 }
 

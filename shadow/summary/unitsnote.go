@@ -14,7 +14,8 @@ import (
 
 // UnitsNote says how far units could be told.
 type UnitsNote struct {
-	// HandOversKnown: the session recorded what was handed over. Otherwise each
+	// HandOversKnown: the session recorded which executions were handed over, and
+	// when (an imported trace names executors at most). Otherwise each
 	// execution that is not nested in another one counts as a unit with all that
 	// is nested in it, but nested fork/join tasks as units of their own.
 	HandOversKnown bool `json:"hand_overs_known"`
@@ -37,7 +38,7 @@ type PlatformNote struct {
 func (n *UnitsNote) Text() string {
 	var out []string
 	if !n.HandOversKnown {
-		out = append(out, "This session has no record of hand-overs: each execution that is not nested in another one counts as a unit, the JDK's own included; "+
+		out = append(out, "This session has no record of when tasks were handed over: each execution that is not nested in another one counts as a unit, the JDK's own included; "+
 			"one nested in another counts as part of its unit, but fork/join tasks as units of their own.")
 	}
 	if n.Undecided > 0 {

@@ -179,7 +179,7 @@ func (b *builder) kinds() []units.Kinds {
 		}
 	}
 	for i, name := range b.in.Trace.Classes {
-		for _, p := range []string{"java.", "javax.", "jdk.", "sun."} {
+		for _, p := range []string{"java.", "jdk.", "sun."} { // javax holds libraries of programs too
 			if strings.HasPrefix(name, p) {
 				kinds[i] |= units.KindJDK
 			}
