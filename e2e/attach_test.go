@@ -24,11 +24,11 @@ type guest struct {
 	rounds int
 }
 
-func startGuest(t *testing.T, jdk testjvm.JDK) *guest {
+func startGuest(t *testing.T, jdk testjvm.JDK, vm ...string) *guest {
 	t.Helper()
 	o := testjvm.Example(t, "attached")
 	g := &guest{oracle: o}
-	line := o.Command(t, jdk).Java()
+	line := o.Command(t, jdk, vm...).Java()
 	g.process = &process{Cmd: exec.Command(line[0], line[1:]...)}
 	out, err1 := g.StdoutPipe()
 	in, err2 := g.StdinPipe()
@@ -156,6 +156,23 @@ func TestAttachRefused(t *testing.T) {
 	}
 	g.work(t)
 	g.end(t)
+}
+
+// -Xcheck:jni has nothing to say about an agent that comes and goes, twice.
+func TestAttachChecked(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startGuest(t, jdk, "-Xcheck:jni")
+			g.record(t)
+			g.record(t)
+			g.end(t) // it prints some warnings on stdout
+			for _, word := range []string{"WARNING in native method", "FATAL ERROR"} {
+				if strings.Contains(g.stderr.String(), word) {
+					t.Errorf("%s:\n%s", word, g.stderr.String())
+				}
+			}
+		})
+	}
 }
 
 // resources are what a process holds.

@@ -40,10 +40,6 @@ typedef struct {
 static void *run_go_load(void *p) {
     go_load *l = p;
     l->user_page = l->options != NULL && user_page_works(); /* while the Go runtime starts, in a thread of its own */
-    if (sa.attached) { /* the JVM's signals are in use: Go's handlers go as soon as Go is up */
-        saGoLoad(NULL);
-        sa_signals_restore();
-    }
     l->result = saGoLoad(l->options);
     return NULL;
 }
@@ -83,6 +79,7 @@ static bool load_natives(JNIEnv *env, jclass helper) {
     jmethodID get = runtime == NULL ? NULL : (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;");
     jmethodID load = get == NULL ? NULL : (*env)->GetMethodID(env, runtime, "load0", "(Ljava/lang/Class;Ljava/lang/String;)V");
     jobject it = load == NULL ? NULL : (*env)->CallStaticObjectMethod(env, runtime, get);
+    if ((*env)->ExceptionCheck(env)) return false;
     char *path = sa_library_path();
     jstring file = it == NULL || path == NULL ? NULL : (*env)->NewStringUTF(env, path);
     if (file != NULL) (*env)->CallVoidMethod(env, it, load, helper, file);
@@ -208,8 +205,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     sa.contexts.next = sa.contexts.prev = &sa.contexts;
     sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
     int go = sa_load_go(options == NULL ? "" : options);
-    sa_signals_restore();
-    sa_signals_unblock();
+    sa_signals_settle();
     if (go != SA_GO_OK) return go == SA_GO_REFUSE ? JNI_ERR : JNI_OK;
     if ((*vm)->GetEnv(vm, (void **)&sa.jvmti, JVMTI_VERSION_11) != JNI_OK) {
         sa_say("this JVM is older than 11 or has no JVMTI; the program runs without profiling");

@@ -390,8 +390,7 @@ void sa_totals_now(sa_totals *t);
 void sa_drain_reset(void); /* forgets all sums and threads: a session is over */
 
 /* signals.c */
-void sa_signals_unblock(void);
-void sa_signals_restore(void);
+void sa_signals_settle(void); /* once, behind sa_load_go */
 void sa_signals_guard(void); /* to be called from time to time */
 
 /* control.c: events for the one Go goroutine that steers */

@@ -164,8 +164,7 @@ static int load_options(char *options, bool runs) {
         if (!tell_go(SA_EVENT_LOAD, &result)) return ATTACH_LATE;
     } else {
         result = sa_load_go(options);
-        sa_signals_restore();
-        sa_signals_unblock();
+        sa_signals_settle();
     }
     return result == SA_GO_OK ? ATTACH_OK : ATTACH_OPTIONS;
 }
@@ -258,8 +257,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     int result = strcmp(options, "detach") == 0 ? detach(env) : attach(vm, env, options);
     if (first && sa.vm == NULL) { /* nothing was begun, but the library is here to stay */
         sa_load_go(NULL);
-        sa_signals_restore();
-        sa_signals_unblock();
+        sa_signals_settle();
     }
     return result;
 }

@@ -97,12 +97,6 @@ static void add_field(sa_request *r, const char *name) {
 
 /* For a class that is not linked JVMTI does not tell; the helper does. */
 static void fields_by_helper(JNIEnv *env, jclass c, sa_request *r) {
-    /* No frame of our own: -Xcheck:jni counts the references of all frames, ours of the classes too, against the
-     * capacity of the one that is left when it ends. */
-    if ((*env)->EnsureLocalCapacity(env, SA_MANY_REFS) != 0) {
-        (*env)->ExceptionClear(env);
-        return;
-    }
     for (int i = 0; i < OUR_FIELDS; i++) {
         jstring name = (*env)->NewStringUTF(env, our_fields[i]);
         jboolean has = name != NULL && (*env)->CallStaticBooleanMethod(env, sa.helper, sa.has_field, c, name);
@@ -166,6 +160,12 @@ static void ask_for_file(JNIEnv *env, jclass redefined, jobject loader, sa_heade
     ask(r, h, ready ? SA_MODE_FULL : SA_MODE_STRUCTURE, loader == NULL, false, bytes, len);
 }
 
+/* In an event -Xcheck:jni counts the references of all frames, ours of all
+ * loaded classes too, against the capacity of the event's own. */
+static void make_room(JNIEnv *env) {
+    if ((*env)->EnsureLocalCapacity(env, SA_MANY_REFS) != 0) (*env)->ExceptionClear(env);
+}
+
 void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
                               jobject domain, jint len, const unsigned char *bytes, jint *new_len,
                               unsigned char **new_bytes) {
@@ -180,6 +180,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     bool sites = sa.config.sites && phase == SA_PHASE_READY && loader != NULL;
     if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
     if (sa_is_copy(h->name)) atomic_store(&sa.copies, true);
+    if (redefined != NULL) make_room(env);
     bool ask_jvm = loader != NULL && (phase == SA_PHASE_READY || redefined != NULL);
     if (!of_interest(env, loader, h, ask_jvm, false)) goto out;
     ask_for_file(env, redefined, loader, h, bytes, (uint32_t)len, &r);

@@ -30,14 +30,8 @@ __attribute__((constructor(101))) static void remember(void) {
     prctl(PR_SET_NAME, "stackagent"); /* Go's threads inherit this, too */
 }
 
-/* To be called first by the thread that loaded the library. */
-void sa_signals_unblock(void) {
-    pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
-    prctl(PR_SET_NAME, name_before);
-}
-
-/* To be called once the Go runtime is up. */
-void sa_signals_restore(void) {
+/* Go's handlers are there when its initialiser returns, before its runtime is up. */
+static void restore(void) {
     for (int s = 1; s < SIGNALS; s++) {
         struct sigaction now;
         if (!known[s] || s == SIGKILL || s == SIGSTOP || sigaction(s, NULL, &now) != 0) continue;
@@ -45,6 +39,20 @@ void sa_signals_restore(void) {
             sigaction(s, &before[s], NULL);
     }
 }
+
+/* To be called by the thread that loaded the library, when its Go side is loaded.
+ * The handlers are looked at once more: which of the two initialisers came first
+ * was the linker's choice. */
+void sa_signals_settle(void) {
+    restore();
+    pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+    prctl(PR_SET_NAME, name_before);
+}
+
+/* Without a priority it runs behind the Go runtime's initialiser, in the same
+ * thread: in a JVM that runs already no fault, and no look of -Xcheck:jni at the
+ * handlers, need find Go's. */
+__attribute__((constructor)) static void restore_at_once(void) { restore(); }
 
 void sa_signals_guard(void) {
     static const int open_in_go[] = {SIGPROF, SIGCHLD, SIGURG};
