@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/hpc"
+	"stackagent/hpc/sched"
 	"stackagent/internal/testjvm"
 )
 
@@ -68,9 +70,7 @@ func TestScaling(t *testing.T) {
 				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{"2", shape, units}, VM: []string{"-Xmx64m"}}
 				p := cmd.Profile(t)
 				g, recorded := bottleOf(t, p)
-				if !recorded {
-					t.Skip("no scheduling record on this machine, and the command says so")
-				}
+				needRecord(t, recorded)
 				own := program(t, p.Stdout)
 				checkBottle(t, g, own, testjvm.Stolen(t)-before)
 				checkShape(t, shape, barOf(t, p), g, own, p)
@@ -117,6 +117,23 @@ func TestServeSwitches(t *testing.T) {
 	if seen != 2 || float64(g.ToNs) < own["worker-0"].end || float64(g.FromNs) > own["worker-0"].end {
 		t.Errorf("%d of 2 workers in a record of %d to %d, which ends with the program: %+v", seen, g.FromNs, g.ToNs, own)
 	}
+}
+
+// needRecord ends a test that has no scheduling record: skipped where the machine
+// lets nobody see the scheduler, failed where it does.
+func needRecord(t *testing.T, recorded bool) {
+	t.Helper()
+	if recorded {
+		return
+	}
+	var why []string
+	for _, f := range sched.Probe() {
+		if f.Available == hpc.Yes {
+			t.Fatalf("no scheduling record, though this machine allows %s", f.Name)
+		}
+		why = append(why, fmt.Sprintf("%s: %s", f.Name, f.Detail))
+	}
+	t.Skip("no scheduling record on this machine: " + strings.Join(why, "; "))
 }
 
 // bottleOf asks for the bottle graph; false where the machine lets nobody see
