@@ -6,8 +6,12 @@ import "time"
 // room; agents send a batch every second.
 const pressedPatience = 10 * time.Second
 
+// turnPause is when the messages of a JVM come again that has to wait for its namesakes.
+const turnPause = 5 * time.Second
+
 // Crowd is a Live that is also told when sessions wait for room, with how many
-// and the limit, and with 0 when none does any more. What waits is safe on the
+// (JVMs that wait for others of their name are one) and the limit, and with 0
+// when none does any more. What waits is safe on the
 // bus, and in the JVMs when the bus is full.
 type Crowd interface {
 	Crowded(waiting, limit int)
@@ -24,6 +28,9 @@ func (in *Ingest) crowd(names []string, room int) {
 		}
 	}
 	waiting := max(mine-max(room, 0), 0)
+	if time.Since(time.Unix(0, in.turnedAway.Load())) < 2*turnPause {
+		waiting++
+	}
 	if was := in.pressed.Swap(waiting > 0); was == (waiting > 0) {
 		return
 	}

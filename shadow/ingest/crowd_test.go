@@ -57,8 +57,14 @@ func TestNamesakesKeepNobodyOut(t *testing.T) {
 			publishAll(t, b, x)
 		}
 	}
-	in := startIngest(t, Options{Bus: b, Root: root, MaxSessions: 2})
+	live := &crowded{}
+	in := startIngest(t, Options{Bus: b, Root: root, MaxSessions: 2, Live: live})
 	waitFor(t, func() bool { return in.active.Load() == 2 })
+	waitFor(t, func() bool { // the others of the name wait, and it is told
+		live.mu.Lock()
+		defer live.mu.Unlock()
+		return len(live.counts) > 0 && live.counts[0] == 1
+	})
 	publishAll(t, b, fakeBatches("other", 4, 7)...)
 	waitFor(t, func() bool {
 		m, err := store.ReadManifest(filepath.Join(root, "other"))

@@ -108,7 +108,8 @@ type Ingest struct {
 	bad    atomic.Uint64
 	routed atomic.Int64 // messages taken from the bus
 
-	pressed atomic.Bool // sessions wait for room
+	pressed    atomic.Bool  // sessions wait for room
+	turnedAway atomic.Int64 // when the latest JVM of a name that has others had to wait, Unix nanoseconds
 
 	mu      sync.Mutex
 	sources map[string]*source // by session; written by the dispatcher only

@@ -123,8 +123,8 @@ func (s *source) route(m jetstream.Msg) {
 	if w == nil {
 		// One JVM of each name is always taken: many of one name keep no other out.
 		if len(s.workers) > 0 && int(s.in.active.Load()) >= s.in.o.MaxSessions {
-			s.in.log.Warn("ingest: too many sessions at once; one has to wait", "session", key.session, "limit", s.in.o.MaxSessions)
-			s.in.putBack(m, 5*time.Second)
+			s.in.turnedAway.Store(time.Now().UnixNano()) // crowd tells it, not each message
+			s.in.putBack(m, turnPause)
 			return
 		}
 		w = s.add(key)
