@@ -120,9 +120,9 @@ func (f *gcFlags) run(env Env, dir string) error {
 		return err
 	}
 	r := gcReport{Session: s.Manifest.Session, Collector: s.Manifest.JVM.GC, NotAvailable: map[string]string{}}
-	a, err := openActivity(env, s)
-	if err != nil && !errors.Is(err, session.ErrNoActivity) {
-		return err
+	a, without := openActivity(env, s)
+	if without != nil && !errors.Is(without, session.ErrNoActivity) {
+		return without
 	}
 	w := activity.Span{From: s.Manifest.StartNs, To: s.Manifest.EndNs}
 	if w, err = f.window.of(s.Manifest.StartNs, w.From, w.To); err != nil {
@@ -138,7 +138,9 @@ func (f *gcFlags) run(env Env, dir string) error {
 	for _, u := range gc.MMU(pauses, w, gc.Lengths(1e6, w, 1)) {
 		r.MMU = append(r.MMU, gcUtilization{u.Window, u.Min})
 	}
-	if err := r.threads(a, w, pauses); err != nil {
+	if a == nil {
+		r.NotAvailable["threads"] = without.Error()
+	} else if err := r.threads(a, w, pauses); err != nil {
 		return err
 	}
 	if err := r.causes(a, w); err != nil {
@@ -159,10 +161,6 @@ func gcPausesOf(p gc.Pauses) gcPauses {
 
 // threads tells what the collector's threads did.
 func (r *gcReport) threads(a *session.Activity, w activity.Span, pauses []activity.Span) error {
-	if a == nil {
-		r.NotAvailable["threads"] = "the session has no scheduling record (shadow run --switches; shadow doctor says what this machine allows)"
-		return nil
-	}
 	graphs, err := bottle.Compute(a.Threads, a.Stream(w.From, w.To), w)
 	if err != nil {
 		return err

@@ -153,4 +153,8 @@ func TestThreadsWithoutRecord(t *testing.T) {
 	if code != 0 || !strings.Contains(errs, "scheduling record not available: permission denied") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
+	code, out, errs := shadow(t, nil, "gc", dir)
+	if code != 0 || !strings.Contains(out+errs, "permission denied") {
+		t.Errorf("gc: exit code %d: %s%s", code, out, errs)
+	}
 }

@@ -94,8 +94,9 @@ const (
 	nPhases
 )
 
-// exited gives the slots, of n, that stand empty because threads have exited,
-// and those for which none has begun yet, with so many alive and gone.
+// emptySlots gives the slots, of n, that stand empty because threads have exited,
+// those for which none has begun yet, and the threads beyond n, with so many
+// alive and gone.
 func emptySlots(n, alive, gone int) (exited, late, surplus int) {
 	free := n - alive
 	if free < 0 {

@@ -296,6 +296,7 @@ func (t *live) account() {
 // of the process were lost until then.
 func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	at = max(at, b.from, b.last)
+	lost = max(lost, b.lost) // a source may have forgotten a process that has ended
 	p := &Part{From: b.from, To: at, Lost: lost - b.lost, Threads: b.ended}
 	b.lost = lost
 	for _, t := range b.threads {

@@ -25,9 +25,8 @@ type GCSample struct {
 const (
 	noGC          = "No GC" // HotSpot's word
 	maxCollectors = 8
-	openEvery     = 5       // polls between attempts to open the counters
-	openMost      = 250     // attempts: a JVM makes them in its first moments
-	maxSamples    = 1 << 16 // of a part
+	openEvery     = 5   // polls between attempts to open the counters
+	openMost      = 250 // attempts: a JVM makes them in its first moments
 )
 
 // gcWatch reads the counters of one JVM.
@@ -38,8 +37,7 @@ type gcWatch struct {
 	done    bool
 	last    GCSample
 	counted [maxCollectors]int64
-	samples []GCSample
-	dropped uint64 // samples that had no room
+	samples []GCSample // a part's: at most so many as there are polls and collectors in a minute
 }
 
 // look takes a sample. at is a moment before it.
@@ -69,10 +67,10 @@ func (g *gcWatch) look(pid int, at func() units.MonoNs) {
 		}
 		g.counted[i] = n
 		changed = false
-		g.keep(g.collector(s, i, n))
+		g.samples = append(g.samples, g.collector(s, i, n))
 	}
 	if changed {
-		g.keep(s)
+		g.samples = append(g.samples, s)
 	}
 	g.last = s
 }
@@ -96,14 +94,6 @@ func (g *gcWatch) collector(s GCSample, i int, n int64) GCSample {
 		s.Cause, _ = g.data.Text("sun.gc.lastCause")
 	}
 	return s
-}
-
-func (g *gcWatch) keep(s GCSample) {
-	if len(g.samples) == maxSamples {
-		g.dropped++
-		return
-	}
-	g.samples = append(g.samples, s)
 }
 
 func (g *gcWatch) long(name string) int64 {
