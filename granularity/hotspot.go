@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"stackagent/internal/units"
 )
@@ -38,11 +40,16 @@ type Hotspot struct {
 	// ExecutionShare is the share of all executions of the session, 0 to 1.
 	ExecutionShare float64 `json:"execution_share"`
 	Metrics        Metrics `json:"metrics"`
+	// By is the metric by which the row is sorted and shown; Wall, which is no
+	// metric of own work: that of Work.
+	By Metric `json:"-"`
 }
 
 // WorkMeasured tells whether Work holds a measurement: not for a task that never
 // ran, nor for one that ran on when the session ended.
-func (h *Hotspot) WorkMeasured() bool { return h.Work != 0 || h.Metrics[h.WorkMetric()].Count > 0 }
+func (h *Hotspot) WorkMeasured() bool {
+	return h.Work != 0 || h.Metrics[h.Metrics.WorkMetric()].Count > 0
+}
 
 // MarshalJSON writes null for work that was not measured.
 func (h Hotspot) MarshalJSON() ([]byte, error) {
@@ -66,7 +73,7 @@ type Order string
 
 // The orders.
 const (
-	ByWork  Order = "work"  // summed self CPU time, or self wall time
+	ByWork  Order = "work"  // summed self CPU time, or self wall time, or Hotspot.By
 	BySelf  Order = "self"  // summed self wall time
 	ByWall  Order = "wall"  // summed wall time
 	ByCPU   Order = "cpu"   // summed CPU time
@@ -90,7 +97,12 @@ func (e *UnknownOrderError) Error() string {
 }
 
 // WorkMetric is the metric by which a row's work counts.
-func (h *Hotspot) WorkMetric() Metric { return h.Metrics.WorkMetric() }
+func (h *Hotspot) WorkMetric() Metric {
+	if h.By != Wall {
+		return h.By
+	}
+	return h.Metrics.WorkMetric()
+}
 
 // WorkMetric is SelfCPU where it was measured, else SelfWall.
 func (m Metrics) WorkMetric() Metric {
@@ -98,6 +110,36 @@ func (m Metrics) WorkMetric() Metric {
 		return SelfCPU
 	}
 	return SelfWall
+}
+
+// Choose finds a metric by its name, "cpu" or "alloc_bytes", in its self form
+// where it has one; ok is false where it was not measured.
+func (m Metrics) Choose(name string) (metric Metric, ok bool) {
+	var best Metric
+	for metric, d := range m {
+		full := cmp.Or(d.Name, metric.String())
+		if metric == Wall || d.Count == 0 {
+			continue
+		}
+		for _, self := range []string{"self_", ""} { // the self form has the greater number
+			if want := self + name; full == want || full == want+"_ns" || full == want+"_bytes" {
+				best = max(best, metric)
+			}
+		}
+	}
+	return best, best != Wall
+}
+
+// Names are the names that Choose takes, in the order of the metrics.
+func (m Metrics) Names() []string {
+	var names []string
+	for _, metric := range slices.Sorted(maps.Keys(m)) {
+		name := strings.TrimPrefix(cmp.Or(m[metric].Name, metric.String()), "self_")
+		if m[metric].Count > 0 && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // QueueName is the name of the queue time among a session's further metrics:
@@ -153,7 +195,12 @@ func sortKey(order Order) (func(*Hotspot) float64, error) {
 	}
 	switch order {
 	case ByWork, "":
-		return func(h *Hotspot) float64 { return float64(h.Work) }, nil
+		return func(h *Hotspot) float64 {
+			if h.By != Wall {
+				return float64(h.Metrics[h.By].Sum)
+			}
+			return float64(h.Work)
+		}, nil
 	case BySelf:
 		return sum(SelfWall), nil
 	case ByWall:

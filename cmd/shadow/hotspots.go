@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ pprof -http=: FILE, or flamegraph.pl.`,
 		Example: `  shadow hotspots /tmp/s --app --top 10
   shadow hotspots /tmp/s --by thread --sort count
   shadow hotspots /tmp/s --by site --units --sort queue
+  shadow hotspots /tmp/s --metric alloc --sort p99
   shadow hotspots /tmp/s --format pprof -o tasks.pb.gz
   shadow hotspots /tmp/s --format json`,
 		Args: oneSession,
@@ -40,6 +42,9 @@ pprof -http=: FILE, or flamegraph.pl.`,
 				return usagef("--format pprof: name a file with -o")
 			}
 			if l.format == "pprof" || l.format == "collapsed" {
+				if o.Metric != "" {
+					return usagef("--format %s has its own metrics: it goes without --metric", l.format)
+				}
 				return l.writeStacks(args[0], o, output)
 			}
 			s, err := hotspotSummary(env, args[0], o)
@@ -47,6 +52,9 @@ pprof -http=: FILE, or flamegraph.pl.`,
 				return err
 			}
 			rows, err := summary.Hotspots(s, o)
+			if errors.Is(err, summary.ErrNoMetric) {
+				return &usageError{err}
+			}
 			if err != nil {
 				return err
 			}
@@ -57,6 +65,7 @@ pprof -http=: FILE, or flamegraph.pl.`,
 	filterFlags(cmd, &o.Filter)
 	unitsFlag(cmd, &o.Units)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread")
+	cmd.Flags().StringVar(&o.Metric, "metric", "", "sort and show by this metric in place of CPU time: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "of pprof and collapsed: file to write (default: standard output)")
 	cmd.Flags().StringVar(&sort, "sort", "work", "work|self|wall|cpu|count|mean|p99|max|never|threw|queue, greatest first")
 	return cmd
@@ -111,7 +120,7 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 	case "csv":
 		return l.hotspotsCSV(rows, by)
 	}
-	if err := l.render(hotspotTable(rows, s.Of, by), total); err != nil {
+	if err := l.render(hotspotTable(rows, s, by), total); err != nil {
 		return err
 	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions); text != "" {
@@ -120,8 +129,13 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 	return nil
 }
 
-func hotspotTable(rows []granularity.Hotspot, of granularity.Counted, by string) *table.Table {
-	columns := []table.Column{right("work"), right("share"), right(of.Many())}
+func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *table.Table {
+	work, all := "work", units.Ns(0)
+	if len(rows) > 0 && rows[0].By != granularity.Wall {
+		d := s.Metrics[rows[0].By]
+		work, all = d.Title(rows[0].By), d.Sum
+	}
+	columns := []table.Column{right(work), right("share"), right(s.Of.Many())}
 	if by == "class" { // a thread has no creations of its own
 		columns = append(columns, right("created"), right("never"), right("threads"))
 	}
@@ -136,7 +150,10 @@ func hotspotTable(rows []granularity.Hotspot, of granularity.Counted, by string)
 		quantiles := []string{"n/a", "n/a", "n/a"}
 		if d := r.Metrics[r.WorkMetric()]; d.Count > 0 {
 			cells[0], cells[1] = units.FormatNs(r.Work), units.FormatPercent(r.WorkShare)
-			quantiles = []string{quantile(d.P50, d), quantile(d.P99, d), units.FormatNs(d.Max)}
+			if r.By != granularity.Wall {
+				cells[0], cells[1] = d.Format(d.Sum), units.FormatPercent(float64(d.Sum)/float64(max(all, 1)))
+			}
+			quantiles = []string{quantile(d.P50, d), quantile(d.P99, d), d.Format(d.Max)}
 		}
 		if by == "class" {
 			cells = append(cells, units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted), units.FormatExact(r.Threads))
@@ -188,7 +205,7 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
 		work, share := "", "" // not measured
-		if r.Metrics[r.WorkMetric()].Count > 0 {
+		if r.WorkMeasured() {
 			work, share = strconv.FormatInt(int64(r.Work), 10), strconv.FormatFloat(r.WorkShare, 'g', 6, 64)
 		}
 		row = append(row, work, share, strconv.FormatFloat(r.ExecutionShare, 'g', 6, 64))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/shadow/summary"
 )
 
 // TestHotspotsCSVFurther: the list has every metric that JSON has, and as many
@@ -48,6 +52,42 @@ func TestHotspotsCSVFurther(t *testing.T) {
 		if [2]string{got[1][at], got[2][at]} != want {
 			t.Errorf("%s: %q and %q, want %q", column, got[1][at], got[2][at], want)
 		}
+	}
+}
+
+// TestHotspotsMetric: the listing sorts and shows by the metric that is asked for.
+func TestHotspotsMetric(t *testing.T) {
+	alloc := granularity.FurtherMetric(0, true)
+	row := func(class string, cpu, bytes units.Ns) granularity.Hotspot {
+		return granularity.Hotspot{Class: class, Executions: 1, Work: cpu, Metrics: granularity.Metrics{
+			granularity.SelfCPU: {Count: 1, Sum: cpu, P99: cpu, Max: cpu},
+			alloc:               {Name: "self_alloc_bytes", Unit: "bytes", Count: 1, Sum: bytes, P50: bytes, P99: bytes, Max: bytes},
+		}}
+	}
+	s := &summary.Summary{Rows: []granularity.Hotspot{row("a.Busy", 900, 1024), row("a.Greedy", 100, 3072)}, Metrics: granularity.Metrics{
+		granularity.SelfCPU: {Count: 2, Sum: 1000}, alloc: {Name: "self_alloc_bytes", Unit: "bytes", Count: 2, Sum: 4096}}}
+	for _, c := range []struct{ metric, sort, first string }{
+		{"", "work", "a.Busy"}, {"cpu", "work", "a.Busy"}, {"alloc", "work", "a.Greedy"}, {"alloc_bytes", "p99", "a.Greedy"}, {"cpu", "max", "a.Busy"},
+	} {
+		rows, err := summary.Hotspots(s, summary.HotspotOptions{Metric: c.metric, Sort: granularity.Order(c.sort)})
+		if err != nil || rows[0].Class != c.first {
+			t.Errorf("--metric %s --sort %s: %v, %v", c.metric, c.sort, rows, err)
+		}
+	}
+	rows, err := summary.Hotspots(s, summary.HotspotOptions{Metric: "alloc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := hotspotTable(rows, s, "class").Render(&b, table.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	if !strings.Contains(lines[0], "self alloc bytes") || !strings.Contains(lines[1], "3.00 KiB   75 %") {
+		t.Errorf("%s", b.String())
+	}
+	if _, err := summary.Hotspots(s, summary.HotspotOptions{Metric: "cycles"}); !errors.Is(err, summary.ErrNoMetric) || !strings.Contains(err.Error(), "cpu_ns, alloc_bytes") {
+		t.Errorf("cycles: %v", err)
 	}
 }
 

@@ -65,13 +65,17 @@ func IsJDK(name string, kinds units.Kinds) bool {
 type HotspotOptions struct {
 	By     string // "class" (or ""), "thread", BySite, ByExecutor
 	Sort   granularity.Order
-	Top    int // 0: all
+	Metric string // by which work is sorted and shown, "alloc"; "": self CPU time, or self wall time
+	Top    int    // 0: all
 	Units  bool
 	Filter Filter
 }
 
 // ErrUnknownBy is a grouping that does not exist.
 var ErrUnknownBy = errors.New("unknown grouping")
+
+// ErrNoMetric is a metric that was not measured.
+var ErrNoMetric = errors.New("not measured: metric")
 
 // Hotspots lists the rows of s, sorted and cut. Listing by thread wants a
 // summary built with Options.PerThread (and ignores Filter here: threads have
@@ -95,6 +99,15 @@ func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
 		rows = append(make([]granularity.Hotspot, 0, len(s.ThreadRows)), s.ThreadRows...)
 	default:
 		return nil, fmt.Errorf("%w %q: use class, site, executor or thread", ErrUnknownBy, o.By)
+	}
+	if o.Metric != "" {
+		by, ok := s.Metrics.Choose(o.Metric)
+		if !ok {
+			return nil, fmt.Errorf("%w %q: this session has %s", ErrNoMetric, o.Metric, strings.Join(s.Metrics.Names(), ", "))
+		}
+		for i := range rows {
+			rows[i].By = by
+		}
 	}
 	if err := granularity.SortHotspots(rows, o.Sort); err != nil {
 		return nil, err
