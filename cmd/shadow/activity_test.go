@@ -241,6 +241,24 @@ func TestActivityUsage(t *testing.T) {
 	}
 }
 
+// TestCausesDamaged: samples of the JVM's counters that can not be read cost the
+// causes, not the rest, and it is told.
+func TestCausesDamaged(t *testing.T) {
+	dir := recorded(t)
+	found, err := filepath.Glob(filepath.Join(dir, sched.Folder, "threads-*"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%v %v", found, err)
+	}
+	part := strings.Replace(found[0], "threads-", "gc-", 1)
+	if err := os.WriteFile(part, []byte("no Parquet"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := shadow(t, nil, "gc", dir)
+	if code != 0 || !strings.Contains(out, "stopped") || !strings.Contains(out+errs, "scheduling record is damaged") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
 // TestCauses: what happens between two looks is counted, and its cause is not guessed.
 func TestCauses(t *testing.T) {
 	at := func(n units.MonoNs, collector, cause string, invocations int64, d units.Ns, safepoints int64) sched.GCSample {

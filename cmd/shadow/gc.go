@@ -143,9 +143,7 @@ func (f *gcFlags) run(env Env, dir string) error {
 	} else if err := r.threads(a, w, pauses); err != nil {
 		return err
 	}
-	if err := r.causes(a, w); err != nil {
-		return err
-	}
+	r.causes(a, w)
 	if a != nil {
 		noteDamage(env, a)
 	}

@@ -37,17 +37,22 @@ type gcSafepoints struct {
 const noCauses = "the JVM's own counters (hsperfdata) were not read: the JVM was not on this host, or runs with -XX:-UsePerfData"
 
 // causes tells what the JVM's own counters say of the window.
-func (r *gcReport) causes(a *session.Activity, w activity.Span) error {
+func (r *gcReport) causes(a *session.Activity, w activity.Span) {
 	if a == nil {
-		return nil // said already
+		return // said already
 	}
 	samples, err := a.Collections()
-	if err != nil {
-		return err
+	why := noCauses
+	if told := a.NotAvailable[sched.NoCauses]; told != "" {
+		why = told
+	}
+	if err != nil { // what could be read stands
+		why = oneLine(err)
+		r.NotAvailable["part of the causes and safepoints"] = why
 	}
 	if len(samples) == 0 {
-		r.NotAvailable["causes"], r.NotAvailable["safepoints"] = noCauses, noCauses
-		return nil
+		r.NotAvailable["causes"], r.NotAvailable["safepoints"] = why, why
+		return
 	}
 	r.Causes = causesOf(samples, w)
 	if s := safepointsOf(samples, w); s.Count > 0 {
@@ -55,7 +60,6 @@ func (r *gcReport) causes(a *session.Activity, w activity.Span) error {
 	} else {
 		r.NotAvailable["safepoints"] = "the JVM's counters tell none in this time, or it has no counters of them"
 	}
-	return nil
 }
 
 // causesOf counts collections by collector and cause.

@@ -358,7 +358,7 @@ func (b *builder) cutInto(p *process, at units.MonoNs, lost uint64) {
 func (p *process) finish() {
 	notAvailable := p.writer.head.NotAvailable
 	if p.gc.why != nil {
-		notAvailable["causes of collections"] = p.gc.why.Error()
+		notAvailable[NoCauses] = p.gc.why.Error()
 	}
 	p.gc.close()
 	if p.err == nil {
