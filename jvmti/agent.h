@@ -250,9 +250,11 @@ static inline sa_os *sa_os_self(void) {
 void sa_settle(uint64_t max_ns); /* recording is over: waits until no probe is at work */
 void sa_os_retire_all(void);     /* after that, the session over: gives back what the threads hold */
 
+/* creations.c */
+void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);
+
 /* probes.c */
 void sa_cut_all(JNIEnv *env, sa_context *c); /* ends executions whose exit was never seen */
-void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);
 void sa_pause_record(uint64_t start, uint64_t end);
 int32_t sa_gettid(void);
 static inline void sa_fill_execution(sa_execution *e, const sa_context *c, uint32_t depth, uint32_t flags) {

@@ -1,7 +1,7 @@
 // Package jvmti is the agent's face towards the JVM: the only package that
 // includes jvmti.h. What runs in the threads of the observed program is C
-// (probes.c, classes.c, threads.c); this file gives the Go side the events,
-// the class bytes and the records, and is never called per task.
+// (probes.c, creations.c, classes.c, threads.c); the Go files give the Go side the events, the
+// class bytes and the records, and are never called per task.
 //
 // The library's main package calls Register from an init function; the JVM
 // then calls Agent_OnLoad (agent.c), which calls Handler.Load.
@@ -17,7 +17,6 @@ import "C"
 
 import (
 	_ "embed" // the helper class
-	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -37,43 +36,6 @@ var lateClass []byte // needed in a JVM that ran before
 
 //go:embed helper/java/lang/StackagentHandover.class
 var handoverClass []byte
-
-// Mode says how a class is to be rewritten.
-type Mode uint8
-
-// The modes; equal to enum sa_mode.
-const (
-	ModeStructure Mode = iota // fields only: the probes cannot run yet
-	ModeFull                  // fields and probes
-	ModeBodies                // probes only: it was loaded without the fields
-)
-
-// Supertype is a direct superclass or superinterface of a class.
-type Supertype struct {
-	Name  string      // internal name
-	Kinds units.Kinds // task kinds, if Known
-	Known bool        // the JVM has told; otherwise Transform is to find out
-}
-
-// ClassRequest is a class on its way into the JVM.
-type ClassRequest struct {
-	Name       string // internal name
-	Bytes      []byte // valid during the call only
-	Mode       Mode
-	Platform   bool // defined by the boot loader
-	Hidden     bool
-	Loaded     bool        // it exists already, with Fields
-	Fields     []string    // those of our fields that it was loaded with
-	BareSuper  bool        // its superclass is a task without room for an id
-	StandIn    bool        // its calls of tasks are to tell of those that could not be woven
-	Supertypes []Supertype // Transform fills in Kinds and Known where it can
-}
-
-// ClassAnswer is what becomes of the class.
-type ClassAnswer struct {
-	Woven []byte // nil: the class keeps its bytes
-	Label string // name under which a hidden class is reported; "" for its own
-}
 
 // Detail says which executions and creations are recorded and which counted.
 type Detail int
@@ -221,80 +183,6 @@ func describeVM() VM {
 	}
 	vm.Extra, vm.Refused = workFound()
 	return vm
-}
-
-func transformLoop() {
-	for {
-		r := C.sa_next_request()
-		if r.names != 0 {
-			answerNames(r)
-		} else {
-			answer(r)
-		}
-		C.sa_answer(r)
-	}
-}
-
-// answer does not panic: a class that we cannot deal with keeps its bytes. (A nil
-// dereference is no panic here but a fault, see signals.c.)
-func answer(r *C.sa_request) {
-	defer func() {
-		if p := recover(); p != nil {
-			reason, name := C.CString("internal error"), C.GoString(r.name)
-			sample := C.CString(name)
-			C.sa_refuse(reason, sample)
-			C.free(unsafe.Pointer(reason))
-			C.free(unsafe.Pointer(sample))
-		}
-	}()
-	supers := unsafe.Slice(r.supers, int(r.super_count))
-	request := ClassRequest{
-		Name:     C.GoString(r.name),
-		Bytes:    unsafe.Slice((*byte)(r.bytes), int(r.len)),
-		Mode:     Mode(r.mode),
-		Platform: r.platform != 0,
-		Hidden:   r.hidden != 0,
-
-		Loaded:    r.loaded != 0,
-		BareSuper: r.bare_super != 0,
-		StandIn:   r.stand_in != 0,
-	}
-	for i := range int(r.field_count) {
-		request.Fields = append(request.Fields, C.GoString(&r.fields[i][0]))
-	}
-	for i := range supers {
-		request.Supertypes = append(request.Supertypes, Supertype{
-			Name:  C.GoString(&supers[i].name[0]),
-			Kinds: units.Kinds(supers[i].kinds),
-			Known: supers[i].known != 0,
-		})
-	}
-	a := handler.Transform(&request)
-	for i, s := range request.Supertypes {
-		if s.Known {
-			supers[i].known, supers[i].kinds = 1, C.uint16_t(s.Kinds)
-		}
-	}
-	if a.Woven != nil {
-		r.woven, r.woven_len = (*C.uchar)(C.CBytes(a.Woven)), C.uint32_t(len(a.Woven))
-	}
-	if a.Label != "" {
-		r.label = C.CString(a.Label)
-	}
-}
-
-// answerNames tells which of the listed classes the options name as tasks.
-func answerNames(r *C.sa_request) {
-	list := C.GoStringN((*C.char)(unsafe.Pointer(r.bytes)), C.int(r.len))
-	named := make([]byte, 0, len(list)/8)
-	for name := range strings.Lines(list) {
-		c := byte('0')
-		if handler.Named(strings.TrimSuffix(name, "\n")) {
-			c = '1'
-		}
-		named = append(named, c)
-	}
-	r.woven, r.woven_len = (*C.uchar)(C.CBytes(named)), C.uint32_t(len(named))
 }
 
 // Attached tells whether the JVM ran before the agent came.

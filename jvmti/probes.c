@@ -1,4 +1,5 @@
-/* The probes: static natives of java.lang.Stackagent. No allocation, no lock,
+/* The probes of executions, and what all probes share: static natives of
+ * java.lang.Stackagent. No allocation, no lock,
  * no system call and no Go on the usual path. The JVM finds them by name in the
  * agent's library; RegisterNatives would make it warn on the program's output
  * that a class of the platform gets natives from elsewhere. */
@@ -216,15 +217,6 @@ static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_fr
     return true;
 }
 
-/* The same for a creation, or what takes one back. */
-static inline bool counted_creation(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
-    if (sa.config.detail == SA_DETAIL_ALL) return false;
-    sa_cell *cell = cell_of(os, c, class_id);
-    if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
-    sa_cell_creation(&os->cells, cell, flags);
-    return true;
-}
-
 /* CPU time, ns, of an execution that began with f, from the thread's CPU time
  * at its end. One thread has no more CPU time than wall time, and no less than
  * the executions inside; renewals of the clock may miss either by little. */
@@ -355,62 +347,6 @@ void sa_cut_all(JNIEnv *env, sa_context *c) {
     end(os);
 }
 
-JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {
-    sa_os *os = begin();
-    if (os == NULL) return 0;
-    jlong id = (jlong)new_id(os);
-    end(os);
-    return id;
-}
-
-static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
-    COUNT(os, c, creations);
-    uint32_t making_at = c->making_at;
-    if (flags == 0) c->making_at = 0;
-    if (counted_creation(os, c, class_id, flags)) return;
-    uint64_t now = sa_ticks(&sa.clock);
-    sa_creation *r = of_thread(os, c) ? reserve(os, 1) : NULL;
-    if (__builtin_expect(r == NULL, 0)) {
-        COUNT(os, c, lost);
-        return;
-    }
-    r->type = SA_REC_CREATION;
-    r->flags = flags;
-    r->site = flags == 0 ? (uint16_t)sa_site_of(c, making_at) : 0;
-    r->class_id = class_id;
-    r->task_id = id;
-    r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;
-    r->at_ticks = now;
-    sa_ring_commit(&os->ring, 1);
-}
-
-/* Takes back the creation of a thread object that the JVM made for itself. */
-void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id) {
-    sa_os *os = sa_os_self();
-    if (os != NULL) record_creation(os, c, task_id, class_id, SA_CREATE_WITHDRAWN);
-}
-
-JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
-    sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL ? NULL : begin();
-    if (os == NULL) return 0;
-    uint64_t id = new_id(os);
-    if (renew(c)) record_creation(os, c, id, (uint32_t)class_id, 0);
-    end(os);
-    return (jlong)id;
-}
-
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass helper, jlong context, jlong id,
-                                                       jint class_id) {
-    sa_context *c = (sa_context *)(uintptr_t)context;
-    id &= INT64_MAX;
-    if (c == NULL || (uint64_t)id < sa.first_task_id) return; /* of an earlier session */
-    sa_os *os = begin();
-    if (os == NULL) return;
-    if (renew(c)) record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, SA_CREATE_FAILED);
-    end(os);
-}
-
 /* Frees the context of a virtual thread without an open execution; true: the
  * caller must forget it. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
@@ -418,69 +354,6 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclas
     if (c == NULL || !c->is_virtual || c->depth > 0 || c->handovers_open > 0) return JNI_FALSE;
     sa_context_free(c);
     return JNI_TRUE;
-}
-
-/* CPU time of the OS thread, in ticks, SA_NOT_MEASURED if it is not wanted. */
-static inline int64_t os_cpu(sa_os *os, uint64_t ticks) {
-    return sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
-}
-
-/* A context that no probe of this session has seen yet has nothing to be kept up. */
-static inline sa_context *of_session(jlong context) {
-    sa_context *c = (sa_context *)(uintptr_t)context;
-    return c != NULL && c->generation == this_generation() ? c : NULL;
-}
-
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context, jlong carrier) {
-    sa_os *os = begin();
-    if (os == NULL) return;
-    os->carrier = of_session(carrier);
-    sa_add(&os->scheduling.mounts, 1);
-    os->mount_ticks = sa_ticks(&sa.clock);
-    os->mount_cpu_ticks = os_cpu(os, os->mount_ticks);
-    sa_context *c = of_session(context);
-    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_bias_ticks = c->cpu_parked_ticks - os->mount_cpu_ticks;
-    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_mounted(os, c, env);
-    end(os);
-}
-
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
-    sa_os *os = begin();
-    if (os == NULL) return;
-    uint64_t now = sa_ticks(&sa.clock);
-    int64_t cpu = os_cpu(os, now);
-    sa_context *c = of_session(context), *carrier = os->carrier;
-    if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_parked_ticks = cpu + c->cpu_bias_ticks;
-    os->carrier = NULL;
-    sa_add(&os->scheduling.unmounts, 1);
-    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_unmounting(os, c, carrier, env);
-    if (carrier != NULL && carrier->depth > 0) {
-        sa_frame *f = &carrier->frames[carrier->depth - 1];
-        f->child_ticks += now - os->mount_ticks;
-        if (sa.clock.cpu && cpu > os->mount_cpu_ticks)
-            f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(cpu - os->mount_cpu_ticks));
-    }
-    end(os);
-}
-
-/* A virtual thread that is pinned parks together with its carrier. */
-JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_parking0(JNIEnv *env, jclass helper) {
-    sa_os *os = begin();
-    if (os == NULL) return JNI_FALSE;
-    os->pin_ticks = sa_ticks(&sa.clock);
-    end(os);
-    return JNI_TRUE;
-}
-
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_parked0(JNIEnv *env, jclass helper) {
-    sa_os *os = begin();
-    if (os == NULL) return;
-    if (os->pin_ticks != 0) { /* not of an earlier session */
-        sa_add(&os->scheduling.pins, 1);
-        sa_add(&os->scheduling.pinned_ticks, sa_ticks(&sa.clock) - os->pin_ticks);
-        os->pin_ticks = 0;
-    }
-    end(os);
 }
 
 void sa_pause_record(uint64_t start, uint64_t finish) {

@@ -1,0 +1,68 @@
+/* The probes of tasks that are made. */
+#include "probe.h"
+
+/* Counts a creation, or what takes one back, in its class's cell if they come
+ * too fast to be recorded. */
+static inline bool counted_creation(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
+    if (sa.config.detail == SA_DETAIL_ALL) return false;
+    sa_cell *cell = cell_of(os, c, class_id);
+    if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
+    sa_cell_creation(&os->cells, cell, flags);
+    return true;
+}
+
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {
+    sa_os *os = begin();
+    if (os == NULL) return 0;
+    jlong id = (jlong)new_id(os);
+    end(os);
+    return id;
+}
+
+static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32_t class_id, uint8_t flags) {
+    COUNT(os, c, creations);
+    uint32_t making_at = c->making_at;
+    if (flags == 0) c->making_at = 0;
+    if (counted_creation(os, c, class_id, flags)) return;
+    uint64_t now = sa_ticks(&sa.clock);
+    sa_creation *r = of_thread(os, c) ? reserve(os, 1) : NULL;
+    if (__builtin_expect(r == NULL, 0)) {
+        COUNT(os, c, lost);
+        return;
+    }
+    r->type = SA_REC_CREATION;
+    r->flags = flags;
+    r->site = flags == 0 ? (uint16_t)sa_site_of(c, making_at) : 0;
+    r->class_id = class_id;
+    r->task_id = id;
+    r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;
+    r->at_ticks = now;
+    sa_ring_commit(&os->ring, 1);
+}
+
+/* Takes back the creation of a thread object that the JVM made for itself. */
+void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id) {
+    sa_os *os = sa_os_self();
+    if (os != NULL) record_creation(os, c, task_id, class_id, SA_CREATE_WITHDRAWN);
+}
+
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL ? NULL : begin();
+    if (os == NULL) return 0;
+    uint64_t id = new_id(os);
+    if (renew(c)) record_creation(os, c, id, (uint32_t)class_id, 0);
+    end(os);
+    return (jlong)id;
+}
+
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass helper, jlong context, jlong id,
+                                                       jint class_id) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    id &= INT64_MAX;
+    if (c == NULL || (uint64_t)id < sa.first_task_id) return; /* of an earlier session */
+    sa_os *os = begin();
+    if (os == NULL) return;
+    if (renew(c)) record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, SA_CREATE_FAILED);
+    end(os);
+}
