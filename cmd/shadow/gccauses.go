@@ -83,7 +83,11 @@ func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
 		if n < 1 || s.At < w.From || s.At >= w.To {
 			continue
 		}
-		add(s.Collector, cmp.Or(s.Cause, causeUnseen), 1, max(s.Exit-s.Entry, 0))
+		took := units.Ns(0)
+		if s.Entry.Measured() && s.Exit.Measured() {
+			took = max(s.Exit-s.Entry, 0)
+		}
+		add(s.Collector, cmp.Or(s.Cause, causeUnseen), 1, took)
 		if n > 1 {
 			add(s.Collector, causeUnseen, n-1, 0)
 		}

@@ -16,7 +16,7 @@ type GCSample struct {
 	Collector   string   // whose invocations changed; "": only safepoints did
 	Cause       string   // of its latest invocation, "G1 Evacuation Pause"
 	Invocations int64    // of this collector
-	Entry, Exit units.Ns // of its latest invocation, by the JVM's clock, which begins with the JVM
+	Entry, Exit units.Ns // of its latest invocation, by the JVM's clock, which begins with the JVM; NotMeasured: not told
 	Safepoints  int64
 	Safepoint   units.Ns // time at safepoints
 	Sync        units.Ns // time to reach them: from the request until all threads had stopped
@@ -29,15 +29,24 @@ const (
 	openMost      = 250 // attempts: a JVM makes them in its first moments
 )
 
+// counters are those of a running JVM; perfdata.Process has them.
+type counters interface {
+	Read() error
+	Long(name string) (int64, bool)
+	Text(name string) (string, bool)
+	Close() error
+}
+
 // gcWatch reads the counters of one JVM.
 type gcWatch struct {
-	data    *perfdata.Process
+	data    counters
 	polls   int
 	why     error // it can not be read
 	done    bool
 	last    GCSample
 	counted [maxCollectors]int64
-	samples []GCSample // a part's: at most so many as there are polls and collectors in a minute
+	begun   [maxCollectors]bool // it is not over: the counters have its begin, and the end of the one before
+	samples []GCSample          // a part's: at most so many as there are polls and collectors in a minute
 }
 
 // look takes a sample. at is a moment before it.
@@ -62,12 +71,16 @@ func (g *gcWatch) look(pid int, at func() units.MonoNs) {
 	changed := s.Safepoints != g.last.Safepoints
 	for i := range g.counted {
 		n, ok := g.data.Long(fmt.Sprintf("sun.gc.collector.%d.invocations", i))
-		if !ok || n == g.counted[i] {
+		if !ok || n == g.counted[i] && !g.begun[i] {
 			continue
 		}
 		g.counted[i] = n
+		one := g.collector(s, i, n)
+		if g.begun[i] = one.Exit < one.Entry; g.begun[i] {
+			continue
+		}
 		changed = false
-		g.samples = append(g.samples, g.collector(s, i, n))
+		g.samples = append(g.samples, one)
 	}
 	if changed {
 		g.samples = append(g.samples, s)
@@ -79,10 +92,12 @@ func (g *gcWatch) open(pid int) bool {
 	if g.polls++; g.polls%openEvery != 1 {
 		return false
 	}
-	if g.data, g.why = perfdata.Open(pid); g.why != nil {
+	data, err := perfdata.Open(pid)
+	if g.why = err; err != nil {
 		g.done = g.polls > openEvery*openMost
 		return false
 	}
+	g.data = data
 	return true
 }
 
@@ -112,6 +127,18 @@ func (g *gcWatch) time(name string) units.Ns {
 		n = int64(float64(n) * nanoseconds / float64(f))
 	}
 	return units.Ns(n)
+}
+
+// cutOff keeps the collections that the JVM's end cut off.
+func (g *gcWatch) cutOff() {
+	for i, begun := range g.begun {
+		if begun && g.data != nil {
+			s := g.collector(g.last, i, g.counted[i])
+			s.Exit = units.NotMeasured
+			g.samples = append(g.samples, s)
+		}
+	}
+	g.begun = [maxCollectors]bool{}
 }
 
 // take gives the samples since the last time.

@@ -340,6 +340,7 @@ func (o *Observer) end(pid int, p *process) {
 // write stores what the builder holds as the last part.
 func (p *process) write(lost uint64) {
 	p.gc.look(p.b.pid, now) // the file is open still when its JVM is gone
+	p.gc.cutOff()
 	at := p.b.last
 	if !p.b.gone {
 		at = max(at, now()-settled)
