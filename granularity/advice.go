@@ -82,6 +82,8 @@ type Thresholds struct {
 	Queued         float64  // a queue is long if its median wait is this multiple of a unit's median time
 	Depth          int64    // deep nesting
 	SwallowedUnits int64    // exceptions taken by futures
+	NeverTasks     int64    // tasks never executed are worth a thought from so many of the program's
+	NeverShare     float64  // and from this share of those created
 }
 
 // DefaultThresholds are used unless the user says otherwise.
@@ -89,6 +91,7 @@ var DefaultThresholds = Thresholds{
 	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2,
 	CoarseShare: 0.5, Idle: 0.25, Imbalance: 0.2, PoolUnits: 4, PoolTime: 50_000_000,
 	Crowd: 4, Starved: 0.5, Busy: 0.8, WaitShare: 0.3, Queued: 2, Depth: 256, SwallowedUnits: 1,
+	NeverTasks: 1000, NeverShare: 0.01,
 }
 
 // Advise says what to try, with the evidence and a bound on what it can gain.

@@ -57,13 +57,20 @@ type Facts struct {
 	LostBatches   uint64
 	Refused       uint64 // classes that kept their bytes
 	NotAvailable  []string
+	Thresholds    *Thresholds // nil: DefaultThresholds
+}
+
+func (f Facts) thresholds() Thresholds {
+	if f.Thresholds == nil {
+		return DefaultThresholds
+	}
+	return *f.Thresholds
 }
 
 // Thresholds of the advice. They are judgements, not measurements; the
 // sentences carry the figures, so that a reader can judge for himself.
 const (
 	rateFrom       = 100       // executions from which a rate means something
-	neverShare     = 0.01      // of the program's own tasks created, from which it is worth a thought
 	fineMedian     = 10 * 1000 // ns: below this a task's hand-over can rival its work
 	fineShare      = 0.05      // of all executions, from which a fine class is named
 	fineExecutions = 1000      // and at least so many

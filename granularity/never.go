@@ -3,24 +3,34 @@ package granularity
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackagent/internal/units"
 )
 
 // neverRun counts the tasks that never ran: as advice where they are the
 // program's own and not a few, else as a fact. Platform classes (cleaners of
-// resources that were closed by hand, close handlers of streams) seldom run, and
-// of fork/join tasks every other one is computed by a plain call.
+// resources that were closed by hand, close handlers of streams) seldom run,
+// nodes of CompletableFutures are run by plain calls, and so is every other
+// fork/join task.
 func neverRun(f Facts, advice bool) string {
 	if f.NeverExecuted <= 0 || f.Created <= 0 {
 		return ""
 	}
-	rows := f.Rows
-	never, created, whose := f.NeverExecuted, f.Created, ""
-	own := slices.DeleteFunc(ownTasks(f.Rows, ByNever), isForkJoin)
+	t := f.thresholds()
+	rows := slices.DeleteFunc(slices.Clone(f.Rows), isStage)
+	stages, stagesCreated := sumNever(f.Rows)
+	restNever, restCreated := sumNever(rows)
+	stages, stagesCreated = stages-restNever, stagesCreated-restCreated
+	never, created, whose := f.NeverExecuted-stages, f.Created-stagesCreated, ""
+	own := slices.DeleteFunc(ownTasks(rows, ByNever), isForkJoin)
 	ownNever, ownCreated := sumNever(own)
-	if worth := float64(ownNever) >= neverShare*float64(max(ownCreated, 1)) && ownNever > 0; worth != advice {
+	worth := ownNever >= max(1, t.NeverTasks) && float64(ownNever) >= t.NeverShare*float64(ownCreated)
+	if worth != advice {
 		return ""
+	}
+	if never <= 0 {
+		return stagesText(stages, "") + "."
 	}
 	if advice {
 		rows, never, created, whose = own, ownNever, ownCreated, " of the program"
@@ -30,9 +40,35 @@ func neverRun(f Facts, advice bool) string {
 		return s + ": as far as recorded; events were lost, so it may be fewer."
 	}
 	if !advice {
-		return s + "." + plainCalls(rows)
+		return s + stagesToo(stages) + "." + plainCalls(rows)
 	}
 	return s + ": objects created for nothing, run by a plain call of another method, or still queued at the end."
+}
+
+// isStage tells CompletableFuture's own nodes, one for each step of a chain, from
+// tasks: they are run by a plain call where the future is complete, and dropped
+// where it failed or somebody else completed it. What is handed over
+// (supplyAsync, runAsync) is a task.
+func isStage(r Hotspot) bool {
+	name, ok := strings.CutPrefix(r.Class, "java.util.concurrent.CompletableFuture$")
+	return ok && name != "AsyncSupply" && name != "AsyncRun"
+}
+
+// NeverExecuted counts the tasks of rows that never ran and those created,
+// CompletableFuture's own nodes left out.
+func NeverExecuted(rows []Hotspot) (never, created int64) {
+	return sumNever(slices.DeleteFunc(slices.Clone(rows), isStage))
+}
+
+func stagesToo(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return "; " + stagesText(n, "beside them, ")
+}
+
+func stagesText(n int64, lead string) string {
+	return lead + plural(n, "step of a CompletableFuture was", "steps of CompletableFutures were") + " run by a plain call or not needed"
 }
 
 func isForkJoin(r Hotspot) bool { return r.Kinds&units.KindForkJoin != 0 }

@@ -11,11 +11,14 @@ import (
 // TestNeverRun: tasks that never ran are advice where they are the program's
 // own and not a few; cleaners of the platform hardly ever run.
 func TestNeverRun(t *testing.T) {
+	const future = "java.util.concurrent.CompletableFuture$"
+	stage := Hotspot{Class: future + "UniApply", JDK: true, Created: 5000, NeverExecuted: 5000}
+	supplied := Hotspot{Class: future + "AsyncSupply", JDK: true, Kinds: units.KindForkJoin, Created: 10, Executions: 7, NeverExecuted: 3}
 	jdk := Hotspot{Class: "java.util.zip.Inflater$InflaterZStreamRef", JDK: true, Created: 100, NeverExecuted: 90}
-	few := Hotspot{Class: "app.Job", Created: 1000, Executions: 998, NeverExecuted: 2}
-	many := Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$go$1", Created: 100, NeverExecuted: 40}
-	other := Hotspot{Class: "app.Other", Created: 100, NeverExecuted: 30}
-	more := Hotspot{Class: "app.More", Created: 100, NeverExecuted: 30}
+	few := Hotspot{Class: "app.Job", Created: 100_000, Executions: 99_998, NeverExecuted: 2}
+	many := Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$go$1", Created: 10_000, NeverExecuted: 4000}
+	other := Hotspot{Class: "app.Other", Created: 10_000, NeverExecuted: 3000}
+	more := Hotspot{Class: "app.More", Created: 10_000, NeverExecuted: 3000}
 	for _, c := range []struct {
 		name   string
 		rows   []Hotspot
@@ -24,12 +27,22 @@ func TestNeverRun(t *testing.T) {
 		want   string
 	}{
 		{"platform only", []Hotspot{jdk}, 0, false, "90 tasks (90 % of those created) never executed, all of them java.util.zip.Inflater$InflaterZStreamRef."},
-		{"few of the program", []Hotspot{few, jdk}, 0, false, "92 tasks (8.4 % of those created) never executed, most of them java.util.zip"},
-		{"many", []Hotspot{few, many, jdk}, 0, true, "42 tasks of the program (3.8 % of those created) never executed, most of them app.Main.lambda$go$1 (40): objects"},
-		{"no majority", []Hotspot{many, other, more}, 0, true, "100 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (40): objects"},
-		{"lost", []Hotspot{many}, 3, true, "40 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: as far as recorded"},
+		{"few of the program", []Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed, most of them java.util.zip"},
+		{"many", []Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000): objects"},
+		{"no majority", []Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000): objects"},
+		{"lost", []Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: as far as recorded"},
 		{"fork/join", []Hotspot{{Class: "app.Fib", Kinds: units.KindForkJoin, Created: 10, Executions: 5, NeverExecuted: 5}}, 0, false,
 			"5 tasks (50 % of those created) never executed, all of them app.Fib. Fork/join tasks whose compute() is called directly"},
+		{"below the floor", []Hotspot{{Class: "app.Job", Created: 1998, NeverExecuted: 999}}, 0, false, "999 tasks (50 % of those created) never executed, all of them app.Job."},
+		{"at the floor", []Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program (50 %"},
+		{"at the share", []Hotspot{{Class: "app.Job", Created: 100_000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program"},
+		{"below the share", []Hotspot{{Class: "app.Job", Created: 100_001, NeverExecuted: 1000}}, 0, false, "1,000 tasks (1.0 % of those created)"},
+		{"steps of futures", []Hotspot{stage, few}, 0, false,
+			"2 tasks (<0.1 % of those created) never executed, all of them app.Job; beside them, 5,000 steps of CompletableFutures were run by a plain call or not needed."},
+		{"steps and no tasks", []Hotspot{stage, {Class: "app.Job", Created: 5, Executions: 5}}, 0, false,
+			"5,000 steps of CompletableFutures were run by a plain call or not needed."},
+		{"steps beside many", []Hotspot{stage, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: objects"},
+		{"supplied and never run", []Hotspot{stage, supplied}, 0, false, "3 tasks (30 % of those created) never executed, all of them java.util.concurrent.CompletableFuture$AsyncSupply; beside"},
 		{"none", []Hotspot{{Class: "app.Job", Created: 5, Executions: 5}}, 0, false, ""},
 	} {
 		f := Facts{Rows: c.rows, LostEvents: c.lost}
@@ -40,6 +53,26 @@ func TestNeverRun(t *testing.T) {
 		if got := neverRun(f, !c.advice); got != "" {
 			t.Errorf("%s: said twice, or as the wrong kind: %q", c.name, got)
 		}
+	}
+}
+
+// TestNeverThresholds: both are settable.
+func TestNeverThresholds(t *testing.T) {
+	rows := []Hotspot{{Class: "app.Job", Created: 100, NeverExecuted: 40}}
+	for text, want := range map[string]bool{"": false, "never-tasks=40": true, "never-tasks=41": false, "never-tasks=40 never-share=0.4": true, "never-tasks=40 never-share=0.41": false} {
+		x := DefaultThresholds
+		for set := range strings.FieldsSeq(text) {
+			if err := x.Set(set); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := neverRun(Facts{Rows: rows, Created: 100, NeverExecuted: 40, Thresholds: &x}, true) != ""; got != want {
+			t.Errorf("%q: advice %v", text, got)
+		}
+	}
+	stage := Hotspot{Class: "java.util.concurrent.CompletableFuture$UniApply", JDK: true, Created: 7, NeverExecuted: 7}
+	if never, created := NeverExecuted(append(rows, stage)); never != 40 || created != 100 {
+		t.Errorf("%d never executed of %d", never, created)
 	}
 }
 

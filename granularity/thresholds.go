@@ -34,6 +34,8 @@ var thresholds = []threshold{
 	{name: "queued", what: "median queue time to median time of a unit, from which a queue is long", part: func(t *Thresholds) *float64 { return &t.Queued }},
 	{name: "depth", what: "executions on one stack", n: func(t *Thresholds) *int64 { return &t.Depth }},
 	{name: "swallowed", what: "units whose exception their future kept", n: func(t *Thresholds) *int64 { return &t.SwallowedUnits }},
+	{name: "never-tasks", what: "tasks of the program that never ran", n: func(t *Thresholds) *int64 { return &t.NeverTasks }},
+	{name: "never-share", what: "share of those created", part: func(t *Thresholds) *float64 { return &t.NeverShare }},
 }
 
 // Set sets a threshold by a text like "fine-work=5000".

@@ -60,7 +60,8 @@ func wanted(f granularity.Finding, s *summary.Summary) bool {
 	case "fineness":
 		return s.Fine.N >= leastTasks
 	case "never":
-		return s.Tasks.NeverExecuted >= leastTasks && float64(s.Tasks.NeverExecuted) >= leastNever*float64(s.Tasks.Created)
+		never, created := granularity.NeverExecuted(s.Rows)
+		return never >= leastTasks && float64(never) >= leastNever*float64(created)
 	case "lost":
 		return false // said by lossLine
 	}

@@ -253,6 +253,7 @@ func (b *builder) facts(s *Summary) granularity.Facts {
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
 		// What was asked for; that the machine has no counters is no news in each session.
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
+		Thresholds:   b.opts.Thresholds,
 	}
 	for _, r := range s.Refusals {
 		f.Refused += r.Count
