@@ -119,6 +119,31 @@ func TestPools(t *testing.T) {
 	}
 }
 
+// TestPoolTexts: of an executor and of threads of their own.
+func TestPoolTexts(t *testing.T) {
+	const span = 1000 * milli
+	large := busyPool(16, span, 100)
+	large.CPU, large.Runnable = 4*span, units.NotMeasured
+	coarse := busyPool(4, span, 100)
+	coarse.Longest, coarse.CPU, coarse.Wall = 900*milli, 1200*milli, 1200*milli
+	for _, c := range []struct {
+		pool    Pool
+		threads bool
+		want    string
+	}{
+		{large, false, "com.acme.Pool#1 has 16 workers on 4 processors that it keeps 100 % busy: more threads only take turns. Give it as many threads as processors: that"},
+		{large, true, "16 threads were started for com.acme.Pool#1 on 4 processors that they keep 100 % busy: more threads only take turns. Start as many as there are processors,"},
+		{coarse, false, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which com.acme.Pool#1 has work:"},
+		{coarse, true, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which the threads of com.acme.Pool#1 have work:"},
+	} {
+		c.pool.Threads = c.threads
+		got := Advise(&UnitFacts{Duration: span, CPUs: 4, Pools: []Pool{c.pool}}, DefaultThresholds)
+		if len(got) != 1 || !strings.HasPrefix(got[0].Text, c.want) {
+			t.Errorf("%+v, want %q", got, c.want)
+		}
+	}
+}
+
 // fineFacts are n units of work each, handed over at a cost of gap each.
 func fineFacts(n int, work, gap units.Ns) *UnitFacts {
 	p := busyPool(2, 100*milli, int64(n))

@@ -43,6 +43,31 @@ func (p *Pool) name() string {
 	return p.Label
 }
 
+// has is the pool as the subject of a sentence, or of a clause.
+func (p *Pool) has() string {
+	if p.Threads {
+		return p.name() + " have"
+	}
+	return p.name() + " has"
+}
+
+// workersText says how many workers it has, as the beginning of a sentence.
+func (p *Pool) workersText() string {
+	n := int64(len(p.Workers))
+	if p.Threads {
+		return plural(n, "thread was", "threads were") + " started for " + readable(p.Label)
+	}
+	return p.Label + " has " + plural(n, "worker", "workers")
+}
+
+// fewer is what to do about too many.
+func (p *Pool) fewer() string {
+	if p.Threads {
+		return "Start as many as there are processors, or hand the tasks to a pool of so many"
+	}
+	return "Give it as many threads as processors"
+}
+
 // demand is the time in which a pool's workers used a processor or wanted one.
 func (p *Pool) demand() units.Ns { return p.CPU + orNone(p.Runnable) }
 
@@ -63,7 +88,14 @@ func (f *UnitFacts) crowding(p *Pool, span units.Ns) string {
 	if p.Runnable.Measured() && p.Wall > 0 {
 		return fmt.Sprintf(", for which they wait %s of their time", units.FormatPercent(float64(p.Runnable)/float64(p.Wall)))
 	}
-	return fmt.Sprintf(" that it keeps %s busy", units.FormatPercent(min(1, f.used(p, span))))
+	return fmt.Sprintf(" that %s %s busy", p.keeps(), units.FormatPercent(min(1, f.used(p, span))))
+}
+
+func (p *Pool) keeps() string {
+	if p.Threads {
+		return "they keep"
+	}
+	return "it keeps"
 }
 
 // queueLong tells whether tasks wait long for a worker.
@@ -113,9 +145,9 @@ func (f *UnitFacts) tooLarge(p *Pool, span units.Ns, t Thresholds) (Finding, boo
 	least := p.CPU / units.Ns(f.CPUs)
 	return Finding{
 		Kind: Advice, Topic: "pool", Name: "pool-too-large", Gain: bound(span-least, f.Duration),
-		Text: fmt.Sprintf("%s has %d workers on %d processors%s: more threads only take turns. "+
-			"Give it as many threads as processors: that saves switches and memory, and can shorten the run by at most %s (%s).",
-			p.name(), n, f.CPUs, f.crowding(p, span), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+		Text: fmt.Sprintf("%s on %d processors%s: more threads only take turns. "+
+			"%s: that saves switches and memory, and can shorten the run by at most %s (%s).",
+			p.workersText(), f.CPUs, f.crowding(p, span), p.fewer(), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
 }
 
@@ -132,9 +164,9 @@ func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool)
 	}
 	return Finding{
 		Kind: Advice, Topic: "coarse", Name: "coarse-grained", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
-		Text: fmt.Sprintf("One unit of %s takes %s of the %s in which %s has work: no schedule is shorter than its longest task. "+
+		Text: fmt.Sprintf("One unit of %s takes %s of the %s in which %s work: no schedule is shorter than its longest task. "+
 			"Split it: with the work spread over %s the run can be shorter by at most %s (%s).",
-			readable(p.LongestClass), units.FormatNs(p.Longest), units.FormatNs(span), p.name(),
+			readable(p.LongestClass), units.FormatNs(p.Longest), units.FormatNs(span), p.has(),
 			plural(int64(n), "processor", "processors"), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
 }

@@ -131,6 +131,13 @@ func workers(threads []activity.Thread, graphs []*bottle.Graph, glob string) ([]
 	return out, nil
 }
 
+func were(n int) string {
+	if n == 1 {
+		return "1 was"
+	}
+	return fmt.Sprintf("%d were", n)
+}
+
 // note says what the account does not.
 func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Span) {
 	say := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
@@ -145,7 +152,7 @@ func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Spa
 		say("no application thread beside the main thread was at work in the region")
 	}
 	if !r.Counted && r.MostAlive > r.N {
-		say("%d application threads lived at once where %d were asked for: what they wait is counted, and taken back as surplus threads in the rest", r.MostAlive, r.N)
+		say("%d application threads lived at once where %s asked for: what they wait is counted, and taken back as surplus threads in the rest", r.MostAlive, were(r.N))
 	}
 	if !r.Counted && r.MostAlive < r.N && r.Workers > 0 {
 		say("of %d threads asked for at most %d lived at once: the others' time is in the rest, as threads that had not begun", r.N, r.MostAlive)

@@ -143,8 +143,11 @@ func TestMainWorks(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
+	if got := were(1) + ", " + were(2); got != "1 was, 2 were" {
+		t.Error(got)
+	}
 	s := made(t)
-	for n, want := range map[int]string{1: "lived at once where 1 were asked for", 4: "of 4 threads asked for at most 2"} {
+	for n, want := range map[int]string{1: "lived at once where 1 was asked for", 4: "of 4 threads asked for at most 2"} {
 		r := reckon(t, s, Options{Threads: n})
 		if !strings.Contains(strings.Join(r.Notes, "\n"), want) {
 			t.Errorf("%d threads: %q", n, r.Notes)
