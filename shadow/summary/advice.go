@@ -47,6 +47,7 @@ type poolSum struct {
 	granularity.Pool
 	workers map[uint32]*granularity.Worker // by thread
 	noCPU   bool
+	kind    poolKind
 }
 
 type classSums struct {
@@ -101,15 +102,12 @@ func (a *advisor) depths() error {
 func (a *advisor) unit(x *unit.Unit) {
 	n := a.w.ofUnit(x, ByExecutor)
 	name := a.className(x.Class)
-	pool, threads := a.w.label(a.w.list[n], ByExecutor), false
-	if way := a.w.list[n]; way.executor == 0 {
-		pool, threads = name, true
-	}
+	pool, kind := a.poolOf(x, a.w.list[n])
 	a.class(x, n, pool)
 	p := a.pools[pool]
 	if p == nil {
 		p = &poolSum{workers: map[uint32]*granularity.Worker{}}
-		p.Label, p.Threads = pool, threads
+		p.Label, p.Threads, p.kind = pool, kind == byClass, kind
 		a.pools[pool] = p
 	}
 	if x.Running {
@@ -122,6 +120,18 @@ func (a *advisor) unit(x *unit.Unit) {
 	if !x.Inside {
 		a.gap(x, p)
 	}
+}
+
+// poolOf names the pool that a unit ran on as far as the unit tells: merge
+// finds those that are the same.
+func (a *advisor) poolOf(x *unit.Unit, way way) (string, poolKind) {
+	if way.executor != 0 {
+		return a.w.label(way, ByExecutor), byExecutor
+	}
+	if t := a.s.ThreadByID(x.Thread); way.several && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
+		return t.Pool() + " (a pool of threads)", byThreads
+	}
+	return a.className(x.Class), byClass
 }
 
 // add counts a unit; of time only that of outermost ones, as others lie inside
@@ -209,7 +219,7 @@ func className(s *session.Session, id uint32) string {
 
 // facts puts together what was gathered, in an order that does not change.
 func (a *advisor) facts() *granularity.UnitFacts {
-	waited := a.waited()
+	waited, into := a.waited(), a.merge()
 	m := &a.s.Manifest
 	f := &granularity.UnitFacts{Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0}
 	if a.deepest.depth > 0 {
@@ -249,7 +259,7 @@ func (a *advisor) facts() *granularity.UnitFacts {
 			x.Site = a.w.label(way, BySite)
 		}
 		if pool := most(c.pools); pool != "" {
-			x.Pool = places[pool]
+			x.Pool = places[into[pool]]
 		}
 		f.Classes = append(f.Classes, x)
 	}

@@ -287,3 +287,45 @@ func TestFineByWhom(t *testing.T) {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 }
+
+// TestOneFindingOfAPool: eight workers on two processors, whose tasks came by
+// two executors, by both, and by none that is known.
+func TestOneFindingOfAPool(t *testing.T) {
+	b := newSessionBuilder(t, []string{"", "com.acme.Job", "com.acme.Both", "com.acme.Loose"})
+	for i := range b.part.Threads {
+		b.part.Threads[i].Name = fmt.Sprintf("w-%d", i+1)
+	}
+	task := uint64(0)
+	for round := range 4 {
+		b.now = int64(10 + 100*round)
+		for thread := uint32(1); thread <= 8; thread++ {
+			task++
+			switch round {
+			case 0, 1:
+				b.exec(task, 0, 1, thread, 80, 80, 1)
+				b.part.Submissions[len(b.part.Submissions)-1].Executor = uint32(1 + round)
+			case 2:
+				b.exec(task, 0, 2, thread, 80, 80, 1)
+				again := b.part.Submissions[len(b.part.Submissions)-1]
+				again.Executor = 2
+				b.part.Submissions = append(b.part.Submissions, again)
+			case 3:
+				b.exec(task, 0, 3, thread, 80, 80, -1)
+			}
+		}
+	}
+	sum, err := summary.Build(b.open(true), summary.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range sum.Findings {
+		if f.Topic == "pool" {
+			got = append(got, f.Text)
+		}
+	}
+	const want = "com.acme.Forward#2 (the same threads as com.acme.Pool#1) has 8 workers on 2 processors that it keeps 100 % busy:"
+	if len(got) != 1 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("%q, want one: %q", got, want)
+	}
+}
