@@ -52,9 +52,13 @@ type Pool struct {
 	Self units.Ns // work of all its units, others nested in them taken out
 	// Runnable is how long its workers were ready and waited for a processor, or
 	// NotMeasured: that needs a scheduling record.
-	Runnable     units.Ns
-	Longest      units.Ns // the longest unit
-	LongestClass string
+	Runnable units.Ns
+	// Taken is the processor time that other programs of the machine had while
+	// workers waited for it, and TakenWait the part of Runnable which that caused;
+	// NotMeasured: not known.
+	Taken, TakenWait units.Ns
+	Longest          units.Ns // the longest unit
+	LongestClass     string
 }
 
 // Worker is a thread of a pool: the time inside its units.

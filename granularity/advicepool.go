@@ -78,15 +78,35 @@ func orNone(n units.Ns) units.Ns {
 	return n
 }
 
-// starved tells whether the workers mostly wait for processors.
+// observed tells whether a scheduling record says who had the processors.
+func (p *Pool) observed() bool { return p.Runnable.Measured() && p.Taken.Measured() }
+
+// ownWait is how long the workers waited for processors that threads of this
+// JVM had.
+func (p *Pool) ownWait() units.Ns { return max(0, p.Runnable-p.TakenWait) }
+
+// starved tells whether the workers mostly wait for processors that threads of
+// this JVM have.
 func (p *Pool) starved(t Thresholds) bool {
-	return p.Runnable.Measured() && p.Wall > 0 && float64(p.Runnable) >= t.Starved*float64(p.Wall)
+	return p.observed() && p.Wall > 0 && float64(p.ownWait()) >= t.Starved*float64(p.Wall)
+}
+
+// crowded tells whether the pool itself keeps the processors from its workers.
+// Where nobody recorded who had them, all but a little must be its own.
+func (f *UnitFacts) crowded(p *Pool, span units.Ns, t Thresholds) bool {
+	if !p.observed() {
+		return f.used(p, span) >= (1+t.Busy)/2
+	}
+	if 2*float64(p.Taken) >= float64(span)*float64(f.CPUs) {
+		return false // the machine was others' for most of the time
+	}
+	return f.used(p, span) >= t.Busy || p.starved(t)
 }
 
 // crowding says how short processors are.
 func (f *UnitFacts) crowding(p *Pool, span units.Ns) string {
-	if p.Runnable.Measured() && p.Wall > 0 {
-		return fmt.Sprintf(", for which they wait %s of their time", units.FormatPercent(float64(p.Runnable)/float64(p.Wall)))
+	if p.observed() && p.Wall > 0 {
+		return fmt.Sprintf(", for which they wait %s of their time while threads of this JVM have them", units.FormatPercent(float64(p.ownWait())/float64(p.Wall)))
 	}
 	return fmt.Sprintf(" that %s %s busy", p.keeps(), units.FormatPercent(min(1, f.used(p, span))))
 }
@@ -96,6 +116,17 @@ func (p *Pool) keeps() string {
 		return "they keep"
 	}
 	return "it keeps"
+}
+
+// notCounted says what of the processors the bound leaves to other programs.
+func (p *Pool) notCounted() string {
+	switch {
+	case !p.observed():
+		return ", unless other programs took the CPUs"
+	case p.Taken == 0:
+		return ""
+	}
+	return fmt.Sprintf("; the %s of CPU time that other programs took meanwhile are not counted", units.FormatNs(p.Taken))
 }
 
 // queueLong tells whether tasks wait long for a worker.
@@ -139,15 +170,15 @@ func (f *UnitFacts) tooSmall(p *Pool, span units.Ns, t Thresholds) (Finding, boo
 // tooLarge: many more workers than processors, and the processors are busy.
 func (f *UnitFacts) tooLarge(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
 	n := len(p.Workers)
-	if float64(n) < t.Crowd*float64(f.CPUs) || p.Units < max(t.PoolUnits, int64(n)) || f.used(p, span) < t.Busy && !p.starved(t) {
+	if float64(n) < t.Crowd*float64(f.CPUs) || p.Units < max(t.PoolUnits, int64(n)) || !f.crowded(p, span, t) {
 		return Finding{}, false
 	}
-	least := p.CPU / units.Ns(f.CPUs)
+	least := (p.CPU + orNone(p.Taken)) / units.Ns(f.CPUs)
 	return Finding{
 		Kind: Advice, Topic: "pool", Name: "pool-too-large", Gain: bound(span-least, f.Duration),
 		Text: fmt.Sprintf("%s on %d processors%s: more threads only take turns. "+
-			"%s: that saves switches and memory, and can shorten the run by at most %s (%s).",
-			p.workersText(), f.CPUs, f.crowding(p, span), p.fewer(), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+			"%s: that saves switches and memory, and can shorten the run by at most %s (%s)%s.",
+			p.workersText(), f.CPUs, f.crowding(p, span), p.fewer(), units.FormatNs(max(0, span-least)), f.ofRun(span-least), p.notCounted()),
 	}, true
 }
 

@@ -41,6 +41,7 @@ type advisor struct {
 	classes map[uint32]*classSums
 	ended   map[uint32]units.MonoNs // by thread: end of the outermost unit before
 	deepest deep
+	times   *session.Times // nil: no scheduling record
 }
 
 type poolSum struct {
@@ -73,7 +74,7 @@ func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
 	if err := a.depths(); err != nil {
 		return nil, fmt.Errorf("reading the executions of session %s: %w", u.s.Manifest.Session, err)
 	}
-	return granularity.Advise(a.facts(), t), nil
+	return granularity.Advise(a.facts(t), t), nil
 }
 
 // deep is how deep an execution lies, the outermost one at 1.
@@ -218,7 +219,7 @@ func className(s *session.Session, id uint32) string {
 }
 
 // facts puts together what was gathered, in an order that does not change.
-func (a *advisor) facts() *granularity.UnitFacts {
+func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 	waited, into := a.waited(), a.merge()
 	m := &a.s.Manifest
 	f := &granularity.UnitFacts{Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0}
@@ -226,9 +227,12 @@ func (a *advisor) facts() *granularity.UnitFacts {
 		f.Deepest = a.className(a.deepest.class)
 	}
 	places := map[string]int{}
+	var workers [][]uint32
 	for _, label := range slices.Sorted(maps.Keys(a.pools)) {
 		p := a.pools[label]
-		for _, thread := range slices.Sorted(maps.Keys(p.workers)) {
+		threads := slices.Sorted(maps.Keys(p.workers))
+		workers = append(workers, threads)
+		for _, thread := range threads {
 			w := *p.workers[thread]
 			if w.Runnable = units.NotMeasured; waited[thread] != nil {
 				w.Runnable = min(*waited[thread], max(0, w.Wall-w.CPU))
@@ -241,9 +245,11 @@ func (a *advisor) facts() *granularity.UnitFacts {
 		if p.noCPU {
 			p.CPU = units.NotMeasured
 		}
+		p.Taken, p.TakenWait = units.NotMeasured, units.NotMeasured
 		places[label] = len(f.Pools)
 		f.Pools = append(f.Pools, p.Pool)
 	}
+	a.others(f, workers, t)
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
 		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Pool: -1}
@@ -280,6 +286,7 @@ func (a *advisor) waited() map[uint32]*units.Ns {
 	if err != nil || times == nil {
 		return nil
 	}
+	a.times = times
 	out := map[uint32]*units.Ns{}
 	for i := range times.Threads {
 		if t := &times.Threads[i]; t.Carried != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stackagent/granularity"
+	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -328,4 +329,62 @@ func TestOneFindingOfAPool(t *testing.T) {
 	if len(got) != 1 || !strings.HasPrefix(got[0], want) {
 		t.Errorf("%q, want one: %q", got, want)
 	}
+}
+
+// TestPoolOnSharedMachine: eight workers of which one runs at a time, on two
+// processors; the other one is a collector's of the same JVM for share of the
+// time, and else another program's.
+func TestPoolOnSharedMachine(t *testing.T) {
+	for share, want := range map[int64]string{
+		100: "(40 % of the session).",
+		90:  "; the 80.0 ms of CPU time that other programs took meanwhile are not counted.",
+		0:   "",
+	} {
+		sum, err := summary.Build(sharedMachine(t, units.MonoNs(share)), summary.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range sum.Findings {
+			if f.Topic == "pool" {
+				got += f.Text
+			}
+		}
+		if (got == "") != (want == "") || !strings.HasSuffix(got, want) {
+			t.Errorf("%d %% of the second processor: %q, want %q", share, got, want)
+		}
+	}
+}
+
+func sharedMachine(t *testing.T, share units.MonoNs) *session.Session {
+	t.Helper()
+	const from, to, turn = 20 * ms, 820 * ms, 100 * ms
+	b := newSessionBuilder(t, []string{"", "com.acme.Job"})
+	record := &sched.Record{Source: "ebpf", PID: 10, From: from, To: to, NotAvailable: map[string]string{}}
+	var all []sched.Slice
+	for i := range b.part.Threads {
+		tid := int32(101 + i)
+		b.part.Threads[i].OSID = tid
+		b.now = 19
+		b.exec(uint64(i+1), 0, 1, b.part.Threads[i].ID, 800, 800, 0)
+		b.part.Executions[i].CPUNs, b.part.Executions[i].SelfCPUNs = turn, turn
+		record.Threads = append(record.Threads, sched.Thread{TID: tid, Name: "t", First: from, Last: to})
+		for n := range 8 {
+			at := units.MonoNs(from + n*turn)
+			x := sched.Slice{Thread: uint32(i), State: sched.Runnable, From: at, To: at + turn}
+			if n == i {
+				x.State = sched.Running
+			}
+			all = append(all, x)
+		}
+	}
+	record.Threads = append(record.Threads, sched.Thread{TID: 200, Name: "GC Thread#0", First: from, Last: to})
+	if share > 0 {
+		all = append(all, sched.Slice{Thread: 8, State: sched.Running, From: from, To: from + share*(to-from)/100})
+	}
+	s := b.open(true)
+	if err := sched.Write(s.Dir, record, all); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

@@ -1,0 +1,35 @@
+package summary
+
+import (
+	"testing"
+
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+)
+
+// TestContention: three workers and a collector on two processors, worked out by
+// hand.
+func TestContention(t *testing.T) {
+	var in []activity.Slice
+	add := func(from, to units.MonoNs, states ...activity.State) {
+		for i, s := range states {
+			in = append(in, activity.Slice{Thread: uint32(i), State: s, From: from, To: to})
+		}
+	}
+	const run, ready, park, off = activity.Running, activity.Runnable, activity.Futex, activity.Unknown
+	add(0, 10, run, run, ready, park)      // the processors are the pool's
+	add(10, 20, run, ready, ready, park)   // one is others': 10 taken, 10 of waiting
+	add(20, 30, run, ready, ready, run)    // the other is the collector's
+	add(30, 40, ready, ready, ready, park) // both are others': 20 and 30
+	add(40, 50, park, park, ready, park)   // only one is wanted: 10 and 10
+	add(50, 60, run, park, park, park)     // nobody wants the other
+	add(60, 70, ready, off, ready, run)    // not known counts as others': 10 and 10
+	add(100, 110, ready, ready, ready, park)
+	pools := []contended{{span: activity.Span{From: 0, To: 100}}, {span: activity.Span{From: 0, To: 200}}}
+	if err := contention(activity.Of(in), []int{0, 0, 0, -1}, pools, 2); err != nil {
+		t.Fatal(err)
+	}
+	if p := pools[0]; p.taken != 50 || p.wait != 60 || p.ready != 0 || pools[1].taken != 0 {
+		t.Errorf("%+v", pools)
+	}
+}
