@@ -14,7 +14,12 @@ import (
 // The programs' answers are known by how they are made; on a machine that is
 // busy a thread also waits for a CPU, which it is told as, too.
 
-const work = units.Ns(200e6) // of each thread, as the programs are asked for
+// work of each thread, and as the programs are asked for it. What the machine
+// takes from a thread is known to a tick of 10 ms, so it must be long beside that.
+const (
+	work   = units.Ns(1e9)
+	workMs = "1000"
+)
 
 // waited is the time in a state; perf tells short stays as blocked only.
 func waited(source Choice, sums [NStates]units.Ns, s State) units.Ns {
@@ -63,7 +68,7 @@ func TestTogether(t *testing.T) {
 	for _, mode := range []string{"together", "pinned"} {
 		t.Run(mode, func(t *testing.T) {
 			sources(t, func(t *testing.T, source Choice) {
-				x := observe(t, source, mode, "200")
+				x := observe(t, source, mode, workMs)
 				a, b := x.named(t, "burner0"), x.named(t, "burner1")
 				for _, i := range []int{a, b} {
 					sums, th := x.sums(i), x.Record().Threads[i]
@@ -81,7 +86,7 @@ func TestTogether(t *testing.T) {
 // Two threads take turns: while one works the other waits for it in a futex.
 func TestTurns(t *testing.T) {
 	sources(t, func(t *testing.T, source Choice) {
-		x := observe(t, source, "turns", "200")
+		x := observe(t, source, "turns", workMs)
 		a, b := x.named(t, "taker0"), x.named(t, "taker1")
 		if n := x.both(a, b); n > work/50 {
 			t.Errorf("they ran at once for %v", n.Duration())
@@ -99,10 +104,10 @@ func TestTurns(t *testing.T) {
 
 func TestSleepAndPipe(t *testing.T) {
 	sources(t, func(t *testing.T, source Choice) {
-		x := observe(t, source, "sleep", "200")
+		x := observe(t, source, "sleep", workMs)
 		sums := x.sums(x.named(t, "sleeper"))
 		x.slept(t, source, sums)
-		x = observe(t, source, "pipe", "200")
+		x = observe(t, source, "pipe", workMs)
 		least(t, "reading", waited(source, x.sums(x.named(t, "reader")), IO), work)
 		x.slept(t, source, x.sums(x.named(t, "writer")))
 	})
@@ -120,7 +125,7 @@ func (x *observed) slept(t *testing.T, source Choice, sums [NStates]units.Ns) {
 
 func TestLock(t *testing.T) {
 	sources(t, func(t *testing.T, source Choice) {
-		x := observe(t, source, "lock", "200")
+		x := observe(t, source, "lock", workMs)
 		w := x.sums(x.named(t, "waiter"))
 		// It may come late to the lock: then it was asleep or waited for a CPU.
 		least(t, "waiting for the lock", waited(source, w, Futex), work-w[Sleeping]-w[Runnable]-w[Running])

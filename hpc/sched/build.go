@@ -169,6 +169,11 @@ func (b *builder) in(t *live, e *event) {
 	t.counted, t.switches = e.counted, e.switches
 }
 
+// recoverSlack is by how much the kernel's account of a stay on a CPU may be
+// longer than the records are apart: it begins before the record of a switch, or
+// of a new thread, is made.
+const recoverSlack = units.Ns(100 * time.Microsecond)
+
 // recover finds when a thread got the CPU that it now leaves, if that was not
 // told but is the only thing that was not: it used the CPU ever since, and the
 // kernel's account says how long. (Seen on a virtual machine: its kernel told of
@@ -177,11 +182,11 @@ func (b *builder) recover(t *live, e *event) bool {
 	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
 		return false
 	}
-	used := e.cpuTime - t.cpuSeen
-	if used < 0 || units.MonoNs(used) > e.at-t.since {
+	used, since := e.cpuTime-t.cpuSeen, units.Ns(e.at-t.since)
+	if used < 0 || used > since+recoverSlack {
 		return false
 	}
-	b.close(t, t.state, e.at-units.MonoNs(used))
+	b.close(t, t.state, e.at-units.MonoNs(min(used, since)))
 	return true
 }
 

@@ -28,7 +28,8 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 
 const (
 	pollInterval = 20 * time.Millisecond
-	partSlices   = 256 << 10 // of a part, about
+	endPatience  = units.MonoNs(500 * time.Millisecond) // with the last records of a process that is gone
+	partSlices   = 256 << 10                            // of a part, about
 	partLeast    = units.MonoNs(2 * time.Second)
 	partMost     = units.MonoNs(time.Minute)
 	partShare    = 20       // parts last a 20th of the observation, within these bounds
@@ -71,6 +72,8 @@ type process struct {
 	over   bool     // it has ended, or is not watched any more
 	err    error    // of writing
 	gc     gcWatch
+
+	vanished units.MonoNs // when it was found to be gone, while its threads' ends were not told yet; or 0
 }
 
 // Start begins to listen to the scheduler. The error is an *UnavailableError
@@ -303,9 +306,11 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	case p.writer != nil && p.due(complete):
 		p.b.refresh(pid)
 		p.b.cutInto(p, complete, o.src.lost(pid))
-		if !alive(pid) {
-			o.end(pid, p)
+		if p.vanished == 0 && !alive(pid) {
+			p.vanished = complete // its last records may have come since they were read here
 		}
+	case p.vanished != 0 && complete-p.vanished > endPatience:
+		o.end(pid, p) // they were lost
 	}
 }
 
