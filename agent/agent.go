@@ -90,6 +90,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		Submissions:  opts.Submissions,
 		Sites:        opts.Sites,
 		Construction: opts.Construction,
+		Contexts:     opts.Contexts,
 	}, jvmti.Profile
 }
 

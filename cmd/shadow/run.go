@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,7 @@ type runFlags struct {
 	strict, quiet, progress, counter bool
 	construction                     bool
 	submissions, sites               bool
+	contexts                         string
 	repeat                           repeatFlags
 	switches                         string
 }
@@ -103,6 +105,7 @@ func (f *runFlags) addGuestFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "no classes like this (glob); repeatable")
 	flags.StringVar(&f.detail, "detail", "", strings.Join(detailWords, "|")+": a record per task, or per class")
 	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
+	flags.StringVar(&f.contexts, "contexts", "", "record the whole stack on which tasks are created, handed over and executed: all, or N for one in N (default none)")
 	flags.BoolVar(&f.construction, "construction", false, "measure what it costs to make each task: its constructors")
 	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
@@ -122,6 +125,9 @@ func (f *runFlags) check() error {
 	}
 	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
 		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
+	}
+	if n, err := strconv.ParseUint(f.contexts, 10, 32); f.contexts != "" && f.contexts != "all" && (err != nil || n > 1_000_000_000) {
+		return usagef("--contexts %s: use all, 0, or N for one event in N", f.contexts)
 	}
 	if err := checkSwitches(f.switches); err != nil {
 		return err
@@ -161,6 +167,7 @@ func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launc
 	if !f.sites {
 		add("sites", "false")
 	}
+	add("contexts", f.contexts)
 	if f.construction {
 		add("construction", "true")
 	}
