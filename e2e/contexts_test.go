@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/internal/attach"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -161,6 +162,74 @@ func TestContextsSampled(t *testing.T) {
 				if len(got) != 1 || got[0].Sampled != 100 || got[0].Count != 1000 {
 					t.Errorf("%s: %+v, want 100 of 1,000 in one context", kind, got)
 				}
+			}
+		})
+	}
+}
+
+// -Xcheck:jni has nothing to say about the stacks that are taken.
+func TestContextsChecked(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) { checkExample(t, testjvm.Example(t, "contexts"), jdk, "-Xcheck:jni") })
+	}
+}
+
+// TestContextsFull: more different stacks than there is room for; those that
+// find none are counted, and the session says so.
+func TestContextsFull(t *testing.T) {
+	const room, leaves = 65_536, 4 * 65_536
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			cmd := testjvm.Example(t, "contexts").Command(t, jdk)
+			cmd.Agent, cmd.Args = []string{"--contexts", "all"}, []string{"0", "9"}
+			p := cmd.Profile(t)
+			s, err := session.Open(p.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := s.Contexts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sampled uint64
+			for _, c := range all {
+				sampled += uint64(c.Sampled)
+			}
+			c := s.Manifest.Contexts
+			const running = 20 // at most, at the end: these have a context and no figures
+			told := sampled + c.Lost + c.Unseen
+			if len(all) > room || len(all) < room-running || c.Lost < leaves-room || c.Taken < leaves || told > c.Taken || told < c.Taken-running {
+				t.Errorf("%d contexts of %d events: %+v", len(all), sampled, c)
+			}
+			want := fmt.Sprintf("%d of %d calling contexts were not recorded: there were too many different ones", c.Lost, c.Taken)
+			if !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, want) }) {
+				t.Errorf("no warning %q in %q", want, s.Warnings)
+			}
+		})
+	}
+}
+
+// TestContextsAttach: the agent refuses contexts in a JVM that ran before it,
+// says why, and may come without.
+func TestContextsAttach(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startGuest(t, jdk)
+			p, err := attach.Inspect(g.Process.Pid, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Load(t.Context(), testjvm.Library(t), "contexts=all"); err == nil {
+				t.Error("taken")
+			}
+			for range 2 {
+				for _, wrong := range g.oracle.Compare(g.record(t).Hotspots(t), nil) {
+					t.Error(wrong)
+				}
+			}
+			g.end(t)
+			if text := g.stderr.String(); !strings.Contains(text, "option contexts: only in a JVM that starts with the agent") {
+				t.Errorf("standard error: %s", text)
 			}
 		})
 	}

@@ -195,7 +195,7 @@ jvmtiError sa_prepare(bool at_start) {
     c.can_retransform_any_class = 1;
     c.can_generate_garbage_collection_events = 1;
     c.can_generate_native_method_bind_events = 1;
-    c.can_get_line_numbers = c.can_get_source_file_name = at_start || sa.config.contexts != 0;
+    c.can_get_line_numbers = c.can_get_source_file_name = at_start; /* for contexts= */
     jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
     if (e != JVMTI_ERROR_NONE) return e;
     jvmtiEventCallbacks calls;

@@ -190,6 +190,9 @@ func describeVM() VM {
 // Attached tells whether the JVM ran before the agent came.
 func Attached() bool { return bool(C.sa.attached) }
 
+// Late tells whether the JVM ran before this session of the agent.
+func Late() bool { return bool(C.sa.late) }
+
 // Say writes one line on the program's standard error.
 func Say(message string) {
 	s := C.CString(message)

@@ -37,6 +37,9 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 	if !slices.Contains(summary.ContextOrders, o.Sort) {
 		return usagef("--by context --sort %s: use one of %v", o.Sort, summary.ContextOrders)
 	}
+	if o.Metric != "" {
+		return usagef("--metric does not go with --by context: contexts have wall and CPU time")
+	}
 	s, err := open(l.env, dir)
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Tasks handed over on known call paths, a class for each: by two callers of one method, by
  * recursion, deeper than a context holds, in a lambda and, where there are any, in a virtual thread.
- * Main N: so many tasks of class Many.
+ * Main N: so many tasks of class Many. Main N D: and 4^D of class Leaf, each made on a path of its own.
  */
 public class Main {
     static class Job implements Runnable { public void run() {} }
@@ -15,6 +15,7 @@ public class Main {
     static class Deep extends Job {}
     static class ByLambda extends Job {}
     static class ByVirtual extends Job {}
+    static class Leaf extends Job {}
     static class Many implements Runnable { public void run() {} }
 
     /** Executes another task inside, with work of its own before and after. */
@@ -52,6 +53,17 @@ public class Main {
         for (int i = 0; i < n; i++) pool.execute(new Many());
     }
 
+    static void tree(int n) {
+        if (n == 0) {
+            new Leaf();
+            return;
+        }
+        tree(n - 1);
+        tree(n - 1);
+        tree(n - 1);
+        tree(n - 1);
+    }
+
     public static void main(String[] args) throws Exception {
         for (int i = 0; i < 3; i++) a();
         for (int i = 0; i < 2; i++) b();
@@ -67,6 +79,7 @@ public class Main {
             // Java 17
         }
         many(args.length > 0 ? Integer.parseInt(args[0]) : 0);
+        if (args.length > 1) tree(Integer.parseInt(args[1]));
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
     }
