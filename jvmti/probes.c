@@ -259,7 +259,7 @@ __attribute__((noinline)) static void leave_work(sa_context *c, uint32_t depth, 
 }
 
 /* Adds an execution's own work to its calling context. */
-static void end_path(const sa_frame *f, uint64_t wall, int64_t cpu) {
+__attribute__((noinline, cold)) static void end_path(const sa_frame *f, uint64_t wall, int64_t cpu) {
     sa_path_ran(f->path, wall > f->child_ticks ? wall - f->child_ticks : 0, cpu == SA_NOT_MEASURED ? cpu : cpu - f->child_cpu_ns);
 }
 
