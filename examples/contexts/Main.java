@@ -82,5 +82,6 @@ public class Main {
         if (args.length > 1) tree(Integer.parseInt(args[1]));
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
+        System.out.println("done");
     }
 }
