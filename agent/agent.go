@@ -6,6 +6,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -62,11 +63,18 @@ var details = map[options.Detail]jvmti.Detail{
 	options.DetailAll: jvmti.DetailAll, options.DetailAuto: jvmti.DetailAuto, options.DetailSummary: jvmti.DetailSummary,
 }
 
+// errLateContexts: a carrier must not be asked for its stack while its virtual thread gets on or off.
+var errLateContexts = errors.New("option contexts: only in a JVM that starts with the agent; in one that runs it is not known " +
+	"which virtual threads are on their carriers, and these can not be asked for a stack then")
+
 // Load implements jvmti.Handler.
 func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	opts, err := options.Parse(text)
 	if jvmti.Attached() { // these need fields in classes that are there already
 		opts.Submissions, opts.Sites = false, false
+	}
+	if err == nil && opts.Contexts != 0 && jvmti.Late() {
+		err = errLateContexts
 	}
 	if err == nil {
 		err = a.load(opts, text)
@@ -90,6 +98,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		Submissions:  opts.Submissions,
 		Sites:        opts.Sites,
 		Construction: opts.Construction,
+		Contexts:     opts.Contexts,
 	}, jvmti.Profile
 }
 

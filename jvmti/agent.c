@@ -1,6 +1,8 @@
 /* Life of the agent inside the JVM: load, VMInit, VMDeath. */
 #include "agent.h"
 
+#include "paths.h"
+
 #include <stdlib.h>
 
 sa_state sa = {
@@ -133,9 +135,20 @@ void sa_set_events(jvmtiEventMode mode) {
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) sa_set_event(mode, events[i]);
 }
 
+/* What this session has beyond the usual. */
+static void special_start(void) {
+    if (sa.config.contexts != 0 && !sa_paths_start()) {
+        sa.config.contexts = 0;
+        sa_refuse("calling contexts not recorded: no memory", NULL);
+    }
+    sa.special = (sa.config.detail == SA_DETAIL_ALL ? SA_SPECIAL_ALL : 0) | (sa.work.n != 0 ? SA_SPECIAL_WORK : 0) |
+                 (sa.config.contexts != 0 ? SA_SPECIAL_CONTEXTS : 0);
+}
+
 bool sa_begin(JNIEnv *env) {
     sa_clock_calibrate(&sa.clock);
     sa_work_start(env);
+    special_start();
     sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
     if (sa.helper == NULL && !sa_types_init(env)) return false;
     if (!define_helper(env)) return false;
@@ -182,6 +195,7 @@ jvmtiError sa_prepare(bool at_start) {
     c.can_retransform_any_class = 1;
     c.can_generate_garbage_collection_events = 1;
     c.can_generate_native_method_bind_events = 1;
+    c.can_get_line_numbers = c.can_get_source_file_name = at_start; /* for contexts= */
     jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
     if (e != JVMTI_ERROR_NONE) return e;
     jvmtiEventCallbacks calls;

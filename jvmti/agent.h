@@ -1,7 +1,9 @@
 /* State shared by the C files of the agent. Lock order: describe_lock before
  * meta_lock; meta_lock and context_lock are leaves, held for a few instructions
  * and never across a call into the JVM (the VM thread may need them at a
- * safepoint while a Java thread waits for that safepoint). */
+ * safepoint while a Java thread waits for that safepoint). paths_lock of paths.c,
+ * which the VM thread never needs, is held across such calls; nothing is locked
+ * under it. */
 #ifndef STACKAGENT_AGENT_H
 #define STACKAGENT_AGENT_H
 #include <jni.h>
@@ -50,9 +52,13 @@ typedef struct {
     bool submissions;     /* observe hand-overs */
     bool sites;           /* and where in the program they are, and the creations */
     bool constructions;   /* measure constructors */
+    uint32_t contexts;    /* calling contexts of every so manieth event, 0: none */
     uint64_t ring_bytes;  /* per OS thread */
     uint64_t block_ns;    /* longest wait for a slot */
 } sa_config;
+
+/* So that the usual way asks once. */
+enum { SA_SPECIAL_ALL = 1 << 0 /* detail=all */, SA_SPECIAL_WORK = 1 << 1 /* extra metrics */, SA_SPECIAL_CONTEXTS = 1 << 2 };
 
 /* One nested execution of a Java thread. */
 typedef struct {
@@ -65,6 +71,7 @@ typedef struct {
     uint32_t class_id;
     uint32_t flags;
     uint32_t hash; /* identity hash of a task that has no room for an id, else 0 */
+    uint32_t path; /* its calling context, 0: none was taken */
 } sa_frame;
 
 /* A hand-over of a task that has begun and not ended, see submit.c. */
@@ -143,6 +150,8 @@ typedef struct sa_os {
     bool abandoned;      /* its session ended with a probe still at work here: never used again */
     bool dropping; /* a wait was in vain: drop until half the ring is free */
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
+    bool mounted;              /* a virtual thread runs here; with contexts= only */
+    uint32_t until[3];         /* with contexts=: by SA_PATH_*, how many events it is to the next that is sampled */
     sa_counts counts;          /* of all Java threads that ran here */
     sa_scheduling scheduling;
     uint64_t pin_ticks; /* since when its virtual thread is parked on it */
@@ -174,6 +183,7 @@ typedef struct sa_state {
     JavaVM *vm;
     _Atomic int phase; /* enum sa_phase */
     sa_config config;
+    uint32_t special; /* SA_SPECIAL_*: what probes do that they usually do not */
     sa_clock clock;
     jclass helper; /* java.lang.Stackagent, global */
     jclass handover; /* java.lang.StackagentHandover, global; NULL without submissions and sites */

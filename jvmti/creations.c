@@ -1,10 +1,17 @@
 /* The probes of tasks that are made. */
 #include "probe.h"
+#include "paths.h"
+
+/* True: it has a record in any case. */
+__attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
+    if (flags == 0 && sa.special & SA_SPECIAL_CONTEXTS) sa_path_take(os, c, SA_PATH_CREATION, class_id);
+    return sa.special & SA_SPECIAL_ALL;
+}
 
 /* Counts a creation, or what takes one back, in its class's cell if they come
  * too fast to be recorded. */
 static inline bool counted_creation(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
-    if (sa.config.detail == SA_DETAIL_ALL) return false;
+    if (__builtin_expect(sa.special != 0, 0) && special(os, c, class_id, flags)) return false;
     sa_cell *cell = cell_of(os, c, class_id);
     if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
     sa_cell_creation(&os->cells, cell, flags);

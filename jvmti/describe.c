@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "agent.h"
+#include "paths.h"
 
 static jclass global_class(JNIEnv *env, const char *name) {
     jclass c = (*env)->FindClass(env, name);
@@ -220,6 +221,7 @@ static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
     if (mine) {
         m->id = atomic_fetch_add(&sa.next_class_id, 1) + 1;
         info = (jlong)((uint64_t)m->id << 32 | offset);
+        sa_paths_know(m->id, m->name);
         sa_meta_put(m); /* before any record can name it */
         (*env)->CallStaticVoidMethod(env, sa.helper, sa.set_info, c, info);
     }

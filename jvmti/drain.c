@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "agent.h"
+#include "paths.h"
 
 static sa_counts gone, gone_virtual; /* of OS threads that have ended */
 
@@ -112,6 +113,7 @@ void sa_drain_reset(void) {
     memset(&gone_virtual, 0, sizeof gone_virtual);
     memset(&gone_scheduling, 0, sizeof gone_scheduling);
     memset(&telling, 0, sizeof telling);
+    sa_paths_reset();
     atomic_store(&sa.too_deep, 0);
     atomic_store(&sa.no_stack, 0);
 }

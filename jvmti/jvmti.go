@@ -59,6 +59,7 @@ type Config struct {
 	Submissions  bool // observe the hand-over of tasks
 	Sites        bool // tell where in the program that is, and where tasks are made
 	Construction bool // measure constructors
+	Contexts     int  // record the calling context of every so manieth event; 0: of none
 }
 
 // VM describes the JVM once it is up.
@@ -140,6 +141,7 @@ func load(options string) Outcome {
 	C.sa.config.submissions = C.bool(config.Submissions)
 	C.sa.config.sites = C.bool(config.Sites)
 	C.sa.config.constructions = C.bool(config.Construction)
+	C.sa.config.contexts = C.uint32_t(config.Contexts)
 	return Profile
 }
 
@@ -187,6 +189,9 @@ func describeVM() VM {
 
 // Attached tells whether the JVM ran before the agent came.
 func Attached() bool { return bool(C.sa.attached) }
+
+// Late tells whether the JVM ran before this session of the agent.
+func Late() bool { return bool(C.sa.late) }
 
 // Say writes one line on the program's standard error.
 func Say(message string) {
@@ -259,6 +264,7 @@ type Drainer struct {
 	mu     sync.Mutex
 	buffer []byte
 	words  []uint64 // of summaries; made when first needed
+	paths  *paths   // likewise
 	cursor *C.sa_os // where the next call goes on, so that no thread is always last
 }
 

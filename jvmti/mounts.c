@@ -21,7 +21,10 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     os->mount_cpu_ticks = os_cpu(os, os->mount_ticks);
     sa_context *c = of_session(context);
     if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_bias_ticks = c->cpu_parked_ticks - os->mount_cpu_ticks;
-    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_mounted(os, c, env);
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
+        os->mounted = true;
+        sa_work_mounted(os, c, env);
+    }
     end(os);
 }
 
@@ -34,7 +37,10 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     if (c != NULL && c->cpu_known && sa.clock.cpu) c->cpu_parked_ticks = cpu + c->cpu_bias_ticks;
     os->carrier = NULL;
     sa_add(&os->scheduling.unmounts, 1);
-    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_unmounting(os, c, carrier, env);
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
+        os->mounted = false;
+        sa_work_unmounting(os, c, carrier, env);
+    }
     if (carrier != NULL && carrier->depth > 0) {
         sa_frame *f = &carrier->frames[carrier->depth - 1];
         f->child_ticks += now - os->mount_ticks;

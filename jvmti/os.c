@@ -1,5 +1,6 @@
 /* OS threads: what belongs to each from its first probe to its end. */
 #include "agent.h"
+#include "paths.h"
 
 #include <stdlib.h>
 
@@ -67,6 +68,7 @@ static int os_begin(sa_os *os) {
     sa_cells_open(&os->cells);
     os->stack_limit = find_stack_limit();
     os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
+    sa_paths_open(os);
     open_cpu_clock(os);
     sa_work_open(os);
     return 0;

@@ -4,6 +4,7 @@
  * agent's library; RegisterNatives would make it warn on the program's output
  * that a class of the platform gets natives from elsewhere. */
 #include "probe.h"
+#include "paths.h"
 
 #include <stdlib.h>
 
@@ -118,8 +119,11 @@ static inline jint token_of(const sa_context *c, uint32_t depth) {
     return (jint)(token_generation(c->generation) << DEPTH_BITS | depth);
 }
 
-/* What the thread had done when the execution began. */
-__attribute__((noinline)) static void begin_work(sa_os *os, sa_context *c, JNIEnv *env, jlong bytecodes) {
+/* Its calling context, and what the thread had done when the execution began. */
+__attribute__((noinline)) static void begin_special(sa_os *os, sa_context *c, JNIEnv *env, jlong bytecodes) {
+    sa_frame *f = &c->frames[c->depth];
+    if (sa.special & SA_SPECIAL_CONTEXTS) f->path = sa_path_take(os, c, SA_PATH_EXECUTION, f->class_id);
+    if (sa.work.n == 0) return;
     int64_t *start = sa_work_frame(c, c->depth);
     memset(start + sa.work.width, 0, sa.work.width * sizeof *start);
     sa_work_read(os, c, env, bytecodes, start);
@@ -136,9 +140,11 @@ static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, 
     f->flags = flags;
     f->submitted = submitted & SA_TICKS_OF_SUBMISSION;
     f->hash = 0;
+    f->path = 0;
     f->child_ticks = 0;
     f->child_cpu_ns = 0;
-    if (__builtin_expect(sa.work.n != 0, 0)) begin_work(os, c, env, bytecodes); /* what it costs is not in the times */
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0))
+        begin_special(os, c, env, bytecodes); /* what it costs is not in the times */
     uint64_t now = sa_ticks(&sa.clock);
     f->start_ticks = now;
     f->start_cpu_ticks = cpu_of(os, c, now);
@@ -200,7 +206,7 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass 
 /* Counts an execution in its cell, if its class comes too fast to be recorded. */
 static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_frame *f, uint64_t now, int64_t cpu,
                                      const int64_t *done, uint32_t flags) {
-    if (sa.config.detail == SA_DETAIL_ALL) return false;
+    if (__builtin_expect((sa.special & SA_SPECIAL_ALL) != 0, 0)) return false;
     sa_cell *cell = cell_of(os, c, f->class_id);
     if (cell == NULL) return false;
     bool crowded = sa_ring_crowded(&os->ring);
@@ -252,8 +258,13 @@ __attribute__((noinline)) static void leave_work(sa_context *c, uint32_t depth, 
     }
 }
 
+/* Adds an execution's own work to its calling context. */
+__attribute__((noinline, cold)) static void end_path(const sa_frame *f, uint64_t wall, int64_t cpu) {
+    sa_path_ran(f->path, wall > f->child_ticks ? wall - f->child_ticks : 0, cpu == SA_NOT_MEASURED ? cpu : cpu - f->child_cpu_ns);
+}
+
 /* Ends the innermost execution of c. work: what the thread has done, NULL
- * without extra metrics. */
+ * with neither extra metrics nor calling contexts. */
 static inline __attribute__((always_inline)) void leave(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now,
                                                        const int64_t *work, uint32_t flags) {
     uint32_t depth = --c->depth;
@@ -269,6 +280,7 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_context *c
     if (__builtin_expect(work != NULL, 0)) {
         leave_work(c, depth, work, done);
         slots = sa.work.slots;
+        if (f->path != 0) end_path(f, wall, cpu);
     }
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
@@ -314,7 +326,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     int64_t room[SA_WORK_WIDTH], *work = NULL;
-    if (__builtin_expect(sa.work.n != 0, 0)) sa_work_read(os, c, env, bytecodes, work = room);
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_read(os, c, env, bytecodes, work = room);
     uint32_t depth = (uint32_t)token + 1;
     if (__builtin_expect(c->depth > depth, 0)) cut_to(os, c, depth, now, cpu, work);
     leave(os, c, now, cpu, work, threw ? SA_EXEC_THREW : 0);
@@ -342,7 +354,7 @@ void sa_cut_all(JNIEnv *env, sa_context *c) {
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     int64_t room[SA_WORK_WIDTH], *work = NULL;
-    if (sa.work.n != 0) sa_work_read(os, c, env, SA_NOT_MEASURED, work = room);
+    if ((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0) sa_work_read(os, c, env, SA_NOT_MEASURED, work = room);
     cut_to(os, c, 0, now, cpu, work);
     end(os);
 }

@@ -1,5 +1,6 @@
 /* Hand-overs of tasks: the natives of java.lang.StackagentHandover. */
 #include "probe.h"
+#include "paths.h"
 
 #include <stdlib.h>
 
@@ -11,9 +12,16 @@ _Static_assert(offsetof(sa_context, is_virtual) == 32, "StackagentHandover.IS_VI
 _Static_assert(offsetof(sa_context, making_at) == 36, "StackagentHandover.MAKING_AT");
 _Static_assert(offsetof(sa_context, calling_at) == 40, "StackagentHandover.CALLING_AT");
 
+/* True: it has a record in any case. */
+__attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, const sa_handover *h) {
+    bool plain = (h->flags & (SA_SUBMIT_INNER | SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) == 0;
+    if (plain && sa.special & SA_SPECIAL_CONTEXTS) sa_path_take(os, c, SA_PATH_SUBMISSION, h->class_id);
+    return sa.special & SA_SPECIAL_ALL;
+}
+
 /* Counts a submission in the cell of the task's class, if they come too fast to be recorded. */
 static inline bool counted(sa_os *os, const sa_context *c, const sa_handover *h) {
-    if (sa.config.detail == SA_DETAIL_ALL) return false;
+    if (__builtin_expect(sa.special != 0, 0) && special(os, c, h)) return false;
     sa_cell *cell = cell_of(os, c, h->class_id);
     if (cell == NULL || !counts(&cell->submissions, sa_ring_crowded(&os->ring))) return false;
     sa_cell_submission(&os->cells, cell, h->flags);

@@ -22,6 +22,9 @@ type Source interface {
 	// and returns what is new in some of it; more: the round is not over, the
 	// next call goes on. The first call after a round begins the next one.
 	Summaries() (list []wire.Summary, more bool)
+	// Contexts returns what is new of calling contexts, and their account; more:
+	// there is more, or the round through their sums is not over.
+	Contexts() (news wire.Contexts, more bool)
 	// Site tells what the number of a site in a record stands for; false: it is none.
 	Site(id uint32) (wire.Site, bool)
 	// Meta returns the news since the last call. A class or thread is known
@@ -110,6 +113,7 @@ type Collector struct {
 	sent    time.Time // when the last batch was encoded
 	asked   time.Time // when the last round of summaries began
 	round   bool      // it is not over
+	paths   bool      // nor is that of the contexts, which began with it
 	per     float64   // bytes an event, moving average
 	stats   Stats
 }
@@ -229,9 +233,10 @@ func (c *Collector) Round(now time.Time) (int, error) {
 func (c *Collector) drain(due bool, now time.Time) int {
 	n := c.src.Drain(chunk, c.pending.Decode)
 	if due && !c.round {
-		c.round, c.asked = true, now
+		c.round, c.paths, c.asked = true, true, now
 	}
 	c.summaries()
+	c.contexts()
 	c.pending.nameSites(c.src.Site)
 	c.pending.add(c.src.Meta())
 	return n
@@ -244,6 +249,15 @@ func (c *Collector) summaries() {
 		var list []wire.Summary
 		list, c.round = c.src.Summaries()
 		c.pending.addSummaries(list)
+	}
+}
+
+// contexts does the same for calling contexts.
+func (c *Collector) contexts() {
+	for c.paths && c.pending.contextsWait() < maxBatchItems {
+		var news wire.Contexts
+		news, c.paths = c.src.Contexts()
+		c.pending.addContexts(&news)
 	}
 }
 

@@ -19,6 +19,7 @@ type fakeSource struct {
 
 	summaries [][]wire.Summary // what each call of a round gives; empty: nothing new
 	rounds    int              // of summaries that are over
+	contexts  []wire.Contexts  // likewise
 }
 
 func (s *fakeSource) Summaries() ([]wire.Summary, bool) {
@@ -53,6 +54,16 @@ func (s *fakeSource) Drain(max int, f func(uint32, []byte)) int {
 		}
 	}
 	return total
+}
+
+// Contexts gives part after part of a round.
+func (s *fakeSource) Contexts() (wire.Contexts, bool) {
+	if len(s.contexts) == 0 {
+		return wire.Contexts{}, false
+	}
+	part := s.contexts[0]
+	s.contexts = s.contexts[1:]
+	return part, len(s.contexts) > 0
 }
 
 func (s *fakeSource) Site(id uint32) (wire.Site, bool) {

@@ -49,7 +49,7 @@ const lastRounds = 2
 // drainLast drains and counts the rounds of summaries that are over.
 func (c *Collector) drainLast(rounds *int) int {
 	n := c.drain(*rounds < lastRounds, time.Now())
-	if !c.round && *rounds < lastRounds {
+	if !c.round && !c.paths && *rounds < lastRounds {
 		*rounds++
 	}
 	return n

@@ -25,6 +25,7 @@ type pending struct {
 	lostConstructions uint64
 	losses            losses
 
+	contexts     wire.Contexts
 	summaries    []wire.Summary
 	summaryBytes int // at most, when encoded
 }
@@ -69,6 +70,29 @@ func (p *pending) addSummaries(list []wire.Summary) {
 	}
 }
 
+// addContexts takes over news of calling contexts, which are bounded by being
+// asked for only while few wait.
+func (p *pending) addContexts(news *wire.Contexts) {
+	c := &p.contexts
+	c.Account = news.Account
+	c.Frames = append(c.Frames, news.Frames...)
+	c.Contexts = append(c.Contexts, news.Contexts...)
+	c.Sums = append(c.Sums, news.Sums...)
+}
+
+// firstContexts are the first of each kind, and those only that are left when
+// all that they name has been told.
+func (p *pending) firstContexts(n int) wire.Contexts {
+	c := wire.Contexts{Account: p.contexts.Account, Frames: first(p.contexts.Frames, n)}
+	if len(c.Frames) == len(p.contexts.Frames) {
+		c.Contexts = first(p.contexts.Contexts, n)
+	}
+	if len(c.Contexts) == len(p.contexts.Contexts) {
+		c.Sums = first(p.contexts.Sums, n)
+	}
+	return c
+}
+
 // refuse adds to the sums by reason.
 func (p *pending) refuse(r wire.Refusal) {
 	p.refusalsNew = true
@@ -98,7 +122,12 @@ func (p *pending) events() int {
 // any tells whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
 	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.losses.changed) > 0 ||
-		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.sites) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0
+		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.sites) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0 || p.contextsWait() > 0
+}
+
+// contextsWait is the longest of the lists of contexts.
+func (p *pending) contextsWait() int {
+	return max(len(p.contexts.Frames), len(p.contexts.Contexts), len(p.contexts.Sums))
 }
 
 // drop forgets the events, which it counts by thread, and keeps descriptions
@@ -141,7 +170,7 @@ func (s share) smallest() bool { return s.events == 1 && s.items == 1 && s.summa
 // full tells whether a batch of share s can be filled.
 func (p *pending) full(s share) bool {
 	return p.events() >= s.events || p.summaryBytes > s.summaries || len(p.meta.Threads) >= s.items ||
-		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.sites) >= s.items || len(p.Pauses) >= s.items
+		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.sites) >= s.items || len(p.Pauses) >= s.items || p.contextsWait() >= s.items
 }
 
 // fill puts the first part of what is pending into b, without taking it away.
@@ -157,6 +186,7 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.Threads = first(p.meta.Threads, s.items)
 	b.Executors = first(p.meta.Executors, s.items)
 	b.Sites = first(p.sites, s.items)
+	b.Contexts = p.firstContexts(s.items)
 	b.OS = first(p.meta.OS, s.items)
 	b.Pauses = first(p.Pauses, s.items)
 	if p.refusalsNew {
@@ -192,6 +222,9 @@ func (p *pending) taken(b *wire.Batch) {
 	p.sites = rest(p.sites, len(b.Sites))
 	p.meta.Executors = rest(p.meta.Executors, len(b.Executors))
 	p.meta.OS = rest(p.meta.OS, len(b.OS))
+	p.contexts.Frames = rest(p.contexts.Frames, len(b.Contexts.Frames))
+	p.contexts.Contexts = rest(p.contexts.Contexts, len(b.Contexts.Contexts))
+	p.contexts.Sums = rest(p.contexts.Sums, len(b.Contexts.Sums))
 	p.Pauses = rest(p.Pauses, len(b.Pauses))
 	p.refusalsNew = false
 }

@@ -44,6 +44,7 @@ type Options struct {
 	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
 	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
 
+	Contexts     int  // record the calling context of one event in so many; 0: of none
 	Sites        bool // tell where tasks are made and handed over
 	Submissions  bool // record the hand-over of tasks to executors
 	Construction bool // measure what it costs to make a task

@@ -40,6 +40,9 @@ func TestParse(t *testing.T) {
 		{"tlscert=/c,tlskey=/k,tokenfile=/t", func(o *Options) { o.TLSCert, o.TLSKey, o.TokenFile = "/c", "/k", "/t" }},
 		{"user=u,passwordfile=/p", func(o *Options) { o.User, o.PasswordFile = "u", "/p" }},
 		{"nkey=/n", func(o *Options) { o.NKey = "/n" }},
+		{"contexts=all", func(o *Options) { o.Contexts = 1 }},
+		{"contexts=250", func(o *Options) { o.Contexts = 250 }},
+		{"contexts=0", func(*Options) {}},
 		{"token=a=b", func(o *Options) { o.Token = "a=b" }},
 		{"detail=summary,overflow=drop,children=true,strict=false", func(o *Options) {
 			o.Detail, o.Overflow, o.Children = DetailSummary, OverflowDrop, true
@@ -81,6 +84,9 @@ func TestParseErrors(t *testing.T) {
 		{"include=a/b", []string{"globs"}},
 		{"detail=sumary", []string{"want auto, all, summary (did you mean summary?)"}},
 		{"overflow=wait", []string{"want block, drop"}},
+		{"contexts=-1", []string{"contexts=-1: want all, 0 (none), or N"}},
+		{"contexts=1000000001", []string{"at most 1000000000"}},
+		{"contexts=al", []string{"did you mean all?"}},
 		{"strict=yes", []string{"want true or false"}},
 		{"tlscert=/c", []string{"go together"}},
 		{"token=a,tokenfile=b", []string{"exclude each other"}},

@@ -3,6 +3,7 @@ package options
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackagent/internal/busauth"
@@ -64,6 +65,7 @@ var keys = map[string]setter{
 	"spoolsize":    size(func(o *Options) *int64 { return &o.SpoolBytes }, 1<<20, 64<<30, "want a size from 1M to 64G"),
 	"buffer":       size(func(o *Options) *int64 { return &o.Buffer }, 1<<20, 4<<30, "want a size from 1M to 4G"),
 	"construction": boolean(func(o *Options) *bool { return &o.Construction }),
+	"contexts":     setContexts,
 	"sites":        boolean(func(o *Options) *bool { return &o.Sites }),
 	"submissions":  boolean(func(o *Options) *bool { return &o.Submissions }),
 	"detail":       choice(func(o *Options) *Detail { return &o.Detail }, DetailAuto, DetailAll, DetailSummary),
@@ -230,5 +232,22 @@ func setSession(o *Options, value string) string {
 		return err.Error()
 	}
 	o.Session = value
+	return ""
+}
+
+// maxContexts is the largest N of contexts=N.
+const maxContexts = 1_000_000_000
+
+// setContexts takes all, or one event in so many.
+func setContexts(o *Options, value string) string {
+	if value == "all" {
+		o.Contexts = 1
+		return ""
+	}
+	n, err := strconv.ParseUint(value, 10, 32)
+	if err != nil || n > maxContexts {
+		return "want all, 0 (none), or N to take one in N, at most 1000000000" + didYouMean(value, []string{"all"})
+	}
+	o.Contexts = int(n)
 	return ""
 }

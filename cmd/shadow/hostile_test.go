@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
 	"golang.org/x/net/html"
 
 	"stackagent/internal/harmless"
@@ -85,7 +86,8 @@ func makeHostile(t *testing.T, root string, names []string) string {
 		JVM: store.JVM{PID: 1, Host: all, Version: all, Name: all, Home: all, MainClass: all, GC: all, CPUs: 2, AgentVersion: all,
 			Clock: all, CPUClock: all},
 		NotAvailable: map[string]string{}, Produced: store.Counts{Executions: uint64(len(names) + 3)},
-		Lost: store.Lost{ByReason: map[string]uint64{}, Reported: 3}, Ended: all, ExitNote: all, Detail: all,
+		Contexts: &store.ContextAccount{Every: 10, Taken: 20, Lost: 3, Unseen: 2},
+		Lost:     store.Lost{ByReason: map[string]uint64{}, Reported: 3}, Ended: all, ExitNote: all, Detail: all,
 	}
 	p := &store.Part{Range: store.Range{From: 1, To: 1}}
 	for i, name := range names {
@@ -99,9 +101,13 @@ func makeHostile(t *testing.T, root string, names []string) string {
 		start := ms + units.MonoNs(id)*ms
 		p.Executions = append(p.Executions, store.Execution{TaskID: uint64(id), Class: id, Thread: id, StartNs: start, EndNs: start + us,
 			WallNs: us, CPUNs: us, SelfWallNs: us, SelfCPUNs: us})
+		p.Frames = append(p.Frames, store.Frame{ID: id, Class: name, Method: name, File: name, Line: -1})
+		p.Contexts = append(p.Contexts, store.Context{ID: id, Kind: store.ContextExecution, Class: id, Cut: true, Frames: []uint32{id, 1 << 31, id}})
+		p.ContextSums = append(p.ContextSums, store.ContextSum{ID: id, Count: 1 << 63, SelfWallNs: us, Measured: 1, SelfCPUNs: us})
 		p.Creations = append(p.Creations, store.Creation{TaskID: uint64(id), Class: id, Thread: id, AtNs: start - us})
 	}
 	p.Classes[0].Kinds = all
+	p.Contexts[0].Kind = all
 	w.Manifest = m
 	if err := w.Commit(p); err != nil {
 		t.Fatal(err)
@@ -125,7 +131,7 @@ func TestHostileNames(t *testing.T) {
 		plain[i] = fmt.Sprint("plain", i)
 	}
 	dir, harmlessDir := makeHostile(t, t.TempDir(), names), makeHostile(t, t.TempDir(), plain)
-	for _, args := range [][]string{{"stats"}, {"hotspots"}, {"hotspots", "--by", "thread"}, {"tasks"}, {"threads"}} {
+	for _, args := range [][]string{{"stats"}, {"hotspots"}, {"hotspots", "--by", "thread"}, {"hotspots", "--by", "context"}, {"tasks"}, {"threads"}} {
 		for _, format := range []string{"table", "csv", "json"} {
 			command := func(dir string) string {
 				flags := append(slices.Clone(args), dir, "--format", format)
@@ -152,7 +158,37 @@ func TestHostileNames(t *testing.T) {
 			}
 		}
 	}
+	checkStacks(t, dir, len(names))
 	checkReport(t, dir)
+}
+
+// checkStacks: a line is a stack, and the last word of it its weight; a profile can be read.
+func checkStacks(t *testing.T, dir string, n int) {
+	t.Helper()
+	code, out, errs := shadow(t, nil, "hotspots", dir, "--format", "collapsed")
+	printed(t, "collapsed", out+errs)
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if code != 0 || len(lines) != n-1 { // one has a kind of its own
+		t.Errorf("collapsed: exit code %d, %d lines, want %d: %s", code, len(lines), n-1, errs)
+	}
+	for _, line := range lines {
+		at := strings.LastIndexByte(line, ' ')
+		if strings.Count(line, ";") != 4 || strings.Trim(line[at+1:], "0123456789") != "" {
+			t.Errorf("collapsed: line %q", line)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "p.pb.gz")
+	if code, out, errs := shadow(t, nil, "hotspots", dir, "--format", "pprof", "-o", file); code != 0 || out != "" {
+		t.Fatalf("pprof: exit code %d: %s%s", code, out, errs)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if p, err := profile.Parse(f); err != nil || len(p.Sample) != n-1 {
+		t.Errorf("pprof: %v, %v", p, err)
+	}
 }
 
 // checkCSV: every row has the columns of the header, and no cell is a formula,

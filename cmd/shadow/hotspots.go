@@ -21,15 +21,17 @@ func newHotspots(env Env) *cobra.Command {
 	var sort, output string
 	cmd := &cobra.Command{
 		Use:   "hotspots DIR",
-		Short: "Which tasks hold the work, by class, site, executor or thread",
+		Short: "Which tasks hold the work, by class, site, executor, thread or context",
 		Long: `Lists where the work is. A site is the place in the source where tasks are
-handed over (created, where that is not known). --format pprof and collapsed
-write the work by executor, site and class for tools that draw flame graphs:
-pprof -http=: FILE, or flamegraph.pl.`,
+handed over (created, where that is not known). A context is the whole stack, of
+sessions recorded with --contexts. --format pprof and collapsed write the work by
+executor, site and class (by context where there are any, without --units) for
+tools that draw flame graphs: pprof -http=: FILE, or flamegraph.pl.`,
 		Example: `  shadow hotspots /tmp/s --app --top 10
   shadow hotspots /tmp/s --by thread --sort count
   shadow hotspots /tmp/s --by site --units --sort queue
   shadow hotspots /tmp/s --metric alloc --sort p99
+  shadow hotspots /tmp/s --by context --sort count
   shadow hotspots /tmp/s --format pprof -o tasks.pb.gz
   shadow hotspots /tmp/s --format json`,
 		Args: oneSession,
@@ -46,6 +48,9 @@ pprof -http=: FILE, or flamegraph.pl.`,
 					return usagef("--format %s has its own metrics: it goes without --metric", l.format)
 				}
 				return l.writeStacks(args[0], o, output)
+			}
+			if o.By == summary.ByContext {
+				return l.listContexts(args[0], o)
 			}
 			s, err := hotspotSummary(env, args[0], o)
 			if err != nil {
@@ -64,7 +69,7 @@ pprof -http=: FILE, or flamegraph.pl.`,
 	l.addTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
 	filterFlags(cmd, &o.Filter)
 	unitsFlag(cmd, &o.Units)
-	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread")
+	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread|context")
 	cmd.Flags().StringVar(&o.Metric, "metric", "", "sort and show by this metric in place of CPU time: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "of pprof and collapsed: file to write (default: standard output)")
 	cmd.Flags().StringVar(&sort, "sort", "work", "work|self|wall|cpu|count|mean|p99|max|never|threw|queue, greatest first")
@@ -77,9 +82,9 @@ func checkHotspots(l *listing, o summary.HotspotOptions) error {
 		return err
 	}
 	switch o.By {
-	case "class", "thread", summary.BySite, summary.ByExecutor:
+	case "class", "thread", summary.BySite, summary.ByExecutor, summary.ByContext:
 	default:
-		return usagef("--by %s: use class, site, executor or thread", o.By)
+		return usagef("--by %s: use class, site, executor, thread or context", o.By)
 	}
 	if err := granularity.SortHotspots(nil, o.Sort); err != nil {
 		return &usageError{err}

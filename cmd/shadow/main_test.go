@@ -160,7 +160,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"stats", dir, "--nonsense"}, "unknown flag: --nonsense"},
 		{[]string{"stats", dir, "--class", "[z-a"}, "bad class pattern"},
 		{[]string{"hotspots", dir, "--format", "pprof"}, "name a file with -o"},
-		{[]string{"hotspots", dir, "--by", "moon"}, "use class, site, executor or thread"},
+		{[]string{"hotspots", dir, "--by", "moon"}, "use class, site, executor, thread or context"},
 		{[]string{"hotspots", dir, "--sort", "colour"}, "unknown sort key"},
 		{[]string{"hotspots", dir, "--top", "-1"}, "--top -1"},
 		{[]string{"hotspots", dir, "--top", "many"}, "invalid argument"},

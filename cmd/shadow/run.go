@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,7 @@ type runFlags struct {
 	strict, quiet, progress, counter bool
 	construction                     bool
 	submissions, sites               bool
+	contexts                         string
 	repeat                           repeatFlags
 	switches                         string
 }
@@ -92,6 +94,7 @@ func (f *runFlags) addAgentFlags(flags *pflag.FlagSet) {
 	f.addGuestFlags(flags)
 	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
 	flags.BoolVar(&f.submissions, "submissions", true, "record the hand-over of tasks to executors, and queue times")
+	f.addContexts(flags)
 	flags.BoolVar(&f.sites, "sites", true, "tell where in the program's source tasks are made and handed over")
 }
 
@@ -105,6 +108,10 @@ func (f *runFlags) addGuestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
 	flags.BoolVar(&f.construction, "construction", false, "measure what it costs to make each task: its constructors")
 	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
+}
+
+func (f *runFlags) addContexts(flags *pflag.FlagSet) {
+	flags.StringVar(&f.contexts, "contexts", "", "record the whole stack on which tasks are created, handed over and executed: all, or N for one in N (default none)")
 }
 
 // check refuses values that no agent would take.
@@ -122,6 +129,9 @@ func (f *runFlags) check() error {
 	}
 	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
 		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
+	}
+	if n, err := strconv.ParseUint(f.contexts, 10, 32); f.contexts != "" && f.contexts != "all" && (err != nil || n > 1_000_000_000) {
+		return usagef("--contexts %s: use all, 0, or N for one event in N", f.contexts)
 	}
 	if err := checkSwitches(f.switches); err != nil {
 		return err
@@ -161,6 +171,7 @@ func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launc
 	if !f.sites {
 		add("sites", "false")
 	}
+	add("contexts", f.contexts)
 	if f.construction {
 		add("construction", "true")
 	}

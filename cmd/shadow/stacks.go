@@ -21,6 +21,9 @@ func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output strin
 		return err
 	}
 	before := len(s.Warnings)
+	if wholeStacks(s, o) {
+		return l.writeContexts(s, o, output)
+	}
 	stacks, err := summary.StacksOf(s, summary.Options{Filter: o.Filter, Units: o.Units})
 	if err != nil {
 		return err
@@ -35,6 +38,29 @@ func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output strin
 		return err
 	}
 	noteFound(l.env, s, before)
+	return nil
+}
+
+// writeContexts does it with the whole stacks on which tasks were executed.
+func (l *listing) writeContexts(s *session.Session, o summary.HotspotOptions, output string) error {
+	before := len(s.Warnings)
+	contexts, err := summary.Contexts(s, o.Filter, o.Sort)
+	if err != nil {
+		return err
+	}
+	err = toFile(l.env.Out, output, func(w io.Writer) error {
+		if l.format == "collapsed" {
+			return collapseContexts(w, contexts)
+		}
+		return pprofContexts(w, s, contexts)
+	})
+	if err != nil {
+		return err
+	}
+	noteFound(l.env, s, before)
+	if n := s.Every(); n > 1 {
+		l.env.note("estimates: the context of one event in %d was recorded, what is written is scaled by that", n)
+	}
 	return nil
 }
 
@@ -93,21 +119,38 @@ type pprofBuilder struct {
 // writePprof writes a profile as pprof reads it: of each stack the number of
 // executions, self CPU time, self wall time and queue time.
 func writePprof(w io.Writer, s *session.Session, stacks []summary.Stack) error {
-	b := pprofBuilder{known: map[string]*profile.Location{}, p: &profile.Profile{
-		SampleType: []*profile.ValueType{
-			{Type: "executions", Unit: "count"}, {Type: "queue", Unit: "nanoseconds"},
-			{Type: "self_wall", Unit: "nanoseconds"}, {Type: "self_cpu", Unit: "nanoseconds"},
-		},
-		DefaultSampleType: "self_wall",
-		TimeNanos:         s.Manifest.WallUnixNs, DurationNanos: max(0, int64(s.Duration())),
-		Comments: []string{"session " + clean(s.Manifest.Session), "work of tasks by executor, place and class; not sampled"},
-	}}
-	if hasCPU(stacks) {
-		b.p.DefaultSampleType = "self_cpu"
-	}
+	b := newPprof(s, "work of tasks by executor, place and class; not sampled", "executions")
+	b.p.SampleType = append(append(b.p.SampleType, &profile.ValueType{Type: "queue", Unit: "nanoseconds"}), timeTypes...)
+	b.setDefault(hasCPU(stacks))
 	for i := range stacks {
 		b.add(&stacks[i])
 	}
+	return b.write(w)
+}
+
+// timeTypes are the times of a profile's samples.
+var timeTypes = []*profile.ValueType{{Type: "self_wall", Unit: "nanoseconds"}, {Type: "self_cpu", Unit: "nanoseconds"}}
+
+// newPprof begins a profile; how says how its values came about, counts are its first ones.
+func newPprof(s *session.Session, how string, counts ...string) *pprofBuilder {
+	b := &pprofBuilder{known: map[string]*profile.Location{}, p: &profile.Profile{
+		TimeNanos: s.Manifest.WallUnixNs, DurationNanos: max(0, int64(s.Duration())),
+		Comments: []string{"session " + clean(s.Manifest.Session), how},
+	}}
+	for _, c := range counts {
+		b.p.SampleType = append(b.p.SampleType, &profile.ValueType{Type: c, Unit: "count"})
+	}
+	return b
+}
+
+// setDefault chooses the time that is shown first.
+func (b *pprofBuilder) setDefault(cpu bool) {
+	if b.p.DefaultSampleType = "self_wall"; cpu {
+		b.p.DefaultSampleType = "self_cpu"
+	}
+}
+
+func (b *pprofBuilder) write(w io.Writer) error {
 	if err := b.p.CheckValid(); err != nil {
 		return fmt.Errorf("making the profile: %w", err)
 	}

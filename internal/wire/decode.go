@@ -167,6 +167,9 @@ func (r *reader) list(key string) bool {
 			r.payloadError("summaries", base, err)
 		}
 	default:
+		if r.decodeContexts(key, &b.Contexts) {
+			return true
+		}
 		r.skip("unknown key", r.lim.Unknown)
 		b.Unknown++
 		return false

@@ -33,6 +33,11 @@ const (
 	keySubmissions   = "d"
 	keyExecutors     = "f"
 	keySites         = "g"
+
+	keyFrames      = "j"
+	keyContexts    = "l"
+	keyContextSums = "m"
+	keyAccount     = "w"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -100,7 +105,10 @@ func checkBatch(b *Batch) error {
 	if err := b.checkWork(); err != nil {
 		return err
 	}
-	for _, n := range []int{len(b.Executors), len(b.Sites), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
+	if err := b.Contexts.check(); err != nil {
+		return err
+	}
+	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
 		if n > MaxItems {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
@@ -139,6 +147,10 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		}},
 		{keyExecutors, len(b.Executors) > 0, func() { each(w, b.Executors, (*writer).executor) }},
 		{keySites, len(b.Sites) > 0, func() { each(w, b.Sites, (*writer).site) }},
+		{keyFrames, len(b.Contexts.Frames) > 0, func() { each(w, b.Contexts.Frames, (*writer).frame) }},
+		{keyContexts, len(b.Contexts.Contexts) > 0, func() { each(w, b.Contexts.Contexts, (*writer).context) }},
+		{keyContextSums, len(b.Contexts.Sums) > 0, func() { each(w, b.Contexts.Sums, (*writer).contextSum) }},
+		{keyAccount, b.Contexts.Account != ContextAccount{}, func() { w.account(&b.Contexts.Account) }},
 		{keyConstructions, len(b.Constructions) > 0, func() {
 			e.payload = e.appendConstructions(e.payload[:0], b.Constructions, b.ConstructionWork)
 			w.bin(e.payload)

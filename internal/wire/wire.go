@@ -227,6 +227,7 @@ type Batch struct {
 	Submissions      []Submission
 	Executors        []Executor
 	Sites            []Site
+	Contexts         Contexts // what is new of them
 
 	// Unknown is how many keys, fields and columns Decode skipped because it
 	// does not know them (a newer agent). It does not travel.

@@ -23,6 +23,7 @@ func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 	m.Produced = store.Counts{Executions: b.Totals.Executions, Creations: b.Totals.Creations}
 	m.ClassesWoven = b.Totals.Classes
 	describeHanded(m, &b.Totals)
+	describeContexts(m, &b.Contexts.Account)
 	describeVirtual(m, &b.Totals)
 	m.Lost.ByReason = make(map[string]uint64, len(b.Totals.Lost))
 	for _, l := range b.Totals.Lost {

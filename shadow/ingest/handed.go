@@ -16,6 +16,7 @@ func clearHanded(p *store.Part) {
 			columns[k] = columns[k][:0]
 		}
 	}
+	p.Frames, p.Contexts, p.ContextSums = p.Frames[:0], p.Contexts[:0], p.ContextSums[:0]
 }
 
 // appendHanded converts what b tells of hand-overs and constructions, and what they name.

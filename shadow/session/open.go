@@ -78,6 +78,7 @@ func Open(dir string) (*Session, error) {
 		s.warn(fmt.Sprintf("what it cost to make %d of %d tasks was not recorded, since their classes were summarised; --detail all records it",
 			h.Summarised, h.Produced))
 	}
+	s.warnContexts()
 	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.loadExecutors, s.loadSites, s.countSummarised} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("opening the session %s: %w", dir, err)
@@ -154,7 +155,7 @@ func (s *Session) countRows() {
 	}
 	s.lose(missing)
 	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets,
-		store.Executors, store.Sites, store.Submissions, store.Constructions} {
+		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums} {
 		n, _ := s.folder.Rows(t) // damage is told when the rows are read
 		if want := s.Manifest.Rows[t.String()]; uint64(n) < want {
 			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-uint64(n), t))

@@ -110,6 +110,12 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 		return encodeSmall(w, p.Executors, p.Clock)
 	case Sites:
 		return encodeSmall(w, p.Sites, p.Clock)
+	case Frames:
+		return encodeSmall(w, p.Frames, p.Clock)
+	case Contexts:
+		return encodeSmall(w, p.Contexts, p.Clock)
+	case ContextSums:
+		return encodeSmall(w, p.ContextSums, p.Clock)
 	case Classes:
 		return encodeSmall(w, p.Classes, p.Clock)
 	case Threads:

@@ -82,6 +82,8 @@ type Manifest struct {
 	// there are none.
 	Submissions   *Handed `json:"submissions,omitempty"`
 	Constructions *Handed `json:"constructions,omitempty"`
+	// Contexts is the account of calling contexts; nil where none were recorded.
+	Contexts *ContextAccount `json:"contexts,omitempty"`
 	// Extra are the work metrics beside wall and CPU time.
 	Extra        []ExtraMetric `json:"extra,omitempty"`
 	ClassesWoven uint64        `json:"classes_woven"`

@@ -232,6 +232,12 @@ func (e *encoder) merge(out io.Writer, t Table, s *sources, clock []wire.ClockPa
 		return mergeSmall[Executor](out, s, clock)
 	case Sites:
 		return mergeSmall[Site](out, s, clock)
+	case Frames:
+		return mergeSmall[Frame](out, s, clock)
+	case Contexts:
+		return mergeSmall[Context](out, s, clock)
+	case ContextSums:
+		return mergeSmall[ContextSum](out, s, clock)
 	case Classes:
 		return mergeSmall[Class](out, s, clock)
 	case Threads:
