@@ -93,7 +93,7 @@ lint: $(HELPER)
 # They are not cached: go test does not see what the C compiler reads.
 unit: $(HELPER)
 	STACKAGENT_ALL_CLASSES=1 $(GO) test -timeout 20m $$($(GO) list ./... | grep -v -e /e2e -e /jvmti)
-	$(GO) test -count=1 ./jvmti/...
+	$(GO) test -count=1 -p 1 ./jvmti/...
 
 race: $(HELPER)
 	$(GO) test -race $(RACE)
