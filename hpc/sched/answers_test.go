@@ -17,8 +17,8 @@ import (
 // work of each thread, and as the programs are asked for it. What the machine
 // takes from a thread is known to a tick of 10 ms, so it must be long beside that.
 const (
-	work   = units.Ns(1e9)
-	workMs = "1000"
+	work   = units.Ns(600e6)
+	workMs = "600"
 )
 
 // waited is the time in a state; perf tells short stays as blocked only.
