@@ -46,7 +46,8 @@ type Result struct {
 	Wall           time.Duration
 }
 
-const defaultTimeout = 2 * time.Minute
+// Against a hang; on a machine that gives little time everything is late.
+const defaultTimeout = 10 * time.Minute
 
 // Java is the command line of the program itself.
 func (c Command) Java() []string {
