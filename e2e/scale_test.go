@@ -66,14 +66,16 @@ func TestScaling(t *testing.T) {
 				if shape == "gc" {
 					units = "300"
 				}
-				before := testjvm.Stolen(t)
-				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{"2", shape, units}, VM: []string{"-Xmx64m"}}
-				p := cmd.Profile(t)
-				g, recorded := bottleOf(t, p)
-				needRecord(t, recorded)
-				own := program(t, p.Stdout)
-				checkBottle(t, g, own, testjvm.Stolen(t)-before)
-				checkShape(t, shape, barOf(t, p), g, own, p)
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					before := testjvm.Stolen(t)
+					cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{"2", shape, units}, VM: []string{"-Xmx64m"}}
+					p := cmd.Profile(t)
+					g, recorded := bottleOf(t, p)
+					needRecord(t, recorded)
+					own := program(t, p.Stdout)
+					checkBottle(t, a, g, own, testjvm.Stolen(t)-before)
+					checkShape(t, a, shape, barOf(t, p), own, p)
+				})
 			})
 		}
 	}
@@ -82,6 +84,11 @@ func TestScaling(t *testing.T) {
 // TestServeSwitches: a shadow that serves records what the scheduler does with a
 // JVM that comes by, from when it hears of it to the JVM's end.
 func TestServeSwitches(t *testing.T) {
+	testjvm.OneGood(t, func(a *testjvm.Attempt) { serveSwitches(t, a) })
+}
+
+func serveSwitches(t *testing.T, a *testjvm.Attempt) {
+	t.Helper()
 	jdk := testjvm.JDKs(t)[0]
 	classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
 	addr, store := freeAddr(t), filepath.Join(t.TempDir(), "store")
@@ -111,11 +118,11 @@ func TestServeSwitches(t *testing.T) {
 		seen++
 		// It was heard of when the threads were at work already.
 		if b.RunningNs <= 0 || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+float64(testjvm.Stolen(t)-before) {
-			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
+			a.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
 		}
 	}
 	if seen != 2 || float64(g.ToNs) < own["worker-0"].end || float64(g.FromNs) > own["worker-0"].end {
-		t.Errorf("%d of 2 workers in a record of %d to %d, which ends with the program: %+v", seen, g.FromNs, g.ToNs, own)
+		a.Errorf("%d of 2 workers in a record of %d to %d, which ends with the program: %+v", seen, g.FromNs, g.ToNs, own)
 	}
 }
 
@@ -203,7 +210,7 @@ func within(got, want, slack float64) bool { return math.Abs(got-want) <= scaleT
 // checkBottle: heights add up to the time with a thread running, areas are the
 // threads' CPU times.
 // stolen is what the machine took from them.
-func checkBottle(t *testing.T, g bottleGraph, own map[string]told, stolen time.Duration) {
+func checkBottle(t *testing.T, a *testjvm.Attempt, g bottleGraph, own map[string]told, stolen time.Duration) {
 	t.Helper()
 	height, area := 0.0, 0.0
 	for _, b := range g.Threads {
@@ -215,7 +222,7 @@ func checkBottle(t *testing.T, g bottleGraph, own map[string]told, stolen time.D
 		w, ok := own[name]
 		// A thread does more than it tells, never less.
 		if ok && (b.RunningNs < (1-areaTolerance)*w.cpu-1e6 || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+float64(stolen)) && g.UnknownNs < 1e6 {
-			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms (the machine took %v)", b.Name, b.RunningNs/1e6, w.cpu/1e6, stolen)
+			a.Errorf("%s was running for %.1f ms, by its own account %.1f ms (the machine took %v)", b.Name, b.RunningNs/1e6, w.cpu/1e6, stolen)
 		}
 	}
 	if math.Abs(height-g.BusyNs) > 1 || height > float64(g.ToNs-g.FromNs) || area < height {
@@ -224,7 +231,7 @@ func checkBottle(t *testing.T, g bottleGraph, own map[string]told, stolen time.D
 }
 
 // checkShape: what must be in the account whatever the load of the machine.
-func checkShape(t *testing.T, shape string, b speedupBar, g bottleGraph, own map[string]told, p testjvm.Profile) {
+func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, own map[string]told, p testjvm.Profile) {
 	t.Helper()
 	r := b.Runs[0]
 	sum := b.Speedup
@@ -242,32 +249,32 @@ func checkShape(t *testing.T, shape string, b speedupBar, g bottleGraph, own map
 	// machine takes as much longer as the work before did.
 	last := 10e6 * (1 + r.States["runnable"]/r.States["running"])
 	if exited := math.Abs(w0.end - w1.end); !within(r.ExitedNs, exited, last) && r.GCNs == 0 {
-		t.Errorf("a thread was gone for %.2f ms, by their own account %.2f ms", r.ExitedNs/1e6, exited/1e6)
+		a.Errorf("a thread was gone for %.2f ms, by their own account %.2f ms", r.ExitedNs/1e6, exited/1e6)
 	}
 	active := r.States["running"] + r.States["runnable"]
 	switch shape {
 	case "turns":
 		// One at a time: each moment one of the two waits, or has gone.
 		if waits := r.States["futex"] + r.ExitedNs; waits < (1-scaleTolerance)*r.ParallelNs || active > (1+scaleTolerance)*r.ParallelNs {
-			t.Errorf("threads that take turns wait for %.1f ms and are active for %.1f ms of %.1f ms", waits/1e6, active/1e6, r.ParallelNs/1e6)
+			a.Errorf("threads that take turns wait for %.1f ms and are active for %.1f ms of %.1f ms", waits/1e6, active/1e6, r.ParallelNs/1e6)
 		}
 	case "lock":
 		// The same, but that the lock changes hands every 0.3 ms: a tenth of that
 		// is the way into the futex and out of it. Who is on this way and finds no
 		// CPU is ready to run beside the other.
 		if waits := r.States["futex"] + r.ExitedNs; waits < 0.9*r.ParallelNs-r.States["runnable"] || r.States["running"] > 1.1*r.ParallelNs {
-			t.Errorf("threads under one lock wait for %.1f ms and run for %.1f ms of %.1f ms", waits/1e6, r.States["running"]/1e6, r.ParallelNs/1e6)
+			a.Errorf("threads under one lock wait for %.1f ms and run for %.1f ms of %.1f ms", waits/1e6, r.States["running"]/1e6, r.ParallelNs/1e6)
 		}
 	case "imbalance":
 		// Three to one; but two that share a core's units may be half as fast while
 		// both are at work, and one alone is not.
 		if w0.cpu < 2*w1.cpu {
-			t.Errorf("the program's own threads used %v and %v: not three quarters and one quarter", w0.cpu, w1.cpu)
+			a.Errorf("the program's own threads used %v and %v: not three quarters and one quarter", w0.cpu, w1.cpu)
 		}
 	case "sequential":
 		// While it waits for a processor its sequential part goes on.
 		if seq := own["main"].cpu; r.SequentialNs < (1-scaleTolerance)*seq-1e6 {
-			t.Errorf("sequential for %.2f ms, the main thread's CPU time is %.2f ms", r.SequentialNs/1e6, seq/1e6)
+			a.Errorf("sequential for %.2f ms, the main thread's CPU time is %.2f ms", r.SequentialNs/1e6, seq/1e6)
 		}
 	case "gc":
 		if r.GCNs == 0 {
