@@ -207,6 +207,9 @@ func (u *Units) Source() Source {
 		for _, c := range per {
 			if c.Class == nil || u.counts(c.Class.ID) {
 				kept = append(kept, c)
+			} else if named := u.standAlone(c.Class.ID); named > 0 {
+				c.Created, c.NeverExecuted = min(c.Created, uint64(named)), 0 // of those that never ran it is not known
+				kept = append(kept, c)
 			}
 		}
 		return kept, sum, err
