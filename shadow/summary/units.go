@@ -241,6 +241,14 @@ func (u *Units) advise(sum *Summary, opts Options) error {
 	if !put {
 		out = append(out, found...)
 	}
+	// What limits the figures comes last, whoever found it.
+	caution := func(f granularity.Finding) int {
+		if f.Kind == granularity.Caution {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(x, y granularity.Finding) int { return caution(x) - caution(y) })
 	sum.Findings = out
 	return nil
 }
