@@ -44,6 +44,7 @@ type Result struct {
 	Stdout, Stderr string
 	Exit           int // 128+n when signal n ended it
 	Wall           time.Duration
+	CPU            time.Duration // of the command and all that it started and waited for
 }
 
 // Against a hang; on a machine that gives little time everything is late.
@@ -102,6 +103,7 @@ func run(t testing.TB, line, env []string, timeout time.Duration) Result {
 		t.Fatalf("starting %v: %v", line, err)
 	}
 	res.Exit = ExitCode(cmd.ProcessState)
+	res.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return res
 }
 
