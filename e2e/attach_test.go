@@ -92,7 +92,7 @@ func (g *guest) attached(t *testing.T, during func()) testjvm.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
+	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
 	said := bufio.NewReader(stderr)
 	if line, err := said.ReadString('\n'); !strings.Contains(line, "attached to process") {
 		t.Fatalf("shadow attach: %q, %v", line, err)

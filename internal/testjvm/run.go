@@ -46,9 +46,11 @@ type Result struct {
 	Stdout, Stderr string
 	Exit           int // 128+n when signal n ended it
 	Wall           time.Duration
+	CPU            time.Duration // of the command and all that it started and waited for
 }
 
-const defaultTimeout = 2 * time.Minute
+// Against a hang; on a machine that gives little time everything is late.
+const defaultTimeout = 10 * time.Minute
 
 // Java is the command line of the program itself.
 func (c Command) Java() []string {
@@ -107,6 +109,7 @@ func run(t testing.TB, line, env []string, timeout time.Duration) Result {
 		t.Fatalf("starting %v: %v", line, err)
 	}
 	res.Exit = ExitCode(cmd.ProcessState)
+	res.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return res
 }
 
