@@ -295,3 +295,32 @@ func TestAttach(t *testing.T) {
 		}
 	})
 }
+
+// What is watched before anybody asks to keep it is in the record from then on.
+func TestWatch(t *testing.T) {
+	sources(t, func(t *testing.T, _ *testjvm.Attempt, source Choice) {
+		o := start(t, source)
+		var out bytes.Buffer
+		cmd := command(t, &out, "lock", "300")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		pid := cmd.Process.Pid
+		if err := o.Watch(pid); err != nil {
+			t.Fatal(err)
+		}
+		watched := now()
+		time.Sleep(50 * time.Millisecond)
+		dir := t.TempDir()
+		if err := o.Keep(pid, filepath.Join(dir, Folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if x := finish(t, o, pid, dir); x.Record().From > watched {
+			t.Errorf("the record begins at %d, it was watched by %d", x.Record().From, watched)
+		}
+	})
+}
