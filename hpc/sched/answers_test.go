@@ -80,7 +80,7 @@ func TestTogether(t *testing.T) {
 					x.near(a, "running or waiting for a CPU", sums[Running]+sums[Runnable], units.Ns(th.Last-th.First))
 				}
 				if n := x.both(one, two); mode == "pinned" && n > 0 {
-					t.Errorf("on one CPU they ran at once for %v", n.Duration())
+					a.Errorf("on one CPU they ran at once for %v", n.Duration())
 				}
 			})
 		})
