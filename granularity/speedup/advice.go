@@ -16,7 +16,7 @@ var remedies = [NComponents]string{
 	Synchronization:  "threads wait for each other in locks, queues or joins: shorten what is done under locks, divide the data, hand over larger pieces",
 	Imbalance:        "threads end early and wait for the last one: divide the largest tasks, or begin with them (shadow hotspots --sort max)",
 	IO:               "threads wait for files or the network for longer than one alone: read ahead, batch, or spread over more devices",
-	Oversubscription: "threads are ready and find no processor: use fewer threads, or give it more processors",
+	Oversubscription: "threads are ready and find no processor: use fewer threads, give it more processors, or look for other programs that have them",
 }
 
 // partRemedies say what to do about a part of the rest.
