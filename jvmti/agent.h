@@ -82,6 +82,8 @@ typedef struct {
     uint8_t flags;  /* SA_SUBMIT_* */
 } sa_handover;
 
+enum { SA_MAKING = 8 }; /* cells that Java code finds, a power of two */
+
 enum { SA_MAX_HANDOVERS = 8 }; /* nested ones, of which more is remembered than their number */
 
 /* What was produced, however it is told, and what of it was lost for want of
@@ -112,6 +114,11 @@ typedef struct sa_context {
     bool untold;           /* a virtual thread of which no record has spoken yet: it is described when one does */
     uint32_t making_at, calling_at; /* sites: Java code puts here where a task is about to be made, handed over */
     uint32_t generation; /* sa.generation of the session that its counts and frames are of */
+    /* Of a platform thread: its OS thread, and cells of classes of which it counts
+     * the creations, by class id; Java code counts there without calling us. */
+    struct sa_os *os;
+    sa_cell *making[SA_MAKING];
+    sa_counts counts;    /* of a platform thread */
     uint32_t width;      /* sa.work.width when it was made */
     int64_t java_id;       /* of a virtual thread */
     uint64_t start_ticks;  /* this and the next: of one that is not told */
@@ -119,7 +126,6 @@ typedef struct sa_context {
     int64_t cpu_bias_ticks;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
-    sa_counts counts;      /* of a platform thread */
     struct sa_constructing *constructing; /* with construction=true, once it has made a task */
     int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
     struct sa_context *prev, *next;
@@ -131,9 +137,12 @@ typedef struct sa_context {
 
 /* What belongs to an OS thread. Only that thread writes it, but for ring.tail. */
 typedef struct sa_os {
-    sa_ring ring;
-    sa_cpu_clock cpu;
+    _Atomic bool busy; /* a probe is at work; Java code marks it, too, and takes ids, and counts creations */
     uint64_t next_task_id, end_task_id;
+    sa_counts counts;   /* of all Java threads that ran here */
+    sa_context *making; /* the thread that has this one as its os */
+    _Alignas(64) sa_ring ring;
+    sa_cpu_clock cpu;
     /* The virtual thread mounted here, seen from its carrier: what it does is
      * not work of the carrier's own task, which only goes on running it. */
     sa_context *carrier; /* NULL: none is mounted, or its carrier has no context */
@@ -152,12 +161,10 @@ typedef struct sa_os {
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
     bool mounted;              /* a virtual thread runs here; with contexts= only */
     uint32_t until[3];         /* with contexts=: by SA_PATH_*, how many events it is to the next that is sampled */
-    sa_counts counts;          /* of all Java threads that ran here */
     sa_scheduling scheduling;
     uint64_t pin_ticks; /* since when its virtual thread is parked on it */
     sa_counts virtual_counts;  /* of these, of virtual threads */
     sa_cells cells;
-    _Atomic bool busy;         /* a probe is at work */
     _Atomic bool ended;
     struct sa_os *next;
 } sa_os;
@@ -182,6 +189,7 @@ typedef struct sa_state {
     jvmtiEnv *jvmti;
     JavaVM *vm;
     _Atomic int phase; /* enum sa_phase */
+    _Atomic uint32_t generation; /* of the session, from 1 on; Java code reads both */
     sa_config config;
     uint32_t special; /* SA_SPECIAL_*: what probes do that they usually do not */
     sa_clock clock;
@@ -217,7 +225,6 @@ typedef struct sa_state {
     bool attached;       /* loaded into a running JVM */
     bool late;           /* this session began in a running JVM: classes may be older than it */
     _Atomic bool leaving; /* being taken off */
-    _Atomic uint32_t generation; /* of the session, from 1 on */
     _Atomic uint32_t retired;    /* the newest generation that is over */
     uint64_t first_task_id;      /* smaller ids are of earlier sessions */
     const unsigned char *helper_bytes; /* class file of java.lang.Stackagent */
@@ -307,6 +314,9 @@ void sa_alloc_collecting(bool begins); /* a collection begins or ends */
 /* ends.c: what there is to tell when recording is over */
 size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, size_t max_skipped, size_t *lines);
 size_t sa_final_counts(sa_thread_counts *out, size_t max);
+
+/* creations.c */
+void sa_making_forget(sa_context *c); /* Java code counts no creation more for it */
 
 /* threads.c */
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);

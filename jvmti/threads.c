@@ -24,6 +24,7 @@ static sa_context *context_new(uint32_t thread_id, bool is_virtual) {
 }
 
 void sa_context_free(sa_context *c) {
+    if (c->os != NULL) sa_making_forget(c); /* a platform thread, which is the calling one */
     pthread_mutex_lock(&sa.context_lock);
     c->prev->next = c->next;
     c->next->prev = c->prev;
@@ -43,6 +44,7 @@ void sa_context_renew(sa_context *c) {
     pthread_mutex_lock(&sa.context_lock);
     c->depth = c->handovers_open = 0;
     c->submitted = 0;
+    sa_making_forget(c);
     c->untold = c->is_virtual;
     c->start_ticks = 0;
     memset(&c->counts, 0, sizeof c->counts);

@@ -80,6 +80,27 @@ public final class Stackagent {
     /** Of a thread: its latest submission as a task, see {@link StackagentHandover}. */
     long submitted;
 
+    /** The address of the phase of the agent, behind which the number of the session lies. */
+    private static final long PHASE = phase0();
+
+    private static final int READY = 1;
+
+    /** Where in the thread's C context {@link #countCreation} finds what it needs; see creations.c. */
+    private static final int MAKING_AT = 36;
+    private static final int GENERATION = 44;
+    private static final int OS = 48;
+    private static final int CELLS = 56;
+    private static final int CELLS_MASK = 7;
+    private static final int CONTEXT_CREATIONS = 128;
+
+    /** The same in what belongs to its OS thread, and in a cell. */
+    private static final int OS_BUSY = 0;
+    private static final int OS_NEXT_ID = 8;
+    private static final int OS_END_ID = 16;
+    private static final int OS_CREATIONS = 32;
+    private static final int CELL_COUNTED = 24;
+    private static final int CELL_CREATIONS = 136;
+
     /** Called by the constructors of Thread, as woven. */
     Stackagent() {}
 
@@ -395,7 +416,11 @@ public final class Stackagent {
         if (first) {
             context = attach(t);
         }
-        long id = created0(context, (int) (info >>> 32));
+        int classId = (int) (info >>> 32);
+        long id = countCreation(context, classId);
+        if (id == 0) {
+            id = created0(context, classId);
+        }
         long offset = info & OFFSET;
         if (offset == IN_SLOT) {
             slot((Thread) task).id = id;
@@ -405,6 +430,39 @@ public final class Stackagent {
         if (first && release0(context)) {
             slot.context = 0;
         }
+    }
+
+    /**
+     * Counts a creation where the thread's creations of the class are only counted: what created0 does
+     * then, without leaving Java. Returns the task's id, or 0: created0 has to tell of it.
+     */
+    @ForceInline
+    @Hidden
+    private static long countCreation(long context, int classId) {
+        long cell = context == 0 ? 0 : U.getLong(context + CELLS + ((classId & CELLS_MASK) << 3));
+        if (cell == 0) {
+            return 0;
+        }
+        // As begin() and end() of probe.h: marked before the look at the phase, and until all is written.
+        long os = U.getLong(context + OS);
+        U.putByteOpaque(null, os + OS_BUSY, (byte) 1);
+        long id = 0;
+        if (U.getInt(PHASE) == READY
+                && U.getInt(PHASE + Integer.BYTES) == U.getInt(context + GENERATION)
+                && (int) U.getLong(cell) == classId
+                && U.getByte(cell + CELL_COUNTED) != 0) {
+            long next = U.getLong(os + OS_NEXT_ID);
+            if (next != U.getLong(os + OS_END_ID)) {
+                id = next;
+                U.putLong(os + OS_NEXT_ID, next + 1);
+                U.putLong(os + OS_CREATIONS, U.getLong(os + OS_CREATIONS) + 1);
+                U.putLong(context + CONTEXT_CREATIONS, U.getLong(context + CONTEXT_CREATIONS) + 1);
+                U.putLong(cell + CELL_CREATIONS, U.getLong(cell + CELL_CREATIONS) + 1);
+                U.putInt(context + MAKING_AT, 0);
+            }
+        }
+        U.putByteRelease(null, os + OS_BUSY, (byte) 0);
+        return id;
     }
 
     /** Around a call of clone() in a task class: the copy is a task of its own. */
@@ -563,6 +621,8 @@ public final class Stackagent {
     private static native boolean countsBytecodes0();
 
     private static native long created0(long context, int classId);
+
+    private static native long phase0();
 
     private static native void failed0(long context, long id, int classId);
 
