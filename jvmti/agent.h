@@ -82,7 +82,7 @@ typedef struct {
     uint8_t flags;  /* SA_SUBMIT_* */
 } sa_handover;
 
-enum { SA_MAKING = 8 }; /* cells that Java code finds, a power of two */
+enum { SA_CELLS_AT_HAND = 8 };
 
 enum { SA_MAX_HANDOVERS = 8 }; /* nested ones, of which more is remembered than their number */
 
@@ -114,11 +114,12 @@ typedef struct sa_context {
     bool untold;           /* a virtual thread of which no record has spoken yet: it is described when one does */
     uint32_t making_at, calling_at; /* sites: Java code puts here where a task is about to be made, handed over */
     uint32_t generation; /* sa.generation of the session that its counts and frames are of */
-    /* Of a platform thread: its OS thread, and cells of classes of which it counts
-     * the creations, by class id; Java code counts there without calling us. */
+    /* Of a platform thread: its OS thread, and those of its cells that it used last,
+     * by class id; Java code counts there without calling us. */
     struct sa_os *os;
-    sa_cell *making[SA_MAKING];
+    sa_cell *cells[SA_CELLS_AT_HAND];
     sa_counts counts;    /* of a platform thread */
+    sa_handover handovers[SA_MAX_HANDOVERS];
     uint32_t width;      /* sa.work.width when it was made */
     int64_t java_id;       /* of a virtual thread */
     uint64_t start_ticks;  /* this and the next: of one that is not told */
@@ -129,7 +130,6 @@ typedef struct sa_context {
     struct sa_constructing *constructing; /* with construction=true, once it has made a task */
     int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
     struct sa_context *prev, *next;
-    sa_handover handovers[SA_MAX_HANDOVERS];
     sa_frame first_frames[8];
     int64_t more[]; /* with extra metrics: what is added to the OS thread's, width values; the same when last unmounted;
                        work of the first frames */
@@ -137,10 +137,10 @@ typedef struct sa_context {
 
 /* What belongs to an OS thread. Only that thread writes it, but for ring.tail. */
 typedef struct sa_os {
-    _Atomic bool busy; /* a probe is at work; Java code marks it, too, and takes ids, and counts creations */
+    _Atomic bool busy; /* a probe is at work; Java code marks it, too, takes ids, and counts */
     uint64_t next_task_id, end_task_id;
     sa_counts counts;   /* of all Java threads that ran here */
-    sa_context *making; /* the thread that has this one as its os */
+    sa_context *user;   /* the Java thread that has this one as its os */
     _Alignas(64) sa_ring ring;
     sa_cpu_clock cpu;
     /* The virtual thread mounted here, seen from its carrier: what it does is
@@ -315,9 +315,6 @@ void sa_alloc_collecting(bool begins); /* a collection begins or ends */
 size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, size_t max_skipped, size_t *lines);
 size_t sa_final_counts(sa_thread_counts *out, size_t max);
 
-/* creations.c */
-void sa_making_forget(sa_context *c); /* Java code counts no creation more for it */
-
 /* threads.c */
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
@@ -326,6 +323,7 @@ void sa_threads_final(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_context_free(sa_context *c);
 void sa_context_renew(sa_context *c);
+void sa_context_leave(sa_context *c); /* its OS thread ends, or the session: no cell is at hand any more */
 void sa_tell_virtual(sa_context *c); /* describes it */
 
 /* classes.c, describe.c */

@@ -2,17 +2,17 @@
 #include "probe.h"
 #include "paths.h"
 
-/* Java code reads and writes these (Stackagent.countCreation). */
+/* Java code reads and writes these (Stackagent.begin, countCreation). */
 _Static_assert(offsetof(sa_context, making_at) == 36, "Stackagent.MAKING_AT");
 _Static_assert(offsetof(sa_context, generation) == 44, "Stackagent.GENERATION");
 _Static_assert(offsetof(sa_context, os) == 48, "Stackagent.OS");
-_Static_assert(offsetof(sa_context, making) == 56 && SA_MAKING == 8, "Stackagent.CELLS");
+_Static_assert(offsetof(sa_context, cells) == 56 && SA_CELLS_AT_HAND == 8, "Stackagent.CELLS");
 _Static_assert(offsetof(sa_context, counts.creations) == 128, "Stackagent.CONTEXT_CREATIONS");
-_Static_assert(offsetof(sa_os, busy) == 0, "Stackagent.OS_BUSY");
+_Static_assert(offsetof(sa_os, busy) == 0, "Stackagent.end");
 _Static_assert(offsetof(sa_os, next_task_id) == 8 && offsetof(sa_os, end_task_id) == 16, "Stackagent.OS_NEXT_ID");
 _Static_assert(offsetof(sa_os, counts.creations) == 32, "Stackagent.OS_CREATIONS");
-_Static_assert(offsetof(sa_cell, key) == 0, "Stackagent.countCreation");
-_Static_assert(offsetof(sa_cell, creations.counted) == 24, "Stackagent.CELL_COUNTED");
+_Static_assert(offsetof(sa_cell, key) == 0, "Stackagent.begin");
+_Static_assert(offsetof(sa_cell, creations.counted) == 24, "Stackagent.CELL_COUNTS_CREATIONS");
 _Static_assert(offsetof(sa_cell, tallies[SA_T_CREATIONS]) == 136, "Stackagent.CELL_CREATIONS");
 _Static_assert(offsetof(sa_state, generation) == offsetof(sa_state, phase) + 4, "Stackagent.PHASE");
 _Static_assert(SA_PHASE_READY == 1, "Stackagent.READY");
@@ -25,31 +25,13 @@ __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context 
 
 /* Counts a creation, or what takes one back, in its class's cell if they come
  * too fast to be recorded. */
-static inline bool counted_creation(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
+static inline bool counted_creation(sa_os *os, sa_context *c, uint32_t class_id, uint32_t flags) {
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, class_id, flags)) return false;
-    sa_cell *cell = cell_of(os, c, class_id);
+    /* What is taken back may be another thread's. */
+    sa_cell *cell = flags == 0 ? cell_of(os, c, class_id) : sa_cell_search(os, c, class_id);
     if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
     sa_cell_creation(&os->cells, cell, flags);
     return true;
-}
-
-/* From now on Java code counts by itself what this thread makes of the class:
- * all of it happens in memory that only this thread writes, so that there is
- * nothing for which Java would have to be left. */
-static void let_java_count(sa_os *os, sa_context *c, uint32_t class_id) {
-    if (c->is_virtual || sa.special != 0) return;
-    sa_cell *cell = cell_of(os, c, class_id);
-    if (cell == NULL || !sa_stream_counted(&cell->creations)) return;
-    if (os->making != NULL && os->making != c) sa_making_forget(os->making);
-    os->making = c;
-    c->os = os;
-    c->making[class_id % SA_MAKING] = cell;
-}
-
-void sa_making_forget(sa_context *c) {
-    memset(c->making, 0, sizeof c->making);
-    if (c->os != NULL && c->os->making == c) c->os->making = NULL;
-    c->os = NULL;
 }
 
 /* Asked once: the answer is a constant to the compiler. */
@@ -95,10 +77,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass h
     sa_os *os = c == NULL ? NULL : begin();
     if (os == NULL) return 0;
     uint64_t id = new_id(os);
-    if (renew(c)) {
-        record_creation(os, c, id, (uint32_t)class_id, 0);
-        let_java_count(os, c, (uint32_t)class_id);
-    }
+    if (renew(c)) record_creation(os, c, id, (uint32_t)class_id, 0);
     end(os);
     return (jlong)id;
 }
