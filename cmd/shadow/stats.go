@@ -133,6 +133,17 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 	return nil
 }
 
+// neverText counts the tasks that never ran, steps of CompletableFutures apart:
+// most of those are run by a plain call.
+func neverText(s *summary.Summary) string {
+	steps := granularity.Steps(s.Rows)
+	text := units.FormatExact(s.Tasks.NeverExecuted - steps)
+	if steps > 0 {
+		text += fmt.Sprintf(", and %s", plural(steps, "step of a CompletableFuture", "steps of CompletableFutures"))
+	}
+	return text
+}
+
 // statsFacts are the lines above the distributions.
 func statsFacts(s *summary.Summary) [][2]string {
 	t := s.Tasks
@@ -141,7 +152,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"program", programName(s)},
 		{"JVM", fmt.Sprintf("%s, process %d on %s", jvmText(s.JVM), s.JVM.PID, s.JVM.Host)},
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
-		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), units.FormatExact(t.NeverExecuted))},
+		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), neverText(s))},
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
 			plural(t.Classes, "class", "classes"), units.FormatExact(t.Threw), units.FormatExact(t.Running))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},

@@ -118,6 +118,8 @@ type data struct {
 	WorkLabel   string
 	Fineness    granularity.Fineness
 	FineWhole   bool
+	Never       int64 // tasks that never ran, Steps apart
+	Steps       int64 // of CompletableFutures: run by a plain call or not needed
 	Svg         map[string]drawn
 	Rows        []row
 	MoreRows    int
@@ -158,6 +160,8 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 		Fineness: s.Fine, FineWhole: s.FineIsAll,
 		Whole: s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
 	}
+	p.Steps = granularity.Steps(s.Rows)
+	p.Never = s.Tasks.NeverExecuted - p.Steps
 	if err := p.draw(s); err != nil {
 		return nil, err
 	}

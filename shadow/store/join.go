@@ -32,6 +32,11 @@ type joinedPart struct {
 // stored twice. Batches that are in no piece are lost, and counted so.
 func Join(out string, dirs []string) (*Manifest, error) {
 	pieces, err := openPieces(dirs)
+	defer func() {
+		for _, p := range pieces {
+			p.folder.Close()
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +58,17 @@ func Join(out string, dirs []string) (*Manifest, error) {
 	return &w.Manifest, err
 }
 
+// openPieces opens the folders, also beside an error; the caller closes them.
 func openPieces(dirs []string) ([]piece, error) {
 	var pieces []piece
 	for _, dir := range dirs {
 		m, err := ReadManifest(dir)
 		if err != nil {
-			return nil, fmt.Errorf("joining the pieces of a session: %w", err)
+			return pieces, fmt.Errorf("joining the pieces of a session: %w", err)
 		}
 		f, err := OpenFolder(dir)
 		if err != nil {
-			return nil, fmt.Errorf("joining the pieces of a session: %w", err)
+			return pieces, fmt.Errorf("joining the pieces of a session: %w", err)
 		}
 		pieces = append(pieces, piece{dir, m, f})
 	}
@@ -73,7 +79,7 @@ func openPieces(dirs []string) ([]piece, error) {
 	for _, p := range pieces[1:] {
 		a, b := first.m, p.m
 		if a.Session != b.Session || a.Process != b.Process || a.JVM.PID != 0 && b.JVM.PID != 0 && a.JVM != b.JVM {
-			return nil, fmt.Errorf("joining: %w: %s is of session %s (process %s), %s of %s (process %s)",
+			return pieces, fmt.Errorf("joining: %w: %s is of session %s (process %s), %s of %s (process %s)",
 				ErrNotPieces, first.dir, a.Session, a.Process, p.dir, b.Session, b.Process)
 		}
 	}
