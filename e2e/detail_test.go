@@ -76,7 +76,8 @@ func checkDetail(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, detail string)
 	if b.Summarised.Creations != b.Stored.Creations {
 		t.Errorf("%d creations, of which %d summarised: want all", b.Stored.Creations, b.Summarised.Creations)
 	}
-	if b.Summarised.Executions == 0 {
+	// On a busy machine each of a few executions may be an outlier, of which up to a hundred are recorded.
+	if b.Summarised.Executions == 0 && b.Stored.Executions > 100 {
 		t.Error("no execution was summarised")
 	}
 }

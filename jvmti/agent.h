@@ -82,6 +82,8 @@ typedef struct {
     uint8_t flags;  /* SA_SUBMIT_* */
 } sa_handover;
 
+enum { SA_CELLS_AT_HAND = 8 };
+
 enum { SA_MAX_HANDOVERS = 8 }; /* nested ones, of which more is remembered than their number */
 
 /* What was produced, however it is told, and what of it was lost for want of
@@ -112,6 +114,12 @@ typedef struct sa_context {
     bool untold;           /* a virtual thread of which no record has spoken yet: it is described when one does */
     uint32_t making_at, calling_at; /* sites: Java code puts here where a task is about to be made, handed over */
     uint32_t generation; /* sa.generation of the session that its counts and frames are of */
+    /* Of a platform thread: its OS thread, and those of its cells that it used last,
+     * by class id; Java code counts there without calling us. */
+    struct sa_os *os;
+    sa_cell *cells[SA_CELLS_AT_HAND];
+    sa_counts counts;    /* of a platform thread */
+    sa_handover handovers[SA_MAX_HANDOVERS];
     uint32_t width;      /* sa.work.width when it was made */
     int64_t java_id;       /* of a virtual thread */
     uint64_t start_ticks;  /* this and the next: of one that is not told */
@@ -119,11 +127,9 @@ typedef struct sa_context {
     int64_t cpu_bias_ticks;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
-    sa_counts counts;      /* of a platform thread */
     struct sa_constructing *constructing; /* with construction=true, once it has made a task */
     int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
     struct sa_context *prev, *next;
-    sa_handover handovers[SA_MAX_HANDOVERS];
     sa_frame first_frames[8];
     int64_t more[]; /* with extra metrics: what is added to the OS thread's, width values; the same when last unmounted;
                        work of the first frames */
@@ -131,9 +137,12 @@ typedef struct sa_context {
 
 /* What belongs to an OS thread. Only that thread writes it, but for ring.tail. */
 typedef struct sa_os {
-    sa_ring ring;
-    sa_cpu_clock cpu;
+    _Atomic bool busy; /* a probe is at work; Java code marks it, too, takes ids, and counts */
     uint64_t next_task_id, end_task_id;
+    sa_counts counts;   /* of all Java threads that ran here */
+    sa_context *user;   /* the Java thread that has this one as its os */
+    _Alignas(64) sa_ring ring;
+    sa_cpu_clock cpu;
     /* The virtual thread mounted here, seen from its carrier: what it does is
      * not work of the carrier's own task, which only goes on running it. */
     sa_context *carrier; /* NULL: none is mounted, or its carrier has no context */
@@ -152,12 +161,10 @@ typedef struct sa_os {
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
     bool mounted;              /* a virtual thread runs here; with contexts= only */
     uint32_t until[3];         /* with contexts=: by SA_PATH_*, how many events it is to the next that is sampled */
-    sa_counts counts;          /* of all Java threads that ran here */
     sa_scheduling scheduling;
     uint64_t pin_ticks; /* since when its virtual thread is parked on it */
     sa_counts virtual_counts;  /* of these, of virtual threads */
     sa_cells cells;
-    _Atomic bool busy;         /* a probe is at work */
     _Atomic bool ended;
     struct sa_os *next;
 } sa_os;
@@ -182,6 +189,7 @@ typedef struct sa_state {
     jvmtiEnv *jvmti;
     JavaVM *vm;
     _Atomic int phase; /* enum sa_phase */
+    _Atomic uint32_t generation; /* of the session, from 1 on; Java code reads both */
     sa_config config;
     uint32_t special; /* SA_SPECIAL_*: what probes do that they usually do not */
     sa_clock clock;
@@ -217,7 +225,6 @@ typedef struct sa_state {
     bool attached;       /* loaded into a running JVM */
     bool late;           /* this session began in a running JVM: classes may be older than it */
     _Atomic bool leaving; /* being taken off */
-    _Atomic uint32_t generation; /* of the session, from 1 on */
     _Atomic uint32_t retired;    /* the newest generation that is over */
     uint64_t first_task_id;      /* smaller ids are of earlier sessions */
     const unsigned char *helper_bytes; /* class file of java.lang.Stackagent */
@@ -316,6 +323,7 @@ void sa_threads_final(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_context_free(sa_context *c);
 void sa_context_renew(sa_context *c);
+void sa_context_leave(sa_context *c); /* its OS thread ends, or the session: no cell is at hand any more */
 void sa_tell_virtual(sa_context *c); /* describes it */
 
 /* classes.c, describe.c */

@@ -207,7 +207,9 @@ static __attribute__((noinline, unused)) void sa_cell_work(sa_cell *c, const int
  * compiler keeps all of it in registers. */
 static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns, const int64_t *done) {
     uint64_t cpu = cpu_ns == SA_NOT_MEASURED ? 0 : (uint64_t)cpu_ns;
-    unsigned i = sa_bucket(sa_to_ns(wall_ticks)), k = sa_bucket(cpu);
+    uint64_t wall = sa_to_ns(wall_ticks);
+    /* Most often the thread has had its CPU all the time. */
+    unsigned i = sa_bucket(wall), k = __builtin_expect(cpu == wall, 1) ? i : sa_bucket(cpu);
     sa_block *wall_block, *cpu_block;
     sa_measure *m;
     for (;;) {

@@ -60,7 +60,7 @@ static int64_t cpu_ns(const construction *o, uint64_t wall, int64_t cpu) {
  * they cost: the summary tells how many were made. */
 static bool summarised(sa_os *os, const sa_context *c, uint32_t class_id) {
     if (sa.config.detail == SA_DETAIL_ALL) return false;
-    sa_cell *cell = cell_of(os, c, class_id);
+    sa_cell *cell = sa_cell_search(os, c, class_id); /* the context may be of an earlier session */
     return cell != NULL && sa_stream_counted(&cell->creations);
 }
 

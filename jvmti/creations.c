@@ -2,6 +2,21 @@
 #include "probe.h"
 #include "paths.h"
 
+/* Java code reads and writes these (Stackagent.begin, countCreation). */
+_Static_assert(offsetof(sa_context, making_at) == 36, "Stackagent.MAKING_AT");
+_Static_assert(offsetof(sa_context, generation) == 44, "Stackagent.GENERATION");
+_Static_assert(offsetof(sa_context, os) == 48, "Stackagent.OS");
+_Static_assert(offsetof(sa_context, cells) == 56 && SA_CELLS_AT_HAND == 8, "Stackagent.CELLS");
+_Static_assert(offsetof(sa_context, counts.creations) == 128, "Stackagent.CONTEXT_CREATIONS");
+_Static_assert(offsetof(sa_os, busy) == 0, "Stackagent.end");
+_Static_assert(offsetof(sa_os, next_task_id) == 8 && offsetof(sa_os, end_task_id) == 16, "Stackagent.OS_NEXT_ID");
+_Static_assert(offsetof(sa_os, counts.creations) == 32, "Stackagent.OS_CREATIONS");
+_Static_assert(offsetof(sa_cell, key) == 0, "Stackagent.begin");
+_Static_assert(offsetof(sa_cell, creations.counted) == 24, "Stackagent.CELL_COUNTS_CREATIONS");
+_Static_assert(offsetof(sa_cell, tallies[SA_T_CREATIONS]) == 136, "Stackagent.CELL_CREATIONS");
+_Static_assert(offsetof(sa_state, generation) == offsetof(sa_state, phase) + 4, "Stackagent.PHASE");
+_Static_assert(SA_PHASE_READY == 1, "Stackagent.READY");
+
 /* True: it has a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
     if (flags == 0 && sa.special & SA_SPECIAL_CONTEXTS) sa_path_take(os, c, SA_PATH_CREATION, class_id);
@@ -10,13 +25,17 @@ __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context 
 
 /* Counts a creation, or what takes one back, in its class's cell if they come
  * too fast to be recorded. */
-static inline bool counted_creation(sa_os *os, const sa_context *c, uint32_t class_id, uint32_t flags) {
+static inline bool counted_creation(sa_os *os, sa_context *c, uint32_t class_id, uint32_t flags) {
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, class_id, flags)) return false;
-    sa_cell *cell = cell_of(os, c, class_id);
+    /* What is taken back may be another thread's. */
+    sa_cell *cell = flags == 0 ? cell_of(os, c, class_id) : sa_cell_search(os, c, class_id);
     if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
     sa_cell_creation(&os->cells, cell, flags);
     return true;
 }
+
+/* Asked once: the answer is a constant to the compiler. */
+JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_phase0(JNIEnv *env, jclass helper) { return (jlong)(uintptr_t)&sa.phase; }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {
     sa_os *os = begin();

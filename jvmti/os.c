@@ -21,6 +21,7 @@ static void close_clock(sa_os *os) {
 static void os_release(void *p) {
     sa_os *os = p;
     sa_self_os = NULL;
+    if (os->user != NULL) sa_context_leave(os->user); /* it may execute Java code yet */
     pthread_mutex_lock(&os_lock);
     close_clock(os);
     sa_work_close(os);

@@ -60,13 +60,14 @@ static inline bool of_thread(sa_os *os, sa_context *c) {
     return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c);
 }
 
-/* The cell of a class in this thread, or on this carrier; NULL: none is to be had. */
-static inline sa_cell *cell_of(sa_os *os, const sa_context *c, uint32_t class_id) {
-    uint32_t thread = c->thread_id;
-    if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
-    uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
-    sa_cell *cell = sa_cells_find(&os->cells, key);
-    return __builtin_expect(cell != NULL, 1) ? cell : sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
+sa_cell *sa_cell_search(sa_os *os, const sa_context *c, uint32_t class_id);
+sa_cell *sa_cell_look(sa_os *os, sa_context *c, uint32_t class_id);
+
+/* The cell of a class in this thread, which is the calling one, or on this
+ * carrier; NULL: none is to be had. */
+static inline sa_cell *cell_of(sa_os *os, sa_context *c, uint32_t class_id) {
+    sa_cell *cell = c->cells[class_id % SA_CELLS_AT_HAND];
+    return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
 }
 
 static inline bool counts(sa_stream *s, bool crowded) {

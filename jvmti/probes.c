@@ -67,6 +67,30 @@ __attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, sa_context *c) 
     return true;
 }
 
+/* As cell_of, of any thread's context: how cells are found that are not at hand. */
+__attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_context *c, uint32_t class_id) {
+    uint32_t thread = c->thread_id;
+    if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
+    uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
+    sa_cell *cell = sa_cells_find(&os->cells, key);
+    return __builtin_expect(cell != NULL, 1) ? cell : sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
+}
+
+/* Has the cell at hand from now on, where the next probes, and Java code, find
+ * it. Where calling contexts are sampled Java code must not count by itself. */
+__attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_context *c, uint32_t class_id) {
+    sa_cell *cell = sa_cell_search(os, c, class_id);
+    if (cell == NULL || c->is_virtual || sa.special & SA_SPECIAL_CONTEXTS) return cell;
+    if (os->user != c) {
+        if (os->user != NULL) sa_context_leave(os->user);
+        sa_context_leave(c);
+        os->user = c;
+        c->os = os;
+    }
+    c->cells[class_id % SA_CELLS_AT_HAND] = cell;
+    return cell;
+}
+
 __attribute__((noinline, cold)) static bool grow(sa_context *c) {
     if (c->room >= 32768) return false;
     uint32_t room = c->room * 2;
@@ -204,7 +228,7 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass 
 }
 
 /* Counts an execution in its cell, if its class comes too fast to be recorded. */
-static inline bool counted_execution(sa_os *os, const sa_context *c, const sa_frame *f, uint64_t now, int64_t cpu,
+static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, sa_context *c, const sa_frame *f, uint64_t now, int64_t cpu,
                                      const int64_t *done, uint32_t flags) {
     if (__builtin_expect((sa.special & SA_SPECIAL_ALL) != 0, 0)) return false;
     sa_cell *cell = cell_of(os, c, f->class_id);
@@ -297,10 +321,25 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_context *c
     sa_ring_commit(&os->ring, slots);
 }
 
+/* Out of line, so that the usual way has no extra metrics to think of. */
+static __attribute__((noinline)) void leave_special(sa_os *os, sa_context *c, uint64_t now, int64_t cpu_now, const int64_t *work,
+                                                    uint32_t flags) {
+    leave(os, c, now, cpu_now, work, flags);
+}
+
 /* Ends those deeper than depth, of which the exit was never seen. */
 __attribute__((noinline, cold)) static void cut_to(sa_os *os, sa_context *c, uint32_t depth, uint64_t now, int64_t cpu_now,
                                                    const int64_t *work) {
-    while (c->depth > depth) leave(os, c, now, cpu_now, work, SA_EXEC_CUT);
+    while (c->depth > depth) leave_special(os, c, now, cpu_now, work, SA_EXEC_CUT);
+}
+
+/* With extra metrics or calling contexts. */
+static __attribute__((noinline)) void leave_to_special(JNIEnv *env, sa_os *os, sa_context *c, uint64_t now, int64_t cpu,
+                                                       jlong bytecodes, uint32_t depth, uint32_t flags) {
+    int64_t work[SA_WORK_WIDTH];
+    sa_work_read(os, c, env, bytecodes, work);
+    if (c->depth > depth) cut_to(os, c, depth, now, cpu, work);
+    leave_special(os, c, now, cpu, work, flags);
 }
 
 /* An execution ends whose session is over: a virtual thread keeps nothing more. */
@@ -325,11 +364,13 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
     if (os == NULL) return JNI_FALSE;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
-    int64_t room[SA_WORK_WIDTH], *work = NULL;
-    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) sa_work_read(os, c, env, bytecodes, work = room);
-    uint32_t depth = (uint32_t)token + 1;
-    if (__builtin_expect(c->depth > depth, 0)) cut_to(os, c, depth, now, cpu, work);
-    leave(os, c, now, cpu, work, threw ? SA_EXEC_THREW : 0);
+    uint32_t depth = (uint32_t)token + 1, flags = threw ? SA_EXEC_THREW : 0;
+    if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
+        leave_to_special(env, os, c, now, cpu, bytecodes, depth, flags);
+    } else {
+        if (__builtin_expect(c->depth > depth, 0)) cut_to(os, c, depth, now, cpu, NULL);
+        leave(os, c, now, cpu, NULL, flags);
+    }
     bool forget = c->depth == 0 && c->is_virtual && c->handovers_open == 0;
     if (forget) sa_context_free(c);
     end(os);

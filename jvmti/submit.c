@@ -12,6 +12,15 @@ _Static_assert(offsetof(sa_context, is_virtual) == 32, "StackagentHandover.IS_VI
 _Static_assert(offsetof(sa_context, making_at) == 36, "StackagentHandover.MAKING_AT");
 _Static_assert(offsetof(sa_context, calling_at) == 40, "StackagentHandover.CALLING_AT");
 
+/* These too (StackagentHandover.count). */
+_Static_assert(offsetof(sa_context, handovers) == 184, "StackagentHandover.FIRST");
+_Static_assert(offsetof(sa_handover, class_id) == 8 && offsetof(sa_handover, executor) == 12, "StackagentHandover.count");
+_Static_assert(offsetof(sa_handover, site) == 16 && offsetof(sa_handover, depth) == 20, "StackagentHandover.count");
+_Static_assert(offsetof(sa_handover, flags) == 24, "StackagentHandover.count");
+_Static_assert(offsetof(sa_os, counts.submissions) == 48, "StackagentHandover.OS_SUBMISSIONS");
+_Static_assert(offsetof(sa_cell, submissions.counted) == 40, "StackagentHandover.CELL_COUNTS_SUBMISSIONS");
+_Static_assert(offsetof(sa_cell, tallies[SA_T_SUBMISSIONS]) == 160, "StackagentHandover.CELL_SUBMISSIONS");
+
 /* True: it has a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, const sa_handover *h) {
     bool plain = (h->flags & (SA_SUBMIT_INNER | SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) == 0;
@@ -20,7 +29,7 @@ __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context 
 }
 
 /* Counts a submission in the cell of the task's class, if they come too fast to be recorded. */
-static inline bool counted(sa_os *os, const sa_context *c, const sa_handover *h) {
+static inline bool counted(sa_os *os, sa_context *c, const sa_handover *h) {
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, h)) return false;
     sa_cell *cell = cell_of(os, c, h->class_id);
     if (cell == NULL || !counts(&cell->submissions, sa_ring_crowded(&os->ring))) return false;
@@ -91,6 +100,11 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
     record(os, c, h, now);
     end(os);
     return (jlong)(now & SA_TICKS_OF_SUBMISSION);
+}
+
+/* The time of a hand-over that Java code has counted. */
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_now0(JNIEnv *env, jclass helper) {
+    return (jlong)(sa_ticks(&sa.clock) & SA_TICKS_OF_SUBMISSION);
 }
 
 /* The hand-over with that number ended by a RejectedExecutionException. */

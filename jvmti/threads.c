@@ -23,7 +23,14 @@ static sa_context *context_new(uint32_t thread_id, bool is_virtual) {
     return c;
 }
 
+void sa_context_leave(sa_context *c) {
+    memset(c->cells, 0, sizeof c->cells);
+    if (c->os != NULL && c->os->user == c) c->os->user = NULL;
+    c->os = NULL;
+}
+
 void sa_context_free(sa_context *c) {
+    sa_context_leave(c);
     pthread_mutex_lock(&sa.context_lock);
     c->prev->next = c->next;
     c->next->prev = c->prev;
@@ -43,6 +50,7 @@ void sa_context_renew(sa_context *c) {
     pthread_mutex_lock(&sa.context_lock);
     c->depth = c->handovers_open = 0;
     c->submitted = 0;
+    sa_context_leave(c);
     c->untold = c->is_virtual;
     c->start_ticks = 0;
     memset(&c->counts, 0, sizeof c->counts);

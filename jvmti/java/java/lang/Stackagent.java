@@ -80,6 +80,26 @@ public final class Stackagent {
     /** Of a thread: its latest submission as a task, see {@link StackagentHandover}. */
     long submitted;
 
+    /** The address of the phase of the agent, behind which the number of the session lies. */
+    private static final long PHASE = phase0();
+
+    private static final int READY = 1;
+
+    /** Where in the thread's C context {@link #begin} and {@link #countCreation} find what they need; see creations.c. */
+    private static final int MAKING_AT = 36;
+    private static final int GENERATION = 44;
+    private static final int OS = 48;
+    private static final int CELLS = 56;
+    private static final int CELLS_MASK = 7;
+    private static final int CONTEXT_CREATIONS = 128;
+
+    /** The same in what belongs to its OS thread, and in a cell. */
+    private static final int OS_NEXT_ID = 8;
+    private static final int OS_END_ID = 16;
+    private static final int OS_CREATIONS = 32;
+    private static final int CELL_COUNTS_CREATIONS = 24;
+    private static final int CELL_CREATIONS = 136;
+
     /** Called by the constructors of Thread, as woven. */
     Stackagent() {}
 
@@ -409,7 +429,11 @@ public final class Stackagent {
         if (first) {
             context = attach(t);
         }
-        long id = created0(context, (int) (info >>> 32));
+        int classId = (int) (info >>> 32);
+        long id = countCreation(context, classId);
+        if (id == 0) {
+            id = created0(context, classId);
+        }
         long offset = info & OFFSET;
         if (offset == IN_SLOT) {
             slot((Thread) task).id = id;
@@ -419,6 +443,74 @@ public final class Stackagent {
         if (first && release0(context)) {
             slot.context = 0;
         }
+    }
+
+    /** Of those of a platform thread's cells that are at hand, the one that may be of this class; 0: none. */
+    @ForceInline
+    @Hidden
+    static long cell(long context, int classId) {
+        return U.getLong(context + CELLS + ((classId & CELLS_MASK) << 3));
+    }
+
+    /**
+     * Begins to count what the thread does with the class, where that is only counted: all of it happens in
+     * memory that only this thread writes, so a native need not be called. As begin() of probe.h: the mark
+     * comes before the look at the phase. Returns the address of the OS thread, which goes to {@link #end},
+     * or 0: a native has to tell. counted: where in the cell is said whether it counts this.
+     */
+    @ForceInline
+    @Hidden
+    static long begin(long context, int classId, int counted) {
+        long cell = context == 0 ? 0 : cell(context, classId);
+        if (cell == 0) {
+            return 0;
+        }
+        long os = U.getLong(context + OS);
+        U.putByteOpaque(null, os, (byte) 1);
+        if (U.getInt(PHASE) == READY
+                && U.getInt(PHASE + Integer.BYTES) == U.getInt(context + GENERATION)
+                && (int) U.getLong(cell) == classId
+                && U.getByte(cell + counted) != 0) {
+            return os;
+        }
+        end(os);
+        return 0;
+    }
+
+    /** After all is written. */
+    @ForceInline
+    @Hidden
+    static void end(long os) {
+        U.putByteRelease(null, os, (byte) 0);
+    }
+
+    /** One more of what is counted there. */
+    @ForceInline
+    @Hidden
+    static void add(long at) {
+        U.putLong(at, U.getLong(at) + 1);
+    }
+
+    /** Counts a creation as created0 does. Returns the task's id, or 0: created0 has to tell of it. */
+    @ForceInline
+    @Hidden
+    private static long countCreation(long context, int classId) {
+        long os = begin(context, classId, CELL_COUNTS_CREATIONS);
+        if (os == 0) {
+            return 0;
+        }
+        long id = U.getLong(os + OS_NEXT_ID);
+        if (id != U.getLong(os + OS_END_ID)) {
+            add(os + OS_NEXT_ID);
+            add(os + OS_CREATIONS);
+            add(context + CONTEXT_CREATIONS);
+            add(cell(context, classId) + CELL_CREATIONS);
+            U.putInt(context + MAKING_AT, 0);
+        } else {
+            id = 0; // created0 gets new ids
+        }
+        end(os);
+        return id;
     }
 
     /** Around a call of clone() in a task class: the copy is a task of its own. */
@@ -577,6 +669,8 @@ public final class Stackagent {
     private static native boolean countsBytecodes0();
 
     private static native long created0(long context, int classId);
+
+    private static native long phase0();
 
     private static native void failed0(long context, long id, int classId);
 

@@ -33,6 +33,20 @@ public final class StackagentHandover {
     private static final int MAKING_AT = 36;
     private static final int CALLING_AT = 40;
     private static final int CALLING_DEPTH_SHIFT = 16;
+    private static final int SITE = 0xFFFF;
+
+    /** The same: the outermost hand-over, a sa_handover. */
+    private static final int FIRST = 184;
+    private static final int FIRST_CLASS = FIRST + 8;
+    private static final int FIRST_EXECUTOR = FIRST + 12;
+    private static final int FIRST_SITE = FIRST + 16;
+    private static final int FIRST_DEPTH = FIRST + 20;
+    private static final int FIRST_FLAGS = FIRST + 24;
+
+    /** What {@link #count} needs of the OS thread and of a cell; see submit.c. */
+    private static final int OS_SUBMISSIONS = 48;
+    private static final int CELL_COUNTS_SUBMISSIONS = 40;
+    private static final int CELL_SUBMISSIONS = 160;
 
     /** By site: whether the objects made there are tasks. */
     @Stable
@@ -116,7 +130,10 @@ public final class StackagentHandover {
             id = adopt(holder, offset);
             unseen = Stackagent.UNSEEN;
         }
-        long at = hand0(context, id, (int) (info >>> 32), executor, flags);
+        int classId = (int) (info >>> 32);
+        long at = count(context, id, classId, executor, flags)
+                ? now0()
+                : hand0(context, id, classId, executor, flags);
         if (at == 0) {
             return -1; // inside a hand-over of the same task to the same executor, or nothing is recorded
         }
@@ -124,6 +141,38 @@ public final class StackagentHandover {
             U.putLong(holder, submitted, at | unseen);
         }
         return U.getInt(context + HANDOVERS) - 1;
+    }
+
+    /**
+     * Counts a hand-over as hand0 does where the thread's hand-overs of the class are only counted and this
+     * one is in no other; there is nothing then for which Java has to be left but the time.
+     */
+    @ForceInline
+    @Hidden
+    private static boolean count(long context, long id, int classId, int executor, int flags) {
+        if ((flags & INNER) != 0) {
+            return false;
+        }
+        long os = Stackagent.begin(context, classId, CELL_COUNTS_SUBMISSIONS);
+        if (os == 0) {
+            return false;
+        }
+        boolean outermost = U.getInt(context + HANDOVERS) == 0;
+        if (outermost) {
+            int depth = U.getInt(context + DEPTH);
+            int calling = U.getInt(context + CALLING_AT);
+            U.putLong(context + FIRST, id);
+            U.putInt(context + FIRST_CLASS, classId);
+            U.putInt(context + FIRST_EXECUTOR, executor);
+            U.putInt(context + FIRST_SITE, calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0);
+            U.putInt(context + FIRST_DEPTH, depth);
+            U.putByte(context + FIRST_FLAGS, (byte) flags);
+            U.putInt(context + HANDOVERS, 1);
+            Stackagent.add(os + OS_SUBMISSIONS);
+            Stackagent.add(Stackagent.cell(context, classId) + CELL_SUBMISSIONS);
+        }
+        Stackagent.end(os);
+        return outermost;
     }
 
     /** Gives a task whose creation was not seen its id; it counts as executed, so that no execution is its first. */
@@ -309,6 +358,7 @@ public final class StackagentHandover {
     private static void link(boolean custom) {
         customTasks = custom;
         hand0(0, 0, 0, 0, 0);
+        now0();
         refused0(0, 0);
         cancelled0(0, 0, 0);
         describeExecutors0(null);
@@ -316,6 +366,8 @@ public final class StackagentHandover {
     }
 
     private static native long hand0(long context, long id, int classId, int executor, int flags);
+
+    private static native long now0();
 
     private static native void refused0(long context, int token);
 
