@@ -63,6 +63,8 @@ type Pool struct {
 	Taken, TakenWait units.Ns
 	Longest          units.Ns // the longest unit
 	LongestClass     string
+	Heaviest         units.Ns // the greatest CPU time of a unit, where that is known of all
+	HeaviestClass    string
 }
 
 // Worker is a thread of a pool: the time inside its units.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ var Collectors = []Collector{Serial, Parallel, G1, Z}
 // Command is one run of a Java program.
 type Command struct {
 	JDK       JDK
+	Wrap      []string // a command put before java
 	VM        []string // options of the JVM
 	Classpath string
 	Main      string
@@ -52,7 +54,8 @@ const defaultTimeout = 10 * time.Minute
 
 // Java is the command line of the program itself.
 func (c Command) Java() []string {
-	line := append([]string{c.JDK.Tool("java")}, c.VM...)
+	line := append(slices.Clone(c.Wrap), c.JDK.Tool("java"))
+	line = append(line, c.VM...)
 	return append(append(line, "-cp", c.Classpath, c.Main), c.Args...)
 }
 
@@ -63,13 +66,16 @@ func (c Command) Plain(t testing.TB) Result {
 }
 
 // Profile runs the program by `shadow run` with its session in a new folder
-// of the test.
+// of the test. The scheduling records of its sessions must hold together.
 func (c Command) Profile(t testing.TB) Profile {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
 	line := append([]string{Shadow(t), "run", "-o", dir, "--quiet"}, c.Agent...)
 	line = append(append(line, "--"), c.Java()...)
-	return Profile{Result: run(t, line, c.Env, c.Timeout), Dir: dir}
+	before := Stolen(t)
+	p := Profile{Result: run(t, line, c.Env, c.Timeout), Dir: dir}
+	p.checkScheduling(t, Stolen(t)-before)
+	return p
 }
 
 // run runs line to its end. A run that takes too long is asked for a thread
