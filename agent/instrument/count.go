@@ -169,7 +169,7 @@ func (c *CountPlan) split() {
 
 // mostDirect is the number of segments up to which it is shorter to count each at
 // once than to keep a count.
-const mostDirect = 2
+const mostDirect = 4
 
 // cut is split where the scheme is known: what comes before super(...) is a
 // segment of its own if it is counted in another way.

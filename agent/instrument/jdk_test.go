@@ -13,8 +13,15 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// everything makes every class a task and every method an execution method.
-var everything = Options{Tasks: []TaskDefinition{{Class: "*", Method: "*"}}}
+// everything makes every class a task and every method an execution method, tells
+// all places, hand-overs and constructions.
+var everything = Options{Tasks: []TaskDefinition{{Class: "*", Method: "*"}}, Submissions: true, Construction: true,
+	Sites: someSite{}, everywhere: true}
+
+// someSite gives each place the same number.
+type someSite struct{}
+
+func (someSite) Add(_, _, _ string, _ int32) int32 { return 1 }
 
 // brokenClass is put into the run with code that no verifier accepts: if it is
 // not rejected, the run proves nothing.

@@ -126,6 +126,7 @@ type Plan struct {
 	standIns    []standIn
 	sites       Sites
 	measure     bool // constructions
+	everywhere  bool // see Options
 	class       *classfile.Class
 	archive     *classfile.Insn // where a lambda's class is looked for in the JVM's archive
 	archiveCode *classfile.Code
@@ -244,7 +245,7 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 	}
 	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode, isHidden: in.Hidden}
 	if sites {
-		p.sites = o.Sites
+		p.sites, p.everywhere = o.Sites, o.everywhere
 	}
 	if in.Platform {
 		p.Kinds |= units.KindJDK

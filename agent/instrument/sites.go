@@ -70,7 +70,8 @@ func ofPlatform(class string) bool {
 // wantsSites tells whether places in a class are told: those of the program.
 // Before version 49 a class can not name another one as a constant.
 func wantsSites(h classfile.Header, in Input, o *Options, filtered bool) bool {
-	return o.Sites != nil && !filtered && !in.Platform && !in.Hidden && in.Mode != ModeStructure && !ofPlatform(h.Name)
+	return o.Sites != nil && !filtered && !in.Hidden && in.Mode != ModeStructure &&
+		(o.everywhere || !in.Platform && !ofPlatform(h.Name))
 }
 
 // planSites finds the places. A bridge method is none of the program's, its line
@@ -159,7 +160,7 @@ func (p *Plan) creationAt(m *classfile.Member, owner string) (place, bool) {
 		return place{}, false
 	case platformTasks[owner]:
 		return place{kind: siteCreates}, true
-	case ofPlatform(owner), strings.HasSuffix(owner, "Exception"), strings.HasSuffix(owner, "Error"):
+	case !p.everywhere && ofPlatform(owner), strings.HasSuffix(owner, "Exception"), strings.HasSuffix(owner, "Error"):
 		return place{}, false
 	}
 	index, err := p.class.Pool.AddClass(owner) // it is there: the reference names it

@@ -130,6 +130,8 @@ type Options struct {
 	Sites            Sites    // where tasks are made and handed over; nil: not told
 	Submissions      bool     // observe the hand-over of tasks to executors
 	Construction     bool     // measure what it costs to make a task
+
+	everywhere bool // tests: places are told in and of the platform's classes, too
 }
 
 // excluded tells whether the filters keep code out of a class (Java name).

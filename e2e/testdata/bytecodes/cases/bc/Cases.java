@@ -51,6 +51,11 @@ final class Cases {
         c.accept("finally that returns", () -> Main.sink += Exceptions.swallow());
         c.accept("nested try", () -> Main.sink += Exceptions.nested(6));
         c.accept("try with resources", () -> Main.sink += Exceptions.resources());
+        c.accept("thrown by getfield", () -> Main.sink += Thrown.nullField());
+        c.accept("thrown by iaload", () -> Main.sink += Thrown.index());
+        c.accept("thrown by idiv", () -> Main.sink += Thrown.division());
+        c.accept("thrown by checkcast", () -> Main.sink += Thrown.badCast());
+        c.accept("thrown by aastore", () -> Main.sink += Thrown.badStore());
         c.accept("rethrow", () -> Main.sink += Exceptions.rethrow());
         c.accept("synchronized method", () -> Main.sink += locked(4));
         c.accept("synchronized block that throws", () -> Main.sink += Exceptions.locked());

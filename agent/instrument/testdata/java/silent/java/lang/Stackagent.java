@@ -11,6 +11,8 @@ public class Stackagent {
     public static void created(Object task) {}
     public static void failed(Object task) {}
     public static Object cloned(Object original, Object copy) { return copy; }
+    public static int parking(Object thread) { return 0; }
+    public static void parked(int token) {}
     public static void mounted(Thread t) {}
     public static void unmounting(Thread t) {}
     public static void count(int n) {}

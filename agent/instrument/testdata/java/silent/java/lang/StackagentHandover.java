@@ -1,0 +1,17 @@
+package java.lang;
+
+/** Probes of hand-overs and places that do nothing. */
+public class StackagentHandover {
+    public static int handing(Object executor, Object task) { return 0; }
+    public static int scheduling(Object executor, Object task) { return 0; }
+    public static int repeating(Object executor, Object task) { return 0; }
+    public static int forking(Object task) { return 0; }
+    public static int starting(Object thread) { return 0; }
+    public static void handed(int token) {}
+    public static void refused(Throwable thrown, Object task, int token) {}
+    public static boolean cancelled(boolean done, Object task) { return done; }
+    public static void making(int site) {}
+    public static void maybe(int site, Class<?> c) {}
+    public static void made(int site) {}
+    public static void calling(int site) {}
+}
