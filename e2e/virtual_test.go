@@ -108,7 +108,7 @@ func TestVirtualCPU(t *testing.T) {
 			between         string
 			threads, pieces int
 			us              int64
-		}{{"yield", 1, 2000, 10}, {"yield", 10_000, 2, 100}, {"park", 10, 50, 1000}, {"yield", 4, 10, 10_000}} {
+		}{{"yield", 1, 2000, 10}, {"yield", 10_000, 2, 100}, {"park", 10, 25, 2000}, {"yield", 4, 10, 10_000}} {
 			t.Run(fmt.Sprintf("%s/%s-%d-%dus", jdk, c.between, c.threads, c.us), func(t *testing.T) {
 				// A preempted system call is long, and charged to the thread: only that the excess may vary with.
 				const tries = 3
