@@ -92,14 +92,14 @@ lint: $(HELPER)
 # the tests of jvmti, jvmti/ring and jvmti/clock.
 # They are not cached: go test does not see what the C compiler reads.
 unit: $(HELPER)
-	STACKAGENT_ALL_CLASSES=1 $(GO) test -timeout 20m $$($(GO) list ./... | grep -v -e /e2e -e /jvmti)
-	$(GO) test -count=1 -p 1 ./jvmti/...
+	STACKAGENT_ALL_CLASSES=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -v -e /e2e -e /jvmti)
+	$(GO) test -count=1 -timeout 60m -p 1 ./jvmti/...
 
 race: $(HELPER)
-	$(GO) test -race $(RACE)
+	$(GO) test -timeout 60m -race $(RACE)
 
 e2e: all
-	$(GO) test -count=1 -timeout 25m -v ./e2e
+	$(GO) test -count=1 -timeout 90m -v ./e2e
 
 e2e-full: all
 	STACKAGENT_E2E=full $(GO) test -count=1 -timeout 3h -v ./e2e

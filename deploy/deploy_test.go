@@ -72,7 +72,7 @@ func startBus(t *testing.T) (url, ca string) {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
 	return "tls://" + s.Addr().String(), cert
@@ -102,7 +102,7 @@ func TestBus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := js.Publish(ctx, wire.Subject("job"), []byte("x")); err != nil {
 		t.Errorf("an agent can not deliver: %v", err)
@@ -119,7 +119,7 @@ func TestBus(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.FlushTimeout(10 * time.Second); err != nil {
+	if err := c.FlushTimeout(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	for range want {
@@ -128,7 +128,7 @@ func TestBus(t *testing.T) {
 			if !strings.Contains(strings.ToLower(err.Error()), "permissions violation") {
 				t.Errorf("%v", err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("an agent may do more than deliver")
 		}
 	}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ import (
 // guest is a program into which agents come, see examples/attached.
 type guest struct {
 	*process
+	pid    int // of the JVM, as we number it
 	in     io.WriteCloser
 	oracle testjvm.Oracle
 	rounds int
@@ -26,9 +28,17 @@ type guest struct {
 
 func startGuest(t *testing.T, jdk testjvm.JDK, vm ...string) *guest {
 	t.Helper()
+	g := startGuestIn(t, nil, jdk, vm...)
+	g.pid = g.Process.Pid
+	return g
+}
+
+// startGuestIn starts it by a command that is put before java.
+func startGuestIn(t *testing.T, wrap []string, jdk testjvm.JDK, vm ...string) *guest {
+	t.Helper()
 	o := testjvm.Example(t, "attached")
 	g := &guest{oracle: o}
-	line := o.Command(t, jdk, vm...).Java()
+	line := append(wrap, o.Command(t, jdk, vm...).Java()...)
 	g.process = &process{Cmd: exec.Command(line[0], line[1:]...)}
 	out, err1 := g.StdoutPipe()
 	in, err2 := g.StdinPipe()
@@ -74,7 +84,7 @@ func (g *guest) recordAnd(t *testing.T, during func()) testjvm.Profile {
 func (g *guest) attached(t *testing.T, during func()) testjvm.Profile {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
-	cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.Process.Pid), "-o", dir)
+	cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.pid), "-o", dir)
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -82,7 +92,7 @@ func (g *guest) attached(t *testing.T, during func()) testjvm.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
+	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
 	said := bufio.NewReader(stderr)
 	if line, err := said.ReadString('\n'); !strings.Contains(line, "attached to process") {
 		t.Fatalf("shadow attach: %q, %v", line, err)
@@ -129,6 +139,74 @@ func TestAttach(t *testing.T) {
 			}
 			g.end(t)
 		})
+	}
+}
+
+// A JVM with numbers of its own, as in a container: its threads are found in the
+// record of the scheduler and in the counters by the numbers that it knows.
+func TestAttachNumbers(t *testing.T) {
+	wrap := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}
+	if out, err := exec.Command(wrap[0], append(wrap[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("a pid namespace takes root and unshare: %v: %s", err, out)
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startGuestIn(t, wrap, jdk)
+			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", g.Process.Pid, g.Process.Pid))
+			if _, err2 := fmt.Sscan(string(children), &g.pid); err != nil || err2 != nil {
+				t.Fatalf("the JVM that %v started: %q, %v %v", wrap, children, err, err2)
+			}
+			p := g.record(t)
+			g.end(t)
+			record, err := sched.Open(p.Dir)
+			if err != nil || record == nil {
+				t.Fatalf("scheduling record: %v, %v", record, err)
+			}
+			if record.Record().Source == sched.NoSource {
+				needRecord(t, false)
+			}
+			checkNumbers(t, p, record.Record())
+		})
+	}
+}
+
+// checkNumbers: the numbers that threads have inside are in the record, and Java
+// threads are found by them there and among the counters.
+func checkNumbers(t *testing.T, p testjvm.Profile, r *sched.Record) {
+	t.Helper()
+	const launcher = 1 // the first process of a namespace; its first thread only waits for the next one
+	first := false
+	for _, th := range r.Threads {
+		first = first || th.TID == launcher
+	}
+	if !first {
+		t.Errorf("no thread of the record has the number 1, which the first one has: %+v", r.Threads)
+	}
+	g, _ := bottleOf(t, p)
+	named := 0
+	for _, b := range g.Threads {
+		if strings.HasPrefix(b.Name, "pool-") {
+			named++
+		}
+	}
+	if named == 0 {
+		t.Errorf("no Java thread has its name in the bottle: %+v", g.Threads)
+	}
+	var rows []struct {
+		Thread   string
+		Counters map[string]struct{ Value float64 }
+	}
+	if err := json.Unmarshal(p.Shadow(t, "threads", p.Dir, "--counters", "--format", "json"), &rows); err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for _, row := range rows { // the one at least that loads the agent; others may live too short
+		if strings.Contains(row.Thread, "#") && row.Counters["context_switches"].Value > 0 {
+			counted++
+		}
+	}
+	if counted == 0 {
+		t.Errorf("no Java thread has counters: %+v", rows)
 	}
 }
 

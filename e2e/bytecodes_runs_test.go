@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,18 +12,17 @@ import (
 )
 
 // TestBytecodesAreOfTheProgram: the instructions of a task are a property of the
-// program. Ten runs of the same program, in one thread, and runs in 2, 4 and 8,
+// program. Runs of the same program, in one thread, and in 2, 4 and 8,
 // give each task the same number: inclusive, and without the task inside it.
 // Not so the very first, in which the JDK initialises classes and links the call
 // site of a string concatenation: there it goes by identity hashes, which the
 // JVM draws.
 func TestBytecodesAreOfTheProgram(t *testing.T) {
 	const tasks = 200 // and the one that comes before the pool
-	jdks := testjvm.JDKs(t)
-	for i, jdk := range jdks {
-		runs := 10
-		if i < len(jdks)-1 && os.Getenv("STACKAGENT_E2E") != "full" {
-			runs = 2 // ten with the newest only: each is a start of everything
+	for _, jdk := range testjvm.JDKs(t) {
+		runs := 2 // each is a start of everything
+		if full() {
+			runs = 10
 		}
 		threads := append(slices.Repeat([]int{1}, runs), 2, 4, 8)
 		t.Run(jdk.String(), func(t *testing.T) {

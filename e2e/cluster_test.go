@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,27 +44,26 @@ func (m team) shadow(t *testing.T, dir string) *server {
 		t.Fatal(err)
 	}
 	s := serveWith(t, u.Host, dir, []string{"--nats", m.cluster.URL(), "--token-file", m.token})
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(s.stderr.String(), "page http"); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the shadow does not join: %s", s.stderr.String())
-		}
-	}
+	s.says(t, "page http")
 	return s
 }
 
 // jvms starts n small JVMs at once; wait waits for their ends, and delivers what they could not in the time that
 // they give the bus at the end: fifty on two processors are a crowd.
+// They have half of their tasks left when wait is called.
 func (m team) jvms(t *testing.T, n int, tasks int64) (wait func()) {
 	t.Helper()
+	gate, open := newGate(t)
 	jdk := testjvm.JDKs(t)[0]
 	var all []*process
 	bus, spool := strings.ReplaceAll(m.cluster.URL(), ",", ";"), privateFolder(t)
 	for i := range n {
-		cmd := victim(t, jdk, "run", strconv.FormatInt(tasks, 10))
+		cmd := victim(t, jdk, "run", strconv.FormatInt(tasks, 10), gate)
 		cmd.VM = []string{"-Xmx48m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", agentFlag(t, "bus="+bus, "tokenfile="+m.token, "spool="+spool, fmt.Sprintf("session=j%02d", i))}
 		all = append(all, start(t, nil, cmd.Java()...))
 	}
 	return func() {
+		open()
 		var wg sync.WaitGroup
 		for i, p := range all {
 			wg.Go(func() {
@@ -84,15 +84,13 @@ func (m team) jvms(t *testing.T, n int, tasks int64) (wait func()) {
 // anyStored waits until one of the sessions has some thousand executions.
 func anyStored(t *testing.T, dir string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	waitFor(t, "something is stored in "+dir, func() bool {
 		found, _ := filepath.Glob(filepath.Join(dir, "j*", store.ManifestName))
-		for _, path := range found {
-			if m, err := store.ReadManifest(filepath.Dir(path)); err == nil && m.Stored.Executions > 1000 {
-				return
-			}
-		}
-	}
-	t.Fatalf("nothing is stored in %s", dir)
+		return slices.ContainsFunc(found, func(path string) bool {
+			m, err := store.ReadManifest(filepath.Dir(path))
+			return err == nil && m.Stored.Executions > 1000
+		})
+	})
 }
 
 // exact checks that the session in dir has every task once.
@@ -157,7 +155,7 @@ func peak(pid int) string {
 // Two shadows with a store each: the one that had a session is killed, the
 // other goes on, and join makes the whole.
 func TestTeamJoin(t *testing.T) {
-	const tasks = 3_000_000
+	const tasks = 1_000_000
 	m, base := newTeam(t, 1), t.TempDir()
 	one, two := filepath.Join(base, "one"), filepath.Join(base, "two")
 	first := m.shadow(t, one)

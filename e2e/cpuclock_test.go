@@ -13,34 +13,41 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// CPU time of every single task against CLOCK_THREAD_CPUTIME_ID, read by the
-// task itself as its first and last act, with 1, 2 and 8 busy threads. What the
-// probes see must contain what the task saw; the rest is the second reading of
-// the task's own clock, a system call, and the way to it.
-func TestCPUTimePerTask(t *testing.T) {
-	const tasks = 700
+// CPU and wall time of every single task against CLOCK_THREAD_CPUTIME_ID and
+// CLOCK_MONOTONIC, read by the task itself as its first and last act, with 1, 2
+// and 8 busy threads. What the probes see must contain what the task saw; the
+// rest is the second reading of the task's own clock, a system call, and the way
+// to it.
+func TestTimesPerTask(t *testing.T) {
+	const tasks = 280 // 20 of each size
 	for _, jdk := range testjvm.JDKs(t) {
 		for _, threads := range []int{1, 2, 8} {
 			t.Run(fmt.Sprintf("%s/%d", jdk, threads), func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "own")
 				cmd := testjvm.Example(t, "cpuclock").Command(t, jdk)
 				cmd.Args = []string{strconv.Itoa(threads), strconv.Itoa(tasks), file}
-				errors := cpuErrors(t, ownTimes(t, file, cmd, threads), threads)
-				reportErrors(t, errors, threads*tasks)
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					cpu, wall := timeErrors(t, ownTimes(t, file, cmd, threads), threads)
+					reportErrors(t, a, "CPU", cpu, threads*tasks)
+					reportErrors(t, a, "wall", wall, threads*tasks)
+				})
 			})
 		}
 	}
 }
 
-// run holds a profile and, by thread and task, what the tasks measured, in ns.
+// times are of one task, in ns.
+type times struct{ cpu, wall int64 }
+
+// run holds a profile and, by thread and task, what the tasks measured.
 type run struct {
 	profile testjvm.Profile
-	own     [][]int64
+	own     [][]times
 }
 
 func ownTimes(t *testing.T, file string, cmd testjvm.Command, threads int) run {
 	t.Helper()
-	r := run{profile: cmd.Profile(t), own: make([][]int64, threads)}
+	r := run{profile: cmd.Profile(t), own: make([][]times, threads)}
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -48,8 +55,8 @@ func ownTimes(t *testing.T, file string, cmd testjvm.Command, threads int) run {
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var thread, task int
-		var ns int64
-		if _, err := fmt.Sscan(lines.Text(), &thread, &task, &ns); err != nil {
+		var ns times
+		if _, err := fmt.Sscan(lines.Text(), &thread, &task, &ns.cpu, &ns.wall); err != nil {
 			t.Fatalf("line %q: %v", lines.Text(), err)
 		}
 		r.own[thread] = append(r.own[thread], ns)
@@ -57,19 +64,21 @@ func ownTimes(t *testing.T, file string, cmd testjvm.Command, threads int) run {
 	return r
 }
 
-// cpuErrors is measured minus own for each task, sorted, in ns.
-func cpuErrors(t *testing.T, r run, threads int) []int64 {
+// timeErrors are measured minus own for each task, sorted, in ns.
+func timeErrors(t *testing.T, r run, threads int) (cpu, wall []int64) {
 	t.Helper()
-	type execution struct{ start, cpu int64 }
+	type execution struct {
+		start int64
+		times
+	}
 	measured := map[string][]execution{}
 	for _, row := range r.profile.Tasks(t) {
 		if row["class"] != "Main$Job" {
 			continue
 		}
 		name, _, _ := cutLast(row["thread"], "#")
-		measured[name] = append(measured[name], execution{number(t, row, "start_ns"), number(t, row, "cpu_ns")})
+		measured[name] = append(measured[name], execution{number(t, row, "start_ns"), times{number(t, row, "cpu_ns"), number(t, row, "wall_ns")}})
 	}
-	var errors []int64
 	for i := range threads {
 		list := measured["busy-"+strconv.Itoa(i)]
 		slices.SortFunc(list, func(a, b execution) int { return cmp.Compare(a.start, b.start) })
@@ -77,11 +86,12 @@ func cpuErrors(t *testing.T, r run, threads int) []int64 {
 			t.Fatalf("thread %d: %d executions in the trace, %d tasks", i, len(list), len(r.own[i]))
 		}
 		for k, e := range list {
-			errors = append(errors, e.cpu-r.own[i][k])
+			cpu, wall = append(cpu, e.cpu-r.own[i][k].cpu), append(wall, e.wall-r.own[i][k].wall)
 		}
 	}
-	slices.Sort(errors)
-	return errors
+	slices.Sort(cpu)
+	slices.Sort(wall)
+	return cpu, wall
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -96,15 +106,15 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // reportErrors prints the distribution and bounds it: the tail holds the
 // interrupts and first calls that fall between the probe and the task's own
 // reading, so it is bounded loosely, the middle closely.
-func reportErrors(t *testing.T, errors []int64, want int) {
+func reportErrors(t *testing.T, a *testjvm.Attempt, what string, errors []int64, want int) {
 	t.Helper()
 	if len(errors) != want {
 		t.Fatalf("%d tasks compared, want %d", len(errors), want)
 	}
 	at := func(permille int) int64 { return errors[(len(errors)-1)*permille/1000] }
-	t.Logf("measured - own CPU time, ns: min %d, p1 %d, p5 %d, p50 %d, p95 %d, p99 %d, max %d",
-		at(0), at(10), at(50), at(500), at(950), at(990), at(1000))
+	t.Logf("measured - own %s time, ns: min %d, p1 %d, p5 %d, p50 %d, p95 %d, p99 %d, max %d",
+		what, at(0), at(10), at(50), at(500), at(950), at(990), at(1000))
 	if at(10) < -2000 || at(500) < 0 || at(500) > 5000 || at(950) > 50_000 {
-		t.Errorf("p1 %d, p50 %d, p95 %d; want at least -2000, 0 to 5000, at most 50000", at(10), at(500), at(950))
+		a.Errorf("%s: p1 %d, p50 %d, p95 %d; want at least -2000, 0 to 5000, at most 50000", what, at(10), at(500), at(950))
 	}
 }

@@ -99,11 +99,7 @@ func TestHosts(t *testing.T) {
 	token, dir := testnats.Secret(t, "token", clusterToken), filepath.Join(t.TempDir(), "store")
 	joins := func(i int) *process {
 		p := start(t, nil, append(h.on(i), testjvm.Shadow(t), "serve", "--http", "127.0.0.1:0", "--store", dir, "--nats", c.URL(), "--token-file", token)...)
-		for end := time.Now().Add(20 * time.Second); !strings.Contains(p.stderr.String(), "page http"); time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("the shadow on host %d does not join: %s", i, p.stderr.String())
-			}
-		}
+		p.says(t, "page http")
 		if !strings.Contains(p.stderr.String(), "without TLS") {
 			t.Errorf("no warning that the network can be read: %s", p.stderr.String())
 		}

@@ -167,6 +167,11 @@ func TestFaultEvicted(t *testing.T) {
 func TestFaultLoopJVMKilled(t *testing.T) {
 	eachRound(t, rounds(t), func(r *round) {
 		r.session = filepath.Join(r.base, "session")
+		if r.tasks > 0 {
+			r.untilStopped(r.tasks, floodMillis*time.Millisecond)
+		} else {
+			r.millis = floodForever
+		}
 		line := []string{testjvm.Shadow(r.T), "run", "-o", r.session, "--detail", r.detail, "--"}
 		r.java = start(r.T, r.env(), append(line, r.program()...)...)
 		pid := r.readPID()

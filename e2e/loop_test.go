@@ -65,7 +65,22 @@ const (
 	floodMillis = 2500
 	floodTasks  = 150_000 // of each of three threads
 	tmpEnv      = "TMPDIR="
+
+	// A flood that the test ends or kills, however late on a slow machine.
+	floodForever = 1_000_000
 )
+
+// untilStopped lets the flood run at the rate of tasks in a time, until stopFlood.
+func (r *round) untilStopped(tasks int, in time.Duration) {
+	r.millis = floodForever
+	r.tasks = tasks * floodForever / int(in.Milliseconds())
+}
+
+func (r *round) stopFlood() {
+	if err := os.WriteFile(r.counts()+".stop", nil, 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
 
 // rounds is how often each fault comes.
 func rounds(t *testing.T) int {
@@ -184,12 +199,10 @@ func (r *round) serve() {
 
 func waitFile(t *testing.T, path string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-	}
-	t.Fatalf("%s does not appear", path)
+	waitFor(t, path+" appears", func() bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
 }
 
 // readPID waits for the program's first line.

@@ -6,9 +6,12 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
@@ -50,38 +53,107 @@ type speedupBar struct {
 
 // TestScaling holds bottle graphs and speedup stacks of real programs against
 // what the programs' own threads say: when they began and ended and what CPU
-// time they used. These figures are true however busy the machine is.
+// time they used. These figures are true however busy the machine is, and by
+// either source of the scheduling record.
 func TestScaling(t *testing.T) {
+	shapes := map[string][]string{"ebpf": {"turns", "imbalance"}, "perf": {"io"}}
+	if full() {
+		all := []string{"turns", "imbalance", "even", "pinned", "lock", "sequential", "gc", "sleep", "io"}
+		shapes = map[string][]string{"ebpf": all, "perf": all}
+	}
 	for _, jdk := range testjvm.JDKs(t) {
 		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
-		shapes := []string{"turns", "imbalance"}
-		if full() {
-			shapes = append(shapes, "even", "lock", "sequential", "gc", "sleep")
-		}
-		for _, shape := range shapes {
-			t.Run(jdk.String()+"/"+shape, func(t *testing.T) {
-				// Long enough that edges and ticks are small beside it; the collector's
-				// shape has its own measure.
-				units := "3000"
-				if shape == "gc" {
-					units = "300"
-				}
-				before := testjvm.Stolen(t)
-				cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{"2", shape, units}, VM: []string{"-Xmx64m"}}
-				p := cmd.Profile(t)
-				g, recorded := bottleOf(t, p)
-				needRecord(t, recorded)
-				own := program(t, p.Stdout)
-				checkBottle(t, g, own, testjvm.Stolen(t)-before)
-				checkShape(t, shape, barOf(t, p), g, own, p)
-			})
+		for source, some := range shapes {
+			for _, shape := range some {
+				t.Run(jdk.String()+"/"+source+"/"+shape, func(t *testing.T) {
+					cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", VM: []string{"-Xmx64m"}, Agent: []string{"--switches", source}}
+					testjvm.OneGood(t, func(a *testjvm.Attempt) { scaling(t, a, cmd, shape) })
+				})
+			}
 		}
 	}
+}
+
+// scaling runs the program in a shape and checks what is told of it.
+func scaling(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, shape string) {
+	// Long enough that edges and ticks are small beside it; the collector's
+	// shape has its own measure.
+	units := "3000"
+	cmd.Args = []string{"2", shape, units}
+	switch shape {
+	case "gc":
+		cmd.Args[2] = "300"
+	case "pinned":
+		if _, err := exec.LookPath("taskset"); err != nil {
+			t.Skip("keeping a program on one processor takes taskset")
+		}
+		cmd.Wrap, cmd.Args[1] = []string{"taskset", "-c", oneCPU(t)}, "even"
+	}
+	needSource(t, cmd.Agent[1])
+	before := testjvm.Stolen(t)
+	p := cmd.Profile(t)
+	stolen := testjvm.Stolen(t) - before
+	g, recorded := bottleOf(t, p)
+	needRecord(t, recorded)
+	own := program(t, p.Stdout)
+	checkBottle(t, a, g, own, uncounted(t, p), stolen)
+	checkShape(t, a, shape, barOf(t, p), g, own, p)
+}
+
+// oneCPU is a processor that this test may use.
+func oneCPU(t *testing.T) string {
+	t.Helper()
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		t.Fatal(err)
+	}
+	for cpu := range 64 * len(set) {
+		if set.IsSet(cpu) {
+			return strconv.Itoa(cpu)
+		}
+	}
+	t.Fatal("no processor")
+	return ""
+}
+
+// needSource skips a test where the machine lacks a source, which the command
+// must refuse then, too.
+func needSource(t *testing.T, source string) {
+	t.Helper()
+	for _, f := range sched.Probe() {
+		if strings.EqualFold(f.Name, "scheduling by "+source) && f.Available != hpc.Yes {
+			t.Skipf("%s: %s", f.Name, f.Detail)
+		}
+	}
+}
+
+// uncounted is the CPU time, by a thread's name for the kernel, that the kernel
+// charges at most and the record does not tell as running.
+func uncounted(t *testing.T, p testjvm.Profile) map[string]float64 {
+	t.Helper()
+	r, err := sched.Open(p.Dir)
+	if err != nil || r == nil {
+		t.Fatalf("scheduling record: %v, %v", r, err)
+	}
+	out := map[string]float64{}
+	for _, th := range r.Record().Threads {
+		if r.Record().Source == "perf" {
+			out[th.Name] += float64(th.Voluntary+th.Involuntary) * testjvm.SwitchNs
+		} else {
+			out[th.Name] += float64(th.Voluntary) * testjvm.WakeUpNs
+		}
+	}
+	return out
 }
 
 // TestServeSwitches: a shadow that serves records what the scheduler does with a
 // JVM that comes by, from when it hears of it to the JVM's end.
 func TestServeSwitches(t *testing.T) {
+	testjvm.OneGood(t, func(a *testjvm.Attempt) { serveSwitches(t, a) })
+}
+
+func serveSwitches(t *testing.T, a *testjvm.Attempt) {
+	t.Helper()
 	jdk := testjvm.JDKs(t)[0]
 	classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "scale"))
 	addr, store := freeAddr(t), filepath.Join(t.TempDir(), "store")
@@ -111,11 +183,11 @@ func TestServeSwitches(t *testing.T) {
 		seen++
 		// It was heard of when the threads were at work already.
 		if b.RunningNs <= 0 || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+float64(testjvm.Stolen(t)-before) {
-			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
+			a.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
 		}
 	}
 	if seen != 2 || float64(g.ToNs) < own["worker-0"].end || float64(g.FromNs) > own["worker-0"].end {
-		t.Errorf("%d of 2 workers in a record of %d to %d, which ends with the program: %+v", seen, g.FromNs, g.ToNs, own)
+		a.Errorf("%d of 2 workers in a record of %d to %d, which ends with the program: %+v", seen, g.FromNs, g.ToNs, own)
 	}
 }
 
@@ -201,9 +273,8 @@ func edges(name string) float64 {
 func within(got, want, slack float64) bool { return math.Abs(got-want) <= scaleTolerance*want+slack }
 
 // checkBottle: heights add up to the time with a thread running, areas are the
-// threads' CPU times.
-// stolen is what the machine took from them.
-func checkBottle(t *testing.T, g bottleGraph, own map[string]told, stolen time.Duration) {
+// threads' CPU times, but for what of these the record can not tell. stolen is what the machine took from them.
+func checkBottle(t *testing.T, a *testjvm.Attempt, g bottleGraph, own map[string]told, uncounted map[string]float64, stolen time.Duration) {
 	t.Helper()
 	height, area := 0.0, 0.0
 	for _, b := range g.Threads {
@@ -214,8 +285,9 @@ func checkBottle(t *testing.T, g bottleGraph, own map[string]told, stolen time.D
 		name, _, _ := strings.Cut(b.Name, "#")
 		w, ok := own[name]
 		// A thread does more than it tells, never less.
-		if ok && (b.RunningNs < (1-areaTolerance)*w.cpu-1e6 || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+float64(stolen)) && g.UnknownNs < 1e6 {
-			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms (the machine took %v)", b.Name, b.RunningNs/1e6, w.cpu/1e6, stolen)
+		least := (1-areaTolerance)*w.cpu - 1e6 - uncounted[name]
+		if ok && (b.RunningNs < least || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+float64(stolen)) && g.UnknownNs < 1e6 {
+			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms (switches %.1f ms; the machine took %v)", b.Name, b.RunningNs/1e6, w.cpu/1e6, uncounted[name]/1e6, stolen)
 		}
 	}
 	if math.Abs(height-g.BusyNs) > 1 || height > float64(g.ToNs-g.FromNs) || area < height {
@@ -224,7 +296,7 @@ func checkBottle(t *testing.T, g bottleGraph, own map[string]told, stolen time.D
 }
 
 // checkShape: what must be in the account whatever the load of the machine.
-func checkShape(t *testing.T, shape string, b speedupBar, g bottleGraph, own map[string]told, p testjvm.Profile) {
+func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, g bottleGraph, own map[string]told, p testjvm.Profile) {
 	t.Helper()
 	r := b.Runs[0]
 	sum := b.Speedup
@@ -242,36 +314,78 @@ func checkShape(t *testing.T, shape string, b speedupBar, g bottleGraph, own map
 	// machine takes as much longer as the work before did.
 	last := 10e6 * (1 + r.States["runnable"]/r.States["running"])
 	if exited := math.Abs(w0.end - w1.end); !within(r.ExitedNs, exited, last) && r.GCNs == 0 {
-		t.Errorf("a thread was gone for %.2f ms, by their own account %.2f ms", r.ExitedNs/1e6, exited/1e6)
+		a.Errorf("a thread was gone for %.2f ms, by their own account %.2f ms", r.ExitedNs/1e6, exited/1e6)
 	}
 	active := r.States["running"] + r.States["runnable"]
+	// Of perf's stays off the CPU only those of 10 ms and more have a reason.
+	waits := func(state string) float64 { return r.States[state] + r.States["blocked"] }
 	switch shape {
 	case "turns":
 		// One at a time: each moment one of the two waits, or has gone.
-		if waits := r.States["futex"] + r.ExitedNs; waits < (1-scaleTolerance)*r.ParallelNs || active > (1+scaleTolerance)*r.ParallelNs {
-			t.Errorf("threads that take turns wait for %.1f ms and are active for %.1f ms of %.1f ms", waits/1e6, active/1e6, r.ParallelNs/1e6)
+		if waits := waits("futex") + r.ExitedNs; waits < (1-scaleTolerance)*r.ParallelNs || active > (1+scaleTolerance)*r.ParallelNs {
+			a.Errorf("threads that take turns wait for %.1f ms and are active for %.1f ms of %.1f ms", waits/1e6, active/1e6, r.ParallelNs/1e6)
 		}
 	case "lock":
 		// The same, but that the lock changes hands every 0.3 ms: a tenth of that
 		// is the way into the futex and out of it. Who is on this way and finds no
 		// CPU is ready to run beside the other.
-		if waits := r.States["futex"] + r.ExitedNs; waits < 0.9*r.ParallelNs-r.States["runnable"] || r.States["running"] > 1.1*r.ParallelNs {
-			t.Errorf("threads under one lock wait for %.1f ms and run for %.1f ms of %.1f ms", waits/1e6, r.States["running"]/1e6, r.ParallelNs/1e6)
+		if waits := waits("futex") + r.ExitedNs; waits < 0.9*r.ParallelNs-r.States["runnable"] || r.States["running"] > 1.1*r.ParallelNs {
+			a.Errorf("threads under one lock wait for %.1f ms and run for %.1f ms of %.1f ms", waits/1e6, r.States["running"]/1e6, r.ParallelNs/1e6)
 		}
+	case "even", "pinned":
+		// Nobody waits for anything but a processor.
+		if off := r.States["futex"] + r.States["io"] + r.States["sleeping"] + r.States["blocked"]; off > scaleTolerance*active {
+			a.Errorf("threads that only work are off the processor for %.1f ms, active for %.1f ms", off/1e6, active/1e6)
+		}
+		area := 0.0
+		for _, x := range g.Threads {
+			area += x.RunningNs
+		}
+		if shape == "pinned" && area-g.BusyNs > 0.001*g.BusyNs {
+			a.Errorf("on one processor threads were running for %.1f ms together, one or more for %.1f ms", area/1e6, g.BusyNs/1e6)
+		}
+	case "sleep":
+		// HotSpot sleeps in a futex: at least 1 ms for each unit of both.
+		if slept := waits("futex"); slept < 3000*1e6 {
+			a.Errorf("asleep for %.1f ms, want 3000 times 1 ms or more", slept/1e6)
+		}
+		checkAll(a, "work and sleep", active+waits("futex"), w0, w1)
+	case "io":
+		// All that the second thread does is to wait for a byte, all that the first
+		// does is work: what they do not use the CPU for, nor wait for one, is the
+		// second's I/O. perf tells a wait for a CPU after a wake-up as I/O, too.
+		life, cpu := w1.end-w1.begin, w1.cpu
+		read := waits("io")
+		if least := (1-scaleTolerance)*(life-cpu) - r.States["runnable"]; read < least || read > (1+scaleTolerance)*(life+w0.end-w0.begin-w0.cpu) {
+			a.Errorf("reading for %.1f ms; the reader lived for %.1f ms, of which %.1f ms on a CPU; runnable %.1f ms", read/1e6, life/1e6, cpu/1e6, r.States["runnable"]/1e6)
+		}
+		checkAll(a, "work and I/O", active+read, w0, w1)
 	case "imbalance":
 		// Three to one; but two that share a core's units may be half as fast while
 		// both are at work, and one alone is not.
 		if w0.cpu < 2*w1.cpu {
-			t.Errorf("the program's own threads used %v and %v: not three quarters and one quarter", w0.cpu, w1.cpu)
+			a.Errorf("the program's own threads used %v and %v: not three quarters and one quarter", w0.cpu, w1.cpu)
 		}
 	case "sequential":
 		// While it waits for a processor its sequential part goes on.
 		if seq := own["main"].cpu; r.SequentialNs < (1-scaleTolerance)*seq-1e6 {
-			t.Errorf("sequential for %.2f ms, the main thread's CPU time is %.2f ms", r.SequentialNs/1e6, seq/1e6)
+			a.Errorf("sequential for %.2f ms, the main thread's CPU time is %.2f ms", r.SequentialNs/1e6, seq/1e6)
 		}
 	case "gc":
 		if r.GCNs == 0 {
 			t.Error("no collection")
 		}
+	}
+}
+
+// checkAll: so long the two threads did what they do, which is all of their lives.
+func checkAll(a *testjvm.Attempt, what string, did float64, threads ...told) {
+	a.Helper()
+	lives, edge := 0.0, 0.0
+	for _, w := range threads {
+		lives, edge = lives+w.end-w.begin, edge+edges("worker")
+	}
+	if did < (1-scaleTolerance)*lives || did > (1+scaleTolerance)*lives+edge {
+		a.Errorf("%s of %.1f ms; the threads lived for %.1f ms", what, did/1e6, lives/1e6)
 	}
 }

@@ -17,6 +17,10 @@ type UnitFacts struct {
 	MaxDepth int64  // executions on one stack, at the deepest
 	Deepest  string // the class of that execution
 	Lost     bool   // events were lost: no finding rests on what is missing
+	// Taken is the processor time that other programs of the machine had while
+	// threads of the JVM waited for a processor, of Recorded; NotMeasured: not known.
+	Taken    units.Ns
+	Recorded units.Ns // how long the scheduler was recorded
 }
 
 // UnitClass is what is known of the units named after one class. Times are
@@ -59,6 +63,8 @@ type Pool struct {
 	Taken, TakenWait units.Ns
 	Longest          units.Ns // the longest unit
 	LongestClass     string
+	Heaviest         units.Ns // the greatest CPU time of a unit, where that is known of all
+	HeaviestClass    string
 }
 
 // Worker is a thread of a pool: the time inside its units.
@@ -88,6 +94,7 @@ type Thresholds struct {
 	SwallowedUnits int64    // exceptions taken by futures
 	NeverTasks     int64    // tasks never executed are worth a thought from so many of the program's
 	NeverShare     float64  // and from this share of those created
+	Taken          float64  // other programs are told of from this share of the processors' time
 }
 
 // DefaultThresholds are used unless the user says otherwise.
@@ -95,7 +102,7 @@ var DefaultThresholds = Thresholds{
 	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2,
 	CoarseShare: 0.5, Idle: 0.25, Imbalance: 0.2, PoolUnits: 4, PoolTime: 50_000_000,
 	Crowd: 4, Starved: 0.5, Busy: 0.8, WaitShare: 0.3, Queued: 2, Depth: 256, SwallowedUnits: 1,
-	NeverTasks: 1000, NeverShare: 0.01,
+	NeverTasks: 1000, NeverShare: 0.01, Taken: 0.1,
 }
 
 // Advise says what to try, with the evidence and a bound on what it can gain.
@@ -114,7 +121,24 @@ func Advise(f *UnitFacts, t Thresholds) []Finding {
 				"fork and join in a tree, or hand the next step over in place of running it inside; time gained is not told by this record.",
 			units.FormatCount(f.MaxDepth), readable(f.Deepest))})
 	}
-	return append(out, f.swallowed(t)...)
+	out = append(out, f.swallowed(t)...)
+	if x, ok := f.contended(t); ok {
+		out = append(out, x)
+	}
+	return out
+}
+
+// contended warns that the times of this session are also those of a machine
+// that others used.
+func (f *UnitFacts) contended(t Thresholds) (Finding, bool) {
+	all := float64(f.Recorded) * float64(f.CPUs)
+	if !f.Taken.Measured() || all <= 0 || float64(f.Taken) < t.Taken*all {
+		return Finding{}, false
+	}
+	return Finding{Kind: Caution, Topic: "contended", Text: fmt.Sprintf(
+		"Other programs had the processors of this machine for %s of %s while threads of this JVM waited for one (or a limit of its container kept it from them): "+
+			"wall times, queue times and the duration are longer for that, CPU times are not.",
+		units.FormatNs(f.Taken), units.FormatNs(units.Ns(all)))}, true
 }
 
 // Bound is the most that an advice can gain, by the figures of the session.

@@ -16,13 +16,13 @@ const (
 // busyPool is a pool of n workers that all compute from 0 to span, count units
 // of equal length, none of which waited.
 func busyPool(n int, span units.Ns, count int64) Pool {
-	p := Pool{Label: "com.acme.Pool#1", To: units.MonoNs(span), Units: count, LongestClass: "com.acme.Job"}
+	p := Pool{Label: "com.acme.Pool#1", To: units.MonoNs(span), Units: count, LongestClass: "com.acme.Job", HeaviestClass: "com.acme.Job"}
 	for range n {
 		p.Workers = append(p.Workers, Worker{Units: count / int64(n), Wall: span, CPU: span})
 	}
 	p.Wall, p.CPU, p.Self = span*units.Ns(n), span*units.Ns(n), span*units.Ns(n)
 	each := p.Wall / units.Ns(count)
-	p.Longest = each
+	p.Longest, p.Heaviest = each, each
 	for range count {
 		p.Wait.Add(each)
 		p.Queue.Add(0)
@@ -120,18 +120,55 @@ func TestPools(t *testing.T) {
 		}, 4, "", 0},
 		{"coarse", func() Pool {
 			p := busyPool(4, span, 100)
-			p.Longest = 900 * milli
+			p.Longest, p.Heaviest = 900*milli, 900*milli
 			p.CPU, p.Wall = 1200*milli, 1200*milli
 			return p
 		}, 4, "coarse-grained", span - 300*milli},
-		{"coarse, but the others are as busy", func() Pool { p := busyPool(4, span, 100); p.Longest = 900 * milli; return p }, 4, "", 0},
+		{"coarse, but the others are as busy", func() Pool {
+			p := busyPool(4, span, 100)
+			p.Longest, p.Heaviest = 900*milli, 900*milli
+			return p
+		}, 4, "", 0},
+		// It computes for half of the time that the pool would take by itself, if it came last.
+		{"coarse, on a machine of others", func() Pool {
+			p := busyPool(4, 3*span, 100)
+			p.Longest, p.Heaviest = 2000*milli, 500*milli
+			p.CPU, p.Wall, p.Runnable = 900*milli, 3*span, 2000*milli
+			return p
+		}, 4, "coarse-grained", 3*span - 225*milli},
+		{"long, by waiting for processors", func() Pool {
+			p := busyPool(4, span, 100)
+			p.Longest, p.Heaviest = 900*milli, 12*milli
+			p.CPU, p.Runnable = 1200*milli, 2800*milli
+			return p
+		}, 4, "", 0},
+		{"long, by waiting for something", func() Pool {
+			p := busyPool(4, span, 100)
+			p.Longest, p.Heaviest = 900*milli, 2*milli
+			p.CPU, p.Wall = 80*milli, 1200*milli
+			return p
+		}, 4, "", 0},
 		{"imbalance", func() Pool {
 			p := busyPool(4, span, 4)
 			p.Threads = true
 			p.Workers = []Worker{{1, span, span, 0}, {1, 200 * milli, 200 * milli, 0}, {1, 200 * milli, 200 * milli, 0}, {1, 200 * milli, 200 * milli, 0}}
-			p.CPU, p.Wall, p.Longest = 1600*milli, 1600*milli, span
+			p.CPU, p.Wall, p.Longest, p.Heaviest = 1600*milli, 1600*milli, span, span
 			return p
 		}, 4, "load-imbalance", span - 400*milli},
+		{"uneven, by waiting for processors", func() Pool {
+			p := busyPool(4, span, 4)
+			p.Threads = true
+			p.Workers = []Worker{{1, span, 100 * milli, 900 * milli}, {1, 200 * milli, 90 * milli, 100 * milli}, {1, 200 * milli, 90 * milli, 100 * milli}, {1, 200 * milli, 90 * milli, 100 * milli}}
+			p.CPU, p.Wall, p.Runnable, p.Heaviest = 370*milli, 1600*milli, 1200*milli, 100*milli
+			return p
+		}, 4, "", 0},
+		{"uneven, of next to nothing", func() Pool {
+			p := busyPool(2, span, 2)
+			p.Threads = true
+			p.Workers = []Worker{{1, span, 30 * milli, 900 * milli}, {1, 400 * milli, 10 * milli, 300 * milli}}
+			p.CPU, p.Wall, p.Runnable, p.Heaviest = 40*milli, 1400*milli, 1200*milli, 30*milli
+			return p
+		}, 4, "", 0},
 		{"one thread alone", func() Pool { p := busyPool(1, span, 1); p.Threads = true; return p }, 4, "", 0},
 		{"too short to judge", func() Pool { p := busyPool(1, 40*milli, 100); setQueue(&p, 500*milli); return p }, 4, "", 0},
 	} {
@@ -155,7 +192,7 @@ func TestPoolTexts(t *testing.T) {
 	crowded := large
 	crowded.CPU, crowded.Runnable, crowded.Taken, crowded.TakenWait = 3*span, 13*span, 400*milli, 3*span
 	coarse := busyPool(4, span, 100)
-	coarse.Longest, coarse.CPU, coarse.Wall = 900*milli, 1200*milli, 1200*milli
+	coarse.Longest, coarse.Heaviest, coarse.CPU, coarse.Wall = 900*milli, 900*milli, 1200*milli, 1200*milli
 	for _, c := range []struct {
 		pool    Pool
 		threads bool

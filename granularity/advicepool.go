@@ -182,29 +182,39 @@ func (f *UnitFacts) tooLarge(p *Pool, span units.Ns, t Thresholds) (Finding, boo
 	}, true
 }
 
-// coarse: one unit of many takes most of the pool's time while workers idle.
+// greatest is the unit with most to do, and how long a pool takes on n processors
+// at most that nobody else uses (Graham's bound of any schedule without gaps). Where
+// CPU times are not known, both are as they were.
+func (p *Pool) greatest(span units.Ns, n int) (unit units.Ns, class string, alone units.Ns) {
+	if !p.CPU.Measured() {
+		return p.Longest, p.LongestClass, span
+	}
+	return p.Heaviest, p.HeaviestClass, min(span, p.CPU/units.Ns(n)+p.Heaviest*units.Ns(n-1)/units.Ns(n))
+}
+
+// coarse: one unit of many takes most of the pool's time while workers idle. It
+// goes by what units compute: to wait for a processor that others have makes
+// none coarse, and what waits for something else is not shorter in parts.
 func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
-	n := min(len(p.Workers), f.CPUs)
-	if p.Units <= 2*int64(len(p.Workers)) && !p.fewAndUneven() || float64(p.Longest) < t.CoarseShare*float64(span) || f.CPUs < 2 {
+	n := max(min(len(p.Workers), f.CPUs), min(2, f.CPUs))
+	unit, class, alone := p.greatest(span, n)
+	work := p.work()
+	few := p.Units > 2 && work-unit < unit/2 // one long unit among short ones, not parts of a whole that were cut unevenly
+	if p.Units <= 2*int64(len(p.Workers)) && !few || float64(unit) < t.CoarseShare*float64(alone) || f.CPUs < 2 || work < t.PoolTime {
 		return Finding{}, false
 	}
-	work := p.work()
-	least := work / units.Ns(max(n, min(2, f.CPUs)))
-	if float64(span-least) < t.Idle*float64(span) {
+	least := work / units.Ns(n)
+	if float64(alone-least) < t.Idle*float64(alone) {
 		return Finding{}, false
 	}
 	return Finding{
-		Kind: Advice, Topic: "coarse", Name: "coarse-grained", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
+		Kind: Advice, Topic: "coarse", Name: "coarse-grained", Class: class, Gain: bound(span-least, f.Duration),
 		Text: fmt.Sprintf("One unit of %s takes %s of the %s in which %s work: no schedule is shorter than its longest task. "+
 			"Split it: with the work spread over %s the run can be shorter by at most %s (%s).",
-			readable(p.LongestClass), units.FormatNs(p.Longest), units.FormatNs(span), p.has(),
+			readable(class), units.FormatNs(unit), units.FormatNs(span), p.has(),
 			plural(int64(n), "processor", "processors"), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
 }
-
-// fewAndUneven tells one long unit among short ones from parts of a whole that
-// were cut unevenly: the others together are not even half of it.
-func (p *Pool) fewAndUneven() bool { return p.Units > 2 && p.Wall-p.Longest < p.Longest/2 }
 
 // work is the processor time of a pool's units, or their wall time.
 func (p *Pool) work() units.Ns {
@@ -214,37 +224,53 @@ func (p *Pool) work() units.Ns {
 	return p.Wall
 }
 
-// busiest gives the greatest and the mean time of the workers, by processor
-// time where it is known.
-func (p *Pool) busiest() (most, mean units.Ns) {
+// busiest gives the greatest and the mean time of the workers, by what time tells.
+func (p *Pool) busiest(time func(*Worker) units.Ns) (most, mean units.Ns) {
 	var sum units.Ns
-	for _, w := range p.Workers {
-		busy := w.Wall
-		if p.CPU.Measured() {
-			busy = w.CPU + orNone(w.Runnable)
-		}
+	for i := range p.Workers {
+		busy := time(&p.Workers[i])
 		most = max(most, busy)
 		sum += busy
 	}
 	return most, sum / units.Ns(len(p.Workers))
 }
 
+// occupied is how long it computed or waited for a processor.
+func (w *Worker) occupied() units.Ns { return w.CPU + orNone(w.Runnable) }
+
+// unevenly tells whether the workers had more and less to compute, not only to
+// wait for processors that others had.
+func (p *Pool) unevenly(t Thresholds) bool {
+	if !p.CPU.Measured() {
+		return true
+	}
+	most, mean := p.busiest(func(w *Worker) units.Ns { return w.CPU })
+	return float64(most-mean) >= t.Imbalance*float64(most)
+}
+
 // imbalance: one worker has much more to do than the others.
 func (f *UnitFacts) imbalance(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
 	n := len(p.Workers)
-	if n < 2 || n > f.CPUs && !p.Threads {
+	if n < 2 || n > f.CPUs && !p.Threads || p.work() < t.PoolTime || !p.unevenly(t) {
 		return Finding{}, false
 	}
-	most, mean := p.busiest()
+	time, does := func(w *Worker) units.Ns { return w.Wall }, "works"
+	if p.CPU.Measured() {
+		time = (*Worker).occupied
+	}
+	if p.CPU.Measured() && p.Runnable > 0 {
+		does = "works or waits for a processor"
+	}
+	most, mean := p.busiest(time)
 	if float64(most) < t.Busy*float64(span) || float64(most-mean) < t.Imbalance*float64(span) {
 		return Finding{}, false
 	}
 	least := p.work() / units.Ns(min(n, f.CPUs))
 	return Finding{
 		Kind: Advice, Topic: "imbalance", Name: "load-imbalance", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
-		Text: fmt.Sprintf("The load of %s is uneven: the busiest of %s works %s, the mean is %s, and the others idle meanwhile. "+
+		Text: fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile. "+
 			"Cut the work into more and smaller parts than workers, taken from one queue: that can shorten the run by at most %s (%s).",
-			p.name(), plural(int64(n), "thread", "threads"), units.FormatNs(most), units.FormatNs(mean),
+			p.name(), plural(int64(n), "thread", "threads"), does, units.FormatNs(most), units.FormatNs(mean),
 			units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
 }

@@ -112,9 +112,11 @@ func (m Metrics) WorkMetric() Metric {
 	return SelfWall
 }
 
-// Choose finds a metric by its name, "cpu" or "alloc_bytes", in its self form
-// where it has one; ok is false where it was not measured.
+// Choose finds a metric by its name, "cpu", "alloc", "alloc_bytes" or, of an
+// event, "LLC-load-misses", in its self form where it has one; ok is false where
+// it was not measured.
 func (m Metrics) Choose(name string) (metric Metric, ok bool) {
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_") // as columns are named
 	var best Metric
 	for metric, d := range m {
 		full := cmp.Or(d.Name, metric.String())

@@ -60,6 +60,14 @@ func NeverExecuted(rows []Hotspot) (never, created int64) {
 	return sumNever(slices.DeleteFunc(slices.Clone(rows), isStage))
 }
 
+// Steps counts the nodes of CompletableFutures that were run by a plain call or
+// not needed: the others of what has no execution, beside NeverExecuted.
+func Steps(rows []Hotspot) int64 {
+	all, _ := sumNever(rows)
+	never, _ := NeverExecuted(rows)
+	return all - never
+}
+
 func stagesToo(n int64) string {
 	if n == 0 {
 		return ""

@@ -35,6 +35,7 @@ var thresholds = []threshold{
 	{name: "depth", what: "executions on one stack", n: func(t *Thresholds) *int64 { return &t.Depth }},
 	{name: "swallowed", what: "units whose exception their future kept", n: func(t *Thresholds) *int64 { return &t.SwallowedUnits }},
 	{name: "never-tasks", what: "tasks of the program that never ran", n: func(t *Thresholds) *int64 { return &t.NeverTasks }},
+	{name: "taken", what: "share of the processors' time that other programs took from waiting threads, from which that is told", part: func(t *Thresholds) *float64 { return &t.Taken }},
 	{name: "never-share", what: "share of those created", part: func(t *Thresholds) *float64 { return &t.NeverShare }},
 }
 

@@ -26,6 +26,7 @@ type Options struct {
 // not seen at all.
 type Counters struct {
 	pid    int
+	inside bool // it has a pid namespace of its own: threads are told by their numbers there
 	source Source
 	tasks  Tasks
 
@@ -63,7 +64,7 @@ type Total struct {
 
 // ThreadTotals are the counts of one thread since its counters were opened.
 type ThreadTotals struct {
-	TID    int
+	TID    int              // as its process sees it; -1: not known (of a container's)
 	Name   string           // /proc/PID/task/TID/comm, at most 15 bytes
 	Before units.Ns         // CPU time consumed before that; NotMeasured if not known
 	Ended  bool             // the thread had ended at the last scan
@@ -80,6 +81,7 @@ func Attach(pid int, events []Event, o Options) (*Counters, error) {
 	}
 	if c.tasks == nil {
 		c.tasks = &procTasks{}
+		_, c.inside, _ = Inner(fmt.Sprintf("/proc/%d", pid)) // one that has ended is told by choose
 	}
 	if err := c.choose(events); err != nil {
 		return nil, err
@@ -165,7 +167,7 @@ func (c *Counters) Scan() error {
 func (c *Counters) open(t Task) {
 	th := &thread{
 		id:       t.ID,
-		totals:   ThreadTotals{TID: t.ID.TID, Name: t.Name, Before: c.tasks.CPU(c.pid, t.ID.TID), Counts: map[Event]*Total{}},
+		totals:   ThreadTotals{TID: c.number(t.ID.TID), Name: t.Name, Before: c.tasks.CPU(c.pid, t.ID.TID), Counts: map[Event]*Total{}},
 		counters: map[Event]Counter{},
 		last:     map[Event]Reading{},
 	}
@@ -183,6 +185,18 @@ func (c *Counters) open(t Task) {
 	}
 	c.threads[t.ID] = th
 	c.order = append(c.order, th)
+}
+
+// number is the number of a thread in its process's eyes.
+func (c *Counters) number(tid int) int {
+	if !c.inside {
+		return tid
+	}
+	n, _, err := Inner(fmt.Sprintf("/proc/%d/task/%d", c.pid, tid))
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // read adds what happened since the last reading. A counter that can not be

@@ -59,6 +59,25 @@ const (
 // userHz is how many clock ticks /proc counts in a second, on every Linux.
 const userHz = 100
 
+// Alive tells whether a process runs; one that only waits to be reaped does not.
+// A process whose first thread has ended lives on in its others.
+func Alive(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return false
+	}
+	rest := bytes.TrimSpace(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(rest) > 0 && rest[0] != 'Z' && rest[0] != 'X' {
+		return true
+	}
+	tasks, err := os.ReadDir(dir + "/task")
+	return err == nil && len(tasks) > 1
+}
+
 // Started is when a process began, by CLOCK_MONOTONIC, to 10 ms.
 func Started(pid int) (units.MonoNs, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

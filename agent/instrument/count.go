@@ -39,6 +39,7 @@ type CountPlan struct {
 	code     *classfile.Code
 	body     []*classfile.Insn // without labels, as it came
 	early    map[*classfile.Insn]bool
+	roots    map[*classfile.Insn]bool // calls of Object's constructor
 	segments []segment
 }
 
@@ -47,6 +48,7 @@ type segment struct {
 	first  *classfile.Insn
 	count  int  // instructions
 	header bool // jumped to from behind
+	joined bool // jumped to
 	early  bool // in a constructor, before super(...) has returned
 }
 
@@ -76,6 +78,22 @@ func uncounted(class, method string) bool {
 	return class == nameObject && method == "finalize"
 }
 
+// findRoots finds the calls of Object's constructor. It throws nothing and, being
+// replaceable, counts nothing: such a call is like any other instruction.
+func (c *CountPlan) findRoots(pool *classfile.Pool) {
+	for _, in := range c.body {
+		if in.Op != classfile.OpInvokespecial {
+			continue
+		}
+		if owner, name, _, err := pool.MemberRef(in.Index); err == nil && owner == nameObject && name == "<init>" {
+			if c.roots == nil {
+				c.roots = map[*classfile.Insn]bool{}
+			}
+			c.roots[in] = true
+		}
+	}
+}
+
 func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
 	c := &CountPlan{Name: m.Name, Descriptor: m.Descriptor, member: m, code: code}
 	for _, in := range code.Insns {
@@ -83,6 +101,7 @@ func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
 			c.body = append(c.body, in)
 		}
 	}
+	c.findRoots(p.class.Pool)
 	if m.Name == "<init>" && m.Access&classfile.AccStatic == 0 {
 		p.planEarly(c)
 	}
@@ -115,7 +134,7 @@ func (p *Plan) leave(c *CountPlan, reason Reason, format string, args ...any) {
 // calls tells whether a method can execute instructions of others.
 func (c *CountPlan) calls() bool {
 	for _, in := range c.body {
-		if in.Op.IsInvoke() {
+		if in.Op.IsInvoke() && !c.roots[in] {
 			return true
 		}
 	}
@@ -139,24 +158,37 @@ func (p *Plan) planEarly(c *CountPlan) {
 // leave, and after calls: what follows a call is not executed when it throws.
 func (c *CountPlan) split() {
 	joins, headers := jumpTargets(c.code)
-	c.segments, c.loops = nil, len(headers) > 0
-	begin, header, straight := true, false, len(joins) == 0
+	c.loops = len(headers) > 0
+	if c.cut(joins, headers, false); len(joins) == 0 && len(c.segments) <= mostDirect {
+		c.scheme = countDirect
+	} else {
+		c.cut(joins, headers, len(c.early) > 0)
+	}
+	c.Segments = len(c.segments)
+}
+
+// mostDirect is the number of segments up to which it is shorter to count each at
+// once than to keep a count.
+const mostDirect = 2
+
+// cut is split where the scheme is known: what comes before super(...) is a
+// segment of its own if it is counted in another way.
+func (c *CountPlan) cut(joins, headers map[*classfile.Label]bool, early bool) {
+	c.segments = nil
+	begin, header, joined := true, false, false
 	for _, in := range c.code.Insns {
 		if !real(in) {
-			begin = begin || joins[in.Label]
+			joined = joined || joins[in.Label]
+			begin = begin || joined
 			header = header || headers[in.Label]
 			continue
 		}
-		if begin || c.early[in] != c.segments[len(c.segments)-1].early {
-			c.segments = append(c.segments, segment{first: in, header: header, early: c.early[in]})
+		if begin || early && c.early[in] != c.segments[len(c.segments)-1].early {
+			c.segments = append(c.segments, segment{first: in, header: header, joined: joined, early: early && c.early[in]})
 		}
-		header = false
+		header, joined = false, false
 		c.segments[len(c.segments)-1].count++
-		begin = in.Op.Ends() || in.Op.IsJump() || in.Op.IsInvoke() && !c.coarse
-	}
-	c.Segments = len(c.segments)
-	if straight && c.Segments <= 2 {
-		c.scheme = countDirect
+		begin = in.Op.Ends() || in.Op.IsJump() || in.Op.IsInvoke() && !c.coarse && !c.roots[in]
 	}
 }
 

@@ -27,6 +27,7 @@ type counted struct {
 	n    int  // local: the count, or for countNothing the mark
 	sum  int  // local: what went before n, in a method with loops
 	done bool // a handler of a task's probe adds the count when the method throws
+	from int  // what n starts with: the first segment
 }
 
 // weaveCounts puts the counting into all planned methods, but for what must
@@ -56,7 +57,11 @@ func (p *Plan) weaveCount(c *counted) error {
 		}
 	}
 	stack := 0
-	for _, s := range c.segments {
+	for i, s := range c.segments {
+		if i == 0 && c.scheme == countLocal && !s.early && !s.joined && s.count <= math.MaxInt16 {
+			c.from = s.count // executed once, at the very start
+			continue
+		}
 		if c.scheme != countDirect && !s.early {
 			before[s.first] = c.add(s)
 			continue
@@ -184,7 +189,7 @@ func (p *Plan) start(c *counted) ([]*classfile.Insn, error) {
 		call, err := p.probe(probeMark, descMark)
 		return []*classfile.Insn{call, classfile.NewVarInsn(classfile.OpLstore, c.n)}, err
 	}
-	insns := []*classfile.Insn{classfile.NewConstInsn(0), classfile.NewVarInsn(classfile.OpIstore, c.n)}
+	insns := []*classfile.Insn{classfile.NewConstInsn(int32(c.from)), classfile.NewVarInsn(classfile.OpIstore, c.n)}
 	if c.loops {
 		insns = append(insns, classfile.NewInsn(classfile.OpLconst0), classfile.NewVarInsn(classfile.OpLstore, c.sum))
 	}

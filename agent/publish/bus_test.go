@@ -37,7 +37,7 @@ func startBus(t *testing.T, opt server.Options) *bus {
 		t.Fatal(err)
 	}
 	go s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
 	b := &bus{Server: s, url: s.ClientURL(), port: s.Addr().(*net.TCPAddr).Port, opt: opt}
@@ -74,7 +74,7 @@ func connect(t testing.TB, url, token string) jetstream.JetStream {
 
 func soon(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -160,9 +160,9 @@ func (n *notices) all() []string {
 // until waits for a condition.
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not within 15 s: %s", what)
+			t.Fatalf("not within 2 min: %s", what)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func publisher(t *testing.T, cfg Config) (*Publisher, *notices) {
 		p.Close()
 		select {
 		case <-p.finished:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the goroutine does not end")
 		}
 	})

@@ -87,16 +87,20 @@ func TestServerRestarts(t *testing.T) {
 	b := startBus(t, server.Options{})
 	b.stream(t)
 	p, n := publisher(t, Config{URL: b.url})
-	done := make(chan struct{})
+	done, killed := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for i := 1; i <= 600; i++ {
+			if i == 300 {
+				<-killed
+			}
 			offer(t, p, i, i, 2000)
 			time.Sleep(2 * time.Millisecond)
 		}
 	}()
 	until(t, "100 batches", func() bool { return p.Stats().Acknowledged > 100 })
 	b.kill()
+	close(killed)
 	until(t, "a notice", func() bool { return len(n.all()) == 1 })
 	b = b.again(t)
 	<-done
@@ -170,6 +174,7 @@ func TestSlowAcknowledgements(t *testing.T) {
 	if got := p.Stats().Acknowledged; got != 0 {
 		t.Errorf("%d acknowledged", got)
 	}
+	until(t, "a notice", func() bool { return len(n.all()) > 0 })
 	if lines := n.all(); len(lines) != 1 || !strings.Contains(lines[0], "does not acknowledge") {
 		t.Errorf("notices %q", lines)
 	}
@@ -287,7 +292,7 @@ func TestPanicEndsPublishingOnly(t *testing.T) {
 	}
 	select {
 	case <-p.finished:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("still running")
 	}
 	if len(lines) != 2 || !strings.Contains(lines[1], "boom") {

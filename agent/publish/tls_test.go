@@ -114,7 +114,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 	go s.Start()
 	defer s.Shutdown()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		b.Fatal("the server does not start")
 	}
 	makeStream(b, s.ClientURL(), "")

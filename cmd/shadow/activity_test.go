@@ -270,11 +270,37 @@ func TestCauses(t *testing.T) {
 		at(8, "full", "System.gc()", 1, 900, 8), at(9, "young", "Humongous", 6, 70, 12), at(20, "young", "Evacuation", 7, 1, 13),
 	}
 	w := activity.Span{From: 3 * ms, To: 15 * ms}
-	want := []gcCause{{"full", "System.gc()", 1, 900}, {"young", causeUnseen, 3, 0}, {"young", "Evacuation", 1, 50}, {"young", "Humongous", 1, 70}}
-	if got := causesOf(samples, w); !slices.Equal(got, want) {
+	took := func(n units.Ns) *units.Ns { return &n }
+	want := []gcCause{{"full", "System.gc()", 1, took(900)}, {"young", causeUnseen, 3, nil}, {"young", "Evacuation", 1, took(50)}, {"young", "Humongous", 1, took(70)}}
+	same := func(a, b gcCause) bool {
+		return a.Collector == b.Collector && a.Cause == b.Cause && a.Count == b.Count && a.time() == b.time()
+	}
+	if got := causesOf(samples, w); !slices.EqualFunc(got, want, same) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got := safepointsOf(samples, w); got != (gcSafepoints{9, 90, 9}) {
 		t.Errorf("safepoints: %+v", got)
+	}
+}
+
+// TestGCWithout: without pauses nothing is told of one, and a collector without
+// threads has no work of 0.
+func TestGCWithout(t *testing.T) {
+	code, out, errs := shadow(t, nil, "gc", recorded(t), "--to", "1ms", "--format", "json")
+	var got struct {
+		Pauses       map[string]*float64
+		Threads      *struct{}
+		NotAvailable map[string]string `json:"not_available"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil {
+		t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	for name, v := range got.Pauses {
+		if counted := name == "count" || name == "total_ns" || name == "share"; counted != (v != nil) {
+			t.Errorf("%s: %v without pauses", name, v)
+		}
+	}
+	if got.Threads != nil || got.NotAvailable["collector threads"] == "" {
+		t.Errorf("collector threads that did not run: %+v", got)
 	}
 }

@@ -244,8 +244,9 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 		return err
 	}
 	w := newWatcher(env, f.counter)
+	w.whose.attached = g.process
 	defer w.end()
-	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir); err != nil {
+	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.whose); err != nil {
 		remove()
 		return err
 	}
@@ -256,6 +257,8 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 	}
 	caught, end := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer end()
+	w.switches.watch(g.process.PID) // not only from when the agent says its first word
+	w.watch(g.process.PID)
 	if err := g.record(caught, env, f, c); err != nil {
 		c.abandon()
 		remove()

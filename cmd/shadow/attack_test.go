@@ -54,7 +54,7 @@ func (a attacker) publish(subject string, data []byte, header ...string) error {
 	for i := 0; i+1 < len(header); i += 2 {
 		m.Header[header[i]] = []string{header[i+1]}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_, err := a.js.PublishMsg(ctx, m)
 	return err
@@ -97,7 +97,7 @@ func rowsOf(t *testing.T, page string) map[string]web.Row {
 // ended waits for a session's end.
 func ended(t *testing.T, page, name string) web.Row {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if r, ok := rowsOf(t, page)[name]; ok && !r.Running {
 			return r
 		}
@@ -168,7 +168,7 @@ func strangers(t *testing.T, busURL string) {
 			t.Fatal(err)
 		}
 		_, _ = io.WriteString(c, first)
-		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 		answer, err := io.ReadAll(c)
 		if err != nil && !strings.Contains(err.Error(), "reset") || bytes.Contains(answer, []byte("PONG")) || bytes.Contains(answer, []byte("MSG")) {
 			t.Errorf("%.20q is answered with %q, %v", first, answer, err)

@@ -7,11 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"stackagent/cmd/shadow/internal/leftover"
+	"stackagent/hpc"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/share"
@@ -132,23 +131,9 @@ func (c *collector) clear() error {
 func (c *collector) running() []int {
 	var pids []int
 	for _, p := range c.ingest.Sessions() {
-		if p.Ended == store.EndedRunning && alive(p.JVM.PID) {
+		if p.Ended == store.EndedRunning && hpc.Alive(p.JVM.PID) {
 			pids = append(pids, p.JVM.PID)
 		}
 	}
 	return pids
-}
-
-// alive tells whether a process runs; one that only waits to be reaped does not.
-func alive(pid int) bool {
-	if pid <= 0 {
-		return false
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return false
-	}
-	rest := string(stat)[strings.LastIndexByte(string(stat), ')')+1:]
-	state := strings.TrimSpace(rest)
-	return state != "" && state[0] != 'Z' && state[0] != 'X'
 }

@@ -83,13 +83,14 @@ type gcPauses struct {
 	Count   int      `json:"count"`
 	TotalNs units.Ns `json:"total_ns"` // stopped; overlaps count once
 	Share   float64  `json:"share"`
-	MeanNs  units.Ns `json:"mean_ns"`
-	MinNs   units.Ns `json:"min_ns"`
-	P50Ns   units.Ns `json:"p50_ns"`
-	P90Ns   units.Ns `json:"p90_ns"`
-	P99Ns   units.Ns `json:"p99_ns"`
-	P999Ns  units.Ns `json:"p999_ns"`
-	MaxNs   units.Ns `json:"max_ns"`
+	// Of a single pause; null without pauses.
+	MeanNs *units.Ns `json:"mean_ns"`
+	MinNs  *units.Ns `json:"min_ns"`
+	P50Ns  *units.Ns `json:"p50_ns"`
+	P90Ns  *units.Ns `json:"p90_ns"`
+	P99Ns  *units.Ns `json:"p99_ns"`
+	P999Ns *units.Ns `json:"p999_ns"`
+	MaxNs  *units.Ns `json:"max_ns"`
 }
 
 type gcUtilization struct {
@@ -154,7 +155,12 @@ func (f *gcFlags) run(env Env, dir string) error {
 }
 
 func gcPausesOf(p gc.Pauses) gcPauses {
-	return gcPauses{p.Count, p.Total, p.Share, p.Mean, p.Min, p.P50, p.P90, p.P99, p.P999, p.Max}
+	out := gcPauses{Count: p.Count, TotalNs: p.Total, Share: p.Share}
+	if p.Count > 0 {
+		out.MeanNs, out.MinNs, out.MaxNs = &p.Mean, &p.Min, &p.Max
+		out.P50Ns, out.P90Ns, out.P99Ns, out.P999Ns = &p.P50, &p.P90, &p.P99, &p.P999
+	}
+	return out
 }
 
 // threads tells what the collector's threads did.
@@ -169,18 +175,26 @@ func (r *gcReport) threads(a *session.Activity, w activity.Span, pauses []activi
 			t.Threads, t.WorkNs, t.TimeNs, t.Width = b.Threads, b.RunningNs, b.HeightNs, b.Width
 		}
 	}
-	stopped := gc.Union(pauses, w)
+	stopped, vm := gc.Union(pauses, w), units.Ns(0)
 	if len(stopped) > 0 {
 		if graphs, err = bottle.Compute(a.Threads, a.Stream(w.From, w.To), stopped...); err != nil {
 			return err
 		}
 		for _, g := range graphs {
 			for _, b := range g.Boxes {
-				if b.Kind == activity.KindGC {
+				switch b.Kind {
+				case activity.KindGC:
 					t.InPause += b.RunningNs
+				case activity.KindVM:
+					vm += b.RunningNs
 				}
 			}
 		}
+	}
+	if t.Threads == 0 {
+		r.NotAvailable["collector threads"] = fmt.Sprintf("none was running: the Serial collector has none, it works in the VM thread; "+
+			"in the pauses the JVM's own threads were running for %s", units.FormatNs(vm))
+		return nil
 	}
 	r.Threads = t
 	return nil
@@ -265,8 +279,8 @@ func (f *gcFlags) table(r *gcReport) error {
 	facts.Row("pauses", fmt.Sprintf("%s, stopped %s, %s of %s", units.FormatExact(int64(p.Count)), units.FormatNs(p.TotalNs),
 		units.FormatPercent(p.Share), units.FormatNs(units.Ns(r.ToNs-r.FromNs))))
 	if p.Count > 0 {
-		facts.Row("a pause", fmt.Sprintf("mean %s, median %s, p90 %s, p99 %s, max %s", units.FormatNs(p.MeanNs), units.FormatNs(p.P50Ns),
-			units.FormatNs(p.P90Ns), units.FormatNs(p.P99Ns), units.FormatNs(p.MaxNs)))
+		facts.Row("a pause", fmt.Sprintf("mean %s, median %s, p90 %s, p99 %s, max %s", units.FormatNs(*p.MeanNs), units.FormatNs(*p.P50Ns),
+			units.FormatNs(*p.P90Ns), units.FormatNs(*p.P99Ns), units.FormatNs(*p.MaxNs)))
 	}
 	if t := r.Threads; t != nil {
 		facts.Row("collector threads", fmt.Sprintf("%s ran, work %s (in pauses %s), share of the time %s, %.2f at once", units.FormatExact(int64(t.Threads)),
@@ -329,10 +343,16 @@ func (l *gcLatency) over() string {
 func (f *gcFlags) csv(r *gcReport) error {
 	p := r.Pauses
 	number := func(n units.Ns) string { return strconv.FormatInt(int64(n), 10) }
+	one := func(n *units.Ns) string { // of a pause
+		if n == nil {
+			return ""
+		}
+		return number(*n)
+	}
 	share := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
 	cells := [][]string{{"pauses", strconv.Itoa(p.Count)}, {"pause_total_ns", number(p.TotalNs)}, {"pause_share", share(p.Share)},
-		{"pause_mean_ns", number(p.MeanNs)}, {"pause_min_ns", number(p.MinNs)}, {"pause_p50_ns", number(p.P50Ns)}, {"pause_p90_ns", number(p.P90Ns)},
-		{"pause_p99_ns", number(p.P99Ns)}, {"pause_p999_ns", number(p.P999Ns)}, {"pause_max_ns", number(p.MaxNs)}}
+		{"pause_mean_ns", one(p.MeanNs)}, {"pause_min_ns", one(p.MinNs)}, {"pause_p50_ns", one(p.P50Ns)}, {"pause_p90_ns", one(p.P90Ns)},
+		{"pause_p99_ns", one(p.P99Ns)}, {"pause_p999_ns", one(p.P999Ns)}, {"pause_max_ns", one(p.MaxNs)}}
 	for _, u := range r.MMU {
 		cells = append(cells, []string{"mmu_" + number(u.WindowNs), share(u.Min)})
 	}
@@ -341,7 +361,7 @@ func (f *gcFlags) csv(r *gcReport) error {
 	}
 	for _, c := range r.Causes {
 		name := csvName(c.Collector + ": " + c.Cause)
-		cells = append(cells, []string{"collections " + name, strconv.FormatInt(c.Count, 10)}, []string{"collections_time_ns " + name, number(c.TimeNs)})
+		cells = append(cells, []string{"collections " + name, strconv.FormatInt(c.Count, 10)}, []string{"collections_time_ns " + name, one(c.TimeNs)})
 	}
 	if p := r.Safepoints; p != nil {
 		cells = append(cells, []string{"safepoints", strconv.FormatInt(p.Count, 10)}, []string{"safepoint_ns", number(p.TimeNs)}, []string{"safepoint_reach_ns", number(p.ReachNs)})

@@ -23,7 +23,16 @@ type gcCause struct {
 	Cause     string `json:"cause"`
 	Count     int64  `json:"count"`
 	// TimeNs is from their begins to their ends, of those whose cause was seen.
-	TimeNs units.Ns `json:"time_ns"`
+	// null: of none of them.
+	TimeNs *units.Ns `json:"time_ns"`
+}
+
+// time is empty where it is not known.
+func (c *gcCause) time() string {
+	if c.TimeNs == nil {
+		return ""
+	}
+	return units.FormatNs(*c.TimeNs)
 }
 
 // gcSafepoints are stops of the whole JVM, collections among them.
@@ -68,11 +77,19 @@ func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
 	before := map[string]int64{}
 	add := func(collector, cause string, n int64, d units.Ns) {
 		key := [2]string{collector, cause}
-		if sums[key] == nil {
-			sums[key] = &gcCause{Collector: collector, Cause: cause}
+		c := sums[key]
+		if c == nil {
+			c = &gcCause{Collector: collector, Cause: cause}
+			sums[key] = c
 		}
-		sums[key].Count += n
-		sums[key].TimeNs += d
+		c.Count += n
+		if !d.Measured() {
+			return
+		}
+		if c.TimeNs == nil {
+			c.TimeNs = new(units.Ns)
+		}
+		*c.TimeNs += d
 	}
 	for _, s := range samples {
 		if s.Collector == "" {
@@ -83,13 +100,13 @@ func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
 		if n < 1 || s.At < w.From || s.At >= w.To {
 			continue
 		}
-		took := units.Ns(0)
+		took := units.NotMeasured
 		if s.Entry.Measured() && s.Exit.Measured() {
 			took = max(s.Exit-s.Entry, 0)
 		}
 		add(s.Collector, cmp.Or(s.Cause, causeUnseen), 1, took)
 		if n > 1 {
-			add(s.Collector, causeUnseen, n-1, 0)
+			add(s.Collector, causeUnseen, n-1, units.NotMeasured)
 		}
 	}
 	var out []gcCause
@@ -121,7 +138,7 @@ func (f *gcFlags) causesTable(r *gcReport, o table.Options) error {
 	}
 	t := table.New(table.Column{Title: "collector"}, table.Column{Title: "cause", Flexible: true}, right("collections"), right("time"))
 	for _, c := range r.Causes {
-		t.Row(c.Collector, c.Cause, units.FormatExact(c.Count), units.FormatNs(c.TimeNs))
+		t.Row(c.Collector, c.Cause, units.FormatExact(c.Count), c.time())
 	}
 	fmt.Fprintln(f.env.Out)
 	return t.Render(f.env.Out, o)

@@ -69,7 +69,7 @@ func TestPageHTTPS(t *testing.T) {
 	}()
 	says := regexp.MustCompile(`bus (nats://\S+), page (https://\S+), store`)
 	var m []string
-	for end := time.Now().Add(30 * time.Second); m == nil; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); m == nil; time.Sleep(10 * time.Millisecond) {
 		if m = says.FindStringSubmatch(errs.String()); m == nil && time.Now().After(end) {
 			t.Fatalf("serve does not start: %s", errs.String())
 		}
@@ -96,7 +96,7 @@ func TestPageHTTPS(t *testing.T) {
 	}
 	report := fmt.Sprintf("sessions/fake-%d/report", os.Getpid())
 	code, body := 0, ""
-	for end := time.Now().Add(30 * time.Second); code != 200 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); code != 200 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		code, body = ask(report)
 	}
 	if code != 200 || !strings.Contains(body, "com.acme.Fake$Task") {

@@ -159,8 +159,9 @@ func bare(env Env, f runFlags, args []string, into *[]measuredRun) error {
 	if err != nil {
 		return err
 	}
+	var x *counting
 	if launch.IsJava(args[0]) {
-		w.watch(p.PID())
+		x = w.watch(p.PID())
 	}
 	result, err := p.Wait()
 	if err != nil {
@@ -168,14 +169,7 @@ func bare(env Env, f runFlags, args []string, into *[]measuredRun) error {
 	}
 	w.stop()
 	w.scanner.Wait()
-	var counters *hpc.File
-	w.mu.Lock()
-	if c := w.byPID[p.PID()]; c != nil {
-		file := c.Snapshot()
-		counters = &file
-	}
-	w.mu.Unlock()
-	*into = append(*into, measuredOf(result, counters))
+	*into = append(*into, measuredOf(result, w.snapshot(x)))
 	return failed(result)
 }
 

@@ -27,6 +27,7 @@ type reportFlags struct {
 	formats []string
 	filter  summary.Filter
 	units   bool
+	metric  string
 
 	thresholds []string
 }
@@ -43,6 +44,7 @@ func newReport(env Env) *cobra.Command {
                        a folder for each`,
 		Example: `  shadow report /tmp/s -o report.html
   shadow report /tmp/s --figures cdf -o cdf.pdf
+  shadow report /tmp/s --metric alloc -o alloc.html
   shadow report /tmp/a /tmp/b -o figures --figures cdf,box --figure-format pdf`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -58,6 +60,7 @@ func newReport(env Env) *cobra.Command {
 	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(figureFormats, ","))
 	filterFlags(cmd, &f.filter)
 	unitsFlag(cmd, &f.units)
+	flags.StringVar(&f.metric, "metric", "", metricUsage)
 	thresholdFlag(cmd, &f.thresholds)
 	return cmd
 }
@@ -128,6 +131,11 @@ func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, 
 	sum, err := condense(env, s, summary.Options{Filter: f.filter, Shapes: true, Units: f.units, Advice: true, Thresholds: t})
 	if err != nil {
 		return nil, err
+	}
+	if f.metric != "" {
+		if err := show(sum, f.metric, false); err != nil {
+			return nil, err
+		}
 	}
 	switch ext := f.extension(); {
 	case ext == "html" || ext == "htm":

@@ -208,7 +208,7 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 	}
 	w := newWatcher(env, f.counter)
 	defer w.end()
-	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir); err != nil {
+	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.whose); err != nil {
 		remove()
 		return launch.Result{}, err
 	}
@@ -277,7 +277,7 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	folders, moveErr := place(e.dir, sessions, err == nil)
 	err = errors.Join(err, moveErr)
 	for i, s := range sessions {
-		err = errors.Join(err, w.write(s.JVM.PID, folders[i]))
+		err = errors.Join(err, w.write(s.Folder, folders[i]))
 	}
 	if len(folders) == 1 && launch.IsJava(e.name) && e.result.Usage != nil {
 		err = errors.Join(err, hpc.UsageOf(e.result.Usage, e.result.Wall).Write(folders[0]))

@@ -112,7 +112,7 @@ func send(url, token, host string, whole bool) error {
 	}
 	first.Totals = wire.Totals{Executions: 3, Creations: 3}
 	last := &wire.Batch{Version: wire.Version, Session: name, Seq: 2, Clock: pair(now), Hello: hello, Totals: first.Totals, Last: whole}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for _, b := range []*wire.Batch{first, last} {
 		data, err := wire.Encode(b, nil)
@@ -214,7 +214,7 @@ func TestRunSignal(t *testing.T) {
 	java := fakeJava(t, "java")
 	go func() {
 		// The shadow is this process: a supervisor's TERM comes to it.
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			if found, _ := filepath.Glob(filepath.Join(dir, "fake-*", "manifest.json")); len(found) > 0 {
 				break
 			}

@@ -115,7 +115,7 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	defer unlock()
 	defer b.Close()
 	live := newServeLive(env)
-	if live.switches, err = startSwitches(env, sched.Choice(f.switches), f.store); err != nil {
+	if live.switches, err = startSwitches(env, sched.Choice(f.switches), f.store, newWhose()); err != nil {
 		return err
 	}
 	defer live.switches.end()

@@ -48,7 +48,7 @@ func startServe(t *testing.T, dir string) (busURL, pageURL string, stop func() (
 	}()
 	t.Cleanup(cancel)
 	says := regexp.MustCompile(`bus (nats://\S+), page (http://\S+), store`)
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if m := says.FindStringSubmatch(errs.String()); m != nil {
 			return m[1], m[2], func() (int, string) {
 				cancel()
@@ -94,7 +94,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []web.Row
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err := json.Unmarshal([]byte(get(t, pageURL+"sessions.json")), &rows); err != nil {
 			t.Fatal(err)
 		}

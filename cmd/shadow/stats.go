@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,6 +23,7 @@ func newStats(env Env) *cobra.Command {
 	var filter summary.Filter
 	var inUnits, views bool
 	var thresholds []string
+	var metric string
 	cmd := &cobra.Command{
 		Use:     "stats DIR",
 		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
@@ -32,8 +34,8 @@ func newStats(env Env) *cobra.Command {
 				return err
 			}
 			if views {
-				if filter.Active() || inUnits || l.format == "csv" {
-					return usagef("--check compares whole threads: it goes without --app, --class, --units and --format csv")
+				if filter.Active() || inUnits || metric != "" || l.format == "csv" {
+					return usagef("--check compares whole threads: it goes without --app, --class, --units, --metric and --format csv")
 				}
 				return l.checkSession(args[0])
 			}
@@ -44,6 +46,11 @@ func newStats(env Env) *cobra.Command {
 			s, err := summarise(env, args[0], summary.Options{Filter: filter, Units: inUnits, Thresholds: t, Advice: inUnits})
 			if err != nil {
 				return err
+			}
+			if metric != "" {
+				if err := show(s, metric, true); err != nil {
+					return err
+				}
 			}
 			switch l.format {
 			case "json":
@@ -58,8 +65,22 @@ func newStats(env Env) *cobra.Command {
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
 	thresholdFlag(cmd, &thresholds)
+	cmd.Flags().StringVar(&metric, "metric", "", "only the distributions of this metric: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().BoolVar(&views, "check", false, "hold what the agent measured against the kernel's account of each thread and of the process, and keep the comparison in the session")
 	return cmd
+}
+
+// metricUsage describes --metric where it says by what is sorted.
+const metricUsage = "sort, show and draw by this metric in place of CPU time: wall, cpu, queue, alloc, ... as the session has them"
+
+// show makes metric name the one that is shown. One that the session does not
+// have is wrong usage.
+func show(s *summary.Summary, name string, only bool) error {
+	err := s.ShowBy(name, only)
+	if errors.Is(err, summary.ErrNoMetric) {
+		return &usageError{err}
+	}
+	return err
 }
 
 // measured lists the metrics of a summary in their order.
@@ -133,6 +154,17 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 	return nil
 }
 
+// neverText counts the tasks that never ran, steps of CompletableFutures apart:
+// most of those are run by a plain call.
+func neverText(s *summary.Summary) string {
+	steps := granularity.Steps(s.Rows)
+	text := units.FormatExact(s.Tasks.NeverExecuted - steps)
+	if steps > 0 {
+		text += fmt.Sprintf(", and %s", plural(steps, "step of a CompletableFuture", "steps of CompletableFutures"))
+	}
+	return text
+}
+
 // statsFacts are the lines above the distributions.
 func statsFacts(s *summary.Summary) [][2]string {
 	t := s.Tasks
@@ -141,7 +173,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"program", programName(s)},
 		{"JVM", fmt.Sprintf("%s, process %d on %s", jvmText(s.JVM), s.JVM.PID, s.JVM.Host)},
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
-		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), units.FormatExact(t.NeverExecuted))},
+		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), neverText(s))},
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
 			plural(t.Classes, "class", "classes"), units.FormatExact(t.Threw), units.FormatExact(t.Running))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},

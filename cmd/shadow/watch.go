@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
 	"stackagent/hpc"
+	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 )
 
@@ -18,31 +18,64 @@ const scanInterval = 100 * time.Millisecond
 // watcher hears of JVMs and counts in their threads, from outside.
 type watcher struct {
 	env     Env
-	host    string
 	off     bool // do not count
 	ctx     context.Context
 	stop    context.CancelFunc
 	scanner sync.WaitGroup
 
 	switches *switches // nil: scheduling is not recorded
+	whose    *whose
 
-	mu     sync.Mutex
-	byPID  map[int]*hpc.Counters // nil while being opened, or when not possible
-	reason error                 // why counting is not possible
+	mu        sync.Mutex
+	processes []*counting
+	sessions  map[string]*counting // by the session's folder
+}
+
+// counting is a process in whose threads events are counted, or why they are not.
+type counting struct {
+	pid   int
+	began units.MonoNs  // 0: not known
+	c     *hpc.Counters // nil while being opened, or when not possible
+	why   error
 }
 
 func newWatcher(env Env, count bool) *watcher {
-	host, _ := os.Hostname() // without a name no JVM matches, and none is counted
 	ctx, stop := context.WithCancel(context.Background())
-	return &watcher{env: env, host: host, off: !count, ctx: ctx, stop: stop, byPID: map[int]*hpc.Counters{}}
+	return &watcher{env: env, whose: newWhose(), off: !count, ctx: ctx, stop: stop, sessions: map[string]*counting{}}
 }
 
 // Progress implements ingest.Live.
 func (w *watcher) Progress(p ingest.Progress) {
 	w.switches.progress(p)
-	if p.JVM.Host == w.host && alive(p.JVM.PID) {
-		w.watch(p.JVM.PID)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.sessions[p.Folder]; known || w.off || w.ctx.Err() != nil {
+		return
 	}
+	x := w.counts(p)
+	pid, err := w.whose.find(p, x != nil)
+	switch {
+	case err != nil:
+		x = &counting{pid: p.JVM.PID, why: err}
+	case x == nil:
+		x = w.begin(pid)
+	}
+	w.sessions[p.Folder] = x
+}
+
+// counts is the process, of those in which is counted already, that is a
+// session's JVM: the last one of its number that began before the session.
+func (w *watcher) counts(p ingest.Progress) (last *counting) {
+	pid := w.whose.number(p)
+	began, err := hpc.Started(pid)
+	for _, x := range w.processes {
+		const tick = units.MonoNs(10 * time.Millisecond)
+		other := err == nil && (x.began < began-tick || x.began > began+tick) // its number is given again
+		if x.pid == pid && !other && (p.StartNs == 0 || x.began <= p.StartNs+startSlack) {
+			last = x
+		}
+	}
+	return last
 }
 
 // Problem implements ingest.Live.
@@ -59,27 +92,33 @@ func noteProblem(env Env, session string, err error) {
 	}
 }
 
-// watch starts to count in a process, once.
-func (w *watcher) watch(pid int) {
+// watch starts to count in a process that this shadow started, or attaches to.
+func (w *watcher) watch(pid int) *counting {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, known := w.byPID[pid]; known || w.off || w.ctx.Err() != nil {
-		return
+	if w.off || w.ctx.Err() != nil {
+		return &counting{pid: pid}
 	}
-	w.byPID[pid] = nil
-	w.scanner.Add(1)
-	go w.scan(pid)
+	return w.begin(pid)
 }
 
-func (w *watcher) scan(pid int) {
-	defer w.scanner.Done()
-	c, err := hpc.Attach(pid, hpc.AllEvents(), hpc.Options{})
-	w.mu.Lock()
-	if err != nil {
-		w.reason = err
-	} else {
-		w.byPID[pid] = c
+// begin needs w.mu.
+func (w *watcher) begin(pid int) *counting {
+	x := &counting{pid: pid}
+	x.began, x.why = hpc.Started(pid)
+	w.processes = append(w.processes, x)
+	if x.why == nil {
+		w.scanner.Add(1)
+		go w.scan(x)
 	}
+	return x
+}
+
+func (w *watcher) scan(x *counting) {
+	defer w.scanner.Done()
+	c, err := hpc.Attach(x.pid, hpc.AllEvents(), hpc.Options{})
+	w.mu.Lock()
+	x.c, x.why = c, err
 	w.mu.Unlock()
 	if err == nil {
 		_ = c.Run(w.ctx, scanInterval) // an error ends the scan; the totals so far stay
@@ -93,24 +132,43 @@ func (w *watcher) end() {
 	w.scanner.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, c := range w.byPID {
-		if c != nil {
-			c.Close()
+	for _, x := range w.processes {
+		if x.c != nil {
+			x.c.Close()
 		}
 	}
 }
 
-// write stores the counters of a process in its session's folder.
-func (w *watcher) write(pid int, dir string) error {
+// snapshot is what was counted in a process; nil: nothing.
+func (w *watcher) snapshot(x *counting) *hpc.File {
 	w.mu.Lock()
-	c, reason := w.byPID[pid], w.reason
+	defer w.mu.Unlock()
+	if x == nil || x.c == nil {
+		return nil
+	}
+	file := x.c.Snapshot()
+	return &file
+}
+
+// write stores the counters of a session, which was recorded in folder, in dir.
+func (w *watcher) write(folder, dir string) error {
+	w.mu.Lock()
+	x := w.sessions[folder]
 	w.mu.Unlock()
-	if c != nil {
-		return c.Snapshot().Write(dir)
+	if file := w.snapshot(x); file != nil {
+		return file.Write(dir)
 	}
+	if x == nil || x.why == nil {
+		return nil
+	}
+	absent := map[hpc.Event]string{} // say why there are none
 	var na *hpc.NotAvailableError
-	if errors.As(reason, &na) { // say why there are none
-		return hpc.File{Version: hpc.FileVersion, PID: pid, NotAvailable: map[hpc.Event]string{na.Event: na.Reason}}.Write(dir)
+	if errors.As(x.why, &na) {
+		absent[na.Event] = na.Reason
+	} else {
+		for _, e := range hpc.AllEvents() {
+			absent[e] = oneLine(x.why)
+		}
 	}
-	return nil
+	return hpc.File{Version: hpc.FileVersion, PID: x.pid, NotAvailable: absent}.Write(dir)
 }

@@ -4,9 +4,10 @@ import java.lang.management.ThreadMXBean;
 
 /**
  * Busy threads, more than CPUs if asked, each executing tasks of 1 µs to 10 ms one after the other. Every task reads
- * CLOCK_THREAD_CPUTIME_ID (that is what ThreadMXBean does for the current thread) as its first and its last act.
+ * CLOCK_MONOTONIC and, inside that, CLOCK_THREAD_CPUTIME_ID (that is what ThreadMXBean does for the current thread) as its
+ * first and its last act.
  *
- * <p>Arguments: threads, tasks per thread, and optionally a file that gets a line "thread task cpu_ns" for each task.
+ * <p>Arguments: threads, tasks per thread, and optionally a file that gets a line "thread task cpu_ns wall_ns" for each task.
  */
 public class Main {
     static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
@@ -15,6 +16,7 @@ public class Main {
     static final class Job implements Runnable {
         final int spins;
         long cpuNs;
+        long wallNs;
 
         Job(int spins) {
             this.spins = spins;
@@ -22,6 +24,7 @@ public class Main {
 
         @Override
         public void run() {
+            long began = System.nanoTime();
             long before = CLOCK.getCurrentThreadCpuTime();
             double x = spins;
             for (int i = 0; i < spins; i++) {
@@ -29,6 +32,7 @@ public class Main {
             }
             sink = x;
             cpuNs = CLOCK.getCurrentThreadCpuTime() - before;
+            wallNs = System.nanoTime() - began;
         }
     }
 
@@ -64,7 +68,7 @@ public class Main {
         try (PrintWriter out = new PrintWriter(file)) {
             for (int t = 0; t < jobs.length; t++) {
                 for (int i = 0; i < jobs[t].length; i++) {
-                    out.println(t + " " + i + " " + jobs[t][i].cpuNs);
+                    out.println(t + " " + i + " " + jobs[t][i].cpuNs + " " + jobs[t][i].wallNs);
                 }
             }
         }

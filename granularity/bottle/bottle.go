@@ -32,6 +32,7 @@ type Box struct {
 // Graph is the bottle graph of a window of time.
 type Graph struct {
 	From, To units.MonoNs
+	By       By       // what a box stands for; "": a thread
 	Boxes    []Box    // widest first; boxes of the same width by name
 	BusyNs   units.Ns // time with at least one thread running: the sum of the heights
 	// UnknownNs is time, summed over threads, of which the record does not tell
@@ -76,7 +77,7 @@ func (g *Graph) Group(by By) *Graph {
 	if by == ByThread {
 		return g
 	}
-	out := &Graph{From: g.From, To: g.To, BusyNs: g.BusyNs, UnknownNs: g.UnknownNs}
+	out := &Graph{From: g.From, To: g.To, By: by, BusyNs: g.BusyNs, UnknownNs: g.UnknownNs}
 	place := map[[2]string]int{}
 	for _, b := range g.Boxes {
 		key := [2]string{b.Kind, b.Kind}

@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/hpc"
 )
 
 // ErrNone is a JVM without performance data.
@@ -25,9 +25,9 @@ type Process struct {
 // Open finds the file of the JVM with process id pid. It may be in another
 // container: the file is looked for where the JVM itself sees /tmp.
 func Open(pid int) (*Process, error) {
-	inner, err := innerPID(pid)
+	inner, _, err := hpc.Inner(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("performance data of process %d: %w", pid, err)
 	}
 	pattern := fmt.Sprintf("/proc/%d/root/tmp/hsperfdata_*/%d", pid, inner)
 	paths, err := filepath.Glob(pattern)
@@ -43,25 +43,6 @@ func Open(pid int) (*Process, error) {
 		last = err
 	}
 	return nil, last
-}
-
-// innerPID is the process's id as it sees it itself (NSpid, proc(5)).
-func innerPID(pid int) (int, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, fmt.Errorf("performance data of process %d: %w", pid, err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			all := strings.Fields(ids)
-			if len(all) > 0 {
-				if n, err := strconv.Atoi(all[len(all)-1]); err == nil {
-					return n, nil
-				}
-			}
-		}
-	}
-	return pid, nil
 }
 
 // openFile opens a file if it belongs to the user of process pid: /tmp is open

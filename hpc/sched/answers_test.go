@@ -2,12 +2,16 @@ package sched
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 )
 
@@ -30,19 +34,19 @@ func waited(source Choice, sums [NStates]units.Ns, s State) units.Ns {
 }
 
 func TestAlone(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		x := observe(t, source, "alone", "1000")
 		i := x.named(t, "burner")
 		sums, th := x.sums(i), x.Record().Threads[i]
-		x.near(t, "running", sums[Running], x.cpu)
+		x.near(a, "running", sums[Running], x.cpu)
 		if !th.BeginSeen || !th.EndSeen || x.Record().Lost > 0 {
-			t.Errorf("%+v, lost %d", th, x.Record().Lost)
+			a.Errorf("%+v, lost %d", th, x.Record().Lost)
 		}
 		if n := th.Voluntary + th.Involuntary; n < x.switches-x.early || n > x.switches+20 {
-			t.Errorf("%d switches, the kernel counted %d, %d of them before its work", n, x.switches, x.early)
+			a.Errorf("%d switches, the kernel counted %d, %d of them before its work", n, x.switches, x.early)
 		}
 		if source == EBPF {
-			x.account(t, i)
+			x.account(t, a, i)
 		}
 	})
 }
@@ -50,7 +54,7 @@ func TestAlone(t *testing.T) {
 // account holds the area of a thread's running against the kernel's account of
 // its CPU time: within 1 %. The kernel charges the way from a wake-up to the
 // switch to the thread that wakes up, the record to the one before.
-func (x *observed) account(t *testing.T, thread int) {
+func (x *observed) account(t *testing.T, a *testjvm.Attempt, thread int) {
 	t.Helper()
 	const wakeUp, tick = 12e3, 10e6 // tick: what the machine took is told no finer
 	th, ran := x.Record().Threads[thread], x.sums(thread)[Running]
@@ -59,7 +63,7 @@ func (x *observed) account(t *testing.T, thread int) {
 	}
 	slack := th.CPU/100 + units.Ns(th.Voluntary+th.Involuntary)*wakeUp
 	if ran < th.CPU-slack || ran > th.CPU+slack+x.stolen+tick {
-		t.Errorf("%s: running %v, the kernel's account is %v (%d + %d switches, the machine took %v)",
+		a.Errorf("%s: running %v, the kernel's account is %v (%d + %d switches, the machine took %v)",
 			th.Name, ran.Duration(), th.CPU.Duration(), th.Voluntary, th.Involuntary, x.stolen.Duration())
 	}
 }
@@ -67,15 +71,15 @@ func (x *observed) account(t *testing.T, thread int) {
 func TestTogether(t *testing.T) {
 	for _, mode := range []string{"together", "pinned"} {
 		t.Run(mode, func(t *testing.T) {
-			sources(t, func(t *testing.T, source Choice) {
+			sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 				x := observe(t, source, mode, workMs)
-				a, b := x.named(t, "burner0"), x.named(t, "burner1")
-				for _, i := range []int{a, b} {
+				one, two := x.named(t, "burner0"), x.named(t, "burner1")
+				for _, i := range []int{one, two} {
 					sums, th := x.sums(i), x.Record().Threads[i]
-					x.near(t, "running", sums[Running], work)
-					x.near(t, "running or waiting for a CPU", sums[Running]+sums[Runnable], units.Ns(th.Last-th.First))
+					x.near(a, "running", sums[Running], work)
+					x.near(a, "running or waiting for a CPU", sums[Running]+sums[Runnable], units.Ns(th.Last-th.First))
 				}
-				if n := x.both(a, b); mode == "pinned" && n > 0 {
+				if n := x.both(one, two); mode == "pinned" && n > 0 {
 					t.Errorf("on one CPU they ran at once for %v", n.Duration())
 				}
 			})
@@ -85,59 +89,59 @@ func TestTogether(t *testing.T) {
 
 // Two threads take turns: while one works the other waits for it in a futex.
 func TestTurns(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		x := observe(t, source, "turns", workMs)
-		a, b := x.named(t, "taker0"), x.named(t, "taker1")
-		if n := x.both(a, b); n > work/50 {
-			t.Errorf("they ran at once for %v", n.Duration())
+		one, two := x.named(t, "taker0"), x.named(t, "taker1")
+		if n := x.both(one, two); n > work/50 {
+			a.Errorf("they ran at once for %v", n.Duration())
 		}
-		for _, i := range []int{a, b} {
+		for _, i := range []int{one, two} {
 			sums := x.sums(i)
-			x.near(t, "running", sums[Running], work)
-			least(t, "waiting for the other", waited(source, sums, Futex), work*9/10) // the first turn is nobody's wait
+			x.near(a, "running", sums[Running], work)
+			least(a, "waiting for the other", waited(source, sums, Futex), work*9/10) // the first turn is nobody's wait
 			if other := sums[IO] + sums[Sleeping] + sums[Unknown]; other > 1e6 {
-				t.Errorf("%v of something else: %v", other.Duration(), sums)
+				a.Errorf("%v of something else: %v", other.Duration(), sums)
 			}
 		}
 	})
 }
 
 func TestSleepAndPipe(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		x := observe(t, source, "sleep", workMs)
 		sums := x.sums(x.named(t, "sleeper"))
-		x.slept(t, source, sums)
+		x.slept(a, source, sums)
 		x = observe(t, source, "pipe", workMs)
-		least(t, "reading", waited(source, x.sums(x.named(t, "reader")), IO), work)
-		x.slept(t, source, x.sums(x.named(t, "writer")))
+		least(a, "reading", waited(source, x.sums(x.named(t, "reader")), IO), work)
+		x.slept(a, source, x.sums(x.named(t, "writer")))
 	})
 }
 
 // slept: perf does not tell when a thread was woken, so it counts the wait for a
 // CPU with the sleep.
-func (x *observed) slept(t *testing.T, source Choice, sums [NStates]units.Ns) {
-	t.Helper()
+func (x *observed) slept(a *testjvm.Attempt, source Choice, sums [NStates]units.Ns) {
+	a.Helper()
 	if source == EBPF {
-		x.near(t, "sleeping", sums[Sleeping], work)
+		x.near(a, "sleeping", sums[Sleeping], work)
 	}
-	least(t, "sleeping", waited(source, sums, Sleeping), work)
+	least(a, "sleeping", waited(source, sums, Sleeping), work)
 }
 
 func TestLock(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		x := observe(t, source, "lock", workMs)
 		w := x.sums(x.named(t, "waiter"))
 		// It may come late to the lock: then it was asleep or waited for a CPU.
-		least(t, "waiting for the lock", waited(source, w, Futex), work-w[Sleeping]-w[Runnable]-w[Running])
+		least(a, "waiting for the lock", waited(source, w, Futex), work-w[Sleeping]-w[Runnable]-w[Running])
 		if source == EBPF {
-			x.account(t, x.named(t, "holder"))
+			x.account(t, a, x.named(t, "holder"))
 		}
 	})
 }
 
 // A thousand switches to and fro: each is told.
 func TestPing(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		x := observe(t, source, "ping", "5000")
 		n := uint64(0)
 		for _, th := range x.Record().Threads {
@@ -148,12 +152,29 @@ func TestPing(t *testing.T) {
 			unseen = uint64(len(x.Record().Threads))
 		}
 		if n+unseen < x.switches-x.early || n > x.switches+20 || x.Record().Lost > 0 {
-			t.Errorf("%d switches, the kernel counted %d; lost %d", n, x.switches, x.Record().Lost)
+			a.Errorf("%d switches, the kernel counted %d; lost %d", n, x.switches, x.Record().Lost)
 		}
 		if source == EBPF {
-			x.account(t, x.named(t, "taker0"))
+			x.account(t, a, x.named(t, "taker0"))
 		}
 	})
+}
+
+// threadsOf waits until a process has threads of these names.
+func threadsOf(t *testing.T, pid int, want ...string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		var names []string
+		found, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
+		for _, path := range found {
+			name, _ := os.ReadFile(path) // a thread may have ended
+			names = append(names, strings.TrimSpace(string(name)))
+		}
+		if len(names) == len(want) && !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(names, name) }) {
+			return
+		}
+	}
+	t.Fatalf("process %d does not get the threads %v", pid, want)
 }
 
 // full tells whether the large tests are wanted.
@@ -166,12 +187,12 @@ func TestManyThreads(t *testing.T) {
 	if full() {
 		short, many = 50_000, 2000
 	}
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		for mode, n := range map[string]int{"short": short, "many": many} {
 			x := observe(t, source, mode, strconv.Itoa(n))
 			r := x.Record()
 			if len(r.Threads) != n+1 || r.Lost > 0 {
-				t.Errorf("%s: %d threads, want %d; lost %d", mode, len(r.Threads), n+1, r.Lost)
+				a.Errorf("%s: %d threads, want %d; lost %d", mode, len(r.Threads), n+1, r.Lost)
 			}
 			seen := 0
 			for i, th := range r.Threads {
@@ -180,7 +201,7 @@ func TestManyThreads(t *testing.T) {
 				}
 			}
 			if seen != len(r.Threads) {
-				t.Errorf("%s: of %d threads, %d were seen from begin to end", mode, len(r.Threads), seen)
+				a.Errorf("%s: of %d threads, %d were seen from begin to end", mode, len(r.Threads), seen)
 			}
 		}
 	})
@@ -188,7 +209,7 @@ func TestManyThreads(t *testing.T) {
 
 // A process that is killed ends all its threads.
 func TestKilled(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		o := start(t, source)
 		var out bytes.Buffer
 		cmd := command(t, &out, "together", "60000")
@@ -205,7 +226,7 @@ func TestKilled(t *testing.T) {
 		x := finish(t, o, cmd.Process.Pid, dir)
 		for _, th := range x.Record().Threads {
 			if !th.EndSeen {
-				t.Errorf("the end of %s was not seen: %+v", th.Name, th)
+				a.Errorf("the end of %s was not seen: %+v", th.Name, th)
 			}
 		}
 	})
@@ -214,13 +235,14 @@ func TestKilled(t *testing.T) {
 // A second session of a process that was not launched: the first one's record
 // ends in order, and the second's begins.
 func TestKeepAgain(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		o := start(t, source)
 		var out bytes.Buffer
-		cmd := command(t, &out, "lock", "400")
+		cmd := command(t, &out, "lock", "600000")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { cmd.Process.Kill() })
 		dirs := []string{t.TempDir(), t.TempDir()}
 		for _, dir := range append(dirs, dirs[1]) {
 			if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
@@ -228,9 +250,8 @@ func TestKeepAgain(t *testing.T) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		cmd.Process.Kill()
+		cmd.Wait()
 		second := finish(t, o, cmd.Process.Pid, dirs[1])
 		first := open(t, dirs[0])
 		if !first.Complete() || len(first.Damage()) > 0 || first.Record().To > second.Record().From {
@@ -243,14 +264,14 @@ func TestKeepAgain(t *testing.T) {
 // A process that runs already: what its threads do when the observation begins
 // is known from /proc, and shown right or wrong by their first switch.
 func TestAttach(t *testing.T) {
-	sources(t, func(t *testing.T, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		o := start(t, source)
 		var out bytes.Buffer
 		cmd := command(t, &out, "lock", "600")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		threadsOf(t, cmd.Process.Pid, "threads", "holder", "waiter")
 		dir := t.TempDir()
 		if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
 			t.Fatal(err)
@@ -263,14 +284,43 @@ func TestAttach(t *testing.T) {
 			i := x.named(t, name)
 			th, sums := x.Record().Threads[i], x.sums(i)
 			if th.BeginSeen || !th.EndSeen || sums[Unknown] > 0 {
-				t.Errorf("%+v %v", th, sums)
+				a.Errorf("%+v %v", th, sums)
 			}
 			if name == "threads" { // the first thread waits for the others
-				x.near(t, "joining", sums[Futex], units.Ns(th.Last-th.First)-sums[Running]-sums[Runnable]-sums[Blocked])
+				x.near(a, "joining", sums[Futex], units.Ns(th.Last-th.First)-sums[Running]-sums[Runnable]-sums[Blocked])
 			}
 			if source == EBPF && name == "holder" {
-				x.account(t, i)
+				x.account(t, a, i)
 			}
+		}
+	})
+}
+
+// What is watched before anybody asks to keep it is in the record from then on.
+func TestWatch(t *testing.T) {
+	sources(t, func(t *testing.T, _ *testjvm.Attempt, source Choice) {
+		o := start(t, source)
+		var out bytes.Buffer
+		cmd := command(t, &out, "lock", "300")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		pid := cmd.Process.Pid
+		if err := o.Watch(pid); err != nil {
+			t.Fatal(err)
+		}
+		watched := now()
+		time.Sleep(50 * time.Millisecond)
+		dir := t.TempDir()
+		if err := o.Keep(pid, filepath.Join(dir, Folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if x := finish(t, o, pid, dir); x.Record().From > watched {
+			t.Errorf("the record begins at %d, it was watched by %d", x.Record().From, watched)
 		}
 	})
 }

@@ -12,6 +12,7 @@ type builder struct {
 	pid      int
 	begin    units.MonoNs // of the observation
 	attached bool         // it was running when the observation began
+	inside   bool         // it has a pid namespace of its own: threads are told by their numbers there
 	from     units.MonoNs // of the part that is being filled
 	threads  map[int32]*live
 	next     uint32 // index of the next thread
@@ -20,6 +21,7 @@ type builder struct {
 	ended     []ThreadRow  // since the last part
 	gone      bool         // every thread has ended
 	last      units.MonoNs // latest event
+	nameless  int          // ended threads whose number inside is not known
 	late      uint64       // events that came after later ones of their thread
 	lost      uint64       // until the last part
 	lostAtEnd uint64       // when the process was not watched any more
@@ -29,6 +31,7 @@ type builder struct {
 type live struct {
 	Thread
 	index    uint32
+	inner    int32 // its number inside, see builder.inside; 0: not known yet
 	state    State
 	since    units.MonoNs
 	certain  bool         // false: state is what /proc said at readAt; the first event shows what it was
@@ -283,9 +286,22 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 	b.close(t, s, at)
 	t.EndSeen = seen
 	t.account()
-	b.ended = append(b.ended, ThreadRow{t.index, t.Thread})
+	if b.inside && t.inner == 0 {
+		b.nameless++
+	}
+	b.ended = append(b.ended, b.row(t))
 	delete(b.threads, t.TID)
 	b.gone = len(b.threads) == 0
+}
+
+// row is what is told of a thread, with the number that it has in its program's
+// own eyes.
+func (b *builder) row(t *live) ThreadRow {
+	r := ThreadRow{t.index, t.Thread}
+	if b.inside {
+		r.TID = t.inner
+	}
+	return r
 }
 
 // account is the thread's CPU time between First and Last, if it is off the CPU.
@@ -307,7 +323,7 @@ func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	for _, t := range b.threads {
 		b.close(t, t.state, at)
 		t.account()
-		p.Threads = append(p.Threads, ThreadRow{t.index, t.Thread})
+		p.Threads = append(p.Threads, b.row(t))
 	}
 	p.Slices = b.slices
 	b.slices, b.ended, b.from = make([]Slice, 0, cap(p.Slices)), nil, at

@@ -288,3 +288,22 @@ func FuzzHead(f *testing.F) {
 		}
 	})
 }
+
+// That another shadow can not go on with a record takes nothing from it.
+func TestRefuseKeeps(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), Folder)
+	w, err := Create(dir, Record{Source: "perf", PID: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(&Part{From: 1, To: 9, Slices: []Slice{{State: Running, From: 1, To: 9}}, Threads: []ThreadRow{{0, Thread{TID: 7, First: 1, Last: 9}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Refuse(dir, 7, errors.New("the JVM has ended")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := openFolder(dir)
+	if err != nil || r.Record().Source != "perf" || r.Record().To != 9 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -187,21 +187,20 @@ func (x *observed) named(t *testing.T, name string) int {
 	return found
 }
 
-// near fails unless got is within 2 % of want, or more by what the machine took
-// away.
-func (x *observed) near(t *testing.T, what string, got, want units.Ns) {
-	t.Helper()
+// near wants got within 2 % of want, or more by what the machine took away.
+func (x *observed) near(a *testjvm.Attempt, what string, got, want units.Ns) {
+	a.Helper()
 	slack := want/50 + 1e6
 	if got < want-slack || got > want+slack+x.stolen {
-		t.Errorf("%s: %v, want %v (the machine took %v)", what, got.Duration(), want.Duration(), x.stolen.Duration())
+		a.Errorf("%s: %v, want %v (the machine took %v)", what, got.Duration(), want.Duration(), x.stolen.Duration())
 	}
 }
 
-// least fails if got is more than 2 % below want.
-func least(t *testing.T, what string, got, want units.Ns) {
-	t.Helper()
+// least wants got no more than 2 % below want.
+func least(c testjvm.Checker, what string, got, want units.Ns) {
+	c.Helper()
 	if got < want-want/50-1e6 {
-		t.Errorf("%s: %v, want at least %v", what, got.Duration(), want.Duration())
+		c.Errorf("%s: %v, want at least %v", what, got.Duration(), want.Duration())
 	}
 }
 
@@ -217,8 +216,11 @@ func (x *observed) both(a, b int) (sum units.Ns) {
 	return sum
 }
 
-func sources(t *testing.T, test func(t *testing.T, source Choice)) {
+// sources calls test with each source, until an attempt is good.
+func sources(t *testing.T, test func(t *testing.T, a *testjvm.Attempt, source Choice)) {
 	for _, source := range []Choice{EBPF, Perf} {
-		t.Run(string(source), func(t *testing.T) { test(t, source) })
+		t.Run(string(source), func(t *testing.T) {
+			testjvm.OneGood(t, func(a *testjvm.Attempt) { test(t, a, source) })
+		})
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"stackagent/hpc"
 	"stackagent/internal/units"
 )
 
@@ -120,6 +120,17 @@ func (o *Observer) NotAvailable() map[string]string {
 // moment on, and so are those that this one starts.
 func (o *Observer) Launch(start func() error) error { return o.src.launch(start) }
 
+// Watch begins to observe a process that runs; Keep tells where to write that.
+func (o *Observer) Watch(pid int) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.processes[pid] != nil {
+		return nil
+	}
+	_, err := o.attach(pid)
+	return err
+}
+
 // Keep begins to write the record of a process into the folder dir, usually
 // Folder of a session's. A process that was not launched is observed from now on.
 func (o *Observer) Keep(pid int, dir string) error {
@@ -149,6 +160,10 @@ func (o *Observer) Keep(pid int, dir string) error {
 		return err
 	}
 	p.writer = w
+	if !p.over {
+		_, p.b.inside, _ = hpc.Inner(fmt.Sprintf("/proc/%d", pid)) // of one that has just ended it is not known any more
+		p.b.number(pid)
+	}
 	if p.over {
 		p.write(o.src.lost(pid))
 		p.finish()
@@ -289,6 +304,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	if p.over {
 		return
 	}
+	p.b.number(pid)
 	for _, t := range p.b.threads {
 		if s, ok := o.src.guess(pid, t, complete); ok {
 			t.guess = guess{s, now()}
@@ -306,7 +322,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	case p.writer != nil && p.due(complete):
 		p.b.refresh(pid)
 		p.b.cutInto(p, complete, o.src.lost(pid))
-		if p.vanished == 0 && !alive(pid) {
+		if p.vanished == 0 && !hpc.Alive(pid) {
 			p.vanished = complete // its last records may have come since they were read here
 		}
 	case p.vanished != 0 && complete-p.vanished > endPatience:
@@ -366,16 +382,15 @@ func (p *process) finish() {
 	if p.gc.why != nil {
 		notAvailable[NoCauses] = p.gc.why.Error()
 	}
+	if n := p.b.nameless; n > 0 {
+		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (some 20 ms): "+
+			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
+	}
 	p.gc.close()
 	if p.err == nil {
 		p.err = p.writer.Close(notAvailable)
 	}
 	p.b = nil // of many processes only what became of them is kept
-}
-
-func alive(pid int) bool {
-	_, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
-	return err == nil
 }
 
 // Waits tells whether a process is, or was, observed that Keep has not been

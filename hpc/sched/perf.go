@@ -139,7 +139,8 @@ func (s *perfSource) notAvailable() map[string]string {
 		"runnable after a wake-up": "perf's records do not tell wake-ups; the wait for a CPU after one is in the state before it" + remedy,
 		"reason of short stays": fmt.Sprintf("why a thread is off the CPU is looked up in /proc once it lasts %v; shorter stays are blocked%s",
 			time.Duration(guessAfter), remedy),
-		"cpu": "the kernel's own account of threads that have ended is not in perf's records" + remedy,
+		"switch itself": "the way from a thread to the next one on a CPU, some µs each time, which the kernel charges to the next one, is not running time here" + remedy,
+		"cpu":           "the kernel's own account of threads that have ended is not in perf's records" + remedy,
 	}
 	for pid, n := range s.missed {
 		all[fmt.Sprintf("threads of process %d", pid)] = fmt.Sprintf("%d could not be observed: too many open files (ulimit -n 1048576)", n)

@@ -86,6 +86,21 @@ func parseStat(line []byte) (name string, letter byte, ok bool) {
 	return string(line[open+1 : end]), line[end+2], true
 }
 
+// number looks for the numbers that the threads of a container have inside.
+func (b *builder) number(pid int) {
+	if !b.inside {
+		return
+	}
+	for _, t := range b.threads {
+		if t.inner != 0 {
+			continue
+		}
+		if n, _, err := hpc.Inner(fmt.Sprintf("/proc/%d/task/%d", pid, t.TID)); err == nil {
+			t.inner = int32(n)
+		}
+	}
+}
+
 // refresh looks for the names that living threads have now, and whether those
 // of which nothing has been heard ran.
 func (b *builder) refresh(pid int) {

@@ -9,9 +9,16 @@ const NoRecord = "scheduling record"
 // NoCauses is the key of why the JVM's own counters could not be read.
 const NoCauses = "causes of collections"
 
+// NoNumbers is the key of why threads can not be told by their Java names.
+const NoNumbers = "Java names of threads"
+
 // Refuse writes into the folder dir, usually Folder of a session's, a record
-// that says only why there is none.
+// that says only why there is none. One that is there already is left as it is:
+// that a shadow can not go on with it takes nothing from what was observed.
 func Refuse(dir string, pid int, why error) error {
+	if _, err := readHead(dir); err == nil {
+		return nil
+	}
 	w, err := Create(dir, Record{Source: NoSource, PID: pid, NotAvailable: map[string]string{NoRecord: why.Error()}})
 	if err != nil {
 		return err

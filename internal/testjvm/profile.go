@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"slices"
 	"testing"
 )
 
@@ -144,21 +145,23 @@ func (p Profile) Threads(t testing.TB) []ThreadRow {
 	return rows
 }
 
-// Advice lists the names of the advice in `shadow stats DIR --format json`.
-func (p Profile) Advice(t testing.TB) []string {
+// AdviceRow is an advice in `shadow stats --format json`.
+type AdviceRow struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	Text  string `json:"text"`
+	Gain  *struct {
+		Ns int64 `json:"ns"`
+	} `json:"gain"` // nil: no bound is told
+}
+
+// Advice lists the advice of `shadow stats DIR --format json`.
+func (p Profile) Advice(t testing.TB) []AdviceRow {
 	t.Helper()
 	var s struct {
-		Findings []struct {
-			Kind string `json:"kind"`
-			Name string `json:"name"`
-		} `json:"findings"`
+		Findings []AdviceRow `json:"findings"`
 	}
 	p.decode(t, &s, "stats", p.Dir, "--format", "json")
-	var names []string
-	for _, f := range s.Findings {
-		if f.Kind == "advice" {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(s.Findings, func(r AdviceRow) bool { return r.Kind != "advice" })
 }

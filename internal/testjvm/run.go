@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ var Collectors = []Collector{Serial, Parallel, G1, Z}
 // Command is one run of a Java program.
 type Command struct {
 	JDK       JDK
+	Wrap      []string // a command put before java
 	VM        []string // options of the JVM
 	Classpath string
 	Main      string
@@ -44,13 +46,16 @@ type Result struct {
 	Stdout, Stderr string
 	Exit           int // 128+n when signal n ended it
 	Wall           time.Duration
+	CPU            time.Duration // of the command and all that it started and waited for
 }
 
-const defaultTimeout = 2 * time.Minute
+// Against a hang; on a machine that gives little time everything is late.
+const defaultTimeout = 10 * time.Minute
 
 // Java is the command line of the program itself.
 func (c Command) Java() []string {
-	line := append([]string{c.JDK.Tool("java")}, c.VM...)
+	line := append(slices.Clone(c.Wrap), c.JDK.Tool("java"))
+	line = append(line, c.VM...)
 	return append(append(line, "-cp", c.Classpath, c.Main), c.Args...)
 }
 
@@ -61,13 +66,16 @@ func (c Command) Plain(t testing.TB) Result {
 }
 
 // Profile runs the program by `shadow run` with its session in a new folder
-// of the test.
+// of the test. The scheduling records of its sessions must hold together.
 func (c Command) Profile(t testing.TB) Profile {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
 	line := append([]string{Shadow(t), "run", "-o", dir, "--quiet"}, c.Agent...)
 	line = append(append(line, "--"), c.Java()...)
-	return Profile{Result: run(t, line, c.Env, c.Timeout), Dir: dir}
+	before := Stolen(t)
+	p := Profile{Result: run(t, line, c.Env, c.Timeout), Dir: dir}
+	p.checkScheduling(t, Stolen(t)-before)
+	return p
 }
 
 // run runs line to its end. A run that takes too long is asked for a thread
@@ -101,6 +109,7 @@ func run(t testing.TB, line, env []string, timeout time.Duration) Result {
 		t.Fatalf("starting %v: %v", line, err)
 	}
 	res.Exit = ExitCode(cmd.ProcessState)
+	res.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return res
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-const startTimeout = 30 * time.Second
+const startTimeout = 3 * time.Minute
 
 // Node is a server of a cluster.
 type Node struct {

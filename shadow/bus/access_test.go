@@ -37,7 +37,7 @@ func connect(url string, a busauth.Auth) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_, err = js.Publish(ctx, wire.Subject("s"), []byte("x"))
 	return err

@@ -105,7 +105,7 @@ func TestStreamSurvives(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("folder: %v, %v; want mode 0700", info, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for range 2 {
 		if _, err := b.JetStream().Publish(ctx, wire.Subject("a.b"), []byte("x"), jetstream.WithMsgID("a.b/1")); err != nil {
@@ -130,7 +130,7 @@ func TestStreamSurvives(t *testing.T) {
 
 func TestFullStreamRefuses(t *testing.T) {
 	b := start(t, Options{Listen: "127.0.0.1:0", MaxBytes: 64 << 10})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	stored := 0
 	for range 10 {

@@ -92,9 +92,10 @@ func (a *Agreement) Share() float64 {
 }
 
 // tolerance is what a thread's tasks may have more than the thread: the
-// agent's clock is good to some parts in 100,000, and two readings are never
-// at one moment.
-func tolerance(kernel units.Ns) units.Ns { return 100e3 + kernel/1000 }
+// agent's clock is good to some parts in 100,000, two readings are never at one
+// moment, and the last may hold what interrupts and the hypervisor took since
+// the kernel was asked, a millisecond before at most (docs/design.md).
+func tolerance(kernel units.Ns) units.Ns { return 100e3 + 1e6 + kernel/1000 }
 
 // Compare holds sum, made of all executions (no filter), against the counters
 // and the account of the process, each nil where there is none. extra are the

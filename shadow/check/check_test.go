@@ -118,7 +118,7 @@ func TestEventOf(t *testing.T) {
 }
 
 func TestTooMuch(t *testing.T) {
-	for over, want := range map[units.Ns]bool{0: false, 300_000: false, 500_000: true, -200 * ms: false} {
+	for over, want := range map[units.Ns]bool{0: false, 1_300_000: false, 1_500_000: true, -200 * ms: false} {
 		s := &summary.Summary{Threads: []summary.ThreadRow{thread(2, 12, "w", session.KindApplication, 300*ms, 300*ms+over, nil)}}
 		r := Compare(s, nil, nil, nil)
 		if r.Threads[0].TooMuch != want {

@@ -29,8 +29,8 @@ const (
 // whose boxes would be too low to be seen are gathered by kind.
 func Bottle(g *bottle.Graph) *Figure {
 	f := &Figure{
-		Name: "bottle", Title: "Bottle graph: share of the time and parallelism of each thread",
-		Alt: "Boxes stacked to a bottle: the height is a thread's share of the time, the width the number of threads running at once.",
+		Name: "bottle", Title: "Bottle graph: share of the time and parallelism of each " + boxIs(g),
+		Alt: "Boxes stacked to a bottle: the height is a " + boxIs(g) + "'s share of the time, the width the number of threads running at once.",
 		W:   pageWidth, H: 60,
 	}
 	if g == nil || len(g.Boxes) == 0 {
@@ -53,6 +53,17 @@ func Bottle(g *bottle.Graph) *Figure {
 		drawLegend(low, legend)
 	}
 	return f
+}
+
+// boxIs is what a box of a graph stands for.
+func boxIs(g *bottle.Graph) string {
+	switch {
+	case g == nil || g.By == "" || g.By == bottle.ByThread:
+		return "thread"
+	case g.By == bottle.ByKind:
+		return "kind of threads"
+	}
+	return string(g.By)
 }
 
 // bottleNote tells what the picture can not.

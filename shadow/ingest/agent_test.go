@@ -101,7 +101,7 @@ func publishAll(t testing.TB, b *bus.Bus, batches ...*wire.Batch) {
 
 func drain(t testing.TB, in *Ingest) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := in.Drain(ctx); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 )
 
 // FigureNames lists the figures: the cumulative distribution and the box plot
-// of the work (self CPU time, or self wall time where CPU time was not
-// measured), the same of the wall time, and what happened over time.
+// of the work (self CPU time, self wall time where CPU time was not
+// measured, or the metric of summary.Summary.ShowBy), the same of the wall time, and what happened over time.
 // Distributions are of units of work where the session has hand-overs.
 var FigureNames = []string{"cdf", "box", "cdf-wall", "box-wall", "tasks", "queue", "gc", "threads", "timeline", "bottle"}
 
@@ -67,12 +67,14 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 	if s.InUnits != nil {
 		s = s.InUnits // distributions are of units of work where these are known
 	}
-	work := s.Metrics.WorkMetric()
+	work := s.Shown()
+	d := s.Metrics[work]
+	measure := figure.Measure{Label: d.Title(work), Of: s.Of, Unit: d.In()}
 	switch name {
 	case "cdf":
-		return figure.CDF(figure.Time(work.Label(), s.Of), shapes(s, work))
+		return figure.CDF(measure, shapes(s, work))
 	case "box":
-		return figure.Box(figure.Time(work.Label(), s.Of), shapes(s, work))
+		return figure.Box(measure, shapes(s, work))
 	case "cdf-wall":
 		return figure.CDF(figure.Time(granularity.Wall.Label(), s.Of), shapes(s, granularity.Wall))
 	case "box-wall":

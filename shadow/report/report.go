@@ -118,6 +118,8 @@ type data struct {
 	WorkLabel   string
 	Fineness    granularity.Fineness
 	FineWhole   bool
+	Never       int64 // tasks that never ran, Steps apart
+	Steps       int64 // of CompletableFutures: run by a plain call or not needed
 	Svg         map[string]drawn
 	Rows        []row
 	MoreRows    int
@@ -139,6 +141,8 @@ type row struct {
 	granularity.Hotspot
 	SelfCPU, SelfWall, RowWork granularity.Distribution
 	HasCPU                     bool
+	Share                      float64 // of the metric by which the page is sorted
+	HasShare                   bool
 }
 
 type reason struct{ What, Why string }
@@ -154,15 +158,17 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 	}
 	p := &data{
 		Summary: s, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), CSP: policy(),
-		Date: date(s.Started), WorkLabel: s.Metrics.WorkMetric().Label(),
+		Date: date(s.Started), WorkLabel: s.Metrics[s.Shown()].Title(s.Shown()),
 		Fineness: s.Fine, FineWhole: s.FineIsAll,
 		Whole: s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
 	}
+	p.Steps = granularity.Steps(s.Rows)
+	p.Never = s.Tasks.NeverExecuted - p.Steps
 	if err := p.draw(s); err != nil {
 		return nil, err
 	}
 	for _, h := range s.Rows[:min(len(s.Rows), o.Rows)] {
-		p.Rows = append(p.Rows, newRow(h))
+		p.Rows = append(p.Rows, newRow(h, s.Metrics[s.Shown()]))
 	}
 	p.MoreRows = len(s.Rows) - len(p.Rows)
 	p.Threads = s.Threads[:min(len(s.Threads), o.Rows)]
@@ -176,10 +182,15 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 	return p, nil
 }
 
-func newRow(h granularity.Hotspot) row {
+func newRow(h granularity.Hotspot, all granularity.Distribution) row {
 	_, cpu := h.Metrics[granularity.SelfCPU]
+	share, known := h.WorkShare, h.WorkMeasured()
+	if h.By != granularity.Wall {
+		d := h.Metrics[h.By]
+		share, known = float64(d.Sum)/float64(max(all.Sum, 1)), d.Count > 0
+	}
 	return row{
-		Hotspot: h, HasCPU: cpu,
+		Hotspot: h, HasCPU: cpu, Share: share, HasShare: known,
 		SelfCPU: h.Metrics[granularity.SelfCPU], SelfWall: h.Metrics[granularity.SelfWall],
 		RowWork: h.Metrics[h.WorkMetric()],
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/testjvm"
 )
 
 func startServer(t *testing.T) jetstream.JetStream {
@@ -23,7 +25,7 @@ func startServer(t *testing.T) jetstream.JetStream {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
 	c, err := nats.Connect(s.ClientURL())
@@ -71,7 +73,7 @@ func claimAll(t *testing.T, sessions []string, members ...*Member) map[string]*M
 	t.Helper()
 	owner := map[string]*Member{}
 	var mu sync.Mutex
-	for end := time.Now().Add(10 * time.Second); len(owner) < len(sessions); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(owner) < len(sessions); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d of %d sessions have an owner", len(owner), len(sessions))
 		}
@@ -99,6 +101,11 @@ func claimAll(t *testing.T, sessions []string, members ...*Member) map[string]*M
 
 // Shadows that claim at the same time share evenly, and each session has one owner.
 func TestClaimIsFair(t *testing.T) {
+	testjvm.OneGood(t, func(a *testjvm.Attempt) { claimIsFair(t, a) })
+}
+
+func claimIsFair(t *testing.T, a *testjvm.Attempt) {
+	t.Helper()
 	js := startServer(t)
 	var members []*Member
 	for range 3 {
@@ -110,13 +117,18 @@ func TestClaimIsFair(t *testing.T) {
 	}
 	for _, m := range members {
 		if n := counts[m]; n < 6 || n > 14 {
-			t.Errorf("a shadow has %d of 30 sessions: %v", n, counts)
+			a.Errorf("a shadow has %d of 30 sessions: %v", n, counts)
 		}
 	}
 }
 
 // A dead shadow's sessions are free after the TTL, not before; those of one of the same store that said goodbye, at once.
 func TestTakeOver(t *testing.T) {
+	testjvm.OneGood(t, func(a *testjvm.Attempt) { takeOver(t, a) })
+}
+
+func takeOver(t *testing.T, a *testjvm.Attempt) {
+	t.Helper()
 	js, shared := startServer(t), t.TempDir()
 	const ttl = time.Second
 	dead, gone := join(t, js, openHome(t, t.TempDir()), ttl), join(t, js, openHome(t, shared), ttl)
@@ -128,21 +140,26 @@ func TestTakeOver(t *testing.T) {
 	began := time.Now()
 	claimAll(t, []string{"b"}, last)
 	if took := time.Since(began); took > ttl*3/4 {
-		t.Errorf("the session of a shadow that said goodbye waited %v", took)
+		a.Errorf("the session of a shadow that said goodbye waited %v", took)
 	}
 	claimAll(t, []string{"a"}, last)
 	if took := time.Since(began); took < ttl/2 || took > 5*ttl {
-		t.Errorf("the session of a dead shadow was taken after %v; the TTL is %v", took, ttl)
+		a.Errorf("the session of a dead shadow was taken after %v; the TTL is %v", took, ttl)
 	}
 	l := last.leases["a"]
 	if len(l.Elsewhere) != 1 || len(last.leases["b"].Elsewhere) != 0 {
-		t.Errorf("elsewhere: %v and %v", l.Elsewhere, last.leases["b"].Elsewhere)
+		a.Errorf("elsewhere: %v and %v", l.Elsewhere, last.leases["b"].Elsewhere)
 	}
 }
 
 // A shadow whose heartbeats do not arrive does not trust its leases; when they
 // arrive again, it trusts those that nobody took.
 func TestUncertain(t *testing.T) {
+	testjvm.OneGood(t, func(a *testjvm.Attempt) { uncertain(t, a) })
+}
+
+func uncertain(t *testing.T, a *testjvm.Attempt) {
+	t.Helper()
 	js := startServer(t)
 	const ttl = time.Second
 	m := join(t, js, openHome(t, t.TempDir()), ttl)
@@ -161,7 +178,7 @@ func TestUncertain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := kept.Check(); err != nil {
-		t.Errorf("the session that nobody took: %v", err)
+		a.Errorf("the session that nobody took: %v", err)
 	}
 	if err := taken.Check(); !errors.Is(err, ErrLost) {
 		t.Errorf("the session that was taken: %v", err)

@@ -78,7 +78,7 @@ func TestPipesDoNotStopAReader(t *testing.T) {
 				if name == ManifestName && !errors.Is(err, errNotRegular) {
 					t.Errorf("%s %s: %v", kind, name, err)
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatalf("%s %s: the reader waits for ever", kind, name)
 			}
 			if err := os.Remove(path); err != nil {

@@ -118,6 +118,9 @@ func (a *advisor) unit(x *unit.Unit) {
 	if p.Longest = max(p.Longest, x.Work[granularity.SelfWall]); p.Longest == x.Work[granularity.SelfWall] {
 		p.LongestClass = name
 	}
+	if cpu := x.Work[granularity.SelfCPU]; cpu.Measured() && cpu >= p.Heaviest {
+		p.Heaviest, p.HeaviestClass = cpu, name
+	}
 	if !x.Inside {
 		a.gap(x, p)
 	}

@@ -3,6 +3,7 @@ package summary
 import (
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
+	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 )
 
@@ -15,20 +16,27 @@ type contended struct {
 	taken, wait float64
 }
 
+// longWait is how long a thread must have waited for a processor for that to be
+// told of a whole program: to be woken on a processor that idles takes less.
+const longWait = units.MonoNs(1_000_000)
+
 // contention finds what other programs had of cpus processors while workers of
-// pools waited for one: what the observed process did not use itself, its
+// pools waited for one, or, of whole, any thread at all for longWait or more: what the observed process did not use itself, its
 // collectors and compilers included, at most as much as workers waited. Of their
 // waiting they caused the share that they had of the processors. of is the pool of
 // each thread of the record, -1: none. What the record does not know of the
 // process counts as others'.
-func contention(slices activity.Stream, of []int, pools []contended, cpus int) error {
+func contention(slices activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
 	var ends activity.Ends
-	state := make([]activity.State, len(of))
+	state, long := make([]activity.State, len(of)), make([]bool, len(of))
+	each := []*contended{whole}
+	for i := range pools {
+		each = append(each, &pools[i])
+	}
 	running, now := 0, units.MonoNs(0)
 	advance := func(to units.MonoNs) {
 		free := max(0, cpus-running)
-		for i := range pools {
-			p := &pools[i]
+		for _, p := range each {
 			if p.ready == 0 || free == 0 {
 				continue
 			}
@@ -46,6 +54,9 @@ func contention(slices activity.Stream, of []int, pools []contended, cpus int) e
 			if i >= 0 {
 				pools[i].ready += int64(by)
 			}
+			if long[thread] {
+				whole.ready += int64(by)
+			}
 		}
 	}
 	until := func(to units.MonoNs) {
@@ -61,7 +72,7 @@ func contention(slices activity.Stream, of []int, pools []contended, cpus int) e
 		}
 		until(s.From)
 		advance(s.From)
-		state[s.Thread] = s.State
+		state[s.Thread], long[s.Thread] = s.State, s.To-s.From >= longWait
 		count(s.Thread, 1)
 		ends.Add(activity.End{At: s.To, Thread: s.Thread})
 		return nil
@@ -72,15 +83,19 @@ func contention(slices activity.Stream, of []int, pools []contended, cpus int) e
 	return err
 }
 
-// others tells the pools with many workers what other programs took of the
-// processors, where the scheduling record has it.
+// others tells what other programs took of the processors, where the scheduling
+// record has it: of the pools with many workers, and of the whole program.
 func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granularity.Thresholds) {
+	f.Taken = units.NotMeasured
+	if a.times == nil || f.CPUs <= 0 {
+		return
+	}
 	pool := map[uint32]int{} // by thread
 	var pools []contended
 	var which []int
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		if f.CPUs <= 0 || !p.Runnable.Measured() || float64(len(p.Workers)) < t.Crowd*float64(f.CPUs) {
+		if !p.Runnable.Measured() || float64(len(p.Workers)) < t.Crowd*float64(f.CPUs) {
 			continue
 		}
 		for _, thread := range workers[i] {
@@ -88,9 +103,25 @@ func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granula
 		}
 		pools, which = append(pools, contended{span: activity.Span{From: p.From, To: p.To}}), append(which, i)
 	}
-	if len(pools) == 0 || a.times == nil {
+	if len(pools) == 0 && float64(a.ready()) < t.Taken*float64(f.CPUs)*float64(f.Duration) {
+		return // nothing to find that would be told
+	}
+	record, err := a.s.Activity()
+	if err != nil {
+		return // the pools are judged as without a record
+	}
+	whole := contended{span: activity.Span{From: record.From, To: record.To}}
+	if contention(record.Stream(record.From, record.To), a.poolsOf(pool), pools, &whole, f.CPUs) != nil {
 		return
 	}
+	f.Taken, f.Recorded = units.Ns(whole.taken), whole.span.Len()
+	for n, i := range which {
+		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
+	}
+}
+
+// poolsOf is the pool of each thread of the scheduling record; -1: none.
+func (a *advisor) poolsOf(pool map[uint32]int) []int {
 	of := make([]int, len(a.times.Threads))
 	for i := range of {
 		of[i] = -1
@@ -100,14 +131,13 @@ func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granula
 			}
 		}
 	}
-	record, err := a.s.Activity()
-	if err != nil {
-		return // the pools are judged as without a record
+	return of
+}
+
+// ready is how long all threads together waited for a processor.
+func (a *advisor) ready() (sum units.Ns) {
+	for i := range a.times.Threads {
+		sum += a.times.Threads[i].States[sched.Runnable]
 	}
-	if contention(record.Stream(record.From, record.To), of, pools, f.CPUs) != nil {
-		return
-	}
-	for n, i := range which {
-		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
-	}
+	return sum
 }

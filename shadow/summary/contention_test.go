@@ -26,10 +26,30 @@ func TestContention(t *testing.T) {
 	add(60, 70, ready, off, ready, run)    // not known counts as others': 10 and 10
 	add(100, 110, ready, ready, ready, park)
 	pools := []contended{{span: activity.Span{From: 0, To: 100}}, {span: activity.Span{From: 0, To: 200}}}
-	if err := contention(activity.Of(in), []int{0, 0, 0, -1}, pools, 2); err != nil {
+	if err := contention(activity.Of(in), []int{0, 0, 0, -1}, pools, &contended{}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if p := pools[0]; p.taken != 50 || p.wait != 60 || p.ready != 0 || pools[1].taken != 0 {
 		t.Errorf("%+v", pools)
+	}
+}
+
+// TestContentionOfAll: of the whole program only long waits count, of whatever
+// thread, and only while processors are others'.
+func TestContentionOfAll(t *testing.T) {
+	const ms = longWait
+	whole := contended{span: activity.Span{From: 0, To: 100 * ms}}
+	in := []activity.Slice{
+		{Thread: 0, State: activity.Running, From: 0, To: 10 * ms},
+		{Thread: 1, State: activity.Runnable, From: 0, To: 4 * ms},        // the other processor is others'
+		{Thread: 1, State: activity.Runnable, From: 5 * ms, To: 6*ms - 1}, // woken soon
+		{Thread: 1, State: activity.Running, From: 6 * ms, To: 10 * ms},
+		{Thread: 2, State: activity.Runnable, From: 6 * ms, To: 10 * ms}, // both are the program's
+	}
+	if err := contention(activity.Of(in), []int{-1, -1, -1}, nil, &whole, 2); err != nil {
+		t.Fatal(err)
+	}
+	if whole.taken != float64(4*ms) || whole.ready != 0 {
+		t.Errorf("taken %v, ready %d", whole.taken, whole.ready)
 	}
 }

@@ -103,7 +103,7 @@ func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
 	if o.Metric != "" {
 		by, ok := s.Metrics.Choose(o.Metric)
 		if !ok {
-			return nil, fmt.Errorf("%w %q: this session has %s", ErrNoMetric, o.Metric, strings.Join(s.Metrics.Names(), ", "))
+			return nil, noMetric(s, o.Metric)
 		}
 		for i := range rows {
 			rows[i].By = by

@@ -81,6 +81,9 @@ func (p *poolSum) merge(o *poolSum) {
 	if o.Longest > p.Longest {
 		p.Longest, p.LongestClass = o.Longest, o.LongestClass
 	}
+	if o.Heaviest > p.Heaviest {
+		p.Heaviest, p.HeaviestClass = o.Heaviest, o.HeaviestClass
+	}
 	for thread, w := range o.workers {
 		at := p.workers[thread]
 		if at == nil {

@@ -88,6 +88,8 @@ type Summary struct {
 	// InUnits is the same session in units of work, for a report; nil unless
 	// Options.Shapes, or without hand-overs.
 	InUnits *Summary `json:"-"`
+	// By is the metric of ShowBy; Wall, which is no metric of own work: none.
+	By granularity.Metric `json:"-"`
 }
 
 // JVM describes the observed process.

@@ -208,6 +208,9 @@ func (u *Units) Source() Source {
 		for _, c := range per {
 			if c.Class == nil || u.counts(c.Class.ID) {
 				kept = append(kept, c)
+			} else if named := u.standAlone(c.Class.ID); named > 0 {
+				c.Created, c.NeverExecuted = min(c.Created, uint64(named)), 0 // of those that never ran it is not known
+				kept = append(kept, c)
 			}
 		}
 		return kept, sum, err
@@ -239,6 +242,14 @@ func (u *Units) advise(sum *Summary, opts Options) error {
 	if !put {
 		out = append(out, found...)
 	}
+	// What limits the figures comes last, whoever found it.
+	caution := func(f granularity.Finding) int {
+		if f.Kind == granularity.Caution {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(x, y granularity.Finding) int { return caution(x) - caution(y) })
 	sum.Findings = out
 	return nil
 }

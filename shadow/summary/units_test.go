@@ -2,6 +2,7 @@ package summary_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -217,6 +218,31 @@ func platformSession(t *testing.T, handOvers bool) *session.Session {
 		b.part.Creations = append(b.part.Creations, store.Creation{TaskID: uint64(100 + len(b.part.Creations)), Class: class, Thread: 1, AtNs: ms})
 	}
 	return b.open(handOvers)
+}
+
+// TestWrapperAlone: of a class that is around the program's tasks and, at other
+// times, all there is of a unit, those are counted as created that stand alone.
+func TestWrapperAlone(t *testing.T) {
+	names := []string{"", "java.util.concurrent.CompletableFuture$AsyncSupply", "com.acme.Job"}
+	b := newSessionBuilder(t, names)
+	b.exec(2, 1, 2, 1, 7, 7, -1) // a Job in a supplier
+	b.exec(1, 0, 1, 1, 8, 1, 1)
+	b.exec(3, 0, 1, 1, 5, 5, 1) // two suppliers around nothing
+	b.exec(4, 0, 1, 1, 6, 6, 1)
+	for _, class := range []uint32{1, 2, 1, 1, 1} {
+		b.part.Creations = append(b.part.Creations, store.Creation{TaskID: uint64(1 + len(b.part.Creations)), Class: class, Thread: 1, AtNs: ms})
+	}
+	sum, err := summary.Build(b.open(true), summary.Options{Units: true, Shapes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	created := map[string]int64{}
+	for _, r := range sum.Rows {
+		created[r.Class] = r.Created
+	}
+	if want := map[string]int64{names[1]: 2, names[2]: 1}; !maps.Equal(created, want) {
+		t.Errorf("created %v, want %v", created, want)
+	}
 }
 
 // TestPlatformsOwn: what nobody handed over is no unit where it is the

@@ -113,3 +113,13 @@ func (u *Units) counts(class uint32) bool {
 	}
 	return r.named > 0
 }
+
+// standAlone is how many units bear the name of a class that wrapped other tasks
+// at other times; 0 of any other class.
+func (u *Units) standAlone(class uint32) int64 {
+	r := u.roles.get(class)
+	if r == nil || r.role != unit.Wrapper || r.named == r.executions {
+		return 0
+	}
+	return r.named
+}

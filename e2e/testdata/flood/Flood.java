@@ -1,3 +1,4 @@
+import java.io.File;
 import java.io.RandomAccessFile;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -13,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Flood COUNTS MILLIS TASKS CODE: tasks of four classes for MILLIS ms: TASKS by each of three threads in bursts, or as
- * many as they can where TASKS is 0; then exit with CODE. How many it has created and begun stands in the file COUNTS
+ * Flood COUNTS MILLIS TASKS CODE: tasks of four classes for MILLIS ms, or until there is a file COUNTS.stop: TASKS by each
+ * of three threads in bursts, or as many as they can where TASKS is 0; then exit with CODE. How many it has created and begun stands in the file COUNTS
  * at every moment, also after a kill: a slot of 64 bytes for each kind of count and thread.
  */
 public class Flood {
@@ -24,7 +25,7 @@ public class Flood {
     static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     static final AtomicInteger threads = new AtomicInteger();
     static ByteBuffer counts;
-    static long end;
+    static volatile long end;
 
     /** Only one thread writes a slot. */
     static void count(int kind, int thread) {
@@ -70,6 +71,14 @@ public class Flood {
         public void run() {
             countVirtual(VIRTUAL + 1);
         }
+    }
+
+    /** Ends the flood early when the file is there. */
+    static void watch(File stop) {
+        while (!stop.exists()) {
+            sleep(20);
+        }
+        end = System.nanoTime();
     }
 
     static MethodHandle startVirtual() throws Exception {
@@ -151,6 +160,9 @@ public class Flood {
                 new ThreadPoolExecutor.CallerRunsPolicy());
         MethodHandle start = startVirtual();
         end = System.nanoTime() + millis * 1_000_000;
+        Thread watcher = new Worker(() -> watch(new File(args[0] + ".stop")));
+        watcher.setDaemon(true);
+        watcher.start();
         Thread[] all = {
             new Worker(() -> burst(tasks, millis, Flood::direct)),
             new Worker(() -> burst(tasks, millis, Flood::direct)),

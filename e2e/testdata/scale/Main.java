@@ -1,5 +1,9 @@
+import java.io.EOFException;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -12,6 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <li>lock: all work is done under one lock
  * <li>turns: one after the other, each waiting for its turn
  * <li>sleep: each unit of work is followed by a sleep of 1 ms
+ * <li>io: the first works and writes a byte to a pipe after each unit, the others read them
  * <li>sequential: the main thread does half of the work before the others begin
  * <li>gc: the threads allocate, and keep a part of it
  * </ul>
@@ -20,7 +25,16 @@ final class Main {
     static final int UNIT = 200_000;
     static volatile long sink;
     static final ReentrantLock LOCK = new ReentrantLock(true);
+    static final Pipe PIPE = pipe();
     static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    static Pipe pipe() {
+        try {
+            return Pipe.open();
+        } catch (IOException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     static void tell(long begin) {
         System.out.println(Thread.currentThread().getName() + " " + begin + " " + System.nanoTime() + " "
@@ -60,6 +74,20 @@ final class Main {
         }
     }
 
+    /** One read for each unit that the first thread has done. */
+    static void piped(int me, int units) throws IOException {
+        ByteBuffer one = ByteBuffer.allocate(1);
+        for (int i = 0; i < units; i++) {
+            one.clear();
+            if (me == 0) {
+                work(1);
+                PIPE.sink().write(one);
+            } else if (PIPE.source().read(one) != 1) {
+                throw new EOFException("the pipe ends after " + i + " units");
+            }
+        }
+    }
+
     static void allocate(int units) {
         byte[][] kept = new byte[2048][];
         for (int i = 0; i < units * 400; i++) {
@@ -91,6 +119,7 @@ final class Main {
                     switch (shape) {
                         case "lock": locked(mine); break;
                         case "sleep": sleepy(mine); break;
+                        case "io": piped(me, mine); break;
                         case "gc": allocate(mine); break;
                         case "turns":
                             synchronized (turn) {
@@ -109,7 +138,7 @@ final class Main {
                             break;
                         default: work(mine);
                     }
-                } catch (InterruptedException e) {
+                } catch (InterruptedException | IOException e) {
                     throw new AssertionError(e);
                 }
                 tell(mine0);

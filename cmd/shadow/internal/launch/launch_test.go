@@ -76,7 +76,7 @@ func TestSignalsArePassedOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(10 * time.Second); !strings.Contains(out.String(), "ready") && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); !strings.Contains(out.String(), "ready") && time.Now().Before(end); {
 			time.Sleep(5 * time.Millisecond)
 		}
 		if err := unix.Kill(os.Getpid(), sig); err != nil { // to ourselves, as a supervisor would

@@ -321,25 +321,39 @@ public final class Stackagent {
         }
     }
 
-    /** Where a woven method ends, or begins a part of itself: it has executed so many instructions. */
+    /**
+     * Where a woven method ends, or begins a part of itself: it has executed so many instructions. In one piece:
+     * it is part of nearly every method, and each call in it would be told to the profile of a method that is not yet
+     * compiled for good.
+     */
     @ForceInline
     @Hidden
     public static void count(int n) {
-        count(n, 0);
+        Thread t = Thread.currentThread();
+        if (BYTECODES_OFFSET >= 0) {
+            U.putLong(t, BYTECODES_OFFSET, U.getLong(t, BYTECODES_OFFSET) + n);
+        } else {
+            slot(t).bytecodes += n;
+        }
     }
 
     /** The same for a method with loops. */
     @ForceInline
     @Hidden
     public static void count(int n, long more) {
-        reset(mark() + n + more);
+        Thread t = Thread.currentThread();
+        if (BYTECODES_OFFSET >= 0) {
+            U.putLong(t, BYTECODES_OFFSET, U.getLong(t, BYTECODES_OFFSET) + n + more);
+        } else {
+            slot(t).bytecodes += n + more;
+        }
     }
 
     /** As {@link #count(int)}, in the catch-all handler of a method: out of line, as it is rarely executed. */
     @DontInline
     @Hidden
     public static void countThrown(int n) {
-        count(n, 0);
+        count(n);
     }
 
     /** The same for a method with loops. */

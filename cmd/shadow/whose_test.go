@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"stackagent/hpc"
+	"stackagent/internal/attach"
+	"stackagent/shadow/ingest"
+	"stackagent/shadow/store"
+)
+
+// Whose a session is: neither a number nor a host's name alone tells.
+func TestWhose(t *testing.T) {
+	self := os.Getpid()
+	session := func(host string, pid int) ingest.Progress {
+		return ingest.Progress{JVM: store.JVM{Host: host, PID: pid}}
+	}
+	inside := &attach.Process{PID: self, InnerPID: 1}
+	for name, c := range map[string]struct {
+		whose    whose
+		session  ingest.Progress
+		launched bool
+		pid      int
+		says     string
+	}{
+		"started here":              {whose{host: "here"}, session("here", self), true, self, ""},
+		"no JVM":                    {whose{host: "here"}, session("here", self), false, 0, "is no JVM"},
+		"another host":              {whose{host: "here"}, session("there", self), false, 0, `on host "there"`},
+		"another host, same number": {whose{host: "here"}, session("there", self), true, 0, `on host "there"`},
+		"hosts without names":       {whose{}, session("", self), true, 0, "on host"},
+		"a container":               {whose{host: "here", attached: inside}, session("there", 1), false, self, ""},
+		"not the one attached to":   {whose{host: "here", attached: inside}, session("there", 2), false, 0, `on host "there"`},
+	} {
+		pid, err := c.whose.find(c.session, c.launched)
+		if c.says == "" && (err != nil || pid != c.pid) {
+			t.Errorf("%s: process %d, %v; want %d", name, pid, err, c.pid)
+		}
+		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: process %d, %v; want %q", name, pid, err, c.says)
+		}
+	}
+}
+
+// A number that is given again is another process: what was counted in the one
+// before is not its.
+func TestCountedOnce(t *testing.T) {
+	self := os.Getpid()
+	began, err := hpc.Started(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const second = 1_000_000_000
+	gone := 1 << 30 // no process has this number
+	w := newWatcher(Env{}, true)
+	before, now := &counting{pid: self, began: began - 60*second}, &counting{pid: self, began: began}
+	first, later := &counting{pid: gone, began: 5 * second}, &counting{pid: gone, began: 90 * second}
+	w.processes = []*counting{before, now, first, later}
+	for name, c := range map[string]struct {
+		session ingest.Progress
+		want    *counting
+	}{
+		"it lives":                      {ingest.Progress{JVM: store.JVM{PID: self}, StartNs: began + second}, now},
+		"older than its process":        {ingest.Progress{JVM: store.JVM{PID: self}, StartNs: began - 30*second}, nil},
+		"ended, the first of a number":  {ingest.Progress{JVM: store.JVM{PID: gone}, StartNs: 6 * second}, first},
+		"ended, the second of a number": {ingest.Progress{JVM: store.JVM{PID: gone}, StartNs: 91 * second}, later},
+		"another number":                {ingest.Progress{JVM: store.JVM{PID: gone - 1}, StartNs: 91 * second}, nil},
+	} {
+		if got := w.counts(c.session); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

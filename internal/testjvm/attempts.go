@@ -1,0 +1,61 @@
+package testjvm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Checker takes what a check finds wrong: a test, or one attempt of it.
+type Checker interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// Attempt is one of several measurements of the same thing. What the noise of a
+// machine can spoil is told to it; what no noise can, to the test itself.
+type Attempt struct {
+	t     testing.TB
+	wrong []string
+}
+
+// Helper is for Checker.
+func (a *Attempt) Helper() { a.t.Helper() }
+
+// Errorf marks the attempt as spoilt.
+func (a *Attempt) Errorf(format string, args ...any) {
+	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
+}
+
+// attempts is how many measurements of a thing there are at most.
+const attempts = 5
+
+// OneGood measures until nothing is wrong with an attempt, up to five times, and
+// fails if something always was. A hypervisor, an interrupt or another program
+// spoils one attempt and not each; a defect spoils each, so that the bounds of
+// an attempt can be tight.
+func OneGood(t testing.TB, measure func(a *Attempt)) {
+	t.Helper()
+	oneGood(t, measure, time.Sleep)
+}
+
+func oneGood(t testing.TB, measure func(a *Attempt), rest func(time.Duration)) {
+	t.Helper()
+	var all []string
+	for n := 1; n <= attempts; n++ {
+		a := &Attempt{t: t}
+		measure(a)
+		if len(a.wrong) == 0 || t.Failed() {
+			for _, spoilt := range all {
+				t.Logf("%s", spoilt)
+			}
+			return
+		}
+		all = append(all, fmt.Sprintf("attempt %d of %d: %s", n, attempts, strings.Join(a.wrong, "\n    ")))
+		if n < attempts {
+			rest(time.Duration(n) * time.Second) // noise comes in bursts
+		}
+	}
+	t.Errorf("no attempt was good\n%s", strings.Join(all, "\n"))
+}

@@ -1,0 +1,275 @@
+package testjvm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// The numbers of the states in which a thread is on a CPU, or not observed.
+const (
+	stateUnknown = 0
+	stateRunning = 1
+)
+
+// What the kernel charges a thread with at most, on average, that the record
+// does not tell as running (docs/scheduling.md).
+const (
+	// WakeUpNs is the way from a wake-up to the switch: 1 to 6 µs were seen.
+	WakeUpNs = 12e3
+	// SwitchNs is, by perf, any switch to the thread, whose record comes last: 4 to 10 µs were seen.
+	SwitchNs = 15e3
+)
+
+// stay is a row of sched/slices-N.parquet (docs/scheduling.md).
+type stay struct {
+	Thread uint32 `parquet:"thread"`
+	State  uint32 `parquet:"state"`
+	FromNs int64  `parquet:"from_ns"`
+	Ns     int64  `parquet:"ns"`
+}
+
+// life is a row of sched/threads-N.parquet; the last one of a thread counts.
+type life struct {
+	Thread      uint32 `parquet:"thread"`
+	Name        string `parquet:"name"`
+	FirstNs     int64  `parquet:"first_ns"`
+	LastNs      int64  `parquet:"last_ns"`
+	BeginSeen   bool   `parquet:"begin_seen"`
+	Voluntary   uint64 `parquet:"voluntary"`
+	Involuntary uint64 `parquet:"involuntary"`
+}
+
+// usage is usage.json, the kernel's account of the process.
+type usage struct {
+	UserNs   int64 `json:"user_ns"`
+	SystemNs int64 `json:"system_ns"`
+}
+
+// schedule is a session's scheduling record, read here from its files: by nothing
+// that the figures under test are made with.
+type schedule struct {
+	dir   string
+	perf  bool // its source
+	stays []stay
+	lives map[uint32]life
+}
+
+// checkScheduling holds the scheduling record of every session of a run to what
+// must be true of any program: each thread is in one state at each moment, the
+// bottle's heights add up to the time in which some thread ran, its areas to
+// the CPU time by the kernel's account of the process, and a speedup stack to
+// its number of threads. Stolen is what the machine took meanwhile.
+func (p Profile) checkScheduling(t testing.TB, stolen time.Duration) {
+	t.Helper()
+	for _, pattern := range []string{"sched", "*/sched"} {
+		folders, err := filepath.Glob(filepath.Join(p.Dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, folder := range folders {
+			s := readSchedule(t, folder)
+			if s == nil {
+				continue
+			}
+			s.checkLives(t)
+			s.checkBottle(t, p)
+			s.checkKernel(t, stolen)
+			s.checkStack(t, p)
+		}
+	}
+}
+
+// readSchedule reads a record; nil where there is none, which must have a reason.
+func readSchedule(t testing.TB, folder string) *schedule {
+	t.Helper()
+	var head struct {
+		Source       string            `json:"source"`
+		Complete     bool              `json:"complete"`
+		NotAvailable map[string]string `json:"not_available"`
+	}
+	if !readJSON(t, filepath.Join(folder, "record.json"), &head) {
+		t.Errorf("%s has no record.json", folder)
+		return nil
+	}
+	if head.Source == "none" {
+		if head.NotAvailable["scheduling record"] == "" {
+			t.Errorf("%s: no scheduling record, and no reason", folder)
+		}
+		return nil
+	}
+	if !head.Complete {
+		t.Errorf("%s: the record was not ended in order", folder)
+	}
+	s := &schedule{dir: filepath.Dir(folder), perf: head.Source == "perf", lives: map[uint32]life{}}
+	for _, l := range readParts[life](t, folder, "threads-*.parquet") {
+		s.lives[l.Thread] = l
+	}
+	s.stays = readParts[stay](t, folder, "slices-*.parquet")
+	return s
+}
+
+// readJSON reads a file; false where there is none.
+func readJSON(t testing.TB, path string, into any) bool {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return true
+}
+
+func readParts[T any](t testing.TB, folder, pattern string) (all []T) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		rows, err := parquet.ReadFile[T](name)
+		if err != nil && !errors.Is(err, io.EOF) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all = append(all, rows...)
+	}
+	return all
+}
+
+// checkLives: a thread's stays follow on each other from its first to its last
+// moment.
+func (s *schedule) checkLives(t testing.TB) {
+	t.Helper()
+	byThread := map[uint32][]stay{}
+	for _, x := range s.stays {
+		byThread[x.Thread] = append(byThread[x.Thread], x)
+	}
+	for thread, l := range s.lives {
+		at := l.FirstNs
+		for _, x := range byThread[thread] {
+			if x.FromNs != at || x.Ns <= 0 {
+				t.Errorf("%s: thread %d (%s) is in a state from %d for %d ns, the stay before ended at %d", s.dir, thread, l.Name, x.FromNs, x.Ns, at)
+				break
+			}
+			at += x.Ns
+		}
+		if at != l.LastNs {
+			t.Errorf("%s: the stays of thread %d (%s) end at %d, the thread at %d", s.dir, thread, l.Name, at, l.LastNs)
+		}
+	}
+}
+
+// sum is the time of all threads in a state.
+func (s *schedule) sum(state uint32) (ns int64) {
+	for _, x := range s.stays {
+		if x.State == state {
+			ns += x.Ns
+		}
+	}
+	return ns
+}
+
+// busy is the time in which at least one thread was running.
+func (s *schedule) busy() (ns int64) {
+	running := slices.DeleteFunc(slices.Clone(s.stays), func(x stay) bool { return x.State != stateRunning })
+	slices.SortFunc(running, func(a, b stay) int { return int(a.FromNs - b.FromNs) })
+	end := int64(math.MinInt64)
+	for _, x := range running {
+		if to := x.FromNs + x.Ns; to > end {
+			ns += to - max(x.FromNs, end)
+			end = to
+		}
+	}
+	return ns
+}
+
+// checkBottle holds `shadow bottle` against the stays.
+func (s *schedule) checkBottle(t testing.TB, p Profile) {
+	t.Helper()
+	var g struct {
+		Threads []struct {
+			HeightNs  float64 `json:"height_ns"`
+			RunningNs int64   `json:"running_ns"`
+		} `json:"threads"`
+		BusyNs int64 `json:"busy_ns"`
+	}
+	p.decode(t, &g, "bottle", s.dir, "--format", "json")
+	height, area := 0.0, int64(0)
+	for _, b := range g.Threads {
+		height, area = height+b.HeightNs, area+b.RunningNs
+	}
+	if busy := s.busy(); g.BusyNs != busy || math.Abs(height-float64(busy)) > 1 {
+		t.Errorf("%s: some thread was running for %d ns; the bottle says %d, its heights add up to %.1f", s.dir, busy, g.BusyNs, height)
+	}
+	if running := s.sum(stateRunning); area != running {
+		t.Errorf("%s: the threads were running for %d ns, the bottle's areas add up to %d", s.dir, running, area)
+	}
+}
+
+// checkKernel holds the areas against the kernel's account of the process:
+// within 1 %, but for what it charges beside what a thread does itself, and for
+// what the machine took, which it does not charge. What was not observed can not
+// be compared.
+func (s *schedule) checkKernel(t testing.TB, stolen time.Duration) {
+	t.Helper()
+	var u usage
+	if !readJSON(t, filepath.Join(s.dir, "usage.json"), &u) || s.sum(stateUnknown) > 0 {
+		return
+	}
+	uncounted := 0.0
+	for _, l := range s.lives {
+		if s.perf {
+			uncounted += float64(l.Voluntary+l.Involuntary) * SwitchNs
+		} else {
+			uncounted += float64(l.Voluntary) * WakeUpNs
+		}
+	}
+	kernel, area := float64(u.UserNs+u.SystemNs), float64(s.sum(stateRunning))
+	if area < 0.99*kernel-uncounted || area > 1.01*kernel+float64(stolen+tick) {
+		t.Errorf("%s: areas add up to %.2f ms, the kernel's account of the process is %.2f ms (switches %.2f ms; the machine took %v)",
+			s.dir, area/1e6, kernel/1e6, uncounted/1e6, stolen)
+	}
+}
+
+// checkStack holds the bar of the session against itself to its sum.
+func (s *schedule) checkStack(t testing.TB, p Profile) {
+	t.Helper()
+	const n = 3
+	var all struct {
+		Bars []struct {
+			Speedup    float64            `json:"speedup"`
+			Components map[string]float64 `json:"components"`
+			Rest       map[string]float64 `json:"rest"`
+		} `json:"bars"`
+	}
+	p.decode(t, &all, "stack", s.dir, s.dir, "--threads", fmt.Sprint(n), "--format", "json")
+	if len(all.Bars) != 1 {
+		t.Fatalf("%s: %d bars of one run", s.dir, len(all.Bars))
+	}
+	b := all.Bars[0]
+	sum, parts := b.Speedup, 0.0
+	for _, v := range b.Components {
+		sum += v
+	}
+	for _, v := range b.Rest {
+		parts += v
+	}
+	if math.Abs(sum-n) > 1e-9 || math.Abs(parts-b.Components["rest"]) > 1e-9 {
+		t.Errorf("%s: the bar of %d threads adds up to %v, the rest of %v to %v", s.dir, n, sum, b.Components["rest"], parts)
+	}
+}
