@@ -225,8 +225,14 @@ func (u *Units) advise(sum *Summary, opts Options) error {
 		t = *opts.Thresholds
 	}
 	found, err := Advise(u, t)
-	if err != nil || !handOvers(u.s) {
+	if err != nil {
 		return err
+	}
+	if !handOvers(u.s) {
+		if h := u.s.Manifest.Submissions; h != nil && h.Summarised > 0 {
+			sum.Findings = append(sum.Findings, allSummarised(h.Summarised))
+		}
+		return nil
 	}
 	var out []granularity.Finding
 	put := false

@@ -78,6 +78,30 @@ func handedSession(t *testing.T) *session.Session {
 	return s
 }
 
+// TestAllSummarised: where no hand-over has a record there is no advice about
+// them, and that is said.
+func TestAllSummarised(t *testing.T) {
+	says := func(s *session.Session) bool {
+		sum, err := summary.Build(s, summary.Options{Units: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(sum.Findings, func(f granularity.Finding) bool { return strings.HasPrefix(f.Text, "All 7 hand-overs were summarised") })
+	}
+	s := handedSession(t)
+	if says(s) {
+		t.Error("hand-overs with records are called summarised")
+	}
+	delete(s.Manifest.Rows, store.Submissions.String())
+	if says(s) {
+		t.Error("hand-overs that were not observed are called summarised")
+	}
+	s.Manifest.Submissions = &store.Handed{Produced: 7, Summarised: 7}
+	if !says(s) {
+		t.Error("it is not said why there is no advice")
+	}
+}
+
 // TestSummarisedQueues: what was summarised waited too, for an executor that is
 // not told; the loops of threads and wrappers around tasks are no units there either.
 func TestSummarisedQueues(t *testing.T) {
