@@ -287,7 +287,7 @@ func checkBottle(t *testing.T, a *testjvm.Attempt, g bottleGraph, own map[string
 		// A thread does more than it tells, never less.
 		least := (1-areaTolerance)*w.cpu - 1e6 - uncounted[name]
 		if ok && (b.RunningNs < least || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+float64(stolen)) && g.UnknownNs < 1e6 {
-			t.Errorf("%s was running for %.1f ms, by its own account %.1f ms (switches %.1f ms; the machine took %v)", b.Name, b.RunningNs/1e6, w.cpu/1e6, uncounted[name]/1e6, stolen)
+			a.Errorf("%s was running for %.1f ms, by its own account %.1f ms (switches %.1f ms; the machine took %v)", b.Name, b.RunningNs/1e6, w.cpu/1e6, uncounted[name]/1e6, stolen)
 		}
 	}
 	if math.Abs(height-g.BusyNs) > 1 || height > float64(g.ToNs-g.FromNs) || area < height {

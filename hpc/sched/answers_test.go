@@ -80,7 +80,7 @@ func TestTogether(t *testing.T) {
 					x.near(a, "running or waiting for a CPU", sums[Running]+sums[Runnable], units.Ns(th.Last-th.First))
 				}
 				if n := x.both(one, two); mode == "pinned" && n > 0 {
-					t.Errorf("on one CPU they ran at once for %v", n.Duration())
+					a.Errorf("on one CPU they ran at once for %v", n.Duration())
 				}
 			})
 		})
@@ -301,10 +301,11 @@ func TestWatch(t *testing.T) {
 	sources(t, func(t *testing.T, _ *testjvm.Attempt, source Choice) {
 		o := start(t, source)
 		var out bytes.Buffer
-		cmd := command(t, &out, "lock", "300")
+		cmd := command(t, &out, "lock", "600000")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { cmd.Process.Kill() })
 		time.Sleep(50 * time.Millisecond)
 		pid := cmd.Process.Pid
 		if err := o.Watch(pid); err != nil {
@@ -316,9 +317,8 @@ func TestWatch(t *testing.T) {
 		if err := o.Keep(pid, filepath.Join(dir, Folder)); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		cmd.Process.Kill()
+		cmd.Wait()
 		if x := finish(t, o, pid, dir); x.Record().From > watched {
 			t.Errorf("the record begins at %d, it was watched by %d", x.Record().From, watched)
 		}

@@ -166,10 +166,13 @@ int main(int argc, char **argv) {
   } else if (!strcmp(mode, "together")) {
     pair(burner, "burner0", burner, "burner1");
   } else if (!strcmp(mode, "pinned")) {
-    cpu_set_t one;
+    cpu_set_t may, one; /* a container may not have the first */
+    if (sched_getaffinity(0, sizeof may, &may)) return 1;
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &may)) cpu++;
     CPU_ZERO(&one);
-    CPU_SET(0, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one)) return 1;
     pair(burner, "burner0", burner, "burner1");
   } else if (!strcmp(mode, "turns")) {
     pair(taker, &a, taker, &b);
