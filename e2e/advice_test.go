@@ -3,6 +3,9 @@ package e2e_test
 import (
 	"fmt"
 	"math"
+	"os/exec"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +56,7 @@ const attemptsAmongOthers = 3
 // threads did and wanted to do, so that it is true on a busy machine; where
 // others have half of the processors, a pool is rightly not called too large.
 func TestAdvice(t *testing.T) {
-	each(t, func(t *testing.T, jdk testjvm.JDK, d defect) {
+	each(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		var want []string
 		if d.name != "good" {
 			want = []string{d.name}
@@ -65,14 +68,14 @@ func TestAdvice(t *testing.T) {
 	})
 }
 
-// each calls f for the JDKs and defects that this test is to look at.
-func each(t *testing.T, f func(*testing.T, testjvm.JDK, defect)) {
+// each calls f for the JDKs and those of some defects that this test is to look at.
+func each(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
 	jdks := testjvm.JDKs(t)
 	if !full() {
 		jdks = jdks[:1]
 	}
 	for _, jdk := range jdks {
-		for _, d := range defects {
+		for _, d := range of {
 			if d.quick || full() {
 				t.Run(jdk.String()+"/"+d.name, func(t *testing.T) { f(t, jdk, d) })
 			}
@@ -125,11 +128,12 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 // of alternating runs without the agent, of all attempts: other programs only
 // make a time longer.
 func TestAdviceGain(t *testing.T) {
-	each(t, func(t *testing.T, jdk testjvm.JDK, d defect) {
-		if d.gain == noBound {
-			return
+	bounded := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.gain == noBound })
+	each(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
+		runs := 1
+		if full() {
+			runs = 3
 		}
-		const runs = 3
 		attempt, g := 0, gains{asIs: math.Inf(1), mended: math.Inf(1), possible: math.Inf(1)} // of all attempts
 		testjvm.OneGood(t, func(a *testjvm.Attempt) {
 			before, own := testjvm.Processors(t), time.Duration(0)
@@ -146,6 +150,38 @@ func TestAdviceGain(t *testing.T) {
 		})
 		t.Log(g)
 	})
+}
+
+// TestOthersTold: next to programs that want the processors all the time a session
+// says what they had, and no more than the kernel says that was not the JVM's.
+func TestOthersTold(t *testing.T) {
+	for range 2 * runtime.NumCPU() {
+		hog := exec.Command("sh", "-c", "while :; do :; done")
+		if err := hog.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = hog.Process.Kill()
+			_ = hog.Wait()
+		})
+	}
+	d := defects[slices.IndexFunc(defects, func(d defect) bool { return d.name == "coarse-grained" })]
+	before := testjvm.Processors(t)
+	p := profileDefect(t, testjvm.JDKs(t)[0], d, "good")
+	after := testjvm.Processors(t)
+	had := after.Busy - before.Busy - time.Duration(p.Stats(t).Metrics["self_cpu_ns"].Sum) // the recorder's too
+	found := regexp.MustCompile(`Other programs had the processors of this machine for ([0-9.,]+) (ms|s) of `).FindStringSubmatch(string(p.Shadow(t, "stats", p.Dir)))
+	if found == nil {
+		t.Fatalf("nothing is said of other programs, which had %v", had)
+	}
+	told, err := time.ParseDuration(strings.ReplaceAll(found[1], ",", "") + found[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Three digits, and the kernel's 10 ms on each processor.
+	if most := had + had/200 + time.Duration(runtime.NumCPU())*10*time.Millisecond; told > most {
+		t.Errorf("other programs are said to have had %v, by the kernel %v", told, had)
+	}
 }
 
 // gains are the least times of a program, in milliseconds: as it is, with the

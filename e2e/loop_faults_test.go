@@ -142,15 +142,17 @@ func clockStepped(r *round) {
 // are counted as lost, with the reason, and the account stays exact.
 func TestFaultEvicted(t *testing.T) {
 	eachRound(t, 1, func(r *round) {
-		r.tasks, r.millis, r.detail = 2*floodTasks, 6000, "all"
+		r.untilStopped(2*floodTasks, 6*time.Second)
+		r.detail = "all"
 		r.cluster = testnats.Start(r.T, testnats.Options{Nodes: 1})
 		r.cluster.Ready(r.T)
 		r.busFlags = []string{"--bus-age", "1s"}
 		r.begin()
-		time.Sleep(time.Second)
+		waitStored(r.T, r.session) // also what the classes are, which comes once
 		r.server.kill(r.T)
 		time.Sleep(3 * time.Second)
 		r.serve()
+		r.stopFlood()
 		r.finish()
 		m := readStoreManifest(r.T, r.session)
 		if m.Lost.Batches == 0 || m.Lost.InGaps == 0 {

@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -174,14 +176,19 @@ func (s *server) stop(t *testing.T) {
 	}
 }
 
+// freeAddr is an address on which nothing listens. It is none of those that the
+// kernel gives to connections, which could take it while a server is away.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const from, to = 12_000, 32_000
+	for range 100 {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", from+rand.IntN(to-from))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // agentFlag is the -agentpath option with settings; what the bus does not take

@@ -90,13 +90,12 @@ func scaling(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, shape string
 		cmd.Wrap, cmd.Args[1] = []string{"taskset", "-c", oneCPU(t)}, "even"
 	}
 	needSource(t, cmd.Agent[1])
-	before := testjvm.Stolen(t)
 	p := cmd.Profile(t)
-	stolen := testjvm.Stolen(t) - before
 	g, recorded := bottleOf(t, p)
 	needRecord(t, recorded)
 	own := program(t, p.Stdout)
-	checkBottle(t, a, g, own, uncounted(t, p), stolen)
+	p.CheckKernel(t, a)
+	checkBottle(t, a, g, own, uncounted(t, p), p.Stolen)
 	checkShape(t, a, shape, barOf(t, p), g, own, p)
 }
 

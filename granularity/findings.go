@@ -122,7 +122,7 @@ func volume(f Facts) string {
 			f.Of.recorded(), units.FormatNs(f.Duration), plural(f.Created, "task was", "tasks were"))
 	}
 	s := fmt.Sprintf("%s of %s on %s in %s",
-		f.Of.Plural(f.Executions), plural(f.Created, "created task", "created tasks"),
+		f.Of.Plural(f.Executions), createdText(f),
 		plural(f.Threads, "thread", "threads"), units.FormatNs(f.Duration))
 	if f.Duration > 0 {
 		if rate := float64(f.Executions) / (float64(f.Duration) / 1e9); rate >= 1 && f.Executions >= rateFrom {
@@ -365,6 +365,19 @@ func unavailable(f Facts) string {
 	slices.Sort(names)
 	return fmt.Sprintf("Not measured: %s.", strings.Join(names, ", "))
 }
+
+// createdText counts the tasks created. Of a JVM that ran before the agent came
+// creations are not all seen, and their number tells nothing.
+func createdText(f Facts) string {
+	if slices.Contains(f.NotAvailable, CreationsUnseen) {
+		return "tasks whose creation was not always seen"
+	}
+	return plural(f.Created, "created task", "created tasks")
+}
+
+// CreationsUnseen is what a session says it has not, whose agent came to classes
+// that were there before.
+const CreationsUnseen = "created"
 
 func plural(n int64, one, many string) string {
 	if n == 1 {

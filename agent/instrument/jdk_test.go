@@ -171,7 +171,7 @@ func (w *imageWeaver) verify() []string {
 		vm = append(vm, "--patch-module", m+"="+path)
 	}
 	res := testjvm.Command{JDK: w.jdk, VM: vm, Classpath: compile(w.t, oldest, "main").dir,
-		Main: "tool.Verify", Args: []string{list}, Timeout: 10 * time.Minute}.Plain(w.t)
+		Main: "tool.Verify", Args: []string{list}, Timeout: 45 * time.Minute}.Plain(w.t)
 	if res.Exit != 0 {
 		w.t.Fatalf("the patched JVM ended with %d\n%.4000s\n%.4000s", res.Exit, res.Stdout, res.Stderr)
 	}

@@ -13,6 +13,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 )
 
 // The record of the session that makeSession writes, in milliseconds since its
@@ -302,5 +303,34 @@ func TestGCWithout(t *testing.T) {
 	}
 	if got.Threads != nil || got.NotAvailable["collector threads"] == "" {
 		t.Errorf("collector threads that did not run: %+v", got)
+	}
+}
+
+// TestWaitedIn: only the collector's threads, only in pauses, only when ready.
+func TestWaitedIn(t *testing.T) {
+	dir := makeSession(t, t.TempDir())
+	const from = units.MonoNs(1_000 * ms)
+	at := func(n units.MonoNs) units.MonoNs { return from + n*ms }
+	r := &sched.Record{Source: "ebpf", PID: 42, From: from, To: at(100), Threads: []sched.Thread{
+		{TID: 90, Name: "GC Thread#0", First: from, Last: at(100)}, {TID: 101, Name: "pool-1-thread-1", First: from, Last: at(100)}}}
+	slice := func(th uint32, s sched.State, a, b units.MonoNs) sched.Slice {
+		return sched.Slice{Thread: th, State: s, From: at(a), To: at(b)}
+	}
+	if err := sched.Write(dir, r, []sched.Slice{
+		slice(0, sched.Futex, 0, 15), slice(1, sched.Runnable, 0, 100), slice(0, sched.Runnable, 15, 55), slice(0, sched.Running, 55, 100),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Activity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pauses := []activity.Span{{From: at(10), To: at(20)}, {From: at(30), To: at(33)}, {From: at(50), To: at(60)}}
+	if got, err := waitedIn(a, pauses); err != nil || got != 13*ms {
+		t.Errorf("%v, %v; want 5 + 3 + 5 ms", got.Duration(), err)
 	}
 }

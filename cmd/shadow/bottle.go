@@ -263,7 +263,7 @@ func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
 	if f.group != "kind" {
 		columns = append(columns, table.Column{Title: "kind"})
 	}
-	columns = append(columns, right("share"), right("of it"), right("running"), right("at once"))
+	columns = append(columns, right("share"), right("of all"), right("running"), right("at once"))
 	if f.every > 0 {
 		columns = append([]table.Column{right("from"), right("to")}, columns...)
 	}

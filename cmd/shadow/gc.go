@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -104,6 +105,8 @@ type gcThreads struct {
 	TimeNs  float64  `json:"time_ns"`
 	Width   float64  `json:"width"` // threads running at once while the collector's did
 	InPause units.Ns `json:"pause_work_ns"`
+	// Waited is what they were ready for in pauses and found no processor, summed.
+	Waited units.Ns `json:"pause_runnable_ns"`
 }
 
 type gcLatency struct {
@@ -197,7 +200,30 @@ func (r *gcReport) threads(a *session.Activity, w activity.Span, pauses []activi
 		return nil
 	}
 	r.Threads = t
-	return nil
+	t.Waited, err = waitedIn(a, stopped)
+	return err
+}
+
+// waitedIn is how long the collector's threads were ready to run in pauses, which
+// do not touch, and had no processor.
+func waitedIn(a *session.Activity, stopped []activity.Span) (sum units.Ns, err error) {
+	if len(stopped) == 0 {
+		return 0, nil
+	}
+	err = a.Stream(stopped[0].From, stopped[len(stopped)-1].To)(func(s activity.Slice) error {
+		if s.State != activity.Runnable || a.Threads[s.Thread].Kind != activity.KindGC {
+			return nil
+		}
+		first, _ := slices.BinarySearchFunc(stopped, s.From, func(p activity.Span, at units.MonoNs) int { return cmp.Compare(p.To, at) })
+		for _, p := range stopped[first:] {
+			if p.From >= s.To {
+				break
+			}
+			sum += p.Cut(activity.Span{From: s.From, To: s.To}).Len()
+		}
+		return nil
+	})
+	return sum, err
 }
 
 // maxLatencies bounds how many executions a distribution of latencies may hold
@@ -283,8 +309,8 @@ func (f *gcFlags) table(r *gcReport) error {
 			units.FormatNs(*p.P90Ns), units.FormatNs(*p.P99Ns), units.FormatNs(*p.MaxNs)))
 	}
 	if t := r.Threads; t != nil {
-		facts.Row("collector threads", fmt.Sprintf("%s ran, work %s (in pauses %s), share of the time %s, %.2f at once", units.FormatExact(int64(t.Threads)),
-			units.FormatNs(t.WorkNs), units.FormatNs(t.InPause), units.FormatNs(units.Ns(t.TimeNs)), t.Width))
+		facts.Row("collector threads", fmt.Sprintf("%s ran, work %s (in pauses %s, and %s waiting for a processor), share of the time %s, %.2f at once", units.FormatExact(int64(t.Threads)),
+			units.FormatNs(t.WorkNs), units.FormatNs(t.InPause), units.FormatNs(t.Waited), units.FormatNs(units.Ns(t.TimeNs)), t.Width))
 	}
 	if p := r.Safepoints; p != nil {
 		facts.Row("safepoints", fmt.Sprintf("%s, %s at them, %s to reach them", units.FormatExact(p.Count), units.FormatNs(p.TimeNs), units.FormatNs(p.ReachNs)))
@@ -357,7 +383,7 @@ func (f *gcFlags) csv(r *gcReport) error {
 		cells = append(cells, []string{"mmu_" + number(u.WindowNs), share(u.Min)})
 	}
 	if t := r.Threads; t != nil {
-		cells = append(cells, []string{"gc_work_ns", number(t.WorkNs)}, []string{"gc_pause_work_ns", number(t.InPause)}, []string{"gc_time_ns", share(t.TimeNs)}, []string{"gc_width", share(t.Width)})
+		cells = append(cells, []string{"gc_work_ns", number(t.WorkNs)}, []string{"gc_pause_work_ns", number(t.InPause)}, []string{"gc_pause_runnable_ns", number(t.Waited)}, []string{"gc_time_ns", share(t.TimeNs)}, []string{"gc_width", share(t.Width)})
 	}
 	for _, c := range r.Causes {
 		name := csvName(c.Collector + ": " + c.Cause)

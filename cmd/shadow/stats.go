@@ -154,6 +154,14 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 	return nil
 }
 
+func createdText(s *summary.Summary) string {
+	text := units.FormatExact(s.Tasks.Created)
+	if s.NotAvailable[granularity.CreationsUnseen] != "" {
+		return text + " seen (not those of classes that were there before the agent)"
+	}
+	return text
+}
+
 // neverText counts the tasks that never ran, steps of CompletableFutures apart:
 // most of those are run by a plain call.
 func neverText(s *summary.Summary) string {
@@ -173,7 +181,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"program", programName(s)},
 		{"JVM", fmt.Sprintf("%s, process %d on %s", jvmText(s.JVM), s.JVM.PID, s.JVM.Host)},
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
-		{"tasks created", fmt.Sprintf("%s, never executed: %s", units.FormatExact(t.Created), neverText(s))},
+		{"tasks created", createdText(s) + ", never executed: " + neverText(s)},
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
 			plural(t.Classes, "class", "classes"), units.FormatExact(t.Threw), units.FormatExact(t.Running))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},

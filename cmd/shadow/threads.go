@@ -21,8 +21,8 @@ func newThreads(env Env) *cobra.Command {
 		Long: `Lists the Java threads and the JVM's own service threads. With a scheduling
 record (shadow run --switches) it tells where each thread's time went: running,
 runnable (waiting for a CPU), in a futex (locks, monitors, park), I/O, asleep, or
-blocked for another reason; switches are those because it blocked + those because
-it was preempted. A role tells more than a kind: C1 or C2, carrier of virtual
+blocked for another reason; switches are its own, because it blocked, + those that
+were forced on it (preempted). A role tells more than a kind: C1 or C2, carrier of virtual
 threads, agent (the profiler's own).
 
 Counters (switches, faults, migrations, hardware events) were read from outside

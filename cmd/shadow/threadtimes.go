@@ -87,11 +87,11 @@ func addTimes(env Env, s *session.Session, rows []threadRow) ([]threadRow, *sess
 		t := &times.Threads[i]
 		if t.Carried != nil {
 			if j, ok := place[keyOf(t.Carried)]; ok && rows[j].Times == nil {
-				rows[j].Times, rows[j].Role = timesOf(t), t.Role(times.Record.PID)
+				rows[j].Times, rows[j].Role = timesOf(t), t.Role(s.Manifest.JVM.PID)
 				continue
 			}
 		}
-		rows = append(rows, threadRow{Thread: t.Label(), Kind: t.Kind, Role: t.Role(times.Record.PID), Pool: t.Pool(),
+		rows = append(rows, threadRow{Thread: t.Label(), Kind: t.Kind, Role: t.Role(s.Manifest.JVM.PID), Pool: t.Pool(),
 			OSID: unlessZero(int64(t.TID)), StartNs: ifSeen(t.First, t.BeginSeen), EndNs: ifSeen(t.Last, t.EndSeen), CPUNs: ifMeasured(t.CPU),
 			Counters: map[string]counted{}, Times: timesOf(t)})
 	}
@@ -129,7 +129,7 @@ func ifSeen(at units.MonoNs, seen bool) *int64 {
 func (l *listing) printTimes(rows []threadRow, total int, times *session.Times) error {
 	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("CPU"), right("in tasks"),
 		right("executions"), right("lost"), right("running"), right("runnable"), right("futex"), right("I/O"), right("sleeping"),
-		right("blocked"), right("unknown"), right("switches"))
+		right("blocked"), right("unknown"), right("switches: own + forced"))
 	for _, r := range rows {
 		cells := []string{r.Thread, r.kindAndRole(), nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions), r.lost()}
 		t.Row(append(cells, r.Times.texts()...)...)

@@ -13,10 +13,10 @@ const worth = 0.05
 var remedies = [NComponents]string{
 	GC:               "collections do not get shorter with more threads: allocate less, give it a larger heap, or try other numbers of GC threads (shadow scale --gc-threads)",
 	Sequential:       "the main thread works alone for long: divide or overlap what it does before, between and after the parallel parts",
-	Synchronization:  "threads wait for each other in locks, queues or joins: shorten what is done under locks, divide the data, hand over larger pieces",
+	Synchronization:  "threads wait for each other in locks, queues or joins, or sleep (Thread.sleep waits in the same way): shorten what is done under locks, divide the data, hand over larger pieces",
 	Imbalance:        "threads end early and wait for the last one: divide the largest tasks, or begin with them (shadow hotspots --sort max)",
 	IO:               "threads wait for files or the network for longer than one alone: read ahead, batch, or spread over more devices",
-	Oversubscription: "threads are ready and find no processor: use fewer threads, or give it more processors",
+	Oversubscription: "threads are ready and find no processor: use fewer threads, give it more processors, or keep other programs off them",
 }
 
 // partRemedies say what to do about a part of the rest.

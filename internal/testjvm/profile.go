@@ -8,12 +8,14 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Profile is a profiled run and the folder of its session.
 type Profile struct {
 	Result
-	Dir string
+	Dir    string
+	Stolen time.Duration // what the machine took during the run
 }
 
 // Row is a class in `shadow hotspots --format json`.

@@ -74,7 +74,8 @@ func (c Command) Profile(t testing.TB) Profile {
 	line = append(append(line, "--"), c.Java()...)
 	before := Stolen(t)
 	p := Profile{Result: run(t, line, c.Env, c.Timeout), Dir: dir}
-	p.checkScheduling(t, Stolen(t)-before)
+	p.Stolen = Stolen(t) - before
+	p.checkScheduling(t)
 	return p
 }
 

@@ -68,9 +68,27 @@ type schedule struct {
 // checkScheduling holds the scheduling record of every session of a run to what
 // must be true of any program: each thread is in one state at each moment, the
 // bottle's heights add up to the time in which some thread ran, its areas to
-// the CPU time by the kernel's account of the process, and a speedup stack to
-// its number of threads. Stolen is what the machine took meanwhile.
-func (p Profile) checkScheduling(t testing.TB, stolen time.Duration) {
+// the times of the threads, and a speedup stack to its number of threads.
+func (p Profile) checkScheduling(t testing.TB) {
+	t.Helper()
+	for _, s := range p.schedules(t) {
+		s.checkLives(t)
+		s.checkBottle(t, p)
+		s.checkStack(t, p)
+	}
+}
+
+// CheckKernel holds the record's time on CPUs against the kernel's account of
+// the process, which noise of the machine can spoil.
+func (p Profile) CheckKernel(t testing.TB, c Checker) {
+	t.Helper()
+	for _, s := range p.schedules(t) {
+		s.checkKernel(t, c, p.Stolen)
+	}
+}
+
+// schedules are the records of the run's sessions.
+func (p Profile) schedules(t testing.TB) (all []*schedule) {
 	t.Helper()
 	for _, pattern := range []string{"sched", "*/sched"} {
 		folders, err := filepath.Glob(filepath.Join(p.Dir, pattern))
@@ -78,16 +96,12 @@ func (p Profile) checkScheduling(t testing.TB, stolen time.Duration) {
 			t.Fatal(err)
 		}
 		for _, folder := range folders {
-			s := readSchedule(t, folder)
-			if s == nil {
-				continue
+			if s := readSchedule(t, folder); s != nil {
+				all = append(all, s)
 			}
-			s.checkLives(t)
-			s.checkBottle(t, p)
-			s.checkKernel(t, stolen)
-			s.checkStack(t, p)
 		}
 	}
+	return all
 }
 
 // readSchedule reads a record; nil where there is none, which must have a reason.
@@ -225,7 +239,7 @@ func (s *schedule) checkBottle(t testing.TB, p Profile) {
 // within 1 %, but for what it charges beside what a thread does itself, and for
 // what the machine took, which it does not charge. What was not observed can not
 // be compared.
-func (s *schedule) checkKernel(t testing.TB, stolen time.Duration) {
+func (s *schedule) checkKernel(t testing.TB, c Checker, stolen time.Duration) {
 	t.Helper()
 	var u usage
 	if !readJSON(t, filepath.Join(s.dir, "usage.json"), &u) || s.sum(stateUnknown) > 0 {
@@ -241,7 +255,7 @@ func (s *schedule) checkKernel(t testing.TB, stolen time.Duration) {
 	}
 	kernel, area := float64(u.UserNs+u.SystemNs), float64(s.sum(stateRunning))
 	if area < 0.99*kernel-uncounted || area > 1.01*kernel+float64(stolen+tick) {
-		t.Errorf("%s: areas add up to %.2f ms, the kernel's account of the process is %.2f ms (switches %.2f ms; the machine took %v)",
+		c.Errorf("%s: areas add up to %.2f ms, the kernel's account of the process is %.2f ms (switches %.2f ms; the machine took %v)",
 			s.dir, area/1e6, kernel/1e6, uncounted/1e6, stolen)
 	}
 }

@@ -1,7 +1,7 @@
 // Command bench measures what profiling costs, next to the plain JVM and to
 // other tools in the same run, and writes the tables of docs/benchmarks.md.
 //
-//	go run ./scripts/bench [-parts task,metric,real,start,shadow,query] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
+//	go run ./scripts/bench [-parts task,metric,real,start,shadow,query,switches] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main
 
 import (
@@ -37,6 +37,7 @@ var parts = []section{
 	{"start", part.Start},
 	{"shadow", part.Shadow},
 	{"query", part.Query},
+	{"switches", part.Switches},
 }
 
 type flags struct {
@@ -55,7 +56,7 @@ func main() {
 		names = append(names, p.name)
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "what to measure")
-	flag.StringVar(&f.only, "only", "", "of the parts task, metric, real and start only these workloads, joined with commas")
+	flag.StringVar(&f.only, "only", "", "of the parts task, metric, real, start and switches only these workloads, joined with commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: only printed)")
 	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for what is written meanwhile")

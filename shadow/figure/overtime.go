@@ -133,6 +133,21 @@ func timeAxis(p *plot.Plot, g granularity.Grid) (scale float64) {
 	return scale
 }
 
+// timeAxisSince is timeAxis with its zero at start, which may be later than the
+// begin of the grid.
+func timeAxisSince(p *plot.Plot, g granularity.Grid, start units.MonoNs) (scale float64) {
+	scale = timeAxis(p, g)
+	shift := float64(g.From-start) / scale
+	p.X.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick {
+		ticks := linearTicks(8)(lo+shift, hi+shift)
+		for i := range ticks {
+			ticks[i].Value -= shift
+		}
+		return ticks
+	})
+	return scale
+}
+
 func startedPlot(total *granularity.Series, classes []ClassSeries, label string) *plot.Plot {
 	g := total.Grid
 	p := newPlot("", label)

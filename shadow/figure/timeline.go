@@ -40,8 +40,9 @@ const (
 
 // Timeline draws what each thread did over time, a row for each, and below it
 // how many were running and how many waited for a processor. Pauses are shaded.
-// cpus is the number of processors, 0: not known.
-func Timeline(t *timeline.Timeline, pauses []granularity.Span, cpus int) *Figure {
+// Time is told since start, that of the session, before which the JVM's own start
+// lies. cpus is the number of processors, 0: not known.
+func Timeline(t *timeline.Timeline, pauses []granularity.Span, start units.MonoNs, cpus int) *Figure {
 	f := &Figure{
 		Name: "timeline", Title: "Threads over time",
 		Alt: "What each thread did over the time of the session, and the number of threads running and waiting for a processor.",
@@ -59,8 +60,8 @@ func Timeline(t *timeline.Timeline, pauses []granularity.Span, cpus int) *Figure
 	f.body = func(c draw.Canvas) {
 		names, width := laneNames(t)
 		upper, lower := newPlot("", ""), newPlot("", "threads")
-		scale := timeAxis(upper, t.Grid)
-		timeAxis(lower, t.Grid)
+		scale := timeAxisSince(upper, t.Grid, start)
+		timeAxisSince(lower, t.Grid, start)
 		upper.X.Label.Text = ""
 		upper.HideAxes()
 		upper.Y.Min, upper.Y.Max = 0, float64(len(t.Rows))
@@ -211,7 +212,10 @@ func load(p *plot.Plot, t *timeline.Timeline, cpus int, scale float64, shade plo
 			_, ty := p.Transforms(&c)
 			y := ty(float64(cpus))
 			c.StrokeLine2(draw.LineStyle{Color: black, Width: 0.7, Dashes: []vg.Length{4, 3}}, c.Min.X, y, c.Max.X, y)
-			c.FillText(textStyle(tickSize-1, regular, right, bottom, grey), vg.Point{X: c.Max.X - 2, Y: y + 1}, fmt.Sprintf("%d processors", cpus))
+			text := fmt.Sprintf("%d processors", cpus)
+			x := c.Max.X - 2 - widthOf(text, tickSize-1)
+			fillBox(&c, white, x-1, y+1, c.Max.X-1, y+tickSize) // lines may be there
+			c.FillText(textStyle(tickSize-1, regular, left, bottom, grey), vg.Point{X: x, Y: y + 1}, text)
 		}))
 	}
 }

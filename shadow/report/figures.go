@@ -98,11 +98,11 @@ func drawActivity(s *summary.Summary, name string) *figure.Figure {
 	case a == nil && name == "bottle":
 		return figure.Bottle(nil)
 	case a == nil:
-		return figure.Timeline(nil, nil, 0)
+		return figure.Timeline(nil, nil, 0, 0)
 	case name == "bottle":
 		return figure.Bottle(a.Bottle)
 	}
-	return figure.Timeline(a.Timeline, s.Pauses, s.JVM.CPUs)
+	return figure.Timeline(a.Timeline, s.Pauses, s.StartNs, s.JVM.CPUs)
 }
 
 func shapes(s *summary.Summary, m granularity.Metric) []figure.Shape {

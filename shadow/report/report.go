@@ -111,23 +111,25 @@ func plural(n any, one, many string) (string, error) {
 // data is what the template sees.
 type data struct {
 	*summary.Summary
-	CSS         template.CSS
-	JS          template.JS
-	CSP         string
-	Date        string
-	WorkLabel   string
-	Fineness    granularity.Fineness
-	FineWhole   bool
-	Never       int64 // tasks that never ran, Steps apart
-	Steps       int64 // of CompletableFutures: run by a plain call or not needed
-	Svg         map[string]drawn
-	Rows        []row
-	MoreRows    int
-	Threads     []summary.ThreadRow
-	MoreThreads int
-	Absent      []reason
-	LostWhy     []lostReason
-	Whole       bool // nothing was lost, nothing unread
+	CSS       template.CSS
+	JS        template.JS
+	CSP       string
+	Date      string
+	WorkLabel string
+	Fineness  granularity.Fineness
+	FineWhole bool
+	// CreationsUnseen: not of classes that were there before the agent.
+	CreationsUnseen bool
+	Never           int64 // tasks that never ran, Steps apart
+	Steps           int64 // of CompletableFutures: run by a plain call or not needed
+	Svg             map[string]drawn
+	Rows            []row
+	MoreRows        int
+	Threads         []summary.ThreadRow
+	MoreThreads     int
+	Absent          []reason
+	LostWhy         []lostReason
+	Whole           bool // nothing was lost, nothing unread
 }
 
 // drawn is a figure in the page.
@@ -162,6 +164,7 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 		Fineness: s.Fine, FineWhole: s.FineIsAll,
 		Whole: s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
 	}
+	p.CreationsUnseen = s.NotAvailable[granularity.CreationsUnseen] != ""
 	p.Steps = granularity.Steps(s.Rows)
 	p.Never = s.Tasks.NeverExecuted - p.Steps
 	if err := p.draw(s); err != nil {

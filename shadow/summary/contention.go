@@ -5,6 +5,7 @@ import (
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 )
 
 // contended is a pool whose wish for processors is looked at.
@@ -118,6 +119,20 @@ func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granula
 	for n, i := range which {
 		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
 	}
+}
+
+// contendedIn says what other programs had of the processors in a session whose
+// units are not looked at.
+func contendedIn(s *session.Session, opts Options) []granularity.Finding {
+	t := granularity.DefaultThresholds
+	if opts.Thresholds != nil {
+		t = *opts.Thresholds
+	}
+	a := &advisor{s: s}
+	a.waited()
+	f := &granularity.UnitFacts{Duration: s.Manifest.DurationNs, CPUs: s.Manifest.JVM.CPUs}
+	a.others(f, nil, t)
+	return granularity.Advise(f, t)
 }
 
 // poolsOf is the pool of each thread of the scheduling record; -1: none.

@@ -204,11 +204,15 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 		return buildUnits(s, opts)
 	}
 	sum, err := BuildFrom(withQueue(FromSession(s)), opts)
-	if err != nil || opts.Brief || opts.Filter.Active() || !handOvers(s) {
+	if err != nil || opts.Brief || opts.Filter.Active() {
 		return sum, err
 	}
+	if !handOvers(s) {
+		sum.Findings = append(sum.Findings, contendedIn(s, opts)...)
+		return sum, nil
+	}
 	if n := s.Manifest.Stored.Executions; n > adviceLimit && !opts.Advice || n > unitsLimit {
-		sum.Findings = append(sum.Findings, unadvised(n, opts.Advice))
+		sum.Findings = append(append(sum.Findings, contendedIn(s, opts)...), unadvised(n, opts.Advice))
 		return sum, nil
 	}
 	u, err := NewUnits(s)

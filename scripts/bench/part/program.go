@@ -29,6 +29,8 @@ type wholeRun struct {
 	shadowPeak float64 // bytes
 	executions uint64
 	lost       uint64
+
+	switches, lostSwitches uint64 // of the scheduling record
 }
 
 // real prepares one of scripts/real (fetched by Maven or apt the first time) with the newest JDK.
@@ -103,7 +105,11 @@ func (c Config) wholeRun(ctx context.Context, t tool.Tool, p program) (r wholeRu
 		}
 		r.whole, r.shadow, r.shadowPeak = run.Shadow.Wall.Seconds(), run.Shadow.CPU.Seconds(), float64(run.Shadow.PeakBytes)
 		s, err := tool.ReadStats(ctx, c.Bin.Shadow, run.Files)
+		if err != nil {
+			return err
+		}
 		r.executions, r.lost = s.Tasks.Executions, s.Lost.Events
+		r.switches, r.lostSwitches, err = recordOf(run.Files)
 		return err
 	})
 	return r, err
