@@ -2,8 +2,11 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -91,4 +94,127 @@ func TestCarriers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// CPU time of tasks on virtual threads that get off their carriers again and
+// again, against the kernel's account of the carriers, which each task reads
+// around each of its pieces. What the profiler charges must contain that. The
+// rest is one of the two readings of each piece, a system call, and what the
+// thread itself does to yield or park.
+func TestVirtualCPU(t *testing.T) {
+	o := testjvm.Example(t, "virtualcpu")
+	for _, jdk := range testjvm.JDKs(t) {
+		if jdk.Version < o.MinJDK {
+			continue
+		}
+		for _, c := range []struct {
+			between         string
+			threads, pieces int
+			us              int64
+		}{{"yield", 1, 2000, 10}, {"yield", 10_000, 2, 100}, {"park", 10, 25, 2000}, {"yield", 4, 10, 10_000}} {
+			t.Run(fmt.Sprintf("%s/%s-%d-%dus", jdk, c.between, c.threads, c.us), func(t *testing.T) {
+				// A preempted system call is long, and charged to the thread: only that the excess may vary with.
+				const tries = 3
+				for try := 1; ; try++ {
+					file := filepath.Join(t.TempDir(), "own")
+					cmd := o.Command(t, jdk)
+					cmd.Args = []string{c.between, strconv.Itoa(c.threads), strconv.Itoa(c.pieces), strconv.FormatInt(c.us, 10), file}
+					excess, own := virtualExcess(t, cmd.Profile(t), file, c.threads, c.pieces)
+					percent := 100 * float64(excess) / float64(own)
+					t.Logf("%d ns of %d a piece, %.2f %%", excess, own, percent)
+					if excess >= 0 && (percent <= 2 || excess <= 6000) {
+						return
+					}
+					if try == tries {
+						t.Fatalf("CPU time of the tasks is %d ns a piece above that of their loops, %.2f %%; want 0 to 2 %%, or to 6 µs", excess, percent)
+					}
+				}
+			})
+		}
+	}
+}
+
+// virtualExcess is what a piece is charged with beyond what the task itself
+// found, by the median of the tasks, and what that was; ns.
+func virtualExcess(t *testing.T, p testjvm.Profile, file string, threads, pieces int) (excess, own int64) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owns := map[string]int64{}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		var thread string
+		var ns int64
+		if _, err := fmt.Sscan(line, &thread, &ns); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		owns["busy-"+thread] = ns
+		own += ns
+	}
+	var more []int64
+	for _, row := range p.Tasks(t) {
+		if row["class"] != "Main$Busy" {
+			continue
+		}
+		name, _, _ := cutLast(row["thread"], "#")
+		more = append(more, number(t, row, "cpu_ns")-owns[name])
+	}
+	if len(more) != threads || len(owns) != threads {
+		t.Fatalf("%d tasks in the trace, %d of the program, want %d", len(more), len(owns), threads)
+	}
+	slices.Sort(more)
+	return more[len(more)/2] / int64(pieces), own / int64(threads) / int64(pieces)
+}
+
+// A thread's start hands over what it was made for: that waited from then on,
+// on platform and virtual threads. The program's own clock bounds it on both
+// sides, whatever the machine does.
+func TestStartedQueue(t *testing.T) {
+	o := testjvm.Example(t, "started")
+	for _, jdk := range testjvm.JDKs(t) {
+		if jdk.Version < o.MinJDK {
+			continue
+		}
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := o.Command(t, jdk).Profile(t)
+			queued := startedUnits(t, p)
+			lines := strings.Split(strings.TrimSpace(p.Stdout), "\n")
+			if len(lines) != 10 || len(queued) != 10 {
+				t.Fatalf("%d threads in the program, %d units of Main$Target, want 10:\n%s\n%v", len(lines), len(queued), p.Stdout, queued)
+			}
+			for _, line := range lines {
+				var thread string
+				var least, most int64
+				if _, err := fmt.Sscan(line, &thread, &least, &most); err != nil {
+					t.Fatalf("line %q: %v", line, err)
+				}
+				if got := queued[thread]; got == nil {
+					t.Errorf("of %s it is not known how long it waited", thread)
+				} else if *got < least || *got > most {
+					t.Errorf("%s waited %d ns, want %d to %d", thread, *got, least, most)
+				}
+			}
+		})
+	}
+}
+
+// startedUnits is the queue time of each unit of Main$Target, by thread.
+func startedUnits(t *testing.T, p testjvm.Profile) map[string]*int64 {
+	t.Helper()
+	var rows []struct {
+		Class, Thread string
+		QueueNs       *int64 `json:"queue_ns"`
+	}
+	if err := json.Unmarshal(p.Shadow(t, "tasks", p.Dir, "--units", "--format", "json"), &rows); err != nil {
+		t.Fatal(err)
+	}
+	queued := map[string]*int64{}
+	for _, r := range rows {
+		if r.Class == "Main$Target" {
+			name, _, _ := cutLast(r.Thread, "#")
+			queued[name] = r.QueueNs
+		}
+	}
+	return queued
 }

@@ -148,6 +148,9 @@ typedef struct sa_os {
     sa_context *carrier; /* NULL: none is mounted, or its carrier has no context */
     uint64_t mount_ticks;
     int64_t mount_cpu_ticks;
+    bool away;                /* it has told where its own code ended, before it is unmounted: */
+    uint64_t away_ticks;
+    int64_t away_cpu_ticks;
     int64_t mount_work[SA_WORK_WIDTH];
     sa_counters counters;
     const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */

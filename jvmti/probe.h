@@ -81,6 +81,12 @@ static inline int64_t cpu_of(sa_os *os, const sa_context *c, uint64_t ticks) {
     return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ticks;
 }
 
+/* The same where something begins, see sa_cpu_ticks_from. */
+static inline int64_t cpu_from(sa_os *os, const sa_context *c, uint64_t *ticks) {
+    if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
+    return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ticks;
+}
+
 /* In the time of a submission that a task carries the upper bits say something
  * else (Stackagent.UNSEEN, CANCELLED); its distance to now says what they were. */
 #define SA_TICKS_OF_SUBMISSION ((UINT64_C(1) << 62) - 1)

@@ -170,8 +170,8 @@ static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, 
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0))
         begin_special(os, c, env, bytecodes); /* what it costs is not in the times */
     uint64_t now = sa_ticks(&sa.clock);
+    f->start_cpu_ticks = cpu_from(os, c, &now);
     f->start_ticks = now;
-    f->start_cpu_ticks = cpu_of(os, c, now);
     return token_of(c, c->depth++);
 }
 

@@ -71,6 +71,7 @@ func TestJDKPlans(t *testing.T) {
 			{"java/util/concurrent/Executors$RunnableAdapter", 0, []string{"kinds=callable+jdk", "execution call()Ljava/lang/Object; enter\n"}},
 			{nameVirtualThread, 21, []string{"kinds=thread+runnable+jdk+virtual", "execution run(Ljava/lang/Runnable;)V enter\n",
 				"start of mount()V mounted", "start of unmount()V unmounting"}},
+			{nameVirtualThread, 24, []string{"around the switch in yieldContinuation leaving returned\n"}},
 		}
 		for _, tt := range tests {
 			if jdk.Version < tt.since {

@@ -97,12 +97,15 @@ type ConstructorPlan struct {
 // insnSpan is a stretch of code, its first and last instruction.
 type insnSpan struct{ from, to *classfile.Insn }
 
-// A MountPlan is mount or unmount of java.lang.VirtualThread.
+// A MountPlan is mount or unmount of java.lang.VirtualThread, or a call inside it
+// that leaves the carrier and comes back.
 type MountPlan struct {
 	Name  string // of the method
-	Probe string // the probe called at its start
+	Probe string // the probe called at its start, or before the call
 
 	member *classfile.Member
+	around *classfile.Insn // the call; nil: the start
+	after  string          // the probe after the call
 }
 
 // Plan is what is to be done to one class. It belongs to one goroutine.
@@ -152,6 +155,10 @@ func (p *Plan) String() string {
 		fmt.Fprintf(&b, "  clone in %s%s cloned=%d\n", c.Name, c.Descriptor, len(c.calls))
 	}
 	for _, m := range p.Mounts {
+		if m.around != nil {
+			fmt.Fprintf(&b, "  around the switch in %s %s %s\n", m.Name, m.Probe, m.after)
+			continue
+		}
 		fmt.Fprintf(&b, "  start of %s()V %s\n", m.Name, m.Probe)
 	}
 	for _, s := range p.Slots {

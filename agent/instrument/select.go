@@ -141,7 +141,54 @@ func (p *Plan) planMounts() error {
 		}
 		p.Mounts = append(p.Mounts, want)
 	}
+	return p.planSwitch()
+}
+
+// planSwitch finds where a virtual thread that parks or yields leaves its
+// carrier and comes back: what the JVM needs for that, between there and unmount
+// and mount, is not the thread's work. Before JDK 22 the same method calls
+// unmount and mount right there, and nothing is left to be taken out.
+func (p *Plan) planSwitch() error {
+	for _, m := range p.class.Methods {
+		if m.Name != "yieldContinuation" || m.Descriptor != "()Z" || m.Access&classfile.AccStatic != 0 {
+			continue
+		}
+		code, err := m.Code()
+		if err != nil {
+			return refusal(p.Class, err, ReasonSubroutine)
+		}
+		if code == nil {
+			return nil
+		}
+		if call := p.switchIn(code); call != nil {
+			p.Mounts = append(p.Mounts, MountPlan{Name: m.Name, Probe: "leaving", member: m, around: call, after: "returned"})
+		}
+	}
 	return nil
+}
+
+// switchIn is the only call of Continuation.yield; nil: there is none, or
+// several, or unmount is called here too.
+func (p *Plan) switchIn(code *classfile.Code) *classfile.Insn {
+	var found *classfile.Insn
+	for _, in := range code.Insns {
+		switch in.Op {
+		case classfile.OpInvokestatic, classfile.OpInvokevirtual, classfile.OpInvokespecial:
+		default:
+			continue
+		}
+		owner, name, _, err := p.class.Pool.MemberRef(in.Index)
+		switch {
+		case err != nil, owner == nameVirtualThread && name == "unmount":
+			return nil
+		case owner == "jdk/internal/vm/Continuation" && name == "yield":
+			if found != nil || in.Op != classfile.OpInvokestatic {
+				return nil
+			}
+			found = in
+		}
+	}
+	return found
 }
 
 // planPins finds where a virtual thread parks that cannot leave its carrier.

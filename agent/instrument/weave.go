@@ -277,7 +277,7 @@ func (p *Plan) weaveConstructor(c ConstructorPlan) error {
 	return nil
 }
 
-// weaveMount calls a probe at the start of a method.
+// weaveMount calls a probe at the start of a method, or two around a call in it.
 func (p *Plan) weaveMount(m MountPlan) error {
 	code, err := m.member.Code()
 	if err != nil {
@@ -287,8 +287,19 @@ func (p *Plan) weaveMount(m MountPlan) error {
 	if err != nil {
 		return err
 	}
-	code.InsertBefore(code.First(), call...)
-	grow(&code.MaxStack, 1)
+	if m.around == nil {
+		code.InsertBefore(code.First(), call...)
+		grow(&code.MaxStack, 1)
+		code.Edited()
+		return nil
+	}
+	back, err := p.callOnThis(m.after, descThread)
+	if err != nil {
+		return err
+	}
+	code.InsertBeforeTargeted(m.around, call...)
+	code.InsertAfter(m.around, back...)
+	grow(&code.MaxStack, code.MaxStack+1)
 	code.Edited()
 	return nil
 }

@@ -58,16 +58,19 @@ type Unit struct {
 	Named  uint64 // task after which it is named
 	Class  uint32 // its class
 	Thread uint32
+	// StartedAs is the thread, as a task, of which the start handed over the unit;
+	// 0: it was handed over by itself, or not at all.
+	StartedAs uint64
 	// Start and End are those of its outermost execution; End 0: still running.
 	Start, End units.MonoNs
 	// Work has, as Wall and CPU, what passed from start to end, and as the self
 	// metrics what the unit did itself: other units nested in it are taken out.
 	Work       [granularity.NMetrics]units.Ns
 	More       More
-	Queue      units.Ns
-	Executions int64 // in it
-	Depth      int32 // of the deepest execution in it, 0: a single one
-	Inside     bool  // it ran inside another execution than the known loop of a thread
+	Queue      units.Ns // of what a thread was started for, since the start of the thread
+	Executions int64    // in it
+	Depth      int32    // of the deepest execution in it, 0: a single one
+	Inside     bool     // it ran inside another execution than the known loop of a thread
 	HandedOver bool
 	Threw      bool // the task it is named after ended by an exception
 	Swallowed  bool // and the outermost execution, a wrapper, did not
@@ -111,6 +114,10 @@ type pending struct {
 	wall, cpu units.Ns // of the units inside; cpu as far as measured
 	inside    int64    // how many
 	body      bool     // a loop ran inside: a wrapper around it is none of the program's
+
+	begun bool // of the body of a thread: something has run in it
+	waits bool // first has not been emitted
+	first acc  // what ran first, not handed over by itself: the thread may have been started for it
 }
 
 // acc gathers a unit.
@@ -141,7 +148,8 @@ func rankOf(r Role) rank {
 
 // NewBuilder hands units to emit as they end; the Unit is used again after the
 // call. isBody tells the tasks whose executions are loops; it is asked before
-// these have ended. more is the number of further metrics.
+// these have ended. The unit for which a thread was started comes when the thread
+// has ended. more is the number of further metrics.
 func NewBuilder(isBody func(task uint64) bool, more int, emit func(*Unit)) *Builder {
 	return &Builder{isBody: isBody, emit: emit, more: min(more, MaxFurther), open: map[place]*pending{}, Own: map[uint32]*Own{}}
 }
@@ -156,12 +164,16 @@ func (b *Builder) Add(e *Execution) {
 	inBody := e.Outer == 0 || b.isBody(e.Outer)
 	switch {
 	case e.Role == Body, e.Role == Wrapper && p != nil && p.body:
+		b.started(e, p)
 		b.release(p, true)
 		if !inBody {
 			b.outer(e).body = true
+		} else {
+			b.begin(e)
 		}
 	case b.isLoop(e, p, inBody):
 		b.release(p, true)
+		b.begin(e)
 	default:
 		u := b.join(e, p)
 		b.release(p, inBody && u.own())
@@ -188,6 +200,38 @@ func (b *Builder) outermost(u *acc) {
 	for m, w := range u.Work {
 		o.Work[m] += orZero(w)
 	}
+}
+
+// started ends the body of a thread: the start handed over what ran first in
+// it, if that was not handed over by itself.
+func (b *Builder) started(e *Execution, p *pending) {
+	if p == nil || !p.waits || !e.Started || !e.Queue.Measured() {
+		return
+	}
+	p.first.Queue = e.Queue + max(0, units.Ns(p.first.Start-e.Start))
+	p.first.StartedAs = e.Task
+}
+
+// begin tells whether e is the first that ran in the body of a thread.
+func (b *Builder) begin(e *Execution) bool {
+	if e.Outer == 0 {
+		return false
+	}
+	o := b.outer(e)
+	first := !o.begun
+	o.begun = true
+	return first
+}
+
+// holds tells whether u, which ran in the body of a thread, waits for that to
+// end: it may be what the thread was started for.
+func (b *Builder) holds(e *Execution, u *acc) bool {
+	if !b.begin(e) || e.HandedOver {
+		return false
+	}
+	o := b.outer(e)
+	o.waits, o.first = true, *u
+	return true
 }
 
 // outer is what is known of the execution around e.
@@ -244,7 +288,9 @@ var selfMetrics = [...]granularity.Metric{granularity.SelfWall, granularity.Self
 // pass gives a finished execution to its outer one, or out.
 func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
 	if inBody {
-		b.outermost(u)
+		if !b.holds(e, u) {
+			b.outermost(u)
+		}
 		return
 	}
 	o := b.outer(e)
@@ -291,6 +337,9 @@ func (b *Builder) release(p *pending, body bool) {
 	}
 	if p.has {
 		b.out(&p.candidate, !body)
+	}
+	if p.waits {
+		b.outermost(&p.first)
 	}
 	if body && p.merged.Executions > 0 {
 		b.outermost(&p.merged)

@@ -2,6 +2,7 @@ package unit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,45 @@ func TestUnits(t *testing.T) {
 		got, _ := run(t, c.trace)
 		if s := strings.Join(got, " "); s != c.want {
 			t.Errorf("%s: %s, want %s", c.name, s, c.want)
+		}
+	}
+}
+
+// TestStartedThreads: the start of a thread hands over what the thread runs
+// first; it waited from the start on.
+func TestStartedThreads(t *testing.T) {
+	const none = units.NotMeasured
+	thread := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, HandedOver: true, Started: true, Queue: 30}
+	unseen := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Queue: none}
+	pool := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, HandedOver: true, Queue: 30}
+	target := Execution{Task: 2, Outer: 1, Class: 'A', Start: 105, Queue: none}
+	second := Execution{Task: 3, Outer: 1, Class: 'B', Start: 150, Queue: none}
+	submitted := Execution{Task: 4, Outer: 1, Class: 'C', Start: 160, HandedOver: true, Queue: 7}
+	nested := Execution{Task: 5, Outer: 2, Class: 'D', Start: 110, Queue: none}
+	worker := Execution{Task: 6, Outer: 1, Class: 'b', Role: Body, Start: 102, Queue: none}
+	for _, c := range []struct {
+		name  string
+		trace []Execution
+		want  map[rune]units.Ns
+	}{
+		{"its target", []Execution{target, thread}, map[rune]units.Ns{'A': 35}},
+		{"with one nested", []Execution{nested, target, thread}, map[rune]units.Ns{'A': 35}},
+		{"the first of two", []Execution{target, second, thread}, map[rune]units.Ns{'A': 35, 'B': none}},
+		{"one handed over by itself", []Execution{submitted, thread}, map[rune]units.Ns{'C': 7}},
+		{"and one that was not after it", []Execution{submitted, target, thread}, map[rune]units.Ns{'C': 7, 'A': none}},
+		{"a pool's worker before it", []Execution{worker, second, thread}, map[rune]units.Ns{'B': none}},
+		{"the start was not seen", []Execution{target, unseen}, map[rune]units.Ns{'A': none}},
+		{"a worker, handed over to a pool", []Execution{target, pool}, map[rune]units.Ns{'A': none}},
+		{"a thread that has not ended", []Execution{target}, map[rune]units.Ns{'A': none}},
+	} {
+		got := map[rune]units.Ns{}
+		b := NewBuilder(func(task uint64) bool { return task == 1 || task == 6 }, 0, func(u *Unit) { got[rune(u.Class)] = u.Queue })
+		for i := range c.trace {
+			b.Add(&c.trace[i])
+		}
+		b.Close()
+		if !maps.Equal(got, c.want) || b.Open() != 0 {
+			t.Errorf("%s: queue times %v, %d open, want %v", c.name, got, b.Open(), c.want)
 		}
 	}
 }

@@ -181,4 +181,14 @@ static inline int64_t sa_cpu_ticks(const sa_clock *c, sa_cpu_clock *t, uint64_t 
         return (int64_t)ticks + t->offset_ticks;
     return sa_cpu_renew(c, t, ticks);
 }
+
+/* The same where something begins: what a new reading costs comes before it.
+ * *ticks is moved to after that. */
+static inline int64_t sa_cpu_ticks_from(const sa_clock *c, sa_cpu_clock *t, uint64_t *ticks) {
+    if (__builtin_expect(t->page != NULL && t->page->lock == t->lock && *ticks < t->until_ticks, 1))
+        return (int64_t)*ticks + t->offset_ticks;
+    sa_cpu_renew(c, t, *ticks);
+    *ticks = sa_ticks(c);
+    return sa_cpu_ticks(c, t, *ticks);
+}
 #endif

@@ -33,6 +33,13 @@ func unadvised(n uint64, asked bool) granularity.Finding {
 	return granularity.Finding{Kind: granularity.Caution, Topic: "units", Text: text}
 }
 
+// allSummarised says why there is no advice that needs hand-overs.
+func allSummarised(n uint64) granularity.Finding {
+	return granularity.Finding{Kind: granularity.Caution, Topic: "units", Text: fmt.Sprintf(
+		"All %s hand-overs were summarised: who handed what to whom is not told, so there is no advice about pools, waiting, imbalance and nesting; "+
+			"how fine and coarse tasks are is told by their distributions. Profile with --detail auto for the rest.", units.FormatCount(int64(n)))}
+}
+
 // advisor gathers what advice about units of work rests on, in one reading.
 type advisor struct {
 	s       *session.Session

@@ -100,15 +100,18 @@ func (w *ways) add(id uint64, x way) {
 }
 
 // ofUnit is the number of the way of a unit: of the task it is named after, or
-// of the wrapper around it where that tells nothing.
+// of the wrapper around it, or the thread started for it, where that tells nothing.
 func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 	n := w.numberOf(x.Named)
 	way := w.list[n]
 	if way.executor != 0 || way.thread || way.several || by == BySite && way.site != 0 {
 		return n
 	}
-	if root := w.numberOf(x.Root); n == 0 || w.list[root].executor != 0 || w.list[root].thread {
+	if root := w.numberOf(x.Root); n == 0 && root != 0 || w.list[root].executor != 0 || w.list[root].thread {
 		return root
+	}
+	if x.StartedAs != 0 {
+		return w.numberOf(x.StartedAs)
 	}
 	return n
 }

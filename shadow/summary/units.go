@@ -126,7 +126,8 @@ func addMeasured(to *units.Ns, n units.Ns) {
 	}
 }
 
-// Each hands out all units, in the order in which they ended on each thread.
+// Each hands out all units, in the order in which they ended on each thread; the
+// one for which it was started comes when the thread has ended.
 // What is given is used again after the call.
 func (u *Units) Each(f func(*unit.Unit) error) error {
 	for _, r := range u.roles.all() {
@@ -224,8 +225,14 @@ func (u *Units) advise(sum *Summary, opts Options) error {
 		t = *opts.Thresholds
 	}
 	found, err := Advise(u, t)
-	if err != nil || !handOvers(u.s) {
+	if err != nil {
 		return err
+	}
+	if !handOvers(u.s) {
+		if h := u.s.Manifest.Submissions; h != nil && h.Summarised > 0 {
+			sum.Findings = append(sum.Findings, allSummarised(h.Summarised))
+		}
+		return nil
 	}
 	var out []granularity.Finding
 	put := false
@@ -274,21 +281,30 @@ func (u *Units) queues(f *Figures, most int) error {
 	}
 	f.Waiting = granularity.NewSeries(f.Grid)
 	per := map[string]*granularity.Series{}
+	of := func(label string) *granularity.Series {
+		if per[label] == nil {
+			per[label] = granularity.NewSeries(f.Grid)
+		}
+		return per[label]
+	}
 	err = u.Each(func(x *unit.Unit) error {
 		if !x.Queue.Measured() {
 			return nil
 		}
-		label := w.label(w.list[w.ofUnit(x, ByExecutor)], ByExecutor)
-		if per[label] == nil {
-			per[label] = granularity.NewSeries(f.Grid)
-		}
 		from := x.Start - units.MonoNs(x.Queue)
 		f.Waiting.Add(from, x.Start)
-		per[label].Add(from, x.Start)
+		of(w.label(w.list[w.ofUnit(x, ByExecutor)], ByExecutor)).Add(from, x.Start)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("reading the units of session %s: %w", u.s.Manifest.Session, err)
+	}
+	err = u.summarisedQueues(func(x *session.Summary, m *session.Measure) {
+		f.Waiting.Spread(x.FromNs, x.ToNs, int64(m.Count), m.SumNs)
+		of(inSummaries).Spread(x.FromNs, x.ToNs, int64(m.Count), m.SumNs)
+	})
+	if err != nil {
+		return fmt.Errorf("reading the summaries of session %s: %w", u.s.Manifest.Session, err)
 	}
 	labels := slices.SortedFunc(maps.Keys(per), func(a, b string) int {
 		return cmp.Or(cmp.Compare(per[b].StartedTotal(), per[a].StartedTotal()), cmp.Compare(a, b))
@@ -297,6 +313,19 @@ func (u *Units) queues(f *Figures, most int) error {
 		f.Queues = append(f.Queues, ClassSeries{Label: l, Series: per[l]})
 	}
 	return nil
+}
+
+// summarisedQueues hands out the queue times of what was summarised and counts
+// as a unit. Which executor they waited for is not told.
+func (u *Units) summarisedQueues(use func(*session.Summary, *session.Measure)) error {
+	return u.s.Summaries(func(x *session.Summary) error {
+		for i := range x.Measures {
+			if m := &x.Measures[i]; m.Metric == wire.MetricQueue && m.Count > 0 && u.counts(x.Class) {
+				use(x, m)
+			}
+		}
+		return nil
+	})
 }
 
 func buildUnits(s *session.Session, opts Options) (*Summary, error) {

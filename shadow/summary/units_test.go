@@ -78,6 +78,56 @@ func handedSession(t *testing.T) *session.Session {
 	return s
 }
 
+// TestAllSummarised: where no hand-over has a record there is no advice about
+// them, and that is said.
+func TestAllSummarised(t *testing.T) {
+	says := func(s *session.Session) bool {
+		sum, err := summary.Build(s, summary.Options{Units: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(sum.Findings, func(f granularity.Finding) bool { return strings.HasPrefix(f.Text, "All 7 hand-overs were summarised") })
+	}
+	s := handedSession(t)
+	if says(s) {
+		t.Error("hand-overs with records are called summarised")
+	}
+	delete(s.Manifest.Rows, store.Submissions.String())
+	if says(s) {
+		t.Error("hand-overs that were not observed are called summarised")
+	}
+	s.Manifest.Submissions = &store.Handed{Produced: 7, Summarised: 7}
+	if !says(s) {
+		t.Error("it is not said why there is no advice")
+	}
+}
+
+// TestSummarisedQueues: what was summarised waited too, for an executor that is
+// not told; the loops of threads and wrappers around tasks are no units there either.
+func TestSummarisedQueues(t *testing.T) {
+	b := newSessionBuilder(t, []string{"", "com.acme.Job", "java.util.concurrent.FutureTask"})
+	b.exec(1, 0, 1, 1, 5, 5, 3)
+	for i, class := range []uint32{1, 2} {
+		id := store.SummaryID(1, i)
+		b.part.Summaries = append(b.part.Summaries, store.Summary{ID: id, Class: class, Thread: 1, FromNs: 100 * ms, ToNs: 300 * ms, Executions: 50, First: 50})
+		b.part.Measures = append(b.part.Measures, store.Measure{Summary: id, Metric: "wall", Count: 50, SumNs: 50, MinNs: 1, MaxNs: 1},
+			store.Measure{Summary: id, Metric: "queue", Count: 40, SumNs: 400 * ms, MinNs: 10 * ms, MaxNs: 10 * ms})
+	}
+	sum, err := summary.Build(b.open(true), summary.Options{Shapes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := sum.InUnits.Figures
+	if f.Waiting.StartedTotal() != 41 || f.Waiting.Spreads != 40 || len(f.Queues) != 2 || f.Queues[0].Label != "(summarised: not told apart)" {
+		t.Fatalf("%d waited, %d of these summarised, by %+v; want 41, 40, by summaries and the pool", f.Waiting.StartedTotal(), f.Waiting.Spreads, f.Queues)
+	}
+	// 40 times 10 ms within 200 ms: two at once.
+	i, _ := f.Grid.Bucket(200 * ms)
+	if at := f.Queues[0].Series.Running()[i]; at < 1.99 || at > 2.01 {
+		t.Errorf("%v waited at once, want 2", at)
+	}
+}
+
 // rowsOf prints rows as "name executions work-in-ms queued".
 func rowsOf(rows []granularity.Hotspot) []string {
 	var out []string
@@ -96,7 +146,7 @@ func TestUnitsOfSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 3 36 15", "com.acme.Started 1 50 0"}; !slices.Equal(got, want) {
+	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 3 36 15", "com.acme.Started 1 50 2"}; !slices.Equal(got, want) {
 		t.Errorf("units %q, want %q", got, want)
 	}
 	if sum.Units == nil || !sum.Units.HandOversKnown || sum.Units.Text() != "" {
@@ -115,7 +165,7 @@ func TestUnitsOfSession(t *testing.T) {
 	if raw.Tasks.Executions != 10 || raw.InUnits == nil || raw.InUnits.Tasks.Executions != 4 {
 		t.Fatalf("%d executions, units %+v", raw.Tasks.Executions, raw.InUnits)
 	}
-	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 3 || len(f.Queues) != 1 || f.Queues[0].Label != "com.acme.Pool#7" {
+	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 4 || len(f.Queues) != 2 || f.Queues[0].Label != "com.acme.Pool#7" || f.Queues[1].Label != "(a thread of its own)" {
 		t.Errorf("queues %+v", f.Queues)
 	}
 }
@@ -127,8 +177,8 @@ func TestPlaces(t *testing.T) {
 		opts summary.Options
 		want []string
 	}{
-		{summary.BySite, summary.Options{Units: true}, []string{"(place not known) 1 50 0", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
-		{summary.ByExecutor, summary.Options{Units: true}, []string{"(not handed to an executor) 1 50 0", "com.acme.Pool#7 3 36 15"}},
+		{summary.BySite, summary.Options{Units: true}, []string{"(place not known) 1 50 2", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
+		{summary.ByExecutor, summary.Options{Units: true}, []string{"(a thread of its own) 1 50 2", "com.acme.Pool#7 3 36 15"}},
 		{summary.ByExecutor, summary.Options{}, []string{"(a thread of its own) 1 2 1", "(not handed to an executor) 3 134 1", "com.acme.Pool#7 6 36 30"}},
 		{summary.BySite, summary.Options{Filter: summary.Filter{Class: "com.acme.Job"}}, []string{"com.acme.Main.first:10 2 20 10", "com.acme.Main.second:20 1 10 5"}},
 	} {
@@ -155,7 +205,7 @@ func TestStacks(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s|%s|%s %d %d %d", x.Executor, site, x.Class, x.Count, x.SelfCPU/ms, x.Queue/ms))
 	}
-	want := []string{"||com.acme.Started 1 50 0", "com.acme.Pool#7|com.acme.Main.first:10|com.acme.Job 2 24 10", "com.acme.Pool#7|com.acme.Main.second:20|com.acme.Job 1 12 5"}
+	want := []string{"(a thread of its own)||com.acme.Started 1 50 2", "com.acme.Pool#7|com.acme.Main.first:10|com.acme.Job 2 24 10", "com.acme.Pool#7|com.acme.Main.second:20|com.acme.Job 1 12 5"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -226,7 +276,8 @@ func TestPlatformsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"com.acme.Job 2 38 1", "java.net.Fetch 1 50 1", "java.util.concurrent.CompletableFuture$AsyncSupply 1 20 2"}
+	// The virtual thread was started 3 ms before it ran.
+	want := []string{"com.acme.Job 2 38 4", "java.net.Fetch 1 50 1", "java.util.concurrent.CompletableFuture$AsyncSupply 1 20 2"}
 	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
 		t.Errorf("units %q, want %q", got, want)
 	}

@@ -550,6 +550,20 @@ public final class Stackagent {
         unmounting0(slot(thread).context);
     }
 
+    /** In VirtualThread.yieldContinuation(), before the continuation yields: the JVM's work begins. */
+    @ForceInline
+    @Hidden
+    public static void leaving(Thread thread) {
+        leaving0(slot(thread).context);
+    }
+
+    /** After it, on the same carrier or another: the thread's own code goes on. */
+    @ForceInline
+    @Hidden
+    public static void returned(Thread thread) {
+        returned0(slot(thread).context);
+    }
+
     /** At the start of VirtualThread.parkOnCarrierThread(): it is pinned; the token goes to {@link #parked}. */
     @Hidden
     public static int parking(Object thread) {
@@ -643,6 +657,8 @@ public final class Stackagent {
         failed0(0, 0, 0);
         mounted0(0, 0);
         unmounting0(0);
+        leaving0(0);
+        returned0(0);
         if (parking0()) {
             parked0();
         }
@@ -677,6 +693,10 @@ public final class Stackagent {
     private static native void mounted0(long context, long carrier);
 
     private static native void unmounting0(long context);
+
+    private static native void leaving0(long context);
+
+    private static native void returned0(long context);
 
     private static native boolean parking0();
 

@@ -18,6 +18,7 @@ public class Stackagent {
     private static final Map<String, Counts> counts = new TreeMap<>();
     private static final ArrayList<Frame> stack = new ArrayList<>();
     private static int mismatches, mounted, unmounting;
+    private static volatile int leaving, returned; // by one thread at a time; a lock might park the thread that is about to leave
 
     private static Counts of(Object task) {
         return counts.computeIfAbsent(name(task), k -> new Counts());
@@ -109,6 +110,14 @@ public class Stackagent {
         }
     }
 
+    public static void leaving(Thread t) {
+        if (t != null) leaving++;
+    }
+
+    public static void returned(Thread t) {
+        if (t != null) returned++;
+    }
+
     /** One line per class, then what must be zero. */
     public static String report() {
         StringBuilder b = new StringBuilder();
@@ -118,6 +127,7 @@ public class Stackagent {
                     .append(" returned=").append(c.returned).append(" threw=").append(c.threw).append('\n'));
             b.append("open=").append(stack.size()).append(" mismatches=").append(mismatches).append('\n');
             if (mounted + unmounting > 0) b.append("mounted=").append(mounted).append(" unmounting=").append(unmounting).append('\n');
+            if (leaving + returned > 0) b.append("leaving=").append(leaving).append(" returned=").append(returned).append('\n');
         }
         return b.toString();
     }
