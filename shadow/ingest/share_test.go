@@ -13,8 +13,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// testTTL is longer than a slow machine keeps a heartbeat back; those that wait for
-// it do so side by side.
+// testTTL is longer than a slow machine keeps a heartbeat back.
 const testTTL = 5 * time.Second
 
 // shares publishes n sessions, the batches of all mixed, in two halves.
@@ -42,7 +41,6 @@ func (s shares) publish(t *testing.T, publish func(...*wire.Batch), from, to int
 // Two shadows with one store share 20 sessions; one dies like by SIGKILL in the midst, the other goes on
 // in the same folders: each batch is stored once.
 func TestTwoShadowsOneStore(t *testing.T) {
-	t.Parallel()
 	b, root := startBus(t), t.TempDir()
 	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, TTL: testTTL}
 	one, two := startIngest(t, o), startIngest(t, o)
@@ -72,7 +70,6 @@ func TestTwoShadowsOneStore(t *testing.T) {
 
 // The same with a store each: two folders, of which Join makes the whole.
 func TestTwoShadowsTwoStores(t *testing.T) {
-	t.Parallel()
 	b, roots := startBus(t), []string{t.TempDir(), t.TempDir()}
 	o := Options{Bus: b, Root: roots[0], PartInterval: 5 * time.Millisecond, TTL: testTTL}
 	one := startIngest(t, o)
@@ -119,7 +116,6 @@ func TestTwoShadowsTwoStores(t *testing.T) {
 
 // A shadow that was stopped, not killed, has lost its sessions when it wakes: it stores nothing more.
 func TestFrozenShadowIsFenced(t *testing.T) {
-	t.Parallel()
 	b, root := startBus(t), t.TempDir()
 	o := Options{Bus: b, Root: root, PartInterval: time.Hour, TTL: testTTL} // it holds all in memory
 	one := startIngest(t, o)
@@ -179,7 +175,6 @@ func TestFiftySessionsAtOnce(t *testing.T) {
 
 // A shadow that comes back to its store finds that its session went on in another one's: its folder says so.
 func TestPieceLeftBehind(t *testing.T) {
-	t.Parallel()
 	b, roots := startBus(t), []string{t.TempDir(), t.TempDir()}
 	o := Options{Bus: b, Root: roots[0], PartInterval: 5 * time.Millisecond, TTL: testTTL, LostContact: 2 * time.Second}
 	one := startIngest(t, o)
