@@ -60,7 +60,7 @@ var rules = []rule{
 	{"hpc", []string{"internal/units", "github.com/elastic/go-perf", "golang.org/x/sys/..."}},
 	{"granularity/...", []string{"granularity/...", "internal/units", "internal/loglinear", "gonum.org/v1/gonum/..."}},
 	{"internal/parquetguard", []string{"github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
-	{"hpc/perfdata", []string{"golang.org/x/sys/..."}},
+	{"hpc/perfdata", []string{"hpc", "golang.org/x/sys/..."}},
 	{"hpc/sched", []string{"hpc", "hpc/perfdata", "internal/parquetguard", "internal/units", "github.com/cilium/ebpf/...", "github.com/elastic/go-perf", "github.com/parquet-go/parquet-go/...", "golang.org/x/sys/..."}},
 	{"shadow/store", []string{"internal/parquetguard", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},
 	{"shadow/session", []string{"shadow/store", "hpc", "hpc/sched", "granularity/...", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
