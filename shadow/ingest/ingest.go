@@ -122,17 +122,13 @@ type Ingest struct {
 // store ended: what that one had not stored comes again. Other shadows may use the bus at the same time; each
 // session is stored by one of them.
 func Start(ctx context.Context, o Options) (*Ingest, error) {
-	setDefaults(&o)
 	if o.Bus == nil || o.Root == "" {
 		return nil, errors.New("ingest: needs a bus and a folder to store in")
 	}
 	if err := os.MkdirAll(o.Root, 0o700); err != nil {
 		return nil, fmt.Errorf("ingest: folder of the sessions: %w", err)
 	}
-	in := &Ingest{
-		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
-		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
-	}
+	in := newIngest(o)
 	if err := in.join(ctx); err != nil {
 		return nil, err
 	}
@@ -140,14 +136,23 @@ func Start(ctx context.Context, o Options) (*Ingest, error) {
 	return in, nil
 }
 
+func newIngest(o Options) *Ingest {
+	setDefaults(&o)
+	return &Ingest{
+		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
+		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
+	}
+}
+
 // join opens the stream and makes this shadow one of those that share it.
 func (in *Ingest) join(ctx context.Context) error {
-	stream, err := in.o.Bus.JetStream().Stream(ctx, bus.Stream)
+	err := bus.Patiently(func() (err error) {
+		if in.stream, err = in.o.Bus.JetStream().Stream(ctx, bus.Stream); err != nil {
+			return fmt.Errorf("ingest: the stream on the bus: %w", err)
+		}
+		return in.retire(ctx, legacyConsumer)
+	})
 	if err != nil {
-		return fmt.Errorf("ingest: the stream on the bus: %w", err)
-	}
-	in.stream = stream
-	if err := in.retire(ctx, legacyConsumer); err != nil {
 		return err
 	}
 	if in.home, err = share.OpenHome(in.o.Root); err != nil {
@@ -157,9 +162,12 @@ func (in *Ingest) join(ctx context.Context) error {
 	if err != nil {
 		path = in.o.Root
 	}
-	in.member, err = share.Join(ctx, share.Options{
-		JetStream: in.o.Bus.JetStream(), Home: in.home, Path: path, TTL: in.o.TTL,
-		Replicas: stream.CachedInfo().Config.Replicas, Problem: in.shareProblem,
+	err = bus.Patiently(func() (err error) {
+		in.member, err = share.Join(ctx, share.Options{
+			JetStream: in.o.Bus.JetStream(), Home: in.home, Path: path, TTL: in.o.TTL,
+			Replicas: in.stream.CachedInfo().Config.Replicas, Problem: in.shareProblem,
+		})
+		return err
 	})
 	if err != nil {
 		in.home.Close()
@@ -250,23 +258,20 @@ func (in *Ingest) report(p Progress) {
 }
 
 // Drain returns when everything that was published before the call is stored, but for what other shadows have.
-// A batch that is missing is no longer waited for.
+// A batch that is missing is no longer waited for; a bus that does not answer is asked again until ctx ends.
 func (in *Ingest) Drain(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	seen := int64(-1)
 	for {
 		left, coming, err := in.left(ctx)
-		if err != nil {
-			return err
-		}
-		if left == 0 {
+		if err == nil && left == 0 {
 			return nil
 		}
 		// While batches are on their way to us, one that is missing may be among
 		// them: it is not given up before all have come.
 		routed := in.routed.Load()
-		if !coming && routed == seen {
+		if err == nil && !coming && routed == seen {
 			if err := in.flush(ctx); err != nil {
 				return err
 			}
@@ -274,6 +279,9 @@ func (in *Ingest) Drain(ctx context.Context) error {
 		seen = routed
 		select {
 		case <-ctx.Done():
+			if err != nil {
+				return err
+			}
 			return fmt.Errorf("ingest: %d batches are not stored yet: %w", left, ctx.Err())
 		case <-in.done:
 			return errors.New("ingest: closed while draining")
@@ -285,6 +293,8 @@ func (in *Ingest) Drain(ctx context.Context) error {
 // left counts what is on the bus for us, and tells whether some of it has not
 // even come to us.
 func (in *Ingest) left(ctx context.Context) (left uint64, coming bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	waiting, err := in.waiting(ctx)
 	if err != nil {
 		return 0, false, err

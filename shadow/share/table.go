@@ -46,7 +46,7 @@ func (m *Member) watch(ctx context.Context) error {
 	case <-initial:
 		return nil
 	case <-time.After(2 * askTimeout):
-		return fmt.Errorf("share: the table of shadows %s is not told within %v", Bucket, 2*askTimeout)
+		return fmt.Errorf("share: the table of shadows %s is not told within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
 	}
 }
 
