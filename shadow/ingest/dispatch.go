@@ -155,7 +155,12 @@ func (in *Ingest) endAll() {
 func (in *Ingest) fail(session string, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.err = errors.Join(in.err, fmt.Errorf("session %s: %w", session, err))
+	err = fmt.Errorf("session %s: %w", session, err)
+	if errors.Is(err, share.ErrUncertain) {
+		in.onBus = errors.Join(in.onBus, err)
+		return
+	}
+	in.err = errors.Join(in.err, err)
 }
 
 // endStale closes the sessions in our store that a shadow left open when it

@@ -118,7 +118,8 @@ type Ingest struct {
 	sources map[string]*source // by session; written by the dispatcher only
 	known   known
 	ended   string // what Close was told
-	err     error
+	err     error  // of the last parts, of sessions whose folders take nothing
+	onBus   error  // the same, of sessions that may be another shadow's by now
 }
 
 // Start begins to consume; ctx bounds the starting only. It takes over where an earlier shadow of the same
@@ -332,7 +333,8 @@ func (in *Ingest) flush(ctx context.Context) error {
 
 // Close stores what has been received and ends: sessions that have not ended
 // are marked with ended (store.EndedClosed, or store.EndedLostContact when
-// their JVMs are known to be gone). What could not be stored stays on the bus.
+// their JVMs are known to be gone). What could not be stored stays on the bus;
+// the error is ErrOnBus when that is only because the bus did not answer.
 func (in *Ingest) Close(ended string) error {
 	in.mu.Lock()
 	in.ended = ended
@@ -340,7 +342,10 @@ func (in *Ingest) Close(ended string) error {
 	in.shut()
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.err
+	if in.err == nil && in.onBus != nil {
+		return fmt.Errorf("%w: %w", ErrOnBus, in.onBus)
+	}
+	return errors.Join(in.err, in.onBus)
 }
 
 // Kill ends like a crash: nothing more is stored, nothing is acknowledged.

@@ -24,6 +24,10 @@ const (
 // ErrBusy is returned when a shadow of an earlier version consumes the same stream.
 var ErrBusy = errors.New("a shadow of an earlier version is storing from this bus; stop it, or use another bus")
 
+// ErrOnBus is returned when batches could not be stored because the bus did not
+// say whether their sessions are still ours: they are on it, unacknowledged.
+var ErrOnBus = errors.New("the last batches wait on the bus for the shadow that has their session")
+
 // source brings the messages of one session name to its workers: one for each JVM that uses the name. It has
 // a consumer of its own, so that a session that can not be stored holds up no other.
 type source struct {

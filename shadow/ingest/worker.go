@@ -73,6 +73,7 @@ type worker struct {
 	part       []*held          // in order, ready to be stored
 	mergeAfter time.Time        // no sooner
 	ended      time.Time        // when the last part of a session that has ended was stored; zero: its account is drawn up, or it has not ended
+	shutting   time.Time        // when storing failed first after the shadow's end had begun
 	since      time.Time        // when part's first batch came
 	rows       int              // in part
 	behind     int              // rows in waiting
