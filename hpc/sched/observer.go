@@ -35,6 +35,10 @@ const (
 	partShare    = 20       // parts last a 20th of the observation, within these bounds
 	pendingMost  = 64 << 10 // slices of a process that nobody has asked to keep
 	endedMost    = 64       // processes that ended without being kept
+	finishedMost = 256      // processes whose records are finished, to be asked what became of them
+	// idle is how long nothing comes of a process that nobody has asked to keep before it is looked for: the
+	// record of its end may be lost.
+	idle = units.MonoNs(10 * time.Second)
 )
 
 // source tells what the scheduler does with the threads of watched processes.
@@ -59,7 +63,8 @@ type Observer struct {
 
 	mu        sync.Mutex
 	processes map[int]*process
-	ended     []int // of processes that are not kept, oldest first
+	ended     []int // processes that are not kept, oldest first
+	finished  []int // processes that were kept and have ended, oldest first
 	events    []event
 	failure   error // of the source
 	closed    bool
@@ -73,6 +78,7 @@ type process struct {
 	err    error    // of writing
 	gc     gcWatch
 
+	soughtAt units.MonoNs // when it was looked for last, see idle
 	vanished units.MonoNs // when it was found to be gone, while its threads' ends were not told yet; or 0
 }
 
@@ -166,7 +172,7 @@ func (o *Observer) Keep(pid int, dir string) error {
 	}
 	if p.over {
 		p.write(o.src.lost(pid))
-		p.finish()
+		o.finish(pid, p)
 	}
 	return nil
 }
@@ -316,7 +322,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	switch {
 	case p.b.gone && p.b.next > 0:
 		o.end(pid, p)
-	case p.writer == nil && len(p.b.slices) > pendingMost:
+	case p.writer == nil && (len(p.b.slices) > pendingMost || p.lostEnd(pid, complete)):
 		o.end(pid, p) // nobody will ask for it; if one does, it is observed from then on
 		delete(o.processes, pid)
 	case p.writer != nil && p.due(complete):
@@ -328,6 +334,15 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	case p.vanished != 0 && complete-p.vanished > endPatience:
 		o.end(pid, p) // they were lost
 	}
+}
+
+// lostEnd tells that a process of which nothing has come for long has ended.
+func (p *process) lostEnd(pid int, at units.MonoNs) bool {
+	if at-max(p.b.last, p.soughtAt) < idle {
+		return false
+	}
+	p.soughtAt = at
+	return !hpc.Alive(pid)
 }
 
 func (p *process) due(at units.MonoNs) bool {
@@ -345,17 +360,36 @@ func (o *Observer) end(pid int, p *process) {
 	p.over = true
 	p.b.refresh(pid)
 	if p.writer == nil {
-		if o.ended = append(o.ended, pid); len(o.ended) > endedMost {
-			if old := o.processes[o.ended[0]]; old != nil && old.writer == nil && old.over {
-				delete(o.processes, o.ended[0])
-			}
-			o.ended = o.ended[1:]
-		}
+		o.ended = o.remember(o.ended, pid, endedMost, func(old *process) bool { return old.writer == nil })
 		p.b.lostAtEnd = lost
 		return
 	}
 	p.write(lost)
+	o.finish(pid, p)
+}
+
+// remember appends a process that has ended to a list, and forgets the first of
+// too many if it is still what such suits.
+func (o *Observer) remember(list []int, pid, most int, suits func(*process) bool) []int {
+	if list = append(list, pid); len(list) <= most {
+		return list
+	}
+	if old := o.processes[list[0]]; old != nil && old.over && suits(old) {
+		delete(o.processes, list[0])
+	}
+	return list[1:]
+}
+
+// finish ends the record of a process. What went wrong with one that is
+// forgotten is told at the end.
+func (o *Observer) finish(pid int, p *process) {
 	p.finish()
+	o.finished = o.remember(o.finished, pid, finishedMost, func(old *process) bool {
+		if old.writer != nil && old.err != nil && o.failure == nil {
+			o.failure = old.err
+		}
+		return old.writer != nil
+	})
 }
 
 // write stores what the builder holds as the last part.

@@ -85,7 +85,8 @@ type Progress struct {
 type Live interface {
 	// Progress comes after every stored part, every second besides, and at the end of a session.
 	Progress(p Progress)
-	// Problem comes once when storing stops working, and with nil when it works again.
+	// Problem comes once when storing stops working, and with nil when it works again. ErrGivenUp ends the problem of
+	// a session of which nothing could be stored.
 	Problem(session string, err error)
 }
 
@@ -103,6 +104,8 @@ type Ingest struct {
 	looks   chan struct{} // asks for a look for new sessions
 	gone    chan *source  // sources that have ended by themselves
 	done    chan struct{} // the dispatcher has ended
+
+	settled map[string]time.Time // the dispatcher's, see endStale
 
 	active atomic.Int64 // open workers, to share the row budget
 	bad    atomic.Uint64

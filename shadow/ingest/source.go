@@ -175,7 +175,7 @@ func (in *Ingest) putBack(m jetstream.Msg, delay time.Duration) {
 func (s *source) endIdle(now time.Time) {
 	for process, w := range s.workers {
 		idle := now.Sub(time.Unix(0, w.lastBatch.Load()))
-		if over := w.finished.Load() && s.in.pressed.Load(); idle < s.patience() && !over || w.stuck.Load() {
+		if over := w.finished.Load() && s.in.pressed.Load(); idle < s.patience() && !over || w.stuck.Load() && w.holds.Load() {
 			continue
 		}
 		s.over = w.finished.Load()
