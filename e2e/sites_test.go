@@ -1,9 +1,15 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -41,6 +47,51 @@ func TestSitesAfterThrow(t *testing.T) {
 			}
 			for class, want := range handedAt {
 				checkPlace(t, class+" handed over", classes[class], func(x *handedOver) map[string]bool { return x.sites }, want)
+			}
+		})
+	}
+}
+
+// TestSitesOfParallelOperations: the tasks that the JDK makes for a parallel
+// stream, or another operation of its own, have the place where the program calls
+// that operation, on whatever thread they are made.
+func TestSitesOfParallelOperations(t *testing.T) {
+	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "parallel")
+	text, err := os.ReadFile(filepath.Join(folder, "Main.java"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int]string{} // by line
+	for i, line := range strings.Split(string(text), "\n") {
+		if m := regexp.MustCompile(`@executions ([\d?]+)`).FindStringSubmatch(line); m != nil {
+			want[i+1] = m[1]
+		}
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main",
+				VM: []string{"-Djava.util.concurrent.ForkJoinPool.common.parallelism=2"}, Agent: []string{"--detail", "all"}}.Profile(t)
+			var rows []struct {
+				Site       string `json:"site"`
+				Executions int64  `json:"executions"`
+			}
+			if err := json.Unmarshal(p.Shadow(t, "hotspots", p.Dir, "--by", "site", "--format", "json"), &rows); err != nil {
+				t.Fatal(err)
+			}
+			got := map[int]int64{}
+			for _, r := range rows {
+				if _, line, ok := strings.Cut(r.Site, ":"); ok {
+					n, _ := strconv.Atoi(line)
+					got[n] += r.Executions
+				}
+			}
+			for line, n := range want {
+				if n != "?" && fmt.Sprint(got[line]) != n || got[line] == 0 {
+					t.Errorf("line %d: %d executions, want %s", line, got[line], n)
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("places %v, want the %d lines %v", got, len(want), want)
 			}
 		})
 	}

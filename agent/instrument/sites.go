@@ -200,7 +200,7 @@ func (p *Plan) placeAt(in *classfile.Insn) (place, bool) {
 	case name == "<init>":
 		return p.creationAt(owner)
 	}
-	return place{kind: siteHandsOver}, callsHandover(owner, name, descriptor)
+	return place{kind: siteHandsOver}, callsHandover(owner, name, descriptor) || callsParallel(owner, name, descriptor)
 }
 
 // creationAt plans the construction of an object.
@@ -228,6 +228,25 @@ func callsHandover(owner, name, descriptor string) bool {
 		return strings.HasPrefix(owner, nameThread) && taskParameter(descriptor) > 0
 	}
 	return handsOver(name) && taskParameter(descriptor) > 0
+}
+
+// terminal are the operations of a stream that execute it.
+var terminal = map[string]bool{"forEach": true, "forEachOrdered": true, "toArray": true, "toList": true, "reduce": true,
+	"collect": true, "min": true, "max": true, "sum": true, "count": true, "average": true, "summaryStatistics": true,
+	"anyMatch": true, "allMatch": true, "noneMatch": true, "findFirst": true, "findAny": true}
+
+// callsParallel tells whether a method of the platform may make tasks of its own
+// for what it is to do. jvmti/sites.c looks for the same owners.
+func callsParallel(owner, name, descriptor string) bool {
+	switch owner {
+	case "java/util/stream/Stream", "java/util/stream/IntStream", "java/util/stream/LongStream", "java/util/stream/DoubleStream":
+		return terminal[name]
+	case "java/util/Arrays":
+		return strings.HasPrefix(name, "parallel")
+	case "java/util/concurrent/ConcurrentHashMap":
+		return strings.HasPrefix(descriptor, "(J") // the parallelism threshold comes first
+	}
+	return false
 }
 
 // weaveSites puts the probes around the places, and takes the place away where
