@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"time"
 
 	"stackagent/internal/units"
@@ -38,10 +39,14 @@ type live struct {
 	readAt   units.MonoNs // see certain
 	cpu      int32        // on which it runs, or -1
 	switches uint32
-	counted  bool     // switches is known
-	missed   bool     // some switches were not seen
-	base     units.Ns // CPU time before First; NotMeasured if not known
-	cpuSeen  units.Ns // CPU time in all when it last left the CPU
+	counted  bool         // switches is known
+	missed   bool         // some switches were not seen
+	begun    units.MonoNs // of the stay on a CPU in which it is
+	after    bool         // a thread of the same process had that CPU before
+	prior    int          // place of its last slice of this part, or -1
+	base     units.Ns     // CPU time before First; NotMeasured if not known
+	cpuSeen  units.Ns     // CPU time in all when it last left the CPU
+	cpuAt    uint32       // and its switches by then
 	guess    guess
 }
 
@@ -58,7 +63,7 @@ func newBuilder(pid int, at units.MonoNs) *builder {
 
 // add begins a thread.
 func (b *builder) add(tid int32, at units.MonoNs) *live {
-	t := &live{index: b.next, since: at, certain: true, cpu: -1, base: units.NotMeasured, cpuSeen: units.NotMeasured}
+	t := &live{index: b.next, since: at, certain: true, cpu: -1, prior: -1, base: units.NotMeasured, cpuSeen: units.NotMeasured}
 	t.TID, t.First, t.Last, t.CPU = tid, at, at, units.NotMeasured
 	b.next++
 	b.threads[tid] = t
@@ -100,7 +105,7 @@ func (b *builder) apply(e *event) {
 	}
 	if e.at < t.since {
 		b.late++
-		e.at = t.since
+		e.at, e.lag, t.begun = t.since, 0, 0
 	}
 	switch e.kind {
 	case eventIn:
@@ -121,7 +126,7 @@ func (b *builder) apply(e *event) {
 // made is what is known of a thread whose begin is told.
 func (t *live) made() {
 	t.state, t.BeginSeen, t.base, t.cpuSeen = Runnable, true, 0, 0
-	t.counted, t.switches = true, 0
+	t.counted, t.switches, t.cpuAt = true, 0, 0
 }
 
 // appear begins the thread of which e is the first sign.
@@ -167,8 +172,12 @@ func (b *builder) in(t *live, e *event) {
 		was = Unknown // it left the CPU without our being told
 		t.missed = true
 	}
-	b.close(t, was, e.at)
-	t.state, t.certain, t.cpu = Running, true, e.cpu
+	at := e.at - e.lag
+	if at < t.since {
+		b.beginAt(t, at)
+	}
+	b.close(t, was, at)
+	t.state, t.certain, t.cpu, t.begun, t.after = Running, true, e.cpu, t.since, e.after
 	t.counted, t.switches = e.counted, e.switches
 }
 
@@ -185,11 +194,11 @@ func (b *builder) recover(t *live, e *event) bool {
 	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
 		return false
 	}
-	used, since := e.cpuTime-t.cpuSeen, units.Ns(e.at-t.since)
+	used, since := e.cpuTime-t.cpuSeen, units.Ns(e.at-e.lag-t.since)
 	if used < 0 || used > since+recoverSlack {
 		return false
 	}
-	b.close(t, t.state, e.at-units.MonoNs(min(used, since)))
+	b.close(t, t.state, e.at-e.lag-units.MonoNs(max(0, min(used, since))))
 	return true
 }
 
@@ -214,12 +223,14 @@ func (b *builder) out(t *live, e *event) {
 	case was != Running, e.counted && t.counted && e.switches != t.switches+1:
 		was = Unknown
 		t.missed = true
+	default:
+		b.charge(t, e)
 	}
-	b.close(t, was, e.at)
+	b.close(t, was, max(e.at-e.lag, t.since))
 	t.state, t.certain, t.cpu, t.guess = e.state, true, -1, guess{}
-	t.counted, t.switches, t.cpuSeen = e.counted, e.switches, e.cpuTime
+	t.counted, t.switches, t.cpuSeen, t.cpuAt = e.counted, e.switches, e.cpuTime, e.switches
 	if e.dead {
-		b.finish(t, t.state, e.at, true)
+		b.finish(t, t.state, t.since, true)
 		return
 	}
 	if e.block {
@@ -275,6 +286,7 @@ func (b *builder) close(t *live, s State, at units.MonoNs) {
 		s = t.guess.state
 	}
 	if at > t.since {
+		t.prior = len(b.slices)
 		b.slices = append(b.slices, Slice{Thread: t.index, State: s, From: t.since, To: at})
 	}
 	t.since = max(at, t.since)
@@ -323,9 +335,10 @@ func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	for _, t := range b.threads {
 		b.close(t, t.state, at)
 		t.account()
+		t.prior = -1
 		p.Threads = append(p.Threads, b.row(t))
 	}
-	p.Slices = b.slices
+	p.Slices = slices.DeleteFunc(b.slices, func(s Slice) bool { return s.From == s.To }) // the next stay took it all
 	b.slices, b.ended, b.from = make([]Slice, 0, cap(p.Slices)), nil, at
 	return p
 }
