@@ -26,6 +26,19 @@ type builder struct {
 	late      uint64       // events that came after later ones of their thread
 	lost      uint64       // until the last part
 	lostAtEnd uint64       // when the process was not watched any more
+
+	ran     units.Ns // sum of the stays on CPUs so far, as they were told
+	gaps    int      // stays of which nothing is known
+	account comparison
+
+	// By perf:
+	turns     []turn                 // of this part
+	left      map[int32]units.MonoNs // when a thread last left each CPU
+	way       units.MonoNs           // how long a switch takes, see estimate
+	taken     float64                // share of the running time that the machine took
+	ways      units.Ns               // estimated in all
+	turned    int                    // switches with an estimate
+	takenAway units.Ns               // estimated in all
 }
 
 // live is a thread that has not ended.
@@ -44,6 +57,7 @@ type live struct {
 	begun    units.MonoNs // of the stay on a CPU in which it is
 	after    bool         // a thread of the same process had that CPU before
 	prior    int          // place of its last slice of this part, or -1
+	turn     turn         // the switch with which it began, by perf
 	base     units.Ns     // CPU time before First; NotMeasured if not known
 	cpuSeen  units.Ns     // CPU time in all when it last left the CPU
 	cpuAt    uint32       // and its switches by then
@@ -58,7 +72,7 @@ type guess struct {
 }
 
 func newBuilder(pid int, at units.MonoNs) *builder {
-	return &builder{pid: pid, begin: at, from: at, last: at, threads: map[int32]*live{}}
+	return &builder{pid: pid, begin: at, from: at, last: at, threads: map[int32]*live{}, left: map[int32]units.MonoNs{}}
 }
 
 // add begins a thread.
@@ -177,6 +191,9 @@ func (b *builder) in(t *live, e *event) {
 		b.beginAt(t, at)
 	}
 	b.close(t, was, at)
+	if !e.counted && e.cpu >= 0 {
+		b.turnTo(t, e.cpu)
+	}
 	t.state, t.certain, t.cpu, t.begun, t.after = Running, true, e.cpu, t.since, e.after
 	t.counted, t.switches = e.counted, e.switches
 }
@@ -227,6 +244,9 @@ func (b *builder) out(t *live, e *event) {
 		b.charge(t, e)
 	}
 	b.close(t, was, max(e.at-e.lag, t.since))
+	if e.cpu >= 0 {
+		b.left[e.cpu] = t.since
+	}
 	t.state, t.certain, t.cpu, t.guess = e.state, true, -1, guess{}
 	t.counted, t.switches, t.cpuSeen, t.cpuAt = e.counted, e.switches, e.cpuTime, e.switches
 	if e.dead {
@@ -288,9 +308,25 @@ func (b *builder) close(t *live, s State, at units.MonoNs) {
 	if at > t.since {
 		t.prior = len(b.slices)
 		b.slices = append(b.slices, Slice{Thread: t.index, State: s, From: t.since, To: at})
+		b.count(t, s, at)
 	}
+	t.turn = turn{}
 	t.since = max(at, t.since)
 	t.Last = t.since
+}
+
+// count takes the stay that has just been closed at at into the sums.
+func (b *builder) count(t *live, s State, at units.MonoNs) {
+	switch s {
+	case Unknown:
+		b.gaps++
+	case Running:
+		b.ran += units.Ns(at - t.since)
+		if t.turn.room > 0 {
+			t.turn.run = int32(t.prior)
+			b.turns = append(b.turns, t.turn)
+		}
+	}
 }
 
 // finish ends a thread.
@@ -338,6 +374,7 @@ func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 		t.prior = -1
 		p.Threads = append(p.Threads, b.row(t))
 	}
+	b.estimate()
 	p.Slices = slices.DeleteFunc(b.slices, func(s Slice) bool { return s.From == s.To }) // the next stay took it all
 	b.slices, b.ended, b.from = make([]Slice, 0, cap(p.Slices)), nil, at
 	return p

@@ -67,11 +67,13 @@ type Observer struct {
 
 // process is one that is watched.
 type process struct {
-	b      *builder // nil: its record is ended
-	writer *Writer  // nil: nobody has asked to keep it
-	over   bool     // it has ended, or is not watched any more
-	err    error    // of writing
-	gc     gcWatch
+	b       *builder // nil: its record is ended
+	writer  *Writer  // nil: nobody has asked to keep it
+	over    bool     // it has ended, or is not watched any more
+	err     error    // of writing
+	gc      gcWatch
+	reading reading      // of the process's clock, which waits until all events before it have come; zero: none
+	readAt  units.MonoNs // when the latest was taken
 
 	vanished units.MonoNs // when it was found to be gone, while its threads' ends were not told yet; or 0
 }
@@ -295,7 +297,16 @@ func (o *Observer) dispatch(e *event) {
 		o.processes[int(e.pid)] = p
 	}
 	if !p.over {
+		p.until(e.at)
 		p.b.apply(e)
+	}
+}
+
+// until compares the record with the process's clock, if that was read before at.
+func (p *process) until(at units.MonoNs) {
+	if p.reading.at != 0 && p.reading.at < at {
+		p.b.compare(p.reading)
+		p.reading = reading{}
 	}
 }
 
@@ -304,6 +315,8 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	if p.over {
 		return
 	}
+	p.until(complete)
+	p.readAccount(pid)
 	p.b.number(pid)
 	for _, t := range p.b.threads {
 		if s, ok := o.src.guess(pid, t, complete); ok {
@@ -327,6 +340,18 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 		}
 	case p.vanished != 0 && complete-p.vanished > endPatience:
 		o.end(pid, p) // they were lost
+	}
+}
+
+// readAccount reads the process's clock: often at first, every second later.
+func (p *process) readAccount(pid int) {
+	const share, most = 20, units.MonoNs(time.Second)
+	at := now()
+	if p.reading.at != 0 || at-p.readAt < min((at-p.b.begin)/share, most) {
+		return
+	}
+	if r, ok := readAccount(pid, p.b.account.first.at); ok {
+		p.reading, p.readAt = r, r.at
 	}
 }
 
@@ -366,6 +391,7 @@ func (p *process) write(lost uint64) {
 	if !p.b.gone {
 		at = max(at, now()-settled)
 	}
+	p.until(at + 1)
 	p.b.cutInto(p, at, max(lost, p.b.lostAtEnd))
 }
 
@@ -386,6 +412,8 @@ func (p *process) finish() {
 		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (some 20 ms): "+
 			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
 	}
+	p.b.explainEstimates(notAvailable)
+	p.writer.head.Account = p.b.account.result()
 	p.gc.close()
 	if p.err == nil {
 		p.err = p.writer.Close(notAvailable)

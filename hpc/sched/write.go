@@ -22,6 +22,7 @@ type head struct {
 	PID          int               `json:"pid"`
 	Complete     bool              `json:"complete"` // written at the end of the observation
 	NotAvailable map[string]string `json:"not_available,omitempty"`
+	Account      *Account          `json:"account,omitempty"` // with complete
 }
 
 // sliceRow and threadRow fix the columns of the files.
