@@ -159,12 +159,6 @@ func (x *observed) accounted(t *testing.T) {
 	if off := a.Running - a.CPU; off < -slack || off > slack {
 		t.Errorf("running times add up to %v, the kernel's account is %v: %+v", a.Running.Duration(), a.CPU.Duration(), *a)
 	}
-	for i, th := range x.Record().Threads {
-		if sums := x.sums(i); th.CPU.Measured() && sums[Unknown] == 0 && (sums[Running] < th.CPU-th.CPU/100-10e3 || sums[Running] > th.CPU+th.CPU/100+10e3) {
-			t.Errorf("%s was running for %v, the kernel's account is %v (%d + %d switches)",
-				th.Name, sums[Running].Duration(), th.CPU.Duration(), th.Voluntary, th.Involuntary)
-		}
-	}
 }
 
 // check: every moment of a thread is in exactly one slice.

@@ -222,6 +222,7 @@ func Write(sessionDir string, r *Record, all []Slice) error {
 	if err := w.Write(&p); err != nil {
 		return err
 	}
+	w.head.Account = r.Account
 	return w.Close(nil)
 }
 
