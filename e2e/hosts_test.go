@@ -131,6 +131,7 @@ func TestHosts(t *testing.T) {
 		if _, exit := p.end(t); exit != 0 {
 			t.Errorf("a shadow: exit %d: %s", exit, p.stderr.String())
 		}
+		t.Log(p.stderr.String())
 	}
 	exact(t, filepath.Join(dir, "j00"), int64(tasks))
 	if m, err := store.ReadManifest(filepath.Join(dir, "j00")); err == nil {

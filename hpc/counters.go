@@ -132,14 +132,21 @@ func (c *Counters) Unopened() int {
 
 // Scan looks for new and ended threads and reads all counters.
 func (c *Counters) Scan() error {
+	_, err := c.scan()
+	return err
+}
+
+// scan is Scan, and tells whether the process has ended.
+func (c *Counters) scan() (ended bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return errors.New("counters are closed")
+		return false, errors.New("counters are closed")
 	}
 	tasks, err := c.tasks.List(c.pid)
-	if err != nil && !errors.Is(err, ErrProcessEnded) {
-		return err
+	ended = errors.Is(err, ErrProcessEnded)
+	if err != nil && !ended {
+		return false, err
 	}
 	alive := make(map[TaskID]bool, len(tasks))
 	for _, t := range tasks {
@@ -159,7 +166,7 @@ func (c *Counters) Scan() error {
 			th.end()
 		}
 	}
-	return nil
+	return ended, nil
 }
 
 // open starts the counters of a new thread, unless it has ended meanwhile. Its CPU time so far is read last thing before the
@@ -245,12 +252,13 @@ func (t *thread) closeAll() {
 	t.counters = nil
 }
 
-// Run scans until ctx ends, and once more then.
+// Run scans until the process ends (its number may be given again), or ctx, and
+// once more then.
 func (c *Counters) Run(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := c.Scan(); err != nil {
+		if ended, err := c.scan(); ended || err != nil {
 			return err
 		}
 		select {

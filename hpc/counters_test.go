@@ -343,3 +343,20 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// A process that has ended is not looked for any more: its number may be given to another one.
+func TestRunEndsWithTheProcess(t *testing.T) {
+	m := newMachine(1, 2)
+	c := attach(t, m, Cycles)
+	m.set(2, Cycles, 5, 10, 10)
+	m.ended = true
+	if err := c.Run(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if m.open != 0 {
+		t.Errorf("%d counters are open", m.open)
+	}
+	if all := c.Totals(); len(all) != 2 || all[1].Counts[Cycles].Counted != 5 {
+		t.Errorf("totals %+v", all)
+	}
+}

@@ -8,6 +8,11 @@
 
 #include <stdlib.h>
 
+/* What one pause counts for at most. One that is longer tells that this thread got
+ * no CPU (the process was stopped, the machine stood still): most likely the
+ * collector got none either, and is not to blame. */
+#define STANDSTILL_NS 10000000
+
 /* Waits for room as overflow= says. NULL: the record is lost, and counted. */
 __attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots) {
     if (os->dropping) {
@@ -16,14 +21,17 @@ __attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots)
         return sa_ring_reserve(&os->ring, slots);
     }
     if (sa.config.block) {
-        uint64_t end = sa_mono_ns() + sa.config.block_ns;
+        uint64_t waited = 0, last = sa_mono_ns();
         struct timespec pause = {0, 50000};
         while (recording()) {
             void *p = sa_ring_reserve(&os->ring, slots);
             if (p != NULL) return p;
-            if (sa_mono_ns() > end) break;
+            if (waited > sa.config.block_ns) break;
             sa_post_full();
             nanosleep(&pause, NULL);
+            uint64_t now = sa_mono_ns();
+            waited += now - last < STANDSTILL_NS ? now - last : STANDSTILL_NS;
+            last = now;
         }
     }
     os->dropping = true;

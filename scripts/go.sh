@@ -7,7 +7,7 @@ for go in "$root/build/go/bin/go" "$(command -v go)" /usr/local/go/bin/go; do
     minor=$("$go" version | sed -n 's/.* go1\.\([0-9]*\).*/\1/p')
     [ "${minor:-0}" -ge 21 ] || continue
     if [ "${1:-}" = --which ]; then echo "$go"; exit 0; fi
-    exec "$go" "$@"
+    PATH=$(dirname -- "$go"):$PATH exec "$go" "$@" # for tools that call go themselves
 done
 echo "no Go of version 1.21 or newer: run scripts/install-deps.sh, or see https://go.dev/dl" >&2
 exit 1

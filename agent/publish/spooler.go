@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"stackagent/internal/spool"
@@ -22,7 +23,9 @@ const DefaultSpoolBytes = 256 << 20
 
 const (
 	spoolLook = time.Second // between two attempts on a disk that refuses
-	keepWait  = 5 * time.Second
+	keepLook  = time.Second // between two looks at what Keep has written
+	keepQuiet = 5           // looks in which nothing was: the disk does not answer
+	keepLooks = 30          // in all: the program's end waits
 )
 
 // spooler is the goroutine that moves batches between memory and the file.
@@ -34,6 +37,7 @@ type spooler struct {
 	retry    time.Time // no attempt to write before
 	told     bool      // that the disk refuses
 	toldFull bool
+	kept     atomic.Int64 // batches that keepAll has written
 }
 
 func newSpooler(p *Publisher) *spooler {
@@ -217,12 +221,22 @@ func (p *Publisher) Keep() (Kept, error) {
 		kept, err := p.spooler.keep()
 		done <- result{kept, err}
 	}()
-	select {
-	case r := <-done:
-		return r.kept, r.err
-	case <-time.After(keepWait):
-		return Kept{Lost: p.undelivered().Batches}, errors.New("the disk of the spool file does not answer")
+	tick := time.NewTicker(keepLook)
+	defer tick.Stop()
+	kept := int64(0)
+	for quiet, looks := 0, 0; quiet < keepQuiet && looks < keepLooks; looks++ {
+		select {
+		case r := <-done:
+			return r.kept, r.err
+		case <-tick.C: // a standstill of the process is one of them
+		}
+		if n := p.spooler.kept.Load(); n != kept {
+			kept, quiet = n, 0
+		} else {
+			quiet++
+		}
 	}
+	return Kept{Lost: p.undelivered().Batches}, errors.New("the disk of the spool file does not answer")
 }
 
 // keep writes what is in memory only to the file; the goroutine has ended.
@@ -263,6 +277,7 @@ func (s *spooler) keepAll(list []message) (lost int, err error) {
 		if _, err := s.file.Append(m.seq, m.data); err != nil {
 			return len(list) - i, err
 		}
+		s.kept.Add(1)
 	}
 	return 0, nil
 }

@@ -19,8 +19,9 @@ import (
 
 // Bounds of the wait for the last batches, after the command has ended.
 const (
-	drainPatience  = 20 * time.Second // with nothing stored, of what is on the bus
-	daemonPatience = 3 * time.Second  // for JVMs that outlive the command
+	drainLook      = 5 * time.Second // at what is on the bus
+	drainLooks     = 4               // with nothing stored in them; in one of them the machine may have stood still
+	daemonPatience = 3 * time.Second // for JVMs that outlive the command
 	pollInterval   = 20 * time.Millisecond
 )
 
@@ -93,15 +94,18 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 // drain stores what is on the bus. It goes on as long as storing does, and ends
 // with ctx.
 func (c *collector) drain(ctx context.Context) error {
-	for stored := c.stored(); ; {
-		patient, cancel := context.WithTimeout(ctx, drainPatience)
-		err := c.ingest.Drain(patient)
+	for quiet, stored := 0, c.stored(); ; {
+		look, cancel := context.WithTimeout(ctx, drainLook)
+		err := c.ingest.Drain(look)
 		cancel()
-		now := c.stored()
-		if err == nil || ctx.Err() != nil || now == stored {
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		stored = now
+		if now := c.stored(); now != stored {
+			quiet, stored = 0, now
+		} else if quiet++; quiet == drainLooks {
+			return err
+		}
 	}
 }
 

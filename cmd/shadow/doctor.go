@@ -21,7 +21,7 @@ import (
 )
 
 // jvmPatience bounds every start of a JVM that doctor makes.
-const jvmPatience = 20 * time.Second
+const jvmPatience = time.Minute
 
 func newDoctor(env Env) *cobra.Command {
 	var l listing

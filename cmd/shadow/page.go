@@ -132,7 +132,7 @@ func (s *serveLive) Progress(p ingest.Progress) {
 // Problem implements ingest.Live.
 func (s *serveLive) Problem(session string, err error) {
 	s.mu.Lock()
-	if err != nil {
+	if err != nil && !errors.Is(err, ingest.ErrGivenUp) {
 		s.problems[session] = err
 	} else {
 		delete(s.problems, session)

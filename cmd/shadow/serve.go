@@ -128,7 +128,10 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)
 	_ = in.Drain(last) // what is not stored by then waits on the bus for the next shadow
 	cancel()
-	if err := in.Close(store.EndedClosed); err != nil {
+	switch err := in.Close(store.EndedClosed); {
+	case errors.Is(err, ingest.ErrOnBus): // nothing is lost, and nothing is to be done about it here
+		env.note("%v", err)
+	case err != nil:
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
 	}
 	if pageErr == nil {

@@ -23,8 +23,27 @@ type switches struct {
 	observer *sched.Observer
 	why      error // why there is none
 
-	mu   sync.Mutex
-	kept map[string]bool // by the session's folder
+	mu    sync.Mutex
+	kept  map[string]bool // by the session's folder
+	order []string        // of kept, oldest first
+}
+
+// maxKept bounds the sessions of which is remembered that their record was
+// begun. To begin that of one again changes nothing: the observer knows it, or
+// what it left is there.
+const maxKept = 16 << 10
+
+// first tells whether a session is seen for the first time, and remembers it.
+func (s *switches) first(folder string) bool {
+	if s.kept[folder] {
+		return false
+	}
+	s.kept[folder] = true
+	if s.order = append(s.order, folder); len(s.order) > maxKept {
+		delete(s.kept, s.order[0])
+		s.order = s.order[1:]
+	}
+	return true
 }
 
 // addSwitches gives a verb the flag --switches.
@@ -76,10 +95,9 @@ func (s *switches) progress(p ingest.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pid := p.JVM.PID
-	if s.kept[p.Folder] || p.Ended != store.EndedRunning && s.observer == nil {
+	if p.Ended != store.EndedRunning && s.observer == nil || !s.first(p.Folder) {
 		return
 	}
-	s.kept[p.Folder] = true
 	dir := filepath.Join(s.root, p.Folder, sched.Folder)
 	var err error
 	switch {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,7 @@ type watcher struct {
 type counting struct {
 	pid   int
 	began units.MonoNs  // 0: not known
+	over  bool          // it has ended, or can not be counted in
 	c     *hpc.Counters // nil while being opened, or when not possible
 	why   error
 }
@@ -102,16 +104,32 @@ func (w *watcher) watch(pid int) *counting {
 	return w.begin(pid)
 }
 
+// keptProcesses is how many processes are remembered that have ended, for
+// sessions that are heard of late. Those of sessions are kept with them.
+const keptProcesses = 256
+
 // begin needs w.mu.
 func (w *watcher) begin(pid int) *counting {
 	x := &counting{pid: pid}
 	x.began, x.why = hpc.Started(pid)
+	x.over = x.why != nil
+	w.forget()
 	w.processes = append(w.processes, x)
 	if x.why == nil {
 		w.scanner.Add(1)
 		go w.scan(x)
 	}
 	return x
+}
+
+// forget makes room: the first of too many that have ended goes. Needs w.mu.
+func (w *watcher) forget() {
+	if len(w.processes) < keptProcesses {
+		return
+	}
+	if i := slices.IndexFunc(w.processes, func(x *counting) bool { return x.over }); i >= 0 {
+		w.processes = slices.Delete(w.processes, i, i+1)
+	}
 }
 
 func (w *watcher) scan(x *counting) {
@@ -122,7 +140,11 @@ func (w *watcher) scan(x *counting) {
 	w.mu.Unlock()
 	if err == nil {
 		_ = c.Run(w.ctx, scanInterval) // an error ends the scan; the totals so far stay
+		c.Close()
 	}
+	w.mu.Lock()
+	x.over = true
+	w.mu.Unlock()
 }
 
 // end stops counting.
@@ -130,13 +152,6 @@ func (w *watcher) end() {
 	w.switches.end()
 	w.stop()
 	w.scanner.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, x := range w.processes {
-		if x.c != nil {
-			x.c.Close()
-		}
-	}
 }
 
 // snapshot is what was counted in a process; nil: nothing.

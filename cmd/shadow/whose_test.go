@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,5 +71,36 @@ func TestCountedOnce(t *testing.T) {
 		if got := w.counts(c.session); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
+	}
+}
+
+// A run that starts thousands of JVMs counts in those that run: of the others it
+// keeps what their sessions are told of them.
+func TestProcessesAreForgotten(t *testing.T) {
+	w := newWatcher(Env{}, true)
+	running := w.watch(os.Getpid())
+	for i := range 2 * keptProcesses {
+		w.watch(1<<30 + i) // no process has such a number
+	}
+	w.mu.Lock()
+	n, known := len(w.processes), w.processes[0] == running
+	w.mu.Unlock()
+	if n > keptProcesses || !known {
+		t.Errorf("%d processes are remembered, of them the one that runs: %v; want at most %d with it", n, known, keptProcesses)
+	}
+	w.end()
+}
+
+// A shadow of months remembers the latest sessions whose scheduling record it began.
+func TestSwitchesAreForgotten(t *testing.T) {
+	s := &switches{kept: map[string]bool{}}
+	for i := range 3 * maxKept {
+		folder := strconv.Itoa(i)
+		if !s.first(folder) || s.first(folder) {
+			t.Fatalf("session %d is not once the first time seen", i)
+		}
+	}
+	if len(s.kept) != maxKept || len(s.order) != maxKept {
+		t.Errorf("%d sessions are remembered, %d in order; want %d", len(s.kept), len(s.order), maxKept)
 	}
 }

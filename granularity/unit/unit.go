@@ -24,6 +24,7 @@ const (
 	Platform             // a task of the platform: a unit only if it was handed over
 	Wrapper              // a library's, around the task that it was made for
 	Body                 // the loop of a thread or of a pool's worker
+	Internal             // a task that the platform makes and hands over for itself: never a unit
 )
 
 // Execution is one execution.
@@ -88,8 +89,8 @@ type Builder struct {
 	open   map[place]*pending
 	free   []*pending
 
-	// Own are the executions of the platform's own tasks that nobody handed over,
-	// by class: no units.
+	// Own are the executions of the platform's own tasks that nobody handed over, or
+	// only the platform to itself, by class: no units.
 	Own map[uint32]*Own
 }
 
@@ -132,6 +133,7 @@ type rank uint8
 
 const (
 	aWrapper rank = iota
+	anInternalTask
 	aPlatformTask
 	aTask
 )
@@ -142,6 +144,8 @@ func rankOf(r Role) rank {
 		return aTask
 	case Platform:
 		return aPlatformTask
+	case Internal:
+		return anInternalTask
 	}
 	return aWrapper
 }
@@ -182,15 +186,22 @@ func (b *Builder) Add(e *Execution) {
 }
 
 // own tells whether u, which is nested in nothing, is of the platform's own doing.
-func (u *acc) own() bool { return u.rank == aPlatformTask && !u.HandedOver }
+func (u *acc) own() bool {
+	return u.rank == anInternalTask || u.rank == aPlatformTask && !u.HandedOver
+}
 
 // outermost emits a unit that is nested in nothing, or counts what the platform
 // did for itself.
 func (b *Builder) outermost(u *acc) {
-	if !u.own() {
-		b.out(u, false)
+	if u.own() {
+		b.count(u)
 		return
 	}
+	b.out(u, false)
+}
+
+// count adds what the platform did for itself.
+func (b *Builder) count(u *acc) {
 	o := b.Own[u.Class]
 	if o == nil {
 		o = &Own{}
@@ -326,6 +337,10 @@ func (u *acc) beside(n *acc, more int) {
 
 // out emits a unit.
 func (b *Builder) out(u *acc, inside bool) {
+	if u.rank == anInternalTask {
+		b.count(u)
+		return
+	}
 	u.Inside = inside
 	b.emit(&u.Unit)
 }

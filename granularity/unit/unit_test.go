@@ -14,7 +14,7 @@ import (
 // A trace is drawn as a list of executions in the order in which they ended,
 // "task<outer class:self flags"; wall time is the self time and that of what
 // lies directly inside. Classes: upper case letters are tasks, w wraps, b is a
-// body, p a task of the platform, j a fork/join task. Flags: h handed over, t threw, r still running.
+// body, p a task of the platform, i one that it hands over to itself, j a fork/join task. Flags: h handed over, t threw, r still running.
 func run(t *testing.T, trace string) (got []string, b *Builder) {
 	t.Helper()
 	bodies := map[uint64]bool{}
@@ -37,6 +37,8 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 			bodies[e.Task] = true
 		case "p":
 			e.Role = Platform
+		case "i":
+			e.Role = Internal
 		case "j":
 			e.ForkJoin = true
 		}
@@ -105,6 +107,9 @@ func TestUnits(t *testing.T) {
 		{"the program's in the platform's bears its name", "2<1 A:5, 1<0 p:2", "A=7/2"},
 		{"and if it was handed over", "3<2 A:5, 2<1 p:2, 1<9 w:1 h, 9<0 b:1", "A=8/3"},
 		{"handed over and run by the platform's own", "2<1 A:5 h, 1<0 p:2", "A=5 own p=2/1"},
+		{"what the platform hands over to itself is no unit: the end of a virtual thread's sleep", "2<1 i:5 h, 1<9 w:1 h, 3<9 i:4 h, 4<9 A:2 h, 9<0 b:1", "A=2 own i=10/3"},
+		{"nor is it inside another", "2<1 i:5 h, 3<1 i:6 h, 1<9 A:2 h, 9<0 b:1", "A=2 own i=11/2"},
+		{"what it runs for the program is", "3<2 A:5, 2<1 i:1 h, 1<9 w:1 h, 9<0 b:1", "A=7/3"},
 		{"the platform's own before its outer one was lost", "2<1 p:5, 3<1 C:7 h", "C=7 own p=5/1"},
 		{"a wrapper around a loop is none: the mounts of a virtual thread", "2<1 b:5, 1<9 w:2 h, 9<0 b:1", ""},
 		{"but around that and a task it is", "2<1 b:5, 3<1 A:5 h, 1<9 A:2 h, 9<0 b:1", "A=2 A=5^"},
@@ -230,7 +235,9 @@ func TestIsWrapper(t *testing.T) {
 	for class, want := range map[string]bool{
 		"java.util.concurrent.FutureTask": true, "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction": true,
 		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": true, "java.util.concurrent.CompletableFuture$AsyncSupply": true,
-		"java.util.concurrent.RecursiveTask": false, "com.acme.FutureTask": false, "java.util.stream.ForEachOps$ForEachTask": false,
+		"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask": true, "java.util.concurrent.ForkJoinTask$InvokeAnyTask": true,
+		"java.util.concurrent.ForkJoinTask$InvokeAnyRoot": false,
+		"java.util.concurrent.RecursiveTask":              false, "com.acme.FutureTask": false, "java.util.stream.ForEachOps$ForEachTask": false,
 	} {
 		if IsWrapper(class) != want {
 			t.Errorf("IsWrapper(%s) = %v", class, !want)

@@ -98,9 +98,29 @@ func (b *builder) ranBy(at units.MonoNs) (units.Ns, bool) {
 
 // result is nil where there were no two readings to compare.
 func (c *comparison) result() *Account {
-	if c.last.at <= c.first.at {
+	if c.last.at <= c.first.at || c.last.cpu < c.first.cpu { // a clock that went back is another process's
 		return nil
 	}
 	return &Account{From: c.first.at, To: c.last.at, CPU: c.last.cpu - c.first.cpu,
 		Running: c.last.ran - c.first.ran + c.added, Estimated: c.added}
+}
+
+// until compares the record with the process's clock, if that was read before at.
+func (p *process) until(at units.MonoNs) {
+	if p.reading.at != 0 && p.reading.at < at {
+		p.b.compare(p.reading)
+		p.reading = reading{}
+	}
+}
+
+// readAccount reads the process's clock: often at first, every second later.
+func (p *process) readAccount(pid int) {
+	const share, most = 20, units.MonoNs(time.Second)
+	at := now()
+	if p.reading.at != 0 || at-p.readAt < min((at-p.b.begin)/share, most) {
+		return
+	}
+	if r, ok := readAccount(pid, p.b.account.first.at); ok {
+		p.reading, p.readAt = r, r.at
+	}
 }

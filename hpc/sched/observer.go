@@ -35,6 +35,10 @@ const (
 	partShare    = 20       // parts last a 20th of the observation, within these bounds
 	pendingMost  = 64 << 10 // slices of a process that nobody has asked to keep
 	endedMost    = 64       // processes that ended without being kept
+	finishedMost = 256      // processes whose records are finished, to be asked what became of them
+	// idle is how long nothing comes of a process that nobody has asked to keep before it is looked for: the
+	// record of its end may be lost.
+	idle = units.MonoNs(10 * time.Second)
 )
 
 // source tells what the scheduler does with the threads of watched processes.
@@ -59,7 +63,8 @@ type Observer struct {
 
 	mu        sync.Mutex
 	processes map[int]*process
-	ended     []int // of processes that are not kept, oldest first
+	ended     []int // processes that are not kept, oldest first
+	finished  []int // processes that were kept and have ended, oldest first
 	events    []event
 	failure   error // of the source
 	closed    bool
@@ -75,6 +80,7 @@ type process struct {
 	reading reading      // of the process's clock, which waits until all events before it have come; zero: none
 	readAt  units.MonoNs // when the latest was taken
 
+	soughtAt units.MonoNs // when it was looked for last, see idle
 	vanished units.MonoNs // when it was found to be gone, while its threads' ends were not told yet; or 0
 }
 
@@ -168,7 +174,7 @@ func (o *Observer) Keep(pid int, dir string) error {
 	}
 	if p.over {
 		p.write(o.src.lost(pid))
-		p.finish()
+		o.finish(pid, p)
 	}
 	return nil
 }
@@ -302,14 +308,6 @@ func (o *Observer) dispatch(e *event) {
 	}
 }
 
-// until compares the record with the process's clock, if that was read before at.
-func (p *process) until(at units.MonoNs) {
-	if p.reading.at != 0 && p.reading.at < at {
-		p.b.compare(p.reading)
-		p.reading = reading{}
-	}
-}
-
 // look stores a part if it is time, and ends what has ended.
 func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	if p.over {
@@ -329,7 +327,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	switch {
 	case p.b.gone && p.b.next > 0:
 		o.end(pid, p)
-	case p.writer == nil && len(p.b.slices) > pendingMost:
+	case p.writer == nil && (len(p.b.slices) > pendingMost || p.lostEnd(pid, complete)):
 		o.end(pid, p) // nobody will ask for it; if one does, it is observed from then on
 		delete(o.processes, pid)
 	case p.writer != nil && p.due(complete):
@@ -343,16 +341,13 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	}
 }
 
-// readAccount reads the process's clock: often at first, every second later.
-func (p *process) readAccount(pid int) {
-	const share, most = 20, units.MonoNs(time.Second)
-	at := now()
-	if p.reading.at != 0 || at-p.readAt < min((at-p.b.begin)/share, most) {
-		return
+// lostEnd tells that a process of which nothing has come for long has ended.
+func (p *process) lostEnd(pid int, at units.MonoNs) bool {
+	if at-max(p.b.last, p.soughtAt) < idle {
+		return false
 	}
-	if r, ok := readAccount(pid, p.b.account.first.at); ok {
-		p.reading, p.readAt = r, r.at
-	}
+	p.soughtAt = at
+	return !hpc.Alive(pid)
 }
 
 func (p *process) due(at units.MonoNs) bool {
@@ -370,17 +365,36 @@ func (o *Observer) end(pid int, p *process) {
 	p.over = true
 	p.b.refresh(pid)
 	if p.writer == nil {
-		if o.ended = append(o.ended, pid); len(o.ended) > endedMost {
-			if old := o.processes[o.ended[0]]; old != nil && old.writer == nil && old.over {
-				delete(o.processes, o.ended[0])
-			}
-			o.ended = o.ended[1:]
-		}
+		o.ended = o.remember(o.ended, pid, endedMost, func(old *process) bool { return old.writer == nil })
 		p.b.lostAtEnd = lost
 		return
 	}
 	p.write(lost)
+	o.finish(pid, p)
+}
+
+// remember appends a process that has ended to a list, and forgets the first of
+// too many if it is still what such suits.
+func (o *Observer) remember(list []int, pid, most int, suits func(*process) bool) []int {
+	if list = append(list, pid); len(list) <= most {
+		return list
+	}
+	if old := o.processes[list[0]]; old != nil && old.over && suits(old) {
+		delete(o.processes, list[0])
+	}
+	return list[1:]
+}
+
+// finish ends the record of a process. What went wrong with one that is
+// forgotten is told at the end.
+func (o *Observer) finish(pid int, p *process) {
 	p.finish()
+	o.finished = o.remember(o.finished, pid, finishedMost, func(old *process) bool {
+		if old.writer != nil && old.err != nil && o.failure == nil {
+			o.failure = old.err
+		}
+		return old.writer != nil
+	})
 }
 
 // write stores what the builder holds as the last part.

@@ -16,8 +16,9 @@ import (
 
 // Bounds of the wait for a JVM.
 const (
-	wakePatience = 10 * time.Second // for its attach listener to come up
+	wakePatience = 30 * time.Second // for its attach listener to come up: not while the JVM stops its threads
 	wakePoll     = 20 * time.Millisecond
+	wakeLooks    = int(wakePatience / wakePoll) // counted: a standstill of this process is one of them
 	loadPatience = 5 * time.Minute // for an agent to be loaded
 )
 
@@ -45,7 +46,7 @@ func (p *Process) wake(ctx context.Context) error {
 	if err := unix.Kill(p.PID, unix.SIGQUIT); err != nil {
 		return p.forbidden(err)
 	}
-	for end := time.Now().Add(wakePatience); !p.listens(); {
+	for looks := 0; !p.listens(); looks++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -54,7 +55,7 @@ func (p *Process) wake(ctx context.Context) error {
 		if !p.Alive() {
 			return &Error{PID: p.PID, Reason: "has ended"}
 		}
-		if time.Now().After(end) {
+		if looks == wakeLooks {
 			return &Error{PID: p.PID, Reason: fmt.Sprintf("does not answer: no socket %s after %v", p.socket(), wakePatience),
 				Remedy: "is it stopped, or at a very long safepoint?"}
 		}

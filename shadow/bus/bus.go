@@ -38,7 +38,6 @@ const (
 	streamMemory    = 64 << 20 // bound of what the server may use for streams in memory; there are none
 	duplicateWindow = 2 * time.Minute
 	syncInterval    = time.Second // a crash of the machine loses at most this much of the stream
-	startTimeout    = 10 * time.Second
 )
 
 // ErrUnprotected is returned when a server would listen beyond loopback, or one there is to be joined, without
@@ -105,7 +104,11 @@ func Start(o Options) (*Bus, error) {
 	if !busauth.Loopback(host) && access.tls == nil {
 		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
 	}
-	b.conn, err = nats.Connect("nats://"+DefaultListen, append(access.own(), nats.InProcessServer(srv), nats.Name("shadow"))...) // the URL counts for nothing
+	own := append(access.own(), nats.InProcessServer(srv), nats.Name("shadow"), nats.Timeout(startTimeout))
+	err = Patiently(func() (err error) {
+		b.conn, err = nats.Connect("nats://"+DefaultListen, own...) // the URL counts for nothing
+		return err
+	})
 	if err != nil {
 		b.Close()
 		return nil, fmt.Errorf("bus: connecting to the embedded server: %w", err)
@@ -139,9 +142,9 @@ func startServer(o Options, host string, port int, access access, log *serverLog
 	}
 	srv.SetLogger(log, false, false)
 	srv.Start()
-	if !srv.ReadyForConnections(startTimeout) {
+	if !ready(srv, log) {
 		srv.Shutdown()
-		return nil, fmt.Errorf("bus: embedded server did not start within %v: %s", startTimeout, log.last())
+		return nil, fmt.Errorf("bus: embedded server did not start: %s", log.last())
 	}
 	if !srv.JetStreamEnabled() {
 		srv.Shutdown()

@@ -43,7 +43,11 @@ func Join(o JoinOptions) (*Bus, error) {
 		}
 	}
 	options.Servers = servers.URLs
-	conn, err := options.Connect()
+	var conn *nats.Conn
+	err = Patiently(func() (err error) {
+		conn, err = options.Connect()
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("bus: cannot join the server at %s (is it up, is the authentication right?): %w", servers.Shown, err)
 	}

@@ -13,6 +13,7 @@ type serverLog struct {
 	log    *slog.Logger
 	mu     sync.Mutex
 	broken atomic.Bool // the stream has stopped taking messages
+	dead   atomic.Bool // the server does not start
 	msg    string      // the latest error, to explain a failed start
 }
 
@@ -66,5 +67,6 @@ func (l *serverLog) Errorf(format string, v ...any) {
 func (l *serverLog) Fatalf(format string, v ...any) {
 	msg := fmt.Sprintf(format, v...)
 	l.keep(msg)
+	l.dead.Store(true)
 	l.logger().Error("bus: " + msg)
 }

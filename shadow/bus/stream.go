@@ -32,9 +32,11 @@ func (b *Bus) prepareStream(o streamOptions) error {
 		return fmt.Errorf("bus: JetStream: %w", err)
 	}
 	b.js = js
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	there, err := js.Stream(ctx, Stream)
+	return b.ask(func(ctx context.Context) error { return b.openStream(ctx, o) })
+}
+
+func (b *Bus) openStream(ctx context.Context, o streamOptions) error {
+	there, err := b.js.Stream(ctx, Stream)
 	switch {
 	case err == nil && !o.Update:
 		return b.suits(ctx, there.CachedInfo().Config, o)
@@ -45,10 +47,10 @@ func (b *Bus) prepareStream(o streamOptions) error {
 	if replicas == 0 && b.srv == nil && b.conn.ConnectedClusterName() != "" {
 		replicas = defaultReplicas
 	}
-	_, err = js.CreateOrUpdateStream(ctx, o.config(max(replicas, 1)))
+	_, err = b.js.CreateOrUpdateStream(ctx, o.config(max(replicas, 1)))
 	if err != nil && o.Replicas == 0 && replicas > 1 { // a cluster of fewer servers
 		b.warning = fmt.Sprintf("the cluster does not keep %d copies of the stream (%v): one is kept; --replicas says how many there must be", replicas, err)
-		_, err = js.CreateOrUpdateStream(ctx, o.config(1))
+		_, err = b.js.CreateOrUpdateStream(ctx, o.config(1))
 	}
 	if err != nil {
 		return fmt.Errorf("bus: stream %s (does the server have JetStream, and %d servers?): %w", Stream, max(replicas, 1), err)

@@ -7,11 +7,17 @@ import (
 	"stackagent/internal/wire"
 )
 
-// knotSpacing is the least distance of two kept clock pairs. The reading of a
-// pair is uncertain by some 10 ns (by far more when the thread that reads is
-// interrupted between the two clocks); over 50 ms that is below one part per
-// million, and an hour needs 72,000 knots of 16 bytes.
-const knotSpacing = 50_000_000 // nanoseconds
+// knotSpacing is the least distance of two kept clock pairs, in nanoseconds. The
+// reading of a pair is uncertain by some 10 ns (by far more when the thread that
+// reads is interrupted between the two clocks); over 50 ms that is below one part
+// per million, and an hour needs 72,000 knots of 24 bytes. They stay in memory as
+// long as the session is open, so in a session of days they are farther apart:
+// from 20 hours on a second, as those of a session with little to tell always are.
+const (
+	knotSpacing  = 50_000_000
+	knotsAtFirst = 72_000 // from as many on the distance grows with the session's age
+	widestKnots  = 1_000_000_000
+)
 
 // clock turns ticks into CLOCK_MONOTONIC nanoseconds, piecewise linearly
 // between knots, the kept clock pairs of the agent.
@@ -47,10 +53,15 @@ func (c *clock) add(p wire.ClockPair) {
 func (c *clock) extend(pairs []wire.ClockPair) {
 	for i, p := range pairs {
 		n := len(c.knots)
-		if n < 2 || i == len(pairs)-1 || p.Mono-c.knots[n-1].Mono >= knotSpacing {
+		if n < 2 || i == len(pairs)-1 || p.Mono-c.knots[n-1].Mono >= c.spacing(p.Mono) {
 			c.add(p)
 		}
 	}
+}
+
+// spacing is the least distance of a knot at that time from the one before.
+func (c *clock) spacing(at units.MonoNs) units.MonoNs {
+	return min(max(knotSpacing, (at-c.knots[0].Mono)/knotsAtFirst), widestKnots)
 }
 
 // nanoseconds tells whether the ticks are CLOCK_MONOTONIC already.

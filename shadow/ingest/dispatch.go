@@ -155,17 +155,24 @@ func (in *Ingest) endAll() {
 func (in *Ingest) fail(session string, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.err = errors.Join(in.err, fmt.Errorf("session %s: %w", session, err))
+	err = fmt.Errorf("session %s: %w", session, err)
+	if errors.Is(err, share.ErrUncertain) {
+		in.onBus = errors.Join(in.onBus, err)
+		return
+	}
+	in.err = errors.Join(in.err, err)
 }
 
 // endStale closes the sessions in our store that a shadow left open when it
-// died, and of which nothing has come since.
+// died, and of which nothing has come since. A store holds the sessions of
+// months: a manifest that needs nothing is read again when it has changed.
 func (in *Ingest) endStale() {
 	entries, err := os.ReadDir(in.o.Root)
 	if err != nil {
 		in.log.Warn("ingest: looking for sessions left open", "error", err)
 		return
 	}
+	settled := make(map[string]time.Time, len(in.settled))
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") || in.seen(e.Name()) {
 			continue
@@ -174,13 +181,22 @@ func (in *Ingest) endStale() {
 		if err != nil || time.Since(info.ModTime()) < in.o.LostContact {
 			continue
 		}
+		if at, ok := in.settled[e.Name()]; ok && at.Equal(info.ModTime()) {
+			settled[e.Name()] = at
+			continue
+		}
 		m, err := store.ReadManifest(filepath.Join(in.o.Root, e.Name()))
 		if err != nil || m.Ended != store.EndedRunning {
+			settled[e.Name()] = info.ModTime()
 			continue
 		}
 		if err := in.closeStale(e.Name(), m.Session); err != nil {
 			in.log.Warn("ingest: closing a session left open", "folder", e.Name(), "error", err)
 		}
+	}
+	in.settled = settled
+	if err := in.home.RemoveFences(in.o.Root); err != nil {
+		in.log.Warn("ingest: removing what guarded sessions that are gone", "error", err)
 	}
 }
 

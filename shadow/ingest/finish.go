@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"time"
 
 	"stackagent/shadow/store"
@@ -8,6 +9,9 @@ import (
 
 // end stores what is held and says in the manifest how the session ended.
 func (w *worker) end() {
+	if w.out == nil && w.stuck.Load() && !w.stopping() && w.ingest.o.Live != nil {
+		w.ingest.o.Live.Problem(w.name, ErrGivenUp)
+	}
 	if w.out == nil || w.dropped() {
 		return
 	}
@@ -21,6 +25,20 @@ func (w *worker) end() {
 	}
 	if !w.ended.IsZero() {
 		w.close()
+	}
+}
+
+// ErrGivenUp is the Problem of a session that could not be stored and of which
+// nothing comes any more: what came is still on the bus, or went as too old.
+var ErrGivenUp = errors.New("nothing comes of it any more, and nothing of it was stored")
+
+// stopping tells that the shadow ends.
+func (w *worker) stopping() bool {
+	select {
+	case <-w.ingest.stop:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -85,7 +85,8 @@ type Progress struct {
 type Live interface {
 	// Progress comes after every stored part, every second besides, and at the end of a session.
 	Progress(p Progress)
-	// Problem comes once when storing stops working, and with nil when it works again.
+	// Problem comes once when storing stops working, and with nil when it works again. ErrGivenUp ends the problem of
+	// a session of which nothing could be stored.
 	Problem(session string, err error)
 }
 
@@ -104,6 +105,8 @@ type Ingest struct {
 	gone    chan *source  // sources that have ended by themselves
 	done    chan struct{} // the dispatcher has ended
 
+	settled map[string]time.Time // the dispatcher's, see endStale
+
 	active atomic.Int64 // open workers, to share the row budget
 	bad    atomic.Uint64
 	routed atomic.Int64 // messages taken from the bus
@@ -115,24 +118,21 @@ type Ingest struct {
 	sources map[string]*source // by session; written by the dispatcher only
 	known   known
 	ended   string // what Close was told
-	err     error
+	err     error  // of the last parts, of sessions whose folders take nothing
+	onBus   error  // the same, of sessions that may be another shadow's by now
 }
 
 // Start begins to consume; ctx bounds the starting only. It takes over where an earlier shadow of the same
 // store ended: what that one had not stored comes again. Other shadows may use the bus at the same time; each
 // session is stored by one of them.
 func Start(ctx context.Context, o Options) (*Ingest, error) {
-	setDefaults(&o)
 	if o.Bus == nil || o.Root == "" {
 		return nil, errors.New("ingest: needs a bus and a folder to store in")
 	}
 	if err := os.MkdirAll(o.Root, 0o700); err != nil {
 		return nil, fmt.Errorf("ingest: folder of the sessions: %w", err)
 	}
-	in := &Ingest{
-		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
-		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
-	}
+	in := newIngest(o)
 	if err := in.join(ctx); err != nil {
 		return nil, err
 	}
@@ -140,14 +140,23 @@ func Start(ctx context.Context, o Options) (*Ingest, error) {
 	return in, nil
 }
 
+func newIngest(o Options) *Ingest {
+	setDefaults(&o)
+	return &Ingest{
+		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
+		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
+	}
+}
+
 // join opens the stream and makes this shadow one of those that share it.
 func (in *Ingest) join(ctx context.Context) error {
-	stream, err := in.o.Bus.JetStream().Stream(ctx, bus.Stream)
+	err := bus.Patiently(func() (err error) {
+		if in.stream, err = in.o.Bus.JetStream().Stream(ctx, bus.Stream); err != nil {
+			return fmt.Errorf("ingest: the stream on the bus: %w", err)
+		}
+		return in.retire(ctx, legacyConsumer)
+	})
 	if err != nil {
-		return fmt.Errorf("ingest: the stream on the bus: %w", err)
-	}
-	in.stream = stream
-	if err := in.retire(ctx, legacyConsumer); err != nil {
 		return err
 	}
 	if in.home, err = share.OpenHome(in.o.Root); err != nil {
@@ -157,9 +166,12 @@ func (in *Ingest) join(ctx context.Context) error {
 	if err != nil {
 		path = in.o.Root
 	}
-	in.member, err = share.Join(ctx, share.Options{
-		JetStream: in.o.Bus.JetStream(), Home: in.home, Path: path, TTL: in.o.TTL,
-		Replicas: stream.CachedInfo().Config.Replicas, Problem: in.shareProblem,
+	err = bus.Patiently(func() (err error) {
+		in.member, err = share.Join(ctx, share.Options{
+			JetStream: in.o.Bus.JetStream(), Home: in.home, Path: path, TTL: in.o.TTL,
+			Replicas: in.stream.CachedInfo().Config.Replicas, Problem: in.shareProblem,
+		})
+		return err
 	})
 	if err != nil {
 		in.home.Close()
@@ -250,23 +262,20 @@ func (in *Ingest) report(p Progress) {
 }
 
 // Drain returns when everything that was published before the call is stored, but for what other shadows have.
-// A batch that is missing is no longer waited for.
+// A batch that is missing is no longer waited for; a bus that does not answer is asked again until ctx ends.
 func (in *Ingest) Drain(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	seen := int64(-1)
 	for {
 		left, coming, err := in.left(ctx)
-		if err != nil {
-			return err
-		}
-		if left == 0 {
+		if err == nil && left == 0 {
 			return nil
 		}
 		// While batches are on their way to us, one that is missing may be among
 		// them: it is not given up before all have come.
 		routed := in.routed.Load()
-		if !coming && routed == seen {
+		if err == nil && !coming && routed == seen {
 			if err := in.flush(ctx); err != nil {
 				return err
 			}
@@ -274,6 +283,9 @@ func (in *Ingest) Drain(ctx context.Context) error {
 		seen = routed
 		select {
 		case <-ctx.Done():
+			if err != nil {
+				return err
+			}
 			return fmt.Errorf("ingest: %d batches are not stored yet: %w", left, ctx.Err())
 		case <-in.done:
 			return errors.New("ingest: closed while draining")
@@ -285,6 +297,8 @@ func (in *Ingest) Drain(ctx context.Context) error {
 // left counts what is on the bus for us, and tells whether some of it has not
 // even come to us.
 func (in *Ingest) left(ctx context.Context) (left uint64, coming bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	waiting, err := in.waiting(ctx)
 	if err != nil {
 		return 0, false, err
@@ -329,7 +343,8 @@ func (in *Ingest) flush(ctx context.Context) error {
 
 // Close stores what has been received and ends: sessions that have not ended
 // are marked with ended (store.EndedClosed, or store.EndedLostContact when
-// their JVMs are known to be gone). What could not be stored stays on the bus.
+// their JVMs are known to be gone). What could not be stored stays on the bus;
+// the error is ErrOnBus when that is only because the bus did not answer.
 func (in *Ingest) Close(ended string) error {
 	in.mu.Lock()
 	in.ended = ended
@@ -337,7 +352,10 @@ func (in *Ingest) Close(ended string) error {
 	in.shut()
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.err
+	if in.err == nil && in.onBus != nil {
+		return fmt.Errorf("%w: %w", ErrOnBus, in.onBus)
+	}
+	return errors.Join(in.err, in.onBus)
 }
 
 // Kill ends like a crash: nothing more is stored, nothing is acknowledged.

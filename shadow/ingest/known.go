@@ -55,9 +55,11 @@ func (k *known) report(p Progress) {
 		k.progress[p.Folder] = e
 		k.order = append(k.order, p.Folder)
 	}
-	if e.left {
+	if e.left { // it goes on, and its worker counts from 0
 		e.left = false
 		k.idle--
+		k.past.Batches += e.Batches
+		k.past.Repeated += e.Repeated
 	}
 	e.Progress = p
 }

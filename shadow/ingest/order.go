@@ -1,10 +1,12 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"stackagent/internal/wire"
+	"stackagent/shadow/share"
 	"stackagent/shadow/store"
 )
 
@@ -108,7 +110,9 @@ func (w *worker) store() bool {
 		}
 		select {
 		case <-w.ingest.stop:
-			return false
+			if !w.lastTry(err) {
+				return false
+			}
 		case <-time.After(time.Second):
 		}
 	}
@@ -125,6 +129,26 @@ func (w *worker) store() bool {
 	w.part, w.rows = w.part[:0], 0
 	w.tell()
 	return true
+}
+
+const (
+	// endPatience is how long a shadow that ends waits for a bus that does not
+	// answer: the heartbeats go on, and the next may prove that the session is ours.
+	endPatience = 3 * time.Second
+	endPause    = 50 * time.Millisecond
+)
+
+// lastTry waits a moment and tells whether storing is to be tried again although
+// the shadow ends.
+func (w *worker) lastTry(err error) bool {
+	if !errors.Is(err, share.ErrUncertain) {
+		return false
+	}
+	if w.shutting.IsZero() {
+		w.shutting = time.Now()
+	}
+	time.Sleep(endPause)
+	return time.Since(w.shutting) < endPatience
 }
 
 // convert puts the part's batches on the session's clock.

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,5 +223,32 @@ func TestLeaseTakenAway(t *testing.T) {
 	must(t, in.Close(store.EndedClosed))
 	if m := checkRows(t, filepath.Join(root, "job"), all).Manifest; len(m.Pieces) != 1 || m.Pieces[0].Path != "/p" {
 		t.Errorf("pieces %v", m.Pieces)
+	}
+}
+
+// A shadow that ends while the bus is silent stores nothing more, as the session may be another's: it says that
+// the batches wait on the bus, and the next shadow stores them, each once.
+func TestEndsWhileBusIsSilent(t *testing.T) {
+	b, root := startBus(t), t.TempDir()
+	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, TTL: 300 * time.Millisecond}
+	one := startIngest(t, o)
+	s := newShares(1, 12)
+	send := func(x ...*wire.Batch) { publishAll(t, b, x...) }
+	s.publish(t, send, 0, 6)
+	waitFor(t, func() bool { p := one.Sessions(); return len(p) == 1 && p[0].Stored.Sum() > 0 })
+	one.member.End() // no heartbeats from here on
+	time.Sleep(o.TTL)
+	s.publish(t, send, 6, 9)
+	waitFor(t, func() bool { return one.routed.Load() == 9 })
+	if err := one.Close(store.EndedClosed); !errors.Is(err, ErrOnBus) || !errors.Is(err, share.ErrUncertain) {
+		t.Fatalf("ended with %v, want ErrOnBus", err)
+	}
+	two := startIngest(t, o)
+	s.publish(t, send, 9, 12)
+	drain(t, two)
+	must(t, two.Close(store.EndedClosed))
+	m := checkRows(t, filepath.Join(root, "s00"), s.all[0]).Manifest
+	if m.Lost.Events+m.Lost.Batches != 0 || m.Lost.Unaccounted != 0 || m.Ended != store.EndedExit {
+		t.Errorf("lost %+v, ended %q", m.Lost, m.Ended)
 	}
 }

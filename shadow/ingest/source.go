@@ -24,6 +24,10 @@ const (
 // ErrBusy is returned when a shadow of an earlier version consumes the same stream.
 var ErrBusy = errors.New("a shadow of an earlier version is storing from this bus; stop it, or use another bus")
 
+// ErrOnBus is returned when batches could not be stored because the bus did not
+// say whether their sessions are still ours: they are on it, unacknowledged.
+var ErrOnBus = errors.New("the last batches wait on the bus for the shadow that has their session")
+
 // source brings the messages of one session name to its workers: one for each JVM that uses the name. It has
 // a consumer of its own, so that a session that can not be stored holds up no other.
 type source struct {
@@ -171,7 +175,7 @@ func (in *Ingest) putBack(m jetstream.Msg, delay time.Duration) {
 func (s *source) endIdle(now time.Time) {
 	for process, w := range s.workers {
 		idle := now.Sub(time.Unix(0, w.lastBatch.Load()))
-		if over := w.finished.Load() && s.in.pressed.Load(); idle < s.patience() && !over || w.stuck.Load() {
+		if over := w.finished.Load() && s.in.pressed.Load(); idle < s.patience() && !over || w.stuck.Load() && w.holds.Load() {
 			continue
 		}
 		s.over = w.finished.Load()

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -60,6 +61,7 @@ type worker struct {
 
 	lastBatch atomic.Int64 // Unix nanoseconds
 	stuck     atomic.Bool  // storing does not work at the moment
+	holds     atomic.Bool  // it has a folder, and maybe batches
 	finished  atomic.Bool  // its session has ended and its account is drawn up
 
 	out   *store.Writer // nil until the first good batch
@@ -71,6 +73,7 @@ type worker struct {
 	part       []*held          // in order, ready to be stored
 	mergeAfter time.Time        // no sooner
 	ended      time.Time        // when the last part of a session that has ended was stored; zero: its account is drawn up, or it has not ended
+	shutting   time.Time        // when storing failed first after the shadow's end had begun
 	since      time.Time        // when part's first batch came
 	rows       int              // in part
 	behind     int              // rows in waiting
@@ -160,6 +163,9 @@ func (w *worker) take(m jetstream.Msg) {
 		return
 	}
 	if err := w.open(b); err != nil {
+		if w.out == nil {
+			w.lastBatch.Store(time.Now().UnixNano()) // it holds nothing; when nothing comes any more, it ends
+		}
 		w.ingest.log.Error("ingest: cannot open the session's folder", "session", w.name, "error", err)
 		w.problem(err)
 		if err := m.NakWithDelay(time.Second); err != nil {
@@ -251,13 +257,14 @@ func (w *worker) another(b *wire.Batch) bool {
 	return b.Process == "" && b.Seq == 1 && b.Hello != nil && m.JVM.PID != 0 && !sameJVM(m, b.Hello)
 }
 
-// maxNamesakes bounds the folders of one name.
+// maxNamesakes bounds the folders of one name that are looked through for the next JVM's.
 const maxNamesakes = 1000
 
 // chooseFolder gives each JVM its own folder although several may use one name,
-// at once or one after another: NAME, NAME-2, NAME-3. Of batches that do not say
-// which JVM they come from, the first does by its Hello, and the others belong
-// to the newest.
+// at once or one after another: NAME, NAME-2, NAME-3, and after a thousand, as a
+// service that is started again every hour comes to have, NAME-HASH. Of batches
+// that do not say which JVM they come from, the first does by its Hello, and the
+// others belong to the newest.
 func (w *worker) chooseFolder(b *wire.Batch) string {
 	first := b.Process != "" || b.Seq == 1 && b.Hello != nil
 	newest := ""
@@ -266,11 +273,10 @@ func (w *worker) chooseFolder(b *wire.Batch) string {
 		if n > 1 {
 			folder = fmt.Sprintf("%s-%d", w.name, n)
 		}
-		dir := filepath.Join(w.ingest.o.Root, folder)
-		m, err := store.ReadManifest(dir)
+		m, err := store.ReadManifest(filepath.Join(w.ingest.o.Root, folder))
 		if err != nil {
-			if _, damaged := os.Lstat(filepath.Join(dir, store.ManifestName)); damaged == nil {
-				continue // there is one, but not to be read: leave that folder alone
+			if w.taken(folder) {
+				continue
 			}
 			if first || newest == "" {
 				return folder
@@ -288,11 +294,29 @@ func (w *worker) chooseFolder(b *wire.Batch) string {
 			return folder
 		}
 	}
-	return newest
+	if b.Process == "" {
+		return newest
+	}
+	h := fnv.New64a()
+	h.Write([]byte(b.Process))
+	return fmt.Sprintf("%s-%015x", w.name, h.Sum64()>>4) // as long as a folder's name may be beyond its session's
+}
+
+// taken tells that a name without a readable manifest is not free: it holds one that is damaged, or is no
+// folder, as the token's file beside the sessions or a link that somebody laid there.
+func (w *worker) taken(folder string) bool {
+	path := filepath.Join(w.ingest.o.Root, folder)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	_, damaged := os.Lstat(filepath.Join(path, store.ManifestName))
+	return !info.IsDir() || damaged == nil
 }
 
 func (w *worker) begin(out *store.Writer, folder string) {
 	w.out, w.opened = out, time.Now()
+	w.holds.Store(true)
 	w.clock = clock{}
 	if f, err := store.OpenFolder(out.Dir()); err == nil {
 		for _, k := range f.Clock() {

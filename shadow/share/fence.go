@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -61,18 +62,67 @@ func (f *Fence) Close(write func() error) error {
 }
 
 func (f *Fence) locked(use func(*os.File) error) error {
+	for {
+		file, err := f.lock()
+		if err != nil {
+			return err
+		}
+		if linked(file) {
+			defer file.Close()
+			return use(file)
+		}
+		file.Close() // it was removed before we had the lock: who comes next makes another
+	}
+}
+
+func (f *Fence) lock() (*os.File, error) {
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return fmt.Errorf("share: the session's fence: %w", err)
+		return nil, fmt.Errorf("share: the session's fence: %w", err)
 	}
-	defer file.Close()
 	if err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return fmt.Errorf("share: %w (%s is locked)", ErrBusyFolder, f.path)
+			return nil, fmt.Errorf("share: %w (%s is locked)", ErrBusyFolder, f.path)
 		}
-		return fmt.Errorf("share: locking the session's fence: %w", err)
+		return nil, fmt.Errorf("share: locking the session's fence: %w", err)
 	}
-	return use(file)
+	return file, nil
+}
+
+// linked tells whether an open file still has its name; one that can not be asked is taken to.
+func linked(f *os.File) bool {
+	var st unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &st) != nil || st.Nlink > 0
+}
+
+// RemoveFences removes the fences of sessions whose folders somebody has taken out of the store at root.
+func (h *Home) RemoveFences(root string) error {
+	entries, err := os.ReadDir(filepath.Join(h.dir, fenceFolder))
+	if err != nil {
+		return fmt.Errorf("share: looking at the sessions' fences: %w", err)
+	}
+	for _, e := range entries {
+		if !absent(filepath.Join(root, e.Name())) {
+			continue
+		}
+		f := h.Fence(e.Name(), Epoch{})
+		err := f.locked(func(*os.File) error {
+			if !absent(filepath.Join(root, e.Name())) { // it was made under the lock that we have now
+				return nil
+			}
+			return os.Remove(f.path)
+		})
+		if err != nil && !errors.Is(err, ErrBusyFolder) {
+			return fmt.Errorf("share: removing the fence of a session that is gone: %w", err)
+		}
+	}
+	return nil
+}
+
+func absent(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func readEpoch(f *os.File) (Epoch, error) {

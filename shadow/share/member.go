@@ -97,8 +97,6 @@ type Member struct {
 	stop  context.CancelFunc
 	done  sync.WaitGroup
 
-	swept time.Time // of the goroutine that keeps
-
 	mu       sync.Mutex
 	peers    map[string]*peer
 	sessions map[string]entry
@@ -135,6 +133,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 		return nil, err
 	}
 	m.done.Go(func() { m.keep(ctx) })
+	m.done.Go(func() { m.tidy(ctx) })
 	return m, nil
 }
 
@@ -206,9 +205,6 @@ func (m *Member) keep(ctx context.Context) {
 			m.o.Problem(err)
 		}
 		failing = err != nil
-		if !failing {
-			m.sweep(ctx)
-		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,12 @@ import (
 const (
 	sweepInterval = time.Minute
 	oldRow        = 24 * time.Hour // rows of shadows and sessions that nobody has touched for so long go
+	// maxForget bounds the rows of sessions that come no more: the table has a size, and a full one takes no
+	// heartbeat either.
+	maxForget = 16 << 10
+	// oldMarker is how long it stays in the table that a row was removed, for shadows that were cut off. One
+	// that was for longer finds out when its compare-and-set fails.
+	oldMarker = 10 * time.Minute
 )
 
 // watch follows the table; when it returns, what was there is known.
@@ -46,7 +54,7 @@ func (m *Member) watch(ctx context.Context) error {
 	case <-initial:
 		return nil
 	case <-time.After(2 * askTimeout):
-		return fmt.Errorf("share: the table of shadows %s is not told within %v", Bucket, 2*askTimeout)
+		return fmt.Errorf("share: the table of shadows %s is not told within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
 	}
 }
 
@@ -117,20 +125,36 @@ func (m *Member) bury(ctx context.Context, id string) bool {
 	return true
 }
 
-// sweep removes rows that are of no use any more.
-func (m *Member) sweep(ctx context.Context) {
-	now := time.Now()
-	if now.Sub(m.swept) < sweepInterval {
-		return
+// tidy removes rows that are of no use any more, now and then. It has a goroutine of its own: a long list of
+// them must not hold up a heartbeat.
+func (m *Member) tidy(ctx context.Context) {
+	tick := time.NewTicker(sweepInterval)
+	defer tick.Stop()
+	for {
+		if m.certain() {
+			m.sweep(ctx, time.Now())
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
-	m.swept = now
+}
+
+// sweep does so once; what it has no time for, the next one does.
+func (m *Member) sweep(ctx context.Context, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, sweepInterval)
+	defer cancel()
 	for key, revision := range m.old(now) {
-		_ = m.kv.Delete(ctx, key, jetstream.LastRevision(revision)) // if it fails, the next sweep does it
+		if err := m.kv.Delete(ctx, key, jetstream.LastRevision(revision)); err != nil && !conflict(err) {
+			return
+		}
 	}
 	if kv, ok := m.kv.(interface {
 		PurgeDeletes(context.Context, ...jetstream.KVPurgeOpt) error
 	}); ok {
-		_ = kv.PurgeDeletes(ctx, jetstream.DeleteMarkersOlderThan(oldRow))
+		_ = kv.PurgeDeletes(ctx, jetstream.DeleteMarkersOlderThan(oldMarker))
 	}
 }
 
@@ -144,18 +168,40 @@ func (m *Member) old(now time.Time) map[string]uint64 {
 			list[shadowKey+id] = p.revision
 		}
 	}
-	for name, at := range m.forget {
-		e, there := m.sessions[name]
-		if !there || e.Owner != m.o.Home.ID {
+	for name := range m.forget {
+		if e, there := m.sessions[name]; !there || e.Owner != m.o.Home.ID {
 			delete(m.forget, name)
-		} else if now.After(at) {
-			list[sessionKey+name] = e.revision
+		}
+	}
+	due := m.forgetBefore(now)
+	for name, at := range m.forget {
+		if !at.After(due) {
+			list[sessionKey+name] = m.sessions[name].revision
 		}
 	}
 	for name, e := range m.sessions {
-		if m.peers[e.Owner] == nil && e.Owner != m.o.Home.ID && now.Sub(e.made) > oldRow {
+		if m.leases[name] == nil && m.forget[name].IsZero() && m.ownerless(e) && now.Sub(e.made) > oldRow {
 			list[sessionKey+name] = e.revision
 		}
 	}
 	return list
+}
+
+// ownerless tells whether nobody renews or forgets a row: its owner is gone, or was this shadow in an earlier
+// life.
+func (m *Member) ownerless(e entry) bool {
+	return e.Owner == m.o.Home.ID || m.peers[e.Owner] == nil
+}
+
+// forgetBefore is the time up to which rows to be forgotten go now: those whose time has come, and the first of
+// the others where there are too many.
+func (m *Member) forgetBefore(now time.Time) time.Time {
+	if len(m.forget) <= maxForget {
+		return now
+	}
+	times := slices.SortedFunc(maps.Values(m.forget), time.Time.Compare)
+	if at := times[len(times)-maxForget-1]; at.After(now) {
+		return at
+	}
+	return now
 }

@@ -283,10 +283,19 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 }
 
 // isBulk tells the fork/join tasks of the platform into which it cuts a parallel
-// stream, a parallel sort, or a bulk operation on a map: not those that each
-// stand for one function, as the stages of a CompletableFuture do.
+// stream, a parallel sort, or a bulk operation on a map or on large numbers: not
+// those that each stand for one function or for a time (the stages of a
+// CompletableFuture, invokeAny, what is to run later). Of a class that is not
+// known nothing is said.
 func isBulk(c *session.Class) bool {
-	return c.Kinds&units.KindForkJoin != 0 && !unit.IsWrapper(c.Name) && !strings.HasPrefix(c.Name, "java.util.concurrent.CompletableFuture$")
+	return c.Kinds&units.KindForkJoin != 0 && slices.ContainsFunc(bulkClasses, func(p string) bool { return strings.HasPrefix(c.Name, p) })
+}
+
+// bulkClasses are how the names of the JDK's fork/join tasks begin into which it
+// cuts work, in java.base of 17 to 25.
+var bulkClasses = []string{
+	"java.util.stream.", "java.util.concurrent.ConcurrentHashMap$", "java.util.ArrayPrefixHelpers$",
+	"java.util.ArraysParallelSortHelpers$", "java.util.DualPivotQuicksort$", "java.math.BigInteger$",
 }
 
 // waited is how long threads were ready and waited for a processor, by the

@@ -1,6 +1,8 @@
 package summary
 
 import (
+	"strings"
+
 	"stackagent/granularity"
 	"stackagent/internal/units"
 )
@@ -29,6 +31,13 @@ func knownBody(name string, kinds units.Kinds) bool {
 		return true
 	}
 	return false
+}
+
+// isInternal tells the tasks by which the platform runs virtual threads: timers
+// that end their sleeping and waiting. It hands them over to its own scheduler,
+// so a hand-over does not make them the program's.
+func isInternal(name string, kinds units.Kinds) bool {
+	return IsJDK(name, kinds) && strings.HasPrefix(name, "java.lang.VirtualThread$$Lambda -> ")
 }
 
 // looksLikeBody tells whether executions of the class are loops around other tasks. Of

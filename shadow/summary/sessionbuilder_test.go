@@ -31,7 +31,7 @@ func newSessionBuilder(t *testing.T, names []string) *sessionBuilder {
 		if strings.HasSuffix(name, "Thread") {
 			kinds |= units.KindThread
 		}
-		if strings.Contains(name, "ForkJoinTask$") || strings.Contains(name, "CompletableFuture$") || strings.HasPrefix(name, "java.util.stream.") {
+		if strings.Contains(name, "ForkJoinTask$") || strings.HasSuffix(name, "ForkJoinTask") || strings.HasSuffix(name, "$ConsumerTask") || strings.Contains(name, "CompletableFuture$") || strings.HasPrefix(name, "java.util.stream.") {
 			kinds |= units.KindForkJoin
 		}
 		b.part.Classes = append(b.part.Classes, store.Class{ID: uint32(i + 1), Name: name, Kinds: kinds.String()})

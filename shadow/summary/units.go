@@ -49,6 +49,8 @@ func NewUnits(s *session.Session) (*Units, error) {
 			r.role = unit.Body
 		case unit.IsWrapper(c.Name):
 			r.role = unit.Wrapper
+		case isInternal(c.Name, c.Kinds):
+			r.role = unit.Internal
 		case u.handed && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
 			r.role = unit.Platform // only a hand-over makes it one: without a record of them nobody knows
 		}
@@ -194,7 +196,7 @@ func (u *Units) Source() Source {
 				if u.counts(x.Class) {
 					return f(x)
 				}
-				if u.roles.get(x.Class).role == unit.Platform {
+				if r := u.roles.get(x.Class).role; r == unit.Platform || r == unit.Internal {
 					u.ownSummarised[x.Class] += int64(x.Executions)
 				}
 				return nil

@@ -219,7 +219,8 @@ func platformSession(t *testing.T, handOvers bool) *session.Session {
 	names := []string{"", "jdk.internal.misc.InnocuousThread", "jdk.internal.ref.CleanerImpl", "java.lang.invoke.MethodHandleNatives$CallSiteContext",
 		"java.util.concurrent.CompletableFuture$AsyncSupply", "java.lang.VirtualThread$VThreadContinuation$1", "java.lang.VirtualThread", "com.acme.Job",
 		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction", "java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.runContinuation",
-		"java.util.concurrent.FutureTask", "java.net.Fetch"}
+		"java.util.concurrent.FutureTask", "java.net.Fetch",
+		"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask", "java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.parkTimeoutExpired"}
 	b := newSessionBuilder(t, names)
 	// The cleaner's thread, two actions in its loop; and one on the main thread at the end.
 	b.exec(1, 0, 1, 1, 100, 10, -1)
@@ -238,6 +239,9 @@ func platformSession(t *testing.T, handOvers bool) *session.Session {
 	b.exec(13, 12, 7, 3, 7, 7, 1)
 	b.exec(12, 0, 10, 3, 8, 1, 1)
 	b.exec(14, 0, 11, 3, 50, 50, 1)
+	// A virtual thread's sleep is over: a timer that the platform hands to its scheduler.
+	b.exec(16, 15, 13, 3, 2, 2, 20)
+	b.exec(15, 0, 12, 3, 3, 1, 1)
 	for _, class := range []uint32{3, 3, 3, 4, 7, 8, 9, 10, 11} {
 		b.part.Creations = append(b.part.Creations, store.Creation{TaskID: uint64(100 + len(b.part.Creations)), Class: class, Thread: 1, AtNs: ms})
 	}
@@ -289,10 +293,11 @@ func TestPlatformsOwn(t *testing.T) {
 		t.Errorf("self CPU time %+v", d)
 	}
 	p := sum.Units.Platform
-	if p.Executions != 3 || p.SelfCPU != 15*ms || !slices.Equal(p.Classes, []string{"java.lang.invoke.MethodHandleNatives$CallSiteContext"}) {
+	if p.Executions != 5 || p.SelfCPU != 18*ms || !slices.Equal(p.Classes, []string{"java.lang.invoke.MethodHandleNatives$CallSiteContext",
+		"java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.parkTimeoutExpired"}) {
 		t.Errorf("left out %+v", p)
 	}
-	if text := sum.Units.Text(); !strings.Contains(text, "3 executions of the JDK's own tasks, which nobody handed over") {
+	if text := sum.Units.Text(); !strings.Contains(text, "5 executions of the JDK's own tasks, which the program did not hand over") {
 		t.Errorf("note %q", text)
 	}
 }
@@ -330,7 +335,8 @@ func checkWithout(t *testing.T, name string, sum *summary.Summary) {
 // does for itself, handed over or not.
 func TestFineByWhom(t *testing.T) {
 	b := newSessionBuilder(t, []string{"", "java.util.stream.ReduceOps$ReduceTask", "java.lang.ref.Cleanup", "java.net.Poll",
-		"java.util.concurrent.CompletableFuture$AsyncSupply", "java.util.concurrent.CompletableFuture$UniApply"})
+		"java.util.concurrent.CompletableFuture$AsyncSupply", "java.util.concurrent.CompletableFuture$UniApply",
+		"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask", "java.util.concurrent.SubmissionPublisher$ConsumerTask"})
 	b.unit = 1000
 	task := uint64(0)
 	each := func(class uint32, queue int64, site ...uint32) {
@@ -345,6 +351,8 @@ func TestFineByWhom(t *testing.T) {
 	each(3, 100)
 	each(4, 100, 1)
 	each(5, 100)
+	each(6, 100)
+	each(7, 100)
 	sum, err := summary.Build(b.open(true), summary.Options{})
 	if err != nil {
 		t.Fatal(err)

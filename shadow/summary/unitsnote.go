@@ -22,7 +22,7 @@ type UnitsNote struct {
 	// Undecided are summarised executions: whether they were nested in a unit or
 	// handed over by themselves is not known; each counts as a unit.
 	Undecided int64 `json:"undecided"`
-	// Platform is what the JDK did in tasks that nobody handed over: no units.
+	// Platform is what the JDK did in tasks that the program did not hand over: no units.
 	Platform PlatformNote `json:"platform"`
 }
 
@@ -57,7 +57,7 @@ func (n *UnitsNote) Text() string {
 		case p.SelfWall > 0:
 			work = units.FormatNs(p.SelfWall) + " of self wall time"
 		}
-		out = append(out, fmt.Sprintf("Left out: %s of the JDK's own tasks, which nobody handed over (%s%s; %s).",
+		out = append(out, fmt.Sprintf("Left out: %s of the JDK's own tasks, which the program did not hand over (%s%s; %s).",
 			granularity.Executions.Plural(p.Executions), strings.Join(names, ", "), more, work))
 	}
 	return strings.Join(out, " ")

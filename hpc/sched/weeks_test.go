@@ -1,0 +1,71 @@
+package sched
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+// toldSource tells what the test puts into it.
+type toldSource struct{ events []event }
+
+func (s *toldSource) name() string                    { return "told" }
+func (s *toldSource) notAvailable() map[string]string { return map[string]string{} }
+func (s *toldSource) launch(start func() error) error { return start() }
+func (s *toldSource) watch(int) error                 { return nil }
+func (s *toldSource) unwatch(int)                     {}
+func (s *toldSource) lost(int) uint64                 { return 0 }
+func (s *toldSource) close()                          {}
+
+func (s *toldSource) guess(int, *live, units.MonoNs) (State, bool) { return 0, false }
+
+func (s *toldSource) poll(into []event) ([]event, units.MonoNs, error) {
+	into = append(into, s.events...)
+	s.events = nil
+	return into, now(), nil
+}
+
+// nobody is a number that no process has, as are those after it.
+const nobody = 1 << 30
+
+// An observer of weeks remembers the latest of the processes that have ended, and those that run.
+func TestProcessesAreForgotten(t *testing.T) {
+	src, self := &toldSource{}, os.Getpid()
+	o := &Observer{src: src, more: map[string]string{}, stop: make(chan struct{}), processes: map[int]*process{}}
+	src.events = append(src.events, event{kind: eventNew, at: now(), pid: int32(self), tid: int32(self)})
+	dir := t.TempDir()
+	const more = 50
+	for i := range finishedMost + more {
+		pid := nobody + i
+		src.events = append(src.events, event{kind: eventNew, at: now(), pid: int32(pid), tid: int32(pid)})
+		o.poll()
+		if err := o.Keep(pid, filepath.Join(dir, strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+		src.events = append(src.events, event{kind: eventEnd, at: now(), pid: int32(pid), tid: int32(pid)})
+		o.poll()
+	}
+	if n := len(o.processes); n != finishedMost+1 {
+		t.Errorf("%d processes are remembered, want the latest %d and the one that runs", n, finishedMost)
+	}
+	if o.processes[self] == nil || o.processes[nobody] != nil || o.processes[nobody+finishedMost+more-1] == nil {
+		t.Error("those that are remembered are not the one that runs and the latest")
+	}
+}
+
+// A process of whose end nothing was told is found out.
+func TestLostEnd(t *testing.T) {
+	src, self := &toldSource{}, os.Getpid()
+	o := &Observer{src: src, more: map[string]string{}, stop: make(chan struct{}), processes: map[int]*process{}}
+	at := now() - idle
+	for _, pid := range []int{self, nobody} {
+		src.events = append(src.events, event{kind: eventNew, at: at, pid: int32(pid), tid: int32(pid)})
+	}
+	o.poll()
+	if o.processes[nobody] != nil || o.processes[self] == nil {
+		t.Errorf("observed are %v, want only the process that runs", o.processes)
+	}
+}

@@ -1,0 +1,65 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// What a start waits for is asked for several times: in one of them this process,
+// its machine or the server may have stood still, or the question was lost with
+// its connection. After a standstill an answer and the end of the wait come at
+// the same moment, and one wait, however long, says nothing.
+const (
+	startTimeout = 10 * time.Second // of one
+	startTries   = 3
+)
+
+// Patiently asks again, up to three times in all, when nothing is wrong but that
+// no answer came in time. What ask does must bear to be done twice.
+func Patiently(ask func() error) error {
+	var err error
+	for range startTries {
+		if err = ask(); !late(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// late tells whether err is only a missing answer.
+func late(err error) bool {
+	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
+	return silent && !errors.Is(err, nats.ErrPermissionViolation)
+}
+
+// ask is Patiently with a bounded time each. A server does not answer who may not
+// ask; the connection is told.
+func (b *Bus) ask(question func(ctx context.Context) error) error {
+	return Patiently(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		err := question(ctx)
+		if told := b.conn.LastError(); late(err) && errors.Is(told, nats.ErrPermissionViolation) {
+			return errors.Join(told, err)
+		}
+		return err
+	})
+}
+
+// ready waits until the embedded server takes connections, or says that it will not.
+func ready(srv *server.Server, log *serverLog) bool {
+	for range startTries * int(startTimeout/lookInterval) {
+		if srv.ReadyForConnections(lookInterval) {
+			return true
+		}
+		if log.dead.Load() {
+			return false
+		}
+	}
+	return false
+}
