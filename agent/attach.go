@@ -29,7 +29,7 @@ var unseen = map[string]string{
 	"executions":  "that had begun before",
 	"submissions": "in a JVM that ran before the agent came",
 	"sites":       "in a JVM that ran before the agent came",
-	"lambdas":     "made while the agent was not there are seen where an executor or a thread executes them, and not where the program calls them itself",
+	"lambdas":     "made while the agent was not there are seen where an executor or a thread executes them, and not where the program calls them itself, nor those given to execute() of a pool whose workers ran already",
 }
 
 // withUnseen adds what is unseen to what else is not available.

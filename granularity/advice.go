@@ -136,9 +136,9 @@ func (f *UnitFacts) contended(t Thresholds) (Finding, bool) {
 		return Finding{}, false
 	}
 	return Finding{Kind: Caution, Topic: "contended", Text: fmt.Sprintf(
-		"Other programs had the processors of this machine for %s of %s while threads of this JVM waited for one (or a limit of its container kept it from them): "+
+		"Other programs had the processors of this machine for %s of the %s that its %s had, while threads of this JVM waited for one (or a limit of its container kept it from them): "+
 			"wall times, queue times and the duration are longer for that, CPU times are not.",
-		units.FormatNs(f.Taken), units.FormatNs(units.Ns(all)))}, true
+		units.FormatNs(f.Taken), units.FormatNs(units.Ns(all)), plural(int64(f.CPUs), "processor", "processors"))}, true
 }
 
 // Bound is the most that an advice can gain, by the figures of the session.

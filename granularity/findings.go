@@ -39,6 +39,7 @@ type Finding struct {
 // Facts are what Findings looks at.
 type Facts struct {
 	Of            Counted // what Executions, Total, Fine and Rows are of
+	Like          string  // glob over the classes that these are of; "": all
 	Duration      units.Ns
 	CPUs          int
 	Created       int64
@@ -55,9 +56,17 @@ type Facts struct {
 	GC            PauseStats
 	LostEvents    uint64
 	LostBatches   uint64
-	Refused       uint64 // classes that kept their bytes
+	Refused       []Refusal
 	NotAvailable  []string
 	Thresholds    *Thresholds // nil: DefaultThresholds
+}
+
+// Refusal is what could not be instrumented or recorded as asked for, and why:
+// classes and methods, but threads and pauses too.
+type Refusal struct {
+	Reason string
+	Count  uint64
+	Sample string // one of them, or ""
 }
 
 func (f Facts) thresholds() Thresholds {
@@ -118,8 +127,12 @@ func Findings(f Facts) []Finding {
 
 func volume(f Facts) string {
 	if f.Executions == 0 {
-		return fmt.Sprintf("No %s was recorded in %s (%s created).",
-			f.Of.recorded(), units.FormatNs(f.Duration), plural(f.Created, "task was", "tasks were"))
+		like := ""
+		if f.Like != "" {
+			like = fmt.Sprintf(" of a class like %s", f.Like)
+		}
+		return fmt.Sprintf("No %s%s was recorded in %s (%s created).",
+			f.Of.recorded(), like, units.FormatNs(f.Duration), plural(f.Created, "task was", "tasks were"))
 	}
 	s := fmt.Sprintf("%s of %s on %s in %s",
 		f.Of.Plural(f.Executions), createdText(f),
@@ -293,7 +306,17 @@ func threw(f Facts) string {
 	if f.Threw <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s ended by an exception (%s of all).", f.Of.Plural(f.Threw), share(f.Threw, f.Executions))
+	own := int64(0)
+	for _, r := range f.Rows {
+		if !r.JDK {
+			own += r.Threw
+		}
+	}
+	whose := ""
+	if own < f.Threw { // what a task throws passes through the wrappers around it
+		whose = fmt.Sprintf(", %s of them of the program's own tasks", units.FormatExact(own))
+	}
+	return fmt.Sprintf("%s ended by an exception (%s of all)%s.", f.Of.Plural(f.Threw), share(f.Threw, f.Executions), whose)
 }
 
 func lost(f Facts) string {
@@ -350,11 +373,30 @@ func running(f Facts) string {
 }
 
 func refused(f Facts) string {
-	if f.Refused == 0 {
+	if len(f.Refused) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s not instrumented: executions of such classes are unseen.",
-		plural(int64(f.Refused), "class was", "classes were"))
+	var texts []string
+	for _, r := range f.Refused[:min(len(f.Refused), maxRefusals)] {
+		texts = append(texts, r.Text())
+	}
+	more := ""
+	if n := len(f.Refused) - len(texts); n > 0 {
+		more = fmt.Sprintf("; and for %s more", plural(int64(n), "reason", "reasons"))
+	}
+	return fmt.Sprintf("Not instrumented, or not recorded as asked for: %s%s.", strings.Join(texts, "; "), more)
+}
+
+// maxRefusals is how many reasons the sentence about refusals names.
+const maxRefusals = 3
+
+// Text is the reason, how often, and for example of what.
+func (r Refusal) Text() string {
+	text := fmt.Sprintf("%s: %s", r.Reason, units.FormatExact(int64(r.Count)))
+	if r.Sample != "" {
+		text += fmt.Sprintf(" (such as %s)", r.Sample)
+	}
+	return text
 }
 
 func unavailable(f Facts) string {

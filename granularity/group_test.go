@@ -159,27 +159,27 @@ func TestFindings(t *testing.T) {
 			WorkShare: float64(d.Sum) / float64(total.Sum), ExecutionShare: float64(d.Count) / float64(total.Count)}
 	}
 	f := Facts{
-		Duration: 1e9, CPUs: 4, Created: 5010, Executions: 5002, NeverExecuted: 8, Threw: 1, Running: 2, Threads: 3,
+		Duration: 1e9, CPUs: 4, Created: 5010, Executions: 5002, NeverExecuted: 8, Threw: 2, Running: 2, Threads: 3,
 		Total: Metrics{SelfCPU: total}, Fine: FinenessOf(SelfCPU, all),
 		Rows:       []Hotspot{row("app.Fine", fine, 0, false), row("app.Coarse", coarse, 0, false)},
 		GC:         PauseStats{Count: 3, Total: 100e6, Max: 50e6},
-		LostEvents: 4, LostBatches: 1, Refused: 1, NotAvailable: []string{"instructions", "cycles"},
+		LostEvents: 4, LostBatches: 1, Refused: []Refusal{{"method too large", 2, "app.Huge.run"}, {"GC pause not recorded: ring full", 3, ""}, {"c", 1, ""}, {"d", 1, ""}}, NotAvailable: []string{"instructions", "cycles"},
 	}
-	f.Rows[0].NeverExecuted, f.Rows[0].Created = 8, 5008
+	f.Rows[0].NeverExecuted, f.Rows[0].Created, f.Rows[0].Threw = 8, 5008, 1
 	want := []string{
 		"fact: 5,002 executions of 5,010 created tasks on 3 threads in 1.00 s (5,002 a second).",
 		"fact: Of 5,002 executions of the program's own tasks, >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
 		"fact: The tasks took 614 ms of self CPU time: 100 % in the program's own (app.Coarse 99 %, app.Fine 0.7 %).",
 		"fact: Finished tasks used 0.61 of 4 processors on average (614 ms of CPU time in 1.00 s).",
 		"fact: Garbage collection stopped the program 3 times, 100 ms in all (10 % of the time), 50.0 ms at the longest.",
-		"fact: 1 execution ended by an exception (<0.1 % of all).",
+		"fact: 2 executions ended by an exception (<0.1 % of all), 1 of them of the program's own tasks.",
 		"fact: 8 tasks (0.2 % of those created) never executed, all of them app.Fine: as far as recorded;",
 		"advice: app.Fine is fine-grained: 5,000 executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 0.7 % of the work.",
 		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session;",
 		"advice: The program stood still for garbage collection 10 % of the time:",
 		"caution: 4 events were lost (1 batch never arrived):",
 		"caution: 2 executions were still running at the end:",
-		"caution: 1 class was not instrumented:",
+		"caution: Not instrumented, or not recorded as asked for: method too large: 2 (such as app.Huge.run); GC pause not recorded: ring full: 3; c: 1; and for 1 reason more.",
 		"caution: Not measured: cycles, instructions.",
 	}
 	got := Findings(f)
@@ -201,6 +201,9 @@ func TestFindingsNotTheBodies(t *testing.T) {
 		if f.Kind == Advice {
 			t.Errorf("advice: %s", f.Text)
 		}
+	}
+	if f := Findings(Facts{Duration: 1e9, Like: "com.acme.*"}); !strings.HasPrefix(f[0].Text, "No execution of a task of a class like com.acme.* was recorded") {
+		t.Errorf("of no class: %+v", f)
 	}
 	if f := Findings(Facts{Duration: 1e9}); len(f) != 2 || !strings.HasPrefix(f[0].Text, "No execution") {
 		t.Errorf("no executions: %+v", f)

@@ -117,7 +117,7 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(env.Err)
 			_ = cmd.Help()
@@ -131,6 +131,19 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(verbs(env)...)
 	return root
+}
+
+// knownVerb refuses what is no verb, and names those that may have been meant.
+func knownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2 // edits
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		text += ": is it " + strings.Join(like, " or ") + "?"
+	}
+	return usagef("%s", text)
 }
 
 // laterVerbs are promised to users for later versions, and not taken for

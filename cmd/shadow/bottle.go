@@ -45,6 +45,15 @@ func (w *windowFlags) check() error {
 	return nil
 }
 
+// String is how the window was asked for.
+func (w *windowFlags) String() string {
+	text := fmt.Sprintf("--from %v", w.from)
+	if w.to != 0 {
+		text += fmt.Sprintf(" --to %v", w.to)
+	}
+	return text
+}
+
 // of is the window of a session that was observed from..to and started at start.
 func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
 	span := activity.Span{From: max(start+units.MonoNs(w.from), from), To: to}
@@ -55,8 +64,8 @@ func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
 		span.To = min(start+units.MonoNs(w.to), to)
 	}
 	if span.To <= span.From {
-		return span, fmt.Errorf("--from %v --to %v: nothing was observed then, the record ends %s after the start of the session",
-			w.from, w.to, units.FormatNs(units.Ns(to-start)))
+		return span, fmt.Errorf("%s: nothing was observed then, the record ends %s after the start of the session",
+			w, units.FormatNs(units.Ns(to-start)))
 	}
 	return span, nil
 }

@@ -46,7 +46,7 @@ func (l *listing) checkSession(dir string) error {
 
 func (l *listing) printCheck(r *check.Result) error {
 	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("kernel"), right("in tasks"),
-		right("outside"), right("in tasks"), right("executions"), right("running"), table.Column{Title: "events, kernel / tasks"})
+		right("outside"), right("share"), right("executions"), right("not ended"), table.Column{Title: "events, kernel / tasks"})
 	shown := 0
 	for i := range r.Threads {
 		if row := &r.Threads[i]; row.Tasks != nil && shown < defaultTop {

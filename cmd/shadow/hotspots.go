@@ -125,6 +125,10 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 	case "csv":
 		return l.hotspotsCSV(rows, by)
 	}
+	if total == 0 && s.Filter != nil && s.Filter.Class != "" {
+		l.env.note("no task class is like %q; shadow hotspots DIR lists all (a lambda is called Host$$Lambda -> Host.method)", clean(s.Filter.Class))
+		return nil
+	}
 	if err := l.render(hotspotTable(rows, s, by), total); err != nil {
 		return err
 	}
@@ -161,7 +165,7 @@ func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *ta
 			quantiles = []string{quantile(d.P50, d), quantile(d.P99, d), d.Format(d.Max)}
 		}
 		if by == "class" {
-			cells = append(cells, units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted), units.FormatExact(r.Threads))
+			cells = append(append(cells, createdCells(r, s)...), units.FormatExact(r.Threads))
 		}
 		if queued {
 			cells = append(cells, queueCells(r.Queue())...)
@@ -169,6 +173,15 @@ func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *ta
 		t.Row(append(append(cells, quantiles...), rowName(r))...)
 	}
 	return t
+}
+
+// createdCells are how many tasks of a class were created, and never executed;
+// not those of a class that was there before the agent.
+func createdCells(r *granularity.Hotspot, s *summary.Summary) []string {
+	if r.Created == 0 && r.Executions > 0 && s.NotAvailable[granularity.CreationsUnseen] != "" {
+		return []string{"n/a", "n/a"}
+	}
+	return []string{units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted)}
 }
 
 // queueCells are the median and the 99th percentile of queue times.

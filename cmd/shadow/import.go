@@ -51,7 +51,7 @@ when tasks were created and submitted) is not available in it.`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args) },
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "folder of the session, new or empty")
-	cmd.Flags().StringVar(&f.metric, "metric", "bytecodes", "what its granularities are: "+strings.Join(tgp.Metrics, "|"))
+	cmd.Flags().StringVar(&f.metric, "metric", tgp.Unnamed, "what its granularities are, which a trace does not tell: "+strings.Join(tgp.Metrics, "|"))
 	cmd.Flags().IntVar(&f.maxRows, "max-rows", tgp.DefaultMaxRows, "refuse a trace of more rows; about 150 bytes of memory each")
 	return cmd
 }

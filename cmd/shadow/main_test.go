@@ -144,6 +144,7 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		{nil, "which verb?"},
 		{[]string{"frobnicate"}, "unknown command"},
+		{[]string{"hotspot"}, "is it hotspots?"},
 		{[]string{"lbo", dir}, "not part of this version"},
 		{[]string{"diff", "--help"}, "not part of this version"},
 		{[]string{"attach", "x"}, "no process id"},

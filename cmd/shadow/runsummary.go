@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,7 +54,7 @@ const leastTasks = 10
 // wanted chooses the findings that a first look needs; shadow stats has all.
 func wanted(f granularity.Finding, s *summary.Summary) bool {
 	switch f.Topic {
-	case "processors", "running", "not measured":
+	case "processors", "running":
 		return false
 	case "gc":
 		return f.Kind == granularity.Advice
@@ -108,8 +109,11 @@ const missingEnd = "what happened after the last batch is missing and not counte
 
 // endedText is how a session ended, in words.
 func endedText(ended string) string {
-	if ended == store.EndedRunning {
+	switch ended {
+	case store.EndedRunning:
 		return "still running, or the shadow was killed"
+	case store.EndedExit:
+		return "in order" // the program, or its recording: an agent can be sent away
 	}
 	return ended
 }
@@ -123,6 +127,9 @@ func programName(s *summary.Summary) string {
 }
 
 func jvmText(j summary.JVM) string {
+	if j.Version == "" { // the trace of another profiler
+		return cmp.Or(j.Name, "not known")
+	}
 	return fmt.Sprintf("Java %s, %s collector, %s", j.Version, j.GC, plural(int64(j.CPUs), "CPU", "CPUs"))
 }
 

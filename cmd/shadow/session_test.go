@@ -2,12 +2,15 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"stackagent/granularity"
 	"stackagent/hpc"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
+	"stackagent/shadow/summary"
 )
 
 const (
@@ -101,3 +104,35 @@ func addCounters(t *testing.T, dir string) {
 }
 
 func golden(name string) string { return filepath.Join("testdata", name+".golden") }
+
+// TestNothingLike: a pattern that no class matches is said to be the reason why
+// nothing is listed, and not the program.
+func TestNothingLike(t *testing.T) {
+	dir := makeSession(t, t.TempDir())
+	code, out, errs := shadow(t, nil, "hotspots", dir, "--class", "com.nobody.*")
+	if code != 0 || out != "" || !strings.Contains(errs, `no task class is like "com.nobody.*"`) {
+		t.Errorf("hotspots: exit code %d\n%s%s", code, out, errs)
+	}
+	code, out, errs = shadow(t, nil, "stats", dir, "--class", "com.nobody.*")
+	if code != 0 || !strings.Contains(out, "No execution of a task of a class like com.nobody.* was recorded") {
+		t.Errorf("stats: exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+// TestCreatedBefore: of a class that was there before the agent creations are not known.
+func TestCreatedBefore(t *testing.T) {
+	attached := &summary.Summary{NotAvailable: map[string]string{granularity.CreationsUnseen: "loaded before"}}
+	for _, c := range []struct {
+		s    *summary.Summary
+		row  granularity.Hotspot
+		want string
+	}{
+		{attached, granularity.Hotspot{Executions: 5}, "n/a n/a"},
+		{attached, granularity.Hotspot{Executions: 5, Created: 6, NeverExecuted: 1}, "6 1"},
+		{&summary.Summary{}, granularity.Hotspot{Executions: 5}, "0 0"},
+	} {
+		if got := strings.Join(createdCells(&c.row, c.s), " "); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.row, got, c.want)
+		}
+	}
+}

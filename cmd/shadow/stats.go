@@ -162,6 +162,21 @@ func createdText(s *summary.Summary) string {
 	return text
 }
 
+func threwText(s *summary.Summary) string {
+	if s.NotAvailable["threw"] != "" { // an imported trace
+		return "not known"
+	}
+	return units.FormatExact(s.Tasks.Threw)
+}
+
+// processText is which process the JVM was, if that is known.
+func processText(j summary.JVM) string {
+	if j.PID == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", process %d on %s", j.PID, j.Host)
+}
+
 // neverText counts the tasks that never ran, steps of CompletableFutures apart:
 // most of those are run by a plain call.
 func neverText(s *summary.Summary) string {
@@ -179,11 +194,11 @@ func statsFacts(s *summary.Summary) [][2]string {
 	facts := [][2]string{
 		{"session", s.Session},
 		{"program", programName(s)},
-		{"JVM", fmt.Sprintf("%s, process %d on %s", jvmText(s.JVM), s.JVM.PID, s.JVM.Host)},
+		{"JVM", jvmText(s.JVM) + processText(s.JVM)},
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
 		{"tasks created", createdText(s) + ", never executed: " + neverText(s)},
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
-			plural(t.Classes, "class", "classes"), units.FormatExact(t.Threw), units.FormatExact(t.Running))},
+			plural(t.Classes, "class", "classes"), threwText(s), units.FormatExact(t.Running))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
 		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
 		{"lost", lostText(s)},
@@ -197,6 +212,9 @@ func statsFacts(s *summary.Summary) [][2]string {
 	}
 	if text := summary.SummarisedText(t.Summarised, t.Executions); text != "" {
 		facts = append(facts, [2]string{"summarised", text + " (~)"})
+	}
+	for _, r := range s.Refusals {
+		facts = append(facts, [2]string{"refused", granularity.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample}.Text()})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.NotAvailable)) {
 		facts = append(facts, [2]string{"not available", name + ": " + s.NotAvailable[name]})

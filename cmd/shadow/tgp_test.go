@@ -16,11 +16,18 @@ func TestTgp(t *testing.T) {
 	first, second, imported := filepath.Join(root, "first"), filepath.Join(root, "second"), filepath.Join(root, "imported")
 	for _, args := range [][]string{
 		{"tasks", dir, "--format", "tgp", "-o", first, "--metric", "wall"},
-		{"import", "tgp", filepath.Join(first, "tasks.csv"), filepath.Join(first, "gc.csv"), "-o", imported, "--metric", "cycles"},
+		{"import", "tgp", filepath.Join(first, "tasks.csv"), filepath.Join(first, "gc.csv"), "-o", imported},
 		{"tasks", imported, "--format", "tgp", "-o", second},
 	} {
 		if code, out, errs := shadow(t, nil, args...); code != 0 {
 			t.Fatalf("%q: exit code %d\n%s%s", args, code, out, errs)
+		}
+	}
+	// What a trace does not tell has no name and no number.
+	_, out, _ := shadow(t, nil, "stats", imported)
+	for _, want := range []string{"self granularity", "ended by an exception: not known", "recorded by tgp\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
 	for _, name := range []string{"tasks.csv", "gc.csv"} {

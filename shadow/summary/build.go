@@ -188,6 +188,9 @@ func (b *builder) head() *Summary {
 	if s.NotAvailable == nil {
 		s.NotAvailable = map[string]string{}
 	}
+	if _, told := s.NotAvailable["cpu"]; !told && len(m.Metrics) > 0 && !slices.Contains(m.Metrics, "cpu") {
+		s.NotAvailable["cpu"] = "not asked for (--metric names what is measured: wall+cpu+...)"
+	}
 	for what, why := range b.src.Uncounted {
 		if _, told := s.NotAvailable[what]; !told {
 			s.NotAvailable[what] = why
@@ -246,7 +249,7 @@ func (b *builder) pauses(s *Summary) {
 // facts are what the findings look at.
 func (b *builder) facts(s *Summary) granularity.Facts {
 	f := granularity.Facts{
-		Of: s.Of, Duration: s.DurationNs, CPUs: s.JVM.CPUs, Created: s.Tasks.Created, Executions: s.Tasks.Executions, Summarised: s.Tasks.Summarised,
+		Of: s.Of, Like: b.opts.Filter.Class, Duration: s.DurationNs, CPUs: s.JVM.CPUs, Created: s.Tasks.Created, Executions: s.Tasks.Executions, Summarised: s.Tasks.Summarised,
 		NeverExecuted: s.Tasks.NeverExecuted, Threw: s.Tasks.Threw, Running: s.Tasks.Running,
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
@@ -256,7 +259,7 @@ func (b *builder) facts(s *Summary) granularity.Facts {
 		Thresholds:   b.opts.Thresholds,
 	}
 	for _, r := range s.Refusals {
-		f.Refused += r.Count
+		f.Refused = append(f.Refused, granularity.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})
 	}
 	return f
 }

@@ -17,7 +17,7 @@ import (
 type Input struct {
 	Trace  *tgp.Trace
 	Pauses []tgp.Pause
-	// Metric is what the granularities are: "bytecodes", "instructions", "ref_cycles" or "cycles".
+	// Metric is what the granularities are, one of Metrics.
 	Metric string
 }
 

@@ -28,6 +28,7 @@ func (b *builder) describe() {
 	m.Metrics = []string{"wall", b.in.Metric}
 	m.NotAvailable = map[string]string{
 		"cpu":   "a trace of tgp has no CPU times",
+		"threw": "a trace of tgp does not tell which executions ended by an exception",
 		"queue": "a trace of tgp names the executor, but not when and where a task was submitted",
 	}
 	m.Produced.Executions = uint64(len(b.order))

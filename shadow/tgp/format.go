@@ -95,7 +95,11 @@ func (e *FormatError) Unwrap() error { return e.Err }
 
 // Metrics are those in which a trace can be recorded: tgp's own two and others
 // that programs using its format record.
-var Metrics = []string{"bytecodes", "ref_cycles", "instructions", "cycles"}
+var Metrics = []string{"bytecodes", "ref_cycles", "instructions", "cycles", Unnamed}
+
+// Unnamed is what granularities are called of which nobody said the metric: a
+// trace does not tell.
+const Unnamed = "granularity"
 
 // CheckMetric refuses a metric that is none of Metrics.
 func CheckMetric(name string) error {
