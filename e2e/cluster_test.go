@@ -73,11 +73,17 @@ func (m team) jvms(t *testing.T, n int, tasks int64) (wait func()) {
 			})
 		}
 		wg.Wait()
-		if e := shadow(t, "deliver", "--nats", m.cluster.URL(), "--token-file", m.token, spool); e.exit != 0 {
-			t.Errorf("delivering what is left: exit %d: %s", e.exit, e.err)
-		} else if !strings.Contains(e.err, "nothing to deliver") {
-			t.Logf("left by the JVMs: %s", e.err)
-		}
+		m.deliver(t, spool)
+	}
+}
+
+// deliver brings what JVMs have left in spool to the bus.
+func (m team) deliver(t *testing.T, spool string) {
+	t.Helper()
+	if e := shadow(t, "deliver", "--nats", m.cluster.URL(), "--token-file", m.token, spool); e.exit != 0 {
+		t.Errorf("delivering what is left: exit %d: %s", e.exit, e.err)
+	} else if !strings.Contains(e.err, "nothing to deliver") {
+		t.Logf("left by the JVMs: %s", e.err)
 	}
 }
 

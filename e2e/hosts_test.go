@@ -96,6 +96,7 @@ func TestHosts(t *testing.T) {
 	}
 	c := testnats.Start(t, o)
 	c.Ready(t, nats.Token(clusterToken))
+	spool := privateFolder(t)
 	token, dir := testnats.Secret(t, "token", clusterToken), filepath.Join(t.TempDir(), "store")
 	joins := func(i int) *process {
 		p := start(t, nil, append(h.on(i), testjvm.Shadow(t), "serve", "--http", "127.0.0.1:0", "--store", dir, "--nats", c.URL(), "--token-file", token)...)
@@ -107,7 +108,7 @@ func TestHosts(t *testing.T) {
 	}
 	first := joins(nodes)
 	cmd := victim(t, testjvm.JDKs(t)[0], "run", strconv.Itoa(tasks))
-	cmd.VM = []string{agentFlag(t, "bus="+strings.ReplaceAll(c.URL(), ",", ";"), "tokenfile="+token, "session=j00", "detail=all")}
+	cmd.VM = []string{agentFlag(t, "bus="+strings.ReplaceAll(c.URL(), ",", ";"), "tokenfile="+token, "session=j00", "detail=all", "spool="+spool)}
 	java := start(t, nil, append(h.on(nodes+2), cmd.Java()...)...)
 	anyStored(t, dir)
 	second := joins(nodes + 1)
@@ -125,6 +126,7 @@ func TestHosts(t *testing.T) {
 	if out, exit := java.end(t); exit != 0 || out != fmt.Sprintf("ran %d\n", tasks) {
 		t.Errorf("exit %d, %q\n%s", exit, out, java.stderr.String())
 	}
+	team{c, token}.deliver(t, spool) // the end of a JVM waits for a bus that is silent, but not for long
 	waitEnded(t, filepath.Join(dir, "j00"))
 	for _, p := range []*process{first, second} {
 		_ = p.Process.Signal(os.Interrupt)
