@@ -31,7 +31,7 @@ const (
 	patience       = 800 * time.Millisecond // below blockFor: the collector drops before threads do
 	bufferBytes    = 64 << 20               // batches that wait for the bus
 	memoryLimit    = 256 << 20              // soft limit of the Go heap
-	gcPercent      = 50
+	gcPercent      = 200                    // what lives is some MiB: at 50 a collection came every 2 MiB
 	startFor       = 2 * time.Second        // what the JVM may need to start
 	exitWait       = 10 * time.Second       // for the bus to take the last batches
 	exitWaitAway   = 200 * time.Millisecond // the same when the bus is away

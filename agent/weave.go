@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"stackagent/agent/classfile"
 	"stackagent/agent/instrument"
 	"stackagent/agent/jimage"
 	"stackagent/internal/units"
@@ -22,6 +23,8 @@ type weaver struct {
 	options   instrument.Options
 	hierarchy *instrument.ImageHierarchy // of the JDK's own classes
 	woven     atomic.Uint64
+
+	works sync.Pool // of *classfile.Workspace: the memory of plans, a few, given back when no classes come
 
 	mu       sync.Mutex
 	refusals map[string]*wire.Refusal
@@ -76,12 +79,20 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	case jvmti.ModeBodies:
 		in.Mode = instrument.ModeBodies
 	}
-	plan, woven := w.weave(in, r.Name)
-	if woven == nil {
-		return jvmti.ClassAnswer{}
+	work, _ := w.works.Get().(*classfile.Workspace)
+	if work == nil {
+		work = new(classfile.Workspace)
 	}
-	w.woven.Add(1)
-	return jvmti.ClassAnswer{Woven: woven, Label: label(r, plan)}
+	in.Work = work
+	plan, woven := w.weave(in, r.Name)
+	answer := jvmti.ClassAnswer{}
+	if woven != nil {
+		w.woven.Add(1)
+		answer = jvmti.ClassAnswer{Woven: woven, Label: label(r, plan)}
+	}
+	work.Reset() // the plan ends here; after a panic nobody comes here, and the memory is not used again
+	w.works.Put(work)
+	return answer
 }
 
 // Named tells whether the options name the class (Java name) as a task.

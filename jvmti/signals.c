@@ -1,5 +1,6 @@
-/* Keeps the signals of the JVM as the JVM set them. The Go runtime installs
- * handlers of its own when it starts; it needs none here. Its threads inherit a
+/* Keeps the signals of the JVM as the JVM set them. The Go runtime would install
+ * handlers of its own when it starts; it needs none here, and does not get them
+ * (cmd/stackagent/signals.c). Its threads inherit a
  * mask that blocks every signal, so that a SIGTERM is always taken by a thread
  * of the JVM; Go opens some again for itself (SIGPROF, SIGCHLD, SIGURG and the
  * synchronous ones). A handler for those that somebody else installs (a
@@ -8,6 +9,7 @@
  * have none and run it where they did before. A synchronous fault in Go code is
  * a bug of ours that recover() cannot catch; it ends as a crash report of the
  * JVM. */
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -17,12 +19,15 @@ enum { SIGNALS = 65 };
 static struct sigaction before[SIGNALS];
 static bool known[SIGNALS];
 static sigset_t mask_before;
+/* In the agent library the name itself is that of what Go's runtime is kept off with. */
+static int (*action)(int, const struct sigaction *, struct sigaction *);
 static char name_before[16];
 
 /* Priority 101 runs ahead of the Go runtime's own initialiser, whose thread
  * inherits the mask that is set here, and hands it on to all of Go's threads. */
 __attribute__((constructor(101))) static void remember(void) {
-    for (int s = 1; s < SIGNALS; s++) known[s] = sigaction(s, NULL, &before[s]) == 0;
+    *(void **)&action = dlsym(RTLD_DEFAULT, "sigaction");
+    for (int s = 1; action != NULL && s < SIGNALS; s++) known[s] = action(s, NULL, &before[s]) == 0;
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask_before);
@@ -30,13 +35,14 @@ __attribute__((constructor(101))) static void remember(void) {
     prctl(PR_SET_NAME, "stackagent"); /* Go's threads inherit this, too */
 }
 
-/* Go's handlers are there when its initialiser returns, before its runtime is up. */
+/* Where Go's runtime sets handlers without the C library, they are there when its
+ * initialiser returns, before its runtime is up. */
 static void restore(void) {
     for (int s = 1; s < SIGNALS; s++) {
         struct sigaction now;
-        if (!known[s] || s == SIGKILL || s == SIGSTOP || sigaction(s, NULL, &now) != 0) continue;
+        if (!known[s] || s == SIGKILL || s == SIGSTOP || action(s, NULL, &now) != 0) continue;
         if (now.sa_handler != before[s].sa_handler || now.sa_flags != before[s].sa_flags)
-            sigaction(s, &before[s], NULL);
+            action(s, &before[s], NULL);
     }
 }
 
@@ -50,17 +56,16 @@ void sa_signals_settle(void) {
 }
 
 /* Without a priority it runs behind the Go runtime's initialiser, in the same
- * thread: in a JVM that runs already no fault, and no look of -Xcheck:jni at the
- * handlers, need find Go's. */
+ * thread. */
 __attribute__((constructor)) static void restore_at_once(void) { restore(); }
 
 void sa_signals_guard(void) {
     static const int open_in_go[] = {SIGPROF, SIGCHLD, SIGURG};
     for (size_t i = 0; i < sizeof open_in_go / sizeof open_in_go[0]; i++) {
         struct sigaction now;
-        if (sigaction(open_in_go[i], NULL, &now) != 0 || (now.sa_flags & SA_ONSTACK)) continue;
+        if (action == NULL || action(open_in_go[i], NULL, &now) != 0 || (now.sa_flags & SA_ONSTACK)) continue;
         if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
         now.sa_flags |= SA_ONSTACK;
-        sigaction(open_in_go[i], &now, NULL);
+        action(open_in_go[i], &now, NULL);
     }
 }

@@ -44,6 +44,7 @@ type Class struct {
 	Methods      []*Member
 	Attributes   []*Attribute
 
+	work        *Workspace
 	this, super nameIndex
 	jumpLimit   int // how far a short jump reaches; 0: as far as the format allows; tests lower it
 	interfaces  []nameIndex
@@ -80,9 +81,11 @@ type Member struct {
 
 // Parse reads a class file. The result refers to b, which must not be changed
 // afterwards. Errors are *FormatError or *UnsupportedError.
-func Parse(b []byte) (*Class, error) {
+func Parse(b []byte) (*Class, error) { return parse(new(Workspace), b) }
+
+func parse(w *Workspace, b []byte) (*Class, error) {
 	r := &reader{b: b}
-	c := &Class{}
+	c := &Class{work: w}
 	if r.u4() != magic {
 		r.off = 0
 		r.fail("no magic number 0xCAFEBABE")
@@ -95,7 +98,7 @@ func Parse(b []byte) (*Class, error) {
 		return nil, &UnsupportedError{What: fmt.Sprintf(
 			"version %d.%d (known are %d to %d)", c.Major, c.Minor, MinMajor, MaxMajor)}
 	}
-	c.Pool = parsePool(r)
+	c.Pool = parsePool(r, w)
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -153,8 +156,10 @@ func (c *Class) parseMembers(r *reader, methods bool) []*Member {
 		return nil
 	}
 	list := make([]*Member, 0, n)
-	for range n {
-		m := &Member{class: c, isMethod: methods, Access: r.u2()}
+	store := c.work.members.take(n)
+	for i := range n {
+		m := &store[i]
+		m.class, m.isMethod, m.Access = c, methods, r.u2()
 		m.name = c.utf8(r)
 		m.desc = c.utf8(r)
 		m.Name, m.Descriptor = m.name.name, m.desc.name
@@ -191,7 +196,7 @@ func (c *Class) parseAttributes(r *reader) []*Attribute {
 	if r.err != nil || n == 0 {
 		return nil
 	}
-	store := make([]Attribute, n)
+	store := c.work.attributes.take(n)
 	list := make([]*Attribute, n)
 	for i := range store {
 		a := &store[i]

@@ -87,6 +87,14 @@ func (c *Code) fail(err error) {
 	}
 }
 
+// memory is where what belongs to the code is kept.
+func (c *Code) memory() *Workspace {
+	if c.method == nil || c.method.class.work == nil {
+		return new(Workspace) // of code that is being made
+	}
+	return c.method.class.work
+}
+
 // where names the method in messages.
 func (c *Code) where() string {
 	if c.method == nil {
@@ -171,34 +179,29 @@ func (c *Code) InsertBeforeTargeted(at *Insn, insns ...*Insn) {
 	c.insert(c.beforePinned(i), insns)
 }
 
-// InsertAllBeforeTargeted does InsertBeforeTargeted at every instruction that is
-// a key of at, in time linear in the code.
-func (c *Code) InsertAllBeforeTargeted(at map[*Insn][]*Insn) {
-	left, size := len(at), len(c.Insns)
-	for _, insns := range at {
-		size += len(insns)
-	}
-	out := make([]*Insn, 0, size)
+// InsertAllBeforeTargeted does InsertBeforeTargeted at all places at once, in time linear in the code. It asks for what
+// is to be inserted before each instruction that is no label, in their order; more is the number of instructions to
+// expect.
+func (c *Code) InsertAllBeforeTargeted(more int, before func(in *Insn) []*Insn) {
+	out := c.memory().insnRefs.take(len(c.Insns) + more)[:0]
 	for _, in := range c.Insns {
-		insns, ok := at[in]
-		if !ok {
-			out = append(out, in)
-			continue
+		if in.Op != OpLabel {
+			if insns := before(in); len(insns) > 0 {
+				pinned := len(out)
+				for pinned > 0 && out[pinned-1].Op == OpLabel && out[pinned-1].Label.pinned {
+					pinned--
+				}
+				out = slices.Insert(out, pinned, insns...)
+			}
 		}
-		left--
-		pinned := len(out)
-		for pinned > 0 && out[pinned-1].Op == OpLabel && out[pinned-1].Label.pinned {
-			pinned--
-		}
-		out = append(slices.Insert(out, pinned, insns...), in)
-	}
-	if left > 0 {
-		c.misuse("InsertAllBeforeTargeted %d instructions, which are not in the code", left)
-		return
+		out = append(out, in)
 	}
 	c.Insns = out
 	c.edited = true
 }
+
+// Position gives the index of a label within Insns, -1 if it is not there.
+func (c *Code) Position(l *Label) int { return c.find(&l.node) }
 
 // beforePinned moves i back over labels that must stay with instruction i.
 func (c *Code) beforePinned(i int) int {
@@ -235,12 +238,21 @@ func (c *Code) Remove(in *Insn) {
 }
 
 // NewLabel makes a label that is nowhere yet; insert its Insn to place it.
-func (c *Code) NewLabel() *Label { return newLabel() }
+func (c *Code) NewLabel() *Label {
+	return c.memory().labels.one().init()
+}
+
+// Keep gives an instruction a place in the memory of the class: cheaper than one of its own.
+func (c *Code) Keep(in Insn) *Insn {
+	to := c.memory().insns.one()
+	*to = in
+	return to
+}
 
 // LabelBefore places a new label directly before in. What InsertBeforeTargeted
 // puts before in later comes after the label.
 func (c *Code) LabelBefore(in *Insn) *Label {
-	l := newLabel()
+	l := c.NewLabel()
 	i := c.find(in)
 	if i < 0 {
 		c.misuse("LabelBefore %v, which is not in the code", in)
@@ -253,7 +265,7 @@ func (c *Code) LabelBefore(in *Insn) *Label {
 // LabelAfter places a new label directly after in. What InsertAfter puts after
 // in later comes before the label.
 func (c *Code) LabelAfter(in *Insn) *Label {
-	l := newLabel()
+	l := c.NewLabel()
 	c.InsertAfter(in, &l.node)
 	return l
 }

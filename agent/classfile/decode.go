@@ -8,11 +8,13 @@ import (
 // decoder turns the bytes of a Code attribute into a Code.
 type decoder struct {
 	m      *Member
+	work   *Workspace
 	pool   *Pool
 	c      *Code
 	code   []byte
 	base   int      // offset of code in the class file
 	starts []int32  // offsets of the instructions
+	insns  []Insn   // the instructions
 	begins []bool   // per offset, code length included: may a label be here
 	labels []*Label // per offset
 	pinned []*Label // per offset: labels that stay with their instruction
@@ -25,11 +27,13 @@ func decodeCode(m *Member, a *Attribute) (*Code, error) {
 			"%s: code of a class file of version 45.%d, before 45.3", m, v.Minor)}
 	}
 	r := &reader{b: a.Data, base: a.offset}
-	d := &decoder{m: m, pool: m.class.Pool, c: &Code{method: m}}
+	work := m.class.work
+	d := &decoder{m: m, work: work, pool: m.class.Pool, c: work.codes.one()}
+	d.c.method = m
 	d.c.MaxStack = int(r.u2())
 	d.c.MaxLocals = int(r.u2())
-	if f := d.c.InitialFrame(); slotsOf(f.Locals) > d.c.MaxLocals {
-		r.failf("%s: the arguments need %d locals, there are %d", m, slotsOf(f.Locals), d.c.MaxLocals)
+	if need := argumentLocals(m); need > d.c.MaxLocals {
+		r.failf("%s: the arguments need %d locals, there are %d", m, need, d.c.MaxLocals)
 	}
 	size := r.u4()
 	if r.err == nil && (size == 0 || size > 65535) {
@@ -55,6 +59,15 @@ func decodeCode(m *Member, a *Attribute) (*Code, error) {
 	return d.c, nil
 }
 
+// argumentLocals is the number of local variables that a method's arguments take, this included.
+func argumentLocals(m *Member) int {
+	n, _, _ := methodSlots(m.Descriptor)
+	if m.Access&AccStatic == 0 {
+		n++
+	}
+	return n
+}
+
 func (d *decoder) errorf(at int, format string, args ...any) error {
 	return &FormatError{Offset: d.base + at, What: d.m.String() + ": " + fmt.Sprintf(format, args...)}
 }
@@ -68,7 +81,7 @@ func (d *decoder) labelIn(labels []*Label, off int) *Label {
 		return nil
 	}
 	if labels[off] == nil {
-		labels[off] = newLabel()
+		labels[off] = d.work.labels.one().init()
 	}
 	return labels[off]
 }
@@ -80,7 +93,7 @@ func (d *decoder) pin(off int) *Label {
 		return nil
 	}
 	if d.pinned == nil {
-		d.pinned = make([]*Label, len(d.begins))
+		d.pinned = d.work.labelRefs.take(len(d.begins))
 	}
 	l := d.labelIn(d.pinned, off)
 	if l != nil {
@@ -102,9 +115,13 @@ func (d *decoder) near(off int) *Label {
 // what they are.
 func (d *decoder) instructions() error {
 	n := len(d.code)
-	d.begins = make([]bool, n+1)
-	d.labels = make([]*Label, n+1)
-	d.starts = make([]int32, 0, n/2+1)
+	if cap(d.work.begins) < n+1 {
+		d.work.begins = make([]bool, 2*(n+1))
+	}
+	d.begins = d.work.begins[:n+1]
+	clear(d.begins)
+	d.labels = d.work.labelRefs.take(n + 1)
+	starts := d.work.offsets.take(n)[:0]
 	for at := 0; at < n; {
 		size, err := d.size(at)
 		if err != nil {
@@ -114,17 +131,16 @@ func (d *decoder) instructions() error {
 			return d.errorf(at, "instruction of %d bytes, %d left", size, n-at)
 		}
 		d.begins[at] = true
-		d.starts = append(d.starts, int32(at))
+		starts = append(starts, int32(at))
 		at += size
 	}
 	d.begins[n] = true
-	store := make([]Insn, len(d.starts))
-	d.c.Insns = make([]*Insn, len(d.starts))
-	for i, at := range d.starts {
-		if err := d.decode(int(at), &store[i]); err != nil {
+	d.starts = starts
+	d.insns = d.work.insns.take(len(starts))
+	for i, at := range starts {
+		if err := d.decode(int(at), &d.insns[i]); err != nil {
 			return err
 		}
-		d.c.Insns[i] = &store[i]
 	}
 	return nil
 }
@@ -370,9 +386,9 @@ func tagFits(op Opcode, t Tag) bool {
 	return t == TagClass // new, anewarray, checkcast, instanceof, multianewarray
 }
 
-// placeLabels puts the labels into the list of instructions.
+// placeLabels makes the list of instructions, with the labels in it.
 func (d *decoder) placeLabels() {
-	n := len(d.c.Insns)
+	n := len(d.insns)
 	for off := range d.labels {
 		if d.labels[off] != nil {
 			n++
@@ -381,7 +397,7 @@ func (d *decoder) placeLabels() {
 			n++
 		}
 	}
-	out := make([]*Insn, 0, n)
+	out := d.work.insnRefs.take(n)[:0]
 	place := func(off int) {
 		if l := d.labels[off]; l != nil {
 			out = append(out, &l.node)
@@ -390,9 +406,9 @@ func (d *decoder) placeLabels() {
 			out = append(out, &d.pinned[off].node)
 		}
 	}
-	for i, in := range d.c.Insns {
+	for i := range d.insns {
 		place(int(d.starts[i]))
-		out = append(out, in)
+		out = append(out, &d.insns[i])
 	}
 	place(len(d.code))
 	d.c.Insns = out

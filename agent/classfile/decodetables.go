@@ -7,9 +7,15 @@ func (d *decoder) handlers(r *reader) {
 		r.failf("exception table of %d entries in %d bytes", n, r.left())
 		return
 	}
-	for range n {
+	if r.err != nil || n == 0 {
+		return
+	}
+	store := d.work.handlers.take(n)
+	d.c.Handlers = d.work.handlerRefs.take(n)[:0]
+	for i := range n {
 		start, end, target, class := int(r.u2()), int(r.u2()), int(r.u2()), r.u2()
-		h := &Handler{Start: d.target(start), End: d.label(end), Target: d.target(target)}
+		h := &store[i]
+		h.Start, h.End, h.Target = d.target(start), d.label(end), d.target(target)
 		if h.Start == nil || h.End == nil || h.Target == nil || start >= end {
 			r.failf("%s: exception range %d to %d with handler %d", d.m, start, end, target)
 			return
@@ -38,9 +44,9 @@ func (d *decoder) attributes(r *reader) {
 		case "LineNumberTable":
 			d.lines(t)
 		case "LocalVariableTable":
-			d.c.Variables = append(d.c.Variables, d.variables(t)...)
+			d.c.Variables = appendAll(d.c.Variables, d.variables(t))
 		case "LocalVariableTypeTable":
-			d.c.VariableTypes = append(d.c.VariableTypes, d.variables(t)...)
+			d.c.VariableTypes = appendAll(d.c.VariableTypes, d.variables(t))
 		case "RuntimeVisibleTypeAnnotations":
 			d.typeAnnotations(t, true)
 		case "RuntimeInvisibleTypeAnnotations":
@@ -70,6 +76,9 @@ func (d *decoder) lines(r *reader) {
 		r.failf("%s: %d line numbers in %d bytes", d.m, n, r.left())
 		return
 	}
+	if d.c.Lines == nil { // it may be in several attributes
+		d.c.Lines = d.work.lines.take(n)[:0]
+	}
 	for range n {
 		at, line := int(r.u2()), r.u2()
 		if at >= len(d.code) {
@@ -86,7 +95,7 @@ func (d *decoder) variables(r *reader) []LocalVariable {
 		r.failf("%s: %d local variables in %d bytes", d.m, n, r.left())
 		return nil
 	}
-	list := make([]LocalVariable, 0, n)
+	list := d.work.variables.take(n)[:0]
 	for range n {
 		start, length := int(r.u2()), int(r.u2())
 		name, desc := d.m.class.utf8(r), d.m.class.utf8(r)
@@ -137,7 +146,8 @@ func (d *decoder) stackMap(r *reader) {
 
 // frame reads one frame, given the locals of the one before.
 func (d *decoder) frame(r *reader, locals []VerificationType) (f *Frame, delta int) {
-	f = &Frame{Locals: locals}
+	f = d.work.frames.one()
+	f.Locals = locals
 	switch t := int(r.u1()); {
 	case t < 64:
 		return f, t
@@ -162,7 +172,7 @@ func (d *decoder) frame(r *reader, locals []VerificationType) (f *Frame, delta i
 	case t < 255:
 		delta = int(r.u2())
 		more := d.types(r, t-251, d.c.MaxLocals)
-		f.Locals = append(locals[:len(locals):len(locals)], more...)
+		f.Locals = append(append(d.work.types.take(len(locals) + len(more))[:0], locals...), more...)
 		if slotsOf(f.Locals) > d.c.MaxLocals {
 			r.failf("%s: frame with %d of %d locals", d.m, slotsOf(f.Locals), d.c.MaxLocals)
 		}
@@ -180,7 +190,7 @@ func (d *decoder) types(r *reader, n, slots int) []VerificationType {
 		r.failf("%s: frame with %d types in %d bytes and %d slots", d.m, n, r.left(), slots)
 		return nil
 	}
-	list := make([]VerificationType, 0, n)
+	list := d.work.types.take(n)[:0]
 	for range n {
 		v := VerificationType{Tag: TypeTag(r.u1())}
 		switch {
@@ -211,4 +221,12 @@ func (d *decoder) types(r *reader, n, slots int) []VerificationType {
 		r.failf("%s: frame needs %d slots of %d", d.m, s, slots)
 	}
 	return list
+}
+
+// appendAll is append without a copy where there is nothing yet: a table is seldom in more than one attribute.
+func appendAll(to, more []LocalVariable) []LocalVariable {
+	if to == nil {
+		return more
+	}
+	return append(to, more...)
 }

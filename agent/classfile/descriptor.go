@@ -66,9 +66,18 @@ func validMethodDescriptor(d string) bool {
 	return ok
 }
 
-// argumentTypes gives the verification types of the arguments of a valid
-// method descriptor, one entry each, and the descriptor of the result.
-func argumentTypes(d string) (args []VerificationType, result string) {
+// countArguments gives the number of arguments of a valid method descriptor.
+func countArguments(d string) (n int) {
+	for i := 1; d[i] != ')'; n++ {
+		_, length := fieldType(d[i:])
+		i += length
+	}
+	return n
+}
+
+// argumentTypes appends the verification types of the arguments of a valid
+// method descriptor, one entry each, and gives the descriptor of the result.
+func argumentTypes(args []VerificationType, d string) (all []VerificationType, result string) {
 	i := 1
 	for d[i] != ')' {
 		_, n := fieldType(d[i:])

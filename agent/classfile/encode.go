@@ -11,29 +11,27 @@ const maxCode = 65535
 // encoder writes one Code. It works on its own list of instructions, so that
 // jumps widened for this encoding leave Code.Insns alone.
 type encoder struct {
-	c       *Code
-	pool    *Pool
-	insns   []*Insn
-	wide    map[*Insn]bool    // gotos that take four bytes of displacement
-	classes map[string]uint16 // pool indexes of class names
-	size    int               // of the code in bytes
-	w       writer
+	c     *Code
+	pool  *Pool
+	insns []*Insn
+	wide  map[*Insn]bool // gotos that take four bytes of displacement; nil: none
+	size  int            // of the code in bytes
+	w     writer
 }
 
-// encode gives the content of the Code attribute.
+// encode gives the content of the Code attribute, which the next encode overwrites.
 func (c *Code) encode() ([]byte, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	e := &encoder{c: c, pool: c.method.class.Pool, insns: c.Insns,
-		wide: map[*Insn]bool{}, classes: map[string]uint16{}}
+	e := &encoder{c: c, pool: c.method.class.Pool, insns: c.Insns}
 	if err := e.prepare(); err != nil {
 		return nil, err
 	}
 	if err := e.layout(); err != nil {
 		return nil, err
 	}
-	e.w.b = make([]byte, 0, e.size+e.size/2+64)
+	e.w.b = c.memory().code[:0]
 	e.w.u2(uint16(c.MaxStack))
 	e.w.u2(uint16(c.MaxLocals))
 	e.w.u4(uint32(e.size))
@@ -45,6 +43,7 @@ func (c *Code) encode() ([]byte, error) {
 			return nil, err
 		}
 	}
+	c.memory().code = e.w.b
 	return e.w.b, nil
 }
 
@@ -58,10 +57,11 @@ func (e *encoder) tooLarge(what string, n int) error {
 
 // prepare checks the instructions and gives integers their pool entries.
 func (e *encoder) prepare() error {
-	for what, n := range map[string]int{"stack": e.c.MaxStack, "locals": e.c.MaxLocals} {
-		if n < 0 || n > math.MaxUint16 {
-			return e.tooLarge(what, n)
-		}
+	if n := e.c.MaxStack; n < 0 || n > math.MaxUint16 {
+		return e.tooLarge("stack", n)
+	}
+	if n := e.c.MaxLocals; n < 0 || n > math.MaxUint16 {
+		return e.tooLarge("locals", n)
 	}
 	for _, in := range e.insns {
 		if in == nil {
@@ -182,7 +182,7 @@ func (e *encoder) length(in *Insn, off int) int {
 	case kindInterface, kindDynamic:
 		return 5
 	case kindJump:
-		if e.wide[in] {
+		if e.wide != nil && e.wide[in] {
 			return 5
 		}
 		return 3

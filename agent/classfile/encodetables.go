@@ -26,7 +26,7 @@ func (e *encoder) handlers() error {
 }
 
 func (e *encoder) liveHandlers() ([]*Handler, error) {
-	list := make([]*Handler, 0, len(e.c.Handlers))
+	list := e.c.memory().handlerRefs.take(len(e.c.Handlers))[:0]
 	for _, h := range e.c.Handlers {
 		if !e.placed(h.Start) || !e.placed(h.End) || !e.inside(h.Target) {
 			return nil, e.errorf("an exception handler with a label that is not in the code")
@@ -42,36 +42,15 @@ func (e *encoder) liveHandlers() ([]*Handler, error) {
 }
 
 // class gives the pool index of a class name.
-func (e *encoder) class(name string) (uint16, error) {
-	if i, ok := e.classes[name]; ok {
-		return i, nil
-	}
-	i, err := e.pool.AddClass(name)
-	if err == nil {
-		e.classes[name] = i
-	}
-	return i, err
-}
+func (e *encoder) class(name string) (uint16, error) { return e.pool.AddClass(name) }
 
 // attributes writes the attributes of the code, those without content left out.
 func (e *encoder) attributes() error {
 	count := len(e.w.b)
 	e.w.u2(0)
 	written := 0
-	visible := func(w *writer) (int, error) { return e.typeAnnotations(w, true) }
-	invisible := func(w *writer) (int, error) { return e.typeAnnotations(w, false) }
-	for _, t := range []struct {
-		name  string
-		write func(*writer) (int, error)
-	}{
-		{"LineNumberTable", e.lines},
-		{"LocalVariableTable", e.localVariables},
-		{"LocalVariableTypeTable", e.localVariableTypes},
-		{"StackMapTable", e.stackMap},
-		{"RuntimeVisibleTypeAnnotations", visible},
-		{"RuntimeInvisibleTypeAnnotations", invisible},
-	} {
-		ok, err := e.table(t.name, t.write)
+	for i := range tables {
+		ok, err := e.table(&tables[i])
 		if err != nil {
 			return err
 		}
@@ -94,11 +73,27 @@ func (e *encoder) attributes() error {
 	return nil
 }
 
-// table writes an attribute that is a counted list; nothing if it is empty.
-func (e *encoder) table(name string, write func(*writer) (int, error)) (bool, error) {
+// table is an attribute that is a counted list.
+type table struct {
+	name  string
+	write func(*encoder, *writer) (int, error)
+}
+
+// tables are the attributes of that kind, in their order.
+var tables = [...]table{
+	{"LineNumberTable", (*encoder).lines},
+	{"LocalVariableTable", (*encoder).localVariables},
+	{"LocalVariableTypeTable", (*encoder).localVariableTypes},
+	{"StackMapTable", (*encoder).stackMap},
+	{"RuntimeVisibleTypeAnnotations", (*encoder).visibleTypeAnnotations},
+	{"RuntimeInvisibleTypeAnnotations", (*encoder).invisibleTypeAnnotations},
+}
+
+// table writes one of tables; nothing if it is empty.
+func (e *encoder) table(of *table) (bool, error) {
 	start := len(e.w.b)
 	e.w.raw(make([]byte, 8)) // name, length, number of entries
-	n, err := write(&e.w)
+	n, err := of.write(e, &e.w)
 	if err != nil {
 		return false, err
 	}
@@ -107,9 +102,9 @@ func (e *encoder) table(name string, write func(*writer) (int, error)) (bool, er
 		return false, nil
 	}
 	if n > math.MaxUint16 {
-		return false, e.tooLarge(name, n)
+		return false, e.tooLarge(of.name, n)
 	}
-	i, err := e.pool.AddUtf8(name)
+	i, err := e.pool.AddUtf8(of.name)
 	if err != nil {
 		return false, err
 	}
@@ -166,7 +161,16 @@ func (e *encoder) variables(w *writer, list []LocalVariable) (n int, err error) 
 	return n, nil
 }
 
+func (e *encoder) visibleTypeAnnotations(w *writer) (int, error) { return e.typeAnnotations(w, true) }
+
+func (e *encoder) invisibleTypeAnnotations(w *writer) (int, error) {
+	return e.typeAnnotations(w, false)
+}
+
 func (e *encoder) typeAnnotations(w *writer, visible bool) (n int, err error) {
+	if len(e.c.TypeAnnotations) == 0 {
+		return 0, nil
+	}
 	live, err := e.liveHandlers()
 	if err != nil {
 		return 0, err

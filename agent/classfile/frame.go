@@ -68,6 +68,7 @@ func (c *Code) InitialFrame() Frame {
 	if m == nil {
 		return f
 	}
+	f.Locals = c.memory().types.take(1 + countArguments(m.Descriptor))[:0]
 	if m.Access&AccStatic == 0 {
 		this := ObjectType(m.class.Name)
 		if m.Name == "<init>" && m.class.Name != "java/lang/Object" {
@@ -75,8 +76,7 @@ func (c *Code) InitialFrame() Frame {
 		}
 		f.Locals = append(f.Locals, this)
 	}
-	args, _ := argumentTypes(m.Descriptor)
-	f.Locals = append(f.Locals, args...)
+	f.Locals, _ = argumentTypes(f.Locals, m.Descriptor)
 	return f
 }
 
@@ -130,7 +130,7 @@ func (c *Code) addLocal(t VerificationType) int {
 	slot := c.MaxLocals
 	c.MaxLocals += t.Slots()
 	c.edited = true
-	total := 0
+	total, work := 0, c.memory()
 	// Consecutive frames often share their locals, and keep sharing them.
 	var before, after []VerificationType
 	for _, in := range c.Insns {
@@ -140,13 +140,15 @@ func (c *Code) addLocal(t VerificationType) int {
 		f := in.Label.frame
 		if after == nil || !sameSlice(f.Locals, before) {
 			before = f.Locals
-			after = WithLocal(before, slot, t)
+			after = withLocal(work, before, slot, t)
 			if total += len(after); total > maxTypes {
 				c.fail(&TooLargeError{Method: c.where(), What: "stack map frames", Size: total})
 				return slot
 			}
 		}
-		in.Label.frame = &Frame{Locals: after, Stack: f.Stack}
+		changed := work.frames.one()
+		changed.Locals, changed.Stack = after, f.Stack
+		in.Label.frame = changed
 	}
 	return slot
 }
@@ -154,9 +156,12 @@ func (c *Code) addLocal(t VerificationType) int {
 // WithLocal gives the locals of a frame with one more at slot, which none of
 // them reaches yet; those between are padded with Top.
 func WithLocal(locals []VerificationType, slot int, t VerificationType) []VerificationType {
+	return withLocal(new(Workspace), locals, slot, t)
+}
+
+func withLocal(work *Workspace, locals []VerificationType, slot int, t VerificationType) []VerificationType {
 	pad := slot - slotsOf(locals)
-	out := make([]VerificationType, len(locals), len(locals)+max(pad, 0)+1)
-	copy(out, locals)
+	out := append(work.types.take(len(locals) + max(pad, 0) + 1)[:0], locals...)
 	for ; pad > 0; pad-- {
 		out = append(out, VerificationType{})
 	}

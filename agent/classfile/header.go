@@ -16,7 +16,12 @@ const magic = 0xCAFEBABE
 // ParseHeader reads only the header. It checks what it reads, and no more; the
 // version is reported, not judged, so that newer class files can be placed in
 // a hierarchy.
-func ParseHeader(b []byte) (Header, error) {
+func ParseHeader(b []byte) (Header, error) { return parseHeader(new(Workspace), b) }
+
+// ParseHeader is the function ParseHeader in the memory of w.
+func (w *Workspace) ParseHeader(b []byte) (Header, error) { return parseHeader(w, b) }
+
+func parseHeader(w *Workspace, b []byte) (Header, error) {
 	r := &reader{b: b}
 	var h Header
 	if r.u4() != magic {
@@ -24,7 +29,7 @@ func ParseHeader(b []byte) (Header, error) {
 		r.fail("no magic number 0xCAFEBABE")
 	}
 	h.Minor, h.Major = r.u2(), r.u2()
-	p := scanPool(r)
+	p := scanPool(r, w)
 	if r.err != nil {
 		return Header{}, r.err
 	}

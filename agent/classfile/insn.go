@@ -10,8 +10,8 @@ import (
 type Insn struct {
 	Op     Opcode
 	Index  uint16 // constant pool index: fields, methods, classes, ldc, ldc2_w
-	Local  int    // slot of a local variable: loads, stores, iinc
 	Const  int32  // bipush, sipush, OpPushInt, iinc amount, newarray type, multianewarray dimensions
+	Local  int    // slot of a local variable: loads, stores, iinc
 	Target *Label // jumps
 	Switch *Switch
 	Label  *Label // OpLabel
@@ -33,13 +33,15 @@ type Switch struct {
 type Label struct {
 	node   Insn
 	frame  *Frame
-	pinned bool // stays right before the instruction that follows it
+	Mark   uint8 // for who reads or edits the code; it is written nowhere
+	pinned bool  // stays right before the instruction that follows it
 	pass   int32
 	off    int32
 }
 
-func newLabel() *Label {
-	l := &Label{}
+func newLabel() *Label { return new(Label).init() }
+
+func (l *Label) init() *Label {
 	l.node.Op = OpLabel
 	l.node.Label = l
 	return l

@@ -87,11 +87,18 @@ func (e *encoder) farJumps(limit int) (far []*Insn, grown bool, err error) {
 				far = append(far, in)
 				continue
 			}
-			e.wide[in] = true
+			e.widen(in)
 			grown = true
 		}
 	}
 	return far, grown, nil
+}
+
+func (e *encoder) widen(jump *Insn) {
+	if e.wide == nil {
+		e.wide = make(map[*Insn]bool)
+	}
+	e.wide[jump] = true
 }
 
 // invert replaces conditional jumps by the opposite jump over a wide goto:
@@ -119,7 +126,7 @@ func (e *encoder) invert(far []*Insn) error {
 			next.frame = frames[in]
 		}
 		jump := NewJump(OpGoto, in.Target)
-		e.wide[jump] = true
+		e.widen(jump)
 		out = append(out, NewJump(opposite(in.Op), next), jump, &next.node)
 	}
 	e.insns = out

@@ -36,33 +36,37 @@ const maxPool = 65535
 
 // Pool is a constant pool. Parse has checked every entry and what it refers to.
 type Pool struct {
-	raw   []byte  // the entries as in the file, then the added ones
-	str   string  // the entries of the file once more, to slice strings from
-	off   []int32 // of each index's tag in raw; -1 where unusable
-	index map[string]uint16
+	work    *Workspace
+	raw     []byte   // the entries as in the file, then the added ones
+	str     string   // the entries of the file once more, to slice strings from
+	off     []int32  // of each index's tag in raw; -1 where unusable
+	buckets []uint16 // hash table of the indices, see pooladd.go
 }
 
-// entrySize gives the bytes after the tag; -1 for unknown tags, -2 for Utf8.
-func entrySize(t Tag) int {
-	switch t {
-	case TagUtf8:
-		return -2
-	case TagInteger, TagFloat, TagFieldref, TagMethodref, TagInterfaceMethodref,
-		TagNameAndType, TagDynamic, TagInvokeDynamic:
-		return 4
-	case TagLong, TagDouble:
-		return 8
-	case TagClass, TagString, TagMethodType, TagModule, TagPackage:
-		return 2
-	case TagMethodHandle:
-		return 3
+// sizes holds the bytes after the tag of an entry; -2 for Utf8, -1 for unknown tags.
+var sizes = func() (of [256]int8) {
+	for i := range of {
+		of[i] = -1
 	}
-	return -1
-}
+	of[TagUtf8] = -2
+	for _, t := range []Tag{TagInteger, TagFloat, TagFieldref, TagMethodref, TagInterfaceMethodref,
+		TagNameAndType, TagDynamic, TagInvokeDynamic} {
+		of[t] = 4
+	}
+	of[TagLong], of[TagDouble] = 8, 8
+	for _, t := range []Tag{TagClass, TagString, TagMethodType, TagModule, TagPackage} {
+		of[t] = 2
+	}
+	of[TagMethodHandle] = 3
+	return of
+}()
+
+// entrySize gives the bytes after the tag; -1 for unknown tags, -2 for Utf8.
+func entrySize(t Tag) int { return int(sizes[t]) }
 
 // scanPool reads constant_pool_count and the entries, without looking at what
 // they refer to.
-func scanPool(r *reader) *Pool {
+func scanPool(r *reader, w *Workspace) *Pool {
 	count := int(r.u2())
 	if r.err == nil && count == 0 {
 		r.fail("constant_pool_count is 0")
@@ -74,40 +78,68 @@ func scanPool(r *reader) *Pool {
 	if r.err != nil {
 		return nil
 	}
-	p := &Pool{off: make([]int32, count)}
+	p := &Pool{work: w, off: w.offsets.take(count + poolReserve)[:count]}
 	start := r.off
 	p.off[0] = -1
-	for i := 1; i < count && r.err == nil; i++ {
+	for i := 1; i < count; i++ {
 		p.off[i] = int32(r.off - start)
-		t := Tag(r.u1())
-		n := entrySize(t)
-		switch n {
-		case -2:
-			n = int(r.u2())
-		case -1:
-			r.failf("constant pool entry %d has unknown tag %d", i, t)
+		end := entryEnd(r.b, r.off)
+		if end < 0 {
+			r.failEntry(i)
+			return nil
 		}
-		r.bytes(n)
-		if t == TagLong || t == TagDouble {
+		if t := Tag(r.b[r.off]); t == TagLong || t == TagDouble {
 			i++
 			if i >= count {
+				r.off = end
 				r.fail("long or double in the last constant pool entry")
 				return nil
 			}
 			p.off[i] = -1
 		}
-	}
-	if r.err != nil {
-		return nil
+		r.off = end
 	}
 	p.raw = r.b[start:r.off:r.off]
 	return p
 }
 
+// poolReserve is room for entries to be added.
+const poolReserve = 64
+
+// entryEnd gives the end of the pool entry at an offset, -1 if it is bad.
+func entryEnd(b []byte, at int) int {
+	if at >= len(b) {
+		return -1
+	}
+	end := at + 1 + entrySize(Tag(b[at]))
+	if end < at { // Utf8
+		if end = at + 3; end <= len(b) {
+			end += int(b[at+1])<<8 | int(b[at+2])
+		}
+	}
+	if end <= at || end > len(b) {
+		return -1
+	}
+	return end
+}
+
+// failEntry says what is wrong with pool entry i, which begins here.
+func (r *reader) failEntry(i int) {
+	t := Tag(r.u1())
+	n := entrySize(t)
+	switch n {
+	case -2:
+		n = int(r.u2())
+	case -1:
+		r.failf("constant pool entry %d has unknown tag %d", i, t)
+	}
+	r.bytes(n)
+}
+
 // parsePool reads and checks a constant pool.
-func parsePool(r *reader) *Pool {
+func parsePool(r *reader, w *Workspace) *Pool {
 	base := r.base + r.off + 2
-	p := scanPool(r)
+	p := scanPool(r, w)
 	if r.err != nil {
 		return nil
 	}
@@ -129,42 +161,45 @@ func parsePool(r *reader) *Pool {
 
 // check says what is wrong with the references of an entry, or "".
 func (p *Pool) check(i uint16) string {
-	want := func(at int, tags ...Tag) string {
-		ref := p.at2(i, at)
-		got := p.Tag(ref)
-		for _, t := range tags {
-			if got == t {
-				return ""
-			}
-		}
-		return fmt.Sprintf("refers to entry %d of tag %d, not %v", ref, got, tags)
-	}
-	switch p.Tag(i) {
+	switch t := p.Tag(i); t {
 	case TagClass, TagString, TagMethodType, TagModule, TagPackage:
-		return want(1, TagUtf8)
+		return p.want(i, 1, TagUtf8)
 	case TagNameAndType:
-		if s := want(1, TagUtf8); s != "" {
+		if s := p.want(i, 1, TagUtf8); s != "" {
 			return s
 		}
-		return want(3, TagUtf8)
+		return p.want(i, 3, TagUtf8)
 	case TagFieldref, TagMethodref, TagInterfaceMethodref:
-		if s := want(1, TagClass); s != "" {
+		if s := p.want(i, 1, TagClass); s != "" {
 			return s
 		}
-		return want(3, TagNameAndType)
+		return p.want(i, 3, TagNameAndType)
 	case TagDynamic, TagInvokeDynamic:
-		return want(3, TagNameAndType)
+		return p.want(i, 3, TagNameAndType)
 	case TagMethodHandle:
 		switch kind := p.raw[p.off[i]+1]; {
 		case kind >= 1 && kind <= 4:
-			return want(2, TagFieldref)
+			return p.want(i, 2, TagFieldref)
 		case kind >= 5 && kind <= 9:
-			return want(2, TagMethodref, TagInterfaceMethodref)
+			if p.Tag(p.at2(i, 2)) == TagInterfaceMethodref {
+				return ""
+			}
+			return p.want(i, 2, TagMethodref)
 		default:
 			return fmt.Sprintf("method handle of kind %d", kind)
 		}
 	}
 	return ""
+}
+
+// want says what is wrong if the entry that i names at an offset is of another tag, or "".
+func (p *Pool) want(i uint16, at int, tag Tag) string {
+	ref := p.at2(i, at)
+	got := p.Tag(ref)
+	if got == tag {
+		return ""
+	}
+	return fmt.Sprintf("refers to entry %d of tag %d, not %d", ref, got, tag)
 }
 
 // Len is constant_pool_count: one more than the largest index.

@@ -1,18 +1,23 @@
 package classfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"math"
+	"math/bits"
 )
 
 // add returns the index of the entry with this encoding, appending it if there
 // is none. The result is the first of equal entries, so it is deterministic.
 func (p *Pool) add(entry []byte) (uint16, error) {
-	if p.index == nil {
-		p.buildIndex()
+	if p.buckets == nil {
+		p.fillBuckets(2 * (len(p.off) + poolReserve))
+		p.raw = append(p.memory().bytes.take(len(p.raw) + roomForEntries)[:0], p.raw...)
 	}
-	if i, ok := p.index[string(entry)]; ok {
+	at := p.bucket(entry)
+	if i := p.buckets[at]; i != 0 {
 		return i, nil
 	}
 	slots := 1
@@ -28,29 +33,69 @@ func (p *Pool) add(entry []byte) (uint16, error) {
 		p.off = append(p.off, -1)
 	}
 	p.raw = append(p.raw, entry...)
-	p.index[string(entry)] = i
+	p.buckets[at] = i
+	if 2*len(p.off) > len(p.buckets) {
+		p.fillBuckets(4 * len(p.off))
+	}
 	return i, nil
 }
 
-func (p *Pool) buildIndex() {
-	p.index = make(map[string]uint16, len(p.off))
-	end := len(p.str)
-	for i := len(p.off) - 1; i > 0; i-- {
-		if p.off[i] < 0 {
-			continue
+// roomForEntries is what the names and references of the usual probes take.
+const roomForEntries = 1 << 10
+
+// hashSeed makes the order of the buckets, which shows nowhere.
+var hashSeed = maphash.MakeSeed()
+
+// bucket finds an entry's place in the hash table: that of its index, or an empty one.
+func (p *Pool) bucket(entry []byte) int {
+	mask := len(p.buckets) - 1
+	for at := int(maphash.Bytes(hashSeed, entry)) & mask; ; at = (at + 1) & mask {
+		if i := p.buckets[at]; i == 0 || bytes.Equal(p.entry(i), entry) {
+			return at
 		}
-		// Going down, the first of equal entries is the one that stays.
-		p.index[p.str[p.off[i]:end]] = uint16(i)
-		end = int(p.off[i])
 	}
 }
 
-func entry1(t Tag, a uint16) []byte {
-	return binary.BigEndian.AppendUint16([]byte{byte(t)}, a)
+// entry gives the encoding of entry i.
+func (p *Pool) entry(i uint16) []byte {
+	at := int(p.off[i])
+	return p.raw[at:entryEnd(p.raw, at)]
 }
 
-func entry2(t Tag, a, b uint16) []byte {
-	return binary.BigEndian.AppendUint16(entry1(t, a), b)
+// fillBuckets makes the hash table, of at least so many places. It is at most half full.
+func (p *Pool) fillBuckets(places int) {
+	p.buckets = p.memory().buckets.take(1 << bits.Len(uint(places-1)))
+	for i := 1; i < len(p.off); i++ {
+		if p.off[i] < 0 {
+			continue
+		}
+		// Going up, the first of equal entries is the one that stays.
+		if at := p.bucket(p.entry(uint16(i))); p.buckets[at] == 0 {
+			p.buckets[at] = uint16(i)
+		}
+	}
+}
+
+func (p *Pool) memory() *Workspace {
+	if p.work == nil {
+		p.work = new(Workspace)
+	}
+	return p.work
+}
+
+// The entries that are looked for are made in one buffer: add copies what is new.
+
+func (p *Pool) add1(t Tag, a uint16) (uint16, error) {
+	w := p.memory()
+	w.entry = binary.BigEndian.AppendUint16(append(w.entry[:0], byte(t)), a)
+	return p.add(w.entry)
+}
+
+func (p *Pool) add2(t Tag, a, b uint16) (uint16, error) {
+	w := p.memory()
+	w.entry = binary.BigEndian.AppendUint16(append(w.entry[:0], byte(t)), a)
+	w.entry = binary.BigEndian.AppendUint16(w.entry, b)
+	return p.add(w.entry)
 }
 
 // AddUtf8 returns the index of the Utf8 entry for s, which is modified UTF-8
@@ -59,10 +104,10 @@ func (p *Pool) AddUtf8(s string) (uint16, error) {
 	if len(s) > math.MaxUint16 {
 		return 0, &EditError{Where: "constant pool", What: fmt.Sprintf("string of %d bytes", len(s))}
 	}
-	e := make([]byte, 3, 3+len(s))
-	e[0] = byte(TagUtf8)
-	binary.BigEndian.PutUint16(e[1:], uint16(len(s)))
-	return p.add(append(e, s...))
+	w := p.memory()
+	w.entry = binary.BigEndian.AppendUint16(append(w.entry[:0], byte(TagUtf8)), uint16(len(s)))
+	w.entry = append(w.entry, s...)
+	return p.add(w.entry)
 }
 
 func (p *Pool) addNamed(t Tag, s string) (uint16, error) {
@@ -70,7 +115,7 @@ func (p *Pool) addNamed(t Tag, s string) (uint16, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.add(entry1(t, i))
+	return p.add1(t, i)
 }
 
 // AddClass returns the index of the Class entry for an internal name
@@ -90,7 +135,7 @@ func (p *Pool) AddNameAndType(name, desc string) (uint16, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.add(entry2(TagNameAndType, n, d))
+	return p.add2(TagNameAndType, n, d)
 }
 
 func (p *Pool) addRef(t Tag, owner, name, desc string) (uint16, error) {
@@ -102,7 +147,7 @@ func (p *Pool) addRef(t Tag, owner, name, desc string) (uint16, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.add(entry2(t, c, nt))
+	return p.add2(t, c, nt)
 }
 
 // AddFieldRef returns the index of a Fieldref entry.

@@ -9,8 +9,14 @@ import (
 // read. Errors are *TooLargeError, *PoolFullError, *EditError or
 // *UnsupportedError.
 func (c *Class) Write() ([]byte, error) {
-	w := &writer{b: make([]byte, 0, len(c.Pool.raw)+len(c.Pool.raw)/2)}
-	if err := c.writeBody(w); err != nil {
+	work := c.work
+	if work == nil {
+		work = new(Workspace)
+	}
+	w := &writer{b: work.class[:0]}
+	err := c.writeBody(w)
+	work.class = w.b
+	if err != nil {
 		return nil, err
 	}
 	out := &writer{b: make([]byte, 0, 10+len(c.Pool.raw)+len(w.b))}

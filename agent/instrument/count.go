@@ -37,10 +37,24 @@ type CountPlan struct {
 	loops    bool // a segment can come again and again
 	member   *classfile.Member
 	code     *classfile.Code
-	body     []*classfile.Insn // without labels, as it came
-	early    map[*classfile.Insn]bool
-	roots    map[*classfile.Insn]bool // calls of Object's constructor
+	marks    []uint8 // of code.Insns as they came: markEarly, markRoot; nil: none
 	segments []segment
+	returns  int
+	starts   bool // a constructor, something of which comes before super(...) has returned
+}
+
+const (
+	markEarly = 1 << iota // in a constructor, before super(...) has returned
+	markRoot              // a call of Object's constructor
+)
+
+func (c *CountPlan) marked(i int, what uint8) bool { return c.marks != nil && c.marks[i]&what != 0 }
+
+func (c *CountPlan) mark(i int, what uint8) {
+	if c.marks == nil {
+		c.marks = make([]uint8, len(c.code.Insns))
+	}
+	c.marks[i] |= what
 }
 
 // segment is a run of instructions which are executed one after the other.
@@ -55,6 +69,7 @@ type segment struct {
 // planCounts plans the counting of all methods of the class. A method that
 // cannot be counted is left alone, by name; the others are counted.
 func (p *Plan) planCounts() {
+	p.Counts = make([]CountPlan, 0, len(p.class.Methods))
 	for _, m := range p.class.Methods {
 		code, err := m.Code()
 		if err != nil {
@@ -66,8 +81,9 @@ func (p *Plan) planCounts() {
 		if code == nil || uncounted(p.Class, m.Name) {
 			continue
 		}
-		if c := p.planCount(m, code); c != nil {
-			p.Counts = append(p.Counts, *c)
+		c := CountPlan{Name: m.Name, Descriptor: m.Descriptor, member: m, code: code}
+		if p.planCount(&c) {
+			p.Counts = append(p.Counts, c)
 		}
 	}
 }
@@ -81,26 +97,19 @@ func uncounted(class, method string) bool {
 // findRoots finds the calls of Object's constructor. It throws nothing and, being
 // replaceable, counts nothing: such a call is like any other instruction.
 func (c *CountPlan) findRoots(pool *classfile.Pool) {
-	for _, in := range c.body {
+	for i, in := range c.code.Insns {
 		if in.Op != classfile.OpInvokespecial {
 			continue
 		}
 		if owner, name, _, err := pool.MemberRef(in.Index); err == nil && owner == nameObject && name == "<init>" {
-			if c.roots == nil {
-				c.roots = map[*classfile.Insn]bool{}
-			}
-			c.roots[in] = true
+			c.mark(i, markRoot)
 		}
 	}
 }
 
-func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
-	c := &CountPlan{Name: m.Name, Descriptor: m.Descriptor, member: m, code: code}
-	for _, in := range code.Insns {
-		if real(in) {
-			c.body = append(c.body, in)
-		}
-	}
+// planCount plans the counting of one method; false: there is nothing to be done.
+func (p *Plan) planCount(c *CountPlan) bool {
+	m := c.member
 	c.findRoots(p.class.Pool)
 	if m.Name == "<init>" && m.Access&classfile.AccStatic == 0 {
 		p.planEarly(c)
@@ -108,9 +117,9 @@ func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
 	if replaceable(m) && !onlyMarked[p.Class+"."+m.Name] {
 		c.scheme = countNothing
 		if !c.calls() {
-			return nil // counts nothing by itself
+			return false // counts nothing by itself
 		}
-		return c
+		return true
 	}
 	c.split()
 	if size, ok := c.fits(); !ok {
@@ -118,11 +127,11 @@ func (p *Plan) planCount(m *classfile.Member, code *classfile.Code) *CountPlan {
 		c.split()
 		if _, ok := c.fits(); !ok {
 			p.leave(c, ReasonCountSize, "with the counting up to %d bytes", size)
-			return nil
+			return false
 		}
 		p.leave(c, ReasonCountCoarse, "with a count after each call up to %d bytes", size)
 	}
-	return c
+	return true
 }
 
 func (p *Plan) leave(c *CountPlan, reason Reason, format string, args ...any) {
@@ -133,8 +142,8 @@ func (p *Plan) leave(c *CountPlan, reason Reason, format string, args ...any) {
 
 // calls tells whether a method can execute instructions of others.
 func (c *CountPlan) calls() bool {
-	for _, in := range c.body {
-		if in.Op.IsInvoke() && !c.roots[in] {
+	for i, in := range c.code.Insns {
+		if in.Op.IsInvoke() && !c.marked(i, markRoot) {
 			return true
 		}
 	}
@@ -145,11 +154,11 @@ func (c *CountPlan) calls() bool {
 // can catch what they throw, so they are counted directly. Where this cannot be
 // followed, the whole constructor is.
 func (p *Plan) planEarly(c *CountPlan) {
-	flow, err := analyseThis(p.class, c.code)
-	c.early = map[*classfile.Insn]bool{}
-	for i, in := range c.code.Insns {
+	flow, err := analyseStart(p.class, c.code)
+	for i := range c.code.Insns {
 		if err != nil || flow.local0[i] == cellUninit {
-			c.early[in] = true
+			c.mark(i, markEarly)
+			c.starts = true
 		}
 	}
 }
@@ -157,12 +166,11 @@ func (p *Plan) planEarly(c *CountPlan) {
 // split finds the segments. They begin where control can come from elsewhere or
 // leave, and after calls: what follows a call is not executed when it throws.
 func (c *CountPlan) split() {
-	joins, headers := jumpTargets(c.code)
-	c.loops = len(headers) > 0
-	if c.cut(joins, headers, false); len(joins) == 0 && len(c.segments) <= mostDirect {
+	joins := c.markJumps()
+	if c.cut(false); !joins && len(c.segments) <= mostDirect {
 		c.scheme = countDirect
-	} else {
-		c.cut(joins, headers, len(c.early) > 0)
+	} else if c.starts {
+		c.cut(true)
 	}
 	c.Segments = len(c.segments)
 }
@@ -173,46 +181,68 @@ const mostDirect = 4
 
 // cut is split where the scheme is known: what comes before super(...) is a
 // segment of its own if it is counted in another way.
-func (c *CountPlan) cut(joins, headers map[*classfile.Label]bool, early bool) {
-	c.segments = nil
+func (c *CountPlan) cut(early bool) {
+	c.segments, c.returns = c.segments[:0], 0
 	begin, header, joined := true, false, false
-	for _, in := range c.code.Insns {
+	for i, in := range c.code.Insns {
 		if !real(in) {
-			joined = joined || joins[in.Label]
+			joined = joined || in.Label.Mark&labelJoin != 0
 			begin = begin || joined
-			header = header || headers[in.Label]
+			header = header || in.Label.Mark&labelHead != 0
 			continue
 		}
-		if begin || early && c.early[in] != c.segments[len(c.segments)-1].early {
-			c.segments = append(c.segments, segment{first: in, header: header, joined: joined, early: early && c.early[in]})
+		if begin || early && c.marked(i, markEarly) != c.segments[len(c.segments)-1].early {
+			c.segments = append(c.segments, segment{first: in, header: header, joined: joined, early: early && c.marked(i, markEarly)})
 		}
 		header, joined = false, false
 		c.segments[len(c.segments)-1].count++
-		begin = in.Op.Ends() || in.Op.IsJump() || in.Op.IsInvoke() && !c.coarse && !c.roots[in]
+		begin = in.Op.Ends() || in.Op.IsJump() || in.Op.IsInvoke() && !c.coarse && !c.marked(i, markRoot)
+		if in.Op.IsReturn() {
+			c.returns++
+		}
 	}
 }
 
-// jumpTargets gives the labels where control can come from elsewhere, and those
-// of them to which it can come from behind.
-func jumpTargets(code *classfile.Code) (joins, headers map[*classfile.Label]bool) {
-	joins, headers = map[*classfile.Label]bool{}, map[*classfile.Label]bool{}
-	passed := map[*classfile.Label]bool{}
-	for _, in := range code.Insns {
+// What is known of a label, in Label.Mark.
+const (
+	labelJoin   = 1 << iota // control can come from elsewhere
+	labelHead               // it can come from behind
+	labelPassed             // while the code is gone through
+)
+
+// markJumps marks the labels where control can come from elsewhere, and tells whether there are any.
+func (c *CountPlan) markJumps() (joins bool) {
+	for _, in := range c.code.Insns {
 		if !real(in) {
-			passed[in.Label] = true
-			continue
+			in.Label.Mark = 0
 		}
-		for _, t := range targets(in) {
-			joins[t] = true
-			if passed[t] {
-				headers[t] = true
+	}
+	to := func(l *classfile.Label) {
+		joins = true
+		l.Mark |= labelJoin
+		if l.Mark&labelPassed != 0 {
+			l.Mark |= labelHead
+			c.loops = true
+		}
+	}
+	for _, in := range c.code.Insns {
+		switch {
+		case !real(in):
+			in.Label.Mark |= labelPassed
+		case in.Target != nil:
+			to(in.Target)
+		case in.Switch != nil:
+			to(in.Switch.Default)
+			for _, l := range in.Switch.Targets {
+				to(l)
 			}
 		}
 	}
-	for _, h := range code.Handlers {
-		joins[h.Target] = true
+	for _, h := range c.code.Handlers {
+		joins = true
+		h.Target.Mark |= labelJoin
 	}
-	return joins, headers
+	return joins
 }
 
 // Bytes that counting adds, at most.
@@ -247,11 +277,7 @@ func (c *CountPlan) fits() (size int, ok bool) {
 			size += incBytes
 		}
 	}
-	for _, in := range c.body {
-		if in.Op.IsReturn() {
-			size += flushBytes
-		}
-	}
+	size += c.returns * flushBytes
 	if now <= hugeMethod {
 		return size, size <= hugeMethod-reserve
 	}
@@ -277,7 +303,7 @@ func (c *CountPlan) describe() string {
 // alone where there is nothing else to do or the class was refused as a task.
 func addCounts(p *Plan, err error, in Input) (*Plan, error) {
 	if p == nil {
-		class, bad := classfile.Parse(in.Class)
+		class, bad := in.parse()
 		if bad != nil {
 			return nil, refusal("", bad, ReasonVersion)
 		}

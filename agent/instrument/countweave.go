@@ -1,7 +1,9 @@
 package instrument
 
 import (
+	"errors"
 	"math"
+	"slices"
 
 	"stackagent/agent/classfile"
 )
@@ -24,29 +26,38 @@ const (
 // counted is a method that counts, while the probes of its tasks are woven.
 type counted struct {
 	*CountPlan
-	n    int  // local: the count, or for countNothing the mark
-	sum  int  // local: what went before n, in a method with loops
-	done bool // a handler of a task's probe adds the count when the method throws
-	from int  // what n starts with: the first segment
+	n        int        // local: the count, or for countNothing the mark
+	sum      int        // local: what went before n, in a method with loops
+	done     bool       // a handler of a task's probe adds the count when the method throws
+	from     int        // what n starts with: the first segment
+	throwing []insnSpan // where the program's own code can throw
 }
 
 // weaveCounts puts the counting into all planned methods, but for what must
 // come after the probes of the tasks: see finishCounts.
 func (p *Plan) weaveCounts() error {
-	p.counted = make(map[*classfile.Member]*counted, len(p.Counts))
+	p.counted = make([]counted, len(p.Counts))
 	for i := range p.Counts {
-		c := &counted{CountPlan: &p.Counts[i]}
+		c := &p.counted[i]
+		c.CountPlan = &p.Counts[i]
 		if err := p.weaveCount(c); err != nil {
 			return err
 		}
 		c.code.Edited()
-		p.counted[c.member] = c
 	}
 	return nil
 }
 
+// countOf is the counting of a method; nil: it does not count.
+func (p *Plan) countOf(m *classfile.Member) *counted {
+	i := slices.IndexFunc(p.counted, func(c counted) bool { return c.member == m })
+	if i < 0 {
+		return nil
+	}
+	return &p.counted[i]
+}
+
 func (p *Plan) weaveCount(c *counted) error {
-	before := make(map[*classfile.Insn][]*classfile.Insn, len(c.segments))
 	switch {
 	case c.scheme == countNothing:
 		c.n = c.code.AddLongLocal()
@@ -56,72 +67,104 @@ func (p *Plan) weaveCount(c *counted) error {
 			c.sum = c.code.AddLongLocal()
 		}
 	}
-	stack := 0
-	for i, s := range c.segments {
-		if i == 0 && c.scheme == countLocal && !s.early && !s.joined && s.count <= math.MaxInt16 {
-			c.from = s.count // executed once, at the very start
-			continue
-		}
-		if c.scheme != countDirect && !s.early {
-			before[s.first] = c.add(s)
-			continue
-		}
-		stack = 1
-		call, err := p.probe(probeCount, descCount)
-		if err != nil {
-			return err
-		}
-		before[s.first] = []*classfile.Insn{classfile.NewConstInsn(int32(s.count)), call}
-	}
 	if c.scheme != countDirect {
-		for _, in := range c.body {
-			if in.Op.IsReturn() {
-				flush, err := p.flush(c, probeCount)
-				if err != nil {
-					return err
-				}
-				before[in] = append(before[in], flush...)
-			}
-		}
-		stack = c.flushStack()
+		c.findThrowing()
 	}
-	c.code.MaxStack += stack
-	c.code.InsertAllBeforeTargeted(before)
+	segments, failed := c.segments, error(nil)
+	c.code.InsertAllBeforeTargeted(3*(len(segments)+c.returns), func(in *classfile.Insn) []*classfile.Insn {
+		p.insns = p.insns[:0]
+		if len(segments) > 0 && in == segments[0].first {
+			failed = errors.Join(failed, p.countSegment(c, segments[0], len(segments) == len(c.segments)))
+			segments = segments[1:]
+		}
+		if c.scheme != countDirect && in.Op.IsReturn() {
+			failed = errors.Join(failed, p.flush(c, probeCount))
+		}
+		return p.insns
+	})
+	switch {
+	case c.scheme != countDirect:
+		c.code.MaxStack += c.flushStack()
+	case len(c.segments) > 0:
+		c.code.MaxStack++
+	}
+	return failed
+}
+
+// add appends an instruction to p.insns.
+func (p *Plan) add(c *counted, in *classfile.Insn) { p.insns = append(p.insns, c.code.Keep(*in)) }
+
+// countSegment appends to p.insns what counts a segment; first: it is the method's first.
+func (p *Plan) countSegment(c *counted, s segment, first bool) error {
+	switch {
+	case first && c.scheme == countLocal && !s.early && !s.joined && s.count <= math.MaxInt16:
+		c.from = s.count // executed once, at the very start
+		return nil
+	case c.scheme != countDirect && !s.early:
+		p.addSegment(c, s)
+		return nil
+	}
+	p.add(c, classfile.NewConstInsn(int32(s.count)))
+	return p.addProbe(c, probeCount, descCount)
+}
+
+// addSegment counts a segment in the local variable. At the head of a loop what has
+// been counted so far is put aside first: an int overflows in two seconds.
+func (p *Plan) addSegment(c *counted, s segment) {
+	if s.header {
+		p.add(c, classfile.NewVarInsn(classfile.OpIload, c.n))
+		p.add(c, classfile.NewInsn(classfile.OpI2l))
+		p.add(c, classfile.NewVarInsn(classfile.OpLload, c.sum))
+		p.add(c, classfile.NewInsn(classfile.OpLadd))
+		p.add(c, classfile.NewVarInsn(classfile.OpLstore, c.sum))
+		from := 0
+		if s.count <= math.MaxInt16 {
+			from = s.count
+		}
+		p.add(c, classfile.NewConstInsn(int32(from)))
+		p.add(c, classfile.NewVarInsn(classfile.OpIstore, c.n))
+		s.count -= from
+	}
+	for left := s.count; left > 0; left -= math.MaxInt16 {
+		p.add(c, classfile.NewIincInsn(c.n, int16(min(left, math.MaxInt16))))
+	}
+}
+
+// addProbe appends the call of a probe to p.insns. The references of those that count are looked up once.
+func (p *Plan) addProbe(c *counted, name, descriptor string) error {
+	for i := range p.probes {
+		if p.probes[i].name == name && p.probes[i].descriptor == descriptor {
+			p.add(c, classfile.NewInvoke(classfile.OpInvokestatic, p.probes[i].index))
+			return nil
+		}
+	}
+	call, err := p.probe(name, descriptor)
+	if err != nil {
+		return err
+	}
+	p.probes = append(p.probes, probeRef{name, descriptor, call.Index})
+	p.insns = append(p.insns, call)
 	return nil
 }
 
-// add counts a segment in the local variable. At the head of a loop what has
-// been counted so far is put aside first: an int overflows in two seconds.
-func (c *counted) add(s segment) (insns []*classfile.Insn) {
-	if s.header {
-		insns = append(insns,
-			classfile.NewVarInsn(classfile.OpIload, c.n), classfile.NewInsn(classfile.OpI2l),
-			classfile.NewVarInsn(classfile.OpLload, c.sum), classfile.NewInsn(classfile.OpLadd),
-			classfile.NewVarInsn(classfile.OpLstore, c.sum))
-		if s.count <= math.MaxInt16 {
-			return append(insns, classfile.NewConstInsn(int32(s.count)), classfile.NewVarInsn(classfile.OpIstore, c.n))
-		}
-		insns = append(insns, classfile.NewConstInsn(0), classfile.NewVarInsn(classfile.OpIstore, c.n))
-	}
-	for left := s.count; left > 0; left -= math.MaxInt16 {
-		insns = append(insns, classfile.NewIincInsn(c.n, int16(min(left, math.MaxInt16))))
-	}
-	return insns
+// probeRef is a probe in the constant pool.
+type probeRef struct {
+	name, descriptor string
+	index            uint16
 }
 
-// flush adds what the method has counted to the thread's counter, by probe.
-func (p *Plan) flush(c *counted, probe string) ([]*classfile.Insn, error) {
-	switch {
-	case c.scheme == countNothing:
-		call, err := p.probe(probeReset, descReset)
-		return []*classfile.Insn{classfile.NewVarInsn(classfile.OpLload, c.n), call}, err
-	case c.loops:
-		call, err := p.probe(probe, descCountLong)
-		return []*classfile.Insn{classfile.NewVarInsn(classfile.OpIload, c.n),
-			classfile.NewVarInsn(classfile.OpLload, c.sum), call}, err
+// flush appends to p.insns what adds the method's count to the thread's counter, by probe.
+func (p *Plan) flush(c *counted, probe string) error {
+	if c.scheme == countNothing {
+		p.add(c, classfile.NewVarInsn(classfile.OpLload, c.n))
+		return p.addProbe(c, probeReset, descReset)
 	}
-	call, err := p.probe(probe, descCount)
-	return []*classfile.Insn{classfile.NewVarInsn(classfile.OpIload, c.n), call}, err
+	p.add(c, classfile.NewVarInsn(classfile.OpIload, c.n))
+	if c.loops {
+		p.add(c, classfile.NewVarInsn(classfile.OpLload, c.sum))
+		return p.addProbe(c, probe, descCountLong)
+	}
+	return p.addProbe(c, probe, descCount)
 }
 
 // flushStack is the number of stack slots that flush takes.
@@ -139,13 +182,14 @@ func (c *counted) flushStack() int {
 // the method's count is not lost, and the handler's local variables: those
 // given, and the count's. The handler catches all that the counting's own would.
 func (p *Plan) rethrowing(m *classfile.Member, locals []classfile.VerificationType) ([]*classfile.Insn, []classfile.VerificationType, error) {
-	c := p.counted[m]
+	c := p.countOf(m)
 	if c == nil || c.scheme == countDirect {
 		return nil, locals, nil
 	}
-	insns, err := p.flush(c, probeCountThrown)
+	p.insns = nil // what is given stays with the caller
+	err := p.flush(c, probeCountThrown)
 	grow(&c.code.MaxStack, 1+c.flushStack())
-	return insns, c.locals(locals), err
+	return p.insns, c.locals(locals), err
 }
 
 // locals adds the count's local variables to those of a frame.
@@ -164,8 +208,8 @@ func (c *counted) locals(of []classfile.VerificationType) []classfile.Verificati
 // before any probe, and adds the handlers for what the methods throw: outermost,
 // behind those of the probes.
 func (p *Plan) finishCounts() error {
-	for i := range p.Counts {
-		c := p.counted[p.Counts[i].member]
+	for i := range p.counted {
+		c := &p.counted[i]
 		if c.scheme == countDirect {
 			continue
 		}
@@ -174,42 +218,46 @@ func (p *Plan) finishCounts() error {
 				return err
 			}
 		}
-		start, err := p.start(c)
-		if err != nil {
+		p.insns = p.insns[:0]
+		if err := p.start(c); err != nil {
 			return err
 		}
-		c.code.InsertBefore(c.code.First(), start...)
+		c.code.InsertBefore(c.code.First(), p.insns...)
 		grow(&c.code.MaxStack, 2)
 	}
 	return nil
 }
 
-func (p *Plan) start(c *counted) ([]*classfile.Insn, error) {
+// start appends to p.insns what prepares the local variables.
+func (p *Plan) start(c *counted) error {
 	if c.scheme == countNothing {
-		call, err := p.probe(probeMark, descMark)
-		return []*classfile.Insn{call, classfile.NewVarInsn(classfile.OpLstore, c.n)}, err
+		err := p.addProbe(c, probeMark, descMark)
+		p.add(c, classfile.NewVarInsn(classfile.OpLstore, c.n))
+		return err
 	}
-	insns := []*classfile.Insn{classfile.NewConstInsn(int32(c.from)), classfile.NewVarInsn(classfile.OpIstore, c.n)}
+	p.add(c, classfile.NewConstInsn(int32(c.from)))
+	p.add(c, classfile.NewVarInsn(classfile.OpIstore, c.n))
 	if c.loops {
-		insns = append(insns, classfile.NewInsn(classfile.OpLconst0), classfile.NewVarInsn(classfile.OpLstore, c.sum))
+		p.add(c, classfile.NewInsn(classfile.OpLconst0))
+		p.add(c, classfile.NewVarInsn(classfile.OpLstore, c.sum))
 	}
-	return insns, nil
+	return nil
 }
 
 // catchAll adds the handler that adds the count when the method throws.
 func (p *Plan) catchAll(c *counted) error {
-	var ranges []labels
-	for _, s := range c.throwing() {
-		ranges = append(ranges, labels{c.code.LabelBefore(s.from), c.code.LabelAfter(s.to)})
-	}
-	if len(ranges) == 0 {
+	if len(c.throwing) == 0 {
 		return nil
 	}
-	flush, err := p.flush(c, probeCountThrown)
-	if err != nil {
+	p.insns = p.insns[:0]
+	if err := p.flush(c, probeCountThrown); err != nil {
 		return err
 	}
-	handler := rethrow(c.code, c.locals(nil), flush)
+	ranges := make([]labels, 0, len(c.throwing))
+	for _, s := range c.throwing {
+		ranges = append(ranges, labels{c.code.LabelBefore(s.from), c.code.LabelAfter(s.to)})
+	}
+	handler := rethrow(c.code, c.locals(nil), p.insns)
 	for _, r := range ranges {
 		c.code.AddHandler(r.start, r.end, handler, "")
 	}
@@ -217,13 +265,16 @@ func (p *Plan) catchAll(c *counted) error {
 	return nil
 }
 
-// throwing gives the stretches of the program's own code in which something
+// findThrowing finds the stretches of the program's own code in which something
 // can be thrown, without the returns, before which the count has been added,
 // and without what comes before super(...) has returned.
-func (c *counted) throwing() (spans []insnSpan) {
+func (c *counted) findThrowing() {
 	open := false
-	for _, in := range c.body {
-		if in.Op.IsReturn() || c.early[in] {
+	for i, in := range c.code.Insns {
+		if !real(in) {
+			continue
+		}
+		if in.Op.IsReturn() || c.marked(i, markEarly) {
 			open = false
 			continue
 		}
@@ -231,12 +282,11 @@ func (c *counted) throwing() (spans []insnSpan) {
 			continue
 		}
 		if !open {
-			spans = append(spans, insnSpan{from: in})
+			c.throwing = append(c.throwing, insnSpan{from: in})
 			open = true
 		}
-		spans[len(spans)-1].to = in
+		c.throwing[len(c.throwing)-1].to = in
 	}
-	return spans
 }
 
 // raises tells whether an instruction can throw, but for what another thread or

@@ -26,6 +26,11 @@ func (f *frame) clone() *frame {
 	return &frame{append([]cell(nil), f.locals...), append([]cell(nil), f.stack...)}
 }
 
+// uninitialised tells whether this can still be found before the call of super(...).
+func (f *frame) uninitialised() bool {
+	return slices.Contains(f.locals, cellUninit) || slices.Contains(f.stack, cellUninit)
+}
+
 // merge joins g into f and tells whether f changed; ok is false if the depths
 // of the stacks differ.
 func (f *frame) merge(g *frame) (changed, ok bool) {
@@ -71,7 +76,7 @@ func (e flowError) Error() string { return string(e) }
 type analysis struct {
 	class    *classfile.Class
 	code     *classfile.Code
-	index    map[*classfile.Label]int
+	start    bool   // only what comes before super(...) has returned is asked for
 	join     []bool // a walk stops there
 	edge     []bool // the set of handlers changes there
 	states   map[int]*frame
@@ -84,10 +89,22 @@ type analysis struct {
 // analyseThis follows this through a constructor. The error says why the code
 // cannot be followed; the verifier would not accept it either.
 func analyseThis(class *classfile.Class, code *classfile.Code) (*thisFlow, error) {
+	a := &analysis{class: class, code: code}
+	return a.run()
+}
+
+// analyseStart does so as far as this is not initialised: what it gives tells of nothing else.
+func analyseStart(class *classfile.Class, code *classfile.Code) (*thisFlow, error) {
+	a := &analysis{class: class, code: code, start: true}
+	return a.run()
+}
+
+func (a *analysis) run() (*thisFlow, error) {
+	code := a.code
 	n := len(code.Insns)
-	a := &analysis{class: class, code: code, index: make(map[*classfile.Label]int),
-		join: make([]bool, n+1), edge: make([]bool, n+1), states: make(map[int]*frame),
-		local0: make([]cell, n), receiver: make(map[int]cell), budget: flowBudget}
+	flags := make([]bool, 2*(n+1))
+	a.join, a.edge, a.states = flags[:n+1], flags[n+1:], make(map[int]*frame)
+	a.local0, a.receiver, a.budget = make([]cell, n), make(map[int]cell), flowBudget
 	if err := a.mark(); err != nil {
 		return nil, err
 	}
@@ -112,25 +129,21 @@ func analyseThis(class *classfile.Class, code *classfile.Code) (*thisFlow, error
 
 // mark finds the labels and the places where walks meet.
 func (a *analysis) mark() error {
-	for i, in := range a.code.Insns {
-		if in.Op == classfile.OpLabel {
-			a.index[in.Label] = i
-		}
-	}
 	for _, in := range a.code.Insns {
+		if in.Target == nil && in.Switch == nil {
+			continue
+		}
 		for _, t := range targets(in) {
-			i, ok := a.index[t]
-			if !ok {
+			i := a.code.Position(t)
+			if i < 0 {
 				return flowError("a jump out of the code")
 			}
 			a.join[i] = true
 		}
 	}
 	for _, h := range a.code.Handlers {
-		i, ok := a.index[h.Target]
-		start, ok1 := a.index[h.Start]
-		end, ok2 := a.index[h.End]
-		if !ok || !ok1 || !ok2 {
+		i, start, end := a.code.Position(h.Target), a.code.Position(h.Start), a.code.Position(h.End)
+		if i < 0 || start < 0 || end < 0 {
 			return flowError("an exception handler out of the code")
 		}
 		a.join[i], a.edge[start], a.edge[end] = true, true, true
@@ -198,11 +211,11 @@ func (a *analysis) walk(from int) error {
 			return err
 		}
 		for _, t := range targets(in) {
-			if err := a.reach(a.index[t], f); err != nil {
+			if err := a.reach(a.code.Position(t), f); err != nil {
 				return err
 			}
 		}
-		if in.Op.Ends() {
+		if in.Op.Ends() || a.start && in.Op == classfile.OpInvokespecial && !f.uninitialised() {
 			return nil
 		}
 	}
@@ -212,10 +225,10 @@ func (a *analysis) walk(from int) error {
 func (a *analysis) raise(i int, f *frame) error {
 	a.budget -= len(a.code.Handlers)
 	for _, h := range a.code.Handlers {
-		if i < a.index[h.Start] || i >= a.index[h.End] {
+		if i < a.code.Position(h.Start) || i >= a.code.Position(h.End) {
 			continue
 		}
-		if err := a.reach(a.index[h.Target], &frame{f.locals, []cell{cellOther}}); err != nil {
+		if err := a.reach(a.code.Position(h.Target), &frame{f.locals, []cell{cellOther}}); err != nil {
 			return err
 		}
 	}

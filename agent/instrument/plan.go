@@ -41,7 +41,8 @@ func (m Mode) String() string {
 
 // Input is one class on its way into the JVM.
 type Input struct {
-	Class    []byte // the class file; not changed
+	Class    []byte               // the class file; not changed
+	Work     *classfile.Workspace // where the plan lives until its next Reset; nil: in memory of its own
 	Supers   Hierarchy
 	Mode     Mode
 	Platform bool // defined by the boot or the platform loader
@@ -133,7 +134,9 @@ type Plan struct {
 	class       *classfile.Class
 	archive     *classfile.Insn // where a lambda's class is looked for in the JVM's archive
 	archiveCode *classfile.Code
-	counted     map[*classfile.Member]*counted
+	counted     []counted         // of Counts
+	insns       []*classfile.Insn // that are being put together
+	probes      []probeRef        // looked up already
 	woven       []byte
 	failed      error
 }
@@ -225,9 +228,23 @@ func NewPlan(in Input, o Options) (*Plan, error) {
 	return addCounts(p, err, in)
 }
 
+func (in *Input) header() (classfile.Header, error) {
+	if in.Work == nil {
+		return classfile.ParseHeader(in.Class)
+	}
+	return in.Work.ParseHeader(in.Class)
+}
+
+func (in *Input) parse() (*classfile.Class, error) {
+	if in.Work == nil {
+		return classfile.Parse(in.Class)
+	}
+	return in.Work.Parse(in.Class)
+}
+
 // newTaskPlan is NewPlan without the counting.
 func newTaskPlan(in Input, o Options) (*Plan, error) {
-	header, err := classfile.ParseHeader(in.Class)
+	header, err := in.header()
 	if err != nil {
 		return nil, refusal("", err, ReasonVersion)
 	}
@@ -270,7 +287,7 @@ func guardable(h classfile.Header, in Input, found *mentions) bool {
 }
 
 func (p *Plan) fill(h classfile.Header, in Input, o *Options, filtered bool) (*Plan, error) {
-	class, err := classfile.Parse(in.Class)
+	class, err := in.parse()
 	if err != nil {
 		return nil, refusal(p.Class, err, ReasonVersion)
 	}

@@ -176,7 +176,7 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 	if err != nil {
 		return err
 	}
-	if c := p.counted[m.member]; c != nil {
+	if c := p.countOf(m.member); c != nil {
 		c.done = true
 	}
 	locals = classfile.WithLocal(locals, token, classfile.VerificationType{Tag: classfile.TypeInteger})

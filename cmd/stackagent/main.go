@@ -2,6 +2,8 @@
 // -agentpath:libstackagent.so=options and calls Agent_OnLoad (package jvmti).
 package main
 
+// #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror
+// #cgo LDFLAGS: -ldl
 import "C"
 
 import (
