@@ -312,7 +312,7 @@ func (p *Plan) weaveThrown(code *classfile.Code, s SitePlan) error {
 	if err != nil {
 		return err
 	}
-	if c := p.counted[s.member]; c != nil && s.member.Name != "<init>" {
+	if c := p.countOf(s.member); c != nil && s.member.Name != "<init>" {
 		c.done = true
 	}
 	if s.before >= 0 {
