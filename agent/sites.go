@@ -6,8 +6,9 @@ import (
 	"stackagent/internal/wire"
 )
 
-// maxSites is how many sites there can be: records have 16 bits for one.
-const maxSites = 1<<16 - 1
+// maxSites is how many sites there can be: records have 16 bits for one, and with
+// all of them set the thread's state would be that of no call (StackagentHandover.NOT_CALLING).
+const maxSites = 1<<16 - 2
 
 // siteTable gives numbers to places in the source, see instrument.Sites. What a
 // place is called travels when a record first names it.

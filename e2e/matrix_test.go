@@ -8,6 +8,7 @@ package e2e_test
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"stackagent/internal/testjvm"
@@ -85,6 +86,11 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...stri
 	stats := p.Stats(t)
 	if stats.Lost.Batches != 0 || stats.Lost.Events != 0 && !o.EndOfStack {
 		t.Errorf("lost %d events, %d batches", stats.Lost.Events, stats.Lost.Batches)
+	}
+	for _, r := range stats.Refusals { // also of programs that make no lambda
+		if strings.HasPrefix(r.Reason, "hidden classes") {
+			t.Errorf("not instrumented: %+v", r)
+		}
 	}
 	var tasks []map[string]string
 	if !o.Slow { // millions of rows are not read as text

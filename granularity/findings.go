@@ -56,6 +56,7 @@ type Facts struct {
 	GC            PauseStats
 	LostEvents    uint64
 	LostBatches   uint64
+	Unended       bool // the record breaks off: of executions that had begun then there is none
 	Refused       []Refusal
 	NotAvailable  []string
 	Thresholds    *Thresholds // nil: DefaultThresholds

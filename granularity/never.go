@@ -39,6 +39,9 @@ func neverRun(f Facts, advice bool) string {
 	if f.LostEvents > 0 {
 		return s + ": as far as recorded; events were lost, so it may be fewer."
 	}
+	if f.Unended {
+		return s + ": as far as recorded; of what was being executed when the record ends there is none, so it may be fewer."
+	}
 	if !advice {
 		return s + stagesToo(stages) + "." + plainCalls(rows)
 	}

@@ -119,3 +119,13 @@ func TestWrapperIsNotFine(t *testing.T) {
 		t.Errorf("2,000 tasks of 800 ns are not called fine-grained: %q", got)
 	}
 }
+
+// TestNeverRunUnended: where the record breaks off, tasks that were being
+// executed look as if they never had been.
+func TestNeverRunUnended(t *testing.T) {
+	f := Facts{Unended: true, Created: 10, NeverExecuted: 3, Rows: []Hotspot{{Class: "app.Job", Created: 10, Executions: 7, NeverExecuted: 3}}}
+	const want = "3 tasks (30 % of those created) never executed, all of them app.Job: as far as recorded; of what was being executed"
+	if got := neverRun(f, false); !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -199,7 +199,7 @@ out:
 typedef jclass(JNICALL *define0)(JNIEnv *, jclass, jobject, jclass, jstring, jbyteArray, jint, jint, jobject, jboolean,
                                  jint, jobject);
 static define0 original_define0;
-static bool binding_missed; /* a native method was bound that we could not name */
+static bool binding_missed; /* a native method was bound that we could not name, when Java code could run */
 
 static jbyteArray woven_array(JNIEnv *env, const sa_request *r) {
     jbyteArray a = (*env)->NewByteArray(env, (jsize)r->woven_len);
@@ -308,7 +308,10 @@ void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jme
                                void **new_address) {
     char *name = NULL, *signature = NULL;
     if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) {
-        binding_missed = true;
+        jvmtiPhase phase;
+        /* Before there is a Java thread the JVM binds some natives of Object by itself, never this one. */
+        bool early = (*jvmti)->GetPhase(jvmti, &phase) == JVMTI_ERROR_NONE && phase == JVMTI_PHASE_PRIMORDIAL;
+        if (!early) binding_missed = true;
         return;
     }
     if (strcmp(name, "defineClass0") == 0 && strcmp(signature, define0_signature) == 0 &&

@@ -118,7 +118,7 @@ static void read_body(reader *r, const sa_pool *p, sa_header *h, bool sites) {
     uint32_t this_class = u2(r), super_class = u2(r);
     if (r->bad) return;
     if (!class_name(p, this_class, h->name, sizeof h->name)) h->complete = false;
-    h->sites = sites && sa_may_have_sites(p, h->name, super_class);
+    h->sites = sites && sa_may_have_sites(p, h->name, super_class, r->b + r->at, r->len - r->at);
     read_supers(r, p, super_class, h);
     if (r->bad) return;
     read_members(r, p); /* fields */

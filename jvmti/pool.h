@@ -14,6 +14,7 @@ typedef struct {
 } sa_pool;
 
 /* sites.c: may the class, as far as its constants tell, make tasks or hand them
- * over? One of the JDK has no places of interest. */
-bool sa_may_have_sites(const sa_pool *p, const char *name, uint32_t super_class);
+ * over? rest: the n bytes behind its constants, the code among them. One of the
+ * JDK has no places of interest. */
+bool sa_may_have_sites(const sa_pool *p, const char *name, uint32_t super_class, const unsigned char *rest, size_t n);
 #endif

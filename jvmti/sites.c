@@ -53,7 +53,29 @@ static bool constructs_task(const sa_pool *p, uint32_t class_index) {
     return starts(name, n, "java/lang/Thread") || starts(name, n, "java/util/concurrent/FutureTask");
 }
 
-bool sa_may_have_sites(const sa_pool *p, const char *class_name, uint32_t super_class) {
+/* Does code make objects of a class (`new`, 0xBB)? Three bytes may be there by chance, too. */
+static bool makes(const unsigned char *code, size_t n, uint32_t class_index) {
+    const unsigned char *end = code + n;
+    while (end - code >= 3 && (code = memchr(code, 0xBB, (size_t)(end - code) - 2)) != NULL) {
+        if (((uint32_t)code[1] << 8 | code[2]) == class_index) return true;
+        code++;
+    }
+    return false;
+}
+
+/* Methods of the platform that may make tasks of their own: terminal operations
+ * of streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold. */
+static bool works_parallel(const sa_pool *p, uint32_t owner, const unsigned char *name, size_t n, const unsigned char *type,
+                           size_t type_n) {
+    size_t owner_n = 0;
+    const unsigned char *in = owner < p->count && p->tags[owner] == CLASS ? utf8(p, at2(p, owner, 0), &owner_n) : NULL;
+    if (in == NULL || !starts(in, owner_n, "java/util/")) return false;
+    return starts(in, owner_n, "java/util/stream/") ||
+           (starts(name, n, "parallel") && starts(in, owner_n, "java/util/Arrays")) ||
+           (starts(type, type_n, "(J") && starts(in, owner_n, "java/util/concurrent/ConcurrentHashMap"));
+}
+
+bool sa_may_have_sites(const sa_pool *p, const char *class_name, uint32_t super_class, const unsigned char *rest, size_t n) {
     if (of_platform((const unsigned char *)class_name, strlen(class_name))) return false;
     for (uint32_t i = 1; i < p->count; i++) {
         uint8_t tag = p->tags[i];
@@ -67,8 +89,9 @@ bool sa_may_have_sites(const sa_pool *p, const char *class_name, uint32_t super_
             if (makes_task(type, type_n)) return true;
         } else if (name_n == 6 && memcmp(name, "<init>", 6) == 0) {
             uint32_t owner = at2(p, i, 0);
-            if (owner != super_class && constructs_task(p, owner)) return true;
-        } else if (hands_over(name, name_n)) {
+            /* Each class refers to the constructor of its superclass. */
+            if (constructs_task(p, owner) && (owner != super_class || makes(rest, n, owner))) return true;
+        } else if (hands_over(name, name_n) || works_parallel(p, at2(p, i, 0), name, name_n, type, type_n)) {
             return true;
         }
     }

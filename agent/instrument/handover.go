@@ -44,7 +44,7 @@ const (
 
 // handoverProbes are the probes of java.lang.StackagentHandover.
 var handoverProbes = map[string]bool{probeHanding: true, probeScheduling: true, probeRepeating: true,
-	probeMaking: true, probeMaybe: true, probeMade: true, probeCalling: true, probeForking: true, probeStarting: true,
+	probeMaking: true, probeMaybe: true, probeMade: true, probeCalling: true, probeCalled: true, probeThrown: true, probeUnmade: true, probeForking: true, probeStarting: true,
 	probeCancelled: true, probeHanded: true, probeRefused: true}
 
 // handoverNames begin the names of an executor's methods that hand over the

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"stackagent/agent/classfile"
@@ -26,13 +27,28 @@ const (
 )
 
 // The probes of places. Before the instruction they say which place it is,
-// after it that it is past.
+// after it that it is past, and so does a handler for what it throws:
+//
+//	int before = -1;
+//	try {
+//		making(1); new Task(); made(1);
+//		before = calling(2); execute(task); called(before);
+//	} catch (Throwable t) { thrown(before); throw t; }
+//
+// The program's own handlers begin with thrown(before) too. A method that makes
+// tasks and hands none over has unmade() in place of it, and no local variable.
 const (
 	probeMaking  = "making"  // (I)V
 	probeMaybe   = "maybe"   // (ILjava/lang/Class;)V
 	probeMade    = "made"    // (I)V
-	probeCalling = "calling" // (I)V
-	descMaybe    = "(ILjava/lang/Class;)V"
+	probeCalling = "calling" // (I)I
+	probeCalled  = "called"  // (I)V
+	probeThrown  = "thrown"  // (I)V
+	probeUnmade  = "unmade"  // ()V
+
+	descMaybe   = "(ILjava/lang/Class;)V"
+	descCalling = "(I)I"
+	descUnmade  = "()V"
 )
 
 // A SitePlan is a method with places to be told.
@@ -42,6 +58,13 @@ type SitePlan struct {
 
 	member *classfile.Member
 	places []place
+	spans  []insnSpan // of a constructor: where its own object is there, so that there can be a handler
+	before int        // the local variable of that name, below 0: no hand-over in this method
+}
+
+// handsOver tells whether a place of the method is that of a hand-over.
+func (s *SitePlan) handsOver() bool {
+	return slices.ContainsFunc(s.places, func(pl place) bool { return pl.kind == siteHandsOver })
 }
 
 type place struct {
@@ -86,31 +109,56 @@ func (p *Plan) planSites() {
 		if err != nil || code == nil || m.Access&classfile.AccBridge != 0 {
 			continue
 		}
-		s := SitePlan{Name: m.Name, Descriptor: m.Descriptor, member: m, places: p.findPlaces(m, code)}
-		if s.Places = len(s.places); s.Places > 0 && roomForSites(m, s.Places) {
+		s := SitePlan{Name: m.Name, Descriptor: m.Descriptor, member: m, before: -1}
+		var flow *thisFlow
+		if m.Name == "<init>" {
+			// What can not be followed, the verifier rejects; the constructor of a task is refused then.
+			if flow, err = analyseThis(p.class, code); err != nil {
+				continue
+			}
+			for _, span := range flow.covered(code) {
+				s.spans = append(s.spans, insnSpan{code.Insns[span.from], code.Insns[span.to]})
+			}
+		}
+		s.places = p.findPlaces(code, flow)
+		if s.Places = len(s.places); s.Places > 0 && roomForSites(m, s.Places, len(code.Handlers)) {
 			p.Sites = append(p.Sites, s)
 		}
 	}
 }
 
-// siteBytes is the most that a place takes: push, ldc_w, call; push, call.
-const siteBytes = 3 + 3 + 3 + 3 + 3
+// siteBytes is the most that a place takes: push, call, wide store; wide load,
+// call. siteHandlerBytes is what a handler does, siteMethodBytes what each method
+// has beside: push and wide store at its start, a handler of its own and its athrow.
+const (
+	siteBytes        = 3 + 3 + 4 + 4 + 3
+	siteHandlerBytes = 4 + 3
+	siteMethodBytes  = 1 + 4 + siteHandlerBytes + 1
+)
 
-func roomForSites(m *classfile.Member, places int) bool {
+func roomForSites(m *classfile.Member, places, handlers int) bool {
 	a := m.Attribute("Code")
 	if a == nil || len(a.Data) < 8 {
 		return true
 	}
 	const mostBytes = 60000 // below the limit of 64 KiB, with room for the other probes
 	size := int(binary.BigEndian.Uint32(a.Data[4:]))
-	after := size + places*siteBytes
+	after := size + places*siteBytes + handlers*siteHandlerBytes + siteMethodBytes
 	if size <= hugeMethod {
 		return after <= hugeMethod*9/10 || size > hugeMethod*9/10 && after <= hugeMethod
 	}
 	return after <= mostBytes
 }
 
-func (p *Plan) findPlaces(m *classfile.Member, code *classfile.Code) []place {
+// findPlaces finds the places in a method; flow is that of a constructor, else
+// nil: the calls of super(...) and this(...) in it make no other object.
+func (p *Plan) findPlaces(code *classfile.Code, flow *thisFlow) []place {
+	own := map[*classfile.Insn]bool{}
+	if flow != nil {
+		for _, call := range flow.inits {
+			own[code.Insns[call.at]] = true
+		}
+	}
 	lines := make(map[*classfile.Label]int32, len(code.Lines))
 	for _, l := range code.Lines {
 		lines[l.At] = int32(l.Line)
@@ -124,7 +172,10 @@ func (p *Plan) findPlaces(m *classfile.Member, code *classfile.Code) []place {
 			}
 			continue
 		}
-		if pl, ok := p.placeAt(m, in); ok {
+		if own[in] {
+			continue
+		}
+		if pl, ok := p.placeAt(in); ok {
 			pl.in, pl.line = in, line
 			found = append(found, pl)
 		}
@@ -132,7 +183,7 @@ func (p *Plan) findPlaces(m *classfile.Member, code *classfile.Code) []place {
 	return found
 }
 
-func (p *Plan) placeAt(m *classfile.Member, in *classfile.Insn) (place, bool) {
+func (p *Plan) placeAt(in *classfile.Insn) (place, bool) {
 	switch in.Op {
 	case classfile.OpInvokedynamic:
 		_, descriptor, err := p.class.Pool.NameAndType(in.Index)
@@ -147,17 +198,14 @@ func (p *Plan) placeAt(m *classfile.Member, in *classfile.Insn) (place, bool) {
 	case err != nil:
 		return place{}, false
 	case name == "<init>":
-		return p.creationAt(m, owner)
+		return p.creationAt(owner)
 	}
-	return place{kind: siteHandsOver}, callsHandover(owner, name, descriptor)
+	return place{kind: siteHandsOver}, callsHandover(owner, name, descriptor) || callsParallel(owner, name, descriptor)
 }
 
-// creationAt plans the construction of an object. In a constructor the call may
-// be that of super(...) or this(...).
-func (p *Plan) creationAt(m *classfile.Member, owner string) (place, bool) {
+// creationAt plans the construction of an object.
+func (p *Plan) creationAt(owner string) (place, bool) {
 	switch {
-	case m.Name == "<init>" && (owner == p.class.Name || owner == p.class.Super):
-		return place{}, false
 	case platformTasks[owner]:
 		return place{kind: siteCreates}, true
 	case !p.everywhere && ofPlatform(owner), strings.HasSuffix(owner, "Exception"), strings.HasSuffix(owner, "Error"):
@@ -182,20 +230,49 @@ func callsHandover(owner, name, descriptor string) bool {
 	return handsOver(name) && taskParameter(descriptor) > 0
 }
 
-// weaveSites puts the probes around the places.
+// terminal are the operations of a stream that execute it.
+var terminal = map[string]bool{"forEach": true, "forEachOrdered": true, "toArray": true, "toList": true, "reduce": true,
+	"collect": true, "min": true, "max": true, "sum": true, "count": true, "average": true, "summaryStatistics": true,
+	"anyMatch": true, "allMatch": true, "noneMatch": true, "findFirst": true, "findAny": true}
+
+// callsParallel tells whether a method of the platform may make tasks of its own
+// for what it is to do. jvmti/sites.c looks for the same owners.
+func callsParallel(owner, name, descriptor string) bool {
+	switch owner {
+	case "java/util/stream/Stream", "java/util/stream/IntStream", "java/util/stream/LongStream", "java/util/stream/DoubleStream":
+		return terminal[name]
+	case "java/util/Arrays":
+		return strings.HasPrefix(name, "parallel")
+	case "java/util/concurrent/ConcurrentHashMap":
+		return strings.HasPrefix(descriptor, "(J") // the parallelism threshold comes first
+	}
+	return false
+}
+
+// weaveSites puts the probes around the places, and takes the place away where
+// the method catches something, or throws.
 func (p *Plan) weaveSites(table Sites, s SitePlan) error {
 	code, err := s.member.Code()
 	if err != nil {
 		return err
 	}
-	file := p.sourceFile()
 	depth := code.MaxStack
+	if s.handsOver() {
+		s.before = code.AddIntLocal()
+	}
+	if err := p.weaveThrown(code, s); err != nil {
+		return err
+	}
+	if s.before >= 0 {
+		code.InsertBefore(code.First(), classfile.NewConstInsn(-1), classfile.NewVarInsn(classfile.OpIstore, s.before))
+	}
+	file := p.sourceFile()
 	for _, pl := range s.places {
 		id := table.Add(javaName(p.Class), s.Name, file, pl.line)
 		if id == 0 {
 			break
 		}
-		before, after, err := p.siteProbes(pl, id)
+		before, after, err := p.siteProbes(pl, id, s.before)
 		if err != nil {
 			return err
 		}
@@ -207,31 +284,114 @@ func (p *Plan) weaveSites(table Sites, s SitePlan) error {
 	return nil
 }
 
-func (p *Plan) siteProbes(pl place, id int32) (before, after []*classfile.Insn, err error) {
-	first, last := probeMaking, probeMade
-	switch pl.kind {
-	case siteMayCreate:
-		first = probeMaybe
-	case siteHandsOver:
-		first, last = probeCalling, probeCalling
+// weaveThrown puts the probe at the start of the method's handlers, those of
+// other probes among them, and adds one around all that has none yet.
+func (p *Plan) weaveThrown(code *classfile.Code, s SitePlan) error {
+	if err := p.thrownInHandlers(code, s); err != nil {
+		return err
 	}
-	descriptor := descToken
+	if p.catchesAll(s.member) {
+		return nil
+	}
+	var ranges []labels
+	if s.member.Name == "<init>" {
+		for _, span := range s.spans {
+			ranges = append(ranges, labels{code.LabelBefore(span.from), code.LabelAfter(span.to)})
+		}
+	} else {
+		ranges = []labels{{code.LabelBefore(code.First()), code.LabelAfter(code.Insns[len(code.Insns)-1])}}
+	}
+	if len(ranges) == 0 {
+		return nil
+	}
+	thrown, err := p.thrown(s)
+	if err != nil {
+		return err
+	}
+	count, locals, err := p.rethrowing(s.member, nil)
+	if err != nil {
+		return err
+	}
+	if c := p.counted[s.member]; c != nil && s.member.Name != "<init>" {
+		c.done = true
+	}
+	if s.before >= 0 {
+		locals = classfile.WithLocal(locals, s.before, classfile.VerificationType{Tag: classfile.TypeInteger})
+	}
+	handler := rethrow(code, locals, append(count, thrown...))
+	for _, r := range ranges {
+		code.AddHandler(r.start, r.end, handler, "")
+	}
+	return nil
+}
+
+// catchesAll tells whether the probes of an execution, a hand-over or a
+// constructor catch all that a method throws.
+func (p *Plan) catchesAll(m *classfile.Member) bool {
+	return slices.ContainsFunc(p.Executions, func(x MethodPlan) bool { return x.member == m }) ||
+		slices.ContainsFunc(p.Handovers, func(x HandoverPlan) bool { return x.member == m && x.Probe != probeCancelled }) ||
+		slices.ContainsFunc(p.Constructors, func(x ConstructorPlan) bool { return x.member == m && x.Ranges > 0 })
+}
+
+// thrownInHandlers puts the probe at the start of each handler.
+func (p *Plan) thrownInHandlers(code *classfile.Code, s SitePlan) error {
+	targets := make(map[*classfile.Label]bool, len(code.Handlers))
+	for _, h := range code.Handlers {
+		targets[h.Target] = true
+	}
+	var starts []*classfile.Insn
+	at := false
+	for _, in := range code.Insns {
+		if in.Op == classfile.OpLabel {
+			at = at || targets[in.Label]
+			continue
+		}
+		if at {
+			starts = append(starts, in)
+		}
+		at = false
+	}
+	for _, in := range starts {
+		thrown, err := p.thrown(s)
+		if err != nil {
+			return err
+		}
+		code.InsertBeforeTargeted(in, thrown...)
+	}
+	return nil
+}
+
+// thrown takes the place away where something was thrown.
+func (p *Plan) thrown(s SitePlan) ([]*classfile.Insn, error) {
+	if s.before >= 0 {
+		return p.callWithToken(probeThrown, s.before)
+	}
+	call, err := p.probe(probeUnmade, descUnmade)
+	return []*classfile.Insn{call}, err
+}
+
+// siteProbes makes the probes before and after a place; saved is the local
+// variable for where something else was being handed over.
+func (p *Plan) siteProbes(pl place, id int32, saved int) (before, after []*classfile.Insn, err error) {
+	if pl.kind == siteHandsOver {
+		call, err := p.probe(probeCalling, descCalling)
+		if err != nil {
+			return nil, nil, err
+		}
+		after, err = p.callWithToken(probeCalled, saved)
+		return []*classfile.Insn{classfile.NewConstInsn(id), call, classfile.NewVarInsn(classfile.OpIstore, saved)}, after, err
+	}
+	first, descriptor := probeMaking, descToken
 	before = []*classfile.Insn{classfile.NewConstInsn(id)}
 	if pl.kind == siteMayCreate {
-		before, descriptor = append(before, classfile.NewLdc(pl.class)), descMaybe
+		before, first, descriptor = append(before, classfile.NewLdc(pl.class)), probeMaybe, descMaybe
 	}
 	call, err := p.probe(first, descriptor)
 	if err != nil {
 		return nil, nil, err
 	}
-	past, err := p.probe(last, descToken)
-	if err != nil {
-		return nil, nil, err
-	}
-	if pl.kind == siteHandsOver {
-		id = 0
-	}
-	return append(before, call), []*classfile.Insn{classfile.NewConstInsn(id), past}, nil
+	past, err := p.probe(probeMade, descToken)
+	return append(before, call), []*classfile.Insn{classfile.NewConstInsn(id), past}, err
 }
 
 // sourceFile is what the class file says of it, "" if it does not.

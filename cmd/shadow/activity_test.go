@@ -27,7 +27,7 @@ func addRecord(t *testing.T, dir string, perMS units.MonoNs) {
 		{TID: 100, Name: "java", First: from, Last: at(100)},
 		{TID: 101, Name: "pool-1-thread-1", First: at(10), Last: at(40), BeginSeen: true, EndSeen: true},
 		{TID: 90, Name: "GC Thread#0", First: from, Last: at(100)},
-	}}
+	}, Account: &sched.Account{From: from, To: at(100), CPU: 66 * units.Ns(perMS), Running: 65 * units.Ns(perMS), Estimated: -2 * units.Ns(perMS)}}
 	slice := func(th uint32, s sched.State, a, b units.MonoNs) sched.Slice {
 		return sched.Slice{Thread: th, State: s, From: at(a), To: at(b)}
 	}

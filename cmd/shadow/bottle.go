@@ -15,6 +15,7 @@ import (
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
+	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
@@ -107,8 +108,8 @@ func (f *bottleFlags) check() error {
 	if err := f.listing.check(); err != nil {
 		return err
 	}
-	if !slices.Contains([]string{"thread", "pool", "kind"}, f.group) {
-		return usagef("--group %s: use thread, pool or kind", f.group)
+	if err := checkGroup(f.group); err != nil {
+		return err
 	}
 	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
 		return usagef("--every %v: use a time of 1µs or more", f.every)
@@ -117,6 +118,13 @@ func (f *bottleFlags) check() error {
 		return err
 	}
 	return f.window.check()
+}
+
+func checkGroup(group string) error {
+	if !slices.Contains([]string{"thread", "pool", "kind"}, group) {
+		return usagef("--group %s: use thread, pool or kind", group)
+	}
+	return nil
 }
 
 // checkFigure refuses a name that does not tell a figure's format.
@@ -159,6 +167,9 @@ func (f *bottleFlags) run(env Env, dir string) error {
 	}
 	if f.output != "" {
 		return writeFigure(env, f.output, f.figure(graphs))
+	}
+	if f.format == "table" {
+		noteAccount(env, a.Account)
 	}
 	return f.print(graphs, s.Manifest.StartNs, a)
 }
@@ -214,6 +225,8 @@ type bottleJSON struct {
 	UnknownNs units.Ns     `json:"unknown_ns"` // not observed, summed over threads
 	Lost      uint64       `json:"lost_switches"`
 	Source    string       `json:"source"`
+	// Account is of the whole record, whatever the window; null: not compared.
+	Account *sched.Account `json:"account"`
 }
 
 type boxJSON struct {
@@ -227,7 +240,7 @@ type boxJSON struct {
 func (f *bottleFlags) json(g *bottle.Graph, a *session.Activity) bottleJSON {
 	out := bottleJSON{
 		FromNs: g.From, ToNs: g.To, Threads: []boxJSON{},
-		BusyNs: g.BusyNs, UnknownNs: g.UnknownNs, Lost: a.Lost, Source: a.Source,
+		BusyNs: g.BusyNs, UnknownNs: g.UnknownNs, Lost: a.Lost, Source: a.Source, Account: a.Account,
 	}
 	boxes := g.Boxes
 	if n := f.limit(); n > 0 && n < len(boxes) {

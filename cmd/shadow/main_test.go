@@ -146,6 +146,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"frobnicate"}, "unknown command"},
 		{[]string{"hotspot"}, "is it hotspots?"},
 		{[]string{"lbo", dir}, "not part of this version"},
+		{[]string{"report", dir, "-o", filepath.Join(dir, "x.JPG")}, "use FILE.html, FILE.svg"},
 		{[]string{"diff", "--help"}, "not part of this version"},
 		{[]string{"attach", "x"}, "no process id"},
 		{[]string{"detach"}, "accepts 1 arg"},

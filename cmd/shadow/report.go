@@ -15,6 +15,9 @@ import (
 	"stackagent/shadow/summary"
 )
 
+// noFigure are endings that nobody gives a folder, of files that are not written.
+var noFigure = map[string]bool{".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".eps": true, ".ps": true, ".json": true, ".csv": true, ".txt": true}
+
 // figureFormats are those that a figure can be written in.
 var figureFormats = []string{"svg", "png", "pdf"}
 
@@ -93,6 +96,8 @@ func (f *reportFlags) check(dirs []string) error {
 	}
 	ext := f.extension()
 	switch {
+	case noFigure[strings.ToLower(filepath.Ext(f.output))]:
+		return usagef("-o %s: use FILE.html, FILE.svg, .png or .pdf, or the name of a folder", f.output)
 	case len(dirs) > 1 && (ext != "" || f.output == ""):
 		return usagef("%d sessions need a folder: name one with -o", len(dirs))
 	case slices.Contains(figureFormats, ext) && len(f.figures) != 1:

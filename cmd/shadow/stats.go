@@ -182,6 +182,9 @@ func processText(j summary.JVM) string {
 func neverText(s *summary.Summary) string {
 	steps := granularity.Steps(s.Rows)
 	text := units.FormatExact(s.Tasks.NeverExecuted - steps)
+	if s.Ended != store.EndedExit && s.Tasks.NeverExecuted > 0 {
+		text = "at most " + text // what was being executed has no record
+	}
 	if steps > 0 {
 		text += fmt.Sprintf(", and %s", plural(steps, "step of a CompletableFuture", "steps of CompletableFutures"))
 	}

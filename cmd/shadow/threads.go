@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/table"
+	"stackagent/granularity/bottle"
 	"stackagent/hpc"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -15,6 +17,7 @@ import (
 func newThreads(env Env) *cobra.Command {
 	var l listing
 	var counted bool
+	var group string
 	cmd := &cobra.Command{
 		Use:   "threads DIR",
 		Short: "The threads of a session with name, kind, times and counters",
@@ -30,10 +33,10 @@ by shadow run; a cell is empty where nothing was measured, and an estimate of a
 multiplexed counter begins with ~. The table has them with --counters; csv and
 json always do. Times and counters are those of the operating system's thread:
 where it carried several Java threads one after the other, they stand with one.`,
-		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --format csv",
+		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --format csv",
 		Args:    oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := l.check(); err != nil {
+			if err := cmp.Or(l.check(), checkGroup(group)); err != nil {
 				return err
 			}
 			s, err := open(env, args[0])
@@ -51,6 +54,7 @@ where it carried several Java threads one after the other, they stand with one.`
 			}
 			noteFound(env, s, before)
 			rows, times := addTimes(env, s, threadRows(sum.Threads, counters))
+			rows = groupThreads(rows, bottle.By(group))
 			if counted {
 				times = nil
 			}
@@ -59,6 +63,7 @@ where it carried several Java threads one after the other, they stand with one.`
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv")
 	cmd.Flags().BoolVar(&counted, "counters", false, "the table shows counters in place of times")
+	cmd.Flags().StringVar(&group, "group", "thread", "a row for each thread|pool|kind")
 	return cmd
 }
 
@@ -82,8 +87,10 @@ type threadRow struct {
 	Counters   map[string]counted `json:"counters"`   // event -> count, from outside
 	Role       string             `json:"role"`
 	Pool       string             `json:"pool"`
-	Times      *threadTimes       `json:"times"` // null: not observed
+	Times      *threadTimes       `json:"times"`   // null: not observed
+	Threads    int                `json:"threads"` // that the row stands for
 	key        threadKey
+	grouped    bool // by --group
 }
 
 // producedRow is what the agent says that the thread produced, whether it
@@ -118,7 +125,7 @@ func threadRows(threads []summary.ThreadRow, file *hpc.File) []threadRow {
 	rows := make([]threadRow, len(threads))
 	for i, t := range threads {
 		rows[i] = threadRow{
-			Thread: t.Label(), Kind: t.Kind, Class: t.Class, Group: t.Group, Daemon: t.Daemon, Virtual: t.Virtual,
+			Thread: t.Label(), Threads: 1, Kind: t.Kind, Class: t.Class, Group: t.Group, Daemon: t.Daemon, Virtual: t.Virtual,
 			JavaID: unlessZero(t.JavaID), OSID: unlessZero(int64(t.OSID)),
 			StartNs: unlessZero(int64(t.StartNs)), EndNs: unlessZero(int64(t.EndNs)),
 			CPUNs: ifMeasured(t.CPU), TaskCPUNs: ifMeasured(t.SelfCPU), Executions: t.RunExecutions,
@@ -188,7 +195,7 @@ func (l *listing) printThreads(rows []threadRow, file *hpc.File, times *session.
 	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("CPU"), right("in tasks"),
 		right("executions"), right("lost"), right("switches"), right("faults"), right("migrations"), right("instructions"))
 	for _, r := range rows {
-		t.Row(r.Thread, r.Kind, nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions), r.lost(),
+		t.Row(r.title(), r.Kind, nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions), r.lost(),
 			r.count(hpc.ContextSwitches), r.count(hpc.PageFaults), r.count(hpc.CPUMigrations), r.count(hpc.Instructions))
 	}
 	if err := l.render(t, total); err != nil {
@@ -245,7 +252,7 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 	for _, e := range hpc.AllEvents() {
 		header = append(header, e.String(), e.String()+"_estimated")
 	}
-	header = append(append(header, "role", "pool"), timesHeader()...)
+	header = append(append(append(header, "role", "pool"), timesHeader()...), "threads")
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
 		row := []string{csvName(r.Thread), r.Kind, csvName(r.Class), csvName(r.Group), intCell(r.JavaID), intCell(r.OSID),
@@ -259,7 +266,7 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 				row = append(row, "", "")
 			}
 		}
-		cells[i] = append(append(row, r.Role, csvName(r.Pool)), r.Times.cells()...)
+		cells[i] = append(append(append(row, r.Role, csvName(r.Pool)), r.Times.cells()...), strconv.Itoa(r.Threads))
 	}
 	return writeCSV(l.env.Out, header, cells)
 }

@@ -91,7 +91,7 @@ func addTimes(env Env, s *session.Session, rows []threadRow) ([]threadRow, *sess
 				continue
 			}
 		}
-		rows = append(rows, threadRow{Thread: t.Label(), Kind: t.Kind, Role: t.Role(s.Manifest.JVM.PID), Pool: t.Pool(),
+		rows = append(rows, threadRow{Thread: t.Label(), Threads: 1, Kind: t.Kind, Role: t.Role(s.Manifest.JVM.PID), Pool: t.Pool(),
 			OSID: unlessZero(int64(t.TID)), StartNs: ifSeen(t.First, t.BeginSeen), EndNs: ifSeen(t.Last, t.EndSeen), CPUNs: ifMeasured(t.CPU),
 			Counters: map[string]counted{}, Times: timesOf(t)})
 	}
@@ -131,7 +131,7 @@ func (l *listing) printTimes(rows []threadRow, total int, times *session.Times) 
 		right("executions"), right("lost"), right("running"), right("runnable"), right("futex"), right("I/O"), right("sleeping"),
 		right("blocked"), right("unknown"), right("switches: own + forced"))
 	for _, r := range rows {
-		cells := []string{r.Thread, r.kindAndRole(), nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions), r.lost()}
+		cells := []string{r.title(), r.kindAndRole(), nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions), r.lost()}
 		t.Row(append(cells, r.Times.texts()...)...)
 	}
 	if err := l.render(t, total); err != nil {
@@ -173,6 +173,7 @@ func (l *listing) noteTimes(times *session.Times) {
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
 		l.env.note("%s not available: %s", clean(what), clean(r.NotAvailable[what]))
 	}
+	noteAccount(l.env, r.Account)
 	for _, err := range times.Damage {
 		l.env.note("%s", oneLine(err))
 	}

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"time"
 
 	"stackagent/internal/units"
@@ -25,6 +26,19 @@ type builder struct {
 	late      uint64       // events that came after later ones of their thread
 	lost      uint64       // until the last part
 	lostAtEnd uint64       // when the process was not watched any more
+
+	ran     units.Ns // sum of the stays on CPUs so far, as they were told
+	gaps    int      // stays of which nothing is known
+	account comparison
+
+	// By perf:
+	turns     []turn                 // of this part
+	left      map[int32]units.MonoNs // when a thread last left each CPU
+	way       units.MonoNs           // how long a switch takes, see estimate
+	taken     float64                // share of the running time that the machine took
+	ways      units.Ns               // estimated in all
+	turned    int                    // switches with an estimate
+	takenAway units.Ns               // estimated in all
 }
 
 // live is a thread that has not ended.
@@ -38,10 +52,15 @@ type live struct {
 	readAt   units.MonoNs // see certain
 	cpu      int32        // on which it runs, or -1
 	switches uint32
-	counted  bool     // switches is known
-	missed   bool     // some switches were not seen
-	base     units.Ns // CPU time before First; NotMeasured if not known
-	cpuSeen  units.Ns // CPU time in all when it last left the CPU
+	counted  bool         // switches is known
+	missed   bool         // some switches were not seen
+	begun    units.MonoNs // of the stay on a CPU in which it is
+	after    bool         // a thread of the same process had that CPU before
+	prior    int          // place of its last slice of this part, or -1
+	turn     turn         // the switch with which it began, by perf
+	base     units.Ns     // CPU time before First; NotMeasured if not known
+	cpuSeen  units.Ns     // CPU time in all when it last left the CPU
+	cpuAt    uint32       // and its switches by then
 	guess    guess
 }
 
@@ -53,12 +72,12 @@ type guess struct {
 }
 
 func newBuilder(pid int, at units.MonoNs) *builder {
-	return &builder{pid: pid, begin: at, from: at, last: at, threads: map[int32]*live{}}
+	return &builder{pid: pid, begin: at, from: at, last: at, threads: map[int32]*live{}, left: map[int32]units.MonoNs{}}
 }
 
 // add begins a thread.
 func (b *builder) add(tid int32, at units.MonoNs) *live {
-	t := &live{index: b.next, since: at, certain: true, cpu: -1, base: units.NotMeasured, cpuSeen: units.NotMeasured}
+	t := &live{index: b.next, since: at, certain: true, cpu: -1, prior: -1, base: units.NotMeasured, cpuSeen: units.NotMeasured}
 	t.TID, t.First, t.Last, t.CPU = tid, at, at, units.NotMeasured
 	b.next++
 	b.threads[tid] = t
@@ -100,7 +119,7 @@ func (b *builder) apply(e *event) {
 	}
 	if e.at < t.since {
 		b.late++
-		e.at = t.since
+		e.at, e.lag, t.begun = t.since, 0, 0
 	}
 	switch e.kind {
 	case eventIn:
@@ -121,7 +140,7 @@ func (b *builder) apply(e *event) {
 // made is what is known of a thread whose begin is told.
 func (t *live) made() {
 	t.state, t.BeginSeen, t.base, t.cpuSeen = Runnable, true, 0, 0
-	t.counted, t.switches = true, 0
+	t.counted, t.switches, t.cpuAt = true, 0, 0
 }
 
 // appear begins the thread of which e is the first sign.
@@ -167,8 +186,15 @@ func (b *builder) in(t *live, e *event) {
 		was = Unknown // it left the CPU without our being told
 		t.missed = true
 	}
-	b.close(t, was, e.at)
-	t.state, t.certain, t.cpu = Running, true, e.cpu
+	at := e.at - e.lag
+	if at < t.since {
+		b.beginAt(t, at)
+	}
+	b.close(t, was, at)
+	if !e.counted && e.cpu >= 0 {
+		b.turnTo(t, e.cpu)
+	}
+	t.state, t.certain, t.cpu, t.begun, t.after = Running, true, e.cpu, t.since, e.after
 	t.counted, t.switches = e.counted, e.switches
 }
 
@@ -185,11 +211,11 @@ func (b *builder) recover(t *live, e *event) bool {
 	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
 		return false
 	}
-	used, since := e.cpuTime-t.cpuSeen, units.Ns(e.at-t.since)
+	used, since := e.cpuTime-t.cpuSeen, units.Ns(e.at-e.lag-t.since)
 	if used < 0 || used > since+recoverSlack {
 		return false
 	}
-	b.close(t, t.state, e.at-units.MonoNs(min(used, since)))
+	b.close(t, t.state, e.at-e.lag-units.MonoNs(max(0, min(used, since))))
 	return true
 }
 
@@ -214,12 +240,17 @@ func (b *builder) out(t *live, e *event) {
 	case was != Running, e.counted && t.counted && e.switches != t.switches+1:
 		was = Unknown
 		t.missed = true
+	default:
+		b.charge(t, e)
 	}
-	b.close(t, was, e.at)
+	b.close(t, was, max(e.at-e.lag, t.since))
+	if e.cpu >= 0 {
+		b.left[e.cpu] = t.since
+	}
 	t.state, t.certain, t.cpu, t.guess = e.state, true, -1, guess{}
-	t.counted, t.switches, t.cpuSeen = e.counted, e.switches, e.cpuTime
+	t.counted, t.switches, t.cpuSeen, t.cpuAt = e.counted, e.switches, e.cpuTime, e.switches
 	if e.dead {
-		b.finish(t, t.state, e.at, true)
+		b.finish(t, t.state, t.since, true)
 		return
 	}
 	if e.block {
@@ -275,10 +306,27 @@ func (b *builder) close(t *live, s State, at units.MonoNs) {
 		s = t.guess.state
 	}
 	if at > t.since {
+		t.prior = len(b.slices)
 		b.slices = append(b.slices, Slice{Thread: t.index, State: s, From: t.since, To: at})
+		b.count(t, s, at)
 	}
+	t.turn = turn{}
 	t.since = max(at, t.since)
 	t.Last = t.since
+}
+
+// count takes the stay that has just been closed at at into the sums.
+func (b *builder) count(t *live, s State, at units.MonoNs) {
+	switch s {
+	case Unknown:
+		b.gaps++
+	case Running:
+		b.ran += units.Ns(at - t.since)
+		if t.turn.room > 0 {
+			t.turn.run = int32(t.prior)
+			b.turns = append(b.turns, t.turn)
+		}
+	}
 }
 
 // finish ends a thread.
@@ -323,9 +371,11 @@ func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	for _, t := range b.threads {
 		b.close(t, t.state, at)
 		t.account()
+		t.prior = -1
 		p.Threads = append(p.Threads, b.row(t))
 	}
-	p.Slices = b.slices
+	b.estimate()
+	p.Slices = slices.DeleteFunc(b.slices, func(s Slice) bool { return s.From == s.To }) // the next stay took it all
 	b.slices, b.ended, b.from = make([]Slice, 0, cap(p.Slices)), nil, at
 	return p
 }

@@ -222,7 +222,8 @@ func FuzzBuild(f *testing.F) {
 		for i, c := range b {
 			at += units.MonoNs(c>>4) - 3 // back in time, too
 			e := event{kind: eventKind(c & 7), at: at, pid: 1, tid: int32(i & 1), state: State(1 + c%6), dead: c == 0xff,
-				counted: c&8 != 0, switches: uint32(i / 3), cpuTime: units.Ns(at / 2), cpu: int32(c & 1), from: at - 5}
+				counted: c&8 != 0, switches: uint32(i / 3), cpuTime: units.Ns(at / 2), cpu: int32(c & 1), from: at - 5,
+				lag: units.MonoNs(c & 3), after: c&16 != 0}
 			x.apply(&e)
 			if c&0xf0 == 0x70 {
 				take(x.cut(at, 0))

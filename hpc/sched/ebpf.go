@@ -34,6 +34,7 @@ type ebpfSource struct {
 	record    ringbuf.Record
 	processes *ebpf.Map
 	calls     bool // the system call of a blocked thread is known
+	clocks    accountClocks
 }
 
 func openEBPF() (_ *ebpfSource, err error) {
@@ -169,12 +170,12 @@ func (s *ebpfSource) poll(into []event) ([]event, units.MonoNs, error) {
 		if err != nil {
 			return into, complete, fmt.Errorf("reading the scheduler's records: %w", err)
 		}
-		into = appendRecord(into, s.record.RawSample)
+		into = s.clocks.appendRecord(into, s.record.RawSample)
 	}
 }
 
 // appendRecord translates a record of the programs.
-func appendRecord(into []event, b []byte) []event {
+func (c *accountClocks) appendRecord(into []event, b []byte) []event {
 	if len(b) < wakeSize {
 		return into
 	}
@@ -182,6 +183,7 @@ func appendRecord(into []event, b []byte) []event {
 	e := event{at: units.MonoNs(n.Uint64(b[recTime:])), pid: int32(n.Uint32(b[recTGID:])), tid: int32(n.Uint32(b[recTID:])), cpu: -1, cpuTime: units.NotMeasured}
 	switch kind := n.Uint32(b[recType:]); {
 	case kind == typeSwitch && len(b) >= switchSize:
+		e.lag = c.lag(n.Uint32(b[swCPU:]), e.at, n.Uint64(b[swClock:]))
 		return appendSwitch(into, b, e)
 	case kind == typeWake:
 		e.kind = eventWake
@@ -213,6 +215,7 @@ func appendSwitch(into []event, b []byte, e event) []event {
 		into = append(into, out)
 	}
 	if next := int32(n.Uint32(b[swNextTGID:])); next != 0 {
+		e.after = e.pid == next
 		e.pid, e.tid = next, int32(n.Uint32(b[swNextTID:]))
 		e.kind, e.counted, e.switches = eventIn, true, n.Uint32(b[swNextCount:])
 		into = append(into, e)

@@ -12,8 +12,10 @@ type event struct {
 	dead     bool   // of an out: it is the thread's last
 	counted  bool   // switches is known
 	switches uint32 // how often the thread has left a CPU so far
-	cpu      int32  // of an in: which one, or -1
+	cpu      int32  // of an in or out: which one, or -1
+	after    bool   // of an in: a thread of the same process had the CPU before
 
+	lag                    units.MonoNs // of an in or out: how long before at the kernel's account passed from one thread to the next
 	cpuTime                units.Ns     // of an out: CPU time so far, or NotMeasured
 	voluntary, involuntary uint64       // of an exit, if counted
 	name                   string       // of an exit or a name

@@ -141,7 +141,24 @@ func finish(t *testing.T, o *Observer, pid int, dir string) *observed {
 		t.Fatal(err)
 	}
 	x.check(t)
+	x.accounted(t)
 	return x
+}
+
+// accounted: running times are the kernel's account of the process within 1 %,
+// whatever else the machine does. A thread that has ended did a little more after
+// the kernel added its time to its process's.
+func (x *observed) accounted(t *testing.T) {
+	t.Helper()
+	const reading, afterEnd = 300e3, 20e3
+	a := x.Record().Account
+	if a == nil {
+		return // it ended before it was read twice
+	}
+	slack := a.CPU/100 + reading + units.Ns(len(x.slices))*afterEnd
+	if off := a.Running - a.CPU; off < -slack || off > slack {
+		t.Errorf("running times add up to %v, the kernel's account is %v: %+v", a.Running.Duration(), a.CPU.Duration(), *a)
+	}
 }
 
 // check: every moment of a thread is in exactly one slice.

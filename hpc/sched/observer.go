@@ -72,11 +72,13 @@ type Observer struct {
 
 // process is one that is watched.
 type process struct {
-	b      *builder // nil: its record is ended
-	writer *Writer  // nil: nobody has asked to keep it
-	over   bool     // it has ended, or is not watched any more
-	err    error    // of writing
-	gc     gcWatch
+	b       *builder // nil: its record is ended
+	writer  *Writer  // nil: nobody has asked to keep it
+	over    bool     // it has ended, or is not watched any more
+	err     error    // of writing
+	gc      gcWatch
+	reading reading      // of the process's clock, which waits until all events before it have come; zero: none
+	readAt  units.MonoNs // when the latest was taken
 
 	soughtAt units.MonoNs // when it was looked for last, see idle
 	vanished units.MonoNs // when it was found to be gone, while its threads' ends were not told yet; or 0
@@ -301,6 +303,7 @@ func (o *Observer) dispatch(e *event) {
 		o.processes[int(e.pid)] = p
 	}
 	if !p.over {
+		p.until(e.at)
 		p.b.apply(e)
 	}
 }
@@ -310,6 +313,8 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	if p.over {
 		return
 	}
+	p.until(complete)
+	p.readAccount(pid)
 	p.b.number(pid)
 	for _, t := range p.b.threads {
 		if s, ok := o.src.guess(pid, t, complete); ok {
@@ -400,6 +405,7 @@ func (p *process) write(lost uint64) {
 	if !p.b.gone {
 		at = max(at, now()-settled)
 	}
+	p.until(at + 1)
 	p.b.cutInto(p, at, max(lost, p.b.lostAtEnd))
 }
 
@@ -420,6 +426,8 @@ func (p *process) finish() {
 		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (some 20 ms): "+
 			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
 	}
+	p.b.explainEstimates(notAvailable)
+	p.writer.head.Account = p.b.account.result()
 	p.gc.close()
 	if p.err == nil {
 		p.err = p.writer.Close(notAvailable)

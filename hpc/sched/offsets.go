@@ -20,6 +20,9 @@ type field struct {
 type offsets struct {
 	pid, tgid, comm, voluntary, involuntary, cpuTime field // of task_struct
 	systemCall                                       field // of pt_regs; zero where it is not known
+	// clock is the way from a task_struct to the clock of its run queue; nil
+	// where the kernel does not lead there (one without CONFIG_FAIR_GROUP_SCHED).
+	clock []field
 }
 
 // systemCallFields is where each architecture keeps the number of the system
@@ -52,7 +55,24 @@ func findOffsets(spec *btf.Spec) (*offsets, error) {
 			o.systemCall = f
 		}
 	}
+	o.clock = findClock(spec)
 	return &o, checkSwitch(spec)
+}
+
+// findClock finds the way from a thread to the clock of the CPU on whose run queue it is.
+func findClock(spec *btf.Spec) (path []field) {
+	for _, step := range [][]string{{"task_struct", "se", "cfs_rq"}, {"cfs_rq", "rq"}, {"rq", "clock"}} {
+		var s *btf.Struct
+		if spec.TypeByName(step[0], &s) != nil {
+			return nil
+		}
+		f, err := findField(s, step[1:])
+		if err != nil || f.size != asm.DWord {
+			return nil
+		}
+		path = append(path, f)
+	}
+	return path
 }
 
 // checkSwitch: the previous thread's state is an argument of sched_switch since

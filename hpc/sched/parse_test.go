@@ -84,10 +84,10 @@ func TestDecodeSwitch(t *testing.T) {
 		if blockingCalls[202] != Futex {
 			t.Skip("the numbers are those of amd64")
 		}
-		got := appendRecord(nil, switchRecord(c.state, c.call))
+		got := new(accountClocks).appendRecord(nil, switchRecord(c.state, c.call))
 		want := []event{
 			{at: 77, pid: 1, tid: 5, kind: eventOut, state: c.want, block: c.block, dead: c.dead, counted: true, switches: 9, cpu: -1, cpuTime: 1234},
-			{at: 77, pid: 1, tid: 6, kind: eventIn, counted: true, switches: 4, cpu: -1, cpuTime: units.NotMeasured},
+			{at: 77, pid: 1, tid: 6, kind: eventIn, after: true, counted: true, switches: 4, cpu: -1, cpuTime: units.NotMeasured},
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("state %x, call %d:\ngot  %+v\nwant %+v", c.state, int32(c.call), got, want)
@@ -98,7 +98,7 @@ func TestDecodeSwitch(t *testing.T) {
 func FuzzRecord(f *testing.F) {
 	f.Add(switchRecord(1, 202))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, e := range appendRecord(nil, b) {
+		for _, e := range new(accountClocks).appendRecord(nil, b) {
 			if e.state >= NStates || len(e.name) > commSize {
 				t.Fatalf("%+v", e)
 			}

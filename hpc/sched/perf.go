@@ -30,6 +30,12 @@ const (
 	attachMost = 8 // looks for threads that were made while others were being opened
 )
 
+// Keys of what is not available: see estimate.
+const (
+	switchItself = "switch itself"
+	takenTime    = "time taken"
+)
+
 // perfSource hears of switches by PERF_RECORD_SWITCH of dummy events in the
 // threads themselves. Each event is bound to a CPU, too: only those may be
 // inherited by new threads and write into a ring.
@@ -139,8 +145,8 @@ func (s *perfSource) notAvailable() map[string]string {
 		"runnable after a wake-up": "perf's records do not tell wake-ups; the wait for a CPU after one is in the state before it" + remedy,
 		"reason of short stays": fmt.Sprintf("why a thread is off the CPU is looked up in /proc once it lasts %v; shorter stays are blocked%s",
 			time.Duration(guessAfter), remedy),
-		"switch itself": "the way from a thread to the next one on a CPU, some µs each time, which the kernel charges to the next one, is not running time here" + remedy,
-		"cpu":           "the kernel's own account of threads that have ended is not in perf's records" + remedy,
+		switchItself: "perf tells a switch to a thread when it is done; the time from its begin, which the kernel charges to the thread, is running time only as far as it can be estimated" + remedy,
+		"cpu":        "the kernel's own account of threads that have ended is not in perf's records" + remedy,
 	}
 	for pid, n := range s.missed {
 		all[fmt.Sprintf("threads of process %d", pid)] = fmt.Sprintf("%d could not be observed: too many open files (ulimit -n 1048576)", n)

@@ -7,7 +7,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// The kernel's side of the eBPF source, four small programs on the scheduler's
+// The kernel's side of the eBPF source, five small programs on the scheduler's
 // tracepoints. They hold no state: each writes a record for what concerns a
 // watched process. They are assembled here, with the offsets of this very
 // kernel, so that building takes no C compiler for BPF. Kernel helpers ask for a
@@ -43,7 +43,9 @@ const (
 	swPrevCount  = 36 // its switches so far, this one included
 	swNextCount  = 40
 	swPrevCPU    = 48 // its CPU time so far, ns
-	switchSize   = 56
+	swClock      = 56 // u64, the scheduler's own clock of this CPU, at which its account passes to the next thread; 0: not known
+	swCPU        = 64 // u32, and four bytes of nothing
+	switchSize   = 72
 	preemptedBit = 31
 
 	wakeSize = 24
@@ -205,6 +207,7 @@ func switchProgram(o *offsets) asm.Instructions {
 	a.store(recTime, asm.DWord)
 	a.previous()
 	a.next()
+	a.clock()
 	a.submit()
 	a.add(asm.Ja.Label("exit"))
 	a.at("lost")
@@ -259,6 +262,22 @@ func (a *assembler) next() {
 	a.copyField(rNext, a.offsets.pid, swNextTID, asm.Word)
 	a.switches(rNext, swNextCount)
 	a.at("no_next")
+}
+
+// clock writes when the scheduler's account of CPU time passed from the previous
+// thread to the next: a moment before the switch is told, or, where one thread
+// woke another, at the wake-up. The run queue is found by the next thread's.
+func (a *assembler) clock() {
+	a.add(asm.Mov.Imm(asm.R1, 0))
+	if path := a.offsets.clock; path != nil {
+		a.add(asm.Mov.Reg(asm.R1, rNext))
+		for _, f := range path {
+			a.add(asm.LoadMem(asm.R1, asm.R1, f.offset, f.size))
+		}
+	}
+	a.store(swClock, asm.DWord)
+	a.add(asm.FnGetSmpProcessorId.Call(), asm.Mov.Reg(asm.R1, asm.R0))
+	a.store(swCPU, asm.DWord)
 }
 
 // switches writes how often a thread has left a CPU.

@@ -54,7 +54,7 @@ func openFolder(dir string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduling record: %w", err)
 	}
-	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable}}
+	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable, Account: h.Account}}
 	if r.record.NotAvailable == nil {
 		r.record.NotAvailable = map[string]string{}
 	}
@@ -87,6 +87,9 @@ func parseHead(b []byte) (head, error) {
 		return head{}, fmt.Errorf("%s: version %d: %w", headName, h.Version, ErrVersion)
 	case h.Version < 1:
 		return head{}, fmt.Errorf("%s: version %d: %w", headName, h.Version, ErrDamaged)
+	}
+	if a := h.Account; a != nil && (a.To <= a.From || a.CPU < 0 || a.Running < 0) {
+		return head{}, fmt.Errorf("%s: an account of %+v: %w", headName, *a, ErrDamaged)
 	}
 	return h, nil
 }

@@ -50,4 +50,5 @@ type Record struct {
 	Threads      []Thread
 	Lost         uint64            // records of switches that the kernel had no room for
 	NotAvailable map[string]string // what this source can not tell -> why and the remedy
+	Account      *Account          // nil: not compared
 }

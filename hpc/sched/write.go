@@ -22,6 +22,7 @@ type head struct {
 	PID          int               `json:"pid"`
 	Complete     bool              `json:"complete"` // written at the end of the observation
 	NotAvailable map[string]string `json:"not_available,omitempty"`
+	Account      *Account          `json:"account,omitempty"` // with complete
 }
 
 // sliceRow and threadRow fix the columns of the files.
@@ -221,6 +222,7 @@ func Write(sessionDir string, r *Record, all []Slice) error {
 	if err := w.Write(&p); err != nil {
 		return err
 	}
+	w.head.Account = r.Account
 	return w.Close(nil)
 }
 

@@ -64,6 +64,14 @@ type Stats struct {
 		PauseNs int64 `json:"pause_ns"`
 	} `json:"gc"`
 	NotAvailable map[string]string `json:"not_available"`
+	Refusals     []Refusal         `json:"refusals"`
+}
+
+// Refusal is what was not instrumented, and why.
+type Refusal struct {
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
+	Sample string `json:"sample"`
 }
 
 // Hotspots is `shadow hotspots DIR --format json`.

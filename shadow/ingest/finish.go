@@ -55,6 +55,7 @@ func (w *worker) close() {
 	if err == nil {
 		w.ended = time.Time{}
 		w.finished.Store(true)
+		w.p, w.part = store.Part{}, nil // for a minute more it only listens for what comes late
 	}
 	w.tell()
 }

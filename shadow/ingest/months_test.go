@@ -235,6 +235,27 @@ func TestClockOfWeeks(t *testing.T) {
 	}
 }
 
+// A session that had much to tell at its start does not keep the room for it.
+func TestRoomGoes(t *testing.T) {
+	var w worker
+	w.p.Executions = make([]store.Execution, 100_000)
+	w.slim()
+	for range slimAfter - 1 {
+		w.p.Executions = w.p.Executions[:20_000] // it is still used
+		w.slim()
+	}
+	if cap(w.p.Executions) != 100_000 {
+		t.Error("room that is used is given away")
+	}
+	for range slimAfter {
+		w.p.Executions = w.p.Executions[:100]
+		w.slim()
+	}
+	if n := cap(w.p.Executions); n != 0 {
+		t.Errorf("room for %d rows is kept for parts of 100", n)
+	}
+}
+
 // What guarded a session's folder goes when somebody has taken the folder away.
 func TestFencesGo(t *testing.T) {
 	b, root := startBus(t), t.TempDir()

@@ -127,6 +127,7 @@ func (w *worker) store() bool {
 	}
 	clear(w.part)
 	w.part, w.rows = w.part[:0], 0
+	w.slim()
 	w.tell()
 	return true
 }

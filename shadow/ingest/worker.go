@@ -81,6 +81,7 @@ type worker struct {
 	next       uint64           // the sequence number expected
 
 	p      store.Part // its slices are used again
+	roomy  int        // parts in a row that left most of it unused
 	pro    Progress
 	opened time.Time
 	told   time.Time // when pro was last published
@@ -132,6 +133,24 @@ func (w *worker) run() {
 				w.merge(false)
 			}
 		}
+	}
+}
+
+// slimAfter is how many parts in a row leave most of a session's room for rows
+// unused before it goes: that of its largest part takes tens of MiB, which dozens
+// of JVMs need not hold that had much to tell when they started.
+const slimAfter = 8
+
+// slim lets the room of w.p go if it is far too large.
+func (w *worker) slim() {
+	p := &w.p
+	used := len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Measures) + len(p.Buckets)
+	room := cap(p.Executions) + cap(p.Creations) + cap(p.Submissions) + cap(p.Constructions) + cap(p.Measures) + cap(p.Buckets)
+	if w.roomy++; 8*used >= room {
+		w.roomy = 0
+	}
+	if w.roomy >= slimAfter {
+		w.p, w.roomy = store.Part{}, 0
 	}
 }
 

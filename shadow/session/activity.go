@@ -22,7 +22,8 @@ type Activity struct {
 	Lost     uint64       // records of switches that the kernel had no room for
 	// NotAvailable is what the source can not tell -> why and the remedy.
 	NotAvailable map[string]string
-	Complete     bool // the record was ended in order
+	Complete     bool           // the record was ended in order
+	Account      *sched.Account // the record against the kernel's account; nil: not compared
 
 	reader *sched.Reader
 }
@@ -43,7 +44,7 @@ func (s *Session) Activity() (*Activity, error) {
 	}
 	a := &Activity{
 		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
-		Complete: r.Complete(), reader: r,
+		Complete: r.Complete(), Account: rec.Account, reader: r,
 	}
 	byTID := s.byTID()
 	for i := range rec.Threads {

@@ -48,7 +48,8 @@ type ways struct {
 	pages map[uint64]*[64]uint32
 }
 
-// newWays reads all submissions, and where tasks without one were created.
+// newWays reads all submissions, and where tasks without one, or whose place it
+// does not tell, were created.
 func newWays(s *session.Session) (*ways, error) {
 	w := &ways{s: s, list: make([]way, 1), index: map[way]uint32{}, pages: map[uint64]*[64]uint32{}}
 	// A library's hand-over counts for the wrapper; its task bears the program's own.
@@ -64,15 +65,29 @@ func newWays(s *session.Session) (*ways, error) {
 	if err != nil {
 		return nil, err
 	}
+	splits := newSplits(s)
 	err = s.Creations(func(c *session.CreationChunk) error {
 		for i, id := range c.TaskID {
-			if i < len(c.Site) && c.Site[i] != 0 && *w.at(id) == 0 {
-				w.add(id, way{site: c.Site[i]})
+			if i < len(c.Site) && c.Site[i] != 0 {
+				w.place(id, c.Site[i])
 			}
+			splits.add(id, c.OuterTaskID[i], c.Class[i])
 		}
 		return nil
 	})
+	if err == nil {
+		splits.inherit(w)
+	}
 	return w, err
+}
+
+// place gives a task a place, where it has none.
+func (w *ways) place(id uint64, site uint32) {
+	x := w.list[w.numberOf(id)]
+	if x.site == 0 && !x.several {
+		x.site = site
+		w.set(id, x)
+	}
 }
 
 func (w *ways) at(id uint64) *uint32 {
@@ -91,12 +106,16 @@ func (w *ways) add(id uint64, x way) {
 			x = way{several: true}
 		}
 	}
+	w.set(id, x)
+}
+
+func (w *ways) set(id uint64, x way) {
 	n, ok := w.index[x]
 	if !ok {
 		n = uint32(len(w.list))
 		w.list, w.index[x] = append(w.list, x), n
 	}
-	*at = n
+	*w.at(id) = n
 }
 
 // ofUnit is the number of the way of a unit: of the task it is named after, or

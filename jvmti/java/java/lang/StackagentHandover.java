@@ -35,6 +35,9 @@ public final class StackagentHandover {
     private static final int CALLING_DEPTH_SHIFT = 16;
     private static final int SITE = 0xFFFF;
 
+    /** In place of where and how deep: the method has not called anything with a place. No site has this number. */
+    private static final int NOT_CALLING = -1;
+
     /** The same: the outermost hand-over, a sa_handover. */
     private static final int FIRST = 184;
     private static final int FIRST_CLASS = FIRST + 8;
@@ -344,14 +347,49 @@ public final class StackagentHandover {
         return VERDICTS[site] = task ? TASK : NO_TASK;
     }
 
-    /** Before a method is called that may hand a task over: where; after it 0. */
+    /**
+     * Before a method is called that may hand a task over: where. Gives where another was being called, for
+     * {@link #called}. A task that was about to be made before was not made.
+     */
     @ForceInline
     @Hidden
-    public static void calling(int site) {
+    public static int calling(int site) {
+        long context = Stackagent.slot(Thread.currentThread()).context;
+        if (context == 0) {
+            return NOT_CALLING;
+        }
+        int before = U.getInt(context + CALLING_AT);
+        U.putInt(context + CALLING_AT, U.getInt(context + DEPTH) << CALLING_DEPTH_SHIFT | site);
+        U.putInt(context + MAKING_AT, 0);
+        return before;
+    }
+
+    /** After it. */
+    @ForceInline
+    @Hidden
+    public static void called(int before) {
         long context = Stackagent.slot(Thread.currentThread()).context;
         if (context != 0) {
-            U.putInt(context + CALLING_AT, U.getInt(context + DEPTH) << CALLING_DEPTH_SHIFT | site);
+            U.putInt(context + CALLING_AT, before != NOT_CALLING ? before : 0);
         }
+    }
+
+    /**
+     * In the handlers of a method with places: the call, or what is made, at one of them may be what threw.
+     * before: of the latest call, or NOT_CALLING if there was none.
+     */
+    @Hidden
+    public static void thrown(int before) {
+        unmade();
+        if (before != NOT_CALLING) {
+            called(before);
+        }
+    }
+
+    /** The same in a method that calls nothing with a place. */
+    @Hidden
+    public static void unmade() {
+        making(0);
     }
 
     /** As {@link Stackagent}'s; called by C. */

@@ -13,5 +13,8 @@ public class StackagentHandover {
     public static void making(int site) {}
     public static void maybe(int site, Class<?> c) {}
     public static void made(int site) {}
-    public static void calling(int site) {}
+    public static int calling(int site) { return 0; }
+    public static void called(int before) {}
+    public static void thrown(int before) {}
+    public static void unmade() {}
 }

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"math"
+
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+)
+
+// noteAccount says how well the running times of a scheduling record agree with
+// the kernel's account of the process.
+func noteAccount(env Env, a *sched.Account) {
+	if a == nil {
+		env.note("running times were not compared with the kernel's account of the process: it was read less than twice, or the record was not ended in order, or has gaps")
+		return
+	}
+	off := float64(a.Running-a.CPU) / math.Max(float64(a.CPU), 1)
+	estimated := ""
+	if a.Estimated != 0 {
+		sign, ns := "+", a.Estimated
+		if ns < 0 {
+			sign, ns = "-", -ns
+		}
+		estimated = " (" + sign + units.FormatNs(ns) + " by estimate)"
+	}
+	env.note("over %s running times add up to %s, the kernel's account of the process to %s: %+.2f %%%s",
+		units.FormatNs(units.Ns(a.To-a.From)), units.FormatNs(a.Running), units.FormatNs(a.CPU), 100*off, estimated)
+}

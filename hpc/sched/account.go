@@ -1,0 +1,126 @@
+package sched
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stackagent/internal/units"
+)
+
+// Account holds the record against the kernel: the CPU time of the process
+// between two moments by its own clock, and the time that its threads stand as
+// running in the record between the same moments.
+type Account struct {
+	From    units.MonoNs `json:"from_ns"`
+	To      units.MonoNs `json:"to_ns"`
+	CPU     units.Ns     `json:"cpu_ns"`
+	Running units.Ns     `json:"running_ns"`
+	// Estimated is by how much Running is longer (or shorter, negative) by perf's
+	// estimates: of the switches themselves, and of what the machine took.
+	Estimated units.Ns `json:"estimated_ns"`
+}
+
+// reading is the CPU time of a process at a moment.
+type reading struct {
+	at  units.MonoNs
+	cpu units.Ns
+}
+
+// readAccount reads the clock of a process, which counts what its threads have
+// used, those that have ended included. It fails where there is none, and where
+// it took too long beside the time since the first reading to tell a moment.
+func readAccount(pid int, first units.MonoNs) (reading, bool) {
+	const (
+		soon  = units.MonoNs(50 * time.Microsecond)
+		share = 1000
+	)
+	clock := int32(^pid<<3 | 2) // CPUCLOCK_SCHED of the process, clock_getcpuclockid(3)
+	var t unix.Timespec
+	before := now()
+	if unix.ClockGettime(clock, &t) != nil {
+		return reading{}, false
+	}
+	after := now()
+	if took := after - before; took > max(soon, (after-first)/share) {
+		return reading{}, false
+	}
+	return reading{(before + after) / 2, units.Ns(t.Nano())}, true
+}
+
+// measured is a reading and what the record says by then.
+type measured struct {
+	reading
+	ran units.Ns // without estimates
+}
+
+// comparison is what an Account is made of, and by perf the estimates.
+type comparison struct {
+	first, last measured // zero: none yet
+	part        measured // the first one of this part
+	gaps        int      // of the record, at first
+	added       units.Ns // estimated between first and last
+	late        units.Ns // estimated after last
+}
+
+// compare takes a reading at a moment until when all events are applied, and none
+// after it. Where a thread's doing is not known, the comparison begins anew.
+func (b *builder) compare(r reading) {
+	ran, ok := b.ranBy(r.at)
+	if !ok {
+		return
+	}
+	c, m := &b.account, measured{r, ran}
+	if c.first.at == 0 || c.gaps != b.gaps {
+		*c = comparison{first: m, gaps: b.gaps}
+	}
+	if c.part.at == 0 {
+		c.part = m
+	}
+	c.last = m
+	c.added, c.late = c.added+c.late, 0
+}
+
+// ranBy is for how long the threads have been running in all; not known while
+// one of them is not.
+func (b *builder) ranBy(at units.MonoNs) (units.Ns, bool) {
+	sum := b.ran
+	for _, t := range b.threads {
+		switch {
+		case t.state == Unknown || t.state == Running && !t.certain:
+			return 0, false
+		case t.state == Running:
+			sum += units.Ns(max(0, at-t.since))
+		}
+	}
+	return sum, true
+}
+
+// result is nil where there were no two readings to compare.
+func (c *comparison) result() *Account {
+	if c.last.at <= c.first.at || c.last.cpu < c.first.cpu { // a clock that went back is another process's
+		return nil
+	}
+	return &Account{From: c.first.at, To: c.last.at, CPU: c.last.cpu - c.first.cpu,
+		Running: c.last.ran - c.first.ran + c.added, Estimated: c.added}
+}
+
+// until compares the record with the process's clock, if that was read before at.
+func (p *process) until(at units.MonoNs) {
+	if p.reading.at != 0 && p.reading.at < at {
+		p.b.compare(p.reading)
+		p.reading = reading{}
+	}
+}
+
+// readAccount reads the process's clock: often at first, every second later.
+func (p *process) readAccount(pid int) {
+	const share, most = 20, units.MonoNs(time.Second)
+	at := now()
+	if p.reading.at != 0 || at-p.readAt < min((at-p.b.begin)/share, most) {
+		return
+	}
+	if r, ok := readAccount(pid, p.b.account.first.at); ok {
+		p.reading, p.readAt = r, r.at
+	}
+}

@@ -1,0 +1,102 @@
+package sched
+
+import (
+	"reflect"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+// Running is as long as the kernel charges: these stays are told with the
+// account's own moments, some before the record (lag), some with time taken.
+func TestCharge(t *testing.T) {
+	lagging := func(e event, lag units.MonoNs) event { e.lag = lag; return e }
+	after := func(e event) event { e.after = true; return e }
+	for _, c := range []struct {
+		name   string
+		events []event
+		want   []Slice // until 1000
+	}{
+		{"the account passed before either switch was told",
+			[]event{made(10), lagging(in(25, 0), 5), lagging(out(60, 1, 35, Futex), 5)},
+			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 55}, {0, Futex, 55, 1000}}},
+		{"and before the wake-up was told",
+			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), wake(70), lagging(in(75, 1), 8), out(100, 2, 63, IO)},
+			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 67}, {0, Running, 67, 100}, {0, IO, 100, 1000}}},
+		{"time was taken: the thread was ready but had no CPU",
+			[]event{made(10), in(20, 0), out(100, 1, 50, Futex)},
+			[]Slice{{0, Runnable, 10, 50}, {0, Running, 50, 100}, {0, Futex, 100, 1000}}},
+		{"time was taken from a thread that was not told to have been woken",
+			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), in(70, 1), out(100, 2, 50, IO)},
+			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 70}, {0, Runnable, 70, 80}, {0, Running, 80, 100}, {0, IO, 100, 1000}}},
+		{"more is charged than the switches are apart, on a CPU that was idle",
+			[]event{made(10), in(20, 0), out(50, 1, 36, Futex)},
+			[]Slice{{0, Runnable, 10, 14}, {0, Running, 14, 50}, {0, Futex, 50, 1000}}},
+		{"the same, on a CPU that another thread of the process had",
+			[]event{made(10), after(in(20, 0)), out(50, 1, 36, Futex)},
+			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 1000}}},
+		{"a new thread is charged from before its making was told",
+			[]event{made(100), lagging(in(102, 0), 7), out(150, 1, 55, Futex)},
+			[]Slice{{0, Running, 95, 150}, {0, Futex, 150, 1000}}},
+		{"the charge of several stays says nothing about one",
+			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), in(100, 3), out(120, 4, 80, IO)},
+			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Unknown, 50, 100}, {0, Running, 100, 120}, {0, IO, 120, 1000}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBuilder(1, 0)
+			for _, e := range c.events {
+				b.apply(&e)
+			}
+			if got := b.cut(1000, 0).Slices; !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got  %v\nwant %v", got, c.want)
+			}
+		})
+	}
+}
+
+// What was taken before the end of a part is missing after it: a part that is
+// stored does not change.
+func TestChargeAfterCut(t *testing.T) {
+	b := newBuilder(1, 0)
+	for _, e := range []event{made(10), in(20, 0)} {
+		b.apply(&e)
+	}
+	first := b.cut(100, 0)
+	e := out(200, 1, 130, Futex) // of 180 ns
+	b.apply(&e)
+	second := b.cut(300, 0)
+	if want := []Slice{{0, Runnable, 10, 20}, {0, Running, 20, 100}}; !reflect.DeepEqual(first.Slices, want) {
+		t.Errorf("got  %v\nwant %v", first.Slices, want)
+	}
+	if want := []Slice{{0, Runnable, 100, 150}, {0, Running, 150, 200}, {0, Futex, 200, 300}}; !reflect.DeepEqual(second.Slices, want) {
+		t.Errorf("got  %v\nwant %v", second.Slices, want)
+	}
+}
+
+// Two clocks that run apart by 100 ppm, each CPU's from its own origin: the lag
+// of a record is by how much it came later than the soonest of late.
+func TestAccountClocks(t *testing.T) {
+	var c accountClocks
+	const soonest, tick = units.MonoNs(300), units.MonoNs(100_000)
+	for i := range units.MonoNs(10_000) {
+		for cpu, origin := range []units.MonoNs{1e9, 5e12} {
+			at := 2e9 + i*tick
+			lag := i % 10 * 700
+			clock := origin + at + (at-2e9)/10_000
+			got := c.lag(uint32(cpu), at+soonest+lag, uint64(clock))
+			if drift := 2 * clockWindow / 10_000; got < lag-drift || got > lag+drift {
+				t.Fatalf("CPU %d, record %d: lag %d, want %d", cpu, i, got, lag)
+			}
+		}
+	}
+	if got := c.lag(0, 9e9, 0); got != 0 {
+		t.Errorf("no clock: lag %d", got)
+	}
+	if got := c.lag(1<<31, 9e9, 77); got != 0 {
+		t.Errorf("no CPU has such a number: lag %d", got)
+	}
+	c.lag(0, 9e9, 5e9)
+	if got := c.lag(0, 9e9+1000, 1e9); got != 0 { // it was set back by 4 s
+		t.Errorf("a clock that was set: lag %d", got)
+	}
+}
