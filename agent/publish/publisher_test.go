@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"stackagent/internal/testnats"
 )
 
 func TestDelivers(t *testing.T) {
@@ -28,21 +30,10 @@ func TestDelivers(t *testing.T) {
 	}
 }
 
-// freePort is a port on which nothing listens (now).
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // No server at the start: said once; when it comes, without a stream at
 // first, everything that was offered meanwhile arrives, and that is said once.
 func TestServerComesLater(t *testing.T) {
-	port := freePort(t)
+	port := testnats.FreePort(t)
 	url := "nats://secret@" + (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}).String()
 	p, n := publisher(t, Config{URL: url})
 	offer(t, p, 1, 10, 100)
@@ -184,7 +175,7 @@ func TestSlowAcknowledgements(t *testing.T) {
 }
 
 func TestBufferFull(t *testing.T) {
-	port := freePort(t)
+	port := testnats.FreePort(t)
 	p, _ := publisher(t, Config{URL: (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}).String(), MaxBytes: 10_000})
 	offer(t, p, 1, 7, 1000) // 7 * (1000+256)
 	over := []byte(seqText(8) + strings.Repeat("x", 992))

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"stackagent/internal/spool"
+	"stackagent/internal/testnats"
 )
 
 // spooling is a publisher whose memory holds some ten batches of 1000 bytes.
@@ -46,7 +47,7 @@ func keep(t *testing.T, p *Publisher) Kept {
 // What memory does not hold waits in the file, and all of it arrives in order
 // when the bus comes; then no file is left.
 func TestSpoolOutage(t *testing.T) {
-	port := freePort(t)
+	port := testnats.FreePort(t)
 	p, n, dir := spooling(t, port, 1<<20)
 	offerAll(t, p, 1, 400, 1000)
 	until(t, "batches in the file", func() bool { return p.Stats().Spooled > 380 })
@@ -74,7 +75,7 @@ func TestSpoolOutage(t *testing.T) {
 
 // Memory and file are full: Offer refuses, once told; with the bus there is room again.
 func TestSpoolFull(t *testing.T) {
-	port := freePort(t)
+	port := testnats.FreePort(t)
 	p, n, _ := spooling(t, port, 50_000)
 	i := 0
 	until(t, "everything full", func() bool {
@@ -99,7 +100,7 @@ func TestSpoolFull(t *testing.T) {
 // A bus that stays away: everything is in the file in the end, whole.
 func TestSpoolKeep(t *testing.T) {
 	for _, count := range []int{1, 5, 100} {
-		p, _, dir := spooling(t, freePort(t), 1<<20)
+		p, _, dir := spooling(t, testnats.FreePort(t), 1<<20)
 		offerAll(t, p, 1, count, 1000)
 		k := keep(t, p)
 		if k.Batches != count || k.Lost != 0 || filepath.Dir(k.Path) != dir {
@@ -129,7 +130,7 @@ func expectLeft(t *testing.T, path string, count int) {
 
 // A full file still takes what memory holds when the JVM ends.
 func TestSpoolKeepBeyondBound(t *testing.T) {
-	p, _, _ := spooling(t, freePort(t), 20_000)
+	p, _, _ := spooling(t, testnats.FreePort(t), 20_000)
 	i := 0
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
 		msg := make([]byte, 1000)
@@ -170,7 +171,7 @@ func TestSpoolRefused(t *testing.T) {
 
 // A disk that gives a batch back damaged loses that batch, says so, and goes on.
 func TestSpoolDamaged(t *testing.T) {
-	port := freePort(t)
+	port := testnats.FreePort(t)
 	p, n, dir := spooling(t, port, 1<<20)
 	offerAll(t, p, 1, 100, 1000)
 	until(t, "batches in the file", func() bool { return p.Stats().Spooled > 80 })

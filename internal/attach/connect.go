@@ -19,7 +19,7 @@ const (
 	wakePatience = 30 * time.Second // for its attach listener to come up: not while the JVM stops its threads
 	wakePoll     = 20 * time.Millisecond
 	wakeLooks    = int(wakePatience / wakePoll) // counted: a standstill of this process is one of them
-	loadPatience = 5 * time.Minute // for an agent to be loaded
+	loadPatience = 5 * time.Minute              // for an agent to be loaded
 )
 
 func (p *Process) socket() string {

@@ -6,10 +6,12 @@ package testnats
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -64,6 +66,15 @@ func Binary(t testing.TB) string {
 		}
 		dir := filepath.Join(cache, "stackagent-test")
 		if buildErr = os.MkdirAll(dir, 0o755); buildErr != nil {
+			return
+		}
+		// Tests of several packages build it at once: one writes, the others find it.
+		lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+		if err == nil {
+			defer lock.Close()
+			err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+		}
+		if buildErr = err; err != nil {
 			return
 		}
 		binary = filepath.Join(dir, "nats-server")
@@ -225,17 +236,30 @@ func (c *Cluster) leader(stream string, opts []nats.Option) *Node {
 	return nil
 }
 
-// freePorts finds ports that nobody listens on now.
+// FreePort is a port on which nothing listens. It is none of those that the
+// kernel gives to connections, which could take it while a server is away.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	const from, to = 12_000, 32_000
+	for range 100 {
+		port := from + rand.IntN(to-from)
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			l.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
+// freePorts are n different ones.
 func freePorts(t testing.TB, n int) []int {
 	t.Helper()
 	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	for len(ports) < n {
+		if port := FreePort(t); !slices.Contains(ports, port) {
+			ports = append(ports, port)
 		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports
 }

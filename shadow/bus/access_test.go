@@ -28,7 +28,7 @@ func connect(url string, a busauth.Auth) error {
 	if err != nil {
 		return err
 	}
-	c, err := nats.Connect(url, options...)
+	c, err := nats.Connect(url, append(options, nats.Timeout(time.Minute))...)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func TestAgentPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	options, _ := a.Options()
-	c, err := nats.Connect(b.ClientURL(), append(options, nats.Timeout(time.Second))...)
+	c, err := nats.Connect(b.ClientURL(), append(options, nats.Timeout(time.Minute))...)
 	if err != nil {
 		t.Fatal(err)
 	}

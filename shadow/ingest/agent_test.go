@@ -80,20 +80,24 @@ func publish(t testing.TB, b *bus.Bus, subject string, data []byte, id string) {
 	if id != "" {
 		opts = append(opts, jetstream.WithMsgID(id))
 	}
-	if _, err := b.JetStream().Publish(context.Background(), subject, data, opts...); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := b.JetStream().Publish(ctx, subject, data, opts...); err != nil {
 		t.Fatalf("publishing to %s: %v", subject, err)
 	}
 }
 
 func publishAll(t testing.TB, b *bus.Bus, batches ...*wire.Batch) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	for _, x := range batches {
 		msg := nats.NewMsg(wire.Subject(x.Session))
 		msg.Data = encode(t, x)
 		if x.Process != "" {
 			msg.Header.Set(wire.ProcessHeader, x.Process)
 		}
-		if _, err := b.JetStream().PublishMsg(context.Background(), msg); err != nil {
+		if _, err := b.JetStream().PublishMsg(ctx, msg); err != nil {
 			t.Fatalf("publishing batch %d: %v", x.Seq, err)
 		}
 	}

@@ -28,7 +28,7 @@ func startServer(t *testing.T) jetstream.JetStream {
 	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
-	c, err := nats.Connect(s.ClientURL())
+	c, err := nats.Connect(s.ClientURL(), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
