@@ -102,7 +102,7 @@ unit: $(HELPER)
 	$(TESTS) --format standard-quiet --packages ./jvmti/... -- -count=1 -timeout 60m -p 1
 
 race: $(HELPER)
-	$(GO) test -timeout 60m -race $(RACE)
+	$(TESTS) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -timeout 60m -race
 
 e2e: all
 	$(TESTS) --format standard-verbose --packages ./e2e -- -count=1 -timeout 90m

@@ -43,26 +43,30 @@ func TestHundredsComeAndGo(t *testing.T) {
 	const rounds, each, keep = 3, 80, 20
 	b, root := startBus(t), t.TempDir()
 	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, LostContact: 200 * time.Millisecond, KeepEnded: keep})
+	// Of a session there is a row in the shared table for a day: less than 1 KiB, in our copy and in the bus's own lists.
+	const mayGrow = (rounds - 1) * each << 12
 	var after [rounds]holding
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("held after each %d sessions: %+v", each, after)
+		}
+	})
 	for r := range after {
 		for i := range each {
 			publishAll(t, b, asProcess(fmt.Sprint(r, "-", i), fakeBatches(fmt.Sprintf("s%d-%d", r, i), 3, 7))...)
 		}
-		// A consumer that was deleted ends on the server's side a little later.
+		// A consumer that was deleted ends on the server's side a little later; what the bus
+		// keeps for being quick comes and goes. What leaks does not go.
 		waitFor(t, func() bool {
 			after[r] = holds(t, in)
 			return len(foldersOf(t, root)) == (r+1)*each && after[r].waiting == 0 && after[r].sources == 0 && after[r].consumers == 0 &&
-				in.active.Load() == 0 && (r == 0 || after[r].goroutines <= after[0].goroutines)
+				in.active.Load() == 0 && (r == 0 || after[r].goroutines <= after[0].goroutines && after[r].heap <= after[0].heap+mayGrow)
 		})
 	}
 	first, last := after[0], after[rounds-1]
 	t.Logf("after %d sessions %+v, after %d %+v", each, first, rounds*each, last)
 	if last.files > first.files {
 		t.Errorf("%d files are open, %d after the first %d sessions", last.files, first.files, each)
-	}
-	// Of a session there is a row in the shared table for a day: less than 1 KiB, in our copy and in the bus's own lists.
-	if grown := last.heap - first.heap; grown > (rounds-1)*each<<12 {
-		t.Errorf("the heap has grown by %d bytes with %d sessions", grown, (rounds-1)*each)
 	}
 	if n := len(in.Sessions()); n > keep+keep/10 {
 		t.Errorf("%d sessions are told, more than the latest %d", n, keep)
