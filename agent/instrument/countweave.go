@@ -183,9 +183,10 @@ func (c *counted) flushStack() int {
 // given, and the count's. The handler catches all that the counting's own would.
 func (p *Plan) rethrowing(m *classfile.Member, locals []classfile.VerificationType) ([]*classfile.Insn, []classfile.VerificationType, error) {
 	c := p.countOf(m)
-	if c == nil || c.scheme == countDirect {
+	if c == nil || c.scheme == countDirect || c.done {
 		return nil, locals, nil
 	}
+	c.done = m.Name != "<init>" // there the counting's own handler has what is before super(...), too
 	p.insns = nil // what is given stays with the caller
 	err := p.flush(c, probeCountThrown)
 	grow(&c.code.MaxStack, 1+c.flushStack())

@@ -183,7 +183,6 @@ func (p *Plan) weaveHandover(h HandoverPlan) error {
 	if err != nil {
 		return err
 	}
-	object := classfile.ObjectType(nameObject)
 	saved := code.AddObjectLocal(nameObject) // the parameter's own variable may be used for something else
 	token := code.AddIntLocal()
 	ranges, err := p.weaveReturns(code, probeHanded, token)
@@ -192,10 +191,14 @@ func (p *Plan) weaveHandover(h HandoverPlan) error {
 	}
 	entry := append([]*classfile.Insn{classfile.NewVarInsn(classfile.OpAload, h.task), classfile.NewVarInsn(classfile.OpAstore, saved)}, enter...)
 	code.InsertBefore(code.First(), append(entry, classfile.NewVarInsn(classfile.OpIstore, token))...)
-	locals := make([]classfile.VerificationType, token+1) // the zero type is Top
-	locals[saved], locals[token] = object, classfile.VerificationType{Tag: classfile.TypeInteger}
-	handler := rethrow(code, locals, []*classfile.Insn{classfile.NewInsn(classfile.OpDup),
-		classfile.NewVarInsn(classfile.OpAload, saved), classfile.NewVarInsn(classfile.OpIload, token), refused})
+	count, locals, err := p.rethrowing(h.member, nil)
+	if err != nil {
+		return err
+	}
+	locals = classfile.WithLocal(locals, saved, classfile.ObjectType(nameObject))
+	locals = classfile.WithLocal(locals, token, classfile.VerificationType{Tag: classfile.TypeInteger})
+	handler := rethrow(code, locals, append(count, classfile.NewInsn(classfile.OpDup),
+		classfile.NewVarInsn(classfile.OpAload, saved), classfile.NewVarInsn(classfile.OpIload, token), refused))
 	for _, r := range ranges {
 		code.AddHandler(r.start, r.end, handler, "")
 	}

@@ -312,9 +312,6 @@ func (p *Plan) weaveThrown(code *classfile.Code, s SitePlan) error {
 	if err != nil {
 		return err
 	}
-	if c := p.countOf(s.member); c != nil && s.member.Name != "<init>" {
-		c.done = true
-	}
 	if s.before >= 0 {
 		locals = classfile.WithLocal(locals, s.before, classfile.VerificationType{Tag: classfile.TypeInteger})
 	}

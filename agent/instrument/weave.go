@@ -176,9 +176,6 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 	if err != nil {
 		return err
 	}
-	if c := p.countOf(m.member); c != nil {
-		c.done = true
-	}
 	locals = classfile.WithLocal(locals, token, classfile.VerificationType{Tag: classfile.TypeInteger})
 	handler := rethrow(code, locals, append(count, exit...))
 	for _, r := range ranges {

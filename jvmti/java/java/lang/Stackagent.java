@@ -21,6 +21,7 @@ import jdk.internal.vm.annotation.Hidden;
  * usual path, and no library code that could be woven itself may be called.
  */
 public final class Stackagent {
+    /** Only its native methods: getInt(null, address), as getInt(address) is Java code, whose instructions would be counted. */
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
     private static final long CLASS = offset(ClassValue.ClassValueMap.class, "stackagent$class");
@@ -72,7 +73,7 @@ public final class Stackagent {
     private long bytecodes;
 
     /** Whether metric=bytecodes was asked for; a constant to the compiler. */
-    private static final boolean BYTECODES = countsBytecodes0();
+    static final boolean BYTECODES = countsBytecodes0();
 
     /** Of the field for them, -1: there is none, as the agent came into a running JVM. */
     private static final long BYTECODES_OFFSET = BYTECODES ? offset(Thread.class, "stackagent$bytecodes") : -1;
@@ -222,7 +223,7 @@ public final class Stackagent {
         if (submitted != 0 && context != 0) {
             long at = U.getLong(holder, submitted);
             if (at != 0) {
-                U.putLong(context + SUBMITTED, at);
+                U.putLong(null, context + SUBMITTED, at);
                 if (at < 0) {
                     U.compareAndSetLong(holder, submitted, at, at & ~UNSEEN); // told once
                 }
@@ -449,7 +450,7 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     static long cell(long context, int classId) {
-        return U.getLong(context + CELLS + ((classId & CELLS_MASK) << 3));
+        return U.getLong(null, context + CELLS + ((classId & CELLS_MASK) << 3));
     }
 
     /**
@@ -465,12 +466,12 @@ public final class Stackagent {
         if (cell == 0) {
             return 0;
         }
-        long os = U.getLong(context + OS);
+        long os = U.getLong(null, context + OS);
         U.putByteOpaque(null, os, (byte) 1);
-        if (U.getInt(PHASE) == READY
-                && U.getInt(PHASE + Integer.BYTES) == U.getInt(context + GENERATION)
-                && (int) U.getLong(cell) == classId
-                && U.getByte(cell + counted) != 0) {
+        if (U.getInt(null, PHASE) == READY
+                && U.getInt(null, PHASE + Integer.BYTES) == U.getInt(null, context + GENERATION)
+                && (int) U.getLong(null, cell) == classId
+                && U.getByte(null, cell + counted) != 0) {
             return os;
         }
         end(os);
@@ -488,7 +489,7 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     static void add(long at) {
-        U.putLong(at, U.getLong(at) + 1);
+        U.putLong(null, at, U.getLong(null, at) + 1);
     }
 
     /** Counts a creation as created0 does. Returns the task's id, or 0: created0 has to tell of it. */
@@ -499,13 +500,13 @@ public final class Stackagent {
         if (os == 0) {
             return 0;
         }
-        long id = U.getLong(os + OS_NEXT_ID);
-        if (id != U.getLong(os + OS_END_ID)) {
+        long id = U.getLong(null, os + OS_NEXT_ID);
+        if (id != U.getLong(null, os + OS_END_ID)) {
             add(os + OS_NEXT_ID);
             add(os + OS_CREATIONS);
             add(context + CONTEXT_CREATIONS);
             add(cell(context, classId) + CELL_CREATIONS);
-            U.putInt(context + MAKING_AT, 0);
+            U.putInt(null, context + MAKING_AT, 0);
         } else {
             id = 0; // created0 gets new ids
         }

@@ -92,7 +92,11 @@ public final class StackagentHandover {
     @Hidden
     public static int forking(Object task) {
         Thread t = Thread.currentThread();
+        long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
         ForkJoinPool pool = t instanceof ForkJoinWorkerThread ? ((ForkJoinWorkerThread) t).getPool() : ForkJoinPool.commonPool();
+        if (Stackagent.BYTECODES) {
+            Stackagent.reset(mark); // the library's methods count themselves
+        }
         return hand(pool == null ? 0 : executorId(pool), task, FORKED);
     }
 
@@ -143,7 +147,7 @@ public final class StackagentHandover {
         if (submitted != 0) {
             U.putLong(holder, submitted, at | unseen);
         }
-        return U.getInt(context + HANDOVERS) - 1;
+        return U.getInt(null, context + HANDOVERS) - 1;
     }
 
     /**
@@ -160,17 +164,17 @@ public final class StackagentHandover {
         if (os == 0) {
             return false;
         }
-        boolean outermost = U.getInt(context + HANDOVERS) == 0;
+        boolean outermost = U.getInt(null, context + HANDOVERS) == 0;
         if (outermost) {
-            int depth = U.getInt(context + DEPTH);
-            int calling = U.getInt(context + CALLING_AT);
-            U.putLong(context + FIRST, id);
-            U.putInt(context + FIRST_CLASS, classId);
-            U.putInt(context + FIRST_EXECUTOR, executor);
-            U.putInt(context + FIRST_SITE, calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0);
-            U.putInt(context + FIRST_DEPTH, depth);
-            U.putByte(context + FIRST_FLAGS, (byte) flags);
-            U.putInt(context + HANDOVERS, 1);
+            int depth = U.getInt(null, context + DEPTH);
+            int calling = U.getInt(null, context + CALLING_AT);
+            U.putLong(null, context + FIRST, id);
+            U.putInt(null, context + FIRST_CLASS, classId);
+            U.putInt(null, context + FIRST_EXECUTOR, executor);
+            U.putInt(null, context + FIRST_SITE, calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0);
+            U.putInt(null, context + FIRST_DEPTH, depth);
+            U.putByte(null, context + FIRST_FLAGS, (byte) flags);
+            U.putInt(null, context + HANDOVERS, 1);
             Stackagent.add(os + OS_SUBMISSIONS);
             Stackagent.add(Stackagent.cell(context, classId) + CELL_SUBMISSIONS);
         }
@@ -194,8 +198,8 @@ public final class StackagentHandover {
     public static void handed(int token) {
         if (token >= 0) {
             long context = Stackagent.slot(Thread.currentThread()).context;
-            U.putInt(context + HANDOVERS, token);
-            if (token == 0 && U.getInt(context + DEPTH) == 0) {
+            U.putInt(null, context + HANDOVERS, token);
+            if (token == 0 && U.getInt(null, context + DEPTH) == 0) {
                 release(context);
             }
         }
@@ -204,7 +208,7 @@ public final class StackagentHandover {
     /** A virtual thread without an open execution keeps nothing in C. */
     @Hidden
     private static void release(long context) {
-        if (U.getByte(context + IS_VIRTUAL) != 0 && Stackagent.release0(context)) {
+        if (U.getByte(null, context + IS_VIRTUAL) != 0 && Stackagent.release0(context)) {
             Stackagent.slot(Thread.currentThread()).context = 0;
         }
     }
@@ -269,7 +273,7 @@ public final class StackagentHandover {
         }
         if (context != 0) {
             cancelled0(context, id, (int) (info >>> 32));
-            if (U.getInt(context + DEPTH) == 0 && U.getInt(context + HANDOVERS) == 0) {
+            if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + HANDOVERS) == 0) {
                 release(context);
             }
         }
@@ -314,7 +318,7 @@ public final class StackagentHandover {
     public static void making(int site) {
         long context = Stackagent.slot(Thread.currentThread()).context;
         if (context != 0) {
-            U.putInt(context + MAKING_AT, site);
+            U.putInt(null, context + MAKING_AT, site);
         }
     }
 
@@ -358,9 +362,9 @@ public final class StackagentHandover {
         if (context == 0) {
             return NOT_CALLING;
         }
-        int before = U.getInt(context + CALLING_AT);
-        U.putInt(context + CALLING_AT, U.getInt(context + DEPTH) << CALLING_DEPTH_SHIFT | site);
-        U.putInt(context + MAKING_AT, 0);
+        int before = U.getInt(null, context + CALLING_AT);
+        U.putInt(null, context + CALLING_AT, U.getInt(null, context + DEPTH) << CALLING_DEPTH_SHIFT | site);
+        U.putInt(null, context + MAKING_AT, 0);
         return before;
     }
 
@@ -370,7 +374,7 @@ public final class StackagentHandover {
     public static void called(int before) {
         long context = Stackagent.slot(Thread.currentThread()).context;
         if (context != 0) {
-            U.putInt(context + CALLING_AT, before != NOT_CALLING ? before : 0);
+            U.putInt(null, context + CALLING_AT, before != NOT_CALLING ? before : 0);
         }
     }
 

@@ -13,6 +13,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 import java.util.function.IntUnaryOperator;
@@ -41,6 +43,7 @@ final class Cases {
         c.accept("bridge methods", () -> Main.sink += new Bridge().compareTo(new Bridge()) + compare(new Bridge(), new Bridge()));
         c.accept("constructors", () -> Main.sink += new Derived(3).sum + new Derived(-3).sum);
         c.accept("constructor that throws", () -> Main.sink += Exceptions.constructors());
+        c.accept("tasks made and handed over", () -> Main.sink += new Later().all(6));
         c.accept("inner class", () -> Main.sink += new Outer(4).inner().twice());
         c.accept("anonymous class", () -> Main.sink += anonymous(5).getAsInt());
         c.accept("throw and catch", () -> Main.sink += Exceptions.local(10));
@@ -529,6 +532,35 @@ final class Cases {
             } catch (ReflectiveOperationException e) {
                 throw new AssertionError(e);
             }
+        }
+    }
+
+    /** Runs later what it was given, and takes only some of it. */
+    private static final class Later implements Executor {
+        private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
+
+        @Override
+        public void execute(Runnable task) {
+            if (queue.size() == 4) {
+                throw new RejectedExecutionException();
+            }
+            queue.add(task);
+        }
+
+        int all(int n) {
+            int refused = 0;
+            for (int i = 0; i < n; i++) {
+                int k = i;
+                try {
+                    execute(() -> Main.sink += k);
+                } catch (RejectedExecutionException e) {
+                    refused++;
+                }
+            }
+            for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
+                task.run();
+            }
+            return refused;
         }
     }
 }
