@@ -23,6 +23,10 @@ func noteAccount(env Env, a *sched.Account) {
 		}
 		estimated = " (" + sign + units.FormatNs(ns) + " by estimate)"
 	}
-	env.note("over %s running times add up to %s, the kernel's account of the process to %s: %+.2f %%%s",
-		units.FormatNs(units.Ns(a.To-a.From)), units.FormatNs(a.Running), units.FormatNs(a.CPU), 100*off, estimated)
+	behind := ""
+	if a.Behind != 0 {
+		behind = ", which may be off by " + units.FormatNs(a.Behind)
+	}
+	env.note("over %s running times add up to %s, the kernel's account of the process to %s%s: %+.2f %%%s",
+		units.FormatNs(units.Ns(a.To-a.From)), units.FormatNs(a.Running), units.FormatNs(a.CPU), behind, 100*off, estimated)
 }

@@ -19,6 +19,9 @@ type Account struct {
 	// Estimated is by how much Running is longer (or shorter, negative) by perf's
 	// estimates: of the switches themselves, and of what the machine took.
 	Estimated units.Ns `json:"estimated_ns"`
+	// Behind is by how much CPU may be off: the kernel brings the time of a thread that
+	// is on a CPU up to date at its clock's ticks and at switches only.
+	Behind units.Ns `json:"behind_ns"`
 }
 
 // reading is the CPU time of a process at a moment.
@@ -51,8 +54,12 @@ func readAccount(pid int, first units.MonoNs) (reading, bool) {
 // measured is a reading and what the record says by then.
 type measured struct {
 	reading
-	ran units.Ns // without estimates
+	ran    units.Ns // without estimates
+	behind units.Ns // by how much the reading may be less than what the threads have used
 }
+
+// longestTick is that of a kernel built with the lowest rate.
+const longestTick = units.Ns(10 * time.Millisecond)
 
 // comparison is what an Account is made of, and by perf the estimates.
 type comparison struct {
@@ -66,11 +73,11 @@ type comparison struct {
 // compare takes a reading at a moment until when all events are applied, and none
 // after it. Where a thread's doing is not known, the comparison begins anew.
 func (b *builder) compare(r reading) {
-	ran, ok := b.ranBy(r.at)
+	ran, behind, ok := b.ranBy(r.at)
 	if !ok {
 		return
 	}
-	c, m := &b.account, measured{r, ran}
+	c, m := &b.account, measured{r, ran, behind}
 	if c.first.at == 0 || c.gaps != b.gaps {
 		*c = comparison{first: m, gaps: b.gaps}
 	}
@@ -81,19 +88,20 @@ func (b *builder) compare(r reading) {
 	c.added, c.late = c.added+c.late, 0
 }
 
-// ranBy is for how long the threads have been running in all; not known while
-// one of them is not.
-func (b *builder) ranBy(at units.MonoNs) (units.Ns, bool) {
-	sum := b.ran
+// ranBy is for how long the threads have been running in all, and by how much the
+// kernel's account may be behind; not known while one of them is not.
+func (b *builder) ranBy(at units.MonoNs) (sum, behind units.Ns, ok bool) {
+	sum = b.ran
 	for _, t := range b.threads {
 		switch {
 		case t.state == Unknown || t.state == Running && !t.certain:
-			return 0, false
+			return 0, 0, false
 		case t.state == Running:
-			sum += units.Ns(max(0, at-t.since))
+			stay := units.Ns(max(0, at-t.since))
+			sum, behind = sum+stay, behind+min(stay, longestTick)
 		}
 	}
-	return sum, true
+	return sum, behind, true
 }
 
 // result is nil where there were no two readings to compare.
@@ -102,7 +110,7 @@ func (c *comparison) result() *Account {
 		return nil
 	}
 	return &Account{From: c.first.at, To: c.last.at, CPU: c.last.cpu - c.first.cpu,
-		Running: c.last.ran - c.first.ran + c.added, Estimated: c.added}
+		Running: c.last.ran - c.first.ran + c.added, Estimated: c.added, Behind: c.first.behind + c.last.behind}
 }
 
 // until compares the record with the process's clock, if that was read before at.

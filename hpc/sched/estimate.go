@@ -43,6 +43,9 @@ func (b *builder) estimate() {
 	c := &b.account
 	if ran := c.last.ran - c.part.ran; c.part.at != 0 && ran > 0 {
 		missing := c.last.cpu - c.part.cpu - ran
+		if missing >= -c.last.behind && missing <= c.part.behind {
+			missing = 0 // the account need not mean it
+		}
 		if way, ok := wayOf(b.turns, c.part.at, c.last.at, missing); ok {
 			b.way = way
 		}

@@ -101,7 +101,7 @@ func TestCompareGap(t *testing.T) {
 	}
 	b.compare(reading{30, 10})
 	b.compare(reading{60, 40})
-	if a := b.account.result(); a == nil || *a != (Account{From: 30, To: 60, CPU: 30, Running: 30}) {
+	if a := b.account.result(); a == nil || *a != (Account{From: 30, To: 60, CPU: 30, Running: 30, Behind: 10 + 40}) {
 		t.Errorf("%+v", a)
 	}
 	for _, e := range []event{in(100, 2), out(120, 3, 80, IO)} { // it left and came back unseen
