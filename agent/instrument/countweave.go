@@ -187,7 +187,7 @@ func (p *Plan) rethrowing(m *classfile.Member, locals []classfile.VerificationTy
 		return nil, locals, nil
 	}
 	c.done = m.Name != "<init>" // there the counting's own handler has what is before super(...), too
-	p.insns = nil // what is given stays with the caller
+	p.insns = nil               // what is given stays with the caller
 	err := p.flush(c, probeCountThrown)
 	grow(&c.code.MaxStack, 1+c.flushStack())
 	return p.insns, c.locals(locals), err
