@@ -136,11 +136,15 @@ func (a *advisor) unit(x *unit.Unit) {
 // poolOf names the pool that a unit ran on as far as the unit tells: merge
 // finds those that are the same.
 func (a *advisor) poolOf(x *unit.Unit, way way) (string, poolKind) {
-	if way.executor != 0 {
+	if way.executor != 0 && !way.forwarded {
 		return a.w.label(way, ByExecutor), byExecutor
 	}
-	if t := a.s.ThreadByID(x.Thread); way.several && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
+	// What it was forwarded to is told by the threads: one executor may forward to many.
+	if t := a.s.ThreadByID(x.Thread); (way.several || way.forwarded) && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
 		return t.Pool() + " (a pool of threads)", byThreads
+	}
+	if way.executor != 0 {
+		return a.w.label(way, ByExecutor), byExecutor
 	}
 	return a.className(x.Class), byClass
 }
@@ -271,7 +275,7 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 			x.JDK = IsJDK(class.Name, class.Kinds)
 			x.Bulk = x.JDK && isBulk(class)
 		}
-		if way := a.w.list[most(c.sites)]; way.site != 0 && !way.several {
+		if way := a.w.list[most(c.sites)]; way.site != 0 {
 			x.Site = a.w.label(way, BySite)
 		}
 		if pool := most(c.pools); pool != "" {

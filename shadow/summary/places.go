@@ -37,7 +37,10 @@ const (
 type way struct {
 	site, executor uint32
 	thread         bool // by starting a thread
-	several        bool // tasks handed over in different ways
+	sites          bool // at different places: site is 0
+	several        bool // to different executors: executor is 0
+	inner          bool // only inside the hand-over of something else, by a library
+	forwarded      bool // and by what it was handed to to another executor
 }
 
 // ways joins tasks to the way in which they were handed over: 4 bytes a task.
@@ -57,7 +60,7 @@ func newWays(s *session.Session) (*ways, error) {
 		for i, id := range c.TaskID {
 			flags := wire.SubmissionFlags(c.Flags[i])
 			if flags&(wire.Rejected|wire.Cancelled) == 0 {
-				w.add(id, way{site: c.Site[i], executor: c.Executor[i], thread: flags&wire.Started != 0})
+				w.add(id, way{site: c.Site[i], executor: c.Executor[i], thread: flags&wire.Started != 0, inner: flags&wire.Inner != 0})
 			}
 		}
 		return nil
@@ -84,7 +87,7 @@ func newWays(s *session.Session) (*ways, error) {
 // place gives a task a place, where it has none.
 func (w *ways) place(id uint64, site uint32) {
 	x := w.list[w.numberOf(id)]
-	if x.site == 0 && !x.several {
+	if x.site == 0 && !x.sites {
 		x.site = site
 		w.set(id, x)
 	}
@@ -100,13 +103,32 @@ func (w *ways) at(id uint64) *uint32 {
 }
 
 func (w *ways) add(id uint64, x way) {
-	at := w.at(id)
-	if *at != 0 && w.list[*at] != x {
-		if old := w.list[*at]; old.site != x.site || old.executor != x.executor {
-			x = way{several: true}
-		}
+	if at := w.at(id); *at != 0 {
+		x = w.list[*at].and(x)
 	}
 	w.set(id, x)
+}
+
+// and is the way of a task that was handed over in the way x and in another one.
+// The program's own counts: what an executor that only forwards does with the
+// task inside of that is not another way.
+func (x way) and(other way) way {
+	if x.inner && !other.inner {
+		x, other = other, x
+	}
+	if !x.inner && other.inner {
+		x.forwarded = x.forwarded || !x.several && x.executor != other.executor
+		return x
+	}
+	if x.sites = x.sites || other.sites || x.site != other.site; x.sites {
+		x.site = 0
+	}
+	if x.several = x.several || other.several || x.executor != other.executor; x.several {
+		x.executor = 0
+	}
+	x.thread = x.thread && other.thread
+	x.forwarded = x.forwarded || other.forwarded
+	return x
 }
 
 func (w *ways) set(id uint64, x way) {
@@ -123,7 +145,7 @@ func (w *ways) set(id uint64, x way) {
 func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 	n := w.numberOf(x.Named)
 	way := w.list[n]
-	if way.executor != 0 || way.thread || way.several || by == BySite && way.site != 0 {
+	if way.executor != 0 || way.thread || way.several || by == BySite && (way.site != 0 || way.sites) {
 		return n
 	}
 	if root := w.numberOf(x.Root); n == 0 && root != 0 || w.list[root].executor != 0 || w.list[root].thread {
@@ -138,7 +160,7 @@ func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 // label names the way's site or executor.
 func (w *ways) label(x way, by string) string {
 	switch {
-	case x.several:
+	case by == BySite && x.sites, by == ByExecutor && x.several:
 		return severalWays
 	case by == BySite && x.site == 0:
 		return noSite
