@@ -176,15 +176,16 @@ func (c *UnitClass) at() string {
 // where the platform hands over what it needs itself.
 func (c *UnitClass) programs() bool { return !c.JDK || c.Bulk || c.Site != "" }
 
-// spawner names the class, and of the platform's what of the program it stands for.
-func (c *UnitClass) spawner() string {
+// spawned begins a sentence about the tasks of the class, and of the platform's about
+// what of the program they stand for.
+func (c *UnitClass) spawned() string {
 	switch {
 	case c.Bulk:
-		return fmt.Sprintf("A bulk operation of the program (a parallel stream), which the JDK cuts into %s,", readable(c.Name))
+		return fmt.Sprintf("The parts of a bulk operation of the program (a parallel stream), which the JDK cuts into %s, are", readable(c.Name))
 	case c.JDK:
-		return fmt.Sprintf("What the program hands over as %s", readable(c.Name))
+		return fmt.Sprintf("The tasks that the program hands over as %s are", readable(c.Name))
 	}
-	return readable(c.Name)
+	return fmt.Sprintf("The tasks of %s are", readable(c.Name))
 }
 
 // remedy is what to do about units too fine.
@@ -214,15 +215,15 @@ func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
 			gap = p.Gaps.Quantile(500)
 		}
 		dear := gap.Measured() && float64(gap) >= t.FineCost*float64(median)
-		if !dear && occupied(p, span) >= t.Busy {
-			continue
+		if !dear && (len(p.Workers) == 0 || occupied(p, span) >= t.Busy) {
+			continue // without workers all of its units ran inside others
 		}
 		least := p.Self / units.Ns(max(1, min(len(p.Workers), f.CPUs)))
 		out = append(out, Finding{
 			Kind: Advice, Topic: "fine", Name: "fine-grained", Class: c.Name, Gain: bound(span-least, f.Duration),
-			Text: fmt.Sprintf("%s spawns only fine-grained tasks%s: %s with a median of %s of work%s. "+
+			Text: fmt.Sprintf("%s all fine-grained%s: %s with a median of %s of work%s. "+
 				"%s: %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
-				c.spawner(), c.at(), plural(c.Units, "unit", "units"), units.FormatNs(median), gapText(gap, p), c.remedy(),
+				c.spawned(), c.at(), plural(c.Units, "unit", "units"), units.FormatNs(median), gapText(gap, p), c.remedy(),
 				p.name(), units.FormatNs(p.Self), units.FormatNs(span), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 		})
 	}

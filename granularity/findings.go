@@ -120,7 +120,12 @@ func Findings(f Facts) []Finding {
 	add(Advice, "gc", collector(f, true))
 	add(Caution, "lost", lost(f))
 	add(Caution, "summarised", summarised(f))
-	add(Caution, "running", running(f))
+	text, loops := running(f)
+	if loops { // what one expects of threads that nobody ends
+		add(Fact, "running", text)
+	} else {
+		add(Caution, "running", text)
+	}
 	add(Caution, "refused", refused(f))
 	add(Caution, "not measured", unavailable(f))
 	return out
@@ -352,9 +357,10 @@ func summarised(f Facts) string {
 		share(f.Summarised, f.Executions), f.Of.Many(), join(names))
 }
 
-func running(f Facts) string {
+// running counts what had not ended; loops: only threads that wait for tasks.
+func running(f Facts) (text string, loops bool) {
 	if f.Running <= 0 {
-		return ""
+		return "", false
 	}
 	bodies := int64(0)
 	for _, r := range f.Rows {
@@ -362,15 +368,15 @@ func running(f Facts) string {
 			bodies += r.Running
 		}
 	}
-	loops := ""
-	if bodies > 0 {
-		loops = fmt.Sprintf(", %s of them the loops of threads", units.FormatCount(bodies))
-		if bodies == f.Running {
-			loops = ", only loops of threads"
-		}
+	whose := ""
+	switch {
+	case bodies == f.Running:
+		whose = ", only loops of threads"
+	case bodies > 0:
+		whose = fmt.Sprintf(", %s of them the loops of threads", units.FormatCount(bodies))
 	}
 	return fmt.Sprintf("%s still running at the end%s: counted, but without a value in the distributions.",
-		plural(f.Running, f.Of.One()+" was", f.Of.Many()+" were"), loops)
+		plural(f.Running, f.Of.One()+" was", f.Of.Many()+" were"), whose), bodies == f.Running
 }
 
 func refused(f Facts) string {
