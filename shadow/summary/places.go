@@ -41,6 +41,7 @@ type way struct {
 	several        bool // to different executors: executor is 0
 	inner          bool // only inside the hand-over of something else, by a library
 	forwarded      bool // and by what it was handed to to another executor
+	unrecorded     bool // handed over, summarised with others: in which way is not told
 }
 
 // ways joins tasks to the way in which they were handed over: 4 bytes a task.
@@ -48,7 +49,10 @@ type ways struct {
 	s     *session.Session
 	list  []way // list[0]: not known
 	index map[way]uint32
-	pages map[uint64]*[64]uint32
+	// unrecorded is the number of the way of what was handed over without a record
+	// of its own, 0 if no hand-over was summarised.
+	unrecorded uint32
+	pages      map[uint64]*[64]uint32
 }
 
 // newWays reads all submissions, and where tasks without one, or whose place it
@@ -80,6 +84,9 @@ func newWays(s *session.Session) (*ways, error) {
 	})
 	if err == nil {
 		splits.inherit(w)
+	}
+	if h := s.Manifest.Submissions; h != nil && h.Summarised > 0 {
+		w.unrecorded = w.number(way{unrecorded: true})
 	}
 	return w, err
 }
@@ -131,28 +138,43 @@ func (x way) and(other way) way {
 	return x
 }
 
-func (w *ways) set(id uint64, x way) {
+func (w *ways) set(id uint64, x way) { *w.at(id) = w.number(x) }
+
+// number is the place of x in the list.
+func (w *ways) number(x way) uint32 {
 	n, ok := w.index[x]
 	if !ok {
 		n = uint32(len(w.list))
 		w.list, w.index[x] = append(w.list, x), n
 	}
-	*w.at(id) = n
+	return n
 }
+
+// handed tells whether a hand-over of the task is known: not only where it was made.
+func (x way) handed() bool { return x.executor != 0 || x.thread || x.several }
+
+// placed tells whether a place is known, or several.
+func (x way) placed() bool { return x.site != 0 || x.sites }
 
 // ofUnit is the number of the way of a unit: of the task it is named after, or
 // of the wrapper around it, or the thread started for it, where that tells nothing.
+// Where it was handed over goes before where it was made.
 func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
-	n := w.numberOf(x.Named)
-	way := w.list[n]
-	if way.executor != 0 || way.thread || way.several || by == BySite && (way.site != 0 || way.sites) {
+	n, root := w.numberOf(x.Named), w.numberOf(x.Root)
+	named, around := w.list[n], w.list[root]
+	switch {
+	case named.handed():
 		return n
-	}
-	if root := w.numberOf(x.Root); n == 0 && root != 0 || w.list[root].executor != 0 || w.list[root].thread {
+	case around.handed() && (by == ByExecutor || around.placed() || !named.placed()):
 		return root
-	}
-	if x.StartedAs != 0 {
+	case by == BySite && named.placed():
+		return n
+	case by == BySite && around.placed():
+		return root
+	case x.StartedAs != 0:
 		return w.numberOf(x.StartedAs)
+	case x.HandedOver && w.unrecorded != 0:
+		return w.unrecorded
 	}
 	return n
 }
@@ -160,6 +182,8 @@ func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 // label names the way's site or executor.
 func (w *ways) label(x way, by string) string {
 	switch {
+	case x.unrecorded:
+		return inSummaries
 	case by == BySite && x.sites, by == ByExecutor && x.several:
 		return severalWays
 	case by == BySite && x.site == 0:
@@ -266,10 +290,14 @@ type scan func(store.Columns, func(int, *session.Chunk) error) error
 func (p *places) executions(read scan) scan {
 	numbers, out := p.numbers(), p.group(leftOut)
 	return func(want store.Columns, use func(int, *session.Chunk) error) error {
-		return read(want|store.ExecutionTaskID|store.ExecutionClass, func(worker int, c *session.Chunk) error {
+		want |= store.ExecutionTaskID | store.ExecutionClass
+		if p.unrecorded != 0 {
+			want |= store.ExecutionQueue
+		}
+		return read(want, func(worker int, c *session.Chunk) error {
 			for i, id := range c.TaskID {
 				if p.passing(c.Class[i]) {
-					c.Class[i] = numbers[p.numberOf(id)]
+					c.Class[i] = numbers[p.ofExecution(c, i, id)]
 				} else {
 					c.Class[i] = out
 				}
@@ -277,6 +305,15 @@ func (p *places) executions(read scan) scan {
 			return use(worker, c)
 		})
 	}
+}
+
+// ofExecution is the number of the way of execution i of c.
+func (p *places) ofExecution(c *session.Chunk, i int, task uint64) uint32 {
+	n := p.numberOf(task)
+	if x := p.list[n]; x.handed() || p.by == BySite && x.placed() || i >= len(c.QueueNs) || !c.QueueNs[i].Measured() || p.unrecorded == 0 {
+		return n
+	}
+	return p.unrecorded
 }
 
 // units groups units by the way of the task they are named after, or of the
