@@ -169,7 +169,7 @@ func whereWork(f Facts) string {
 		case r.JDK:
 			jdk += r.WorkShare
 			if wrapper == "" {
-				wrapper = withoutPackage(readable(r.Class))
+				wrapper = WithoutPackage(readable(r.Class))
 			}
 		default:
 			own += r.WorkShare
@@ -287,9 +287,9 @@ func ownTasks(rows []Hotspot, order Order) []Hotspot {
 	return own
 }
 
-// withoutPackage cuts the package off a class's name: its parts before the
+// WithoutPackage cuts the package off a class's name: its parts before the
 // first that begins with a capital letter.
-func withoutPackage(class string) string {
+func WithoutPackage(class string) string {
 	parts := strings.Split(class, ".")
 	for i, p := range parts {
 		if p != "" && p[0] >= 'A' && p[0] <= 'Z' {

@@ -301,9 +301,31 @@ func (u *Units) build(opts Options) (*Summary, error) {
 	}
 	sum.Units = u.Note(sum.Tasks.Summarised)
 	if opts.Shapes {
-		err = u.queues(sum.Figures, max(opts.Classes, DefaultClasses))
+		if err = u.queues(sum.Figures, max(opts.Classes, DefaultClasses)); err == nil {
+			err = u.places(sum, opts)
+		}
 	}
 	return sum, err
+}
+
+// placesLimit is up to how many executions a report also tells places and
+// executors: each takes a reading of its own.
+const placesLimit = 5_000_000
+
+// places fills in the rows by executor and by site.
+func (u *Units) places(sum *Summary, opts Options) error {
+	if !handOvers(u.s) || u.s.Manifest.Stored.Executions > placesLimit {
+		return nil
+	}
+	of := Options{Filter: opts.Filter, Units: true}
+	for by, rows := range map[string]*[]granularity.Hotspot{ByExecutor: &sum.Executors, BySite: &sum.Sites} {
+		placed, err := BuildPlaces(u.s, of, by)
+		if err != nil {
+			return err
+		}
+		*rows = placed.Rows
+	}
+	return nil
 }
 
 // queues fills in what waited when, by executor.
