@@ -139,7 +139,7 @@ func (a *advisor) poolOf(x *unit.Unit, way way) (string, poolKind) {
 	if way.executor != 0 {
 		return a.w.label(way, ByExecutor), byExecutor
 	}
-	if t := a.s.ThreadByID(x.Thread); way.several && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
+	if t := a.s.ThreadByID(x.Thread); way.executors && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
 		return t.Pool() + " (a pool of threads)", byThreads
 	}
 	return a.className(x.Class), byClass
@@ -271,7 +271,7 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 			x.JDK = IsJDK(class.Name, class.Kinds)
 			x.Bulk = x.JDK && isBulk(class)
 		}
-		if way := a.w.list[most(c.sites)]; way.site != 0 && !way.several {
+		if way := a.w.list[most(c.sites)]; way.site != 0 {
 			x.Site = a.w.label(way, BySite)
 		}
 		if pool := most(c.pools); pool != "" {
