@@ -27,15 +27,14 @@ const (
 	delegating = "java.util.concurrent.Executors$DelegatedExecutorService"
 	scheduler  = "java.util.concurrent.ScheduledThreadPoolExecutor"
 	forkPool   = "java.util.concurrent.ForkJoinPool"
-	completion = "java.util.concurrent.ExecutorCompletionService"
 )
 
 // wantHanded follows from the text of examples/handover and the JDK's sources.
 var wantHanded = map[string][]handed{
 	"Main$Executed":       {{0, threadPool}},
 	"Main$Submitted":      {{0, threadPool}},
-	"Main$All":            nil, // invokeAll hands over the FutureTask around each
-	"Main$Completed":      {{0, completion}},
+	"Main$All":            nil,               // invokeAll hands over the FutureTask around each
+	"Main$Completed":      {{0, threadPool}}, // the executor of the completion service
 	"Main$Delegated":      {{0, delegating}, {wire.Inner, threadPool}},
 	"Main$Async":          nil,               // runAsync hands over the AsyncRun around it
 	"Main$OnSub":          {{0, "Main$Sub"}}, // super.execute() is the same hand-over

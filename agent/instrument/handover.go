@@ -40,6 +40,11 @@ const (
 	descRefused   = "(Ljava/lang/Throwable;Ljava/lang/Object;I)V" // thrown, task, token
 	descCancelled = "(ZLjava/lang/Object;)Z"                      // what cancel returns, task -> the same
 	cancelType    = "(Z)Z"
+
+	// What a completion service is given it hands over to this executor; one is
+	// made for each invokeAny.
+	completionsExecutor = "executor"
+	descExecutor        = "Ljava/util/concurrent/Executor;"
 )
 
 // handoverProbes are the probes of java.lang.StackagentHandover.
@@ -228,7 +233,15 @@ func (p *Plan) handing(h HandoverPlan) ([]*classfile.Insn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*classfile.Insn{enter[0], classfile.NewVarInsn(classfile.OpAload, h.task), enter[1]}, nil
+	out := enter[:1:1]
+	if p.Class == nameCompletion && p.class.Field(completionsExecutor, descExecutor) != nil {
+		i, err := p.class.Pool.AddFieldRef(nameCompletion, completionsExecutor, descExecutor)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, classfile.NewFieldInsn(classfile.OpGetfield, i))
+	}
+	return append(out, classfile.NewVarInsn(classfile.OpAload, h.task), enter[1]), nil
 }
 
 // weaveCancel shows the probe what cancel is about to return.
