@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,15 +51,45 @@ var wantHanded = map[string][]handed{
 	"Main$NeverSubmitted": nil,
 	"Main$Blocker":        {{0, threadPool}},
 	"Main$Cancelled":      {{0, threadPool}, {wire.Cancelled, ""}},
+	"Main$Withdrawn":      {{0, threadPool}}, // what is cancelled is the future around it
+	"Main$Untimed":        {{wire.Scheduled, "java.util.Timer"}, {wire.Cancelled, ""}},
 	"Main$NeverRun":       {{0, threadPool}},
 	"Main$Rejected":       {{0, threadPool}, {wire.Rejected, threadPool}},
 	"Main$RejectedCall":   {{0, threadPool}, {wire.Rejected, threadPool}},
 
 	"java.util.concurrent.CompletableFuture$AsyncRun": {{0, threadPool}},
 	"java.util.concurrent.FutureTask": {{wire.Inner, threadPool}, {0, threadPool}, {0, threadPool},
-		{wire.Inner, threadPool}, {wire.Inner | wire.Rejected, threadPool}},
+		{wire.Inner, threadPool}, {wire.Cancelled, ""}, {wire.Inner, threadPool}, {wire.Inner | wire.Rejected, threadPool}},
 	"java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask": {{wire.Inner | wire.Scheduled, scheduler}},
 	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":        {{wire.Inner, threadPool}},
+}
+
+// wantFates is what becomes of those of examples/handover that are never executed.
+var wantFates = map[string]session.TaskState{
+	"Main$NeverSubmitted": session.NeverSubmitted, "Main$NeverRun": session.NeverRun,
+	"Main$Cancelled": session.Cancelled, "Main$Withdrawn": session.Cancelled, "Main$Untimed": session.Cancelled,
+	"Main$Rejected": session.Rejected, "Main$RejectedCall": session.Rejected,
+}
+
+func checkFates(t *testing.T, dir string) {
+	t.Helper()
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]session.TaskState{}
+	err = s.Tasks(func(x *session.Task) error {
+		if strings.HasPrefix(x.Class.Name, "Main$") && !strings.Contains(x.Class.Name, "$$Lambda") && x.State != session.Executed {
+			got[x.Class.Name] = x.State
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got, wantFates) {
+		t.Errorf("never executed are %v, want %v", got, wantFates)
+	}
 }
 
 // handedOver is what a session says of a class.
@@ -96,6 +127,7 @@ func TestHandovers(t *testing.T) {
 				}
 			}
 			checkQueues(t, p)
+			checkFates(t, p.Dir)
 		})
 	}
 }
