@@ -313,6 +313,9 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 			x.JDK = IsJDK(class.Name, class.Kinds)
 			x.Bulk = x.JDK && isBulk(class)
 		}
+		if len(c.sites) > 1 {
+			delete(c.sites, 0) // the rest speaks for those whose hand-over was summarised
+		}
 		if way := a.w.list[most(c.sites)]; way.site != 0 && !way.several {
 			x.Site = a.w.label(way, BySite)
 		}
