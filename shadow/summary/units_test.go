@@ -418,7 +418,9 @@ func TestFineByWhom(t *testing.T) {
 	each(5, 100)
 	each(6, 100)
 	each(7, 100)
-	sum, err := summary.Build(b.open(true), summary.Options{})
+	t0 := granularity.DefaultThresholds
+	t0.FineGain = 0 // each is a small part of the session
+	sum, err := summary.Build(b.open(true), summary.Options{Thresholds: &t0})
 	if err != nil {
 		t.Fatal(err)
 	}
