@@ -50,6 +50,7 @@ static bool is_known_by_name(jclass c) {
         signature[n - 1] = 0;
         if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
+              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 ||
               (sa.late && sa_stands_in(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
@@ -242,6 +243,7 @@ static int detach(JNIEnv *env) {
     sa_retransform_loaded(env);
     if (answered) {
         sa_os_retire_all();
+        sa_waiting_stop();
         sa_drain_reset();
         sa_meta_forget();
     }
