@@ -192,9 +192,6 @@ func describeVM() VM {
 	return vm
 }
 
-// Attached tells whether the JVM ran before the agent came.
-func Attached() bool { return bool(C.sa.attached) }
-
 // Late tells whether the JVM ran before this session of the agent.
 func Late() bool { return bool(C.sa.late) }
 
