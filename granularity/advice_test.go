@@ -436,6 +436,13 @@ func TestFine(t *testing.T) {
 	if got := Advise(little, DefaultThresholds); len(got) != 0 {
 		t.Errorf("little to gain: %+v", got)
 	}
+	for share, want := range map[units.Ns]units.Ns{2: 100 * milli, 3: 100 * milli / 3} { // half of the time, or a third
+		part := fineFacts(10_000, micro, micro)
+		part.Pools[0].Active /= share
+		if got := Advise(part, DefaultThresholds); names(got) != "fine-grained" || got[0].Gain.Ns != want-5*milli {
+			t.Errorf("active for 1 / %d: %+v", share, got)
+		}
+	}
 	nested := fineFacts(10_000, micro, 100)
 	nested.Pools[0].Gaps, nested.Pools[0].Inner = Values{}, nested.Pools[0].Gaps
 	if got := Advise(nested, DefaultThresholds); len(got) != 0 {
