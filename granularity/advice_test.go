@@ -129,7 +129,13 @@ func TestPools(t *testing.T) {
 			p.Longest, p.Heaviest = 900*milli, 900*milli
 			p.CPU, p.Wall = 1200*milli, 1200*milli
 			return p
-		}, 4, "coarse-grained", span - 300*milli},
+		}, 4, "coarse-grained", 900*milli - 900*milli/4}, // one in place of four processors
+		{"coarse, in a pool that waits to be fed", func() Pool {
+			p := busyPool(4, span, 100)
+			p.Longest, p.Heaviest = 60*milli, 60*milli
+			p.CPU, p.Wall = 80*milli, 80*milli
+			return p
+		}, 4, "", 0},
 		{"coarse, but the others are as busy", func() Pool {
 			p := busyPool(4, span, 100)
 			p.Longest, p.Heaviest = 900*milli, 900*milli
@@ -141,7 +147,7 @@ func TestPools(t *testing.T) {
 			p.Longest, p.Heaviest = 2000*milli, 500*milli
 			p.CPU, p.Wall, p.Runnable = 900*milli, 3*span, 2000*milli
 			return p
-		}, 4, "coarse-grained", 3*span - 225*milli},
+		}, 4, "coarse-grained", 2000*milli - 500*milli/4},
 		{"long, by waiting for processors", func() Pool {
 			p := busyPool(4, span, 100)
 			p.Longest, p.Heaviest = 900*milli, 12*milli
@@ -369,6 +375,12 @@ func fineFacts(n int, work, gap units.Ns) *UnitFacts {
 	return &UnitFacts{Duration: 200 * milli, CPUs: 2, Classes: []UnitClass{c}, Pools: []Pool{p}}
 }
 
+// insideOthers is f with all units nested in those of other pools: nobody is busy with them.
+func insideOthers(f *UnitFacts) *UnitFacts {
+	f.Pools[0].Workers, f.Pools[0].Gaps = nil, Values{}
+	return f
+}
+
 func TestFine(t *testing.T) {
 	got := Advise(fineFacts(10_000, micro, micro), DefaultThresholds)
 	if names(got) != "fine-grained" || got[0].Class != "com.acme.Tiny" || got[0].Gain.Ns != 100*milli-5*milli {
@@ -383,6 +395,7 @@ func TestFine(t *testing.T) {
 		"cheap to hand over": fineFacts(10_000, 9*micro, micro),
 		"not fine":           fineFacts(10_000, 10*micro, 10*micro),
 		"too few":            fineFacts(999, micro, micro),
+		"inside others":      insideOthers(fineFacts(10_000, micro, micro)),
 	} {
 		if got := Advise(f, DefaultThresholds); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)
@@ -393,8 +406,8 @@ func TestFine(t *testing.T) {
 		text  string // "": no finding
 	}{
 		"the JDK's housekeeping":         {UnitClass{JDK: true}, ""},
-		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "What the program hands over as com.acme.Tiny spawns only fine-grained tasks, handed over at com.acme.Main.run:7"},
-		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "A bulk operation of the program (a parallel stream), which the JDK cuts into com.acme.Tiny, spawns only fine-grained tasks: 10,000 units"},
+		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "The tasks that the program hands over as com.acme.Tiny are all fine-grained, handed over at com.acme.Main.run:7"},
+		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation of the program (a parallel stream), which the JDK cuts into com.acme.Tiny, are all fine-grained: 10,000 units"},
 	} {
 		f := fineFacts(10_000, micro, micro)
 		x := &f.Classes[0]

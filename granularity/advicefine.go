@@ -10,15 +10,16 @@ import (
 // where the platform hands over what it needs itself.
 func (c *UnitClass) programs() bool { return !c.JDK || c.Bulk || c.Site != "" }
 
-// spawner names the class, and of the platform's what of the program it stands for.
-func (c *UnitClass) spawner() string {
+// spawned begins a sentence about the tasks of the class, and of the platform's about
+// what of the program they stand for.
+func (c *UnitClass) spawned() string {
 	switch {
 	case c.Bulk:
-		return fmt.Sprintf("A bulk operation of the program (a parallel stream), which the JDK cuts into %s,", readable(c.Name))
+		return fmt.Sprintf("The parts of a bulk operation of the program (a parallel stream), which the JDK cuts into %s, are", readable(c.Name))
 	case c.JDK:
-		return fmt.Sprintf("What the program hands over as %s", readable(c.Name))
+		return fmt.Sprintf("The tasks that the program hands over as %s are", readable(c.Name))
 	}
-	return readable(c.Name)
+	return fmt.Sprintf("The tasks of %s are", readable(c.Name))
 }
 
 // remedy is what to do about units too fine.
@@ -58,8 +59,8 @@ func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
 	x := Finding{Kind: Advice, Topic: "fine", Name: "fine-grained", Class: c.Name}
 	median := c.Self.Quantile(500)
 	says := func(evidence string) string {
-		return fmt.Sprintf("%s spawns only fine-grained tasks%s: %s%s with a median of %s of work, %s. %s",
-			c.spawner(), c.at(), plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
+		return fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work, %s. %s",
+			c.spawned(), c.at(), plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
 	}
 	gap := usual(&p.Gaps, 500, t)
 	active, when := p.active()
