@@ -20,6 +20,7 @@ func busyPool(n int, span units.Ns, count int64) Pool {
 	for range n {
 		p.Workers = append(p.Workers, Worker{To: units.MonoNs(span), Units: count / int64(n), Wall: span, CPU: span})
 	}
+	p.One, p.Several = units.NotMeasured, units.NotMeasured
 	p.Active, p.Wall, p.CPU, p.Self = span, span*units.Ns(n), span*units.Ns(n), span*units.Ns(n)
 	each := p.Wall / units.Ns(count)
 	p.Longest, p.Heaviest = each, each
@@ -218,6 +219,25 @@ func TestPools(t *testing.T) {
 		{"threads for enough", func() Pool { return churning(200, milli, 190*micro) }, 4, "", 0},
 		{"few threads for little", func() Pool { return churning(99, milli, 200*micro) }, 4, "", 0},
 		{"virtual threads for little", func() Pool { p := churning(200, milli, 200*micro); p.Virtual = true; return p }, 4, "", 0},
+		{"one at a time", func() Pool { return inTurns(550*milli, 350*milli) }, 4, "one-at-a-time", span - span/4},
+		{"two at a time", func() Pool { return inTurns(600*milli, 351*milli) }, 4, "", 0},
+		{"one at a time, with pauses", func() Pool { return inTurns(790*milli, 100*milli) }, 4, "", 0},
+		{"one at a time, and the others are not inside units", func() Pool {
+			p := inTurns(900*milli, 100*milli)
+			p.Wall = p.Wall * 7 / 10
+			return p
+		}, 4, "", 0},
+		{"one of them all the time, by luck", func() Pool {
+			p := inTurns(900*milli, 100*milli)
+			p.Workers[0].CPU = p.Workers[0].CPU * 2
+			return p
+		}, 4, "one-at-a-time", span - span/4},
+		{"one of the threads all the time", func() Pool {
+			p := inTurns(900*milli, 100*milli)
+			p.Workers[0].CPU, p.Threads = p.Workers[0].CPU*2, true
+			return p
+		}, 4, "", 0},
+		{"not known whether one at a time", func() Pool { return inTurns(units.NotMeasured, units.NotMeasured) }, 4, "", 0},
 		{"waits for itself", func() Pool { return selfish(800*milli, 700*milli) }, 4, "self-wait", 700 * milli},
 		{"waits for itself, and computes", func() Pool { p := selfish(800*milli, 700*milli); p.CPU = 2000 * milli; return p }, 4, "self-wait", 500 * milli},
 		{"waits little for itself", func() Pool { return selfish(799*milli, 700*milli) }, 4, "", 0},
@@ -263,6 +283,17 @@ func selfish(all, some units.Ns) Pool {
 	p := busyPool(4, 1000*milli, 100)
 	p.CPU = 400 * milli
 	p.Queued = SelfWait{Waiting: 10, Parts: 30, Time: all, Any: some, Span: 1000 * milli, Workers: 4, Class: "com.acme.Outer"}
+	return p
+}
+
+// inTurns is a pool of four workers that are all inside units for a second, a quarter
+// of it computing, one of them for a time and more for another.
+func inTurns(one, several units.Ns) Pool {
+	p := busyPool(4, 1000*milli, 100)
+	for i := range p.Workers {
+		p.Workers[i].CPU = 250 * milli
+	}
+	p.CPU, p.One, p.Several = 1000*milli, one, several
 	return p
 }
 
@@ -417,6 +448,13 @@ func TestFine(t *testing.T) {
 	little.Pools[0].Active = 24*milli + 999*micro // 5 of it are work
 	if got := Advise(little, DefaultThresholds); len(got) != 0 {
 		t.Errorf("little to gain: %+v", got)
+	}
+	for share, want := range map[units.Ns]units.Ns{2: 100 * milli, 3: 100 * milli / 3} { // half of the time, or a third
+		part := fineFacts(10_000, micro, micro)
+		part.Pools[0].Active /= share
+		if got := Advise(part, DefaultThresholds); names(got) != "fine-grained" || got[0].Gain.Ns != want-5*milli {
+			t.Errorf("active for 1 / %d: %+v", share, got)
+		}
 	}
 	nested := fineFacts(10_000, micro, 100)
 	nested.Pools[0].Gaps, nested.Pools[0].Inner = Values{}, nested.Pools[0].Gaps

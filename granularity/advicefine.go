@@ -63,12 +63,13 @@ func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
 			c.spawned(), c.at(), plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
 	}
 	gap := usual(&p.Gaps, 500, t)
-	saved := p.Active - p.Self/units.Ns(max(1, min(len(p.Workers), f.CPUs)))
+	active, when := p.active()
+	saved := active - p.Self/units.Ns(max(1, min(len(p.Workers), f.CPUs)))
 	if dear(gap, median, t) || p.idles(t) {
 		if float64(saved) >= t.FineGain*float64(f.Duration) {
 			x.Gain = bound(saved, f.Duration)
-			x.Text = fmt.Sprintf("%s: %s had %s of work in the %s in which any waited or ran, so that can shorten the run by at most %s (%s).",
-				says(p.gapText(gap)), p.name(), units.FormatNs(p.Self), units.FormatNs(p.Active), units.FormatNs(max(0, saved)), f.ofRun(saved))
+			x.Text = fmt.Sprintf("%s: %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
+				says(p.gapText(gap)), p.name(), units.FormatNs(p.Self), when, units.FormatNs(max(0, saved)), f.ofRun(saved))
 			return x, true
 		}
 	}
@@ -78,6 +79,17 @@ func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
 		return x, true
 	}
 	return x, false
+}
+
+// active is the time in which handing over can have cost something, in words too.
+// Pauses in which nothing waits or runs are no part of it, unless they are the lesser
+// part: what stops those who hand over for a moment, a collection or a processor taken
+// away, is no pause of the program's, and may be longer for each hand-over saved.
+func (p *Pool) active() (units.Ns, string) {
+	if span := units.Ns(p.To - p.From); 2*p.Active >= span {
+		return span, units.FormatNs(span)
+	}
+	return p.Active, fmt.Sprintf("the %s in which any waited or ran", units.FormatNs(p.Active))
 }
 
 // usual is a quantile of what was measured often enough, or NotMeasured.

@@ -19,7 +19,7 @@ func (f *UnitFacts) pool(p *Pool, t Thresholds) (Finding, bool) {
 	if p.Units < min(t.PoolUnits, int64(len(p.Workers))) || p.Units < 2 || span < t.PoolTime || len(p.Workers) == 0 || f.CPUs <= 0 {
 		return Finding{}, false
 	}
-	for _, find := range []func(*Pool, units.Ns, Thresholds) (Finding, bool){f.churn, f.waiting, f.tooSmall, f.tooLarge, f.coarse, f.imbalance} {
+	for _, find := range []func(*Pool, units.Ns, Thresholds) (Finding, bool){f.churn, f.serialised, f.waiting, f.tooSmall, f.tooLarge, f.coarse, f.imbalance} {
 		if x, ok := find(p, span, t); ok {
 			return x, true
 		}
