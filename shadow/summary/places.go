@@ -3,6 +3,8 @@ package summary
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
@@ -28,6 +30,9 @@ const (
 	aThread      = "(a thread of its own)"
 	severalWays  = "(several)"
 	inSummaries  = "(summarised: not told apart)"
+
+	severalPlaces = "(several places, counted together)"
+	inParts       = "(parts of tasks: made inside a task of their class)"
 	unknownPlace = "(description lost)"
 	leftOut      = "(left out by the filter)"
 )
@@ -38,6 +43,7 @@ type way struct {
 	site, executor uint32
 	thread         bool // by starting a thread
 	several        bool // tasks handed over in different ways
+	counted        bool // in summaries, which tell no executor
 }
 
 // ways joins tasks to the way in which they were handed over: 4 bytes a task.
@@ -46,16 +52,20 @@ type ways struct {
 	list  []way // list[0]: not known
 	index map[way]uint32
 	pages map[uint64]*[64]uint32
+
+	from  *origins
+	found map[uint32]origin // by class
 }
 
 // newWays reads all submissions, and where tasks without one, or whose place it
 // does not tell, were created.
 func newWays(s *session.Session) (*ways, error) {
-	w := &ways{s: s, list: make([]way, 1), index: map[way]uint32{}, pages: map[uint64]*[64]uint32{}}
+	w := &ways{s: s, list: make([]way, 1), index: map[way]uint32{}, pages: map[uint64]*[64]uint32{}, from: newOrigins(s), found: map[uint32]origin{}}
 	// A library's hand-over counts for the wrapper; its task bears the program's own.
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.TaskID {
 			flags := wire.SubmissionFlags(c.Flags[i])
+			w.from.submission(c.Class[i], flags, c.Site[i])
 			if flags&(wire.Rejected|wire.Cancelled) == 0 {
 				w.add(id, way{site: c.Site[i], executor: c.Executor[i], thread: flags&wire.Started != 0})
 			}
@@ -68,17 +78,38 @@ func newWays(s *session.Session) (*ways, error) {
 	splits := newSplits(s)
 	err = s.Creations(func(c *session.CreationChunk) error {
 		for i, id := range c.TaskID {
-			if i < len(c.Site) && c.Site[i] != 0 {
-				w.place(id, c.Site[i])
+			site := uint32(0)
+			if i < len(c.Site) {
+				site = c.Site[i]
 			}
+			if site != 0 {
+				w.place(id, site)
+			}
+			w.from.creation(c.Class[i], wire.CreationFlags(c.Flags[i]), site)
 			splits.add(id, c.OuterTaskID[i], c.Class[i])
 		}
 		return nil
 	})
-	if err == nil {
-		splits.inherit(w)
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	splits.inherit(w)
+	return w, w.from.summarised(s)
+}
+
+// originOf is where the summarised executions of a class belong.
+func (w *ways) originOf(class uint32) origin {
+	x, ok := w.found[class]
+	if !ok {
+		x = w.from.of(w.s, class)
+		w.found[class] = x
+	}
+	return x
+}
+
+// summarisedWay is the number of the way of all of them.
+func (w *ways) summarisedWay(class uint32) uint32 {
+	return w.numberOfWay(way{site: w.originOf(class).site, counted: true})
 }
 
 // place gives a task a place, where it has none.
@@ -109,13 +140,15 @@ func (w *ways) add(id uint64, x way) {
 	w.set(id, x)
 }
 
-func (w *ways) set(id uint64, x way) {
+func (w *ways) set(id uint64, x way) { *w.at(id) = w.numberOfWay(x) }
+
+func (w *ways) numberOfWay(x way) uint32 {
 	n, ok := w.index[x]
 	if !ok {
 		n = uint32(len(w.list))
 		w.list, w.index[x] = append(w.list, x), n
 	}
-	*w.at(id) = n
+	return n
 }
 
 // ofUnit is the number of the way of a unit: of the task it is named after, or
@@ -177,16 +210,18 @@ type places struct {
 }
 
 // placed groups the executions, or units, of a session by site or executor.
-func placed(s *session.Session, opts Options, by string) (Source, error) {
+func placed(s *session.Session, opts Options, by string) (Source, *places, error) {
 	if !handOvers(s) && len(s.Sites()) == 0 {
-		return Source{}, ErrNoHandOvers
+		return Source{}, nil, ErrNoHandOvers
 	}
 	w, err := newWays(s)
 	if err != nil {
-		return Source{}, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
+		return Source{}, nil, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
 	}
 	p := &places{ways: w, by: by, filter: opts.Filter, ids: map[string]uint32{}}
-	p.group(inSummaries)
+	for class := range w.from.totals {
+		p.summarisedGroup(class)
+	}
 	for _, x := range w.list {
 		p.group(w.label(x, by))
 	}
@@ -199,7 +234,7 @@ func placed(s *session.Session, opts Options, by string) (Source, error) {
 	if opts.Units {
 		u, err := NewUnits(s)
 		if err != nil {
-			return Source{}, err
+			return Source{}, nil, err
 		}
 		read, src.Summaries, src.Of = p.units(u), u.Source().Summaries, granularity.UnitsOfWork
 	}
@@ -209,7 +244,50 @@ func placed(s *session.Session, opts Options, by string) (Source, error) {
 	for i, name := range p.names {
 		src.Classes = append(src.Classes, session.Class{ID: uint32(i) + 1, Name: name})
 	}
-	return withQueue(src), nil
+	return withQueue(src), p, nil
+}
+
+// count fills in how many tasks were made and handed over at each place, and
+// adds the places where nothing else happened.
+func (p *places) count(rows []granularity.Hotspot) []granularity.Hotspot {
+	type counts struct{ created, handed, refused uint64 }
+	at := map[string]*counts{}
+	for k, n := range p.from.counts {
+		if !p.passing(k.class) {
+			continue
+		}
+		label := p.label(way{site: k.site}, BySite)
+		if k.kind == wire.SitePart {
+			label = inParts
+		}
+		if at[label] == nil {
+			at[label] = &counts{}
+		}
+		switch k.kind {
+		case wire.SiteCreation, wire.SitePart:
+			at[label].created += n
+		case wire.SiteSubmission:
+			at[label].handed += n
+		case wire.SiteRejected:
+			at[label].refused += n
+		}
+	}
+	fill := func(r *granularity.Hotspot, c *counts) {
+		r.Created, r.HandedOver = int64(c.created), int64(c.handed-min(c.handed, c.refused))
+	}
+	for i := range rows {
+		if c := at[rows[i].Site]; c != nil {
+			fill(&rows[i], c)
+			delete(at, rows[i].Site)
+		}
+	}
+	for _, label := range slices.Sorted(maps.Keys(at)) {
+		r := granularity.Hotspot{Site: label, Metrics: granularity.Metrics{}}
+		if fill(&r, at[label]); r.Created+r.HandedOver > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // group is the number of a label, from 1.
@@ -271,7 +349,20 @@ func (p *places) units(u *Units) scan {
 	}
 }
 
-// summaries puts all that was summarised into one group.
+// summarisedGroup is the group of what was summarised of a class: its place,
+// where it has one; of executors nothing is told.
+func (p *places) summarisedGroup(class uint32) uint32 {
+	if p.by != BySite {
+		return p.group(inSummaries)
+	}
+	x := p.originOf(class)
+	if x.site == 0 {
+		return p.group(x.why)
+	}
+	return p.group(p.label(way{site: x.site}, BySite))
+}
+
+// summaries puts places, or one group for all, in the place of classes.
 func (p *places) summaries(read func(func(*session.Summary) error) error) func(func(*session.Summary) error) error {
 	return func(f func(*session.Summary) error) error {
 		return read(func(x *session.Summary) error {
@@ -279,7 +370,7 @@ func (p *places) summaries(read func(func(*session.Summary) error) error) func(f
 				return nil
 			}
 			y := *x
-			y.Class = p.group(inSummaries)
+			y.Class = p.summarisedGroup(x.Class)
 			return f(&y)
 		})
 	}
@@ -288,7 +379,7 @@ func (p *places) summaries(read func(func(*session.Summary) error) error) func(f
 // BuildPlaces condenses a session by site or executor: the rows of the summary
 // are those of places. It has no findings.
 func BuildPlaces(s *session.Session, opts Options, by string) (*Summary, error) {
-	src, err := placed(s, opts, by)
+	src, p, err := placed(s, opts, by)
 	if err != nil {
 		return nil, err
 	}
@@ -306,6 +397,9 @@ func BuildPlaces(s *session.Session, opts Options, by string) (*Summary, error) 
 			r.Executor = r.Class
 		}
 		r.Class, r.Kinds, r.KindNames = "", units.Kinds(0), ""
+	}
+	if by == BySite {
+		sum.Rows = p.count(sum.Rows)
 	}
 	_ = granularity.SortHotspots(sum.Rows, granularity.ByWork) // a known order
 	return sum, nil
