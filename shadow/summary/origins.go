@@ -128,7 +128,8 @@ type origin struct {
 // of tells it of a class. A task stands where it was handed over, or, where
 // that tells nothing, where it was made. The executions of a class belong to a
 // place if all of its tasks, recorded or counted, can come from nowhere else.
-func (o *origins) of(s *session.Session, class uint32) origin {
+// made: those that were not handed over count as well, if there are any.
+func (o *origins) of(s *session.Session, class uint32, made bool) origin {
 	placed, total := o.placed[class], o.totals[class]
 	if total == nil {
 		total = &handedTotals{}
@@ -141,7 +142,7 @@ func (o *origins) of(s *session.Session, class uint32) origin {
 	}
 	var sites []uint32
 	unknown := !o.whole || placed.submissions < total.submissions
-	made := total.queued < total.executions // of some only that tells anything
+	made = made || total.queued < total.executions
 	for kind := range wire.NumSiteKinds {
 		if kind == wire.SiteSubmission || kind == wire.SiteInner {
 			sites, made = o.sites(s, sites, class, kind, made)

@@ -55,6 +55,10 @@ type ways struct {
 
 	from  *origins
 	found map[uint32]origin // by class
+
+	// Of recorded tasks of classes that were partly summarised, and whose own
+	// records do not tell a place: the way with the place of the whole class.
+	better map[betterKey]uint32
 }
 
 // newWays reads all submissions, and where tasks without one, or whose place it
@@ -94,17 +98,70 @@ func newWays(s *session.Session) (*ways, error) {
 		return nil, err
 	}
 	splits.inherit(w)
-	return w, w.from.summarised(s)
+	if err := w.from.summarised(s); err != nil {
+		return nil, err
+	}
+	w.improve()
+	return w, nil
+}
+
+type betterKey struct{ class, way uint32 }
+
+// improve gives recorded tasks the place of their class, if it has one: those
+// that are parts of tasks which were only counted have no other.
+func (w *ways) improve() {
+	w.better = map[betterKey]uint32{}
+	ways := len(w.list)
+	for _, class := range slices.Sorted(maps.Keys(w.from.placed)) {
+		site := w.from.of(w.s, class, true).site
+		if site == 0 {
+			continue
+		}
+		for n := range ways {
+			if x := w.list[n]; x.site == 0 && !x.several {
+				x.site = site
+				w.better[betterKey{class, uint32(n)}] = w.numberOfWay(x)
+			}
+		}
+	}
+}
+
+// wayOf is the number of the way of a recorded task of a class; seen: its creation was.
+func (w *ways) wayOf(id uint64, class uint32, seen bool) uint32 {
+	n := w.numberOf(id)
+	if seen {
+		return w.improved(n, class)
+	}
+	return n
+}
+
+func (w *ways) improved(n, class uint32) uint32 {
+	if better, ok := w.better[betterKey{class, n}]; ok {
+		return better
+	}
+	return n
 }
 
 // originOf is where the summarised executions of a class belong.
 func (w *ways) originOf(class uint32) origin {
 	x, ok := w.found[class]
 	if !ok {
-		x = w.from.of(w.s, class)
+		x = w.from.of(w.s, class, false)
 		w.found[class] = x
 	}
 	return x
+}
+
+// placeOf names the place where all tasks of a class that was summarised come
+// from; "": there is none, or several.
+func (w *ways) placeOf(class uint32) string {
+	if t := w.from.totals[class]; t == nil || t.executions == 0 {
+		return ""
+	}
+	if x := w.list[w.summarisedWay(class)]; x.site != 0 {
+		return w.label(x, BySite)
+	}
+	return ""
 }
 
 // summarisedWay is the number of the way of all of them.
@@ -151,9 +208,19 @@ func (w *ways) numberOfWay(x way) uint32 {
 	return n
 }
 
-// ofUnit is the number of the way of a unit: of the task it is named after, or
-// of the wrapper around it, or the thread started for it, where that tells nothing.
+// ofUnit is the number of the way of a unit, with the place of its class where
+// it tells none of its own.
 func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
+	n := w.ofUnitItself(x, by)
+	if x.Unseen {
+		return n
+	}
+	return w.improved(n, x.Class)
+}
+
+// ofUnitItself is that of the task it is named after, or
+// of the wrapper around it, or the thread started for it, where that tells nothing.
+func (w *ways) ofUnitItself(x *unit.Unit, by string) uint32 {
 	n := w.numberOf(x.Named)
 	way := w.list[n]
 	if way.executor != 0 || way.thread || way.several || by == BySite && way.site != 0 {
@@ -316,16 +383,19 @@ func (p *places) numbers() []uint32 {
 	return out
 }
 
+// seen tells whether the creation of a recorded task was.
+func seen(c *session.Chunk, i int) bool { return wire.ExecutionFlags(c.Flags[i])&wire.CreationUnseen == 0 }
+
 type scan func(store.Columns, func(int, *session.Chunk) error) error
 
 // executions puts groups in the place of classes.
 func (p *places) executions(read scan) scan {
 	numbers, out := p.numbers(), p.group(leftOut)
 	return func(want store.Columns, use func(int, *session.Chunk) error) error {
-		return read(want|store.ExecutionTaskID|store.ExecutionClass, func(worker int, c *session.Chunk) error {
+		return read(want|store.ExecutionTaskID|store.ExecutionClass|store.ExecutionFlags, func(worker int, c *session.Chunk) error {
 			for i, id := range c.TaskID {
 				if p.passing(c.Class[i]) {
-					c.Class[i] = numbers[p.numberOf(id)]
+					c.Class[i] = numbers[p.wayOf(id, c.Class[i], seen(c, i))]
 				} else {
 					c.Class[i] = out
 				}

@@ -79,14 +79,14 @@ func (w *ways) numberOf(id uint64) uint32 {
 
 func (w *ways) stacks(of func(way, class uint32) *stackSum) error {
 	all := make([]map[stackKey]*stackSum, session.Workers())
-	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
+	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
 	err := w.s.ScanExecutions(columns, func(worker int, c *session.Chunk) error {
 		if all[worker] == nil {
 			all[worker] = map[stackKey]*stackSum{}
 		}
 		mine := all[worker]
 		for i, id := range c.TaskID {
-			k := stackKey{w.numberOf(id), c.Class[i]}
+			k := stackKey{w.wayOf(id, c.Class[i], seen(c, i)), c.Class[i]}
 			sum := mine[k]
 			if sum == nil {
 				sum = &stackSum{}
