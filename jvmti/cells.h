@@ -59,7 +59,7 @@ enum { SA_PLACE_CREATION, SA_PLACE_SUBMISSION, SA_PLACE_KINDS_AT_HAND, SA_PLACE_
  * the same class. No site has this number. */
 enum { SA_SITE_PART = 0xffff };
 
-enum { SA_PLACES_AT_HAND = 4 }; /* of a kind, by the last bits of the site: those of one method follow each other */
+enum { SA_PLACES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: those of one method follow each other */
 
 /* How often it happened to the tasks of a cell at one place. It stays where it is. */
 typedef struct sa_place {

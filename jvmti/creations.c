@@ -14,7 +14,7 @@ _Static_assert(offsetof(sa_os, counts.creations) == 32, "Stackagent.OS_CREATIONS
 _Static_assert(offsetof(sa_cell, key) == 0, "Stackagent.begin");
 _Static_assert(offsetof(sa_cell, creations.counted) == 24, "Stackagent.CELL_COUNTS_CREATIONS");
 _Static_assert(offsetof(sa_cell, tallies[SA_T_CREATIONS]) == 136, "Stackagent.CELL_CREATIONS");
-_Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_CREATION]) == 192 && SA_PLACES_AT_HAND == 4, "Stackagent.CELL_MADE_AT");
+_Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_CREATION]) == 192 && SA_PLACES_AT_HAND == 8, "Stackagent.CELL_MADE_AT");
 _Static_assert(offsetof(sa_place, site) == 0 && offsetof(sa_place, count) == 8, "Stackagent.PLACE_COUNT");
 _Static_assert(offsetof(sa_context, frames) == 0 && offsetof(sa_context, depth) == 8, "Stackagent.DEPTH");
 _Static_assert(sizeof(sa_frame) == 64 && offsetof(sa_frame, class_id) == 48, "Stackagent.FRAME_CLASS");

@@ -21,7 +21,7 @@ _Static_assert(offsetof(sa_os, counts.submissions) == 48, "StackagentHandover.OS
 _Static_assert(offsetof(sa_cell, submissions.counted) == 40, "StackagentHandover.CELL_COUNTS_SUBMISSIONS");
 _Static_assert(offsetof(sa_cell, tallies[SA_T_SUBMISSIONS]) == 160, "StackagentHandover.CELL_SUBMISSIONS");
 
-_Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_SUBMISSION]) == 224, "StackagentHandover.CELL_HANDED_AT");
+_Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_SUBMISSION]) == 256, "StackagentHandover.CELL_HANDED_AT");
 
 /* True: it has a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, const sa_handover *h) {

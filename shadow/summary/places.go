@@ -25,16 +25,16 @@ const (
 
 // What stands in the place of a site or an executor that there is not.
 const (
-	noSite       = "(place not known)"
-	noExecutor   = "(not handed to an executor)"
-	aThread      = "(a thread of its own)"
-	severalWays  = "(several)"
-	inSummaries  = "(summarised: not told apart)"
+	noSite      = "(place not known)"
+	noExecutor  = "(not handed to an executor)"
+	aThread     = "(a thread of its own)"
+	severalWays = "(several)"
+	inSummaries = "(summarised: not told apart)"
 
 	severalPlaces = "(several places, counted together)"
 	inParts       = "(parts of tasks: made inside a task of their class)"
-	unknownPlace = "(description lost)"
-	leftOut      = "(left out by the filter)"
+	unknownPlace  = "(description lost)"
+	leftOut       = "(left out by the filter)"
 )
 
 // way is how a task was handed over: where and to whom. The zero way is not
@@ -384,7 +384,9 @@ func (p *places) numbers() []uint32 {
 }
 
 // seen tells whether the creation of a recorded task was.
-func seen(c *session.Chunk, i int) bool { return wire.ExecutionFlags(c.Flags[i])&wire.CreationUnseen == 0 }
+func seen(c *session.Chunk, i int) bool {
+	return wire.ExecutionFlags(c.Flags[i])&wire.CreationUnseen == 0
+}
 
 type scan func(store.Columns, func(int, *session.Chunk) error) error
 

@@ -101,7 +101,7 @@ public final class Stackagent {
     private static final int CELL_COUNTS_CREATIONS = 24;
     private static final int CELL_CREATIONS = 136;
     private static final int CELL_MADE_AT = 192;
-    private static final int PLACES_MASK = 3;
+    private static final int PLACES_MASK = 7;
     private static final int PLACE_COUNT = 8;
 
     /** Where else in the thread's C context {@link #elsewhere} finds the place of a creation. */

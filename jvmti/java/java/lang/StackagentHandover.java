@@ -50,7 +50,7 @@ public final class StackagentHandover {
     private static final int OS_SUBMISSIONS = 48;
     private static final int CELL_COUNTS_SUBMISSIONS = 40;
     private static final int CELL_SUBMISSIONS = 160;
-    private static final int CELL_HANDED_AT = 224;
+    private static final int CELL_HANDED_AT = 256;
 
     /** By site: whether the objects made there are tasks. */
     @Stable
