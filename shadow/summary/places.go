@@ -32,7 +32,7 @@ const (
 	inSummaries = "(summarised: not told apart)"
 
 	severalPlaces = "(several places, counted together)"
-	inParts       = "(parts of tasks: made inside a task of their class)"
+	inParts       = "(made inside a task of its own class)"
 	unknownPlace  = "(description lost)"
 	leftOut       = "(left out by the filter)"
 )
