@@ -33,6 +33,7 @@ type section struct {
 var parts = []section{
 	{"task", part.Task},
 	{"metric", part.Metric},
+	{"handover", part.Handover},
 	{"bytecodes", part.Bytecodes},
 	{"real", part.Real},
 	{"start", part.Start},
@@ -57,7 +58,7 @@ func main() {
 		names = append(names, p.name)
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "what to measure")
-	flag.StringVar(&f.only, "only", "", "of the parts task, metric, bytecodes, real, start and switches only these workloads, joined with commas")
+	flag.StringVar(&f.only, "only", "", "of the parts task, metric, handover, bytecodes, real, start and switches only these workloads, joined with commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: only printed)")
 	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for what is written meanwhile")

@@ -3,6 +3,7 @@ package part
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackagent/scripts/bench/tool"
@@ -17,8 +18,32 @@ func metricTools(bin tool.Binaries) []tool.Tool {
 	return append(tools, tool.Stackagent("metric=wall+cpu, with constructions", bin, "--construction"))
 }
 
+// handoverTools leave out what is told of making and handing over tasks, one
+// after the other; the plain JVM first.
+func handoverTools(bin tool.Binaries) []tool.Tool {
+	const places, handovers = "--sites=false", "--submissions=false"
+	return []tool.Tool{
+		tool.Plain(),
+		tool.Stackagent("stackagent (default)", bin),
+		tool.Stackagent("without places", bin, places),
+		tool.Stackagent("without hand-overs", bin, handovers),
+		tool.Stackagent("without both", bin, places, handovers),
+	}
+}
+
 // Metric measures what each work metric costs per task, with the newest JDK.
 func Metric(ctx context.Context, c Config) (string, error) {
+	return variants(ctx, c, metricTools(c.Bin), "exec", "create")
+}
+
+// Handover measures what the record of hand-overs and of places in the source
+// costs per task, with the newest JDK.
+func Handover(ctx context.Context, c Config) (string, error) {
+	return variants(ctx, c, handoverTools(c.Bin), "create", "pool", "fj")
+}
+
+// variants has a table for each of the workloads, with the newest JDK.
+func variants(ctx context.Context, c Config, tools []tool.Tool, workloads ...string) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
@@ -27,10 +52,10 @@ func Metric(ctx context.Context, c Config) (string, error) {
 	fmt.Fprintf(&b, "Medians of %d JVMs each, started in turns; a JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
 		c.rounds(5), iterations, pick(c, warmupMs, 100))
 	for _, w := range Workloads {
-		if w.Name != "exec" && w.Name != "create" || !c.wants(w.Name) {
+		if !slices.Contains(workloads, w.Name) || !c.wants(w.Name) {
 			continue
 		}
-		text, err := taskTable(ctx, c, c.newest(), w, metricTools(c.Bin), classes)
+		text, err := taskTable(ctx, c, c.newest(), w, tools, classes)
 		if err != nil {
 			return "", err
 		}
