@@ -172,7 +172,8 @@ static sa_place *add_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t 
 __attribute__((noinline)) sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
     sa_place *p = cells->places == NULL ? NULL : *place_slot(cells->places, cells->places_mask, c, kind, site);
     if (p == NULL) p = add_place(cells, c, kind, site);
-    if (p != NULL && kind < SA_PLACE_KINDS_AT_HAND) c->at_hand[kind][site % SA_PLACES_AT_HAND] = p;
+    unsigned hand = sa_place_hand(kind);
+    if (p != NULL && hand < SA_PLACE_KINDS_AT_HAND) c->at_hand[hand][site % SA_PLACES_AT_HAND] = p;
     return p;
 }
 

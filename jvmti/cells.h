@@ -50,10 +50,12 @@ typedef struct {
     uint64_t streak_start;
 } sa_stream;
 
-/* What is counted by place; equal to wire.SiteKind. Places of the first kinds
- * are kept at hand: Java code counts there. */
-enum { SA_PLACE_CREATION, SA_PLACE_SUBMISSION, SA_PLACE_KINDS_AT_HAND, SA_PLACE_PART = SA_PLACE_KINDS_AT_HAND,
-       SA_PLACE_INNER, SA_PLACE_REJECTED, SA_PLACE_REJECTED_INNER };
+/* What is counted by place; equal to wire.SiteKind. */
+enum { SA_PLACE_CREATION, SA_PLACE_SUBMISSION, SA_PLACE_PART, SA_PLACE_INNER, SA_PLACE_REJECTED, SA_PLACE_REJECTED_INNER };
+
+/* Of these the usual ones are kept at hand, the first two where Java code counts. */
+enum { SA_PLACE_KINDS_AT_HAND = 3 };
+static inline unsigned sa_place_hand(unsigned kind) { return kind == SA_PLACE_INNER ? 2 : kind < 2 ? kind : SA_PLACE_KINDS_AT_HAND; }
 
 /* In place of the site of a creation: none, and inside an execution of a task of
  * the same class. No site has this number. */
@@ -317,7 +319,8 @@ static inline void sa_cell_queue(sa_cell *c, uint64_t ticks, unsigned bucket) {
 /* Counts one of kind at a place. Without memory for one more place it is only
  * missing there: the cell's tallies have it. */
 static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
-    sa_place *p = kind < SA_PLACE_KINDS_AT_HAND ? c->at_hand[kind][site % SA_PLACES_AT_HAND] : NULL;
+    unsigned hand = sa_place_hand(kind);
+    sa_place *p = hand < SA_PLACE_KINDS_AT_HAND ? c->at_hand[hand][site % SA_PLACES_AT_HAND] : NULL;
     if (__builtin_expect(p == NULL || p->site != site, 0)) p = sa_cells_place(cells, c, kind, site);
     if (__builtin_expect(p != NULL, 1)) sa_add(&p->count, 1);
 }
