@@ -73,6 +73,24 @@ func (f *Fates) Sum() int64 {
 	return f.NeverSubmitted + f.NeverRun + f.Cancelled + f.Rejected + f.NotKnown
 }
 
+// Text lists what there is, "" of nil.
+func (f *Fates) Text() string {
+	if f == nil {
+		return ""
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int64
+		what string
+	}{{f.NeverSubmitted, "never submitted"}, {f.NeverRun, "submitted and never run"}, {f.Cancelled, "cancelled"},
+		{f.Rejected, "rejected"}, {f.NotKnown, "not known which"}} {
+		if p.n > 0 {
+			parts = append(parts, units.FormatExact(p.n)+" "+p.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // WorkMeasured tells whether Work holds a measurement: not for a task that never
 // ran, nor for one that ran on when the session ended.
 func (h *Hotspot) WorkMeasured() bool {

@@ -46,7 +46,11 @@ func neverRun(f Facts, advice bool) string {
 	if !advice {
 		return s + stagesToo(stages) + "." + plainCalls(rows)
 	}
-	return s + ": objects created for nothing, run by a plain call of another method, or still queued at the end."
+	s += ": objects created for nothing, run by a plain call of another method, or still queued at the end."
+	if fates := FatesOf(rows).Text(); fates != "" {
+		s += " In detail: " + fates + "."
+	}
+	return s
 }
 
 // isStage tells CompletableFuture's own nodes, one for each step of a chain, from

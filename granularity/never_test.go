@@ -30,6 +30,8 @@ func TestNeverRun(t *testing.T) {
 		{"few of the program", []Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed, most of them java.util.zip"},
 		{"many", []Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000): objects"},
 		{"no majority", []Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000): objects"},
+		{"in detail", []Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1500, Fates: &Fates{NeverSubmitted: 1300, NeverRun: 199, Cancelled: 1}}}, 0, true,
+			"1,500 tasks of the program (75 % of those created) never executed, all of them app.Job: objects created for nothing, run by a plain call of another method, or still queued at the end. In detail: 1,300 never submitted, 199 submitted and never run, 1 cancelled."},
 		{"lost", []Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: as far as recorded"},
 		{"fork/join", []Hotspot{{Class: "app.Fib", Kinds: units.KindForkJoin, Created: 10, Executions: 5, NeverExecuted: 5}}, 0, false,
 			"5 tasks (50 % of those created) never executed, all of them app.Fib. Fork/join tasks whose compute() is called directly"},

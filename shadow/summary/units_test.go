@@ -367,6 +367,24 @@ func TestPlatformsOwn(t *testing.T) {
 	}
 }
 
+// TestDelayedUnit: what is handed to CompletableFuture.delayedExecutor is one
+// unit; the task of the platform's that hands it on is none.
+func TestDelayedUnit(t *testing.T) {
+	b := newSessionBuilder(t, []string{"", "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask",
+		"java.util.concurrent.Executors$RunnableAdapter", "java.util.concurrent.CompletableFuture$TaskSubmitter", "com.acme.Job"})
+	b.exec(3, 2, 3, 1, 2, 2, 20) // the timer's thread
+	b.exec(2, 1, 2, 1, 3, 1, -1)
+	b.exec(1, 0, 1, 1, 4, 1, 20)
+	b.exec(4, 0, 4, 2, 9, 9, 1) // the pool's
+	sum, err := summary.Build(b.open(true), summary.Options{Units: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 1 9 1"}; !slices.Equal(got, want) {
+		t.Errorf("units %q, want %q", got, want)
+	}
+}
+
 // TestUnitsWithoutHandOvers: where they are not recorded nobody knows what was
 // handed over, so that nothing is left out, and the note says the rule.
 func TestUnitsWithoutHandOvers(t *testing.T) {
