@@ -59,6 +59,7 @@ func (s *source) Meta() drain.Meta {
 		Threads:      news.Threads,
 		OS:           snapshot,
 		Executors:    news.Executors,
+		Virtual:      s.Virtual(),
 		Refusals:     append(append(news.Refusals, s.weaver.takeRefusals()...), s.crowded(&t)...),
 		Totals:       s.totals(&t),
 		LostByThread: s.ends.takeSkipped(),

@@ -27,6 +27,10 @@ func (d *Drainer) Summaries() (list []wire.Summary, more bool) {
 	var left C.bool
 	n := C.sa_summaries_next((*C.uint64_t)(unsafe.Pointer(&d.words[0])), summaryWords, &left)
 	for words := d.words[:n]; len(words) > 0; words = words[words[0]:] {
+		if words[1] == 0 {
+			d.virtual = append(d.virtual, decodeScheduled(words[:words[0]]))
+			continue
+		}
 		list = append(list, decodeSummary(words[:words[0]]))
 	}
 	return list, bool(left)
@@ -56,4 +60,30 @@ func decodeSummary(w []uint64) wire.Summary {
 		w = w[C.SA_TELL_MEASURE+len(buckets):]
 	}
 	return s
+}
+
+// Virtual takes what the latest summaries told of virtual threads, class by
+// class and carrier by carrier.
+func (d *Drainer) Virtual() []wire.VirtualThread {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := d.virtual
+	d.virtual = nil
+	return list
+}
+
+// decodeScheduled reads what sa_cell_tell_scheduled has written.
+func decodeScheduled(w []uint64) wire.VirtualThread {
+	sums, most := w[4:], w[4+C.SA_V_SUMS:]
+	v := wire.VirtualThread{
+		Class: uint32(w[2]), At: units.Ticks(w[3]),
+		Threads: sums[C.SA_V_THREADS], Mounts: sums[C.SA_V_MOUNTS], Changes: sums[C.SA_V_CHANGES], Pins: sums[C.SA_V_PINS],
+		Pinned: units.Ticks(sums[C.SA_V_PINNED]), Away: units.Ticks(sums[C.SA_V_AWAY]), Ready: units.Ns(sums[C.SA_V_READY]),
+		MostMounts: most[C.SA_V_MOST_MOUNTS], MostPinned: units.Ticks(most[C.SA_V_MOST_PINNED]),
+		MostAway: units.Ticks(most[C.SA_V_MOST_AWAY]), MostReady: units.Ticks(most[C.SA_V_MOST_READY]),
+	}
+	if !C.sa.ready_seen {
+		v.Ready, v.MostReady = units.NotMeasured, 0
+	}
+	return v
 }
