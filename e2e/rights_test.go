@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,15 +70,7 @@ func newStranger(t *testing.T, refused bool) *stranger {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become somebody else")
 	}
-	dir, err := os.MkdirTemp("", "stranger") // t.TempDir is closed to others
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	s := &stranger{dir: dir, refused: refused}
+	s := &stranger{dir: testjvm.OpenFolder(t), refused: refused}
 	s.copy(t, testjvm.Shadow(t), "shadow")
 	s.copy(t, testjvm.Library(t), "libstackagent.so")
 	s.copy(t, "/proc/self/exe", "test")
@@ -88,21 +79,7 @@ func newStranger(t *testing.T, refused bool) *stranger {
 
 func (s *stranger) copy(t *testing.T, from, name string) {
 	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY|os.O_CREATE, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testjvm.CopyProgram(t, from, filepath.Join(s.dir, name))
 }
 
 // shadow runs the command as nobody.

@@ -2,7 +2,6 @@ package sched
 
 import (
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/testjvm"
 )
 
 const nobodyVariable = "STACKAGENT_TEST_NOBODY"
@@ -26,20 +27,13 @@ func TestWithoutRights(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become somebody else")
 	}
-	dir, err := os.MkdirTemp("", "nobody") // t.TempDir is closed to others
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	dir := testjvm.OpenFolder(t)
 	program, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	copyFile(t, program, filepath.Join(dir, "threads"))
-	copyFile(t, "/proc/self/exe", filepath.Join(dir, "test"))
+	testjvm.CopyProgram(t, program, filepath.Join(dir, "threads"))
+	testjvm.CopyProgram(t, "/proc/self/exe", filepath.Join(dir, "test"))
 	cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestWithoutRights$", "-test.v")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), nobodyVariable+"="+filepath.Join(dir, "threads"), "TMPDIR="+dir)
@@ -51,25 +45,6 @@ func TestWithoutRights(t *testing.T) {
 	}
 	if !strings.Contains(string(out), "as nobody") {
 		t.Error("the test did not run as nobody")
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
 	}
 }
 
