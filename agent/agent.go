@@ -253,6 +253,7 @@ func (a *Agent) finish(note string) {
 	defer cancel()
 	running := a.source.ends.read(a.collector.RecordBytes())
 	a.source.os.expire()
+	a.source.weaver.unfitted()
 	if err := a.collector.Finish(ctx, running, note); err != nil {
 		jvmti.Say(err.Error())
 	}

@@ -29,6 +29,7 @@ type weaver struct {
 	mu       sync.Mutex
 	refusals map[string]*wire.Refusal
 	customs  map[string]bool // see remember
+	fitted   map[instrument.TaskDefinition]bool
 }
 
 // newWeaver reads the classes of the JDK with class, which gets internal names.
@@ -38,6 +39,7 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 		hierarchy: instrument.NewImageHierarchy(class, options),
 		refusals:  make(map[string]*wire.Refusal),
 		customs:   make(map[string]bool),
+		fitted:    make(map[instrument.TaskDefinition]bool),
 	}
 }
 
@@ -101,12 +103,33 @@ func (w *weaver) Named(class string) bool { return w.options.NamesClass(class) }
 // remember keeps the names of the classes that are tasks by the user's choice: the
 // JVM does not know, and their subclasses are, too.
 func (w *weaver) remember(p *instrument.Plan) {
-	if p == nil || p.Kinds&units.KindCustom == 0 || p.Hidden() {
+	if p == nil || p.Kinds&units.KindCustom == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.customs[p.Class] = true
+	for _, d := range p.Defined {
+		w.fitted[d] = true
+	}
+	if !p.Hidden() {
+		w.customs[p.Class] = true
+	}
+}
+
+// reasonUnfitted is told at the end of each definition that named nothing: most
+// often it is misspelt.
+const reasonUnfitted = "task= fits no method of the classes that were loaded"
+
+// unfitted tells of the user's definitions that have fitted nothing.
+func (w *weaver) unfitted() {
+	for _, d := range w.options.Tasks {
+		w.mu.Lock()
+		fitted := w.fitted[d]
+		w.mu.Unlock()
+		if !fitted {
+			w.count(wire.Refusal{Reason: reasonUnfitted, Count: 1, Sample: d.String()})
+		}
+	}
 }
 
 // customKind is KindCustom for a class (internal name) that is known to be a

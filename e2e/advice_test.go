@@ -41,6 +41,8 @@ var defects = []defect{
 	{"load-imbalance", false, false, 0.5},
 	{"pool-too-small", false, false, 0.5},
 	{"pool-too-large", false, false, noGain},
+	{"self-wait", true, false, 0.5},
+	{"thread-churn", true, false, 0.5},
 	{"deep-nesting", false, false, noBound},
 	{"swallowed-exceptions", false, false, noBound},
 }

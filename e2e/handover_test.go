@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,15 +28,14 @@ const (
 	delegating = "java.util.concurrent.Executors$DelegatedExecutorService"
 	scheduler  = "java.util.concurrent.ScheduledThreadPoolExecutor"
 	forkPool   = "java.util.concurrent.ForkJoinPool"
-	completion = "java.util.concurrent.ExecutorCompletionService"
 )
 
 // wantHanded follows from the text of examples/handover and the JDK's sources.
 var wantHanded = map[string][]handed{
 	"Main$Executed":       {{0, threadPool}},
 	"Main$Submitted":      {{0, threadPool}},
-	"Main$All":            nil, // invokeAll hands over the FutureTask around each
-	"Main$Completed":      {{0, completion}},
+	"Main$All":            nil,               // invokeAll hands over the FutureTask around each
+	"Main$Completed":      {{0, threadPool}}, // the executor of the completion service
 	"Main$Delegated":      {{0, delegating}, {wire.Inner, threadPool}},
 	"Main$Async":          nil,               // runAsync hands over the AsyncRun around it
 	"Main$OnSub":          {{0, "Main$Sub"}}, // super.execute() is the same hand-over
@@ -51,15 +51,45 @@ var wantHanded = map[string][]handed{
 	"Main$NeverSubmitted": nil,
 	"Main$Blocker":        {{0, threadPool}},
 	"Main$Cancelled":      {{0, threadPool}, {wire.Cancelled, ""}},
+	"Main$Withdrawn":      {{0, threadPool}}, // what is cancelled is the future around it
+	"Main$Untimed":        {{wire.Scheduled, "java.util.Timer"}, {wire.Cancelled, ""}},
 	"Main$NeverRun":       {{0, threadPool}},
 	"Main$Rejected":       {{0, threadPool}, {wire.Rejected, threadPool}},
 	"Main$RejectedCall":   {{0, threadPool}, {wire.Rejected, threadPool}},
 
 	"java.util.concurrent.CompletableFuture$AsyncRun": {{0, threadPool}},
 	"java.util.concurrent.FutureTask": {{wire.Inner, threadPool}, {0, threadPool}, {0, threadPool},
-		{wire.Inner, threadPool}, {wire.Inner | wire.Rejected, threadPool}},
+		{wire.Inner, threadPool}, {wire.Cancelled, ""}, {wire.Inner, threadPool}, {wire.Inner | wire.Rejected, threadPool}},
 	"java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask": {{wire.Inner | wire.Scheduled, scheduler}},
 	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":        {{wire.Inner, threadPool}},
+}
+
+// wantFates is what becomes of those of examples/handover that are never executed.
+var wantFates = map[string]session.TaskState{
+	"Main$NeverSubmitted": session.NeverSubmitted, "Main$NeverRun": session.NeverRun,
+	"Main$Cancelled": session.Cancelled, "Main$Withdrawn": session.Cancelled, "Main$Untimed": session.Cancelled,
+	"Main$Rejected": session.Rejected, "Main$RejectedCall": session.Rejected,
+}
+
+func checkFates(t *testing.T, dir string) {
+	t.Helper()
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]session.TaskState{}
+	err = s.Tasks(func(x *session.Task) error {
+		if strings.HasPrefix(x.Class.Name, "Main$") && !strings.Contains(x.Class.Name, "$$Lambda") && x.State != session.Executed {
+			got[x.Class.Name] = x.State
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got, wantFates) {
+		t.Errorf("never executed are %v, want %v", got, wantFates)
+	}
 }
 
 // handedOver is what a session says of a class.
@@ -97,6 +127,7 @@ func TestHandovers(t *testing.T) {
 				}
 			}
 			checkQueues(t, p)
+			checkFates(t, p.Dir)
 		})
 	}
 }

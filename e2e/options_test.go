@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -40,5 +41,27 @@ func TestWrongOptions(t *testing.T) {
 				t.Errorf("strict=true: stderr does not name %s: %q", c.names, res.Stderr)
 			}
 		})
+	}
+}
+
+// TestDefinitions: a definition of a task that fits nothing, or names a static method,
+// is told.
+func TestDefinitions(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		cmd := testjvm.Example(t, "custom").Command(t, jdk)
+		cmd.Agent = []string{"--task", "Main$Request#process(I)V", "--task", "Main$Req*#proc*", // these two fit
+			"--task", "Main$Request#process(J)V", "--task", "Main#main"}
+		want := map[string]string{"task= fits no method of the classes that were loaded": "Main$Request#process(J)V",
+			"a static method is no task's: name a method of an object": "Main.main([Ljava.lang.String;)V"}
+		got := map[string]string{}
+		for _, r := range cmd.Profile(t).Stats(t).Refusals {
+			got[r.Reason] = r.Sample
+			if r.Count != 1 {
+				t.Errorf("%s: %d, want 1", r.Reason, r.Count)
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("JDK %s: told %q, want %q", jdk, got, want)
+		}
 	}
 }

@@ -34,8 +34,13 @@ type UnitClass struct {
 	Swallowed int64
 	Self      Values // self CPU time, or self wall time where that was not measured
 	SelfIsCPU bool
-	Site      string // where most of them were handed over, "" if not known
-	Pool      int    // index into UnitFacts.Pools of where most of them ran; -1: none
+	// OwnWall is the median of the self wall time: what mostly waits is not fine.
+	OwnWall units.Ns
+	// Counted are those of Units that were summarised: where and how they were
+	// handed over is not told. Self has them too.
+	Counted int64
+	Site    string // where most of them were handed over, "" if not known
+	Pool    int    // index into UnitFacts.Pools of where most of them ran; -1: none
 }
 
 // Pool is an executor, or the threads that were started for one class of tasks.
@@ -53,7 +58,23 @@ type Pool struct {
 	// Gaps are the times between two units on a worker when the second was
 	// already waiting: what handing over costs the worker.
 	Gaps Values
-	Self units.Ns // work of all its units, others nested in them taken out
+	// Inner are the times from the end of a unit to the start of the next within one
+	// unit that both lie in, when the next was already waiting: code of the program
+	// is between some of them.
+	Inner Values
+	// Active is the time in which a unit of it was waiting or running.
+	Active units.Ns
+	// Elsewhere is the CPU time that other threads of the program took from From to To
+	// by the scheduling record, or NotMeasured.
+	Elsewhere units.Ns
+	Virtual   bool  // units ran on virtual threads
+	Counted   int64 // units that were summarised, of the classes that mostly ran here
+	// CountedSelf is their part of Self. In Wall, CPU and the times of workers they are not.
+	CountedSelf units.Ns
+	// Queued is how long its workers were inside units while others waited in its
+	// queue that these had handed over to it, see SelfWait.
+	Queued SelfWait
+	Self   units.Ns // work of all its units, others nested in them taken out
 	// Runnable is how long its workers were ready and waited for a processor, or
 	// NotMeasured: that needs a scheduling record.
 	Runnable units.Ns
@@ -69,6 +90,7 @@ type Pool struct {
 
 // Worker is a thread of a pool: the time inside its units.
 type Worker struct {
+	From, To  units.MonoNs // from the start of its first unit to the end of its last
 	Units     int64
 	Wall, CPU units.Ns
 	Runnable  units.Ns // ready, waiting for a processor, inside units at most; or NotMeasured
@@ -80,6 +102,9 @@ type Thresholds struct {
 	FineWork       units.Ns // a class is fine-grained below this median of self work
 	FineUnits      int64    // with at least so many units
 	FineCost       float64  // whose hand-over costs at least this share of their work
+	FineGain       float64  // and if larger units could save at least this share of the session
+	Churn          int64    // threads are started for too little from so many
+	SelfWait       float64  // workers wait for their own pool's queue from this share of their time
 	CoarseShare    float64  // a unit is coarse-grained from this share of its pool's time
 	Idle           float64  // and processors or workers idle at least so much meanwhile
 	Imbalance      float64  // the busiest worker is busier than the mean by this share of the time
@@ -99,7 +124,7 @@ type Thresholds struct {
 
 // DefaultThresholds are used unless the user says otherwise.
 var DefaultThresholds = Thresholds{
-	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2,
+	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2, FineGain: 0.1, Churn: 100, SelfWait: 0.2,
 	CoarseShare: 0.5, Idle: 0.25, Imbalance: 0.2, PoolUnits: 4, PoolTime: 50_000_000,
 	Crowd: 4, Starved: 0.5, Busy: 0.8, WaitShare: 0.3, Queued: 2, Depth: 256, SwallowedUnits: 1,
 	NeverTasks: 1000, NeverShare: 0.01, Taken: 0.1,
@@ -170,71 +195,6 @@ func (c *UnitClass) at() string {
 		return ""
 	}
 	return ", handed over at " + c.Site
-}
-
-// programs tells whether how fine the units are is the program's to change: not
-// where the platform hands over what it needs itself.
-func (c *UnitClass) programs() bool { return !c.JDK || c.Bulk || c.Site != "" }
-
-// spawner names the class, and of the platform's what of the program it stands for.
-func (c *UnitClass) spawner() string {
-	switch {
-	case c.Bulk:
-		return fmt.Sprintf("A bulk operation of the program (a parallel stream), which the JDK cuts into %s,", readable(c.Name))
-	case c.JDK:
-		return fmt.Sprintf("What the program hands over as %s", readable(c.Name))
-	}
-	return readable(c.Name)
-}
-
-// remedy is what to do about units too fine.
-func (c *UnitClass) remedy() string {
-	if c.Bulk {
-		return "Give one call more elements, or more to do for each, and leave short ones sequential"
-	}
-	return "Give each task more of the work (batches, a higher threshold for splitting)"
-}
-
-// fineClasses names the classes all of whose units are so small that handing
-// them over costs a good part of their work.
-func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
-	var out []Finding
-	for i := range f.Classes {
-		c := &f.Classes[i]
-		if !c.programs() || c.Units < t.FineUnits || c.Pool < 0 || int64(c.Self.Len()) < t.FineUnits {
-			continue
-		}
-		p := &f.Pools[c.Pool]
-		median, span := c.Self.Quantile(500), units.Ns(p.To-p.From)
-		if median >= t.FineWork || c.Self.Quantile(990) >= 10*t.FineWork || span <= 0 {
-			continue
-		}
-		gap := units.NotMeasured
-		if int64(p.Gaps.Len()) >= t.FineUnits/10 {
-			gap = p.Gaps.Quantile(500)
-		}
-		dear := gap.Measured() && float64(gap) >= t.FineCost*float64(median)
-		if !dear && occupied(p, span) >= t.Busy {
-			continue
-		}
-		least := p.Self / units.Ns(max(1, min(len(p.Workers), f.CPUs)))
-		out = append(out, Finding{
-			Kind: Advice, Topic: "fine", Name: "fine-grained", Class: c.Name, Gain: bound(span-least, f.Duration),
-			Text: fmt.Sprintf("%s spawns only fine-grained tasks%s: %s with a median of %s of work%s. "+
-				"%s: %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
-				c.spawner(), c.at(), plural(c.Units, "unit", "units"), units.FormatNs(median), gapText(gap, p), c.remedy(),
-				p.name(), units.FormatNs(p.Self), units.FormatNs(span), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
-		})
-	}
-	return out
-}
-
-// gapText says what handing over costs a worker, where it could be measured.
-func gapText(gap units.Ns, p *Pool) string {
-	if !gap.Measured() {
-		return fmt.Sprintf(", and its workers are inside units %s of the time", units.FormatPercent(occupied(p, units.Ns(p.To-p.From))))
-	}
-	return fmt.Sprintf(", while a worker takes a median of %s from one to the next that waits", units.FormatNs(gap))
 }
 
 // swallowed names the classes whose exceptions ended in futures.

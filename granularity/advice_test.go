@@ -18,9 +18,9 @@ const (
 func busyPool(n int, span units.Ns, count int64) Pool {
 	p := Pool{Label: "com.acme.Pool#1", To: units.MonoNs(span), Units: count, LongestClass: "com.acme.Job", HeaviestClass: "com.acme.Job"}
 	for range n {
-		p.Workers = append(p.Workers, Worker{Units: count / int64(n), Wall: span, CPU: span})
+		p.Workers = append(p.Workers, Worker{To: units.MonoNs(span), Units: count / int64(n), Wall: span, CPU: span})
 	}
-	p.Wall, p.CPU, p.Self = span*units.Ns(n), span*units.Ns(n), span*units.Ns(n)
+	p.Active, p.Wall, p.CPU, p.Self = span, span*units.Ns(n), span*units.Ns(n), span*units.Ns(n)
 	each := p.Wall / units.Ns(count)
 	p.Longest, p.Heaviest = each, each
 	for range count {
@@ -28,6 +28,11 @@ func busyPool(n int, span units.Ns, count int64) Pool {
 		p.Queue.Add(0)
 	}
 	return p
+}
+
+// worked is a worker with a unit from the begin.
+func worked(wall, cpu, runnable units.Ns) Worker {
+	return Worker{To: units.MonoNs(wall), Units: 1, Wall: wall, CPU: cpu, Runnable: runnable}
 }
 
 func setQueue(p *Pool, n units.Ns) {
@@ -151,22 +156,68 @@ func TestPools(t *testing.T) {
 		{"imbalance", func() Pool {
 			p := busyPool(4, span, 4)
 			p.Threads = true
-			p.Workers = []Worker{{1, span, span, 0}, {1, 200 * milli, 200 * milli, 0}, {1, 200 * milli, 200 * milli, 0}, {1, 200 * milli, 200 * milli, 0}}
+			p.Workers = []Worker{worked(span, span, 0), worked(200*milli, 200*milli, 0), worked(200*milli, 200*milli, 0), worked(200*milli, 200*milli, 0)}
 			p.CPU, p.Wall, p.Longest, p.Heaviest = 1600*milli, 1600*milli, span, span
 			return p
 		}, 4, "load-imbalance", span - 400*milli},
 		{"uneven, by waiting for processors", func() Pool {
 			p := busyPool(4, span, 4)
 			p.Threads = true
-			p.Workers = []Worker{{1, span, 100 * milli, 900 * milli}, {1, 200 * milli, 90 * milli, 100 * milli}, {1, 200 * milli, 90 * milli, 100 * milli}, {1, 200 * milli, 90 * milli, 100 * milli}}
+			p.Workers = []Worker{worked(span, 100*milli, 900*milli), worked(200*milli, 90*milli, 100*milli), worked(200*milli, 90*milli, 100*milli), worked(200*milli, 90*milli, 100*milli)}
 			p.CPU, p.Wall, p.Runnable, p.Heaviest = 370*milli, 1600*milli, 1200*milli, 100*milli
 			return p
 		}, 4, "", 0},
 		{"uneven, of next to nothing", func() Pool {
 			p := busyPool(2, span, 2)
 			p.Threads = true
-			p.Workers = []Worker{{1, span, 30 * milli, 900 * milli}, {1, 400 * milli, 10 * milli, 300 * milli}}
+			p.Workers = []Worker{worked(span, 30*milli, 900*milli), worked(400*milli, 10*milli, 300*milli)}
 			p.CPU, p.Wall, p.Runnable, p.Heaviest = 40*milli, 1400*milli, 1200*milli, 30*milli
+			return p
+		}, 4, "", 0},
+		{"long, of a pool that the program keeps from its work", func() Pool { // most of a stream is computed by who called it
+			p := busyPool(4, span, 100)
+			p.Longest, p.Heaviest = 100*milli, 90*milli
+			p.CPU, p.Wall = 120*milli, 140*milli
+			return p
+		}, 4, "", 0},
+		{"small, and the program has the processors", func() Pool {
+			p := busyPool(1, span, 100)
+			setQueue(&p, 500*milli)
+			p.Elsewhere = 2200 * milli
+			return p
+		}, 4, "", 0},
+		{"small, and the program has some of the processors", func() Pool {
+			p := busyPool(1, span, 100)
+			setQueue(&p, 500*milli)
+			p.Elsewhere = span
+			return p
+		}, 4, "pool-too-small", span / 2},
+		{"many threads one after the other", func() Pool {
+			p := busyPool(4, span, 40)
+			p.Threads, p.Workers = true, nil
+			for i := range units.MonoNs(40) {
+				w := worked(100*milli, 100*milli, 0)
+				w.From, w.To = i/4*100_000_000, (i/4+1)*100_000_000
+				p.Workers = append(p.Workers, w)
+			}
+			return p
+		}, 4, "", 0},
+		{"mostly summarised", func() Pool {
+			p := busyPool(1, span, 100)
+			setQueue(&p, 500*milli)
+			p.Counted, p.CountedSelf = 1000, span/2
+			return p
+		}, 4, "", 0},
+		{"threads for little", func() Pool { return churning(200, milli, 200*micro) }, 4, "thread-churn", 400*milli - 150*milli/2},
+		{"threads for enough", func() Pool { return churning(200, milli, 190*micro) }, 4, "", 0},
+		{"few threads for little", func() Pool { return churning(99, milli, 200*micro) }, 4, "", 0},
+		{"virtual threads for little", func() Pool { p := churning(200, milli, 200*micro); p.Virtual = true; return p }, 4, "", 0},
+		{"waits for itself", func() Pool { return selfish(800*milli, 700*milli) }, 4, "self-wait", 700 * milli},
+		{"waits for itself, and computes", func() Pool { p := selfish(800*milli, 700*milli); p.CPU = 2000 * milli; return p }, 4, "self-wait", 500 * milli},
+		{"waits little for itself", func() Pool { return selfish(799*milli, 700*milli) }, 4, "", 0},
+		{"waits for a processor", func() Pool {
+			p := selfish(800*milli, 700*milli)
+			p.CPU, p.Runnable, p.Queued.CPU = 500*milli, 100*milli, 10*milli
 			return p
 		}, 4, "", 0},
 		{"one thread alone", func() Pool { p := busyPool(1, span, 1); p.Threads = true; return p }, 4, "", 0},
@@ -181,6 +232,67 @@ func TestPools(t *testing.T) {
 		if c.want != "" && (got[0].Gain == nil || got[0].Gain.Ns != c.gain || got[0].Gain.Share != float64(c.gain)/float64(2*span)) {
 			t.Errorf("%s: gain %+v, want %v", c.name, got[0].Gain, c.gain)
 		}
+	}
+}
+
+// churning is a pool of n threads, two at a time, each for a unit of work, that took
+// start to begin.
+func churning(n int, work, start units.Ns) Pool {
+	p := busyPool(2, 400*milli, int64(n))
+	p.Wait, p.Workers = Values{}, nil
+	for i := range units.MonoNs(n) {
+		w := worked(work, work, 0)
+		w.From, w.To = i/2*1_000_000, (i/2+1)*1_000_000
+		p.Workers = append(p.Workers, w)
+		p.Wait.Add(work)
+	}
+	setQueue(&p, start)
+	p.Active, p.CPU, p.Wall, p.Heaviest, p.Longest = 400*milli, 150*milli, 150*milli, work, work
+	return p
+}
+
+// selfish is a pool of four whose workers waited for their own queue, for a time in
+// all and at least one of them for another.
+func selfish(all, some units.Ns) Pool {
+	p := busyPool(4, 1000*milli, 100)
+	p.CPU = 400 * milli
+	p.Queued = SelfWait{Waiting: 10, Parts: 30, Time: all, Any: some, Span: 1000 * milli, Workers: 4, Class: "com.acme.Outer"}
+	return p
+}
+
+// TestSelfWaitTexts: of parts that ran and of such that never began.
+func TestSelfWaitTexts(t *testing.T) {
+	p := selfish(800*milli, 700*milli)
+	const waits = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 10 units, of com.acme.Outer for the most, handed 30 tasks over to it and waited, for 800 ms in all, while these were queued for one of its 4 workers"
+	got := Advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}}, DefaultThresholds)
+	if len(got) != 1 || !strings.HasPrefix(got[0].Text, waits+". Run the inner tasks on another pool") || got[0].Class != "com.acme.Outer" {
+		t.Errorf("%+v", got)
+	}
+	p.Queued.Never = 2
+	got = Advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}}, DefaultThresholds)
+	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text, waits+"; 2 tasks had not begun at the end, which is a deadlock if all workers wait so.") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestElsewhere: without a scheduling record what other pools computed meanwhile is
+// taken as even.
+func TestElsewhere(t *testing.T) {
+	small, other := busyPool(1, 1000*milli, 100), busyPool(1, 1000*milli, 100)
+	setQueue(&small, 500*milli)
+	small.Elsewhere, other.Elsewhere = units.NotMeasured, units.NotMeasured
+	other.From, other.To = 500_000_000, 1_500_000_000
+	f := &UnitFacts{Duration: 2000 * milli, CPUs: 4, Pools: []Pool{small, other}}
+	if got := Advise(f, DefaultThresholds); names(got) != "pool-too-small" || got[0].Gain.Ns != 1000*milli-1500*milli/4 {
+		t.Errorf("%+v", got)
+	}
+	f.CPUs = 2
+	if got := Advise(f, DefaultThresholds); names(got) != "pool-too-small" { // 1.5 of 2 processors
+		t.Errorf("%+v", got)
+	}
+	f.Pools[1].From, f.Pools[1].To = 0, 1_000_000_000
+	if got := Advise(f, DefaultThresholds); len(got) != 0 {
+		t.Errorf("both processors in use: %+v", got)
 	}
 }
 
@@ -277,6 +389,37 @@ func TestFine(t *testing.T) {
 	starved.Pools[0].Wall /= 4
 	if got := Advise(starved, DefaultThresholds); names(got) != "fine-grained" {
 		t.Errorf("idle workers: %+v", got)
+	}
+	// Idle while nothing waits or runs tells nothing.
+	starved.Pools[0].Active /= 4
+	if got := Advise(starved, DefaultThresholds); len(got) != 0 {
+		t.Errorf("idle pool: %+v", got)
+	}
+	waits := fineFacts(10_000, micro, micro)
+	waits.Classes[0].OwnWall = DefaultThresholds.FineWork
+	if got := Advise(waits, DefaultThresholds); len(got) != 0 {
+		t.Errorf("units that wait: %+v", got)
+	}
+	little := fineFacts(10_000, micro, micro)
+	little.Pools[0].Active = 24*milli + 999*micro // 5 of it are work
+	if got := Advise(little, DefaultThresholds); len(got) != 0 {
+		t.Errorf("little to gain: %+v", got)
+	}
+	nested := fineFacts(10_000, micro, 100)
+	nested.Pools[0].Gaps, nested.Pools[0].Inner = Values{}, nested.Pools[0].Gaps
+	if got := Advise(nested, DefaultThresholds); len(got) != 0 {
+		t.Errorf("cheap parts: %+v", got)
+	}
+	nested = fineFacts(10_000, micro, 200)
+	nested.Pools[0].Gaps, nested.Pools[0].Inner = Values{}, nested.Pools[0].Gaps
+	if got := Advise(nested, DefaultThresholds); names(got) != "fine-grained" || got[0].Gain != nil || !strings.Contains(got[0].Text, "takes 200 ns or more from one to the next, three times of four") {
+		t.Errorf("dear parts: %+v", got)
+	}
+	counted := fineFacts(10_000, micro, micro)
+	counted.Classes[0].Counted, counted.Pools[0].Counted, counted.Pools[0].Gaps = 9000, 9000, Values{}
+	if got := Advise(counted, DefaultThresholds); names(got) != "fine-grained" ||
+		!strings.Contains(got[0].Text, "10,000 units (90 % of them summarised) with a median of 1.00 µs of work, and while any waits or runs, its workers compute in units 5.0 % of the time") {
+		t.Errorf("summarised: %+v", got)
 	}
 }
 

@@ -10,10 +10,16 @@ import (
 // any.
 func (f *UnitFacts) pool(p *Pool, t Thresholds) (Finding, bool) {
 	span := units.Ns(p.To - p.From)
+	if x, ok := f.selfWaiting(p, t); ok {
+		return x, true // all others follow from it
+	}
+	if p.CountedSelf > p.Self/10 {
+		return Finding{}, false // too little is known of who worked when
+	}
 	if p.Units < min(t.PoolUnits, int64(len(p.Workers))) || p.Units < 2 || span < t.PoolTime || len(p.Workers) == 0 || f.CPUs <= 0 {
 		return Finding{}, false
 	}
-	for _, find := range []func(*Pool, units.Ns, Thresholds) (Finding, bool){f.waiting, f.tooSmall, f.tooLarge, f.coarse, f.imbalance} {
+	for _, find := range []func(*Pool, units.Ns, Thresholds) (Finding, bool){f.churn, f.waiting, f.tooSmall, f.tooLarge, f.coarse, f.imbalance} {
 		if x, ok := find(p, span, t); ok {
 			return x, true
 		}
@@ -145,7 +151,8 @@ func (f *UnitFacts) waiting(p *Pool, span units.Ns, t Thresholds) (Finding, bool
 	return Finding{
 		Kind: Advice, Topic: "pool", Name: "waiting-tasks", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
 		Text: fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, of which they used or wanted a processor %s, and a task waited a median of %s for a worker. "+
-			"Run them on a pool of their own with more threads, or on virtual threads: that can shorten the run by at most %s (%s).",
+			"Run them on a pool of their own with more threads, or on virtual threads: that can shorten the run by at most %s (%s), "+
+			"and by nothing if what they wait for is a lock that one of them has: hold that for shorter.",
 			p.name(), plural(p.Units, "unit", "units"), units.FormatNs(p.Wall), plural(int64(len(p.Workers)), "worker", "workers"),
 			units.FormatPercent(float64(p.demand())/float64(p.Wall)), units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
@@ -153,11 +160,14 @@ func (f *UnitFacts) waiting(p *Pool, span units.Ns, t Thresholds) (Finding, bool
 
 // tooSmall: all workers compute all the time, tasks queue, and processors idle.
 func (f *UnitFacts) tooSmall(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
-	n := len(p.Workers)
+	n, others := len(p.Workers), f.elsewhere(p, span)
+	if float64(p.demand()+others) >= t.Busy*float64(span)*float64(f.CPUs) {
+		return Finding{}, false // the program has the processors
+	}
 	if p.Threads || n >= f.CPUs || p.Units < t.PoolUnits || !p.CPU.Measured() || occupied(p, span) < t.Busy || float64(p.demand()) < t.Busy*float64(p.Wall) || !queueLong(p, t) {
 		return Finding{}, false
 	}
-	least := max(p.CPU/units.Ns(f.CPUs), p.Longest)
+	least := max((p.CPU+others)/units.Ns(f.CPUs), p.Longest)
 	return Finding{
 		Kind: Advice, Topic: "pool", Name: "pool-too-small", Gain: bound(span-least, f.Duration),
 		Text: fmt.Sprintf("%s has %s on %d processors: busy %s of its time, while a task waited a median of %s (units take %s). "+
@@ -167,9 +177,27 @@ func (f *UnitFacts) tooSmall(p *Pool, span units.Ns, t Thresholds) (Finding, boo
 	}, true
 }
 
+// elsewhere is the CPU time that the program used outside of a pool from its first
+// unit to its last: by the scheduling record, else that of the units of other pools,
+// as if each computed evenly all its time.
+func (f *UnitFacts) elsewhere(p *Pool, span units.Ns) units.Ns {
+	if p.Elsewhere.Measured() {
+		return p.Elsewhere
+	}
+	sum := 0.0
+	for i := range f.Pools {
+		o := &f.Pools[i]
+		both := min(p.To, o.To) - max(p.From, o.From)
+		if o != p && both > 0 && o.CPU.Measured() {
+			sum += float64(o.CPU) * float64(both) / float64(o.To-o.From)
+		}
+	}
+	return min(units.Ns(sum), span*units.Ns(f.CPUs))
+}
+
 // tooLarge: many more workers than processors, and the processors are busy.
 func (f *UnitFacts) tooLarge(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
-	n := len(p.Workers)
+	n := p.atOnce()
 	if float64(n) < t.Crowd*float64(f.CPUs) || p.Units < max(t.PoolUnits, int64(n)) || !f.crowded(p, span, t) {
 		return Finding{}, false
 	}
@@ -200,7 +228,7 @@ func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool)
 	unit, class, alone := p.greatest(span, n)
 	work := p.work()
 	few := p.Units > 2 && work-unit < unit/2 // one long unit among short ones, not parts of a whole that were cut unevenly
-	if p.Units <= 2*int64(len(p.Workers)) && !few || float64(unit) < t.CoarseShare*float64(alone) || f.CPUs < 2 || work < t.PoolTime {
+	if p.Units <= 2*int64(len(p.Workers)) && !few || float64(unit) < t.CoarseShare*float64(alone) || float64(p.Longest) < t.CoarseShare*float64(span) || f.CPUs < 2 || work < t.PoolTime {
 		return Finding{}, false
 	}
 	least := work / units.Ns(n)

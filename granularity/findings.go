@@ -226,7 +226,7 @@ func tooFine(f Facts) []string {
 	for _, r := range ownTasks(f.Rows, ByCount) {
 		m := r.WorkMetric()
 		d := r.Metrics[m]
-		if len(out) == maxAdvice || d.Count < fineExecutions || max(d.P50, r.Metrics[inclusive(m)].P50) >= fineMedian || r.ExecutionShare < fineShare {
+		if len(out) == maxAdvice || d.Count < fineExecutions || max(d.P50, r.Metrics[inclusive(m)].P50, r.Metrics[Wall].P50) >= fineMedian || r.ExecutionShare < fineShare {
 			continue
 		}
 		text := fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of %s for %s of the work.",

@@ -25,9 +25,10 @@ type Hotspot struct {
 	Body          bool        `json:"-"`       // its executions are the loops of threads and pools
 	Created       int64       `json:"created"` // tasks whose creation was seen
 	Executions    int64       `json:"executions"`
-	Summarised    int64       `json:"summarised"`     // of these, not recorded one by one
-	NeverExecuted int64       `json:"never_executed"` // created and not executed by the end
-	Threads       int64       `json:"threads"`        // distinct threads that executed them
+	Summarised    int64       `json:"summarised"`      // of these, not recorded one by one
+	NeverExecuted int64       `json:"never_executed"`  // created and not executed by the end
+	Fates         *Fates      `json:"fates,omitempty"` // of the tasks never executed; nil: not known
+	Threads       int64       `json:"threads"`         // distinct threads that executed them
 	Nested        int64       `json:"nested"`
 	Threw         int64       `json:"threw"`
 	Running       int64       `json:"running"` // still running at the end
@@ -43,6 +44,31 @@ type Hotspot struct {
 	// By is the metric by which the row is sorted and shown; Wall, which is no
 	// metric of own work: that of Work.
 	By Metric `json:"-"`
+}
+
+// Fates is what became of tasks that were never executed.
+type Fates struct {
+	NeverSubmitted int64 `json:"never_submitted"` // neither they nor a library's task around them were handed over
+	NeverRun       int64 `json:"never_run"`       // handed over, and not executed by the end
+	Cancelled      int64 `json:"cancelled"`       // or the library's task around them was
+	Rejected       int64 `json:"rejected"`        // by each executor that they were handed to
+	NotKnown       int64 `json:"not_known"`       // which of these
+}
+
+// Add adds up.
+func (f *Fates) Add(o *Fates) {
+	if o != nil {
+		f.NeverSubmitted += o.NeverSubmitted
+		f.NeverRun += o.NeverRun
+		f.Cancelled += o.Cancelled
+		f.Rejected += o.Rejected
+		f.NotKnown += o.NotKnown
+	}
+}
+
+// Sum is how many tasks these are.
+func (f *Fates) Sum() int64 {
+	return f.NeverSubmitted + f.NeverRun + f.Cancelled + f.Rejected + f.NotKnown
 }
 
 // WorkMeasured tells whether Work holds a measurement: not for a task that never

@@ -71,6 +71,20 @@ func Steps(rows []Hotspot) int64 {
 	return all - never
 }
 
+// FatesOf is what became of those of NeverExecuted; nil: not known.
+func FatesOf(rows []Hotspot) *Fates {
+	var sum Fates
+	for i := range rows {
+		if !isStage(rows[i]) {
+			sum.Add(rows[i].Fates)
+		}
+	}
+	if never, _ := NeverExecuted(rows); never == 0 || sum.Sum() != never {
+		return nil
+	}
+	return &sum
+}
+
 func stagesToo(n int64) string {
 	if n == 0 {
 		return ""

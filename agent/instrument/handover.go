@@ -31,7 +31,7 @@ const (
 	probeRepeating  = "repeating"  // the same by the executor, once more
 	probeForking    = "forking"    // ForkJoinTask.fork
 	probeStarting   = "starting"   // Thread.start
-	probeCancelled  = "cancelled"  // before the returns of cancel(boolean)
+	probeCancelled  = "cancelled"  // before the returns of cancel
 
 	probeHanded  = "handed"  // before the returns of a hand-over
 	probeRefused = "refused" // where it ends by an exception
@@ -40,6 +40,11 @@ const (
 	descRefused   = "(Ljava/lang/Throwable;Ljava/lang/Object;I)V" // thrown, task, token
 	descCancelled = "(ZLjava/lang/Object;)Z"                      // what cancel returns, task -> the same
 	cancelType    = "(Z)Z"
+
+	// What a completion service is given it hands over to this executor; one is
+	// made for each invokeAny.
+	completionsExecutor = "executor"
+	descExecutor        = "Ljava/util/concurrent/Executor;"
 )
 
 // handoverProbes are the probes of java.lang.StackagentHandover.
@@ -120,7 +125,7 @@ func (p *Plan) handover(m *classfile.Member) *HandoverPlan {
 		h.Probe = probeForking
 	case (p.Class == nameThread || p.Class == nameVirtualThread) && m.Name == "start" && strings.HasSuffix(m.Descriptor, ")V"):
 		h.Probe = probeStarting
-	case (p.Class == nameForkJoinTask || p.Class == nameFutureTask) && m.Name == "cancel" && m.Descriptor == cancelType:
+	case p.cancels(m):
 		h.Probe = probeCancelled
 	case p.Kinds&units.KindExecutor != 0 && handsOver(m.Name):
 		h.Probe, h.alone = probeHanding, false
@@ -136,6 +141,18 @@ func (p *Plan) handover(m *classfile.Member) *HandoverPlan {
 		return nil
 	}
 	return h
+}
+
+// cancels tells whether a method cancels the task that it belongs to. Some
+// fork/join tasks have one of their own, which calls none of the others.
+func (p *Plan) cancels(m *classfile.Member) bool {
+	switch {
+	case m.Name != "cancel":
+		return false
+	case p.Class == nameTimerTask:
+		return m.Descriptor == "()Z"
+	}
+	return m.Descriptor == cancelType && (p.Class == nameFutureTask || p.Kinds&units.KindForkJoin != 0)
 }
 
 func handsOver(method string) bool {
@@ -216,10 +233,18 @@ func (p *Plan) handing(h HandoverPlan) ([]*classfile.Insn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*classfile.Insn{enter[0], classfile.NewVarInsn(classfile.OpAload, h.task), enter[1]}, nil
+	out := enter[:1:1]
+	if p.Class == nameCompletion && p.class.Field(completionsExecutor, descExecutor) != nil {
+		i, err := p.class.Pool.AddFieldRef(nameCompletion, completionsExecutor, descExecutor)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, classfile.NewFieldInsn(classfile.OpGetfield, i))
+	}
+	return append(out, classfile.NewVarInsn(classfile.OpAload, h.task), enter[1]), nil
 }
 
-// weaveCancel shows the probe what cancel(boolean) is about to return.
+// weaveCancel shows the probe what cancel is about to return.
 func (p *Plan) weaveCancel(code *classfile.Code) error {
 	for _, in := range append([]*classfile.Insn(nil), code.Insns...) {
 		if !in.Op.IsReturn() {

@@ -26,6 +26,7 @@ const (
 	nameConstructions = "java/lang/StackagentConstruction"
 	nameForkJoinTask  = "java/util/concurrent/ForkJoinTask"
 	nameFutureTask    = "java/util/concurrent/FutureTask"
+	nameTimerTask     = "java/util/TimerTask"
 	nameCompletion    = "java/util/concurrent/ExecutorCompletionService" // no Executor, though it hands over like one
 	nameTimer         = "java/util/Timer"                                // the same
 )

@@ -126,6 +126,8 @@ type Plan struct {
 	Notes        []string   // what was expected in this class and not found
 	Left         []*Refusal // what of the class is left as it is while the rest is woven
 
+	Defined []TaskDefinition // of the user's, those that fit a method of this class
+
 	isHidden    bool
 	standIns    []standIn
 	sites       Sites

@@ -24,6 +24,7 @@ var executionTypes = [...]struct {
 func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 	defs := p.definitions(h, in.Supers, o)
 	guardable := h.Access&classfile.AccFinal == 0 && !in.Hidden
+	p.fitting(h, defs)
 	for _, m := range p.class.Methods {
 		probe := p.execution(m, defs, guardable)
 		if probe == "" {
@@ -84,6 +85,27 @@ func (p *Plan) definitions(h classfile.Header, supers Hierarchy, o *Options) []T
 		}
 	}
 	return defs
+}
+
+// fitting notes which definitions fit a method with code, and which name a static
+// one: it is of no object, so it is no task's.
+func (p *Plan) fitting(h classfile.Header, defs []TaskDefinition) {
+	for _, d := range defs {
+		fits := false
+		for _, m := range p.class.Methods {
+			switch {
+			case !d.matchesMethod(m.Name, m.Descriptor) || m.Name[0] == '<':
+			case m.Access&classfile.AccStatic == 0:
+				fits = fits || m.Access&classfile.AccAbstract == 0
+			case !strings.ContainsAny(d.Method, "*?") && matchGlob(d.Class, javaName(h.Name)):
+				fits = true
+				p.Left = append(p.Left, &Refusal{Reason: ReasonStatic, Class: p.Class, Member: m.Name + m.Descriptor})
+			}
+		}
+		if fits {
+			p.Defined = append(p.Defined, d)
+		}
+	}
 }
 
 // execution names the probe for the start of a method, "" if it is no

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -185,10 +186,29 @@ func neverText(s *summary.Summary) string {
 	if s.Ended != store.EndedExit && s.Tasks.NeverExecuted > 0 {
 		text = "at most " + text // what was being executed has no record
 	}
+	text += fatesText(granularity.FatesOf(s.Rows))
 	if steps > 0 {
 		text += fmt.Sprintf(", and %s", plural(steps, "step of a CompletableFuture", "steps of CompletableFutures"))
 	}
 	return text
+}
+
+// fatesText tells what became of the tasks that never ran, where that is known.
+func fatesText(f *granularity.Fates) string {
+	if f == nil {
+		return ""
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int64
+		what string
+	}{{f.NeverSubmitted, "never submitted"}, {f.NeverRun, "submitted and never run"}, {f.Cancelled, "cancelled"},
+		{f.Rejected, "rejected"}, {f.NotKnown, "not known which"}} {
+		if p.n > 0 {
+			parts = append(parts, units.FormatExact(p.n)+" "+p.what)
+		}
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // statsFacts are the lines above the distributions.

@@ -94,7 +94,7 @@ func TestTasksWithWork(t *testing.T) {
 	checkColumns(t, cells(1), wantFirst)
 	checkColumns(t, cells(2), wantSecond)
 	checkColumns(t, cells(4), wantFourth)
-	if last := cells(9); last["state"] != "never executed" || last["page_faults"] != "" {
+	if last := cells(9); last["state"] != "never submitted" || last["page_faults"] != "" {
 		t.Errorf("a task never executed: %v", last)
 	}
 }

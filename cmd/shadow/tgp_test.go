@@ -75,7 +75,7 @@ func TestTgpWrong(t *testing.T) {
 		{[]string{"import", "tgp", bad}, 2, "want files and -o"},
 		{[]string{"import", "tgp", bad, "-o", dir + "/x", "--metric", "moon"}, 2, "unknown metric"},
 		{[]string{"import", "tgp", bad, "-o", dir + "/x", "--max-rows", "0"}, 2, "above 0"},
-		{[]string{"import", "tgp", bad, "-o", dir + "/x"}, 1, "tasks.csv:1: 2 fields in place of 22"},
+		{[]string{"import", "tgp", bad, "-o", dir + "/x"}, 1, "tasks.csv:1:4: 2 fields in place of 22"},
 		{[]string{"import", "tgp", dir + "/none.csv", "-o", dir + "/x"}, 1, "no such file"},
 		{[]string{"tgp"}, 2, "which one?"},
 		{[]string{"tgp", "fine"}, 2, "of what?"},

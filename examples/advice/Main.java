@@ -85,6 +85,29 @@ public class Main {
         }
     }
 
+    /** Hands its parts over to a pool and waits for them. */
+    static class Whole implements Runnable {
+        final ExecutorService parts;
+
+        Whole(ExecutorService parts) {
+            this.parts = parts;
+        }
+
+        public void run() {
+            List<Future<?>> futures = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                futures.add(parts.submit(new Work(4000)));
+            }
+            try {
+                for (Future<?> f : futures) {
+                    f.get();
+                }
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
     static class Sum extends RecursiveTask<Long> {
         final int from, to;
 
@@ -191,6 +214,41 @@ public class Main {
         pool.awaitTermination(1, TimeUnit.MINUTES);
     }
 
+    /** A pool of one more than waits in it at a time, and, fixed, another one for the parts. */
+    static void selfWait(boolean fixed) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(CPUS + 1);
+        ExecutorService parts = fixed ? Executors.newFixedThreadPool(CPUS) : pool;
+        for (int round = 0; round < 15; round++) {
+            List<Future<?>> futures = new ArrayList<>();
+            for (int i = 0; i < CPUS; i++) {
+                futures.add(pool.submit(new Whole(parts)));
+            }
+            for (Future<?> f : futures) {
+                f.get();
+            }
+        }
+        pool.shutdown();
+        parts.shutdown();
+    }
+
+    /** A thread for each little piece of work, or a pool for them all. */
+    static void churn(boolean fixed) throws Exception {
+        ExecutorService pool = fixed ? Executors.newFixedThreadPool(1) : null;
+        for (int i = 0; i < 1500; i++) {
+            Work task = new Work(50);
+            if (fixed) {
+                pool.submit(task).get();
+                continue;
+            }
+            Thread t = new Thread(task);
+            t.start();
+            t.join();
+        }
+        if (fixed) {
+            pool.shutdown();
+        }
+    }
+
     static void waiting(boolean fixed) throws Exception {
         List<Runnable> tasks = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
@@ -209,6 +267,8 @@ public class Main {
             case "pool-too-small" -> all(Executors.newFixedThreadPool(fixed ? CPUS : 1), parts(40, 10_000));
             case "pool-too-large" -> all(Executors.newFixedThreadPool(fixed ? CPUS : 24), parts(120, 5000));
             case "waiting-tasks" -> waiting(fixed);
+            case "self-wait" -> selfWait(fixed);
+            case "thread-churn" -> churn(fixed);
             case "deep-nesting" -> all(Executors.newFixedThreadPool(CPUS), List.of(new Nested(fixed ? 3 : 400)));
             case "never-executed" -> never(fixed);
             case "swallowed-exceptions" -> swallowed(fixed);

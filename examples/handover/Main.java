@@ -24,12 +24,15 @@ public class Main {
     static class NeverRun implements Runnable { public void run() {} }
     static class Scheduled implements Runnable { public void run() {} }
     static class Started extends Thread { public void run() {} }
+    static class Withdrawn implements Runnable { public void run() {} }
     static class Cancelled extends FutureTask<Integer> { Cancelled() { super(() -> 1); } }
 
     static class Timed extends TimerTask {
         final CountDownLatch done = new CountDownLatch(1);
         public void run() { done.countDown(); }
     }
+
+    static class Untimed extends TimerTask { public void run() {} }
 
     static class Blocker implements Runnable {
         final CountDownLatch begun = new CountDownLatch(1), go = new CountDownLatch(1);
@@ -108,6 +111,9 @@ public class Main {
         Timed timed = new Timed(); // @made Timed
         timer.schedule(timed, 5); // @handed Timed
         timed.done.await();
+        TimerTask untimed = new Untimed(); // @made Untimed
+        timer.schedule(untimed, 3_600_000); // @handed Untimed
+        System.out.println(untimed.cancel());
         Thread started = new Started(); // @made Started
         started.start(); // @handed Started
         started.join();
@@ -119,6 +125,8 @@ public class Main {
         Cancelled cancelled = new Cancelled(); // @made Cancelled
         pool.execute(cancelled); // @handed Cancelled
         System.out.println(cancelled.cancel(false) + " " + cancelled.cancel(false));
+        Future<?> withdrawn = pool.submit(new Withdrawn()); // @made Withdrawn @handed Withdrawn
+        System.out.println(withdrawn.cancel(false));
         pool.execute(new NeverRun()); // @made NeverRun @handed NeverRun
         System.out.println(pool.shutdownNow().size() + " left");
         try {

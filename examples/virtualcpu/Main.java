@@ -166,8 +166,9 @@ public class Main {
                     LockSupport.unpark(thread);
                 }
                 case "queue" -> {
-                    if (queue.offer(this)) { // it is there and waits
-                        waits = false;
+                    waits = false;
+                    if (!queue.offer(this)) { // it does not wait there yet
+                        waits = true;
                     }
                 }
                 default -> {

@@ -124,9 +124,11 @@ type TaskState string
 
 // The states.
 const (
-	Executed      TaskState = "executed"
-	StillRunning  TaskState = "running"        // when the program ended
-	NeverExecuted TaskState = "never executed" // and neither of those that follow
-	Cancelled     TaskState = "cancelled"      // and never executed
-	Rejected      TaskState = "rejected"       // by each executor that it was handed to, and never executed
+	Executed       TaskState = "executed"
+	StillRunning   TaskState = "running"         // when the program ended
+	NeverSubmitted TaskState = "never submitted" // nor was a library's task around it: never executed
+	NeverRun       TaskState = "never run"       // handed over, and neither executed nor one of those that follow
+	Cancelled      TaskState = "cancelled"       // or the library's task around it was, and never executed
+	Rejected       TaskState = "rejected"        // by each executor that it was handed to, and never executed
+	NeverExecuted  TaskState = "never executed"  // it is not known which of these four
 )

@@ -114,26 +114,6 @@ func (j *join) submitted(t *Task, p *page) {
 	t.QueueNs = units.Ns(t.StartNs - t.SubmittedNs)
 }
 
-// lastSubmitted fills in the latest submission of a task that was never
-// executed, and what became of it.
-func (j *join) lastSubmitted(t *Task, p *page) {
-	x := j.of(t.TaskID, p)
-	refused := false
-	for i := range x {
-		switch {
-		case x[i].flags&wire.Cancelled != 0:
-			t.State = Cancelled
-		case x[i].handedOver():
-			j.fill(t, &x[i])
-		case x[i].dropped:
-			refused = true
-		}
-	}
-	if refused && t.Submission == nil && t.State == NeverExecuted {
-		t.State = Rejected
-	}
-}
-
 func (j *join) fill(t *Task, x *submission) {
 	j.handed = Submission{
 		AtNs: x.at, Thread: j.s.ThreadByID(x.thread), ExecutorID: x.executor, Executor: j.s.ExecutorByID(x.executor),
@@ -177,6 +157,9 @@ func (j *join) readSummaries() error {
 	bad, err := j.s.folder.ReadSummaryRows(func(x *store.Summary) {
 		if x.First > 0 {
 			j.summarised[x.Class] = true
+		}
+		if x.Submissions > 0 {
+			j.fates.summarised[x.Class] = true
 		}
 	})
 	j.s.warnAll(bad)

@@ -108,7 +108,7 @@ func TestLatestSubmission(t *testing.T) {
 		"2/1 executed at 120 queue 10" + by + "16",
 		"7/1 executed at 500 queue 200" + by + "0",
 		"8/1 executed at 600 queue 100",
-		"3/0 rejected", "4/0 cancelled at 300" + by + "0", "5/0 cancelled", "6/0 never executed", "100/0 never executed", "101/0 never executed",
+		"3/0 rejected", "4/0 cancelled at 300" + by + "0", "5/0 cancelled", "6/0 never submitted", "100/0 never submitted", "101/0 never submitted",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -134,5 +134,87 @@ func TestUndecidedTasks(t *testing.T) {
 		if err != nil || never != x.never || !maps.Equal(undecided, x.undecided) {
 			t.Errorf("%d first executions in summaries: %d never executed, undecided %v, %v; want %d and %v", x.first, never, undecided, err, x.never, x.undecided)
 		}
+	}
+}
+
+// TestFates: what became of tasks that were never executed, where libraries put
+// tasks of their own around them. Thread 1 hands over one after the other.
+func TestFates(t *testing.T) {
+	const job, future, adapter = 1, 2, 3
+	type row struct {
+		id       uint64
+		class    uint32
+		thread   uint32
+		flags    wire.SubmissionFlags
+		executed bool
+	}
+	rows := []row{
+		// submit(), cancelled by its future, of which the worker finds nothing left to do; thread 2 is in between.
+		{id: 1, class: job, thread: 1}, {id: 50, class: job, thread: 2}, {id: 2, class: future, thread: 1, flags: wire.Inner, executed: true}, {id: 2, class: future, thread: 3, flags: wire.Cancelled},
+		// The same, in the queue at the end; and the thread that the pool starts, cancelled by nobody.
+		{id: 3, class: job, thread: 1}, {id: 4, class: future, thread: 1, flags: wire.Inner}, {id: 40, class: job, thread: 1, flags: wire.Inner | wire.Started},
+		// The future is the program's own, and so is the cancelling.
+		{id: 5, class: future, thread: 1, flags: wire.Cancelled},
+	}
+	classes := []store.Class{{ID: job, Name: "a.Job", Kinds: "runnable"}, {ID: future, Name: "java.util.concurrent.FutureTask", Kinds: "runnable+jdk"},
+		{ID: adapter, Name: "java.util.concurrent.Executors$RunnableAdapter", Kinds: "callable+jdk"}}
+	open := func(more []row, lost uint64) string {
+		p := &store.Part{Range: store.Range{From: 1, To: 1}, Classes: classes, Sites: []store.Site{{ID: 9, Class: "a.Main", Method: "go", Line: 3}}}
+		made := map[uint64]bool{}
+		add := func(id uint64, class uint32) {
+			if !made[id] {
+				p.Creations = append(p.Creations, store.Creation{TaskID: id, Class: class, Thread: 1, AtNs: 1})
+			}
+			made[id] = true
+		}
+		for i, r := range append(slices.Clone(rows), more...) {
+			add(r.id, r.class)
+			p.Submissions = append(p.Submissions, store.Submission{TaskID: r.id, Class: r.class, Thread: r.thread, Flags: uint16(r.flags), Site: 9, AtNs: units.MonoNs(i + 2)})
+			if r.executed {
+				p.Executions = append(p.Executions, store.Execution{TaskID: r.id, Class: r.class, Thread: 3, StartNs: 90, EndNs: 91, WallNs: 1, SelfWallNs: 1, CPUNs: units.NotMeasured, SelfCPUNs: units.NotMeasured})
+			}
+		}
+		add(6, job) // thrown away
+		add(7, adapter)
+		w, err := store.OpenWriter(t.TempDir(), "s", "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Manifest.Submissions = &store.Handed{Lost: lost}
+		if err := w.Commit(p); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(w.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if err := s.Tasks(func(x *Task) error {
+			if x.State != Executed && x.TaskID < 40 {
+				got = append(got, fmt.Sprintf("%d %s", x.TaskID, x.State))
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		counts, err := s.Fates()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := counts[job][Cancelled]; n != 1 {
+			t.Errorf("%d tasks of the program cancelled, want 1: %v", n, counts)
+		}
+		return strings.Join(got, ", ")
+	}
+	const known = "1 cancelled, 3 never run, 4 never run, 5 cancelled, "
+	if got, want := open(nil, 0), known+"6 never submitted, 7 never executed"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	// invokeAll handed over a future that never ran: it may be that task 6 is in it.
+	if got, want := open([]row{{id: 8, class: future, thread: 1}}, 0), known+"8 never run, 6 never executed, 7 never executed"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := open(nil, 1), known+"6 never executed, 7 never executed"; got != want {
+		t.Errorf("with records lost %s, want %s", got, want)
 	}
 }

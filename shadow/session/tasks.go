@@ -50,6 +50,12 @@ type join struct {
 	undecided   map[uint32]uint64 // tasks by class
 	summarised  map[uint32]bool   // classes
 	handed      Submission        // of the row, used again
+	fates       fates
+	fatesOnly   bool // no rows of executions
+}
+
+func newJoin(s *Session) *join {
+	return &join{s: s, pages: map[uint64]*page{}, withdrawn: newIDSet(), undecided: map[uint32]uint64{}, summarised: map[uint32]bool{}}
 }
 
 // repeat is an execution of a task that has several.
@@ -92,7 +98,7 @@ func (s *Session) Tasks(f func(*Task) error) error {
 // EachTask is Tasks; undecided is how many created tasks have no row since it is
 // not known whether they were executed, by class.
 func (s *Session) EachTask(f func(*Task) error) (undecided map[uint32]uint64, err error) {
-	j := &join{s: s, pages: map[uint64]*page{}, withdrawn: newIDSet(), undecided: map[uint32]uint64{}, summarised: map[uint32]bool{}}
+	j := newJoin(s)
 	err = j.run(f)
 	return j.undecided, err
 }
@@ -103,7 +109,7 @@ func (j *join) run(f func(*Task) error) error {
 	j.creations = make([]creation, 0, min(s.Manifest.Stored.Creations, maxReserved))
 	for _, read := range []func() error{
 		func() error { return s.Creations(j.addCreations) }, func() error { return s.Constructions(j.addConstructions) },
-		j.readSubmissions, j.readSummaries,
+		j.readSubmissions, j.readFates, j.readSummaries,
 	} {
 		if err := read(); err != nil {
 			return err
@@ -121,6 +127,9 @@ func (j *join) run(f func(*Task) error) error {
 	})
 	if err != nil {
 		return err
+	}
+	if j.fatesOnly {
+		return j.emitNeverExecuted(f)
 	}
 	if again {
 		if err := j.findRepeats(); err != nil {
@@ -229,6 +238,7 @@ func (j *join) execution(t *Task, c *Chunk, i int) {
 }
 
 func (j *join) emitNeverExecuted(f func(*Task) error) error {
+	j.findHolders()
 	var t Task
 	for i := range j.creations {
 		c := &j.creations[i]
@@ -247,7 +257,7 @@ func (j *join) emitNeverExecuted(f func(*Task) error) error {
 			InitNs: units.NotMeasured, QueueNs: units.NotMeasured,
 		}
 		j.created(&t, i)
-		j.lastSubmitted(&t, p)
+		j.fate(&t, p, c.class)
 		if err := f(&t); err != nil {
 			return err
 		}

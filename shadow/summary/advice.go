@@ -43,10 +43,15 @@ func allSummarised(n uint64) granularity.Finding {
 // advisor gathers what advice about units of work rests on, in one reading.
 type advisor struct {
 	s       *session.Session
+	u       *Units
 	w       *ways
+	self    *selfWaits // nil: too many tasks hand over tasks
 	pools   map[string]*poolSum
 	classes map[uint32]*classSums
 	ended   map[uint32]units.MonoNs // by thread: end of the outermost unit before
+	inside  map[uint32]units.MonoNs // by thread: end of the unit before that was inside another one
+	counted map[uint32][]piece      // by thread: when executions were summarised
+	slack   units.MonoNs            // pauses of a pool up to this are spent handing over
 	deepest deep
 	times   *session.Times // nil: no scheduling record
 }
@@ -56,10 +61,14 @@ type poolSum struct {
 	workers map[uint32]*granularity.Worker // by thread
 	noCPU   bool
 	kind    poolKind
+	active  cover
 }
 
 type classSums struct {
 	units, threw, swallowed int64
+	counted                 int64    // of units, those that were summarised
+	self                    units.Ns // what these computed
+	spans                   []countedSpan
 	cpu, wall               granularity.Values
 	sites                   map[uint32]int64 // units by number of their way
 	pools                   map[string]int64
@@ -74,9 +83,19 @@ func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", u.s.Manifest.Session, err)
 	}
-	a := &advisor{s: u.s, w: w, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{}, ended: map[uint32]units.MonoNs{}}
+	a := &advisor{s: u.s, u: u, w: w, slack: units.MonoNs(t.FineWork), pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
+		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, counted: map[uint32][]piece{}}
+	if a.self, err = newSelfWaits(u.s, w); err == nil {
+		err = a.summarisedSpans()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the hand-overs and summaries of session %s: %w", u.s.Manifest.Session, err)
+	}
 	if err := u.Each(func(x *unit.Unit) error { a.unit(x); return nil }); err != nil {
 		return nil, fmt.Errorf("reading the units of session %s: %w", u.s.Manifest.Session, err)
+	}
+	if err := a.summarised(); err != nil {
+		return nil, fmt.Errorf("reading the summaries of session %s: %w", u.s.Manifest.Session, err)
 	}
 	if err := a.depths(); err != nil {
 		return nil, fmt.Errorf("reading the executions of session %s: %w", u.s.Manifest.Session, err)
@@ -114,10 +133,11 @@ func (a *advisor) unit(x *unit.Unit) {
 	a.class(x, n, pool)
 	p := a.pools[pool]
 	if p == nil {
-		p = &poolSum{workers: map[uint32]*granularity.Worker{}}
+		p = &poolSum{workers: map[uint32]*granularity.Worker{}, active: cover{slack: a.slack}}
 		p.Label, p.Threads, p.kind = pool, kind == byClass, kind
 		a.pools[pool] = p
 	}
+	a.self.unit(x, pool, name)
 	if x.Running {
 		return
 	}
@@ -128,9 +148,7 @@ func (a *advisor) unit(x *unit.Unit) {
 	if cpu := x.Work[granularity.SelfCPU]; cpu.Measured() && cpu >= p.Heaviest {
 		p.Heaviest, p.HeaviestClass = cpu, name
 	}
-	if !x.Inside {
-		a.gap(x, p)
-	}
+	a.gap(x, p)
 }
 
 // poolOf names the pool that a unit ran on as far as the unit tells: merge
@@ -139,7 +157,7 @@ func (a *advisor) poolOf(x *unit.Unit, way way) (string, poolKind) {
 	if way.executor != 0 {
 		return a.w.label(way, ByExecutor), byExecutor
 	}
-	if t := a.s.ThreadByID(x.Thread); way.several && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
+	if t := a.s.ThreadByID(x.Thread); way.executors && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
 		return t.Pool() + " (a pool of threads)", byThreads
 	}
 	return a.className(x.Class), byClass
@@ -157,7 +175,9 @@ func (p *poolSum) add(x *unit.Unit) {
 		p.From = from
 	}
 	p.To = max(p.To, x.End)
+	p.active.add(from, x.End)
 	p.Units++
+	p.Virtual = p.Virtual || x.Virtual
 	if n := x.Work[granularity.SelfCPU]; n.Measured() {
 		p.Self += n
 	} else {
@@ -168,9 +188,10 @@ func (p *poolSum) add(x *unit.Unit) {
 	}
 	w := p.workers[x.Thread]
 	if w == nil {
-		w = &granularity.Worker{}
+		w = &granularity.Worker{From: x.Start}
 		p.workers[x.Thread] = w
 	}
+	w.From, w.To = min(w.From, x.Start), max(w.To, x.End)
 	w.Units++
 	wall, cpu := x.Work[granularity.Wall], x.Work[granularity.CPU]
 	if wall.Measured() {
@@ -186,13 +207,21 @@ func (p *poolSum) add(x *unit.Unit) {
 	}
 }
 
-// gap measures what it took the worker to come from one unit to the next,
-// where the next was waiting already.
+// gap measures what it took the worker to come from one unit to the next, where
+// the next was waiting already and nothing in between was summarised. Of units
+// inside others it goes by those inside the same one.
 func (a *advisor) gap(x *unit.Unit, p *poolSum) {
-	before, ok := a.ended[x.Thread]
-	a.ended[x.Thread] = x.End
-	if ok && x.Queue.Measured() && x.Start-units.MonoNs(x.Queue) <= before && x.Start >= before {
-		p.Gaps.Add(units.Ns(x.Start - before))
+	ended, to := a.ended, &p.Gaps
+	if x.Inside {
+		ended, to = a.inside, &p.Inner
+	}
+	before, ok := ended[x.Thread]
+	ended[x.Thread] = x.End
+	if x.Inside && a.ended[x.Thread] > before {
+		return
+	}
+	if ok && x.Queue.Measured() && x.Start-units.MonoNs(x.Queue) <= before && x.Start >= before && !a.summarisedIn(x.Thread, before, x.Start) {
+		to.Add(units.Ns(x.Start - before))
 	}
 }
 
@@ -231,6 +260,8 @@ func className(s *session.Session, id uint32) string {
 // facts puts together what was gathered, in an order that does not change.
 func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 	waited, into := a.waited(), a.merge()
+	a.addSummarised(into)
+	selfs := a.self.byPool(into)
 	m := &a.s.Manifest
 	f := &granularity.UnitFacts{Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0}
 	if a.deepest.depth > 0 {
@@ -255,23 +286,37 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 		if p.noCPU {
 			p.CPU = units.NotMeasured
 		}
-		p.Taken, p.TakenWait = units.NotMeasured, units.NotMeasured
+		p.Taken, p.TakenWait, p.Elsewhere = units.NotMeasured, units.NotMeasured, units.NotMeasured
+		if q := selfs[label]; q != nil {
+			p.Queued = q.of(p, m.EndNs)
+		}
+		if int64(len(p.workers)) >= t.Churn && p.Queue.Len() > 0 {
+			// To end a thread and to wait for its end takes about as long as to start it.
+			p.active.slack = max(p.active.slack, units.MonoNs(p.Queue.Quantile(500)))
+		}
+		p.Active = p.active.length()
 		places[label] = len(f.Pools)
 		f.Pools = append(f.Pools, p.Pool)
 	}
 	a.others(f, workers, t)
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
-		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Pool: -1}
+		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Counted: c.counted, Pool: -1}
+		if c.wall.Count() > 0 {
+			x.OwnWall = c.wall.Quantile(500)
+		}
 		x.Self, x.SelfIsCPU = c.wall, false
-		if c.cpu.Len() > 0 {
+		if c.cpu.Count() > 0 {
 			x.Self, x.SelfIsCPU = c.cpu, true
 		}
 		if class := a.s.ClassByID(id); class != nil {
 			x.JDK = IsJDK(class.Name, class.Kinds)
 			x.Bulk = x.JDK && isBulk(class)
 		}
-		if way := a.w.list[most(c.sites)]; way.site != 0 && !way.several {
+		if len(c.sites) > 1 {
+			delete(c.sites, 0) // the rest speaks for those whose hand-over was summarised
+		}
+		if way := a.w.list[most(c.sites)]; way.site != 0 {
 			x.Site = a.w.label(way, BySite)
 		}
 		if pool := most(c.pools); pool != "" {

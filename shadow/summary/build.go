@@ -36,6 +36,7 @@ type classGroup struct {
 	body    bool // its executions are loops around other tasks; known once all are read
 	created int64
 	never   int64
+	fates   *granularity.Fates // of never; nil: not known
 	failed  int64
 }
 
@@ -120,16 +121,44 @@ func (b *builder) counts() error {
 	if err != nil {
 		return b.reading("counting the tasks", err)
 	}
+	fates, err := b.fates(per)
+	if err != nil {
+		return b.reading("counting the tasks", err)
+	}
 	for _, c := range per {
 		if c.Class == nil {
 			continue
 		}
 		g := b.all.class(c.Class.ID)
+		if f := fatesOf(fates[c.Class.ID]); f.Sum() == int64(c.NeverExecuted) && f.Sum() > 0 {
+			if g.fates == nil {
+				g.fates = new(granularity.Fates)
+			}
+			g.fates.Add(&f)
+		}
 		g.created += int64(c.Created)
 		g.never += int64(c.NeverExecuted)
 		g.failed += int64(c.Failed)
 	}
 	return nil
+}
+
+// fates reads what became of the tasks that were never executed, if there are any
+// and hand-overs are known, which is kept in memory for each task.
+func (b *builder) fates(per []session.ClassCounts) (map[uint32]map[session.TaskState]int64, error) {
+	never := slices.ContainsFunc(per, func(c session.ClassCounts) bool { return c.NeverExecuted > 0 })
+	m := &b.src.Manifest
+	if !never || b.src.Fates == nil || b.opts.Brief || m.Submissions == nil || m.Stored.Creations+m.Submissions.Stored > adviceLimit {
+		return nil, nil
+	}
+	return b.src.Fates()
+}
+
+func fatesOf(states map[session.TaskState]int64) granularity.Fates {
+	return granularity.Fates{
+		NeverSubmitted: states[session.NeverSubmitted], NeverRun: states[session.NeverRun],
+		Cancelled: states[session.Cancelled], Rejected: states[session.Rejected], NotKnown: states[session.NeverExecuted],
+	}
 }
 
 // groups are the classes that pass the filter and of which there is anything
@@ -230,6 +259,13 @@ func (b *builder) totals(s *Summary, groups []*classGroup) {
 		g.MarkThreads(&threads)
 	}
 	t.Threads = threads.Threads()
+	var fates granularity.Fates
+	for _, g := range groups {
+		fates.Add(g.fates)
+	}
+	if fates.Sum() == t.NeverExecuted && t.NeverExecuted > 0 {
+		t.Fates = &fates
+	}
 	t.Classes = int64(len(groups))
 }
 

@@ -15,7 +15,12 @@ type contended struct {
 	// taken is the processor time that other programs had while workers waited
 	// for it, and wait the part of the workers' waiting that they caused.
 	taken, wait float64
+	runs        int64   // workers that run now
+	elsewhere   float64 // CPU time of the program's other threads
 }
+
+// notJava stands in the place of a pool for threads that are none of the program's.
+const notJava = -2
 
 // longWait is how long a thread must have waited for a processor for that to be
 // told of a whole program: to be woken on a processor that idles takes less.
@@ -25,7 +30,8 @@ const longWait = units.MonoNs(1_000_000)
 // pools waited for one, or, of whole, any thread at all for longWait or more: what the observed process did not use itself, its
 // collectors and compilers included, at most as much as workers waited. Of their
 // waiting they caused the share that they had of the processors. of is the pool of
-// each thread of the record, -1: none. What the record does not know of the
+// each thread of the record, -1: none, notJava: a thread of the JVM's own. Of the program's other threads it finds
+// what they used meanwhile. What the record does not know of the
 // process counts as others'.
 func contention(slices activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
 	var ends activity.Ends
@@ -34,14 +40,16 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 	for i := range pools {
 		each = append(each, &pools[i])
 	}
-	running, now := 0, units.MonoNs(0)
+	running, java, now := 0, int64(0), units.MonoNs(0)
 	advance := func(to units.MonoNs) {
 		free := max(0, cpus-running)
 		for _, p := range each {
-			if p.ready == 0 || free == 0 {
+			others := min(java-p.runs, int64(cpus))
+			if others == 0 && (p.ready == 0 || free == 0) {
 				continue
 			}
 			ns := float64(activity.Span{From: now, To: to}.Cut(p.span).Len())
+			p.elsewhere += ns * float64(others)
 			p.taken += ns * float64(min(p.ready, int64(free)))
 			p.wait += ns * float64(p.ready) * float64(free) / float64(cpus)
 		}
@@ -51,6 +59,12 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 		switch i := of[thread]; state[thread] {
 		case activity.Running:
 			running += by
+			if i != notJava {
+				java += int64(by)
+			}
+			if i >= 0 {
+				pools[i].runs += int64(by)
+			}
 		case activity.Runnable:
 			if i >= 0 {
 				pools[i].ready += int64(by)
@@ -85,7 +99,8 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 }
 
 // others tells what other programs took of the processors, where the scheduling
-// record has it: of the pools with many workers, and of the whole program.
+// record has it: of the pools with many workers, and of the whole program; and of
+// those with few what the program used outside of them.
 func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granularity.Thresholds) {
 	f.Taken = units.NotMeasured
 	if a.times == nil || f.CPUs <= 0 {
@@ -96,7 +111,8 @@ func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granula
 	var which []int
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		if !p.Runnable.Measured() || float64(len(p.Workers)) < t.Crowd*float64(f.CPUs) {
+		few := !p.Threads && len(p.Workers) < f.CPUs && p.Units >= t.PoolUnits && units.Ns(p.To-p.From) >= t.PoolTime
+		if !p.Runnable.Measured() || !few && float64(len(p.Workers)) < t.Crowd*float64(f.CPUs) {
 			continue
 		}
 		for _, thread := range workers[i] {
@@ -118,6 +134,7 @@ func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granula
 	f.Taken, f.Recorded = units.Ns(whole.taken), whole.span.Len()
 	for n, i := range which {
 		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
+		f.Pools[i].Elsewhere = units.Ns(pools[n].elsewhere)
 	}
 }
 
@@ -139,7 +156,10 @@ func contendedIn(s *session.Session, opts Options) []granularity.Finding {
 func (a *advisor) poolsOf(pool map[uint32]int) []int {
 	of := make([]int, len(a.times.Threads))
 	for i := range of {
-		of[i] = -1
+		of[i] = notJava
+		if a.times.Threads[i].Carried != nil {
+			of[i] = -1
+		}
 		if c := a.times.Threads[i].Carried; c != nil {
 			if n, ok := pool[c.ID]; ok {
 				of[i] = n

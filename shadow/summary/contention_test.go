@@ -53,3 +53,22 @@ func TestContentionOfAll(t *testing.T) {
 		t.Errorf("taken %v, ready %d", whole.taken, whole.ready)
 	}
 }
+
+// TestElsewhere: what threads of the program used outside of a pool while it was
+// there, the JVM's own left out.
+func TestElsewhere(t *testing.T) {
+	pools := []contended{{span: activity.Span{From: 10, To: 100}}}
+	in := []activity.Slice{
+		{Thread: 0, State: activity.Running, From: 0, To: 100},  // the pool's
+		{Thread: 1, State: activity.Running, From: 0, To: 30},   // another one's
+		{Thread: 2, State: activity.Running, From: 30, To: 60},  // the JVM's own
+		{Thread: 1, State: activity.Runnable, From: 60, To: 80}, // waits
+		{Thread: 1, State: activity.Running, From: 90, To: 120},
+	}
+	if err := contention(activity.Of(in), []int{0, -1, notJava}, pools, &contended{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if p := pools[0]; p.elsewhere != 20+10 || p.runs != 0 {
+		t.Errorf("%+v, want 30 elsewhere", p)
+	}
+}

@@ -36,8 +36,11 @@ const (
 // known.
 type way struct {
 	site, executor uint32
-	thread         bool // by starting a thread
-	several        bool // tasks handed over in different ways
+	named          uint32 // the executor that the program handed it to, where that passed it on to executor
+	thread         bool   // by starting a thread
+	sites          bool   // several, in place of site
+	executors      bool   // the same; starting a thread is one of them
+	refused        bool   // the latest was: the next stands in its place
 }
 
 // ways joins tasks to the way in which they were handed over: 4 bytes a task.
@@ -46,18 +49,27 @@ type ways struct {
 	list  []way // list[0]: not known
 	index map[way]uint32
 	pages map[uint64]*[64]uint32
+	lines map[uint32]uint32 // of a site, the first of those that are told alike
 }
+
+// delays hands what it is given to another executor, later and on a thread of
+// the platform's.
+const delays = "java.util.concurrent.CompletableFuture$DelayedExecutor"
 
 // newWays reads all submissions, and where tasks without one, or whose place it
 // does not tell, were created.
 func newWays(s *session.Session) (*ways, error) {
-	w := &ways{s: s, list: make([]way, 1), index: map[way]uint32{}, pages: map[uint64]*[64]uint32{}}
+	w := &ways{s: s, list: make([]way, 1), index: map[way]uint32{}, pages: map[uint64]*[64]uint32{}, lines: linesOf(s)}
 	// A library's hand-over counts for the wrapper; its task bears the program's own.
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.TaskID {
 			flags := wire.SubmissionFlags(c.Flags[i])
-			if flags&(wire.Rejected|wire.Cancelled) == 0 {
-				w.add(id, way{site: c.Site[i], executor: c.Executor[i], thread: flags&wire.Started != 0})
+			x := way{site: w.line(c.Site[i]), executor: c.Executor[i], named: c.Executor[i], thread: flags&wire.Started != 0}
+			switch {
+			case flags&wire.Rejected != 0:
+				w.takeBack(id, x.executor)
+			case flags&wire.Cancelled == 0:
+				w.add(id, x, flags&wire.Inner != 0)
 			}
 		}
 		return nil
@@ -69,7 +81,7 @@ func newWays(s *session.Session) (*ways, error) {
 	err = s.Creations(func(c *session.CreationChunk) error {
 		for i, id := range c.TaskID {
 			if i < len(c.Site) && c.Site[i] != 0 {
-				w.place(id, c.Site[i])
+				w.place(id, w.line(c.Site[i]))
 			}
 			splits.add(id, c.OuterTaskID[i], c.Class[i])
 		}
@@ -81,10 +93,32 @@ func newWays(s *session.Session) (*ways, error) {
 	return w, err
 }
 
+// linesOf finds the sites that are told alike: of two calls on one line each has
+// its own.
+func linesOf(s *session.Session) map[uint32]uint32 {
+	first, lines := map[string]uint32{}, map[uint32]uint32{}
+	for _, x := range s.Sites() {
+		label := x.Label()
+		if same, ok := first[label]; ok {
+			lines[x.ID] = same
+		} else {
+			first[label] = x.ID
+		}
+	}
+	return lines
+}
+
+func (w *ways) line(site uint32) uint32 {
+	if same, ok := w.lines[site]; ok {
+		return same
+	}
+	return site
+}
+
 // place gives a task a place, where it has none.
 func (w *ways) place(id uint64, site uint32) {
 	x := w.list[w.numberOf(id)]
-	if x.site == 0 && !x.several {
+	if x.site == 0 && !x.sites {
 		x.site = site
 		w.set(id, x)
 	}
@@ -99,14 +133,52 @@ func (w *ways) at(id uint64) *uint32 {
 	return &p[id&63]
 }
 
-func (w *ways) add(id uint64, x way) {
-	at := w.at(id)
-	if *at != 0 && w.list[*at] != x {
-		if old := w.list[*at]; old.site != x.site || old.executor != x.executor {
-			x = way{several: true}
+// add notes a hand-over of a task. An inner one is a library's: an executor that
+// forwards to another, or queues a periodic task anew. The place is the
+// program's then, and the executor the one at which it has arrived.
+func (w *ways) add(id uint64, x way, inner bool) {
+	old := w.list[*w.at(id)]
+	switch d := w.delay(old.named); {
+	case d && old.named == old.executor:
+		inner = true
+	case !d && old != way{} && w.delay(x.named): // told later, as by another thread
+		old, x, inner = x, old, true
+	}
+	switch {
+	case old == way{} || old.refused && !inner:
+	case inner:
+		x.named, x.sites, x.executors = old.named, old.sites, old.executors
+		if old.site != 0 || old.sites {
+			x.site = old.site
+		}
+	default:
+		x.sites = old.sites || old.site != x.site
+		x.executors = old.executors || old.named != x.named || old.thread != x.thread
+		if x.named == old.named {
+			x.executor = old.executor // by the same executor to the same one, as far as is known
 		}
 	}
+	if x.sites {
+		x.site = 0
+	}
+	if x.executors {
+		x.executor, x.named, x.thread = 0, 0, false
+	}
 	w.set(id, x)
+}
+
+// delay tells whether an executor only waits before it passes a task on.
+func (w *ways) delay(executor uint32) bool {
+	x := w.s.ExecutorByID(executor)
+	return x != nil && x.Class == delays
+}
+
+// takeBack notes that an executor has refused a task.
+func (w *ways) takeBack(id uint64, executor uint32) {
+	if old := w.list[*w.at(id)]; old.executor == executor || old.named == executor {
+		old.refused = true
+		w.set(id, old)
+	}
 }
 
 func (w *ways) set(id uint64, x way) {
@@ -118,15 +190,18 @@ func (w *ways) set(id uint64, x way) {
 	*w.at(id) = n
 }
 
+// handed tells whether the task itself was handed over.
+func (x way) handed() bool { return x.executor != 0 || x.thread || x.executors }
+
 // ofUnit is the number of the way of a unit: of the task it is named after, or
 // of the wrapper around it, or the thread started for it, where that tells nothing.
 func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 	n := w.numberOf(x.Named)
 	way := w.list[n]
-	if way.executor != 0 || way.thread || way.several || by == BySite && way.site != 0 {
+	if way.handed() || by == BySite && (way.site != 0 || way.sites) {
 		return n
 	}
-	if root := w.numberOf(x.Root); n == 0 && root != 0 || w.list[root].executor != 0 || w.list[root].thread {
+	if root := w.numberOf(x.Root); n == 0 && root != 0 || w.list[root].handed() {
 		return root
 	}
 	if x.StartedAs != 0 {
@@ -138,7 +213,7 @@ func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 // label names the way's site or executor.
 func (w *ways) label(x way, by string) string {
 	switch {
-	case x.several:
+	case by == BySite && x.sites, by == ByExecutor && x.executors:
 		return severalWays
 	case by == BySite && x.site == 0:
 		return noSite

@@ -142,6 +142,9 @@ func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), IsJDK(g.name, g.kinds)
 	h.Body = g.body
 	h.Created, h.NeverExecuted = g.created, g.never
+	if g.fates != nil && g.fates.Sum() == g.never { // else of the classes of that name some are not known
+		h.Fates = g.fates
+	}
 	return h
 }
 

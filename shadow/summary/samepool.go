@@ -78,6 +78,9 @@ func (p *poolSum) merge(o *poolSum) {
 	p.Queue.Merge(&o.Queue)
 	p.Wait.Merge(&o.Wait)
 	p.Gaps.Merge(&o.Gaps)
+	p.Inner.Merge(&o.Inner)
+	p.active.merge(&o.active)
+	p.Virtual = p.Virtual || o.Virtual
 	if o.Longest > p.Longest {
 		p.Longest, p.LongestClass = o.Longest, o.LongestClass
 	}
@@ -90,6 +93,7 @@ func (p *poolSum) merge(o *poolSum) {
 			p.workers[thread] = w
 			continue
 		}
+		at.From, at.To = min(at.From, w.From), max(at.To, w.To)
 		at.Units += w.Units
 		at.Wall += w.Wall
 		at.CPU += w.CPU

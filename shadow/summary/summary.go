@@ -113,15 +113,17 @@ type Tasks struct {
 	Executions    int64 `json:"executions"`     // recorded or summarised, those still running included
 	Summarised    int64 `json:"summarised"`     // of these, not recorded one by one
 	NeverExecuted int64 `json:"never_executed"` // created and not executed by the end
-	Threads       int64 `json:"threads"`        // threads that executed at least one task
-	Threw         int64 `json:"threw"`          // executions ended by an exception
-	Failed        int64 `json:"failed"`         // constructions ended by an exception
-	Running       int64 `json:"running"`        // executions that had not ended
-	Cut           int64 `json:"cut"`            // executions without an exit probe
-	Nested        int64 `json:"nested"`         // recorded executions inside another one
-	Virtual       int64 `json:"virtual"`        // executions on virtual threads
-	CreateUnseen  int64 `json:"creation_unseen"`
-	Classes       int64 `json:"classes"` // task classes created or executed
+	// Fates is what became of those; nil: not known, or too many tasks to look.
+	Fates        *granularity.Fates `json:"fates,omitempty"`
+	Threads      int64              `json:"threads"` // threads that executed at least one task
+	Threw        int64              `json:"threw"`   // executions ended by an exception
+	Failed       int64              `json:"failed"`  // constructions ended by an exception
+	Running      int64              `json:"running"` // executions that had not ended
+	Cut          int64              `json:"cut"`     // executions without an exit probe
+	Nested       int64              `json:"nested"`  // recorded executions inside another one
+	Virtual      int64              `json:"virtual"` // executions on virtual threads
+	CreateUnseen int64              `json:"creation_unseen"`
+	Classes      int64              `json:"classes"` // task classes created or executed
 }
 
 // GC sums up the collection pauses, in nanoseconds.
@@ -163,7 +165,9 @@ type Source struct {
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
 	Summaries  func(func(*session.Summary) error) error // nil: there are none
 	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
-	Activity   func() (*session.Activity, error) // the scheduling record; nil: there is none
+	// Fates counts the tasks of each class that were never executed; nil: not known.
+	Fates    func() (map[uint32]map[session.TaskState]int64, error)
+	Activity func() (*session.Activity, error) // the scheduling record; nil: there is none
 	// Uncounted is what could not be counted from outside -> why.
 	Uncounted map[string]string
 	// Found gives the manifest and the warnings once more, after the reading,
@@ -178,6 +182,7 @@ func FromSession(s *session.Session) Source {
 		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
 		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
 		Activity:  s.Activity,
+		Fates:     s.Fates,
 		Uncounted: uncounted(s.Dir),
 	}
 }

@@ -192,6 +192,71 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestPassedOn: what a delegating executor passes on, a periodic task that is
+// queued anew, a task handed over from two places, first refused by another
+// executor, or delayed, were each handed to one.
+func TestPassedOn(t *testing.T) {
+	b := newSessionBuilder(t, []string{"", "com.acme.Passed", "com.acme.Periodic", "com.acme.Twice", "com.acme.Retried", "com.acme.Both", "com.acme.Delayed"})
+	handed := func(task uint64, class, executor, site uint32, flags wire.SubmissionFlags) {
+		b.now++
+		b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: task, Class: class, Thread: 1, Executor: executor, Site: site,
+			Flags: uint16(flags), AtNs: units.MonoNs(b.now * b.unit)})
+	}
+	run := func(task uint64, class uint32) { b.exec(task, 0, class, 2, 1, 1, -1) }
+	for range 2 {
+		handed(1, 1, 2, 1, 0)
+		handed(1, 1, 1, 1, wire.Inner)
+		run(1, 1)
+	}
+	handed(2, 2, 1, 1, wire.Scheduled)
+	run(2, 2)
+	handed(2, 2, 1, 0, wire.Scheduled|wire.Inner)
+	run(2, 2)
+	handed(3, 3, 1, 1, 0)
+	run(3, 3)
+	handed(3, 3, 1, 2, 0)
+	run(3, 3)
+	handed(4, 4, 2, 2, 0)
+	handed(4, 4, 2, 2, wire.Rejected)
+	handed(4, 4, 1, 1, 0)
+	run(4, 4)
+	handed(5, 5, 1, 1, 0)
+	run(5, 5)
+	handed(5, 5, 2, 3, 0) // another call on the same line
+	run(5, 5)
+	handed(6, 6, 3, 1, 0)
+	handed(6, 6, 1, 0, 0)
+	run(6, 6)
+	handed(7, 6, 1, 0, 0) // the two threads' records the other way round
+	handed(7, 6, 3, 1, 0)
+	run(7, 6)
+	s := b.open(true)
+	for _, c := range []struct {
+		by, class string
+		want      []string
+	}{
+		{summary.BySite, "com.acme.Passed", []string{"com.acme.Main.run:7 2 2 0"}},
+		{summary.ByExecutor, "com.acme.Passed", []string{"com.acme.Pool#1 2 2 0"}},
+		{summary.BySite, "com.acme.Periodic", []string{"com.acme.Main.run:7 2 2 0"}},
+		{summary.BySite, "com.acme.Twice", []string{"(several) 2 2 0"}},
+		{summary.ByExecutor, "com.acme.Twice", []string{"com.acme.Pool#1 2 2 0"}},
+		{summary.BySite, "com.acme.Retried", []string{"com.acme.Main.run:7 1 1 0"}},
+		{summary.ByExecutor, "com.acme.Retried", []string{"com.acme.Pool#1 1 1 0"}},
+		{summary.BySite, "com.acme.Both", []string{"com.acme.Main.run:7 2 2 0"}},
+		{summary.ByExecutor, "com.acme.Both", []string{"(several) 2 2 0"}},
+		{summary.BySite, "com.acme.Delayed", []string{"com.acme.Main.run:7 2 2 0"}},
+		{summary.ByExecutor, "com.acme.Delayed", []string{"com.acme.Pool#1 2 2 0"}},
+	} {
+		sum, err := summary.BuildPlaces(s, summary.Options{Filter: summary.Filter{Class: c.class}}, c.by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rowsOf(sum.Rows); !slices.Equal(got, c.want) {
+			t.Errorf("%s by %s: %q, want %q", c.class, c.by, got, c.want)
+		}
+	}
+}
+
 func TestStacks(t *testing.T) {
 	stacks, err := summary.StacksOf(handedSession(t), summary.Options{Units: true})
 	if err != nil {
@@ -353,7 +418,9 @@ func TestFineByWhom(t *testing.T) {
 	each(5, 100)
 	each(6, 100)
 	each(7, 100)
-	sum, err := summary.Build(b.open(true), summary.Options{})
+	t0 := granularity.DefaultThresholds
+	t0.FineGain = 0 // each is a small part of the session
+	sum, err := summary.Build(b.open(true), summary.Options{Thresholds: &t0})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,10 +58,17 @@ func (r *reader) next(n int) (bool, error) {
 		return false, fmt.Errorf("reading %s: %w", r.file, err)
 	}
 	if r.row = row; len(row) != n {
-		line, _ := r.csv.FieldPos(0)
-		return false, &FormatError{File: r.file, Line: line, Reason: fmt.Sprintf("%d fields in place of %d", len(row), n)}
+		line, column := r.csv.FieldPos(min(len(row)-1, n)) // the last one, or the first beyond
+		return false, &FormatError{File: r.file, Line: line, Column: column, Reason: fmt.Sprintf("%s in place of %d", fields(len(row)), n)}
 	}
 	return true, nil
+}
+
+func fields(n int) string {
+	if n == 1 {
+		return "1 field"
+	}
+	return fmt.Sprintf("%d fields", n)
 }
 
 // header reads the first row, which names the columns.

@@ -186,7 +186,8 @@ func TestMalformed(t *testing.T) {
 	}{
 		"empty":          {"", 1, 0},
 		"header":         {with(1, "Class", "Klass"), 1, 4},
-		"few columns":    {with(3, ",F,T,F,F,T,F,F", ""), 3, 0},
+		"few columns":    {with(3, ",F,T,F,F,T,F,F", ""), 3, 153},                 // the last that there is
+		"many columns":   {with(3, ",F,T,F,F,T,F,F", ",F,T,F,F,T,F,F,F"), 3, 170}, // the first that there should not be
 		"id":             {with(3, "20,", "x20,"), 3, 1},
 		"negative id":    {with(3, "20,", "-20,"), 3, 1},
 		"too large":      {with(3, "20,", "99999999999999999999,"), 3, 1},

@@ -238,7 +238,7 @@ public final class StackagentHandover {
         }
     }
 
-    /** Before the returns of cancel(boolean): what it returns, and the task. */
+    /** Before the returns of cancel: what it returns, and the task. */
     @Hidden
     public static boolean cancelled(boolean done, Object task) {
         if (done) {

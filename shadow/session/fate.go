@@ -1,0 +1,130 @@
+package session
+
+import (
+	"stackagent/granularity/unit"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+// fates is what is known of hand-overs beside those of the task itself: libraries
+// put a task of their own around the one that they are given (FutureTask), and
+// that is cancelled, or never run, in its place.
+type fates struct {
+	told       bool            // all hand-overs are recorded
+	summarised map[uint32]bool // classes with hand-overs that are not
+	cancelled  *idSet          // the tasks around those that are in it, or they themselves, were
+	inside     bool            // a task that the program handed over may hold another one, and did not run it
+}
+
+// readFates reads who was cancelled, and what was in a hand-over around it: of
+// each thread, the first task that a library hands over inside that of another
+// is around that one.
+func (j *join) readFates() error {
+	h := j.s.Manifest.Submissions
+	j.fates = fates{summarised: map[uint32]bool{}, cancelled: newIDSet(), told: h != nil && h.Lost == 0 && h.InGaps == 0}
+	any := false
+	for i := range j.submissions {
+		if x := &j.submissions[i]; x.flags&wire.Cancelled != 0 {
+			j.fates.cancelled.add(x.id)
+			any = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	type handed struct {
+		id   uint64
+		open bool // nothing was handed over inside yet
+	}
+	latest := map[uint32]handed{} // by thread
+	return j.s.Submissions(func(c *SubmissionChunk) error {
+		for i, id := range c.TaskID {
+			flags := wire.SubmissionFlags(c.Flags[i])
+			if flags&(wire.Rejected|wire.Cancelled|wire.Started) != 0 {
+				continue
+			}
+			x := latest[c.Thread[i]]
+			switch {
+			case flags&wire.Inner == 0:
+				latest[c.Thread[i]] = handed{id, true}
+			case x.open && x.id != id:
+				latest[c.Thread[i]] = handed{}
+				if j.fates.cancelled.has(id) {
+					j.fates.cancelled.add(x.id)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// findHolders tells whether there is a library's task that the program handed
+// over, and that did not run what it holds: then it is not known whose that is.
+func (j *join) findHolders() {
+	for i := range j.creations {
+		c := &j.creations[i]
+		class := j.s.ClassByID(c.class)
+		if class == nil || !unit.IsWrapper(class.Name) {
+			continue
+		}
+		p := j.at(c.id, true)
+		if p.executed&(1<<(c.id&63)) != 0 && !j.fates.cancelled.has(c.id) {
+			continue
+		}
+		for _, x := range j.of(c.id, p) {
+			// What the platform does for itself has no place.
+			if x.handedOver() && x.flags&wire.Inner == 0 && (x.site != 0 || len(j.s.Sites()) == 0) {
+				j.fates.inside = true
+				return
+			}
+		}
+	}
+}
+
+// fate fills in the latest submission of a task that was never executed, and
+// what became of it.
+func (j *join) fate(t *Task, p *page, class uint32) {
+	refused := false
+	for i, x := range j.of(t.TaskID, p) {
+		switch {
+		case x.handedOver():
+			j.fill(t, &j.of(t.TaskID, p)[i])
+		case x.dropped:
+			refused = true
+		}
+	}
+	switch {
+	case j.fates.cancelled.has(t.TaskID):
+		t.State = Cancelled
+	case t.Submission != nil:
+		t.State = NeverRun
+	case refused:
+		t.State = Rejected
+	case j.fates.told && !j.fates.inside && !j.fates.summarised[class] && !isPart(t.Class):
+		t.State = NeverSubmitted
+	}
+}
+
+// isPart tells the adapters that are a part of a library's task and never handed
+// over themselves.
+func isPart(c *Class) bool {
+	return c.Kinds&(units.KindRunnable|units.KindForkJoin) == 0 && unit.IsWrapper(c.Name)
+}
+
+// Fates counts the tasks of each class that were never executed, by what became
+// of them. Memory as for Tasks.
+func (s *Session) Fates() (map[uint32]map[TaskState]int64, error) {
+	out := map[uint32]map[TaskState]int64{}
+	j := newJoin(s)
+	j.fatesOnly = true
+	err := j.run(func(t *Task) error {
+		per := out[t.Class.ID]
+		if per == nil {
+			per = map[TaskState]int64{}
+			out[t.Class.ID] = per
+		}
+		per[t.State]++
+		return nil
+	})
+	return out, err
+}
