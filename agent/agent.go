@@ -54,7 +54,10 @@ type Agent struct {
 	stop      context.CancelFunc
 	stopped   chan struct{}
 
-	classes []wire.Class // known by now; a class keeps its id from session to session
+	// Known by now: these keep their ids from session to session.
+	classes   []wire.Class
+	executors []wire.Executor
+	sites     siteTable
 }
 
 var _ jvmti.Handler = (*Agent)(nil)
@@ -70,9 +73,6 @@ var errLateContexts = errors.New("option contexts: only in a JVM that starts wit
 // Load implements jvmti.Handler.
 func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	opts, err := options.Parse(text)
-	if jvmti.Attached() { // these need fields in classes that are there already
-		opts.Submissions, opts.Sites = false, false
-	}
 	if err == nil && opts.Contexts != 0 && jvmti.Late() {
 		err = errLateContexts
 	}
@@ -130,15 +130,17 @@ func (a *Agent) load(opts options.Options, text string) error {
 		}
 		rules.Tasks = append(rules.Tasks, d)
 	}
-	var sites *siteTable
+	w := newWeaver(rules, lazyImage())
 	if opts.Sites {
-		sites = &siteTable{}
-		rules.Sites = sites
+		w.sites = &a.sites
 	}
-	a.weaver.Store(newWeaver(rules, lazyImage()))
+	a.weaver.Store(w)
 	a.source = newSource(ringBytes, a.weaver.Load())
-	a.source.known = func(list []wire.Class) { a.classes = append(a.classes, list...) }
-	a.source.sites = sites
+	a.source.known = func(news *jvmti.News) {
+		a.classes = append(a.classes, news.Classes...)
+		a.executors = append(a.executors, news.Executors...)
+	}
+	a.source.sites = w.sites
 	if opts.Children {
 		return exportToChildren(text)
 	}
@@ -186,7 +188,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}
-	a.source.news.Classes = slices.Clone(a.classes)
+	a.source.news.Classes, a.source.news.Executors = slices.Clone(a.classes), slices.Clone(a.executors)
 	a.source.refused = jvmti.ReadTotals().Refused // in earlier sessions
 	publisher, err := publish.New(publish.Config{
 		URL:      a.options.Bus,

@@ -27,19 +27,14 @@ var unseen = map[string]string{
 	"created": "of tasks whose class was loaded while the agent was not there: there is no room for a task's identity in it; " +
 		"its executions are all recorded, but not which task they are of",
 	"executions": "that had begun before",
-	"submissions": "in a JVM that ran before the agent came: the time of a hand-over lies in the task and the number of an executor in it, " +
-		"and those of classes loaded before have no room for them",
-	"sites":   "in a JVM that ran before the agent came: they are told of creations and hand-overs, which are not seen of the classes loaded before",
+	"earlier submissions": "tasks that waited when the agent came have no queue time, executor and place; nor has what is handed over to a lambda " +
+		"that was made before, and what runs again without being handed over again if its class was loaded before",
 	"lambdas": "made while the agent was not there are seen where an executor or a thread executes them, and not where the program calls them itself, nor those given to execute() of a pool whose workers ran already",
 }
 
 // withUnseen adds what is unseen to what else is not available.
 func withUnseen(notAvailable map[string]string) map[string]string {
 	all := maps.Clone(unseen)
-	if !jvmti.Attached() { // started with the agent, attached to again
-		delete(all, "submissions")
-		delete(all, "sites")
-	}
 	maps.Copy(all, notAvailable)
 	return all
 }

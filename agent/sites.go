@@ -3,6 +3,7 @@ package agent
 import (
 	"sync"
 
+	"stackagent/agent/instrument"
 	"stackagent/internal/wire"
 )
 
@@ -10,23 +11,59 @@ import (
 // all of them set the thread's state would be that of no call (StackagentHandover.NOT_CALLING).
 const maxSites = 1<<16 - 2
 
-// siteTable gives numbers to places in the source, see instrument.Sites. What a
-// place is called travels when a record first names it.
+// siteTable gives numbers to places in the source. What a place is called travels
+// when a record first names it. A place keeps its number from session to session:
+// methods woven in an earlier one may still run.
 type siteTable struct {
 	mu   sync.Mutex
-	list []wire.Site // by number - 1
+	list []wire.Site         // by number - 1
+	by   map[siteOf][]uint32 // the numbers of a class's places in the order in which it is woven
+}
+
+// siteOf is whose places are in that order.
+type siteOf struct {
+	class  string
+	custom bool // task= was given: other objects are tasks then, and what a place makes is decided once
+}
+
+// of gives what numbers the places of one class while it is woven.
+func (t *siteTable) of(custom bool) instrument.Sites { return &classSites{table: t, custom: custom} }
+
+type classSites struct {
+	table  *siteTable
+	custom bool
+	n      int // numbered so far
 }
 
 // Add implements instrument.Sites.
-func (t *siteTable) Add(class, method, file string, line int32) int32 {
+func (c *classSites) Add(class, method, file string, line int32) int32 {
+	c.n++
+	return c.table.add(siteOf{class, c.custom}, c.n-1, wire.Site{Class: class, Method: method, File: file, Line: line})
+}
+
+// add gives the number that the nth place has already if it is the same: a class
+// that is woven again has the same places in the same order.
+func (t *siteTable) add(of siteOf, nth int, site wire.Site) int32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if numbers := t.by[of]; nth < len(numbers) {
+		site.ID = numbers[nth]
+		if t.list[site.ID-1] == site {
+			return int32(site.ID)
+		}
+	}
 	if len(t.list) >= maxSites {
 		return 0
 	}
-	id := len(t.list) + 1
-	t.list = append(t.list, wire.Site{ID: uint32(id), Class: class, Method: method, File: file, Line: line})
-	return int32(id)
+	site.ID = uint32(len(t.list) + 1)
+	t.list = append(t.list, site)
+	if t.by == nil {
+		t.by = make(map[siteOf][]uint32)
+	}
+	if nth == len(t.by[of]) {
+		t.by[of] = append(t.by[of], site.ID)
+	}
+	return int32(site.ID)
 }
 
 func (t *siteTable) get(id uint32) (wire.Site, bool) {

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	"stackagent/agent/drain"
 	"stackagent/internal/wire"
 	"stackagent/jvmti"
@@ -24,8 +26,9 @@ type source struct {
 	sites   *siteTable // nil: not told
 	os      osThreads
 
-	news  jvmti.News         // to be told first
-	known func([]wire.Class) // hears of new classes
+	news  jvmti.News        // to be told first
+	known func(*jvmti.News) // hears of new classes and executors
+	dim   jvmti.Totals      // of what is told of hand-overs without a queue time
 }
 
 func newSource(ringBytes int, w *weaver) *source {
@@ -43,10 +46,11 @@ func (s *source) Meta() drain.Meta {
 	jvmti.GuardSignals()
 	news := jvmti.ReadNews()
 	if s.known != nil {
-		s.known(news.Classes)
+		s.known(&news)
 	}
 	news.Classes = append(s.news.Classes, news.Classes...)
-	s.news.Classes = nil
+	news.Executors = append(s.news.Executors, news.Executors...)
+	s.news.Classes, s.news.Executors = nil, nil
 	for i := range news.Threads {
 		news.Threads[i] = s.merge(news.Threads[i])
 	}
@@ -60,7 +64,7 @@ func (s *source) Meta() drain.Meta {
 		OS:           snapshot,
 		Executors:    news.Executors,
 		Virtual:      s.Virtual(),
-		Refusals:     append(append(news.Refusals, s.weaver.takeRefusals()...), s.crowded(&t)...),
+		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.crowded(&t), s.unqueued(&t)),
 		Totals:       s.totals(&t),
 		LostByThread: s.ends.takeSkipped(),
 	}
@@ -75,6 +79,25 @@ func (s *source) crowded(t *jvmti.Totals) []wire.Refusal {
 	}
 	return []wire.Refusal{{Reason: "recorded one by one: no memory to summarise a thread's further classes", Count: n}}
 }
+
+// unqueued tells of hand-overs of which no queue time can be told since the last call.
+func (s *source) unqueued(t *jvmti.Totals) []wire.Refusal {
+	var list []wire.Refusal
+	for _, r := range []wire.Refusal{
+		{Reason: noQueueTime + "handed over again before it was executed, or not to be told from another", Count: t.Ambiguous - s.dim.Ambiguous},
+		{Reason: noQueueTime + "too many wait", Count: t.Crowded - s.dim.Crowded},
+		{Reason: noQueueTime + "not executed for ten minutes", Count: t.Aged - s.dim.Aged},
+	} {
+		if r.Count > 0 {
+			list = append(list, r)
+		}
+	}
+	s.dim = *t
+	return list
+}
+
+// noQueueTime begins the reasons why there is none for a task whose class is older than the agent.
+const noQueueTime = "queue time of a hand-over not known (its task's class was loaded before): "
 
 func (s *source) totals(t *jvmti.Totals) wire.Totals {
 	totals := wire.Totals{

@@ -21,6 +21,7 @@ import (
 // weaver answers for the classes on their way into the JVM.
 type weaver struct {
 	options   instrument.Options
+	sites     *siteTable                 // nil: not told
 	hierarchy *instrument.ImageHierarchy // of the JDK's own classes
 	woven     atomic.Uint64
 
@@ -152,6 +153,9 @@ func (w *weaver) customKind(class string) units.Kinds {
 func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []byte) {
 	options := w.options
 	for {
+		if w.sites != nil {
+			options.Sites = w.sites.of(len(w.options.Tasks) > 0)
+		}
 		plan, err := instrument.NewPlan(in, options)
 		w.remember(plan)
 		var woven []byte

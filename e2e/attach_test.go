@@ -81,10 +81,10 @@ func (g *guest) recordAnd(t *testing.T, during func()) testjvm.Profile {
 }
 
 // attached attaches, calls during, and detaches by an interrupt.
-func (g *guest) attached(t *testing.T, during func()) testjvm.Profile {
+func (g *guest) attached(t *testing.T, during func(), flags ...string) testjvm.Profile {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "session")
-	cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.pid), "-o", dir)
+	cmd := exec.Command(testjvm.Shadow(t), append([]string{"attach", fmt.Sprint(g.pid), "-o", dir}, flags...)...)
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()

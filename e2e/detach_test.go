@@ -61,7 +61,9 @@ func TestDetachRestores(t *testing.T) {
 				var during map[string]string
 				g.recordAnd(t, func() { during = codeLengths(t, library, g.Process.Pid) })
 				for _, method := range []string{"LMain$Old;run()V", "LMain$Sub;run()V", "LMain$Fresh;run()V", "LMain$Fresh;<init>()V",
-					"Ljava/util/concurrent/FutureTask;run()V", "Ljava/lang/Thread;run()V"} {
+					"Ljava/util/concurrent/FutureTask;run()V", "Ljava/lang/Thread;run()V",
+					"Ljava/util/concurrent/ThreadPoolExecutor;execute(Ljava/lang/Runnable;)V", // hands over
+					"LMain;early()V", "LMain$FreshPlaces;work()V"} { // places of old and of new classes
 					if want[method] == "" || during[method] == want[method] {
 						t.Errorf("%s is %q bytes long with the agent, %q without", method, during[method], want[method])
 					}

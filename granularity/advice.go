@@ -67,8 +67,11 @@ type Pool struct {
 	// Elsewhere is the CPU time that other threads of the program took from From to To
 	// by the scheduling record, or NotMeasured.
 	Elsewhere units.Ns
-	Virtual   bool  // units ran on virtual threads
-	Counted   int64 // units that were summarised, of the classes that mostly ran here
+	// One is how long just one of its workers ran or was ready to, Several how long more
+	// did, by the scheduling record, or NotMeasured.
+	One, Several units.Ns
+	Virtual      bool  // units ran on virtual threads
+	Counted      int64 // units that were summarised, of the classes that mostly ran here
 	// CountedSelf is their part of Self. In Wall, CPU and the times of workers they are not.
 	CountedSelf units.Ns
 	// Queued is how long its workers were inside units while others waited in its
@@ -104,6 +107,7 @@ type Thresholds struct {
 	FineCost       float64  // whose hand-over costs at least this share of their work
 	FineGain       float64  // and if larger units could save at least this share of the session
 	Churn          int64    // threads are started for too little from so many
+	OneAtATime     float64  // tasks run one at a time if two or more want a processor at most this share of the time
 	SelfWait       float64  // workers wait for their own pool's queue from this share of their time
 	CoarseShare    float64  // a unit is coarse-grained from this share of its pool's time
 	Idle           float64  // and processors or workers idle at least so much meanwhile
@@ -124,7 +128,7 @@ type Thresholds struct {
 
 // DefaultThresholds are used unless the user says otherwise.
 var DefaultThresholds = Thresholds{
-	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2, FineGain: 0.1, Churn: 100, SelfWait: 0.2,
+	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2, FineGain: 0.1, Churn: 100, SelfWait: 0.2, OneAtATime: 0.35,
 	CoarseShare: 0.5, Idle: 0.25, Imbalance: 0.2, PoolUnits: 4, PoolTime: 50_000_000,
 	Crowd: 4, Starved: 0.5, Busy: 0.8, WaitShare: 0.3, Queued: 2, Depth: 256, SwallowedUnits: 1,
 	NeverTasks: 1000, NeverShare: 0.01, Taken: 0.1,

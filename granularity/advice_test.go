@@ -20,6 +20,7 @@ func busyPool(n int, span units.Ns, count int64) Pool {
 	for range n {
 		p.Workers = append(p.Workers, Worker{To: units.MonoNs(span), Units: count / int64(n), Wall: span, CPU: span})
 	}
+	p.One, p.Several = units.NotMeasured, units.NotMeasured
 	p.Active, p.Wall, p.CPU, p.Self = span, span*units.Ns(n), span*units.Ns(n), span*units.Ns(n)
 	each := p.Wall / units.Ns(count)
 	p.Longest, p.Heaviest = each, each
@@ -128,7 +129,13 @@ func TestPools(t *testing.T) {
 			p.Longest, p.Heaviest = 900*milli, 900*milli
 			p.CPU, p.Wall = 1200*milli, 1200*milli
 			return p
-		}, 4, "coarse-grained", span - 300*milli},
+		}, 4, "coarse-grained", 900*milli - 900*milli/4}, // one in place of four processors
+		{"coarse, in a pool that waits to be fed", func() Pool {
+			p := busyPool(4, span, 100)
+			p.Longest, p.Heaviest = 60*milli, 60*milli
+			p.CPU, p.Wall = 80*milli, 80*milli
+			return p
+		}, 4, "", 0},
 		{"coarse, but the others are as busy", func() Pool {
 			p := busyPool(4, span, 100)
 			p.Longest, p.Heaviest = 900*milli, 900*milli
@@ -140,7 +147,7 @@ func TestPools(t *testing.T) {
 			p.Longest, p.Heaviest = 2000*milli, 500*milli
 			p.CPU, p.Wall, p.Runnable = 900*milli, 3*span, 2000*milli
 			return p
-		}, 4, "coarse-grained", 3*span - 225*milli},
+		}, 4, "coarse-grained", 2000*milli - 500*milli/4},
 		{"long, by waiting for processors", func() Pool {
 			p := busyPool(4, span, 100)
 			p.Longest, p.Heaviest = 900*milli, 12*milli
@@ -212,6 +219,25 @@ func TestPools(t *testing.T) {
 		{"threads for enough", func() Pool { return churning(200, milli, 190*micro) }, 4, "", 0},
 		{"few threads for little", func() Pool { return churning(99, milli, 200*micro) }, 4, "", 0},
 		{"virtual threads for little", func() Pool { p := churning(200, milli, 200*micro); p.Virtual = true; return p }, 4, "", 0},
+		{"one at a time", func() Pool { return inTurns(550*milli, 350*milli) }, 4, "one-at-a-time", span - span/4},
+		{"two at a time", func() Pool { return inTurns(600*milli, 351*milli) }, 4, "", 0},
+		{"one at a time, with pauses", func() Pool { return inTurns(790*milli, 100*milli) }, 4, "", 0},
+		{"one at a time, and the others are not inside units", func() Pool {
+			p := inTurns(900*milli, 100*milli)
+			p.Wall = p.Wall * 7 / 10
+			return p
+		}, 4, "", 0},
+		{"one of them all the time, by luck", func() Pool {
+			p := inTurns(900*milli, 100*milli)
+			p.Workers[0].CPU = p.Workers[0].CPU * 2
+			return p
+		}, 4, "one-at-a-time", span - span/4},
+		{"one of the threads all the time", func() Pool {
+			p := inTurns(900*milli, 100*milli)
+			p.Workers[0].CPU, p.Threads = p.Workers[0].CPU*2, true
+			return p
+		}, 4, "", 0},
+		{"not known whether one at a time", func() Pool { return inTurns(units.NotMeasured, units.NotMeasured) }, 4, "", 0},
 		{"waits for itself", func() Pool { return selfish(800*milli, 700*milli) }, 4, "self-wait", 700 * milli},
 		{"waits for itself, and computes", func() Pool { p := selfish(800*milli, 700*milli); p.CPU = 2000 * milli; return p }, 4, "self-wait", 500 * milli},
 		{"waits little for itself", func() Pool { return selfish(799*milli, 700*milli) }, 4, "", 0},
@@ -257,6 +283,17 @@ func selfish(all, some units.Ns) Pool {
 	p := busyPool(4, 1000*milli, 100)
 	p.CPU = 400 * milli
 	p.Queued = SelfWait{Waiting: 10, Parts: 30, Time: all, Any: some, Span: 1000 * milli, Workers: 4, Class: "com.acme.Outer"}
+	return p
+}
+
+// inTurns is a pool of four workers that are all inside units for a second, a quarter
+// of it computing, one of them for a time and more for another.
+func inTurns(one, several units.Ns) Pool {
+	p := busyPool(4, 1000*milli, 100)
+	for i := range p.Workers {
+		p.Workers[i].CPU = 250 * milli
+	}
+	p.CPU, p.One, p.Several = 1000*milli, one, several
 	return p
 }
 
@@ -338,6 +375,12 @@ func fineFacts(n int, work, gap units.Ns) *UnitFacts {
 	return &UnitFacts{Duration: 200 * milli, CPUs: 2, Classes: []UnitClass{c}, Pools: []Pool{p}}
 }
 
+// insideOthers is f with all units nested in those of other pools: nobody is busy with them.
+func insideOthers(f *UnitFacts) *UnitFacts {
+	f.Pools[0].Workers, f.Pools[0].Gaps = nil, Values{}
+	return f
+}
+
 func TestFine(t *testing.T) {
 	got := Advise(fineFacts(10_000, micro, micro), DefaultThresholds)
 	if names(got) != "fine-grained" || got[0].Class != "com.acme.Tiny" || got[0].Gain.Ns != 100*milli-5*milli {
@@ -352,6 +395,7 @@ func TestFine(t *testing.T) {
 		"cheap to hand over": fineFacts(10_000, 9*micro, micro),
 		"not fine":           fineFacts(10_000, 10*micro, 10*micro),
 		"too few":            fineFacts(999, micro, micro),
+		"inside others":      insideOthers(fineFacts(10_000, micro, micro)),
 	} {
 		if got := Advise(f, DefaultThresholds); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)
@@ -362,8 +406,8 @@ func TestFine(t *testing.T) {
 		text  string // "": no finding
 	}{
 		"the JDK's housekeeping":         {UnitClass{JDK: true}, ""},
-		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "What the program hands over as com.acme.Tiny spawns only fine-grained tasks, handed over at com.acme.Main.run:7"},
-		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "A bulk operation of the program (a parallel stream), which the JDK cuts into com.acme.Tiny, spawns only fine-grained tasks: 10,000 units"},
+		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "The tasks that the program hands over as com.acme.Tiny are all fine-grained, handed over at com.acme.Main.run:7"},
+		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation of the program (a parallel stream), which the JDK cuts into com.acme.Tiny, are all fine-grained: 10,000 units"},
 	} {
 		f := fineFacts(10_000, micro, micro)
 		x := &f.Classes[0]
@@ -404,6 +448,13 @@ func TestFine(t *testing.T) {
 	little.Pools[0].Active = 24*milli + 999*micro // 5 of it are work
 	if got := Advise(little, DefaultThresholds); len(got) != 0 {
 		t.Errorf("little to gain: %+v", got)
+	}
+	for share, want := range map[units.Ns]units.Ns{2: 100 * milli, 3: 100 * milli / 3} { // half of the time, or a third
+		part := fineFacts(10_000, micro, micro)
+		part.Pools[0].Active /= share
+		if got := Advise(part, DefaultThresholds); names(got) != "fine-grained" || got[0].Gain.Ns != want-5*milli {
+			t.Errorf("active for 1 / %d: %+v", share, got)
+		}
 	}
 	nested := fineFacts(10_000, micro, 100)
 	nested.Pools[0].Gaps, nested.Pools[0].Inner = Values{}, nested.Pools[0].Gaps

@@ -10,15 +10,16 @@ import (
 // where the platform hands over what it needs itself.
 func (c *UnitClass) programs() bool { return !c.JDK || c.Bulk || c.Site != "" }
 
-// spawner names the class, and of the platform's what of the program it stands for.
-func (c *UnitClass) spawner() string {
+// spawned begins a sentence about the tasks of the class, and of the platform's about
+// what of the program they stand for.
+func (c *UnitClass) spawned() string {
 	switch {
 	case c.Bulk:
-		return fmt.Sprintf("A bulk operation of the program (a parallel stream), which the JDK cuts into %s,", readable(c.Name))
+		return fmt.Sprintf("The parts of a bulk operation of the program (a parallel stream), which the JDK cuts into %s, are", readable(c.Name))
 	case c.JDK:
-		return fmt.Sprintf("What the program hands over as %s", readable(c.Name))
+		return fmt.Sprintf("The tasks that the program hands over as %s are", readable(c.Name))
 	}
-	return readable(c.Name)
+	return fmt.Sprintf("The tasks of %s are", readable(c.Name))
 }
 
 // remedy is what to do about units too fine.
@@ -58,16 +59,17 @@ func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
 	x := Finding{Kind: Advice, Topic: "fine", Name: "fine-grained", Class: c.Name}
 	median := c.Self.Quantile(500)
 	says := func(evidence string) string {
-		return fmt.Sprintf("%s spawns only fine-grained tasks%s: %s%s with a median of %s of work, %s. %s",
-			c.spawner(), c.at(), plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
+		return fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work, %s. %s",
+			c.spawned(), c.at(), plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
 	}
 	gap := usual(&p.Gaps, 500, t)
-	saved := p.Active - p.Self/units.Ns(max(1, min(len(p.Workers), f.CPUs)))
+	active, when := p.active()
+	saved := active - p.Self/units.Ns(max(1, min(len(p.Workers), f.CPUs)))
 	if dear(gap, median, t) || p.idles(t) {
 		if float64(saved) >= t.FineGain*float64(f.Duration) {
 			x.Gain = bound(saved, f.Duration)
-			x.Text = fmt.Sprintf("%s: %s had %s of work in the %s in which any waited or ran, so that can shorten the run by at most %s (%s).",
-				says(p.gapText(gap)), p.name(), units.FormatNs(p.Self), units.FormatNs(p.Active), units.FormatNs(max(0, saved)), f.ofRun(saved))
+			x.Text = fmt.Sprintf("%s: %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
+				says(p.gapText(gap)), p.name(), units.FormatNs(p.Self), when, units.FormatNs(max(0, saved)), f.ofRun(saved))
 			return x, true
 		}
 	}
@@ -77,6 +79,17 @@ func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
 		return x, true
 	}
 	return x, false
+}
+
+// active is the time in which handing over can have cost something, in words too.
+// Pauses in which nothing waits or runs are no part of it, unless they are the lesser
+// part: what stops those who hand over for a moment, a collection or a processor taken
+// away, is no pause of the program's, and may be longer for each hand-over saved.
+func (p *Pool) active() (units.Ns, string) {
+	if span := units.Ns(p.To - p.From); 2*p.Active >= span {
+		return span, units.FormatNs(span)
+	}
+	return p.Active, fmt.Sprintf("the %s in which any waited or ran", units.FormatNs(p.Active))
 }
 
 // usual is a quantile of what was measured often enough, or NotMeasured.

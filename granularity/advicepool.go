@@ -19,7 +19,7 @@ func (f *UnitFacts) pool(p *Pool, t Thresholds) (Finding, bool) {
 	if p.Units < min(t.PoolUnits, int64(len(p.Workers))) || p.Units < 2 || span < t.PoolTime || len(p.Workers) == 0 || f.CPUs <= 0 {
 		return Finding{}, false
 	}
-	for _, find := range []func(*Pool, units.Ns, Thresholds) (Finding, bool){f.churn, f.waiting, f.tooSmall, f.tooLarge, f.coarse, f.imbalance} {
+	for _, find := range []func(*Pool, units.Ns, Thresholds) (Finding, bool){f.churn, f.serialised, f.waiting, f.tooSmall, f.tooLarge, f.coarse, f.imbalance} {
 		if x, ok := find(p, span, t); ok {
 			return x, true
 		}
@@ -235,12 +235,13 @@ func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool)
 	if float64(alone-least) < t.Idle*float64(alone) {
 		return Finding{}, false
 	}
+	saved := min(span-least, p.Longest-unit/units.Ns(n)) // no more than the unit itself takes longer than its parts
 	return Finding{
-		Kind: Advice, Topic: "coarse", Name: "coarse-grained", Class: class, Gain: bound(span-least, f.Duration),
+		Kind: Advice, Topic: "coarse", Name: "coarse-grained", Class: class, Gain: bound(saved, f.Duration),
 		Text: fmt.Sprintf("One unit of %s takes %s of the %s in which %s work: no schedule is shorter than its longest task. "+
 			"Split it: with the work spread over %s the run can be shorter by at most %s (%s).",
 			readable(class), units.FormatNs(unit), units.FormatNs(span), p.has(),
-			plural(int64(n), "processor", "processors"), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+			plural(int64(n), "processor", "processors"), units.FormatNs(max(0, saved)), f.ofRun(saved)),
 	}, true
 }
 

@@ -44,7 +44,8 @@ func (f *UnitFacts) churn(p *Pool, _ units.Ns, t Thresholds) (Finding, bool) {
 	if !p.churns(t) {
 		return Finding{}, false
 	}
-	saved := p.Active - p.work()/units.Ns(max(1, min(p.atOnce(), f.CPUs)))
+	active, _ := p.active()
+	saved := active - p.work()/units.Ns(max(1, min(p.atOnce(), f.CPUs)))
 	if float64(saved) < t.FineGain*float64(f.Duration) {
 		return Finding{}, false
 	}

@@ -120,7 +120,12 @@ func Findings(f Facts) []Finding {
 	add(Advice, "gc", collector(f, true))
 	add(Caution, "lost", lost(f))
 	add(Caution, "summarised", summarised(f))
-	add(Caution, "running", running(f))
+	text, loops := running(f)
+	if loops { // what one expects of threads that nobody ends
+		add(Fact, "running", text)
+	} else {
+		add(Caution, "running", text)
+	}
 	add(Caution, "refused", refused(f))
 	add(Caution, "not measured", unavailable(f))
 	return out
@@ -164,7 +169,7 @@ func whereWork(f Facts) string {
 		case r.JDK:
 			jdk += r.WorkShare
 			if wrapper == "" {
-				wrapper = withoutPackage(readable(r.Class))
+				wrapper = WithoutPackage(readable(r.Class))
 			}
 		default:
 			own += r.WorkShare
@@ -282,9 +287,9 @@ func ownTasks(rows []Hotspot, order Order) []Hotspot {
 	return own
 }
 
-// withoutPackage cuts the package off a class's name: its parts before the
+// WithoutPackage cuts the package off a class's name: its parts before the
 // first that begins with a capital letter.
-func withoutPackage(class string) string {
+func WithoutPackage(class string) string {
 	parts := strings.Split(class, ".")
 	for i, p := range parts {
 		if p != "" && p[0] >= 'A' && p[0] <= 'Z' {
@@ -352,9 +357,10 @@ func summarised(f Facts) string {
 		share(f.Summarised, f.Executions), f.Of.Many(), join(names))
 }
 
-func running(f Facts) string {
+// running counts what had not ended; loops: only threads that wait for tasks.
+func running(f Facts) (text string, loops bool) {
 	if f.Running <= 0 {
-		return ""
+		return "", false
 	}
 	bodies := int64(0)
 	for _, r := range f.Rows {
@@ -362,15 +368,15 @@ func running(f Facts) string {
 			bodies += r.Running
 		}
 	}
-	loops := ""
-	if bodies > 0 {
-		loops = fmt.Sprintf(", %s of them the loops of threads", units.FormatCount(bodies))
-		if bodies == f.Running {
-			loops = ", only loops of threads"
-		}
+	whose := ""
+	switch {
+	case bodies == f.Running:
+		whose = ", only loops of threads"
+	case bodies > 0:
+		whose = fmt.Sprintf(", %s of them the loops of threads", units.FormatCount(bodies))
 	}
 	return fmt.Sprintf("%s still running at the end%s: counted, but without a value in the distributions.",
-		plural(f.Running, f.Of.One()+" was", f.Of.Many()+" were"), loops)
+		plural(f.Running, f.Of.One()+" was", f.Of.Many()+" were"), whose), bodies == f.Running
 }
 
 func refused(f Facts) string {

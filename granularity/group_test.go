@@ -191,6 +191,20 @@ func TestFindings(t *testing.T) {
 }
 
 // TestFindingsNotTheBodies: threads and the platform's classes get no advice.
+// TestStillRunning: threads that wait for tasks until the program ends are no reason
+// for a caution, an execution of anything else is.
+func TestStillRunning(t *testing.T) {
+	for running, want := range map[int64]string{2: "fact: 2 executions were still running at the end, only loops of threads:", 3: "caution: 3 executions were still running at the end, 2 of them the loops of threads:"} {
+		var got []string
+		for _, f := range Findings(Facts{Executions: 9, Running: running, Rows: []Hotspot{{Class: "T", Body: true, Running: 2}, {Class: "A", Running: running - 2}}}) {
+			got = append(got, string(f.Kind)+": "+f.Text)
+		}
+		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
+			t.Errorf("%d still running: %q, want %q among them", running, got, want)
+		}
+	}
+}
+
 func TestFindingsNotTheBodies(t *testing.T) {
 	d := Describe(valuesOf(900e6, 900e6))
 	rows := []Hotspot{

@@ -23,6 +23,7 @@ type Hotspot struct {
 	KindNames     string      `json:"kinds,omitempty"`
 	JDK           bool        `json:"jdk"`     // the class belongs to the platform
 	Body          bool        `json:"-"`       // its executions are the loops of threads and pools
+	Library       bool        `json:"-"`       // the class belongs to a library that schedules tasks
 	Created       int64       `json:"created"` // tasks whose creation was seen
 	Executions    int64       `json:"executions"`
 	Summarised    int64       `json:"summarised"`      // of these, not recorded one by one

@@ -12,7 +12,8 @@ import (
 // program's own and not a few, else as a fact. Platform classes (cleaners of
 // resources that were closed by hand, close handlers of streams) seldom run,
 // nodes of CompletableFutures are run by plain calls, and so is every other
-// fork/join task.
+// fork/join task; what a library that schedules tasks makes for itself is not the
+// program's to change.
 func neverRun(f Facts, advice bool) string {
 	if f.NeverExecuted <= 0 || f.Created <= 0 {
 		return ""
@@ -23,7 +24,7 @@ func neverRun(f Facts, advice bool) string {
 	restNever, restCreated := sumNever(rows)
 	stages, stagesCreated = stages-restNever, stagesCreated-restCreated
 	never, created, whose := f.NeverExecuted-stages, f.Created-stagesCreated, ""
-	own := slices.DeleteFunc(ownTasks(rows, ByNever), isForkJoin)
+	own := slices.DeleteFunc(ownTasks(rows, ByNever), func(r Hotspot) bool { return r.Library || isForkJoin(r) })
 	ownNever, ownCreated := sumNever(own)
 	worth := ownNever >= max(1, t.NeverTasks) && float64(ownNever) >= t.NeverShare*float64(ownCreated)
 	if worth != advice {

@@ -37,6 +37,8 @@ func TestNeverRun(t *testing.T) {
 		{"at the floor", []Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program (50 %"},
 		{"at the share", []Hotspot{{Class: "app.Job", Created: 100_000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program"},
 		{"below the share", []Hotspot{{Class: "app.Job", Created: 100_001, NeverExecuted: 1000}}, 0, false, "1,000 tasks (1.0 % of those created)"},
+		{"a library's", []Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, few}, 0, false, "10,002 tasks (9.1 % of those created) never executed, most of them lib.Worker (10,000)."},
+		{"a library's beside many", []Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: objects"},
 		{"steps of futures", []Hotspot{stage, few}, 0, false,
 			"2 tasks (<0.1 % of those created) never executed, all of them app.Job; beside them, 5,000 steps of CompletableFutures were run by a plain call or not needed."},
 		{"steps and no tasks", []Hotspot{stage, {Class: "app.Job", Created: 5, Executions: 5}}, 0, false,

@@ -152,6 +152,7 @@ bool sa_begin(JNIEnv *env) {
     sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
     if (sa.helper == NULL && !sa_types_init(env)) return false;
     if (!define_helper(env)) return false;
+    if (sa.late && !sa_submit_late(env)) return false;
     sa_read_properties();
     sa.first_task_id = atomic_load(&sa.next_task_block) * 1024 + 1;
     atomic_fetch_add(&sa.generation, 1);

@@ -16,6 +16,7 @@
 #include "cells.h"
 #include "clock/clock.h"
 #include "ring/ring.h"
+#include "waiting.h"
 #include "work.h"
 
 #define SA_TLS __thread __attribute__((tls_model("initial-exec")))
@@ -80,6 +81,7 @@ typedef struct {
     uint32_t class_id, executor, site;
     uint32_t depth; /* of the thread's executions when it began */
     uint8_t flags;  /* SA_SUBMIT_* */
+    uint32_t hash;  /* identity hash of a task that has no room for an id; what is said of others is not to be looked at */
 } sa_handover;
 
 enum { SA_CELLS_AT_HAND = 8 };
@@ -254,6 +256,8 @@ typedef struct sa_state {
     uint32_t construction_len;
     const unsigned char *late_bytes; /* of java.lang.Stackagent$Classes */
     uint32_t late_len;
+    const unsigned char *executor_bytes; /* of java.lang.Stackagent$Executor */
+    uint32_t executor_len;
     const unsigned char *handover_bytes; /* the same of java.lang.StackagentHandover */
     uint32_t handover_len;
     int processors;
@@ -376,6 +380,7 @@ jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
 
 /* submit.c */
 bool sa_submit_init(JNIEnv *env); /* once the helper is defined; false: this JVM does not take the probes */
+bool sa_submit_late(JNIEnv *env); /* the same for a session in a JVM that ran before; each time */
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
 /* image.c: the JDK's own classes, by internal name */
@@ -433,6 +438,7 @@ typedef struct {
     uint64_t submissions, lost_submissions;
     uint64_t constructions, lost_constructions, summarised_constructions;
     uint64_t mounts, unmounts, pins, pinned_ns;
+    sa_waiting_missed waiting;
 } sa_totals;
 void sa_totals_now(sa_totals *t);
 void sa_drain_reset(void); /* forgets all sums and threads: a session is over */

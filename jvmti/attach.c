@@ -2,7 +2,7 @@
  * that answers attach requests, one at a time. */
 #include <stdlib.h>
 
-#include "agent.h"
+#include "header.h"
 
 /* What Agent_OnAttach returns; equal to the codes in internal/attach/codes.go. */
 enum {
@@ -50,6 +50,7 @@ static bool is_known_by_name(jclass c) {
         signature[n - 1] = 0;
         if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
+              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 ||
               (sa.late && sa_stands_in(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
@@ -107,6 +108,71 @@ static void want_named(JNIEnv *env, loaded *l) {
     free(names);
 }
 
+/* Internal name of a class; for JVMTI's Deallocate. */
+static char *internal_name(jclass c, char **name) {
+    char *signature = NULL;
+    if (c == NULL || (*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return NULL;
+    size_t n = strlen(signature);
+    *name = signature;
+    if (n > 2 && signature[0] == 'L') {
+        signature[n - 1] = 0;
+        *name = signature + 1;
+    }
+    return signature;
+}
+
+/* A class of the program: does it, going by its constants, have places that are
+ * to be told? When the agent goes: is it woven? */
+static bool has_places(JNIEnv *env, jclass c, bool going, const sa_names *no_tasks) {
+    jint count = 0, len = 0;
+    unsigned char *constants = NULL;
+    if ((*sa.jvmti)->GetConstantPool(sa.jvmti, c, &count, &len, &constants) != JVMTI_ERROR_NONE) return false;
+    bool yes = going && sa_constants_name_probes(constants, (uint32_t)len, (uint32_t)count);
+    if (!going) {
+        jclass super_class = (*env)->GetSuperclass(env, c);
+        char *name = NULL, *super = NULL;
+        char *a = internal_name(c, &name), *b = internal_name(super_class, &super);
+        yes = a != NULL && b != NULL && sa_constants_have_sites(constants, (uint32_t)len, (uint32_t)count, name, super, no_tasks);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)a);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)b);
+        if (super_class != NULL) (*env)->DeleteLocalRef(env, super_class);
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, constants);
+    return yes;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* The names of all loaded classes that are no tasks; none where task= decides, or
+ * for want of memory. */
+static sa_names names_of_others(JNIEnv *env, const loaded *l) {
+    sa_names names = {sa.custom_tasks ? NULL : calloc((size_t)l->n + 1, sizeof *names.list), 0};
+    for (jint i = 0; names.list != NULL && i < l->n; i++) {
+        char *name = NULL, *text = NULL;
+        if ((sa_kinds_of(env, l->classes[i]) & ~SA_KIND_EXECUTOR) == 0 && (text = internal_name(l->classes[i], &name)) != NULL &&
+            (names.list[names.n] = strdup(name)) != NULL)
+            names.n++;
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)text);
+    }
+    if (names.list != NULL) qsort(names.list, names.n, sizeof *names.list, by_name);
+    return names;
+}
+
+static void want_places(JNIEnv *env, loaded *l, bool going) {
+    jvmtiCapabilities more = {.can_get_constant_pool = 1};
+    if ((*sa.jvmti)->AddCapabilities(sa.jvmti, &more) != JVMTI_ERROR_NONE) return;
+    sa_names no_tasks = going ? (sa_names){NULL, 0} : names_of_others(env, l);
+    for (jint i = 0; i < l->n; i++) {
+        jobject loader = NULL;
+        if (l->wanted[i] || !modifiable(l->classes[i])) continue;
+        if ((*sa.jvmti)->GetClassLoader(sa.jvmti, l->classes[i], &loader) != JVMTI_ERROR_NONE || loader == NULL) continue;
+        l->wanted[i] = has_places(env, l->classes[i], going, &no_tasks);
+        (*env)->DeleteLocalRef(env, loader);
+    }
+    for (size_t i = 0; i < no_tasks.n; i++) free(no_tasks.list[i]);
+    free(no_tasks.list);
+}
+
 static void choose(JNIEnv *env, loaded *l) {
     for (jint i = 0; i < l->n; i++) l->wanted[i] = sa.work.bytecodes || is_known_by_name(l->classes[i]);
     for (jint i = 0; i < l->n; i++) {
@@ -115,6 +181,7 @@ static void choose(JNIEnv *env, loaded *l) {
         if (task) want_supers(env, l, l->classes[i]);
     }
     if (sa.custom_tasks) want_named(env, l);
+    if (sa.config.sites) want_places(env, l, atomic_load(&sa.phase) != SA_PHASE_READY);
     for (jint i = 0; i < l->n; i++) l->wanted[i] = l->wanted[i] && modifiable(l->classes[i]);
 }
 
@@ -242,6 +309,7 @@ static int detach(JNIEnv *env) {
     sa_retransform_loaded(env);
     if (answered) {
         sa_os_retire_all();
+        sa_waiting_stop();
         sa_drain_reset();
         sa_meta_forget();
     }

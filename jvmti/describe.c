@@ -44,7 +44,7 @@ bool sa_types_init(JNIEnv *env) {
     sa.type_callable = uninitialised_class(env, "java.util.concurrent.Callable");
     sa.type_forkjoin = uninitialised_class(env, "java.util.concurrent.ForkJoinTask");
     sa.type_virtual = uninitialised_class(env, "java.lang.BaseVirtualThread"); /* NULL before JDK 19 */
-    if (sa.config.submissions) sa.type_executor = uninitialised_class(env, "java.util.concurrent.Executor");
+    sa.type_executor = uninitialised_class(env, "java.util.concurrent.Executor");
     if (sa.type_runnable == NULL || sa.type_callable == NULL || sa.type_forkjoin == NULL) return false;
     sa.is_hidden = (*env)->GetMethodID(env, sa.type_class, "isHidden", "()Z");
     sa.type_class_value = global_class(env, "java/lang/ClassValue");

@@ -140,6 +140,7 @@ void sa_totals_now(sa_totals *t) {
     t->submissions = all.submissions, t->lost_submissions = all.lost_submissions;
     t->constructions = all.constructions, t->lost_constructions = all.lost_constructions;
     t->summarised_constructions = all.summarised_constructions;
+    t->waiting = sa_waiting_missed_now();
     t->mounts = scheduling.mounts, t->unmounts = scheduling.unmounts, t->pins = scheduling.pins;
     t->pinned_ns = sa_ticks_to_ns(&sa.clock, scheduling.pinned_ticks);
     t->virtual_executions = virtual.executions, t->virtual_creations = virtual.creations, t->virtual_lost = virtual.lost;

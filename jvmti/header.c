@@ -54,6 +54,17 @@ static void read_pool(reader *r, sa_pool *p) {
     }
 }
 
+static void open_pool(reader *r, sa_pool *p, uint32_t count) {
+    *p = (sa_pool){r->b, count, calloc((size_t)count + 1, sizeof *p->offsets), calloc((size_t)count + 1, 1)};
+    if (p->offsets == NULL || p->tags == NULL) r->bad = true;
+    if (!r->bad) read_pool(r, p);
+}
+
+static void close_pool(sa_pool *p) {
+    free(p->offsets);
+    free(p->tags);
+}
+
 /* Copies the name of class entry `index`; false when it is no class or too long. */
 static bool class_name(const sa_pool *p, uint32_t index, char *out, size_t room) {
     if (index == 0 || index >= p->count || p->tags[index] != CLASS) return false;
@@ -118,7 +129,7 @@ static void read_body(reader *r, const sa_pool *p, sa_header *h, bool sites) {
     uint32_t this_class = u2(r), super_class = u2(r);
     if (r->bad) return;
     if (!class_name(p, this_class, h->name, sizeof h->name)) h->complete = false;
-    h->sites = sites && sa_may_have_sites(p, h->name, super_class, r->b + r->at, r->len - r->at);
+    h->sites = sites && sa_may_have_sites(p, h->name, super_class, r->b + r->at, r->len - r->at, NULL);
     read_supers(r, p, super_class, h);
     if (r->bad) return;
     read_members(r, p); /* fields */
@@ -137,16 +148,43 @@ static bool read_header(const unsigned char *b, uint32_t len, sa_header *h, bool
     h->name[0] = 0;
     if (len < 10 || b[0] != 0xCA || b[1] != 0xFE || b[2] != 0xBA || b[3] != 0xBE) return false;
     r.at = 8;
-    uint32_t count = u2(&r);
-    sa_pool p = {b, count, calloc((size_t)count + 1, sizeof *p.offsets), calloc((size_t)count + 1, 1)};
-    r.bad = p.offsets == NULL || p.tags == NULL;
-    if (!r.bad) read_pool(&r, &p);
+    sa_pool p;
+    open_pool(&r, &p, u2(&r));
     if (!r.bad) read_body(&r, &p, h, sites);
-    free(p.offsets);
-    free(p.tags);
+    close_pool(&p);
     return !r.bad;
 }
 
 bool sa_read_header(const unsigned char *b, uint32_t len, sa_header *h) { return read_header(b, len, h, false); }
 
 bool sa_read_header_sites(const unsigned char *b, uint32_t len, sa_header *h) { return read_header(b, len, h, true); }
+
+bool sa_constants_have_sites(const unsigned char *b, uint32_t len, uint32_t count, const char *name, const char *super,
+                             const sa_names *no_tasks) {
+    reader r = {b, len, 0, false};
+    sa_pool p;
+    open_pool(&r, &p, count);
+    uint32_t super_class = 0;
+    for (uint32_t i = 1; i < count && !r.bad && super_class == 0; i++) {
+        char text[512];
+        if (class_name(&p, i, text, sizeof text) && strcmp(text, super) == 0) super_class = i;
+    }
+    /* Without its code: where it makes objects of its superclass, and these are tasks, it is one itself. */
+    bool yes = !r.bad && sa_may_have_sites(&p, name, super_class, NULL, 0, no_tasks);
+    close_pool(&p);
+    return yes;
+}
+
+bool sa_constants_name_probes(const unsigned char *b, uint32_t len, uint32_t count) {
+    static const char probes[] = "java/lang/Stackagent";
+    reader r = {b, len, 0, false};
+    sa_pool p;
+    open_pool(&r, &p, count);
+    bool yes = false;
+    for (uint32_t i = 1; i < count && !r.bad && !yes; i++) {
+        char text[512];
+        yes = class_name(&p, i, text, sizeof text) && strncmp(text, probes, sizeof probes - 1) == 0;
+    }
+    close_pool(&p);
+    return yes;
+}

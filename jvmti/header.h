@@ -19,4 +19,19 @@ bool sa_read_header(const unsigned char *b, uint32_t len, sa_header *h);
 
 /* The same, and whether the class may have sites. */
 bool sa_read_header_sites(const unsigned char *b, uint32_t len, sa_header *h);
+
+/* Internal names of classes, as strcmp sorts them. */
+typedef struct {
+    char **list;
+    size_t n;
+} sa_names;
+
+/* Of a loaded class, from its constants as JVMTI gives them: may it have sites?
+ * super: the name of its superclass; no_tasks: classes that are loaded, too, and
+ * are no tasks. */
+bool sa_constants_have_sites(const unsigned char *b, uint32_t len, uint32_t count, const char *name, const char *super,
+                             const sa_names *no_tasks);
+
+/* The same: do they name one of the probes' classes? */
+bool sa_constants_name_probes(const unsigned char *b, uint32_t len, uint32_t count);
 #endif

@@ -34,6 +34,9 @@ var constructionClass []byte
 //go:embed helper/java/lang/Stackagent$Classes.class
 var lateClass []byte // needed in a JVM that ran before
 
+//go:embed helper/java/lang/Stackagent$Executor.class
+var executorClass []byte // the same
+
 //go:embed helper/java/lang/StackagentHandover.class
 var handoverClass []byte
 
@@ -116,6 +119,8 @@ func saGoLoad(options *C.char) C.int {
 	C.sa.construction_len = C.uint32_t(len(constructionClass))
 	C.sa.late_bytes = (*C.uchar)(C.CBytes(lateClass))
 	C.sa.late_len = C.uint32_t(len(lateClass))
+	C.sa.executor_bytes = (*C.uchar)(C.CBytes(executorClass))
+	C.sa.executor_len = C.uint32_t(len(executorClass))
 	C.sa.handover_bytes = (*C.uchar)(C.CBytes(handoverClass))
 	C.sa.handover_len = C.uint32_t(len(handoverClass))
 	for range workers {
@@ -187,9 +192,6 @@ func describeVM() VM {
 	return vm
 }
 
-// Attached tells whether the JVM ran before the agent came.
-func Attached() bool { return bool(C.sa.attached) }
-
 // Late tells whether the JVM ran before this session of the agent.
 func Late() bool { return bool(C.sa.late) }
 
@@ -240,6 +242,10 @@ type Totals struct {
 	Submissions, LostSubmissions     uint64 // lost ones are part of the first
 	Constructions, LostConstructions uint64 // the same
 	SummarisedConstructions          uint64 // of the first too: their classes were being summarised
+
+	// Hand-overs of tasks without room for an id of which no queue time can be told:
+	// one of two that cannot be told apart; no room; waiting for too long.
+	Ambiguous, Crowded, Aged uint64
 }
 
 // ReadTotals sums over all threads that ever ran a probe. Not concurrent with Drain.
@@ -256,6 +262,8 @@ func ReadTotals() Totals {
 		Submissions: uint64(t.submissions), LostSubmissions: uint64(t.lost_submissions),
 		Constructions: uint64(t.constructions), LostConstructions: uint64(t.lost_constructions),
 		SummarisedConstructions: uint64(t.summarised_constructions),
+
+		Ambiguous: uint64(t.waiting.ambiguous), Crowded: uint64(t.waiting.full), Aged: uint64(t.waiting.aged),
 	}
 }
 

@@ -15,6 +15,8 @@ typedef struct {
 
 /* sites.c: may the class, as far as its constants tell, make tasks or hand them
  * over? rest: the n bytes behind its constants, the code among them. One of the
- * JDK has no places of interest. */
-bool sa_may_have_sites(const sa_pool *p, const char *name, uint32_t super_class, const unsigned char *rest, size_t n);
+ * JDK has no places of interest. no_tasks: classes of which it is known already
+ * that they are none; NULL: of none is it known. */
+bool sa_may_have_sites(const sa_pool *p, const char *name, uint32_t super_class, const unsigned char *rest, size_t n,
+                       const sa_names *no_tasks);
 #endif

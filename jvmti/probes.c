@@ -228,16 +228,29 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclas
     return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
 }
 
-/* For a task whose class has no room for an id: id is a new one each time, so
- * that super.run() is known by the object's identity hash. */
-JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass helper, jlong context, jlong id,
-                                                          jint class_id, jint hash, jlong bytecodes) {
+/* The id of a task without room for it, and the time of its hand-over if it waited
+ * for this execution; else the id is a new one. 0: nothing is recorded. */
+static uint64_t id_of_bare(sa_context *c, uint32_t hash, uint32_t class_id) {
+    sa_os *os = begin();
+    if (os == NULL) return 0;
+    uint64_t id = 0;
+    if (!sa_waiting_take(hash, class_id, sa_ticks(&sa.clock) & SA_TICKS_OF_SUBMISSION, &id, &c->submitted)) id = new_id(os);
+    end(os);
+    return id;
+}
+
+/* For a task whose class has no room for an id: super.run() is known by the
+ * object's identity hash. */
+JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass helper, jlong context, jint class_id,
+                                                          jint hash, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c == NULL || !renew(c)) return NO_TOKEN;
     if (c->depth > 0) {
         const sa_frame *top = &c->frames[c->depth - 1];
         if (top->hash == (uint32_t)hash && top->class_id == (uint32_t)class_id) return NO_TOKEN;
     }
+    uint64_t id = id_of_bare(c, (uint32_t)hash, (uint32_t)class_id);
+    if (id == 0) return NO_TOKEN;
     jint token = enter(env, c, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
     if (token >= 0) c->frames[c->depth - 1].hash = (uint32_t)hash;
     return token;

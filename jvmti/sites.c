@@ -44,12 +44,25 @@ static uint32_t at2(const sa_pool *p, uint32_t index, uint32_t at) {
     return (uint32_t)b[0] << 8 | b[1];
 }
 
+static bool has_name(const sa_names *names, const unsigned char *name, size_t n) {
+    size_t from = 0, to = names == NULL ? 0 : names->n;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        int order = strncmp(names->list[middle], (const char *)name, n);
+        if (order == 0) order = names->list[middle][n] != 0;
+        if (order == 0) return true;
+        if (order < 0) from = middle + 1;
+        else to = middle;
+    }
+    return false;
+}
+
 /* Does a reference to a constructor name a class that may be a task? */
-static bool constructs_task(const sa_pool *p, uint32_t class_index) {
+static bool constructs_task(const sa_pool *p, uint32_t class_index, const sa_names *no_tasks) {
     size_t n = 0;
     const unsigned char *name = class_index < p->count && p->tags[class_index] == CLASS ? utf8(p, at2(p, class_index, 0), &n) : NULL;
     if (name == NULL) return false;
-    if (!of_platform(name, n)) return true;
+    if (!of_platform(name, n)) return !has_name(no_tasks, name, n);
     return starts(name, n, "java/lang/Thread") || starts(name, n, "java/util/concurrent/FutureTask");
 }
 
@@ -75,7 +88,8 @@ static bool works_parallel(const sa_pool *p, uint32_t owner, const unsigned char
            (starts(type, type_n, "(J") && starts(in, owner_n, "java/util/concurrent/ConcurrentHashMap"));
 }
 
-bool sa_may_have_sites(const sa_pool *p, const char *class_name, uint32_t super_class, const unsigned char *rest, size_t n) {
+bool sa_may_have_sites(const sa_pool *p, const char *class_name, uint32_t super_class, const unsigned char *rest, size_t n,
+                       const sa_names *no_tasks) {
     if (of_platform((const unsigned char *)class_name, strlen(class_name))) return false;
     for (uint32_t i = 1; i < p->count; i++) {
         uint8_t tag = p->tags[i];
@@ -90,7 +104,7 @@ bool sa_may_have_sites(const sa_pool *p, const char *class_name, uint32_t super_
         } else if (name_n == 6 && memcmp(name, "<init>", 6) == 0) {
             uint32_t owner = at2(p, i, 0);
             /* Each class refers to the constructor of its superclass. */
-            if (constructs_task(p, owner) && (owner != super_class || makes(rest, n, owner))) return true;
+            if (constructs_task(p, owner, no_tasks) && (owner != super_class || makes(rest, n, owner))) return true;
         } else if (hands_over(name, name_n) || works_parallel(p, at2(p, i, 0), name, name_n, type, type_n)) {
             return true;
         }

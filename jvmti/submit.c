@@ -17,6 +17,7 @@ _Static_assert(offsetof(sa_context, handovers) == 184, "StackagentHandover.FIRST
 _Static_assert(offsetof(sa_handover, class_id) == 8 && offsetof(sa_handover, executor) == 12, "StackagentHandover.count");
 _Static_assert(offsetof(sa_handover, site) == 16 && offsetof(sa_handover, depth) == 20, "StackagentHandover.count");
 _Static_assert(offsetof(sa_handover, flags) == 24, "StackagentHandover.count");
+_Static_assert(sizeof(sa_handover) == 32, "StackagentHandover.count");
 _Static_assert(offsetof(sa_os, counts.submissions) == 48, "StackagentHandover.OS_SUBMISSIONS");
 _Static_assert(offsetof(sa_cell, submissions.counted) == 40, "StackagentHandover.CELL_COUNTS_SUBMISSIONS");
 _Static_assert(offsetof(sa_cell, tallies[SA_T_SUBMISSIONS]) == 160, "StackagentHandover.CELL_SUBMISSIONS");
@@ -70,6 +71,29 @@ static const sa_handover *under_way(sa_context *c) {
     return NULL;
 }
 
+/* Begins a hand-over inside outer, if that is not NULL. Returns its time. */
+static inline uint64_t hand(sa_os *os, sa_context *c, const sa_handover *outer, uint64_t id, uint32_t class_id, uint32_t hash,
+                            uint32_t executor, uint32_t flags) {
+    /* Written where it stays: a copy of what was just written in parts has to wait for them. */
+    sa_handover beyond, *h = c->handovers_open < SA_MAX_HANDOVERS ? &c->handovers[c->handovers_open] : &beyond;
+    uint32_t site = sa_calling_at(c);
+    if (outer != NULL) {
+        flags |= SA_SUBMIT_INNER;
+        if (site == 0) site = outer->site;
+    }
+    h->task_id = id;
+    h->class_id = class_id;
+    h->executor = executor;
+    h->site = site;
+    h->depth = c->depth;
+    h->flags = (uint8_t)flags;
+    h->hash = hash;
+    c->handovers_open++;
+    uint64_t now = sa_ticks(&sa.clock);
+    record(os, c, h, now);
+    return now & SA_TICKS_OF_SUBMISSION;
+}
+
 /* A hand-over begins. Returns its time, or 0: nothing is recorded, or it is part
  * of the hand-over of the same task to the same executor. */
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
@@ -78,28 +102,50 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
     sa_os *os = c == NULL || !renew(c) ? NULL : begin();
     if (os == NULL) return 0;
     const sa_handover *outer = under_way(c);
-    if (outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor) {
-        end(os);
-        return 0;
-    }
-    /* Written where it stays: a copy of what was just written in parts has to wait for them. */
-    sa_handover beyond, *h = c->handovers_open < SA_MAX_HANDOVERS ? &c->handovers[c->handovers_open] : &beyond;
-    uint32_t site = sa_calling_at(c);
-    if (outer != NULL) {
-        flags |= SA_SUBMIT_INNER;
-        if (site == 0) site = outer->site;
-    }
-    h->task_id = (uint64_t)id;
-    h->class_id = (uint32_t)class_id;
-    h->executor = (uint32_t)executor;
-    h->site = site;
-    h->depth = c->depth;
-    h->flags = (uint8_t)flags;
-    c->handovers_open++;
-    uint64_t now = sa_ticks(&sa.clock);
-    record(os, c, h, now);
+    bool part = outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor;
+    uint64_t now = part ? 0 : hand(os, c, outer, (uint64_t)id, (uint32_t)class_id, 0, (uint32_t)executor, (uint32_t)flags);
     end(os);
-    return (jlong)(now & SA_TICKS_OF_SUBMISSION);
+    return (jlong)now;
+}
+
+/* The same of a task without room for its id and time: they wait for it beside. */
+JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
+                                                                     jint class_id, jint executor, jint flags) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    if (os == NULL) return JNI_FALSE;
+    const sa_handover *outer = under_way(c);
+    bool same = outer != NULL && outer->class_id == (uint32_t)class_id && outer->hash == (uint32_t)hash;
+    bool part = same && outer->executor == (uint32_t)executor;
+    if (!part) {
+        uint64_t id = same ? outer->task_id : new_id(os);
+        uint64_t now = hand(os, c, outer, id, (uint32_t)class_id, (uint32_t)hash, (uint32_t)executor, (uint32_t)flags);
+        (same ? sa_waiting_renew : sa_waiting_put)((uint32_t)hash, (uint32_t)class_id, id, now);
+    }
+    end(os);
+    return !part;
+}
+
+/* The hand-over with that number ended by a RejectedExecutionException: the task
+ * does not wait. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refusedBare0(JNIEnv *env, jclass helper, jint hash, jint class_id) {
+    sa_os *os = begin();
+    if (os == NULL) return;
+    uint64_t id = 0, at = 0;
+    sa_waiting_take((uint32_t)hash, (uint32_t)class_id, sa_ticks(&sa.clock) & SA_TICKS_OF_SUBMISSION, &id, &at);
+    end(os);
+}
+
+/* A task without room for its id was cancelled; while it waits it is known which. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelledBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
+                                                                      jint class_id) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    if (os == NULL) return;
+    uint64_t now = sa_ticks(&sa.clock), at = 0;
+    sa_handover h = {.class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
+    if (sa_waiting_take((uint32_t)hash, (uint32_t)class_id, now & SA_TICKS_OF_SUBMISSION, &h.task_id, &at)) record(os, c, &h, now);
+    end(os);
 }
 
 /* The time of a hand-over that Java code has counted. */
@@ -153,10 +199,14 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentHandover_newExecutor0(JNIEnv *en
     return c == NULL ? 0 : new_executor(env, c, name);
 }
 
+/* In place of an offset; equal to StackagentHandover.BY_IDENTITY. */
+static const jlong BY_IDENTITY = INT64_MIN;
+
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
     if (c == NULL) return 0;
     jlong offset = sa_field_offset(env, sa.handover, sa.executor_offset, c);
-    if (offset == 0) offset = -(jlong)new_executor(env, c, NULL); /* one for all its instances */
+    /* In a JVM that ran before each has a number all the same; else there is one for all instances. */
+    if (offset == 0) offset = sa.late ? BY_IDENTITY : -(jlong)new_executor(env, c, NULL);
     return sa_class_values(env, c, sa.executor_class, offset);
 }
 
@@ -177,13 +227,31 @@ static bool find_executors(JNIEnv *env) {
     return sa.executor_offset != NULL;
 }
 
-/* Also for sites alone, of which the probes are in the same class. */
-bool sa_submit_init(JNIEnv *env) {
-    sa.handover = define(env);
-    if (sa.handover == NULL) return false;
-    if (sa.config.submissions && !find_executors(env)) return false;
+static bool link_probes(JNIEnv *env) {
     jmethodID link = (*env)->GetStaticMethodID(env, sa.handover, "link", "(Z)V");
     if (link == NULL) return false;
     (*env)->CallStaticVoidMethod(env, sa.handover, link, (jboolean)sa.custom_tasks);
     return !(*env)->ExceptionCheck(env);
+}
+
+/* Also for sites alone, of which the probes are in the same class. */
+bool sa_submit_init(JNIEnv *env) {
+    sa.handover = define(env);
+    if (sa.handover == NULL) return false;
+    if (sa.config.submissions && !sa.late && !find_executors(env)) return false;
+    return link_probes(env);
+}
+
+bool sa_submit_late(JNIEnv *env) {
+    static bool defined;
+    if (!sa.config.submissions && !sa.config.sites) return true;
+    sa_waiting_start();
+    if (!defined) {
+        jclass c = (*env)->DefineClass(env, "java/lang/Stackagent$Executor", NULL, (const jbyte *)sa.executor_bytes,
+                                       (jsize)sa.executor_len);
+        if (c == NULL) return false;
+        (*env)->DeleteLocalRef(env, c);
+        defined = true;
+    }
+    return sa.handover == NULL ? sa_submit_init(env) : link_probes(env); /* task= may be another */
 }

@@ -66,8 +66,7 @@ way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
 	f.addSessionFlags(flags)
 	f.addGuestFlags(flags)
 	f.addContexts(flags)
-	_ = flags.MarkHidden("contexts")    // it is refused, with the reason
-	f.submissions, f.sites = true, true // the agent's defaults; it says itself why there are none
+	_ = flags.MarkHidden("contexts") // it is refused, with the reason
 	flags.DurationVar(&f.duration, "duration", 0, "how long to record (default: until Ctrl-C)")
 	flags.StringVar(&f.bus, "bus", "", "NATS URL of the bus to send to, in place of a session folder here")
 	flags.StringVar(&f.tokenFile, "token-file", "", "with --bus: file with the bus's token, readable for the JVM's user")

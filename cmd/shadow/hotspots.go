@@ -114,7 +114,17 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 // rowName is what a row is about.
 func rowName(r *granularity.Hotspot) string { return cmp.Or(r.Class, r.Site, r.Executor, r.Thread) }
 
+// inOtherUnits are the classes of a listing by units of which all tasks ran inside
+// units of other names: a row would say nothing of them.
+func inOtherUnits(r granularity.Hotspot) bool { return r.Executions == 0 && r.NeverExecuted == 0 }
+
 func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, by string) error {
+	parts := 0
+	if l.format == "table" && by == "class" && s.Of == granularity.UnitsOfWork {
+		all := len(rows)
+		rows = slices.DeleteFunc(rows, inOtherUnits)
+		parts = all - len(rows)
+	}
 	total := len(rows)
 	if n := l.limit(); n > 0 && n < total {
 		rows = rows[:n]
@@ -132,6 +142,9 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 	if err := l.render(hotspotTable(rows, s, by), total); err != nil {
 		return err
 	}
+	if parts > 0 {
+		l.env.note("not listed: %s of which all tasks ran inside the units above; without --units their executions are", plural(int64(parts), "class", "classes"))
+	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions); text != "" {
 		l.env.note("%s (~)", text)
 	}
@@ -145,8 +158,11 @@ func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *ta
 		work, all = d.Title(rows[0].By), d.Sum
 	}
 	columns := []table.Column{right(work), right("share"), right(s.Of.Many())}
-	if by == "class" { // a thread has no creations of its own
-		columns = append(columns, right("created"), right("never"), right("threads"))
+	if by == "class" { // places and threads have no creations of their own
+		columns = append(columns, right("created"), right("never"))
+	}
+	if by != "thread" {
+		columns = append(columns, right("threads"))
 	}
 	queued := slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return r.Queue().Count > 0 })
 	if queued {
@@ -165,7 +181,10 @@ func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *ta
 			quantiles = []string{quantile(d.P50, d), quantile(d.P99, d), d.Format(d.Max)}
 		}
 		if by == "class" {
-			cells = append(append(cells, createdCells(r, s)...), units.FormatExact(r.Threads))
+			cells = append(cells, createdCells(r, s)...)
+		}
+		if by != "thread" {
+			cells = append(cells, units.FormatExact(r.Threads))
 		}
 		if queued {
 			cells = append(cells, queueCells(r.Queue())...)

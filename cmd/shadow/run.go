@@ -93,9 +93,7 @@ func (f *runFlags) addSessionFlags(flags *pflag.FlagSet) {
 func (f *runFlags) addAgentFlags(flags *pflag.FlagSet) {
 	f.addGuestFlags(flags)
 	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
-	flags.BoolVar(&f.submissions, "submissions", true, "record the hand-over of tasks to executors, and queue times")
 	f.addContexts(flags)
-	flags.BoolVar(&f.sites, "sites", true, "tell where in the program's source tasks are made and handed over")
 }
 
 // addGuestFlags adds those of them that mean something in a JVM that runs already.
@@ -106,6 +104,8 @@ func (f *runFlags) addGuestFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "no classes like this (glob); repeatable")
 	flags.StringVar(&f.detail, "detail", "", strings.Join(detailWords, "|")+": a record per task, or per class")
 	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
+	flags.BoolVar(&f.submissions, "submissions", true, "record the hand-over of tasks to executors, and queue times")
+	flags.BoolVar(&f.sites, "sites", true, "tell where in the program's source tasks are made and handed over")
 	flags.BoolVar(&f.construction, "construction", false, "measure what it costs to make each task: its constructors")
 	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }

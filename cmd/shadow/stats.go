@@ -238,10 +238,24 @@ func statsFacts(s *summary.Summary) [][2]string {
 	for _, r := range s.Refusals {
 		facts = append(facts, [2]string{"refused", granularity.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample}.Text()})
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.NotAvailable)) {
-		facts = append(facts, [2]string{"not available", name + ": " + s.NotAvailable[name]})
+	for _, text := range notAvailableTexts(s.NotAvailable) {
+		facts = append(facts, [2]string{"not available", text})
 	}
 	return facts
+}
+
+// notAvailableTexts say what is not available and why, what has one reason together.
+func notAvailableTexts(reasons map[string]string) []string {
+	var texts []string
+	names := slices.Sorted(maps.Keys(reasons))
+	for i, name := range names {
+		why := reasons[name]
+		with := slices.DeleteFunc(slices.Clone(names[i:]), func(n string) bool { return reasons[n] != why })
+		if !slices.ContainsFunc(names[:i], func(n string) bool { return reasons[n] == why }) {
+			texts = append(texts, strings.Join(with, ", ")+": "+why)
+		}
+	}
+	return texts
 }
 
 func lostText(s *summary.Summary) string {

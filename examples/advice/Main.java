@@ -40,6 +40,17 @@ public class Main {
         }
     }
 
+    /** Computes while it has a lock that all have in common. */
+    static class Locked implements Runnable {
+        static final Object LOCK = new Object();
+
+        public void run() {
+            synchronized (LOCK) {
+                burn(4000);
+            }
+        }
+    }
+
     static class Waiter implements Runnable {
         public void run() {
             try {
@@ -268,6 +279,7 @@ public class Main {
             case "pool-too-large" -> all(Executors.newFixedThreadPool(fixed ? CPUS : 24), parts(120, 5000));
             case "waiting-tasks" -> waiting(fixed);
             case "self-wait" -> selfWait(fixed);
+            case "one-at-a-time" -> all(Executors.newFixedThreadPool(2 * CPUS), fixed ? parts(60, 4000) : Collections.nCopies(60, new Locked()));
             case "thread-churn" -> churn(fixed);
             case "deep-nesting" -> all(Executors.newFixedThreadPool(CPUS), List.of(new Nested(fixed ? 3 : 400)));
             case "never-executed" -> never(fixed);

@@ -53,6 +53,16 @@ public class Main {
         }
     }
 
+    /** The same; a class with places in the source, and no task. */
+    static class FreshPlaces {
+        static void work() throws Exception {
+            for (int i = 0; i < 30; i++) {
+                int n = i % 2;
+                pool.submit(() -> done.addAndGet(n)).get();
+            }
+        }
+    }
+
     /** What is executed to see what an execution costs. */
     static class Timed implements Runnable {
         int n;
@@ -117,10 +127,7 @@ public class Main {
             f.run();
             f.run();
         }
-        for (int i = 0; i < 30; i++) {
-            int n = i % 2;
-            pool.submit(() -> done.addAndGet(n)).get();
-        }
+        FreshPlaces.work();
     }
 
     public static void main(String[] args) throws Exception {

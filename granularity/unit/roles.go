@@ -1,6 +1,9 @@
 package unit
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // wrappers are the classes that libraries put around a task that is handed
 // over, one for each. Where a class wraps a function that is no task, its units
@@ -31,6 +34,25 @@ var wrappers = map[string]bool{
 	"io.netty.util.concurrent.PromiseTask$RunnableAdapter":                     true,
 	"io.netty.util.concurrent.ScheduledFutureTask":                             true,
 	"org.springframework.scheduling.support.DelegatingErrorHandlingRunnable":   true,
+	"kotlinx.coroutines.scheduling.TaskImpl":                                   true,
+	"akka.dispatch.TaskInvocation":                                             true,
+	"akka.dispatch.ForkJoinExecutorConfigurator$AkkaForkJoinTask":              true,
+	"org.apache.pekko.dispatch.TaskInvocation":                                 true,
+	"org.apache.pekko.dispatch.ForkJoinExecutorConfigurator$PekkoForkJoinTask": true,
+}
+
+// libraries are the packages that schedule what is given to them: their own tasks
+// stand for those of the program that they run. Not here are those of servers, whose
+// tasks are units of work by themselves (a request, say).
+var libraries = []string{
+	"reactor.core.", "io.reactivex.", "rx.internal.", "kotlinx.coroutines.", "groovyx.gpars.", "io.vertx.core.", "io.netty.util.concurrent.",
+	"akka.dispatch.", "org.apache.pekko.dispatch.", "scala.concurrent.", "com.google.common.util.concurrent.", "org.springframework.scheduling.",
+	"org.springframework.core.task.", "org.springframework.aop.interceptor.",
+}
+
+// IsLibrary tells whether a class is of a library that schedules tasks.
+func IsLibrary(class string) bool {
+	return slices.ContainsFunc(libraries, func(p string) bool { return strings.HasPrefix(class, p) })
 }
 
 // IsWrapper tells whether a class is known to wrap the tasks handed over.

@@ -21,6 +21,7 @@ type Role uint8
 // The roles.
 const (
 	Task     Role = iota // a task of the program, or a fork/join task of the platform
+	Library              // a task of a library that schedules tasks: a unit like any other, named after the program's in it
 	Platform             // a task of the platform: a unit only if it was handed over
 	Wrapper              // a library's, around the task that it was made for
 	Body                 // the loop of a thread or of a pool's worker
@@ -29,12 +30,15 @@ const (
 
 // Execution is one execution.
 type Execution struct {
-	Task, Outer  uint64 // Outer 0: not nested
-	Class        uint32
-	Role         Role
-	Thread       uint32
-	ForkJoin     bool // the class is a ForkJoinTask
-	HandedOver   bool // its task was handed over by itself: there is a submission of it before its start
+	Task, Outer uint64 // Outer 0: not nested
+	Class       uint32
+	Role        Role
+	Thread      uint32
+	ForkJoin    bool // the class is a ForkJoinTask
+	HandedOver  bool // its task was handed over by itself: there is a submission of it before its start
+	// Inner: tasks of its class are handed over only inside the hand-over of something
+	// else. Around one that was handed over it is a wrapper, whoever's class it is.
+	Inner        bool
 	Started      bool // that hand-over was the start of a thread
 	Start, End   units.MonoNs
 	Threw        bool
@@ -128,13 +132,15 @@ type acc struct {
 }
 
 // rank orders what a unit can be named after: a task of the program goes before
-// one of the platform, and this before a wrapper.
+// one of a library that schedules tasks, this before one of the platform, and this
+// before a wrapper.
 type rank uint8
 
 const (
 	aWrapper rank = iota
 	anInternalTask
 	aPlatformTask
+	aLibraryTask
 	aTask
 )
 
@@ -142,6 +148,8 @@ func rankOf(r Role) rank {
 	switch r {
 	case Task:
 		return aTask
+	case Library:
+		return aLibraryTask
 	case Platform:
 		return aPlatformTask
 	case Internal:
@@ -265,15 +273,38 @@ func (b *Builder) join(e *Execution, p *pending) acc {
 	if p == nil {
 		return u
 	}
+	if p.has && e.Inner && !p.many {
+		u.rank = aWrapper
+		u.wrap(&p.candidate, b.more) // first: it bears the name, whatever else ran beside it
+		p.has = false
+	}
 	if p.merged.Executions > 0 {
 		u.take(&p.merged, b.more)
 		p.merged.Executions = 0
 	}
 	if p.has && e.Role == Wrapper && !p.many {
-		u.take(&p.candidate, b.more)
+		u.wrap(&p.candidate, b.more)
 		p.has = false
 	}
 	return u
+}
+
+// wrap adds what u is wrapped around. Of two wrappers the name is that of the one
+// inside: the program handed that over.
+func (u *acc) wrap(n *acc, more int) {
+	wrappers := u.rank == aWrapper && n.rank == aWrapper
+	u.take(n, more)
+	if wrappers {
+		u.name(n)
+	}
+}
+
+// name gives u the name of n, which is nested in it.
+func (u *acc) name(n *acc) {
+	u.rank, u.Class, u.Named = n.rank, n.Class, n.Named
+	u.Swallowed = n.Swallowed || n.Threw && !u.Threw
+	u.Threw = n.Threw
+	u.Unseen = n.Unseen
 }
 
 // take adds what was nested to u.
@@ -287,10 +318,7 @@ func (u *acc) take(n *acc, more int) {
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
 	if u.rank < n.rank {
-		u.rank, u.Class, u.Named = n.rank, n.Class, n.Named
-		u.Swallowed = n.Swallowed || n.Threw && !u.Threw
-		u.Threw = n.Threw
-		u.Unseen = n.Unseen
+		u.name(n)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // A trace is drawn as a list of executions in the order in which they ended,
 // "task<outer class:self flags"; wall time is the self time and that of what
 // lies directly inside. Classes: upper case letters are tasks, w wraps, b is a
-// body, p a task of the platform, i one that it hands over to itself, j a fork/join task. Flags: h handed over, t threw, r still running.
+// body, p a task of the platform, i one that it hands over to itself, j a fork/join task, l one of a library that schedules tasks. Flags: h handed over,
+// n only inside the hand-over of something else, t threw, r still running.
 func run(t *testing.T, trace string) (got []string, b *Builder) {
 	t.Helper()
 	bodies := map[uint64]bool{}
@@ -41,7 +42,10 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 			e.Role = Internal
 		case "j":
 			e.ForkJoin = true
+		case "l":
+			e.Role = Library
 		}
+		e.Inner = strings.Contains(flags, "n")
 		e.HandedOver, e.Threw, e.Running = strings.Contains(flags, "h"), strings.Contains(flags, "t"), strings.Contains(flags, "r")
 		e.Started = strings.Contains(flags, "s")
 		wall := self + inside[e.Task]
@@ -113,6 +117,17 @@ func TestUnits(t *testing.T) {
 		{"the platform's own before its outer one was lost", "2<1 p:5, 3<1 C:7 h", "C=7 own p=5/1"},
 		{"a wrapper around a loop is none: the mounts of a virtual thread", "2<1 b:5, 1<9 w:2 h, 9<0 b:1", ""},
 		{"but around that and a task it is", "2<1 b:5, 3<1 A:5 h, 1<9 A:2 h, 9<0 b:1", "A=2 A=5^"},
+		{"an executor of the program puts its own task around each", "2<1 A:5 h, 1<9 D:2 hn, 9<0 b:1", "A=7/2"},
+		{"and a library's around that", "3<2 A:5 h, 2<1 D:2 hn, 1<9 E:1 hn, 9<0 b:1", "A=8/3"},
+		{"what runs beside is not the name", "3<1 B:1, 2<1 A:5 h, 1<9 D:2 hn, 9<0 b:1", "A=8/3"},
+		{"around two it is none", "2<1 A:5 h, 3<1 B:6 h, 1<9 D:2 hn, 9<0 b:1", "A=5^ B=6^ D=2"},
+		{"around nothing it is a unit", "1<9 D:2 hn, 9<0 b:1", "D=2"},
+		{"a task that the program hands over runs another: two units", "2<1 A:5 h, 1<9 D:2 h, 9<0 b:1", "A=5^ D=2"},
+		{"of two wrappers around a function the inner one is named", "2<1 w:5 h, 1<9 D:2 hn, 9<0 b:1", "w=7/2"},
+		{"a library's task stands for the program's in it", "3<2 A:5, 2<1 l:2, 1<9 w:1 h, 9<0 b:1", "A=8/3"},
+		{"and is a unit without one", "1<9 l:5 h, 9<0 b:1", "l=5"},
+		{"with its name before one of the platform", "2<1 p:5, 1<9 l:1 h, 9<0 b:1", "l=6/2"},
+		{"the program's around a library's keeps its name", "2<1 l:5, 1<9 A:1 h, 9<0 b:1", "A=6/2"},
 		{"swallowed by the future", "2<1 A:5 ht, 1<9 w:1 h, 9<0 b:1", "A=6/2!?"},
 		{"threw through its wrapper", "2<1 A:5 ht, 1<9 w:1 ht, 9<0 b:1", "A=6/2!"},
 		{"started thread that runs others is a loop", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1, 9<0 b:1", "B=50^ C=60^"},

@@ -32,26 +32,40 @@ func TasksOverTime(of granularity.Counted, total *granularity.Series, classes []
 		Name: "tasks", Title: "Tasks over time: " + many,
 		Alt: fmt.Sprintf("The %s started per second and the %s running at once, over the time of the session.", many, many),
 	}
-	return overTime(f, panels{"no " + many, many + " started / s", many + " at once"}, total, classes)
+	return overTime(f, panels{none: "no " + many, upper: many + " started / s", lower: many + " at once"}, total, classes)
 }
 
 // QueuesOverTime draws what waits for a worker: units handed over per second,
 // stacked by executor, and the mean number that waited, the depth of the queue.
-// A span of a series is from the hand-over to the start.
-func QueuesOverTime(total *granularity.Series, executors []ClassSeries) *Figure {
+// A span of a series is from the hand-over to the start; never counts
+// those that were handed over and did not start, of which it is not known how long they waited.
+func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never granularity.Fates) *Figure {
 	f := &Figure{
 		Name: "queue", Title: "Queues over time",
 		Alt: "Units of work handed over per second and units waiting, over the time of the session.",
 	}
-	return overTime(f, panels{"no hand-overs", "handed over per second", "waiting at once"}, total, executors)
+	texts := panels{none: "no hand-overs", upper: "handed over per second", lower: "waiting at once"}
+	if never.NeverRun > 0 {
+		if never.NotKnown > 0 {
+			texts.note = "at least "
+		}
+		texts.note += units.FormatCount(never.NeverRun) + " more were handed over and never run: in the queue at the end, or dropped before"
+	}
+	return overTime(f, texts, total, executors)
 }
 
 // panels are the texts of a figure of two panels.
-type panels struct{ none, upper, lower string }
+type panels struct {
+	none, upper, lower string
+	note               string // in the legend; may be empty
+}
 
 func overTime(f *Figure, texts panels, total *granularity.Series, classes []ClassSeries) *Figure {
 	f.W, f.H = pageWidth, 150
 	if total == nil || total.StartedTotal()+total.Outside == 0 {
+		if texts.note != "" {
+			texts.none += " that were run; " + texts.note
+		}
 		f.body = empty(texts.none)
 		return f
 	}
@@ -59,6 +73,9 @@ func overTime(f *Figure, texts panels, total *granularity.Series, classes []Clas
 	legend := seriesLegend(classes)
 	if total.Spreads > 0 {
 		legend = append(legend, entry{text: units.FormatCount(total.Spreads) + " summarised executions are spread evenly over the intervals in which they were counted"})
+	}
+	if texts.note != "" {
+		legend = append(legend, entry{text: texts.note})
 	}
 	h := legendHeight(legend, f.W-2*margin)
 	const panel = 140

@@ -86,7 +86,7 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 	case "threads":
 		return figure.Threads(whole.Figures.Grid, bars(whole))
 	case "queue":
-		return figure.QueuesOverTime(s.Figures.Waiting, series(s.Figures.Queues))
+		return figure.QueuesOverTime(s.Figures.Waiting, series(s.Figures.Queues), fates(s))
 	}
 	return figure.TasksOverTime(whole.Of, whole.Figures.Total, series(whole.Figures.ByClass))
 }
@@ -135,4 +135,12 @@ func bars(s *summary.Summary) []figure.ThreadBar {
 // one, 0 to 1, for the template.
 func (p *data) SummarisedShare() float64 {
 	return float64(p.Tasks.Summarised) / float64(max(p.Tasks.Executions, 1))
+}
+
+// fates adds up what became of the tasks that were never executed, as far as that is known.
+func fates(s *summary.Summary) (sum granularity.Fates) {
+	for i := range s.Rows {
+		sum.Add(s.Rows[i].Fates)
+	}
+	return sum
 }

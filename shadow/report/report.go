@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -39,6 +40,9 @@ const defaultRows = 200
 // nameWidth is the length in characters of a class name in the table: the
 // package is what is cut, the cell has the whole name as its title.
 const nameWidth = 44
+
+// placeRows is how many places and executors are listed.
+const placeRows = 20
 
 // Write condenses s and writes its page.
 func Write(w io.Writer, s *session.Session, o Options) error {
@@ -242,6 +246,61 @@ func metricRows(metrics granularity.Metrics) []metricRow {
 		rows = append(rows, metricRow{d.Title(m), d, d.Format(units.Ns(d.Mean + 0.5)), d.Format(units.Ns(d.StdDev + 0.5))})
 	}
 	return rows
+}
+
+// placeTable is a table of what units of work were handed to, or where.
+type placeTable struct {
+	Head, By string
+	Rows     []placeRow
+	More     int
+}
+
+type placeRow struct {
+	row
+	Name, Short string
+}
+
+// shortPlace is the name of a place, class.method:line, without the package where it
+// is too long, and without the beginning of the class where it still is: the end of it
+// is what one looks for.
+func shortPlace(s string) string {
+	name := []rune(named(s))
+	if len(name) <= nameWidth {
+		return string(name)
+	}
+	name = []rune(granularity.WithoutPackage(string(name)))
+	if over := len(name) - nameWidth; over > 0 {
+		return "…" + string(name[over+1:])
+	}
+	return string(name)
+}
+
+// Places are the tables by executor and by place, none where hand-overs are not known.
+func (p *data) Places() []placeTable {
+	s := p.Summary
+	if p.InUnits != nil {
+		s = p.InUnits
+	}
+	var tables []placeTable
+	for _, t := range []struct {
+		head, by string
+		rows     []granularity.Hotspot
+	}{{"handed to", summary.ByExecutor, s.Executors}, {"handed over at", summary.BySite, s.Sites}} {
+		if len(t.rows) == 0 {
+			continue
+		}
+		shown := t.rows[:min(len(t.rows), placeRows)]
+		table := placeTable{Head: t.head, By: t.by, More: len(t.rows) - len(shown)}
+		for _, h := range shown {
+			x := placeRow{row: newRow(h, granularity.Distribution{}), Name: cmp.Or(h.Site, h.Executor)}
+			if x.Short = shortPlace(x.Name); h.Site == "" {
+				x.Short = figure.Shorten(named(x.Name), nameWidth)
+			}
+			table.Rows = append(table.Rows, x)
+		}
+		tables = append(tables, table)
+	}
+	return tables
 }
 
 // Drawn is what the distributions are of that are drawn.

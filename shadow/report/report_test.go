@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -174,4 +175,39 @@ func TestUnits(t *testing.T) {
 			t.Errorf("the page says: %s", line[max(0, i-80):min(len(line), i+40)])
 		}
 	}
+}
+
+// TestPlaces: where units of work were handed over stands in the page with the number
+// of threads and the time in the queue, by the end of its name where that is long.
+func TestPlaces(t *testing.T) {
+	s := build(t, summarytest.Program())
+	if page := renderSummary(t, s); bytes.Contains(page, []byte("<h2>Where work is handed over")) {
+		t.Error("a page without hand-overs has places")
+	}
+	queue := granularity.Distribution{Name: granularity.QueueName, Count: 3, P50: 4_000_000, P99: 5_000_000}
+	long := "com.acme.some.packages.below." + strings.Repeat("Long", 12) + ".hostile<b>:77"
+	for i := range placeRows + 2 {
+		s.Sites = append(s.Sites, granularity.Hotspot{Site: fmt.Sprintf("com.acme.Main.run:%d", i), Executions: 3, Threads: 2, Metrics: granularity.Metrics{granularity.NMetrics: queue}})
+	}
+	s.Sites[0].Site = long
+	page := string(renderSummary(t, s))
+	_, section, found := strings.Cut(page, "<h2>Where work is handed over")
+	section, _, _ = strings.Cut(section, "</section>")
+	for _, want := range []string{"<h3>By site</h3>", "…", ".hostile&lt;b&gt;:77</td>", ">com.acme.Main.run:1</td>", "4.00 ms", "5.00 ms", "2 more rows"} {
+		if !found || !strings.Contains(section, want) {
+			t.Errorf("%q is not in the section: %.2000s", want, section)
+		}
+	}
+	if strings.Contains(section, "By executor") || strings.Count(section, "<tr>") != 1+placeRows {
+		t.Errorf("rows: %.2000s", section)
+	}
+}
+
+func renderSummary(t *testing.T, s *summary.Summary) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteSummary(&b, s, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -286,7 +286,7 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 		if p.noCPU {
 			p.CPU = units.NotMeasured
 		}
-		p.Taken, p.TakenWait, p.Elsewhere = units.NotMeasured, units.NotMeasured, units.NotMeasured
+		p.Taken, p.TakenWait, p.Elsewhere, p.One, p.Several = units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured
 		if q := selfs[label]; q != nil {
 			p.Queued = q.of(p, m.EndNs)
 		}

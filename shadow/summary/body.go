@@ -27,6 +27,7 @@ func knownBody(name string, kinds units.Kinds) bool {
 		"sun.awt.AWTAutoShutdown",
 		"org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker",
 		"org.apache.tomcat.util.threads.TaskThread$WrappingRunnable",
+		"kotlinx.coroutines.internal.LimitedDispatcher$Worker",
 		"io.netty.util.concurrent.FastThreadLocalRunnable":
 		return true
 	}

@@ -17,6 +17,8 @@ type contended struct {
 	taken, wait float64
 	runs        int64   // workers that run now
 	elsewhere   float64 // CPU time of the program's other threads
+	// one is the time in which just one worker ran or was ready, several in which more did.
+	one, several units.Ns
 }
 
 // notJava stands in the place of a pool for threads that are none of the program's.
@@ -44,12 +46,19 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 	advance := func(to units.MonoNs) {
 		free := max(0, cpus-running)
 		for _, p := range each {
-			others := min(java-p.runs, int64(cpus))
-			if others == 0 && (p.ready == 0 || free == 0) {
+			others, want := min(java-p.runs, int64(cpus)), p.runs+p.ready
+			if others == 0 && want == 0 {
 				continue
 			}
-			ns := float64(activity.Span{From: now, To: to}.Cut(p.span).Len())
+			length := activity.Span{From: now, To: to}.Cut(p.span).Len()
+			ns := float64(length)
 			p.elsewhere += ns * float64(others)
+			switch {
+			case want == 1:
+				p.one += length
+			case want > 1:
+				p.several += length
+			}
 			p.taken += ns * float64(min(p.ready, int64(free)))
 			p.wait += ns * float64(p.ready) * float64(free) / float64(cpus)
 		}
@@ -100,7 +109,8 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 
 // others tells what other programs took of the processors, where the scheduling
 // record has it: of the pools with many workers, and of the whole program; and of
-// those with few what the program used outside of them.
+// those with few what the program used outside of them; and of those that are busy how
+// many of their workers wanted a processor at a time.
 func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granularity.Thresholds) {
 	f.Taken = units.NotMeasured
 	if a.times == nil || f.CPUs <= 0 {
@@ -111,8 +121,7 @@ func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granula
 	var which []int
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		few := !p.Threads && len(p.Workers) < f.CPUs && p.Units >= t.PoolUnits && units.Ns(p.To-p.From) >= t.PoolTime
-		if !p.Runnable.Measured() || !few && float64(len(p.Workers)) < t.Crowd*float64(f.CPUs) {
+		if !p.Runnable.Measured() || !looksCrowded(p, f.CPUs, t) {
 			continue
 		}
 		for _, thread := range workers[i] {
@@ -135,7 +144,21 @@ func (a *advisor) others(f *granularity.UnitFacts, workers [][]uint32, t granula
 	for n, i := range which {
 		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
 		f.Pools[i].Elsewhere = units.Ns(pools[n].elsewhere)
+		f.Pools[i].One, f.Pools[i].Several = pools[n].one, pools[n].several
 	}
+}
+
+// looksCrowded tells the pools that are looked at more closely: with many workers,
+// with few, and those whose workers are inside units all the time.
+func looksCrowded(p *granularity.Pool, cpus int, t granularity.Thresholds) bool {
+	n, span := len(p.Workers), units.Ns(p.To-p.From)
+	if float64(n) >= t.Crowd*float64(cpus) {
+		return true
+	}
+	if p.Units < t.PoolUnits || span < t.PoolTime {
+		return false
+	}
+	return !p.Threads && n < cpus || n > 1 && float64(p.Wall) >= t.Busy*float64(span)*float64(n)
 }
 
 // contendedIn says what other programs had of the processors in a session whose

@@ -68,7 +68,25 @@ func TestElsewhere(t *testing.T) {
 	if err := contention(activity.Of(in), []int{0, -1, notJava}, pools, &contended{}, 2); err != nil {
 		t.Fatal(err)
 	}
-	if p := pools[0]; p.elsewhere != 20+10 || p.runs != 0 {
-		t.Errorf("%+v, want 30 elsewhere", p)
+	if p := pools[0]; p.elsewhere != 20+10 || p.runs != 0 || p.one != 90 || p.several != 0 {
+		t.Errorf("%+v, want 30 elsewhere, and one that runs all the time", p)
+	}
+}
+
+// TestAtATime: how long one worker ran or was ready, and how long more.
+func TestAtATime(t *testing.T) {
+	pools := []contended{{span: activity.Span{From: 0, To: 100}}}
+	in := []activity.Slice{
+		{Thread: 0, State: activity.Running, From: 0, To: 30},
+		{Thread: 1, State: activity.Futex, From: 0, To: 20},
+		{Thread: 1, State: activity.Runnable, From: 20, To: 40},
+		{Thread: 2, State: activity.Running, From: 40, To: 90}, // none of the pool's
+		{Thread: 1, State: activity.Running, From: 60, To: 70},
+	}
+	if err := contention(activity.Of(in), []int{0, 0, -1}, pools, &contended{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if p := pools[0]; p.one != 20+10+10 || p.several != 10 {
+		t.Errorf("%+v, want one for 40, several for 10", p)
 	}
 }

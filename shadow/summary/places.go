@@ -41,6 +41,7 @@ type way struct {
 	sites          bool   // several, in place of site
 	executors      bool   // the same; starting a thread is one of them
 	refused        bool   // the latest was: the next stands in its place
+	unrecorded     bool   // handed over, summarised with others: in which way is not told
 }
 
 // ways joins tasks to the way in which they were handed over: 4 bytes a task.
@@ -50,6 +51,9 @@ type ways struct {
 	index map[way]uint32
 	pages map[uint64]*[64]uint32
 	lines map[uint32]uint32 // of a site, the first of those that are told alike
+	// unrecorded is the number of the way of what was handed over without a record
+	// of its own, 0 if no hand-over was summarised.
+	unrecorded uint32
 }
 
 // delays hands what it is given to another executor, later and on a thread of
@@ -89,6 +93,9 @@ func newWays(s *session.Session) (*ways, error) {
 	})
 	if err == nil {
 		splits.inherit(w)
+	}
+	if h := s.Manifest.Submissions; h != nil && h.Summarised > 0 {
+		w.unrecorded = w.number(way{unrecorded: true})
 	}
 	return w, err
 }
@@ -181,31 +188,43 @@ func (w *ways) takeBack(id uint64, executor uint32) {
 	}
 }
 
-func (w *ways) set(id uint64, x way) {
+func (w *ways) set(id uint64, x way) { *w.at(id) = w.number(x) }
+
+// number is the place of x in the list.
+func (w *ways) number(x way) uint32 {
 	n, ok := w.index[x]
 	if !ok {
 		n = uint32(len(w.list))
 		w.list, w.index[x] = append(w.list, x), n
 	}
-	*w.at(id) = n
+	return n
 }
 
 // handed tells whether the task itself was handed over.
 func (x way) handed() bool { return x.executor != 0 || x.thread || x.executors }
 
+// placed tells whether a place is known, or several.
+func (x way) placed() bool { return x.site != 0 || x.sites }
+
 // ofUnit is the number of the way of a unit: of the task it is named after, or
 // of the wrapper around it, or the thread started for it, where that tells nothing.
+// Where it was handed over goes before where it was made.
 func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
-	n := w.numberOf(x.Named)
-	way := w.list[n]
-	if way.handed() || by == BySite && (way.site != 0 || way.sites) {
+	n, root := w.numberOf(x.Named), w.numberOf(x.Root)
+	named, around := w.list[n], w.list[root]
+	switch {
+	case named.handed():
 		return n
-	}
-	if root := w.numberOf(x.Root); n == 0 && root != 0 || w.list[root].handed() {
+	case around.handed() && (by == ByExecutor || around.placed() || !named.placed()):
 		return root
-	}
-	if x.StartedAs != 0 {
+	case by == BySite && named.placed():
+		return n
+	case by == BySite && around.placed():
+		return root
+	case x.StartedAs != 0:
 		return w.numberOf(x.StartedAs)
+	case x.HandedOver && w.unrecorded != 0:
+		return w.unrecorded
 	}
 	return n
 }
@@ -213,6 +232,8 @@ func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 // label names the way's site or executor.
 func (w *ways) label(x way, by string) string {
 	switch {
+	case x.unrecorded:
+		return inSummaries
 	case by == BySite && x.sites, by == ByExecutor && x.executors:
 		return severalWays
 	case by == BySite && x.site == 0:
@@ -319,10 +340,14 @@ type scan func(store.Columns, func(int, *session.Chunk) error) error
 func (p *places) executions(read scan) scan {
 	numbers, out := p.numbers(), p.group(leftOut)
 	return func(want store.Columns, use func(int, *session.Chunk) error) error {
-		return read(want|store.ExecutionTaskID|store.ExecutionClass, func(worker int, c *session.Chunk) error {
+		want |= store.ExecutionTaskID | store.ExecutionClass
+		if p.unrecorded != 0 {
+			want |= store.ExecutionQueue
+		}
+		return read(want, func(worker int, c *session.Chunk) error {
 			for i, id := range c.TaskID {
 				if p.passing(c.Class[i]) {
-					c.Class[i] = numbers[p.numberOf(id)]
+					c.Class[i] = numbers[p.ofExecution(c, i, id)]
 				} else {
 					c.Class[i] = out
 				}
@@ -330,6 +355,15 @@ func (p *places) executions(read scan) scan {
 			return use(worker, c)
 		})
 	}
+}
+
+// ofExecution is the number of the way of execution i of c.
+func (p *places) ofExecution(c *session.Chunk, i int, task uint64) uint32 {
+	n := p.numberOf(task)
+	if x := p.list[n]; x.handed() || p.by == BySite && x.placed() || i >= len(c.QueueNs) || !c.QueueNs[i].Measured() || p.unrecorded == 0 {
+		return n
+	}
+	return p.unrecorded
 }
 
 // units groups units by the way of the task they are named after, or of the

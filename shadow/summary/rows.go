@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/granularity/unit"
 	"stackagent/internal/units"
 )
 
@@ -140,7 +141,7 @@ func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
 	b.name(h.Metrics)
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), IsJDK(g.name, g.kinds)
-	h.Body = g.body
+	h.Body, h.Library = g.body, unit.IsLibrary(g.name)
 	h.Created, h.NeverExecuted = g.created, g.never
 	if g.fates != nil && g.fates.Sum() == g.never { // else of the classes of that name some are not known
 		h.Fates = g.fates

@@ -70,7 +70,7 @@ func (b *sessionBuilder) open(handOvers bool) *session.Session {
 	}
 	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, DurationNs: 1000 * ms, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"}, JVM: store.JVM{CPUs: 2}}
 	w.Manifest.Produced = store.Counts{Executions: uint64(len(b.part.Executions)), Creations: uint64(len(b.part.Creations))}
-	b.part.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "run", Line: 7}, {ID: 3, Class: "com.acme.Main", Method: "run", Line: 7}}
+	b.part.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "run", Line: 7}, {ID: 2, Class: "com.acme.Main", Method: "again", Line: 9}, {ID: 3, Class: "com.acme.Main", Method: "run", Line: 7}}
 	b.part.Executors = []store.Executor{{ID: 1, Class: "com.acme.Pool"}, {ID: 2, Class: "com.acme.Forward"},
 		{ID: 3, Class: "java.util.concurrent.CompletableFuture$DelayedExecutor"}}
 	if handOvers {

@@ -88,6 +88,10 @@ type Summary struct {
 	// InUnits is the same session in units of work, for a report; nil unless
 	// Options.Shapes, or without hand-overs.
 	InUnits *Summary `json:"-"`
+	// Executors and Sites have the units of work by what they were handed to and
+	// where, for a report of a session of at most placesLimit executions.
+	Executors []granularity.Hotspot `json:"-"`
+	Sites     []granularity.Hotspot `json:"-"`
 	// By is the metric of ShowBy; Wall, which is no metric of own work: none.
 	By granularity.Metric `json:"-"`
 }

@@ -34,6 +34,7 @@ type classRole struct {
 	role     unit.Role
 	forkJoin bool
 	thread   bool
+	inner    bool // its tasks are handed over only inside the hand-over of something else
 	// Of the latest reading: its executions, and the units that bear its name.
 	executions, named int64
 }
@@ -53,8 +54,13 @@ func NewUnits(s *session.Session) (*Units, error) {
 			r.role = unit.Internal
 		case u.handed && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
 			r.role = unit.Platform // only a hand-over makes it one: without a record of them nobody knows
+		case unit.IsLibrary(c.Name):
+			r.role = unit.Library
 		}
 		u.roles.set(c.ID, r)
+	}
+	if err := u.findInner(); err != nil {
+		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
 	}
 	if err := u.findBodies(); err != nil {
 		return nil, fmt.Errorf("looking for the loops of threads of session %s: %w", s.Manifest.Session, err)
@@ -65,6 +71,31 @@ func NewUnits(s *session.Session) (*Units, error) {
 // handOvers tells whether the session recorded what was handed over.
 func handOvers(s *session.Session) bool {
 	return s.Manifest.Rows[store.Submissions.String()] > 0
+}
+
+// findInner tells which classes are handed over only by what the program hands
+// over to: an executor that puts something of its own around each task.
+func (u *Units) findInner() error {
+	if !u.handed {
+		return nil
+	}
+	var own, inner byID[bool]
+	err := u.s.Submissions(func(c *session.SubmissionChunk) error {
+		for i, id := range c.Class {
+			of := &own
+			if flags := wire.SubmissionFlags(c.Flags[i]); flags&wire.Inner != 0 {
+				of = &inner
+			}
+			if of.get(id) == nil {
+				of.set(id, new(true))
+			}
+		}
+		return nil
+	})
+	for id, r := range u.roles.all() {
+		r.inner = !r.thread && inner.get(id) != nil && own.get(id) == nil
+	}
+	return err
 }
 
 // findBodies collects the tasks that are loops of threads, by their class. Of a
@@ -176,7 +207,7 @@ func (u *Units) execution(e *unit.Execution, c *session.Chunk, i int) {
 	e.HandedOver = e.Queue.Measured()
 	if r := u.roles.get(e.Class); r != nil {
 		r.executions++
-		e.Role, e.ForkJoin = r.role, r.forkJoin
+		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
 		e.Started = e.HandedOver && r.thread
 		e.HandedOver = e.HandedOver || !u.handed && r.forkJoin
 	}
@@ -270,9 +301,31 @@ func (u *Units) build(opts Options) (*Summary, error) {
 	}
 	sum.Units = u.Note(sum.Tasks.Summarised)
 	if opts.Shapes {
-		err = u.queues(sum.Figures, max(opts.Classes, DefaultClasses))
+		if err = u.queues(sum.Figures, max(opts.Classes, DefaultClasses)); err == nil {
+			err = u.places(sum, opts)
+		}
 	}
 	return sum, err
+}
+
+// placesLimit is up to how many executions a report also tells places and
+// executors: each takes a reading of its own.
+const placesLimit = 5_000_000
+
+// places fills in the rows by executor and by site.
+func (u *Units) places(sum *Summary, opts Options) error {
+	if !handOvers(u.s) || u.s.Manifest.Stored.Executions > placesLimit {
+		return nil
+	}
+	of := Options{Filter: opts.Filter, Units: true}
+	for by, rows := range map[string]*[]granularity.Hotspot{ByExecutor: &sum.Executors, BySite: &sum.Sites} {
+		placed, err := BuildPlaces(u.s, of, by)
+		if err != nil {
+			return err
+		}
+		*rows = placed.Rows
+	}
+	return nil
 }
 
 // queues fills in what waited when, by executor.

@@ -106,7 +106,7 @@ func (u *Units) platform() PlatformNote {
 func (u *Units) counts(class uint32) bool {
 	r := u.roles.get(class)
 	switch {
-	case r == nil || r.role == unit.Task:
+	case r == nil || r.role == unit.Task || r.role == unit.Library:
 		return true
 	case r.role == unit.Wrapper:
 		return r.named > 0 && r.named == r.executions

@@ -1,5 +1,6 @@
 package java.lang;
 
+import java.lang.ref.WeakReference;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinTask;
 import jdk.internal.misc.Unsafe;
@@ -35,7 +36,7 @@ public final class Stackagent {
     private static final long STRANGER = 0x8000_0000L;
 
     /** False: the agent is taken off; what is still woven does nothing. */
-    private static boolean on = true;
+    static boolean on = true;
 
     static final long SLOT_SUBMITTED = U.objectFieldOffset(Stackagent.class, "submitted");
 
@@ -192,6 +193,79 @@ public final class Stackagent {
         @Override
         protected long[] computeValue(Class<?> c) {
             return new long[1];
+        }
+    }
+
+    /**
+     * An executor that has no room for its number, as its class is older than the agent. It is known by
+     * itself, so that no two can be taken for one; nothing keeps it alive.
+     */
+    static final class Executor extends WeakReference<Object> {
+        /** By identity hash, half of it empty at least. Written under the lock; who reads old places asks again under it. */
+        private static Executor[] all = new Executor[64];
+        private static int used;
+
+        private final int hash;
+        private final int id;
+
+        private Executor(Object executor, int hash, int id) {
+            super(executor);
+            this.hash = hash;
+            this.id = id;
+        }
+
+        static int idOf(Object executor) {
+            int hash = System.identityHashCode(executor);
+            int id = search(executor, hash);
+            return id != 0 ? id : add(executor, hash);
+        }
+
+        private static int search(Object executor, int hash) {
+            Executor[] places = all;
+            for (int i = hash & places.length - 1;; i = i + 1 & places.length - 1) {
+                Executor e = places[i];
+                if (e == null) {
+                    return 0;
+                }
+                if (e.hash == hash && e.get() == executor) {
+                    return e.id;
+                }
+            }
+        }
+
+        private static synchronized int add(Object executor, int hash) {
+            int id = search(executor, hash);
+            if (id != 0) {
+                return id;
+            }
+            if (2 * used >= all.length) {
+                grow();
+            }
+            id = StackagentHandover.newExecutor(executor);
+            put(all, new Executor(executor, hash, id));
+            used++;
+            return id;
+        }
+
+        private static void put(Executor[] places, Executor e) {
+            int i = e.hash & places.length - 1;
+            while (places[i] != null) {
+                i = i + 1 & places.length - 1;
+            }
+            places[i] = e;
+        }
+
+        /** Makes room, and forgets those that are no more. */
+        private static void grow() {
+            Executor[] places = new Executor[2 * all.length];
+            used = 0;
+            for (Executor e : all) {
+                if (e != null && e.get() != null) {
+                    put(places, e);
+                    used++;
+                }
+            }
+            all = places;
         }
     }
 
@@ -589,10 +663,10 @@ public final class Stackagent {
     @Hidden
     private static int adopt(Object task, long context, long info) {
         long offset = info & OFFSET;
-        long id = newId0();
         if (offset == 0) {
-            return enterBare0(context, id, (int) (info >>> 32), System.identityHashCode(task), mark());
+            return enterBare0(context, (int) (info >>> 32), System.identityHashCode(task), mark());
         }
+        long id = newId0();
         if (offset == IN_SLOT) {
             task = slot((Thread) task);
             offset = SLOT_ID;
@@ -657,7 +731,7 @@ public final class Stackagent {
         enter0(0, 0, 0);
         enterUnseen0(0, 0, 0, 0);
         enterWork0(0, 0, 0, 0);
-        enterBare0(0, 0, 0, 0, 0);
+        enterBare0(0, 0, 0, 0);
         exit0(0, 0, 0);
         exitWork0(0, 0, 0, 0);
         created0(0, 0);
@@ -684,7 +758,7 @@ public final class Stackagent {
     /** As enter0, with the thread's count of JVM instructions. */
     private static native int enterWork0(long context, long id, int classId, long bytecodes);
 
-    private static native int enterBare0(long context, long id, int classId, int hash, long bytecodes);
+    private static native int enterBare0(long context, int classId, int hash, long bytecodes);
 
     private static native boolean exit0(long context, int token, int threw);
 

@@ -21,8 +21,11 @@ public final class StackagentHandover {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
 
-    /** -1 with submissions=false: only sites are told, and no executor is asked for its id. */
+    /** -1: there is no such field, with submissions=false or where the agent came into a JVM that ran. */
     private static final long EXECUTOR_CLASS = Stackagent.offset(ClassValue.ClassValueMap.class, "stackagent$executors");
+
+    /** In place of the offset of the id: the class has no room for it, and it is known by the instance, see {@link Stackagent.Executor}. */
+    private static final long BY_IDENTITY = Long.MIN_VALUE;
 
     /** Where in the thread's C context lie: how deep its executions are nested, how deep its hand-overs. */
     private static final int DEPTH = 8;
@@ -109,6 +112,9 @@ public final class StackagentHandover {
     @ForceInline
     @Hidden
     private static int hand(int executor, Object task, int flags) {
+        if (!Stackagent.on) {
+            return -1;
+        }
         Class<?> c = task.getClass();
         long info = Stackagent.known(c);
         if (info == 0) {
@@ -132,12 +138,17 @@ public final class StackagentHandover {
             submitted = Stackagent.SLOT_SUBMITTED;
         }
         long id = offset != 0 ? U.getLong(holder, offset) & ~Stackagent.EXECUTED : 0;
+        int classId = (int) (info >>> 32);
+        if (offset == 0) {
+            return handBare0(context, System.identityHashCode(task), classId, executor, flags)
+                    ? U.getInt(null, context + HANDOVERS) - 1
+                    : -1;
+        }
         long unseen = 0;
-        if (id == 0 && offset != 0) {
+        if (id == 0) {
             id = adopt(holder, offset);
             unseen = Stackagent.UNSEEN;
         }
-        int classId = (int) (info >>> 32);
         long at = count(context, id, classId, executor, flags)
                 ? now0()
                 : hand0(context, id, classId, executor, flags);
@@ -231,7 +242,9 @@ public final class StackagentHandover {
     private static void forget(Object task) {
         long info = Stackagent.known(task.getClass());
         long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
-        if ((info & Stackagent.OFFSET) == Stackagent.IN_SLOT) {
+        if ((info & Stackagent.OFFSET) == 0) {
+            refusedBare0(System.identityHashCode(task), (int) (info >>> 32));
+        } else if ((info & Stackagent.OFFSET) == Stackagent.IN_SLOT) {
             Stackagent.slot((Thread) task).submitted = 0;
         } else if (submitted != 0) {
             U.putLong(task, submitted, 0L);
@@ -253,11 +266,11 @@ public final class StackagentHandover {
         long info = Stackagent.known(task.getClass());
         long offset = info & Stackagent.OFFSET;
         long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
-        if (offset <= Stackagent.IN_SLOT || submitted == 0) {
+        if (offset == Stackagent.IN_SLOT || offset != 0 && submitted == 0 || !Stackagent.on) {
             return;
         }
-        long id = U.getLong(task, offset) & ~Stackagent.EXECUTED;
-        for (;;) {
+        long id = offset == 0 ? 0 : U.getLong(task, offset) & ~Stackagent.EXECUTED;
+        while (offset != 0) {
             long at = U.getLongVolatile(task, submitted);
             if ((at & Stackagent.CANCELLED) != 0 || id == 0) {
                 return;
@@ -272,7 +285,11 @@ public final class StackagentHandover {
             context = Stackagent.attach(t);
         }
         if (context != 0) {
-            cancelled0(context, id, (int) (info >>> 32));
+            if (offset == 0) {
+                cancelledBare0(context, System.identityHashCode(task), (int) (info >>> 32));
+            } else {
+                cancelled0(context, id, (int) (info >>> 32));
+            }
             if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + HANDOVERS) == 0) {
                 release(context);
             }
@@ -282,6 +299,9 @@ public final class StackagentHandover {
     @ForceInline
     @Hidden
     private static int executorId(Object executor) {
+        if (EXECUTOR_CLASS < 0) {
+            return idByIdentity(executor);
+        }
         Object values = U.getReference(executor.getClass(), CLASS_VALUES);
         long at = values == null ? 0 : U.getLong(values, EXECUTOR_CLASS);
         int id = at > 0 ? (int) U.getLong(executor, at) : 0;
@@ -295,16 +315,35 @@ public final class StackagentHandover {
         if (at == 0) {
             at = describeExecutors0(c);
         }
+        if (at == BY_IDENTITY) {
+            return idByIdentity(executor);
+        }
         if (at <= 0) {
             return (int) -at;
         }
-        String name = "";
-        if (executor instanceof ForkJoinPool && executor == ForkJoinPool.commonPool()) {
-            name = "common";
-        }
-        // Described before anybody can name it; of two threads at once one describes in vain.
-        int id = newExecutor0(c, name);
+        // Of two threads at once one describes in vain.
+        int id = newExecutor(executor);
         return U.compareAndSetLong(executor, at, 0L, id) ? id : (int) U.getLong(executor, at);
+    }
+
+    /** Describes it, before anybody can name it. */
+    @Hidden
+    static int newExecutor(Object executor) {
+        boolean common = executor instanceof ForkJoinPool && executor == ForkJoinPool.commonPool();
+        return newExecutor0(executor.getClass(), common ? "common" : "");
+    }
+
+    @Hidden
+    private static int idByIdentity(Object executor) {
+        if (!Stackagent.on) {
+            return 0;
+        }
+        long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
+        int id = Stackagent.Executor.idOf(executor);
+        if (Stackagent.BYTECODES) {
+            Stackagent.reset(mark); // the library's methods count themselves
+        }
+        return id;
     }
 
     /** Offset of the id field in instances of a class which declares it; called from C. */
@@ -403,11 +442,21 @@ public final class StackagentHandover {
         now0();
         refused0(0, 0);
         cancelled0(0, 0, 0);
+        handBare0(0, 0, 0, 0, 0);
+        refusedBare0(0, 0);
+        cancelledBare0(0, 0, 0);
         describeExecutors0(null);
         newExecutor0(null, null);
     }
 
     private static native long hand0(long context, long id, int classId, int executor, int flags);
+
+    /** As hand0 of a task without room for its id; false: it is part of one, or nothing is recorded. */
+    private static native boolean handBare0(long context, int hash, int classId, int executor, int flags);
+
+    private static native void refusedBare0(int hash, int classId);
+
+    private static native void cancelledBare0(long context, int hash, int classId);
 
     private static native long now0();
 

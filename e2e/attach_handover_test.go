@@ -1,0 +1,192 @@
+package e2e_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+	"stackagent/shadow/session"
+)
+
+// startAgain starts a program whose main method has run once, with every class
+// loaded, and runs again for each line.
+func startAgain(t *testing.T, jdk testjvm.JDK, program string, vm ...string) *guest {
+	t.Helper()
+	root := testjvm.Root(t)
+	classes := testjvm.Compile(t, jdk, filepath.Join(root, program)) + ":" +
+		testjvm.Compile(t, jdk, filepath.Join(root, "e2e", "testdata", "attach", "again"))
+	line := append(append([]string{jdk.Tool("java")}, vm...), "-cp", classes, "Again", "Main")
+	g := &guest{process: &process{Cmd: exec.Command(line[0], line[1:]...)}}
+	out, err1 := g.StdoutPipe()
+	in, err2 := g.StdinPipe()
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	g.in, g.stdout = in, bufio.NewReader(out)
+	g.Stderr = &g.stderr
+	if err := g.Start(); err != nil {
+		t.Fatal(err)
+	}
+	g.pid = g.Process.Pid
+	t.Cleanup(func() { _ = g.Process.Kill() })
+	g.untilLine(t, "ready")
+	return g
+}
+
+// untilLine gives what the program prints before that line.
+func (g *guest) untilLine(t *testing.T, end string) string {
+	t.Helper()
+	var said strings.Builder
+	for {
+		line, err := g.stdout.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the program ended before it printed %q: %v\n%s\n%s", end, err, said.String(), g.stderr.String())
+		}
+		if strings.TrimSpace(line) == end {
+			return said.String()
+		}
+		said.WriteString(line)
+	}
+}
+
+// again lets the program run once more; what it prints.
+func (g *guest) again(t *testing.T) string {
+	t.Helper()
+	if _, err := io.WriteString(g.in, "go\n"); err != nil {
+		t.Fatalf("the program has ended: %v\n%s", err, g.stderr.String())
+	}
+	return g.untilLine(t, "did")
+}
+
+// byOldLambda is handed over to an executor which is a lambda that was made before the agent came.
+const byOldLambda = "Main$ByLambda"
+
+// TestAttachHandovers: an agent that comes when every class of the program is
+// loaded sees each hand-over with its executor, its flags, its place and its
+// queue time, as one that was there from the beginning does; twice.
+func TestAttachHandovers(t *testing.T) {
+	_, handedAt := marks(t, "examples/handover", handoverMethods)
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startAgain(t, jdk, "examples/handover")
+			for range 2 {
+				said := ""
+				p := g.attached(t, func() { said = g.again(t) }, "--detail", "all")
+				p.Stdout = said
+				classes := readHanded(t, p.Dir, true)
+				for class, want := range wantHanded {
+					got := classes[class]
+					if got == nil {
+						got = &handedOver{}
+					}
+					if class == byOldLambda {
+						continue
+					}
+					if !slices.Equal(got.handed, want) {
+						t.Errorf("%s: handed over %v, want %v", class, got.handed, want)
+					}
+					if want := handedAt[class]; want != "" && !got.sites[want] {
+						t.Errorf("%s: handed over at %v, want %s", class, got.sites, want)
+					}
+				}
+				checkQueues(t, p)
+				checkPools(t, p.Dir, map[string]int{threadPool: 2, scheduler: 1, forkPool: 1, "Main$Sub": 1, "Main$Moody": 1, "java.util.Timer": 1})
+			}
+			g.close(t)
+		})
+	}
+}
+
+// close lets the program end.
+func (g *guest) close(t *testing.T) {
+	t.Helper()
+	g.in.Close()
+	if _, exit := g.process.end(t); exit != 0 {
+		t.Errorf("the program ended with %d\n%s", exit, g.stderr.String())
+	}
+}
+
+// checkPools holds how many executors of each class got something.
+func checkPools(t *testing.T, dir string, want map[string]int) {
+	t.Helper()
+	s, err := session.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, got := map[uint32]bool{}, map[string]int{}
+	err = s.Submissions(func(c *session.SubmissionChunk) error {
+		for _, id := range c.Executor {
+			if e := s.ExecutorByID(id); e != nil && !seen[id] {
+				seen[id] = true
+				got[e.Class]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, n := range want {
+		if got[class] != n {
+			t.Errorf("%d executors of class %s, want %d", got[class], class, n)
+		}
+	}
+}
+
+// TestAttachQueues: tasks whose classes are older than the agent, so that what
+// is known of them waits in a table. A task that is handed over twice before it
+// runs has no queue time, and is counted; of many that wait at once those that
+// can be told apart have the right one, and the rest is counted.
+func TestAttachQueues(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			g := startAgain(t, jdk, filepath.Join("e2e", "testdata", "attach", "queues"))
+			var said string
+			p := g.attached(t, func() { said = g.again(t) }, "--detail", "all")
+			g.close(t)
+			var least, most int64 // ns that each of the many waited
+			if n, err := fmt.Sscanf(said, "waited %d %d\n", &least, &most); n != 2 {
+				t.Fatalf("the program printed %q: %v", said, err)
+			}
+			var known, executed = map[string]int{}, map[string]int{}
+			for _, row := range p.Tasks(t) {
+				if row["start_ns"] == "" {
+					continue
+				}
+				class := row["class"]
+				executed[class]++
+				if row["queue_ns"] == "" {
+					continue
+				}
+				known[class]++
+				const slack = 100_000 // as in checkQueues
+				if q := number(t, row, "queue_ns"); class == "Main$Waiting" && (q < least-slack || q > most+slack) {
+					t.Errorf("queued for %d ns, the program saw %d to %d", q, least, most)
+				}
+			}
+			const many, again = 20_000, 100 // see Main
+			if executed["Main$Twice"] != 2 || known["Main$Twice"] != 0 {
+				t.Errorf("handed over twice: %d executions, of %d a queue time is told; want 2, 0", executed["Main$Twice"], known["Main$Twice"])
+			}
+			if executed["Main$Reused"] != again || known["Main$Reused"] != again {
+				t.Errorf("handed over again and again: %d executions, of %d a queue time is told; want %d", executed["Main$Reused"], known["Main$Reused"], again)
+			}
+			const twice = 2
+			missing := 0
+			for _, r := range p.Stats(t).Refusals {
+				if strings.HasPrefix(r.Reason, "queue time of a hand-over not known") {
+					missing += int(r.Count)
+				}
+			}
+			if n := known["Main$Waiting"]; executed["Main$Waiting"] != many || n < many*99/100 || many-n != missing-twice {
+				t.Errorf("many: %d executions, of %d a queue time is told, %d are told to have none; want %d", executed["Main$Waiting"], n, missing-twice, many)
+			}
+		})
+	}
+}

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Reactor: a pipeline on parallel rails, callables on the elastic scheduler, delays.
+what="Counts prime factors with Project Reactor, on each of its kinds of schedulers."
+. "$(dirname "$0")/lib.sh"
+jars
+driver "$work/lib/*"
+profile -cp "$work/lib/*:$work/classes" Main "$threads" "${NUMBERS:-200000}"

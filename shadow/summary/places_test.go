@@ -1,0 +1,44 @@
+package summary_test
+
+import (
+	"slices"
+	"testing"
+
+	"stackagent/shadow/store"
+	"stackagent/shadow/summary"
+)
+
+// TestPlaceOfUnit: a unit stands where it was handed over, though its task was made
+// elsewhere; one of which the hand-over was summarised is not called one that nobody
+// handed over, and stands where its task was made.
+func TestPlaceOfUnit(t *testing.T) {
+	b := newSessionBuilder(t, []string{"", "com.acme.Job", "java.util.concurrent.FutureTask"})
+	b.exec(1, 2, 1, 1, 5, 5, -1)
+	b.exec(2, 0, 2, 1, 6, 1, 3, 1)
+	b.exec(3, 4, 1, 1, 5, 5, -1)
+	b.exec(4, 0, 2, 1, 6, 1, 3, 1)
+	b.exec(5, 0, 1, 1, 7, 7, 3)
+	b.part.Submissions = b.part.Submissions[:1]
+	b.part.Creations = []store.Creation{{TaskID: 1, Class: 1, Thread: 1, Site: 2}, {TaskID: 3, Class: 1, Thread: 1, Site: 2}}
+	s := b.open(true)
+	s.Manifest.Submissions.Summarised = 2
+	for by, want := range map[string][]string{
+		summary.BySite:     {"(summarised: not told apart) 1 7 3", "com.acme.Main.again:9 1 6 3", "com.acme.Main.run:7 1 6 3"},
+		summary.ByExecutor: {"(summarised: not told apart) 2 13 6", "com.acme.Pool#1 1 6 3"},
+	} {
+		sum, err := summary.BuildPlaces(s, summary.Options{Units: true}, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
+			t.Errorf("by %s: %q, want %q", by, got, want)
+		}
+	}
+	sum, err := summary.BuildPlaces(s, summary.Options{}, summary.ByExecutor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := rowsOf(sum.Rows), []string{"(not handed to an executor) 2 10 0", "(summarised: not told apart) 2 8 6", "com.acme.Pool#1 1 1 3"}; !slices.Equal(got, want) {
+		t.Errorf("executions: %q, want %q", got, want)
+	}
+}
