@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"stackagent/internal/testjvm"
 	"stackagent/shadow/session"
@@ -189,4 +191,24 @@ func TestAttachQueues(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAttachInterrupted: an interrupt while the agent is on its way in leaves none
+// in the JVM; the next one comes in.
+func TestAttachInterrupted(t *testing.T) {
+	g := startGuest(t, testjvm.JDKs(t)[0])
+	for _, after := range []time.Duration{100, 300, 600} {
+		cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.pid), "-o", filepath.Join(t.TempDir(), "session"))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(after * time.Millisecond)
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		_ = cmd.Wait() // it fails, or has recorded what there was
+	}
+	p := g.record(t)
+	for _, wrong := range g.oracle.Compare(p.Hotspots(t), nil) {
+		t.Error(wrong)
+	}
+	g.end(t)
 }

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -93,8 +94,24 @@ func TestSitesOfParallelOperations(t *testing.T) {
 			if len(got) != len(want) {
 				t.Errorf("places %v, want the %d lines %v", got, len(want), want)
 			}
+			if listed := executionsByLine(p.Tasks(t)); !maps.Equal(listed, got) {
+				t.Errorf("the list of tasks has places %v, hotspots %v", listed, got)
+			}
 		})
 	}
+}
+
+// executionsByLine counts the listed executions by where their tasks were handed
+// over, or made.
+func executionsByLine(rows []map[string]string) map[int]int64 {
+	got := map[int]int64{}
+	for _, r := range rows {
+		if _, line, ok := strings.Cut(cmp.Or(r["submitted_at"], r["created_at"]), ":"); ok && r["execution"] != "" {
+			n, _ := strconv.Atoi(line)
+			got[n]++
+		}
+	}
+	return got
 }
 
 // checkPlace compares the places of a class with the only one that it should

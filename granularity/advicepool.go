@@ -150,12 +150,20 @@ func (f *UnitFacts) waiting(p *Pool, span units.Ns, t Thresholds) (Finding, bool
 	least := max(p.CPU/units.Ns(f.CPUs), p.Longest)
 	return Finding{
 		Kind: Advice, Topic: "pool", Name: "waiting-tasks", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
-		Text: fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, of which they used or wanted a processor %s, and a task waited a median of %s for a worker. "+
+		Text: fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, of which they %s a processor %s, and a task waited a median of %s for a worker. "+
 			"Run them on a pool of their own with more threads, or on virtual threads: that can shorten the run by at most %s (%s), "+
 			"and by nothing if what they wait for is a lock that one of them has: hold that for shorter.",
 			p.name(), plural(p.Units, "unit", "units"), units.FormatNs(p.Wall), plural(int64(len(p.Workers)), "worker", "workers"),
-			units.FormatPercent(float64(p.demand())/float64(p.Wall)), units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+			p.uses(), units.FormatPercent(float64(p.demand())/float64(p.Wall)), units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
+}
+
+// uses says what its workers are known to have had of processors.
+func (p *Pool) uses() string {
+	if p.Runnable.Measured() {
+		return "used or wanted"
+	}
+	return "(who waited for a processor is not recorded) used"
 }
 
 // tooSmall: all workers compute all the time, tasks queue, and processors idle.

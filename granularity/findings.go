@@ -58,6 +58,7 @@ type Facts struct {
 	LostBatches   uint64
 	Unended       bool // the record breaks off: of executions that had begun then there is none
 	Refused       []Refusal
+	Places        map[string]string // by class: where all of its tasks come from, as far as known
 	NotAvailable  []string
 	Thresholds    *Thresholds // nil: DefaultThresholds
 }
@@ -195,6 +196,14 @@ func whereWork(f Facts) string {
 	return fmt.Sprintf("The tasks took %s of %s%s: %s.", units.FormatNs(f.Total[work].Sum), work.Label(), waiting, join(parts))
 }
 
+// at names the place that all tasks of a class come from, for a sentence.
+func (f Facts) at(class string) string {
+	if f.Places[class] == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (all come from %s)", f.Places[class])
+}
+
 func busy(f Facts) string {
 	d, ok := f.Total[SelfCPU]
 	if !ok || d.Count == 0 || f.Duration <= 0 || f.CPUs <= 0 {
@@ -234,8 +243,8 @@ func tooFine(f Facts) []string {
 		if len(out) == maxAdvice || d.Count < fineExecutions || max(d.P50, r.Metrics[inclusive(m)].P50, r.Metrics[Wall].P50) >= fineMedian || r.ExecutionShare < fineShare {
 			continue
 		}
-		text := fmt.Sprintf("%s is fine-grained: %s with a median of %s of %s, %s of %s for %s of the work.",
-			readable(r.Class), f.Of.Plural(d.Count), units.FormatNs(d.P50), m.Label(),
+		text := fmt.Sprintf("%s is fine-grained%s: %s with a median of %s of %s, %s of %s for %s of the work.",
+			readable(r.Class), f.at(r.Class), f.Of.Plural(d.Count), units.FormatNs(d.P50), m.Label(),
 			units.FormatPercent(r.ExecutionShare), f.Of.All(), units.FormatPercent(r.WorkShare))
 		if len(out) == 0 { // the reason and the remedy are the same for all
 			text += " Where such tasks are handed to other threads, creating, queueing and waking can rival work that small: give each more of it (batches, a higher threshold for splitting)."
@@ -265,9 +274,9 @@ func tooCoarse(f Facts) []string {
 		if len(out) == maxAdvice || d.Count < 2 || float64(d.Max) < coarseShare*float64(f.Duration) {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s is coarse-grained: its longest %s takes %s of %s, %s of the session; "+
+		out = append(out, fmt.Sprintf("%s is coarse-grained%s: its longest %s takes %s of %s, %s of the session; "+
 			"no schedule is shorter than its longest task, so split it if other processors idle meanwhile.",
-			readable(r.Class), f.Of.One(), units.FormatNs(d.Max), m.Label(), units.FormatPercent(float64(d.Max)/float64(f.Duration))))
+			readable(r.Class), f.at(r.Class), f.Of.One(), units.FormatNs(d.Max), m.Label(), units.FormatPercent(float64(d.Max)/float64(f.Duration))))
 	}
 	return out
 }

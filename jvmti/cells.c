@@ -49,6 +49,7 @@ void sa_cells_close(sa_cells *cells) {
         c = next;
     }
     if (cells->table != cells->first_table) free(cells->table);
+    free(cells->places);
     sa_cells_open(cells);
 }
 
@@ -123,6 +124,57 @@ sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now) {
     c->next = atomic_load_explicit(&cells->list, memory_order_relaxed);
     atomic_store_explicit(&cells->list, c, memory_order_release);
     return c;
+}
+
+static uint64_t place_hash(const sa_cell *c, unsigned kind, uint32_t site) {
+    return ((uint64_t)(uintptr_t)c + ((uint64_t)kind << 16 | site) * UINT64_C(0xD6E8FEB86659FD93)) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+}
+
+/* Where in the table the place is, or is to be. */
+static sa_place **place_slot(sa_place **table, uint32_t mask, const sa_cell *c, unsigned kind, uint32_t site) {
+    for (uint64_t i = place_hash(c, kind, site);; i++) {
+        sa_place *p = table[i & mask];
+        if (p == NULL || (p->cell == c && p->kind == kind && p->site == site)) return &table[i & mask];
+    }
+}
+
+/* Makes the table, or doubles it; it is never more than half full. */
+static bool widen_places(sa_cells *cells) {
+    enum { FIRST_PLACES = 16 };
+    uint32_t slots = cells->places == NULL ? FIRST_PLACES : (cells->places_mask + 1) * 2;
+    sa_place **table = calloc(slots, sizeof *table);
+    if (table == NULL) return false;
+    for (uint32_t i = 0; cells->places != NULL && i <= cells->places_mask; i++) {
+        sa_place *p = cells->places[i];
+        if (p != NULL) *place_slot(table, slots - 1, p->cell, p->kind, p->site) = p;
+    }
+    free(cells->places);
+    cells->places = table;
+    cells->places_mask = slots - 1;
+    return true;
+}
+
+static sa_place *add_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
+    if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
+    if ((cells->places == NULL || cells->places_used * 2 > cells->places_mask) && !widen_places(cells)) return refuse(cells);
+    sa_place *p = take(cells, sizeof *p);
+    if (p == NULL) return NULL;
+    p->site = site;
+    p->kind = kind;
+    p->cell = c;
+    *place_slot(cells->places, cells->places_mask, c, kind, site) = p;
+    cells->places_used++;
+    p->next = atomic_load_explicit(&c->places, memory_order_relaxed);
+    atomic_store_explicit(&c->places, p, memory_order_release);
+    return p;
+}
+
+__attribute__((noinline)) sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
+    sa_place *p = cells->places == NULL ? NULL : *place_slot(cells->places, cells->places_mask, c, kind, site);
+    if (p == NULL) p = add_place(cells, c, kind, site);
+    unsigned hand = sa_place_hand(kind);
+    if (p != NULL && hand < SA_PLACE_KINDS_AT_HAND) c->at_hand[hand][site % SA_PLACES_AT_HAND] = p;
+    return p;
 }
 
 bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
@@ -390,4 +442,22 @@ size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out) {
     out[SA_TELL_HEADER - 1] = measures;
     out[0] = (uint64_t)(end - out);
     return (size_t)out[0];
+}
+
+size_t sa_cell_tell_places(sa_cell *c, sa_place **next, uint64_t *out, size_t max_words) {
+    size_t n = SA_TELL_PLACES_HEADER;
+    sa_place *p = *next;
+    for (; p != NULL && n + 2 <= max_words; p = p->next) {
+        uint64_t news = atomic_load_explicit(&p->count, memory_order_relaxed) - p->told;
+        if (news == 0) continue;
+        p->told += news;
+        bool part = p->site == SA_SITE_PART;
+        out[n++] = (uint64_t)(part ? SA_PLACE_PART : p->kind) << 32 | (part ? 0 : p->site);
+        out[n++] = news;
+    }
+    *next = p;
+    if (n <= SA_TELL_PLACES_HEADER) return 0;
+    uint64_t head[SA_TELL_PLACES_HEADER] = {SA_TELL_PLACES | n, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1};
+    memcpy(out, head, sizeof head);
+    return n;
 }

@@ -50,6 +50,29 @@ typedef struct {
     uint64_t streak_start;
 } sa_stream;
 
+/* What is counted by place; equal to wire.SiteKind. */
+enum { SA_PLACE_CREATION, SA_PLACE_SUBMISSION, SA_PLACE_PART, SA_PLACE_INNER, SA_PLACE_REJECTED, SA_PLACE_REJECTED_INNER };
+
+/* Of these the usual ones are kept at hand, the first two where Java code counts. */
+enum { SA_PLACE_KINDS_AT_HAND = 3 };
+static inline unsigned sa_place_hand(unsigned kind) { return kind == SA_PLACE_INNER ? 2 : kind < 2 ? kind : SA_PLACE_KINDS_AT_HAND; }
+
+/* In place of the site of a creation: none, and inside an execution of a task of
+ * the same class. No site has this number. */
+enum { SA_SITE_PART = 0xffff };
+
+enum { SA_PLACES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: those of one method follow each other */
+
+/* How often it happened to the tasks of a cell at one place. It stays where it is. */
+typedef struct sa_place {
+    uint32_t site; /* 0: not known; SA_SITE_PART */
+    uint32_t kind;
+    _Atomic uint64_t count;
+    uint64_t told; /* the drain's */
+    struct sa_cell *cell;
+    struct sa_place *next;
+} sa_place;
+
 /* How virtual threads whose body is of the cell's class were scheduled. One writer. */
 enum { SA_V_THREADS, SA_V_MOUNTS, SA_V_CHANGES, SA_V_PINS, SA_V_PINNED, SA_V_AWAY, SA_V_READY, SA_V_SUMS };
 enum { SA_V_MOST_MOUNTS, SA_V_MOST_PINNED, SA_V_MOST_AWAY, SA_V_MOST_READY, SA_V_MAXIMA };
@@ -69,6 +92,8 @@ typedef struct sa_cell {
     _Atomic(sa_measure *) queue;       /* queue time of those whose submission is known */
     _Atomic(sa_measure *) extra;       /* with extra metrics: of each its totals, then of each its self part */
     _Atomic uint64_t tallies[SA_TALLIES];
+    sa_place *at_hand[SA_PLACE_KINDS_AT_HAND][SA_PLACES_AT_HAND];
+    _Atomic(sa_place *) places; /* all, newest first; the drain walks it */
     uint64_t told[SA_TALLIES], told_at; /* the drain's */
     _Atomic(sa_scheduled *) scheduled; /* of virtual threads' bodies */
     struct sa_cell *next;
@@ -82,6 +107,8 @@ typedef struct {
     uint32_t mask, used;
     sa_cell *first_table[SA_FIRST_TABLE];
     _Atomic(sa_cell *) list; /* all, newest first; the drain walks it */
+    sa_place **places;       /* of all cells; as table, but NULL while there are none */
+    uint32_t places_mask, places_used;
     _Atomic bool counted;    /* a cell has counted something */
     _Atomic bool refused;    /* no memory: nothing new, the drain lifts it */
     void *chunks;            /* list of what the cells lie in */
@@ -116,6 +143,7 @@ void sa_cells_open(sa_cells *cells);
 void sa_cells_close(sa_cells *cells);
 sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
 bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets);
+sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
 /* Where it counts virtual threads; NULL: no memory. */
 sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c);
@@ -128,6 +156,13 @@ enum { SA_TELL_HEADER = 7 + SA_TALLIES, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_T
 static inline size_t sa_tell_words(void) { return SA_TELL_WORDS + SA_TELL_SCHEDULED_MOST + 2 * (size_t)sa_cells_policy.extras * SA_TELL_EACH; }
 enum { SA_TELL_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
 size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
+/* The same of its places, from *next on (sa_cell_places for the first call), which
+ * moves to the first that finds no room, or to NULL. The first word has
+ * SA_TELL_PLACES beside the length; behind key and virtual come two words a place. */
+#define SA_TELL_PLACES (UINT64_C(1) << 63)
+enum { SA_TELL_PLACES_HEADER = 3 };
+size_t sa_cell_tell_places(sa_cell *c, sa_place **next, uint64_t *out, size_t max_words);
+static inline sa_place *sa_cell_places(sa_cell *c) { return atomic_load_explicit(&c->places, memory_order_acquire); }
 /* What is new of its virtual threads: SA_TELL_SCHEDULED words, 0 if there is nothing. Written
  * behind what sa_cell_tell writes, and told from that by the second word, 0. */
 enum { SA_TELL_SCHEDULED = 4 + SA_V_SUMS + SA_V_MAXIMA };
@@ -296,19 +331,32 @@ static inline void sa_cell_queue(sa_cell *c, uint64_t ticks, unsigned bucket) {
     sa_measure_add(m, sa_block_of(m, bucket), ticks, bucket);
 }
 
+/* Counts one of kind at a place. Without memory for one more place it is only
+ * missing there: the cell's tallies have it. */
+static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
+    unsigned hand = sa_place_hand(kind);
+    sa_place *p = hand < SA_PLACE_KINDS_AT_HAND ? c->at_hand[hand][site % SA_PLACES_AT_HAND] : NULL;
+    if (__builtin_expect(p == NULL || p->site != site, 0)) p = sa_cells_place(cells, c, kind, site);
+    if (__builtin_expect(p != NULL, 1)) sa_add(&p->count, 1);
+}
+
 /* Counts a submission, or that of a rejected or cancelled task; flags: SA_SUBMIT_*. */
-static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flags) {
+static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
+    bool inner = (flags & SA_SUBMIT_INNER) != 0;
     if (__builtin_expect((flags & (SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) != 0, 0)) {
+        if ((flags & SA_SUBMIT_REJECTED) != 0) sa_cell_at(cells, c, inner ? SA_PLACE_REJECTED_INNER : SA_PLACE_REJECTED, site);
         sa_add(&c->tallies[(flags & SA_SUBMIT_REJECTED) != 0 ? SA_T_REJECTED : SA_T_CANCELLED], 1);
     } else {
-        sa_add(&c->tallies[SA_T_INNER], (flags & SA_SUBMIT_INNER) != 0);
+        sa_cell_at(cells, c, inner ? SA_PLACE_INNER : SA_PLACE_SUBMISSION, site);
+        sa_add(&c->tallies[SA_T_INNER], inner);
         sa_add(&c->tallies[SA_T_SUBMISSIONS], 1);
     }
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
 }
 
-/* Counts a creation, or one taken back; flags: SA_CREATE_*. */
-static inline void sa_cell_creation(sa_cells *cells, sa_cell *c, uint32_t flags) {
+/* Counts a creation, or one taken back, of which the place is not known; flags: SA_CREATE_*. */
+static inline void sa_cell_creation(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
+    if (flags == 0) sa_cell_at(cells, c, SA_PLACE_CREATION, site);
     int i = flags == 0 ? SA_T_CREATIONS : (flags & SA_CREATE_FAILED) != 0 ? SA_T_FAILED : SA_T_WITHDRAWN;
     sa_add(&c->tallies[i], 1);
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);

@@ -14,6 +14,11 @@ _Static_assert(offsetof(sa_os, counts.creations) == 32, "Stackagent.OS_CREATIONS
 _Static_assert(offsetof(sa_cell, key) == 0, "Stackagent.begin");
 _Static_assert(offsetof(sa_cell, creations.counted) == 24, "Stackagent.CELL_COUNTS_CREATIONS");
 _Static_assert(offsetof(sa_cell, tallies[SA_T_CREATIONS]) == 136, "Stackagent.CELL_CREATIONS");
+_Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_CREATION]) == 192 && SA_PLACES_AT_HAND == 8, "Stackagent.CELL_MADE_AT");
+_Static_assert(offsetof(sa_place, site) == 0 && offsetof(sa_place, count) == 8, "Stackagent.PLACE_COUNT");
+_Static_assert(offsetof(sa_context, frames) == 0 && offsetof(sa_context, depth) == 8, "Stackagent.DEPTH");
+_Static_assert(sizeof(sa_frame) == 64 && offsetof(sa_frame, class_id) == 48, "Stackagent.FRAME_CLASS");
+_Static_assert(sizeof(sa_handover) == 32 && SA_MAX_HANDOVERS == 8, "Stackagent.elsewhere");
 _Static_assert(offsetof(sa_state, generation) == offsetof(sa_state, phase) + 4, "Stackagent.PHASE");
 _Static_assert(SA_PHASE_READY == 1, "Stackagent.READY");
 
@@ -25,12 +30,12 @@ __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context 
 
 /* Counts a creation, or what takes one back, in its class's cell if they come
  * too fast to be recorded. */
-static inline bool counted_creation(sa_os *os, sa_context *c, uint32_t class_id, uint32_t flags) {
+static inline bool counted_creation(sa_os *os, sa_context *c, uint32_t class_id, uint32_t flags, uint32_t site) {
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, class_id, flags)) return false;
     /* What is taken back may be another thread's. */
     sa_cell *cell = flags == 0 ? cell_of(os, c, class_id) : sa_cell_search(os, c, class_id);
     if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
-    sa_cell_creation(&os->cells, cell, flags);
+    sa_cell_creation(&os->cells, cell, flags, site);
     return true;
 }
 
@@ -49,7 +54,8 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
     COUNT(os, c, creations);
     uint32_t making_at = c->making_at;
     if (flags == 0) c->making_at = 0;
-    if (counted_creation(os, c, class_id, flags)) return;
+    uint32_t site = flags == 0 ? sa_counted_site(c, making_at, class_id) : 0;
+    if (counted_creation(os, c, class_id, flags, site)) return;
     uint64_t now = sa_ticks(&sa.clock);
     sa_creation *r = of_thread(os, c) ? reserve(os, 1) : NULL;
     if (__builtin_expect(r == NULL, 0)) {
@@ -57,8 +63,8 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
         return;
     }
     r->type = SA_REC_CREATION;
-    r->flags = flags;
-    r->site = flags == 0 ? (uint16_t)sa_site_of(c, making_at) : 0;
+    r->flags = site == SA_SITE_PART ? SA_CREATE_PART : flags;
+    r->site = site == SA_SITE_PART ? 0 : (uint16_t)site;
     r->class_id = class_id;
     r->task_id = id;
     r->outer_task_id = c->depth > 0 ? c->frames[c->depth - 1].task_id : 0;

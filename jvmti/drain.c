@@ -45,6 +45,8 @@ static void forget(sa_os *os) {
 static struct {
     sa_os *os; /* not forgotten meanwhile; NULL: between two rounds */
     sa_cell *cell;
+    sa_place *place; /* of the cell: the next to be told */
+    bool told;       /* the cell but for its places */
     bool ended; /* os had ended before its first cell was told */
 } telling;
 
@@ -86,8 +88,8 @@ static void tell_of(sa_os *os) {
     sa_cells_relieve(&os->cells);
 }
 
-/* What cells have counted and not told, as sa_cell_tell writes it, cell behind
- * cell: as many as max_words (at least sa_tell_words()) surely hold. Goes on
+/* What cells have counted and not told, as sa_cell_tell and sa_cell_tell_places
+ * write it, cell behind cell: as many as max_words (at least sa_tell_words()) surely hold. Goes on
  * where the last call ended; *more: not every cell has been asked yet. */
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
     size_t n = 0;
@@ -97,9 +99,16 @@ size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
         sa_os *os = telling.os;
         if (atomic_load_explicit(&os->cells.counted, memory_order_relaxed)) {
             for (; telling.cell != NULL; telling.cell = telling.cell->next) {
-                if (max_words - n < sa_tell_words()) return n;
-                n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + n);
-                n += sa_cell_tell_scheduled(telling.cell, sa_ticks(&sa.clock), out + n);
+                if (!telling.told) {
+                    if (max_words - n < sa_tell_words()) return n;
+                    n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + n);
+                    n += sa_cell_tell_scheduled(telling.cell, sa_ticks(&sa.clock), out + n);
+                    telling.place = sa_cell_places(telling.cell);
+                    telling.told = true;
+                }
+                n += sa_cell_tell_places(telling.cell, &telling.place, out + n, max_words - n);
+                if (telling.place != NULL) return n;
+                telling.told = false;
             }
         }
         os->told = telling.ended;

@@ -114,6 +114,14 @@ static inline uint32_t sa_site_of(const sa_context *c, uint32_t making_at) {
     return sa_calling_at(c);
 }
 
+/* The same of one that is only counted. Tasks that a task makes of its own kind
+ * for a part of its work are told from those of which nothing is known. */
+static inline uint32_t sa_counted_site(const sa_context *c, uint32_t making_at, uint32_t class_id) {
+    uint32_t site = sa_site_of(c, making_at);
+    if (__builtin_expect(site != 0, 1) || c->depth == 0) return site;
+    return c->frames[c->depth - 1].class_id == class_id ? SA_SITE_PART : 0;
+}
+
 static inline uint64_t new_id(sa_os *os) {
     if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {
         os->next_task_id = atomic_fetch_add(&sa.next_task_block, 1) * 1024 + 1;

@@ -22,6 +22,8 @@ _Static_assert(offsetof(sa_os, counts.submissions) == 48, "StackagentHandover.OS
 _Static_assert(offsetof(sa_cell, submissions.counted) == 40, "StackagentHandover.CELL_COUNTS_SUBMISSIONS");
 _Static_assert(offsetof(sa_cell, tallies[SA_T_SUBMISSIONS]) == 160, "StackagentHandover.CELL_SUBMISSIONS");
 
+_Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_SUBMISSION]) == 256, "StackagentHandover.CELL_HANDED_AT");
+
 /* True: it has a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, const sa_handover *h) {
     bool plain = (h->flags & (SA_SUBMIT_INNER | SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) == 0;
@@ -34,7 +36,7 @@ static inline bool counted(sa_os *os, sa_context *c, const sa_handover *h) {
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, h)) return false;
     sa_cell *cell = cell_of(os, c, h->class_id);
     if (cell == NULL || !counts(&cell->submissions, sa_ring_crowded(&os->ring))) return false;
-    sa_cell_submission(&os->cells, cell, h->flags);
+    sa_cell_submission(&os->cells, cell, h->flags, h->site);
     return true;
 }
 

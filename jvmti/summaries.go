@@ -16,9 +16,9 @@ import (
 const summaryWords = 1 << 17 // more than a cell has with every bucket in use of every metric
 
 // Summaries goes round the threads' cells and returns what some of them have
-// counted and not told before; more: the round is not over, the next call goes
-// on. The first call after a round begins the next one.
-func (d *Drainer) Summaries() (list []wire.Summary, more bool) {
+// counted and not told before, and the same by place; more: the round is not
+// over, the next call goes on. The first call after a round begins the next one.
+func (d *Drainer) Summaries() (list []wire.Summary, places []wire.SiteSum, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.words == nil {
@@ -26,14 +26,28 @@ func (d *Drainer) Summaries() (list []wire.Summary, more bool) {
 	}
 	var left C.bool
 	n := C.sa_summaries_next((*C.uint64_t)(unsafe.Pointer(&d.words[0])), summaryWords, &left)
-	for words := d.words[:n]; len(words) > 0; words = words[words[0]:] {
-		if words[1] == 0 {
-			d.virtual = append(d.virtual, decodeScheduled(words[:words[0]]))
-			continue
+	for words := d.words[:n]; len(words) > 0; {
+		length := words[0] &^ C.SA_TELL_PLACES
+		if entry := words[:length]; length != words[0] {
+			places = appendPlaces(places, entry)
+		} else if entry[1] == 0 {
+			d.virtual = append(d.virtual, decodeScheduled(entry))
+		} else {
+			list = append(list, decodeSummary(entry))
 		}
-		list = append(list, decodeSummary(words[:words[0]]))
+		words = words[length:]
 	}
-	return list, bool(left)
+	return list, places, bool(left)
+}
+
+// appendPlaces reads what sa_cell_tell_places has written.
+func appendPlaces(list []wire.SiteSum, w []uint64) []wire.SiteSum {
+	of := wire.SiteSum{Class: uint32(w[1]), Thread: uint32(w[1] >> 32), Flags: wire.SummaryFlags(w[2])}
+	for p := w[C.SA_TELL_PLACES_HEADER:]; len(p) > 0; p = p[2:] {
+		of.Kind, of.Site, of.Count = wire.SiteKind(p[0]>>32), uint32(p[0]), p[1]
+		list = append(list, of)
+	}
+	return list
 }
 
 // decodeSummary reads what sa_cell_tell has written.

@@ -19,9 +19,10 @@ type Source interface {
 	// Clock reads both clocks at one moment.
 	Clock() wire.ClockPair
 	// Summaries goes round what the threads have counted instead of recording
-	// and returns what is new in some of it; more: the round is not over, the
-	// next call goes on. The first call after a round begins the next one.
-	Summaries() (list []wire.Summary, more bool)
+	// and returns what is new in some of it, and the same by place; more: the
+	// round is not over, the next call goes on. The first call after a round
+	// begins the next one.
+	Summaries() (list []wire.Summary, places []wire.SiteSum, more bool)
 	// Contexts returns what is new of calling contexts, and their account; more:
 	// there is more, or the round through their sums is not over.
 	Contexts() (news wire.Contexts, more bool)
@@ -246,10 +247,11 @@ func (c *Collector) drain(due bool, now time.Time) int {
 // summaries goes on with the round of summaries as far as a batch holds them;
 // what is not asked for stays with the threads.
 func (c *Collector) summaries() {
-	for c.round && c.pending.summaryBytes < maxSummaries {
+	for c.round && c.pending.summaryBytes < maxSummaries && len(c.pending.siteSums) < maxBatchItems {
 		var list []wire.Summary
-		list, c.round = c.src.Summaries()
-		c.pending.addSummaries(list)
+		var places []wire.SiteSum
+		list, places, c.round = c.src.Summaries()
+		c.pending.addSummaries(list, places)
 	}
 }
 

@@ -18,21 +18,24 @@ type fakeSource struct {
 	drains int
 
 	summaries [][]wire.Summary // what each call of a round gives; empty: nothing new
+	places    []wire.SiteSum   // what the next call gives
 	rounds    int              // of summaries that are over
 	contexts  []wire.Contexts  // likewise
 }
 
-func (s *fakeSource) Summaries() ([]wire.Summary, bool) {
+func (s *fakeSource) Summaries() ([]wire.Summary, []wire.SiteSum, bool) {
+	places := s.places
+	s.places = nil
 	if len(s.summaries) == 0 {
 		s.rounds++
-		return nil, false
+		return nil, places, false
 	}
 	list := s.summaries[0]
 	s.summaries = s.summaries[1:]
 	if len(s.summaries) == 0 {
 		s.rounds++
 	}
-	return list, len(s.summaries) > 0
+	return list, places, len(s.summaries) > 0
 }
 
 func (s *fakeSource) Drain(max int, f func(uint32, []byte)) int {

@@ -41,6 +41,7 @@ var layout = []struct {
 	{"SA_EXEC_FIRST", int64(wire.First)},
 	{"SA_CREATE_FAILED", int64(wire.Failed)},
 	{"SA_CREATE_WITHDRAWN", int64(wire.Withdrawn)},
+	{"SA_CREATE_PART", int64(wire.Part)},
 	{"SA_NOT_MEASURED", int64(units.NotMeasured)},
 	{"offsetof(sa_execution, type)", offType},
 	{"offsetof(sa_execution, flags)", offFlags},

@@ -31,6 +31,7 @@ type pending struct {
 
 	contexts     wire.Contexts
 	summaries    []wire.Summary
+	siteSums     []wire.SiteSum
 	summaryBytes int // at most, when encoded
 }
 
@@ -68,8 +69,12 @@ func (p *pending) nameSites(site func(uint32) (wire.Site, bool)) {
 
 // addSummaries takes over summaries. They are never dropped: what is not asked
 // for stays with the threads and grows no larger.
-func (p *pending) addSummaries(list []wire.Summary) {
+func (p *pending) addSummaries(list []wire.Summary, places []wire.SiteSum) {
 	p.summaries = append(p.summaries, list...)
+	p.siteSums = append(p.siteSums, places...)
+	for i := range places {
+		p.site(places[i].Site)
+	}
 	for i := range list {
 		p.summaryBytes += list[i].EncodedSize()
 	}
@@ -126,7 +131,7 @@ func (p *pending) events() int {
 
 // any tells whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
-	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.losses.changed) > 0 ||
+	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.siteSums) > 0 || len(p.losses.changed) > 0 ||
 		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.sites) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0 || p.contextsWait() > 0
 }
 
@@ -183,7 +188,7 @@ func (s share) smallest() bool { return s.events == 1 && s.items == 1 && s.summa
 // full tells whether a batch of share s can be filled.
 func (p *pending) full(s share) bool {
 	return p.events() >= s.events || p.summaryBytes > s.summaries || len(p.meta.Threads) >= s.items ||
-		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.sites) >= s.items || len(p.Pauses) >= s.items || p.contextsWait() >= s.items
+		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.sites) >= s.items || len(p.siteSums) >= s.items || len(p.Pauses) >= s.items || p.contextsWait() >= s.items
 }
 
 // fill puts the first part of what is pending into b, without taking it away.
@@ -200,6 +205,7 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.Threads = first(p.meta.Threads, s.items)
 	b.Executors = first(p.meta.Executors, s.items)
 	b.Sites = first(p.sites, s.items)
+	b.SiteSums = first(p.siteSums, s.items)
 	b.Contexts = p.firstContexts(s.items)
 	b.OS = first(p.meta.OS, s.items)
 	b.Pauses = first(p.Pauses, s.items)
@@ -235,6 +241,7 @@ func (p *pending) taken(b *wire.Batch) {
 	p.meta.Classes = rest(p.meta.Classes, len(b.Classes))
 	p.meta.Threads = rest(p.meta.Threads, len(b.Threads))
 	p.sites = rest(p.sites, len(b.Sites))
+	p.siteSums = rest(p.siteSums, len(b.SiteSums))
 	p.meta.Executors = rest(p.meta.Executors, len(b.Executors))
 	p.meta.OS = rest(p.meta.OS, len(b.OS))
 	p.contexts.Frames = rest(p.contexts.Frames, len(b.Contexts.Frames))

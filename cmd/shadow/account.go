@@ -27,6 +27,9 @@ func noteAccount(env Env, a *sched.Account) {
 	if a.Behind != 0 {
 		behind = ", which may be off by " + units.FormatNs(a.Behind)
 	}
+	if math.Abs(off) < 0.00005 {
+		off = 0 // not -0.00 %
+	}
 	env.note("over %s running times add up to %s, the kernel's account of the process to %s%s: %+.2f %%%s",
 		units.FormatNs(units.Ns(a.To-a.From)), units.FormatNs(a.Running), units.FormatNs(a.CPU), behind, 100*off, estimated)
 }

@@ -176,7 +176,12 @@ func (g *guest) start(ctx context.Context, settings []launch.Setting) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	return g.process.Start(ctx, g.library, options)
+	err = g.process.Start(ctx, g.library, options)
+	if errors.Is(err, context.Canceled) {
+		// The agent is there by now, or will be in a moment: the JVM answers one request after the other.
+		_ = g.stop(context.WithoutCancel(ctx))
+	}
+	return err
 }
 
 func (g *guest) stop(ctx context.Context) error {

@@ -164,6 +164,9 @@ func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *ta
 	if by != "thread" {
 		columns = append(columns, right("threads"))
 	}
+	if by == summary.BySite {
+		columns = append(columns, right("created"), right("handed over"))
+	}
 	queued := slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return r.Queue().Count > 0 })
 	if queued {
 		columns = append(columns, right("queue median"), right("queue p99"))
@@ -185,6 +188,9 @@ func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *ta
 		}
 		if by != "thread" {
 			cells = append(cells, units.FormatExact(r.Threads))
+		}
+		if by == summary.BySite {
+			cells = append(cells, units.FormatExact(r.Created), units.FormatExact(r.HandedOver))
 		}
 		if queued {
 			cells = append(cells, queueCells(r.Queue())...)
@@ -233,6 +239,9 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 		}
 		header = append(header, name+"_relative_error")
 	}
+	if by == summary.BySite {
+		header = append(header, "handed_over")
+	}
 	cells := make([][]string, len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -256,6 +265,9 @@ func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
 		for _, name := range further {
 			d := r.Metrics.Named(name)
 			row = append(append(row, distributionCells(d)...), formatError(d))
+		}
+		if by == summary.BySite {
+			row = append(row, strconv.FormatInt(r.HandedOver, 10))
 		}
 		cells[i] = row
 	}

@@ -152,7 +152,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"detach"}, "accepts 1 arg"},
 		{[]string{"attach", "1", "--bus", "nats://127.0.0.1:1", "-o", dir}, "give one of them"},
 		{[]string{"attach", "1", "--bus", "nats://127.0.0.1:1", "--switches", "perf"}, "the other side's"},
-		{[]string{"attach", "1", "--submissions"}, "unknown flag"},
+		{[]string{"attach", "1", "--strict"}, "unknown flag"},
 		{[]string{"attach", "1", "--duration", "-1s"}, "want a time above 0"},
 		{[]string{"run", "--repeat", "0", "--", "true"}, "--repeat 0"},
 		{[]string{"stats", dir, "--check", "--units"}, "without --app, --class, --units"},

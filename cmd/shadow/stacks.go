@@ -72,6 +72,8 @@ func frames(s *summary.Stack) []string {
 	}
 	if s.Site != nil {
 		out = append(out, s.Site.Label())
+	} else if s.Where != "" {
+		out = append(out, s.Where)
 	}
 	return append(out, s.Class)
 }
@@ -164,6 +166,8 @@ func (b *pprofBuilder) add(s *summary.Stack) {
 	locations := []*profile.Location{b.location(s.Class, "", 0)} // leaf first
 	if x := s.Site; x != nil {
 		locations = append(locations, b.location(x.Class+"."+x.Method, x.File, int64(x.Line)))
+	} else if s.Where != "" {
+		locations = append(locations, b.location(s.Where, "", 0))
 	}
 	if s.Executor != "" {
 		locations = append(locations, b.location(s.Executor, "", 0))

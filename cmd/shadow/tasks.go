@@ -138,6 +138,10 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 func (l *listing) eachTask(s *session.Session, filter summary.Filter, to sink[*fullRow]) (total int, err error) {
 	limit := l.limit()
 	rows := newRowMaker(s)
+	inherited, err := summary.Inherited(s)
+	if err != nil {
+		return 0, fmt.Errorf("reading the places of the tasks of %s: %w", s.Dir, err)
+	}
 	undecided, err := s.EachTask(func(t *session.Task) error {
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {
 			return nil
@@ -147,6 +151,9 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, to sink[*f
 			return errEnough
 		}
 		row := rows.full(t)
+		if at := inherited(t); at != nil {
+			row.CreatedAt = rows.site(at)
+		}
 		return to.write(&row)
 	})
 	if err != nil && !errors.Is(err, errEnough) {

@@ -136,6 +136,8 @@ func (r *reader) list(key string) bool {
 		b.Executors = listOf(r, "executors", (*reader).executor)
 	case keySites:
 		b.Sites = listOf(r, "sites", (*reader).site)
+	case keySiteSums:
+		b.SiteSums = listOf(r, "site sums", (*reader).siteSum)
 	case keyExecutions:
 		data, base := r.bin("executions")
 		if r.err == nil {

@@ -33,6 +33,7 @@ const (
 	keySubmissions   = "d"
 	keyExecutors     = "f"
 	keySites         = "g"
+	keySiteSums      = "G"
 
 	keyFrames      = "j"
 	keyContexts    = "l"
@@ -110,7 +111,7 @@ func checkBatch(b *Batch) error {
 	if err := b.Contexts.check(); err != nil {
 		return err
 	}
-	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
+	for _, n := range []int{b.Contexts.longest(), len(b.Executors), len(b.Sites), len(b.SiteSums), len(b.Classes), len(b.Threads), len(b.OS), len(b.Pauses), len(b.Refusals), len(b.Totals.Lost), len(b.Totals.LostByThread)} {
 		if n > MaxItems {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
@@ -152,6 +153,7 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		}},
 		{keyExecutors, len(b.Executors) > 0, func() { each(w, b.Executors, (*writer).executor) }},
 		{keySites, len(b.Sites) > 0, func() { each(w, b.Sites, (*writer).site) }},
+		{keySiteSums, len(b.SiteSums) > 0, func() { each(w, b.SiteSums, (*writer).siteSum) }},
 		{keyFrames, len(b.Contexts.Frames) > 0, func() { each(w, b.Contexts.Frames, (*writer).frame) }},
 		{keyContexts, len(b.Contexts.Contexts) > 0, func() { each(w, b.Contexts.Contexts, (*writer).context) }},
 		{keyContextSums, len(b.Contexts.Sums) > 0, func() { each(w, b.Contexts.Sums, (*writer).contextSum) }},

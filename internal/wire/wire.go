@@ -64,6 +64,9 @@ const (
 	// Withdrawn cancels an earlier creation record of the same task: the JVM
 	// made the object for a service thread of its own, it is no task.
 	Withdrawn
+	// Part says of a creation without a place that it happened inside an
+	// execution of a task of the same class.
+	Part
 )
 
 // Creation is the construction of a task object.
@@ -219,6 +222,7 @@ type Batch struct {
 	Executions []Execution // encoded as one columnar bin payload
 	Creations  []Creation  // the same
 	Summaries  []Summary   // what was not told one by one since the batch before
+	SiteSums   []SiteSum   // the same by place
 
 	// What is there only when asked for, or when it happens (see work.go).
 	ExecutionWork    Work

@@ -30,7 +30,7 @@ enum {
 };
 
 /* flags of sa_creation; equal to wire.CreationFlags */
-enum { SA_CREATE_FAILED = 1 << 0, SA_CREATE_WITHDRAWN = 1 << 1 };
+enum { SA_CREATE_FAILED = 1 << 0, SA_CREATE_WITHDRAWN = 1 << 1, SA_CREATE_PART = 1 << 2 };
 
 /* flags of sa_submission; equal to wire.SubmissionFlags */
 enum {

@@ -32,7 +32,13 @@ typedef struct {
     uint64_t executions, tallies[SA_TALLIES];
     uint64_t count[6], sum[6], min[6], max[6]; /* by the metric's number on the wire */
     uint64_t buckets[6][SA_BUCKETS];
+    uint64_t places[SA_PLACE_REJECTED_INNER + 1][SA_SITE_PART]; /* by kind and site */
 } told;
+
+static void refer_place(told *t, int kind, uint32_t site) { t->places[kind][site]++; }
+
+/* Of few sites that share places at hand, and of many; none; a part of a task. */
+static uint32_t some_site(void);
 
 static told *new_told(void) {
     told *t = calloc(1, sizeof *t);
@@ -63,6 +69,22 @@ static void take(told *t, const uint64_t *w, size_t n) {
         p += SA_TELL_MEASURE + p[4];
     }
     CHECK(p == end);
+}
+
+/* All that is new of a cell's places, in pieces. */
+static void take_places(told *t, sa_cell *c) {
+    uint64_t w[SA_TELL_PLACES_HEADER + 2 * 5];
+    sa_place *next = sa_cell_places(c);
+    do {
+        size_t n = sa_cell_tell_places(c, &next, w, sizeof w / sizeof *w);
+        if (n == 0) continue;
+        CHECK(w[0] == (SA_TELL_PLACES | n) && n > SA_TELL_PLACES_HEADER && n % 2 == SA_TELL_PLACES_HEADER % 2);
+        CHECK(w[1] == (c->key & UINT64_C(0xffffffff7fffffff)) && w[2] == (c->key >> 31 & 1));
+        for (size_t i = SA_TELL_PLACES_HEADER; i < n; i += 2) {
+            CHECK(w[i] >> 32 <= SA_PLACE_REJECTED_INNER && (uint32_t)w[i] < SA_SITE_PART && w[i + 1] > 0);
+            t->places[w[i] >> 32][(uint32_t)w[i]] += w[i + 1];
+        }
+    } while (next != NULL);
 }
 
 /* A number whose logarithm is evenly spread. */
@@ -98,6 +120,15 @@ static execution some_execution(bool cpu) {
     return e;
 }
 
+static uint32_t some_site(void) {
+    switch (next_random() % 8) {
+    case 0: return 0;
+    case 1: return SA_SITE_PART;
+    case 2: return (uint32_t)(1 + next_random() % (SA_SITE_PART - 1));
+    default: return (uint32_t)(1 + next_random() % 6);
+    }
+}
+
 /* A queue time and some submissions in both. */
 static void both_handed(sa_cells *cells, sa_cell *c, told *want) {
     uint64_t queue = spread(45);
@@ -107,7 +138,9 @@ static void both_handed(sa_cells *cells, sa_cell *c, told *want) {
     static const uint32_t flags[] = {0, SA_SUBMIT_FORKED, SA_SUBMIT_INNER, SA_SUBMIT_REJECTED, SA_SUBMIT_REJECTED | SA_SUBMIT_INNER,
                                      SA_SUBMIT_CANCELLED};
     uint64_t k = next_random() % 6;
-    sa_cell_submission(cells, c, flags[k]);
+    uint32_t site = some_site() % SA_SITE_PART; /* a hand-over is no part */
+    sa_cell_submission(cells, c, flags[k], site);
+    if (k < 5) refer_place(want, k < 2 ? SA_PLACE_SUBMISSION : k == 2 ? SA_PLACE_INNER : k == 3 ? SA_PLACE_REJECTED : SA_PLACE_REJECTED_INNER, site);
     want->tallies[k < 3 ? SA_T_SUBMISSIONS : k < 5 ? SA_T_REJECTED : SA_T_CANCELLED]++;
     want->tallies[SA_T_INNER] += k == 2;
 }
@@ -131,7 +164,9 @@ static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
     if (next_random() % 3 == 0) both_handed(cells, c, want);
     if (next_random() % 2 == 0) return;
     int taken_back = (int)(next_random() % 8);
-    sa_cell_creation(cells, c, taken_back == 0 ? SA_CREATE_FAILED : taken_back == 1 ? SA_CREATE_WITHDRAWN : 0);
+    uint32_t site = some_site();
+    sa_cell_creation(cells, c, taken_back == 0 ? SA_CREATE_FAILED : taken_back == 1 ? SA_CREATE_WITHDRAWN : 0, site);
+    if (taken_back > 1) refer_place(want, site == SA_SITE_PART ? SA_PLACE_PART : SA_PLACE_CREATION, site == SA_SITE_PART ? 0 : site);
     want->tallies[taken_back == 0 ? SA_T_FAILED : taken_back == 1 ? SA_T_WITHDRAWN : SA_T_CREATIONS]++;
 }
 
@@ -159,10 +194,12 @@ static void test_reference(void) {
         if (n % 1000 != 0) continue;
         size_t told_words = sa_cell_tell(c[i], 1000 + (uint64_t)n, words);
         if (told_words > 0) take(got[i], words, told_words);
+        take_places(got[i], c[i]);
     }
     for (int i = 0; i < CELLS; i++) {
         size_t n = sa_cell_tell(c[i], 10000000, words);
         if (n > 0) take(got[i], words, n);
+        take_places(got[i], c[i]);
         CHECK(memcmp(want[i], got[i], sizeof *want[i]) == 0);
         CHECK(sa_cell_tell(c[i], 10000001, words) == 0);
         free(want[i]), free(got[i]);
@@ -234,12 +271,19 @@ static void test_memory(void) {
     }
     CHECK(counted > 0 && refused > 0 && sa_cells_refused() == before + 1);
     CHECK(sa_cells_add(&cells, 8, 0) == NULL);
+    /* Without memory for its place a creation is counted all the same. */
+    sa_cell_creation(&cells, c, 0, 9);
+    CHECK(c->tallies[SA_T_CREATIONS] == 1 && sa_cell_places(c) == NULL);
     told *got = new_told();
     take(got, words, sa_cell_tell(c, 1, words));
     CHECK(got->executions == counted && got->count[1] == counted && got->count[3] == counted);
     sa_cells_limit(64u << 20);
     sa_cells_relieve(&cells);
     CHECK(sa_cells_add(&cells, 8, 0) != NULL);
+    sa_cell_creation(&cells, c, 0, 9);
+    memset(got->places, 0, sizeof got->places);
+    take_places(got, c);
+    CHECK(got->places[SA_PLACE_CREATION][9] == 1);
     free(got);
     sa_cells_close(&cells);
 }
@@ -320,6 +364,7 @@ static void test_concurrent(void) {
         for (sa_cell *c = atomic_load_explicit(&w.cells.list, memory_order_acquire); c != NULL; c = c->next) {
             size_t n = sa_cell_tell(c, now++, words);
             if (n > 0) take(got, words, n);
+            take_places(got, c);
             for (int m = 1; m <= 4; m++) CHECK(got->sum[m] >= got->count[m] * (got->count[m] > 0 ? got->min[m] : 0));
         }
     }
@@ -327,6 +372,7 @@ static void test_concurrent(void) {
     for (sa_cell *c = w.cells.list; c != NULL; c = c->next) {
         size_t n = sa_cell_tell(c, now++, words);
         if (n > 0) take(got, words, n);
+        take_places(got, c);
     }
     CHECK(memcmp(w.want, got, sizeof *got) == 0);
     free(w.want), free(got);

@@ -17,6 +17,7 @@ func clearHanded(p *store.Part) {
 		}
 	}
 	p.Frames, p.Contexts, p.ContextSums = p.Frames[:0], p.Contexts[:0], p.ContextSums[:0]
+	p.SiteSums = p.SiteSums[:0]
 	p.VirtualThreads = p.VirtualThreads[:0]
 }
 
@@ -42,6 +43,11 @@ func appendHanded(p *store.Part, b *wire.Batch, c *clock) {
 	}
 	for _, x := range b.Sites {
 		p.Sites = append(p.Sites, store.Site(x))
+	}
+	for _, x := range b.SiteSums {
+		p.SiteSums = append(p.SiteSums, store.SiteSum{
+			Class: x.Class, Thread: x.Thread, Flags: uint32(x.Flags), Kind: store.SiteKindName(x.Kind), Site: x.Site, Count: x.Count,
+		})
 	}
 }
 

@@ -139,14 +139,17 @@ func checkHandedRows(t *testing.T, f *Folder, parts []*Part) {
 	})
 	f.ReadExecutors(func(x *Executor) { executors = append(executors, *x) })
 	f.ReadSites(func(x *Site) { sites = append(sites, *x) })
+	var sums, wantSums []SiteSum
+	f.ReadSiteSums(func(x *SiteSum) { sums = append(sums, *x) })
 	for _, p := range parts {
 		wantMade, wantHanded = append(wantMade, p.Constructions...), append(wantHanded, p.Submissions...)
 		wantExecutors, wantSites = append(wantExecutors, p.Executors...), append(wantSites, p.Sites...)
+		wantSums = append(wantSums, p.SiteSums...)
 		for i := range p.Constructions {
 			wantCosts = append(wantCosts, [2]int64{p.ConstructionWork.Total[0][i], p.ConstructionWork.Total[1][i]})
 		}
 	}
-	if !slices.Equal(made, wantMade) || !slices.Equal(costs, wantCosts) || !slices.Equal(handed, wantHanded) || !slices.Equal(executors, wantExecutors) || !slices.Equal(sites, wantSites) {
+	if !slices.Equal(made, wantMade) || !slices.Equal(costs, wantCosts) || !slices.Equal(handed, wantHanded) || !slices.Equal(executors, wantExecutors) || !slices.Equal(sites, wantSites) || !slices.Equal(sums, wantSums) {
 		t.Errorf("constructions\n%v\n%v\nsubmissions\n%v\nor executors or sites are others than were written", made, costs, handed)
 	}
 }

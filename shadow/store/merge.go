@@ -238,6 +238,8 @@ func (e *encoder) merge(out io.Writer, t Table, s *sources, clock []wire.ClockPa
 		return mergeSmall[Context](out, s, clock)
 	case ContextSums:
 		return mergeSmall[ContextSum](out, s, clock)
+	case SiteSums:
+		return mergeSmall[SiteSum](out, s, clock)
 	case VirtualThreads:
 		return mergeSmall[VirtualThread](out, s, clock)
 	case Classes:

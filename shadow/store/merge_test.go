@@ -25,6 +25,7 @@ func hand(p *Part, i int) {
 	p.Submissions = []Submission{{TaskID: uint64(i), OuterTaskID: uint64(i % 2), Class: 1, Thread: 2, Executor: uint32(i % 3), Site: uint32(i % 4), Flags: 5, AtNs: 7}}
 	p.Executors, p.Sites = []Executor{{ID: uint32(i), Class: "x.Pool", Name: "p"}}, []Site{{ID: uint32(i), Class: "x.Y", Method: "m", File: "Y.java", Line: 3}}
 	handContexts(p, i)
+	p.SiteSums = []SiteSum{{Class: 1, Thread: uint32(i), Kind: "creation", Site: 3, Count: uint64(i)}}
 	p.Extra = []string{"bytecodes", "alloc_bytes"}
 	p.ConstructionWork = wire.Work{Total: [][]int64{{int64(i), int64(units.NotMeasured)}}}
 	if i%2 == 0 {

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"slices"
+	"strconv"
+
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -104,6 +107,39 @@ func (s *Summary) Events() Counts {
 // again has the same number.
 func SummaryID(seq uint64, i int) uint64 { return seq*wire.MaxSummaries + uint64(i) }
 
+// The kinds of SiteSum, by wire.SiteKind.
+var siteKinds = [wire.NumSiteKinds]string{"creation", "submission", "part", "inner", "rejected", "rejected_inner"}
+
+// SiteKindName is a kind as the site_sums table has it.
+func SiteKindName(k wire.SiteKind) string {
+	if k < wire.NumSiteKinds {
+		return siteKinds[k]
+	}
+	return "kind " + strconv.Itoa(int(k)) // of a newer agent
+}
+
+// SiteSum is a row of the site_sums table: what summaries tell of a class and
+// thread, by place. Rows of the same add up.
+type SiteSum struct {
+	Class  uint32 `parquet:"class,delta"`
+	Thread uint32 `parquet:"thread,delta"`
+	Flags  uint32 `parquet:"flags,delta"` // wire.SummaryFlags
+	Kind   string `parquet:"kind,dict"`   // SiteKindName, or a later version's
+	Site   uint32 `parquet:"site,delta"`  // 0: not known
+	Count  uint64 `parquet:"count,delta"`
+}
+
+// KindNumber is the kind of the row; ok is false for a later version's.
+func (s *SiteSum) KindNumber() (k wire.SiteKind, ok bool) {
+	i := slices.Index(siteKinds[:], s.Kind)
+	return wire.SiteKind(max(i, 0)), i >= 0
+}
+
+// ReadSiteSums calls row for every row of the site_sums table, in order.
+func (f *Folder) ReadSiteSums(row func(*SiteSum)) ([]*PartError, error) {
+	return readSmall(f, SiteSums, row)
+}
+
 // Measure is a row of the measures table: one metric of a summary.
 type Measure struct {
 	Summary uint64 `parquet:"summary,delta"`
@@ -149,13 +185,14 @@ type Part struct {
 	Frames           []Frame
 	Contexts         []Context
 	ContextSums      []ContextSum
+	SiteSums         []SiteSum
 	VirtualThreads   []VirtualThread
 }
 
 // rows tells how many rows of t are in p.
 func (p *Part) rows(t Table) int {
 	return [numTables]int{len(p.Executions), len(p.Creations), len(p.Classes), len(p.Threads), len(p.Pauses), len(p.OSThreads), len(p.Summaries), len(p.Measures), len(p.Buckets),
-		len(p.Constructions), len(p.Submissions), len(p.Executors), len(p.Sites), len(p.Frames), len(p.Contexts), len(p.ContextSums), len(p.VirtualThreads)}[t]
+		len(p.Constructions), len(p.Submissions), len(p.Executors), len(p.Sites), len(p.Frames), len(p.Contexts), len(p.ContextSums), len(p.SiteSums), len(p.VirtualThreads)}[t]
 }
 
 // ExecutionColumns is a run of executions in columns of equal length. They are

@@ -40,6 +40,14 @@ func allSummarised(n uint64) granularity.Finding {
 			"how fine and coarse tasks are is told by their distributions. Profile with --detail auto for the rest.", units.FormatCount(int64(n)))}
 }
 
+// partlySummarised says what of the advice rests on a part of the hand-overs.
+func partlySummarised(h *store.Handed) granularity.Finding {
+	return granularity.Finding{Kind: granularity.Caution, Topic: "units", Text: fmt.Sprintf(
+		"%s of the %s hand-overs were summarised: advice about units and pools (fine and coarse tasks, imbalance, size, waiting, nesting, exceptions kept by futures) rests on the %s that were recorded one by one alone; "+
+			"that about tasks never executed and garbage collection, and counts, work and places, on all. Profile with --detail all for the rest.",
+		units.FormatPercent(float64(h.Summarised)/float64(max(1, h.Produced))), units.FormatCount(int64(h.Produced)), units.FormatCount(int64(h.Stored)))}
+}
+
 // advisor gathers what advice about units of work rests on, in one reading.
 type advisor struct {
 	s       *session.Session
@@ -313,18 +321,29 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 			x.JDK = IsJDK(class.Name, class.Kinds)
 			x.Bulk = x.JDK && isBulk(class)
 		}
-		if len(c.sites) > 1 {
-			delete(c.sites, 0) // the rest speaks for those whose hand-over was summarised
-		}
-		if way := a.w.list[most(c.sites)]; way.site != 0 {
-			x.Site = a.w.label(way, BySite)
-		}
+		x.Site = a.siteOf(id, c)
 		if pool := most(c.pools); pool != "" {
 			x.Pool = places[into[pool]]
 		}
 		f.Classes = append(f.Classes, x)
 	}
 	return f
+}
+
+// siteOf names the place where most units of a class were handed over, or where
+// all were, if part of them was only counted; "": none is known.
+func (a *advisor) siteOf(class uint32, c *classSums) string {
+	if len(c.sites) > 1 {
+		delete(c.sites, 0) // the rest speaks for those whose hand-over was summarised
+	}
+	way := a.w.list[most(c.sites)]
+	if t := a.w.from.totals[class]; t != nil && t.executions > 0 {
+		way = a.w.list[a.w.summarisedWay(class)]
+	}
+	if way.site == 0 {
+		return ""
+	}
+	return a.w.label(way, BySite)
 }
 
 // isBulk tells the fork/join tasks of the platform into which it cuts a parallel

@@ -294,6 +294,18 @@ func (b *builder) facts(s *Summary) granularity.Facts {
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
 		Thresholds:   b.opts.Thresholds,
 	}
+	if b.src.PlaceOf != nil {
+		f.Places = map[string]string{}
+		for i := range b.src.Classes {
+			c := &b.src.Classes[i]
+			if at, other := b.src.PlaceOf(c.ID), f.Places[c.Name]; other == "" || other == at {
+				f.Places[c.Name] = at
+			} else if at != "" {
+				f.Places[c.Name] = severalWays
+			}
+		}
+		maps.DeleteFunc(f.Places, func(_, at string) bool { return at == "" || at == severalWays })
+	}
 	for _, r := range s.Refusals {
 		f.Refused = append(f.Refused, granularity.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})
 	}

@@ -3,6 +3,8 @@ package summary
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
@@ -23,13 +25,16 @@ const (
 
 // What stands in the place of a site or an executor that there is not.
 const (
-	noSite       = "(place not known)"
-	noExecutor   = "(not handed to an executor)"
-	aThread      = "(a thread of its own)"
-	severalWays  = "(several)"
-	inSummaries  = "(summarised: not told apart)"
-	unknownPlace = "(description lost)"
-	leftOut      = "(left out by the filter)"
+	noSite      = "(place not known)"
+	noExecutor  = "(not handed to an executor)"
+	aThread     = "(a thread of its own)"
+	severalWays = "(several)"
+	inSummaries = "(summarised: not told apart)"
+
+	severalPlaces = "(several places, counted together)"
+	inParts       = "(made inside a task of its own class)"
+	unknownPlace  = "(description lost)"
+	leftOut       = "(left out by the filter)"
 )
 
 // way is how a task was handed over: where and to whom. The zero way is not
@@ -41,6 +46,7 @@ type way struct {
 	sites          bool   // several, in place of site
 	executors      bool   // the same; starting a thread is one of them
 	refused        bool   // the latest was: the next stands in its place
+	counted        bool   // in summaries, which tell no executor
 	unrecorded     bool   // handed over, summarised with others: in which way is not told
 }
 
@@ -54,6 +60,13 @@ type ways struct {
 	// unrecorded is the number of the way of what was handed over without a record
 	// of its own, 0 if no hand-over was summarised.
 	unrecorded uint32
+
+	from  *origins
+	found map[uint32]origin // by class
+
+	// Of recorded tasks of classes that were partly summarised, and whose own
+	// records do not tell a place: the way with the place of the whole class.
+	better map[betterKey]uint32
 }
 
 // delays hands what it is given to another executor, later and on a thread of
@@ -63,11 +76,12 @@ const delays = "java.util.concurrent.CompletableFuture$DelayedExecutor"
 // newWays reads all submissions, and where tasks without one, or whose place it
 // does not tell, were created.
 func newWays(s *session.Session) (*ways, error) {
-	w := &ways{s: s, list: make([]way, 1), index: map[way]uint32{}, pages: map[uint64]*[64]uint32{}, lines: linesOf(s)}
+	w := &ways{s: s, list: make([]way, 1), index: map[way]uint32{}, pages: map[uint64]*[64]uint32{}, lines: linesOf(s), from: newOrigins(s), found: map[uint32]origin{}}
 	// A library's hand-over counts for the wrapper; its task bears the program's own.
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.TaskID {
 			flags := wire.SubmissionFlags(c.Flags[i])
+			w.from.submission(c.Class[i], flags, c.Site[i])
 			x := way{site: w.line(c.Site[i]), executor: c.Executor[i], named: c.Executor[i], thread: flags&wire.Started != 0}
 			switch {
 			case flags&wire.Rejected != 0:
@@ -84,20 +98,94 @@ func newWays(s *session.Session) (*ways, error) {
 	splits := newSplits(s)
 	err = s.Creations(func(c *session.CreationChunk) error {
 		for i, id := range c.TaskID {
-			if i < len(c.Site) && c.Site[i] != 0 {
-				w.place(id, w.line(c.Site[i]))
+			site := uint32(0)
+			if i < len(c.Site) {
+				site = c.Site[i]
 			}
+			if site != 0 {
+				w.place(id, w.line(site))
+			}
+			w.from.creation(c.Class[i], wire.CreationFlags(c.Flags[i]), site)
 			splits.add(id, c.OuterTaskID[i], c.Class[i])
 		}
 		return nil
 	})
-	if err == nil {
-		splits.inherit(w)
+	if err != nil {
+		return nil, err
+	}
+	splits.inherit(w)
+	if err := w.from.summarised(s); err != nil {
+		return nil, err
 	}
 	if h := s.Manifest.Submissions; h != nil && h.Summarised > 0 {
 		w.unrecorded = w.number(way{unrecorded: true})
 	}
-	return w, err
+	w.improve()
+	return w, nil
+}
+
+type betterKey struct{ class, way uint32 }
+
+// improve gives recorded tasks the place of their class, if it has one: those
+// that are parts of tasks which were only counted have no other.
+func (w *ways) improve() {
+	w.better = map[betterKey]uint32{}
+	ways := len(w.list)
+	for _, class := range slices.Sorted(maps.Keys(w.from.placed)) {
+		site := w.from.of(w.s, class, true).site
+		if site == 0 {
+			continue
+		}
+		for n := range ways {
+			if x := w.list[n]; x.site == 0 && !x.sites {
+				x.site = w.line(site)
+				w.better[betterKey{class, uint32(n)}] = w.number(x)
+			}
+		}
+	}
+}
+
+// wayOf is the number of the way of a recorded task of a class; seen: its creation was.
+func (w *ways) wayOf(id uint64, class uint32, seen bool) uint32 {
+	n := w.numberOf(id)
+	if seen {
+		return w.improved(n, class)
+	}
+	return n
+}
+
+func (w *ways) improved(n, class uint32) uint32 {
+	if better, ok := w.better[betterKey{class, n}]; ok {
+		return better
+	}
+	return n
+}
+
+// originOf is where the summarised executions of a class belong.
+func (w *ways) originOf(class uint32) origin {
+	x, ok := w.found[class]
+	if !ok {
+		x = w.from.of(w.s, class, false)
+		w.found[class] = x
+	}
+	return x
+}
+
+// placeOf names the place where all tasks of a class that was summarised come
+// from; "": there is none, or several.
+func (w *ways) placeOf(class uint32) string {
+	if t := w.from.totals[class]; t == nil || t.executions == 0 {
+		return ""
+	}
+	if x := w.list[w.summarisedWay(class)]; x.site != 0 {
+		return w.label(x, BySite)
+	}
+	return ""
+}
+
+// summarisedWay is the number of the way of all of them.
+func (w *ways) summarisedWay(class uint32) uint32 {
+	return w.number(way{site: w.originOf(class).site, counted: true})
 }
 
 // linesOf finds the sites that are told alike: of two calls on one line each has
@@ -206,10 +294,20 @@ func (x way) handed() bool { return x.executor != 0 || x.thread || x.executors }
 // placed tells whether a place is known, or several.
 func (x way) placed() bool { return x.site != 0 || x.sites }
 
-// ofUnit is the number of the way of a unit: of the task it is named after, or
-// of the wrapper around it, or the thread started for it, where that tells nothing.
-// Where it was handed over goes before where it was made.
+// ofUnit is the number of the way of a unit, with the place of its class where
+// it tells none of its own.
 func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
+	n := w.ofUnitItself(x, by)
+	if x.Unseen {
+		return n
+	}
+	return w.improved(n, x.Class)
+}
+
+// ofUnitItself is that of the task it is named after, or of the wrapper around
+// it, or the thread started for it, where that tells nothing. Where it was handed
+// over goes before where it was made.
+func (w *ways) ofUnitItself(x *unit.Unit, by string) uint32 {
 	n, root := w.numberOf(x.Named), w.numberOf(x.Root)
 	named, around := w.list[n], w.list[root]
 	switch {
@@ -232,7 +330,7 @@ func (w *ways) ofUnit(x *unit.Unit, by string) uint32 {
 // label names the way's site or executor.
 func (w *ways) label(x way, by string) string {
 	switch {
-	case x.unrecorded:
+	case x.unrecorded && (by == ByExecutor || x.site == 0):
 		return inSummaries
 	case by == BySite && x.sites, by == ByExecutor && x.executors:
 		return severalWays
@@ -273,16 +371,18 @@ type places struct {
 }
 
 // placed groups the executions, or units, of a session by site or executor.
-func placed(s *session.Session, opts Options, by string) (Source, error) {
+func placed(s *session.Session, opts Options, by string) (Source, *places, error) {
 	if !handOvers(s) && len(s.Sites()) == 0 {
-		return Source{}, ErrNoHandOvers
+		return Source{}, nil, ErrNoHandOvers
 	}
 	w, err := newWays(s)
 	if err != nil {
-		return Source{}, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
+		return Source{}, nil, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
 	}
 	p := &places{ways: w, by: by, filter: opts.Filter, ids: map[string]uint32{}}
-	p.group(inSummaries)
+	for class := range w.from.totals {
+		p.summarisedGroup(class)
+	}
 	for _, x := range w.list {
 		p.group(w.label(x, by))
 	}
@@ -295,7 +395,7 @@ func placed(s *session.Session, opts Options, by string) (Source, error) {
 	if opts.Units {
 		u, err := NewUnits(s)
 		if err != nil {
-			return Source{}, err
+			return Source{}, nil, err
 		}
 		read, src.Summaries, src.Of = p.units(u), u.Source().Summaries, granularity.UnitsOfWork
 	}
@@ -305,7 +405,50 @@ func placed(s *session.Session, opts Options, by string) (Source, error) {
 	for i, name := range p.names {
 		src.Classes = append(src.Classes, session.Class{ID: uint32(i) + 1, Name: name})
 	}
-	return withQueue(src), nil
+	return withQueue(src), p, nil
+}
+
+// count fills in how many tasks were made and handed over at each place, and
+// adds the places where nothing else happened.
+func (p *places) count(rows []granularity.Hotspot) []granularity.Hotspot {
+	type counts struct{ created, handed, refused uint64 }
+	at := map[string]*counts{}
+	for k, n := range p.from.counts {
+		if !p.passing(k.class) {
+			continue
+		}
+		label := p.label(way{site: k.site}, BySite)
+		if k.kind == wire.SitePart {
+			label = inParts
+		}
+		if at[label] == nil {
+			at[label] = &counts{}
+		}
+		switch k.kind {
+		case wire.SiteCreation, wire.SitePart:
+			at[label].created += n
+		case wire.SiteSubmission:
+			at[label].handed += n
+		case wire.SiteRejected:
+			at[label].refused += n
+		}
+	}
+	fill := func(r *granularity.Hotspot, c *counts) {
+		r.Created, r.HandedOver = int64(c.created), int64(c.handed-min(c.handed, c.refused))
+	}
+	for i := range rows {
+		if c := at[rows[i].Site]; c != nil {
+			fill(&rows[i], c)
+			delete(at, rows[i].Site)
+		}
+	}
+	for _, label := range slices.Sorted(maps.Keys(at)) {
+		r := granularity.Hotspot{Site: label, Metrics: granularity.Metrics{}}
+		if fill(&r, at[label]); r.Created+r.HandedOver > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // group is the number of a label, from 1.
@@ -334,13 +477,18 @@ func (p *places) numbers() []uint32 {
 	return out
 }
 
+// seen tells whether the creation of a recorded task was.
+func seen(c *session.Chunk, i int) bool {
+	return wire.ExecutionFlags(c.Flags[i])&wire.CreationUnseen == 0
+}
+
 type scan func(store.Columns, func(int, *session.Chunk) error) error
 
 // executions puts groups in the place of classes.
 func (p *places) executions(read scan) scan {
 	numbers, out := p.numbers(), p.group(leftOut)
 	return func(want store.Columns, use func(int, *session.Chunk) error) error {
-		want |= store.ExecutionTaskID | store.ExecutionClass
+		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags
 		if p.unrecorded != 0 {
 			want |= store.ExecutionQueue
 		}
@@ -359,7 +507,7 @@ func (p *places) executions(read scan) scan {
 
 // ofExecution is the number of the way of execution i of c.
 func (p *places) ofExecution(c *session.Chunk, i int, task uint64) uint32 {
-	n := p.numberOf(task)
+	n := p.wayOf(task, c.Class[i], seen(c, i))
 	if x := p.list[n]; x.handed() || p.by == BySite && x.placed() || i >= len(c.QueueNs) || !c.QueueNs[i].Measured() || p.unrecorded == 0 {
 		return n
 	}
@@ -380,7 +528,20 @@ func (p *places) units(u *Units) scan {
 	}
 }
 
-// summaries puts all that was summarised into one group.
+// summarisedGroup is the group of what was summarised of a class: its place,
+// where it has one; of executors nothing is told.
+func (p *places) summarisedGroup(class uint32) uint32 {
+	if p.by != BySite {
+		return p.group(inSummaries)
+	}
+	x := p.originOf(class)
+	if x.site == 0 {
+		return p.group(x.why)
+	}
+	return p.group(p.label(way{site: x.site}, BySite))
+}
+
+// summaries puts places, or one group for all, in the place of classes.
 func (p *places) summaries(read func(func(*session.Summary) error) error) func(func(*session.Summary) error) error {
 	return func(f func(*session.Summary) error) error {
 		return read(func(x *session.Summary) error {
@@ -388,7 +549,7 @@ func (p *places) summaries(read func(func(*session.Summary) error) error) func(f
 				return nil
 			}
 			y := *x
-			y.Class = p.group(inSummaries)
+			y.Class = p.summarisedGroup(x.Class)
 			return f(&y)
 		})
 	}
@@ -397,7 +558,7 @@ func (p *places) summaries(read func(func(*session.Summary) error) error) func(f
 // BuildPlaces condenses a session by site or executor: the rows of the summary
 // are those of places. It has no findings.
 func BuildPlaces(s *session.Session, opts Options, by string) (*Summary, error) {
-	src, err := placed(s, opts, by)
+	src, p, err := placed(s, opts, by)
 	if err != nil {
 		return nil, err
 	}
@@ -415,6 +576,9 @@ func BuildPlaces(s *session.Session, opts Options, by string) (*Summary, error) 
 			r.Executor = r.Class
 		}
 		r.Class, r.Kinds, r.KindNames = "", units.Kinds(0), ""
+	}
+	if by == BySite {
+		sum.Rows = p.count(sum.Rows)
 	}
 	_ = granularity.SortHotspots(sum.Rows, granularity.ByWork) // a known order
 	return sum, nil

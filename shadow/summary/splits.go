@@ -14,6 +14,7 @@ import (
 type splits struct {
 	operation byID[uint32] // of a class: what its tasks are parts of, 0: of nothing
 	tasks     map[uint64]part
+	none      bool // no class has any
 }
 
 // part is a task that is one.
@@ -23,7 +24,7 @@ type part struct {
 }
 
 func newSplits(s *session.Session) *splits {
-	p := &splits{tasks: map[uint64]part{}}
+	p := &splits{tasks: map[uint64]part{}, none: true}
 	numbers := map[string]uint32{}
 	for i := range s.Classes {
 		c := &s.Classes[i]
@@ -39,6 +40,7 @@ func newSplits(s *session.Session) *splits {
 			numbers[top] = uint32(len(numbers)) + 1
 		}
 		p.operation.set(c.ID, new(numbers[top]))
+		p.none = false
 	}
 	return p
 }
@@ -72,4 +74,24 @@ func (p *splits) inherit(w *ways) {
 			}
 		}
 	}
+}
+
+// Inherited gives the tasks that tasks of the platform make for an operation of
+// the program (a parallel stream) the place of that operation, as listings by
+// site do. place is nil for what has a place of its own, or of which none is known.
+func Inherited(s *session.Session) (place func(*session.Task) *session.Site, err error) {
+	parts := newSplits(s)
+	if parts.none || len(s.Sites()) == 0 {
+		return func(*session.Task) *session.Site { return nil }, nil
+	}
+	w, err := newWays(s)
+	if err != nil {
+		return nil, err
+	}
+	return func(t *session.Task) *session.Site {
+		if t.Class == nil || t.CreatedNs == 0 || t.CreatedAt != nil || t.Submission != nil && t.Submission.Site != nil || parts.operation.get(t.Class.ID) == nil {
+			return nil
+		}
+		return s.SiteByID(w.list[w.wayOf(t.TaskID, t.Class.ID, true)].site)
+	}, nil
 }

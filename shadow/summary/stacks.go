@@ -18,6 +18,7 @@ import (
 type Stack struct {
 	Executor string // "" where none is known
 	Site     *session.Site
+	Where    string // of what was summarised: why there is no Site
 	Class    string
 	Count    int64 // executions, or units
 	SelfWall units.Ns
@@ -42,7 +43,8 @@ func (s *stackSum) add(wall, cpu, queued units.Ns) {
 }
 
 // StacksOf sums up the executions of a session (or units, by opts.Units) that
-// pass the filter, most work first. What was summarised stands without a place.
+// pass the filter, most work first. What was summarised has the place of its class,
+// where that has one.
 func StacksOf(s *session.Session, opts Options) ([]Stack, error) {
 	w, err := newWays(s)
 	if err != nil {
@@ -77,14 +79,14 @@ func (w *ways) numberOf(id uint64) uint32 {
 
 func (w *ways) stacks(of func(way, class uint32) *stackSum) error {
 	all := make([]map[stackKey]*stackSum, session.Workers())
-	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
+	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
 	err := w.s.ScanExecutions(columns, func(worker int, c *session.Chunk) error {
 		if all[worker] == nil {
 			all[worker] = map[stackKey]*stackSum{}
 		}
 		mine := all[worker]
 		for i, id := range c.TaskID {
-			k := stackKey{w.numberOf(id), c.Class[i]}
+			k := stackKey{w.wayOf(id, c.Class[i], seen(c, i)), c.Class[i]}
 			sum := mine[k]
 			if sum == nil {
 				sum = &stackSum{}
@@ -107,7 +109,7 @@ func (w *ways) stacks(of func(way, class uint32) *stackSum) error {
 	if err != nil {
 		return err
 	}
-	return w.s.Summaries(func(x *session.Summary) error { addSummary(of(0, x.Class), x); return nil })
+	return w.s.Summaries(func(x *session.Summary) error { addSummary(of(w.summarisedWay(x.Class), x.Class), x); return nil })
 }
 
 func addSummary(to *stackSum, x *session.Summary) {
@@ -136,7 +138,7 @@ func (w *ways) unitStacks(of func(way, class uint32) *stackSum) error {
 	if err != nil {
 		return err
 	}
-	return u.Source().Summaries(func(x *session.Summary) error { addSummary(of(0, x.Class), x); return nil })
+	return u.Source().Summaries(func(x *session.Summary) error { addSummary(of(w.summarisedWay(x.Class), x.Class), x); return nil })
 }
 
 func (w *ways) finish(sums map[stackKey]*stackSum, filter Filter) []Stack {
@@ -152,7 +154,12 @@ func (w *ways) finish(sums map[stackKey]*stackSum, filter Filter) []Stack {
 			continue
 		}
 		s := Stack{Class: name, Count: x.count, SelfWall: x.wall, SelfCPU: x.cpu, Queue: x.queued}
-		if way := w.list[k.way]; k.way != 0 {
+		switch way := w.list[k.way]; {
+		case way.counted:
+			if s.Site = w.s.SiteByID(way.site); s.Site == nil {
+				s.Where = cmp.Or(w.originOf(k.class).why, unknownPlace)
+			}
+		case k.way != 0:
 			s.Executor, s.Site = w.label(way, ByExecutor), w.s.SiteByID(way.site)
 		}
 		out = append(out, s)

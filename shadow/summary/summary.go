@@ -165,6 +165,9 @@ type Source struct {
 	Pauses   []session.Pause
 	// Unlisted tells of a virtual thread that is not in Threads; nil: there is none.
 	Unlisted func(id uint32) bool
+	// PlaceOf names the one place where all tasks of a class come from; nil, "":
+	// there is none, or it was not asked for.
+	PlaceOf func(class uint32) string
 	// Executions reads columns as session.ScanExecutions does, the same each time.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
 	Summaries  func(func(*session.Summary) error) error // nil: there are none
@@ -223,7 +226,15 @@ func build(s *session.Session, opts Options) (*Summary, error) {
 	if opts.Units {
 		return buildUnits(s, opts)
 	}
-	sum, err := BuildFrom(withQueue(FromSession(s)), opts)
+	src := FromSession(s)
+	if m := &s.Manifest; !opts.Brief && !opts.Filter.Active() && !handOvers(s) && m.Rows[store.SiteSums.String()] > 0 && m.Stored.Creations-m.Summarised.Creations <= adviceLimit {
+		w, err := newWays(s)
+		if err != nil {
+			return nil, err
+		}
+		src.PlaceOf = w.placeOf
+	}
+	sum, err := BuildFrom(withQueue(src), opts)
 	if err != nil || opts.Brief || opts.Filter.Active() {
 		return sum, err
 	}

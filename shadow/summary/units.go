@@ -261,6 +261,9 @@ func (u *Units) advise(sum *Summary, opts Options) error {
 	if err != nil {
 		return err
 	}
+	if h := u.s.Manifest.Submissions; h != nil && h.Summarised > 0 && handOvers(u.s) {
+		found = append(found, partlySummarised(h))
+	}
 	if !handOvers(u.s) {
 		if h := u.s.Manifest.Submissions; h != nil && h.Summarised > 0 {
 			sum.Findings = append(sum.Findings, allSummarised(h.Summarised))

@@ -101,6 +101,25 @@ public final class Stackagent {
     private static final int OS_CREATIONS = 32;
     private static final int CELL_COUNTS_CREATIONS = 24;
     private static final int CELL_CREATIONS = 136;
+    private static final int CELL_MADE_AT = 192;
+    private static final int PLACES_MASK = 7;
+    private static final int PLACE_COUNT = 8;
+
+    /** Where else in the thread's C context {@link #elsewhere} finds the place of a creation. */
+    private static final int FRAMES = 0;
+    private static final int DEPTH = 8;
+    private static final int HANDOVERS = 20;
+    private static final int CALLING_AT = 40;
+    private static final int FIRST_HANDOVER = 184;
+    private static final int MAX_HANDOVERS = 8;
+    private static final int HANDOVER_SHIFT = 5;
+    private static final int HANDOVER_SITE = 16;
+    private static final int HANDOVER_DEPTH = 20;
+    private static final int FRAME_SHIFT = 6;
+    private static final int FRAME_CLASS = 48;
+
+    /** In place of a site: none, and inside an execution of a task of the same class. */
+    private static final int PART = 0xFFFF;
 
     /** Called by the constructors of Thread, as woven. */
     Stackagent() {}
@@ -574,18 +593,63 @@ public final class Stackagent {
         if (os == 0) {
             return 0;
         }
+        long cell = cell(context, classId);
+        int site = U.getInt(null, context + MAKING_AT);
+        long place = place(cell + CELL_MADE_AT, site != 0 ? site : elsewhere(context, classId));
         long id = U.getLong(null, os + OS_NEXT_ID);
-        if (id != U.getLong(null, os + OS_END_ID)) {
+        if (place != 0 && id != U.getLong(null, os + OS_END_ID)) {
             add(os + OS_NEXT_ID);
             add(os + OS_CREATIONS);
             add(context + CONTEXT_CREATIONS);
-            add(cell(context, classId) + CELL_CREATIONS);
+            add(cell + CELL_CREATIONS);
+            add(place + PLACE_COUNT);
             U.putInt(null, context + MAKING_AT, 0);
         } else {
-            id = 0; // created0 gets new ids
+            id = 0; // created0 gets new ids, and has the place at hand afterwards
         }
         end(os);
         return id;
+    }
+
+    /** Where a cell counts what happens at a site, if that is at hand; else 0. at: where its places of the kind begin. */
+    @ForceInline
+    @Hidden
+    static long place(long at, int site) {
+        long place = U.getLong(null, at + ((site & PLACES_MASK) << 3));
+        return place != 0 && U.getInt(null, place) == site ? place : 0;
+    }
+
+    /** Counts there. */
+    @ForceInline
+    @Hidden
+    static void countAt(long place) {
+        add(place + PLACE_COUNT);
+    }
+
+    /**
+     * The site of a creation of which the program has not said that it makes a task, as sa_counted_site() finds it:
+     * where it hands over the one for which a library makes this.
+     */
+    @Hidden
+    private static int elsewhere(long context, int classId) {
+        int depth = U.getInt(null, context + DEPTH);
+        int open = U.getInt(null, context + HANDOVERS);
+        if (open > 0 && open <= MAX_HANDOVERS) {
+            long handover = context + FIRST_HANDOVER + ((open - 1) << HANDOVER_SHIFT);
+            int site = U.getInt(null, handover + HANDOVER_SITE);
+            if (site != 0 && U.getInt(null, handover + HANDOVER_DEPTH) == depth) {
+                return site;
+            }
+        }
+        int calling = U.getInt(null, context + CALLING_AT);
+        if ((calling & 0xFFFF) != 0 && calling >>> 16 == (depth & 0xFFFF)) {
+            return calling & 0xFFFF;
+        }
+        if (depth == 0) {
+            return 0;
+        }
+        long frame = U.getLong(null, context + FRAMES) + ((long) (depth - 1) << FRAME_SHIFT);
+        return U.getInt(null, frame + FRAME_CLASS) == classId ? PART : 0;
     }
 
     /** Around a call of clone() in a task class: the copy is a task of its own. */

@@ -53,6 +53,7 @@ public final class StackagentHandover {
     private static final int OS_SUBMISSIONS = 48;
     private static final int CELL_COUNTS_SUBMISSIONS = 40;
     private static final int CELL_SUBMISSIONS = 160;
+    private static final int CELL_HANDED_AT = 256;
 
     /** By site: whether the objects made there are tasks. */
     @Stable
@@ -179,15 +180,23 @@ public final class StackagentHandover {
         if (outermost) {
             int depth = U.getInt(null, context + DEPTH);
             int calling = U.getInt(null, context + CALLING_AT);
+            int site = calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0;
+            long cell = Stackagent.cell(context, classId);
+            long place = Stackagent.place(cell + CELL_HANDED_AT, site);
+            if (place == 0) { // hand0 has it at hand afterwards
+                Stackagent.end(os);
+                return false;
+            }
             U.putLong(null, context + FIRST, id);
             U.putInt(null, context + FIRST_CLASS, classId);
             U.putInt(null, context + FIRST_EXECUTOR, executor);
-            U.putInt(null, context + FIRST_SITE, calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0);
+            U.putInt(null, context + FIRST_SITE, site);
             U.putInt(null, context + FIRST_DEPTH, depth);
             U.putByte(null, context + FIRST_FLAGS, (byte) flags);
             U.putInt(null, context + HANDOVERS, 1);
             Stackagent.add(os + OS_SUBMISSIONS);
-            Stackagent.add(Stackagent.cell(context, classId) + CELL_SUBMISSIONS);
+            Stackagent.add(cell + CELL_SUBMISSIONS);
+            Stackagent.countAt(place);
         }
         Stackagent.end(os);
         return outermost;
