@@ -63,6 +63,7 @@ func (s *source) Meta() drain.Meta {
 		Threads:      news.Threads,
 		OS:           snapshot,
 		Executors:    news.Executors,
+		Virtual:      s.Virtual(),
 		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.crowded(&t), s.unqueued(&t)),
 		Totals:       s.totals(&t),
 		LostByThread: s.ends.takeSkipped(),

@@ -102,6 +102,20 @@ typedef struct {
     _Atomic uint64_t mounts, unmounts, pins, pinned_ticks;
 } sa_scheduling;
 
+/* How a virtual thread was scheduled while it executed something. Only who runs
+ * it changes it, but for ready_at: whoever makes the thread ready sets it, before
+ * it can be mounted. */
+typedef struct {
+    uint32_t mounts, changes; /* of carrier */
+    uint32_t first, last;     /* carriers' thread_ids, 0: not known */
+    uint32_t pins;
+    uint32_t class_id; /* of its body: the first class of the program that it executed, else of the JDK */
+    bool named;        /* that is one of the program */
+    uint64_t pinned_ticks, away_ticks, ready_ticks;
+    uint64_t left_at; /* 0: it is mounted */
+    _Atomic uint64_t ready_at; /* 0: it is not waiting for a carrier */
+} sa_turns;
+
 /* What belongs to a Java thread, wherever it is mounted. Its address is in the
  * thread's slot (Stackagent.context). Only the thread itself changes it. */
 typedef struct sa_context {
@@ -129,6 +143,7 @@ typedef struct sa_context {
     int64_t cpu_bias_ticks;   /* CPU time of this Java thread = that of the OS thread + bias */
     int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
+    sa_turns turns;        /* of a virtual thread */
     struct sa_constructing *constructing; /* with construction=true, once it has made a task */
     int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
     struct sa_context *prev, *next;
@@ -164,6 +179,7 @@ typedef struct sa_os {
     bool abandoned;      /* its session ended with a probe still at work here: never used again */
     bool dropping; /* a wait was in vain: drop until half the ring is free */
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
+    bool unclaimed;            /* the virtual thread that was mounted here last had no context then */
     bool mounted;              /* a virtual thread runs here; with contexts= only */
     uint32_t until[3];         /* with contexts=: by SA_PATH_*, how many events it is to the next that is sampled */
     sa_scheduling scheduling;
@@ -225,6 +241,7 @@ typedef struct sa_state {
     pthread_mutex_t meta_lock, context_lock, describe_lock;
     sa_meta *meta_first, *meta_last;
     sa_context contexts; /* ring list head */
+    _Atomic bool ready_seen; /* virtual threads tell when they are ready to go on */
     _Atomic bool copies; /* a class that sa_is_copy names has been seen */
     bool custom_tasks;   /* task= was given: class names alone do not decide */
     bool attached;       /* loaded into a running JVM */
@@ -273,6 +290,14 @@ static inline sa_os *sa_os_self(void) {
 }
 void sa_settle(uint64_t max_ns); /* recording is over: waits until no probe is at work */
 void sa_os_retire_all(void);     /* after that, the session over: gives back what the threads hold */
+
+/* mounts.c */
+void sa_claim_mount(sa_context *c); /* a new context of the virtual thread that is mounted here */
+void sa_turns_tell(sa_os *os, sa_context *c);
+bool sa_turns_fill(const sa_context *c, sa_virtual *v); /* false: there is nothing to tell */
+
+/* describe.c */
+bool sa_class_is_jdk(uint32_t id);
 
 /* creations.c */
 void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);

@@ -383,6 +383,34 @@ void sa_cells_relieve(sa_cells *cells) {
     if (atomic_load(&bytes_used) < max_bytes / 2) atomic_store(&cells->refused, false);
 }
 
+_Static_assert((int)SA_TELL_SCHEDULED <= (int)SA_TELL_SCHEDULED_MOST, "sa_tell_words");
+
+sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c) {
+    sa_scheduled *s = atomic_load_explicit(&c->scheduled, memory_order_relaxed);
+    if (s != NULL) return s;
+    s = take(cells, sizeof *s);
+    if (s != NULL) atomic_store_explicit(&c->scheduled, s, memory_order_release);
+    return s;
+}
+
+size_t sa_cell_tell_scheduled(sa_cell *c, uint64_t now, uint64_t *out) {
+    sa_scheduled *s = atomic_load_explicit(&c->scheduled, memory_order_acquire);
+    if (s == NULL) return 0;
+    /* The threads are counted last, and read first: the sums of those that are told are there. */
+    uint64_t threads = atomic_load_explicit(&s->sums[SA_V_THREADS], memory_order_acquire);
+    if (threads == s->told[SA_V_THREADS]) return 0;
+    uint64_t head[] = {SA_TELL_SCHEDULED, 0, c->key & 0x7fffffff, now};
+    memcpy(out, head, sizeof head);
+    out += sizeof head / sizeof *head;
+    for (int i = 0; i < SA_V_SUMS; i++) {
+        uint64_t sum = i == SA_V_THREADS ? threads : atomic_load_explicit(&s->sums[i], memory_order_relaxed);
+        *out++ = sum - s->told[i];
+        s->told[i] = sum;
+    }
+    for (int i = 0; i < SA_V_MAXIMA; i++) *out++ = atomic_load_explicit(&s->most[i], memory_order_relaxed);
+    return SA_TELL_SCHEDULED;
+}
+
 size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out) {
     uint64_t tallies[SA_TALLIES];
     sa_measure *leaf = atomic_load_explicit(&c->leaf, memory_order_acquire);

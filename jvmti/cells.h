@@ -73,6 +73,14 @@ typedef struct sa_place {
     struct sa_place *next;
 } sa_place;
 
+/* How virtual threads whose body is of the cell's class were scheduled. One writer. */
+enum { SA_V_THREADS, SA_V_MOUNTS, SA_V_CHANGES, SA_V_PINS, SA_V_PINNED, SA_V_AWAY, SA_V_READY, SA_V_SUMS };
+enum { SA_V_MOST_MOUNTS, SA_V_MOST_PINNED, SA_V_MOST_AWAY, SA_V_MOST_READY, SA_V_MAXIMA };
+typedef struct {
+    _Atomic uint64_t sums[SA_V_SUMS], most[SA_V_MAXIMA];
+    uint64_t told[SA_V_SUMS]; /* the drain's */
+} sa_scheduled;
+
 typedef struct sa_cell {
     uint64_t key; /* sa_cell_key */
     sa_stream executions, creations, submissions;
@@ -87,6 +95,7 @@ typedef struct sa_cell {
     sa_place *at_hand[SA_PLACE_KINDS_AT_HAND][SA_PLACES_AT_HAND];
     _Atomic(sa_place *) places; /* all, newest first; the drain walks it */
     uint64_t told[SA_TALLIES], told_at; /* the drain's */
+    _Atomic(sa_scheduled *) scheduled; /* of virtual threads' bodies */
     struct sa_cell *next;
 } sa_cell;
 
@@ -136,13 +145,15 @@ sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
 bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets);
 sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
+/* Where it counts virtual threads; NULL: no memory. */
+sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c);
 uint64_t sa_cells_refused(void); /* times that memory was refused */
 void sa_cells_limit(uint64_t bytes);
 
 /* What of a cell has not been told: words, 0 if there is nothing. out has room
  * for sa_tell_words(). Adapts the cell to what it found. */
-enum { SA_TELL_HEADER = 7 + SA_TALLIES, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_TELL_MEASURE + SA_BUCKETS, SA_TELL_WORDS = SA_TELL_HEADER + 5 * SA_TELL_EACH };
-static inline size_t sa_tell_words(void) { return SA_TELL_WORDS + 2 * (size_t)sa_cells_policy.extras * SA_TELL_EACH; }
+enum { SA_TELL_HEADER = 7 + SA_TALLIES, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_TELL_MEASURE + SA_BUCKETS, SA_TELL_WORDS = SA_TELL_HEADER + 5 * SA_TELL_EACH, SA_TELL_SCHEDULED_MOST = 16 };
+static inline size_t sa_tell_words(void) { return SA_TELL_WORDS + SA_TELL_SCHEDULED_MOST + 2 * (size_t)sa_cells_policy.extras * SA_TELL_EACH; }
 enum { SA_TELL_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
 size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
 /* The same of its places, from *next on (sa_cell_places for the first call), which
@@ -152,6 +163,10 @@ size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
 enum { SA_TELL_PLACES_HEADER = 3 };
 size_t sa_cell_tell_places(sa_cell *c, sa_place **next, uint64_t *out, size_t max_words);
 static inline sa_place *sa_cell_places(sa_cell *c) { return atomic_load_explicit(&c->places, memory_order_acquire); }
+/* What is new of its virtual threads: SA_TELL_SCHEDULED words, 0 if there is nothing. Written
+ * behind what sa_cell_tell writes, and told from that by the second word, 0. */
+enum { SA_TELL_SCHEDULED = 4 + SA_V_SUMS + SA_V_MAXIMA };
+size_t sa_cell_tell_scheduled(sa_cell *c, uint64_t now, uint64_t *out);
 void sa_cells_relieve(sa_cells *cells); /* lets the thread try again when there is memory */
 
 static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool is_virtual) {

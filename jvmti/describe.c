@@ -209,6 +209,14 @@ jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value) {
     return old == 0 ? value : old;
 }
 
+/* A bit for each class of the JDK; ids beyond are rare, and taken for the program's. */
+enum { KNOWN_IDS = 1 << 16 };
+static _Atomic uint64_t jdk_classes[KNOWN_IDS / 64];
+
+bool sa_class_is_jdk(uint32_t id) {
+    return id < KNOWN_IDS && (atomic_load_explicit(&jdk_classes[id / 64], memory_order_relaxed) >> id % 64 & 1) != 0;
+}
+
 /* Gives the class its id and stores it in the class, once. */
 static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
     if (!make_place(env, c)) {
@@ -222,6 +230,8 @@ static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
         m->id = atomic_fetch_add(&sa.next_class_id, 1) + 1;
         info = (jlong)((uint64_t)m->id << 32 | offset);
         sa_paths_know(m->id, m->name);
+        if ((m->kinds & SA_KIND_JDK) != 0 && m->id < KNOWN_IDS)
+            atomic_fetch_or(&jdk_classes[m->id / 64], UINT64_C(1) << m->id % 64);
         sa_meta_put(m); /* before any record can name it */
         (*env)->CallStaticVoidMethod(env, sa.helper, sa.set_info, c, info);
     }

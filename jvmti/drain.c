@@ -102,6 +102,7 @@ size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
                 if (!telling.told) {
                     if (max_words - n < sa_tell_words()) return n;
                     n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + n);
+                    n += sa_cell_tell_scheduled(telling.cell, sa_ticks(&sa.clock), out + n);
                     telling.place = sa_cell_places(telling.cell);
                     telling.told = true;
                 }
@@ -123,6 +124,7 @@ void sa_drain_reset(void) {
     memset(&gone_scheduling, 0, sizeof gone_scheduling);
     memset(&telling, 0, sizeof telling);
     sa_paths_reset();
+    atomic_store(&sa.ready_seen, false);
     atomic_store(&sa.too_deep, 0);
     atomic_store(&sa.no_stack, 0);
 }

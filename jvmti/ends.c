@@ -32,7 +32,7 @@ size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, 
         uint32_t depth = c->depth;
         if (depth == 0 || depth > c->room || c->generation != generation) continue;
         size_t each = sa_work_slots(sa.work.n) * SA_SLOT_BYTES;
-        if (n + SA_SLOT_BYTES + depth * each > max) {
+        if (n + SA_SLOT_BYTES + sizeof(sa_virtual) + depth * each > max) {
             add_skipped(skipped, max_skipped, lines, c);
             continue;
         }
@@ -40,6 +40,12 @@ size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, 
         sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
         memcpy(out + n, &s, sizeof s);
         n += sizeof s;
+        sa_virtual v;
+        if (c->is_virtual && sa_turns_fill(c, &v)) {
+            v.flags = SA_VIRTUAL_ALIVE;
+            memcpy(out + n, &v, sizeof v);
+            n += sizeof v;
+        }
         for (uint32_t i = 0; i < depth; i++) {
             sa_execution e;
             memset(&e, 0, sizeof e);

@@ -269,11 +269,12 @@ func ReadTotals() Totals {
 
 // Drainer copies records out of the rings. One goroutine at a time.
 type Drainer struct {
-	mu     sync.Mutex
-	buffer []byte
-	words  []uint64 // of summaries; made when first needed
-	paths  *paths   // likewise
-	cursor *C.sa_os // where the next call goes on, so that no thread is always last
+	mu      sync.Mutex
+	buffer  []byte
+	words   []uint64             // of summaries; made when first needed
+	paths   *paths               // likewise
+	virtual []wire.VirtualThread // of the summaries, not taken yet
+	cursor  *C.sa_os             // where the next call goes on, so that no thread is always last
 }
 
 // NewDrainer makes a drainer for rings of ringBytes.

@@ -52,6 +52,107 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     end(os);
 }
 
+static void mount_turn(const sa_os *os, sa_context *c, uint64_t now) {
+    sa_turns *t = &c->turns;
+    if (t->left_at != 0) {
+        uint64_t ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
+        /* The clocks of two processors may differ by next to nothing. */
+        uint64_t from = ready > t->left_at ? ready : t->left_at;
+        if (now > t->left_at) t->away_ticks += now - t->left_at;
+        if (ready != 0 && now > from) t->ready_ticks += now - from;
+    }
+    t->left_at = 0;
+    atomic_store_explicit(&t->ready_at, 0, memory_order_relaxed);
+    uint32_t carrier = os->carrier == NULL ? 0 : os->carrier->thread_id;
+    if (t->mounts++ == 0) {
+        t->first = carrier;
+    } else if (t->last != carrier) {
+        t->changes++;
+    }
+    t->last = carrier;
+}
+
+/* A virtual thread has no context before it executes its first task: that it
+ * has been mounted for that is found here. */
+void sa_claim_mount(sa_context *c) {
+    sa_os *os = sa_self_os;
+    if (os == NULL || os->generation != this_generation() || !os->unclaimed) return;
+    os->unclaimed = false;
+    mount_turn(os, c, 0);
+}
+
+/* At the start of each way to hand a virtual thread to its scheduler, on the
+ * thread that does; until it has been the thread is not mounted anywhere. */
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_ready0(JNIEnv *env, jclass helper, jlong context) {
+    sa_os *os = begin();
+    if (os == NULL) return;
+    if (!atomic_load_explicit(&sa.ready_seen, memory_order_relaxed)) atomic_store_explicit(&sa.ready_seen, true, memory_order_relaxed);
+    sa_context *c = of_session(context);
+    if (c != NULL && atomic_load_explicit(&c->turns.ready_at, memory_order_relaxed) == 0)
+        atomic_store_explicit(&c->turns.ready_at, sa_ticks(&sa.clock), memory_order_relaxed);
+    end(os);
+}
+
+bool sa_turns_fill(const sa_context *c, sa_virtual *v) {
+    const sa_turns *t = &c->turns;
+    if (t->mounts + t->pins == 0) return false;
+    uint64_t now = sa_ticks(&sa.clock), ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
+    uint64_t away = t->away_ticks, waited = t->ready_ticks;
+    if (t->left_at != 0 && now > t->left_at) { /* of one that is alive */
+        away += now - t->left_at;
+        if (ready >= t->left_at && now > ready) waited += now - ready;
+    }
+    bool known = atomic_load_explicit(&sa.ready_seen, memory_order_relaxed);
+    *v = (sa_virtual){
+        .type = SA_REC_VIRTUAL, .class_id = t->class_id, .mounts = t->mounts, .changes = t->changes, .first = t->first, .last = t->last,
+        .pins = t->pins, .pinned_ticks = t->pinned_ticks, .away_ticks = away, .ready_ticks = known ? (int64_t)waited : SA_NOT_MEASURED,
+        .at_ticks = now,
+    };
+    return true;
+}
+
+static void raise(_Atomic uint64_t *most, uint64_t v) {
+    if (v > atomic_load_explicit(most, memory_order_relaxed)) atomic_store_explicit(most, v, memory_order_relaxed);
+}
+
+/* Counts it with others whose body is of the same class. */
+static bool count_turns(sa_os *os, sa_cell *cell, const sa_virtual *v) {
+    sa_scheduled *s = sa_cells_scheduled(&os->cells, cell);
+    if (s == NULL) return false;
+    uint64_t ready = v->ready_ticks == SA_NOT_MEASURED ? 0 : (uint64_t)v->ready_ticks;
+    sa_add(&s->sums[SA_V_MOUNTS], v->mounts);
+    sa_add(&s->sums[SA_V_CHANGES], v->changes);
+    sa_add(&s->sums[SA_V_PINS], v->pins);
+    sa_add(&s->sums[SA_V_PINNED], v->pinned_ticks);
+    sa_add(&s->sums[SA_V_AWAY], v->away_ticks);
+    sa_add(&s->sums[SA_V_READY], ready);
+    raise(&s->most[SA_V_MOST_MOUNTS], v->mounts);
+    raise(&s->most[SA_V_MOST_PINNED], v->pinned_ticks);
+    raise(&s->most[SA_V_MOST_AWAY], v->away_ticks);
+    raise(&s->most[SA_V_MOST_READY], ready);
+    _Atomic uint64_t *n = &s->sums[SA_V_THREADS];
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_release);
+    atomic_store_explicit(&os->cells.counted, true, memory_order_relaxed);
+    return true;
+}
+
+/* A virtual thread has executed all that it had to: how it was scheduled is
+ * told like its body, by a record or counted. What finds room in neither is
+ * missing in the account of mounts. */
+void sa_turns_tell(sa_os *os, sa_context *c) {
+    sa_virtual v;
+    if (!sa_turns_fill(c, &v)) return;
+    memset(&c->turns, 0, sizeof c->turns);
+    if ((sa.special & SA_SPECIAL_ALL) == 0) {
+        sa_cell *cell = cell_of(os, c, v.class_id);
+        if (cell != NULL && sa_stream_counted(&cell->executions) && count_turns(os, cell, &v)) return;
+    }
+    sa_virtual *to = of_thread(os, c) ? reserve(os, 2) : NULL;
+    if (to == NULL) return;
+    *to = v;
+    sa_ring_commit(&os->ring, 2);
+}
+
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context, jlong carrier) {
     sa_os *os = begin();
     if (os == NULL) return;
@@ -61,6 +162,8 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     os->mount_ticks = sa_ticks(&sa.clock);
     os->mount_cpu_ticks = os_cpu_from(os, &os->mount_ticks);
     sa_context *c = of_session(context);
+    os->unclaimed = c == NULL;
+    if (c != NULL) mount_turn(os, c, os->mount_ticks);
     if (measured(c)) c->cpu_bias_ticks = c->cpu_parked_ticks - os->mount_cpu_ticks;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         os->mounted = true;
@@ -78,6 +181,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     int64_t cpu = os->away_cpu_ticks;
     os->away = false;
     os->carrier = NULL;
+    if (c != NULL) c->turns.left_at = now;
     sa_add(&os->scheduling.unmounts, 1);
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         os->mounted = false;
@@ -101,12 +205,18 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_parking0(JNIEnv *env, jclas
     return JNI_TRUE;
 }
 
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_parked0(JNIEnv *env, jclass helper) {
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_parked0(JNIEnv *env, jclass helper, jlong context) {
     sa_os *os = begin();
     if (os == NULL) return;
     if (os->pin_ticks != 0) { /* not of an earlier session */
+        uint64_t ticks = sa_ticks(&sa.clock) - os->pin_ticks;
         sa_add(&os->scheduling.pins, 1);
-        sa_add(&os->scheduling.pinned_ticks, sa_ticks(&sa.clock) - os->pin_ticks);
+        sa_add(&os->scheduling.pinned_ticks, ticks);
+        sa_context *c = of_session(context);
+        if (c != NULL) {
+            c->turns.pins++;
+            c->turns.pinned_ticks += ticks;
+        }
         os->pin_ticks = 0;
     }
     end(os);

@@ -161,11 +161,19 @@ __attribute__((noinline)) static void begin_special(sa_os *os, sa_context *c, JN
     sa_work_read(os, c, env, bytecodes, start);
 }
 
+/* What a virtual thread executes begins with the JDK's own tasks around the program's. */
+static void name_body(sa_context *c, uint32_t class_id) {
+    sa_turns *t = &c->turns;
+    t->named = !sa_class_is_jdk(class_id);
+    if (t->named || t->class_id == 0 || (c->depth == 1 && t->class_id == c->frames[0].class_id)) t->class_id = class_id;
+}
+
 static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, uint32_t class_id, uint32_t flags,
                             uint64_t submitted, jlong bytecodes) {
     if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) return unrecorded(os, c, &sa.no_stack);
     if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) return unrecorded(os, c, &sa.too_deep);
     c->entered = true;
+    if (c->is_virtual && !c->turns.named) name_body(c, class_id);
     sa_frame *f = &c->frames[c->depth];
     f->task_id = id;
     f->class_id = class_id;
@@ -392,6 +400,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
         if (__builtin_expect(c->depth > depth, 0)) cut_to(os, c, depth, now, cpu, NULL);
         leave(os, c, now, cpu, NULL, flags);
     }
+    if (c->is_virtual && c->depth == 0) sa_turns_tell(os, c);
     bool forget = c->depth == 0 && c->is_virtual && c->handovers_open == 0;
     if (forget) sa_context_free(c);
     end(os);

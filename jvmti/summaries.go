@@ -30,6 +30,8 @@ func (d *Drainer) Summaries() (list []wire.Summary, places []wire.SiteSum, more 
 		length := words[0] &^ C.SA_TELL_PLACES
 		if entry := words[:length]; length != words[0] {
 			places = appendPlaces(places, entry)
+		} else if entry[1] == 0 {
+			d.virtual = append(d.virtual, decodeScheduled(entry))
 		} else {
 			list = append(list, decodeSummary(entry))
 		}
@@ -72,4 +74,30 @@ func decodeSummary(w []uint64) wire.Summary {
 		w = w[C.SA_TELL_MEASURE+len(buckets):]
 	}
 	return s
+}
+
+// Virtual takes what the latest summaries told of virtual threads, class by
+// class and carrier by carrier.
+func (d *Drainer) Virtual() []wire.VirtualThread {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := d.virtual
+	d.virtual = nil
+	return list
+}
+
+// decodeScheduled reads what sa_cell_tell_scheduled has written.
+func decodeScheduled(w []uint64) wire.VirtualThread {
+	sums, most := w[4:], w[4+C.SA_V_SUMS:]
+	v := wire.VirtualThread{
+		Class: uint32(w[2]), At: units.Ticks(w[3]),
+		Threads: sums[C.SA_V_THREADS], Mounts: sums[C.SA_V_MOUNTS], Changes: sums[C.SA_V_CHANGES], Pins: sums[C.SA_V_PINS],
+		Pinned: units.Ticks(sums[C.SA_V_PINNED]), Away: units.Ticks(sums[C.SA_V_AWAY]), Ready: units.Ns(sums[C.SA_V_READY]),
+		MostMounts: most[C.SA_V_MOST_MOUNTS], MostPinned: units.Ticks(most[C.SA_V_MOST_PINNED]),
+		MostAway: units.Ticks(most[C.SA_V_MOST_AWAY]), MostReady: units.Ticks(most[C.SA_V_MOST_READY]),
+	}
+	if !C.sa.ready_seen {
+		v.Ready, v.MostReady = units.NotMeasured, 0
+	}
+	return v
 }

@@ -54,8 +54,10 @@ void sa_context_renew(sa_context *c) {
     c->untold = c->is_virtual;
     c->start_ticks = 0;
     memset(&c->counts, 0, sizeof c->counts);
+    memset(&c->turns, 0, sizeof c->turns);
     c->generation = atomic_load(&sa.generation);
     pthread_mutex_unlock(&sa.context_lock);
+    if (c->is_virtual) sa_claim_mount(c);
 }
 
 /* The Java name of an object's class, malloc'ed. */
@@ -300,6 +302,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass he
     if (c == NULL) return 0;
     c->cpu_known = !is_virtual || mounts_seen;
     if (is_virtual) {
+        sa_claim_mount(c);
         c->untold = true;
         c->java_id = java_id;
         c->start_ticks = sa_ticks(&sa.clock);

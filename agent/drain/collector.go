@@ -40,8 +40,9 @@ type Meta struct {
 	OS        []wire.OSThread // newest snapshot; nil: none since the last call
 	Pauses    []wire.Pause
 	Executors []wire.Executor
-	Refusals  []wire.Refusal // since the last call; the Collector sums by reason
-	Totals    wire.Totals    // since the start; Lost as the probes know it
+	Virtual   []wire.VirtualThread // of those that are counted, what is new
+	Refusals  []wire.Refusal       // since the last call; the Collector sums by reason
+	Totals    wire.Totals          // since the start; Lost as the probes know it
 
 	// LostByThread is what of Totals.Lost is not in the threads' own counts, by
 	// thread (0: virtual threads); since the last call.

@@ -65,6 +65,20 @@ var layout = []struct {
 	{"offsetof(sa_pause, type)", offType},
 	{"offsetof(sa_pause, start_ticks)", offPauseStart},
 	{"offsetof(sa_pause, end_ticks)", offPauseEnd},
+	{"SA_REC_VIRTUAL", recVirtual},
+	{"sizeof(sa_virtual)", virtualBytes},
+	{"SA_VIRTUAL_ALIVE", int64(wire.VirtualAlive)},
+	{"offsetof(sa_virtual, flags)", offFlags},
+	{"offsetof(sa_virtual, class_id)", offClass},
+	{"offsetof(sa_virtual, mounts)", offVirtualMounts},
+	{"offsetof(sa_virtual, changes)", offVirtualChanges},
+	{"offsetof(sa_virtual, first)", offVirtualFirst},
+	{"offsetof(sa_virtual, last)", offVirtualLast},
+	{"offsetof(sa_virtual, pins)", offVirtualPins},
+	{"offsetof(sa_virtual, pinned_ticks)", offVirtualPinned},
+	{"offsetof(sa_virtual, away_ticks)", offVirtualAway},
+	{"offsetof(sa_virtual, ready_ticks)", offVirtualReady},
+	{"offsetof(sa_virtual, at_ticks)", offVirtualAt},
 }
 
 // compileC builds a C program that includes record.h and returns its output.
@@ -133,5 +147,28 @@ func TestDecodeRecordsWrittenByC(t *testing.T) {
 	}
 	if d.Unknown != 0 {
 		t.Errorf("unknown %d", d.Unknown)
+	}
+}
+
+// The same for how virtual threads were scheduled: it is of the thread that the ring tells of.
+func TestDecodeVirtualWrittenByC(t *testing.T) {
+	slots := compileC(t, `
+	sa_thread_switch w = {.type = SA_REC_THREAD, .thread_id = 0xa1a2a3a4};
+	sa_virtual v = {.type = SA_REC_VIRTUAL, .flags = SA_VIRTUAL_ALIVE, .class_id = 0xc1c2c3c4, .mounts = 0xd1d2d3d4, .changes = 0xe1e2e3e4,
+		.first = 0xf1f2f3f4, .last = 0x11121314, .pins = 0x21222324, .pinned_ticks = 0x3132333435363738,
+		.away_ticks = 0x4142434445464748, .ready_ticks = SA_NOT_MEASURED, .at_ticks = 0x5152535455565758};
+	fwrite(&w, sizeof w, 1, stdout); fwrite(&v, sizeof v, 1, stdout);`)
+	var d Decoder
+	d.Decode(3, slots)
+	want := wire.VirtualThread{Thread: 0xa1a2a3a4, Class: 0xc1c2c3c4, Flags: wire.VirtualAlive, Threads: 1, Mounts: 0xd1d2d3d4, Changes: 0xe1e2e3e4,
+		First: 0xf1f2f3f4, Last: 0x11121314, Pins: 0x21222324, Pinned: 0x3132333435363738, Away: 0x4142434445464748,
+		Ready: units.NotMeasured, At: 0x5152535455565758}
+	if len(d.Virtual) != 1 || d.Virtual[0] != want || d.Unknown != 0 {
+		t.Errorf("%+v, %d unknown, want %+v", d.Virtual, d.Unknown, want)
+	}
+	var cut Decoder
+	cut.Decode(3, slots[:2*slotBytes])
+	if len(cut.Virtual) != 0 || cut.Unknown != 1 {
+		t.Errorf("half a record: %+v, %d unknown", cut.Virtual, cut.Unknown)
 	}
 }

@@ -1,6 +1,10 @@
 package drain
 
-import "stackagent/internal/wire"
+import (
+	"slices"
+
+	"stackagent/internal/wire"
+)
 
 // Bounds of what waits to be sent. Executions and creations are bounded by the
 // chunks in which they are drained.
@@ -37,6 +41,7 @@ func (p *pending) add(m Meta) {
 	p.meta.Threads = append(p.meta.Threads, m.Threads...)
 	p.meta.Executors = append(p.meta.Executors, m.Executors...)
 	p.Pauses = append(p.Pauses, m.Pauses...)
+	p.Virtual = append(p.Virtual, m.Virtual...)
 	if m.OS != nil {
 		p.meta.OS = m.OS
 	}
@@ -121,7 +126,7 @@ func (p *pending) refuse(r wire.Refusal) {
 }
 
 func (p *pending) events() int {
-	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions)
+	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Virtual)
 }
 
 // any tells whether something waits that a batch should carry soon.
@@ -151,6 +156,7 @@ func (p *pending) drop() uint64 {
 	}
 	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
 	p.Work = firstWork(p.Work, 0)
+	p.dropVirtual()
 	if over := len(p.meta.Threads) - maxPendingThreads; over > 0 {
 		p.lostThreads += uint64(over)
 		p.meta.Threads = append([]wire.Thread(nil), p.meta.Threads[over:]...)
@@ -160,6 +166,13 @@ func (p *pending) drop() uint64 {
 		p.Pauses = append([]wire.Pause(nil), p.Pauses[over:]...)
 	}
 	return n
+}
+
+// dropVirtual forgets what is told of single virtual threads; the session's account
+// of mounts says that it is missing. Sums stay: they are as few as classes and carriers.
+func (p *pending) dropVirtual() {
+	p.Virtual = slices.DeleteFunc(p.Virtual, func(v wire.VirtualThread) bool { return v.Thread != 0 })
+	p.Virtual = first(p.Virtual, maxPendingThreads)
 }
 
 // share says how much of what is pending a batch takes.
@@ -186,6 +199,7 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.Submissions = first(p.Submissions, s.events-len(b.Executions)-len(b.Creations))
 	b.Constructions = first(p.Constructions, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions))
 	b.ConstructionWork = firstWork(p.ConstructionWork, len(b.Constructions))
+	b.Virtual = first(p.Virtual, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions))
 	b.Summaries = p.firstSummaries(s.summaries)
 	b.Classes = first(p.meta.Classes, s.items)
 	b.Threads = first(p.meta.Threads, s.items)
@@ -219,6 +233,7 @@ func (p *pending) taken(b *wire.Batch) {
 	p.Submissions = rest(p.Submissions, len(b.Submissions))
 	p.Constructions = rest(p.Constructions, len(b.Constructions))
 	p.ConstructionWork = restWork(p.ConstructionWork, len(b.Constructions))
+	p.Virtual = rest(p.Virtual, len(b.Virtual))
 	for i := range b.Summaries {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()
 	}

@@ -30,6 +30,9 @@ const (
 	submissionBytes = 2 * slotBytes
 	recQueue        = 11
 
+	recVirtual   = 12
+	virtualBytes = 2 * slotBytes
+
 	offType  = 0
 	offFlags = 1
 
@@ -54,6 +57,16 @@ const (
 	offExecutor     = 32
 	offSite         = 36
 	offQueued       = 16
+
+	offVirtualMounts  = 8
+	offVirtualChanges = 12
+	offVirtualFirst   = 16
+	offVirtualLast    = 20
+	offVirtualPins    = 24
+	offVirtualPinned  = 32
+	offVirtualAway    = 40
+	offVirtualReady   = 48
+	offVirtualAt      = 56
 )
 
 // Decoder decodes slots into columns. Each ring belongs to one thread at a
@@ -69,6 +82,7 @@ type Decoder struct {
 	Work   wire.Work
 
 	Submissions []wire.Submission
+	Virtual     []wire.VirtualThread
 
 	Constructions    []wire.Construction
 	ConstructionWork wire.Work // only Total
@@ -122,6 +136,13 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 				continue
 			}
 			d.submission(thread, s, slots[:slotBytes:slotBytes])
+			slots = slots[slotBytes:]
+		case recVirtual:
+			if len(slots) < slotBytes {
+				d.Unknown++
+				continue
+			}
+			d.virtual(thread, s, slots[:slotBytes:slotBytes])
 			slots = slots[slotBytes:]
 		case recQueue:
 			if d.queued == nil {
@@ -240,4 +261,16 @@ func (d *Decoder) queue(ring uint32) {
 	if e := &d.Executions[len(d.Executions)-1]; e.TaskID == q.task {
 		e.Submitted = q.submitted
 	}
+}
+
+// virtual decodes a record of two slots.
+func (d *Decoder) virtual(thread uint32, a, b []byte) {
+	count := func(off int) uint64 { return uint64(binary.LittleEndian.Uint32(a[off:])) }
+	d.Virtual = append(d.Virtual, wire.VirtualThread{
+		Thread: thread, Class: binary.LittleEndian.Uint32(a[offClass:]), Flags: wire.VirtualFlags(a[offFlags]),
+		Threads: 1, Mounts: count(offVirtualMounts), Changes: count(offVirtualChanges), Pins: count(offVirtualPins),
+		First: uint32(count(offVirtualFirst)), Last: uint32(count(offVirtualLast)),
+		Pinned: ticks(b, offVirtualPinned-slotBytes), Away: ticks(b, offVirtualAway-slotBytes),
+		Ready: units.Ns(number(b, offVirtualReady-slotBytes)), At: ticks(b, offVirtualAt-slotBytes),
+	})
 }

@@ -70,7 +70,8 @@ func TestJDKPlans(t *testing.T) {
 			{"java/util/concurrent/RecursiveTask", 0, []string{"kinds=forkjoin+jdk", "execution exec()Z enter\n"}},
 			{"java/util/concurrent/Executors$RunnableAdapter", 0, []string{"kinds=callable+jdk", "execution call()Ljava/lang/Object; enter\n"}},
 			{nameVirtualThread, 21, []string{"kinds=thread+runnable+jdk+virtual", "execution run(Ljava/lang/Runnable;)V enter\n",
-				"start of mount()V mounted", "start of unmount()V unmounting"}},
+				"start of mount()V mounted", "start of unmount()V unmounting",
+				"start of submitRunContinuation()V ready", "start of lazySubmitRunContinuation"}},
 			{nameVirtualThread, 24, []string{"around the switch in yieldContinuation leaving returned\n"}},
 		}
 		for _, tt := range tests {
@@ -109,7 +110,7 @@ func checkPlanLines(t *testing.T, jdk testjvm.JDK, im *jimage.Image, h Hierarchy
 func TestMountMissing(t *testing.T) {
 	in := Input{Class: header(nameVirtualThread, "java/lang/BaseVirtualThread"), Supers: knowsAll{}, Platform: true}
 	plan, err := NewPlan(in, Options{})
-	if err != nil || plan == nil || len(plan.Notes) != 3 || plan.Kinds&units.KindVirtual == 0 {
+	if err != nil || plan == nil || len(plan.Notes) != 4 || plan.Kinds&units.KindVirtual == 0 {
 		t.Fatalf("plan %v, error %v", plan, err)
 	}
 	if _, err := plan.Weave(); err != nil {

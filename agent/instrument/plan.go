@@ -164,7 +164,7 @@ func (p *Plan) String() string {
 			fmt.Fprintf(&b, "  around the switch in %s %s %s\n", m.Name, m.Probe, m.after)
 			continue
 		}
-		fmt.Fprintf(&b, "  start of %s()V %s\n", m.Name, m.Probe)
+		fmt.Fprintf(&b, "  start of %s%s %s\n", m.Name, m.member.Descriptor, m.Probe)
 	}
 	for _, s := range p.Slots {
 		fmt.Fprintf(&b, "  slot in %s\n", s.Descriptor)

@@ -1,10 +1,9 @@
 package instrument
 
 import (
-	"strings"
-
 	"encoding/binary"
 	"errors"
+	"strings"
 
 	"stackagent/agent/classfile"
 	"stackagent/internal/units"
@@ -165,7 +164,35 @@ func (p *Plan) planMounts() error {
 		}
 		p.Mounts = append(p.Mounts, want)
 	}
+	if err := p.planReady(); err != nil {
+		return err
+	}
 	return p.planSwitch()
+}
+
+// planReady finds the ways in which a virtual thread is handed to its scheduler
+// (submitRunContinuation, lazySubmitRunContinuation, externalSubmitRunContinuationOrThrow, ...).
+// One may call another: the first counts.
+func (p *Plan) planReady() error {
+	found := false
+	for _, m := range p.class.Methods {
+		name := strings.ToLower(strings.TrimSuffix(m.Name, "OrThrow"))
+		if !strings.HasSuffix(name, "submitruncontinuation") || m.Access&classfile.AccStatic != 0 {
+			continue
+		}
+		code, err := m.Code()
+		if err != nil {
+			return refusal(p.Class, err, ReasonSubroutine)
+		}
+		if code != nil {
+			p.Mounts = append(p.Mounts, MountPlan{Name: m.Name, Probe: "ready", member: m})
+			found = true
+		}
+	}
+	if !found {
+		p.Notes = append(p.Notes, "no method submitRunContinuation: how long virtual threads wait for a carrier is not seen")
+	}
+	return nil
 }
 
 // planSwitch finds where a virtual thread that parks or yields leaves its

@@ -211,8 +211,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"lost", lostText(s)},
 	}
 	if v := s.Virtual; v != nil {
-		facts = append(facts, [2]string{"virtual", fmt.Sprintf("threads mounted %s times, parked while pinned to their carrier %s times, %s in all",
-			units.FormatExact(int64(v.Mounts)), units.FormatExact(int64(v.Pins)), units.FormatNs(v.PinnedNs))})
+		facts = append(facts, [2]string{"virtual", virtualText(v)})
 	}
 	if s.Balance != nil {
 		facts = append(facts, [2]string{"account", balanceText(s.Balance)})

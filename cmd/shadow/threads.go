@@ -16,7 +16,7 @@ import (
 
 func newThreads(env Env) *cobra.Command {
 	var l listing
-	var counted bool
+	var counted, virtual bool
 	var group string
 	cmd := &cobra.Command{
 		Use:   "threads DIR",
@@ -32,8 +32,14 @@ Counters (switches, faults, migrations, hardware events) were read from outside
 by shadow run; a cell is empty where nothing was measured, and an estimate of a
 multiplexed counter begins with ~. The table has them with --counters; csv and
 json always do. Times and counters are those of the operating system's thread:
-where it carried several Java threads one after the other, they stand with one.`,
-		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --format csv",
+where it carried several Java threads one after the other, they stand with one.
+
+With --virtual it tells how virtual threads were scheduled: how often they got onto
+a carrier (of one thread: median and most), how often onto another than before, how
+long they waited for one when they were ready to go on, and how often and how long
+they parked without leaving it (pinned). json and csv without --virtual have the same
+for each virtual thread that was recorded by itself.`,
+		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --virtual\n  shadow threads /tmp/s --format csv",
 		Args:    oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := cmp.Or(l.check(), checkGroup(group)); err != nil {
@@ -42,6 +48,9 @@ where it carried several Java threads one after the other, they stand with one.`
 			s, err := open(env, args[0])
 			if err != nil {
 				return err
+			}
+			if virtual {
+				return l.listVirtual(s)
 			}
 			counters, err := hpc.ReadFile(s.Dir)
 			if err != nil {
@@ -54,6 +63,9 @@ where it carried several Java threads one after the other, they stand with one.`
 			}
 			noteFound(env, s, before)
 			rows, times := addTimes(env, s, threadRows(sum.Threads, counters))
+			if err := l.addTurns(s, rows, sum.Threads); err != nil {
+				return err
+			}
 			rows = groupThreads(rows, bottle.By(group))
 			if counted {
 				times = nil
@@ -63,6 +75,7 @@ where it carried several Java threads one after the other, they stand with one.`
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv")
 	cmd.Flags().BoolVar(&counted, "counters", false, "the table shows counters in place of times")
+	cmd.Flags().BoolVar(&virtual, "virtual", false, "how virtual threads were scheduled, a row for each class of their bodies")
 	cmd.Flags().StringVar(&group, "group", "thread", "a row for each thread|pool|kind")
 	return cmd
 }
@@ -87,8 +100,9 @@ type threadRow struct {
 	Counters   map[string]counted `json:"counters"`   // event -> count, from outside
 	Role       string             `json:"role"`
 	Pool       string             `json:"pool"`
-	Times      *threadTimes       `json:"times"`   // null: not observed
-	Threads    int                `json:"threads"` // that the row stands for
+	Times      *threadTimes       `json:"times"`      // null: not observed
+	Threads    int                `json:"threads"`    // that the row stands for
+	Scheduling *turns             `json:"scheduling"` // of a virtual thread; null: not recorded by itself
 	key        threadKey
 	grouped    bool // by --group
 }
@@ -252,7 +266,7 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 	for _, e := range hpc.AllEvents() {
 		header = append(header, e.String(), e.String()+"_estimated")
 	}
-	header = append(append(append(header, "role", "pool"), timesHeader()...), "threads")
+	header = append(append(append(header, "role", "pool"), timesHeader()...), append([]string{"threads"}, turnsHeader...)...)
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
 		row := []string{csvName(r.Thread), r.Kind, csvName(r.Class), csvName(r.Group), intCell(r.JavaID), intCell(r.OSID),
@@ -266,7 +280,7 @@ func (l *listing) threadsCSV(rows []threadRow) error {
 				row = append(row, "", "")
 			}
 		}
-		cells[i] = append(append(append(row, r.Role, csvName(r.Pool)), r.Times.cells()...), strconv.Itoa(r.Threads))
+		cells[i] = append(append(append(row, r.Role, csvName(r.Pool)), r.Times.cells()...), append([]string{strconv.Itoa(r.Threads)}, r.Scheduling.cells()...)...)
 	}
 	return writeCSV(l.env.Out, header, cells)
 }

@@ -5,15 +5,31 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Virtual threads that compute in pieces and let others onto their carriers in between. Every task asks the kernel, before
- * and after each piece, for the CPU time of the thread that carries it: what it must at least be charged with.
+ * and after each piece, for the CPU time of the thread that carries it: what it must at least be charged with. And whoever
+ * carries it asks before it is mounted and after it has been unmounted: what it must at most be charged with.
  *
- * <p>Arguments: "yield" or "park" (in between, until another thread wakes it), threads, pieces of each, length of a piece in microseconds, and
- * optionally a file that gets a line "thread pieces_ns" for each task.
+ * <p>Arguments: what happens between the pieces, threads, pieces of each, length of a piece in microseconds, and
+ * optionally a file that gets a line "thread pieces_ns mounted_ns carriers" for each task, and the number of carriers (2).
+ * Between the pieces: "yield"; "park", until another thread wakes it; "sleep" for 1 ms; "queue", until another thread puts
+ * something into one; "socket", until a byte comes. "lock" and "monitor": each piece is executed by who has the only one.
  */
 public class Main {
     static final int CLOCK_THREAD_CPUTIME_ID = 3;
@@ -22,18 +38,60 @@ public class Main {
             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS),
             Linker.Option.critical(false));
     static volatile double sink;
+    static final ReentrantLock LOCK = new ReentrantLock();
+    static final Object MONITOR = new Object();
+    static final MethodHandle NEW_VIRTUAL_THREAD = newVirtualThread();
+
+    /** The JDK makes threads with a scheduler other than its own for its tests only. */
+    static MethodHandle newVirtualThread() {
+        try {
+            Class<?> builders = Class.forName("java.lang.ThreadBuilders");
+            return MethodHandles.privateLookupIn(builders, MethodHandles.lookup()).findStatic(builders, "newVirtualThread",
+                    MethodType.methodType(Thread.class, Executor.class, String.class, int.class, Runnable.class));
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Runs one virtual thread on the carriers, and asks the kernel what each of its stays took. */
+    static final class Scheduler implements Executor {
+        final ExecutorService carriers;
+        final Set<Thread> seen = new HashSet<>();
+        final MemorySegment time = Arena.ofAuto().allocate(16);
+        long mountedNs;
+
+        Scheduler(ExecutorService carriers) {
+            this.carriers = carriers;
+        }
+
+        @Override
+        public void execute(Runnable continuation) {
+            carriers.execute(() -> {
+                long before = cpuNs(time);
+                continuation.run();
+                long took = cpuNs(time) - before;
+                synchronized (this) { // it may be on the next one already
+                    mountedNs += took;
+                    seen.add(Thread.currentThread());
+                }
+            });
+        }
+    }
 
     static class Busy implements Runnable {
-        final boolean parks;
+        final String between;
         final int pieces;
         final int spins;
         final CountDownLatch done;
         final MemorySegment time = Arena.ofAuto().allocate(16);
+        final SynchronousQueue<Object> queue = new SynchronousQueue<>();
+        Socket mine;
+        Socket other;
         volatile boolean waits;
         long piecesNs;
 
-        Busy(boolean parks, int pieces, int spins, CountDownLatch done) {
-            this.parks = parks;
+        Busy(String between, int pieces, int spins, CountDownLatch done) {
+            this.between = between;
             this.pieces = pieces;
             this.spins = spins;
             this.done = done;
@@ -41,33 +99,90 @@ public class Main {
 
         @Override
         public void run() {
-            for (int i = 0; i < pieces; i++) {
-                if (i > 0) {
-                    letOthers();
+            try {
+                for (int i = 0; i < pieces; i++) {
+                    if (i > 0) {
+                        letOthers();
+                    }
+                    switch (between) {
+                        case "lock" -> {
+                            LOCK.lock();
+                            try {
+                                piece();
+                            } finally {
+                                LOCK.unlock();
+                            }
+                        }
+                        case "monitor" -> {
+                            synchronized (MONITOR) {
+                                piece();
+                            }
+                        }
+                        default -> piece();
+                    }
                 }
-                long before = cpuNs(time);
-                spin(spins);
-                piecesNs += cpuNs(time) - before;
+            } catch (Exception e) {
+                throw new AssertionError(e);
             }
             done.countDown();
         }
 
-        private void letOthers() {
-            if (!parks) {
-                Thread.yield();
+        private void piece() {
+            long before = cpuNs(time);
+            spin(spins);
+            piecesNs += cpuNs(time) - before;
+        }
+
+        private void letOthers() throws Exception {
+            switch (between) {
+                case "yield", "lock", "monitor" -> Thread.yield();
+                case "sleep" -> Thread.sleep(1);
+                case "queue" -> {
+                    waits = true;
+                    queue.take();
+                }
+                case "socket" -> {
+                    waits = true;
+                    mine.getInputStream().read();
+                }
+                case "park" -> {
+                    waits = true;
+                    while (waits) {
+                        LockSupport.park();
+                    }
+                }
+                default -> throw new IllegalArgumentException(between);
+            }
+        }
+
+        /** From another thread: lets it go on. */
+        void wake(Thread thread) throws Exception {
+            if (!waits) {
                 return;
             }
-            waits = true;
-            while (waits) {
-                LockSupport.park();
+            switch (between) {
+                case "park" -> {
+                    waits = false;
+                    LockSupport.unpark(thread);
+                }
+                case "queue" -> {
+                    waits = false;
+                    if (!queue.offer(this)) { // it does not wait there yet
+                        waits = true;
+                    }
+                }
+                default -> {
+                    waits = false;
+                    other.getOutputStream().write(1);
+                }
             }
         }
     }
 
     /** The same, so that code is compiled before anything counts. */
     static final class Warm extends Busy {
-        Warm(boolean parks, int pieces, int spins, CountDownLatch done) {
-            super(parks, pieces, spins, done);
+        Warm(String between, int pieces, int spins, CountDownLatch done) {
+            super(between, pieces, spins, done);
         }
 
         @Override
@@ -108,20 +223,28 @@ public class Main {
         return (int) (us * 1000L * spins / quickest);
     }
 
-    static Busy[] execute(boolean warm, boolean parks, int threads, int pieces, int spins) throws Exception {
+    static Busy[] execute(boolean warm, String between, int threads, int pieces, int spins, Scheduler[] schedulers, ExecutorService carriers)
+            throws Throwable {
         CountDownLatch done = new CountDownLatch(threads);
         Busy[] tasks = new Busy[threads];
         Thread[] started = new Thread[threads];
         for (int t = 0; t < threads; t++) {
-            tasks[t] = warm ? new Warm(parks, pieces, spins, done) : new Busy(parks, pieces, spins, done);
-            started[t] = Thread.ofVirtual().name("busy-" + t).unstarted(tasks[t]);
+            tasks[t] = warm ? new Warm(between, pieces, spins, done) : new Busy(between, pieces, spins, done);
+            if (between.equals("socket")) {
+                connect(tasks[t]);
+            }
+            schedulers[t] = new Scheduler(carriers);
+            started[t] = (Thread) NEW_VIRTUAL_THREAD.invokeExact((Executor) schedulers[t], "busy-" + t, 0, (Runnable) tasks[t]);
         }
         for (Thread t : started) {
             t.start();
         }
-        while (parks && done.getCount() > 0) {
+        boolean wakes = between.equals("park") || between.equals("queue") || between.equals("socket");
+        while (wakes && done.getCount() > 0) {
             Thread.sleep(1);
-            wakeUp(tasks, started);
+            for (int t = 0; t < threads; t++) {
+                tasks[t].wake(started[t]);
+            }
         }
         done.await();
         for (Thread t : started) {
@@ -130,26 +253,29 @@ public class Main {
         return tasks;
     }
 
-    private static void wakeUp(Busy[] tasks, Thread[] threads) {
-        for (int t = 0; t < threads.length; t++) {
-            if (tasks[t].waits) {
-                tasks[t].waits = false;
-                LockSupport.unpark(threads[t]);
-            }
+    private static void connect(Busy task) throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            task.other = new Socket(server.getInetAddress(), server.getLocalPort());
+            task.mine = server.accept();
         }
     }
 
-    public static void main(String[] args) throws Exception {
-        boolean parks = args[0].equals("park");
+    public static void main(String[] args) throws Throwable {
+        String between = args[0];
         int threads = Integer.parseInt(args[1]);
         int pieces = Integer.parseInt(args[2]);
         int spins = spinsIn(Integer.parseInt(args[3]));
-        execute(true, false, 2000, 20, 100);
-        Busy[] tasks = execute(false, parks, threads, pieces, spins);
+        ExecutorService carriers = Executors.newFixedThreadPool(args.length > 5 ? Integer.parseInt(args[5]) : 2);
+        execute(true, "yield", 2000, 20, 100, new Scheduler[2000], carriers);
+        execute(true, between, 50, 40, 100, new Scheduler[50], carriers);
+        Scheduler[] schedulers = new Scheduler[threads];
+        Busy[] tasks = execute(false, between, threads, pieces, spins, schedulers, carriers);
+        carriers.shutdown(); // what a stay took is known when it is over
+        carriers.awaitTermination(1, TimeUnit.MINUTES);
         if (args.length > 4) {
             try (PrintWriter out = new PrintWriter(args[4])) {
                 for (int t = 0; t < threads; t++) {
-                    out.println(t + " " + tasks[t].piecesNs);
+                    out.println(t + " " + tasks[t].piecesNs + " " + schedulers[t].mountedNs + " " + schedulers[t].seen.size());
                 }
             }
         }

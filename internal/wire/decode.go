@@ -168,6 +168,12 @@ func (r *reader) list(key string) bool {
 			b.Summaries, unknown, err = decodeSummaries(data, r.lim.Summaries)
 			r.payloadError("summaries", base, err)
 		}
+	case keyVirtual:
+		data, base := r.bin("virtual threads")
+		if r.err == nil {
+			b.Virtual, unknown, err = decodeVirtual(data, r.lim.Events)
+			r.payloadError("virtual threads", base, err)
+		}
 	default:
 		if r.decodeContexts(key, &b.Contexts) {
 			return true

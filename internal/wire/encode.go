@@ -39,6 +39,8 @@ const (
 	keyContexts    = "l"
 	keyContextSums = "m"
 	keyAccount     = "w"
+
+	keyVirtual = "V"
 )
 
 // ErrTooMany means that a batch holds more entries than one message may: it
@@ -114,6 +116,9 @@ func checkBatch(b *Batch) error {
 			return fmt.Errorf("a list of %d entries: %w", n, ErrTooMany)
 		}
 	}
+	if err := checkVirtual(b.Virtual); err != nil {
+		return err
+	}
 	return checkSummaries(b.Summaries)
 }
 
@@ -163,6 +168,10 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		}},
 		{keySummaries, len(b.Summaries) > 0, func() {
 			e.payload = appendSummaries(e.payload[:0], b.Summaries)
+			w.bin(e.payload)
+		}},
+		{keyVirtual, len(b.Virtual) > 0, func() {
+			e.payload = appendVirtual(e.payload[:0], b.Virtual)
 			w.bin(e.payload)
 		}},
 	}

@@ -232,6 +232,7 @@ type Batch struct {
 	Executors        []Executor
 	Sites            []Site
 	Contexts         Contexts // what is new of them
+	Virtual          []VirtualThread
 
 	// Unknown is how many keys, fields and columns Decode skipped because it
 	// does not know them (a newer agent). It does not travel.

@@ -16,6 +16,7 @@ enum sa_record_type {
     SA_REC_CONSTRUCTION = 5, /* sa_construction, and behind it the extra metrics' totals */
     SA_REC_SUBMISSION = 10, /* two slots: sa_submission */
     SA_REC_QUEUE = 11,      /* one slot: sa_queue; belongs to the execution that follows in this ring */
+    SA_REC_VIRTUAL = 12,    /* two slots: sa_virtual */
 };
 
 /* flags of sa_execution; equal to wire.ExecutionFlags */
@@ -97,6 +98,24 @@ typedef struct {
     int64_t cpu_ns; /* or SA_NOT_MEASURED */
 } sa_construction;
 
+/* flags of sa_virtual; equal to wire.VirtualFlags */
+enum { SA_VIRTUAL_ALIVE = 1 << 0 };
+
+/* How a virtual thread, that of the records around, was scheduled. */
+typedef struct {
+    uint8_t type;  /* SA_REC_VIRTUAL */
+    uint8_t flags; /* SA_VIRTUAL_* */
+    uint16_t pad;
+    uint32_t class_id; /* of its body */
+    uint32_t mounts, changes; /* of carrier */
+    uint32_t first, last;     /* carriers: wire.Thread.ID, 0: not known */
+    uint32_t pins, pad2;
+    uint64_t pinned_ticks;
+    uint64_t away_ticks;  /* between two mounts */
+    int64_t ready_ticks;  /* of these, waiting for a carrier; or SA_NOT_MEASURED */
+    uint64_t at_ticks;    /* when this was so */
+} sa_virtual;
+
 typedef struct {
     uint8_t type; /* SA_REC_THREAD */
     uint8_t pad[3];
@@ -118,5 +137,6 @@ _Static_assert(sizeof(sa_construction) == SA_SLOT_BYTES, "construction is one sl
 _Static_assert(sizeof(sa_thread_switch) == SA_SLOT_BYTES, "thread switch is one slot");
 _Static_assert(sizeof(sa_submission) == 2 * SA_SLOT_BYTES, "submission is two slots");
 _Static_assert(sizeof(sa_queue) == SA_SLOT_BYTES, "queue time is one slot");
+_Static_assert(sizeof(sa_virtual) == 2 * SA_SLOT_BYTES, "a virtual thread is two slots");
 _Static_assert(sizeof(sa_pause) == SA_SLOT_BYTES, "pause is one slot");
 #endif

@@ -30,6 +30,7 @@ func appendBatch(p *store.Part, b *wire.Batch, c *clock) {
 	appendWork(&p.ExecutionWork, b.ExecutionWork, len(p.Executions), len(b.Executions))
 	appendHanded(p, b, c)
 	appendContexts(p, b, c)
+	appendVirtual(p, b, c)
 	for i := range b.Executions {
 		p.Executions = append(p.Executions, convertExecution(&b.Executions[i], c))
 	}

@@ -18,6 +18,7 @@ func clearHanded(p *store.Part) {
 	}
 	p.Frames, p.Contexts, p.ContextSums = p.Frames[:0], p.Contexts[:0], p.ContextSums[:0]
 	p.SiteSums = p.SiteSums[:0]
+	p.VirtualThreads = p.VirtualThreads[:0]
 }
 
 // appendHanded converts what b tells of hand-overs and constructions, and what they name.

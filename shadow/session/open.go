@@ -155,7 +155,7 @@ func (s *Session) countRows() {
 	}
 	s.lose(missing)
 	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets,
-		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums} {
+		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums, store.VirtualThreads} {
 		n, _ := s.folder.Rows(t) // damage is told when the rows are read
 		if want := s.Manifest.Rows[t.String()]; uint64(n) < want {
 			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-uint64(n), t))

@@ -3,6 +3,8 @@ package store
 import (
 	"reflect"
 	"testing"
+
+	"stackagent/internal/units"
 )
 
 // handContexts adds rows of calling contexts, one with no frames among them.
@@ -11,6 +13,17 @@ func handContexts(p *Part, i int) {
 	p.Frames = []Frame{{ID: id, Class: "a.Main", Method: "go", File: "Main.java", Line: int32(i)}, {ID: 100 + id}}
 	p.Contexts = []Context{{ID: id, Kind: ContextExecution, Class: 1, Frames: []uint32{100 + id, 0, id}}, {ID: 100 + id, Kind: ContextCreation, Cut: true}}
 	p.ContextSums = []ContextSum{{ID: id, Count: 3, SelfWallNs: 7, Measured: 2, SelfCPUNs: 5}, {ID: id}}
+	handVirtual(p, i)
+}
+
+// handVirtual adds a virtual thread and a group of them whose waiting was not measured.
+func handVirtual(p *Part, i int) {
+	ready := units.Ns(40 + i)
+	p.VirtualThreads = []VirtualThread{
+		{Thread: uint32(i), Class: 2, Alive: i%2 == 0, AtNs: int64(1000 * i), Threads: 1, Mounts: 3, Changes: 1, First: 4, Last: 5, Pins: 6,
+			PinnedNs: 7, AwayNs: 100, ReadyNs: &ready, MostMounts: 3, MostPinnedNs: 7, MostAwayNs: 100, MostReadyNs: ready},
+		{Class: 2, AtNs: int64(1000 * i), Threads: 1 << 40, Mounts: 1 << 41, MostMounts: 9},
+	}
 }
 
 // Lists of frames survive the writing, and the merging of parts.
@@ -22,6 +35,7 @@ func TestContextRows(t *testing.T) {
 		var p Part
 		handContexts(&p, i)
 		want.Frames, want.Contexts, want.ContextSums = append(want.Frames, p.Frames...), append(want.Contexts, p.Contexts...), append(want.ContextSums, p.ContextSums...)
+		want.VirtualThreads = append(want.VirtualThreads, p.VirtualThreads...)
 	}
 	for _, when := range []string{"written", "merged"} {
 		f, err := OpenFolder(w.Dir())
@@ -37,6 +51,7 @@ func TestContextRows(t *testing.T) {
 			got.Contexts = append(got.Contexts, *x)
 		})
 		f.ReadContextSums(func(x *ContextSum) { got.ContextSums = append(got.ContextSums, *x) })
+		f.ReadVirtualThreads(func(x *VirtualThread) { got.VirtualThreads = append(got.VirtualThreads, *x) })
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v, want %+v", when, got, want)
 		}

@@ -118,6 +118,8 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 		return encodeSmall(w, p.ContextSums, p.Clock)
 	case SiteSums:
 		return encodeSmall(w, p.SiteSums, p.Clock)
+	case VirtualThreads:
+		return encodeSmall(w, p.VirtualThreads, p.Clock)
 	case Classes:
 		return encodeSmall(w, p.Classes, p.Clock)
 	case Threads:

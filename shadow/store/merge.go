@@ -240,6 +240,8 @@ func (e *encoder) merge(out io.Writer, t Table, s *sources, clock []wire.ClockPa
 		return mergeSmall[ContextSum](out, s, clock)
 	case SiteSums:
 		return mergeSmall[SiteSum](out, s, clock)
+	case VirtualThreads:
+		return mergeSmall[VirtualThread](out, s, clock)
 	case Classes:
 		return mergeSmall[Class](out, s, clock)
 	case Threads:

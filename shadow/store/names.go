@@ -68,11 +68,12 @@ const (
 	Contexts
 	ContextSums
 	SiteSums
+	VirtualThreads
 	numTables
 )
 
 var tableNames = [numTables]string{"executions", "creations", "classes", "threads", "pauses", "os_threads", "summaries", "measures", "buckets",
-	"constructions", "submissions", "executors", "sites", "frames", "contexts", "context_sums", "site_sums"}
+	"constructions", "submissions", "executors", "sites", "frames", "contexts", "context_sums", "site_sums", "virtual_threads"}
 
 // String is the prefix of the table's files.
 func (t Table) String() string {
@@ -82,7 +83,7 @@ func (t Table) String() string {
 	return "table " + strconv.Itoa(int(t))
 }
 
-var partRE = regexp.MustCompile(`^(executions|creations|classes|threads|pauses|os_threads|summaries|measures|buckets|constructions|submissions|executors|sites|frames|contexts|context_sums|site_sums)-([1-9][0-9]{0,18})-([1-9][0-9]{0,18})\.parquet$`)
+var partRE = regexp.MustCompile(`^(executions|creations|classes|threads|pauses|os_threads|summaries|measures|buckets|constructions|submissions|executors|sites|frames|contexts|context_sums|site_sums|virtual_threads)-([1-9][0-9]{0,18})-([1-9][0-9]{0,18})\.parquet$`)
 
 // PartName is the file name of the part of t that holds the batches from..to.
 func PartName(t Table, from, to uint64) string {

@@ -186,12 +186,13 @@ type Part struct {
 	Contexts         []Context
 	ContextSums      []ContextSum
 	SiteSums         []SiteSum
+	VirtualThreads   []VirtualThread
 }
 
 // rows tells how many rows of t are in p.
 func (p *Part) rows(t Table) int {
 	return [numTables]int{len(p.Executions), len(p.Creations), len(p.Classes), len(p.Threads), len(p.Pauses), len(p.OSThreads), len(p.Summaries), len(p.Measures), len(p.Buckets),
-		len(p.Constructions), len(p.Submissions), len(p.Executors), len(p.Sites), len(p.Frames), len(p.Contexts), len(p.ContextSums), len(p.SiteSums)}[t]
+		len(p.Constructions), len(p.Submissions), len(p.Executors), len(p.Sites), len(p.Frames), len(p.Contexts), len(p.ContextSums), len(p.SiteSums), len(p.VirtualThreads)}[t]
 }
 
 // ExecutionColumns is a run of executions in columns of equal length. They are

@@ -208,7 +208,6 @@ func (b *builder) head() *Summary {
 			MainClass: m.JVM.MainClass, Host: m.JVM.Host, Home: m.JVM.Home,
 			AgentVersion: m.JVM.AgentVersion, Clock: m.JVM.Clock, CPUClock: m.JVM.CPUClock,
 		},
-		Virtual:      m.Scheduling,
 		Lost:         lost(&m.Lost),
 		Balance:      m.Balance,
 		NotAvailable: maps.Clone(m.NotAvailable), Refusals: nonNil(slices.Clone(m.Refusals)),

@@ -59,13 +59,13 @@ type Summary struct {
 
 	// Metrics has a distribution over all executions (that pass the filter)
 	// for each metric that was measured.
-	Metrics      granularity.Metrics      `json:"metrics"`
-	GC           GC                       `json:"gc"`
-	Virtual      *store.VirtualScheduling `json:"virtual_threads,omitempty"` // nil: none was mounted
-	NotAvailable map[string]string        `json:"not_available"`             // metric -> why
-	Refusals     []store.Refusal          `json:"refusals"`
-	Findings     []granularity.Finding    `json:"findings"`
-	Warnings     []string                 `json:"warnings,omitempty"` // what of the folder could not be read
+	Metrics      granularity.Metrics   `json:"metrics"`
+	GC           GC                    `json:"gc"`
+	Virtual      *VirtualThreads       `json:"virtual_threads,omitempty"` // nil: none was mounted, or Options.Brief
+	NotAvailable map[string]string     `json:"not_available"`             // metric -> why
+	Refusals     []store.Refusal       `json:"refusals"`
+	Findings     []granularity.Finding `json:"findings"`
+	Warnings     []string              `json:"warnings,omitempty"` // what of the folder could not be read
 	// Of tells what the figures are of: executions, unless Units is set.
 	Of granularity.Counted `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
@@ -212,6 +212,17 @@ func uncounted(dir string) map[string]string {
 // shapes, and again, as far as necessary, for exact quantiles. Memory depends on
 // the numbers of classes and threads, not on that of executions.
 func Build(s *session.Session, opts Options) (*Summary, error) {
+	sum, err := build(s, opts)
+	if err != nil || opts.Brief {
+		return sum, err
+	}
+	if sum.Virtual, err = Virtual(s, opts.Filter); err != nil {
+		return nil, err
+	}
+	return sum, nil
+}
+
+func build(s *session.Session, opts Options) (*Summary, error) {
 	if opts.Units {
 		return buildUnits(s, opts)
 	}

@@ -713,8 +713,14 @@ public final class Stackagent {
     @Hidden
     public static void parked(int token) {
         if (token >= 0) {
-            parked0();
+            parked0(slot(Thread.currentThread()).context);
         }
+    }
+
+    /** At the start of the methods of VirtualThread that hand the thread to its scheduler. */
+    @Hidden
+    public static void ready(Thread thread) {
+        ready0(slot(thread).context);
     }
 
     /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
@@ -799,8 +805,9 @@ public final class Stackagent {
         leaving0(0);
         returned0(0);
         if (parking0()) {
-            parked0();
+            parked0(0);
         }
+        ready0(0);
         newId0();
         describe0(null);
         attach0(null, 0, null, false);
@@ -839,7 +846,9 @@ public final class Stackagent {
 
     private static native boolean parking0();
 
-    private static native void parked0();
+    private static native void parked0(long context);
+
+    private static native void ready0(long context);
 
     static native boolean release0(long context);
 

@@ -104,6 +104,8 @@ public class Stackagent {
         }
     }
 
+    public static void ready(Thread t) {}
+
     public static void unmounting(Thread t) {
         synchronized (counts) {
             if (t != null) unmounting++;

@@ -15,6 +15,7 @@ public class Stackagent {
     public static void parked(int token) {}
     public static void mounted(Thread t) {}
     public static void unmounting(Thread t) {}
+    public static void ready(Thread t) {}
     public static void count(int n) {}
     public static void count(int n, long more) {}
     public static void countThrown(int n) {}
