@@ -20,7 +20,8 @@ type Account struct {
 	// estimates: of the switches themselves, and of what the machine took.
 	Estimated units.Ns `json:"estimated_ns"`
 	// Behind is by how much CPU may be off: the kernel brings the time of a thread that
-	// is on a CPU up to date at its clock's ticks and at switches only.
+	// is on a CPU up to date at its clock's ticks and at switches only, and what
+	// the hypervisor took of a stay during which the clock was read is known when that is over.
 	Behind units.Ns `json:"behind_ns"`
 }
 
@@ -102,6 +103,17 @@ func (b *builder) ranBy(at units.MonoNs) (sum, behind units.Ns, ok bool) {
 		}
 	}
 	return sum, behind, true
+}
+
+// took: of the stay from until to, now over, the machine took some time, which is
+// not charged. Where the clock was read meanwhile the stay was taken for whole, as it
+// was not known how much of that was before.
+func (c *comparison) took(from, to units.MonoNs, taken units.Ns) {
+	for _, m := range []*measured{&c.first, &c.last} {
+		if from < m.at && m.at < to {
+			m.behind += min(taken, units.Ns(m.at-from))
+		}
+	}
 }
 
 // result is nil where there were no two readings to compare.

@@ -18,6 +18,9 @@ func (b *builder) charge(t *live, e *event) {
 		return
 	}
 	taken := end - t.begun - used
+	if taken > 0 {
+		b.account.took(t.since, end, units.Ns(taken))
+	}
 	switch {
 	case taken > 0:
 		b.beginAt(t, min(t.since+taken, end))

@@ -54,6 +54,26 @@ func TestCharge(t *testing.T) {
 	}
 }
 
+// A clock that was read in a stay of which time was taken may be off by that.
+func TestAccountOfTakenTime(t *testing.T) {
+	ms := func(n units.MonoNs) units.MonoNs { return n * 1e6 }
+	b := newBuilder(1, 0)
+	for _, e := range []event{made(0), in(ms(10), 0)} {
+		b.apply(&e)
+	}
+	b.compare(reading{ms(11), 1e6})
+	for _, e := range []event{out(ms(20), 1, 10e6, Futex), in(ms(30), 1)} {
+		b.apply(&e)
+	}
+	b.compare(reading{ms(70), 17e6}) // 40 ms on the CPU as it seems; 7 of them used
+	e := out(ms(80), 2, 27e6, Futex) // of 50 ms 17 are charged
+	b.apply(&e)
+	want := Account{From: ms(11), To: ms(70), CPU: 16e6, Running: 49e6, Behind: 1e6 + 10e6 + 33e6}
+	if a := b.account.result(); a == nil || *a != want {
+		t.Errorf("%+v, want %+v", a, want)
+	}
+}
+
 // What was taken before the end of a part is missing after it: a part that is
 // stored does not change.
 func TestChargeAfterCut(t *testing.T) {
