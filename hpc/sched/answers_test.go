@@ -35,7 +35,7 @@ func waited(source Choice, sums [NStates]units.Ns, s State) units.Ns {
 
 func TestAlone(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
-		x := observe(t, source, "alone", "1000")
+		x := observe(t, a, source, "alone", "1000")
 		i := x.named(t, "burner")
 		sums, th := x.sums(i), x.Record().Threads[i]
 		x.near(a, "running", sums[Running], x.cpu)
@@ -71,7 +71,7 @@ func TestTogether(t *testing.T) {
 	for _, mode := range []string{"together", "pinned"} {
 		t.Run(mode, func(t *testing.T) {
 			sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
-				x := observe(t, source, mode, workMs)
+				x := observe(t, a, source, mode, workMs)
 				one, two := x.named(t, "burner0"), x.named(t, "burner1")
 				for _, i := range []int{one, two} {
 					sums, th := x.sums(i), x.Record().Threads[i]
@@ -89,7 +89,7 @@ func TestTogether(t *testing.T) {
 // Two threads take turns: while one works the other waits for it in a futex.
 func TestTurns(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
-		x := observe(t, source, "turns", workMs)
+		x := observe(t, a, source, "turns", workMs)
 		one, two := x.named(t, "taker0"), x.named(t, "taker1")
 		if n := x.both(one, two); n > work/50 {
 			a.Errorf("they ran at once for %v", n.Duration())
@@ -107,10 +107,10 @@ func TestTurns(t *testing.T) {
 
 func TestSleepAndPipe(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
-		x := observe(t, source, "sleep", workMs)
+		x := observe(t, a, source, "sleep", workMs)
 		sums := x.sums(x.named(t, "sleeper"))
 		x.slept(a, source, sums)
-		x = observe(t, source, "pipe", workMs)
+		x = observe(t, a, source, "pipe", workMs)
 		least(a, "reading", waited(source, x.sums(x.named(t, "reader")), IO), work)
 		x.slept(a, source, x.sums(x.named(t, "writer")))
 	})
@@ -128,7 +128,7 @@ func (x *observed) slept(a *testjvm.Attempt, source Choice, sums [NStates]units.
 
 func TestLock(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
-		x := observe(t, source, "lock", workMs)
+		x := observe(t, a, source, "lock", workMs)
 		w := x.sums(x.named(t, "waiter"))
 		// It may come late to the lock: then it was asleep or waited for a CPU.
 		least(a, "waiting for the lock", waited(source, w, Futex), work-w[Sleeping]-w[Runnable]-w[Running])
@@ -141,7 +141,7 @@ func TestLock(t *testing.T) {
 // A thousand switches to and fro: each is told.
 func TestPing(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
-		x := observe(t, source, "ping", "5000")
+		x := observe(t, a, source, "ping", "5000")
 		n := uint64(0)
 		for _, th := range x.Record().Threads {
 			n += th.Voluntary + th.Involuntary
@@ -188,7 +188,7 @@ func TestManyThreads(t *testing.T) {
 	}
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		for mode, n := range map[string]int{"short": short, "many": many} {
-			x := observe(t, source, mode, strconv.Itoa(n))
+			x := observe(t, a, source, mode, strconv.Itoa(n))
 			r := x.Record()
 			if len(r.Threads) != n+1 || r.Lost > 0 {
 				a.Errorf("%s: %d threads, want %d; lost %d", mode, len(r.Threads), n+1, r.Lost)
@@ -222,7 +222,7 @@ func TestKilled(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		cmd.Process.Kill()
 		cmd.Wait()
-		x := finish(t, o, cmd.Process.Pid, dir)
+		x := finish(t, a, o, cmd.Process.Pid, dir)
 		for _, th := range x.Record().Threads {
 			if !th.EndSeen {
 				a.Errorf("the end of %s was not seen: %+v", th.Name, th)
@@ -251,7 +251,7 @@ func TestKeepAgain(t *testing.T) {
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
-		second := finish(t, o, cmd.Process.Pid, dirs[1])
+		second := finish(t, a, o, cmd.Process.Pid, dirs[1])
 		first := open(t, dirs[0])
 		if !first.Complete() || len(first.Damage()) > 0 || first.Record().To > second.Record().From {
 			t.Errorf("the first ends at %d (complete %v, damage %v), the second begins at %d",
@@ -278,7 +278,7 @@ func TestAttach(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		x := finish(t, o, cmd.Process.Pid, dir)
+		x := finish(t, a, o, cmd.Process.Pid, dir)
 		for _, name := range []string{"threads", "holder", "waiter"} {
 			i := x.named(t, name)
 			th, sums := x.Record().Threads[i], x.sums(i)
@@ -297,7 +297,7 @@ func TestAttach(t *testing.T) {
 
 // What is watched before anybody asks to keep it is in the record from then on.
 func TestWatch(t *testing.T) {
-	sources(t, func(t *testing.T, _ *testjvm.Attempt, source Choice) {
+	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		o := start(t, source)
 		var out bytes.Buffer
 		cmd := command(t, &out, "lock", "600000")
@@ -318,7 +318,7 @@ func TestWatch(t *testing.T) {
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
-		if x := finish(t, o, pid, dir); x.Record().From > watched {
+		if x := finish(t, a, o, pid, dir); x.Record().From > watched {
 			t.Errorf("the record begins at %d, it was watched by %d", x.Record().From, watched)
 		}
 	})

@@ -88,7 +88,7 @@ func asNobody(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	x := finish(t, o, cmd.Process.Pid, dir)
+	x := finish(t, t, o, cmd.Process.Pid, dir)
 	sums := x.sums(x.named(t, "taker0"))
 	t.Log(sums)
 	least(t, "running", sums[Running], 100e6)
