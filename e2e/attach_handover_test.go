@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os/exec"
@@ -24,19 +23,8 @@ func startAgain(t *testing.T, jdk testjvm.JDK, program string, vm ...string) *gu
 	classes := testjvm.Compile(t, jdk, filepath.Join(root, program)) + ":" +
 		testjvm.Compile(t, jdk, filepath.Join(root, "e2e", "testdata", "attach", "again"))
 	line := append(append([]string{jdk.Tool("java")}, vm...), "-cp", classes, "Again", "Main")
-	g := &guest{process: &process{Cmd: exec.Command(line[0], line[1:]...)}}
-	out, err1 := g.StdoutPipe()
-	in, err2 := g.StdinPipe()
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
-	}
-	g.in, g.stdout = in, bufio.NewReader(out)
-	g.Stderr = &g.stderr
-	if err := g.Start(); err != nil {
-		t.Fatal(err)
-	}
+	g := startGuestLine(t, line)
 	g.pid = g.Process.Pid
-	t.Cleanup(func() { _ = g.Process.Kill() })
 	g.untilLine(t, "ready")
 	return g
 }

@@ -33,13 +33,10 @@ func startGuest(t *testing.T, jdk testjvm.JDK, vm ...string) *guest {
 	return g
 }
 
-// startGuestIn starts it by a command that is put before java.
-func startGuestIn(t *testing.T, wrap []string, jdk testjvm.JDK, vm ...string) *guest {
+// startGuestLine starts a program that is talked to.
+func startGuestLine(t *testing.T, line []string) *guest {
 	t.Helper()
-	o := testjvm.Example(t, "attached")
-	g := &guest{oracle: o}
-	line := append(wrap, o.Command(t, jdk, vm...).Java()...)
-	g.process = &process{Cmd: exec.Command(line[0], line[1:]...)}
+	g := &guest{process: &process{Cmd: exec.Command(line[0], line[1:]...)}}
 	out, err1 := g.StdoutPipe()
 	in, err2 := g.StdinPipe()
 	if err1 != nil || err2 != nil {
@@ -51,6 +48,15 @@ func startGuestIn(t *testing.T, wrap []string, jdk testjvm.JDK, vm ...string) *g
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.Process.Kill() })
+	return g
+}
+
+// startGuestIn starts it by a command that is put before java.
+func startGuestIn(t *testing.T, wrap []string, jdk testjvm.JDK, vm ...string) *guest {
+	t.Helper()
+	o := testjvm.Example(t, "attached")
+	g := startGuestLine(t, append(wrap, o.Command(t, jdk, vm...).Java()...))
+	g.oracle = o
 	g.waitLine(t, "ready")
 	return g
 }

@@ -142,18 +142,24 @@ func appendMeasure(out []byte, m *Measure) []byte {
 // decodeSummaries is the inverse of appendSummaries; unknown counts the
 // measures and the ends of entries that were passed over.
 func decodeSummaries(data []byte, limit int) (list []Summary, unknown int, err error) {
+	return decodeBlocks(data, limit, summaryFields+2, "summary", "summaries", (*payload).summary)
+}
+
+// decodeBlocks reads a payload of entries that each begin with their length. least
+// is the fewest bytes of an entry, decode reads one that ends at end; unknown
+// counts what was passed over.
+func decodeBlocks[T any](data []byte, limit, least int, one, many string, decode func(p *payload, entry *T, end int)) (list []T, unknown int, err error) {
 	p, err := openPayload(data, limit)
 	if err != nil {
 		return nil, 0, err
 	}
-	const least = summaryFields + 2 // bytes of an entry
 	if p.count > len(data)/least {
-		return nil, 0, p.fail("count", "more summaries than the payload can hold")
+		return nil, 0, p.fail("count", "more "+many+" than the payload can hold")
 	}
-	list = make([]Summary, p.count)
+	list = make([]T, p.count)
 	for i := range list {
-		end := p.block("summary")
-		p.summary(&list[i], end)
+		end := p.block(one)
+		decode(p, &list[i], end)
 		if p.err == nil && p.at < end {
 			p.at = end
 			p.unknown++
@@ -163,7 +169,7 @@ func decodeSummaries(data []byte, limit int) (list []Summary, unknown int, err e
 		}
 	}
 	if p.at < len(data) {
-		return nil, 0, p.fail("summaries", "bytes left over")
+		return nil, 0, p.fail(many, "bytes left over")
 	}
 	return list, p.unknown, nil
 }

@@ -96,29 +96,7 @@ func checkVirtual(list []VirtualThread) error {
 // decodeVirtual is the inverse of appendVirtual; unknown counts the ends of
 // entries that were passed over.
 func decodeVirtual(data []byte, limit int) (list []VirtualThread, unknown int, err error) {
-	p, err := openPayload(data, limit)
-	if err != nil {
-		return nil, 0, err
-	}
-	if p.count > len(data)/(virtualFields+1) { // bytes that an entry takes at least
-		return nil, 0, p.fail("count", "more virtual threads than the payload can hold")
-	}
-	list = make([]VirtualThread, p.count)
-	for i := range list {
-		end := p.block("virtual thread")
-		p.virtual(&list[i], end)
-		if p.err == nil && p.at < end {
-			p.at = end
-			p.unknown++
-		}
-		if p.err != nil {
-			return nil, 0, p.err
-		}
-	}
-	if p.at < len(data) {
-		return nil, 0, p.fail("virtual threads", "bytes left over")
-	}
-	return list, p.unknown, nil
+	return decodeBlocks(data, limit, virtualFields+1, "virtual thread", "virtual threads", (*payload).virtual)
 }
 
 func (p *payload) virtual(v *VirtualThread, end int) {
