@@ -37,7 +37,7 @@ func (b *builder) turnTo(t *live, cpu int32) {
 
 // estimate makes the running times of this part add up to the kernel's account.
 func (b *builder) estimate() {
-	if len(b.left) == 0 {
+	if len(b.left) == 0 && len(b.turns) == 0 { // a thread may get a CPU, and none leave one, in a whole part
 		return // it is not perf that tells: nothing is estimated
 	}
 	c := &b.account

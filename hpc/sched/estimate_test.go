@@ -121,3 +121,22 @@ func TestCompareGap(t *testing.T) {
 		t.Errorf("compared while nothing is known: %+v", a)
 	}
 }
+
+// Of a part in which a thread gets a CPU and none leaves one, the switch is of that part.
+func TestSwitchWithoutOut(t *testing.T) {
+	b := newBuilder(5, 0)
+	var all []Slice
+	for _, e := range []event{perfEvent(eventNew, 10, 0, 0), perfEvent(eventIn, 40, 0, 0)} {
+		b.apply(&e)
+	}
+	all = append(all, b.cut(100, 0).Slices...)
+	if len(b.turns) != 0 {
+		t.Errorf("%d switches are left over for the next part", len(b.turns))
+	}
+	e := perfEvent(eventOut, 130, 0, Blocked)
+	b.apply(&e)
+	all = append(all, b.cut(200, 0).Slices...)
+	if want := []Slice{{0, Runnable, 10, 40}, {0, Running, 40, 100}, {0, Running, 100, 130}, {0, Blocked, 130, 200}}; !slices.Equal(all, want) {
+		t.Errorf("%v, want %v", all, want)
+	}
+}
