@@ -138,16 +138,19 @@ public final class StackagentHandover {
             offset = Stackagent.SLOT_ID;
             submitted = Stackagent.SLOT_SUBMITTED;
         }
-        long id = offset != 0 ? U.getLong(holder, offset) & ~Stackagent.EXECUTED : 0;
         int classId = (int) (info >>> 32);
         if (offset == 0) {
             return handBare0(context, System.identityHashCode(task), classId, executor, flags)
                     ? U.getInt(null, context + HANDOVERS) - 1
                     : -1;
         }
+        long id = U.getLong(holder, offset) & ~Stackagent.EXECUTED;
         long unseen = 0;
-        if (id == 0) {
-            id = adopt(holder, offset);
+        if (id < Stackagent.firstId) {
+            id = Stackagent.adopt(holder, offset, submitted);
+            if (id == 0) {
+                return -1; // nothing is recorded
+            }
             unseen = Stackagent.UNSEEN;
         }
         long at = count(context, id, classId, executor, flags)
@@ -202,22 +205,15 @@ public final class StackagentHandover {
         return outermost;
     }
 
-    /** Gives a task whose creation was not seen its id; it counts as executed, so that no execution is its first. */
-    @Hidden
-    private static long adopt(Object holder, long offset) {
-        long id = Stackagent.newId0();
-        if (!U.compareAndSetLong(holder, offset, 0L, id | Stackagent.EXECUTED)) {
-            id = U.getLong(holder, offset) & ~Stackagent.EXECUTED;
-        }
-        return id;
-    }
-
     /** Before every return of a method that hands over. */
     @ForceInline
     @Hidden
     public static void handed(int token) {
         if (token >= 0) {
             long context = Stackagent.slot(Thread.currentThread()).context;
+            if (context == 0 || U.getInt(null, context + HANDOVERS) <= token) {
+                return; // it began in a session that is over
+            }
             U.putInt(null, context + HANDOVERS, token);
             if (token == 0 && U.getInt(null, context + DEPTH) == 0) {
                 release(context);
@@ -281,8 +277,8 @@ public final class StackagentHandover {
         long id = offset == 0 ? 0 : U.getLong(task, offset) & ~Stackagent.EXECUTED;
         while (offset != 0) {
             long at = U.getLongVolatile(task, submitted);
-            if ((at & Stackagent.CANCELLED) != 0 || id == 0) {
-                return;
+            if ((at & Stackagent.CANCELLED) != 0 || id < Stackagent.firstId) {
+                return; // told already, or handed over when nobody saw it
             }
             if (U.compareAndSetLong(task, submitted, at, at | Stackagent.CANCELLED)) {
                 break;
