@@ -66,6 +66,7 @@ type advisor struct {
 	slack   units.MonoNs            // pauses of a pool up to this are spent handing over
 	deepest deep
 	times   *session.Times // nil: no scheduling record
+	virtual virtualSum
 }
 
 type poolSum struct {
@@ -95,7 +96,7 @@ func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", u.s.Manifest.Session, err)
 	}
-	a := &advisor{s: u.s, u: u, w: w, slack: units.MonoNs(t.FineWork), pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
+	a := &advisor{s: u.s, u: u, w: w, slack: units.MonoNs(t.FineWork), virtual: virtualSum{active: cover{slack: units.MonoNs(t.FineWork)}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, counted: map[uint32][]piece{}}
 	if a.self, err = newSelfWaits(u.s, w); err == nil {
 		err = a.summarisedSpans()
@@ -154,6 +155,10 @@ func (a *advisor) unit(x *unit.Unit) {
 		return
 	}
 	p.add(x)
+	if x.Virtual {
+		_, again := a.ended[x.Thread]
+		a.virtual.unit(x, !again)
+	}
 	if p.Longest = max(p.Longest, x.Work[granularity.SelfWall]); p.Longest == x.Work[granularity.SelfWall] {
 		p.LongestClass = name
 	}
@@ -311,6 +316,7 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 		f.Pools = append(f.Pools, p.Pool)
 	}
 	a.others(f, workers, t)
+	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
 		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Counted: c.counted, Pool: -1}
