@@ -143,7 +143,7 @@ func queueLong(p *Pool, t Thresholds) bool {
 // waiting: tasks that mostly wait hold the few workers of a compute pool while
 // others queue.
 func (f *UnitFacts) waiting(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
-	if p.Threads || p.Units < t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || p.Wall <= 0 ||
+	if p.Threads || p.Virtual || p.Units < t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || p.Wall <= 0 ||
 		float64(p.demand()) >= t.WaitShare*float64(p.Wall) || occupied(p, span) < t.Busy || !queueLong(p, t) {
 		return Finding{}, false
 	}
@@ -206,7 +206,7 @@ func (f *UnitFacts) elsewhere(p *Pool, span units.Ns) units.Ns {
 // tooLarge: many more workers than processors, and the processors are busy.
 func (f *UnitFacts) tooLarge(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
 	n := p.atOnce()
-	if float64(n) < t.Crowd*float64(f.CPUs) || p.Units < max(t.PoolUnits, int64(n)) || !f.crowded(p, span, t) {
+	if p.Virtual || float64(n) < t.Crowd*float64(f.CPUs) || p.Units < max(t.PoolUnits, int64(n)) || !f.crowded(p, span, t) {
 		return Finding{}, false
 	}
 	least := (p.CPU + orNone(p.Taken)) / units.Ns(f.CPUs)

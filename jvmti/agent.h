@@ -355,6 +355,7 @@ void sa_threads_final(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_context_free(sa_context *c);
 void sa_context_renew(sa_context *c);
+void sa_contexts_forget(void); /* where tasks were being made when an earlier session ended */
 void sa_context_leave(sa_context *c); /* its OS thread ends, or the session: no cell is at hand any more */
 void sa_tell_virtual(sa_context *c); /* describes it */
 

@@ -5,22 +5,25 @@ import (
 	"strings"
 )
 
+// AsyncRun is what the JDK puts around the Runnable of CompletableFuture.runAsync.
+const AsyncRun = "java.util.concurrent.CompletableFuture$AsyncRun"
+
 // wrappers are the classes that libraries put around a task that is handed
 // over, one for each. Where a class wraps a function that is no task, its units
 // bear its own name.
 var wrappers = map[string]bool{
-	"java.util.concurrent.FutureTask":                                                                   true,
-	"java.util.concurrent.Executors$RunnableAdapter":                                                    true,
-	"java.util.concurrent.Executors$PrivilegedCallable":                                                 true,
-	"java.util.concurrent.Executors$PrivilegedCallableUsingCurrentClassLoader":                          true,
-	"java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask":                              true,
-	"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask":                                         true,
-	"java.util.concurrent.ForkJoinTask$CallableWithTimeout":                                             true,
-	"java.util.concurrent.ForkJoinTask$InvokeAnyTask":                                                   true,
-	"java.util.concurrent.ForkJoinPool$InvokeAnyTask":                                                   true,
-	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":                                     true,
-	"java.util.concurrent.ThreadPerTaskExecutor$ThreadBoundFuture":                                      true,
-	"java.util.concurrent.CompletableFuture$AsyncRun":                                                   true,
+	"java.util.concurrent.FutureTask":                                          true,
+	"java.util.concurrent.Executors$RunnableAdapter":                           true,
+	"java.util.concurrent.Executors$PrivilegedCallable":                        true,
+	"java.util.concurrent.Executors$PrivilegedCallableUsingCurrentClassLoader": true,
+	"java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask":     true,
+	"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask":                true,
+	"java.util.concurrent.ForkJoinTask$CallableWithTimeout":                    true,
+	"java.util.concurrent.ForkJoinTask$InvokeAnyTask":                          true,
+	"java.util.concurrent.ForkJoinPool$InvokeAnyTask":                          true,
+	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":            true,
+	"java.util.concurrent.ThreadPerTaskExecutor$ThreadBoundFuture":             true,
+	AsyncRun: true,
 	"java.util.concurrent.CompletableFuture$AsyncSupply":                                                true,
 	"java.util.concurrent.CompletableFuture$UniRun":                                                     true,
 	"java.util.concurrent.CompletableFuture$BiRun":                                                      true,
