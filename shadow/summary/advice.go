@@ -151,6 +151,9 @@ func (a *advisor) unit(x *unit.Unit) {
 		a.pools[pool] = p
 	}
 	a.self.unit(x, pool, name)
+	if a.self.ranAtOnce(x) {
+		p.AtOnce++
+	}
 	if x.Running {
 		return
 	}
