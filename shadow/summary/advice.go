@@ -15,20 +15,24 @@ import (
 	"stackagent/shadow/store"
 )
 
-// adviceLimit is how many executions are looked at for advice where nobody
-// asked for units: more take longer than the rest of a summary.
+// adviceLimit is how many executions with a record of their own are looked at for
+// advice where nobody asked for units: more take longer than the rest of a summary.
 const adviceLimit = 2_000_000
 
 // unitsLimit is how many are looked at where somebody asked for a report: some
 // minutes.
 const unitsLimit = 50_000_000
 
-// unadvised says that a session of n executions was not looked at for advice.
+// recorded is how many executions have a record of their own: what is summarised
+// takes no time to read.
+func recorded(m *store.Manifest) uint64 { return m.Stored.Executions - m.Summarised.Executions }
+
+// unadvised says that a session of n recorded executions was not looked at for advice.
 func unadvised(n uint64, asked bool) granularity.Finding {
-	text := fmt.Sprintf("%s executions are more than units of work and advice are worked out for (%s)",
+	text := fmt.Sprintf("%s recorded executions are more than units of work and advice are worked out for (%s)",
 		units.FormatCount(int64(n)), units.FormatCount(unitsLimit))
 	if !asked && n <= unitsLimit {
-		text = fmt.Sprintf("%s executions are many: units of work and advice are left out here; --units and shadow report have them", units.FormatCount(int64(n)))
+		text = fmt.Sprintf("%s recorded executions are many: units of work and advice are left out here; --units and shadow report have them", units.FormatCount(int64(n)))
 	}
 	return granularity.Finding{Kind: granularity.Caution, Topic: "units", Text: text}
 }
@@ -63,6 +67,7 @@ type advisor struct {
 	deepest deep
 	asks    *session.Asks
 	times   *session.Times // nil: no scheduling record
+	virtual virtualSum
 }
 
 type poolSum struct {
@@ -93,7 +98,7 @@ func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", u.s.Manifest.Session, err)
 	}
-	a := &advisor{s: u.s, u: u, w: w, slack: units.MonoNs(t.FineWork), pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
+	a := &advisor{s: u.s, u: u, w: w, slack: units.MonoNs(t.FineWork), virtual: virtualSum{active: cover{slack: units.MonoNs(t.FineWork)}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, counted: map[uint32][]piece{}}
 	if a.self, err = newSelfWaits(u.s, w); err == nil {
 		a.asks, err = u.s.Asks()
@@ -151,10 +156,17 @@ func (a *advisor) unit(x *unit.Unit) {
 		a.pools[pool] = p
 	}
 	a.self.unit(x, pool, name)
+	if a.self.ranAtOnce(x) {
+		p.AtOnce++
+	}
 	if x.Running {
 		return
 	}
 	p.add(x)
+	if x.Virtual {
+		_, again := a.ended[x.Thread]
+		a.virtual.unit(x, !again)
+	}
 	if p.Longest = max(p.Longest, x.Work[granularity.SelfWall]); p.Longest == x.Work[granularity.SelfWall] {
 		p.LongestClass = name
 	}
@@ -319,6 +331,7 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 		f.Pools = append(f.Pools, p.Pool)
 	}
 	a.others(f, workers, t)
+	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
 		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Counted: c.counted, Pool: -1}
