@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ type weaver struct {
 	refusals map[string]*wire.Refusal
 	customs  map[string]bool // see remember
 	fitted   map[instrument.TaskDefinition]bool
+	idle     []instrument.Filter // that have fitted no class so far
 }
 
 // newWeaver reads the classes of the JDK with class, which gets internal names.
@@ -41,6 +43,7 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 		refusals:  make(map[string]*wire.Refusal),
 		customs:   make(map[string]bool),
 		fitted:    make(map[instrument.TaskDefinition]bool),
+		idle:      options.Filters(),
 	}
 }
 
@@ -82,6 +85,7 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	case jvmti.ModeBodies:
 		in.Mode = instrument.ModeBodies
 	}
+	w.filter(in, r.Name)
 	work, _ := w.works.Get().(*classfile.Workspace)
 	if work == nil {
 		work = new(classfile.Workspace)
@@ -117,12 +121,37 @@ func (w *weaver) remember(p *instrument.Plan) {
 	}
 }
 
-// reasonUnfitted is told at the end of each definition that named nothing: most
-// often it is misspelt.
-const reasonUnfitted = "task= fits no method of the classes that were loaded"
+// filter notes which of the user's filters have a say about the class (internal name).
+func (w *weaver) filter(in instrument.Input, name string) {
+	if len(w.options.Include)+len(w.options.Exclude) == 0 {
+		return
+	}
+	name = strings.ReplaceAll(name, "/", ".")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.idle = slices.DeleteFunc(w.idle, func(f instrument.Filter) bool { return f.Fits(name, in.Platform) })
+}
 
-// unfitted tells of the user's definitions that have fitted nothing.
+// What is told at the end of each choice of the user's that chose nothing: most
+// often it is misspelt.
+const (
+	reasonUnfitted = "task= fits no method of the classes that were loaded"
+	reasonIncludes = "include= fits no class of the program's that tasks could be observed in"
+	reasonExcludes = "exclude= fits no class that tasks could be observed in"
+)
+
+// unfitted tells of the user's definitions and filters that have fitted nothing.
 func (w *weaver) unfitted() {
+	w.mu.Lock()
+	idle := slices.Clone(w.idle)
+	w.mu.Unlock()
+	for _, f := range idle {
+		reason := reasonExcludes
+		if f.Include {
+			reason = reasonIncludes
+		}
+		w.count(wire.Refusal{Reason: reason, Count: 1, Sample: f.Glob})
+	}
 	for _, d := range w.options.Tasks {
 		w.mu.Lock()
 		fitted := w.fitted[d]

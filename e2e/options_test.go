@@ -44,15 +44,19 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// TestDefinitions: a definition of a task that fits nothing, or names a static method,
-// is told.
+// TestDefinitions: a definition of a task or a filter that fits nothing is told, and a
+// definition that names a static method.
 func TestDefinitions(t *testing.T) {
 	for _, jdk := range testjvm.JDKs(t) {
 		cmd := testjvm.Example(t, "custom").Command(t, jdk)
 		cmd.Agent = []string{"--task", "Main$Request#process(I)V", "--task", "Main$Req*#proc*", // these two fit
-			"--task", "Main$Request#process(J)V", "--task", "Main#main"}
+			"--task", "Main$Request#process(J)V", "--task", "Main#main",
+			"--include", "Ma*", "--include", "java.lang.*", // one fits; the other has no say about the platform's classes
+			"--exclude", "*.InnocuousThread", "--exclude", "Mian$*"} // one fits
 		want := map[string]string{"task= fits no method of the classes that were loaded": "Main$Request#process(J)V",
-			"a static method is no task's: name a method of an object": "Main.main([Ljava.lang.String;)V"}
+			"include= fits no class of the program's that tasks could be observed in": "java.lang.*",
+			"exclude= fits no class that tasks could be observed in":                  "Mian$*",
+			"a static method is no task's: name a method of an object":                "Main.main([Ljava.lang.String;)V"}
 		got := map[string]string{}
 		for _, r := range cmd.Profile(t).Stats(t).Refusals {
 			got[r.Reason] = r.Sample

@@ -72,6 +72,7 @@ type Pool struct {
 	// did, by the scheduling record, or NotMeasured.
 	One, Several units.Ns
 	Virtual      bool  // units ran on virtual threads
+	AtOnce       int64 // units that ran inside what handed them over, on its thread: their executor called them
 	Counted      int64 // units that were summarised, of the classes that mostly ran here
 	// CountedSelf is their part of Self. In Wall, CPU and the times of workers they are not.
 	CountedSelf units.Ns

@@ -36,11 +36,14 @@ func fineness(f Facts) string {
 	if n == 0 {
 		return ""
 	}
-	who := f.Of.Many() + " of the program's own tasks" + ownShare(f)
+	whose := " of the program's own tasks" + ownShare(f)
 	if f.FineIsAll {
-		who = f.Of.Many()
+		whose = ""
 	}
-	who = units.FormatCount(n) + " " + who
+	if n == 1 {
+		return fmt.Sprintf("The one %s%s takes %s of %s.", f.Of.One(), whose, units.FormatNs(f.Fine.Median), f.Fine.Metric.Label())
+	}
+	who := units.FormatCount(n) + " " + f.Of.Many() + whose
 	if f.Fine.Below100us == 0 {
 		return fmt.Sprintf("Of %s, none takes less than 100 µs of %s; the median is %s.", who, f.Fine.Metric.Label(), units.FormatNs(f.Fine.Median))
 	}

@@ -133,3 +133,24 @@ func TestNeverRunUnended(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestFineness: the sentence about how fine the program's tasks are, of one and of
+// several.
+func TestFineness(t *testing.T) {
+	cpu := SelfCPU
+	for _, c := range []struct {
+		fine Fineness
+		all  bool
+		want string
+	}{
+		{Fineness{Metric: cpu, N: 1, Median: 27_100_000}, false, "The one execution of the program's own tasks takes 27.1 ms of self CPU time."},
+		{Fineness{Metric: cpu, N: 1, Median: 300, Below1us: 1, Below10us: 1, Below100us: 1}, true, "The one execution takes 300 ns of self CPU time."},
+		{Fineness{Metric: cpu, N: 2, Median: 27_100_000}, true, "Of 2 executions, none takes less than 100 µs of self CPU time; the median is 27.1 ms."},
+		{Fineness{}, false, ""},
+	} {
+		f := Facts{Fine: c.fine, FineIsAll: c.all, Rows: []Hotspot{{Class: "app.Job", WorkShare: 1}}}
+		if got := fineness(f); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.fine, got, c.want)
+		}
+	}
+}

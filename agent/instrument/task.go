@@ -134,6 +134,30 @@ type Options struct {
 	everywhere bool // tests: places are told in and of the platform's classes, too
 }
 
+// Filter is one of the user's globs that choose classes.
+type Filter struct {
+	Glob    string // over Java class names
+	Include bool   // no Exclude
+}
+
+// Filters are the globs of the options, in their order.
+func (o *Options) Filters() []Filter {
+	var filters []Filter
+	for _, g := range o.Include {
+		filters = append(filters, Filter{Glob: g, Include: true})
+	}
+	for _, g := range o.Exclude {
+		filters = append(filters, Filter{Glob: g})
+	}
+	return filters
+}
+
+// Fits tells whether f has a say about a class (Java name): one that includes has
+// none about the platform's.
+func (f Filter) Fits(javaName string, platform bool) bool {
+	return !(f.Include && platform) && matchGlob(f.Glob, javaName)
+}
+
 // excluded tells whether the filters keep code out of a class (Java name).
 func (o *Options) excluded(javaName string, platform bool) bool {
 	for _, g := range o.Exclude {

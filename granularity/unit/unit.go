@@ -60,6 +60,7 @@ type More [2 * MaxFurther]units.Ns
 // Unit is one unit of work.
 type Unit struct {
 	Root   uint64 // task of its outermost execution
+	Outer  uint64 // that around it; 0: none
 	Named  uint64 // task after which it is named
 	Class  uint32 // its class
 	Thread uint32
@@ -129,6 +130,9 @@ type pending struct {
 type acc struct {
 	Unit
 	rank rank // of what it is named after
+	// given: that was handed over by itself. What the platform runs for itself inside a
+	// wrapper (the cleaner of a file that is closed there) is not what it was made for.
+	given bool
 }
 
 // rank orders what a unit can be named after: a task of the program goes before
@@ -267,9 +271,9 @@ func (b *Builder) outer(e *Execution) *pending {
 // join makes one of an execution and what belongs to it.
 func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
-		Root: e.Task, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
+		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
 		HandedOver: e.HandedOver, Threw: e.Threw, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
-	}, rank: rankOf(e.Role)}
+	}, rank: rankOf(e.Role), given: e.HandedOver}
 	if p == nil {
 		return u
 	}
@@ -301,7 +305,7 @@ func (u *acc) wrap(n *acc, more int) {
 
 // name gives u the name of n, which is nested in it.
 func (u *acc) name(n *acc) {
-	u.rank, u.Class, u.Named = n.rank, n.Class, n.Named
+	u.rank, u.given, u.Class, u.Named = n.rank, n.given, n.Class, n.Named
 	u.Swallowed = n.Swallowed || n.Threw && !u.Threw
 	u.Threw = n.Threw
 	u.Unseen = n.Unseen
@@ -317,7 +321,7 @@ func (u *acc) take(n *acc, more int) {
 	}
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
-	if u.rank < n.rank {
+	if u.rank < n.rank && (n.rank != aPlatformTask || n.given) {
 		u.name(n)
 	}
 }

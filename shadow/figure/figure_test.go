@@ -72,7 +72,7 @@ func someSeries() (*granularity.Series, []ClassSeries) {
 			b.Add(start, end)
 		}
 	}
-	return total, []ClassSeries{{"com.acme.Parser$ParseTask", b}, {"com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0", a}}
+	return total, []ClassSeries{{Label: "com.acme.Parser$ParseTask", Series: b}, {Label: "com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0", Series: a}}
 }
 
 func someFigures() map[string]*Figure {
@@ -102,7 +102,7 @@ func someFigures() map[string]*Figure {
 		"cdf-equal": CDF(Time("wall time", granularity.Executions), same), "box-equal": Box(Time("wall time", granularity.Executions), same),
 		"cdf-zero":       CDF(Time("CPU time", granularity.Executions), []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
 		"cdf-summarised": CDF(Time("self CPU time", granularity.Executions), part), "box-summarised": Box(Time("self CPU time", granularity.Executions), part),
-		"tasks-summarised": TasksOverTime(granularity.Executions, total2, []ClassSeries{{"com.acme.Parser$ParseTask", total2}}),
+		"tasks-summarised": TasksOverTime(granularity.Executions, total2, []ClassSeries{{Label: "com.acme.Parser$ParseTask", Series: total2}}),
 		"box-one":          Box(Time("CPU time", granularity.Executions), []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
 	}
 	maps.Copy(figs, activityFigures())

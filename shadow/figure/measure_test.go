@@ -26,8 +26,8 @@ func TestSaysWhatIsDrawn(t *testing.T) {
 	}{
 		{"cdf", CDF(times, shapes), []string{"share of units of work", "self CPU time per unit of work", "all units of work", "ms"}, []string{"execution"}},
 		{"box", Box(times, shapes), []string{"self CPU time per unit of work", "ms"}, []string{"execution"}},
-		{"tasks", TasksOverTime(granularity.UnitsOfWork, total, classes), []string{"units of work"}, []string{"execution"}},
-		{"queue", QueuesOverTime(total, classes, granularity.Fates{Cancelled: 3}), []string{"waiting at once"}, []string{"never run"}},
+		{"tasks", TasksOverTime(granularity.UnitsOfWork, total, classes), []string{"units of work", "other classes"}, []string{"execution"}},
+		{"queue", QueuesOverTime(total, classes, granularity.Fates{Cancelled: 3}), []string{"waiting at once", "other executors"}, []string{"never run", "classes"}},
 		{"queue left", QueuesOverTime(total, classes, granularity.Fates{NeverRun: 4321}), []string{"4,321 more were handed over and never run"}, []string{"at least"}},
 		{"queue left, some not known", QueuesOverTime(total, classes, granularity.Fates{NeverRun: 7, NotKnown: 1}), []string{"at least 7 more were"}, nil},
 		{"queue never served", QueuesOverTime(nil, nil, granularity.Fates{NeverRun: 7}), []string{"no hand-overs", "7 more were handed over"}, nil},

@@ -13,14 +13,13 @@ import (
 	"stackagent/internal/units"
 )
 
-// ClassSeries is a class over time.
+// ClassSeries is a class, or an executor, over time.
 type ClassSeries struct {
 	Label  string
 	Series *granularity.Series
-}
 
-// otherLabel stands for the classes that a figure does not show one by one.
-const otherLabel = "other classes"
+	rest bool // all that the figure does not show one by one
+}
 
 // TasksOverTime draws two panels over the time of the session: executions (or
 // units) started per second, stacked by class, and the mean number of them
@@ -32,7 +31,7 @@ func TasksOverTime(of granularity.Counted, total *granularity.Series, classes []
 		Name: "tasks", Title: "Tasks over time: " + many,
 		Alt: fmt.Sprintf("The %s started per second and the %s running at once, over the time of the session.", many, many),
 	}
-	return overTime(f, panels{none: "no " + many, upper: many + " started / s", lower: many + " at once"}, total, classes)
+	return overTime(f, panels{none: "no " + many, others: "other classes", upper: many + " started / s", lower: many + " at once"}, total, classes)
 }
 
 // QueuesOverTime draws what waits for a worker: units handed over per second,
@@ -44,7 +43,7 @@ func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never gr
 		Name: "queue", Title: "Queues over time",
 		Alt: "Units of work handed over per second and units waiting, over the time of the session.",
 	}
-	texts := panels{none: "no hand-overs", upper: "handed over per second", lower: "waiting at once"}
+	texts := panels{none: "no hand-overs", others: "other executors", upper: "handed over per second", lower: "waiting at once"}
 	if never.NeverRun > 0 {
 		if never.NotKnown > 0 {
 			texts.note = "at least "
@@ -57,6 +56,7 @@ func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never gr
 // panels are the texts of a figure of two panels.
 type panels struct {
 	none, upper, lower string
+	others             string // what the figure does not show one by one
 	note               string // in the legend; may be empty
 }
 
@@ -69,7 +69,7 @@ func overTime(f *Figure, texts panels, total *granularity.Series, classes []Clas
 		f.body = empty(texts.none)
 		return f
 	}
-	classes = withOther(total, classes)
+	classes = withOther(total, classes, texts.others)
 	legend := seriesLegend(classes)
 	if total.Spreads > 0 {
 		legend = append(legend, entry{text: units.FormatCount(total.Spreads) + " summarised executions are spread evenly over the intervals in which they were counted"})
@@ -95,8 +95,8 @@ func overTime(f *Figure, texts panels, total *granularity.Series, classes []Clas
 	return f
 }
 
-// withOther adds the remainder of total as a class, if there is one.
-func withOther(total *granularity.Series, classes []ClassSeries) []ClassSeries {
+// withOther adds the remainder of total under a label of its own, if there is one.
+func withOther(total *granularity.Series, classes []ClassSeries, label string) []ClassSeries {
 	rest := make([]int64, total.Grid.N)
 	left := int64(0)
 	for i, n := range total.Started {
@@ -110,11 +110,11 @@ func withOther(total *granularity.Series, classes []ClassSeries) []ClassSeries {
 		return classes
 	}
 	other := &granularity.Series{Grid: total.Grid, Started: rest}
-	return append(append([]ClassSeries(nil), classes...), ClassSeries{otherLabel, other})
+	return append(append([]ClassSeries(nil), classes...), ClassSeries{Label: label, Series: other, rest: true})
 }
 
 func classColor(c ClassSeries, i int) color.Color {
-	if c.Label == otherLabel {
+	if c.rest {
 		return color.RGBA{190, 190, 190, 255}
 	}
 	return palette[i%len(palette)]
@@ -130,10 +130,9 @@ func seriesLegend(classes []ClassSeries) []entry {
 	for i, c := range classes {
 		clr := classColor(c, i)
 		style := curveStyle(i)
-		other := c.Label == otherLabel
 		entries[i] = entry{text: names[i], fill: func(dc *draw.Canvas, x0, y0, x1, y1 vg.Length) {
 			fillBox(dc, tint(clr), x0, y0, x1, y1)
-			if !other {
+			if !c.rest {
 				dc.StrokeLine2(style, x0, (y0+y1)/2, x1, (y0+y1)/2)
 			}
 		}}
@@ -196,7 +195,7 @@ func runningPlot(classes []ClassSeries, label string) *plot.Plot {
 	scale := timeAxis(p, classes[0].Series.Grid)
 	var lines []plot.Plotter
 	for k, c := range classes {
-		if c.Label == otherLabel {
+		if c.rest {
 			continue
 		}
 		running := c.Series.Running()

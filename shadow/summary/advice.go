@@ -15,20 +15,24 @@ import (
 	"stackagent/shadow/store"
 )
 
-// adviceLimit is how many executions are looked at for advice where nobody
-// asked for units: more take longer than the rest of a summary.
+// adviceLimit is how many executions with a record of their own are looked at for
+// advice where nobody asked for units: more take longer than the rest of a summary.
 const adviceLimit = 2_000_000
 
 // unitsLimit is how many are looked at where somebody asked for a report: some
 // minutes.
 const unitsLimit = 50_000_000
 
-// unadvised says that a session of n executions was not looked at for advice.
+// recorded is how many executions have a record of their own: what is summarised
+// takes no time to read.
+func recorded(m *store.Manifest) uint64 { return m.Stored.Executions - m.Summarised.Executions }
+
+// unadvised says that a session of n recorded executions was not looked at for advice.
 func unadvised(n uint64, asked bool) granularity.Finding {
-	text := fmt.Sprintf("%s executions are more than units of work and advice are worked out for (%s)",
+	text := fmt.Sprintf("%s recorded executions are more than units of work and advice are worked out for (%s)",
 		units.FormatCount(int64(n)), units.FormatCount(unitsLimit))
 	if !asked && n <= unitsLimit {
-		text = fmt.Sprintf("%s executions are many: units of work and advice are left out here; --units and shadow report have them", units.FormatCount(int64(n)))
+		text = fmt.Sprintf("%s recorded executions are many: units of work and advice are left out here; --units and shadow report have them", units.FormatCount(int64(n)))
 	}
 	return granularity.Finding{Kind: granularity.Caution, Topic: "units", Text: text}
 }
@@ -147,6 +151,9 @@ func (a *advisor) unit(x *unit.Unit) {
 		a.pools[pool] = p
 	}
 	a.self.unit(x, pool, name)
+	if a.self.ranAtOnce(x) {
+		p.AtOnce++
+	}
 	if x.Running {
 		return
 	}

@@ -148,7 +148,7 @@ func (b *builder) counts() error {
 func (b *builder) fates(per []session.ClassCounts) (map[uint32]map[session.TaskState]int64, error) {
 	never := slices.ContainsFunc(per, func(c session.ClassCounts) bool { return c.NeverExecuted > 0 })
 	m := &b.src.Manifest
-	if !never || b.src.Fates == nil || b.opts.Brief || m.Submissions == nil || m.Stored.Creations+m.Submissions.Stored > adviceLimit {
+	if !never || b.src.Fates == nil || b.opts.Brief || m.Submissions == nil || m.Stored.Creations-m.Summarised.Creations+m.Submissions.Stored > adviceLimit {
 		return nil, nil
 	}
 	return b.src.Fates()

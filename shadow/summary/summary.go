@@ -242,7 +242,7 @@ func build(s *session.Session, opts Options) (*Summary, error) {
 		sum.Findings = append(sum.Findings, contendedIn(s, opts)...)
 		return sum, nil
 	}
-	if n := s.Manifest.Stored.Executions; n > adviceLimit && !opts.Advice || n > unitsLimit {
+	if n := recorded(&s.Manifest); n > adviceLimit && !opts.Advice || n > unitsLimit {
 		sum.Findings = append(append(sum.Findings, contendedIn(s, opts)...), unadvised(n, opts.Advice))
 		return sum, nil
 	}

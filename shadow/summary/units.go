@@ -311,13 +311,13 @@ func (u *Units) build(opts Options) (*Summary, error) {
 	return sum, err
 }
 
-// placesLimit is up to how many executions a report also tells places and
+// placesLimit is up to how many recorded executions a report also tells places and
 // executors: each takes a reading of its own.
 const placesLimit = 5_000_000
 
 // places fills in the rows by executor and by site.
 func (u *Units) places(sum *Summary, opts Options) error {
-	if !handOvers(u.s) || u.s.Manifest.Stored.Executions > placesLimit {
+	if !handOvers(u.s) || recorded(&u.s.Manifest) > placesLimit {
 		return nil
 	}
 	of := Options{Filter: opts.Filter, Units: true}

@@ -256,29 +256,88 @@ public final class StackagentHandover {
         }
     }
 
-    /** Before the returns of cancel: what it returns, and the task. */
+    /** Before the returns of cancel: what it returns, the task, and what that held when cancel began. */
     @Hidden
-    public static boolean cancelled(boolean done, Object task) {
-        if (done) {
-            cancel(task);
+    public static boolean cancelled(boolean done, Object task, Object held) {
+        if (done && cancel(task)) {
+            for (Object inside = held; inside != null && inside != task; inside = holds(inside)) {
+                cancel(inside);
+            }
         }
         return done;
     }
 
-    /** Records it once, however often the task is cancelled. */
+    /**
+     * At the start of cancel: the task that one of the JDK's was made around, which it is about to forget; null:
+     * none, or it is not known where. No task of the program's is asked: the field is read.
+     */
     @Hidden
-    private static void cancel(Object task) {
+    public static Object holds(Object task) {
+        if (!Stackagent.on) {
+            return null;
+        }
+        long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
+        Object held = null;
+        Class<?> c = task.getClass();
+        while (held == null && c != null && c != Object.class) {
+            held = c.getClassLoader0() == null ? inFieldOf(task, c) : null;
+            c = c.getSuperclass();
+        }
+        if (Stackagent.BYTECODES) {
+            Stackagent.reset(mark); // the library's methods count themselves
+        }
+        return held;
+    }
+
+    @Hidden
+    private static Object inFieldOf(Object task, Class<?> c) {
+        switch (c.getName()) {
+            case "java.util.concurrent.FutureTask":
+            case "java.util.concurrent.ForkJoinTask$AdaptedCallable":
+            case "java.util.concurrent.ForkJoinTask$AdaptedInterruptibleCallable":
+            case "java.util.concurrent.ForkJoinTask$CallableWithTimeout":
+            case "java.util.concurrent.ForkJoinTask$InvokeAnyTask":
+            case "java.util.concurrent.ForkJoinPool$InvokeAnyTask":
+                return field(task, c, "callable");
+            case "java.util.concurrent.ForkJoinTask$AdaptedRunnable":
+            case "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction":
+            case "java.util.concurrent.ForkJoinTask$AdaptedInterruptibleRunnable":
+            case "java.util.concurrent.ForkJoinTask$RunnableExecuteAction":
+                return field(task, c, "runnable");
+            case "java.util.concurrent.DelayScheduler$ScheduledForkJoinTask":
+                Object runnable = field(task, c, "runnable");
+                return runnable != null ? runnable : field(task, c, "callable");
+            case "java.util.concurrent.Executors$RunnableAdapter":
+                return field(task, c, "task");
+            default:
+                return null;
+        }
+    }
+
+    /** null: in this JDK the class has no such field. */
+    @Hidden
+    private static Object field(Object task, Class<?> c, String name) {
+        try {
+            return U.getReference(task, U.objectFieldOffset(c, name));
+        } catch (InternalError none) {
+            return null;
+        }
+    }
+
+    /** Records it once, however often the task is cancelled; false: it was recorded before, or is not. */
+    @Hidden
+    private static boolean cancel(Object task) {
         long info = Stackagent.known(task.getClass());
         long offset = info & Stackagent.OFFSET;
         long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
-        if (offset == Stackagent.IN_SLOT || offset != 0 && submitted == 0 || !Stackagent.on) {
-            return;
+        if (info == 0 || offset == Stackagent.IN_SLOT || offset != 0 && submitted == 0 || !Stackagent.on) {
+            return false;
         }
         long id = offset == 0 ? 0 : U.getLong(task, offset) & ~Stackagent.EXECUTED;
         while (offset != 0) {
             long at = U.getLongVolatile(task, submitted);
             if ((at & Stackagent.CANCELLED) != 0 || id < Stackagent.firstId) {
-                return; // told already, or handed over when nobody saw it
+                return false; // told already, or handed over when nobody saw it
             }
             if (U.compareAndSetLong(task, submitted, at, at | Stackagent.CANCELLED)) {
                 break;
@@ -295,9 +354,16 @@ public final class StackagentHandover {
             } else {
                 cancelled0(context, id, (int) (info >>> 32));
             }
-            if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + HANDOVERS) == 0) {
-                release(context);
-            }
+            releaseIfIdle(context);
+        }
+        return true;
+    }
+
+    /** What {@link #handed} does at the end of the outermost hand-over. */
+    @Hidden
+    private static void releaseIfIdle(long context) {
+        if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + HANDOVERS) == 0) {
+            release(context);
         }
     }
 
