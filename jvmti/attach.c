@@ -255,6 +255,7 @@ static int begin_session(JNIEnv *env) {
         go_away(env);
         return answered ? ATTACH_SESSION : ATTACH_LATE;
     }
+    sa_load_hidden(env);
     sa_retransform_loaded(env);
     return ATTACH_OK;
 }
