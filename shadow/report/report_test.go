@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"stackagent/granularity"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
 )
@@ -59,6 +60,29 @@ func TestGolden(t *testing.T) {
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s differs from %s; if that is meant, run with -update and look at it", name, path)
 		}
+	}
+}
+
+// TestUnended: the page of a session that broke off does not claim to be whole.
+func TestUnended(t *testing.T) {
+	const whole = "Nothing was lost: every event"
+	missing := []string{"what happened after the last batch that came is missing", "<b>≤ 43</b><span>never executed", "events lost, not counting the end"}
+	src := summarytest.Program()
+	page := string(render(t, src))
+	for _, text := range missing {
+		if strings.Contains(page, text) {
+			t.Errorf("ended in order: says %q", text)
+		}
+	}
+	src.Manifest.Ended = store.EndedLostContact
+	page = string(render(t, src))
+	for _, text := range missing {
+		if !strings.Contains(page, text) {
+			t.Errorf("lost contact: does not say %q", text)
+		}
+	}
+	if strings.Contains(page, whole) {
+		t.Errorf("lost contact: says %q", whole)
 	}
 }
 
