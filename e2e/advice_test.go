@@ -27,6 +27,27 @@ type defect struct {
 	// alone: not found where others want the processors much, as what it shows by is then theirs.
 	alone bool
 	gain  float64 // mending it must gain this share of what its bound leaves; none: -1, no bound is told
+	// virtual: it is a mode of examples/virtualadvice, which has only advice of the name
+	// pinned-threads.
+	virtual bool
+	until   int // the last JDK that has it; 0: all have
+}
+
+// source is the example that has it.
+func (d defect) source(t *testing.T) testjvm.Oracle {
+	t.Helper()
+	if d.virtual {
+		return testjvm.Example(t, "virtualadvice")
+	}
+	return testjvm.Example(t, "advice")
+}
+
+// advice is what it must get.
+func (d defect) advice() string {
+	if d.virtual {
+		return "pinned-threads"
+	}
+	return d.name
 }
 
 const (
@@ -35,19 +56,21 @@ const (
 )
 
 var defects = []defect{
-	{"fine-grained", true, true, false, 0.5},
-	{"never-executed", true, true, false, noBound},
-	{"good", false, true, false, noBound},
-	{"waiting-tasks", false, false, false, 0.5},
-	{"coarse-grained", false, false, false, 0.5},
-	{"load-imbalance", false, false, false, 0.5},
-	{"pool-too-small", false, false, false, 0.5},
-	{"pool-too-large", false, false, true, noGain},
-	{"self-wait", true, false, false, 0.5},
-	{"one-at-a-time", false, false, true, 0.5},
-	{"thread-churn", true, false, false, 0.5},
-	{"deep-nesting", false, false, false, noBound},
-	{"swallowed-exceptions", false, false, false, noBound},
+	{name: "fine-grained", atOnce: true, quick: true, gain: 0.5},
+	{name: "never-executed", atOnce: true, quick: true, gain: noBound},
+	{name: "good", quick: true, gain: noBound},
+	{name: "waiting-tasks", gain: 0.5},
+	{name: "coarse-grained", gain: 0.5},
+	{name: "load-imbalance", gain: 0.5},
+	{name: "pool-too-small", gain: 0.5},
+	{name: "pool-too-large", alone: true, gain: noGain},
+	{name: "self-wait", atOnce: true, gain: 0.5},
+	{name: "one-at-a-time", alone: true, gain: 0.5},
+	{name: "thread-churn", atOnce: true, gain: 0.5},
+	{name: "deep-nesting", gain: noBound},
+	{name: "swallowed-exceptions", gain: noBound},
+	{name: "pinned-threads", atOnce: true, quick: true, gain: 0.5, virtual: true},
+	{name: "synchronized", atOnce: true, quick: true, gain: 0.5, virtual: true, until: 23},
 }
 
 // othersTooMuch is the share of the processors that other programs have from
@@ -64,7 +87,7 @@ func TestAdvice(t *testing.T) {
 	each(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		var want []string
 		if d.name != "good" {
-			want = []string{d.name}
+			want = []string{d.advice()}
 		}
 		wantAdvice(t, jdk, d, want, d.name)
 		if want != nil {
@@ -75,14 +98,18 @@ func TestAdvice(t *testing.T) {
 
 // each calls f for the JDKs and those of some defects that this test is to look at.
 func each(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
-	jdks := testjvm.JDKs(t)
-	if !full() {
-		jdks = jdks[:1]
-	}
-	for _, jdk := range jdks {
-		for _, d := range of {
-			if d.quick || full() {
-				t.Run(jdk.String()+"/"+d.name, func(t *testing.T) { f(t, jdk, d) })
+	for _, d := range of {
+		if !d.quick && !full() {
+			continue
+		}
+		oldest := d.source(t).MinJDK
+		for _, jdk := range testjvm.JDKs(t) {
+			if jdk.Version < oldest || d.until != 0 && jdk.Version > d.until {
+				continue
+			}
+			t.Run(jdk.String()+"/"+d.name, func(t *testing.T) { f(t, jdk, d) })
+			if !full() {
+				break
 			}
 		}
 	}
@@ -110,7 +137,7 @@ func wantAdvice(t *testing.T, jdk testjvm.JDK, d defect, want []string, args ...
 
 func profileDefect(t *testing.T, jdk testjvm.JDK, d defect, args ...string) testjvm.Profile {
 	t.Helper()
-	c := testjvm.Example(t, "advice").Command(t, jdk)
+	c := d.source(t).Command(t, jdk)
 	c.Args, c.Agent = args, []string{"--detail", "all"}
 	p := c.Profile(t)
 	if !d.atOnce {
@@ -199,7 +226,7 @@ func (g gains) String() string {
 // that took.
 func (g *gains) measure(t *testing.T, jdk testjvm.JDK, d defect) (own time.Duration) {
 	t.Helper()
-	c := testjvm.Example(t, "advice").Command(t, jdk)
+	c := d.source(t).Command(t, jdk)
 	for _, x := range []struct {
 		least *float64
 		args  []string
@@ -212,7 +239,7 @@ func (g *gains) measure(t *testing.T, jdk testjvm.JDK, d defect) (own time.Durat
 	mended := profileDefect(t, jdk, d, d.name, "fixed")
 	g.profiled, own = min(g.profiled, ms(t, mended.Result)), own+p.CPU+mended.CPU
 	for _, a := range p.Advice(t) {
-		if a.Name == d.name && a.Gain != nil {
+		if a.Name == d.advice() && a.Gain != nil {
 			g.possible = min(g.possible, ms(t, p.Result)-float64(a.Gain.Ns)/1e6)
 		}
 	}

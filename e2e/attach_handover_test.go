@@ -181,6 +181,68 @@ func TestAttachQueues(t *testing.T) {
 	}
 }
 
+// TestAttachAcross: the agent comes, goes, and comes again, while tasks wait and
+// threads are in the midst of handing over. What an earlier session knew of a task
+// is nothing to the next one: each has one identity, none has another's, and the
+// queue time is that of a hand-over that this session saw, or none.
+func TestAttachAcross(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "attach", "across"))
+			g := startGuestLine(t, []string{jdk.Tool("java"), "-cp", classes, "Main"})
+			g.pid = g.Process.Pid
+			g.untilLine(t, "ready")
+			g.attached(t, func() { g.again(t) }, "--detail", "all")
+			g.again(t)
+			p := g.attached(t, func() { g.again(t) }, "--detail", "all")
+			g.close(t)
+			checkAcross(t, p)
+		})
+	}
+}
+
+// checkAcross checks the second session of testdata/attach/across.
+func checkAcross(t *testing.T, p testjvm.Profile) {
+	t.Helper()
+	const each, kept = 50, 20_000_000 - 100_000 // tasks of a class; ns that those of Kept were kept waiting at least, less what clocks differ
+	want := map[string]struct{ executions, tasks, queued int }{
+		"Main$Old": {each, each, 0}, "Main$Queued": {each, each, 0}, "Main$QueuedCall": {each, each, 0},
+		"Main$QueuedFork": {each, each, 0}, "Main$Reused": {each, each, 0}, "Main$Between": {each, each, 0},
+		"Main$Kept": {2 * each, each, 2 * each}, "Main$Late": {each, each, each},
+	}
+	classOf := map[string]string{} // of a task
+	executed, tasks, queued := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, row := range p.Tasks(t) {
+		class, id := row["class"], row["task_id"]
+		if id == "0" || classOf[id] != "" && classOf[id] != class {
+			t.Errorf("a task of %s has the number %s, as one of %s", class, id, classOf[id])
+		}
+		if row["start_ns"] == "" {
+			continue
+		}
+		if classOf[id] == "" {
+			classOf[id] = class
+			tasks[class]++
+		}
+		executed[class]++
+		if row["queue_ns"] == "" {
+			continue
+		}
+		queued[class]++
+		if q := number(t, row, "queue_ns"); class == "Main$Kept" && q < kept {
+			t.Errorf("queued for %d ns, it was %d at least", q, kept)
+		}
+	}
+	for class, w := range want {
+		if executed[class] != w.executions || tasks[class] != w.tasks || queued[class] != w.queued {
+			t.Errorf("%s: %d executions of %d tasks, of %d a queue time is told; want %+v", class, executed[class], tasks[class], queued[class], w)
+		}
+	}
+	if n := executed["Main$Restless"]; n == 0 || tasks["Main$Restless"] != n || queued["Main$Restless"] != 0 {
+		t.Errorf("Main$Restless: %d executions of %d tasks, of %d a queue time is told; want one of each, and none", n, tasks["Main$Restless"], queued["Main$Restless"])
+	}
+}
+
 // TestAttachInterrupted: an interrupt while the agent is on its way in leaves none
 // in the JVM; the next one comes in.
 func TestAttachInterrupted(t *testing.T) {

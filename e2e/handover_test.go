@@ -51,7 +51,7 @@ var wantHanded = map[string][]handed{
 	"Main$NeverSubmitted": nil,
 	"Main$Blocker":        {{0, threadPool}},
 	"Main$Cancelled":      {{0, threadPool}, {wire.Cancelled, ""}},
-	"Main$Withdrawn":      {{0, threadPool}}, // what is cancelled is the future around it
+	"Main$Withdrawn":      {{0, threadPool}, {wire.Cancelled, ""}}, // with the future around it
 	"Main$Untimed":        {{wire.Scheduled, "java.util.Timer"}, {wire.Cancelled, ""}},
 	"Main$NeverRun":       {{0, threadPool}},
 	"Main$Rejected":       {{0, threadPool}, {wire.Rejected, threadPool}},

@@ -18,7 +18,7 @@ import (
 // long some stayed there parked, follows from the program.
 func TestVirtualScheduling(t *testing.T) {
 	o := testjvm.Example(t, "pinned")
-	const mounts, pins, eachPin = 1000 + 10*2 + 3, 3, 30 * time.Millisecond
+	const mounts, pins, eachPin = 1000 + 10*2 + 2 + 3, 3, 30 * time.Millisecond
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < o.MinJDK {
 			continue

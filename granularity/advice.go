@@ -14,9 +14,10 @@ type UnitFacts struct {
 	CPUs     int
 	Classes  []UnitClass
 	Pools    []Pool
-	MaxDepth int64  // executions on one stack, at the deepest
-	Deepest  string // the class of that execution
-	Lost     bool   // events were lost: no finding rests on what is missing
+	MaxDepth int64         // executions on one stack, at the deepest
+	Deepest  string        // the class of that execution
+	Lost     bool          // events were lost: no finding rests on what is missing
+	Virtual  *VirtualFacts // nil: there were no virtual threads, or what they did is not known
 	// Taken is the processor time that other programs of the machine had while
 	// threads of the JVM waited for a processor, of Recorded; NotMeasured: not known.
 	Taken    units.Ns
@@ -31,7 +32,8 @@ type UnitClass struct {
 	Bulk      bool // the JDK cuts into such tasks what the program calls at once: a parallel stream
 	Units     int64
 	Threw     int64
-	Swallowed int64
+	Swallowed int64  // ended by an exception that their future kept and nobody asked for
+	Kept      int64  // the same, and it is not known whether somebody asked
 	Self      Values // self CPU time, or self wall time where that was not measured
 	SelfIsCPU bool
 	// OwnWall is the median of the self wall time: what mostly waits is not fine.
@@ -71,6 +73,7 @@ type Pool struct {
 	// did, by the scheduling record, or NotMeasured.
 	One, Several units.Ns
 	Virtual      bool  // units ran on virtual threads
+	AtOnce       int64 // units that ran inside what handed them over, on its thread: their executor called them
 	Counted      int64 // units that were summarised, of the classes that mostly ran here
 	// CountedSelf is their part of Self. In Wall, CPU and the times of workers they are not.
 	CountedSelf units.Ns
@@ -108,6 +111,7 @@ type Thresholds struct {
 	FineGain       float64  // and if larger units could save at least this share of the session
 	Churn          int64    // threads are started for too little from so many
 	OneAtATime     float64  // tasks run one at a time if two or more want a processor at most this share of the time
+	Pinned         float64  // virtual threads that park keep carriers from others for this share of the carriers' time
 	SelfWait       float64  // workers wait for their own pool's queue from this share of their time
 	CoarseShare    float64  // a unit is coarse-grained from this share of its pool's time
 	Idle           float64  // and processors or workers idle at least so much meanwhile
@@ -128,7 +132,7 @@ type Thresholds struct {
 
 // DefaultThresholds are used unless the user says otherwise.
 var DefaultThresholds = Thresholds{
-	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2, FineGain: 0.1, Churn: 100, SelfWait: 0.2, OneAtATime: 0.35,
+	FineWork: 10_000, FineUnits: 1000, FineCost: 0.2, FineGain: 0.1, Churn: 100, Pinned: 0.2, SelfWait: 0.2, OneAtATime: 0.35,
 	CoarseShare: 0.5, Idle: 0.25, Imbalance: 0.2, PoolUnits: 4, PoolTime: 50_000_000,
 	Crowd: 4, Starved: 0.5, Busy: 0.8, WaitShare: 0.3, Queued: 2, Depth: 256, SwallowedUnits: 1,
 	NeverTasks: 1000, NeverShare: 0.01, Taken: 0.1,
@@ -138,7 +142,14 @@ var DefaultThresholds = Thresholds{
 func Advise(f *UnitFacts, t Thresholds) []Finding {
 	var out []Finding
 	out = append(out, f.fineClasses(t)...)
+	pinned, isPinned := f.pinned(t)
+	if isPinned {
+		out = append(out, pinned)
+	}
 	for i := range f.Pools {
+		if isPinned && f.Pools[i].Virtual {
+			continue // what else they do badly follows from it
+		}
 		if x, ok := f.pool(&f.Pools[i], t); ok {
 			out = append(out, x)
 		}
@@ -206,15 +217,29 @@ func (f *UnitFacts) swallowed(t Thresholds) []Finding {
 	var out []Finding
 	for i := range f.Classes {
 		c := &f.Classes[i]
-		if c.Swallowed < max(1, t.SwallowedUnits) {
+		if c.Swallowed+c.Kept < max(1, t.SwallowedUnits) {
 			continue
 		}
 		out = append(out, Finding{
 			Kind: Advice, Topic: "swallowed", Name: "swallowed-exceptions", Class: c.Name,
-			Text: fmt.Sprintf("%s of %s ended by an exception that its future kept%s; whether anybody asked the future for it is not recorded. "+
-				"Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time, so no gain is told.",
-				plural(c.Swallowed, "unit", "units"), readable(c.Name), c.at()),
+			Text: c.swallowed() + " Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time, so no gain is told.",
 		})
 	}
 	return out
+}
+
+func (c *UnitClass) swallowed() string {
+	const notKnown = "whether anybody asked the future for it is not known."
+	n := c.Swallowed
+	if n == 0 {
+		n = c.Kept
+	}
+	text := fmt.Sprintf("%s of %s ended by an exception that its future kept%s", plural(n, "unit", "units"), readable(c.Name), c.at())
+	switch {
+	case c.Swallowed == 0:
+		return text + "; " + notKnown
+	case c.Kept > 0:
+		return text + "; nobody asked for it. Of " + units.FormatCount(c.Kept) + " more " + notKnown
+	}
+	return text + "; nobody asked for it."
 }

@@ -85,6 +85,17 @@ func TestPools(t *testing.T) {
 			return p
 		}, 4, "", 0},
 		{"waiting with room", func() Pool { p := busyPool(4, span, 100); p.CPU = p.Wall / 10; return p }, 4, "", 0},
+		{"waiting, on virtual threads", func() Pool {
+			p := busyPool(4, span, 100)
+			setQueue(&p, 500*milli)
+			p.CPU, p.Virtual = p.Wall/10, true
+			return p
+		}, 4, "", 0},
+		{"many virtual threads that keep the processors busy", func() Pool {
+			p := busyPool(16, span, 100)
+			p.CPU, p.Runnable, p.Virtual = 3600*milli, units.NotMeasured, true
+			return p
+		}, 4, "", 0},
 		{"too large", func() Pool {
 			p := busyPool(16, span, 100)
 			p.CPU, p.Runnable = 4*span, p.Wall-4*span
@@ -148,6 +159,18 @@ func TestPools(t *testing.T) {
 			p.CPU, p.Wall, p.Runnable = 900*milli, 3*span, 2000*milli
 			return p
 		}, 4, "coarse-grained", 2000*milli - 500*milli/4},
+		{"a loop that takes what comes", func() Pool {
+			p := busyPool(3, 70*span, 3)
+			p.Longest, p.Heaviest = 70*span, 590*milli
+			p.CPU, p.Runnable = 720*milli, 12*span
+			return p
+		}, 2, "", 0},
+		{"a loop that takes what comes, by no record", func() Pool {
+			p := busyPool(3, 70*span, 3)
+			p.Longest, p.Heaviest = 70*span, 590*milli
+			p.CPU, p.Runnable = 720*milli, units.NotMeasured
+			return p
+		}, 2, "", 0},
 		{"long, by waiting for processors", func() Pool {
 			p := busyPool(4, span, 100)
 			p.Longest, p.Heaviest = 900*milli, 12*milli
@@ -308,6 +331,70 @@ func TestSelfWaitTexts(t *testing.T) {
 	p.Queued.Never = 2
 	got = Advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}}, DefaultThresholds)
 	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text, waits+"; 2 tasks had not begun at the end, which is a deadlock if all workers wait so.") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// pinning are virtual threads that keep two carriers nine tenths of a second, 100 ms at a
+// time, while others wait for one.
+func pinning() *VirtualFacts {
+	return &VirtualFacts{JDK: 21, Carriers: 2, Pins: 18, Pinned: 1800 * milli, Class: "com.acme.Job", ClassPins: 17, ClassPinned: 1700 * milli,
+		Active: 1000 * milli, Waited: 900 * milli, Waiting: 950 * milli, Mounted: 100 * milli, CPU: 80 * milli}
+}
+
+// TestPinned: what the figures bound, and that nothing is said where one of them does
+// not bear it out.
+func TestPinned(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*UnitFacts, *VirtualFacts)
+		gain   units.Ns // 0: not found
+	}{
+		{"pinned", func(*UnitFacts, *VirtualFacts) {}, 950 * milli},
+		{"pinned for less than others waited", func(_ *UnitFacts, v *VirtualFacts) { v.Pinned = 400 * milli }, 400 * milli},
+		{"pinned for too little", func(_ *UnitFacts, v *VirtualFacts) { v.Pinned = 399 * milli }, 0},
+		{"others wait as long as carriers are kept", func(_ *UnitFacts, v *VirtualFacts) { v.Waited, v.Waiting = 250*milli, 300*milli }, 300 * milli},
+		{"nobody waits that long", func(_ *UnitFacts, v *VirtualFacts) { v.Waited = 249 * milli }, 0},
+		{"they wait for those that compute", func(_ *UnitFacts, v *VirtualFacts) { v.Mounted = 1401 * milli }, 0},
+		{"the processors have enough to do", func(_ *UnitFacts, v *VirtualFacts) { v.CPU = 1601 * milli }, 0},
+		{"the processors are the bound", func(_ *UnitFacts, v *VirtualFacts) { v.CPU = 1600 * milli }, 200 * milli},
+		{"CPU time is not known", func(_ *UnitFacts, v *VirtualFacts) { v.CPU = units.NotMeasured }, 950 * milli},
+		{"more carriers than processors", func(_ *UnitFacts, v *VirtualFacts) { v.Carriers = 8 }, 950 * milli},
+		{"a single carrier", func(_ *UnitFacts, v *VirtualFacts) { v.Carriers = 1 }, 950 * milli},
+		{"no carrier is known", func(_ *UnitFacts, v *VirtualFacts) { v.Carriers = 0 }, 0},
+		{"three times", func(_ *UnitFacts, v *VirtualFacts) { v.Pins = 3 }, 0},
+		{"for too short", func(_ *UnitFacts, v *VirtualFacts) { v.Active = 49 * milli }, 0},
+		{"in part unknown", func(_ *UnitFacts, v *VirtualFacts) { v.Partly = true }, 0},
+		{"events lost", func(f *UnitFacts, _ *VirtualFacts) { f.Lost = true }, 0},
+	} {
+		f := &UnitFacts{Duration: 2000 * milli, CPUs: 2, Virtual: pinning()}
+		c.change(f, f.Virtual)
+		got := Advise(f, DefaultThresholds)
+		switch {
+		case c.gain == 0 && len(got) == 0:
+		case len(got) != 1 || got[0].Name != "pinned-threads" || got[0].Gain == nil || got[0].Gain.Ns != c.gain:
+			t.Errorf("%s: %+v, want a gain of %v", c.name, got, c.gain)
+		}
+	}
+}
+
+// TestPinnedTexts: what pins depends on the JDK; and what else is said of pools of
+// virtual threads would follow from it.
+func TestPinnedTexts(t *testing.T) {
+	const says = "Virtual threads parked 18 times while pinned to their carriers, for 1.80 s in all (17 times and 1.70 s in threads of com.acme.Job, handed over at com.acme.Main.run:7): " +
+		"for 85 % of the time of 2 carriers they kept these while others waited for one. "
+	pool := busyPool(1, 1000*milli, 100)
+	setQueue(&pool, 500*milli)
+	f := &UnitFacts{Duration: 1000 * milli, CPUs: 2, Virtual: pinning(), Pools: []Pool{pool}, Classes: []UnitClass{{Name: "com.acme.Job", Site: "com.acme.Main.run:7"}}}
+	for jdk, tries := range map[int]string{21: "Use a lock of java.util.concurrent in place of synchronized", 24: "Do not block in static initialisers"} {
+		f.Virtual.JDK = jdk
+		got := Advise(f, DefaultThresholds)
+		if names(got) != "pinned-threads pool-too-small" || !strings.HasPrefix(got[0].Text, says+tries) || !strings.HasSuffix(got[0].Text, "by at most 950 ms (95 % of the session).") {
+			t.Errorf("%+v, want %q", got, says+tries)
+		}
+	}
+	f.Pools[0].Virtual = true
+	if got := Advise(f, DefaultThresholds); names(got) != "pinned-threads" {
 		t.Errorf("%+v", got)
 	}
 }

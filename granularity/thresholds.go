@@ -24,6 +24,7 @@ var thresholds = []threshold{
 	{name: "fine-cost", what: "hand-over to work, from which it costs too much", part: func(t *Thresholds) *float64 { return &t.FineCost }},
 	{name: "fine-gain", what: "share of the session that larger units could save, from which that is told", part: func(t *Thresholds) *float64 { return &t.FineGain }},
 	{name: "churn", what: "threads started for little work each", n: func(t *Thresholds) *int64 { return &t.Churn }},
+	{name: "pinned", what: "share of the carriers' time in which parked virtual threads keep them from others", part: func(t *Thresholds) *float64 { return &t.Pinned }},
 	{name: "self-wait", what: "share of their time that workers wait for what is queued in their own pool", part: func(t *Thresholds) *float64 { return &t.SelfWait }},
 	{name: "one-at-a-time", what: "share of the time in which two workers or more may want a processor where tasks run one at a time", part: func(t *Thresholds) *float64 { return &t.OneAtATime }},
 	{name: "coarse-share", what: "share of a pool's time in one unit", part: func(t *Thresholds) *float64 { return &t.CoarseShare }},

@@ -355,6 +355,7 @@ void sa_threads_final(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_context_free(sa_context *c);
 void sa_context_renew(sa_context *c);
+void sa_contexts_forget(void); /* where tasks were being made when an earlier session ended */
 void sa_context_leave(sa_context *c); /* its OS thread ends, or the session: no cell is at hand any more */
 void sa_tell_virtual(sa_context *c); /* describes it */
 
@@ -370,6 +371,7 @@ bool sa_stands_in(const char *name);
 void sa_retransform(jint n, const jclass *classes);
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
+void sa_load_hidden(JNIEnv *env);        /* classes that would be loaded unseen */
 void sa_retransform_early(JNIEnv *env);  /* those loaded before the agent was ready */
 void sa_retransform_loaded(JNIEnv *env); /* all that are or were woven, or are to be */
 bool sa_slots_init(JNIEnv *env); /* once the helper is defined */

@@ -209,18 +209,20 @@ void sa_retransform_loaded(JNIEnv *env) {
 
 /* ---- coming ---- */
 
-static bool helper_says(JNIEnv *env, const char *method, const char *signature, bool on) {
-    jmethodID m = (*env)->GetStaticMethodID(env, sa.helper, method, signature);
-    bool ok = m != NULL;
-    if (ok && signature[strlen(signature) - 1] == 'Z')
-        ok = (*env)->CallStaticBooleanMethod(env, sa.helper, m, (jboolean)on);
-    else if (ok)
-        (*env)->CallStaticVoidMethod(env, sa.helper, m, (jboolean)on);
-    if ((*env)->ExceptionCheck(env)) {
-        (*env)->ExceptionClear(env);
-        ok = false;
-    }
-    return ok;
+/* Lets hidden classes go through our hands, or no longer. */
+static bool hook(JNIEnv *env, bool on) {
+    jmethodID m = (*env)->GetStaticMethodID(env, sa.helper, "hook", "(Z)Z");
+    bool ok = m != NULL && (*env)->CallStaticBooleanMethod(env, sa.helper, m, (jboolean)on);
+    if (!(*env)->ExceptionCheck(env)) return ok;
+    (*env)->ExceptionClear(env);
+    return false;
+}
+
+/* Tells the helper of a session, in which tasks have ids from first_id on; 0: there is none. */
+static void turn(JNIEnv *env, uint64_t first_id) {
+    jmethodID m = (*env)->GetStaticMethodID(env, sa.helper, "turn", "(J)V");
+    if (m != NULL) (*env)->CallStaticVoidMethod(env, sa.helper, m, (jlong)first_id);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
 }
 
 /* The Go side takes the options, whether it runs already or not. */
@@ -242,8 +244,9 @@ static int begin_session(JNIEnv *env) {
     int result = SA_GO_UNPROFILED;
     if (!sa_begin(env)) return ATTACH_JVM;
     sa_threads_existing(env);
-    helper_says(env, "turn", "(Z)V", true);
-    if (!helper_says(env, "hook", "(Z)Z", true))
+    sa_contexts_forget();
+    turn(env, sa.first_task_id);
+    if (!hook(env, true))
         sa_refuse("hidden classes defined in a way that was not seen (new lambdas stand with those made before)", NULL);
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_set_events(JVMTI_ENABLE);
@@ -252,6 +255,7 @@ static int begin_session(JNIEnv *env) {
         go_away(env);
         return answered ? ATTACH_SESSION : ATTACH_LATE;
     }
+    sa_load_hidden(env);
     sa_retransform_loaded(env);
     return ATTACH_OK;
 }
@@ -299,8 +303,8 @@ static int detach(JNIEnv *env) {
     bool answered = tell_go(SA_EVENT_DETACH, &ignored);
     atomic_store(&sa.leaving, false);
     atomic_store(&sa.retired, atomic_load(&sa.generation));
-    helper_says(env, "turn", "(Z)V", false);
-    helper_says(env, "hook", "(Z)Z", false);
+    turn(env, 0);
+    hook(env, false);
     /* From now on only what is redefined by others needs us (its fields), and
      * threads that end (their contexts). */
     sa_set_event(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);

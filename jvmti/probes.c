@@ -151,6 +151,11 @@ static inline jint token_of(const sa_context *c, uint32_t depth) {
     return (jint)(token_generation(c->generation) << DEPTH_BITS | depth);
 }
 
+bool sa_is_innermost(const sa_context *c, uint32_t token) {
+    return token >> DEPTH_BITS == token_generation(c->generation) && (token & ((1u << DEPTH_BITS) - 1)) + 1 == c->depth &&
+           c->generation > atomic_load_explicit(&sa.retired, memory_order_relaxed);
+}
+
 /* Its calling context, and what the thread had done when the execution began. */
 __attribute__((noinline)) static void begin_special(sa_os *os, sa_context *c, JNIEnv *env, jlong bytecodes) {
     sa_frame *f = &c->frames[c->depth];
@@ -194,13 +199,14 @@ static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, 
 /* The upper bit of a task's id, as it is passed by the helper class, says that
  * this is its first execution. */
 static inline jint enter(JNIEnv *env, sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
-    if (c == NULL || !renew(c)) return NO_TOKEN;
-    uint64_t submitted = c->submitted;
+    if (c == NULL) return NO_TOKEN;
+    uint64_t submitted = c->submitted; /* of this execution, and of no other, whatever becomes of it */
     c->submitted = 0;
+    if (!renew(c)) return NO_TOKEN;
     flags |= (submitted >> 63) * SA_EXEC_CREATION_UNSEEN;
     if (id >> 63) {
         id &= INT64_MAX;
-        /* A task that an earlier session saw being made is new to this one. */
+        /* Java code may not have seen yet that this is another session than that of the id. */
         flags |= __builtin_expect(id >= sa.first_task_id, 1) ? SA_EXEC_FIRST : SA_EXEC_CREATION_UNSEEN;
     }
     /* super.run() inside its own execution is the same execution */
@@ -225,6 +231,7 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterWork0(JNIEnv *env, jclass 
 
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                             jint class_id, jlong bytecodes) {
+    if (id == 0) return NO_TOKEN; /* nothing was recorded when it was to get one */
     return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
 }
 

@@ -60,6 +60,12 @@ void sa_context_renew(sa_context *c) {
     if (c->is_virtual) sa_claim_mount(c);
 }
 
+void sa_contexts_forget(void) {
+    pthread_mutex_lock(&sa.context_lock);
+    for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) c->making_at = 0;
+    pthread_mutex_unlock(&sa.context_lock);
+}
+
 /* The Java name of an object's class, malloc'ed. */
 static char *class_of(JNIEnv *env, jobject o) {
     jclass c = (*env)->GetObjectClass(env, o);

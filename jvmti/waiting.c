@@ -177,6 +177,7 @@ bool sa_waiting_take(uint32_t hash, uint32_t class_id, uint64_t now, uint64_t *i
 
 void sa_waiting_start(void) {
     age_ticks = (uint64_t)(AGE_NS / sa.clock.ns_per_tick);
+    sa_waiting_stop(); /* what an earlier session could not give back */
     if (waiting != NULL) return;
     void *p = mmap(NULL, sizeof *waiting, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED) waiting = p;

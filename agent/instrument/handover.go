@@ -32,13 +32,20 @@ const (
 	probeForking    = "forking"    // ForkJoinTask.fork
 	probeStarting   = "starting"   // Thread.start
 	probeCancelled  = "cancelled"  // before the returns of cancel
+	probeHolds      = "holds"      // at its start: what the task is around
+
+	probeFailing = "failing" // where an execution ends by an exception
+	probeAsked   = "asked"   // before somebody is given what may be one
 
 	probeHanded  = "handed"  // before the returns of a hand-over
 	probeRefused = "refused" // where it ends by an exception
 
 	descHanding   = "(Ljava/lang/Object;Ljava/lang/Object;)I"     // executor, task -> token
 	descRefused   = "(Ljava/lang/Throwable;Ljava/lang/Object;I)V" // thrown, task, token
-	descCancelled = "(ZLjava/lang/Object;)Z"                      // what cancel returns, task -> the same
+	descHolds     = "(Ljava/lang/Object;)Ljava/lang/Object;"      // task -> the one in it
+	descCancelled = "(ZLjava/lang/Object;Ljava/lang/Object;)Z"    // what cancel returns, task, the one in it -> the same
+	descFailing   = "(Ljava/lang/Throwable;I)V"                   // thrown, token
+	descAsked     = "(Ljava/lang/Object;)V"
 	cancelType    = "(Z)Z"
 
 	// What a completion service is given it hands over to this executor; one is
@@ -50,7 +57,7 @@ const (
 // handoverProbes are the probes of java.lang.StackagentHandover.
 var handoverProbes = map[string]bool{probeHanding: true, probeScheduling: true, probeRepeating: true,
 	probeMaking: true, probeMaybe: true, probeMade: true, probeCalling: true, probeCalled: true, probeThrown: true, probeUnmade: true, probeForking: true, probeStarting: true,
-	probeCancelled: true, probeHanded: true, probeRefused: true}
+	probeCancelled: true, probeHolds: true, probeFailing: true, probeAsked: true, probeHanded: true, probeRefused: true}
 
 // handoverNames begin the names of an executor's methods that hand over the
 // task which they take; those of ForkJoinPool that are not public are what
@@ -244,8 +251,16 @@ func (p *Plan) handing(h HandoverPlan) ([]*classfile.Insn, error) {
 	return append(out, classfile.NewVarInsn(classfile.OpAload, h.task), enter[1]), nil
 }
 
-// weaveCancel shows the probe what cancel is about to return.
+// weaveCancel shows the probe what cancel is about to return, and what the task
+// held before: a FutureTask that is cancelled forgets it.
+//
+//	Object held = Stackagent.holds(this); body; return Stackagent.cancelled(result, this, held)
 func (p *Plan) weaveCancel(code *classfile.Code) error {
+	holds, err := p.callOnThis(probeHolds, descHolds)
+	if err != nil {
+		return err
+	}
+	held := code.AddObjectLocal(nameObject)
 	for _, in := range append([]*classfile.Insn(nil), code.Insns...) {
 		if !in.Op.IsReturn() {
 			continue
@@ -254,9 +269,10 @@ func (p *Plan) weaveCancel(code *classfile.Code) error {
 		if err != nil {
 			return err
 		}
-		code.InsertBeforeTargeted(in, call...)
+		code.InsertBeforeTargeted(in, call[0], classfile.NewVarInsn(classfile.OpAload, held), call[1])
 	}
-	grow(&code.MaxStack, code.MaxStack+1)
+	code.InsertBefore(code.First(), append(holds, classfile.NewVarInsn(classfile.OpAstore, held))...)
+	grow(&code.MaxStack, code.MaxStack+2)
 	code.Edited()
 	return nil
 }

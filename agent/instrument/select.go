@@ -55,6 +55,9 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 		if err := p.planHandovers(); err != nil {
 			return err
 		}
+		if err := p.planAsks(); err != nil {
+			return err
+		}
 	}
 	if p.sites != nil {
 		p.planSites()

@@ -21,6 +21,14 @@ public class Main {
         }
     }
 
+    /** Wakes up by the clock once, before time is measured: the first one who does waits for what the JDK sets up for that. */
+    static class Sleeper implements Runnable {
+        @Override
+        public void run() {
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
     /** A static initialiser has a frame of the JVM below it: whoever parks in it stays on the carrier. */
     static class Pinned implements Runnable {
         final int n;
@@ -78,6 +86,7 @@ public class Main {
             LockSupport.unpark(t);
             t.join();
         }
+        Thread.startVirtualThread(new Sleeper()).join();
         for (int i = 0; i < 3; i++) {
             Thread.startVirtualThread(new Pinned(i)).join();
         }

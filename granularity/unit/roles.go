@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// AsyncRun is what the JDK puts around the Runnable of CompletableFuture.runAsync.
+const AsyncRun = "java.util.concurrent.CompletableFuture$AsyncRun"
+
 // wrappers are the classes that libraries put around a task that is handed
 // over, one for each. Where a class wraps a function that is no task, its units
 // bear its own name.
@@ -20,25 +23,26 @@ var wrappers = map[string]bool{
 	"java.util.concurrent.ForkJoinPool$InvokeAnyTask":                          true,
 	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":            true,
 	"java.util.concurrent.ThreadPerTaskExecutor$ThreadBoundFuture":             true,
-	"java.util.concurrent.CompletableFuture$AsyncRun":                          true,
-	"java.util.concurrent.CompletableFuture$AsyncSupply":                       true,
-	"java.util.concurrent.CompletableFuture$UniRun":                            true,
-	"java.util.concurrent.CompletableFuture$BiRun":                             true,
-	"java.util.concurrent.CompletableFuture$OrRun":                             true,
-	"java.util.concurrent.StructuredTaskScope$SubtaskImpl":                     true,
-	"java.util.concurrent.StructuredTaskScopeImpl$SubtaskImpl":                 true,
-	"com.google.common.util.concurrent.ListenableFutureTask":                   true,
-	"com.google.common.util.concurrent.TrustedListenableFutureTask":            true,
-	"com.google.common.util.concurrent.InterruptibleTask":                      true,
-	"io.netty.util.concurrent.PromiseTask":                                     true,
-	"io.netty.util.concurrent.PromiseTask$RunnableAdapter":                     true,
-	"io.netty.util.concurrent.ScheduledFutureTask":                             true,
-	"org.springframework.scheduling.support.DelegatingErrorHandlingRunnable":   true,
-	"kotlinx.coroutines.scheduling.TaskImpl":                                   true,
-	"akka.dispatch.TaskInvocation":                                             true,
-	"akka.dispatch.ForkJoinExecutorConfigurator$AkkaForkJoinTask":              true,
-	"org.apache.pekko.dispatch.TaskInvocation":                                 true,
-	"org.apache.pekko.dispatch.ForkJoinExecutorConfigurator$PekkoForkJoinTask": true,
+	AsyncRun: true,
+	"java.util.concurrent.CompletableFuture$AsyncSupply":                                                true,
+	"java.util.concurrent.CompletableFuture$UniRun":                                                     true,
+	"java.util.concurrent.CompletableFuture$BiRun":                                                      true,
+	"java.util.concurrent.CompletableFuture$OrRun":                                                      true,
+	"java.util.concurrent.StructuredTaskScope$SubtaskImpl":                                              true,
+	"java.util.concurrent.StructuredTaskScopeImpl$SubtaskImpl":                                          true,
+	"com.google.common.util.concurrent.ListenableFutureTask":                                            true,
+	"com.google.common.util.concurrent.TrustedListenableFutureTask":                                     true,
+	"com.google.common.util.concurrent.TrustedListenableFutureTask$TrustedFutureInterruptibleTask":      true,
+	"com.google.common.util.concurrent.TrustedListenableFutureTask$TrustedFutureInterruptibleAsyncTask": true,
+	"io.netty.util.concurrent.PromiseTask":                                                              true,
+	"io.netty.util.concurrent.PromiseTask$RunnableAdapter":                                              true,
+	"io.netty.util.concurrent.ScheduledFutureTask":                                                      true,
+	"org.springframework.scheduling.support.DelegatingErrorHandlingRunnable":                            true,
+	"kotlinx.coroutines.scheduling.TaskImpl":                                                            true,
+	"akka.dispatch.TaskInvocation":                                                                      true,
+	"akka.dispatch.ForkJoinExecutorConfigurator$AkkaForkJoinTask":                                       true,
+	"org.apache.pekko.dispatch.TaskInvocation":                                                          true,
+	"org.apache.pekko.dispatch.ForkJoinExecutorConfigurator$PekkoForkJoinTask":                          true,
 }
 
 // libraries are the packages that schedule what is given to them: their own tasks

@@ -1,7 +1,9 @@
 package sched
 
 import (
+	"cmp"
 	"reflect"
+	"slices"
 	"testing"
 
 	"stackagent/internal/units"
@@ -208,9 +210,13 @@ func TestCut(t *testing.T) {
 func FuzzBuild(f *testing.F) {
 	f.Add([]byte{3, 1, 0, 1, 1, 2, 2, 3})
 	f.Add([]byte{0x13, 0x20, 0x31, 0x42, 0x57, 0x61})
+	f.Add([]byte{0x80, 0x44, 0x40, 0x61, 0x51, 0xe5, 0x41, 0x66, 0x70, 0x51, 0x61, 0x70})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		x := newBuilder(1, 0)
-		at := units.MonoNs(100)
+		at, step := units.MonoNs(100), units.MonoNs(1)
+		if len(b) > 0 && b[0]&0x80 != 0 {
+			step = 50_000 // stays that are long enough for what the machine takes
+		}
 		var all []Slice
 		threads := map[uint32]Thread{}
 		take := func(p *Part) {
@@ -220,16 +226,20 @@ func FuzzBuild(f *testing.F) {
 			}
 		}
 		for i, c := range b {
-			at += units.MonoNs(c>>4) - 3 // back in time, too
+			at += (units.MonoNs(c>>4) - 3) * step // back in time, too
 			e := event{kind: eventKind(c & 7), at: at, pid: 1, tid: int32(i & 1), state: State(1 + c%6), dead: c == 0xff,
 				counted: c&8 != 0, switches: uint32(i / 3), cpuTime: units.Ns(at / 2), cpu: int32(c & 1), from: at - 5,
 				lag: units.MonoNs(c & 3), after: c&16 != 0}
 			x.apply(&e)
-			if c&0xf0 == 0x70 {
+			switch c & 0xf0 {
+			case 0x60:
+				x.compare(reading{x.last, units.Ns(at) * units.Ns(c&15) / 8}) // more and less than the threads ran
+			case 0x70:
 				take(x.cut(at, 0))
 			}
 		}
 		take(x.cut(at, 0))
+		slices.SortStableFunc(all, func(a, b Slice) int { return cmp.Compare(a.From, b.From) })
 		ends := map[uint32]units.MonoNs{}
 		for _, s := range all {
 			end, seen := ends[s.Thread]

@@ -31,7 +31,7 @@ func compile(jdk JDK, dir string, extra []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("listing the sources in %s: %w", dir, err)
 	}
-	key += "\x00" + jdk.Full + "\x00" + strings.Join(extra, "\x00")
+	key += "\x00" + jdk.Full + "\x00" + strings.Join(jdk.javac(), " ") + "\x00" + strings.Join(extra, "\x00")
 	sum := sha256.Sum256([]byte(key))
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -99,12 +99,14 @@ func sources(dir string) (units map[string][]string, key string, err error) {
 }
 
 func javac(jdk JDK, out string, files, extra []string) error {
-	args := append([]string{"-Xlint:all,-serial,-static,-this-escape", "-nowarn", "-d", out}, extra...)
+	line := jdk.javac()
+	lint := "-Xlint:all,-serial,-static,-this-escape"
 	if jdk.Version < 21 {
-		args[0] = "-Xlint:all,-serial,-static" // this-escape is younger
+		lint = "-Xlint:all,-serial,-static" // this-escape is younger
 	}
-	if output, err := exec.Command(jdk.Tool("javac"), append(args, files...)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s of %v: %w\n%s", jdk.Tool("javac"), files, err, output)
+	line = append(append(line, lint, "-nowarn", "-d", out), append(extra, files...)...)
+	if output, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s of %v: %w\n%s", line[0], files, err, output)
 	}
 	return nil
 }

@@ -22,22 +22,41 @@ type JDK struct {
 	Home    string // as found, symbolic links resolved
 	Version int    // feature release: 17, 25
 	Full    string // JAVA_VERSION of the release file: "17.0.15"
+	// Compiler is the home of the JDK that compiles for it: its own, but for a mere run time.
+	Compiler string
 }
 
-// Tool is the path of one of the JDK's programs ("java", "javac", "jfr").
+// Tool is the path of one of the JDK's programs ("java", "jfr").
 func (j JDK) Tool(name string) string { return filepath.Join(j.Home, "bin", name) }
+
+// javac is the compiler and the options by which it writes what the JDK can run.
+func (j JDK) javac() []string {
+	line := []string{filepath.Join(j.Compiler, "bin", "javac")}
+	if j.Compiler != j.Home {
+		line = append(line, "--release", strconv.Itoa(j.Version))
+	}
+	return line
+}
 
 // String names the JDK in test names: "jdk17".
 func (j JDK) String() string { return "jdk" + strconv.Itoa(j.Version) }
 
+// MoreVariable names further JDKs, their homes with colons between. A mere run time
+// will do: the newest of the JDKs compiles for it.
+const MoreVariable = "STACKAGENT_MORE_JDKS"
+
 // Find lists the JDKs (not mere run times) that JAVA_HOME, the PATH and
-// /usr/lib/jvm lead to, the first of each feature release only, oldest first.
+// /usr/lib/jvm lead to, the first of each feature release only, oldest first; and
+// of further releases those of MoreVariable.
 func Find() ([]JDK, error) {
 	var found []JDK
 	seen := map[int]bool{}
 	var problems []error
 	for _, home := range candidates() {
 		jdk, err := open(home)
+		if err == nil {
+			err = jdk.compiles()
+		}
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -49,6 +68,30 @@ func Find() ([]JDK, error) {
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("no JDK found by JAVA_HOME, PATH or /usr/lib/jvm; install one (openjdk-17-jdk-headless): %w", errors.Join(problems...))
+	}
+	slices.SortFunc(found, func(a, b JDK) int { return a.Version - b.Version })
+	return more(found, filepath.SplitList(os.Getenv(MoreVariable)))
+}
+
+// more adds the JDKs in homes to those found, oldest first, of releases that are not
+// among them.
+func more(found []JDK, homes []string) ([]JDK, error) {
+	newest := found[len(found)-1]
+	for _, home := range homes {
+		jdk, err := open(home)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", MoreVariable, err)
+		}
+		if slices.ContainsFunc(found, func(j JDK) bool { return j.Version == jdk.Version }) {
+			continue
+		}
+		if jdk.compiles() != nil {
+			jdk.Compiler = newest.Home
+		}
+		if jdk.Compiler != jdk.Home && jdk.Version > newest.Version {
+			return nil, fmt.Errorf("%s: %s has no compiler, and none here knows Java %d", MoreVariable, home, jdk.Version)
+		}
+		found = append(found, jdk)
 	}
 	slices.SortFunc(found, func(a, b JDK) int { return a.Version - b.Version })
 	return found, nil
@@ -78,11 +121,16 @@ func candidates() []string {
 	return homes
 }
 
-// open reads the release file of a JDK and checks that it can compile.
-func open(home string) (JDK, error) {
-	if _, err := os.Stat(filepath.Join(home, "bin", "javac")); err != nil {
-		return JDK{}, fmt.Errorf("%s is not a JDK: %w", home, err)
+// compiles tells why a JDK can not compile.
+func (j JDK) compiles() error {
+	if _, err := os.Stat(filepath.Join(j.Home, "bin", "javac")); err != nil {
+		return fmt.Errorf("%s is not a JDK: %w", j.Home, err)
 	}
+	return nil
+}
+
+// open reads the release file of a JDK, or a run time.
+func open(home string) (JDK, error) {
 	full, err := releaseVersion(filepath.Join(home, "release"))
 	if err != nil {
 		return JDK{}, err
@@ -95,7 +143,7 @@ func open(home string) (JDK, error) {
 	if err != nil {
 		return JDK{}, fmt.Errorf("version %q of the JDK in %s: %w", full, home, err)
 	}
-	return JDK{Home: home, Version: version, Full: full}, nil
+	return JDK{Home: home, Version: version, Full: full, Compiler: home}, nil
 }
 
 func releaseVersion(path string) (string, error) {

@@ -82,6 +82,14 @@ func (p Profile) Hotspots(t testing.TB) []Row {
 	return rows
 }
 
+// Units is the same of units of work.
+func (p Profile) Units(t testing.TB) []Row {
+	t.Helper()
+	var rows []Row
+	p.decode(t, &rows, "hotspots", p.Dir, "--units", "--format", "json")
+	return rows
+}
+
 // Stats is `shadow stats DIR --format json`.
 func (p Profile) Stats(t testing.TB) Stats {
 	t.Helper()

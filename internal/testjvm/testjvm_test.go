@@ -3,6 +3,7 @@ package testjvm
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -83,5 +84,38 @@ func TestReadOracleRefuses(t *testing.T) {
 func TestOpenRefusesWhatIsNoJDK(t *testing.T) {
 	if _, err := open(t.TempDir()); err == nil {
 		t.Error("an empty folder passes for a JDK")
+	}
+}
+
+// TestMore: a run time is compiled for by the newest JDK, if that knows its release.
+func TestMore(t *testing.T) {
+	home := func(release string, javac bool) string {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "release"), []byte("JAVA_VERSION=\""+release+"\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if javac {
+			if err := os.MkdirAll(filepath.Join(dir, "bin", "javac"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	found := []JDK{{Home: "/17", Version: 17, Compiler: "/17"}, {Home: "/25", Version: 25, Compiler: "/25"}}
+	jdk, jre, known, young := home("23.0.1", true), home("21.0.8", false), home("17.0.1", false), home("26", false)
+	got, err := more(slices.Clone(found), []string{jdk, jre, known})
+	if err != nil || len(got) != 4 || got[1].Home != jre || got[2].Home != jdk {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if want := []string{"/25/bin/javac", "--release", "21"}; !slices.Equal(got[1].javac(), want) {
+		t.Errorf("%v, want %v", got[1].javac(), want)
+	}
+	if want := []string{filepath.Join(jdk, "bin", "javac")}; !slices.Equal(got[2].javac(), want) {
+		t.Errorf("%v, want %v", got[2].javac(), want)
+	}
+	for _, dir := range []string{young, t.TempDir()} {
+		if got, err := more(slices.Clone(found), []string{dir}); err == nil {
+			t.Errorf("%s: %+v", dir, got)
+		}
 	}
 }

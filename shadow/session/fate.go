@@ -13,6 +13,7 @@ type fates struct {
 	told       bool            // all hand-overs are recorded
 	summarised map[uint32]bool // classes with hand-overs that are not
 	cancelled  *idSet          // the tasks around those that are in it, or they themselves, were
+	emptied    *idSet          // cancelled tasks of the library of which it is told what was in them
 	inside     bool            // a task that the program handed over may hold another one, and did not run it
 }
 
@@ -21,7 +22,7 @@ type fates struct {
 // is around that one.
 func (j *join) readFates() error {
 	h := j.s.Manifest.Submissions
-	j.fates = fates{summarised: map[uint32]bool{}, cancelled: newIDSet(), told: h != nil && h.Lost == 0 && h.InGaps == 0}
+	j.fates = fates{summarised: map[uint32]bool{}, cancelled: newIDSet(), emptied: newIDSet(), told: h != nil && h.Lost == 0 && h.InGaps == 0}
 	any := false
 	for i := range j.submissions {
 		if x := &j.submissions[i]; x.flags&wire.Cancelled != 0 {
@@ -36,11 +37,23 @@ func (j *join) readFates() error {
 		id   uint64
 		open bool // nothing was handed over inside yet
 	}
-	latest := map[uint32]handed{} // by thread
+	latest := map[uint32]handed{}  // by thread
+	holders := map[uint32]uint64{} // by thread: the library's task that was cancelled last, if nothing came after it
 	return j.s.Submissions(func(c *SubmissionChunk) error {
 		for i, id := range c.TaskID {
-			flags := wire.SubmissionFlags(c.Flags[i])
-			if flags&(wire.Rejected|wire.Cancelled|wire.Started) != 0 {
+			flags, thread := wire.SubmissionFlags(c.Flags[i]), c.Thread[i]
+			holder := holders[thread]
+			switch class := j.s.ClassByID(c.Class[i]); {
+			case flags&wire.Cancelled == 0:
+				delete(holders, thread)
+			case class == nil || !unit.IsWrapper(class.Name):
+				if delete(holders, thread); holder != 0 {
+					j.fates.emptied.add(holder)
+				}
+			case !isPart(class):
+				holders[thread] = id
+			}
+			if flags&(wire.Rejected|wire.NoSubmission|wire.Started) != 0 {
 				continue
 			}
 			x := latest[c.Thread[i]]
@@ -60,6 +73,7 @@ func (j *join) readFates() error {
 
 // findHolders tells whether there is a library's task that the program handed
 // over, and that did not run what it holds: then it is not known whose that is.
+// Of what is cancelled the agent tells it right behind.
 func (j *join) findHolders() {
 	for i := range j.creations {
 		c := &j.creations[i]
@@ -68,8 +82,14 @@ func (j *join) findHolders() {
 			continue
 		}
 		p := j.at(c.id, true)
-		if p.executed&(1<<(c.id&63)) != 0 && !j.fates.cancelled.has(c.id) {
-			continue
+		bit := uint64(1) << (c.id & 63)
+		switch {
+		case j.fates.cancelled.has(c.id):
+			if j.fates.emptied.has(c.id) {
+				continue
+			}
+		case p.executed&bit != 0 && (p.around&bit != 0 || class.Name != unit.AsyncRun):
+			continue // AsyncRun does not run what it holds if somebody else completed the future
 		}
 		for _, x := range j.of(c.id, p) {
 			// What the platform does for itself has no place.

@@ -24,11 +24,12 @@ type creation struct {
 // maxReserved bounds the creations for which room is made in advance.
 const maxReserved = 64 << 20
 
-// page describes 64 consecutive task ids: about 4.5 bytes a task where ids are
+// page describes 64 consecutive task ids: about 4.6 bytes a task where ids are
 // given out in sequence.
 type page struct {
 	made            [64]uint32  // place in creations + 1; 0: creation not seen or failed
 	executed, again uint64      // executed at least once, at least twice
+	around          uint64      // had an execution nested in it
 	handed          *[64]uint32 // place of the first in submissions + 1; nil: none of them
 }
 
@@ -117,7 +118,10 @@ func (j *join) run(f func(*Task) error) error {
 	}
 	again := false
 	err := s.Executions(func(c *Chunk) error {
-		for _, id := range c.TaskID {
+		for i, id := range c.TaskID {
+			if outer := c.OuterTaskID[i]; outer != 0 {
+				j.at(outer, true).around |= 1 << (outer & 63)
+			}
 			p, bit := j.at(id, true), uint64(1)<<(id&63)
 			p.again |= p.executed & bit
 			again = again || p.executed&bit != 0

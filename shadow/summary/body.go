@@ -34,13 +34,20 @@ func knownBody(name string, kinds units.Kinds) bool {
 	return false
 }
 
-// isInternal tells the tasks by which the platform runs virtual threads, timers
-// that end their sleeping and waiting, and the one by which an executor that
-// delays passes a task on, which is handed over once more then. It hands them over
-// to its own scheduler, so a hand-over does not make them the program's.
+// internal are the timers of CompletableFuture and of the executor that delays:
+// orTimeout, completeOnTimeout, and what hands a task on, which is handed over
+// once more then.
+var internal = map[string]bool{
+	"java.util.concurrent.CompletableFuture$Timeout":          true,
+	"java.util.concurrent.CompletableFuture$DelayedCompleter": true,
+	"java.util.concurrent.CompletableFuture$TaskSubmitter":    true,
+}
+
+// isInternal tells these, and the tasks by which the platform runs virtual threads
+// and the timers that end their sleeping and waiting. It hands them over to its own
+// scheduler, so a hand-over does not make them the program's.
 func isInternal(name string, kinds units.Kinds) bool {
-	return IsJDK(name, kinds) && (strings.HasPrefix(name, "java.lang.VirtualThread$$Lambda -> ") ||
-		name == "java.util.concurrent.CompletableFuture$TaskSubmitter")
+	return IsJDK(name, kinds) && (strings.HasPrefix(name, "java.lang.VirtualThread$$Lambda -> ") || internal[name])
 }
 
 // looksLikeBody tells whether executions of the class are loops around other tasks. Of

@@ -38,6 +38,9 @@ public final class Stackagent {
     /** False: the agent is taken off; what is still woven does nothing. */
     static boolean on = true;
 
+    /** Ids below it are of earlier sessions: a task that has one is new to this one, and when it was submitted is not known. */
+    static long firstId = 1;
+
     static final long SLOT_SUBMITTED = U.objectFieldOffset(Stackagent.class, "submitted");
 
     /** Of what is known of a class: the offset of the id, and above it that of the latest submission. */
@@ -157,7 +160,7 @@ public final class Stackagent {
         return lock instanceof Stackagent ? (Stackagent) lock : null;
     }
 
-    /** The id of a task that was made under our eyes, else 0. */
+    /** The id of a task that was made under our eyes in this session, else 0. */
     @Hidden
     static long idOf(Object task) {
         long offset = known(task.getClass()) & OFFSET;
@@ -165,7 +168,8 @@ public final class Stackagent {
             task = slot((Thread) task);
             offset = SLOT_ID;
         }
-        return offset != 0 ? U.getLong(task, offset) & ~EXECUTED : 0;
+        long id = offset != 0 ? U.getLong(task, offset) & ~EXECUTED : 0;
+        return id >= firstId ? id : 0;
     }
 
     /** For a thread that was made before the constructors of Thread were woven; also called from C. */
@@ -313,6 +317,14 @@ public final class Stackagent {
             offset = SLOT_ID;
             submitted = SLOT_SUBMITTED;
         }
+        int classId = (int) (info >>> 32);
+        if (offset == 0) {
+            return enterBare0(context, classId, System.identityHashCode(task), mark());
+        }
+        long id = U.getLong(holder, offset);
+        if ((id & ~EXECUTED) < firstId) {
+            return enterUnseen0(context, adopt(holder, offset, submitted), classId, mark());
+        }
         if (submitted != 0 && context != 0) {
             long at = U.getLong(holder, submitted);
             if (at != 0) {
@@ -322,17 +334,11 @@ public final class Stackagent {
                 }
             }
         }
-        long id = offset != 0 ? U.getLong(holder, offset) : 0;
-        if (id > 0) {
-            if (U.compareAndSetLong(holder, offset, id, id | EXECUTED)) {
-                id |= EXECUTED;
-            }
-        } else if (id == 0) {
-            return adopt(task, context, info);
-        } else {
+        if (id < 0) {
             id ^= EXECUTED;
+        } else if (U.compareAndSetLong(holder, offset, id, id | EXECUTED)) {
+            id |= EXECUTED;
         }
-        int classId = (int) (info >>> 32);
         return BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId);
     }
 
@@ -723,22 +729,23 @@ public final class Stackagent {
         ready0(slot(thread).context);
     }
 
-    /** An execution of a task without an id: made before we looked, deserialised, or without the field. */
+    /**
+     * Gives a task that has no id of this session one: it was made before we looked, deserialised, or seen in an
+     * earlier session, whose submission is forgotten. It counts as executed, so that no execution is its first.
+     * 0: nothing is recorded, and the task stays as it is.
+     */
     @Hidden
-    private static int adopt(Object task, long context, long info) {
-        long offset = info & OFFSET;
-        if (offset == 0) {
-            return enterBare0(context, (int) (info >>> 32), System.identityHashCode(task), mark());
+    static long adopt(Object holder, long offset, long submitted) {
+        long at = submitted != 0 ? U.getLongVolatile(holder, submitted) : 0; // of an earlier session if the id is
+        long old = U.getLongVolatile(holder, offset);
+        long id = (old & ~EXECUTED) < firstId ? newId0() : 0;
+        if (id == 0) {
+            return (old & ~EXECUTED) < firstId ? 0 : old & ~EXECUTED; // another thread was faster
         }
-        long id = newId0();
-        if (offset == IN_SLOT) {
-            task = slot((Thread) task);
-            offset = SLOT_ID;
+        if (at != 0) { // first, as who sees the new id believes what is there
+            U.compareAndSetLong(holder, submitted, at, 0L);
         }
-        if (!U.compareAndSetLong(task, offset, 0L, id | EXECUTED)) {
-            id = U.getLong(task, offset) & ~EXECUTED;
-        }
-        return enterUnseen0(context, id, (int) (info >>> 32), mark());
+        return U.compareAndSetLong(holder, offset, old, id | EXECUTED) ? id : U.getLong(holder, offset) & ~EXECUTED;
     }
 
     /**
@@ -784,10 +791,13 @@ public final class Stackagent {
         return hook0(ClassLoader.class, on);
     }
 
-    /** The agent comes back to this JVM, or goes; called from C. */
-    private static void turn(boolean on) {
-        Stackagent.on = on;
+    /** The agent comes to this JVM, and gives tasks ids from that one on, or goes (0); called from C. */
+    private static void turn(long firstId) {
+        if (firstId != 0) {
+            Stackagent.firstId = firstId;
+        }
         mountsSeen = false;
+        on = firstId != 0;
     }
 
     /** Binds every native now, so that no probe has to look for one; tells the number of processors. */

@@ -24,6 +24,10 @@ public final class StackagentHandover {
     /** -1: there is no such field, with submissions=false or where the agent came into a JVM that ran. */
     private static final long EXECUTOR_CLASS = Stackagent.offset(ClassValue.ClassValueMap.class, "stackagent$executors");
 
+    /** What is asked for may be around the exception, or around what is around it. */
+    private static final long CAUSE = U.objectFieldOffset(Throwable.class, "cause");
+    private static final int MOST_CAUSES = 8;
+
     /** In place of the offset of the id: the class has no room for it, and it is known by the instance, see {@link Stackagent.Executor}. */
     private static final long BY_IDENTITY = Long.MIN_VALUE;
 
@@ -138,16 +142,19 @@ public final class StackagentHandover {
             offset = Stackagent.SLOT_ID;
             submitted = Stackagent.SLOT_SUBMITTED;
         }
-        long id = offset != 0 ? U.getLong(holder, offset) & ~Stackagent.EXECUTED : 0;
         int classId = (int) (info >>> 32);
         if (offset == 0) {
             return handBare0(context, System.identityHashCode(task), classId, executor, flags)
                     ? U.getInt(null, context + HANDOVERS) - 1
                     : -1;
         }
+        long id = U.getLong(holder, offset) & ~Stackagent.EXECUTED;
         long unseen = 0;
-        if (id == 0) {
-            id = adopt(holder, offset);
+        if (id < Stackagent.firstId) {
+            id = Stackagent.adopt(holder, offset, submitted);
+            if (id == 0) {
+                return -1; // nothing is recorded
+            }
             unseen = Stackagent.UNSEEN;
         }
         long at = count(context, id, classId, executor, flags)
@@ -202,22 +209,15 @@ public final class StackagentHandover {
         return outermost;
     }
 
-    /** Gives a task whose creation was not seen its id; it counts as executed, so that no execution is its first. */
-    @Hidden
-    private static long adopt(Object holder, long offset) {
-        long id = Stackagent.newId0();
-        if (!U.compareAndSetLong(holder, offset, 0L, id | Stackagent.EXECUTED)) {
-            id = U.getLong(holder, offset) & ~Stackagent.EXECUTED;
-        }
-        return id;
-    }
-
     /** Before every return of a method that hands over. */
     @ForceInline
     @Hidden
     public static void handed(int token) {
         if (token >= 0) {
             long context = Stackagent.slot(Thread.currentThread()).context;
+            if (context == 0 || U.getInt(null, context + HANDOVERS) <= token) {
+                return; // it began in a session that is over
+            }
             U.putInt(null, context + HANDOVERS, token);
             if (token == 0 && U.getInt(null, context + DEPTH) == 0) {
                 release(context);
@@ -260,29 +260,88 @@ public final class StackagentHandover {
         }
     }
 
-    /** Before the returns of cancel: what it returns, and the task. */
+    /** Before the returns of cancel: what it returns, the task, and what that held when cancel began. */
     @Hidden
-    public static boolean cancelled(boolean done, Object task) {
-        if (done) {
-            cancel(task);
+    public static boolean cancelled(boolean done, Object task, Object held) {
+        if (done && cancel(task)) {
+            for (Object inside = held; inside != null && inside != task; inside = holds(inside)) {
+                cancel(inside);
+            }
         }
         return done;
     }
 
-    /** Records it once, however often the task is cancelled. */
+    /**
+     * At the start of cancel: the task that one of the JDK's was made around, which it is about to forget; null:
+     * none, or it is not known where. No task of the program's is asked: the field is read.
+     */
     @Hidden
-    private static void cancel(Object task) {
+    public static Object holds(Object task) {
+        if (!Stackagent.on) {
+            return null;
+        }
+        long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
+        Object held = null;
+        Class<?> c = task.getClass();
+        while (held == null && c != null && c != Object.class) {
+            held = c.getClassLoader0() == null ? inFieldOf(task, c) : null;
+            c = c.getSuperclass();
+        }
+        if (Stackagent.BYTECODES) {
+            Stackagent.reset(mark); // the library's methods count themselves
+        }
+        return held;
+    }
+
+    @Hidden
+    private static Object inFieldOf(Object task, Class<?> c) {
+        switch (c.getName()) {
+            case "java.util.concurrent.FutureTask":
+            case "java.util.concurrent.ForkJoinTask$AdaptedCallable":
+            case "java.util.concurrent.ForkJoinTask$AdaptedInterruptibleCallable":
+            case "java.util.concurrent.ForkJoinTask$CallableWithTimeout":
+            case "java.util.concurrent.ForkJoinTask$InvokeAnyTask":
+            case "java.util.concurrent.ForkJoinPool$InvokeAnyTask":
+                return field(task, c, "callable");
+            case "java.util.concurrent.ForkJoinTask$AdaptedRunnable":
+            case "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction":
+            case "java.util.concurrent.ForkJoinTask$AdaptedInterruptibleRunnable":
+            case "java.util.concurrent.ForkJoinTask$RunnableExecuteAction":
+                return field(task, c, "runnable");
+            case "java.util.concurrent.DelayScheduler$ScheduledForkJoinTask":
+                Object runnable = field(task, c, "runnable");
+                return runnable != null ? runnable : field(task, c, "callable");
+            case "java.util.concurrent.Executors$RunnableAdapter":
+                return field(task, c, "task");
+            default:
+                return null;
+        }
+    }
+
+    /** null: in this JDK the class has no such field. */
+    @Hidden
+    private static Object field(Object task, Class<?> c, String name) {
+        try {
+            return U.getReference(task, U.objectFieldOffset(c, name));
+        } catch (InternalError none) {
+            return null;
+        }
+    }
+
+    /** Records it once, however often the task is cancelled; false: it was recorded before, or is not. */
+    @Hidden
+    private static boolean cancel(Object task) {
         long info = Stackagent.known(task.getClass());
         long offset = info & Stackagent.OFFSET;
         long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
-        if (offset == Stackagent.IN_SLOT || offset != 0 && submitted == 0 || !Stackagent.on) {
-            return;
+        if (info == 0 || offset == Stackagent.IN_SLOT || offset != 0 && submitted == 0 || !Stackagent.on) {
+            return false;
         }
         long id = offset == 0 ? 0 : U.getLong(task, offset) & ~Stackagent.EXECUTED;
         while (offset != 0) {
             long at = U.getLongVolatile(task, submitted);
-            if ((at & Stackagent.CANCELLED) != 0 || id == 0) {
-                return;
+            if ((at & Stackagent.CANCELLED) != 0 || id < Stackagent.firstId) {
+                return false; // told already, or handed over when nobody saw it
             }
             if (U.compareAndSetLong(task, submitted, at, at | Stackagent.CANCELLED)) {
                 break;
@@ -299,10 +358,48 @@ public final class StackagentHandover {
             } else {
                 cancelled0(context, id, (int) (info >>> 32));
             }
-            if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + HANDOVERS) == 0) {
-                release(context);
-            }
+            releaseIfIdle(context);
         }
+        return true;
+    }
+
+    /** What {@link #handed} does at the end of the outermost hand-over. */
+    @Hidden
+    private static void releaseIfIdle(long context) {
+        if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + HANDOVERS) == 0) {
+            release(context);
+        }
+    }
+
+    /** Where an execution ends by an exception, before its end is told. */
+    @Hidden
+    public static void failing(Throwable thrown, int token) {
+        if (token >= 0) {
+            failing0(Stackagent.slot(Thread.currentThread()).context, token, System.identityHashCode(thrown));
+        }
+    }
+
+    /** Before somebody is given what may be an exception by which an execution ended, or be around it. */
+    @Hidden
+    public static void asked(Object given) {
+        if (!(given instanceof Throwable) || !Stackagent.on) {
+            return;
+        }
+        Thread t = Thread.currentThread();
+        long context = Stackagent.slot(t).context;
+        if (context == 0) {
+            context = Stackagent.attach(t);
+        }
+        if (context == 0) {
+            return;
+        }
+        Object before = null; // without a cause: its own
+        for (int i = 0; i < MOST_CAUSES && given != null && given != before; i++) {
+            asked0(context, System.identityHashCode(given));
+            before = given;
+            given = U.getReference(given, CAUSE); // getCause() may be the program's
+        }
+        releaseIfIdle(context);
     }
 
     @ForceInline
@@ -454,6 +551,8 @@ public final class StackagentHandover {
         handBare0(0, 0, 0, 0, 0);
         refusedBare0(0, 0);
         cancelledBare0(0, 0, 0);
+        failing0(0, 0, 0);
+        asked0(0, 0);
         describeExecutors0(null);
         newExecutor0(null, null);
     }
@@ -466,6 +565,10 @@ public final class StackagentHandover {
     private static native void refusedBare0(int hash, int classId);
 
     private static native void cancelledBare0(long context, int hash, int classId);
+
+    private static native void failing0(long context, int token, int hash);
+
+    private static native void asked0(long context, int hash);
 
     private static native long now0();
 

@@ -1,0 +1,97 @@
+package summary
+
+import (
+	"strconv"
+	"strings"
+
+	"stackagent/granularity"
+	"stackagent/granularity/unit"
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
+)
+
+// virtualSum is what the units on virtual threads tell of their scheduling.
+type virtualSum struct {
+	active cover // a unit waited or ran
+	first  cover // a unit, the first one of its thread, waited for a carrier
+	cpu    units.Ns
+	later  bool // units of which it is not known how long they waited
+}
+
+// unit takes one that has ended; first: no other one of its thread came before.
+func (v *virtualSum) unit(x *unit.Unit, first bool) {
+	from := x.Start
+	if x.Queue.Measured() {
+		from -= units.MonoNs(x.Queue)
+	}
+	v.active.add(from, x.End)
+	if x.Inside {
+		return
+	}
+	v.cpu = plus(v.cpu, x.Work[granularity.CPU])
+	switch {
+	case !first: // it waited for its thread
+	case x.Queue.Measured():
+		v.first.add(from, x.Start)
+	default:
+		v.later = true
+	}
+}
+
+// virtualFacts puts together how the virtual threads were scheduled; nil where none
+// parked pinned, or that can not be read.
+func (a *advisor) virtualFacts() *granularity.VirtualFacts {
+	if sums := a.s.Manifest.Scheduling; sums == nil || sums.Pins == 0 {
+		return nil
+	}
+	told, err := Virtual(a.s, Filter{})
+	if err != nil || len(told.List) == 0 {
+		return nil
+	}
+	most := &told.List[0] // pinned for longest
+	v := &granularity.VirtualFacts{
+		JDK: feature(a.s.Manifest.JVM.Version), Pins: int64(told.Pins), Pinned: told.PinnedNs,
+		Class: most.Class, ClassPins: int64(most.Pins), ClassPinned: most.PinnedNs,
+		Active: a.virtual.active.length(), Waited: max(a.virtual.first.length(), told.Told.MostReadyNs),
+		CPU: a.virtual.cpu, Partly: told.Told.groups || told.Untold != 0,
+	}
+	v.Waiting = v.Active
+	if told.Told.ReadyNs != nil && !a.virtual.later {
+		v.Waiting = min(v.Active, a.virtual.first.length()+*told.Told.ReadyNs)
+	}
+	for i := range a.s.Threads {
+		if t := &a.s.Threads[i]; t.Role() == "carrier" {
+			v.Carriers++
+		}
+	}
+	v.Mounted, err = a.mounted()
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// mounted is how long virtual threads were on carriers and not parked there: from
+// when they first were to when they were told of last, less what they were away and parked.
+func (a *advisor) mounted() (sum units.Ns, err error) {
+	told := map[uint32]int64{}
+	err = a.s.VirtualThreads(func(r *store.VirtualThread) {
+		from, again := told[r.Thread]
+		if t := a.s.ThreadByID(r.Thread); !again && t != nil {
+			from = int64(t.StartNs)
+		}
+		told[r.Thread] = r.AtNs
+		sum += max(0, units.Ns(r.AtNs-from)-r.AwayNs-r.PinnedNs)
+	})
+	return sum, err
+}
+
+// feature is the feature release in a JVM's version, "21.0.8+9-LTS"; 0: not known.
+func feature(version string) int {
+	end := strings.IndexFunc(version+".", func(r rune) bool { return r < '0' || r > '9' })
+	n, err := strconv.Atoi(version[:end])
+	if err != nil {
+		return 0
+	}
+	return n
+}
