@@ -159,6 +159,18 @@ func TestPools(t *testing.T) {
 			p.CPU, p.Wall, p.Runnable = 900*milli, 3*span, 2000*milli
 			return p
 		}, 4, "coarse-grained", 2000*milli - 500*milli/4},
+		{"a loop that takes what comes", func() Pool {
+			p := busyPool(3, 70*span, 3)
+			p.Longest, p.Heaviest = 70*span, 590*milli
+			p.CPU, p.Runnable = 720*milli, 12*span
+			return p
+		}, 2, "", 0},
+		{"a loop that takes what comes, by no record", func() Pool {
+			p := busyPool(3, 70*span, 3)
+			p.Longest, p.Heaviest = 70*span, 590*milli
+			p.CPU, p.Runnable = 720*milli, units.NotMeasured
+			return p
+		}, 2, "", 0},
 		{"long, by waiting for processors", func() Pool {
 			p := busyPool(4, span, 100)
 			p.Longest, p.Heaviest = 900*milli, 12*milli

@@ -39,7 +39,7 @@ func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
 		if !c.programs() || c.Units < t.FineUnits || c.Pool < 0 || c.Self.Count() < t.FineUnits || !c.allFine(t) {
 			continue
 		}
-		if p := &f.Pools[c.Pool]; p.To > p.From && !p.churns(t) {
+		if p := &f.Pools[c.Pool]; p.To > p.From && !p.churns(t) && !p.runsAtOnce() {
 			if x, ok := f.fine(c, p, t); ok {
 				out = append(out, x)
 			}
@@ -80,6 +80,10 @@ func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
 	}
 	return x, false
 }
+
+// runsAtOnce tells whether an executor is a call by another name: it runs what it is
+// given before it returns, so that nothing is saved by giving it less often.
+func (p *Pool) runsAtOnce() bool { return 2*p.AtOnce > p.Units }
 
 // active is the time in which handing over can have cost something, in words too.
 // Pauses in which nothing waits or runs are no part of it, unless they are the lesser

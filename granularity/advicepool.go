@@ -240,7 +240,7 @@ func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool)
 		return Finding{}, false
 	}
 	least := work / units.Ns(n)
-	if float64(alone-least) < t.Idle*float64(alone) {
+	if float64(alone-least) < t.Idle*float64(alone) || p.mostlyWaits(unit, t) {
 		return Finding{}, false
 	}
 	saved := min(span-least, p.Longest-unit/units.Ns(n)) // no more than the unit itself takes longer than its parts
@@ -251,6 +251,20 @@ func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool)
 			readable(class), units.FormatNs(unit), units.FormatNs(span), p.has(),
 			plural(int64(n), "processor", "processors"), units.FormatNs(max(0, saved)), f.ofRun(saved)),
 	}, true
+}
+
+// mostlyWaits tells whether the longest unit hardly computed or wanted to, which
+// took unit of CPU time at most: the loop of a thread that takes what comes, or a
+// task that waits for what it handed over. Without a scheduling record nobody knows
+// what of its time it waited for a processor, so less will do.
+func (p *Pool) mostlyWaits(unit units.Ns, t Thresholds) bool {
+	if !p.CPU.Measured() {
+		return false
+	}
+	if !p.Runnable.Measured() {
+		return float64(unit) < t.WaitShare*float64(p.Longest)
+	}
+	return float64(unit+p.Runnable) < t.CoarseShare*float64(p.Longest)
 }
 
 // work is the processor time of a pool's units, or their wall time.

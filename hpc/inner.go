@@ -2,10 +2,14 @@ package hpc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // Inner is the number that a process or thread has in its own eyes, and whether
@@ -14,8 +18,11 @@ import (
 func Inner(dir string) (number int, own bool, err error) {
 	path := filepath.Join(dir, "status")
 	status, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return 0, false, fmt.Errorf("it has ended: %w", err)
+	}
 	if err != nil {
-		return 0, false, fmt.Errorf("the number of a process in its own eyes: %w", err)
+		return 0, false, err
 	}
 	number, own, err = parseInner(status)
 	if err != nil {

@@ -1,6 +1,9 @@
 package hpc
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestParseInner(t *testing.T) {
 	for _, c := range []struct {
@@ -20,5 +23,12 @@ func TestParseInner(t *testing.T) {
 		if number != c.number || own != c.own || (err != nil) != c.fails {
 			t.Errorf("%q: %d, own namespace %v, %v", c.status, number, own, err)
 		}
+	}
+}
+
+// TestInnerOfNone: a process that is not there has ended.
+func TestInnerOfNone(t *testing.T) {
+	if _, _, err := Inner("/proc/2147483647"); err == nil || !strings.HasPrefix(err.Error(), "it has ended: ") {
+		t.Errorf("%v", err)
 	}
 }

@@ -170,6 +170,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     }
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_threads_existing(env);
+    sa_load_hidden(env);
     sa_retransform_early(env);
     sa_post_event(SA_EVENT_READY);
 }

@@ -371,6 +371,7 @@ bool sa_stands_in(const char *name);
 void sa_retransform(jint n, const jclass *classes);
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
+void sa_load_hidden(JNIEnv *env);        /* classes that would be loaded unseen */
 void sa_retransform_early(JNIEnv *env);  /* those loaded before the agent was ready */
 void sa_retransform_loaded(JNIEnv *env); /* all that are or were woven, or are to be */
 bool sa_slots_init(JNIEnv *env); /* once the helper is defined */

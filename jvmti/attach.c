@@ -256,6 +256,7 @@ static int begin_session(JNIEnv *env) {
         go_away(env);
         return answered ? ATTACH_SESSION : ATTACH_LATE;
     }
+    sa_load_hidden(env);
     sa_retransform_loaded(env);
     if (sa.config.contexts != 0) sa_paths_go();
     return ATTACH_OK;

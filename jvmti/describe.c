@@ -5,6 +5,8 @@
 #include "agent.h"
 #include "paths.h"
 
+enum { JNI_VERSION_OF_21 = 0x00150000 }; /* headers of JDK 17 do not have it */
+
 static jclass global_class(JNIEnv *env, const char *name) {
     jclass c = (*env)->FindClass(env, name);
     if (c == NULL) {
@@ -30,6 +32,23 @@ static jclass uninitialised_class(JNIEnv *env, const char *name) {
     (*env)->DeleteLocalRef(env, c);
     (*env)->DeleteLocalRef(env, text);
     return g;
+}
+
+/* In JDK 21 to 23 the first virtual thread that waits with a time limit loads
+ * these while the JVM hides it from agents (VirtualThread.switchToCarrierThread),
+ * and tells no hook of them: they would stay without probes for ever. */
+void sa_load_hidden(JNIEnv *env) {
+    static const char *const names[] = {
+        "java.util.concurrent.Executors$RunnableAdapter",
+        "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", /* and FutureTask */
+        "java.util.concurrent.ThreadPoolExecutor$Worker",
+        "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction",
+    };
+    if ((*env)->GetVersion(env) != JNI_VERSION_OF_21) return; /* 22 and 23 have it, too */
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        jclass c = uninitialised_class(env, names[i]);
+        if (c != NULL) (*env)->DeleteGlobalRef(env, c);
+    }
 }
 
 /* Looks up what the slow paths need. False: this JVM is not one we know. */

@@ -60,6 +60,7 @@ type More [2 * MaxFurther]units.Ns
 // Unit is one unit of work.
 type Unit struct {
 	Root   uint64 // task of its outermost execution
+	Outer  uint64 // that around it; 0: none
 	Named  uint64 // task after which it is named
 	Class  uint32 // its class
 	Thread uint32
@@ -79,10 +80,13 @@ type Unit struct {
 	HandedOver bool
 	Threw      bool // the task it is named after ended by an exception
 	Swallowed  bool // and the outermost execution, a wrapper, did not
-	Running    bool
-	Cut        bool
-	Virtual    bool
-	Unseen     bool
+	// Keeper is the class of the wrapper that kept the exception, if Swallowed.
+	Keeper   uint32
+	ForkJoin bool // the outermost execution is that of a fork/join task: what it throws is kept for who joins it
+	Running  bool
+	Cut      bool
+	Virtual  bool
+	Unseen   bool
 }
 
 // Builder makes units. Make it with NewBuilder.
@@ -129,6 +133,9 @@ type pending struct {
 type acc struct {
 	Unit
 	rank rank // of what it is named after
+	// given: that was handed over by itself. What the platform runs for itself inside a
+	// wrapper (the cleaner of a file that is closed there) is not what it was made for.
+	given bool
 }
 
 // rank orders what a unit can be named after: a task of the program goes before
@@ -267,9 +274,9 @@ func (b *Builder) outer(e *Execution) *pending {
 // join makes one of an execution and what belongs to it.
 func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
-		Root: e.Task, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
-		HandedOver: e.HandedOver, Threw: e.Threw, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
-	}, rank: rankOf(e.Role)}
+		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
+		HandedOver: e.HandedOver, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
+	}, rank: rankOf(e.Role), given: e.HandedOver}
 	if p == nil {
 		return u
 	}
@@ -301,8 +308,12 @@ func (u *acc) wrap(n *acc, more int) {
 
 // name gives u the name of n, which is nested in it.
 func (u *acc) name(n *acc) {
-	u.rank, u.Class, u.Named = n.rank, n.Class, n.Named
-	u.Swallowed = n.Swallowed || n.Threw && !u.Threw
+	if n.Swallowed {
+		u.Swallowed, u.Keeper = true, n.Keeper
+	} else if u.Swallowed = n.Threw && !u.Threw; u.Swallowed {
+		u.Keeper = u.Class
+	}
+	u.rank, u.given, u.Class, u.Named = n.rank, n.given, n.Class, n.Named
 	u.Threw = n.Threw
 	u.Unseen = n.Unseen
 }
@@ -317,7 +328,7 @@ func (u *acc) take(n *acc, more int) {
 	}
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
-	if u.rank < n.rank {
+	if u.rank < n.rank && (n.rank != aPlatformTask || n.given) {
 		u.name(n)
 	}
 }

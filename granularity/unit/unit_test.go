@@ -126,6 +126,9 @@ func TestUnits(t *testing.T) {
 		{"of two wrappers around a function the inner one is named", "2<1 w:5 h, 1<9 D:2 hn, 9<0 b:1", "w=7/2"},
 		{"a library's task stands for the program's in it", "3<2 A:5, 2<1 l:2, 1<9 w:1 h, 9<0 b:1", "A=8/3"},
 		{"and is a unit without one", "1<9 l:5 h, 9<0 b:1", "l=5"},
+		{"what the platform does for itself inside a wrapper is not what that was made for", "2<1 p:5, 1<9 w:1 h, 9<0 b:1", "w=6/2"},
+		{"nor what it does beside", "2<1 p:5, 3<1 w:2, 1<9 w:1 h, 9<0 b:1", "w=8/3"},
+		{"what was handed over is: the platform's", "3<2 p:5 h, 2<1 w:1, 1<9 w:1 h, 9<0 b:1", "p=7/3"},
 		{"with its name before one of the platform", "2<1 p:5, 1<9 l:1 h, 9<0 b:1", "l=6/2"},
 		{"the program's around a library's keeps its name", "2<1 l:5, 1<9 A:1 h, 9<0 b:1", "A=6/2"},
 		{"swallowed by the future", "2<1 A:5 ht, 1<9 w:1 h, 9<0 b:1", "A=6/2!?"},
@@ -251,8 +254,9 @@ func TestIsWrapper(t *testing.T) {
 		"java.util.concurrent.FutureTask": true, "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction": true,
 		"java.util.concurrent.ForkJoinTask$RunnableExecuteAction": true, "java.util.concurrent.CompletableFuture$AsyncSupply": true,
 		"java.util.concurrent.DelayScheduler$ScheduledForkJoinTask": true, "java.util.concurrent.ForkJoinTask$InvokeAnyTask": true,
-		"java.util.concurrent.ForkJoinTask$InvokeAnyRoot": false,
-		"java.util.concurrent.RecursiveTask":              false, "com.acme.FutureTask": false, "java.util.stream.ForEachOps$ForEachTask": false,
+		"com.google.common.util.concurrent.TrustedListenableFutureTask$TrustedFutureInterruptibleTask": true,
+		"java.util.concurrent.ForkJoinTask$InvokeAnyRoot":                                              false,
+		"java.util.concurrent.RecursiveTask":                                                           false, "com.acme.FutureTask": false, "java.util.stream.ForEachOps$ForEachTask": false,
 	} {
 		if IsWrapper(class) != want {
 			t.Errorf("IsWrapper(%s) = %v", class, !want)

@@ -113,7 +113,8 @@ func fit(s string, size, width vg.Length) string {
 }
 
 // Printable replaces what would not show, or would show as something else:
-// control characters, marks that turn the direction of writing, bad UTF-8.
+// control characters, marks that turn the direction of writing, bad UTF-8. The
+// fonts that texts are measured by have no sign of their own for it.
 func Printable(s string) string {
-	return harmless.Text(s, utf8.RuneError)
+	return harmless.Text(s, '?')
 }

@@ -131,6 +131,8 @@ type data struct {
 	MoreRows        int
 	Threads         []summary.ThreadRow
 	MoreThreads     int
+	VirtualRows     []summary.VirtualClass
+	MoreVirtual     int
 	Absent          []reason
 	LostWhy         []lostReason
 	Whole           bool // nothing was lost, nothing unread
@@ -180,6 +182,10 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 	p.MoreRows = len(s.Rows) - len(p.Rows)
 	p.Threads = s.Threads[:min(len(s.Threads), o.Rows)]
 	p.MoreThreads = len(s.Threads) - len(p.Threads)
+	if v := s.Virtual; v != nil {
+		p.VirtualRows = v.List[:min(len(v.List), o.Rows)]
+		p.MoreVirtual = len(v.List) - len(p.VirtualRows)
+	}
 	for _, what := range slices.Sorted(maps.Keys(s.NotAvailable)) {
 		p.Absent = append(p.Absent, reason{what, s.NotAvailable[what]})
 	}

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/net/html"
 
 	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
 )
@@ -200,6 +202,38 @@ func TestPlaces(t *testing.T) {
 	}
 	if strings.Contains(section, "By executor") || strings.Count(section, "<tr>") != 1+placeRows {
 		t.Errorf("rows: %.2000s", section)
+	}
+}
+
+// TestVirtual: how the virtual threads were scheduled, by class, and what is not known of
+// them; nothing where there were none.
+func TestVirtual(t *testing.T) {
+	s := build(t, summarytest.Program())
+	if page := renderSummary(t, s); bytes.Contains(page, []byte("<h2>Virtual threads")) {
+		t.Error("a page without virtual threads has a section on them")
+	}
+	s.Virtual = &summary.VirtualThreads{
+		VirtualScheduling: store.VirtualScheduling{Mounts: 4321, Pins: 6, PinnedNs: 120_000_000}, Untold: 3,
+		Told: summary.VirtualSums{Threads: 12, ReadyNs: new(units.Ns(7_000_000)), MostReadyNs: 5_000_000},
+		List: []summary.VirtualClass{
+			{Class: "com.acme.Hostile<b>", VirtualSums: summary.VirtualSums{Threads: 2, Mounts: 18, MedianMounts: new(uint64(9)), MostMounts: 11, Changes: 8, Pins: 6, PinnedNs: 120_000_000, MostPinnedNs: 60_000_000,
+				AwayNs: 31_000_000, ReadyNs: new(units.Ns(7_000_000)), MostReadyNs: 5_000_000}},
+			{Class: "com.acme.Together", VirtualSums: summary.VirtualSums{Threads: 10, Mounts: 1234}},
+		},
+	}
+	for range defaultRows {
+		s.Virtual.List = append(s.Virtual.List, summary.VirtualClass{Class: "com.acme.Other", VirtualSums: summary.VirtualSums{Threads: 1, Mounts: 1}})
+	}
+	_, section, found := strings.Cut(string(renderSummary(t, s)), "<h2>Virtual threads")
+	section, _, _ = strings.Cut(section, "</section>")
+	for _, want := range []string{
+		"4,321 times", "6 times, 120 ms in all", "for 7.00 ms, one of them at most for 5.00 ms", "Hostile&lt;b&gt;</td>", `<td data-v="9">9</td>`, `<td data-v="60000000">60.0 ms</td>`,
+		`<td data-v="1234">1,234</td><td class="none" data-v="-1">n/a</td>`, `<td data-v="0">0 ns</td><td class="none" data-v="-1">n/a</td><td class="none" data-v="-1">n/a</td>`,
+		"2 more classes", "are not in the table",
+	} {
+		if !found || !strings.Contains(section, want) {
+			t.Errorf("%q is not in the section: %.3000s", want, section)
+		}
 	}
 }
 

@@ -39,6 +39,42 @@ func TestAdviceSummarised(t *testing.T) {
 	}
 }
 
+// TestAdviceAtOnce: an executor that runs what it is given before it returns is a
+// call; to give it less often saves nothing. What a worker runs that another
+// thread, or another task, handed over went through a queue.
+func TestAdviceAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		by    uint32 // the thread that hands over
+		outer uint64 // the task that does
+		fine  bool
+	}{
+		"by the task around it":          {2, 9, false},
+		"outside of tasks":               {1, 0, true},
+		"by a task on another thread":    {3, 10, true},
+		"by another task on its thread":  {2, 11, true},
+		"by the same, on another thread": {3, 9, true},
+	} {
+		b := newSessionBuilder(t, []string{"", "com.acme.Tiny", "com.acme.Caller"})
+		b.unit = 1000 // µs
+		for i := range uint64(100) {
+			b.exec(20+i, 9, 1, 2, 2, 2, 0, 1)
+			s := &b.part.Submissions[len(b.part.Submissions)-1]
+			s.Thread, s.OuterTaskID = c.by, c.outer
+			b.now += 3
+		}
+		b.now = 10
+		b.exec(9, 0, 2, 2, 1000, 800, -1)
+		summariseFirst(b, 4900, 2000)
+		sum, err := summary.Build(b.open(true), summary.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(sum.Findings, func(f granularity.Finding) bool { return f.Name == "fine-grained" }); got != c.fine {
+			t.Errorf("handed over %s: fine-grained %v", name, got)
+		}
+	}
+}
+
 // mostlySummarised is a session of 100 executions of 2 µs on one thread, and of count
 // summarised ones of each nanoseconds on another in 400 ms.
 func mostlySummarised(t *testing.T, count, each int64) *session.Session {
@@ -48,6 +84,13 @@ func mostlySummarised(t *testing.T, count, each int64) *session.Session {
 		b.exec(1+i, 0, 1, 2, 2, 2, 50, 1)
 		b.now += 3
 	}
+	summariseFirst(b, count, each)
+	return b.open(true)
+}
+
+// summariseFirst adds count summarised executions of the first class, of each
+// nanoseconds, on a thread of their own in 400 ms.
+func summariseFirst(b *sessionBuilder, count, each int64) {
 	id := store.SummaryID(1, 0)
 	b.part.Summaries = []store.Summary{{ID: id, Class: 1, Thread: 3, FromNs: 100 * ms, ToNs: 500 * ms, Executions: uint64(count), First: uint64(count)}}
 	low, high := loglinear.Bounds(loglinear.Index(uint64(each)))
@@ -55,5 +98,4 @@ func mostlySummarised(t *testing.T, count, each int64) *session.Session {
 		b.part.Measures = append(b.part.Measures, store.Measure{Summary: id, Metric: metric, Count: uint64(count), SumNs: count * each, MinNs: each, MaxNs: each})
 		b.part.Buckets = append(b.part.Buckets, store.Bucket{Summary: id, Metric: metric, LowestNs: int64(low), HighestNs: int64(high), Count: uint64(count)})
 	}
-	return b.open(true)
 }

@@ -71,6 +71,7 @@ func (p *poolSum) merge(o *poolSum) {
 	}
 	p.To = max(p.To, o.To)
 	p.Units += o.Units
+	p.AtOnce += o.AtOnce
 	p.Wall += o.Wall
 	p.CPU += o.CPU
 	p.Self += o.Self

@@ -33,6 +33,8 @@ type handedPart struct {
 	at, start, end units.MonoNs // start 0: it has not begun, end 0: nor ended
 	pool           string
 	thread         uint32
+	by             uint32 // the thread that handed it over
+	outer          uint64 // the task that did
 }
 
 // waitingUnit is one on whose thread something was handed over meanwhile.
@@ -46,7 +48,7 @@ type waitingUnit struct {
 	parts    []int
 }
 
-const noSelfWait = wire.Rejected | wire.Cancelled | wire.Forked | wire.Started | wire.Scheduled | wire.Inner
+const noSelfWait = wire.Rejected | wire.NoSubmission | wire.Forked | wire.Started | wire.Scheduled | wire.Inner
 
 // newSelfWaits reads what was handed over inside executions; nil if that is too much.
 func newSelfWaits(s *session.Session, w *ways) (*selfWaits, error) {
@@ -61,7 +63,7 @@ func newSelfWaits(s *session.Session, w *ways) (*selfWaits, error) {
 			}
 			v.of[id] = len(v.parts)
 			v.byThread[c.Thread[i]] = append(v.byThread[c.Thread[i]], len(v.parts))
-			v.parts = append(v.parts, handedPart{at: c.AtNs[i], pool: w.label(way{executor: c.Executor[i]}, ByExecutor)})
+			v.parts = append(v.parts, handedPart{at: c.AtNs[i], by: c.Thread[i], outer: c.OuterTaskID[i], pool: w.label(way{executor: c.Executor[i]}, ByExecutor)})
 		}
 		return nil
 	})
@@ -99,6 +101,19 @@ func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 		return
 	}
 	v.waiting = append(v.waiting, u)
+}
+
+// ranAtOnce tells whether a unit was run by whoever handed it over, before it went
+// on: inside the same execution. Of threads that are no tasks themselves it is not told.
+func (v *selfWaits) ranAtOnce(x *unit.Unit) bool {
+	if v == nil || !x.Inside {
+		return false
+	}
+	n, ok := v.of[x.Named]
+	if !ok {
+		n, ok = v.of[x.Root]
+	}
+	return ok && v.parts[n].outer == x.Outer && v.parts[n].by == x.Thread
 }
 
 // joined makes one of two units that had not ended on a thread: nobody knows yet

@@ -20,7 +20,7 @@ import (
 type Column struct {
 	Title    string
 	Right    bool // numbers
-	Flexible bool // may be cut when the terminal is too narrow
+	Flexible bool // names: may be cut when the terminal is too narrow, or other columns follow
 }
 
 // Table is rows of cells under columns.
@@ -31,13 +31,14 @@ type Table struct {
 
 // Options of Render.
 type Options struct {
-	Width int  // of the terminal in cells; 0: do not cut anything
+	Width int  // of the terminal in cells; 0: any
 	Color bool // print titles in bold
 }
 
 const (
 	gap          = 2  // blanks between columns
 	leastFlex    = 16 // a flexible column is not cut below this
+	mostFlex     = 96 // nor wider than this, where other columns follow: one long name would push them out of sight
 	ellipsis     = "…"
 	headShare    = 3 // a cut name keeps 1/3 of its room for the head, the rest for the tail
 	ansiBold     = "\x1b[1m"
@@ -133,6 +134,9 @@ func (t *Table) fit(room int) []int {
 		widths[i] = text.StringWidth(c.Title)
 		for _, row := range t.rows {
 			widths[i] = max(widths[i], text.StringWidth(row[i]))
+		}
+		if c.Flexible && i < len(t.columns)-1 {
+			widths[i] = min(widths[i], mostFlex)
 		}
 		total += widths[i] + gap
 	}

@@ -52,6 +52,23 @@ func TestRenderFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// TestLongName: one long name does not push the columns after it out of sight, also
+// where there is no terminal; the last column is whole.
+func TestLongName(t *testing.T) {
+	long := strings.Repeat("x", 4000)
+	tab := New(Column{Title: "thread", Flexible: true}, Column{Title: "class", Flexible: true})
+	tab.Row(long+"#57", "A"+long)
+	tab.Row("main#3", "B")
+	lines := strings.Split(render(t, tab, Options{}), "\n")
+	if at := strings.Index(lines[2], "B"); at > 100 {
+		t.Errorf("the second column begins at %d", at)
+	}
+	name, class, _ := strings.Cut(lines[1], " ")
+	if !strings.HasSuffix(name, "x#57") || strings.TrimSpace(class) != "A"+long {
+		t.Errorf("%q", lines[1])
+	}
+}
+
 func TestColor(t *testing.T) {
 	got := render(t, sample(), Options{Color: true})
 	if !strings.HasPrefix(got, "\x1b[1mclass") || strings.Count(got, "\x1b") != 2 {
