@@ -6,7 +6,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -66,16 +65,9 @@ var details = map[options.Detail]jvmti.Detail{
 	options.DetailAll: jvmti.DetailAll, options.DetailAuto: jvmti.DetailAuto, options.DetailSummary: jvmti.DetailSummary,
 }
 
-// errLateContexts: a carrier must not be asked for its stack while its virtual thread gets on or off.
-var errLateContexts = errors.New("option contexts: only in a JVM that starts with the agent; in one that runs it is not known " +
-	"which virtual threads are on their carriers, and these can not be asked for a stack then")
-
 // Load implements jvmti.Handler.
 func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	opts, err := options.Parse(text)
-	if err == nil && opts.Contexts != 0 && jvmti.Late() {
-		err = errLateContexts
-	}
 	if err == nil {
 		err = a.load(opts, text)
 	}

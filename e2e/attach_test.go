@@ -229,7 +229,6 @@ func TestAttachRefused(t *testing.T) {
 		{"no JVM", []string{"attach", fmt.Sprint(os.Getpid())}, 1, "is no JVM"},
 		{"no process", []string{"attach", "999999999"}, 1, "no such process"},
 		{"no number", []string{"attach", "x"}, 2, "no process id"},
-		{"contexts", []string{"attach", fmt.Sprint(g.Process.Pid), "--contexts", "all"}, 2, "--contexts goes with shadow run: in a JVM that runs already"},
 		{"two places", []string{"attach", "1", "--bus", "nats://127.0.0.1:1", "-o", "x"}, 2, "give one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/internal/attach"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -49,10 +48,10 @@ func ofMain(c *session.Context) []string {
 	return out
 }
 
-// lines finds the lines of examples/contexts by their text.
-func lines(t *testing.T) func(label, text string) string {
+// linesOf finds the lines of a program by their text.
+func linesOf(t *testing.T, program string) func(label, text string) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(testjvm.Root(t), "examples", "contexts", "Main.java"))
+	source, err := os.ReadFile(filepath.Join(testjvm.Root(t), program, "Main.java"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +68,7 @@ func lines(t *testing.T) func(label, text string) string {
 
 // TestContexts: the stacks of a program with known call paths.
 func TestContexts(t *testing.T) {
-	at := lines(t)
+	at := linesOf(t, "examples/contexts")
 	hand := at("Main.hand", "static void hand(")
 	recursion := []string{hand, at("Main.recurse", "hand(new Recursive())")}
 	for range 5 {
@@ -209,28 +208,44 @@ func TestContextsFull(t *testing.T) {
 	}
 }
 
-// TestContextsAttach: the agent refuses contexts in a JVM that ran before it,
-// says why, and may come without.
+// TestContextsAttach: the stacks of a program that ran before the agent came, with
+// virtual threads mounted and waiting then. The second session weaves less, so that
+// the places of the code are others, and the lines the same.
 func TestContextsAttach(t *testing.T) {
+	const program = "e2e/testdata/attach/paths"
+	at := linesOf(t, program)
+	hand := at("Main.hand", "static void hand(")
+	want := map[string][]string{
+		"Main$ByA": {hand, at("Main.a", "static void a()"), at("Main.main", "i < 3; i++) a()")},
+		"Main$ByB": {hand, at("Main.b", "static void b()"), at("Main.main", "i < 2; i++) b()")},
+		// Lambdas: one made anew each time, hidden from the stack or not as the JDK has it.
+		"Main$ByVirtual":    {hand, at("Main.inVirtual", "static void inVirtual()")},
+		"Main$ByOldVirtual": {hand, at("Main.inOldVirtual", "hand(new ByOldVirtual())")},
+	}
+	counts := map[string]int64{"Main$ByA": 3, "Main$ByB": 2, "Main$ByVirtual": 1, "Main$ByOldVirtual": 2}
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			g := startGuest(t, jdk)
-			p, err := attach.Inspect(g.Process.Pid, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Load(t.Context(), testjvm.Library(t), "contexts=all"); err == nil {
-				t.Error("taken")
-			}
-			for range 2 {
-				for _, wrong := range g.oracle.Compare(g.record(t).Hotspots(t), nil) {
-					t.Error(wrong)
+			g := startAgain(t, jdk, program)
+			for _, flags := range [][]string{{"--contexts", "all"}, {"--contexts", "all", "--sites=false"}} {
+				p := g.attached(t, func() { g.again(t) }, flags...)
+				_, by := contextsOf(t, p.Dir)
+				for class, frames := range want {
+					var handed, executed int64
+					for _, c := range by[class+" "+store.ContextSubmission] {
+						handed += c.Count
+						if got := ofMain(&c); len(got) < len(frames) || !slices.Equal(got[:len(frames)], frames) {
+							t.Errorf("%v: %s is handed over on\n%q, want\n%q", flags, class, got, frames)
+						}
+					}
+					for _, c := range by[class+" "+store.ContextExecution] {
+						executed += c.Count
+					}
+					if n := counts[class]; handed != n || executed != n {
+						t.Errorf("%v: %s has contexts of %d submissions and %d executions, want %d", flags, class, handed, executed, n)
+					}
 				}
 			}
-			g.end(t)
-			if text := g.stderr.String(); !strings.Contains(text, "option contexts: only in a JVM that starts with the agent") {
-				t.Errorf("standard error: %s", text)
-			}
+			_ = g.Process.Kill() // a thread of the program spins
 		})
 	}
 }

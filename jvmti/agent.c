@@ -136,10 +136,11 @@ void sa_set_events(jvmtiEventMode mode) {
 }
 
 /* What this session has beyond the usual. */
-static void special_start(void) {
-    if (sa.config.contexts != 0 && !sa_paths_start()) {
+static void special_start(JNIEnv *env) {
+    const char *none = sa.config.contexts == 0 ? NULL : sa_paths_start(env);
+    if (none != NULL) {
         sa.config.contexts = 0;
-        sa_refuse("calling contexts not recorded: no memory", NULL);
+        sa_refuse(none, NULL);
     }
     sa.special = (sa.config.detail == SA_DETAIL_ALL ? SA_SPECIAL_ALL : 0) | (sa.work.n != 0 ? SA_SPECIAL_WORK : 0) |
                  (sa.config.contexts != 0 ? SA_SPECIAL_CONTEXTS : 0);
@@ -148,9 +149,9 @@ static void special_start(void) {
 bool sa_begin(JNIEnv *env) {
     sa_clock_calibrate(&sa.clock);
     sa_work_start(env);
-    special_start();
-    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
     if (sa.helper == NULL && !sa_types_init(env)) return false;
+    special_start(env);
+    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
     if (!define_helper(env)) return false;
     if (sa.late && !sa_submit_late(env)) return false;
     sa_read_properties();
@@ -197,7 +198,7 @@ jvmtiError sa_prepare(bool at_start) {
     c.can_retransform_any_class = 1;
     c.can_generate_garbage_collection_events = 1;
     c.can_generate_native_method_bind_events = 1;
-    c.can_get_line_numbers = c.can_get_source_file_name = at_start; /* for contexts= */
+    c.can_get_line_numbers = c.can_get_source_file_name = 1; /* for contexts= */
     jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
     if (e != JVMTI_ERROR_NONE) return e;
     jvmtiEventCallbacks calls;

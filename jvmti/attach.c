@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "header.h"
+#include "paths.h"
 
 /* What Agent_OnAttach returns; equal to the codes in internal/attach/codes.go. */
 enum {
@@ -257,6 +258,7 @@ static int begin_session(JNIEnv *env) {
     }
     sa_load_hidden(env);
     sa_retransform_loaded(env);
+    if (sa.config.contexts != 0) sa_paths_go();
     return ATTACH_OK;
 }
 

@@ -192,9 +192,6 @@ func describeVM() VM {
 	return vm
 }
 
-// Late tells whether the JVM ran before this session of the agent.
-func Late() bool { return bool(C.sa.late) }
-
 // Say writes one line on the program's standard error.
 func Say(message string) {
 	s := C.CString(message)

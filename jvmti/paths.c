@@ -25,6 +25,8 @@ static struct {
     _Atomic uint32_t begins_n;
     _Atomic uint64_t taken, lost, unseen;
     sa_path_totals before;                    /* of earlier sessions */
+    _Atomic bool open;
+    jfieldID continuation; /* Thread.cont, where it is to be asked; else NULL */
     uint32_t calls_told, paths_told, sums_at; /* the drain's */
 } t;
 
@@ -35,7 +37,21 @@ static void *reserve_memory(size_t n, size_t each) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-bool sa_paths_start(void) {
+/* It reads as zeros from now on. */
+static void give_back(void *p, size_t n, size_t each) { madvise(p, n * each, MADV_DONTNEED); }
+
+/* What a carrier runs is in it from before the virtual thread is mounted until
+ * after it is unmounted. In a JVM that ran before some are mounted already, of
+ * which no probe has told. */
+static bool find_continuation(JNIEnv *env) {
+    t.continuation = NULL;
+    if (!sa.late || sa.type_virtual == NULL) return true;
+    t.continuation = (*env)->GetFieldID(env, sa.type_thread, "cont", "Ljdk/internal/vm/Continuation;");
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    return t.continuation != NULL;
+}
+
+static bool reserve_tables(void) {
     if (t.paths != NULL) return true;
     t.path_slots = reserve_memory(PATH_SLOTS, sizeof *t.path_slots);
     t.steps = reserve_memory(SA_MAX_STEPS, sizeof *t.steps);
@@ -45,6 +61,15 @@ bool sa_paths_start(void) {
     t.paths = reserve_memory(SA_MAX_PATHS + 1, sizeof *t.paths);
     return t.paths != NULL;
 }
+
+const char *sa_paths_start(JNIEnv *env) {
+    if (!find_continuation(env)) return "calling contexts not recorded: this JVM does not tell which virtual threads are on their carriers";
+    if (!reserve_tables()) return "calling contexts not recorded: no memory";
+    atomic_store(&t.open, !sa.late);
+    return NULL;
+}
+
+void sa_paths_go(void) { atomic_store(&t.open, true); }
 
 /* Threads begin at different places of their turn, so that many short ones
  * are sampled as often as a long one. */
@@ -235,14 +260,25 @@ static uint32_t add(JNIEnv *env, stack *s, jint raw) {
  * set aside for a moment, nobody may ask for a stack. */
 static bool between(const sa_os *os, const sa_context *c) { return !c->is_virtual && os->mounted; }
 
-static uint32_t path_of(stack *s, bool empty) {
+/* The same where a virtual thread may have been mounted before there were
+ * probes. self: who the JVM takes the thread for, whose own context is c. */
+static bool carries(JNIEnv *env, const sa_context *c, jthread self) {
+    if (t.continuation == NULL || c->is_virtual) return false;
+    if ((*env)->IsInstanceOf(env, self, sa.type_virtual)) return true;
+    jobject running = (*env)->GetObjectField(env, self, t.continuation);
+    if (running != NULL) (*env)->DeleteLocalRef(env, running);
+    return running != NULL;
+}
+
+static uint32_t path_of(stack *s, const sa_context *c, bool empty) {
     JNIEnv *env = NULL;
     jthread self = NULL;
     jint raw = 0;
     if ((*sa.vm)->GetEnv(sa.vm, (void **)&env, JNI_VERSION_10) != JNI_OK) return 0;
     if (!empty) {
         if ((*sa.jvmti)->GetCurrentThread(sa.jvmti, &self) != JVMTI_ERROR_NONE) return 0;
-        jvmtiError e = (*sa.jvmti)->GetStackTrace(sa.jvmti, self, 0, RAW, s->raw, &raw);
+        jvmtiError e = carries(env, c, self) ? JVMTI_ERROR_THREAD_NOT_ALIVE
+                                             : (*sa.jvmti)->GetStackTrace(sa.jvmti, self, 0, RAW, s->raw, &raw);
         (*env)->DeleteLocalRef(env, self);
         if (e != JVMTI_ERROR_NONE) return 0;
     }
@@ -260,7 +296,8 @@ static __attribute__((noinline, cold)) uint32_t sample(sa_os *os, const sa_conte
     stack s = {.class_id = class_id, .kind = kind};
     os->until[kind] = sa.config.contexts;
     atomic_fetch_add(&t.taken, 1);
-    uint32_t id = between(os, c) ? 0 : path_of(&s, begins(c, kind, class_id));
+    bool possible = atomic_load_explicit(&t.open, memory_order_relaxed) && !between(os, c);
+    uint32_t id = possible ? path_of(&s, c, begins(c, kind, class_id)) : 0;
     if (id == UINT32_MAX) return 0;
     if (id == 0)
         atomic_fetch_add(&t.unseen, 1);
@@ -340,9 +377,30 @@ void sa_paths_totals(sa_path_totals *x) {
     x->taken -= t.before.taken, x->lost -= t.before.lost, x->unseen -= t.before.unseen;
 }
 
+/* Methods that are no longer woven, or are anew, have other lines at the same
+ * places of their code: nothing is kept. */
+static void forget_all(void) {
+    for (uint32_t id = 1, n = atomic_load(&t.call_n); id <= n; id++) {
+        free(t.calls[id].class_name);
+        free(t.calls[id].method_name);
+        free(t.calls[id].file);
+    }
+    give_back(t.path_slots, PATH_SLOTS, sizeof *t.path_slots);
+    give_back(t.steps, SA_MAX_STEPS, sizeof *t.steps);
+    give_back(t.calls, SA_MAX_CALLS + 1, sizeof *t.calls);
+    give_back(t.call_slots, CALL_SLOTS, sizeof *t.call_slots);
+    give_back(t.paths, SA_MAX_PATHS + 1, sizeof *t.paths);
+    atomic_store(&t.path_n, 0);
+    atomic_store(&t.call_n, 0);
+    t.step_n = 0;
+    t.text = 0;
+}
+
 void sa_paths_reset(void) {
-    uint64_t ignored[4];
     totals(&t.before);
     t.calls_told = t.paths_told = t.sums_at = 0;
-    for (uint32_t id = 1, n = atomic_load(&t.path_n); id <= n; id++) added(&t.paths[id], ignored);
+    if (t.paths == NULL) return;
+    pthread_mutex_lock(&paths_lock);
+    forget_all();
+    pthread_mutex_unlock(&paths_lock);
 }

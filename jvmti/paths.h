@@ -1,7 +1,6 @@
 /* Full calling contexts (contexts=): the stacks of Java frames on which tasks
  * are created, handed over and executed, each with its number and its sums.
- * Everything is bounded and stays for the life of the JVM; a session tells what
- * was added during it. */
+ * Everything is bounded and stays until the session ends. */
 #ifndef STACKAGENT_PATHS_H
 #define STACKAGENT_PATHS_H
 #include "agent.h"
@@ -37,7 +36,8 @@ typedef struct {
     uint64_t told[4];                   /* the drain's: of these sums */
 } sa_path;
 
-bool sa_paths_start(void); /* before probes run, with contexts=; false: no memory */
+const char *sa_paths_start(JNIEnv *env); /* before probes run, with contexts=; NULL, or why there will be none */
+void sa_paths_go(void);    /* in a JVM that ran before: its classes are woven; until then no stack is taken */
 void sa_paths_open(sa_os *os);
 void sa_paths_know(uint32_t class_id, const char *name); /* of a class, before anything is of it; under describe_lock */
 /* One of kind happens in the calling thread. What is sampled gets its path's
@@ -67,5 +67,5 @@ typedef struct {
     uint64_t taken, lost, unseen;
 } sa_path_totals;
 void sa_paths_totals(sa_path_totals *t);
-void sa_paths_reset(void); /* a session is over: the next tells everything anew */
+void sa_paths_reset(void); /* a session is over, and no probe is at work: the next begins anew */
 #endif

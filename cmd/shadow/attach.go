@@ -66,7 +66,6 @@ way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
 	f.addSessionFlags(flags)
 	f.addGuestFlags(flags)
 	f.addContexts(flags)
-	_ = flags.MarkHidden("contexts") // it is refused, with the reason
 	flags.DurationVar(&f.duration, "duration", 0, "how long to record (default: until Ctrl-C)")
 	flags.StringVar(&f.bus, "bus", "", "NATS URL of the bus to send to, in place of a session folder here")
 	flags.StringVar(&f.tokenFile, "token-file", "", "with --bus: file with the bus's token, readable for the JVM's user")
@@ -116,9 +115,6 @@ func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {
 		}
 	}
 	switch {
-	case f.contexts != "" && f.contexts != "0":
-		return usagef("--contexts goes with shadow run: in a JVM that runs already it is not known which virtual threads are on " +
-			"their carriers, and these can not be asked for a stack then")
 	case f.duration < 0:
 		return usagef("--duration %v: want a time above 0", f.duration)
 	case f.bus != "" && f.dir != "":

@@ -57,7 +57,7 @@ func (p *Process) wake(ctx context.Context) error {
 		}
 		if looks == wakeLooks {
 			return &Error{PID: p.PID, Reason: fmt.Sprintf("does not answer: no socket %s after %v", p.socket(), wakePatience),
-				Remedy: "is it stopped, or at a very long safepoint?"}
+				Remedy: "is it stopped, at a very long safepoint, or not allowed to write in its /tmp?"}
 		}
 	}
 	return nil
@@ -126,12 +126,15 @@ func (p *Process) execute(ctx context.Context, version int, command string, args
 	if err := conn.SetDeadline(time.Now().Add(loadPatience)); err != nil {
 		return "", fmt.Errorf("process %d: %w", p.PID, err)
 	}
-	if _, err := conn.Write(message); err != nil {
+	if _, err := conn.Write(message); err != nil && !errors.Is(err, unix.EPIPE) { // what it said before it hung up is read
 		return "", fmt.Errorf("process %d: sending it %q: %w", p.PID, command, err)
 	}
 	text, err := reply(conn, command)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = ctx.Err()
+	case errors.Is(err, errNoAnswer) || errors.Is(err, unix.ECONNRESET):
+		err = &Error{PID: p.PID, Reason: "hung up without an answer", Remedy: "most likely it was about to end; if it still runs, try again"}
 	}
 	return text, err
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Place is a private folder in the process's file system, for files that it
@@ -29,7 +31,7 @@ func (p *Process) Place() (*Place, error) {
 	f := &Place{tmp: tmp, process: p}
 	name := "stackagent-" + rand.Text()
 	if err := tmp.Mkdir(name, 0o700); err != nil {
-		return nil, p.forbidden(errors.Join(fmt.Errorf("making a folder in its /tmp: %w", err), tmp.Close()))
+		return nil, p.noPlace(errors.Join(fmt.Errorf("making a folder in its /tmp: %w", err), tmp.Close()))
 	}
 	f.Inside = filepath.Join("/tmp", name)
 	if f.dir, err = tmp.OpenRoot(name); err == nil {
@@ -39,6 +41,16 @@ func (p *Process) Place() (*Place, error) {
 		return nil, errors.Join(fmt.Errorf("making a folder for process %d: %w", p.PID, err), f.Remove())
 	}
 	return f, nil
+}
+
+// noPlace says why nothing can be put there. A JVM that can not write there itself
+// can not be talked to: its attach socket lies there.
+func (p *Process) noPlace(err error) error {
+	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENOSPC) {
+		return &Error{PID: p.PID, Reason: "its /tmp can not be written, where a JVM that is attached to has its socket", Err: err,
+			Remedy: "give it one that can be (a tmpfs), or start it with the agent"}
+	}
+	return p.forbidden(err)
 }
 
 // tmp opens the process's /tmp, and no folder outside of its file system.

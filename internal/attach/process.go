@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,8 +26,9 @@ type Process struct {
 	Agent    string // path of an agent library that it has loaded, as it sees it; "" if none
 	Args     []string
 
-	catchesQuit bool   // it handles SIGQUIT
-	started     string // when, in the kernel's words: tells it from a later one of the number
+	options     []string // of the JVM, in the order in which it takes them: those of its environment, too
+	catchesQuit bool     // it handles SIGQUIT
+	started     string   // when, in the kernel's words: tells it from a later one of the number
 	proc        string
 }
 
@@ -85,6 +87,7 @@ func look(proc string, pid int, library string) (*Process, error) {
 	if cmdline, err := readSmall(filepath.Join(dir, "cmdline")); err == nil {
 		p.Args = strings.Split(strings.TrimSuffix(cmdline, "\x00"), "\x00")
 	}
+	p.readOptions()
 	if err := p.readMaps(library); err != nil {
 		return p, p.forbidden(err)
 	}
@@ -97,15 +100,40 @@ func (p *Process) check() error {
 	if p.LibJVM == "" {
 		return &Error{PID: p.PID, Reason: "is no JVM (it has no libjvm.so mapped)"}
 	}
-	for _, a := range p.Args {
-		if a == "-XX:+DisableAttachMechanism" {
-			return &Error{PID: p.PID, Reason: "was started with -XX:+DisableAttachMechanism", Remedy: "start it without, or with the agent"}
-		}
-		if a == "-XX:-EnableDynamicAgentLoading" && p.Agent == "" {
-			return &Error{PID: p.PID, Reason: "was started with -XX:-EnableDynamicAgentLoading", Remedy: "start it with -XX:+EnableDynamicAgentLoading, or with the agent"}
-		}
+	if p.sets("DisableAttachMechanism", '+') {
+		return &Error{PID: p.PID, Reason: "was started with -XX:+DisableAttachMechanism", Remedy: "start it without, or with the agent"}
+	}
+	if p.sets("EnableDynamicAgentLoading", '-') && p.Agent == "" {
+		return &Error{PID: p.PID, Reason: "was started with -XX:-EnableDynamicAgentLoading", Remedy: "start it with -XX:+EnableDynamicAgentLoading, or with the agent"}
 	}
 	return nil
+}
+
+// sets tells whether the last option that sets flag does it with that sign.
+func (p *Process) sets(flag string, sign byte) bool {
+	for _, o := range slices.Backward(p.options) {
+		if rest, ok := strings.CutPrefix(o, "-XX:"); ok && len(rest) > 0 && rest[1:] == flag {
+			return rest[0] == sign
+		}
+	}
+	return false
+}
+
+// readOptions collects the options of the JVM from its arguments and from the
+// variables that it and its launcher read: one that does not take agents would
+// answer by printing its threads on the program's output.
+func (p *Process) readOptions() {
+	variables := map[string][]string{}
+	if environ, err := readSmall(filepath.Join(p.proc, "environ")); err == nil {
+		for _, v := range strings.Split(environ, "\x00") {
+			name, value, _ := strings.Cut(v, "=")
+			switch name {
+			case "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS":
+				variables[name] = strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(value))
+			}
+		}
+	}
+	p.options = slices.Concat(variables["JAVA_TOOL_OPTIONS"], variables["JDK_JAVA_OPTIONS"], p.Args, variables["_JAVA_OPTIONS"])
 }
 
 // forbidden says why the kernel refuses something with the process, and who

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // process makes a folder as /proc has one.
@@ -62,6 +64,45 @@ func TestInspectRefuses(t *testing.T) {
 	}
 	if _, err := inspect(t.TempDir(), 77, "libagent.so"); err == nil || !strings.Contains(err.Error(), "no such process") {
 		t.Errorf("no process: %v", err)
+	}
+}
+
+// TestInspectOptions: the options of a JVM come from its environment, too, and the
+// last one counts.
+func TestInspectOptions(t *testing.T) {
+	const off, on = "-XX:+DisableAttachMechanism", "-XX:-DisableAttachMechanism"
+	for _, c := range []struct {
+		name, environ, arg string
+		refused            bool
+	}{
+		{"tools'", "A=b\x00JAVA_TOOL_OPTIONS=-Xmx1g '" + off + "'\x00", "-Xint", true},
+		{"the launcher's", "JDK_JAVA_OPTIONS=" + off + "\x00", "-Xint", true},
+		{"the JVM's own", "_JAVA_OPTIONS=" + off + "\x00", on, true},
+		{"overruled by an argument", "JAVA_TOOL_OPTIONS=" + off + "\x00", on, false},
+		{"overruled by the environment", "_JAVA_OPTIONS=" + on + "\x00", off, false},
+		{"another variable", "OPTIONS=" + off + "\x00", "-Xint", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			proc := process(t, someStatus, someMaps, "java", c.arg)
+			if err := os.WriteFile(filepath.Join(proc, "77", "environ"), []byte(c.environ), 0o400); err != nil {
+				t.Fatal(err)
+			}
+			_, err := inspect(proc, 77, "libagent.so")
+			if (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), off) {
+				t.Errorf("%v, refused is to be %v", err, c.refused)
+			}
+		})
+	}
+}
+
+// TestPlaceNot: where nothing can be written it is said what to do about it.
+func TestPlaceNot(t *testing.T) {
+	p := &Process{PID: 77}
+	for _, cause := range []error{unix.EROFS, unix.ENOSPC} {
+		err := p.noPlace(&fs.PathError{Op: "mkdirat", Path: "x", Err: cause})
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), "/tmp can not be written") {
+			t.Errorf("%v: %v", cause, err)
+		}
 	}
 }
 

@@ -22,6 +22,9 @@ const (
 	version2 = 2
 )
 
+// errNoAnswer: the JVM has closed the connection, as it does when it ends.
+var errNoAnswer = errors.New("no answer")
+
 // request makes the bytes of a request.
 func request(version int, command string, args ...string) ([]byte, error) {
 	words := append([]string{command}, args...)
@@ -73,6 +76,9 @@ func reply(r io.Reader, command string) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxReply))
 	if err != nil {
 		return "", fmt.Errorf("reading the JVM's answer to %q: %w", command, err)
+	}
+	if len(b) == 0 {
+		return "", errNoAnswer
 	}
 	line, text, found := strings.Cut(string(b), "\n")
 	code, err := strconv.Atoi(strings.TrimSpace(line))

@@ -52,7 +52,10 @@ func TestReply(t *testing.T) {
 	if _, err := reply(strings.NewReader("100\nDynamic agent loading is not enabled.\n"), "load"); !errors.As(err, &refused) || refused.Code != 100 {
 		t.Errorf("refused: %v", err)
 	}
-	for _, bad := range []string{"", "0", "x\ny", "99999999999999999999\n"} {
+	if _, err := reply(strings.NewReader(""), "load"); !errors.Is(err, errNoAnswer) {
+		t.Errorf("hung up: %v", err)
+	}
+	for _, bad := range []string{"0", "x\ny", "99999999999999999999\n"} {
 		if _, err := reply(strings.NewReader(bad), "load"); err == nil || errors.As(err, &refused) {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -89,6 +89,7 @@ public class Main {
     static List<Future<?>> cancelled = new ArrayList<>();
     static final List<Restless> restless = new ArrayList<>();
     static Thread maker;
+    static final CountDownLatch making = new CountDownLatch(1);
     static volatile boolean enough;
 
     static final Direct direct = new Direct();
@@ -138,10 +139,12 @@ public class Main {
                 Restless r = new Restless();
                 restless.add(r);
                 pool.execute(r);
+                making.countDown();
                 LockSupport.parkNanos(20_000);
             }
         });
         maker.start();
+        making.await();
     }
 
     static void nobody() throws Exception {

@@ -1,0 +1,61 @@
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/** Tasks handed over on known call paths, each time that main runs; in between virtual threads of before wait, mounted and not. */
+public class Main {
+    static class Job implements Runnable { public void run() {} }
+    static class ByA extends Job {}
+    static class ByB extends Job {}
+    static class ByVirtual extends Job {}
+    static class ByOldVirtual extends Job {}
+
+    static ExecutorService pool;
+    static CountDownLatch go, handed;
+    static volatile boolean spin;
+
+    static void hand(Job j) { pool.execute(j); }
+    static void a() { hand(new ByA()); }
+    static void b() { hand(new ByB()); }
+
+    static void inVirtual() { hand(new ByVirtual()); }
+
+    /** One waits until main runs again, the other spins until then. */
+    static void inOldVirtual(CountDownLatch go, CountDownLatch handed) {
+        try {
+            if (go != null) go.await();
+            while (spin) Thread.onSpinWait();
+        } catch (InterruptedException e) { throw new AssertionError(e); }
+        hand(new ByOldVirtual());
+        handed.countDown();
+    }
+
+    static Thread start(Runnable r) throws Exception {
+        try {
+            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, r);
+        } catch (NoSuchMethodException before21) {
+            Thread t = new Thread(r);
+            t.start();
+            return t;
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        pool = Executors.newSingleThreadExecutor();
+        for (int i = 0; i < 3; i++) a();
+        for (int i = 0; i < 2; i++) b();
+        start(Main::inVirtual).join();
+        if (handed != null) {
+            spin = false;
+            go.countDown();
+            handed.await();
+        }
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+        CountDownLatch g = go = new CountDownLatch(1), h = handed = new CountDownLatch(2);
+        spin = true;
+        start(() -> inOldVirtual(g, h));
+        start(() -> inOldVirtual(null, h));
+    }
+}
