@@ -337,7 +337,7 @@ func (p *Plan) compilable(m *classfile.Member, code *classfile.Code) error {
 	if size > hugeMethod || size < hugeMethod/2 {
 		return nil
 	}
-	added := 2 * probeBytes
+	added := 3 * probeBytes // at its start, and two in its handler
 	for _, in := range code.Insns {
 		if in.Op.IsReturn() || m.Name == "<init>" && in.Op == classfile.OpInvokespecial {
 			added += probeBytes
