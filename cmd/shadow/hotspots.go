@@ -107,6 +107,7 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 	if err != nil {
 		return nil, err
 	}
+	noteNone(env, o.Filter, len(sum.Rows))
 	noteFound(env, s, before)
 	return sum, nil
 }
@@ -135,9 +136,8 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 	case "csv":
 		return l.hotspotsCSV(rows, by)
 	}
-	if total == 0 && s.Filter != nil && s.Filter.Class != "" {
-		l.env.note("no task class is like %q; shadow hotspots DIR lists all (a lambda is called Host$$Lambda -> Host.method)", clean(s.Filter.Class))
-		return nil
+	if total == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
+		return nil // noteNone has said why
 	}
 	if err := l.render(hotspotTable(rows, s, by), total); err != nil {
 		return err

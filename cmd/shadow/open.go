@@ -74,8 +74,16 @@ func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error)
 	if err != nil {
 		return nil, err
 	}
+	noteNone(env, o.Filter, len(sum.Rows))
 	noteFound(env, s, before)
 	return sum, nil
+}
+
+// noteNone says that nothing is shown since no class is like the one asked for.
+func noteNone(env Env, f summary.Filter, shown int) {
+	if f.Class != "" && shown == 0 {
+		env.note("no task class is like %q; shadow hotspots DIR lists all (a lambda is called Host$$Lambda -> Host.method)", clean(f.Class))
+	}
 }
 
 // noteFound notes what was found damaged while reading; the first warnings,

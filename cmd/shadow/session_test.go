@@ -113,6 +113,13 @@ func TestNothingLike(t *testing.T) {
 	if code != 0 || out != "" || !strings.Contains(errs, `no task class is like "com.nobody.*"`) {
 		t.Errorf("hotspots: exit code %d\n%s%s", code, out, errs)
 	}
+	for _, args := range [][]string{{"hotspots", "--format", "csv"}, {"hotspots", "--by", "thread"}, {"tasks"}, {"stats"}, {"report", "-o", filepath.Join(t.TempDir(), "r.html")}} {
+		args = append(args, dir, "--class", "com.nobody.*")
+		code, _, errs := shadow(t, nil, args...)
+		if code != 0 || strings.Count(errs, `no task class is like "com.nobody.*"`) != 1 {
+			t.Errorf("%q: exit code %d\n%s", args, code, errs)
+		}
+	}
 	code, out, errs = shadow(t, nil, "stats", dir, "--class", "com.nobody.*")
 	if code != 0 || !strings.Contains(out, "No execution of a task of a class like com.nobody.* was recorded") {
 		t.Errorf("stats: exit code %d\n%s%s", code, out, errs)

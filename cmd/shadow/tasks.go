@@ -88,6 +88,9 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 			return err
 		}
 		l.noteCut(total > l.limit())
+		if s.Manifest.Summarised.Sum() == 0 { // else some may have no row
+			noteNone(l.env, filter, total)
+		}
 		noteFound(l.env, s, before)
 		return nil
 	})
