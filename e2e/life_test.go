@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,17 +21,40 @@ var wantLives = map[string]session.TaskState{
 	"DirectNever": session.NeverSubmitted, "Again": session.NeverSubmitted,
 }
 
-// TestLife: what becomes of each task that is handed over, or not.
+// wantUnasked are the classes of which one exception each is kept by a future that
+// nobody asks; of all the others' it is asked, or thrown in nobody's future.
+var wantUnasked = []string{"ThrowChainNobody", "ThrowFjNobody", "ThrowForkSubmitNobody", "ThrowNobody", "ThrowNobodyAsync", "ThrowScheduled"}
+
+func checkUnasked(t *testing.T, p testjvm.Profile, want []string) {
+	t.Helper()
+	var got []string
+	for _, f := range p.Advice(t) {
+		if f.Name == "swallowed-exceptions" {
+			got = append(got, strings.TrimPrefix(f.Class, "Main$"))
+			if !strings.HasPrefix(f.Text, "1 unit of "+f.Class+" ended") || !strings.Contains(f.Text, "; nobody asked for it. ") {
+				t.Errorf("finding %q", f.Text)
+			}
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("nobody asked for exceptions of %v, want %v", got, want)
+	}
+}
+
+// TestLife: what becomes of each task that is handed over, or not, and of each
+// exception.
 func TestLife(t *testing.T) {
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "life").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
 			p := cmd.Profile(t)
-			want := maps.Clone(wantLives)
+			want, unasked := maps.Clone(wantLives), wantUnasked
 			if jdk.Version >= 21 {
 				want["VirtualNotStarted"] = session.NeverSubmitted
+				unasked = append(slices.Clone(unasked), "ThrowVirtualNobody")
 			}
+			checkUnasked(t, p, unasked)
 			got := map[string]session.TaskState{}
 			for _, row := range p.Tasks(t) {
 				name, own := strings.CutPrefix(row["class"], "Main$")

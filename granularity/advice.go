@@ -32,7 +32,8 @@ type UnitClass struct {
 	Bulk      bool // the JDK cuts into such tasks what the program calls at once: a parallel stream
 	Units     int64
 	Threw     int64
-	Swallowed int64
+	Swallowed int64  // ended by an exception that their future kept and nobody asked for
+	Kept      int64  // the same, and it is not known whether somebody asked
 	Self      Values // self CPU time, or self wall time where that was not measured
 	SelfIsCPU bool
 	// OwnWall is the median of the self wall time: what mostly waits is not fine.
@@ -216,15 +217,29 @@ func (f *UnitFacts) swallowed(t Thresholds) []Finding {
 	var out []Finding
 	for i := range f.Classes {
 		c := &f.Classes[i]
-		if c.Swallowed < max(1, t.SwallowedUnits) {
+		if c.Swallowed+c.Kept < max(1, t.SwallowedUnits) {
 			continue
 		}
 		out = append(out, Finding{
 			Kind: Advice, Topic: "swallowed", Name: "swallowed-exceptions", Class: c.Name,
-			Text: fmt.Sprintf("%s of %s ended by an exception that its future kept%s; whether anybody asked the future for it is not recorded. "+
-				"Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time, so no gain is told.",
-				plural(c.Swallowed, "unit", "units"), readable(c.Name), c.at()),
+			Text: c.swallowed() + " Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time, so no gain is told.",
 		})
 	}
 	return out
+}
+
+func (c *UnitClass) swallowed() string {
+	const notKnown = "whether anybody asked the future for it is not known."
+	n := c.Swallowed
+	if n == 0 {
+		n = c.Kept
+	}
+	text := fmt.Sprintf("%s of %s ended by an exception that its future kept%s", plural(n, "unit", "units"), readable(c.Name), c.at())
+	switch {
+	case c.Swallowed == 0:
+		return text + "; " + notKnown
+	case c.Kept > 0:
+		return text + "; nobody asked for it. Of " + units.FormatCount(c.Kept) + " more " + notKnown
+	}
+	return text + "; nobody asked for it."
 }

@@ -119,6 +119,7 @@ func Findings(f Facts) []Finding {
 	add(Advice, "coarse", tooCoarse(f)...)
 	add(Advice, "never", neverRun(f, true))
 	add(Advice, "gc", collector(f, true))
+	add(Caution, "ended", unended(f))
 	add(Caution, "lost", lost(f))
 	add(Caution, "summarised", summarised(f))
 	text, loops := running(f)
@@ -226,6 +227,9 @@ func collector(f Facts, advice bool) string {
 		return fmt.Sprintf("The program stood still for garbage collection %s of the time: try a larger heap or another "+
 			"collector, or allocate less inside the tasks.", units.FormatPercent(part))
 	}
+	if f.GC.Count == 0 && f.Unended {
+		return "No garbage collection stopped the program, as far as recorded."
+	}
 	if f.GC.Count == 0 {
 		return "No garbage collection stopped the program."
 	}
@@ -332,6 +336,14 @@ func threw(f Facts) string {
 		whose = fmt.Sprintf(", %s of them of the program's own tasks", units.FormatExact(own))
 	}
 	return fmt.Sprintf("%s ended by an exception (%s of all)%s.", f.Of.Plural(f.Threw), share(f.Threw, f.Executions), whose)
+}
+
+// unended says that the end is missing: of a program that was killed, say.
+func unended(f Facts) string {
+	if !f.Unended {
+		return ""
+	}
+	return "The session has not ended in order: what happened after the last batch that came is missing, and not counted as lost."
 }
 
 func lost(f Facts) string {

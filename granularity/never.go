@@ -13,7 +13,7 @@ import (
 // resources that were closed by hand, close handlers of streams) seldom run,
 // nodes of CompletableFutures are run by plain calls, and so is every other
 // fork/join task; what a library that schedules tasks makes for itself is not the
-// program's to change.
+// program's to change; lambdas that something may call need not be called.
 func neverRun(f Facts, advice bool) string {
 	if f.NeverExecuted <= 0 || f.Created <= 0 {
 		return ""
@@ -24,7 +24,7 @@ func neverRun(f Facts, advice bool) string {
 	restNever, restCreated := sumNever(rows)
 	stages, stagesCreated = stages-restNever, stagesCreated-restCreated
 	never, created, whose := f.NeverExecuted-stages, f.Created-stagesCreated, ""
-	own := slices.DeleteFunc(ownTasks(rows, ByNever), func(r Hotspot) bool { return r.Library || isForkJoin(r) })
+	own := slices.DeleteFunc(ownTasks(rows, ByNever), func(r Hotspot) bool { return r.Library || isForkJoin(r) || isFunction(r) })
 	ownNever, ownCreated := sumNever(own)
 	worth := ownNever >= max(1, t.NeverTasks) && float64(ownNever) >= t.NeverShare*float64(ownCreated)
 	if worth != advice {
@@ -99,6 +99,12 @@ func stagesToo(n int64) string {
 
 func stagesText(n int64, lead string) string {
 	return lead + plural(n, "step of a CompletableFuture was", "steps of CompletableFutures were") + " run by a plain call or not needed"
+}
+
+// isFunction tells lambdas that are handed to whoever may call them, as what a cache
+// has to call for a value that it lacks: some were called, none was handed over as a task.
+func isFunction(r Hotspot) bool {
+	return r.Kinds&units.KindHidden != 0 && r.Created > r.NeverExecuted && r.Queue().Count == 0 && r.Fates != nil && r.Fates.NeverSubmitted == r.NeverExecuted
 }
 
 func isForkJoin(r Hotspot) bool { return r.Kinds&units.KindForkJoin != 0 }

@@ -8,6 +8,13 @@ import (
 	"stackagent/internal/units"
 )
 
+// loader are 4,000 lambdas that were not called beside called ones, of which some were
+// handed over, as some of the others were.
+func loader(called, ofThese, queued int64) Hotspot {
+	return Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$load$2", Kinds: units.KindCallable | units.KindHidden, Created: 4000 + called, Executions: called,
+		NeverExecuted: 4000, Fates: &Fates{NeverSubmitted: 4000 - queued, NeverRun: queued}, Metrics: Metrics{FurtherMetric(0, false): {Name: QueueName, Count: ofThese}}}
+}
+
 // TestNeverRun: tasks that never ran are advice where they are the program's
 // own and not a few; cleaners of the platform hardly ever run.
 func TestNeverRun(t *testing.T) {
@@ -41,6 +48,10 @@ func TestNeverRun(t *testing.T) {
 		{"below the share", []Hotspot{{Class: "app.Job", Created: 100_001, NeverExecuted: 1000}}, 0, false, "1,000 tasks (1.0 % of those created)"},
 		{"a library's", []Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, few}, 0, false, "10,002 tasks (9.1 % of those created) never executed, most of them lib.Worker (10,000)."},
 		{"a library's beside many", []Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: objects"},
+		{"what a cache may call", []Hotspot{loader(1, 0, 0), few}, 0, false, "4,002 tasks (3.8 % of those created) never executed, most of them app.Main.lambda$load$2 (4,000)."},
+		{"lambdas that are never called", []Hotspot{loader(0, 0, 0)}, 0, true, "4,000 tasks of the program (100 % of those created) never executed, all of them app.Main.lambda$load$2: objects"},
+		{"lambdas of which one was handed over", []Hotspot{loader(1, 1, 0)}, 0, true, "4,000 tasks of the program (>99.9 %"},
+		{"lambdas of which one is queued", []Hotspot{loader(1, 0, 1)}, 0, true, "4,000 tasks of the program (>99.9 %"},
 		{"steps of futures", []Hotspot{stage, few}, 0, false,
 			"2 tasks (<0.1 % of those created) never executed, all of them app.Job; beside them, 5,000 steps of CompletableFutures were run by a plain call or not needed."},
 		{"steps and no tasks", []Hotspot{stage, {Class: "app.Job", Created: 5, Executions: 5}}, 0, false,

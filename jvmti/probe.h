@@ -28,6 +28,9 @@ static inline bool renew(sa_context *c) {
     return __builtin_expect(c->generation == this_generation(), 1) || sa_renew(c);
 }
 
+/* Does this token stand for the innermost execution, and is its session not over? */
+bool sa_is_innermost(const sa_context *c, uint32_t token);
+
 sa_os *sa_begin_anew(sa_os *os);
 
 /* A probe at work on this OS thread; NULL: nothing is recorded (any more). The

@@ -151,6 +151,11 @@ static inline jint token_of(const sa_context *c, uint32_t depth) {
     return (jint)(token_generation(c->generation) << DEPTH_BITS | depth);
 }
 
+bool sa_is_innermost(const sa_context *c, uint32_t token) {
+    return token >> DEPTH_BITS == token_generation(c->generation) && (token & ((1u << DEPTH_BITS) - 1)) + 1 == c->depth &&
+           c->generation > atomic_load_explicit(&sa.retired, memory_order_relaxed);
+}
+
 /* Its calling context, and what the thread had done when the execution began. */
 __attribute__((noinline)) static void begin_special(sa_os *os, sa_context *c, JNIEnv *env, jlong bytecodes) {
     sa_frame *f = &c->frames[c->depth];

@@ -1,6 +1,7 @@
 /* Hand-overs of tasks: the natives of java.lang.StackagentHandover. */
 #include "probe.h"
 #include "paths.h"
+#include "thrown.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context 
 
 /* Counts a submission in the cell of the task's class, if they come too fast to be recorded. */
 static inline bool counted(sa_os *os, sa_context *c, const sa_handover *h) {
+    if (__builtin_expect((h->flags & (SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN)) != 0, 0)) return false; /* no hand-overs */
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, h)) return false;
     sa_cell *cell = cell_of(os, c, h->class_id);
     if (cell == NULL || !counts(&cell->submissions, sa_ring_crowded(&os->ring))) return false;
@@ -174,6 +176,37 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env,
     if (os == NULL) return;
     sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
     record(os, c, &h, sa_ticks(&sa.clock));
+    end(os);
+}
+
+/* ---- exceptions ---- */
+
+static void tell(sa_os *os, sa_context *c, const sa_thrown *x, uint32_t flags) {
+    sa_handover h = {.task_id = x->task_id, .class_id = x->class_id, .flags = (uint8_t)flags};
+    record(os, c, &h, sa_ticks(&sa.clock));
+}
+
+/* The execution with that token, the innermost, is about to end by an exception. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_failing0(JNIEnv *env, jclass helper, jlong context, jint token,
+                                                                jint hash) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    if (c == NULL || sa.config.detail == SA_DETAIL_SUMMARY || !sa_is_innermost(c, (uint32_t)token)) return;
+    sa_os *os = begin();
+    if (os == NULL) return;
+    const sa_frame *f = &c->frames[c->depth - 1];
+    sa_thrown x = {f->task_id, f->class_id, (uint32_t)hash}, forgotten;
+    if (sa_thrown_put(c->generation, x, &forgotten)) tell(os, c, &x, SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN);
+    if (forgotten.class_id != 0) tell(os, c, &forgotten, SA_SUBMIT_FORGOTTEN);
+    end(os);
+}
+
+/* Somebody is given the exception with that hash. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_asked0(JNIEnv *env, jclass helper, jlong context, jint hash) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    if (os == NULL) return;
+    sa_thrown x;
+    while (sa_thrown_take(c->generation, (uint32_t)hash, &x)) tell(os, c, &x, SA_SUBMIT_ASKED);
     end(os);
 }
 

@@ -34,6 +34,9 @@ const (
 	probeCancelled  = "cancelled"  // before the returns of cancel
 	probeHolds      = "holds"      // at its start: what the task is around
 
+	probeFailing = "failing" // where an execution ends by an exception
+	probeAsked   = "asked"   // before somebody is given what may be one
+
 	probeHanded  = "handed"  // before the returns of a hand-over
 	probeRefused = "refused" // where it ends by an exception
 
@@ -41,6 +44,8 @@ const (
 	descRefused   = "(Ljava/lang/Throwable;Ljava/lang/Object;I)V" // thrown, task, token
 	descHolds     = "(Ljava/lang/Object;)Ljava/lang/Object;"      // task -> the one in it
 	descCancelled = "(ZLjava/lang/Object;Ljava/lang/Object;)Z"    // what cancel returns, task, the one in it -> the same
+	descFailing   = "(Ljava/lang/Throwable;I)V"                   // thrown, token
+	descAsked     = "(Ljava/lang/Object;)V"
 	cancelType    = "(Z)Z"
 
 	// What a completion service is given it hands over to this executor; one is
@@ -52,7 +57,7 @@ const (
 // handoverProbes are the probes of java.lang.StackagentHandover.
 var handoverProbes = map[string]bool{probeHanding: true, probeScheduling: true, probeRepeating: true,
 	probeMaking: true, probeMaybe: true, probeMade: true, probeCalling: true, probeCalled: true, probeThrown: true, probeUnmade: true, probeForking: true, probeStarting: true,
-	probeCancelled: true, probeHolds: true, probeHanded: true, probeRefused: true}
+	probeCancelled: true, probeHolds: true, probeFailing: true, probeAsked: true, probeHanded: true, probeRefused: true}
 
 // handoverNames begin the names of an executor's methods that hand over the
 // task which they take; those of ForkJoinPool that are not public are what

@@ -121,6 +121,7 @@ type Plan struct {
 	Mounts       []MountPlan
 	Slots        []SlotPlan
 	Handovers    []HandoverPlan
+	Asks         []AskPlan
 	Sites        []SitePlan
 	Counts       []CountPlan
 	Notes        []string   // what was expected in this class and not found
@@ -132,6 +133,7 @@ type Plan struct {
 	standIns    []standIn
 	sites       Sites
 	measure     bool // constructions
+	asks        bool // exceptions are followed to who asks for them
 	everywhere  bool // see Options
 	class       *classfile.Class
 	archive     *classfile.Insn // where a lambda's class is looked for in the JVM's archive
@@ -175,6 +177,9 @@ func (p *Plan) String() string {
 	for _, h := range p.Handovers {
 		fmt.Fprintf(&b, "  hand-over %s%s %s\n", h.Name, h.Descriptor, h.Probe)
 	}
+	for _, a := range p.Asks {
+		fmt.Fprintf(&b, "  asked in %s%s %d\n", a.Name, a.Descriptor, len(a.at))
+	}
 	if p.archive != nil {
 		b.WriteString("  no lambdas from the archive\n")
 	}
@@ -194,7 +199,7 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) empty() bool {
-	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Handovers)+len(p.Sites)+len(p.Notes)+len(p.Counts)+len(p.Left)+len(p.standIns) == 0 &&
+	return len(p.AddFields)+len(p.Executions)+len(p.Constructors)+len(p.Clones)+len(p.Mounts)+len(p.Slots)+len(p.Handovers)+len(p.Asks)+len(p.Sites)+len(p.Notes)+len(p.Counts)+len(p.Left)+len(p.standIns) == 0 &&
 		p.archive == nil
 }
 
@@ -266,7 +271,7 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 		kinds &^= units.KindExecutor
 	}
 	sites := wantsSites(header, in, &o, filtered)
-	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !guardable(header, in, &found) && !sites && !in.StandIn {
+	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !(o.Submissions && asks[header.Name] != nil) && !guardable(header, in, &found) && !sites && !in.StandIn {
 		return nil, nil
 	}
 	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode, isHidden: in.Hidden}

@@ -55,6 +55,9 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 		if err := p.planHandovers(); err != nil {
 			return err
 		}
+		if err := p.planAsks(); err != nil {
+			return err
+		}
 	}
 	if p.sites != nil {
 		p.planSites()
@@ -334,7 +337,7 @@ func (p *Plan) compilable(m *classfile.Member, code *classfile.Code) error {
 	if size > hugeMethod || size < hugeMethod/2 {
 		return nil
 	}
-	added := 2 * probeBytes
+	added := 3 * probeBytes // at its start, and two in its handler
 	for _, in := range code.Insns {
 		if in.Op.IsReturn() || m.Name == "<init>" && in.Op == classfile.OpInvokespecial {
 			added += probeBytes

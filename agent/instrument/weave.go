@@ -71,6 +71,11 @@ func (p *Plan) weave() ([]byte, error) {
 			return nil, err
 		}
 	}
+	for i := range p.Asks {
+		if err := p.weaveAsk(&p.Asks[i]); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range p.Constructors {
 		if err := p.weaveConstructor(c); err != nil {
 			return nil, err
@@ -118,7 +123,11 @@ func (p *Plan) callOnThis(name, descriptor string) ([]*classfile.Insn, error) {
 
 // callWithToken makes iload and the call of a probe.
 func (p *Plan) callWithToken(name string, token int) ([]*classfile.Insn, error) {
-	call, err := p.probe(name, descToken)
+	return p.callWith(name, descToken, token)
+}
+
+func (p *Plan) callWith(name, descriptor string, token int) ([]*classfile.Insn, error) {
+	call, err := p.probe(name, descriptor)
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +186,14 @@ func (p *Plan) weaveExecution(m MethodPlan) error {
 		return err
 	}
 	locals = classfile.WithLocal(locals, token, classfile.VerificationType{Tag: classfile.TypeInteger})
+	if p.asks && m.exits == "" {
+		failing, err := p.callWith(probeFailing, descFailing, token)
+		if err != nil {
+			return err
+		}
+		count = append(append(count, classfile.NewInsn(classfile.OpDup)), failing...)
+		grow(&code.MaxStack, 3)
+	}
 	handler := rethrow(code, locals, append(count, exit...))
 	for _, r := range ranges {
 		code.AddHandler(r.start, r.end, handler, "")

@@ -63,7 +63,7 @@ func wanted(f granularity.Finding, s *summary.Summary) bool {
 	case "never":
 		never, created := granularity.NeverExecuted(s.Rows)
 		return never >= leastTasks && float64(never) >= leastNever*float64(created)
-	case "lost":
+	case "lost", "ended":
 		return false // said by lossLine
 	}
 	return true

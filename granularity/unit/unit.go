@@ -80,10 +80,13 @@ type Unit struct {
 	HandedOver bool
 	Threw      bool // the task it is named after ended by an exception
 	Swallowed  bool // and the outermost execution, a wrapper, did not
-	Running    bool
-	Cut        bool
-	Virtual    bool
-	Unseen     bool
+	// Keeper is the class of the wrapper that kept the exception, if Swallowed.
+	Keeper   uint32
+	ForkJoin bool // the outermost execution is that of a fork/join task: what it throws is kept for who joins it
+	Running  bool
+	Cut      bool
+	Virtual  bool
+	Unseen   bool
 }
 
 // Builder makes units. Make it with NewBuilder.
@@ -272,7 +275,7 @@ func (b *Builder) outer(e *Execution) *pending {
 func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
 		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
-		HandedOver: e.HandedOver, Threw: e.Threw, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
+		HandedOver: e.HandedOver, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
 	}, rank: rankOf(e.Role), given: e.HandedOver}
 	if p == nil {
 		return u
@@ -305,8 +308,12 @@ func (u *acc) wrap(n *acc, more int) {
 
 // name gives u the name of n, which is nested in it.
 func (u *acc) name(n *acc) {
+	if n.Swallowed {
+		u.Swallowed, u.Keeper = true, n.Keeper
+	} else if u.Swallowed = n.Threw && !u.Threw; u.Swallowed {
+		u.Keeper = u.Class
+	}
 	u.rank, u.given, u.Class, u.Named = n.rank, n.given, n.Class, n.Named
-	u.Swallowed = n.Swallowed || n.Threw && !u.Threw
 	u.Threw = n.Threw
 	u.Unseen = n.Unseen
 }

@@ -44,6 +44,10 @@ const (
 	Started                               // Thread.start, of a platform or virtual thread
 	Forked                                // ForkJoinTask.fork
 	Inner                                 // handed over inside another hand-over, by a library: not the program's own
+	Asked                                 // not a submission: somebody was given the exception by which the task's execution ended
+	Forgotten                             // the same: from now on nobody knows whether somebody is
+	// NoSubmission are the flags of what is none. Asked with Forgotten says that what is asked for is told from now on.
+	NoSubmission = Cancelled | Asked | Forgotten
 )
 
 // Submission is a hand-over of a task to an executor.

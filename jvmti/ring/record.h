@@ -40,6 +40,8 @@ enum {
     SA_SUBMIT_STARTED = 1 << 3,
     SA_SUBMIT_FORKED = 1 << 4,
     SA_SUBMIT_INNER = 1 << 5,
+    SA_SUBMIT_ASKED = 1 << 6,
+    SA_SUBMIT_FORGOTTEN = 1 << 7,
 };
 
 #define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */

@@ -17,7 +17,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -36,10 +35,6 @@ var Formats = []string{"svg", "png", "pdf"}
 // ErrUnknownFormat is a format that Write does not know.
 var ErrUnknownFormat = errors.New("unknown figure format")
 
-// pngDPI is the resolution of PNG files: sharp on a slide and in print at the
-// width of a column.
-const pngDPI = 200
-
 // titleHeight is what a title adds to the height of a file.
 const titleHeight vg.Length = 20
 
@@ -51,7 +46,7 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	case "svg":
 		c = vgsvg.New(width, height)
 	case "png":
-		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))}
+		c = newPNG(width, height)
 	case "pdf":
 		c = newPDF(width, height)
 	default:

@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -13,24 +12,30 @@ import (
 // it cannot find the bold fonts that it registered without their style.
 type pdfCanvas struct {
 	*vgpdf.Canvas
-	encoder *encoding.Encoder
 }
 
 func newPDF(w, h vg.Length) pdfCanvas {
 	c := vgpdf.New(w, h)
 	c.EmbedFonts(true)
-	return pdfCanvas{c, encoding.ReplaceUnsupported(charmap.Windows1252.NewEncoder())}
+	return pdfCanvas{c}
 }
 
-// FillString implements vg.Canvas. What code page 1252 cannot write becomes a
-// replacement mark.
+// codePage is s in code page 1252, with '?' for what that has not.
+func codePage(s string) (string, error) {
+	return charmap.Windows1252.NewEncoder().String(drawable(s, func(r rune) bool {
+		_, ok := charmap.Windows1252.EncodeRune(r)
+		return ok
+	}))
+}
+
+// FillString implements vg.Canvas.
 func (c pdfCanvas) FillString(f font.Face, pt vg.Point, str string) {
 	if f.Font.Weight == bold {
 		plain := f.Font
 		plain.Weight = regular
 		f = font.DefaultCache.Lookup(plain, plain.Size)
 	}
-	if s, err := c.encoder.String(str); err == nil {
+	if s, err := codePage(str); err == nil {
 		str = s
 	}
 	c.Canvas.FillString(f, pt, str)

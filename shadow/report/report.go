@@ -17,6 +17,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
@@ -135,7 +136,8 @@ type data struct {
 	MoreVirtual     int
 	Absent          []reason
 	LostWhy         []lostReason
-	Whole           bool // nothing was lost, nothing unread
+	Unended         bool // the record breaks off, or goes on
+	Whole           bool // nothing was lost, nothing unread, and the end is there
 }
 
 // drawn is a figure in the page.
@@ -168,7 +170,8 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 		Summary: s, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), CSP: policy(),
 		Date: date(s.Started), WorkLabel: s.Metrics[s.Shown()].Title(s.Shown()),
 		Fineness: s.Fine, FineWhole: s.FineIsAll,
-		Whole: s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
+		Unended: s.Ended != store.EndedExit,
+		Whole:   s.Ended == store.EndedExit && s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
 	}
 	p.CreationsUnseen = s.NotAvailable[granularity.CreationsUnseen] != ""
 	p.Steps = granularity.Steps(s.Rows)

@@ -64,6 +64,29 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestUnended: the page of a session that broke off does not claim to be whole.
+func TestUnended(t *testing.T) {
+	const whole = "Nothing was lost: every event"
+	missing := []string{"what happened after the last batch that came is missing", "<b>≤ 43</b><span>never executed", "events lost, not counting the end"}
+	src := summarytest.Program()
+	page := string(render(t, src))
+	for _, text := range missing {
+		if strings.Contains(page, text) {
+			t.Errorf("ended in order: says %q", text)
+		}
+	}
+	src.Manifest.Ended = store.EndedLostContact
+	page = string(render(t, src))
+	for _, text := range missing {
+		if !strings.Contains(page, text) {
+			t.Errorf("lost contact: does not say %q", text)
+		}
+	}
+	if strings.Contains(page, whole) {
+		t.Errorf("lost contact: says %q", whole)
+	}
+}
+
 // TestSelfContained parses the pages as a browser does: no element and no
 // attribute may load anything or run a script that is not the page's own.
 func TestSelfContained(t *testing.T) {

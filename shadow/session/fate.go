@@ -53,7 +53,7 @@ func (j *join) readFates() error {
 			case !isPart(class):
 				holders[thread] = id
 			}
-			if flags&(wire.Rejected|wire.Cancelled|wire.Started) != 0 {
+			if flags&(wire.Rejected|wire.NoSubmission|wire.Started) != 0 {
 				continue
 			}
 			x := latest[c.Thread[i]]

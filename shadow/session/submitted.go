@@ -22,7 +22,7 @@ type submission struct {
 
 // handedOver tells whether x stands as a hand-over.
 func (x *submission) handedOver() bool {
-	return !x.dropped && x.flags&(wire.Rejected|wire.Cancelled) == 0
+	return !x.dropped && x.flags&(wire.Rejected|wire.NoSubmission) == 0
 }
 
 // maxSubmissions bounds the places in a page.
@@ -44,7 +44,7 @@ func (j *join) readSubmissions() error {
 	if err != nil {
 		return err
 	}
-	const after = wire.Rejected | wire.Cancelled // of the same moment, these come last
+	const after = wire.Rejected | wire.NoSubmission // of the same moment, these come last
 	slices.SortStableFunc(j.submissions, func(a, b submission) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.at, b.at), cmp.Compare(a.flags&after, b.flags&after))
 	})

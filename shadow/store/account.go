@@ -208,7 +208,7 @@ func (a *accountant) judge(b *Balance, allowed uint64, ended bool) {
 	case !ended:
 		b.State, b.Why = BalanceUnknown, "the JVM ended, or was left, without a word: what its threads produced last is not known"
 	case !counted:
-		b.State, b.Why = BalanceUnknown, "the agent does not count by thread"
+		b.State, b.Why = BalanceUnknown, "this record does not count by thread"
 	case b.Sum.Missing != int64(allowed):
 		b.State = BalanceDiffers
 		b.Unexplained = distance(b.Sum.Missing, int64(allowed))

@@ -65,6 +65,7 @@ type advisor struct {
 	counted map[uint32][]piece      // by thread: when executions were summarised
 	slack   units.MonoNs            // pauses of a pool up to this are spent handing over
 	deepest deep
+	asks    *session.Asks
 	times   *session.Times // nil: no scheduling record
 	virtual virtualSum
 }
@@ -78,13 +79,14 @@ type poolSum struct {
 }
 
 type classSums struct {
-	units, threw, swallowed int64
-	counted                 int64    // of units, those that were summarised
-	self                    units.Ns // what these computed
-	spans                   []countedSpan
-	cpu, wall               granularity.Values
-	sites                   map[uint32]int64 // units by number of their way
-	pools                   map[string]int64
+	units, threw    int64
+	swallowed, kept int64    // exceptions that nobody asked for; of which it is not known whether somebody did
+	counted         int64    // of units, those that were summarised
+	self            units.Ns // what these computed
+	spans           []countedSpan
+	cpu, wall       granularity.Values
+	sites           map[uint32]int64 // units by number of their way
+	pools           map[string]int64
 }
 
 // Advise reads the units of a session and says what to try.
@@ -99,6 +101,9 @@ func Advise(u *Units, t granularity.Thresholds) ([]granularity.Finding, error) {
 	a := &advisor{s: u.s, u: u, w: w, slack: units.MonoNs(t.FineWork), virtual: virtualSum{active: cover{slack: units.MonoNs(t.FineWork)}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, counted: map[uint32][]piece{}}
 	if a.self, err = newSelfWaits(u.s, w); err == nil {
+		a.asks, err = u.s.Asks()
+	}
+	if err == nil {
 		err = a.summarisedSpans()
 	}
 	if err != nil {
@@ -257,8 +262,15 @@ func (a *advisor) class(x *unit.Unit, way uint32, pool string) {
 	if x.Threw {
 		c.threw++
 	}
-	if x.Swallowed {
+	joinable := a.asks.Told && x.ForkJoin && x.Threw && !x.Swallowed
+	switch {
+	case !x.Swallowed && !joinable || a.asks.Asked.Has(x.Named):
+	case joinable && !a.asks.Forgotten.Has(x.Named):
 		c.swallowed++
+	case a.asks.Told && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
+		c.swallowed++
+	default:
+		c.kept++ // other libraries' futures do not tell who asks
 	}
 	if n := x.Work[granularity.SelfCPU]; n.Measured() {
 		c.cpu.Add(n)
@@ -322,7 +334,7 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
-		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Counted: c.counted, Pool: -1}
+		x := granularity.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Counted: c.counted, Pool: -1}
 		if c.wall.Count() > 0 {
 			x.OwnWall = c.wall.Quantile(500)
 		}

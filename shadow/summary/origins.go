@@ -58,7 +58,7 @@ func (o *origins) flush() {
 func (o *origins) submission(class uint32, flags wire.SubmissionFlags, site uint32) {
 	kind := wire.SiteSubmission
 	switch rejected, inner := flags&wire.Rejected != 0, flags&wire.Inner != 0; {
-	case flags&wire.Cancelled != 0:
+	case flags&wire.NoSubmission != 0:
 		return
 	case rejected && inner:
 		kind = wire.SiteRejectedInner

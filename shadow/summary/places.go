@@ -86,7 +86,7 @@ func newWays(s *session.Session) (*ways, error) {
 			switch {
 			case flags&wire.Rejected != 0:
 				w.takeBack(id, x.executor)
-			case flags&wire.Cancelled == 0:
+			case flags&wire.NoSubmission == 0:
 				w.add(id, x, flags&wire.Inner != 0)
 			}
 		}

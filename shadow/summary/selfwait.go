@@ -48,7 +48,7 @@ type waitingUnit struct {
 	parts    []int
 }
 
-const noSelfWait = wire.Rejected | wire.Cancelled | wire.Forked | wire.Started | wire.Scheduled | wire.Inner
+const noSelfWait = wire.Rejected | wire.NoSubmission | wire.Forked | wire.Started | wire.Scheduled | wire.Inner
 
 // newSelfWaits reads what was handed over inside executions; nil if that is too much.
 func newSelfWaits(s *session.Session, w *ways) (*selfWaits, error) {

@@ -83,7 +83,10 @@ func (u *Units) findInner() error {
 	err := u.s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.Class {
 			of := &own
-			if flags := wire.SubmissionFlags(c.Flags[i]); flags&wire.Inner != 0 {
+			switch flags := wire.SubmissionFlags(c.Flags[i]); {
+			case flags&wire.NoSubmission != 0:
+				continue
+			case flags&wire.Inner != 0:
 				of = &inner
 			}
 			if of.get(id) == nil {

@@ -24,6 +24,10 @@ public final class StackagentHandover {
     /** -1: there is no such field, with submissions=false or where the agent came into a JVM that ran. */
     private static final long EXECUTOR_CLASS = Stackagent.offset(ClassValue.ClassValueMap.class, "stackagent$executors");
 
+    /** What is asked for may be around the exception, or around what is around it. */
+    private static final long CAUSE = U.objectFieldOffset(Throwable.class, "cause");
+    private static final int MOST_CAUSES = 8;
+
     /** In place of the offset of the id: the class has no room for it, and it is known by the instance, see {@link Stackagent.Executor}. */
     private static final long BY_IDENTITY = Long.MIN_VALUE;
 
@@ -367,6 +371,37 @@ public final class StackagentHandover {
         }
     }
 
+    /** Where an execution ends by an exception, before its end is told. */
+    @Hidden
+    public static void failing(Throwable thrown, int token) {
+        if (token >= 0) {
+            failing0(Stackagent.slot(Thread.currentThread()).context, token, System.identityHashCode(thrown));
+        }
+    }
+
+    /** Before somebody is given what may be an exception by which an execution ended, or be around it. */
+    @Hidden
+    public static void asked(Object given) {
+        if (!(given instanceof Throwable) || !Stackagent.on) {
+            return;
+        }
+        Thread t = Thread.currentThread();
+        long context = Stackagent.slot(t).context;
+        if (context == 0) {
+            context = Stackagent.attach(t);
+        }
+        if (context == 0) {
+            return;
+        }
+        Object before = null; // without a cause: its own
+        for (int i = 0; i < MOST_CAUSES && given != null && given != before; i++) {
+            asked0(context, System.identityHashCode(given));
+            before = given;
+            given = U.getReference(given, CAUSE); // getCause() may be the program's
+        }
+        releaseIfIdle(context);
+    }
+
     @ForceInline
     @Hidden
     private static int executorId(Object executor) {
@@ -516,6 +551,8 @@ public final class StackagentHandover {
         handBare0(0, 0, 0, 0, 0);
         refusedBare0(0, 0);
         cancelledBare0(0, 0, 0);
+        failing0(0, 0, 0);
+        asked0(0, 0);
         describeExecutors0(null);
         newExecutor0(null, null);
     }
@@ -528,6 +565,10 @@ public final class StackagentHandover {
     private static native void refusedBare0(int hash, int classId);
 
     private static native void cancelledBare0(long context, int hash, int classId);
+
+    private static native void failing0(long context, int token, int hash);
+
+    private static native void asked0(long context, int hash);
 
     private static native long now0();
 

@@ -9,6 +9,8 @@ public class StackagentHandover {
     public static int starting(Object thread) { return 0; }
     public static void handed(int token) {}
     public static void refused(Throwable thrown, Object task, int token) {}
+    public static void failing(Throwable thrown, int token) {}
+    public static void asked(Object given) {}
     public static Object holds(Object task) { return null; }
     public static boolean cancelled(boolean done, Object task, Object held) { return done; }
     public static void making(int site) {}

@@ -1,0 +1,8 @@
+#!/bin/sh
+# LMAX's Disruptor: its events are no Runnables, so the method that handles one is named as a task.
+what="Counts prime numbers by handlers of a Disruptor, an event a range."
+. "$(dirname "$0")/lib.sh"
+jars
+driver "$work/lib/*"
+SHADOW_FLAGS="--task com.lmax.disruptor.EventHandler#onEvent ${SHADOW_FLAGS:-}"
+profile -cp "$work/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"
