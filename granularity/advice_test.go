@@ -84,6 +84,12 @@ func TestPools(t *testing.T) {
 			p.CPU, p.Runnable = p.Wall/10, p.Wall*9/10
 			return p
 		}, 4, "", 0},
+		{"waiting, perhaps for a processor", func() Pool {
+			p := busyPool(4, span, 100)
+			setQueue(&p, 500*milli)
+			p.CPU, p.Runnable = p.Wall/10, units.NotMeasured
+			return p
+		}, 4, "", 0},
 		{"waiting with room", func() Pool { p := busyPool(4, span, 100); p.CPU = p.Wall / 10; return p }, 4, "", 0},
 		{"waiting, on virtual threads", func() Pool {
 			p := busyPool(4, span, 100)

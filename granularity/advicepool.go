@@ -141,29 +141,22 @@ func queueLong(p *Pool, t Thresholds) bool {
 }
 
 // waiting: tasks that mostly wait hold the few workers of a compute pool while
-// others queue.
+// others queue. Who is not known to have waited for something else than a processor
+// may have waited for that.
 func (f *UnitFacts) waiting(p *Pool, span units.Ns, t Thresholds) (Finding, bool) {
-	if p.Threads || p.Virtual || p.Units < t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || p.Wall <= 0 ||
+	if p.Threads || p.Virtual || p.Units < t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || !p.Runnable.Measured() || p.Wall <= 0 ||
 		float64(p.demand()) >= t.WaitShare*float64(p.Wall) || occupied(p, span) < t.Busy || !queueLong(p, t) {
 		return Finding{}, false
 	}
 	least := max(p.CPU/units.Ns(f.CPUs), p.Longest)
 	return Finding{
 		Kind: Advice, Topic: "pool", Name: "waiting-tasks", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
-		Text: fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, of which they %s a processor %s, and a task waited a median of %s for a worker. "+
+		Text: fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, of which they used or wanted a processor %s, and a task waited a median of %s for a worker. "+
 			"Run them on a pool of their own with more threads, or on virtual threads: that can shorten the run by at most %s (%s), "+
 			"and by nothing if what they wait for is a lock that one of them has: hold that for shorter.",
 			p.name(), plural(p.Units, "unit", "units"), units.FormatNs(p.Wall), plural(int64(len(p.Workers)), "worker", "workers"),
-			p.uses(), units.FormatPercent(float64(p.demand())/float64(p.Wall)), units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
+			units.FormatPercent(float64(p.demand())/float64(p.Wall)), units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
-}
-
-// uses says what its workers are known to have had of processors.
-func (p *Pool) uses() string {
-	if p.Runnable.Measured() {
-		return "used or wanted"
-	}
-	return "(who waited for a processor is not recorded) used"
 }
 
 // tooSmall: all workers compute all the time, tasks queue, and processors idle.

@@ -142,6 +142,7 @@ func (s *Session) loadServiceThreads() error {
 	bad, err := s.folder.ReadOSThreads(func(r *store.OSThread) { rows[r.OSID] = *r })
 	s.warnAll(bad)
 	s.shareOut(rows)
+	s.tellWaited(rows)
 	for i := range s.Threads {
 		delete(rows, s.Threads[i].OSID)
 	}
@@ -178,6 +179,30 @@ func (s *Session) shareOut(rows map[int32]store.OSThread) {
 		}
 	}
 }
+
+// tellWaited gives Java threads with an OS thread of their own what the kernel says
+// of it. The agent looks once a second, and at its end: of a thread that ended before
+// that it saw enough if it saw next to all of its CPU time.
+func (s *Session) tellWaited(rows map[int32]store.OSThread) {
+	lived := map[int32]int{}
+	for i := range s.Threads {
+		lived[s.Threads[i].OSID]++
+	}
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		r, ok := rows[t.OSID]
+		if !ok || t.OSID == 0 || lived[t.OSID] > 1 || r.CPUNs == nil || r.RunNs == nil {
+			continue
+		}
+		if t.EndNs != 0 && (!t.CPU.Measured() || float64(*r.CPUNs) < mostSeen*float64(t.CPU)) {
+			continue
+		}
+		t.Waited = new(units.Ns(*r.RunNs))
+	}
+}
+
+// mostSeen is the share of a thread's CPU time that is next to all of it.
+const mostSeen = 0.95
 
 func javaThread(r *store.Thread) Thread {
 	t := Thread{

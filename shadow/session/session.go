@@ -30,6 +30,9 @@ type Thread struct {
 	StartNs units.MonoNs // 0: before the agent looked
 	EndNs   units.MonoNs // 0: alive at the end of the session
 	CPU     units.Ns     // units.NotMeasured where not known
+	// Waited is how long it was ready and waited for a processor, by the kernel's account;
+	// nil where that is not known of next to all of its life.
+	Waited *units.Ns
 
 	// Counted says that the agent told what the thread produced; Produced and
 	// Lost include summarised and lost events then.

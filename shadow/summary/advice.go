@@ -388,14 +388,20 @@ var bulkClasses = []string{
 }
 
 // waited is how long threads were ready and waited for a processor, by the
-// scheduling record; nothing where there is none that can be read.
+// scheduling record; where there is none that can be read, by the kernel's account of
+// those of which the agent saw that.
 func (a *advisor) waited() map[uint32]*units.Ns {
+	out := map[uint32]*units.Ns{}
 	times, err := a.s.ThreadTimes()
 	if err != nil || times == nil {
-		return nil
+		for i := range a.s.Threads {
+			if t := &a.s.Threads[i]; t.Waited != nil {
+				out[t.ID] = t.Waited
+			}
+		}
+		return out
 	}
 	a.times = times
-	out := map[uint32]*units.Ns{}
 	for i := range times.Threads {
 		if t := &times.Threads[i]; t.Carried != nil {
 			out[t.Carried.ID] = new(t.States[sched.Runnable])
