@@ -164,8 +164,7 @@ func (a *advisor) unit(x *unit.Unit) {
 	}
 	p.add(x)
 	if x.Virtual {
-		_, again := a.ended[x.Thread]
-		a.virtual.unit(x, !again)
+		a.virtual.unit(x)
 	}
 	if p.Longest = max(p.Longest, x.Work[granularity.SelfWall]); p.Longest == x.Work[granularity.SelfWall] {
 		p.LongestClass = name

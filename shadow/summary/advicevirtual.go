@@ -7,36 +7,58 @@ import (
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
 	"stackagent/internal/units"
+	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
 
 // virtualSum is what the units on virtual threads tell of their scheduling.
 type virtualSum struct {
 	active cover // a unit waited or ran
-	first  cover // a unit, the first one of its thread, waited for a carrier
 	cpu    units.Ns
-	later  bool // units of which it is not known how long they waited
 }
 
-// unit takes one that has ended; first: no other one of its thread came before.
-func (v *virtualSum) unit(x *unit.Unit, first bool) {
+// unit takes one that has ended.
+func (v *virtualSum) unit(x *unit.Unit) {
 	from := x.Start
 	if x.Queue.Measured() {
 		from -= units.MonoNs(x.Queue)
 	}
 	v.active.add(from, x.End)
-	if x.Inside {
-		return
-	}
-	v.cpu = plus(v.cpu, x.Work[granularity.CPU])
-	switch {
-	case !first: // it waited for its thread
-	case x.Queue.Measured():
-		v.first.add(from, x.Start)
-	default:
-		v.later = true
+	if !x.Inside {
+		v.cpu = plus(v.cpu, x.Work[granularity.CPU])
 	}
 }
+
+// firstMounts tells how long at least one virtual thread that had been started waited
+// for its first carrier, and of how many threads that is known. Units do not tell:
+// what runs first on a pool's worker may have waited in the pool's queue.
+func (a *advisor) firstMounts() (waited units.Ns, known uint64, err error) {
+	type sum struct {
+		waited cover
+		known  uint64
+	}
+	each := make([]sum, session.Workers())
+	err = a.s.ScanExecutions(store.ExecutionClass|store.ExecutionStart|store.ExecutionQueue, func(worker int, c *session.Chunk) error {
+		to := &each[worker]
+		for i, n := range c.QueueNs {
+			if class := a.s.ClassByID(c.Class[i]); n.Measured() && class != nil && class.Name == virtualThread {
+				to.waited.add(c.StartNs[i]-units.MonoNs(n), c.StartNs[i])
+				to.known++
+			}
+		}
+		return nil
+	})
+	all := &each[0]
+	for i := range each[1:] {
+		all.waited.merge(&each[1+i].waited)
+		all.known += each[1+i].known
+	}
+	return all.waited.length(), all.known, err
+}
+
+// virtualThread is the class of the threads that are mounted on carriers; an
+// execution of it is as long as the thread.
+const virtualThread = "java.lang.VirtualThread"
 
 // virtualFacts puts together how the virtual threads were scheduled; nil where none
 // parked pinned, or that can not be read.
@@ -48,16 +70,20 @@ func (a *advisor) virtualFacts() *granularity.VirtualFacts {
 	if err != nil || len(told.List) == 0 {
 		return nil
 	}
+	first, known, err := a.firstMounts()
+	if err != nil {
+		return nil
+	}
 	most := &told.List[0] // pinned for longest
 	v := &granularity.VirtualFacts{
 		JDK: feature(a.s.Manifest.JVM.Version), Pins: int64(told.Pins), Pinned: told.PinnedNs,
 		Class: most.Class, ClassPins: int64(most.Pins), ClassPinned: most.PinnedNs,
-		Active: a.virtual.active.length(), Waited: max(a.virtual.first.length(), told.Told.MostReadyNs),
+		Active: a.virtual.active.length(), Waited: max(first, told.Told.MostReadyNs),
 		CPU: a.virtual.cpu, Partly: told.Told.groups || told.Untold != 0,
 	}
 	v.Waiting = v.Active
-	if told.Told.ReadyNs != nil && !a.virtual.later {
-		v.Waiting = min(v.Active, a.virtual.first.length()+*told.Told.ReadyNs)
+	if told.Told.ReadyNs != nil && known >= told.Told.Threads {
+		v.Waiting = min(v.Active, first+*told.Told.ReadyNs)
 	}
 	for i := range a.s.Threads {
 		if t := &a.s.Threads[i]; t.Role() == "carrier" {

@@ -14,14 +14,17 @@ import (
 // pinnedSession is one of two carriers and eight virtual threads that were started at
 // once. Two at a time run a unit of 50 ms, parked on the carrier for all of it but 1 ms.
 func pinnedSession(t *testing.T) *sessionBuilder {
-	b := newSessionBuilder(t, []string{"", "com.acme.Job"})
+	b := newSessionBuilder(t, []string{"", "com.acme.Job", "java.lang.VirtualThread"})
 	for i := range uint32(8) {
 		start := int64(100+50*(i/2)) * ms
 		b.part.Threads[i].Virtual, b.part.Threads[i].StartNs = true, &start
-		b.part.Executions = append(b.part.Executions, store.Execution{
-			TaskID: 100 + uint64(i), Class: 1, Thread: i + 1, Flags: uint16(wire.Virtual), SubmittedNs: 100 * ms, StartNs: units.MonoNs(start), EndNs: units.MonoNs(start + 50*ms),
-			WallNs: 50 * ms, SelfWallNs: 50 * ms, CPUNs: 1 * ms, SelfCPUNs: 1 * ms,
-		})
+		job := store.Execution{
+			TaskID: 100 + uint64(i), OuterTaskID: 200 + uint64(i), Depth: 1, Class: 1, Thread: i + 1, Flags: uint16(wire.Virtual), SubmittedNs: 100 * ms,
+			StartNs: units.MonoNs(start), EndNs: units.MonoNs(start + 50*ms), WallNs: 50 * ms, SelfWallNs: 50 * ms, CPUNs: 1 * ms, SelfCPUNs: 1 * ms,
+		}
+		thread := job
+		thread.TaskID, thread.OuterTaskID, thread.Depth, thread.Class, thread.SelfWallNs, thread.SelfCPUNs = job.OuterTaskID, 0, 0, 2, 0, 0
+		b.part.Executions = append(b.part.Executions, job, thread)
 		b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: 100 + uint64(i), Class: 1, Thread: 9, Executor: 1, Site: 1, AtNs: 100 * ms})
 		b.part.VirtualThreads = append(b.part.VirtualThreads, store.VirtualThread{
 			Thread: i + 1, Class: 1, AtNs: start + 50*ms, Threads: 1, Mounts: 1, First: 9, Last: 9, Pins: 1, PinnedNs: 49 * ms, ReadyNs: new(units.Ns),
@@ -47,11 +50,14 @@ func TestPinnedThreads(t *testing.T) {
 		{"ready again for long", func(b *sessionBuilder) { b.part.VirtualThreads[0].ReadyNs = new(units.Ns(20 * ms)) }, 170 * ms},
 		{"not known how long ready", func(b *sessionBuilder) { b.part.VirtualThreads[0].ReadyNs = nil }, 196 * ms}, // all but the 8 ms of CPU time on two processors
 		{"away, and so not on a carrier", func(b *sessionBuilder) { b.part.VirtualThreads[0].PinnedNs, b.part.VirtualThreads[0].AwayNs = 0, 49*ms }, 150 * ms},
-		{"workers of a pool wait for nobody's carrier", func(b *sessionBuilder) {
+		{"tasks wait for a worker, and workers that start for no carrier", func(b *sessionBuilder) {
 			for i := range b.part.Executions {
-				b.part.Executions[i].Thread = uint32(i)%2 + 1
+				if x := &b.part.Executions[i]; x.Class == 2 {
+					x.SubmittedNs = x.StartNs
+				}
 			}
 		}, 0},
+		{"of one it is not known how long it waited", func(b *sessionBuilder) { b.part.Executions[1].SubmittedNs = 0 }, 196 * ms},
 		{"told together", func(b *sessionBuilder) { b.part.VirtualThreads[0].Thread = 0 }, 0},
 		{"not all told", func(b *sessionBuilder) { b.part.VirtualThreads = b.part.VirtualThreads[1:] }, 0},
 	} {
