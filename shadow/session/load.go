@@ -181,7 +181,8 @@ func (s *Session) shareOut(rows map[int32]store.OSThread) {
 }
 
 // tellWaited gives Java threads with an OS thread of their own what the kernel says
-// of it. The agent looks once a second, and at its end: of a thread that ended before
+// of it. That counts from the thread's start on: of one that ran before the agent came
+// most may be of before. The agent looks once a second, and at its end: of a thread that ended before
 // that it saw enough if it saw next to all of its CPU time.
 func (s *Session) tellWaited(rows map[int32]store.OSThread) {
 	lived := map[int32]int{}
@@ -191,13 +192,16 @@ func (s *Session) tellWaited(rows map[int32]store.OSThread) {
 	for i := range s.Threads {
 		t := &s.Threads[i]
 		r, ok := rows[t.OSID]
-		if !ok || t.OSID == 0 || lived[t.OSID] > 1 || r.CPUNs == nil || r.RunNs == nil {
+		if !ok || t.OSID == 0 || t.StartNs == 0 || lived[t.OSID] > 1 || r.CPUNs == nil || r.RunNs == nil {
 			continue
 		}
-		if t.EndNs != 0 && (!t.CPU.Measured() || float64(*r.CPUNs) < mostSeen*float64(t.CPU)) {
-			continue
+		seen := s.Manifest.Ended == store.EndedExit
+		if t.EndNs != 0 {
+			seen = t.CPU.Measured() && float64(*r.CPUNs) >= mostSeen*float64(t.CPU)
 		}
-		t.Waited = new(units.Ns(*r.RunNs))
+		if seen {
+			t.Waited = new(units.Ns(*r.RunNs))
+		}
 	}
 }
 

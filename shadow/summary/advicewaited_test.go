@@ -31,10 +31,21 @@ func TestWaitingWithoutRecord(t *testing.T) {
 		"of one of them":         {func(b *sessionBuilder) { account(b, 202, 10, 5) }, false},
 		"ended, and seen":        {func(b *sessionBuilder) { account(b, 202, 10, 5); account(b, 203, 10, 5); ended(b, 10) }, true},
 		"ended, and seen before": {func(b *sessionBuilder) { account(b, 202, 9, 5); account(b, 203, 9, 5); ended(b, 10) }, false},
-		"thread used again":      {func(b *sessionBuilder) { account(b, 202, 10, 5); account(b, 203, 10, 5); b.part.Threads[3].OSID = 202 }, false},
+		"ran before": {func(b *sessionBuilder) {
+			account(b, 202, 10, 5)
+			account(b, 203, 10, 5)
+			b.part.Threads[1].StartNs = nil
+		}, false},
+		"broke off": {func(b *sessionBuilder) {
+			account(b, 202, 10, 5)
+			account(b, 203, 10, 5)
+			b.ended = store.EndedLostContact
+		}, false},
+		"thread used again": {func(b *sessionBuilder) { account(b, 202, 10, 5); account(b, 203, 10, 5); b.part.Threads[3].OSID = 202 }, false},
 	} {
 		b := newSessionBuilder(t, []string{"", "com.acme.Job"})
 		b.part.Threads[1].OSID, b.part.Threads[2].OSID = 202, 203
+		b.part.Threads[1].StartNs, b.part.Threads[2].StartNs = new(int64(50*ms)), new(int64(50*ms))
 		for i := range int64(16) {
 			start, task := (100+50*(i/2))*ms, uint64(100+i)
 			b.part.Executions = append(b.part.Executions, store.Execution{

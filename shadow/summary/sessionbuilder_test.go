@@ -16,13 +16,15 @@ type sessionBuilder struct {
 	now  int64
 	unit int64 // of times, nanoseconds
 	lost uint64
+
+	ended string // how the session did
 }
 
 // newSessionBuilder knows the classes by their place in names, the first is
 // none. Names of the platform's get its kind, those of threads and of fork/join
 // tasks theirs.
 func newSessionBuilder(t *testing.T, names []string) *sessionBuilder {
-	b := &sessionBuilder{t: t, now: 10, unit: ms}
+	b := &sessionBuilder{t: t, now: 10, unit: ms, ended: store.EndedExit}
 	b.part.Range = store.Range{From: 1, To: 1}
 	for i, name := range names[1:] {
 		kinds := units.KindRunnable
@@ -69,7 +71,7 @@ func (b *sessionBuilder) open(handOvers bool) *session.Session {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, DurationNs: 1000 * ms, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"}, JVM: store.JVM{CPUs: 2}}
+	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, DurationNs: 1000 * ms, Ended: b.ended, Metrics: []string{"wall", "cpu"}, JVM: store.JVM{CPUs: 2}}
 	w.Manifest.Produced = store.Counts{Executions: uint64(len(b.part.Executions)), Creations: uint64(len(b.part.Creations))}
 	b.part.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "run", Line: 7}, {ID: 2, Class: "com.acme.Main", Method: "again", Line: 9}, {ID: 3, Class: "com.acme.Main", Method: "run", Line: 7}}
 	b.part.Executors = []store.Executor{{ID: 1, Class: "com.acme.Pool"}, {ID: 2, Class: "com.acme.Forward"},
