@@ -17,6 +17,7 @@ type UnitFacts struct {
 	MaxDepth int64         // executions on one stack, at the deepest
 	Deepest  string        // the class of that execution
 	Lost     bool          // events were lost: no finding rests on what is missing
+	Unended  bool          // the record breaks off, or goes on
 	Virtual  *VirtualFacts // nil: there were no virtual threads, or what they did is not known
 	// Taken is the processor time that other programs of the machine had while
 	// threads of the JVM waited for a processor, of Recorded; NotMeasured: not known.
@@ -222,14 +223,18 @@ func (f *UnitFacts) swallowed(t Thresholds) []Finding {
 		}
 		out = append(out, Finding{
 			Kind: Advice, Topic: "swallowed", Name: "swallowed-exceptions", Class: c.Name,
-			Text: c.swallowed() + " Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time, so no gain is told.",
+			Text: c.swallowed(f.Unended) + " Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time, so no gain is told.",
 		})
 	}
 	return out
 }
 
-func (c *UnitClass) swallowed() string {
+func (c *UnitClass) swallowed(unended bool) string {
 	const notKnown = "whether anybody asked the future for it is not known."
+	nobody := "; nobody asked for it"
+	if unended {
+		nobody += ", as far as recorded"
+	}
 	n := c.Swallowed
 	if n == 0 {
 		n = c.Kept
@@ -239,7 +244,7 @@ func (c *UnitClass) swallowed() string {
 	case c.Swallowed == 0:
 		return text + "; " + notKnown
 	case c.Kept > 0:
-		return text + "; nobody asked for it. Of " + units.FormatCount(c.Kept) + " more " + notKnown
+		return text + nobody + ". Of " + units.FormatCount(c.Kept) + " more " + notKnown
 	}
-	return text + "; nobody asked for it."
+	return text + nobody + "."
 }

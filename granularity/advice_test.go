@@ -580,6 +580,25 @@ func TestOtherAdvice(t *testing.T) {
 	}
 }
 
+// TestSwallowedTexts: what is said of exceptions that futures kept, as far as it is known.
+func TestSwallowedTexts(t *testing.T) {
+	for _, c := range []struct {
+		swallowed, kept int64
+		unended         bool
+		want            string
+	}{
+		{2, 0, false, "2 units of com.acme.Broken ended by an exception that its future kept; nobody asked for it. Ask"},
+		{2, 0, true, "2 units of com.acme.Broken ended by an exception that its future kept; nobody asked for it, as far as recorded. Ask"},
+		{0, 1, false, "1 unit of com.acme.Broken ended by an exception that its future kept; whether anybody asked the future for it is not known. Ask"},
+		{2, 1, false, "2 units of com.acme.Broken ended by an exception that its future kept; nobody asked for it. Of 1 more whether anybody asked the future for it is not known. Ask"},
+	} {
+		f := &UnitFacts{CPUs: 2, Unended: c.unended, Classes: []UnitClass{{Name: "com.acme.Broken", Units: 3, Swallowed: c.swallowed, Kept: c.kept, Pool: -1}}}
+		if got := Advise(f, DefaultThresholds); names(got) != "swallowed-exceptions" || !strings.HasPrefix(got[0].Text, c.want) {
+			t.Errorf("%+v, want %q", got, c.want)
+		}
+	}
+}
+
 // TestThresholds: every field has a name, and setting it changes that one only.
 func TestThresholds(t *testing.T) {
 	if n := reflect.TypeFor[Thresholds]().NumField(); n != len(ThresholdNames()) {

@@ -294,7 +294,7 @@ func (a *advisor) facts(t granularity.Thresholds) *granularity.UnitFacts {
 	a.addSummarised(into)
 	selfs := a.self.byPool(into)
 	m := &a.s.Manifest
-	f := &granularity.UnitFacts{Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0}
+	f := &granularity.UnitFacts{Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0, Unended: m.Ended != store.EndedExit}
 	if a.deepest.depth > 0 {
 		f.Deepest = a.className(a.deepest.class)
 	}

@@ -1,0 +1,64 @@
+package summary_test
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/store"
+	"stackagent/shadow/summary"
+)
+
+// TestAsked: a task that ended by an exception which its future kept. That nobody asked
+// for it is said only where all is known of who asks.
+func TestAsked(t *testing.T) {
+	const (
+		future   = "java.util.concurrent.FutureTask"
+		nobody   = "; nobody asked for it. "
+		notKnown = "; whether anybody asked the future for it is not known. "
+		told     = wire.Asked | wire.Forgotten
+	)
+	for name, c := range map[string]struct {
+		future string
+		tells  []wire.SubmissionFlags // of the task
+		change func(*sessionBuilder)
+		want   string // part of the finding; "": none
+	}{
+		"nobody asks":                 {future, []wire.SubmissionFlags{told}, nil, nobody},
+		"somebody asks":               {future, []wire.SubmissionFlags{told, wire.Asked}, nil, ""},
+		"it had to make room":         {future, []wire.SubmissionFlags{told, wire.Forgotten}, nil, notKnown},
+		"the agent does not tell":     {future, nil, nil, notKnown},
+		"lost, perhaps that one asks": {future, []wire.SubmissionFlags{told}, func(b *sessionBuilder) { b.lost = 1 }, notKnown},
+		"another library's future":    {"com.google.common.util.concurrent.TrustedListenableFutureTask", []wire.SubmissionFlags{told}, nil, notKnown},
+		"the end is missing":          {future, []wire.SubmissionFlags{told}, func(b *sessionBuilder) { b.ended = store.EndedLostContact }, "; nobody asked for it, as far as recorded. "},
+	} {
+		b := newSessionBuilder(t, []string{"", c.future, "com.acme.Job"})
+		b.exec(2, 1, 2, 2, 5, 5, -1)
+		b.part.Executions[0].Flags = uint16(wire.Threw)
+		b.now -= 2
+		b.exec(1, 0, 1, 2, 10, 5, 3, 1)
+		for i, flags := range c.tells {
+			b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: 2, Class: 2, Thread: 2, Flags: uint16(flags), AtNs: b.part.Executions[1].EndNs + units.MonoNs(i)})
+		}
+		if c.change != nil {
+			c.change(b)
+		}
+		sum, err := summary.Build(b.open(true), summary.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []granularity.Finding
+		for _, f := range sum.Findings {
+			if f.Name == "swallowed-exceptions" {
+				found = append(found, f)
+			}
+		}
+		switch {
+		case c.want == "" && len(found) == 0:
+		case c.want == "" || len(found) != 1 || found[0].Class != "com.acme.Job" || !strings.Contains(found[0].Text, c.want):
+			t.Errorf("%s: %+v, want %q", name, found, c.want)
+		}
+	}
+}
