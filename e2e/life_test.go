@@ -41,6 +41,17 @@ func checkUnasked(t *testing.T, p testjvm.Profile, want []string) {
 	}
 }
 
+// TestCopiesAsked: exceptions that fork/join tasks of other libraries keep.
+func TestCopiesAsked(t *testing.T) {
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			cmd := testjvm.Example(t, "copies").Command(t, jdk)
+			cmd.Agent = []string{"--detail", "all"}
+			checkUnasked(t, cmd.Profile(t), []string{"AkkaUnasked", "GparsUnasked", "ScalaUnasked"})
+		})
+	}
+}
+
 // TestLife: what becomes of each task that is handed over, or not, and of each
 // exception.
 func TestLife(t *testing.T) {

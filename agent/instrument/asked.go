@@ -30,13 +30,19 @@ var asks = map[string]map[string]askedWhere{
 	nameCompletableFuture: {"reportGet": whenThrown, "reportJoin": whenThrown, "exceptionNow": whenReturned, "uniHandle": whenCalled,
 		"uniWhenComplete": whenCalled, "uniExceptionally": whenCalled, "uniComposeExceptionallyStage": whenCalled},
 	nameCompletableFuture + "$UniComposeExceptionally": {"tryFire": whenCalled},
-	// JDK 17; since 22.
-	nameForkJoinTask: {"getThrowableException": whenReturned, "getException": whenReturned},
+	nameForkJoinTask: forkJoinAsks,
+	// Copies that libraries brought along: of the fork/join tasks of which nobody was seen to ask it is said that nobody did.
+	"scala/concurrent/forkjoin/ForkJoinTask": forkJoinAsks,
+	"akka/dispatch/forkjoin/ForkJoinTask":    forkJoinAsks,
+	"jsr166y/ForkJoinTask":                   forkJoinAsks,
 	// They hand it to the thread's handler of uncaught exceptions, or make the worker die of it.
 	nameForkJoinTask + "$RunnableExecuteAction":                {"trySetException": whenGiven, "onAuxExceptionSet": whenGiven},
 	"java/util/concurrent/StructuredTaskScope$SubtaskImpl":     {"exception": whenReturned},
 	"java/util/concurrent/StructuredTaskScopeImpl$SubtaskImpl": {"exception": whenReturned},
 }
+
+// forkJoinAsks: the first in JDK 17 and in the copies, which are older; the second since JDK 22.
+var forkJoinAsks = map[string]askedWhere{"getThrowableException": whenReturned, "getException": whenReturned}
 
 const nameCompletableFuture = "java/util/concurrent/CompletableFuture"
 

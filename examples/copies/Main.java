@@ -38,6 +38,42 @@ public class Main {
         }
     }
 
+    static class ScalaFails extends scala.concurrent.forkjoin.ForkJoinTask<Void> {
+        @Override
+        protected boolean exec() {
+            throw new IllegalStateException();
+        }
+    }
+
+    static class ScalaUnasked extends ScalaFails {}
+
+    static class AkkaFails extends akka.dispatch.forkjoin.ForkJoinTask<Void> {
+        @Override
+        protected boolean exec() {
+            throw new IllegalStateException();
+        }
+    }
+
+    static class AkkaUnasked extends AkkaFails {}
+
+    static class GparsFails extends jsr166y.ForkJoinTask<Void> {
+        @Override
+        protected boolean exec() {
+            throw new IllegalStateException();
+        }
+    }
+
+    static class GparsUnasked extends GparsFails {}
+
+    static void asked(Runnable join) {
+        try {
+            join.run();
+        } catch (IllegalStateException e) {
+            return;
+        }
+        throw new AssertionError("no exception");
+    }
+
     static class Coroutine extends DispatchedTask {
         @Override
         protected void resume() {
@@ -59,6 +95,18 @@ public class Main {
             g.invoke();
             new Coroutine().run();
         }
+        new ScalaUnasked().quietlyInvoke();
+        new AkkaUnasked().quietlyInvoke();
+        new GparsUnasked().quietlyInvoke();
+        ScalaFails s = new ScalaFails();
+        s.quietlyInvoke();
+        asked(s::join);
+        AkkaFails a = new AkkaFails();
+        a.quietlyInvoke();
+        asked(a::join);
+        GparsFails g = new GparsFails();
+        g.quietlyInvoke();
+        asked(g::join);
         System.out.println("done " + done);
     }
 }
