@@ -107,7 +107,7 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 	if err != nil {
 		return nil, err
 	}
-	noteNone(env, o.Filter, len(sum.Rows))
+	noteNone(env, s, o.Filter, len(sum.Rows))
 	noteFound(env, s, before)
 	return sum, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,16 +75,22 @@ func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error)
 	if err != nil {
 		return nil, err
 	}
-	noteNone(env, o.Filter, len(sum.Rows))
+	noteNone(env, s, o.Filter, len(sum.Rows))
 	noteFound(env, s, before)
 	return sum, nil
 }
 
-// noteNone says that nothing is shown since no class is like the one asked for.
-func noteNone(env Env, f summary.Filter, shown int) {
-	if f.Class != "" && shown == 0 {
-		env.note("no task class is like %q; shadow hotspots DIR lists all (a lambda is called Host$$Lambda -> Host.method)", clean(f.Class))
+// noteNone says why nothing is shown of the classes that were asked for.
+func noteNone(env Env, s *session.Session, f summary.Filter, shown int) {
+	if f.Class == "" || shown > 0 {
+		return
 	}
+	like := summary.Filter{Class: f.Class}
+	if slices.ContainsFunc(s.Classes, func(c session.Class) bool { return like.Match(c.Name, c.Kinds) }) {
+		env.note("of the task classes like %q nothing is left to show here; shadow hotspots DIR lists all, without --app, --units and --by", clean(f.Class))
+		return
+	}
+	env.note("no task class is like %q; shadow hotspots DIR lists all (a lambda is called Host$$Lambda -> Host.method)", clean(f.Class))
 }
 
 // noteFound notes what was found damaged while reading; the first warnings,

@@ -137,7 +137,7 @@ func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	noteNone(env, f.filter, len(sum.Rows))
+	noteNone(env, s, f.filter, len(sum.Rows))
 	if f.metric != "" {
 		if err := show(sum, f.metric, false); err != nil {
 			return nil, err

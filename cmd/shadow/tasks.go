@@ -89,7 +89,7 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 		}
 		l.noteCut(total > l.limit())
 		if s.Manifest.Summarised.Sum() == 0 { // else some may have no row
-			noteNone(l.env, filter, total)
+			noteNone(l.env, s, filter, total)
 		}
 		noteFound(l.env, s, before)
 		return nil

@@ -47,13 +47,13 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 	if err != nil {
 		return err
 	}
-	before, rows := len(s.Warnings), newRowMaker(s)
+	before, rows, n := len(s.Warnings), newRowMaker(s), 0
 	err = toFile(l.env.Out, output, func(w io.Writer) error {
 		to, err := l.unitSink(w, output != "", s.Manifest.StartNs)
 		if err != nil {
 			return err
 		}
-		n, limit := 0, l.limit()
+		limit := l.limit()
 		err = u.Each(func(x *unit.Unit) error {
 			name, kinds := summary.UnknownClass(x.Class), units.Kinds(0)
 			if c := s.ClassByID(x.Class); c != nil {
@@ -81,6 +81,9 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 	}
 	if text := u.Note(0).Text(); text != "" { // what was summarised has no row
 		l.env.note("%s", text)
+	}
+	if s.Manifest.Summarised.Sum() == 0 {
+		noteNone(l.env, s, filter, n)
 	}
 	noteFound(l.env, s, before)
 	return nil
