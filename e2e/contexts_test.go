@@ -225,7 +225,7 @@ func TestContextsAttach(t *testing.T) {
 	counts := map[string]int64{"Main$ByA": 3, "Main$ByB": 2, "Main$ByVirtual": 1, "Main$ByOldVirtual": 2}
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			g := startAgain(t, jdk, program)
+			g := startAgain(t, jdk, program, "-Djdk.virtualThreadScheduler.parallelism=2") // one of them spins
 			for _, flags := range [][]string{{"--contexts", "all"}, {"--contexts", "all", "--sites=false"}} {
 				p := g.attached(t, func() { g.again(t) }, flags...)
 				_, by := contextsOf(t, p.Dir)

@@ -81,16 +81,24 @@ public class Main {
         public Integer call() { until.run(); return 3; }
     }
 
-    /** One begins; the time is over, and the others are cancelled. */
+    /** One begins; who waits for any of them is interrupted, and the others are cancelled. */
     static void any() throws Exception {
         for (ExecutorService pool : List.of(new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>()), new ForkJoinPool(1))) {
             Holds holds = new Holds();
             Callable<Integer> loses = pool instanceof ForkJoinPool ? new LoseInForkJoin() : new LoseInPool();
+            Thread waits = Thread.currentThread();
+            Thread interrupts = new Thread(() -> {
+                try { holds.until.begun.await(); } catch (InterruptedException e) { throw new AssertionError(e); }
+                waits.interrupt();
+            });
+            interrupts.start();
             try {
-                pool.invokeAny(List.of(holds, loses), 50, TimeUnit.MILLISECONDS);
-            } catch (TimeoutException e) {
-                System.out.println("any timed out");
+                pool.invokeAny(List.of(holds, loses));
+                throw new AssertionError("nobody can have ended");
+            } catch (InterruptedException e) {
+                System.out.println("any interrupted");
             }
+            interrupts.join();
             holds.until.go.countDown();
             end(pool);
         }
