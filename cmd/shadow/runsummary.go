@@ -88,7 +88,7 @@ func lossLine(s *summary.Summary) string {
 		text = "Lost: " + lostCounts(s) + "; counts and sums are too low by as much."
 	}
 	switch {
-	case s.Ended != store.EndedExit:
+	case !s.EndSeen():
 		return strings.TrimSpace(text + " Not ended in order (" + endedText(s.Ended) + "): " + missingEnd + ".")
 	case text == "":
 		text = "Nothing was lost."

@@ -15,7 +15,6 @@ import (
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/internal/units"
-	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
@@ -183,7 +182,7 @@ func processText(j summary.JVM) string {
 func neverText(s *summary.Summary) string {
 	steps := granularity.Steps(s.Rows)
 	text := units.FormatExact(s.Tasks.NeverExecuted - steps)
-	if s.Ended != store.EndedExit && s.Tasks.NeverExecuted > 0 {
+	if !s.EndSeen() && s.Tasks.NeverExecuted > 0 {
 		text = "at most " + text // what was being executed has no record
 	}
 	if fates := granularity.FatesOf(s.Rows).Text(); fates != "" {
@@ -244,7 +243,7 @@ func notAvailableTexts(reasons map[string]string) []string {
 
 func lostText(s *summary.Summary) string {
 	text := lostCounts(s)
-	if s.Ended != store.EndedExit {
+	if !s.EndSeen() {
 		text += "; " + missingEnd
 	}
 	return text

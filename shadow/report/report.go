@@ -17,7 +17,6 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
-	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
@@ -170,8 +169,8 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 		Summary: s, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), CSP: policy(),
 		Date: date(s.Started), WorkLabel: s.Metrics[s.Shown()].Title(s.Shown()),
 		Fineness: s.Fine, FineWhole: s.FineIsAll,
-		Unended: s.Ended != store.EndedExit,
-		Whole:   s.Ended == store.EndedExit && s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
+		Unended: !s.EndSeen(),
+		Whole:   s.EndSeen() && s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
 	}
 	p.CreationsUnseen = s.NotAvailable[granularity.CreationsUnseen] != ""
 	p.Steps = granularity.Steps(s.Rows)

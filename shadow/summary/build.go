@@ -288,7 +288,7 @@ func (b *builder) facts(s *Summary) granularity.Facts {
 		NeverExecuted: s.Tasks.NeverExecuted, Threw: s.Tasks.Threw, Running: s.Tasks.Running,
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
-		Unended:    s.Ended != store.EndedExit,
+		Unended:    !s.EndSeen(),
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
 		// What was asked for; that the machine has no counters is no news in each session.
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),

@@ -96,6 +96,9 @@ type Summary struct {
 	By granularity.Metric `json:"-"`
 }
 
+// EndSeen is false where the session broke off: what its program did last is not in it.
+func (s *Summary) EndSeen() bool { return s.Ended == store.EndedExit }
+
 // JVM describes the observed process.
 type JVM struct {
 	Version      string `json:"version"`
