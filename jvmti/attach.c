@@ -52,7 +52,7 @@ static bool is_known_by_name(jclass c) {
         signature[n - 1] = 0;
         if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
-              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 ||
+              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_gives_exceptions(signature + 1) ||
               (sa.late && sa_stands_in(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
@@ -262,6 +262,7 @@ static int begin_session(JNIEnv *env) {
     }
     sa_load_hidden(env);
     sa_retransform_loaded(env);
+    sa_exceptions_follow(true);
     if (sa.config.contexts != 0) sa_paths_go();
     return ATTACH_OK;
 }
