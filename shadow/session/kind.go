@@ -48,7 +48,7 @@ func (t *Thread) Role() string {
 	switch {
 	case t.Virtual:
 		return "virtual"
-	case t.Group == carrierGroup && t.JavaID != 0:
+	case t.carrier():
 		return "carrier"
 	case t.Kind == KindApplication || t.Kind == KindMain:
 		return ""
@@ -58,6 +58,11 @@ func (t *Thread) Role() string {
 
 // carrierGroup is the thread group of the carriers of virtual threads (JDK 19 and later).
 const carrierGroup = "CarrierThreads"
+
+// carrier: a thread that a carrier starts for its pool (a DelayScheduler) is in its group, too.
+func (t *Thread) carrier() bool {
+	return t.Group == carrierGroup && t.JavaID != 0 && (t.Class == "" || strings.HasSuffix(t.Class, "CarrierThread"))
+}
 
 func roleOf(name string) string {
 	for _, r := range roles {

@@ -67,6 +67,8 @@ func TestRoles(t *testing.T) {
 	}{
 		{Thread{JavaID: 30, Name: "", Virtual: true, Kind: KindApplication}, "virtual"},
 		{Thread{JavaID: 31, Name: "ForkJoinPool-1-worker-1", Group: carrierGroup, Kind: KindApplication}, "carrier"},
+		{Thread{JavaID: 33, Name: "ForkJoinPool-1-worker-2", Class: "jdk.internal.misc.CarrierThread", Group: carrierGroup, Kind: KindApplication}, "carrier"},
+		{Thread{JavaID: 34, Name: "ForkJoinPool-1-delayScheduler", Class: "java.util.concurrent.DelayScheduler", Group: carrierGroup, Kind: KindApplication}, ""},
 		{Thread{JavaID: 32, Name: "C1 my own", Group: "main", Kind: KindApplication}, ""},
 	} {
 		if got := c.thread.Role(); got != c.want {
