@@ -155,6 +155,7 @@ bool sa_begin(JNIEnv *env) {
     if (!define_helper(env)) return false;
     if (sa.late && !sa_submit_late(env)) return false;
     sa_read_properties();
+    sa_exceptions_follow(false);
     sa.first_task_id = atomic_load(&sa.next_task_block) * 1024 + 1;
     atomic_fetch_add(&sa.generation, 1);
     return true;
@@ -172,6 +173,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     sa_threads_existing(env);
     sa_load_hidden(env);
     sa_retransform_early(env);
+    sa_exceptions_follow(true);
     sa_post_event(SA_EVENT_READY);
 }
 

@@ -61,6 +61,10 @@ typedef struct {
 /* So that the usual way asks once. */
 enum { SA_SPECIAL_ALL = 1 << 0 /* detail=all */, SA_SPECIAL_WORK = 1 << 1 /* extra metrics */, SA_SPECIAL_CONTEXTS = 1 << 2 };
 
+/* In the flags of a frame beside SA_EXEC_*, not on the wire: who asks for the
+ * exception by which it ends will be told. */
+enum { SA_FRAME_FOLLOWED = 1 << 8 };
+
 /* One nested execution of a Java thread. */
 typedef struct {
     uint64_t task_id;
@@ -368,6 +372,7 @@ void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jme
 uint16_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
 uint32_t sa_class_id(JNIEnv *env, jclass c); /* 0: not described yet */
 bool sa_stands_in(const char *name);
+bool sa_gives_exceptions(const char *name);
 void sa_retransform(jint n, const jclass *classes);
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 bool sa_types_init(JNIEnv *env);
@@ -382,6 +387,7 @@ jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
 
 /* submit.c */
 bool sa_submit_init(JNIEnv *env); /* once the helper is defined; false: this JVM does not take the probes */
+void sa_exceptions_follow(bool on); /* all classes are woven: exceptions can be followed to who asks for them */
 bool sa_submit_late(JNIEnv *env); /* the same for a session in a JVM that ran before; each time */
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
@@ -428,7 +434,7 @@ void sa_answer(sa_request *r);
 void sa_meta_put(sa_meta *m);
 sa_meta *sa_meta_take(void); /* the whole list, to be freed by sa_meta_free */
 void sa_meta_free(sa_meta *m);
-void sa_meta_forget(void); /* all that is untold */
+void sa_meta_forget(void); /* what is untold and of one session only */
 void sa_refuse(const char *reason, const char *sample);
 
 /* drain.c */

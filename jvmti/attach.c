@@ -17,6 +17,7 @@ enum {
 };
 
 static const uint64_t GO_WAIT_NS = 60000000000u;
+static const uint64_t SETTLE_NS = 1000000000u; /* a thread may have lost its CPU inside a probe */
 
 static const char *new_options;
 
@@ -51,7 +52,7 @@ static bool is_known_by_name(jclass c) {
         signature[n - 1] = 0;
         if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
-              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 ||
+              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_gives_exceptions(signature + 1) ||
               (sa.late && sa_stands_in(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
@@ -240,6 +241,7 @@ static int load_options(char *options, bool runs) {
 }
 
 static void go_away(JNIEnv *env);
+static void restore(JNIEnv *env, bool answered);
 
 static int begin_session(JNIEnv *env) {
     int result = SA_GO_UNPROFILED;
@@ -254,10 +256,13 @@ static int begin_session(JNIEnv *env) {
     bool answered = tell_go(SA_EVENT_READY, &result);
     if (!answered || result != SA_GO_OK) {
         go_away(env);
+        sa_settle(SETTLE_NS);
+        restore(env, answered);
         return answered ? ATTACH_SESSION : ATTACH_LATE;
     }
     sa_load_hidden(env);
     sa_retransform_loaded(env);
+    sa_exceptions_follow(true);
     if (sa.config.contexts != 0) sa_paths_go();
     return ATTACH_OK;
 }
@@ -297,13 +302,8 @@ static void go_away(JNIEnv *env) {
     sa_threads_final(env);
 }
 
-static int detach(JNIEnv *env) {
-    int phase = atomic_load(&sa.phase), ignored = 0;
-    if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF) return phase == SA_PHASE_DEAD ? ATTACH_LATE : ATTACH_NONE;
-    atomic_store(&sa.leaving, true);
-    go_away(env);
-    bool answered = tell_go(SA_EVENT_DETACH, &ignored);
-    atomic_store(&sa.leaving, false);
+/* The session is over. answered: the Go side is done with it. */
+static void restore(JNIEnv *env, bool answered) {
     atomic_store(&sa.retired, atomic_load(&sa.generation));
     turn(env, 0);
     hook(env, false);
@@ -313,12 +313,21 @@ static int detach(JNIEnv *env) {
     sa_set_event(JVMTI_ENABLE, JVMTI_EVENT_THREAD_END);
     sa_set_event(JVMTI_DISABLE, JVMTI_EVENT_VM_DEATH);
     sa_retransform_loaded(env);
-    if (answered) {
-        sa_os_retire_all();
-        sa_waiting_stop();
-        sa_drain_reset();
-        sa_meta_forget();
-    }
+    if (!answered) return;
+    sa_os_retire_all();
+    sa_waiting_stop();
+    sa_drain_reset();
+    sa_meta_forget();
+}
+
+static int detach(JNIEnv *env) {
+    int phase = atomic_load(&sa.phase), ignored = 0;
+    if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF) return phase == SA_PHASE_DEAD ? ATTACH_LATE : ATTACH_NONE;
+    atomic_store(&sa.leaving, true);
+    go_away(env);
+    bool answered = tell_go(SA_EVENT_DETACH, &ignored);
+    atomic_store(&sa.leaving, false);
+    restore(env, answered);
     return answered ? ATTACH_OK : ATTACH_LATE;
 }
 

@@ -288,9 +288,18 @@ JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass 
 
 /* ---- classes that were loaded before the probes existed ---- */
 
+static bool gives_exceptions(jclass c) {
+    char *signature = NULL;
+    if (!sa.config.submissions || (*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    signature[strlen(signature) - 1] = 0; /* the end of Lx/y; */
+    bool yes = sa_gives_exceptions(signature + 1);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+    return yes;
+}
+
 static bool wants_probes(JNIEnv *env, jclass c) {
     jboolean modifiable = JNI_FALSE;
-    if (!sa.work.bytecodes && sa_kinds_of(env, c) == 0) return false;
+    if (!sa.work.bytecodes && sa_kinds_of(env, c) == 0 && !gives_exceptions(c)) return false;
     if ((*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &modifiable) != JVMTI_ERROR_NONE) return false;
     return modifiable;
 }

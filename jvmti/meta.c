@@ -32,7 +32,10 @@ void sa_meta_free(sa_meta *m) {
 void sa_meta_forget(void) {
     for (sa_meta *m = sa_meta_take(), *next; m != NULL; m = next) {
         next = m->next;
-        sa_meta_free(m);
+        if (m->type == SA_META_CLASS || m->type == SA_META_EXECUTOR)
+            sa_meta_put(m); /* it keeps its number, and is described once */
+        else
+            sa_meta_free(m);
     }
 }
 

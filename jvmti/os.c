@@ -87,7 +87,8 @@ static void enlist(sa_os *os) {
 sa_os *sa_os_open(void) {
     pthread_once(&os_key_once, make_os_key);
     sa_os *os = sa_self_os;
-    if (os != NULL && os->abandoned) os = NULL;
+    /* What is listed yet is of a session with which the Go side was not done in time. */
+    if (os != NULL && (os->abandoned || os->listed)) os = NULL;
     if (os == NULL) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
     if (os == NULL) return NULL;
     int failed = os_begin(os);

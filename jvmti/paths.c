@@ -37,8 +37,10 @@ static void *reserve_memory(size_t n, size_t each) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* It reads as zeros from now on. */
-static void give_back(void *p, size_t n, size_t each) { madvise(p, n * each, MADV_DONTNEED); }
+/* It reads as zeros from now on. Memory that the program has locked (mlockall) can not be given back. */
+static void give_back(void *p, size_t n, size_t each) {
+    if (madvise(p, n * each, MADV_DONTNEED) != 0) memset(p, 0, n * each);
+}
 
 /* What a carrier runs is in it from before the virtual thread is mounted until
  * after it is unmounted. In a JVM that ran before some are mounted already, of

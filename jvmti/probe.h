@@ -31,6 +31,10 @@ static inline bool renew(sa_context *c) {
 /* Does this token stand for the innermost execution, and is its session not over? */
 bool sa_is_innermost(const sa_context *c, uint32_t token);
 
+/* An execution has ended by an exception of which failing0 has not told: whether
+ * somebody asks for it will not be known. */
+void sa_unfollowed(sa_os *os, sa_context *c, const sa_frame *f);
+
 sa_os *sa_begin_anew(sa_os *os);
 
 /* A probe at work on this OS thread; NULL: nothing is recorded (any more). The

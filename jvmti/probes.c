@@ -407,6 +407,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
         if (__builtin_expect(c->depth > depth, 0)) cut_to(os, c, depth, now, cpu, NULL);
         leave(os, c, now, cpu, NULL, flags);
     }
+    if (__builtin_expect(threw, 0) && (c->frames[token].flags & SA_FRAME_FOLLOWED) == 0) sa_unfollowed(os, c, &c->frames[token]);
     if (c->is_virtual && c->depth == 0) sa_turns_tell(os, c);
     bool forget = c->depth == 0 && c->is_virtual && c->handovers_open == 0;
     if (forget) sa_context_free(c);

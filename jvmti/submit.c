@@ -25,6 +25,9 @@ _Static_assert(offsetof(sa_cell, tallies[SA_T_SUBMISSIONS]) == 160, "StackagentH
 
 _Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_SUBMISSION]) == 256, "StackagentHandover.CELL_HANDED_AT");
 
+/* As begin(). A lambda keeps the probes of an earlier session with hand-overs; in one without they record nothing. */
+static inline sa_os *begin_on(sa_context *c) { return c == NULL || !sa.config.submissions || !renew(c) ? NULL : begin(); }
+
 /* True: it has a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, const sa_handover *h) {
     bool plain = (h->flags & (SA_SUBMIT_INNER | SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) == 0;
@@ -103,7 +106,7 @@ static inline uint64_t hand(sa_os *os, sa_context *c, const sa_handover *outer, 
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                               jint class_id, jint executor, jint flags) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    sa_os *os = begin_on(c);
     if (os == NULL) return 0;
     const sa_handover *outer = under_way(c);
     bool part = outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor;
@@ -116,7 +119,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
 JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                      jint class_id, jint executor, jint flags) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    sa_os *os = begin_on(c);
     if (os == NULL) return JNI_FALSE;
     const sa_handover *outer = under_way(c);
     bool same = outer != NULL && outer->class_id == (uint32_t)class_id && outer->hash == (uint32_t)hash;
@@ -144,7 +147,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refusedBare0(JNIEnv *en
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelledBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                       jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    sa_os *os = begin_on(c);
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock), at = 0;
     sa_handover h = {.class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
@@ -172,7 +175,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, j
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                                   jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    sa_os *os = begin_on(c);
     if (os == NULL) return;
     sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
     record(os, c, &h, sa_ticks(&sa.clock));
@@ -186,24 +189,41 @@ static void tell(sa_os *os, sa_context *c, const sa_thrown *x, uint32_t flags) {
     record(os, c, &h, sa_ticks(&sa.clock));
 }
 
+static _Atomic bool followed; /* each who gives an exception away tells of it */
+
+void sa_exceptions_follow(bool on) { atomic_store(&followed, on); }
+
+/* Is it told in this session who asks for exceptions? */
+static bool asks(void) { return sa.config.submissions && sa.config.detail != SA_DETAIL_SUMMARY; }
+
+static void follow(sa_os *os, sa_context *c, uint32_t hash) {
+    sa_frame *f = &c->frames[c->depth - 1];
+    f->flags |= SA_FRAME_FOLLOWED;
+    sa_thrown x = {f->task_id, f->class_id, hash}, forgotten;
+    if (sa_thrown_put(c->generation, x, &forgotten)) tell(os, c, &x, SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN);
+    if (forgotten.class_id != 0) tell(os, c, &forgotten, SA_SUBMIT_FORGOTTEN);
+}
+
 /* The execution with that token, the innermost, is about to end by an exception. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_failing0(JNIEnv *env, jclass helper, jlong context, jint token,
                                                                 jint hash) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c == NULL || sa.config.detail == SA_DETAIL_SUMMARY || !sa_is_innermost(c, (uint32_t)token)) return;
+    if (c == NULL || !asks() || !atomic_load_explicit(&followed, memory_order_relaxed)) return;
     sa_os *os = begin();
     if (os == NULL) return;
-    const sa_frame *f = &c->frames[c->depth - 1];
-    sa_thrown x = {f->task_id, f->class_id, (uint32_t)hash}, forgotten;
-    if (sa_thrown_put(c->generation, x, &forgotten)) tell(os, c, &x, SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN);
-    if (forgotten.class_id != 0) tell(os, c, &forgotten, SA_SUBMIT_FORGOTTEN);
+    if (sa_is_innermost(c, (uint32_t)token)) follow(os, c, (uint32_t)hash);
     end(os);
+}
+
+void sa_unfollowed(sa_os *os, sa_context *c, const sa_frame *f) {
+    const sa_thrown x = {f->task_id, f->class_id, 0};
+    if (asks()) tell(os, c, &x, SA_SUBMIT_FORGOTTEN);
 }
 
 /* Somebody is given the exception with that hash. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_asked0(JNIEnv *env, jclass helper, jlong context, jint hash) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    sa_os *os = begin_on(c);
     if (os == NULL) return;
     sa_thrown x;
     while (sa_thrown_take(c->generation, (uint32_t)hash, &x)) tell(os, c, &x, SA_SUBMIT_ASKED);

@@ -184,7 +184,7 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) {
     if (c->entered) return;
     jlong id = get_slot(env, thread, sa.task_slot) & INT64_MAX;
-    if (id == 0) return;
+    if ((uint64_t)id < sa.first_task_id) return; /* none, or of an earlier session */
     jclass class = (*env)->GetObjectClass(env, thread);
     sa_withdraw(c, (uint64_t)id, sa_class_id(env, class));
     (*env)->DeleteLocalRef(env, class);

@@ -186,7 +186,8 @@ void sa_waiting_start(void) {
 /* The memory goes back and reads as zeros; a probe that is late writes into it
  * without harm. */
 void sa_waiting_stop(void) {
-    if (waiting != NULL) madvise(waiting, sizeof *waiting, MADV_DONTNEED);
+    if (waiting != NULL && madvise(waiting, sizeof *waiting, MADV_DONTNEED) != 0)
+        memset(waiting, 0, sizeof *waiting); /* the program has locked it (mlockall) */
     memset(&missed, 0, sizeof missed);
 }
 

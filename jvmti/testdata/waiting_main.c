@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../agent.h"
 
@@ -65,9 +66,11 @@ static void alone(void) {
     sa_waiting_put(3 + WAYS * SETS, CLASS, 300, 11 + AGE); /* in the place of a dead one */
     CHECK(sa_waiting_take(3 + WAYS * SETS, CLASS, 12 + AGE, &id, &at) && id == 300);
     missed(4, 1, 2);
+    bool locked = mlockall(MCL_CURRENT) == 0; /* as a program may do, if it may: its memory can not be given back */
     sa_waiting_stop();
     missed(0, 0, 0);
     CHECK(!sa_waiting_take(3 + SETS, CLASS, 12, &id, &at));
+    if (locked) munlockall();
 }
 
 /* Each has tasks of its own, and all the same few ones beside. */
