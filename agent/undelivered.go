@@ -25,8 +25,12 @@ func (a *Agent) keep() {
 	delivered := a.publisher.Stats().Acknowledged
 	kept, err := a.publisher.Keep()
 	if kept.Batches > 0 {
-		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are kept in %s; `shadow deliver %s` stores them, and so does a `shadow serve` on this machine at that address",
-			what, kept.Batches, uint64(kept.Batches+kept.Lost)+delivered, kept.Path, kept.Path))
+		beside := ""
+		if a.options.Spool == "" { // a shadow looks into no other folder
+			beside = ", and so does a `shadow serve` on this machine at that address"
+		}
+		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are kept in %s; `shadow deliver %s` stores them%s",
+			what, kept.Batches, uint64(kept.Batches+kept.Lost)+delivered, kept.Path, kept.Path, beside))
 	}
 	if kept.Lost == 0 {
 		if err != nil {

@@ -26,6 +26,9 @@ func withoutBus(t *testing.T, jdk testjvm.JDK, tmp string, n string, settings ..
 	if !strings.Contains(res.Stderr, "are kept in "+tmp) || !strings.Contains(res.Stderr, "shadow deliver") {
 		t.Errorf("stderr does not say where batches are kept: %q", res.Stderr)
 	}
+	if !strings.Contains(res.Stderr, "and so does a `shadow serve` on this machine") {
+		t.Errorf("stderr does not say that a shadow finds them: %q", res.Stderr)
+	}
 }
 
 func spoolFolder(tmp string) string {

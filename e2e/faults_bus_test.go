@@ -134,6 +134,7 @@ func TestFaultBusRestarts(t *testing.T) {
 		if out, exit := java.end(t); exit != 0 || out != "ran 1500000\n" {
 			t.Errorf("exit %d, stdout %q\n%s", exit, out, java.stderr.String())
 		}
+		deliverKept(t, s, java.stderr.String())
 		waitEnded(t, dir)
 		s.stop(t)
 		whole(t, dir, n)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -229,9 +230,28 @@ func TestBusRestarts(t *testing.T) {
 	if exit != 0 || out != "ran 6000000\n" {
 		t.Errorf("exit %d, stdout %q\n%s", exit, out, java.stderr.String())
 	}
+	deliverKept(t, s, java.stderr.String())
 	waitEnded(t, filepath.Join(store, "restarted"))
 	s.stop(t)
 	checkMillion(t, testjvm.Profile{Dir: filepath.Join(store, "restarted")}, 6_000_000)
+}
+
+var keptIn = regexp.MustCompile("`shadow deliver (\\S+)` stores them(.*)")
+
+// deliverKept does as the agent says where its JVM, with a spool folder of its own, has
+// ended before the bus was back.
+func deliverKept(t *testing.T, s *server, said string) {
+	t.Helper()
+	kept := keptIn.FindStringSubmatch(said)
+	if kept == nil {
+		return
+	}
+	if kept[2] != "" {
+		t.Errorf("a shadow does not look into a folder that it was not told of: %q", kept[0])
+	}
+	if e := shadow(t, "deliver", "--nats", "nats://"+s.addr, "--token-file", filepath.Join(s.store, "token"), kept[1]); e.exit != 0 {
+		t.Fatalf("shadow deliver: %+v", e)
+	}
 }
 
 // waitEnded waits until the session says that its JVM has ended: what a killed
