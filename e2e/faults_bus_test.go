@@ -38,7 +38,7 @@ func TestFaultNoBus(t *testing.T) {
 			if res.Exit != 7 || res.Stdout != "ran 100\n" {
 				t.Errorf("exit %d, stdout %q", res.Exit, res.Stdout)
 			}
-			agentLines(t, res.Stderr, 2, "can not be reached", "shadow serve")
+			agentLines(t, res.Stderr, 2, "can not be reached", "are kept in", "shadow deliver")
 			t.Logf("%v without the agent, %v with it and no bus", plain.Wall, res.Wall)
 			if res.Wall > plain.Wall+2*time.Second {
 				a.Errorf("%v without a bus, %v without the agent", res.Wall, plain.Wall)
