@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,13 +13,7 @@ import (
 
 func compileCells(t *testing.T, flags ...string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "cells")
-	args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program,
-		"testdata/cells_main.c", "cells.c"}, flags...)
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("compile: %v\n%s", err, out)
-	}
-	return program
+	return compile(t, flags, "testdata/cells_main.c", "cells.c")
 }
 
 // Cells count what a reference counts that keeps all, also while they are read.
@@ -28,12 +21,10 @@ func TestCells(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"plain":   {"-O2"},
 		"thread":  {"-O1", "-fsanitize=thread"},
-		"address": {"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"},
+		"address": checked,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if out, err := exec.Command(compileCells(t, flags...)).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			run(t, compileCells(t, flags...))
 		})
 	}
 }

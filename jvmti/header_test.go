@@ -27,16 +27,7 @@ type cProgram struct {
 // startC compiles sources and starts the program with args.
 func startC(t testing.TB, sources []string, arguments ...string) *cProgram {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "program")
-	args := []string{"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined",
-		"-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror"}
-	args = append(args, strings.Fields(os.Getenv("CGO_CFLAGS"))...)
-	args = append(append(args, "-o", program), sources...)
-	args = append(args, "-ldl", "-lpthread")
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("compile: %v\n%s", err, out)
-	}
-	cmd := exec.Command(program, arguments...)
+	cmd := exec.Command(compile(t, checked, sources...), arguments...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
