@@ -30,7 +30,7 @@ TESTS := $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3
 # go test now and then fails with "context deadline exceeded" though nothing was found.
 FUZZTIME ?= 2000x
 
-.PHONY: all check demo test unit race e2e e2e-full lint fuzz bench bench-diff soak deps clean help
+.PHONY: all check demo test unit race e2e e2e-full torture lint fuzz bench bench-diff soak deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -42,6 +42,7 @@ help:
 	@echo 'make bench      what profiling costs: writes docs/benchmarks.md (PARTS=task,metric,handover,bytecodes,real,start,shadow,query,switches ONLY=pmd ROUNDS=5 QUICK=1)'
 	@echo 'make bench-diff what became slower since BASE=REF (default: the last commit)'
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
+	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make clean'
 
@@ -124,6 +125,9 @@ bench-diff: $(HELPER)
 
 faults: all
 	STACKAGENT_FAULTS=$(or $(N),50) $(GO) test -count=1 -timeout 24h -v -run '^TestFaultLoop' ./e2e
+
+torture: all
+	STACKAGENT_TORTURE=full $(GO) test -count=1 -timeout 6h -v -run '^TestTorture' ./...
 
 soak: all
 	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e
