@@ -23,6 +23,8 @@ import (
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	_ "stackagent/jvmti/clock" // so that a change of its headers rebuilds this package
+	_ "stackagent/jvmti/ring"  // the same
 )
 
 //go:embed helper/java/lang/Stackagent.class

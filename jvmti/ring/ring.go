@@ -2,3 +2,10 @@
 // is C in a header (ring.h, record.h), compiled into package jvmti; the tests
 // here compile it alone, under the thread and address sanitizers.
 package ring
+
+import "embed"
+
+// Headers are the C sources, so that go build learns of a change: see package clock.
+//
+//go:embed *.h
+var Headers embed.FS
