@@ -1,6 +1,7 @@
 # make            bin/shadow and bin/libstackagent.so
 # make demo       installs what is missing, profiles a real program, says where the report is
-# make test       installs what the tests need, builds, runs all tests
+# make test       installs what the tests need, builds, runs the tests
+# make test-full  the same with every class, example, fault and attack, and with the fuzz targets: hours
 # make help       the other targets
 
 SHELL := /bin/sh
@@ -30,7 +31,7 @@ TESTS := $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3
 # go test now and then fails with "context deadline exceeded" though nothing was found.
 FUZZTIME ?= 2000x
 
-.PHONY: all check demo test unit race e2e e2e-full torture lint fuzz bench bench-diff soak deps clean help
+.PHONY: all check demo test test-full unit race e2e e2e-full torture lint fuzz bench bench-diff soak deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -84,8 +85,18 @@ test:
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory race
-	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory e2e
+
+test-full: export STACKAGENT_ALL_CLASSES := 1
+test-full: export STACKAGENT_TORTURE := full
+test-full:
+	scripts/install-deps.sh test
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory race
+	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory e2e-full
 
 lint: $(HELPER)
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
@@ -94,12 +105,12 @@ lint: $(HELPER)
 	$(GO) run $(STATICCHECK) ./...
 	cd deploy/check && CGO_ENABLED=0 ../../$(GO) test ./...
 
-# Every class of every JDK found is parsed, rewritten and verified. The C parts are compiled and run by
-# the tests of jvmti, jvmti/ring and jvmti/clock.
-# They are not cached: go test does not see what the C compiler reads.
+# A sample of the classes of every JDK found is parsed, rewritten and verified; with STACKAGENT_ALL_CLASSES=1, all
+# of them. The packages of RACE run under the race detector only. The C parts are compiled and run by the tests of
+# jvmti, jvmti/ring and jvmti/clock, which are not cached: go test does not see what the C compiler reads.
 unit: $(HELPER)
-	STACKAGENT_ALL_CLASSES=1 $(TESTS) --format standard-quiet \
-		--packages "$$($(GO) list ./... | grep -v -e /e2e -e /jvmti | tr '\n' ' ')" -- -timeout 60m
+	$(TESTS) --format standard-quiet \
+		--packages "$$($(GO) list ./... | grep -v -e /e2e -e /jvmti $(RACE:./%=-e '/%$$') | tr '\n' ' ')" -- -timeout 60m
 	$(TESTS) --format standard-quiet --packages ./jvmti/... -- -count=1 -timeout 60m -p 1
 
 race: $(HELPER)

@@ -121,10 +121,10 @@ func holdsNoSecret(t *testing.T, dir string) {
 	}
 }
 
-// Ten JVMs, two shadows with one store; one is killed in the midst.
+// Several JVMs, two shadows with one store; one is killed in the midst.
 func TestTeamSharedStore(t *testing.T) {
 	const tasks = 200_000
-	n := 10
+	n := 4
 	if full() {
 		n = 50
 	}

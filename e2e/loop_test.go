@@ -57,7 +57,7 @@ var faults = []struct {
 	{"JVM ends without bus", nil, endsWithoutBus, false},
 	{"bus full", smallBus, shadowAway, false},
 	{"node killed", threeNodes, nodeKilled, true},
-	{"leader killed", threeNodes, leaderKilled, false},
+	{"leader killed", threeNodes, leaderKilled, true},
 	{"another clock", otherClock, nothing, false},
 	{"clock stepped", mayStepClock, clockStepped, false},
 }

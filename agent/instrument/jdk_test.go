@@ -35,7 +35,7 @@ func sampleStep(o Options) int {
 	case all == "1":
 		return 5
 	}
-	return 20
+	return 10
 }
 
 // TestAllClasses weaves the classes of the JDKs, with probes in every method
