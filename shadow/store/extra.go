@@ -140,6 +140,17 @@ func nameless(pf *parquet.File) bool {
 	return false
 }
 
+// nameless is the same of a part that is about to be written.
+func (p *Part) nameless(t Table) bool {
+	switch t {
+	case Executions:
+		return len(p.ExecutionWork.Total) > len(p.Extra)
+	case Constructions:
+		return len(p.ConstructionWork.Total) > len(p.Extra)
+	}
+	return false
+}
+
 // metricNames are the names of metrics in the tables measures and buckets.
 var metricNames = [...]string{
 	wire.MetricWall: "wall", wire.MetricSelfWall: "self_wall", wire.MetricCPU: "cpu", wire.MetricSelfCPU: "self_cpu",

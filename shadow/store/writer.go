@@ -218,7 +218,7 @@ func (w *Writer) Commit(p *Part) error {
 	}
 	for t := range added {
 		if added[t] > 0 {
-			w.parts[t].add(partInfo{Range: p.Range, rows: int(added[t]), knots: len(p.Clock)})
+			w.parts[t].add(partInfo{Range: p.Range, rows: int(added[t]), knots: len(p.Clock), stay: p.nameless(Table(t))})
 		}
 	}
 	return nil
