@@ -350,6 +350,30 @@ public final class Stackagent {
         return BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId);
     }
 
+    /**
+     * As {@link #enter}, for a covariant call(): mostly called by its bridge, whose execution it is then. C would find
+     * that out as well, at the price of a call.
+     */
+    @ForceInline
+    @Hidden
+    public static int enterCovariant(Object task) {
+        return isInnermost(task) ? -1 : enter(task);
+    }
+
+    /** Is the current thread's innermost execution one of this task? False as well where the task has no room for its id. */
+    @ForceInline
+    @Hidden
+    private static boolean isInnermost(Object task) {
+        long offset = known(task.getClass()) & OFFSET;
+        long context = slot(Thread.currentThread()).context;
+        if (offset <= IN_SLOT || context == 0) {
+            return false;
+        }
+        int depth = U.getInt(null, context + DEPTH);
+        long frame = U.getLong(null, context + FRAMES) + ((long) (depth - 1) << FRAME_SHIFT);
+        return depth > 0 && U.getLong(null, frame) == (U.getLong(task, offset) & ~EXECUTED);
+    }
+
     /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
     @ForceInline
     @Hidden
