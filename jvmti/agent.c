@@ -36,19 +36,20 @@ static bool user_page_works(void) {
 typedef struct {
     char *options;
     int result;
-    bool user_page;
+    bool user_page, rseq;
 } go_load;
 
 static void *run_go_load(void *p) {
     go_load *l = p;
     l->user_page = l->options != NULL && user_page_works(); /* while the Go runtime starts, in a thread of its own */
+    l->rseq = l->options != NULL && !l->user_page && sa_rseq_works();
     l->result = saGoLoad(l->options);
     return NULL;
 }
 
 /* A thread of our own enters Go, so that the JVM's thread never does. */
 int sa_load_go(char *options) {
-    go_load l = {options, SA_GO_REFUSE, false};
+    go_load l = {options, SA_GO_REFUSE, false, false};
     pthread_t t;
     if (pthread_create(&t, NULL, run_go_load, &l) != 0) {
         sa_say("cannot start a thread; the program runs without profiling");
@@ -56,6 +57,7 @@ int sa_load_go(char *options) {
     }
     pthread_join(t, NULL);
     sa.clock.user_page = sa.clock.cpu && l.user_page;
+    sa.clock.rseq = sa.clock.cpu && l.rseq;
     return l.result;
 }
 
