@@ -44,7 +44,7 @@ func TestTimesWithoutPerf(t *testing.T) {
 			t.Run(jdk.String()+"/"+clock, func(t *testing.T) {
 				cmd := testjvm.Example(t, "cpuclock").Command(t, jdk)
 				cmd.Wrap = []string{self}
-				cmd.Env = append(cmd.Env, refusedVariable+"=1", "GLIBC_TUNABLES="+tunables)
+				cmd.Env = append(cmd.Env, testjvm.RefusedVariable+"=1", "GLIBC_TUNABLES="+tunables)
 				used := compareTimes(t, cmd, 2)
 				if used != clock && !(clock == "rseq" && used == "clock_gettime" && !rseqTellsSwitches(t)) {
 					t.Errorf("CPU time was read by %s, want %s", used, clock)

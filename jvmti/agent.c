@@ -39,11 +39,18 @@ typedef struct {
     bool user_page, rseq;
 } go_load;
 
+static void *test_rseq(void *works) {
+    *(bool *)works = sa_rseq_works();
+    return NULL;
+}
+
 static void *run_go_load(void *p) {
     go_load *l = p;
     l->user_page = l->options != NULL && user_page_works(); /* while the Go runtime starts, in a thread of its own */
-    l->rseq = l->options != NULL && !l->user_page && sa_rseq_works();
+    pthread_t t;
+    bool test = l->options != NULL && !l->user_page && pthread_create(&t, NULL, test_rseq, &l->rseq) == 0;
     l->result = saGoLoad(l->options);
+    if (test) pthread_join(t, NULL);
     return NULL;
 }
 

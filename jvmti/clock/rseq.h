@@ -103,7 +103,7 @@ static inline bool sa_rseq_stays(volatile uint64_t *section) {
 /* One that has waited has not. */
 static inline bool sa_rseq_tells_sleep(volatile uint64_t *section) {
     struct timespec pause = {0, 20000};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
         if (!sa_rseq_arm(section)) return false;
         nanosleep(&pause, NULL);
         if (sa_rseq_armed(section)) return false;
@@ -126,7 +126,7 @@ static inline bool sa_rseq_tells_rivals(volatile uint64_t *section) {
         if (!cleared && sa_switches_of_thread() != before && sa_rseq_armed(section)) return false;
         told += cleared;
         clock_gettime(CLOCK_MONOTONIC, &now);
-    } while (told < 4 && (now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 10000000);
+    } while (told < 2 && (now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 5000000);
     return true;
 }
 

