@@ -5,12 +5,16 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"testing"
 
+	"stackagent/hpc"
 	"stackagent/internal/testjvm"
+	"stackagent/shadow/session"
 )
 
 // CPU and wall time of every single task against CLOCK_THREAD_CPUTIME_ID and
@@ -19,21 +23,65 @@ import (
 // rest is the second reading of the task's own clock, a system call, and the way
 // to it.
 func TestTimesPerTask(t *testing.T) {
-	const tasks = 280 // 20 of each size
 	for _, jdk := range testjvm.JDKs(t) {
 		for _, threads := range []int{1, 2, 8} {
 			t.Run(fmt.Sprintf("%s/%d", jdk, threads), func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "own")
-				cmd := testjvm.Example(t, "cpuclock").Command(t, jdk)
-				cmd.Args = []string{strconv.Itoa(threads), strconv.Itoa(tasks), file}
-				testjvm.OneGood(t, func(a *testjvm.Attempt) {
-					cpu, wall := timeErrors(t, ownTimes(t, file, cmd, threads), threads)
-					reportErrors(t, a, "CPU", cpu, threads*tasks)
-					reportErrors(t, a, "wall", wall, threads*tasks)
-				})
+				compareTimes(t, testjvm.Example(t, "cpuclock").Command(t, jdk), threads)
 			})
 		}
 	}
+}
+
+// The same bounds hold where the kernel refuses perf_event_open, as every default seccomp profile does: by the area for
+// restartable sequences, and without that by system calls.
+func TestTimesWithoutPerf(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		for clock, tunables := range map[string]string{"rseq": "", "clock_gettime": "glibc.pthread.rseq=0"} {
+			t.Run(jdk.String()+"/"+clock, func(t *testing.T) {
+				cmd := testjvm.Example(t, "cpuclock").Command(t, jdk)
+				cmd.Wrap = []string{self}
+				cmd.Env = append(cmd.Env, testjvm.RefusedVariable+"=1", "GLIBC_TUNABLES="+tunables)
+				used := compareTimes(t, cmd, 2)
+				if used != clock && !(clock == "rseq" && used == "clock_gettime" && !rseqTellsSwitches(t)) {
+					t.Errorf("CPU time was read by %s, want %s", used, clock)
+				}
+			})
+		}
+	}
+}
+
+// rseqTellsSwitches is shadow doctor's answer for this machine.
+func rseqTellsSwitches(t *testing.T) bool {
+	t.Helper()
+	out, err := exec.Command(testjvm.Shadow(t), "doctor").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`(?m)^` + hpc.RseqFacility + ` +yes `).Match(out)
+}
+
+// compareTimes gives the clock by which CPU time was read.
+func compareTimes(t *testing.T, cmd testjvm.Command, threads int) (clock string) {
+	t.Helper()
+	const tasks = 280 // 20 of each size
+	file := filepath.Join(t.TempDir(), "own")
+	cmd.Args = []string{strconv.Itoa(threads), strconv.Itoa(tasks), file}
+	testjvm.OneGood(t, func(a *testjvm.Attempt) {
+		r := ownTimes(t, file, cmd, threads)
+		cpu, wall := timeErrors(t, r, threads)
+		reportErrors(t, a, "CPU", cpu, threads*tasks)
+		reportErrors(t, a, "wall", wall, threads*tasks)
+		s, err := session.Open(r.profile.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock = s.Manifest.JVM.CPUClock
+	})
+	return clock
 }
 
 // times are of one task, in ns.

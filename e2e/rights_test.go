@@ -3,60 +3,18 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"stackagent/hpc"
 	"stackagent/internal/testjvm"
 )
 
-// refusedVariable makes this binary, before anything else, give up what a kernel
-// with perf_event_paranoid 4 refuses, and become the command of its arguments.
-const refusedVariable = "STACKAGENT_TEST_REFUSED"
-
-func init() {
-	if os.Getenv(refusedVariable) == "" {
-		return
-	}
-	os.Unsetenv(refusedVariable)
-	runtime.LockOSThread() // the filter is this thread's
-	err := refuseSight()
-	if err == nil {
-		err = syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
-	}
-	fmt.Fprintln(os.Stderr, "without sight:", err)
-	os.Exit(99)
-}
-
-// refuseSight answers perf_event_open and bpf with EACCES, for this process and
-// all that it starts, as a kernel with perf_event_paranoid 4 does to users.
-func refuseSight() error {
-	const refuse = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
-	filter := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the number of the call
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 2, K: unix.SYS_PERF_EVENT_OPEN},
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: unix.SYS_BPF},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
-		{Code: unix.BPF_RET | unix.BPF_K, K: refuse},
-	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("giving up new privileges: %w", err)
-	}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
-		return fmt.Errorf("setting a filter of system calls: %w", err)
-	}
-	return nil
-}
+func init() { testjvm.BecomeRefused() }
 
 // stranger is an ordinary user's folder with the command in it, which need not
 // be able to read the source tree.
@@ -90,7 +48,7 @@ func (s *stranger) shadow(t *testing.T, args ...string) (stdout, stderr string, 
 	cmd.Env = append(os.Environ(), "HOME="+s.dir, "TMPDIR="+s.dir)
 	if s.refused {
 		cmd = exec.Command(filepath.Join(s.dir, "test"), line...)
-		cmd.Env = append(os.Environ(), "HOME="+s.dir, "TMPDIR="+s.dir, refusedVariable+"=1")
+		cmd.Env = append(os.Environ(), "HOME="+s.dir, "TMPDIR="+s.dir, testjvm.RefusedVariable+"=1")
 	}
 	var out, errs bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &out, &errs

@@ -21,7 +21,7 @@ const (
 func Probe() []Facility {
 	r := roots{}
 	return []Facility{
-		paranoid(r), hardwareCounters(r), taskClockPage(), switchRecords(),
+		paranoid(r), hardwareCounters(r), taskClockPage(), rseqSwitches(), switchRecords(),
 		capability(r, "CAP_PERFMON", unix.CAP_PERFMON),
 		capability(r, "CAP_BPF", unix.CAP_BPF),
 		invariantTSC(r), clockSource(r), traceFS(r), lockedMemory(r),

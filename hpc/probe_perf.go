@@ -78,7 +78,7 @@ func taskClockPage() Facility {
 	ev, err := openPerf(unix.Gettid(), TaskClock)
 	if err != nil {
 		f.Available, f.Detail, f.Remedy = notPossible(err)
-		f.Detail += "; CPU time costs a system call per reading"
+		f.Detail += "; without it and without " + RseqFacility + " a reading is a system call"
 		return f
 	}
 	defer ev.Close()

@@ -36,19 +36,27 @@ static bool user_page_works(void) {
 typedef struct {
     char *options;
     int result;
-    bool user_page;
+    bool user_page, rseq;
 } go_load;
+
+static void *test_rseq(void *works) {
+    *(bool *)works = sa_rseq_works();
+    return NULL;
+}
 
 static void *run_go_load(void *p) {
     go_load *l = p;
     l->user_page = l->options != NULL && user_page_works(); /* while the Go runtime starts, in a thread of its own */
+    pthread_t t;
+    bool test = l->options != NULL && !l->user_page && pthread_create(&t, NULL, test_rseq, &l->rseq) == 0;
     l->result = saGoLoad(l->options);
+    if (test) pthread_join(t, NULL);
     return NULL;
 }
 
 /* A thread of our own enters Go, so that the JVM's thread never does. */
 int sa_load_go(char *options) {
-    go_load l = {options, SA_GO_REFUSE, false};
+    go_load l = {options, SA_GO_REFUSE, false, false};
     pthread_t t;
     if (pthread_create(&t, NULL, run_go_load, &l) != 0) {
         sa_say("cannot start a thread; the program runs without profiling");
@@ -56,6 +64,7 @@ int sa_load_go(char *options) {
     }
     pthread_join(t, NULL);
     sa.clock.user_page = sa.clock.cpu && l.user_page;
+    sa.clock.rseq = sa.clock.cpu && l.rseq;
     return l.result;
 }
 

@@ -309,6 +309,7 @@ void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);
 /* probes.c */
 void sa_cut_all(JNIEnv *env, sa_context *c); /* ends executions whose exit was never seen */
 void sa_pause_record(uint64_t start, uint64_t end);
+uint32_t sa_tokens(void); /* what tokens of all kinds are counted from */
 int32_t sa_gettid(void);
 static inline void sa_fill_execution(sa_execution *e, const sa_context *c, uint32_t depth, uint32_t flags) {
     const sa_frame *f = &c->frames[depth];

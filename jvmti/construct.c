@@ -22,9 +22,14 @@ typedef struct sa_constructing {
 } constructing;
 
 static constructing *of(sa_context *c) {
-    if (c->constructing == NULL) c->constructing = calloc(1, sizeof *c->constructing);
+    if (c->constructing != NULL) return c->constructing;
+    c->constructing = calloc(1, sizeof *c->constructing);
+    if (c->constructing != NULL) c->constructing->next = sa_tokens();
     return c->constructing;
 }
+
+/* Has a constructor begun that has this token? Callers may make one up. */
+static bool has_begun(const constructing *k, uint32_t token) { return token >= sa_tokens() && token < k->next; }
 
 JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEnv *env, jclass helper, jlong context, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
@@ -32,7 +37,7 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEn
     sa_os *os = k == NULL ? NULL : begin();
     if (os == NULL) return -1;
     uint32_t token = k->next;
-    k->next = (token + 1) & TOKENS;
+    k->next = token < TOKENS ? token + 1 : sa_tokens();
     construction *o = &k->open[token % PLACES];
     o->token = token;
     o->inner = k->delegating;
@@ -46,7 +51,7 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEn
 
 JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_delegating0(JNIEnv *env, jclass helper, jlong context, jint token) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c != NULL && c->constructing != NULL) c->constructing->delegating = true;
+    if (c != NULL && c->constructing != NULL && has_begun(c->constructing, (uint32_t)token)) c->constructing->delegating = true;
 }
 
 static int64_t cpu_ns(const construction *o, uint64_t wall, int64_t cpu) {
@@ -90,7 +95,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_constructed0(JNIEnv
                                                                         jlong id, jint class_id, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     constructing *k = c == NULL ? NULL : c->constructing;
-    sa_os *os = k == NULL ? NULL : begin();
+    sa_os *os = k == NULL || !has_begun(k, (uint32_t)token) ? NULL : begin();
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now), work[SA_WORK_WIDTH];

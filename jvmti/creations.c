@@ -18,6 +18,7 @@ _Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_CREATION]) == 192 && SA_PLACES
 _Static_assert(offsetof(sa_place, site) == 0 && offsetof(sa_place, count) == 8, "Stackagent.PLACE_COUNT");
 _Static_assert(offsetof(sa_context, frames) == 0 && offsetof(sa_context, depth) == 8, "Stackagent.DEPTH");
 _Static_assert(sizeof(sa_frame) == 64 && offsetof(sa_frame, class_id) == 48, "Stackagent.FRAME_CLASS");
+_Static_assert(offsetof(sa_frame, task_id) == 0, "Stackagent.isInnermost");
 _Static_assert(sizeof(sa_handover) == 32 && SA_MAX_HANDOVERS == 8, "Stackagent.elsewhere");
 _Static_assert(offsetof(sa_state, generation) == offsetof(sa_state, phase) + 4, "Stackagent.PHASE");
 _Static_assert(SA_PHASE_READY == 1, "Stackagent.READY");

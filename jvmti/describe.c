@@ -102,9 +102,12 @@ bool sa_slots_init(JNIEnv *env) {
 }
 
 /* What the helper's method `of` says of the first of c and its superclasses of
- * which it says something, else 0. Does not initialise a class. */
+ * which it says something, else 0. Does not initialise a class. The JVM does not
+ * survive the question for a field of an array's class. */
 jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c) {
     jlong offset = 0;
+    jboolean array = JNI_TRUE;
+    if ((*sa.jvmti)->IsArrayClass(sa.jvmti, c, &array) != JVMTI_ERROR_NONE || array) return 0;
     jclass k = (*env)->NewLocalRef(env, c);
     while (k != NULL && offset == 0) {
         offset = (*env)->CallStaticLongMethod(env, helper, of, k);

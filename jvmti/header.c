@@ -87,9 +87,18 @@ static bool is(const sa_pool *p, uint32_t index, const char *word) {
     return ((size_t)text[0] << 8 | text[1]) == n && memcmp(text + 2, word, n) == 0;
 }
 
+/* Is entry `index` the descriptor of a method without parameters that gives an object? */
+static bool gives_object(const sa_pool *p, uint32_t index) {
+    if (index == 0 || index >= p->count || p->tags[index] != UTF8) return false;
+    const unsigned char *text = p->bytes + p->offsets[index];
+    if (((size_t)text[0] << 8 | text[1]) < 4) return false;
+    return text[2] == '(' && text[3] == ')' && (text[4] == 'L' || text[4] == '[');
+}
+
+/* A covariant call() is one, too: a subclass that is a Callable has a bridge to it. */
 static uint8_t execution_of(const sa_pool *p, uint32_t name, uint32_t type) {
     if (is(p, name, "run") && is(p, type, "()V")) return SA_KIND_RUNNABLE;
-    if (is(p, name, "call") && is(p, type, "()Ljava/lang/Object;")) return SA_KIND_CALLABLE;
+    if (is(p, name, "call") && gives_object(p, type)) return SA_KIND_CALLABLE;
     if (is(p, name, "exec") && is(p, type, "()Z")) return SA_KIND_FORKJOIN;
     return 0;
 }

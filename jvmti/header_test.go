@@ -100,12 +100,13 @@ func agreeOnMethods(line string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	kinds := map[string]units.Kinds{"run()V": units.KindRunnable, "call()Ljava/lang/Object;": units.KindCallable,
+	kinds := map[string]units.Kinds{"run()V": units.KindRunnable, "call()L": units.KindCallable, "call()[": units.KindCallable,
 		"exec()Z": units.KindForkJoin}
 	var want units.Kinds
 	for _, m := range class.Methods {
 		if m.Access&(classfile.AccStatic|classfile.AccPrivate) == 0 {
 			want |= kinds[m.Name+m.Descriptor]
+			want |= kinds[m.Name+m.Descriptor[:min(3, len(m.Descriptor))]] // covariant
 		}
 	}
 	final := class.Access & classfile.AccFinal / classfile.AccFinal

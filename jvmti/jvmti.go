@@ -186,8 +186,11 @@ func describeVM() VM {
 	}
 	if C.sa.clock.cpu {
 		vm.CPUClock = "clock_gettime"
-		if C.sa.clock.user_page {
+		switch {
+		case bool(C.sa.clock.user_page):
 			vm.CPUClock = "user page"
+		case bool(C.sa.clock.rseq):
+			vm.CPUClock = "rseq"
 		}
 	}
 	vm.Extra, vm.Refused = workFound()

@@ -55,9 +55,13 @@ static const char *find_stack_limit(void) {
 enum { MAX_USER_PAGES = 4096 };
 
 static void open_cpu_clock(sa_os *os) {
-    if (!sa.clock.cpu || !sa.clock.user_page || atomic_load(&sa.user_pages) >= MAX_USER_PAGES) return;
-    sa_cpu_clock_open(&os->cpu);
-    if (os->cpu.page != NULL) atomic_fetch_add(&sa.user_pages, 1);
+    if (!sa.clock.cpu) return;
+    if (sa.clock.user_page && atomic_load(&sa.user_pages) < MAX_USER_PAGES) sa_cpu_clock_open(&os->cpu);
+    if (os->cpu.page != NULL) {
+        atomic_fetch_add(&sa.user_pages, 1);
+    } else if (sa.clock.rseq) {
+        sa_cpu_clock_open_rseq(&os->cpu);
+    }
 }
 
 /* Makes os ready for the session that runs; -1: no memory. */

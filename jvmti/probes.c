@@ -7,6 +7,7 @@
 #include "paths.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 /* What one pause counts for at most. One that is longer tells that this thread got
  * no CPU (the process was stopped, the machine stood still): most likely the
@@ -142,10 +143,26 @@ static __attribute__((noinline, cold)) jint unrecorded(sa_os *os, sa_context *c,
 enum { NO_TOKEN = -1 };
 
 /* A token holds the depth and which session it is of: the exit of an execution
- * that began in an earlier one must not end another. */
-enum { DEPTH_BITS = 15, GENERATION_BITS = 16 };
+ * that began in an earlier one must not end another. Sessions are counted from a
+ * number that differs from process to process: exit() is a public method, and
+ * what somebody makes up must end nothing. */
+enum { DEPTH_BITS = 15, GENERATION_BITS = 16, LEAST_SECRET = 1 << 8, MOST_SECRET = 1 << 15 };
 
-static inline uint32_t token_generation(uint32_t generation) { return generation & ((1u << GENERATION_BITS) - 1); }
+static uint32_t secret;
+
+static inline uint32_t token_generation(uint32_t generation) { return (generation + secret) & ((1u << GENERATION_BITS) - 1); }
+
+/* Asked once, before any token is given: the answer is a constant to the compiler. */
+JNIEXPORT jint JNICALL Java_java_lang_Stackagent_tokens0(JNIEnv *env, jclass helper) {
+    while (secret == 0) {
+        uint64_t seed = sa_mono_ns();
+        if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) seed *= UINT64_C(0x9E3779B97F4A7C15);
+        secret = LEAST_SECRET + (uint32_t)(seed >> 32) % (MOST_SECRET - LEAST_SECRET);
+    }
+    return (jint)(secret << DEPTH_BITS);
+}
+
+uint32_t sa_tokens(void) { return secret << DEPTH_BITS; }
 
 static inline jint token_of(const sa_context *c, uint32_t depth) {
     return (jint)(token_generation(c->generation) << DEPTH_BITS | depth);
@@ -380,7 +397,7 @@ static __attribute__((noinline)) void leave_to_special(JNIEnv *env, sa_os *os, s
 
 /* An execution ends whose session is over: a virtual thread keeps nothing more. */
 __attribute__((noinline, cold)) static jboolean exit_late(sa_context *c, uint32_t generation, uint32_t depth) {
-    if (!c->is_virtual || depth > 0) return JNI_FALSE;
+    if (!c->is_virtual || depth > 0 || c->handovers_open > 0) return JNI_FALSE;
     if (generation != token_generation(c->generation) && c->depth > 0) return JNI_FALSE; /* it executes again */
     sa_context_free(c);
     return JNI_TRUE;

@@ -14,6 +14,8 @@
 //	try { body; Stackagent.exit(token) before every return }
 //	catch (Throwable t) { Stackagent.exitThrow(token); throw t; }
 //
+// A covariant call() of a Callable gets the same with enterCovariant, as it may be called directly or by its bridge.
+//
 // A class that is no task but declares such a method publicly gets the same
 // with enterRunnable, enterCallable or enterForkJoin, which ask what the object is, because a subclass may inherit the method and add the
 // interface. Constructors of the topmost task class of a hierarchy report the

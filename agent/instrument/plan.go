@@ -68,8 +68,12 @@ const (
 	FieldExecutorClass = "stackagent$executors" // beside FieldClassID
 )
 
-// probeEnter starts an execution.
-const probeEnter = "enter"
+// The probes that start an execution. The second is for a method that is called
+// by a bridge most of the time, which has started it already.
+const (
+	probeEnter     = "enter"
+	probeCovariant = "enterCovariant"
+)
 
 // A MethodPlan is an execution method to be woven.
 type MethodPlan struct {

@@ -304,7 +304,14 @@ func TestSelection(t *testing.T) {
 		{units.KindRunnable, 0, public, "run", "()I", ""},
 		{units.KindRunnable, 0, public, "call", "()Ljava/lang/Object;", "enterCallable"}, // a subclass may add Callable
 		{units.KindCallable, 0, public, "call", "()Ljava/lang/Object;", "enter"},
-		{units.KindCallable, 0, public, "call", "()Ljava/lang/String;", ""},
+		{units.KindCallable, 0, public, "call", "()Ljava/lang/String;", "enterCovariant"},
+		{units.KindCallable, 0, public, "call", "()[I", "enterCovariant"},
+		{units.KindCallable, 0, public, "call", "()I", "enterCovariant"}, // Scala's Callable[Int]
+		{units.KindCallable, 0, 0, "call", "()Ljava/lang/String;", ""},
+		{units.KindCallable, 0, public | static, "call", "()Ljava/lang/String;", ""},
+		{units.KindCallable, 0, public, "call", "(I)Ljava/lang/String;", ""},
+		{0, 0, public, "call", "()Ljava/lang/String;", "enterCallable"}, // a subclass may have a bridge to it
+		{0, 0, public, "call", "()I", ""},
 		{units.KindForkJoin, 0, protected, "exec", "()Z", "enter"},
 		{units.KindForkJoin, 0, public, "exec", "()Z", "enter"},
 		{units.KindForkJoin, 0, private, "exec", "()Z", ""},

@@ -6,7 +6,7 @@ import "encoding/binary"
 // is no task, without parsing it.
 type mentions struct {
 	run, call, exec    bool // the name of an execution method
-	runD, callD, execD bool // its descriptor
+	runD, callD, execD bool // its descriptor; of call(), which may be covariant, one without parameters
 	probes             bool // the class that holds the probes
 }
 
@@ -52,6 +52,10 @@ func scanPool(b []byte) (m mentions, ok bool) {
 }
 
 func (m *mentions) see(utf8 []byte) {
+	if len(utf8) > 3 && utf8[0] == '(' && utf8[1] == ')' && (utf8[2] == 'L' || utf8[2] == '[') {
+		m.callD = true
+		return
+	}
 	switch string(utf8) { // does not allocate
 	case "run":
 		m.run = true
@@ -59,8 +63,6 @@ func (m *mentions) see(utf8 []byte) {
 		m.runD = true
 	case "call":
 		m.call = true
-	case "()Ljava/lang/Object;":
-		m.callD = true
 	case "exec":
 		m.exec = true
 	case "()Z":

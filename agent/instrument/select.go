@@ -38,6 +38,12 @@ func (p *Plan) planCode(h classfile.Header, in Input, o *Options) error {
 			continue // abstract or native
 		}
 		if err := p.compilable(m, code); err != nil {
+			var known *Refusal
+			if covariant(m) && errors.As(err, &known) {
+				known.Member = m.Name + m.Descriptor
+				p.Left = append(p.Left, known) // the bridge is woven and sees most executions
+				continue
+			}
 			return err
 		}
 		p.Executions = append(p.Executions,
@@ -139,7 +145,32 @@ func (p *Plan) execution(m *classfile.Member, defs []TaskDefinition, guardable b
 			return probeEnter
 		}
 	}
+	if covariant(m) && m.Access&classfile.AccPublic != 0 {
+		return p.covariantProbe(m, guardable)
+	}
 	return guard
+}
+
+// covariant tells whether a method overrides Callable.call with another return
+// type where its class is a Callable: in the languages of the JVM no other
+// method can have that name and no parameters then. Who has such an object may
+// call it directly, past the bridge, which has the type of Callable's method.
+func covariant(m *classfile.Member) bool {
+	return m.Name == "call" && strings.HasPrefix(m.Descriptor, "()") && m.Descriptor != "()Ljava/lang/Object;"
+}
+
+// covariantProbe is execution's answer for such a method. What comes through
+// the bridge, which has probes of its own, is one execution. A class that is no
+// Callable lends its method to a subclass only if it gives an object: the
+// compiler makes no bridge to others.
+func (p *Plan) covariantProbe(m *classfile.Member, guardable bool) string {
+	switch {
+	case p.Kinds&units.KindCallable != 0:
+		return probeCovariant
+	case guardable && strings.ContainsRune("L[", rune(m.Descriptor[2])):
+		return "enterCallable"
+	}
+	return ""
 }
 
 // planMounts finds the places where a virtual thread gets on and off its

@@ -17,6 +17,7 @@
 #endif
 
 #include "../ring/record.h"
+#include "rseq.h"
 
 typedef struct {
     bool tsc;             /* ticks are TSC cycles, else nanoseconds of CLOCK_MONOTONIC */
@@ -25,15 +26,18 @@ typedef struct {
     uint64_t renew_ticks; /* a CPU reading is extrapolated at most this far */
     bool cpu;             /* CPU time is wanted */
     bool user_page;       /* the user page works on this machine */
+    bool rseq;            /* the area for restartable sequences tells switches */
     uint64_t first_ticks, first_mono_ns;
 } sa_clock;
 
 /* The CPU time of one OS thread. */
 typedef struct {
-    volatile struct perf_event_mmap_page *page; /* NULL: ask the kernel every time */
-    uint32_t lock;                              /* page->lock at the last real reading */
-    int64_t offset_ticks;                       /* CPU time = ticks + offset, while it holds */
-    uint64_t until_ticks;                       /* renewed then */
+    volatile uint32_t *mark; /* differs from `same` when the thread has been switched; NULL: ask the kernel every time */
+    uint32_t same;           /* *mark at the last real reading */
+    int64_t offset_ticks;    /* CPU time = ticks + offset, while it holds */
+    uint64_t until_ticks;    /* renewed then */
+    volatile struct perf_event_mmap_page *page; /* whose lock the mark is; or NULL: */
+    volatile uint64_t *section;                 /* whose lower half it is, see rseq.h */
 } sa_cpu_clock;
 
 static inline uint64_t sa_mono_ns(void) {
@@ -127,12 +131,23 @@ static inline void sa_cpu_clock_open(sa_cpu_clock *t) {
     if (fd < 0) return;
     void *p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
     close(fd); /* the mapping keeps the event alive */
-    if (p != MAP_FAILED) t->page = p;
+    if (p == MAP_FAILED) return;
+    t->page = p;
+    t->mark = &t->page->lock;
+}
+
+/* Without it: for the calling thread, where rseq.h's test has been passed. */
+static inline void sa_cpu_clock_open_rseq(sa_cpu_clock *t) {
+    memset(t, 0, sizeof *t);
+    t->section = sa_rseq_section();
+    t->mark = (volatile uint32_t *)t->section;
 }
 
 static inline void sa_cpu_clock_close(sa_cpu_clock *t) {
     if (t->page != NULL) munmap((void *)t->page, (size_t)sysconf(_SC_PAGESIZE));
     t->page = NULL;
+    t->mark = NULL;
+    t->section = NULL;
 }
 
 static inline int64_t sa_thread_cpu_ns(void) {
@@ -145,50 +160,69 @@ static inline int64_t sa_thread_cpu_ticks(const sa_clock *c) {
     return (int64_t)((double)sa_thread_cpu_ns() / c->ns_per_tick);
 }
 
-/* CPU time at ticks by a new reading. What comes between its two halves without
- * a switch of threads (an interrupt, the hypervisor) shifts one against the
- * other, so the tightest of a few tries counts. */
-__attribute__((noinline, cold, unused)) static int64_t sa_cpu_renew(const sa_clock *c, sa_cpu_clock *t, uint64_t ticks) {
-    if (t->page == NULL) return sa_thread_cpu_ticks(c);
+/* Begins a reading after which it is told that the thread was switched. False: nothing tells. */
+static inline bool sa_cpu_mark(sa_cpu_clock *t) {
+    if (t->mark == NULL) return false;
+    if (t->section != NULL && !sa_rseq_arm(t->section)) return false;
+    t->same = t->page != NULL ? t->page->lock : (uint32_t)sa_rseq_mark();
+    return true;
+}
+
+/* A reading of the kernel's account, and when it was made. */
+typedef struct {
+    uint64_t ticks;
+    int64_t cpu;
+    bool marked; /* it is told how long it holds */
+} sa_cpu_reading;
+
+/* CPU time by a new reading. What comes between its two halves without a switch
+ * of threads (an interrupt, the hypervisor) shifts one against the other, so the
+ * tightest of a few tries counts, if its validity can be told at all. */
+__attribute__((noinline, cold, unused)) static sa_cpu_reading sa_cpu_read(const sa_clock *c, sa_cpu_clock *t) {
     uint64_t best = UINT64_MAX, tight = c->renew_ticks / 500; /* 2 us */
-    uint64_t base_ticks = 0;
-    int64_t base_cpu = 0;
-    for (int i = 0; i < 5 && best > tight; i++) {
-        uint32_t lock = t->page->lock;
+    sa_cpu_reading r = {0}, last = {.marked = true};
+    for (int i = 0; last.marked && i < 5 && best > tight; i++) {
+        bool marked = sa_cpu_mark(t);
         uint64_t a = sa_ticks(c);
         int64_t cpu = sa_thread_cpu_ticks(c);
         uint64_t b = sa_ticks(c);
-        if (lock != t->page->lock || b - a >= best) continue;
+        last = (sa_cpu_reading){a + (b - a) / 2, cpu, marked};
+        if (!marked || *t->mark != t->same || b - a >= best) continue;
         best = b - a;
-        t->lock = lock;
-        base_cpu = cpu;
-        base_ticks = a + (b - a) / 2;
+        r = last;
     }
-    if (best == UINT64_MAX) return sa_thread_cpu_ticks(c); /* switched every time */
-    t->offset_ticks = base_cpu - (int64_t)base_ticks;
-    t->until_ticks = base_ticks + c->renew_ticks;
-    /* The probe's moment lies just before the reading, unless the thread was
-     * switched out in between. */
-    uint64_t late = base_ticks - ticks;
-    return late < c->renew_ticks / 100 ? base_cpu - (int64_t)late : base_cpu; /* 10 us */
+    if (best == UINT64_MAX) return last; /* nothing tells, or switched every time */
+    t->offset_ticks = r.cpu - (int64_t)r.ticks;
+    t->until_ticks = r.ticks + c->renew_ticks;
+    return r;
+}
+
+/* The moment of a probe lies just beside a reading, unless the thread was switched
+ * in between: then one is taken for the other. */
+static inline int64_t sa_cpu_beside(const sa_clock *c, sa_cpu_reading r, uint64_t ticks) {
+    uint64_t near = c->renew_ticks / 100; /* 10 us */
+    return ticks - r.ticks + near < 2 * near ? r.cpu + (int64_t)(ticks - r.ticks) : r.cpu;
+}
+
+static inline bool sa_cpu_holds(const sa_cpu_clock *t, uint64_t ticks) {
+    return __builtin_expect(t->mark != NULL && *t->mark == t->same && ticks < t->until_ticks, 1);
 }
 
 /* CPU time of the calling thread, in ticks, at a moment read just before. While
- * the lock has not moved the thread has not left its CPU, so CPU time went on
+ * the mark has not changed the thread has not left its CPU, so CPU time went on
  * with the clock. Renewed every millisecond against drift. */
 static inline int64_t sa_cpu_ticks(const sa_clock *c, sa_cpu_clock *t, uint64_t ticks) {
-    if (__builtin_expect(t->page != NULL && t->page->lock == t->lock && ticks < t->until_ticks, 1))
-        return (int64_t)ticks + t->offset_ticks;
-    return sa_cpu_renew(c, t, ticks);
+    if (sa_cpu_holds(t, ticks)) return (int64_t)ticks + t->offset_ticks;
+    return sa_cpu_beside(c, sa_cpu_read(c, t), ticks);
 }
 
 /* The same where something begins: what a new reading costs comes before it.
  * *ticks is moved to after that. */
 static inline int64_t sa_cpu_ticks_from(const sa_clock *c, sa_cpu_clock *t, uint64_t *ticks) {
-    if (__builtin_expect(t->page != NULL && t->page->lock == t->lock && *ticks < t->until_ticks, 1))
-        return (int64_t)*ticks + t->offset_ticks;
-    sa_cpu_renew(c, t, *ticks);
+    if (sa_cpu_holds(t, *ticks)) return (int64_t)*ticks + t->offset_ticks;
+    sa_cpu_reading r = sa_cpu_read(c, t);
     *ticks = sa_ticks(c);
-    return sa_cpu_ticks(c, t, *ticks);
+    if (r.marked) return sa_cpu_ticks(c, t, *ticks);
+    return sa_cpu_beside(c, r, *ticks);
 }
 #endif

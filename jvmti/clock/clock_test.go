@@ -1,7 +1,9 @@
 package clock
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -15,20 +17,57 @@ import (
 // interrupts and the hypervisor took since the kernel was asked is allowed, as
 // the kernel's own account tells it.
 func TestCPUClockAgainstKernel(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "clock_test")
-	out, err := exec.Command("cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program,
-		"testdata/clock_test.c").CombinedOutput()
-	if err != nil {
-		t.Fatalf("compile: %v\n%s", err, out)
-	}
-	for _, rivals := range []int{0, 2, 8} {
-		testjvm.OneGood(t, func(a *testjvm.Attempt) { agree(t, a, program, rivals) })
+	program := compile(t, "clock_test.c")
+	for _, source := range []string{"page", "rseq", "syscall"} {
+		t.Run(source, func(t *testing.T) {
+			for _, rivals := range []int{0, 2, 8} {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) { agree(t, a, program, source, rivals) })
+			}
+		})
 	}
 }
 
-func agree(t *testing.T, a *testjvm.Attempt, program string, rivals int) {
+func compile(t *testing.T, source string) (program string) {
 	t.Helper()
-	out, err := exec.Command(program, fmt.Sprint(rivals)).CombinedOutput()
+	program = filepath.Join(t.TempDir(), "program")
+	out, err := exec.Command("cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program,
+		filepath.Join("testdata", source)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("compile: %v\n%s", err, out)
+	}
+	return program
+}
+
+// The area for restartable sequences is everybody's: see the program.
+func TestRseqBesideOthers(t *testing.T) {
+	out, err := exec.Command(compile(t, "rseq_test.c")).CombinedOutput()
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) && e.ExitCode() == notHere {
+		t.Skip("the area tells no switches on this machine")
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// Without the area the test at start says so, and nothing is written.
+func TestNoRseq(t *testing.T) {
+	cmd := exec.Command(compile(t, "rseq_test.c"))
+	cmd.Env = append(os.Environ(), "GLIBC_TUNABLES=glibc.pthread.rseq=0")
+	out, err := cmd.CombinedOutput()
+	if e := (*exec.ExitError)(nil); !errors.As(err, &e) || e.ExitCode() != notHere {
+		t.Fatalf("%v, want exit %d\n%s", err, notHere, out)
+	}
+}
+
+// notHere is what the program exits with where the kernel or the C library does not have the source.
+const notHere = 2
+
+func agree(t *testing.T, a *testjvm.Attempt, program, source string, rivals int) {
+	t.Helper()
+	out, err := exec.Command(program, fmt.Sprint(rivals), source).CombinedOutput()
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) && e.ExitCode() == notHere {
+		t.Skipf("no CPU clock by %s on this machine", source)
+	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -37,6 +76,9 @@ func agree(t *testing.T, a *testjvm.Attempt, program string, rivals int) {
 	if _, err := fmt.Sscanf(string(out), "%s %s p50 %d p99 %d p999 %d max %d",
 		&kind, &way, &p50, &p99, &p999, &worst); err != nil {
 		t.Fatalf("output %q: %v", out, err)
+	}
+	if source == "rseq" && way != source {
+		t.Errorf("the CPU clock works by %s, want %s", way, source)
 	}
 	t.Logf("%d rivals, %s: error in ns: median %d, p99 %d, p99.9 %d, largest %d", rivals, way, p50, p99, p999, worst)
 	if p50 > 100 || p99 > 2000 {

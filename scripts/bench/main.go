@@ -49,6 +49,7 @@ type flags struct {
 }
 
 func main() {
+	testjvm.BecomeRefused()
 	if len(os.Args) > 1 && os.Args[1] == measure.Trampoline {
 		os.Exit(measure.Inner(os.Args[2:]))
 	}

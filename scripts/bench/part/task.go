@@ -50,6 +50,7 @@ func taskTools(ctx context.Context, c Config, jdk testjvm.JDK) []tool.Tool {
 		tool.Stackagent("stackagent, detail=all", c.Bin, "--detail", "all"),
 		tool.Stackagent("stackagent, detail=summary", c.Bin, "--detail", "summary"),
 		tool.Stackagent("stackagent, metric=wall", c.Bin, "--metric", "wall"),
+		tool.WithoutPerf("stackagent, no perf", c.Bin),
 		tool.FlightRecorder("JFR method trace", "method-trace"),
 		tool.FlightRecorder("JFR method timing", "method-timing"),
 	}

@@ -6,7 +6,9 @@ package tool
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stackagent/internal/testjvm"
@@ -62,11 +64,25 @@ type Binaries struct{ Shadow, Agent string }
 
 // Stackagent is the profiler with flags of `shadow run`.
 func Stackagent(name string, bin Binaries, flags ...string) Tool {
+	return stackagent(name, bin, nil, flags)
+}
+
+// WithoutPerf is the same where the kernel refuses perf_event_open, as every default seccomp profile does. The binary
+// that uses it must call testjvm.BecomeRefused.
+func WithoutPerf(name string, bin Binaries, flags ...string) Tool {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	return stackagent(name, bin, []string{"/usr/bin/env", testjvm.RefusedVariable + "=1", self}, flags)
+}
+
+func stackagent(name string, bin Binaries, wrap, flags []string) Tool {
 	return Tool{
 		Name: name,
 		Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
 			dir := filepath.Join(scratch, "session")
-			args := append([]string{bin.Shadow, "run", "--quiet", "--agent", bin.Agent, "-o", dir}, flags...)
+			args := append(slices.Clone(wrap), append([]string{bin.Shadow, "run", "--quiet", "--agent", bin.Agent, "-o", dir}, flags...)...)
 			u := measure.Under{
 				Outer: measure.Command{Args: append(args, "--"), Dir: p.Dir},
 				Inner: append([]string{p.JDK.Tool("java")}, p.Args...),

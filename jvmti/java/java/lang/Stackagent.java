@@ -20,6 +20,11 @@ import jdk.internal.vm.annotation.Hidden;
  *
  * <p>Everything here runs inside somebody's program: nothing may throw, allocate or lock on the
  * usual path, and no library code that could be woven itself may be called.
+ *
+ * <p>A public method is within reach of reflection, so none may do harm whatever it is given: an address
+ * comes from the slot of the current thread, never from an argument; an offset from the class of the object
+ * that it is used on; a token is looked at before it is used. What only classes of this package call is not
+ * public.
  */
 public final class Stackagent {
     /** Only its native methods: getInt(null, address), as getInt(address) is Java code, whose instructions would be counted. */
@@ -90,6 +95,9 @@ public final class Stackagent {
 
     private static final int READY = 1;
 
+    /** What tokens begin with, see probes.c: no number that somebody makes up is one. */
+    static final int TOKENS = tokens0();
+
     /** Where in the thread's C context {@link #begin} and {@link #countCreation} find what they need; see creations.c. */
     private static final int MAKING_AT = 36;
     private static final int GENERATION = 44;
@@ -135,7 +143,7 @@ public final class Stackagent {
         }
     }
 
-    /** The offset of a field of a class, -1 if it declares none of this name; initialises nothing. */
+    /** The offset of a field of a class, -1 if it declares none of this name; initialises nothing. Not of an array's class. */
     static long offset(Class<?> declaring, String field) {
         try {
             return U.objectFieldOffset(declaring, field);
@@ -340,6 +348,30 @@ public final class Stackagent {
             id |= EXECUTED;
         }
         return BYTECODES ? enterWork0(context, id, classId, mark()) : enter0(context, id, classId);
+    }
+
+    /**
+     * As {@link #enter}, for a covariant call(): mostly called by its bridge, whose execution it is then. C would find
+     * that out as well, at the price of a call.
+     */
+    @ForceInline
+    @Hidden
+    public static int enterCovariant(Object task) {
+        return isInnermost(task) ? -1 : enter(task);
+    }
+
+    /** Is the current thread's innermost execution one of this task? False as well where the task has no room for its id. */
+    @ForceInline
+    @Hidden
+    private static boolean isInnermost(Object task) {
+        long offset = known(task.getClass()) & OFFSET;
+        long context = slot(Thread.currentThread()).context;
+        if (offset <= IN_SLOT || context == 0) {
+            return false;
+        }
+        int depth = U.getInt(null, context + DEPTH);
+        long frame = U.getLong(null, context + FRAMES) + ((long) (depth - 1) << FRAME_SHIFT);
+        return depth > 0 && U.getLong(null, frame) == (U.getLong(task, offset) & ~EXECUTED);
     }
 
     /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
@@ -670,18 +702,27 @@ public final class Stackagent {
         return copy;
     }
 
-    /** In the catch-all handler of a constructor: the object will never be a task. */
+    /**
+     * In the catch-all handler of a constructor: the object will never be a task, unless it has been one. What takes
+     * the id away takes the creation back, so no creation is taken back twice.
+     */
     @Hidden
     public static void failed(Object task) {
-        long id = idOf(task);
-        if (id != 0) {
-            failed0(slot(Thread.currentThread()).context, id, (int) (known(task.getClass()) >>> 32));
+        long info = known(task.getClass());
+        long offset = info & OFFSET;
+        if (offset == IN_SLOT) {
+            task = slot((Thread) task);
+            offset = SLOT_ID;
+        }
+        long id = offset != 0 ? U.getLong(task, offset) : 0;
+        if (id > 0 && id >= firstId && U.compareAndSetLong(task, offset, id, 0)) {
+            failed0(slot(Thread.currentThread()).context, id, (int) (info >>> 32));
         }
     }
 
     /** At the start of VirtualThread.mount(), on the carrier. */
     @Hidden
-    public static void mounted(Thread thread) {
+    static void mounted(Thread thread) {
         if (!mountsSeen) {
             mountsSeen = true;
         }
@@ -691,33 +732,33 @@ public final class Stackagent {
 
     /** At the start of VirtualThread.unmount(), on the carrier. */
     @Hidden
-    public static void unmounting(Thread thread) {
+    static void unmounting(Thread thread) {
         unmounting0(slot(thread).context);
     }
 
     /** In VirtualThread.yieldContinuation(), before the continuation yields: the JVM's work begins. */
     @ForceInline
     @Hidden
-    public static void leaving(Thread thread) {
+    static void leaving(Thread thread) {
         leaving0(slot(thread).context);
     }
 
     /** After it, on the same carrier or another: the thread's own code goes on. */
     @ForceInline
     @Hidden
-    public static void returned(Thread thread) {
+    static void returned(Thread thread) {
         returned0(slot(thread).context);
     }
 
     /** At the start of VirtualThread.parkOnCarrierThread(): it is pinned; the token goes to {@link #parked}. */
     @Hidden
-    public static int parking(Object thread) {
+    static int parking(Object thread) {
         return on && parking0() ? 0 : -1;
     }
 
     /** At its end. */
     @Hidden
-    public static void parked(int token) {
+    static void parked(int token) {
         if (token >= 0) {
             parked0(slot(Thread.currentThread()).context);
         }
@@ -725,7 +766,7 @@ public final class Stackagent {
 
     /** At the start of the methods of VirtualThread that hand the thread to its scheduler. */
     @Hidden
-    public static void ready(Thread thread) {
+    static void ready(Thread thread) {
         ready0(slot(thread).context);
     }
 
@@ -843,6 +884,8 @@ public final class Stackagent {
     private static native long created0(long context, int classId);
 
     private static native long phase0();
+
+    private static native int tokens0();
 
     private static native void failed0(long context, long id, int classId);
 

@@ -145,7 +145,7 @@ public final class StackagentHandover {
         int classId = (int) (info >>> 32);
         if (offset == 0) {
             return handBare0(context, System.identityHashCode(task), classId, executor, flags)
-                    ? U.getInt(null, context + HANDOVERS) - 1
+                    ? token(context)
                     : -1;
         }
         long id = U.getLong(holder, offset) & ~Stackagent.EXECUTED;
@@ -166,7 +166,22 @@ public final class StackagentHandover {
         if (submitted != 0) {
             U.putLong(holder, submitted, at | unseen);
         }
-        return U.getInt(null, context + HANDOVERS) - 1;
+        return token(context);
+    }
+
+    /** Of the hand-over that began last. */
+    @ForceInline
+    @Hidden
+    private static int token(long context) {
+        return Stackagent.TOKENS + U.getInt(null, context + HANDOVERS) - 1;
+    }
+
+    /** The number of the hand-over with that token among those that are open in the current thread; -1: it is not. */
+    @ForceInline
+    @Hidden
+    private static int open(long context, int token) {
+        int number = token - Stackagent.TOKENS;
+        return context != 0 && number >= 0 && number < U.getInt(null, context + HANDOVERS) ? number : -1;
     }
 
     /**
@@ -215,11 +230,12 @@ public final class StackagentHandover {
     public static void handed(int token) {
         if (token >= 0) {
             long context = Stackagent.slot(Thread.currentThread()).context;
-            if (context == 0 || U.getInt(null, context + HANDOVERS) <= token) {
+            int number = open(context, token);
+            if (number < 0) {
                 return; // it began in a session that is over
             }
-            U.putInt(null, context + HANDOVERS, token);
-            if (token == 0 && U.getInt(null, context + DEPTH) == 0) {
+            U.putInt(null, context + HANDOVERS, number);
+            if (number == 0 && U.getInt(null, context + DEPTH) == 0) {
                 release(context);
             }
         }
@@ -240,8 +256,12 @@ public final class StackagentHandover {
             return;
         }
         if (thrown instanceof RejectedExecutionException) {
-            refused0(Stackagent.slot(Thread.currentThread()).context, token);
-            forget(task);
+            long context = Stackagent.slot(Thread.currentThread()).context;
+            int number = open(context, token);
+            if (number >= 0) {
+                refused0(context, number);
+                forget(task);
+            }
         }
         handed(token);
     }
@@ -463,7 +483,7 @@ public final class StackagentHandover {
     public static void making(int site) {
         long context = Stackagent.slot(Thread.currentThread()).context;
         if (context != 0) {
-            U.putInt(null, context + MAKING_AT, site);
+            U.putInt(null, context + MAKING_AT, site & SITE);
         }
     }
 
@@ -508,7 +528,7 @@ public final class StackagentHandover {
             return NOT_CALLING;
         }
         int before = U.getInt(null, context + CALLING_AT);
-        U.putInt(null, context + CALLING_AT, U.getInt(null, context + DEPTH) << CALLING_DEPTH_SHIFT | site);
+        U.putInt(null, context + CALLING_AT, U.getInt(null, context + DEPTH) << CALLING_DEPTH_SHIFT | site & SITE);
         U.putInt(null, context + MAKING_AT, 0);
         return before;
     }

@@ -110,7 +110,7 @@ public class Shapes {
         new Derived().run();
         new CallsSuper().run();
         System.out.println(((Callable<?>) new Bridge()).call());
-        new Bridge().call(); // not through the bridge: no execution method is called
+        new Bridge().call(); // not through the bridge
         new Generic<>(new Named()).call();
         new Fork().now();
         new Both().call();

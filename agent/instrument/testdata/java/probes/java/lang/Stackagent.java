@@ -45,6 +45,10 @@ public class Stackagent {
         return task instanceof Runnable ? enter(task) : -1;
     }
 
+    public static int enterCovariant(Object task) {
+        return enter(task);
+    }
+
     public static int enterCallable(Object task) {
         return task instanceof java.util.concurrent.Callable ? enter(task) : -1;
     }
