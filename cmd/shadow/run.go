@@ -282,6 +282,9 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	if len(folders) == 1 && launch.IsJava(e.name) && e.result.Usage != nil {
 		err = errors.Join(err, hpc.UsageOf(e.result.Usage, e.result.Wall).Write(folders[0]))
 	}
+	for _, folder := range folders {
+		err = errors.Join(err, store.SealBeside(folder, store.BesideFiles()...))
+	}
 	if f.quiet {
 		return err
 	}

@@ -10,15 +10,19 @@ import (
 )
 
 // besideFiles are files in a session's folder that a run writes when it is over,
-// and seals; see SealBeside.
-var besideFiles = []string{"counters.json", "usage.json"}
+// and seals; see SealBeside. sampleFiles are those of an imported trace; an
+// export may write files of these names anywhere.
+var (
+	besideFiles = []string{"counters.json", "usage.json"}
+	sampleFiles = []string{"cs.csv", "cpu.csv"}
+)
 
 // recordName is the file that describes the scheduling record.
 const recordName = besideFolder + "/record.json"
 
 // BesideFiles are the files of a session, by their names in its folder, that
 // others than the store write.
-func BesideFiles() []string { return append(slices.Clone(besideFiles), recordName) }
+func BesideFiles() []string { return slices.Concat(besideFiles, sampleFiles, []string{recordName}) }
 
 // checkBeside looks for files that are not the session's. A scheduling record
 // may be begun when a short session has ended already.
@@ -42,7 +46,7 @@ func (f *Folder) checkBeside(m *Manifest) {
 	case id == m.SchedulingRecord:
 	case m.Files[recordName].SHA256 != "": // told already
 	case id == "":
-		f.Damage = append(f.Damage, fmt.Errorf("%s is missing or damaged", path))
+		f.Damage = append(f.Damage, fmt.Errorf("%s: it is missing or damaged", path))
 	default:
 		f.Damage = append(f.Damage, fmt.Errorf("%s: %w", path, errForeign))
 	}

@@ -172,7 +172,7 @@ func (w *Writer) merge(t Table, run inventory) (out partInfo, sum seal.File, err
 	for _, p := range run {
 		name := PartName(t, p.From, p.To)
 		if err := checkContent(filepath.Join(w.dir, name), w.files[name]); err != nil { // a merged part would hide it
-			return out, sum, err
+			return out, sum, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := s.open(filepath.Join(w.dir, name)); err != nil {
 			return out, sum, err

@@ -77,8 +77,9 @@ func (f *Folder) trust(m *Manifest, found [numTables][]Range) {
 			listed[t] = append(listed[t], r)
 			continue
 		}
-		if err := checkContent(filepath.Join(f.Dir, name), m.Files[name]); err != nil {
-			f.Damage = append(f.Damage, err)
+		path := filepath.Join(f.Dir, name)
+		if err := checkContent(path, m.Files[name]); err != nil {
+			f.Damage = append(f.Damage, fmt.Errorf("%s: %w", path, err))
 		}
 	}
 	for t := range found {
@@ -95,7 +96,7 @@ func (f *Folder) choose(t Table, listed, found []Range, stored Ranges) {
 			kept = append(kept, r)
 			continue
 		}
-		f.Damage = append(f.Damage, fmt.Errorf("%s is missing", f.path(t, r)))
+		f.Damage = append(f.Damage, fmt.Errorf("%s: it is missing", f.path(t, r)))
 	}
 	for _, r := range found {
 		switch {
@@ -205,20 +206,18 @@ func (f *Folder) part(t Table, r Range, use func(*parquet.File, *int64) error) *
 		}
 		return use(pf, done)
 	})
-	switch {
-	case bad == nil && wrong != nil:
+	if bad == nil && wrong != nil {
 		return &PartError{File: path, Rows: max(0, listed.Rows-read), Err: wrong, done: read}
-	case bad != nil && bad.Rows < 0 && listed.SHA256 != "":
-		bad.Rows = max(0, listed.Rows-bad.done)
 	}
 	return bad
 }
 
-// checkContent computes the checksum of a file and compares it.
+// checkContent computes the checksum of a file and compares it. The error does
+// not name the file.
 func checkContent(path string, want seal.File) error {
 	file, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is missing", path)
+		return errors.New("it is missing")
 	}
 	if err != nil {
 		return err
@@ -231,13 +230,10 @@ func checkContent(path string, want seal.File) error {
 	got := seal.File{Bytes: info.Size()}
 	if got.Bytes == want.Bytes {
 		if got, err = seal.Of(file); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 	}
-	if err := want.Check(got); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return want.Check(got)
 }
 
 // sumOf is the checksum of a file as it is.
