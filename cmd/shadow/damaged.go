@@ -24,7 +24,7 @@ var readingVerbs = []string{"stats", "tasks", "hotspots", "threads", "report", "
 func (r *reading) addFlag(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if slices.Contains(readingVerbs, cmd.Name()) {
-			cmd.Flags().BoolVar(&r.damaged, "damaged", false,
+			cmd.PersistentFlags().BoolVar(&r.damaged, "damaged", false,
 				"read what is left of a session of which files are damaged, missing or exchanged; without it that is an error")
 		}
 	}

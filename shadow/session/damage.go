@@ -70,6 +70,20 @@ func (s *Session) Scheduling() (*sched.Reader, error) {
 	return r, s.checkRecord(r)
 }
 
+// lookAtRecord finds damage of the scheduling record before any total is given.
+func (s *Session) lookAtRecord() {
+	r, err := s.Scheduling()
+	if err != nil {
+		s.warn(err.Error())
+	}
+	if r == nil {
+		return
+	}
+	for _, err := range r.Damage() {
+		s.warn(fmt.Sprintf("scheduling record: %v", err))
+	}
+}
+
 // checkRecord is the error of a record in which damage was found.
 func (s *Session) checkRecord(r *sched.Reader) error {
 	if all := r.Damage(); len(all) > 0 {

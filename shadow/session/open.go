@@ -92,6 +92,9 @@ func open(dir string, damaged bool) (*Session, error) {
 			h.Summarised, h.Produced))
 	}
 	s.warnContexts()
+	if damaged {
+		s.lookAtRecord()
+	}
 	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.loadExecutors, s.loadSites, s.countSummarised} {
 		if err := load(); err != nil {
 			return nil, hint(fmt.Errorf("opening the session %s: %w", dir, err))
@@ -169,7 +172,7 @@ func (s *Session) countRows() error {
 	}
 	s.lose(missing)
 	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets,
-		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums, store.VirtualThreads} {
+		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums, store.SiteSums, store.VirtualThreads} {
 		n, bad := s.folder.Rows(t) // damage is told when the rows are read
 		if len(bad) > 0 {
 			s.incomplete()
