@@ -136,19 +136,30 @@ func kindOfFile(path string) string {
 
 // readFile opens a file that is none of ours.
 func readFile(path string, read func(io.Reader) error) error {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening a pipe waits for who writes to it
+	f, err := openPlain(path)
 	if err != nil {
 		return fmt.Errorf("reading a trace: %w", err)
 	}
 	defer f.Close()
+	return read(f)
+}
+
+// openPlain opens a file, and nothing that could keep the reader waiting.
+func openPlain(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening a pipe waits for who writes to it
+	if err != nil {
+		return nil, err
+	}
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return fmt.Errorf("reading a trace: %w", err)
 	case info.IsDir():
-		return fmt.Errorf("reading a trace: %s is a folder; name the files in it", path)
+		err = fmt.Errorf("%s is a folder; name the files in it", path)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("reading a trace: %s is no file (%s); write its content to one first", path, info.Mode().Type())
+		err = fmt.Errorf("%s is no file (%s); write its content to one first", path, info.Mode().Type())
+	default:
+		return f, nil
 	}
-	return read(f)
+	f.Close()
+	return nil, err
 }
