@@ -25,8 +25,10 @@ import (
 
 // What is done to the files of a session; see mutate.
 const (
-	tortureShort = 150
+	tortureShort = 50
 	tortureFull  = 10_000
+	tortureReads = 3 // verbs after each mutation, chosen at random
+	tortureLeft  = 4 // mutations of which one is read with --damaged
 	// tortureVerbTime is far more than any verb takes over so small a session.
 	tortureVerbTime = 2 * time.Minute
 )
@@ -65,7 +67,8 @@ type tortured struct {
 	names       []string          // of good
 	want        []string          // what each verb prints of the good one
 	touched     map[string]bool
-	clean       int // runs that exited with 0
+	what        string // of the mutation
+	clean       int    // runs that exited with 0
 }
 
 // Nothing that happens to the files of a session makes a verb panic, hang, or
@@ -84,7 +87,11 @@ func TestTortureSessionFiles(t *testing.T) {
 				x := newTortured(t)
 				for i := next.Add(1); i <= int64(rounds) && !t.Failed(); i = next.Add(1) {
 					x.rng = rand.New(rand.NewPCG(uint64(i), 19)) // a mutation is the same whoever makes it
-					runs.Add(int64(x.round(rounds == tortureFull)))
+					runs.Add(int64(x.round()))
+					if i%tortureLeft == 0 {
+						x.left()
+					}
+					x.mend()
 				}
 				clean.Add(int64(x.clean))
 			})
@@ -124,14 +131,11 @@ func filesOf(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// round makes one mutation and lets the verbs read: all, or in the short form some.
-func (x *tortured) round(all bool) (runs int) {
-	what := x.mutate()
-	verbs := x.rng.Perm(len(tortureVerbs))
-	if !all {
-		verbs = verbs[:4]
-	}
-	for _, i := range verbs {
+// round makes one mutation and lets verbs read.
+func (x *tortured) round() (runs int) {
+	x.what = x.mutate()
+	what := x.what
+	for _, i := range x.rng.Perm(len(tortureVerbs))[:tortureReads] {
 		code, out, errs := x.run(tortureVerbs[i])
 		switch {
 		case code == 0 && out != x.want[i]:
@@ -142,14 +146,13 @@ func (x *tortured) round(all bool) (runs int) {
 			x.Errorf("%s: %v: exit code %d: %s", what, tortureVerbs[i], code, errs)
 		}
 	}
-	x.left(what)
-	x.mend()
-	return len(verbs) + 1
+	return tortureReads
 }
 
 // left reads what is left: an exit code that is promised, and totals that are
 // marked where the session is damaged.
-func (x *tortured) left(what string) {
+func (x *tortured) left() {
+	what := x.what
 	damaged, _, _ := x.run(tortureVerbs[0])
 	code, out, errs := x.run(append(slices.Clone(tortureVerbs[0]), "--damaged"))
 	switch {
