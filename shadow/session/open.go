@@ -159,6 +159,9 @@ func (s *Session) countRows() error {
 		{store.Creations, &s.Manifest.Stored.Creations, s.Manifest.Summarised.Creations},
 	} {
 		n, bad := s.folder.Rows(x.table)
+		if len(bad) > 0 && s.folder.Strict {
+			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
+		}
 		s.warnAll(bad)
 		rows, want := uint64(n), *x.count-min(*x.count, x.told)
 		switch {
@@ -174,6 +177,9 @@ func (s *Session) countRows() error {
 	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets,
 		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums, store.SiteSums, store.VirtualThreads} {
 		n, bad := s.folder.Rows(t) // damage is told when the rows are read
+		if len(bad) > 0 && s.folder.Strict {
+			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
+		}
 		if len(bad) > 0 {
 			s.incomplete()
 		}
@@ -182,7 +188,7 @@ func (s *Session) countRows() error {
 		}
 	}
 	if len(gone) > 0 && s.folder.Strict {
-		return fmt.Errorf("%w: %s", store.ErrDamaged, strings.Join(gone, "; "))
+		return fmt.Errorf("%w: %s", store.ErrDamaged, gone[0])
 	}
 	for _, text := range gone {
 		s.warn(text)
