@@ -109,6 +109,9 @@ func oneLine(err error) string {
 }
 
 func newRoot(env Env) *cobra.Command {
+	if env.reading == nil {
+		env.reading = new(reading)
+	}
 	root := &cobra.Command{
 		Use:   "shadow",
 		Short: "Task-granularity profiler for the JVM",
@@ -136,9 +139,7 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(verbs(env)...)
-	if env.reading != nil {
-		env.reading.addFlag(root)
-	}
+	env.reading.addFlag(root)
 	return root
 }
 
