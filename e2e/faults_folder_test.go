@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,16 +127,16 @@ func TestFaultUnreadable(t *testing.T) {
 	finish(t, cmd).oneLine(t, 1, dir, "permission denied")
 }
 
-// Damaged and missing parts: the rest is read, what is missing is told and
-// counted as lost, never as zero.
+// Damaged and missing parts: one line and exit code 1. With --damaged the rest is
+// read, what is missing is told and counted as lost, never as zero.
 func TestFaultDamagedParts(t *testing.T) {
 	good := victim(t, testjvm.JDKs(t)[0], "run", "20000").Profile(t).Dir
 	executions := readManifest(t, good).Stored.Executions
 	cases := []struct {
 		name, table string
 		damage      func(path string)
-		events      bool // executions or creations are lost
-		wants       string
+		events      bool   // executions or creations are lost
+		wants       string // of what --damaged says
 	}{
 		{"missing", "executions", func(p string) { os.Remove(p) }, true, "rows of executions are missing"},
 		{"truncated", "executions", func(p string) { edit(t, p, func(b []byte) []byte { return b[:len(b)/2] }) }, true, "is damaged"},
@@ -149,15 +150,19 @@ func TestFaultDamagedParts(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name+" "+c.table, func(t *testing.T) {
 			dir := copyOf(t, good)
-			c.damage(part(t, dir, c.table))
+			part := part(t, dir, c.table)
+			c.damage(part)
 			for _, line := range [][]string{{"stats", dir}, {"hotspots", dir}, {"tasks", dir, "--format", "csv"}, {"threads", dir}, {"report", dir, "-o", filepath.Join(dir, "r.html")}} {
-				e := shadow(t, line...)
+				shadow(t, line...).oneLine(t, 1, filepath.Base(part), "--damaged")
+				e := shadow(t, append(line, "--damaged")...)
 				if e.exit != 0 || !strings.Contains(e.err, c.wants) {
 					t.Errorf("shadow %s: exit %d, stderr %q, want %q", line[0], e.exit, e.err, c.wants)
 				}
 			}
-			p := testjvm.Profile{Dir: dir}
-			s := p.Stats(t)
+			s := statsOfDamaged(t, dir)
+			if s.NotAvailable["totals"] == "" {
+				t.Error("the totals are not marked")
+			}
 			if c.events != (s.Lost.Events > 0) {
 				t.Errorf("%d events lost", s.Lost.Events)
 			}
@@ -166,6 +171,16 @@ func TestFaultDamagedParts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// statsOfDamaged is what is left of a session.
+func statsOfDamaged(t *testing.T, dir string) (s testjvm.Stats) {
+	t.Helper()
+	e := shadow(t, "stats", dir, "--format", "json", "--damaged")
+	if err := json.Unmarshal([]byte(e.out), &s); e.exit != 0 || err != nil {
+		t.Fatalf("exit %d, %v: %s", e.exit, err, e.err)
+	}
+	return s
 }
 
 // scramble overwrites the middle of a file and leaves its footer whole.

@@ -3,12 +3,15 @@ package publish
 import (
 	"context"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"stackagent/internal/busauth"
 )
+
+const connectTimeout = 2 * time.Second
 
 // Auth is how the agent shows who it is.
 type Auth = busauth.Auth
@@ -23,7 +26,8 @@ func (p *Publisher) configure() error {
 		nats.IgnoreAuthErrorAbort(), // a token may become valid when the shadow is restarted
 		nats.CustomReconnectDelay(reconnectDelay),
 		nats.ReconnectBufSize(-1), // the buffer is ours
-		nats.Timeout(2 * time.Second),
+		nats.Timeout(connectTimeout),
+		nats.SetCustomDialer(boundedDialer{&net.Dialer{Timeout: connectTimeout}}),
 		nats.PingInterval(10 * time.Second),
 		nats.MaxPingsOutstanding(2),
 		// The library's own handler would write to the program's stderr.

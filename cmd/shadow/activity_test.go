@@ -255,6 +255,10 @@ func TestCausesDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := shadow(t, nil, "gc", dir)
+	if code != 1 || out != "" || !strings.Contains(errs, "--damaged") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	code, out, errs = shadow(t, nil, "gc", dir, "--damaged")
 	if code != 0 || !strings.Contains(out, "stopped") || !strings.Contains(out+errs, "scheduling record is damaged") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}

@@ -30,6 +30,8 @@ type Env struct {
 	Environ    []string
 	Executable func() (string, error)
 	Now        func() time.Time
+
+	reading *reading // how sessions are read, and those that were
 }
 
 // System is the real world.
@@ -76,11 +78,15 @@ func Run(ctx context.Context, args []string, env Env) int {
 		return exitUsage
 	}
 	started := false
+	env.reading = new(reading)
 	root := newRoot(env)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	root.SetContext(ctx)
 	cmd, err := root.ExecuteC()
+	if err == nil {
+		err = env.reading.err()
+	}
 	if err == nil {
 		return 0
 	}
@@ -103,6 +109,9 @@ func oneLine(err error) string {
 }
 
 func newRoot(env Env) *cobra.Command {
+	if env.reading == nil {
+		env.reading = new(reading)
+	}
 	root := &cobra.Command{
 		Use:   "shadow",
 		Short: "Task-granularity profiler for the JVM",
@@ -130,6 +139,7 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(verbs(env)...)
+	env.reading.addFlag(root)
 	return root
 }
 

@@ -38,6 +38,7 @@ type collector struct {
 	bus     *bus.Bus
 	ingest  *ingest.Ingest
 	private privateFolder
+	left    []leftover.Result // what agents had left in spool files
 }
 
 // startCollector listens on a free loopback port and stores under root.
@@ -69,7 +70,7 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 	}
 	alive = c.running()
 	if err == nil {
-		_, err = leftover.Sweep(ctx, c.bus.JetStream(), c.bus.ClientURL(), c.private.spool())
+		c.left, err = leftover.Sweep(ctx, c.bus.JetStream(), c.bus.ClientURL(), c.private.spool())
 	}
 	if err == nil {
 		err = c.drain(ctx)

@@ -37,7 +37,8 @@ func newDeliver(env Env) *cobra.Command {
 delivered in a file and says where. This stores them: in a store that no shadow
 uses now (--store), or by a shadow that runs (--nats). Without arguments, all files
 in this user's default folder are delivered. A file is deleted when all of
-it is stored or on the bus; those of running JVMs are left alone. To deliver
+it is stored or on the bus; one with damaged batches is kept, with .damaged behind
+its name, and the exit code is 1. Those of running JVMs are left alone. To deliver
 twice does no harm.
 
 A shadow serve does the same by itself for JVMs of its machine and user.`,
@@ -154,6 +155,7 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 			var r leftover.Result
 			if r, err = leftover.Deliver(ctx, js, l); err == nil {
 				tellDelivered(env, r)
+				err = notWhole(r)
 			}
 		}
 		errs = errors.Join(errs, err)
@@ -162,11 +164,16 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 }
 
 func tellDelivered(env Env, r leftover.Result) {
-	damaged := ""
-	if r.Damaged > 0 {
-		damaged = fmt.Sprintf("; %s damaged and lost", plural(int64(r.Damaged), "batch is", "batches are"))
+	env.note("%s of session %s delivered from %s", plural(int64(r.Batches), "batch", "batches"), clean(r.Session), clean(r.Path))
+}
+
+// notWhole is the error of a file that could not be delivered whole.
+func notWhole(r leftover.Result) error {
+	if r.Damaged == 0 {
+		return nil
 	}
-	env.note("%s of session %s delivered from %s%s", plural(int64(r.Batches), "batch", "batches"), clean(r.Session), clean(r.Path), damaged)
+	return fmt.Errorf("%s could not be delivered whole: %s damaged; the file is kept as %s", r.Path,
+		plural(int64(r.Damaged), "batch is", "batches are"), r.Kept)
 }
 
 // deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
@@ -178,6 +185,9 @@ func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
 		results, err := leftover.Sweep(ctx, b.JetStream(), b.ClientURL(), folders...)
 		for _, r := range results {
 			tellDelivered(env, r)
+			if err := notWhole(r); err != nil {
+				env.note("%s", oneLine(err))
+			}
 		}
 		if err != nil && ctx.Err() == nil && err.Error() != told { // once, not every time
 			told = err.Error()

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	gran "stackagent/granularity/tgp"
+	"stackagent/shadow/store"
 	"stackagent/shadow/tgp"
 )
 
@@ -80,6 +82,9 @@ func (f *importFlags) run(env Env, files []string) error {
 	if err := keepSamples(f.output, samples); err != nil {
 		return err
 	}
+	if err := store.SealBeside(f.output, store.BesideFiles()...); err != nil {
+		return err
+	}
 	env.note("%s in %s", plural(int64(len(trace.Tasks)), "row", "rows"), f.output)
 	return nil
 }
@@ -131,13 +136,30 @@ func kindOfFile(path string) string {
 
 // readFile opens a file that is none of ours.
 func readFile(path string, read func(io.Reader) error) error {
-	f, err := os.Open(path)
+	f, err := openPlain(path)
 	if err != nil {
 		return fmt.Errorf("reading a trace: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return fmt.Errorf("reading a trace: %s is a folder; name the files in it", path)
-	}
 	return read(f)
+}
+
+// openPlain opens a file, and nothing that could keep the reader waiting.
+func openPlain(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening a pipe waits for who writes to it
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = fmt.Errorf("%s is a folder; name the files in it", path)
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is no file (%s); write its content to one first", path, info.Mode().Type())
+	default:
+		return f, nil
+	}
+	f.Close()
+	return nil, err
 }

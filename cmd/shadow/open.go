@@ -24,7 +24,7 @@ func oneSession(_ *cobra.Command, args []string) error {
 
 // open opens a session and notes on stderr what of it can not be read.
 func open(env Env, dir string) (*session.Session, error) {
-	s, err := session.Open(dir)
+	s, err := env.reading.open(dir)
 	if err != nil {
 		return nil, err
 	}

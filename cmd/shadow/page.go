@@ -141,6 +141,9 @@ func (s *serveLive) Problem(session string, err error) {
 	noteProblem(s.env, session, err)
 }
 
+// Refused implements ingest.Doorkeeper.
+func (s *serveLive) Refused(subject string, n uint64, err error) { noteRefused(s.env, subject, n, err) }
+
 // Crowded implements ingest.Crowd.
 func (s *serveLive) Crowded(waiting, limit int) {
 	if waiting == 0 {

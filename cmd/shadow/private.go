@@ -35,11 +35,11 @@ func newPrivateFolder(token string) (privateFolder, error) {
 }
 
 // remove deletes the folder, unless a JVM has left, or still writes, a spool file
-// in it.
+// in it, or a damaged one is kept there.
 func (p privateFolder) remove() {
 	switch {
 	case p == "":
-	case len(spool.Files(p.spool())) == 0:
+	case len(spool.Files(p.spool()))+len(spool.Kept(p.spool())) == 0:
 		os.RemoveAll(string(p))
 	default:
 		os.Remove(p.token())

@@ -270,6 +270,11 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	defer stop()
 	sessions, alive, err := c.finish(ctx)
 	w.end()
+	for _, r := range c.left {
+		if err := notWhole(r); err != nil {
+			env.note("%s", oneLine(err))
+		}
+	}
 	if len(sessions) == 0 {
 		e.remove()
 		return errors.Join(err, fmt.Errorf("no JVM connected: %s", noJVM(e.name)))
@@ -281,6 +286,9 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	}
 	if len(folders) == 1 && launch.IsJava(e.name) && e.result.Usage != nil {
 		err = errors.Join(err, hpc.UsageOf(e.result.Usage, e.result.Wall).Write(folders[0]))
+	}
+	for _, folder := range folders {
+		err = errors.Join(err, store.SealBeside(folder, store.BesideFiles()...))
 	}
 	if f.quiet {
 		return err

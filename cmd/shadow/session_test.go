@@ -101,6 +101,9 @@ func addCounters(t *testing.T, dir string) {
 	if err := f.Write(dir); err != nil {
 		t.Fatal(err)
 	}
+	if err := store.SealBeside(dir, store.BesideFiles()...); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func golden(name string) string { return filepath.Join("testdata", name+".golden") }

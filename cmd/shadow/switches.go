@@ -68,7 +68,20 @@ func startSwitches(env Env, choice sched.Choice, root string, w *whose) (*switch
 	if s.observer, s.why = sched.Start(choice); s.why != nil && choice != sched.Auto {
 		return nil, s.why
 	}
+	if s.observer != nil {
+		s.observer.Failed(s.failed)
+	}
 	return s, nil
+}
+
+// failed tells that the scheduling of a JVM can not be recorded now, or, with
+// nil, that it is again.
+func (s *switches) failed(pid int, err error) {
+	if err == nil {
+		s.env.note("scheduling of the JVM with process id %d is recorded again", pid)
+		return
+	}
+	s.env.note("scheduling of the JVM with process id %d can not be recorded now: %s", pid, oneLine(err))
 }
 
 // launch calls start; the threads of a process that it starts are observed from

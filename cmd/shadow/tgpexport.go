@@ -115,7 +115,7 @@ func readSamples(dir string) (s gran.Samples, err error) {
 
 // readIfThere reads a file, or nothing where there is none.
 func readIfThere[T any](path string, read func(io.Reader, string) ([]T, error)) ([]T, error) {
-	f, err := os.Open(path)
+	f, err := openPlain(path)
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

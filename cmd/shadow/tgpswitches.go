@@ -29,7 +29,7 @@ func samplesOf(s *session.Session) (gran.Samples, error) {
 
 // switchesOf counts how often a thread of the JVM left a processor, per 100 ms.
 func switchesOf(s *session.Session) ([]gran.Switches, error) {
-	r, err := sched.Open(s.Dir)
+	r, err := s.Scheduling()
 	if r == nil || err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"stackagent/shadow/store"
 )
 
 // toFile lets f write to standard output, or to a file that appears whole or
@@ -44,12 +46,17 @@ func toFile(out io.Writer, path string, f func(io.Writer) error) error {
 }
 
 // createAside makes a new file beside path, with the permissions that its user
-// gives to new files (os.CreateTemp gives others none).
+// gives to new files (os.CreateTemp gives others none); in a session's folder it
+// is as private as the session.
 func createAside(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
+	mode := fs.FileMode(0o666)
+	if _, err := os.Lstat(filepath.Join(dir, store.ManifestName)); err == nil {
+		mode = 0o600
+	}
 	for range 100 { // a name is taken with a chance of almost nothing
 		name := dir + "." + base + "." + rand.Text()
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

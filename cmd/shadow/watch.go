@@ -85,6 +85,14 @@ func (w *watcher) Problem(session string, err error) {
 	noteProblem(w.env, session, err)
 }
 
+// Refused implements ingest.Doorkeeper.
+func (w *watcher) Refused(subject string, n uint64, err error) { noteRefused(w.env, subject, n, err) }
+
+// noteRefused says what was not stored. What the sender chose is told with care.
+func noteRefused(env Env, subject string, n uint64, err error) {
+	env.note("rejected %s, the last on %.200s: %.400s", plural(int64(n), "message", "messages"), clean(subject), oneLine(err))
+}
+
 // noteProblem says that storing a session stopped, or with nil that it goes on.
 func noteProblem(env Env, session string, err error) {
 	if err != nil {

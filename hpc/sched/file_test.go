@@ -1,11 +1,15 @@
 package sched
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"stackagent/internal/units"
 )
@@ -108,13 +112,17 @@ func TestResumeTorn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		head, err := os.ReadFile(filepath.Join(folder, headName))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := w.Write(p); err != nil {
 			t.Fatal(err)
 		}
 		if i == 2 {
 			break
 		}
-		if err := os.Remove(filepath.Join(folder, partName(slicesPrefix, 0))); err != nil {
+		if err := errors.Join(os.Remove(filepath.Join(folder, partName(slicesPrefix, 0))), os.WriteFile(filepath.Join(folder, headName), head, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		if r := open(t, dir); len(r.Record().Threads) > 0 || len(r.Damage()) > 0 {
@@ -305,5 +313,126 @@ func TestRefuseKeeps(t *testing.T) {
 	r, err := openFolder(dir)
 	if err != nil || r.Record().Source != "perf" || r.Record().To != 9 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// threeParts writes a record of three parts and ends it if complete.
+func threeParts(t *testing.T, pid int, complete bool) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	w, err := Create(filepath.Join(dir, Folder), Record{Source: "ebpf", PID: pid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := units.MonoNs(0); i < 3; i++ {
+		from := i * 100
+		p := &Part{From: from, To: from + 100, GC: []GCSample{{At: from, Collector: "c"}},
+			Slices:  []Slice{{0, Running, from, from + 10*units.MonoNs(pid)}},
+			Threads: []ThreadRow{{0, Thread{TID: 1, Name: "a", Last: from + 100, CPU: units.Ns(i)}}}}
+		if err := w.Write(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if complete {
+		if err := w.Close(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A file of another record, one that is gone, one too many and a head that was
+// edited are damage, each named, although each file is whole in itself.
+func TestExchangedFiles(t *testing.T) {
+	other := filepath.Join(threeParts(t, 2, true), Folder)
+	for name, damage := range map[string]func(folder string) error{
+		"slices-00000001.parquet": func(folder string) error {
+			return os.CopyFS(folder, only(os.DirFS(other), "slices-00000001.parquet"))
+		},
+		"gc-00000000.parquet":      func(folder string) error { return os.Remove(filepath.Join(folder, "gc-00000000.parquet")) },
+		"threads-00000002.parquet": func(folder string) error { return os.Remove(filepath.Join(folder, "threads-00000002.parquet")) },
+		"slices-00000003.parquet": func(folder string) error {
+			return os.Rename(filepath.Join(folder, "slices-00000002.parquet"), filepath.Join(folder, "slices-00000003.parquet"))
+		},
+		headName: func(folder string) error {
+			b, err := os.ReadFile(filepath.Join(folder, headName))
+			return errors.Join(err, os.WriteFile(filepath.Join(folder, headName), bytes.Replace(b, []byte(`"pid": 1`), []byte(`"pid": 7`), 1), 0o600))
+		},
+	} {
+		dir := threeParts(t, 1, true)
+		folder := filepath.Join(dir, Folder)
+		if strings.HasPrefix(name, "slices-00000001") {
+			if err := os.Remove(filepath.Join(folder, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := damage(folder); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(dir)
+		if err == nil {
+			err = errors.Join(r.Damage()...)
+		}
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// only is a file system with one of the files of another.
+func only(all fs.FS, name string) fs.FS {
+	b, err := fs.ReadFile(all, name)
+	if err != nil {
+		panic(err)
+	}
+	return fstest.MapFS{name: {Data: b, Mode: 0o600}}
+}
+
+// A record of the first version has no checksums and is read; one of today that
+// says it was of that version is not believed.
+func TestRecordWithoutChecksums(t *testing.T) {
+	dir := threeParts(t, 1, true)
+	path := filepath.Join(dir, Folder, headName)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(b, []byte(`"version": 2`), []byte(`"version": 1`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("the version was changed: %v", err)
+	}
+	if err := os.WriteFile(path, []byte(`{"version":1,"source":"ebpf","pid":1,"complete":true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := open(t, dir); len(r.Damage()) > 0 || len(all(t, r, 0, 300)) < 3 || r.Sealed() {
+		t.Errorf("damage %v", r.Damage())
+	}
+}
+
+// What a shadow wrote after the head, before it was killed, is a part of the record.
+func TestPartAfterHead(t *testing.T) {
+	dir := threeParts(t, 1, false)
+	folder := filepath.Join(dir, Folder)
+	head, err := os.ReadFile(filepath.Join(folder, headName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Create(folder, Record{Source: "ebpf", PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(&Part{From: 300, To: 400, Slices: []Slice{{0, Running, 300, 310}}, Threads: []ThreadRow{{0, Thread{TID: 5, Last: 400, CPU: units.NotMeasured}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, headName), head, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := open(t, dir); r.Record().To != 400 || len(r.Damage()) > 0 {
+		t.Errorf("to %d, damage %v", r.Record().To, r.Damage())
+	}
+	if w, err = Create(folder, Record{Source: "ebpf", PID: 1}); err != nil || len(w.head.Files) != 11 {
+		t.Errorf("continued with the checksums of %d files, %v", len(w.head.Files), err)
 	}
 }

@@ -3,6 +3,7 @@ package sched
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,13 +11,15 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/seal"
 )
 
 // Folder is the folder inside a session's that holds the scheduling record.
 const Folder = "sched"
 
 // Version is the version of the record's files that this package writes and reads.
-const Version = 1
+const Version = 2
 
 const (
 	headName      = "record.json"
@@ -30,7 +33,7 @@ const (
 
 // Limits on what a record's files may hold.
 const (
-	maxHeadBytes = 1 << 20
+	maxHeadBytes = 64 << 20 // with the checksums of the parts
 	maxPartBytes = 256 << 20
 	maxPartRows  = 8 << 20 // slices of a part
 	maxThreads   = 16 << 20
@@ -61,12 +64,12 @@ func parsePart(prefix, name string) (seq int, ok bool) {
 	return int(n), err == nil
 }
 
-// replace writes dir/name aside and renames it, so that nobody reads half a file.
-func replace(dir, name string, fill func(*os.File) error) (err error) {
+// replace writes dir/name aside and renames it, so that nobody reads half a file; it gives the checksum.
+func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {
 	tmp := filepath.Join(dir, tmpPrefix+name)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return fmt.Errorf("writing the scheduling record: %w", err)
+		return sum, fmt.Errorf("writing the scheduling record: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -75,13 +78,14 @@ func replace(dir, name string, fill func(*os.File) error) (err error) {
 			err = fmt.Errorf("writing the scheduling record: %w", err)
 		}
 	}()
-	if err := fill(f); err != nil {
-		return err
+	w := seal.NewWriter(f)
+	if err := fill(w); err != nil {
+		return sum, err
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return sum, err
 	}
-	return os.Rename(tmp, filepath.Join(dir, name))
+	return w.File(), os.Rename(tmp, filepath.Join(dir, name))
 }
 
 // openRegular opens a file for reading: a link could lead to what is no part of

@@ -67,6 +67,7 @@ type Observer struct {
 	finished  []int // processes that were kept and have ended, oldest first
 	events    []event
 	failure   error // of the source
+	failed    func(pid int, err error)
 	closed    bool
 }
 
@@ -75,7 +76,9 @@ type process struct {
 	b       *builder // nil: its record is ended
 	writer  *Writer  // nil: nobody has asked to keep it
 	over    bool     // it has ended, or is not watched any more
-	err     error    // of writing
+	err     error    // of writing, the first
+	unsaved int      // parts that could not be written
+	failed  bool     // the latest could not, and that was told
 	gc      gcWatch
 	reading reading      // of the process's clock, which waits until all events before it have come; zero: none
 	readAt  units.MonoNs // when the latest was taken
@@ -110,6 +113,25 @@ func Start(c Choice) (*Observer, error) {
 	o.done.Add(1)
 	go o.run()
 	return o, nil
+}
+
+// Failed calls f, from now on, when a record can not be written, once for each
+// time of trouble, and with nil when it can be again. f must return quickly.
+func (o *Observer) Failed(f func(pid int, err error)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed = f
+}
+
+// tell tells what became of writing the record of a process.
+func (o *Observer) tell(pid int, p *process, err error) {
+	if (err != nil) == p.failed {
+		return
+	}
+	p.failed = err != nil
+	if o.failed != nil {
+		o.failed(pid, err)
+	}
 }
 
 // Source is "ebpf" or "perf".
@@ -173,7 +195,7 @@ func (o *Observer) Keep(pid int, dir string) error {
 		p.b.number(pid)
 	}
 	if p.over {
-		p.write(o.src.lost(pid))
+		o.tell(pid, p, p.write(o.src.lost(pid)))
 		o.finish(pid, p)
 	}
 	return nil
@@ -332,7 +354,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 		delete(o.processes, pid)
 	case p.writer != nil && p.due(complete):
 		p.b.refresh(pid)
-		p.b.cutInto(p, complete, o.src.lost(pid))
+		o.tell(pid, p, p.b.cutInto(p, complete, o.src.lost(pid)))
 		if p.vanished == 0 && !hpc.Alive(pid) {
 			p.vanished = complete // its last records may have come since they were read here
 		}
@@ -369,7 +391,7 @@ func (o *Observer) end(pid int, p *process) {
 		p.b.lostAtEnd = lost
 		return
 	}
-	p.write(lost)
+	o.tell(pid, p, p.write(lost))
 	o.finish(pid, p)
 }
 
@@ -398,7 +420,7 @@ func (o *Observer) finish(pid int, p *process) {
 }
 
 // write stores what the builder holds as the last part.
-func (p *process) write(lost uint64) {
+func (p *process) write(lost uint64) error {
 	p.gc.look(p.b.pid, now) // the file is open still when its JVM is gone
 	p.gc.cutOff()
 	at := p.b.last
@@ -406,15 +428,21 @@ func (p *process) write(lost uint64) {
 		at = max(at, now()-settled)
 	}
 	p.until(at + 1)
-	p.b.cutInto(p, at, max(lost, p.b.lostAtEnd))
+	return p.b.cutInto(p, at, max(lost, p.b.lostAtEnd))
 }
 
-func (b *builder) cutInto(p *process, at units.MonoNs, lost uint64) {
+func (b *builder) cutInto(p *process, at units.MonoNs, lost uint64) error {
 	part := b.cut(at, lost)
 	part.GC = p.gc.take()
-	if err := p.writer.Write(part); err != nil && p.err == nil {
+	err := p.writer.Write(part)
+	if err == nil {
+		return nil
+	}
+	if p.unsaved++; p.err == nil {
 		p.err = err // the first says why; the time of the parts is told as unknown
 	}
+	p.writer.head.NotAvailable[Unsaved] = fmt.Sprintf("%d parts could not be written, the first: %v", p.unsaved, p.err)
+	return err
 }
 
 func (p *process) finish() {
@@ -427,10 +455,12 @@ func (p *process) finish() {
 			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
 	}
 	p.b.explainEstimates(notAvailable)
-	p.writer.head.Account = p.b.account.result()
+	if p.unsaved == 0 { // else it would be of times that the record does not have
+		p.writer.head.Account = p.b.account.result()
+	}
 	p.gc.close()
-	if p.err == nil {
-		p.err = p.writer.Close(notAvailable)
+	if err := p.writer.Close(notAvailable); p.err == nil {
+		p.err = err
 	}
 	p.b = nil // of many processes only what became of them is kept
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"stackagent/internal/parquetguard"
+	"stackagent/internal/seal"
 	"stackagent/internal/units"
 )
 
@@ -25,7 +26,10 @@ type Reader struct {
 	parts    []window
 	gc       []string // parts of samples of the collectors
 	lastSeq  int      // of the parts; -1: none
-	torn     bool     // threads of some part could not be read: their numbers are not known
+	id       string
+	names    []string             // of the files of all parts
+	files    map[string]seal.File // nil: a record of version 1, without checksums
+	torn     bool                 // threads of some part could not be read: their numbers are not known
 
 	mu     sync.Mutex // guards damage, which reading slices adds to
 	damage []error
@@ -55,6 +59,9 @@ func openFolder(dir string) (*Reader, error) {
 		return nil, fmt.Errorf("reading the scheduling record: %w", err)
 	}
 	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable, Account: h.Account}}
+	if h.sealed() {
+		r.id, r.files = h.ID, h.Files
+	}
 	if r.record.NotAvailable == nil {
 		r.record.NotAvailable = map[string]string{}
 	}
@@ -88,6 +95,11 @@ func parseHead(b []byte) (head, error) {
 	case h.Version < 1:
 		return head{}, fmt.Errorf("%s: version %d: %w", headName, h.Version, ErrDamaged)
 	}
+	if h.sealed() || h.Files != nil || h.ID != "" {
+		if err := seal.CheckJSON(b); err != nil {
+			return head{}, fmt.Errorf("%s: %w: %w", headName, ErrDamaged, err)
+		}
+	}
 	if a := h.Account; a != nil && (a.To <= a.From || a.CPU < 0 || a.Running < 0) {
 		return head{}, fmt.Errorf("%s: an account of %+v: %w", headName, *a, ErrDamaged)
 	}
@@ -108,6 +120,7 @@ func (r *Reader) list() error {
 			}
 		}
 	}
+	r.verify(names)
 	windows := names[slicesPrefix]
 	if len(windows) > maxParts {
 		return fmt.Errorf("%d parts, at most %d are read: %w", len(windows), maxParts, ErrDamaged)
@@ -116,6 +129,13 @@ func (r *Reader) list() error {
 	for _, seq := range sortedKeys(windows) {
 		r.addWindow(windows[seq])
 		r.lastSeq = seq
+	}
+	for _, parts := range names {
+		for seq, name := range parts {
+			if seq <= r.lastSeq {
+				r.names = append(r.names, name)
+			}
+		}
 	}
 	missing := r.lastSeq + 1 - len(windows)
 	// The slices are written last: what has none was being written when the
@@ -133,7 +153,7 @@ func (r *Reader) list() error {
 			r.gc = append(r.gc, names[gcPrefix][seq])
 		}
 	}
-	if missing > 0 {
+	if missing > 0 && r.files == nil { // else verify names them
 		r.damaged("", fmt.Errorf("%d parts are missing: %w", missing, ErrDamaged))
 	}
 	return nil
@@ -270,6 +290,9 @@ func (r *Reader) addThread(row *threadRow) error {
 
 // Record is what the record says beside the slices. Do not change it.
 func (r *Reader) Record() *Record { return &r.record }
+
+// Sealed tells whether the record has checksums; those of the first version have none.
+func (r *Reader) Sealed() bool { return r.files != nil }
 
 // Complete tells that the record was ended in order; otherwise what came after
 // To is missing: the shadow was killed, or still records.

@@ -9,6 +9,9 @@ const NoRecord = "scheduling record"
 // NoCauses is the key of why the JVM's own counters could not be read.
 const NoCauses = "causes of collections"
 
+// Unsaved is the key of why parts of the record are missing, which a later part tells.
+const Unsaved = "parts of the scheduling record"
+
 // NoNumbers is the key of why threads can not be told by their Java names.
 const NoNumbers = "Java names of threads"
 

@@ -1,10 +1,12 @@
 package sched
 
 import (
-	"encoding/json"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"stackagent/internal/seal"
 	"stackagent/internal/units"
 )
 
@@ -23,7 +26,15 @@ type head struct {
 	Complete     bool              `json:"complete"` // written at the end of the observation
 	NotAvailable map[string]string `json:"not_available,omitempty"`
 	Account      *Account          `json:"account,omitempty"` // with complete
+
+	// From version 2 on. ID tells the record from others; the manifest of its session has it, too.
+	ID string `json:"id,omitempty"`
+	// Files are the checksums of the parts' files.
+	Files map[string]seal.File `json:"files"`
 }
+
+// sealed tells that the head has checksums, and its own.
+func (h *head) sealed() bool { return h.Version >= 2 }
 
 // sliceRow and threadRow fix the columns of the files.
 type sliceRow struct {
@@ -104,7 +115,9 @@ func Create(dir string, r Record) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("beginning a scheduling record: %w", err)
 	}
-	w := &Writer{dir: dir, head: head{Version: Version, Source: r.Source, PID: r.PID, NotAvailable: r.NotAvailable}}
+	w := &Writer{dir: dir, head: head{
+		Version: Version, Source: r.Source, PID: r.PID, NotAvailable: r.NotAvailable, ID: rand.Text(), Files: map[string]seal.File{},
+	}}
 	if w.head.NotAvailable == nil {
 		w.head.NotAvailable = map[string]string{}
 	}
@@ -132,18 +145,23 @@ func (w *Writer) resume() error {
 		w.head.NotAvailable["until "+fmt.Sprint(int64(r.record.To))] = "observed by " + r.record.Source
 	}
 	w.base, w.last, w.seq = uint32(len(r.record.Threads)), r.record.To, r.lastSeq+1
-	return nil
+	if r.id != "" {
+		w.head.ID = r.id
+	}
+	w.head.Files, err = r.sums()
+	return err
 }
 
 // Moved tells that the record's folder was renamed to dir.
 func (w *Writer) Moved(dir string) { w.dir = dir }
 
 func (w *Writer) writeHead() error {
-	b, err := json.MarshalIndent(w.head, "", " ")
+	b, err := seal.JSON(w.head)
 	if err != nil {
 		return fmt.Errorf("encoding the scheduling record: %w", err)
 	}
-	return replace(w.dir, headName, func(f *os.File) error { _, err := f.Write(b); return err })
+	_, err = replace(w.dir, headName, func(f io.Writer) error { _, err := f.Write(b); return err })
+	return err
 }
 
 // Write stores a part. Parts follow each other in time. Slices and threads get
@@ -184,20 +202,36 @@ func latest(rows []ThreadRow) []ThreadRow {
 	return out[:min(len(out), maxOwed)]
 }
 
-// store writes the files of a part, the slices last: they make it whole.
+// store writes the files of a part, the slices last: they make it whole. The
+// head then names them.
 func (w *Writer) store(p *Part) error {
-	err := replace(w.dir, partName(threadsPrefix, w.seq), func(f *os.File) error { return encode(f, threadRows(p.Threads), nil) })
-	if err != nil {
-		return err
-	}
-	if len(p.GC) > 0 {
-		err = replace(w.dir, partName(gcPrefix, w.seq), func(f *os.File) error { return encode(f, gcRows(p.GC), nil) })
-		if err != nil {
-			return err
-		}
+	before := w.head.Files
+	w.head.Files = maps.Clone(before)
+	err := w.file(threadsPrefix, func(f io.Writer) error { return encode(f, threadRows(p.Threads), nil) })
+	if err == nil && len(p.GC) > 0 {
+		err = w.file(gcPrefix, func(f io.Writer) error { return encode(f, gcRows(p.GC), nil) })
 	}
 	meta := [][2]string{{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)}}
-	return replace(w.dir, partName(slicesPrefix, w.seq), func(f *os.File) error { return encode(f, sliceRows(p.Slices), meta) })
+	if err == nil {
+		err = w.file(slicesPrefix, func(f io.Writer) error { return encode(f, sliceRows(p.Slices), meta) })
+	}
+	if err == nil {
+		err = w.writeHead()
+	}
+	if err != nil {
+		w.head.Files = before
+	}
+	return err
+}
+
+// file writes a file of the next part and keeps its checksum.
+func (w *Writer) file(prefix string, fill func(io.Writer) error) error {
+	name := partName(prefix, w.seq)
+	sum, err := replace(w.dir, name, fill)
+	if err == nil {
+		w.head.Files[name] = sum
+	}
+	return err
 }
 
 // Close ends the record; notAvailable is what the source turned out not to tell.
@@ -274,7 +308,7 @@ func gcRows(all []GCSample) []gcRow {
 	return rows
 }
 
-func encode[T any](f *os.File, rows []T, meta [][2]string) error {
+func encode[T any](f io.Writer, rows []T, meta [][2]string) error {
 	w := parquet.NewGenericWriter[T](f, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
 		parquet.PageBufferSize(256<<10), parquet.CreatedBy("stackagent", fmt.Sprint(Version), ""))
 	for _, m := range meta {

@@ -58,7 +58,7 @@ func Prepare(dir string) error {
 // tidy deletes what is too old and tells whether there is room for more.
 func tidy(dir string) error {
 	bytes := int64(0)
-	for _, path := range Files(dir) {
+	for _, path := range append(Files(dir), Kept(dir)...) {
 		info, err := os.Lstat(path)
 		if err != nil {
 			continue // another one has just delivered it
@@ -72,7 +72,7 @@ func tidy(dir string) error {
 				_ = l.Remove()
 				continue
 			}
-			if info.Size() == 0 { // its JVM was killed at once
+			if info.Size() == 0 || strings.HasSuffix(path, KeptSuffix) { // its JVM was killed at once
 				_ = os.Remove(path)
 			}
 		}
@@ -85,11 +85,16 @@ func tidy(dir string) error {
 }
 
 // Files lists the spool files of a folder; none if it can not be read.
-func Files(dir string) []string {
+func Files(dir string) []string { return list(dir, Suffix) }
+
+// Kept lists those that were set aside, see Left.Keep.
+func Kept(dir string) []string { return list(dir, Suffix+KeptSuffix) }
+
+func list(dir, suffix string) []string {
 	entries, _ := os.ReadDir(dir)
 	var paths []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), Suffix) && e.Type().IsRegular() {
+		if strings.HasSuffix(e.Name(), suffix) && e.Type().IsRegular() {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}

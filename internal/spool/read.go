@@ -84,6 +84,7 @@ func scan(r io.ReaderAt, size int64) (*Left, error) {
 	if err := errors.Join(wire.ValidSession(l.Meta.Session), wire.ValidProcess(l.Meta.Process)); err != nil {
 		return nil, fmt.Errorf("%w: its description: %w", ErrNotSpool, err)
 	}
+	hole := up(int64(headerSize + len(head.data))) // where Release begins to give space back
 	for at := int64(headerSize + len(head.data)); ; {
 		at, err = find(r, at, size)
 		if err != nil || at < 0 {
@@ -91,6 +92,10 @@ func scan(r io.ReaderAt, size int64) (*Left, error) {
 		}
 		fr, err := readFrame(r, at)
 		if err != nil || fr.seq == 0 {
+			if givenBack(r, at, hole, size) {
+				at++
+				continue
+			}
 			at++
 			if l.Damaged++; l.Damaged > maxDamaged {
 				return nil, fmt.Errorf("%w: more than %d damaged places", ErrNotSpool, maxDamaged)
@@ -128,6 +133,25 @@ func find(r io.ReaderAt, at, size int64) (int64, error) {
 		at += int64(n - len(magic) + 1) // one may begin at the window's end
 	}
 	return -1, nil
+}
+
+// givenBack tells that the frame at an offset was delivered: its front stands
+// before the hole that Release makes, and the rest of it is gone.
+func givenBack(r io.ReaderAt, at, from, size int64) bool {
+	var h [headerSize]byte
+	if _, err := r.ReadAt(h[:], at); err != nil {
+		return false
+	}
+	n := int64(binary.LittleEndian.Uint32(h[4:]))
+	to := min(at+headerSize+n, size)
+	if n > maxFrame || at+headerSize > from || to <= from {
+		return false
+	}
+	hole := make([]byte, min(to-from, blockSize))
+	if _, err := r.ReadAt(hole, from); err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	return len(bytes.Trim(hole, "\x00")) == 0
 }
 
 // frame is one that is whole.
@@ -176,6 +200,19 @@ func (l *Left) Path() string { return l.f.Name() }
 
 // Close gives up the lock and leaves the file.
 func (l *Left) Close() error { return l.f.Close() }
+
+// KeptSuffix is added to the name of a file of which not all could be delivered.
+const KeptSuffix = ".damaged"
+
+// Keep sets the file aside: what is whole of it was delivered, the rest can not
+// be. Nobody delivers it again; it goes when it is as old as MaxAge. It gives the new name.
+func (l *Left) Keep() (path string, err error) {
+	path = l.f.Name() + KeptSuffix
+	if err := errors.Join(os.Rename(l.f.Name(), path), l.f.Close()); err != nil {
+		return path, fmt.Errorf("keeping the damaged spool file: %w", err)
+	}
+	return path, nil
+}
 
 // Remove deletes the file, when all of it is delivered.
 func (l *Left) Remove() error {

@@ -316,3 +316,49 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// What is left of a frame whose batch was delivered is no damage.
+func TestGivenBackIsNotDamaged(t *testing.T) {
+	f := create(t, 8<<20)
+	refs := add(t, f, 1, 40, 3000)
+	for _, i := range []int{4, 11, 20} {
+		if err := f.Release(refs[i].End()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := left(t, f)
+	if l.Damaged != 0 {
+		t.Errorf("%d batches are called damaged", l.Damaged)
+	}
+	for _, r := range l.Batches {
+		if r.Seq() > 21 {
+			return
+		}
+	}
+	t.Error("the batches that wait are not there")
+}
+
+// A file that is kept is not delivered again, and goes when it is old.
+func TestKeep(t *testing.T) {
+	f := create(t, 1<<20)
+	add(t, f, 1, 3, 100)
+	l := left(t, f)
+	path, err := l.Keep()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(path)
+	if files := Files(dir); len(files) != 0 || len(Kept(dir)) != 1 {
+		t.Errorf("to be delivered %v, kept %v", files, Kept(dir))
+	}
+	if err := Prepare(dir); err != nil || len(Kept(dir)) != 1 {
+		t.Errorf("kept %v, %v", Kept(dir), err)
+	}
+	old := time.Now().Add(-MaxAge - time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := Prepare(dir); err != nil || len(Kept(dir)) != 0 {
+		t.Errorf("kept %v, %v", Kept(dir), err)
+	}
+}

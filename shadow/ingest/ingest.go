@@ -107,9 +107,10 @@ type Ingest struct {
 
 	settled map[string]time.Time // the dispatcher's, see endStale
 
-	active atomic.Int64 // open workers, to share the row budget
-	bad    atomic.Uint64
-	routed atomic.Int64 // messages taken from the bus
+	active   atomic.Int64 // open workers, to share the row budget
+	bad      atomic.Uint64
+	refusals refusals
+	routed   atomic.Int64 // messages taken from the bus
 
 	pressed    atomic.Bool  // sessions wait for room
 	turnedAway atomic.Int64 // when the latest JVM of a name that has others had to wait, Unix nanoseconds
@@ -211,6 +212,7 @@ func setDefaults(o *Options) {
 func (in *Ingest) refuse(m jetstream.Msg, err error) {
 	in.bad.Add(1)
 	in.log.Warn("ingest: a message was kept out", "subject", m.Subject(), "error", err)
+	in.tellRefused(m.Subject(), 1, err)
 	if err := m.TermWithReason("not a batch"); err != nil {
 		in.log.Warn("ingest: refusing a message", "error", err)
 	}
@@ -249,7 +251,9 @@ func (in *Ingest) Sessions() []Progress {
 func (in *Ingest) Totals() Totals {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.known.totals()
+	t := in.known.totals()
+	t.Refused = in.bad.Load()
+	return t
 }
 
 func (in *Ingest) report(p Progress) {
@@ -373,6 +377,9 @@ func (in *Ingest) shut() {
 	}
 	in.mu.Unlock()
 	<-in.done
+	if d, ok := in.o.Live.(Doorkeeper); ok {
+		in.refusals.tell(d)
+	}
 	in.o.Bus.Conn().Flush() // acknowledgements on their way; lost ones only mean a replay
 	if in.killed.Load() {
 		in.member.End()

@@ -259,3 +259,42 @@ func TestUnaccountedIsTold(t *testing.T) {
 		t.Errorf("manifest does not show it: %s", data)
 	}
 }
+
+// keeper is told of refused messages.
+type keeper struct {
+	problems
+	lines []uint64
+	why   error
+}
+
+func (k *keeper) Refused(_ string, n uint64, why error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lines, k.why = append(k.lines, n), why
+}
+
+// Messages that are no batches are told and counted: a flood of them in a few lines.
+func TestRefusedAreTold(t *testing.T) {
+	b, root, live := startBus(t), t.TempDir(), &keeper{}
+	in := startIngest(t, Options{Bus: b, Root: root, Live: live})
+	good := fakeBatches("job", 2, 7)
+	publishAll(t, b, good[0])
+	for i := range 40 {
+		data := slices.Clone(encode(t, good[1]))
+		data[i] ^= 0xff
+		publish(t, b, wire.Subject("job"), append(data, 0xc1), "")
+	}
+	publishAll(t, b, good[1])
+	drain(t, in)
+	refused := in.Totals().Refused
+	must(t, in.Close(store.EndedClosed))
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	sum := uint64(0)
+	for _, n := range live.lines {
+		sum += n
+	}
+	if refused != 40 || sum != 40 || len(live.lines) > 3 || live.why == nil {
+		t.Errorf("%d refused, told %v: %v", refused, live.lines, live.why)
+	}
+}

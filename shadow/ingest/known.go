@@ -12,6 +12,7 @@ type Totals struct {
 	LostBatches  uint64
 	Batches      uint64 // received
 	Repeated     uint64
+	Refused      uint64 // messages that were no batches, or not of their sender
 	NoLongerTold uint64 // sessions, of these, of which Ingest.Sessions does not tell any more
 }
 

@@ -93,7 +93,7 @@ func TestStoreOfMonths(t *testing.T) {
 	path := filepath.Join(root, "old", store.ManifestName)
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	write := func(ended string, at time.Time) {
-		must(t, os.WriteFile(path, fmt.Appendf(nil, `{"format":%q,"version":%d,"session":"old","ended":%q}`, store.Format, store.Version, ended), 0o600))
+		must(t, os.WriteFile(path, fmt.Appendf(nil, `{"format":%q,"version":%d,"session":"old","ended":%q}`, store.Format, 2, ended), 0o600))
 		must(t, os.Chtimes(path, at, at))
 	}
 	ended := func() string {
@@ -178,7 +178,7 @@ func TestThousandNamesakes(t *testing.T) {
 			dir = fmt.Sprintf("%s-%d", dir, n)
 		}
 		must(t, os.Mkdir(dir, 0o700))
-		manifest := fmt.Appendf(nil, `{"format":%q,"version":%d,"session":"app","process":"p%d","ended":"exit"}`, store.Format, store.Version, n)
+		manifest := fmt.Appendf(nil, `{"format":%q,"version":%d,"session":"app","process":"p%d","ended":"exit"}`, store.Format, 2, n)
 		must(t, os.WriteFile(filepath.Join(dir, store.ManifestName), manifest, 0o600))
 	}
 	in := startIngest(t, Options{Bus: b, Root: root})

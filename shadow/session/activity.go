@@ -25,12 +25,13 @@ type Activity struct {
 	Complete     bool           // the record was ended in order
 	Account      *sched.Account // the record against the kernel's account; nil: not compared
 
-	reader *sched.Reader
+	session *Session
+	reader  *sched.Reader
 }
 
 // Activity opens the scheduling record of the session.
 func (s *Session) Activity() (*Activity, error) {
-	r, err := sched.Open(s.Dir)
+	r, err := s.Scheduling()
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
@@ -44,7 +45,7 @@ func (s *Session) Activity() (*Activity, error) {
 	}
 	a := &Activity{
 		From: rec.From, To: rec.To, Source: rec.Source, Lost: rec.Lost, NotAvailable: rec.NotAvailable,
-		Complete: r.Complete(), Account: rec.Account, reader: r,
+		Complete: r.Complete(), Account: rec.Account, session: s, reader: r,
 	}
 	byTID := s.byTID()
 	for i := range rec.Threads {
@@ -115,7 +116,7 @@ func poolOf(name string) string {
 // Stream reads the slices between from and to, cut at these.
 func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 	return func(use func(activity.Slice) error) error {
-		return a.reader.Each(from, to, func(run []sched.Slice) error {
+		err := a.reader.Each(from, to, func(run []sched.Slice) error {
 			for _, s := range run {
 				if err := use(activity.Slice{Thread: s.Thread, State: activity.State(s.State), From: s.From, To: s.To}); err != nil {
 					return err
@@ -123,6 +124,7 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 			}
 			return nil
 		})
+		return errors.Join(err, a.session.checkRecord(a.reader))
 	}
 }
 

@@ -38,6 +38,7 @@ type Session struct {
 	virtual   virtuals   // those that Threads does not list
 	mu        sync.Mutex // guards what follows, Warnings and Manifest.Lost
 	unknown   map[uint32]*Class
+	err       error           // damage that was met
 	counted   map[string]bool // damaged parts whose rows are counted as lost
 }
 
@@ -49,29 +50,41 @@ const maxListed = 20
 
 // Open reads the manifest and the small tables of the session in dir; the big
 // ones are streamed by Executions, Creations and Tasks. A folder that holds
-// exactly one session is opened as that session. Damaged parts do not fail:
-// they are left out, warned of and their rows counted as lost.
-func Open(dir string) (*Session, error) {
+// exactly one session is opened as that session. A file that is damaged, missing
+// or exchanged is an error (store.ErrDamaged): here, or when it is read.
+func Open(dir string) (*Session, error) { return open(dir, false) }
+
+// OpenDamaged opens what is left of a session. What can not be read is left out,
+// warned of, and counted as lost; no total is called exact.
+func OpenDamaged(dir string) (*Session, error) { return open(dir, true) }
+
+func open(dir string, damaged bool) (*Session, error) {
 	dir, err := locate(dir)
 	if err != nil {
 		return nil, err
 	}
-	m, err := store.ReadManifest(dir)
+	folder, m, err := store.OpenSession(dir, damaged)
 	if err != nil {
-		return nil, fmt.Errorf("opening a session: %w", err)
+		return nil, hint(fmt.Errorf("opening a session: %w", err))
 	}
-	s := &Session{Dir: dir, Manifest: *m, unknown: map[uint32]*Class{}, counted: map[string]bool{}}
-	if s.folder, err = store.OpenFolder(dir); err != nil {
-		return nil, fmt.Errorf("opening a session: %w", err)
-	}
+	s := &Session{Dir: dir, Manifest: *m, folder: folder, unknown: map[uint32]*Class{}, counted: map[string]bool{}}
 	s.folder.Extra = m.ExtraColumns()
+	for _, err := range folder.Damage {
+		s.warn(err.Error())
+		s.incomplete()
+	}
+	if !m.Sealed() {
+		s.warn(noChecksums)
+	}
 	for _, n := range m.Notes {
 		s.warn(n)
 	}
 	if note := m.PieceNote(); note != "" {
 		s.warn(note)
 	}
-	s.countRows()
+	if err := s.countRows(); err != nil {
+		return nil, hint(fmt.Errorf("opening the session %s: %w", dir, err))
+	}
 	s.warnHanded("submissions", m.Submissions, "the queue times, executors and places of some tasks are not known")
 	s.warnHanded("constructions", m.Constructions, "what it cost to make some tasks is not known")
 	if h := m.Constructions; h != nil && h.Summarised > 0 {
@@ -79,9 +92,12 @@ func Open(dir string) (*Session, error) {
 			h.Summarised, h.Produced))
 	}
 	s.warnContexts()
+	if damaged {
+		s.lookAtRecord()
+	}
 	for _, load := range []func() error{s.loadClasses, s.loadThreads, s.loadPauses, s.loadExecutors, s.loadSites, s.countSummarised} {
 		if err := load(); err != nil {
-			return nil, fmt.Errorf("opening the session %s: %w", dir, err)
+			return nil, hint(fmt.Errorf("opening the session %s: %w", dir, err))
 		}
 	}
 	return s, nil
@@ -130,9 +146,10 @@ func isSession(dir string) bool {
 }
 
 // countRows compares the rows that the manifest promises with those that the
-// parts hold, and counts what is missing as lost.
-func (s *Session) countRows() {
+// parts hold, and counts what is missing as lost; unless damage was asked for, it is an error.
+func (s *Session) countRows() error {
 	var missing uint64
+	var gone []string
 	for _, x := range []struct {
 		table store.Table
 		count *uint64
@@ -142,12 +159,15 @@ func (s *Session) countRows() {
 		{store.Creations, &s.Manifest.Stored.Creations, s.Manifest.Summarised.Creations},
 	} {
 		n, bad := s.folder.Rows(x.table)
+		if len(bad) > 0 && s.folder.Strict {
+			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
+		}
 		s.warnAll(bad)
 		rows, want := uint64(n), *x.count-min(*x.count, x.told)
 		switch {
 		case rows < want:
 			missing += want - rows
-			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-rows, x.table))
+			gone = append(gone, missingRows(want-rows, x.table))
 		case rows > want:
 			s.warn(fmt.Sprintf("%d rows of %v are newer than the manifest: the shadow was cut off or is still writing", rows-want, x.table))
 		}
@@ -155,12 +175,30 @@ func (s *Session) countRows() {
 	}
 	s.lose(missing)
 	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets,
-		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums, store.VirtualThreads} {
-		n, _ := s.folder.Rows(t) // damage is told when the rows are read
+		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums, store.SiteSums, store.VirtualThreads} {
+		n, bad := s.folder.Rows(t) // damage is told when the rows are read
+		if len(bad) > 0 && s.folder.Strict {
+			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
+		}
+		if len(bad) > 0 {
+			s.incomplete()
+		}
 		if want := s.Manifest.Rows[t.String()]; uint64(n) < want {
-			s.warn(fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", want-uint64(n), t))
+			gone = append(gone, missingRows(want-uint64(n), t))
 		}
 	}
+	if len(gone) > 0 && s.folder.Strict {
+		return fmt.Errorf("%w: %s", store.ErrDamaged, gone[0])
+	}
+	for _, text := range gone {
+		s.warn(text)
+		s.incomplete()
+	}
+	return nil
+}
+
+func missingRows(n uint64, t store.Table) string {
+	return fmt.Sprintf("%d rows of %v are missing: parts of the session are damaged or gone", n, t)
 }
 
 func (s *Session) lose(rows uint64) {
@@ -181,7 +219,7 @@ func (s *Session) Found() (store.Manifest, []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.Manifest
-	m.Lost.ByReason = maps.Clone(m.Lost.ByReason)
+	m.Lost.ByReason, m.NotAvailable = maps.Clone(m.Lost.ByReason), maps.Clone(m.NotAvailable)
 	return m, slices.Clone(s.Warnings)
 }
 
@@ -197,6 +235,7 @@ func (s *Session) warn(text string) {
 func (s *Session) warnAll(bad []*store.PartError) {
 	for _, b := range bad {
 		s.warn(b.Error())
+		s.incomplete()
 	}
 }
 
@@ -205,6 +244,7 @@ func (s *Session) warnAll(bad []*store.PartError) {
 func (s *Session) warnRows(bad []*store.PartError) {
 	for _, b := range bad {
 		s.warn(b.Error())
+		s.incomplete()
 		s.mu.Lock()
 		if b.Rows > 0 && !s.counted[b.File] {
 			s.counted[b.File] = true
@@ -219,7 +259,7 @@ func (s *Session) warnRows(bad []*store.PartError) {
 func (s *Session) Executions(f func(*Chunk) error) error {
 	bad, err := s.folder.ReadExecutions(func(c *store.ExecutionColumns) error { return f((*Chunk)(c)) })
 	s.warnRows(bad)
-	return err
+	return hint(err)
 }
 
 // Creations calls f with all creations in the order of the batches. Chunks are
@@ -227,7 +267,7 @@ func (s *Session) Executions(f func(*Chunk) error) error {
 func (s *Session) Creations(f func(*CreationChunk) error) error {
 	bad, err := s.folder.ReadCreations(func(c *store.CreationColumns) error { return f((*CreationChunk)(c)) })
 	s.warnRows(bad)
-	return err
+	return hint(err)
 }
 
 // Duration of the session.

@@ -30,11 +30,11 @@ func (s *Session) ScanCreations(want store.Columns, use func(worker int, c *Crea
 func (s *Session) scanExecutions(want store.Columns, workers int, use func(worker int, c *Chunk) error) error {
 	bad, err := s.folder.ScanExecutions(want, workers, func(w int, c *store.ExecutionColumns) error { return use(w, (*Chunk)(c)) })
 	s.warnRows(bad)
-	return err
+	return hint(err)
 }
 
 func (s *Session) scanCreations(want store.Columns, workers int, use func(worker int, c *CreationChunk) error) error {
 	bad, err := s.folder.ScanCreations(want, workers, func(w int, c *store.CreationColumns) error { return use(w, (*CreationChunk)(c)) })
 	s.warnRows(bad)
-	return err
+	return hint(err)
 }

@@ -222,9 +222,20 @@ func TestDamageIsCountedAsLost(t *testing.T) {
 				}
 				os.WriteFile(path, data, 0o600)
 			}
-			s, err := Open(dir)
+			if s, err := Open(dir); err == nil {
+				err = s.Executions(func(*Chunk) error { return nil })
+				if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "--damaged") {
+					t.Errorf("reading it gives the error %v", err)
+				}
+			} else if !errors.Is(err, store.ErrDamaged) {
+				t.Error(err)
+			}
+			s, err := OpenDamaged(dir)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if s.Manifest.NotAvailable[Totals] == "" || s.Manifest.Balance.State != store.BalanceUnknown {
+				t.Errorf("its totals are not marked: %v, %+v", s.Manifest.NotAvailable, s.Manifest.Balance)
 			}
 			for range 2 { // reading twice must not count twice
 				rows := 0

@@ -98,7 +98,10 @@ func TestSummariesOfDamagedParts(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, store.PartName(c.table, 1, 2))); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(dir)
+		if _, err := Open(dir); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%v gone: %v", c.table, err)
+		}
+		s, err := OpenDamaged(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

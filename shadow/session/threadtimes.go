@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 )
@@ -40,7 +42,7 @@ type Times struct {
 // ThreadTimes sums up the scheduling record; nil without an error where the
 // session has none.
 func (s *Session) ThreadTimes() (*Times, error) {
-	r, err := sched.Open(s.Dir)
+	r, err := s.Scheduling()
 	if r == nil || err != nil {
 		return nil, err
 	}
@@ -60,5 +62,5 @@ func (s *Session) ThreadTimes() (*Times, error) {
 		return nil
 	})
 	t.Damage = r.Damage()
-	return t, err
+	return t, errors.Join(err, s.checkRecord(r))
 }

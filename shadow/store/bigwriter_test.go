@@ -33,7 +33,7 @@ func TestBigWriterAgainstTheLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := e.encode(&out, Executions, &Part{Executions: rows}); err != nil {
+	if err := e.encode(&out, Executions, &Part{Executions: rows}, nil); err != nil {
 		t.Fatal(err)
 	}
 	type row struct {
@@ -170,7 +170,7 @@ func (d *fullDisk) Write(b []byte) (int, error) {
 func TestBigWriterAfterAFailure(t *testing.T) {
 	root := t.TempDir()
 	w, p := openWriter(t, root), sample(1, 1, 5000)
-	err := withEncoder(func(e *encoder) error { return e.encode(&fullDisk{left: 10_000}, Executions, p) })
+	err := withEncoder(func(e *encoder) error { return e.encode(&fullDisk{left: 10_000}, Executions, p, nil) })
 	if !errors.Is(err, io.ErrShortWrite) {
 		t.Fatalf("writing to a full disk: %v", err)
 	}

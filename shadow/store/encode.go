@@ -83,7 +83,7 @@ func withEncoder(f func(*encoder) error) error {
 }
 
 // encode writes table t of p as one Parquet file.
-func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
+func (e *encoder) encode(w io.Writer, t Table, p *Part, meta []format.KeyValue) error {
 	switch t {
 	case Executions:
 		for i := range p.Executions {
@@ -95,83 +95,71 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part) error {
 		if err != nil {
 			return err
 		}
-		return encodeBig(e.executions, w, p.Executions, extra, p.Clock)
+		return e.executions.write(w, p.Executions, extra, meta)
 	case Creations:
-		return encodeBig(e.creations, w, p.Creations, nil, p.Clock)
+		return e.creations.write(w, p.Creations, nil, meta)
 	case Constructions:
 		extra, err := workColumns(p.Extra, p.ConstructionWork, len(p.Constructions))
 		if err != nil {
 			return err
 		}
-		return encodeBig(e.constructions, w, p.Constructions, extra, p.Clock)
+		return e.constructions.write(w, p.Constructions, extra, meta)
 	case Submissions:
-		return encodeBig(e.submissions, w, p.Submissions, nil, p.Clock)
+		return e.submissions.write(w, p.Submissions, nil, meta)
 	case Executors:
-		return encodeSmall(w, p.Executors, p.Clock)
+		return encodeSmall(w, p.Executors, meta)
 	case Sites:
-		return encodeSmall(w, p.Sites, p.Clock)
+		return encodeSmall(w, p.Sites, meta)
 	case Frames:
-		return encodeSmall(w, p.Frames, p.Clock)
+		return encodeSmall(w, p.Frames, meta)
 	case Contexts:
-		return encodeSmall(w, p.Contexts, p.Clock)
+		return encodeSmall(w, p.Contexts, meta)
 	case ContextSums:
-		return encodeSmall(w, p.ContextSums, p.Clock)
+		return encodeSmall(w, p.ContextSums, meta)
 	case SiteSums:
-		return encodeSmall(w, p.SiteSums, p.Clock)
+		return encodeSmall(w, p.SiteSums, meta)
 	case VirtualThreads:
-		return encodeSmall(w, p.VirtualThreads, p.Clock)
+		return encodeSmall(w, p.VirtualThreads, meta)
 	case Classes:
-		return encodeSmall(w, p.Classes, p.Clock)
+		return encodeSmall(w, p.Classes, meta)
 	case Threads:
-		return encodeSmall(w, p.Threads, p.Clock)
+		return encodeSmall(w, p.Threads, meta)
 	case Pauses:
-		return encodeSmall(w, p.Pauses, p.Clock)
+		return encodeSmall(w, p.Pauses, meta)
 	case OSThreads:
-		return encodeSmall(w, p.OSThreads, p.Clock)
+		return encodeSmall(w, p.OSThreads, meta)
 	case Summaries:
-		return encodeSmall(w, p.Summaries, p.Clock)
+		return encodeSmall(w, p.Summaries, meta)
 	case Measures:
-		return encodeSmall(w, p.Measures, p.Clock)
+		return encodeSmall(w, p.Measures, meta)
 	case Buckets:
-		return encodeSmall(w, p.Buckets, p.Clock)
+		return encodeSmall(w, p.Buckets, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
 
-func encodeBig[R any](b *bigWriter[R], w io.Writer, rows []R, extra []workColumn, clock []wire.ClockPair) error {
-	meta, err := metadata(clock)
-	if err != nil {
-		return err
-	}
-	return b.write(w, rows, extra, meta)
-}
-
-func encodeSmall[T any](w io.Writer, rows []T, clock []wire.ClockPair) error {
+func encodeSmall[T any](w io.Writer, rows []T, meta []format.KeyValue) error {
 	pw := parquet.NewGenericWriter[T](w, writerOptions(parquet.SchemaOf(*new(T)))...)
 	if _, err := pw.Write(rows); err != nil {
 		return err
 	}
-	return finish(pw, clock)
+	return finish(pw, meta)
 }
 
-func finish[T any](w *parquet.GenericWriter[T], clock []wire.ClockPair) error {
-	meta, err := metadata(clock)
-	if err != nil {
-		return err
-	}
+func finish[T any](w *parquet.GenericWriter[T], meta []format.KeyValue) error {
 	for _, m := range meta {
 		w.SetKeyValueMetadata(m.Key, m.Value)
 	}
 	return w.Close()
 }
 
-// metadata is what the footer of a part says beside the rows.
-func metadata(clock []wire.ClockPair) ([]format.KeyValue, error) {
+// metadata is what the footer of a part says beside the rows: the clock and whose part it is.
+func metadata(clock []wire.ClockPair, id identity) ([]format.KeyValue, error) {
 	text, err := clockText(clock)
 	if err != nil {
 		return nil, err
 	}
-	return []format.KeyValue{{Key: clockKey, Value: text}, {Key: versionKey, Value: fmt.Sprint(Version)}}, nil
+	return append([]format.KeyValue{{Key: clockKey, Value: text}}, id.metadata()...), nil
 }
 
 func clockText(clock []wire.ClockPair) (string, error) {

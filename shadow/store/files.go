@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"stackagent/internal/seal"
 )
 
 // tmpPrefix marks files being written; a reader ignores them and the next
@@ -20,19 +22,19 @@ var ErrDiskFull = errors.New("the disk is full; make space, the shadow goes on b
 
 // writeAside is replace, and syncs the folder.
 func writeAside(dir, name string, fill func(io.Writer) error) error {
-	if err := replace(dir, name, fill); err != nil {
+	if _, err := replace(dir, name, fill); err != nil {
 		return err
 	}
 	return syncDir(dir)
 }
 
 // replace writes dir/name through a temporary file, synced and renamed, so
-// that no reader ever sees a part of it. The name lasts when the folder is synced.
-func replace(dir, name string, fill func(io.Writer) error) (err error) {
+// that no reader ever sees a part of it, and gives its checksum. The name lasts when the folder is synced.
+func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {
 	tmp := filepath.Join(dir, tmpPrefix+name)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return explain("creating", tmp, err)
+		return sum, explain("creating", tmp, err)
 	}
 	defer func() {
 		if err != nil {
@@ -40,23 +42,24 @@ func replace(dir, name string, fill func(io.Writer) error) (err error) {
 			os.Remove(tmp)
 		}
 	}()
-	w := bufio.NewWriterSize(f, 256<<10)
+	hashed := seal.NewWriter(f)
+	w := bufio.NewWriterSize(hashed, 256<<10)
 	if err := fill(w); err != nil {
-		return explain("writing", tmp, err)
+		return sum, explain("writing", tmp, err)
 	}
 	if err := w.Flush(); err != nil {
-		return explain("writing", tmp, err)
+		return sum, explain("writing", tmp, err)
 	}
 	if err := f.Sync(); err != nil {
-		return explain("syncing", tmp, err)
+		return sum, explain("syncing", tmp, err)
 	}
 	if err := f.Close(); err != nil {
-		return explain("closing", tmp, err)
+		return sum, explain("closing", tmp, err)
 	}
 	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
-		return explain("renaming", tmp, err)
+		return sum, explain("renaming", tmp, err)
 	}
-	return nil
+	return hashed.File(), nil
 }
 
 // openRegular opens a file of a session for reading. A link could lead to what

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"stackagent/internal/seal"
 )
 
 // ErrNotPieces is returned for folders that are not pieces of one session.
@@ -24,6 +26,7 @@ type piece struct {
 type joinedPart struct {
 	Range
 	dir string
+	sum seal.File // by the manifest; zero: it does not tell
 }
 
 // Join copies the parts of the pieces in dirs, which several shadows stored
@@ -43,10 +46,11 @@ func Join(out string, dirs []string) (*Manifest, error) {
 	if err := emptyFolder(out); err != nil {
 		return nil, err
 	}
-	if err := copyParts(out, pieces); err != nil {
+	files, err := copyParts(out, pieces)
+	if err != nil {
 		return nil, err
 	}
-	w, err := newJoined(out, pieces)
+	w, err := newJoined(out, pieces, files)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +66,7 @@ func Join(out string, dirs []string) (*Manifest, error) {
 func openPieces(dirs []string) ([]piece, error) {
 	var pieces []piece
 	for _, dir := range dirs {
-		m, err := ReadManifest(dir)
-		if err != nil {
-			return pieces, fmt.Errorf("joining the pieces of a session: %w", err)
-		}
-		f, err := OpenFolder(dir)
+		f, m, err := OpenSession(dir, false)
 		if err != nil {
 			return pieces, fmt.Errorf("joining the pieces of a session: %w", err)
 		}
@@ -101,22 +101,31 @@ func emptyFolder(dir string) error {
 	return nil
 }
 
-// copyParts copies, table by table, what is not there twice.
-func copyParts(out string, pieces []piece) error {
+// copyParts copies, table by table, what is not there twice, and gives the
+// checksums. A part that does not match its own is an error.
+func copyParts(out string, pieces []piece) (map[string]seal.File, error) {
+	files := map[string]seal.File{}
 	for t := range numTables {
 		parts, err := choose(t, pieces)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, p := range parts {
 			name := PartName(t, p.From, p.To)
-			err := replace(out, name, func(w io.Writer) error { return copyFrom(filepath.Join(p.dir, name), w) })
+			sum, err := replace(out, name, func(w io.Writer) error { return copyFrom(filepath.Join(p.dir, name), w) })
 			if err != nil {
-				return fmt.Errorf("joining: %w", err)
+				return nil, fmt.Errorf("joining: %w", err)
 			}
+			if p.sum.SHA256 != "" {
+				if err := p.sum.Check(sum); err != nil {
+					return nil, fmt.Errorf("joining: %s: %w: %w", filepath.Join(p.dir, name), ErrDamaged, err)
+				}
+			}
+			sum.Rows = p.sum.Rows
+			files[name] = sum
 		}
 	}
-	return syncDir(out)
+	return files, syncDir(out)
 }
 
 // choose lists the parts of t, each batch in one of them.
@@ -124,7 +133,7 @@ func choose(t Table, pieces []piece) ([]joinedPart, error) {
 	var all []joinedPart
 	for _, p := range pieces {
 		for _, r := range p.folder.Parts(t) {
-			all = append(all, joinedPart{r, p.dir})
+			all = append(all, joinedPart{r, p.dir, p.m.Files[PartName(t, r.From, r.To)]})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b joinedPart) int {
@@ -156,9 +165,10 @@ func copyFrom(path string, w io.Writer) error {
 
 // newJoined makes the manifest of the whole: running sums from the piece with
 // the newest batch, what was said at the beginning from the first that knows.
-func newJoined(out string, pieces []piece) (*Writer, error) {
+func newJoined(out string, pieces []piece, files map[string]seal.File) (*Writer, error) {
 	m := *pieces[len(pieces)-1].m
 	m.Sequences, m.Notes, m.Pieces, m.Balance, m.BadMessages = nil, nil, nil, nil, 0
+	m.Files, m.SchedulingRecord = files, "" // what is beside the parts stays with the pieces
 	m.Lost.ByThread = nil
 	stores := Manifest{}
 	for _, p := range pieces {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stackagent/internal/seal"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -22,7 +22,7 @@ const ManifestName = "manifest.json"
 // misread a session; added fields do not raise it.
 const (
 	Format  = "stackagent session"
-	Version = 2
+	Version = 3
 )
 
 // maxManifestBytes bounds what is read from a file that may not be ours.
@@ -100,6 +100,13 @@ type Manifest struct {
 
 	// Sequences lists the closed ranges of batches that are wholly stored.
 	Sequences Ranges `json:"sequences"`
+
+	// Files are the checksums of the session's files by their names; from version 3 on.
+	Files map[string]seal.File `json:"files"`
+	// SchedulingRecord is the id of the scheduling record; empty: none was there when the session ended.
+	SchedulingRecord string `json:"scheduling_record,omitempty"`
+	// Digest is the checksum of the manifest itself. It stands last in the file.
+	Digest string `json:"digest,omitempty"`
 }
 
 // VirtualScheduling are the sums of wire.VirtualScheduling.
@@ -187,6 +194,16 @@ type Refusal struct {
 
 // ReadManifest reads and checks the manifest of the session in dir.
 func ReadManifest(dir string) (*Manifest, error) {
+	m, err := readManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// readManifest is ReadManifest, and gives also one that does not match its
+// checksum, beside the error.
+func readManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	f, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,15 +217,23 @@ func ReadManifest(dir string) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	m, err := ParseManifest(data)
+	m, err := parseManifest(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
 }
 
 // ParseManifest decodes and checks a manifest.
 func ParseManifest(data []byte) (*Manifest, error) {
+	m, err := parseManifest(data)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func parseManifest(data []byte) (*Manifest, error) {
 	if len(data) > maxManifestBytes {
 		return nil, fmt.Errorf("%w: the manifest is larger than %d bytes", ErrNoSession, maxManifestBytes)
 	}
@@ -235,6 +260,11 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if err := m.check(); err != nil {
 		return nil, damagedManifest(err)
 	}
+	if m.Sealed() || m.Digest != "" || m.Files != nil {
+		if err := seal.CheckJSON(data); err != nil {
+			return m, fmt.Errorf("%w: the manifest: %w; restore it from a copy", ErrDamaged, err)
+		}
+	}
 	return m, nil
 }
 
@@ -255,16 +285,16 @@ func (m *Manifest) check() error {
 // write replaces the manifest of dir so that a reader sees the old one or the
 // new one, never half of one.
 func (m *Manifest) write(dir string) error {
-	m.Format, m.Version = Format, Version
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m); err != nil {
+	m.Format, m.Version, m.Digest = Format, Version, ""
+	if m.Files == nil {
+		m.Files = map[string]seal.File{}
+	}
+	data, err := seal.JSON(m)
+	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)
 	}
 	return writeAside(dir, ManifestName, func(w io.Writer) error {
-		_, err := w.Write(buf.Bytes())
+		_, err := w.Write(data)
 		return err
 	})
 }

@@ -4,22 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
+	"stackagent/internal/seal"
 	"stackagent/internal/wire"
 )
 
 // A session of hours would be thousands of small parts, so parts that follow
 // one another are merged. A merged part is written aside, synced and renamed
 // like any other; its range covers those of the parts that it was made of, and
-// of parts of which one covers the other, readers take the larger one. So it does not
-// matter where a crash falls, and the manifest, which names ranges of batches,
-// need not change. What is covered is deleted when nobody reads it.
+// of parts of which one covers the other, readers take the one that the manifest names, with
+// its checksum. So it does not matter where a crash falls. What is covered is deleted when the
+// manifest names the merged part and nobody reads the session.
 
 const (
 	smallRows  = pageRows     // a part of as many rows is left as it is: its pages are full
@@ -92,7 +95,7 @@ func (w *Writer) Merge(all bool) (bool, error) {
 			continue
 		}
 		run := w.parts[t][from:to]
-		merged, err := w.merge(t, run)
+		merged, sum, err := w.merge(t, run)
 		if err != nil {
 			for i := range run {
 				run[i].stay = true
@@ -100,7 +103,7 @@ func (w *Writer) Merge(all bool) (bool, error) {
 			errs = append(errs, fmt.Errorf("merging the parts %d-%d of %v, which stay as they are: %w", run[0].From, run[len(run)-1].To, t, err))
 			continue
 		}
-		done = append(done, mergedRun{t, from, to, merged})
+		done = append(done, mergedRun{t, from, to, merged, sum})
 	}
 	if err := w.replaced(done); err != nil {
 		errs = append(errs, err)
@@ -113,25 +116,39 @@ type mergedRun struct {
 	table    Table
 	from, to int
 	part     partInfo
+	sum      seal.File
 }
 
 // replaced puts merged parts in the place of those that they cover. Until the
-// folder is synced their names may go, so the old ones stay until then.
+// folder is synced their names may go, and until the manifest names them readers
+// take the old ones; these stay until then.
 func (w *Writer) replaced(done []mergedRun) error {
 	if len(done) == 0 {
 		return nil
 	}
-	err := syncDir(w.dir)
+	if err := syncDir(w.dir); err != nil {
+		return err
+	}
+	before, files := w.files, maps.Clone(w.files)
 	for _, m := range done {
 		for _, p := range w.parts[m.table][m.from:m.to] {
-			if err == nil {
-				w.covered = append(w.covered, filepath.Join(w.dir, PartName(m.table, p.From, p.To)))
-			}
+			delete(files, PartName(m.table, p.From, p.To))
+		}
+		files[PartName(m.table, m.part.From, m.part.To)] = m.sum
+	}
+	w.files = files
+	if err := w.CommitManifest(); err != nil { // it names the old parts still, and readers take those
+		w.files = before
+		return err
+	}
+	for _, m := range done {
+		for _, p := range w.parts[m.table][m.from:m.to] {
+			w.covered = append(w.covered, filepath.Join(w.dir, PartName(m.table, p.From, p.To)))
 		}
 		w.parts[m.table] = slices.Replace(w.parts[m.table], m.from, m.to, m.part)
 	}
 	w.clean()
-	return err
+	return nil
 }
 
 // clean deletes what merged parts cover, unless somebody reads the session.
@@ -148,27 +165,36 @@ func (w *Writer) clean() {
 }
 
 // merge writes the parts of run as one.
-func (w *Writer) merge(t Table, run inventory) (partInfo, error) {
-	out := partInfo{Range: Range{run[0].From, run[len(run)-1].To}}
+func (w *Writer) merge(t Table, run inventory) (out partInfo, sum seal.File, err error) {
+	out = partInfo{Range: Range{run[0].From, run[len(run)-1].To}}
 	s := &sources{}
 	defer s.close()
 	for _, p := range run {
-		if err := s.open(filepath.Join(w.dir, PartName(t, p.From, p.To))); err != nil {
-			return out, err
+		name := PartName(t, p.From, p.To)
+		if err := checkContent(filepath.Join(w.dir, name), w.files[name]); err != nil { // a merged part would hide it
+			return out, sum, fmt.Errorf("%s: %w", name, err)
+		}
+		if err := s.open(filepath.Join(w.dir, name)); err != nil {
+			return out, sum, err
 		}
 		out.rows += p.rows
 	}
 	if s.rows != int64(out.rows) {
-		return out, fmt.Errorf("they hold %d rows, not %d", s.rows, out.rows)
+		return out, sum, fmt.Errorf("they hold %d rows, not %d", s.rows, out.rows)
 	}
 	clock := s.clock()
 	out.knots = len(clock)
-	err := replace(w.dir, PartName(t, out.From, out.To), func(f io.Writer) error {
+	meta, err := metadata(clock, w.identity(t, out.Range))
+	if err != nil {
+		return out, sum, err
+	}
+	sum, err = replace(w.dir, PartName(t, out.From, out.To), func(f io.Writer) error {
 		return recovering(func() error {
-			return withEncoder(func(e *encoder) error { return e.merge(f, t, s, clock) })
+			return withEncoder(func(e *encoder) error { return e.merge(f, t, s, meta) })
 		})
 	})
-	return out, err
+	sum.Rows = int64(out.rows)
+	return out, sum, err
 }
 
 // recovering makes an error of a panic of the Parquet library over damaged bytes.
@@ -218,55 +244,51 @@ func (s *sources) clock() []wire.ClockPair {
 }
 
 // merge writes the rows of all sources as one file of table t.
-func (e *encoder) merge(out io.Writer, t Table, s *sources, clock []wire.ClockPair) error {
+func (e *encoder) merge(out io.Writer, t Table, s *sources, meta []format.KeyValue) error {
 	switch t {
 	case Executions:
-		return mergeBig(e.executions, out, s, clock)
+		return mergeBig(e.executions, out, s, meta)
 	case Creations:
-		return mergeBig(e.creations, out, s, clock)
+		return mergeBig(e.creations, out, s, meta)
 	case Constructions:
-		return mergeBig(e.constructions, out, s, clock)
+		return mergeBig(e.constructions, out, s, meta)
 	case Submissions:
-		return mergeBig(e.submissions, out, s, clock)
+		return mergeBig(e.submissions, out, s, meta)
 	case Executors:
-		return mergeSmall[Executor](out, s, clock)
+		return mergeSmall[Executor](out, s, meta)
 	case Sites:
-		return mergeSmall[Site](out, s, clock)
+		return mergeSmall[Site](out, s, meta)
 	case Frames:
-		return mergeSmall[Frame](out, s, clock)
+		return mergeSmall[Frame](out, s, meta)
 	case Contexts:
-		return mergeSmall[Context](out, s, clock)
+		return mergeSmall[Context](out, s, meta)
 	case ContextSums:
-		return mergeSmall[ContextSum](out, s, clock)
+		return mergeSmall[ContextSum](out, s, meta)
 	case SiteSums:
-		return mergeSmall[SiteSum](out, s, clock)
+		return mergeSmall[SiteSum](out, s, meta)
 	case VirtualThreads:
-		return mergeSmall[VirtualThread](out, s, clock)
+		return mergeSmall[VirtualThread](out, s, meta)
 	case Classes:
-		return mergeSmall[Class](out, s, clock)
+		return mergeSmall[Class](out, s, meta)
 	case Threads:
-		return mergeSmall[Thread](out, s, clock)
+		return mergeSmall[Thread](out, s, meta)
 	case Pauses:
-		return mergeSmall[Pause](out, s, clock)
+		return mergeSmall[Pause](out, s, meta)
 	case OSThreads:
-		return mergeSmall[OSThread](out, s, clock)
+		return mergeSmall[OSThread](out, s, meta)
 	case Summaries:
-		return mergeSmall[Summary](out, s, clock)
+		return mergeSmall[Summary](out, s, meta)
 	case Measures:
-		return mergeSmall[Measure](out, s, clock)
+		return mergeSmall[Measure](out, s, meta)
 	case Buckets:
-		return mergeSmall[Bucket](out, s, clock)
+		return mergeSmall[Bucket](out, s, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }
 
 // mergeBig goes column by column, so that one column of one row group is all
 // that is in memory.
-func mergeBig[R any](b *bigWriter[R], out io.Writer, s *sources, clock []wire.ClockPair) error {
-	meta, err := metadata(clock)
-	if err != nil {
-		return err
-	}
+func mergeBig[R any](b *bigWriter[R], out io.Writer, s *sources, meta []format.KeyValue) error {
 	extra, err := s.extra(b.names())
 	if err != nil {
 		return err
@@ -345,7 +367,7 @@ func (j *joinedColumn) next() error {
 }
 
 // mergeSmall rewrites the rows.
-func mergeSmall[T any](out io.Writer, s *sources, clock []wire.ClockPair) error {
+func mergeSmall[T any](out io.Writer, s *sources, meta []format.KeyValue) error {
 	w := parquet.NewGenericWriter[T](out, writerOptions(parquet.SchemaOf(*new(T)))...)
 	for _, p := range s.parts {
 		err := eachRow(p, func(rows []T) error {
@@ -356,5 +378,5 @@ func mergeSmall[T any](out io.Writer, s *sources, clock []wire.ClockPair) error 
 			return err
 		}
 	}
-	return finish(w, clock)
+	return finish(w, meta)
 }

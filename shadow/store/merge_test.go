@@ -95,11 +95,14 @@ func sameSession(t *testing.T, dir string, n int, rows []Execution, made []Creat
 	if !slices.Equal(gotRows, rows) || !slices.Equal(gotMade, made) || len(bad) != 0 {
 		t.Fatalf("%d executions of %d, %d creations of %d, or others than were written; damaged %v", len(gotRows), len(rows), len(gotMade), len(made), bad)
 	}
-	f, err := OpenFolder(dir)
+	f, _, err := OpenSession(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	if got, bad := f.Rows(Executions); got != int64(len(rows)) || len(bad) != 0 {
+		t.Fatalf("%d executions by the manifest, damaged %v", got, bad)
+	}
 	var ids [6][]int
 	f.ReadClasses(func(x *Class) { ids[0] = append(ids[0], int(x.ID)) })
 	f.ReadThreads(func(x *Thread) { ids[1] = append(ids[1], int(*x.Executions)) })
@@ -156,7 +159,7 @@ func TestMergeKeepsEveryRow(t *testing.T) {
 // it covers are deleted or not. Nothing is read twice, and the next writer
 // clears up.
 func TestCrashWhileMerging(t *testing.T) {
-	for _, name := range []string{"half a file", "before the old are deleted", "half of the old deleted"} {
+	for _, name := range []string{"half a file", "before the manifest names it", "before the old are deleted", "half of the old deleted"} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			w := openWriter(t, root)
@@ -165,7 +168,11 @@ func TestCrashWhileMerging(t *testing.T) {
 			for _, n := range files(t, w.Dir(), "*.parquet") {
 				old[n], _ = os.ReadFile(filepath.Join(w.Dir(), n))
 			}
+			manifest, _ := os.ReadFile(filepath.Join(w.Dir(), ManifestName))
 			mergeAll(t, w)
+			if name == "half a file" || name == "before the manifest names it" {
+				os.WriteFile(filepath.Join(w.Dir(), ManifestName), manifest, 0o600)
+			}
 			restore := func(n string) { os.WriteFile(filepath.Join(w.Dir(), n), old[n], 0o600) }
 			for i, n := range slices.Sorted(func(yield func(string) bool) {
 				for n := range old {
@@ -379,6 +386,7 @@ func TestMergeOfUnknownColumns(t *testing.T) {
 		if err := parquet.WriteFile(filepath.Join(w.Dir(), name), rows, parquet.Compression(&parquet.Zstd)); err != nil {
 			t.Fatal(err)
 		}
+		w.files[name], _ = sumOf(filepath.Join(w.Dir(), name))
 	}
 	w.Manifest.Ended = EndedExit
 	if _, err := w.Merge(true); err == nil || !strings.Contains(err.Error(), "later") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"stackagent/internal/seal"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -49,7 +50,18 @@ type Folder struct {
 	// be set before executions, constructions or summaries are read.
 	Extra []string
 
-	parts [numTables][]Range
+	// Strict: a damaged part is an error. Else it is left out, and listed.
+	Strict bool
+	// Damage is what is wrong with the session by its manifest; see OpenSession.
+	Damage []error
+
+	version int      // of the manifest; 0: none was looked at
+	owner   identity // of all parts
+	files   map[string]seal.File
+	parts   [numTables][]Range
+
+	verified   [numTables]sync.Once
+	mismatched map[string]error // files, guarded by mu
 
 	covered []string // files whose rows a larger part holds as well
 	lock    *os.File // keeps a Writer from taking away what is covered
@@ -58,28 +70,41 @@ type Folder struct {
 	scanned map[string]partState // by file
 }
 
-// OpenFolder lists the parts in dir, in the order of their batches. They stay
-// as long as the Folder is in use or until it is closed.
+// OpenFolder lists the parts in dir, in the order of their batches, whatever the
+// manifest says. They stay as long as the Folder is in use or until it is closed.
 func OpenFolder(dir string) (*Folder, error) {
 	f := &Folder{Dir: dir, lock: lockShared(dir)}
-	entries, err := os.ReadDir(dir)
+	found, err := listParts(dir)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("listing the session's parts: %w", err)
+		return nil, err
+	}
+	f.take(found)
+	return f, nil
+}
+
+func listParts(dir string) (found [numTables][]Range, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return found, fmt.Errorf("listing the session's parts: %w", err)
 	}
 	for _, e := range entries {
 		if t, r, ok := ParsePartName(e.Name()); ok && e.Type().IsRegular() {
-			f.parts[t] = append(f.parts[t], r)
+			found[t] = append(found[t], r)
 		}
 	}
-	for t := range f.parts {
+	return found, nil
+}
+
+// take believes the names of the parts.
+func (f *Folder) take(found [numTables][]Range) {
+	for t := range found {
 		var covered []Range
-		f.parts[t], covered = inOrder(f.parts[t])
+		f.parts[t], covered = inOrder(found[t])
 		for _, r := range covered {
 			f.covered = append(f.covered, f.path(Table(t), r))
 		}
 	}
-	return f, nil
 }
 
 // Close lets go of the parts. Without it they are when f is collected.
@@ -115,15 +140,20 @@ func (f *Folder) path(t Table, r Range) string {
 	return filepath.Join(f.Dir, PartName(t, r.From, r.To))
 }
 
-// Rows counts the rows of t by the footers of its parts; damaged ones are
-// listed and count nothing.
+// Rows counts the rows of t by the manifest, or by the footers of its parts where
+// that has no checksums or damage is looked for; damaged ones are listed and count nothing.
 func (f *Folder) Rows(t Table) (rows int64, bad []*PartError) {
 	for _, r := range f.parts[t] {
-		err := withPart(f.path(t, r), func(pf *parquet.File, _ *int64) error {
+		if sum, listed := f.files[PartName(t, r.From, r.To)]; listed && f.Strict {
+			rows += sum.Rows
+			continue
+		}
+		err := f.part(t, r, func(pf *parquet.File, done *int64) error {
 			if pf.NumRows() < 0 {
 				return fmt.Errorf("a footer of %d rows", pf.NumRows())
 			}
 			rows += pf.NumRows()
+			*done = pf.NumRows()
 			return nil
 		})
 		if err != nil {
@@ -233,7 +263,7 @@ func (e stopError) Unwrap() error { return e.error }
 // are read.
 func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*PartError, err error) {
 	for _, r := range f.parts[t] {
-		e := withPart(f.path(t, r), func(pf *parquet.File, done *int64) error {
+		e := f.part(t, r, func(pf *parquet.File, done *int64) error {
 			if err := checkPages(pf, pf.Size(), pf, nil); err != nil {
 				return err
 			}
@@ -246,10 +276,15 @@ func (f *Folder) each(t Table, use func(*parquet.File, *int64) error) (bad []*Pa
 		if errors.As(e.Err, &stop) {
 			return bad, stop.error
 		}
-		bad = append(bad, e)
+		if bad = append(bad, e); f.Strict {
+			return bad, f.refuse(e)
+		}
 	}
 	return bad, nil
 }
+
+// refuse is the error of a part that is not read.
+func (f *Folder) refuse(e *PartError) error { return fmt.Errorf("%w: %w", ErrDamaged, e) }
 
 // readSmall reads a small table whole, row by row.
 func readSmall[T any](f *Folder, t Table, row func(*T)) ([]*PartError, error) {

@@ -99,16 +99,17 @@ func (s *scanner[C]) work(worker int) {
 		if i >= len(parts) {
 			return
 		}
-		if !s.part(worker, &c, s.folder.path(s.table, parts[i])) {
+		if !s.part(worker, &c, parts[i]) {
 			return
 		}
 	}
 }
 
 // part reads one part and tells whether to go on.
-func (s *scanner[C]) part(worker int, c *C, path string) bool {
+func (s *scanner[C]) part(worker int, c *C, r Range) bool {
+	path := s.folder.path(s.table, r)
 	state := s.folder.state(path)
-	bad := withPart(path, func(pf *parquet.File, done *int64) error {
+	bad := s.folder.part(s.table, r, func(pf *parquet.File, done *int64) error {
 		l := s.layout(pf)
 		if missing := s.want &^ state.checked; missing != 0 {
 			if err := checkPages(pf, pf.Size(), pf, places(pf, l.wanted(l.stored(missing)))); err != nil {
@@ -135,6 +136,10 @@ func (s *scanner[C]) part(worker int, c *C, path string) bool {
 	}
 	if bad != nil {
 		s.bad = append(s.bad, bad)
+		if s.folder.Strict {
+			s.err = errors.Join(s.err, s.folder.refuse(bad))
+			s.next.Store(int64(len(s.folder.parts[s.table])))
+		}
 	}
 	s.folder.learn(path, s.want, bad)
 	return s.err == nil

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
+	"stackagent/internal/seal"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
@@ -17,7 +19,7 @@ import (
 // Writer writes one session. It is not safe for concurrent use.
 type Writer struct {
 	// Manifest is written by every Commit; its owner sets what it learns.
-	// Sequences and Stored are the writer's.
+	// Sequences, Stored and Files are the writer's.
 	Manifest Manifest
 
 	dir string
@@ -30,7 +32,8 @@ type Writer struct {
 	summarised            Counts
 	summarisedSubmissions uint64
 	parts                 [numTables]inventory
-	covered               []string // files that merged parts cover, to be deleted
+	files                 map[string]seal.File // checksums, for the manifest; never changed, but replaced
+	covered               []string             // files that merged parts cover, to be deleted
 }
 
 // OpenWriter creates the folder root/folder for the session name, or goes on
@@ -89,11 +92,17 @@ func (w *Writer) adopt() error {
 			os.Remove(filepath.Join(w.dir, e.Name())) // if it stays, it is overwritten
 		}
 	}
-	f, err := OpenFolder(w.dir)
+	f, err := w.open()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	for _, err := range f.Damage {
+		w.Note(err.Error())
+	}
+	if err := w.sealParts(f); err != nil {
+		return err
+	}
 	for t := range numTables {
 		for _, r := range f.Parts(t) {
 			if !w.Manifest.Sequences.HasAll(r.From, r.To) {
@@ -119,6 +128,46 @@ func (w *Writer) adopt() error {
 	return nil
 }
 
+// open lists the parts of the session as it is on the disk.
+func (w *Writer) open() (*Folder, error) {
+	f := &Folder{Dir: w.dir, lock: lockShared(w.dir)}
+	found, err := listParts(w.dir)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	f.trust(&w.Manifest, found)
+	return f, nil
+}
+
+// sealParts computes the checksums of parts that the manifest does not name:
+// the shadow ended before it was written, or was of an earlier version.
+func (w *Writer) sealParts(f *Folder) error {
+	w.files = maps.Clone(w.Manifest.Files)
+	if w.files == nil {
+		w.files = map[string]seal.File{}
+	}
+	for t := range numTables {
+		for _, r := range f.Parts(t) {
+			name := PartName(t, r.From, r.To)
+			if _, listed := w.files[name]; listed {
+				continue
+			}
+			sum, err := sumOf(f.path(t, r))
+			if err != nil {
+				return fmt.Errorf("going on with a session: %w", err)
+			}
+			w.files[name] = sum
+		}
+	}
+	return nil
+}
+
+// identity is whose the part of t is that holds r.
+func (w *Writer) identity(t Table, r Range) identity {
+	return identity{session: w.Manifest.Session, process: w.Manifest.Process, table: t, Range: r}
+}
+
 // takeStock counts the rows of the parts of t; damaged ones are listed and
 // count nothing.
 func (w *Writer) takeStock(f *Folder, t Table) (bad []*PartError) {
@@ -130,6 +179,11 @@ func (w *Writer) takeStock(f *Folder, t Table) (bad []*PartError) {
 				return fmt.Errorf("a footer of %d rows", pf.NumRows())
 			}
 			_, old := pf.Schema().Lookup("end_ns")
+			name := PartName(t, r.From, r.To)
+			if sum := w.files[name]; sum.Rows == 0 {
+				sum.Rows = pf.NumRows()
+				w.files[name] = sum
+			}
 			p.rows, p.knots, p.stay = int(pf.NumRows()), len(clockOf(pf)), old && t == Executions || nameless(pf)
 			w.stored[t] += uint64(p.rows)
 			return nil
@@ -182,16 +236,16 @@ func (w *Writer) Commit(p *Part) error {
 		return fmt.Errorf("part %d-%d: not a range of batches", p.From, p.To)
 	}
 	var added [numTables]uint64
+	filesBefore, files := w.files, maps.Clone(w.files)
 	for t := range numTables {
 		if p.rows(t) == 0 || w.adopted[t].Has(p.From) {
 			continue
 		}
-		err := replace(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error {
-			return withEncoder(func(e *encoder) error { return e.encode(out, t, p) })
-		})
+		sum, err := w.writePart(t, p)
 		if err != nil {
 			return err
 		}
+		files[PartName(t, p.From, p.To)] = sum
 		added[t] = uint64(p.rows(t))
 	}
 	if err := syncDir(w.dir); err != nil { // the parts before the manifest that names them
@@ -209,10 +263,10 @@ func (w *Writer) Commit(p *Part) error {
 			w.summarisedSubmissions += p.Summaries[i].SubmissionEvents()
 		}
 	}
-	w.Manifest.Balance = nil // of before
+	w.Manifest.Balance, w.files = nil, files // no balance of before
 	if err := w.CommitManifest(); err != nil {
 		w.Manifest.Sequences, w.stored, w.summarised = before.Sequences, stored, summarised
-		w.summarisedSubmissions = submissions
+		w.summarisedSubmissions, w.files = submissions, filesBefore
 		w.count()
 		return err
 	}
@@ -224,6 +278,19 @@ func (w *Writer) Commit(p *Part) error {
 	return nil
 }
 
+// writePart writes table t of p.
+func (w *Writer) writePart(t Table, p *Part) (seal.File, error) {
+	meta, err := metadata(p.Clock, w.identity(t, p.Range))
+	if err != nil {
+		return seal.File{}, err
+	}
+	sum, err := replace(w.dir, PartName(t, p.From, p.To), func(out io.Writer) error {
+		return withEncoder(func(e *encoder) error { return e.encode(out, t, p, meta) })
+	})
+	sum.Rows = int64(p.rows(t))
+	return sum, err
+}
+
 // Close draws up the account of a session that has ended and writes the
 // manifest. The Writer can go on: batches may still come late.
 func (w *Writer) Close() error {
@@ -233,7 +300,8 @@ func (w *Writer) Close() error {
 		w.Manifest.Balance = &Balance{State: BalanceUnknown, Why: "this folder holds only a part of the session"}
 		return w.CommitManifest()
 	}
-	f, err := OpenFolder(w.dir)
+	w.Manifest.SchedulingRecord = recordID(w.dir)
+	f, err := w.open()
 	if err != nil {
 		return err
 	}
@@ -252,6 +320,7 @@ func (w *Writer) CommitManifest() error {
 }
 
 func (w *Writer) count() {
+	w.Manifest.Files = w.files
 	w.Manifest.Summarised = w.summarised
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
 	w.Manifest.Stored.Add(w.summarised)

@@ -23,8 +23,9 @@ import (
 type Result struct {
 	Path    string
 	Session string
-	Batches int // delivered, ones that had been delivered before included
-	Damaged int // not whole any more: their events are counted as lost by the session's own sums
+	Batches int    // delivered, ones that had been delivered before included
+	Damaged int    // not whole any more: their events are counted as lost by the session's own sums
+	Kept    string // where the file is, if some are; else it is deleted
 }
 
 const (
@@ -33,7 +34,7 @@ const (
 )
 
 // Deliver publishes the batches of a file and deletes it when the bus has taken
-// all of them. What the bus has already got, it recognises by the message id or
+// all of them; one with damaged batches is kept under another name. What the bus has already got, it recognises by the message id or
 // the store by the sequence number. While the bus refuses, it tries again
 // until ctx ends; the file stays then.
 func Deliver(ctx context.Context, js jetstream.JetStream, l *spool.Left) (Result, error) {
@@ -52,7 +53,12 @@ func Deliver(ctx context.Context, js jetstream.JetStream, l *spool.Left) (Result
 		}
 		r.Batches++
 	}
-	return r, l.Remove()
+	if r.Damaged == 0 {
+		return r, l.Remove()
+	}
+	var err error
+	r.Kept, err = l.Keep()
+	return r, err
 }
 
 func send(ctx context.Context, js jetstream.JetStream, m spool.Meta, seq uint64, data []byte) error {

@@ -1,6 +1,7 @@
 package leftover
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,5 +128,30 @@ func TestSameBus(t *testing.T) {
 		if got := SameBus(c.given, c.address); got != c.want {
 			t.Errorf("SameBus(%q, %q) = %v", c.given, c.address, got)
 		}
+	}
+}
+
+// A file with a damaged batch is delivered as far as it is whole, and kept.
+func TestDamagedIsKept(t *testing.T) {
+	b, dir := startBus(t, 0), filepath.Join(t.TempDir(), "spool")
+	path := leave(t, dir, "mine", b.ClientURL(), 9)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("batch 5"))
+	data[at] ^= 1
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	results, err := Sweep(t.Context(), b.JetStream(), b.ClientURL(), dir)
+	if err != nil || len(results) != 1 || results[0].Batches != 8 || results[0].Damaged != 1 || results[0].Kept != path+spool.KeptSuffix {
+		t.Fatalf("%+v, %v", results, err)
+	}
+	if got, err := os.ReadFile(results[0].Kept); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("what is kept is not what was there: %v", err)
+	}
+	if results, err = Sweep(t.Context(), b.JetStream(), b.ClientURL(), dir); err != nil || len(results) != 0 {
+		t.Errorf("delivered again: %+v, %v", results, err)
 	}
 }

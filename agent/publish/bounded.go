@@ -1,0 +1,111 @@
+package publish
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Whoever holds the bus's port may not be a bus. The client library believes
+// what it is sent: it keeps a line until its end, and makes room for a message
+// as large as announced. So the connection ends where no bus would go.
+const (
+	maxLine    = 64 << 10 // INFO with the addresses of a large cluster is a few KiB
+	maxMessage = 1 << 20  // acknowledgements, the only messages for an agent, are some hundred bytes
+)
+
+var errNoBus = errors.New("what answers there is not a bus")
+
+// boundedDialer dials connections that end when the other side sends more than a bus would.
+type boundedDialer struct{ nats.CustomDialer }
+
+func (d boundedDialer) Dial(network, address string) (net.Conn, error) {
+	c, err := d.CustomDialer.Dial(network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &boundedConn{Conn: c}, nil
+}
+
+// boundedConn reads along with the client. The library reads from one goroutine
+// at a time.
+type boundedConn struct {
+	net.Conn
+	line  []byte // begun
+	skip  int64  // bytes of a message that is on its way
+	tail  bool   // what follows, up to the end of the line, is the message's
+	lines int
+	free  bool // encrypted from here on, by a server that shows who it is
+	bad   error
+}
+
+func (c *boundedConn) Read(b []byte) (int, error) {
+	if c.bad != nil {
+		return 0, c.bad
+	}
+	n, err := c.Conn.Read(b)
+	if c.follow(b[:n]); c.bad != nil {
+		c.Conn.Close()
+		return 0, c.bad
+	}
+	return n, err
+}
+
+// tlsHandshake is the first byte of an encrypted connection. It begins no line of the protocol.
+const tlsHandshake = 0x16
+
+// follow looks at what was read.
+func (c *boundedConn) follow(b []byte) {
+	for len(b) > 0 && c.bad == nil && !c.free {
+		switch {
+		case c.skip > 0:
+			n := min(c.skip, int64(len(b)))
+			b, c.skip = b[n:], c.skip-n
+		case len(c.line) == 0 && c.lines <= 1 && b[0] == tlsHandshake:
+			c.free = true
+		default:
+			b = c.read(b)
+		}
+	}
+}
+
+// read takes the rest of a line, or all that has come of it.
+func (c *boundedConn) read(b []byte) (rest []byte) {
+	end := bytes.IndexByte(b, '\n')
+	if end < 0 {
+		end = len(b) - 1
+	}
+	part := b[:end+1]
+	if len(c.line)+len(part) > maxLine {
+		c.bad = fmt.Errorf("%w: a line of more than %d bytes", errNoBus, maxLine)
+		return nil
+	}
+	c.line = append(c.line, part...)
+	if part[len(part)-1] == '\n' {
+		if !c.tail {
+			c.announced()
+		} else {
+			c.tail = false
+		}
+		c.line, c.lines = c.line[:0], c.lines+1
+	}
+	return b[end+1:]
+}
+
+// announced looks whether a line is followed by a message, and how long that is.
+func (c *boundedConn) announced() {
+	words := bytes.Fields(c.line)
+	if len(words) == 0 || !bytes.EqualFold(words[0], []byte("MSG")) && !bytes.EqualFold(words[0], []byte("HMSG")) {
+		return
+	}
+	n, err := strconv.ParseInt(string(words[len(words)-1]), 10, 64)
+	if err != nil || n < 0 || n > maxMessage {
+		c.bad = fmt.Errorf("%w: a message of %.20s bytes", errNoBus, words[len(words)-1])
+		return
+	}
+	c.skip, c.tail = n, true
+}

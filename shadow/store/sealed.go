@@ -1,0 +1,275 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/parquet-go/parquet-go"
+
+	"stackagent/internal/seal"
+)
+
+// ErrDamaged is a session of which a file is missing, damaged or exchanged.
+var ErrDamaged = errors.New("the session is damaged")
+
+// sealedFrom is the version of the format from which on the manifest holds the
+// checksums of all files, and its own.
+const sealedFrom = 3
+
+// Sealed tells whether the manifest holds checksums.
+func (m *Manifest) Sealed() bool { return m.Version >= sealedFrom }
+
+// OpenSession reads the manifest of the session in dir and lists the parts that
+// belong to it. With damaged, a manifest that does not match its checksum is
+// taken as it is, and the Folder gives what is left of damaged parts; else it
+// gives an error.
+func OpenSession(dir string, damaged bool) (*Folder, *Manifest, error) {
+	lock := lockShared(dir) // before the manifest is read: the parts that it names stay
+	f := &Folder{Dir: dir, lock: lock, Strict: !damaged}
+	m, err := readManifest(dir)
+	if err != nil && !(damaged && m != nil) {
+		f.Close()
+		return nil, nil, err
+	}
+	if err != nil {
+		f.Damage = append(f.Damage, err)
+	}
+	found, err := listParts(dir)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	f.trust(m, found)
+	if f.Strict && len(f.Damage) > 0 {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w: %w", dir, ErrDamaged, firstOf(f.Damage))
+	}
+	return f, m, nil
+}
+
+// firstOf names the first of several errors and how many there are.
+func firstOf(all []error) error {
+	if len(all) == 1 {
+		return all[0]
+	}
+	return fmt.Errorf("%w (and %d more)", all[0], len(all)-1)
+}
+
+// trust takes the parts that the manifest names, and those that came after it.
+func (f *Folder) trust(m *Manifest, found [numTables][]Range) {
+	f.version, f.owner = m.Version, identity{session: m.Session, process: m.Process}
+	if !m.Sealed() {
+		f.take(found)
+		return
+	}
+	f.files = m.Files
+	var listed [numTables][]Range
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		if t, r, ok := ParsePartName(name); ok {
+			listed[t] = append(listed[t], r)
+			continue
+		}
+		path := filepath.Join(f.Dir, name)
+		if err := checkContent(path, m.Files[name]); err != nil {
+			f.Damage = append(f.Damage, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	for t := range found {
+		f.choose(Table(t), listed[t], found[t], m.Sequences)
+	}
+	f.checkBeside(m)
+}
+
+// choose decides which parts of a table belong to the session.
+func (f *Folder) choose(t Table, listed, found []Range, stored Ranges) {
+	var kept []Range
+	for _, r := range listed {
+		if slices.Contains(found, r) {
+			kept = append(kept, r)
+			continue
+		}
+		f.Damage = append(f.Damage, fmt.Errorf("%s: it is missing", f.path(t, r)))
+	}
+	for _, r := range found {
+		switch {
+		case slices.Contains(listed, r):
+		case replaced(listed, r), unfinished(listed, r) && stored.HasAll(r.From, r.To):
+			f.covered = append(f.covered, f.path(t, r))
+		case stored.HasAll(r.From, r.To):
+			f.Damage = append(f.Damage, fmt.Errorf("%s: %w: the manifest does not name it", f.path(t, r), errForeign))
+		default: // stored after the manifest was written: the shadow writes it next, or was cut off
+			if err := f.checkOwn(t, r); err != nil {
+				f.Damage = append(f.Damage, err)
+				continue
+			}
+			kept = append(kept, r)
+		}
+	}
+	f.parts[t], _ = inOrder(kept)
+}
+
+// replaced tells that a listed part holds what r does: r was merged into it.
+func replaced(listed []Range, r Range) bool {
+	return slices.ContainsFunc(listed, func(l Range) bool { return l.From <= r.From && r.To <= l.To })
+}
+
+// unfinished tells that r was being made of listed parts, which count still.
+func unfinished(listed []Range, r Range) bool {
+	return slices.ContainsFunc(listed, func(l Range) bool { return l.From == r.From }) &&
+		slices.ContainsFunc(listed, func(l Range) bool { return l.To == r.To })
+}
+
+// checkOwn holds a part that the manifest does not name against the session.
+func (f *Folder) checkOwn(t Table, r Range) error {
+	bad := withPart(f.path(t, r), func(pf *parquet.File, _ *int64) error { return f.checkPart(pf, t, r) })
+	if bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// checkPart holds what the footer of a part says against what it should be.
+func (f *Folder) checkPart(pf *parquet.File, t Table, r Range) error {
+	if f.version > 0 {
+		id := f.owner
+		id.table, id.Range = t, r
+		_, listed := f.files[PartName(t, r.From, r.To)]
+		switch v := versionOf(pf); {
+		case v > f.version:
+			return fmt.Errorf("%w: it has version %d, the manifest %d", errForeign, v, f.version)
+		case v >= identifiedFrom, f.version >= sealedFrom && !listed:
+			if err := id.check(pf); err != nil {
+				return err
+			}
+		}
+	}
+	return checkSchema(t, pf)
+}
+
+// verify computes the checksums of the parts of t, once, on all processors.
+func (f *Folder) verify(t Table) {
+	f.verified[t].Do(func() {
+		parts := f.parts[t]
+		var next atomic.Int64
+		var group sync.WaitGroup
+		for range min(runtime.GOMAXPROCS(0), len(parts)) {
+			group.Go(func() {
+				for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+					path := f.path(t, parts[i])
+					want, listed := f.files[filepath.Base(path)]
+					if !listed {
+						continue
+					}
+					if err := checkContent(path, want); err != nil {
+						f.mu.Lock()
+						f.mismatched[path] = err
+						f.mu.Unlock()
+					}
+				}
+			})
+		}
+		group.Wait()
+	})
+}
+
+// part runs use on a part of t whose content is that of which the manifest
+// holds the checksum. Without Strict it gives what is left of another one, if it
+// is this session's at all.
+func (f *Folder) part(t Table, r Range, use func(*parquet.File, *int64) error) *PartError {
+	path := f.path(t, r)
+	f.mu.Lock()
+	if f.mismatched == nil {
+		f.mismatched = map[string]error{}
+	}
+	f.mu.Unlock()
+	f.verify(t)
+	f.mu.Lock()
+	wrong := f.mismatched[path]
+	f.mu.Unlock()
+	listed := f.files[filepath.Base(path)]
+	if wrong != nil && f.Strict {
+		return &PartError{File: path, Rows: listed.Rows, Err: wrong}
+	}
+	var read int64
+	bad := withPart(path, func(pf *parquet.File, done *int64) error {
+		defer func() { read = *done }()
+		if err := f.checkPart(pf, t, r); err != nil {
+			return err
+		}
+		return use(pf, done)
+	})
+	if bad == nil && wrong != nil {
+		return &PartError{File: path, Rows: max(0, listed.Rows-read), Err: wrong, done: read}
+	}
+	return bad
+}
+
+// checkContent computes the checksum of a file and compares it. The error does
+// not name the file.
+func checkContent(path string, want seal.File) error {
+	file, err := openRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("it is missing")
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	got := seal.File{Bytes: info.Size()}
+	if got.Bytes == want.Bytes {
+		if got, err = seal.Of(file); err != nil {
+			return err
+		}
+	}
+	return want.Check(got)
+}
+
+// sumOf is the checksum of a file as it is.
+func sumOf(path string) (seal.File, error) {
+	file, err := openRegular(path)
+	if err != nil {
+		return seal.File{}, err
+	}
+	defer file.Close()
+	return seal.Of(file)
+}
+
+// SealBeside puts the checksums of files that others than the store have
+// written into the session in dir into its manifest. Names of files that are
+// not there are passed over.
+func SealBeside(dir string, names ...string) error {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return fmt.Errorf("sealing the files beside a session: %w", err)
+	}
+	if !m.Sealed() {
+		return nil
+	}
+	m.Files = maps.Clone(m.Files)
+	for _, name := range names {
+		sum, err := sumOf(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("sealing the files beside a session: %w", err)
+		}
+		if m.Files == nil {
+			m.Files = map[string]seal.File{}
+		}
+		m.Files[name] = sum
+	}
+	return m.write(dir)
+}
