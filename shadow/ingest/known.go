@@ -12,6 +12,7 @@ type Totals struct {
 	LostBatches  uint64
 	Batches      uint64 // received
 	Repeated     uint64
+	ForeignRows  uint64 // of the shadows' table on the bus, that no shadow had written
 	NoLongerTold uint64 // sessions, of these, of which Ingest.Sessions does not tell any more
 }
 
