@@ -112,6 +112,12 @@ func TestBus(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 1
+	for _, subject := range []string{"_INBOX.>", "_INBOX.*.>", "_INBOX.other.>", "$JS.>", "$KV.>", ">"} {
+		want++
+		if _, err := c.SubscribeSync(subject); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, subject := range []string{"$JS.API.STREAM.DELETE." + bus.Stream, "$JS.API.STREAM.PURGE." + bus.Stream, "$JS.API.STREAM.MSG.GET." + bus.Stream,
 		"$JS.API.CONSUMER.CREATE." + bus.Stream, "$JS.API.DIRECT.GET." + bus.Stream, "$KV.STACKAGENT_SHADOWS.x", "other", "$SYS.REQ.SERVER.PING"} {
 		want++
@@ -132,8 +138,31 @@ func TestBus(t *testing.T) {
 			t.Fatal("an agent may do more than deliver")
 		}
 	}
-	if _, err := b.JetStream().Stream(ctx, bus.Stream); err != nil {
-		t.Errorf("the stream: %v", err)
+	s, err := b.JetStream().Stream(ctx, bus.Stream)
+	if err != nil {
+		t.Fatalf("the stream: %v", err)
+	}
+	// The reply subject of a message is not held against permissions: what is sent there must not arrive.
+	heard, err := b.Conn().SubscribeSync(">")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.CachedInfo().State.Msgs
+	for _, reply := range []string{"$KV.STACKAGENT_SHADOWS.x", "$JS.API.STREAM.PURGE." + bus.Stream, "other"} {
+		if err := c.PublishRequest(wire.Subject("job"), reply, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := js.Publish(ctx, wire.Subject("job"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := s.Info(ctx); err != nil || info.State.Msgs != before+4 {
+		t.Errorf("%+v, %v; want %d messages", info, err, before+4)
+	}
+	for m, err := heard.NextMsg(100 * time.Millisecond); err == nil; m, err = heard.NextMsg(100 * time.Millisecond) {
+		if strings.HasPrefix(m.Subject, "$KV.") || strings.HasPrefix(m.Subject, "$JS.API.STREAM.PURGE") || m.Subject == "other" {
+			t.Errorf("an acknowledgement arrives at %s", m.Subject)
+		}
 	}
 	for _, wrong := range []busauth.Auth{{TLSCA: ca}, {User: "agent", Password: "wrong", TLSCA: ca}, {User: "agent", Password: agentPassword}} {
 		opts, err := wrong.Options()

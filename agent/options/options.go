@@ -39,6 +39,7 @@ type Options struct {
 	TLSCA        string
 	TLSCert      string
 	TLSKey       string
+	BusOwner     string // id of a user who may hold the bus's port on this machine, or "any"
 
 	Spool      string // folder for batches that the bus does not take; "": the default one, SpoolOff: none
 	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
@@ -103,15 +104,15 @@ func Default() Options {
 // Auth is how the agent shows who it is to the bus: as the options say, else
 // by the token in the environment, if there is one.
 func (o *Options) Auth(getenv func(string) string) (busauth.Auth, error) {
-	a := busauth.Auth{Token: o.Token, User: o.User, CredsFile: o.Creds, NKeyFile: o.NKey, TLSCA: o.TLSCA, TLSCert: o.TLSCert, TLSKey: o.TLSKey}
+	a := busauth.Auth{Token: o.Token, User: o.User, CredsFile: o.Creds, NKeyFile: o.NKey, TLSCA: o.TLSCA, TLSCert: o.TLSCert, TLSKey: o.TLSKey, Owner: o.BusOwner}
 	var err error
 	switch {
 	case o.TokenFile != "":
-		if a.Token, err = busauth.ReadSecret(o.TokenFile); err != nil {
+		if err = a.SetToken(o.TokenFile); err != nil {
 			return a, fmt.Errorf("tokenfile: %w", err)
 		}
 	case o.User != "" && o.PasswordFile != "":
-		if a.Password, err = busauth.ReadSecret(o.PasswordFile); err != nil {
+		if err = a.SetPassword(o.PasswordFile); err != nil {
 			return a, fmt.Errorf("passwordfile: %w", err)
 		}
 	case o.User != "":
@@ -119,7 +120,7 @@ func (o *Options) Auth(getenv func(string) string) (busauth.Auth, error) {
 			return a, fmt.Errorf("user: the password is missing: give passwordfile=FILE, or set %s", PasswordVariable)
 		}
 	case o.Token == "" && o.Creds == "" && o.NKey == "" && !o.inURL():
-		a.Token = getenv(TokenVariable)
+		a.SetSecret(getenv(TokenVariable))
 	}
 	return a, nil
 }

@@ -61,6 +61,7 @@ var keys = map[string]setter{
 	"tlsca":        text(func(o *Options) *string { return &o.TLSCA }),
 	"tlscert":      text(func(o *Options) *string { return &o.TLSCert }),
 	"tlskey":       text(func(o *Options) *string { return &o.TLSKey }),
+	"busowner":     setBusOwner,
 	"spool":        setSpool,
 	"spoolsize":    size(func(o *Options) *int64 { return &o.SpoolBytes }, 1<<20, 64<<30, "want a size from 1M to 64G"),
 	"buffer":       size(func(o *Options) *int64 { return &o.Buffer }, 1<<20, 4<<30, "want a size from 1M to 4G"),
@@ -224,6 +225,15 @@ func setBus(o *Options, value string) string {
 		}
 	}
 	o.Bus = strings.ReplaceAll(value, ";", ",")
+	return ""
+}
+
+// setBusOwner takes a user's id, or "any".
+func setBusOwner(o *Options, value string) string {
+	if _, err := strconv.ParseUint(value, 10, 32); err != nil && value != busauth.AnyOwner {
+		return "want the id of a user, or " + busauth.AnyOwner
+	}
+	o.BusOwner = value
 	return ""
 }
 

@@ -48,6 +48,10 @@ func (p *Publisher) configure() error {
 		return fmt.Errorf("publish: %w", err)
 	}
 	p.opts.Servers, p.shown = servers.URLs, servers.Shown
+	if servers.User != "" {
+		p.opts.InboxPrefix = busauth.Inbox(servers.User)
+	}
+	p.dialer, _ = p.opts.CustomDialer.(*busauth.Dialer)
 	return nil
 }
 

@@ -7,7 +7,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"stackagent/internal/busauth"
 )
+
+// errContested is what becomes of a batch that the bus calls a known one although it was sent for the first time.
+var errContested = errors.New("it has other messages under the ids of the agent's")
 
 // outage is a time in which batches can not be delivered. It is told once,
 // when it has lasted for the grace, and its end if its beginning was told.
@@ -55,6 +60,8 @@ func remedy(err error) string {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return "give the agent the shadow's token with tokenfile="
+	case errors.Is(err, busauth.ErrStranger):
+		return "find out who listens there; if it is the shadow's user, say so with busowner=ID"
 	case refusal(err), errors.Is(err, jetstream.ErrAsyncPublishTimeout):
 		return "look at the shadow's messages and at the space on its disk"
 	default:
@@ -73,6 +80,10 @@ func reason(err error) string {
 		return fmt.Sprintf("refuses the agent's credentials (%v)", err)
 	case errors.As(err, &api):
 		return fmt.Sprintf("refuses batches (%s)", api.Description)
+	case errors.Is(err, busauth.ErrStranger):
+		return fmt.Sprintf("gets nothing from the agent (%v)", err)
+	case errors.Is(err, errContested):
+		return fmt.Sprintf("is used by somebody else, too (%v)", err)
 	case errors.Is(err, nats.ErrNoServers):
 		return "can not be reached (nothing answers there)"
 	default:

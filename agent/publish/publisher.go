@@ -26,6 +26,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"stackagent/internal/busauth"
 	"stackagent/internal/wire"
 )
 
@@ -72,9 +73,10 @@ const (
 
 // Publisher sends batches. Its methods are safe for concurrent use.
 type Publisher struct {
-	cfg   Config
-	opts  nats.Options
-	shown string // URL as shown to users, without credentials
+	cfg    Config
+	opts   nats.Options
+	dialer *busauth.Dialer
+	shown  string // URL as shown to users, without credentials
 
 	mu       sync.Mutex
 	queue                  // what is not acknowledged
@@ -98,6 +100,7 @@ type Stats struct {
 	Rejected     uint64 // batches too large for the server, dropped
 	Spooled      uint64 // batches written to the spool file
 	Damaged      uint64 // of these, not read back whole, dropped
+	Contested    uint64 // batches that the bus took for known ones when they were sent first, and that were sent again
 }
 
 // New checks the configuration and starts connecting in the background; that

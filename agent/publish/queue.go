@@ -14,6 +14,7 @@ type message struct {
 	seq  uint64
 	data []byte    // nil while it is in the file only
 	ref  spool.Ref // zero: not in the file
+	sent int       // the ids, counted from 1, under one of which it was sent last; 0: it was not
 }
 
 func (m message) bytes() int { return len(m.data) + overheadBytes }

@@ -18,6 +18,7 @@ import (
 // flight is a message in flight.
 type flight struct {
 	message
+	first  bool // it was not sent before
 	future jetstream.PubAckFuture
 }
 
@@ -26,6 +27,8 @@ type sender struct {
 	*Publisher
 	conn     *nats.Conn
 	js       jetstream.JetStream
+	ids      wire.MessageIDs
+	idsMade  int // how often; more than once: they were not ours alone
 	flights  []flight
 	failures int       // in a row, without an acknowledgement between them
 	next     time.Time // earliest moment for the next attempt
@@ -36,6 +39,7 @@ type sender struct {
 // run is the goroutine: connects, sends, waits for acknowledgements.
 func (p *Publisher) run(ctx context.Context) {
 	s := &sender{Publisher: p}
+	s.renewIDs()
 	s.outage = outage{grace: p.cfg.Grace, say: p.cfg.Notice, url: p.shown}
 	defer close(p.finished)
 	defer p.shut()
@@ -101,6 +105,9 @@ func (s *sender) watch(now time.Time) {
 		if err == nil {
 			err = nats.ErrNoServers
 		}
+		if stranger := s.dialer.Refused(); stranger != nil {
+			err = stranger
+		}
 		s.outage.begin(now, err)
 	case !s.was:
 		s.failures, s.next = 0, time.Time{}
@@ -112,11 +119,16 @@ func (s *sender) watch(now time.Time) {
 // reap takes what was acknowledged out of memory and puts back what failed.
 func (s *sender) reap(now time.Time) {
 	var done, back []message
+	var known []flight
 	var cause error
 	s.flights = slices.DeleteFunc(s.flights, func(f flight) bool {
 		select {
-		case <-f.future.Ok():
-			done = append(done, f.message)
+		case ack := <-f.future.Ok():
+			if ack.Duplicate {
+				known = append(known, f)
+			} else {
+				done = append(done, f.message)
+			}
 			return true
 		case err := <-f.future.Err():
 			back, cause = append(back, f.message), err
@@ -125,6 +137,11 @@ func (s *sender) reap(now time.Time) {
 			return false
 		}
 	})
+	if contested(known) {
+		back, cause = append(back, s.contest(known)...), errContested
+	} else {
+		done = append(done, messagesOf(known)...)
+	}
 	if len(done) > 0 {
 		s.failures, s.next = 0, time.Time{}
 		s.outage.end()
@@ -133,9 +150,7 @@ func (s *sender) reap(now time.Time) {
 	if len(back) > 0 {
 		// What else is in flight went the same way; waiting for its time-outs
 		// one by one would hold up the attempt that finds the bus well again.
-		for _, f := range s.flights {
-			back = append(back, f.message)
-		}
+		back = append(back, messagesOf(s.flights)...)
 		s.flights = nil
 		slices.SortFunc(back, func(a, b message) int { return cmp.Compare(a.seq, b.seq) })
 		s.putBack(back)
@@ -236,13 +251,48 @@ func (s *sender) fly(m message) error {
 	if s.cfg.Process != "" {
 		msg.Header.Set(wire.ProcessHeader, s.cfg.Process)
 	}
-	id := wire.MessageID(s.cfg.Session, s.cfg.Process, m.seq)
-	future, err := s.js.PublishMsgAsync(msg, jetstream.WithMsgID(id))
+	future, err := s.js.PublishMsgAsync(msg, jetstream.WithMsgID(s.ids.Of(m.seq)))
 	if err != nil {
 		return err
 	}
-	s.flights = append(s.flights, flight{message: m, future: future})
+	first := m.sent != s.idsMade
+	m.sent = s.idsMade
+	s.flights = append(s.flights, flight{message: m, first: first, future: future})
 	return nil
+}
+
+func messagesOf(flights []flight) []message {
+	list := make([]message, len(flights))
+	for i, f := range flights {
+		list[i] = f.message
+	}
+	return list
+}
+
+func (s *sender) renewIDs() {
+	s.ids = wire.NewMessageIDs()
+	s.idsMade++
+}
+
+// contested tells whether the bus calls a batch a known one that was sent for the first time: it has somebody else's
+// message under the batch's id, and has not stored the batch.
+func contested(known []flight) bool {
+	return slices.ContainsFunc(known, func(f flight) bool { return f.first })
+}
+
+// contest makes batches travel anew. Whoever knows one id knows all of them, so all batches get others.
+func (s *sender) contest(known []flight) []message {
+	list := messagesOf(known)
+	s.renewIDs()
+	s.mu.Lock()
+	first := s.stats.Contested == 0
+	s.stats.Contested += uint64(len(list))
+	s.mu.Unlock()
+	if first {
+		s.cfg.Notice(fmt.Sprintf("the bus at %s takes batch %d for one that it has: somebody else sends under the agent's ids. "+
+			"It is sent again under another id; look who else may publish there", s.shown, list[0].seq))
+	}
+	return list
 }
 
 // reject drops a message that the server will never take.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -36,7 +37,7 @@ type attacker struct {
 
 func newAttacker(t *testing.T, busURL, token string) attacker {
 	t.Helper()
-	conn, err := nats.Connect(busURL, nats.Token(token))
+	conn, err := nats.Connect(busURL, optionsOf(token)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +57,21 @@ func (a attacker) publish(subject string, data []byte, header ...string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	denied := make(chan error, 1)
+	a.conn.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		select {
+		case denied <- err:
+			cancel() // the bus tells who may not publish, and does not answer
+		default:
+		}
+	})
 	_, err := a.js.PublishMsg(ctx, m)
-	return err
+	select {
+	case told := <-denied:
+		return errors.Join(told, err)
+	default:
+		return err
+	}
 }
 
 // small is a whole session of one batch.

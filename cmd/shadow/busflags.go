@@ -17,19 +17,20 @@ const passwordVariable = "STACKAGENT_BUS_PASSWORD"
 // joinFlags say which server to join, and how the shadow shows who it is.
 type joinFlags struct {
 	nats, tokenFile, user, passwordFile, creds, nkey string
-	tlsCA, tlsCert, tlsKey                           string
+	tlsCA, tlsCert, tlsKey, busOwner                 string
 }
 
 func (f *joinFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.nats, "nats", "", "join this NATS server, or the servers of a cluster joined with ','")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token (also $"+tokenVariable+")")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token, or with the seed of an NKEY (also $"+tokenVariable+")")
 	flags.StringVar(&f.user, "user", "", "user of the NATS server, with --password-file or $"+passwordVariable)
 	flags.StringVar(&f.passwordFile, "password-file", "", "file with the user's password")
 	flags.StringVar(&f.creds, "creds", "", "NATS credentials file (JWT)")
 	flags.StringVar(&f.nkey, "nkey", "", "file with the seed of an NKEY")
 	flags.StringVar(&f.tlsCA, "tls-ca", "", "PEM file of the authorities that the other side's certificate is checked against")
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "PEM file with our certificate")
+	flags.StringVar(&f.busOwner, "bus-owner", "", "id of a user, beside this one, root and the owner of the secret's file, who may hold the port of --nats on this machine; or any")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the certificate's key")
 }
 
@@ -38,27 +39,34 @@ func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.
 
 // auth reads what is in files and in the environment.
 func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
-	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey}
+	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Owner: f.busOwner}
 	var err error
 	switch {
 	case f.tokenFile != "":
-		a.Token, err = readToken(f.tokenFile)
+		if _, err = readToken(f.tokenFile); err == nil {
+			err = a.SetToken(f.tokenFile)
+		}
 	case f.user != "" && f.passwordFile != "":
-		if a.Password, err = busauth.ReadSecret(f.passwordFile); err != nil {
+		if err = a.SetPassword(f.passwordFile); err != nil {
 			err = fmt.Errorf("--password-file: %w", err)
 		}
 	case f.user != "":
 		a.Password = env.Getenv(passwordVariable)
 	case !f.personal():
 		if s, bad := busauth.ParseServers(f.nats); bad != nil || !s.Secret {
-			a.Token = env.Getenv(tokenVariable)
+			a.SetSecret(env.Getenv(tokenVariable))
 		}
 	}
 	return a, err
 }
 
-// join connects to the server.
+// join makes this shadow one of those of the server.
 func (f *joinFlags) join(env Env, o bus.JoinOptions) (*bus.Bus, error) {
+	return f.connect(env, o, bus.Join)
+}
+
+// connect connects to the server by bus.Join or bus.Reach.
+func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions) (*bus.Bus, error)) (*bus.Bus, error) {
 	var err error
 	if o.Auth, err = f.auth(env); err != nil {
 		return nil, err
@@ -70,7 +78,7 @@ func (f *joinFlags) join(env Env, o bus.JoinOptions) (*bus.Bus, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return bus.Join(o)
+	return to(o)
 }
 
 // hostFlags are those of the shadow's own bus, and of the stream.

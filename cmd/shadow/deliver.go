@@ -110,7 +110,7 @@ func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error 
 // joinInTime joins the bus, which may be about to come back, until ctx ends.
 func (f deliverFlags) joinInTime(ctx context.Context, env Env) (*bus.Bus, error) {
 	for {
-		b, err := f.join(env, bus.JoinOptions{})
+		b, err := f.connect(env, bus.JoinOptions{}, bus.Reach)
 		if err == nil || errors.Is(err, nats.ErrAuthorization) {
 			return b, err
 		}

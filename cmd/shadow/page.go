@@ -154,12 +154,23 @@ func (s *serveLive) Crowded(waiting, limit int) {
 		plural(int64(waiting), "session waits", "sessions wait"), strconv.Itoa(limit))
 }
 
+// ForeignRow implements ingest.Rows.
+func (s *serveLive) ForeignRow(err error, rows uint64) {
+	s.env.note("%s ignored in the shadows' table on the bus, the last: %s", plural(int64(rows), "row is", "rows are"), oneLine(err))
+}
+
+// foreignPatience is how long a shadow counts as ill after somebody has written into its table.
+const foreignPatience = time.Minute
+
 // healthy tells why nothing is stored: without the bus nothing comes, and a
 // disk that is full or gone stops all sessions. One session's own trouble does
 // not make the shadow ill.
 func (s *serveLive) healthy(b *bus.Bus, in *ingest.Ingest) error {
 	if !b.Conn().IsConnected() {
 		return errors.New("no connection to the bus")
+	}
+	if n, last := in.ForeignRows(); n > 0 && time.Since(last) < foreignPatience {
+		return fmt.Errorf("%s in the shadows' table on the bus are not from shadows, the last a moment ago: somebody else writes there; look who may", plural(int64(n), "row", "rows"))
 	}
 	running := 0
 	for _, p := range in.Sessions() {

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/busauth"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -82,9 +83,20 @@ func agentOptionsOf(args []string) (map[string]string, error) {
 	return nil, fmt.Errorf("no agent in %q", words)
 }
 
+// optionsOf are those of a client with what stands in a token file.
+func optionsOf(secret string) []nats.Option {
+	var a busauth.Auth
+	a.SetSecret(secret)
+	list, err := a.Options()
+	if err != nil {
+		return []nats.Option{nats.Token(secret)} // which is refused
+	}
+	return list
+}
+
 // send publishes one session of two batches: three executions of one class.
 func send(url, token, host string, whole bool) error {
-	conn, err := nats.Connect(url, nats.Token(token))
+	conn, err := nats.Connect(url, optionsOf(token)...)
 	if err != nil {
 		return err
 	}

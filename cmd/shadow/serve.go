@@ -43,7 +43,7 @@ func newServe(env Env) *cobra.Command {
 		Use:   "serve",
 		Short: "Collect from many JVMs at once, with a live page",
 		Long: `Runs the bus, stores each JVM's session as a folder in the store, and shows a
-live page. JVMs connect with the token in the file "token" of the store:
+live page. JVMs connect with the key in the file "token" of the store:
 
   java -agentpath:/path/libstackagent.so=tokenfile=STORE/token ...
 
@@ -54,7 +54,8 @@ as a password (any user name).
 
 Several shadows may join one server or cluster: they share the sessions, and when
 one dies the others go on with its. If their --store is one shared folder they go
-on in the same folders, else see shadow join.`,
+on in the same folders, else see shadow join. To join the bus of another shadow
+takes --nkey with the file .keys/shadow.nk of its store.`,
 		Example: `  shadow serve --store /var/lib/shadow
   shadow serve --listen 0.0.0.0:4222 --token-file /etc/shadow.token --tls-cert c.pem --tls-key k.pem
   shadow serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --creds shadow.creds --tls-ca ca.pem`,

@@ -37,14 +37,14 @@ func (s *safeBuffer) String() string {
 }
 
 // startServe runs shadow serve until the test ends it.
-func startServe(t *testing.T, dir string) (busURL, pageURL string, stop func() (int, string)) {
+func startServe(t *testing.T, dir string, flags ...string) (busURL, pageURL string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var errs safeBuffer
 	env := Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir}, env)
+		ended <- Run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir}, flags...), env)
 	}()
 	t.Cleanup(cancel)
 	says := regexp.MustCompile(`bus (nats://\S+), page (http://\S+), store`)

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -18,16 +14,7 @@ import (
 	"stackagent/shadow/bus"
 )
 
-const (
-	tokenName = "token"
-	lockName  = ".lock"
-)
-
-// busKeys are the secrets of a bus and of the page, and what a JVM gives to get in.
-type busKeys struct {
-	page string // the page's password; "": none
-	hint string // options of the agent
-}
+const lockName = ".lock"
 
 // openBus starts the bus in the store, or joins that of --nats. unlock closes it, too.
 func (f serveFlags) openBus(env Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
@@ -80,6 +67,12 @@ func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 		o.Users, keys.hint = f.users, "user=NAME,passwordfile=FILE"
 	default:
 		token, chosen, err := f.token(env)
+		if err == nil {
+			o.ShadowSeed, err = keepSeed(filepath.Join(f.store, shadowKeyName))
+		}
+		if err == nil {
+			o.OldTokens, err = f.oldTokens(env)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +83,9 @@ func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 			token = "" // the certificates of the clients say who they are
 		}
 		if chosen && keys.page == "" {
-			keys.page = token
+			if keys.page, err = f.pageToken(token); err != nil {
+				return nil, err
+			}
 		}
 		o.Token = token
 		if token != "" && env.Getenv(tokenVariable) == "" {
@@ -116,47 +111,6 @@ func (f serveFlags) tokenPath() string {
 		return abs
 	}
 	return path
-}
-
-// token is the bus's secret: one that the user chose, or one that is made once
-// and kept in the store.
-func (f serveFlags) token(env Env) (token string, chosen bool, err error) {
-	if f.tokenFile != "" {
-		token, err := readToken(f.tokenFile)
-		return token, true, err
-	}
-	if token := env.Getenv(tokenVariable); token != "" {
-		return token, true, nil
-	}
-	path := filepath.Join(f.store, tokenName)
-	token, err = readToken(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return token, false, err
-	}
-	var b [24]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return "", false, fmt.Errorf("making a token: %w", err)
-	}
-	token = hex.EncodeToString(b[:])
-	if err := os.WriteFile(path, []byte(token), 0o600); err != nil {
-		return "", false, fmt.Errorf("writing the bus's token: %w", err)
-	}
-	return token, false, nil
-}
-
-// leastToken is the length below which a token is refused: it could be guessed.
-const leastToken = 16
-
-func readToken(path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("reading the bus's token: %w", err)
-	}
-	token := strings.TrimSpace(string(b))
-	if len(token) < leastToken || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("%s holds no token: one word of at least %d characters is wanted", path, leastToken)
-	}
-	return token, nil
 }
 
 // lockStore keeps a second shadow out of the store.

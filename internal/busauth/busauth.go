@@ -18,17 +18,28 @@ import (
 )
 
 // Auth is how a client shows who it is; a user and password, or a token, may
-// also be part of the URL. At most one of Token, User, CredsFile and NKeyFile is given.
+// also be part of the URL. At most one of Token, User, CredsFile,
+// NKeyFile and Seed is given.
 type Auth struct {
 	Token     string
 	User      string
 	Password  string
 	CredsFile string // NATS credentials (JWT and seed)
 	NKeyFile  string // seed of an NKEY
+	Seed      string // of an NKEY, in place of NKeyFile
 	TLSCA     string // PEM file of the authorities that the server's certificate is checked against
 	TLSCert   string // PEM files of the client's certificate and key
 	TLSKey    string
+
+	// SecretFile is the file from which the token, seed or password comes. Its owner may hold the bus's port on this
+	// machine, beside root and our own user.
+	SecretFile string
+	// Owner is one more user who may: an id, or AnyOwner.
+	Owner string
 }
+
+// AnyOwner as Auth.Owner leaves the check out to whom the bus's port on this machine belongs.
+const AnyOwner = "any"
 
 // ErrAuth is an authentication that can not be used as it is given.
 var ErrAuth = errors.New("authentication for the bus")
@@ -39,7 +50,11 @@ func (a Auth) Options() ([]nats.Option, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	var list []nats.Option
+	dialer, err := a.Dialer()
+	if err != nil {
+		return nil, err
+	}
+	list := []nats.Option{nats.SetCustomDialer(dialer)}
 	switch {
 	case a.Token != "":
 		list = append(list, nats.Token(a.Token))
@@ -50,15 +65,19 @@ func (a Auth) Options() ([]nats.Option, error) {
 			return nil, fmt.Errorf("%w: creds file: %w", ErrAuth, err)
 		}
 		list = append(list, nats.UserCredentials(a.CredsFile))
-	case a.NKeyFile != "":
-		if err := readable(a.NKeyFile); err != nil {
-			return nil, fmt.Errorf("%w: NKEY: %w", ErrAuth, err)
-		}
-		option, err := nats.NkeyOptionFromSeed(a.NKeyFile)
+	case a.NKeyFile != "" || a.Seed != "":
+		option, err := a.nkey()
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s holds no seed of an NKEY (a line that begins with SU)", ErrAuth, a.NKeyFile)
+			return nil, err
 		}
 		list = append(list, option)
+	}
+	prefix, err := a.inbox()
+	if err != nil {
+		return nil, err
+	}
+	if prefix != "" {
+		list = append(list, nats.CustomInboxPrefix(prefix))
 	}
 	if a.TLSCA != "" {
 		if err := readable(a.TLSCA); err != nil {
@@ -74,7 +93,7 @@ func (a Auth) Options() ([]nats.Option, error) {
 
 func (a Auth) check() error {
 	given := 0
-	for _, s := range []string{a.Token, a.User, a.CredsFile, a.NKeyFile} {
+	for _, s := range []string{a.Token, a.User, a.CredsFile, a.NKeyFile, a.Seed} {
 		if s != "" {
 			given++
 		}
@@ -123,8 +142,9 @@ func readable(path string) error {
 type Servers struct {
 	URLs  []string // for the client library
 	Shown string   // for people: without credentials
-	// Secret tells that a URL holds credentials.
+	// Secret tells that a URL holds credentials, User is the user in them.
 	Secret bool
+	User   string
 	// Beyond tells that a server is not on this machine's loopback.
 	Beyond bool
 }
@@ -147,6 +167,9 @@ func ParseServers(list string) (Servers, error) {
 		}
 		s.URLs = append(s.URLs, one)
 		s.Secret = s.Secret || u.User != nil
+		if _, hasPassword := u.User.Password(); hasPassword {
+			s.User = u.User.Username()
+		}
 		s.Beyond = s.Beyond || !Loopback(u.Hostname())
 		u.User = nil // credentials are not shown
 		names = append(names, u.String())

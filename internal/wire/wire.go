@@ -8,6 +8,8 @@
 package wire
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"strconv"
 
 	"stackagent/internal/units"
@@ -246,11 +248,16 @@ func Subject(session string) string { return "stackagent.v1.batch." + session }
 // a receiver can sort messages without decoding them.
 const ProcessHeader = "Stackagent-Process"
 
-// MessageID names a batch among all that ever travel: what is sent again has
-// the same id, and two JVMs that use one session name at once have different ones.
-func MessageID(session, process string, seq uint64) string {
-	if process != "" {
-		session += "-" + process
-	}
-	return session + "-" + strconv.FormatUint(seq, 10)
+// MessageIDs names the messages of one sender on the bus: what is sent again has the same id, by which the bus knows
+// that it has it. Nobody can guess an id: who could, would have the bus take the messages of others for known ones.
+type MessageIDs struct{ prefix string }
+
+// NewMessageIDs makes ids that nobody else has.
+func NewMessageIDs() MessageIDs {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it does not fail: crypto/rand ends the process instead
+	return MessageIDs{hex.EncodeToString(b[:])}
 }
+
+// Of is the id of a batch.
+func (m MessageIDs) Of(seq uint64) string { return m.prefix + "-" + strconv.FormatUint(seq, 10) }

@@ -236,11 +236,13 @@ func TestProcessNames(t *testing.T) {
 			t.Errorf("encoding a batch of process %q: %v", name, err)
 		}
 	}
-	if a, b := MessageID("s", "1-a", 7), MessageID("s", "1-b", 7); a == b || a != "s-1-a-7" {
-		t.Errorf("message ids %q and %q", a, b)
-	}
-	if id := MessageID("s", "", 7); id != "s-7" {
-		t.Errorf("message id %q without a process", id)
+}
+
+// Ids stay the same for what is sent again, and say nothing of those of others.
+func TestMessageIDs(t *testing.T) {
+	a, b := NewMessageIDs(), NewMessageIDs()
+	if a.Of(7) != a.Of(7) || a.Of(7) == a.Of(8) || a.Of(7) == b.Of(7) || len(a.Of(7)) < 32 {
+		t.Errorf("message ids %q, %q, %q", a.Of(7), a.Of(8), b.Of(7))
 	}
 }
 

@@ -28,11 +28,12 @@ var ErrUsers = errors.New("bus: users")
 
 // access is who may connect to an embedded server, and how.
 type access struct {
-	token string // "" with users, or when everybody may
-	users []*server.User
-	nkeys []*server.NkeyUser
-	self  busauth.Auth // of the shadow itself
-	tls   *tls.Config
+	secret string // what agents present: a token, or the seed of an NKEY; "" with users, or when everybody may
+	keys   *keys  // nil with users
+	users  []*server.User
+	nkeys  []*server.NkeyUser
+	self   busauth.Auth // of the shadow itself
+	tls    *tls.Config
 }
 
 // chooseAccess decides who may connect. Beyond loopback nobody may who does not show who he is.
@@ -48,28 +49,49 @@ func chooseAccess(o Options, host string) (access, error) {
 	case o.Users != "":
 		err = a.readUsers(o.Users)
 	case o.Token != "":
-		a.token = o.Token
+		err = a.makeKeys(o, o.Token)
 	case !busauth.Loopback(host) && o.TLS.ClientCA == "":
 		return a, fmt.Errorf("%w (listen address %s)", ErrUnprotected, host)
 	case o.NoAuth || o.TLS.ClientCA != "":
-		return a, nil
+		err = a.makeKeys(o, "")
 	default:
-		a.token, err = randomSecret()
-	}
-	if a.self.User == "" {
-		a.self.Token = a.token
+		var seed string
+		if seed, err = busauth.NewSeed(); err == nil {
+			err = a.makeKeys(o, seed)
+		}
 	}
 	return a, err
 }
 
-// own is how the shadow itself connects.
-func (a access) own() []nats.Option {
-	list, _ := a.self.Options() // a token or a user: no files that could be missing
-	return list
+// makeKeys lets agents in with the secret, or, without one, everybody as an agent.
+func (a *access) makeKeys(o Options, secret string) error {
+	self, err := randomSecret()
+	if err != nil {
+		return err
+	}
+	a.secret, a.self = secret, busauth.Auth{User: "shadow-" + self[:8], Password: self[8:]}
+	a.keys = &keys{self: a.self, open: secret == "", tokens: o.OldTokens, nkeys: map[string]bool{}}
+	switch {
+	case busauth.IsSeed(secret):
+		err = a.keys.add(secret, false)
+	case secret != "":
+		a.keys.tokens = append([]string{secret}, o.OldTokens...)
+	}
+	if err == nil && o.ShadowSeed != "" {
+		err = a.keys.add(o.ShadowSeed, true)
+	}
+	return err
 }
 
+// own is how the shadow itself connects.
+func (a access) own() nats.Option { return nats.UserInfo(a.self.User, a.self.Password) }
+
 func (a access) apply(o *server.Options) {
-	o.Authorization, o.Users, o.Nkeys = a.token, a.users, a.nkeys
+	o.Users, o.Nkeys = a.users, a.nkeys
+	if a.keys != nil {
+		o.CustomClientAuthentication, o.AlwaysEnableNonce = a.keys, true
+	}
+	separate(o)
 	if a.tls != nil {
 		o.TLS, o.TLSConfig, o.TLSTimeout = true, a.tls, 5
 		o.TLSVerify = a.tls.ClientAuth == tls.RequireAndVerifyClientCert
@@ -121,6 +143,7 @@ func (a *access) readUsers(path string) error {
 	case len(a.users)+len(a.nkeys) == 0:
 		return fmt.Errorf("%w: %s names nobody", ErrUsers, path)
 	}
+	a.assign()
 	secret, err := randomSecret()
 	if err != nil {
 		return err

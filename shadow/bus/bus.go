@@ -48,8 +48,13 @@ var ErrUnprotected = errors.New("bus: refusing to go beyond loopback without aut
 type Options struct {
 	Listen   string // HOST:PORT; "" is DefaultListen, port 0 or -1 a free one
 	StoreDir string // where JetStream keeps its files; created with mode 0700
-	Token    string // "": a random one on loopback
-	NoAuth   bool   // no token at all; only on loopback
+	// Token is the secret of the agents: a token, or the seed of an NKEY, which never travels. "": a random NKEY
+	// on loopback.
+	Token string
+	// ShadowSeed is the seed of the NKEY of shadows that join; "": none may.
+	ShadowSeed string
+	OldTokens  []string // that still let agents in
+	NoAuth     bool     // agents need no secret; only on loopback
 	// Users is a file in the syntax of NATS with the users and NKEYs that may connect, in place of a token:
 	// authorization { users = [...] }.
 	Users    string
@@ -100,11 +105,11 @@ func Start(o Options) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bus{srv: srv, token: access.token, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
+	b := &Bus{srv: srv, token: access.secret, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
 	if !busauth.Loopback(host) && access.tls == nil {
 		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
 	}
-	own := append(access.own(), nats.InProcessServer(srv), nats.Name("shadow"), nats.Timeout(startTimeout))
+	own := []nats.Option{access.own(), nats.InProcessServer(srv), nats.Name("shadow"), nats.Timeout(startTimeout)}
 	err = Patiently(func() (err error) {
 		b.conn, err = nats.Connect("nats://"+DefaultListen, own...) // the URL counts for nothing
 		return err
@@ -140,15 +145,16 @@ func startServer(o Options, host string, port int, access access, log *serverLog
 	if err != nil {
 		return nil, fmt.Errorf("bus: embedded server: %w", err)
 	}
+	access.keys.serve(srv)
 	srv.SetLogger(log, false, false)
 	srv.Start()
 	if !ready(srv, log) {
 		srv.Shutdown()
 		return nil, fmt.Errorf("bus: embedded server did not start: %s", log.last())
 	}
-	if !srv.JetStreamEnabled() {
+	if err := giveStreams(srv); err != nil {
 		srv.Shutdown()
-		return nil, fmt.Errorf("bus: the stream in %s cannot be opened: %s", o.StoreDir, log.last())
+		return nil, fmt.Errorf("bus: the stream in %s cannot be opened: %w: %s", o.StoreDir, err, log.last())
 	}
 	return srv, nil
 }
@@ -165,7 +171,8 @@ func (b *Bus) ClientURL() string { return b.url }
 // Warning is what the owner of the bus should know of its protection; "" if there is nothing.
 func (b *Bus) Warning() string { return b.warning }
 
-// Token is the secret that agents present, "" when none is needed or there are users.
+// Token is what agents have in their token file: a token, or the seed of an NKEY; "" when none is needed or there are
+// users.
 func (b *Bus) Token() string { return b.token }
 
 // Close ends the connection and, when it is ours, the server.

@@ -30,6 +30,18 @@ func start(t *testing.T, o Options) *Bus {
 	return b
 }
 
+// optionsOf are those of a client with what stands in a token file.
+func optionsOf(t *testing.T, secret string) []nats.Option {
+	t.Helper()
+	var a busauth.Auth
+	a.SetSecret(secret)
+	list, err := a.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 func TestTokenIsRequired(t *testing.T) {
 	b := start(t, Options{Listen: "127.0.0.1:0"})
 	if len(b.Token()) < 32 || strings.Contains(b.ClientURL(), b.Token()) {
@@ -43,7 +55,7 @@ func TestTokenIsRequired(t *testing.T) {
 		c.Close()
 		t.Error("connected with a wrong token")
 	}
-	c, err := nats.Connect(b.ClientURL(), nats.Token(b.Token()))
+	c, err := nats.Connect(b.ClientURL(), optionsOf(t, b.Token())...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +158,12 @@ func TestFullStreamRefuses(t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
-	b := start(t, Options{Listen: "127.0.0.1:0"})
-	j, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Token: b.Token()}})
+	seed, err := busauth.NewSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := start(t, Options{Listen: "127.0.0.1:0", ShadowSeed: seed})
+	j, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Seed: seed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,6 +173,9 @@ func TestJoin(t *testing.T) {
 	}
 	if _, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Token: "wrong"}}); err == nil {
 		t.Error("joined with a wrong token")
+	}
+	if _, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Seed: b.Token()}}); err == nil || !strings.Contains(err.Error(), "shadow.nk") {
+		t.Errorf("joined with the key of an agent, or not told what is wanted: %v", err)
 	}
 }
 

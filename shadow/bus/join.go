@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -25,6 +26,35 @@ type JoinOptions struct {
 // created when it is not there; one that is there is left as its owner made it,
 // but for what the options ask for.
 func Join(o JoinOptions) (*Bus, error) {
+	b, err := openServer(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.prepareStream(o.stream()); err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Reach is Join for who only publishes batches: it may be an agent's key that it has, for which the stream must be there.
+func Reach(o JoinOptions) (*Bus, error) {
+	b, err := openServer(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.prepareStream(o.stream()); err != nil && !errors.Is(err, nats.ErrPermissionViolation) {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (o JoinOptions) stream() streamOptions {
+	return streamOptions{MaxBytes: o.MaxBytes, MaxAge: o.MaxAge, Replicas: o.Replicas}
+}
+
+func openServer(o JoinOptions) (*Bus, error) {
 	servers, err := busauth.ParseServers(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("bus: %w", err)
@@ -53,10 +83,6 @@ func Join(o JoinOptions) (*Bus, error) {
 	}
 	b := &Bus{conn: conn, url: servers.Shown, token: o.Auth.Token}
 	if err := b.protected(servers, o.Auth); err != nil {
-		b.Close()
-		return nil, err
-	}
-	if err := b.prepareStream(streamOptions{MaxBytes: o.MaxBytes, MaxAge: o.MaxAge, Replicas: o.Replicas}); err != nil {
 		b.Close()
 		return nil, err
 	}

@@ -43,12 +43,36 @@ func (b *Bus) ask(question func(ctx context.Context) error) error {
 	return Patiently(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 		defer cancel()
+		defer b.whenDenied(cancel)()
 		err := question(ctx)
-		if told := b.conn.LastError(); late(err) && errors.Is(told, nats.ErrPermissionViolation) {
+		if told := b.conn.LastError(); (late(err) || errors.Is(err, context.Canceled)) && errors.Is(told, nats.ErrPermissionViolation) {
 			return errors.Join(told, err)
 		}
 		return err
 	})
+}
+
+const deniedLook = 20 * time.Millisecond
+
+// whenDenied calls give when the server says that we may not ask.
+func (b *Bus) whenDenied(give func()) (stop func()) {
+	quit := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(deniedLook)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+			}
+			if errors.Is(b.conn.LastError(), nats.ErrPermissionViolation) {
+				give()
+				return
+			}
+		}
+	}()
+	return func() { close(quit) }
 }
 
 // ready waits until the embedded server takes connections, or says that it will not.

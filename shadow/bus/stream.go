@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -38,6 +39,9 @@ func (b *Bus) prepareStream(o streamOptions) error {
 func (b *Bus) openStream(ctx context.Context, o streamOptions) error {
 	there, err := b.js.Stream(ctx, Stream)
 	switch {
+	case errors.Is(err, nats.ErrPermissionViolation) || errors.Is(b.conn.LastError(), nats.ErrPermissionViolation):
+		return fmt.Errorf("bus: stream %s: the key is an agent's, who may only deliver; a shadow needs a shadow's "+
+			"(--nkey with the file .keys/shadow.nk from the store of the shadow whose bus it is): %w", Stream, err)
 	case err == nil && !o.Update:
 		return b.suits(ctx, there.CachedInfo().Config, o)
 	case err != nil && !errors.Is(err, jetstream.ErrStreamNotFound):

@@ -44,7 +44,7 @@ func (p publisher) send(ctx context.Context, batches []*wire.Batch, pause time.D
 		msg.Header.Set(wire.ProcessHeader, b.Process)
 		for {
 			try, cancel := context.WithTimeout(ctx, 2*time.Second)
-			_, err = p.js.PublishMsg(try, msg, jetstream.WithMsgID(wire.MessageID(b.Session, b.Process, b.Seq)))
+			_, err = p.js.PublishMsg(try, msg, jetstream.WithMsgID(fmt.Sprint(b.Session, "-", b.Process, "-", b.Seq)))
 			cancel()
 			if err == nil {
 				break

@@ -106,6 +106,7 @@ type Ingest struct {
 	done    chan struct{} // the dispatcher has ended
 
 	settled map[string]time.Time // the dispatcher's, see endStale
+	foreign foreignRows
 
 	active   atomic.Int64 // open workers, to share the row budget
 	bad      atomic.Uint64
@@ -143,10 +144,12 @@ func Start(ctx context.Context, o Options) (*Ingest, error) {
 
 func newIngest(o Options) *Ingest {
 	setDefaults(&o)
-	return &Ingest{
+	in := &Ingest{
 		o: o, log: o.Logger, stop: make(chan struct{}), flushes: make(chan chan struct{}), looks: make(chan struct{}, 1),
 		gone: make(chan *source), done: make(chan struct{}), sources: map[string]*source{}, known: newKnown(o.KeepEnded),
 	}
+	in.foreign.in = in
+	return in
 }
 
 // join opens the stream and makes this shadow one of those that share it.
@@ -170,7 +173,7 @@ func (in *Ingest) join(ctx context.Context) error {
 	err = bus.Patiently(func() (err error) {
 		in.member, err = share.Join(ctx, share.Options{
 			JetStream: in.o.Bus.JetStream(), Home: in.home, Path: path, TTL: in.o.TTL,
-			Replicas: in.stream.CachedInfo().Config.Replicas, Problem: in.shareProblem,
+			Replicas: in.stream.CachedInfo().Config.Replicas, Problem: in.shareProblem, Foreign: in.foreign.tell,
 		})
 		return err
 	})
@@ -253,6 +256,7 @@ func (in *Ingest) Totals() Totals {
 	defer in.mu.Unlock()
 	t := in.known.totals()
 	t.Refused = in.bad.Load()
+	t.ForeignRows, _ = in.ForeignRows()
 	return t
 }
 

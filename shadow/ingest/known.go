@@ -13,6 +13,7 @@ type Totals struct {
 	Batches      uint64 // received
 	Repeated     uint64
 	Refused      uint64 // messages that were no batches, or not of their sender
+	ForeignRows  uint64 // of the shadows' table on the bus, that no shadow had written
 	NoLongerTold uint64 // sessions, of these, of which Ingest.Sessions does not tell any more
 }
 

@@ -91,6 +91,11 @@ func (l *Lease) renew(ctx context.Context) error {
 	revision, value := l.revision, l.value
 	m.mu.Unlock()
 	revision, err := m.kv.Update(ctx, sessionKey+l.Session, value, revision)
+	if conflict(err) {
+		if over, foreign := m.overwritten(ctx, l.Session); foreign {
+			revision, err = over(ctx, value)
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -154,7 +159,7 @@ func (m *Member) Claim(ctx context.Context, waiting []string, room int) ([]*Leas
 		if len(got) >= room {
 			break
 		}
-		if c.known && c.row.Owner != m.o.Home.ID && !m.bury(ctx, c.row.Owner) {
+		if c.known && c.row.Owner != "" && c.row.Owner != m.o.Home.ID && !m.bury(ctx, c.row.Owner) {
 			continue
 		}
 		l, err := m.claim(ctx, c)
@@ -175,7 +180,7 @@ func (m *Member) Take(ctx context.Context, session string) (*Lease, error) {
 	e, known := m.sessions[session]
 	taken := m.leases[session] != nil || known && e.Owner != m.o.Home.ID && m.alive(e.Owner, time.Now())
 	m.mu.Unlock()
-	if taken || known && e.Owner != m.o.Home.ID && !m.bury(ctx, e.Owner) {
+	if taken || known && e.Owner != "" && e.Owner != m.o.Home.ID && !m.bury(ctx, e.Owner) {
 		return nil, nil
 	}
 	return m.claim(ctx, candidate{name: session, row: e, known: known})
@@ -255,7 +260,7 @@ func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
 	if len(elsewhere) >= maxPieces {
 		elsewhere = elsewhere[1:]
 	}
-	l := &Lease{Session: c.name, m: m, lost: make(chan struct{}), Elsewhere: elsewhere, Taken: known && old.Owner != m.o.Home.ID}
+	l := &Lease{Session: c.name, m: m, lost: make(chan struct{}), Elsewhere: elsewhere, Taken: known && old.Owner != "" && old.Owner != m.o.Home.ID}
 	r := row{Owner: m.o.Home.ID, Pieces: append(slices.Clone(elsewhere), here), Apart: old.Apart}
 	l.row, l.apart = r, r.Apart
 	l.value, _ = json.Marshal(r) // plain fields: it does not fail

@@ -36,8 +36,9 @@ const (
 
 // Errors of leases.
 var (
-	ErrLost      = errors.New("the session has gone to another shadow")
-	ErrUncertain = errors.New("the bus does not answer: it is not certain that the session is still ours")
+	ErrLost       = errors.New("the session has gone to another shadow")
+	ErrForeignRow = errors.New("a row of the table of shadows that no shadow has written")
+	ErrUncertain  = errors.New("the bus does not answer: it is not certain that the session is still ours")
 )
 
 // Options of Join; zero values choose the defaults.
@@ -49,6 +50,8 @@ type Options struct {
 	TTL       time.Duration
 	// Problem is told when the table can not be kept, and nil when it can again. May be nil.
 	Problem func(error)
+	// Foreign is told of rows of the table that no shadow has written; they are ignored. May be nil.
+	Foreign func(key string, err error)
 }
 
 // heartbeat is the value of a shadow's row.
@@ -96,6 +99,7 @@ type Member struct {
 	host  string
 	stop  context.CancelFunc
 	done  sync.WaitGroup
+	mends chan *Lease // whose rows somebody else has written over
 
 	mu       sync.Mutex
 	peers    map[string]*peer
@@ -117,8 +121,11 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	if o.Problem == nil {
 		o.Problem = func(error) {}
 	}
+	if o.Foreign == nil {
+		o.Foreign = func(string, error) {}
+	}
 	m := &Member{o: o, peers: map[string]*peer{}, sessions: map[string]entry{}, leases: map[string]*Lease{},
-		forget: map[string]time.Time{}, firstSaw: map[string]time.Time{}}
+		forget: map[string]time.Time{}, firstSaw: map[string]time.Time{}, mends: make(chan *Lease, maxMends)}
 	m.host, _ = os.Hostname() // for people only
 	if err := m.openBucket(ctx); err != nil {
 		return nil, err
@@ -195,6 +202,9 @@ func (m *Member) keep(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case l := <-m.mends:
+			_ = l.renew(ctx) // what fails here, a heartbeat that fails tells, or the lease is lost
+			continue
 		case <-tick.C:
 		}
 		err := m.renew(ctx)
@@ -276,8 +286,10 @@ func (m *Member) held() []*Lease {
 func (m *Member) certain() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sure && time.Since(m.good) <= m.patience()
+	return m.certainLocked()
 }
+
+func (m *Member) certainLocked() bool { return m.sure && time.Since(m.good) <= m.patience() }
 
 // Leave ends the membership in order: shadows of the same store may go on at
 // once, others when this one has not come back for the TTL.

@@ -2,7 +2,7 @@ package share
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,43 +58,67 @@ func (m *Member) watch(ctx context.Context) error {
 	}
 }
 
-// learn takes in a row that has changed.
+// learn takes in a row that has changed. One that no shadow has written is ignored, and told.
 func (m *Member) learn(e jetstream.KeyValueEntry) {
+	var err error
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	gone := e.Operation() != jetstream.KeyValuePut
 	if id, ok := strings.CutPrefix(e.Key(), shadowKey); ok {
-		m.learnPeer(id, e, gone)
-		return
+		err = m.learnPeer(id, e)
+	} else if name, ok := strings.CutPrefix(e.Key(), sessionKey); !ok {
+		err = errors.New("its key is none of a shadow's")
+	} else if e.Revision() > m.sessions[name].revision {
+		err = m.learnSession(name, e)
 	}
-	name, ok := strings.CutPrefix(e.Key(), sessionKey)
-	if !ok || e.Revision() <= m.sessions[name].revision {
-		return
-	}
-	var r row
-	if gone || json.Unmarshal(e.Value(), &r) != nil || len(r.Pieces) > maxPieces {
-		delete(m.sessions, name)
-	} else {
-		m.sessions[name] = entry{row: r, revision: e.Revision(), made: e.Created()}
-	}
-	if l := m.leases[name]; l != nil && r.Owner != m.o.Home.ID && e.Revision() > l.revision {
-		m.lose(l)
+	m.mu.Unlock()
+	if err != nil {
+		m.o.Foreign(e.Key(), fmt.Errorf("%w (%s): %w", ErrForeignRow, e.Key(), err))
 	}
 }
 
+// learnSession takes in a session's row; with the lock held.
+func (m *Member) learnSession(name string, e jetstream.KeyValueEntry) error {
+	l := m.leases[name]
+	if l != nil && e.Revision() <= l.revision {
+		l = nil // we have written it since
+	}
+	r, err := m.sessionRow(e)
+	switch {
+	case err != nil: // what was known stays so; who has or claims the session writes over this
+		m.sessions[name] = entry{row: m.sessions[name].row, revision: e.Revision(), made: e.Created()}
+	case e.Operation() != jetstream.KeyValuePut:
+		delete(m.sessions, name)
+		if l != nil {
+			err = errors.New("the row of a session that is ours was removed")
+		}
+	default:
+		m.sessions[name] = entry{row: r, revision: e.Revision(), made: e.Created()}
+	}
+	switch {
+	case l == nil:
+	case err != nil && m.certainLocked():
+		m.mend(l)
+	case r.Owner != m.o.Home.ID:
+		m.lose(l)
+	}
+	return err
+}
+
 // learnPeer takes in a shadow's heartbeat; with the lock held.
-func (m *Member) learnPeer(id string, e jetstream.KeyValueEntry, gone bool) {
-	if id == m.o.Home.ID {
-		return
-	}
-	p := &peer{revision: e.Revision(), seen: time.Now()}
-	if gone || json.Unmarshal(e.Value(), &p.heartbeat) != nil {
+func (m *Member) learnPeer(id string, e jetstream.KeyValueEntry) error {
+	h, err := heartbeatRow(e)
+	old := m.peers[id]
+	switch {
+	case err != nil || id == m.o.Home.ID:
+		return err
+	case e.Operation() != jetstream.KeyValuePut:
+		if old != nil && time.Since(old.seen) <= m.o.TTL {
+			return errors.New("the row of a shadow that is alive was removed")
+		}
 		delete(m.peers, id)
-		return
+	case old == nil || old.revision < e.Revision():
+		m.peers[id] = &peer{heartbeat: h, revision: e.Revision(), seen: time.Now()}
 	}
-	if old := m.peers[id]; old == nil || old.revision < p.revision {
-		m.peers[id] = p
-	}
+	return nil
 }
 
 // alive tells whether the shadow id may still store; with the lock held. One that said goodbye may not any
@@ -119,7 +143,7 @@ func (m *Member) bury(ctx context.Context, id string) bool {
 	defer m.mu.Unlock()
 	p := m.peers[id]
 	if err == nil && (p == nil || e.Revision() > p.revision) {
-		m.learnPeer(id, e, false)
+		_ = m.learnPeer(id, e) // the watch tells what is wrong with it
 		return !m.alive(id, time.Now())
 	}
 	return true

@@ -27,6 +27,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 		{"stackagent_batches_received_total", t.Batches},
 		{"stackagent_batches_repeated_total", t.Repeated},
 		{"stackagent_messages_refused_total", t.Refused},
+		{"stackagent_foreign_rows_total", t.ForeignRows},
 	} {
 		metrics.WriteCounterUint64(w, c.name, c.value)
 	}

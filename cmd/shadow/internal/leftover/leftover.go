@@ -4,6 +4,7 @@ package leftover
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -46,7 +47,7 @@ func Deliver(ctx context.Context, js jetstream.JetStream, l *spool.Left) (Result
 			continue
 		}
 		if err == nil {
-			err = send(ctx, js, l.Meta, ref.Seq(), data)
+			err = send(ctx, js, l.Meta, data)
 		}
 		if err != nil {
 			return r, fmt.Errorf("delivering batch %d of %s: %w", ref.Seq(), l.Path(), errors.Join(err, l.Close()))
@@ -61,14 +62,16 @@ func Deliver(ctx context.Context, js jetstream.JetStream, l *spool.Left) (Result
 	return r, err
 }
 
-func send(ctx context.Context, js jetstream.JetStream, m spool.Meta, seq uint64, data []byte) error {
+func send(ctx context.Context, js jetstream.JetStream, m spool.Meta, data []byte) error {
 	msg := nats.NewMsg(wire.Subject(m.Session))
 	msg.Data = data
 	if m.Process != "" {
 		msg.Header.Set(wire.ProcessHeader, m.Process)
 	}
+	// What is delivered twice has the same id, which nobody can guess who does not have the batch itself.
+	id := fmt.Sprintf("%x", sha256.Sum256(data))
 	for {
-		err := sendOnce(ctx, js, msg, wire.MessageID(m.Session, m.Process, seq))
+		err := sendOnce(ctx, js, msg, id)
 		if err == nil || errors.Is(err, nats.ErrMaxPayload) {
 			return err
 		}

@@ -1,0 +1,88 @@
+package bus
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+
+	"stackagent/internal/busauth"
+)
+
+// keys say who a client of the embedded server is: an agent, by an NKEY, a token, or as everybody; a shadow by
+// an NKEY of its own; or this shadow itself. They implement server.Authentication.
+type keys struct {
+	self   busauth.Auth
+	open   bool // who shows nothing is an agent
+	tokens []string
+	nkeys  map[string]bool // public keys; true: of a shadow
+	srv    *server.Server
+}
+
+func (k *keys) serve(srv *server.Server) {
+	if k != nil {
+		k.srv = srv
+	}
+}
+
+func (k *keys) add(seed string, shadow bool) error {
+	public, err := busauth.Public(seed)
+	if err == nil {
+		k.nkeys[public] = shadow
+	}
+	return err
+}
+
+// Check implements server.Authentication.
+func (k *keys) Check(c server.ClientAuthentication) bool {
+	o := c.GetOpts()
+	switch shadow, known := k.nkeys[o.Nkey]; {
+	case c.Kind() != server.CLIENT, o.JWT != "":
+		return false
+	case o.Nkey != "":
+		return known && signed(o.Nkey, o.Sig, c.GetNonce()) && k.admit(c, o.Nkey, shadow)
+	case o.Username != "":
+		return same(o.Username, k.self.User) && same(o.Password, k.self.Password) && k.admit(c, o.Username, true)
+	case o.Token != "":
+		for _, token := range k.tokens {
+			if same(o.Token, token) {
+				return k.admit(c, "agent", false)
+			}
+		}
+		return false
+	}
+	return k.open && k.admit(c, "agent", false)
+}
+
+// admit lets a client into its account.
+func (k *keys) admit(c server.ClientAuthentication, name string, shadow bool) bool {
+	account := Agents
+	u := &server.User{Username: name, Permissions: agentPermissions()}
+	if shadow {
+		account, u.Permissions = globalAccount, nil
+	}
+	var err error
+	if u.Account, err = k.srv.LookupAccount(account); err != nil {
+		return false
+	}
+	c.RegisterUser(u)
+	return true
+}
+
+// signed tells whether the holder of a public key's seed has signed the server's nonce.
+func signed(public, signature string, nonce []byte) bool {
+	sig, err := base64.RawURLEncoding.DecodeString(signature)
+	if err != nil || len(nonce) == 0 {
+		return false
+	}
+	key, err := nkeys.FromPublicKey(public)
+	return err == nil && key.Verify(nonce, sig) == nil
+}
+
+// same compares secrets in constant time.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
