@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -145,12 +146,15 @@ func processName(pid int, start time.Time, random uint32) string {
 	return fmt.Sprintf("%d-%x-%08x", pid, start.UnixNano(), random)
 }
 
-// exportToChildren makes the JVMs that this one starts load the agent too.
+// exportToChildren makes the JVMs that this one starts load the agent too, before any
+// other agent.
 func exportToChildren(text string) error {
 	const variable = "JAVA_TOOL_OPTIONS"
 	arg := "-agentpath:" + jvmti.LibraryPath() + "=" + options.ForChildren(text)
-	if old := os.Getenv(variable); old != "" {
-		arg = old + " " + arg
+	if old := os.Getenv(variable); old == arg || strings.HasPrefix(old, arg+" ") {
+		return nil // inherited
+	} else if old != "" {
+		arg += " " + old
 	}
 	if err := os.Setenv(variable, arg); err != nil {
 		return fmt.Errorf("set %s for child JVMs: %w", variable, err)

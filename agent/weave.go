@@ -177,9 +177,24 @@ func (w *weaver) customKind(class string) units.Kinds {
 	return 0
 }
 
-// weave gives the class's new bytes, nil if it keeps its own. One that cannot
-// bear the counting of its instructions is woven without it.
+// weave gives the class's new bytes, nil if it keeps its own. A class that exists keeps
+// at least the fields that it has: without them the JVM refuses the redefinition, which may
+// be another agent's.
 func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []byte) {
+	plan, woven, err := w.weaveAll(in, name)
+	if err == nil {
+		return plan, woven
+	}
+	w.refuse(err, name)
+	if in.Mode == instrument.ModeFull && len(in.Fields) > 0 {
+		in.Mode = instrument.ModeStructure
+		plan, woven, _ = w.weaveAll(in, name) // an error is the same again
+	}
+	return plan, woven
+}
+
+// weaveAll weaves a class that cannot bear the counting of its instructions without it.
+func (w *weaver) weaveAll(in instrument.Input, name string) (*instrument.Plan, []byte, error) {
 	options := w.options
 	for {
 		if w.sites != nil {
@@ -193,15 +208,14 @@ func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []by
 		}
 		switch {
 		case err == nil && plan == nil:
-			return nil, nil
+			return nil, nil, nil
 		case err == nil:
 			for _, left := range plan.Left {
 				w.refuse(left, name)
 			}
-			return plan, woven
+			return plan, woven, nil
 		case !options.Count:
-			w.refuse(err, name)
-			return nil, nil
+			return nil, nil, err
 		}
 		w.refuseAs("bytecodes of a class not counted: "+reasonOf(err), name)
 		options.Count = false

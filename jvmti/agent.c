@@ -158,7 +158,7 @@ static void special_start(JNIEnv *env) {
 bool sa_begin(JNIEnv *env) {
     sa_clock_calibrate(&sa.clock);
     sa_work_start(env);
-    if (sa.helper == NULL && !sa_types_init(env)) return false;
+    if (!sa_types_init(env)) return false;
     special_start(env);
     sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
     if (!define_helper(env)) return false;
@@ -182,6 +182,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     sa_threads_existing(env);
     sa_load_hidden(env);
     sa_retransform_early(env);
+    sa_retransform_loaded(env, true); /* of agents in front of ours, and what these have loaded of the program */
     sa_exceptions_follow(true);
     sa_post_event(SA_EVENT_READY);
 }
@@ -232,8 +233,11 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     sa.vm = vm;
     sa.contexts.next = sa.contexts.prev = &sa.contexts;
     sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
-    int go = sa_load_go(options == NULL ? "" : options);
+    static char none[] = "";
+    bool training = sa_training(vm);
+    int go = sa_load_go(training ? NULL : options == NULL ? none : options);
     sa_signals_settle();
+    if (training) return JNI_OK;
     if (go != SA_GO_OK) return go == SA_GO_REFUSE ? JNI_ERR : JNI_OK;
     if ((*vm)->GetEnv(vm, (void **)&sa.jvmti, JVMTI_VERSION_11) != JNI_OK) {
         sa_say("this JVM is older than 11 or has no JVMTI; the program runs without profiling");

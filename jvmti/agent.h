@@ -226,13 +226,14 @@ typedef struct sa_state {
     _Atomic uint32_t next_executor_id;
     jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class, type_class_value;
     jmethodID for_name, id_offset, is_hidden;
-    jmethodID has_field, get_info, set_info; /* Stackagent.hasField, known, setKnown */
+    jmethodID get_info, set_info; /* Stackagent.known, setKnown */
     jmethodID new_slot;     /* Stackagent.newSlot */
     jmethodID new_values;   /* ClassValue.initializeMap */
     jfieldID class_values;  /* Class.classValueMap */
     jfieldID class_slot;    /* ClassValueMap.stackagent$class */
     jfieldID lock, context_slot, task_slot; /* of Thread, of Stackagent */
     jfieldID thread_tid;
+    jfieldID loader_parent; /* ClassLoader.parent */
     _Atomic uint64_t next_task_block; /* task ids are handed out in blocks */
     _Atomic uint32_t next_thread_id, next_class_id, next_ring_id;
     _Atomic uint64_t too_deep; /* executions nested deeper than a record can say */
@@ -373,18 +374,32 @@ void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jme
 uint16_t sa_kinds_of(JNIEnv *env, jclass c); /* task kinds of a loaded class */
 uint32_t sa_class_id(JNIEnv *env, jclass c); /* 0: not described yet */
 bool sa_stands_in(const char *name);
+jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal); /* a local reference, NULL: it cannot be had */
 bool sa_gives_exceptions(const char *name);
 void sa_retransform(jint n, const jclass *classes);
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
-bool sa_types_init(JNIEnv *env);
 void sa_load_hidden(JNIEnv *env);        /* classes that would be loaded unseen */
 void sa_retransform_early(JNIEnv *env);  /* those loaded before the agent was ready */
-void sa_retransform_loaded(JNIEnv *env); /* all that are or were woven, or are to be */
+
+/* choose.c */
+void sa_retransform_loaded(JNIEnv *env, bool programs); /* all that are or were woven, or are to be; programs: but those of the boot loader */
 bool sa_slots_init(JNIEnv *env); /* once the helper is defined */
 char *sa_class_name(JNIEnv *env, jclass c); /* its Java name, malloc'ed */
 jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value); /* sets it if it is 0; what it is then */
 
 jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
+
+/* loaders.c */
+bool sa_loader_finds_probes(JNIEnv *env, jobject loader, const unsigned char *woven, uint32_t len);
+bool sa_loaders_refuse(void); /* one has not found them */
+
+/* flags.c */
+bool sa_training(JavaVM *vm); /* it writes its classes for later runs; has been said */
+
+/* types.c */
+bool sa_types_init(JNIEnv *env);  /* once Java code can run; false: this JVM is not one we know */
+bool sa_types_known(JNIEnv *env); /* the same, false also where no Java code can run yet */
+jclass sa_boot_class(JNIEnv *env, const char *name); /* Java name; a local reference, NULL: there is none */
 
 /* submit.c */
 bool sa_submit_init(JNIEnv *env); /* once the helper is defined; false: this JVM does not take the probes */
@@ -423,13 +438,16 @@ typedef struct sa_request {
     unsigned char *woven;
     uint32_t woven_len;
     char *label; /* name for a hidden class, or NULL */
-    int done;
+    _Atomic int done;
     struct sa_request *next;
 } sa_request;
 
 void sa_transform(sa_request *r);
 sa_request *sa_next_request(void); /* called by Go workers; blocks */
 void sa_answer(sa_request *r);
+
+/* fields.c */
+void sa_fields_of(JNIEnv *env, jclass c, sa_request *r);
 
 /* meta.c */
 void sa_meta_put(sa_meta *m);

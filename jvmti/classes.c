@@ -8,15 +8,19 @@
 
 static bool is_java(const char *name) { return strncmp(name, "java/", 5) == 0; }
 
+static void to_dots(const char *internal, char *out, size_t room) {
+    snprintf(out, room, "%s", internal);
+    for (char *p = out; *p != 0; p++)
+        if (*p == '/') *p = '.';
+}
+
 /* ---- supertypes ---- */
 
 /* Asks the defining loader for a supertype: the JVM does so next anyway, on
  * this thread, with this loader. NULL: it cannot be had. */
-static jclass class_by_name(JNIEnv *env, jobject loader, const char *internal) {
+jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal) {
     char dotted[sizeof((sa_super *)0)->name];
-    snprintf(dotted, sizeof dotted, "%s", internal);
-    for (char *p = dotted; *p != 0; p++)
-        if (*p == '/') *p = '.';
+    to_dots(internal, dotted, sizeof dotted);
     jstring name = (*env)->NewStringUTF(env, dotted);
     jclass c = name == NULL ? NULL
                             : (*env)->CallStaticObjectMethod(env, sa.type_class, sa.for_name, name, JNI_FALSE, loader);
@@ -29,7 +33,7 @@ static jclass class_by_name(JNIEnv *env, jobject loader, const char *internal) {
 }
 
 static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
-    jclass c = class_by_name(env, loader, s->name);
+    jclass c = sa_class_by_name(env, loader, s->name);
     if (c == NULL) return;
     s->kinds = sa_kinds_of(env, c);
     s->known = 1;
@@ -87,55 +91,31 @@ static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm,
            (sa.late && sa_stands_in(h->name));
 }
 
-/* ---- classes that are loaded already ---- */
-
-/* The fields that we give to classes. A class keeps the ones it was loaded
- * with: the JVM takes no other in place of it, whatever else changes. */
-static const char *const our_fields[] = {"stackagent$id", "stackagent$class", "stackagent$submitted",
-                                         "stackagent$executors", "stackagent$executor", "stackagent$bytecodes"};
-enum { OUR_FIELDS = sizeof our_fields / sizeof our_fields[0] };
-
-static void add_field(sa_request *r, const char *name) {
-    if (r->field_count < SA_MAX_FIELDS) snprintf(r->fields[r->field_count++], sizeof r->fields[0], "%s", name);
-}
-
-/* For a class that is not linked JVMTI does not tell; the helper does. */
-static void fields_by_helper(JNIEnv *env, jclass c, sa_request *r) {
-    for (int i = 0; i < OUR_FIELDS; i++) {
-        jstring name = (*env)->NewStringUTF(env, our_fields[i]);
-        jboolean has = name != NULL && (*env)->CallStaticBooleanMethod(env, sa.helper, sa.has_field, c, name);
-        if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
-        if (has) add_field(r, our_fields[i]);
-        (*env)->DeleteLocalRef(env, name);
-    }
-}
-
-static void fields_of(JNIEnv *env, jclass c, sa_request *r) {
-    jint n = 0;
-    jfieldID *fields = NULL;
-    r->loaded = 1;
-    if ((*sa.jvmti)->GetClassFields(sa.jvmti, c, &n, &fields) != JVMTI_ERROR_NONE) {
-        fields_by_helper(env, c, r);
-        return;
-    }
-    for (jint i = 0; i < n; i++) {
-        char *name = NULL;
-        if ((*sa.jvmti)->GetFieldName(sa.jvmti, c, fields[i], &name, NULL, NULL) != JVMTI_ERROR_NONE) continue;
-        if (strncmp(name, "stackagent$", 11) == 0) add_field(r, name);
-        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)name);
-    }
-    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)fields);
-}
+/* ---- what becomes of a class ---- */
 
 /* Is the superclass of a class that is being loaded a task without room for an
- * id? Only one that is older than the agent can be. */
+ * id? Only one that is older than the agent can be, or one whose loader keeps the
+ * probes out. */
 static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
-    if (!sa.late || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
-    jclass c = class_by_name(env, loader, h->supers[0].name);
+    if (!(sa.late || sa_loaders_refuse()) || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
+    jclass c = sa_class_by_name(env, loader, h->supers[0].name);
     if (c == NULL) return false;
     bool bare = (sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR) != 0 && sa_field_offset(env, sa.helper, sa.id_offset, c) == 0;
     (*env)->DeleteLocalRef(env, c);
     return bare;
+}
+
+/* The class keeps its bytes where its loader does not find what they would refer to. */
+static bool drop_unresolvable(JNIEnv *env, jobject loader, const sa_header *h, sa_request *r) {
+    if (r->woven == NULL || sa_loader_finds_probes(env, loader, r->woven, r->woven_len)) return false;
+    char dotted[sizeof h->name];
+    to_dots(h->name, dotted, sizeof dotted);
+    sa_refuse("the class loader does not find the probes", dotted);
+    free(r->woven);
+    free(r->label);
+    r->woven = NULL;
+    r->label = NULL;
+    return true;
 }
 
 static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool hidden, const unsigned char *bytes,
@@ -157,11 +137,13 @@ static void ask_for_file(JNIEnv *env, jclass redefined, jobject loader, sa_heade
                          uint32_t len, sa_request *r) {
     bool ready = atomic_load(&sa.phase) == SA_PHASE_READY;
     if (redefined != NULL)
-        fields_of(env, redefined, r);
+        sa_fields_of(env, redefined, r);
     else if (ready)
         r->bare_super = bare_super(env, loader, h);
     if (!ready && redefined != NULL && r->field_count == 0) return; /* as the program has it */
     ask(r, h, ready ? SA_MODE_FULL : SA_MODE_STRUCTURE, loader == NULL, false, bytes, len);
+    if (ready && drop_unresolvable(env, loader, h, r) && r->field_count > 0)
+        ask(r, h, SA_MODE_STRUCTURE, loader == NULL, false, bytes, len);
 }
 
 /* In an event -Xcheck:jni counts the references of all frames, ours of all
@@ -185,7 +167,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
     if (sa_is_copy(h->name)) atomic_store(&sa.copies, true);
     if (redefined != NULL) make_room(env);
-    bool ask_jvm = loader != NULL && (phase == SA_PHASE_READY || redefined != NULL);
+    bool ask_jvm = loader != NULL && (phase != SA_PHASE_EARLY || sa_types_known(env));
     if (!of_interest(env, loader, h, ask_jvm, false)) goto out;
     ask_for_file(env, redefined, loader, h, bytes, (uint32_t)len, &r);
     if (r.woven != NULL && (*jvmti)->Allocate(jvmti, r.woven_len, new_bytes) == JVMTI_ERROR_NONE) {
@@ -215,17 +197,24 @@ static jbyteArray woven_array(JNIEnv *env, const sa_request *r) {
     return a;
 }
 
+/* The bytes of a class, malloc'ed; NULL: there are none, or no memory. */
+static unsigned char *copy_of(JNIEnv *env, jbyteArray data, jint offset, jint len) {
+    if (data == NULL || offset < 0 || len <= 0 || offset > (*env)->GetArrayLength(env, data) - len) return NULL;
+    unsigned char *bytes = malloc((size_t)len);
+    if (bytes != NULL) (*env)->GetByteArrayRegion(env, data, offset, len, (jbyte *)bytes);
+    return bytes;
+}
+
 /* Asks for woven bytes of a hidden class; true when r has an answer. */
 static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offset, jint len, sa_header *h,
                          sa_request *r) {
-    if (data == NULL || offset < 0 || len <= 0 || offset > (*env)->GetArrayLength(env, data) - len) return false;
-    unsigned char *bytes = malloc((size_t)len);
+    unsigned char *bytes = copy_of(env, data, offset, len);
     if (bytes == NULL) return false;
-    (*env)->GetByteArrayRegion(env, data, offset, len, (jbyte *)bytes);
     bool asked = sa_read_header(bytes, (uint32_t)len, h) && of_interest(env, loader, h, loader != NULL, true);
     if (asked) {
         r->bare_super = bare_super(env, loader, h);
         ask(r, h, SA_MODE_FULL, loader == NULL, true, bytes, (uint32_t)len);
+        drop_unresolvable(env, loader, h, r);
     }
     free(bytes);
     return asked;
@@ -256,6 +245,20 @@ void sa_check_hidden_way(void) {
         sa_refuse("hidden classes defined in a way that was not seen (lambdas are missing)", NULL);
 }
 
+/* An agent in front of ours makes lambdas before the probes are there, and
+ * nobody may change a hidden class later. */
+static void refuse_early(JNIEnv *env, jobject loader, jbyteArray data, jint offset, jint len) {
+    sa_header *h = sa_types_known(env) ? malloc(sizeof *h) : NULL;
+    unsigned char *bytes = h == NULL ? NULL : copy_of(env, data, offset, len);
+    if (bytes != NULL && sa_read_header(bytes, (uint32_t)len, h) && under_task(env, loader, h, loader != NULL)) {
+        uint16_t kinds = 0;
+        for (uint32_t i = 0; i < h->super_count; i++) kinds |= h->supers[i].kinds;
+        if ((kinds & ~SA_KIND_EXECUTOR) != 0) sa_refuse("hidden class defined before the agent was ready", h->name);
+    }
+    free(bytes);
+    free(h);
+}
+
 static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jclass lookup, jstring name,
                                     jbyteArray data, jint offset, jint len, jobject domain, jboolean initialize,
                                     jint flags, jobject class_data) {
@@ -263,7 +266,9 @@ static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jcl
     memset(&r, 0, sizeof r);
     jclass result = NULL;
     jbyteArray woven = NULL;
-    if (atomic_load(&sa.phase) == SA_PHASE_READY) {
+    int phase = atomic_load(&sa.phase);
+    if (phase == SA_PHASE_EARLY) refuse_early(env, loader, data, offset, len);
+    if (phase == SA_PHASE_READY) {
         sa_header *h = malloc(sizeof *h);
         if (h != NULL && weave_hidden(env, loader, data, offset, len, h, &r) && r.woven != NULL)
             woven = woven_array(env, &r);

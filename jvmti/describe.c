@@ -5,92 +5,8 @@
 #include "agent.h"
 #include "paths.h"
 
-enum { JNI_VERSION_OF_21 = 0x00150000 }; /* headers of JDK 17 do not have it */
-
-static jclass global_class(JNIEnv *env, const char *name) {
-    jclass c = (*env)->FindClass(env, name);
-    if (c == NULL) {
-        (*env)->ExceptionClear(env);
-        return NULL;
-    }
-    jclass g = (*env)->NewGlobalRef(env, c);
-    (*env)->DeleteLocalRef(env, c);
-    return g;
-}
-
-/* The same without running its static initialiser (JNI's FindClass does): that
- * of ForkJoinTask takes longer than all else that we do at start. */
-static jclass uninitialised_class(JNIEnv *env, const char *name) {
-    jstring text = (*env)->NewStringUTF(env, name);
-    jclass c = text == NULL ? NULL
-                            : (*env)->CallStaticObjectMethod(env, sa.type_class, sa.for_name, text, JNI_FALSE, NULL);
-    if ((*env)->ExceptionCheck(env)) {
-        (*env)->ExceptionClear(env);
-        return NULL;
-    }
-    jclass g = (*env)->NewGlobalRef(env, c);
-    (*env)->DeleteLocalRef(env, c);
-    (*env)->DeleteLocalRef(env, text);
-    return g;
-}
-
-/* In JDK 21 to 23 the first virtual thread that waits with a time limit loads
- * these while the JVM hides it from agents (VirtualThread.switchToCarrierThread),
- * and tells no hook of them: they would stay without probes for ever. */
-void sa_load_hidden(JNIEnv *env) {
-    static const char *const names[] = {
-        "java.util.concurrent.Executors$RunnableAdapter",
-        "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", /* and FutureTask */
-        "java.util.concurrent.ThreadPoolExecutor$Worker",
-        "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction",
-    };
-    if ((*env)->GetVersion(env) != JNI_VERSION_OF_21) return; /* 22 and 23 have it, too */
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        jclass c = uninitialised_class(env, names[i]);
-        if (c != NULL) (*env)->DeleteGlobalRef(env, c);
-    }
-}
-
-/* Looks up what the slow paths need. False: this JVM is not one we know. */
-bool sa_types_init(JNIEnv *env) {
-    sa.type_class = global_class(env, "java/lang/Class");
-    sa.type_thread = global_class(env, "java/lang/Thread");
-    if (sa.type_class == NULL || sa.type_thread == NULL) return false;
-    sa.for_name = (*env)->GetStaticMethodID(env, sa.type_class, "forName",
-                                            "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
-    if (sa.for_name == NULL) return false;
-    sa.type_runnable = uninitialised_class(env, "java.lang.Runnable");
-    sa.type_callable = uninitialised_class(env, "java.util.concurrent.Callable");
-    sa.type_forkjoin = uninitialised_class(env, "java.util.concurrent.ForkJoinTask");
-    sa.type_virtual = uninitialised_class(env, "java.lang.BaseVirtualThread"); /* NULL before JDK 19 */
-    sa.type_executor = uninitialised_class(env, "java.util.concurrent.Executor");
-    if (sa.type_runnable == NULL || sa.type_callable == NULL || sa.type_forkjoin == NULL) return false;
-    sa.is_hidden = (*env)->GetMethodID(env, sa.type_class, "isHidden", "()Z");
-    sa.type_class_value = global_class(env, "java/lang/ClassValue");
-    jclass values = (*env)->FindClass(env, "java/lang/ClassValue$ClassValueMap");
-    if (sa.type_class_value == NULL || values == NULL) return false;
-    sa.new_values = (*env)->GetStaticMethodID(env, sa.type_class_value, "initializeMap",
-                                              "(Ljava/lang/Class;)Ljava/lang/ClassValue$ClassValueMap;");
-    sa.class_values = (*env)->GetFieldID(env, sa.type_class, "classValueMap", "Ljava/lang/ClassValue$ClassValueMap;");
-    sa.class_slot = (*env)->GetFieldID(env, values, "stackagent$class", "J");
-    if (sa.class_slot == NULL) (*env)->ExceptionClear(env); /* it was loaded before us: the helper has another place */
-    (*env)->DeleteLocalRef(env, values);
-    sa.lock = (*env)->GetFieldID(env, sa.type_thread, "interruptLock", "Ljava/lang/Object;");
-    if (sa.lock == NULL) { /* before JDK 20 */
-        (*env)->ExceptionClear(env);
-        sa.lock = (*env)->GetFieldID(env, sa.type_thread, "blockerLock", "Ljava/lang/Object;");
-    }
-    sa.thread_tid = (*env)->GetFieldID(env, sa.type_thread, "tid", "J");
-    bool ok = sa.is_hidden != NULL && sa.new_values != NULL && sa.class_values != NULL &&
-              (sa.class_slot != NULL || sa.attached) && sa.lock != NULL &&
-              sa.thread_tid != NULL;
-    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
-    return ok;
-}
-
 bool sa_slots_init(JNIEnv *env) {
     sa.id_offset = (*env)->GetStaticMethodID(env, sa.helper, "idOffset", "(Ljava/lang/Class;)J");
-    sa.has_field = (*env)->GetStaticMethodID(env, sa.helper, "hasField", "(Ljava/lang/Class;Ljava/lang/String;)Z");
     sa.get_info = (*env)->GetStaticMethodID(env, sa.helper, "known", "(Ljava/lang/Class;)J");
     sa.set_info = (*env)->GetStaticMethodID(env, sa.helper, "setKnown", "(Ljava/lang/Class;J)V");
     sa.new_slot = (*env)->GetStaticMethodID(env, sa.helper, "newSlot", "(Ljava/lang/Thread;)Ljava/lang/Stackagent;");
@@ -98,7 +14,7 @@ bool sa_slots_init(JNIEnv *env) {
     sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
     if ((sa.config.submissions || sa.config.sites) && !sa_submit_init(env)) return false;
     if (sa.config.constructions && !sa_construct_init(env)) return false;
-    return sa.has_field != NULL && sa.get_info != NULL && sa.set_info != NULL && sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
+    return sa.get_info != NULL && sa.set_info != NULL && sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
 }
 
 /* What the helper's method `of` says of the first of c and its superclasses of
@@ -300,9 +216,17 @@ static bool gives_exceptions(jclass c) {
     return yes;
 }
 
+static bool of_loader(JNIEnv *env, jclass c) {
+    jobject loader = NULL;
+    if ((*sa.jvmti)->GetClassLoader(sa.jvmti, c, &loader) != JVMTI_ERROR_NONE || loader == NULL) return false;
+    (*env)->DeleteLocalRef(env, loader);
+    return true;
+}
+
 static bool wants_probes(JNIEnv *env, jclass c) {
     jboolean modifiable = JNI_FALSE;
     if (!sa.work.bytecodes && sa_kinds_of(env, c) == 0 && !gives_exceptions(c)) return false;
+    if (of_loader(env, c)) return false;
     if ((*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &modifiable) != JVMTI_ERROR_NONE) return false;
     return modifiable;
 }
@@ -321,7 +245,7 @@ void sa_retransform(jint n, const jclass *classes) {
 }
 
 /* Weaves the task classes of the boot phase, and all of them where instructions
- * are counted, once, all in one operation. */
+ * are counted, once, all in one operation; those of loaders come later. */
 void sa_retransform_early(JNIEnv *env) {
     jint n = 0, wanted = 0;
     jclass *classes = NULL;

@@ -268,14 +268,14 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 		return nil, refuse(header.Name, ReasonAlreadyWoven, "it names %s", nameProbes)
 	}
 	kinds, err := ClassKinds(header, in.Supers, &o)
-	if err != nil {
+	if err != nil && !in.keeps() {
 		return nil, err
 	}
 	if !o.Submissions {
 		kinds &^= units.KindExecutor
 	}
 	sites := wantsSites(header, in, &o, filtered)
-	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !(o.Submissions && asks[header.Name] != nil) && !guardable(header, in, &found) && !sites && !in.StandIn {
+	if scanned && kinds&(TaskKinds|units.KindExecutor) == 0 && !shaped(header.Name) && !(o.Submissions && asks[header.Name] != nil) && !guardable(header, in, &found) && !sites && !in.StandIn && !in.keeps() {
 		return nil, nil
 	}
 	p := &Plan{Class: header.Name, Kinds: kinds, Mode: in.Mode, isHidden: in.Hidden}
@@ -290,6 +290,9 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 	}
 	return p.fill(header, in, &o, filtered)
 }
+
+// keeps tells whether all that matters is that a class keeps the fields it was loaded with.
+func (in *Input) keeps() bool { return in.Mode == ModeStructure && len(in.Fields) > 0 }
 
 // guardable tells whether a class that is no task can have methods for
 // the guarded probes: a subclass must be possible.

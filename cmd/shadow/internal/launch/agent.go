@@ -91,7 +91,8 @@ func AgentOptions(settings []Setting) (string, error) {
 func IsJava(name string) bool { return filepath.Base(name) == "java" }
 
 // WithAgent puts the agent in front of a JVM's own options: as the first
-// argument of java, or through the environment of any other command.
+// argument of java, or through the environment of any other command. Other agents
+// in the environment come after it, those of a command that is java before it.
 func WithAgent(args, env []string, library, options string) (newArgs, newEnv []string, err error) {
 	option := "-agentpath:" + library + "=" + options
 	if IsJava(args[0]) {
@@ -102,7 +103,7 @@ func WithAgent(args, env []string, library, options string) (newArgs, newEnv []s
 	if err != nil {
 		return nil, nil, err
 	}
-	return args, appendVariable(env, ToolOptions, quoted), nil
+	return args, prependVariable(env, ToolOptions, quoted), nil
 }
 
 // quote protects blanks from the JVM, which splits JAVA_TOOL_OPTIONS at blanks
@@ -119,18 +120,20 @@ func quote(option string) (string, error) {
 	return "", fmt.Errorf("%s can not hold both kinds of quotes: %s", ToolOptions, option)
 }
 
-// appendVariable puts value at the end of what the variable already holds.
-// Of several lines for one name the last counts, as it does for os/exec.
-func appendVariable(env []string, name, value string) []string {
+// prependVariable puts value before what the variable already holds: an agent must see what
+// agents behind it do. Of several lines for one name the last counts, as it does for os/exec.
+func prependVariable(env []string, name, value string) []string {
 	out := make([]string, 0, len(env)+1)
+	old := ""
 	for _, line := range env {
-		if old, ok := strings.CutPrefix(line, name+"="); ok {
-			if old != "" {
-				value = old + " " + value
-			}
+		if held, ok := strings.CutPrefix(line, name+"="); ok {
+			old = held
 			continue
 		}
 		out = append(out, line)
+	}
+	if old != "" {
+		value += " " + old
 	}
 	return append(out, name+"="+value)
 }

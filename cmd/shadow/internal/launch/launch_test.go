@@ -121,7 +121,7 @@ func TestWithAgent(t *testing.T) {
 		{"a script", []string{"pmd", "check"}, []string{"A=1"}, "/l.so",
 			[]string{"pmd", "check"}, []string{"A=1", "JAVA_TOOL_OPTIONS=-agentpath:/l.so=k=v"}},
 		{"options already there", []string{"mvn"}, []string{"JAVA_TOOL_OPTIONS=-Xmx1g", "B=2"}, "/l.so",
-			[]string{"mvn"}, []string{"B=2", "JAVA_TOOL_OPTIONS=-Xmx1g -agentpath:/l.so=k=v"}},
+			[]string{"mvn"}, []string{"B=2", "JAVA_TOOL_OPTIONS=-agentpath:/l.so=k=v -Xmx1g"}},
 		{"a blank in the path", []string{"mvn"}, nil, "/my libs/l.so",
 			[]string{"mvn"}, []string{`JAVA_TOOL_OPTIONS="-agentpath:/my libs/l.so=k=v"`}},
 	}

@@ -822,11 +822,6 @@ public final class Stackagent {
         return context;
     }
 
-    /** Does a class itself declare this field of ours? Called from C. */
-    private static boolean hasField(Class<?> declaring, String field) {
-        return offset(declaring, field) >= 0;
-    }
-
     /** Puts the agent in the way of hidden classes, or out of it; called from C. */
     private static boolean hook(boolean on) {
         return hook0(ClassLoader.class, on);

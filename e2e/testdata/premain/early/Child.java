@@ -1,0 +1,4 @@
+package early;
+
+/** A task by its superclass alone. */
+public class Child extends Base {}
