@@ -4,6 +4,7 @@
  *
  * attack_main SEED SECONDS */
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +71,21 @@ static void enlist_thread(object *o, object *in_place_of) {
 /* ---- JNI and JVMTI, as far as the agent needs them here ---- */
 
 static jlong zero(void) { return 0; }
+static void *new_string(JNIEnv *env, const char *text) { return (void *)(uintptr_t)text; }
 static void *some_object(void) { return &any_object; }
 static void *find_class(JNIEnv *env, const char *name) { return strcmp(name, "java/lang/Stackagent") == 0 ? NULL : &any_object; }
 static void *same(JNIEnv *env, void *o) { return o; }
 static void *id_of(JNIEnv *env, jclass c, const char *name, const char *signature) { return (void *)(uintptr_t)name; }
+
+/* Class.forName, too. */
+static jobject call_static(JNIEnv *env, jclass c, jmethodID method, ...) {
+    if (strcmp((const char *)method, "forName") != 0) return (jobject)(void *)&any_object;
+    va_list args;
+    va_start(args, method);
+    const char *name = va_arg(args, const char *);
+    va_end(args);
+    return (jobject)(void *)(strcmp(name, "java.lang.BaseVirtualThread") == 0 ? &virtual_class : &any_object);
+}
 
 static jboolean instance_of(JNIEnv *env, jobject o, jclass c) {
     return (object *)(void *)c != &virtual_class || ((object *)(void *)o)->is_virtual;
@@ -158,8 +170,8 @@ static const struct JNIInvokeInterface_ *vm_of_all = &machine;
 static void make_jvm(void) {
     FILL(functions, zero);
     SET(functions, FindClass, find_class), SET(functions, DefineClass, some_object);
-    SET(functions, GetObjectClass, some_object), SET(functions, CallStaticObjectMethod, some_object);
-    SET(functions, CallObjectMethod, some_object), SET(functions, NewStringUTF, some_object);
+    SET(functions, GetObjectClass, some_object), SET(functions, CallStaticObjectMethod, call_static);
+    SET(functions, CallObjectMethod, some_object), SET(functions, NewStringUTF, new_string);
     SET(functions, NewGlobalRef, same), SET(functions, NewLocalRef, same);
     SET(functions, GetMethodID, id_of), SET(functions, GetStaticMethodID, id_of);
     SET(functions, GetFieldID, id_of), SET(functions, GetStaticFieldID, id_of);
@@ -253,7 +265,12 @@ static void end_session(void) {
     session = false;
 }
 
+/* The same for all sessions of a run: a thread that has lost its CPU for that long between its look at
+ * the phase and its mark may read it while it changes. */
 static void configure(void) {
+    static bool done;
+    if (done) return;
+    done = true;
     static const int details[] = {SA_DETAIL_AUTO, SA_DETAIL_SUMMARY, SA_DETAIL_ALL};
     sa.clock.cpu = below(2);
     sa.config = (sa_config){
@@ -298,6 +315,7 @@ int saGoLoad(char *options);
 int saGoLoad(char *options) {
     static pthread_t go[2];
     start_random(1002);
+    for (int i = 0; i < 20; i++) next_random();
     configure();
     CHECK(pthread_create(&go[0], NULL, steer, NULL) == 0 && pthread_create(&go[1], NULL, drain_on, NULL) == 0);
     return SA_GO_OK;
@@ -417,7 +435,6 @@ static void attach_and_detach(uint64_t end_ns) {
     start_random(2000);
     while (sa_mono_ns() < end_ns) {
         CHECK(Agent_OnAttach((JavaVM *)&vm_of_all, options, NULL) == 0);
-        sa.type_virtual = (jclass)(void *)&virtual_class;
         usleep(below(4) == 0 ? below(50) : below(30000));
         CHECK(Agent_OnAttach((JavaVM *)&vm_of_all, detach, NULL) == 0);
         if (below(2) == 0) usleep(below(2000));
