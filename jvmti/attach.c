@@ -116,8 +116,13 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
  * JVM does not let anybody change; those probes do nothing from now on. */
 static void go_away(JNIEnv *env) {
     atomic_store(&sa.phase, SA_PHASE_DORMANT);
-    sa_set_events(JVMTI_DISABLE);
-    sa_set_event(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH);
+    /* The class hook stays, as another agent may retransform a class with our fields at any moment. */
+    static const jvmtiEvent of_session[] = {
+        JVMTI_EVENT_NATIVE_METHOD_BIND,       JVMTI_EVENT_THREAD_START,
+        JVMTI_EVENT_THREAD_END,               JVMTI_EVENT_GARBAGE_COLLECTION_START,
+        JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+    };
+    for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++) sa_set_event(JVMTI_DISABLE, of_session[i]);
     sa_await_thread_ends();
     sa_threads_final(env);
 }
@@ -129,7 +134,6 @@ static void restore(JNIEnv *env, bool answered) {
     hook(env, false);
     /* From now on only what is redefined by others needs us (its fields), and
      * threads that end (their contexts). */
-    sa_set_event(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     sa_set_event(JVMTI_ENABLE, JVMTI_EVENT_THREAD_END);
     sa_set_event(JVMTI_DISABLE, JVMTI_EVENT_VM_DEATH);
     sa_retransform_loaded(env, false);

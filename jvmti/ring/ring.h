@@ -117,7 +117,7 @@ static inline size_t sa_ring_read(sa_ring *r, uint8_t *out, size_t max) {
     uint64_t offset = tail & (r->capacity - 1);
     uint64_t n = end - tail;
     if (n > r->capacity - offset) n = r->capacity - offset;
-    if (n > max) return 0;
+    if (n == 0 || n > max) return 0;
     memcpy(out, r->bytes + offset, n);
     atomic_store_explicit(&r->tail, tail + n, memory_order_release);
     return n;

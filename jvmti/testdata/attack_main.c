@@ -1,0 +1,464 @@
+/* A JVM without Java: its threads call the natives of the helper as woven code does, at random, while an
+ * agent attaches and detaches, threads start and end, virtual threads move between carriers, and a drain
+ * reads. For the sanitizers; at the end of each session the account must balance.
+ *
+ * attack_main SEED SECONDS */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../agent.h"
+
+#define CHECK(x)                                                    \
+    do {                                                            \
+        if (!(x)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+            abort();                                                \
+        }                                                           \
+    } while (0)
+
+enum { JAVA_THREADS = 6, VIRTUALS = 24, MOST_THREADS = 64, CLASSES = 5, DEEPEST = 20 };
+
+/* ---- randomness ---- */
+
+static uint64_t seed;
+static __thread uint64_t state;
+
+static uint64_t next_random(void) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return state;
+}
+
+static unsigned below(unsigned n) { return (unsigned)(next_random() % n); }
+
+static void start_random(uint64_t of) {
+    state = (seed + 1) * 0x9E3779B97F4A7C15u ^ (of + 1) * 0xD6E8FEB86659FD93u;
+    if (state == 0) state = 1;
+}
+
+/* Gives other threads a chance, now and then. */
+static void breathe(void) {
+    unsigned n = below(4000);
+    if (n < 20) sched_yield();
+    if (n == 0) usleep(below(500));
+}
+
+/* ---- objects ---- */
+
+typedef struct {
+    jlong context, id, tid;
+    bool is_virtual;
+} object;
+
+static object virtual_class, any_object;
+static __thread object *self;
+
+static pthread_mutex_t alive_lock = PTHREAD_MUTEX_INITIALIZER;
+static object *alive[MOST_THREADS];
+
+static void enlist_thread(object *o, object *in_place_of) {
+    pthread_mutex_lock(&alive_lock);
+    int i = 0;
+    while (i < MOST_THREADS && alive[i] != in_place_of) i++;
+    CHECK(i < MOST_THREADS);
+    alive[i] = o;
+    pthread_mutex_unlock(&alive_lock);
+}
+
+/* ---- JNI and JVMTI, as far as the agent needs them here ---- */
+
+static jlong zero(void) { return 0; }
+static void *new_string(JNIEnv *env, const char *text) { return (void *)(uintptr_t)text; }
+static void *some_object(void) { return &any_object; }
+static void *find_class(JNIEnv *env, const char *name) { return strcmp(name, "java/lang/Stackagent") == 0 ? NULL : &any_object; }
+static void *same(JNIEnv *env, void *o) { return o; }
+static void *id_of(JNIEnv *env, jclass c, const char *name, const char *signature) { return (void *)(uintptr_t)name; }
+
+/* Class.forName, too. */
+static jobject call_static(JNIEnv *env, jclass c, jmethodID method, ...) {
+    if (strcmp((const char *)method, "forName") != 0) return (jobject)(void *)&any_object;
+    va_list args;
+    va_start(args, method);
+    const char *name = va_arg(args, const char *);
+    va_end(args);
+    return (jobject)(void *)(strcmp(name, "java.lang.BaseVirtualThread") == 0 ? &virtual_class : &any_object);
+}
+
+static jboolean instance_of(JNIEnv *env, jobject o, jclass c) {
+    return (object *)(void *)c != &virtual_class || ((object *)(void *)o)->is_virtual;
+}
+
+static jboolean same_object(JNIEnv *env, jobject a, jobject b) { return a == b; }
+
+static jlong *field(jobject o, jfieldID f) {
+    object *it = (object *)(void *)o;
+    const char *name = (const char *)f;
+    return strcmp(name, "context") == 0 ? &it->context : strcmp(name, "id") == 0 ? &it->id : &it->tid;
+}
+
+static jlong get_long(JNIEnv *env, jobject o, jfieldID f) { return __atomic_load_n(field(o, f), __ATOMIC_SEQ_CST); }
+static void set_long(JNIEnv *env, jobject o, jfieldID f, jlong v) { __atomic_store_n(field(o, f), v, __ATOMIC_SEQ_CST); }
+static jboolean yes(void) { return JNI_TRUE; }
+
+static struct JNINativeInterface_ functions;
+static const struct JNINativeInterface_ *env_of_all = &functions;
+static struct jvmtiInterface_1_ tools;
+static jvmtiEnv tools_of_all = &tools;
+static jvmtiEventCallbacks calls;
+static _Atomic bool starts_told, ends_told;
+
+static jvmtiError all_threads(jvmtiEnv *e, jint *n, jthread **list) {
+    *list = calloc(MOST_THREADS, sizeof **list);
+    *n = 0;
+    pthread_mutex_lock(&alive_lock);
+    for (int i = 0; i < MOST_THREADS; i++)
+        if (alive[i] != NULL) (*list)[(*n)++] = (jthread)(void *)alive[i];
+    pthread_mutex_unlock(&alive_lock);
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError current_thread(jvmtiEnv *e, jthread *t) {
+    *t = (jthread)(void *)self;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError give_back(jvmtiEnv *e, unsigned char *p) {
+    free(p);
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError no_classes(jvmtiEnv *e, jint *n, jclass **list) {
+    *n = 0;
+    *list = NULL;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError refuse_it(void) { return JVMTI_ERROR_NOT_AVAILABLE; }
+static jvmtiError take_it(void) { return JVMTI_ERROR_NONE; }
+
+static jvmtiError set_calls(jvmtiEnv *e, const jvmtiEventCallbacks *c, jint size) {
+    calls = *c;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError set_event(jvmtiEnv *e, jvmtiEventMode mode, jvmtiEvent event, jthread t, ...) {
+    if (event == JVMTI_EVENT_THREAD_START) atomic_store(&starts_told, mode == JVMTI_ENABLE);
+    if (event == JVMTI_EVENT_THREAD_END) atomic_store(&ends_told, mode == JVMTI_ENABLE);
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError thread_info(jvmtiEnv *e, jthread t, jvmtiThreadInfo *info) {
+    info->name = strdup("thread");
+    return JVMTI_ERROR_NONE;
+}
+
+static jint get_env(JavaVM *vm, void **out, jint version) {
+    *out = version == JVMTI_VERSION_11 ? (void *)&tools_of_all : (void *)&env_of_all;
+    return JNI_OK;
+}
+
+static struct JNIInvokeInterface_ machine;
+static const struct JNIInvokeInterface_ *vm_of_all = &machine;
+
+#define FILL(table, with)                                                                                    \
+    for (size_t i = 0; i < sizeof(table) / sizeof(void *); i++) ((void **)&(table))[i] = (void *)(uintptr_t)(with)
+#define SET(table, name, with) *(void **)&(table).name = (void *)(uintptr_t)(with)
+
+static void make_jvm(void) {
+    FILL(functions, zero);
+    SET(functions, FindClass, find_class), SET(functions, DefineClass, some_object);
+    SET(functions, GetObjectClass, some_object), SET(functions, CallStaticObjectMethod, call_static);
+    SET(functions, CallObjectMethod, some_object), SET(functions, NewStringUTF, new_string);
+    SET(functions, NewGlobalRef, same), SET(functions, NewLocalRef, same);
+    SET(functions, GetMethodID, id_of), SET(functions, GetStaticMethodID, id_of);
+    SET(functions, GetFieldID, id_of), SET(functions, GetStaticFieldID, id_of);
+    SET(functions, GetObjectField, same), SET(functions, IsInstanceOf, instance_of), SET(functions, IsSameObject, same_object);
+    SET(functions, GetLongField, get_long), SET(functions, SetLongField, set_long);
+    SET(functions, CallStaticBooleanMethod, yes);
+    FILL(tools, take_it);
+    SET(tools, GetAllThreads, all_threads), SET(tools, GetCurrentThread, current_thread);
+    SET(tools, Deallocate, give_back), SET(tools, GetLoadedClasses, no_classes);
+    SET(tools, SetEventCallbacks, set_calls), SET(tools, SetEventNotificationMode, set_event);
+    SET(tools, GetThreadInfo, thread_info), SET(tools, GetClassSignature, refuse_it);
+    SET(tools, GetSystemProperty, refuse_it), SET(tools, GetThreadGroupInfo, refuse_it);
+    FILL(machine, zero);
+    SET(machine, GetEnv, get_env);
+}
+
+/* ---- the Go side ---- */
+
+static pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool session; /* under drain_lock, as all below */
+static uint8_t buffer[1 << 20];
+static uint64_t words[1 << 17];
+static struct {
+    uint64_t executions, creations, submissions;
+} got;
+
+static void count_records(size_t n) {
+    for (size_t at = 0; at < n;) {
+        uint8_t type = buffer[at];
+        CHECK(type == SA_REC_PAD || (type >= SA_REC_EXECUTION && type <= SA_REC_VIRTUAL));
+        got.executions += type == SA_REC_EXECUTION;
+        got.creations += type == SA_REC_CREATION;
+        got.submissions += type == SA_REC_SUBMISSION;
+        at += type == SA_REC_EXECUTION || type == SA_REC_SUBMISSION || type == SA_REC_VIRTUAL ? 2 * SA_SLOT_BYTES : SA_SLOT_BYTES;
+    }
+}
+
+/* Adds what cells tell: of executions the sixth word, behind it the tallies. */
+static void count_words(size_t n) {
+    for (size_t at = 0; at < n;) {
+        const uint64_t *w = words + at;
+        size_t length = w[0] & ~SA_TELL_PLACES;
+        CHECK(length > 0 && at + length <= n);
+        at += length;
+        if (w[0] & SA_TELL_PLACES || w[1] == 0) continue;
+        const uint64_t *tallies = w + 6;
+        got.executions += w[5];
+        got.creations += tallies[SA_T_CREATIONS] + tallies[SA_T_FAILED] + tallies[SA_T_WITHDRAWN];
+        got.submissions += tallies[SA_T_SUBMISSIONS] + tallies[SA_T_REJECTED] + tallies[SA_T_CANCELLED];
+    }
+}
+
+static void drain(void) {
+    sa_os *cursor = NULL;
+    uint32_t ring;
+    for (size_t n; (n = sa_drain_next(&cursor, buffer, sizeof buffer, &ring)) > 0;) count_records(n);
+    bool more = true;
+    while (more) {
+        size_t n = sa_summaries_next(words, sizeof words / sizeof *words, &more);
+        count_words(n);
+    }
+    for (sa_meta *m = sa_meta_take(); m != NULL;) {
+        sa_meta *next = m->next;
+        sa_meta_free(m);
+        m = next;
+    }
+}
+
+static uint64_t sessions, executions;
+
+/* As the agent does when it is taken off (agent/ends.go). */
+static void end_session(void) {
+    static uint8_t running[1 << 20];
+    sa_thread_counts skipped[256], counts[256];
+    size_t lines;
+    sa_settle(10000000000u);
+    for (int i = 0; i < 3; i++) drain(); /* a ring is read up to its end first */
+    sa_snapshot_running(running, sizeof running, skipped, 256, &lines);
+    sa_final_counts(counts, 256);
+    sa_totals t;
+    sa_totals_now(&t);
+    uint64_t told = got.executions + got.creations + t.lost;
+    if (t.executions + t.creations != told || t.submissions != got.submissions + t.lost_submissions) {
+        fprintf(stderr, "session %lu, seed %lu: %lu executions and %lu creations, told %lu and %lu, %lu lost; %lu submissions, told %lu, %lu lost\n",
+                sessions, seed, t.executions, t.creations, got.executions, got.creations, t.lost, t.submissions, got.submissions,
+                t.lost_submissions);
+        abort();
+    }
+    sessions++;
+    executions += t.executions;
+    session = false;
+}
+
+/* The same for all sessions of a run: a thread that has lost its CPU for that long between its look at
+ * the phase and its mark may read it while it changes. */
+static void configure(void) {
+    static bool done;
+    if (done) return;
+    done = true;
+    static const int details[] = {SA_DETAIL_AUTO, SA_DETAIL_SUMMARY, SA_DETAIL_ALL};
+    sa.clock.cpu = below(2);
+    sa.config = (sa_config){
+        .block = below(2), .block_ns = 1000000, .detail = details[below(3)], .submissions = true, .ring_bytes = 1u << 14,
+    };
+}
+
+static void *steer(void *unused) {
+    start_random(1000);
+    for (;;) {
+        int event = sa_wait_event();
+        pthread_mutex_lock(&drain_lock);
+        switch (event) {
+        case SA_EVENT_LOAD: configure(); break;
+        case SA_EVENT_READY:
+            memset(&got, 0, sizeof got);
+            session = true;
+            break;
+        case SA_EVENT_DETACH: end_session(); break;
+        default:
+            if (session) drain();
+        }
+        pthread_mutex_unlock(&drain_lock);
+        if (event != SA_EVENT_FULL) sa_event_done(0);
+    }
+    return NULL;
+}
+
+static void *drain_on(void *unused) {
+    start_random(1001);
+    for (;;) {
+        usleep(below(3000));
+        pthread_mutex_lock(&drain_lock);
+        if (session) drain();
+        pthread_mutex_unlock(&drain_lock);
+    }
+    return NULL;
+}
+
+/* Called by the agent when it is first loaded. */
+int saGoLoad(char *options);
+int saGoLoad(char *options) {
+    static pthread_t go[2];
+    start_random(1002);
+    for (int i = 0; i < 20; i++) next_random();
+    configure();
+    CHECK(pthread_create(&go[0], NULL, steer, NULL) == 0 && pthread_create(&go[1], NULL, drain_on, NULL) == 0);
+    return SA_GO_OK;
+}
+
+/* ---- Java threads ---- */
+
+#define NATIVE(result, name, ...) JNIEXPORT result JNICALL Java_java_lang_##name(JNIEnv *env, jclass helper, ##__VA_ARGS__)
+NATIVE(jlong, Stackagent_attach0, jobject thread, jlong java_id, jstring name, jboolean mounts_seen);
+NATIVE(jint, Stackagent_enter0, jlong context, jlong id, jint class_id);
+NATIVE(jint, Stackagent_enterBare0, jlong context, jint class_id, jint hash, jlong bytecodes);
+NATIVE(jboolean, Stackagent_exit0, jlong context, jint token, jint threw);
+NATIVE(jboolean, Stackagent_release0, jlong context);
+NATIVE(jlong, Stackagent_newId0);
+NATIVE(jlong, Stackagent_created0, jlong context, jint class_id);
+NATIVE(void, Stackagent_failed0, jlong context, jlong id, jint class_id);
+NATIVE(void, Stackagent_mounted0, jlong context, jlong carrier);
+NATIVE(void, Stackagent_unmounting0, jlong context);
+NATIVE(void, Stackagent_leaving0, jlong context);
+NATIVE(void, Stackagent_returned0, jlong context);
+NATIVE(void, Stackagent_ready0, jlong context);
+NATIVE(jlong, StackagentHandover_hand0, jlong context, jlong id, jint class_id, jint executor, jint flags);
+NATIVE(jboolean, StackagentHandover_handBare0, jlong context, jint hash, jint class_id, jint executor, jint flags);
+
+#define CALL(name, ...) Java_java_lang_##name((JNIEnv *)&env_of_all, NULL, ##__VA_ARGS__)
+
+static _Atomic bool over;
+
+static jlong get_context(object *o) { return __atomic_load_n(&o->context, __ATOMIC_SEQ_CST); }
+static void put_context(object *o, jlong c) { __atomic_store_n(&o->context, c, __ATOMIC_SEQ_CST); }
+
+/* As Stackagent.attach. */
+static jlong context_for(object *o) {
+    if (get_context(o) == 0) put_context(o, CALL(Stackagent_attach0, (jobject)(void *)o, o->tid, NULL, JNI_TRUE));
+    return get_context(o);
+}
+
+static void end_handovers(jlong context, uint32_t open) {
+    if (context != 0) ((sa_context *)(uintptr_t)context)->handovers_open = open; /* as Java code does */
+}
+
+/* One task, others inside. */
+static void execute(object *o, unsigned depth) {
+    breathe();
+    jint class_id = 1 + (jint)below(CLASSES);
+    jlong id = CALL(Stackagent_created0, context_for(o), class_id);
+    if (below(20) == 0) CALL(Stackagent_failed0, get_context(o), id, class_id);
+    if (below(3) == 0) {
+        jlong context = context_for(o);
+        uint32_t open = context == 0 ? 0 : ((sa_context *)(uintptr_t)context)->handovers_open;
+        if (CALL(StackagentHandover_hand0, context, id, class_id, 1, 0) != 0) end_handovers(context, open);
+        if (below(4) == 0 && CALL(StackagentHandover_handBare0, context, (jint)below(64), class_id, 1, 0)) end_handovers(context, open);
+    }
+    jint token = below(8) == 0 ? CALL(Stackagent_enterBare0, context_for(o), class_id, (jint)below(64), 0)
+                               : CALL(Stackagent_enter0, context_for(o), id | INT64_MIN, class_id);
+    while (depth < DEEPEST && below(3) == 0) execute(o, depth + 1);
+    breathe();
+    if (token < 0 || below(200) == 0) return; /* an exit that is never seen */
+    if (CALL(Stackagent_exit0, get_context(o), token, below(10) == 0)) put_context(o, 0);
+}
+
+static pthread_mutex_t parked_lock = PTHREAD_MUTEX_INITIALIZER;
+static object *parked[VIRTUALS]; /* virtual threads that wait for a carrier */
+static int parked_n;
+
+/* Mounts a virtual thread for a while; it may go on elsewhere. */
+static void carry(object *carrier) {
+    pthread_mutex_lock(&parked_lock);
+    object *v = parked_n == 0 ? NULL : parked[--parked_n];
+    pthread_mutex_unlock(&parked_lock);
+    if (v == NULL) return;
+    CALL(Stackagent_mounted0, get_context(v), get_context(carrier));
+    for (unsigned n = below(6); n > 0; n--) execute(v, 0);
+    if (below(2) == 0) CALL(Stackagent_leaving0, get_context(v));
+    if (below(4) == 0) CALL(Stackagent_returned0, get_context(v));
+    CALL(Stackagent_unmounting0, get_context(v));
+    if (get_context(v) != 0 && below(3) == 0 && CALL(Stackagent_release0, get_context(v))) put_context(v, 0);
+    CALL(Stackagent_ready0, get_context(v));
+    pthread_mutex_lock(&parked_lock);
+    parked[parked_n++] = v;
+    pthread_mutex_unlock(&parked_lock);
+}
+
+static void *java_thread(void *number) {
+    start_random((uintptr_t)number);
+    object *o = calloc(1, sizeof *o);
+    o->tid = (jlong)(uintptr_t)number;
+    self = o;
+    enlist_thread(o, NULL);
+    if (atomic_load(&starts_told)) calls.ThreadStart(&tools_of_all, (JNIEnv *)&env_of_all, (jthread)(void *)o);
+    for (unsigned n = below(3) == 0 ? below(20) : below(3000); n > 0 && !atomic_load(&over); n--) {
+        if (below(4) == 0) carry(o);
+        else execute(o, 0);
+    }
+    if (atomic_load(&ends_told)) calls.ThreadEnd(&tools_of_all, (JNIEnv *)&env_of_all, (jthread)(void *)o);
+    enlist_thread(NULL, o);
+    return NULL; /* the object stays, as garbage that was not collected; others may have it in a list */
+}
+
+/* Starts Java threads, one after another. */
+static void *start_threads(void *number) {
+    for (uintptr_t i = (uintptr_t)number; !atomic_load(&over); i += JAVA_THREADS) {
+        pthread_t t;
+        CHECK(pthread_create(&t, NULL, java_thread, (void *)i) == 0);
+        pthread_join(t, NULL);
+    }
+    return NULL;
+}
+
+jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved);
+
+static void attach_and_detach(uint64_t end_ns) {
+    static object listener;
+    static char options[] = "bus=nowhere", detach[] = "detach";
+    self = &listener;
+    enlist_thread(&listener, NULL);
+    start_random(2000);
+    while (sa_mono_ns() < end_ns) {
+        CHECK(Agent_OnAttach((JavaVM *)&vm_of_all, options, NULL) == 0);
+        usleep(below(4) == 0 ? below(50) : below(30000));
+        CHECK(Agent_OnAttach((JavaVM *)&vm_of_all, detach, NULL) == 0);
+        if (below(2) == 0) usleep(below(2000));
+    }
+}
+
+int main(int argc, char **argv) {
+    seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    unsigned seconds = argc > 2 ? (unsigned)atoi(argv[2]) : 2;
+    alarm(60 + 10 * seconds); /* a hang is a finding, too */
+    make_jvm();
+    for (int i = 0; i < VIRTUALS; i++) {
+        parked[parked_n] = calloc(1, sizeof *parked[0]);
+        parked[parked_n]->is_virtual = true;
+        parked[parked_n++]->tid = 1000 + i;
+    }
+    pthread_t threads[JAVA_THREADS];
+    for (uintptr_t i = 0; i < JAVA_THREADS; i++) CHECK(pthread_create(&threads[i], NULL, start_threads, (void *)i) == 0);
+    attach_and_detach(sa_mono_ns() + seconds * UINT64_C(1000000000));
+    atomic_store(&over, true);
+    for (int i = 0; i < JAVA_THREADS; i++) pthread_join(threads[i], NULL);
+    pthread_mutex_lock(&drain_lock); /* the Go side ends with the process */
+    printf("seed %lu: %lu sessions, %lu executions\n", seed, sessions, executions);
+    fflush(stdout);
+    CHECK(sessions > 0);
+    _exit(0);
+}
