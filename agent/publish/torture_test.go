@@ -2,6 +2,7 @@ package publish
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"stackagent/internal/busauth"
+	"stackagent/internal/testnats"
 	"stackagent/internal/wire"
 )
 
@@ -73,5 +76,47 @@ func TestDuplicatesOfOnesOwn(t *testing.T) {
 				t.Error(fmt.Sprint(c), "contested:", !want)
 			}
 		}
+	}
+}
+
+// TestTortureSquatter: another user holds the bus's port and plays a server. It is sent nothing; where the check is left
+// out, it gets a token, but not the seed of an NKEY.
+func TestTortureSquatter(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	const token = "secret-token-0123456789"
+	seed, err := busauth.NewSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		auth        Auth
+		talks, tell bool // it is sent something; the secret
+	}{
+		"token":            {Auth{Token: token}, false, false},
+		"key":              {Auth{Seed: seed}, false, false},
+		"token, unchecked": {Auth{Token: token, Owner: busauth.AnyOwner}, true, true},
+		"key, unchecked":   {Auth{Seed: seed, Owner: busauth.AnyOwner}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := fmt.Sprintf("127.0.0.1:%d", testnats.FreePort(t))
+			s := testnats.Squat(t, address, 65534)
+			p, n := publisher(t, Config{URL: "nats://" + address, Auth: c.auth})
+			offer(t, p, 1, 10, 1000)
+			if c.talks {
+				until(t, "the squatter is sent something", func() bool { return len(s.Got()) > 0 })
+			} else {
+				until(t, "a notice", func() bool { return len(n.all()) == 1 })
+			}
+			s.End()
+			got := strings.Join(s.Got(), "")
+			if (got != "") != c.talks || strings.Contains(got, token) != c.tell || strings.Contains(got, seed) {
+				t.Errorf("the squatter was sent %.300q", got)
+			}
+			if lines := n.all(); !c.talks && !strings.Contains(lines[0], "belongs to the user with id 65534") {
+				t.Errorf("notices %q", lines)
+			}
+		})
 	}
 }

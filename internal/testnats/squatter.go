@@ -23,15 +23,24 @@ const greeting = `INFO {"server_id":"S","server_name":"S","version":"2.12.0","pr
 
 func init() {
 	if place := os.Getenv(squatterVariable); place != "" {
-		if err := squat(place); err != nil {
+		l, err := squat(place)
+		if err != nil {
 			fmt.Println(err)
+			os.Exit(1)
 		}
-		os.Exit(1)
+		fmt.Println("listening")
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				os.Exit(1)
+			}
+			go answer(c)
+		}
 	}
 }
 
-// squat listens as another user and passes on what it is sent.
-func squat(place string) error {
+// squat listens as another user.
+func squat(place string) (net.Listener, error) {
 	address, user, _ := strings.Cut(place, " ")
 	uid, err := strconv.Atoi(user)
 	if err == nil && uid != os.Getuid() {
@@ -40,23 +49,12 @@ func squat(place string) error {
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	fmt.Println("listening")
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
-		}
-		go answer(c)
-	}
+	return net.Listen("tcp", address)
 }
 
-// answer plays a server to one client.
+// answer plays a server to one client, and passes on what it is sent.
 func answer(c net.Conn) {
 	defer c.Close()
 	_, _ = io.WriteString(c, greeting)

@@ -19,7 +19,6 @@ import (
 // door is a bus with two agents who do not trust each other, and a shadow with a table.
 type door struct {
 	shadow       *Bus
-	table        jetstream.KeyValue
 	url          string
 	victim, evil busauth.Auth
 }
