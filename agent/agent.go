@@ -27,8 +27,8 @@ import (
 // Bounds of what we may cost the observed program.
 const (
 	ringBytes      = 1 << 20                // per thread that runs probes, touched as it fills
-	blockFor       = time.Second            // longest wait of a thread for room in its ring
-	patience       = 800 * time.Millisecond // below blockFor: the collector drops before threads do
+	blockFor       = 20 * time.Millisecond  // longest wait of a thread for room in its ring, in each second
+	patience       = 800 * time.Millisecond // meanwhile full rings make the threads summarise what they would lose
 	bufferBytes    = 64 << 20               // batches that wait for the bus
 	memoryLimit    = 256 << 20              // soft limit of the Go heap
 	gcPercent      = 200                    // what lives is some MiB: at 50 a collection came every 2 MiB

@@ -13,6 +13,7 @@ const (
 	lostRingFull = "ring full"
 	lostTooDeep  = "nested too deep"
 	lostNoStack  = "stack nearly used up"
+	lostNoRing   = "no memory for a ring"
 	lostAtExit   = "too many running at exit"
 )
 
@@ -29,6 +30,7 @@ type source struct {
 	news  jvmti.News        // to be told first
 	known func(*jvmti.News) // hears of new classes and executors
 	dim   jvmti.Totals      // of what is told of hand-overs without a queue time
+	lack  jvmti.Totals      // of what is told of what there was no memory for
 }
 
 func newSource(ringBytes int, w *weaver) *source {
@@ -64,7 +66,7 @@ func (s *source) Meta() drain.Meta {
 		OS:           snapshot,
 		Executors:    news.Executors,
 		Virtual:      s.Virtual(),
-		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.crowded(&t), s.unqueued(&t)),
+		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.crowded(&t), s.unqueued(&t), s.untold(&t)),
 		Totals:       s.totals(&t),
 		LostByThread: s.ends.takeSkipped(),
 	}
@@ -96,6 +98,22 @@ func (s *source) unqueued(t *jvmti.Totals) []wire.Refusal {
 	return list
 }
 
+// untold tells of what there was no memory to tell of, beside events, since the last call.
+func (s *source) untold(t *jvmti.Totals) []wire.Refusal {
+	var list []wire.Refusal
+	for _, r := range []wire.Refusal{
+		{Reason: "GC pause not recorded: no memory", Count: t.LostPauses - s.lack.LostPauses},
+		{Reason: "refusals of which there was no memory to tell", Count: t.LostRefusals - s.lack.LostRefusals},
+		{Reason: "no memory to follow how virtual threads were scheduled", Count: t.NoTurns - s.lack.NoTurns},
+	} {
+		if r.Count > 0 {
+			list = append(list, r)
+		}
+	}
+	s.lack = *t
+	return list
+}
+
 // noQueueTime begins the reasons why there is none for a task whose class is older than the agent.
 const noQueueTime = "queue time of a hand-over not known (its task's class was loaded before): "
 
@@ -112,15 +130,17 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 
 		Submissions:     t.Submissions,
 		LostSubmissions: t.LostSubmissions,
+		LostThreads:     t.LostThreads,
 
 		Constructions:           t.Constructions,
 		LostConstructions:       t.LostConstructions,
 		SummarisedConstructions: t.SummarisedConstructions,
 	}
 	for _, loss := range []wire.Loss{
-		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack},
+		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack - t.NoRing},
 		{Reason: lostTooDeep, Events: t.TooDeep},
 		{Reason: lostNoStack, Events: t.NoStack},
+		{Reason: lostNoRing, Events: t.NoRing},
 		{Reason: lostAtExit, Events: s.ends.lost},
 	} {
 		if loss.Events > 0 {

@@ -7,6 +7,7 @@
 
 sa_state sa = {
     .rings.lock = PTHREAD_MUTEX_INITIALIZER,
+    .rings.budget = SA_RINGS_BUDGET,
     .meta_lock = PTHREAD_MUTEX_INITIALIZER,
     .context_lock = PTHREAD_MUTEX_INITIALIZER,
     .describe_lock = PTHREAD_MUTEX_INITIALIZER,

@@ -54,8 +54,8 @@ typedef struct {
     bool sites;           /* and where in the program they are, and the creations */
     bool constructions;   /* measure constructors */
     uint32_t contexts;    /* calling contexts of every so manieth event, 0: none */
-    uint64_t ring_bytes;  /* per OS thread */
-    uint64_t block_ns;    /* longest wait for a slot */
+    uint64_t ring_bytes;  /* per OS thread, at most */
+    uint64_t block_ns;    /* longest wait for room, a thread and second */
 } sa_config;
 
 /* So that the usual way asks once. */
@@ -89,6 +89,9 @@ typedef struct {
 } sa_handover;
 
 enum { SA_CELLS_AT_HAND = 8 };
+
+/* What all rings together keep resident; beyond it consumed pages go back. */
+enum { SA_RINGS_BUDGET = 16 << 20 };
 
 enum { SA_MAX_HANDOVERS = 8 }; /* nested ones, of which more is remembered than their number */
 
@@ -182,6 +185,9 @@ typedef struct sa_os {
     bool listed;         /* open; under os_lock */
     bool abandoned;      /* its session ended with a probe still at work here: never used again */
     bool dropping; /* a wait was in vain: drop until half the ring is free */
+    bool aside;                /* the drain's: its ring is set aside */
+    uint64_t wait_second, waited_ns; /* it has waited so long for room in that second of the clock */
+    _Atomic uint64_t all_waited_ns;
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
     bool unclaimed;            /* the virtual thread that was mounted here last had no context then */
     bool mounted;              /* a virtual thread runs here; with contexts= only */
@@ -239,6 +245,12 @@ typedef struct sa_state {
     _Atomic uint64_t too_deep; /* executions nested deeper than a record can say */
     _Atomic int user_pages; /* mapped now */
     _Atomic uint64_t no_stack; /* executions begun with the stack nearly used up */
+    _Atomic uint64_t no_ring;  /* executions and creations for which no memory was to be had in a ring, or to know their thread */
+    _Atomic uint64_t lost_threads; /* descriptions of threads for which there was no memory */
+    _Atomic uint64_t lost_pauses, lost_refusals; /* the same of collections and refusals */
+    _Atomic uint64_t no_turns; /* events of virtual threads' scheduling */
+    sa_counts nowhere, nowhere_virtual; /* what has no OS thread to be counted on; the second: nor a platform thread. Many writers */
+    sa_scheduling nowhere_scheduling;   /* the same */
     _Atomic(sa_os *) os_list;
     sa_ring_pool rings;
     sa_work work;
@@ -286,13 +298,8 @@ bool sa_begin(JNIEnv *env); /* defines the probes, once, and measures the clock 
 
 /* os.c */
 extern SA_TLS sa_os *sa_self_os;
-sa_os *sa_os_open(void);
-static inline sa_os *sa_os_self(void) {
-    sa_os *os = sa_self_os;
-    return __builtin_expect(os != NULL && os->generation == atomic_load_explicit(&sa.generation, memory_order_relaxed), 1)
-               ? os
-               : sa_os_open();
-}
+sa_os *sa_os_open(void); /* NULL: no memory */
+bool sa_os_room(sa_os *os); /* more room in its ring, which is full or has no memory; false: there is none */
 void sa_settle(uint64_t max_ns); /* recording is over: waits until no probe is at work */
 void sa_os_retire_all(void);     /* after that, the session over: gives back what the threads hold */
 
@@ -465,6 +472,8 @@ typedef struct {
     uint64_t submissions, lost_submissions;
     uint64_t constructions, lost_constructions, summarised_constructions;
     uint64_t mounts, unmounts, pins, pinned_ns;
+    uint64_t no_ring, lost_threads, lost_pauses, lost_refusals, no_turns;
+    uint64_t waited_ns; /* of all threads, for room in their rings */
     sa_waiting_missed waiting;
 } sa_totals;
 void sa_totals_now(sa_totals *t);

@@ -35,7 +35,10 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEn
     sa_context *c = (sa_context *)(uintptr_t)context;
     constructing *k = c == NULL ? NULL : of(c);
     sa_os *os = k == NULL ? NULL : begin();
-    if (os == NULL) return -1;
+    if (os == NULL) {
+        sa_lost_nowhere(c, SA_LOST_CONSTRUCTION);
+        return -1;
+    }
     uint32_t token = k->next;
     k->next = token < TOKENS ? token + 1 : sa_tokens();
     construction *o = &k->open[token % PLACES];
@@ -95,8 +98,12 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_constructed0(JNIEnv
                                                                         jlong id, jint class_id, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     constructing *k = c == NULL ? NULL : c->constructing;
-    sa_os *os = k == NULL || !has_begun(k, (uint32_t)token) ? NULL : begin();
-    if (os == NULL) return;
+    if (k != NULL && !has_begun(k, (uint32_t)token)) return; /* made up, or of an earlier session */
+    sa_os *os = k == NULL ? NULL : begin();
+    if (os == NULL) {
+        sa_lost_nowhere(c, SA_LOST_CONSTRUCTION);
+        return;
+    }
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now), work[SA_WORK_WIDTH];
     if (sa.work.n != 0) sa_work_read(os, c, env, bytecodes, work);

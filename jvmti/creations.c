@@ -35,7 +35,7 @@ static inline bool counted_creation(sa_os *os, sa_context *c, uint32_t class_id,
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, class_id, flags)) return false;
     /* What is taken back may be another thread's. */
     sa_cell *cell = flags == 0 ? cell_of(os, c, class_id) : sa_cell_search(os, c, class_id);
-    if (cell == NULL || !counts(&cell->creations, sa_ring_crowded(&os->ring))) return false;
+    if (cell == NULL || !counts(&cell->creations, crowded(os))) return false;
     sa_cell_creation(&os->cells, cell, flags, site);
     return true;
 }
@@ -60,7 +60,7 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
     uint64_t now = sa_ticks(&sa.clock);
     sa_creation *r = of_thread(os, c) ? reserve(os, 1) : NULL;
     if (__builtin_expect(r == NULL, 0)) {
-        COUNT(os, c, lost);
+        sa_lose(os, c);
         return;
     }
     r->type = SA_REC_CREATION;
@@ -75,14 +75,22 @@ static inline void record_creation(sa_os *os, sa_context *c, uint64_t id, uint32
 
 /* Takes back the creation of a thread object that the JVM made for itself. */
 void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id) {
-    sa_os *os = sa_os_self();
-    if (os != NULL) record_creation(os, c, task_id, class_id, SA_CREATE_WITHDRAWN);
+    sa_os *os = begin();
+    if (os == NULL) {
+        sa_lost_nowhere(c, SA_LOST_CREATION);
+        return;
+    }
+    record_creation(os, c, task_id, class_id, SA_CREATE_WITHDRAWN);
+    end(os);
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_created0(JNIEnv *env, jclass helper, jlong context, jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = c == NULL ? NULL : begin();
-    if (os == NULL) return 0;
+    if (os == NULL) {
+        sa_lost_nowhere(c, SA_LOST_CREATION);
+        return 0;
+    }
     uint64_t id = new_id(os);
     if (renew(c)) record_creation(os, c, id, (uint32_t)class_id, 0);
     end(os);
@@ -93,9 +101,12 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_failed0(JNIEnv *env, jclass hel
                                                        jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     id &= INT64_MAX;
-    if (c == NULL || (uint64_t)id < sa.first_task_id) return; /* of an earlier session */
-    sa_os *os = begin();
-    if (os == NULL) return;
+    if ((uint64_t)id < sa.first_task_id) return; /* of an earlier session */
+    sa_os *os = c == NULL ? NULL : begin();
+    if (os == NULL) {
+        sa_lost_nowhere(c, SA_LOST_CREATION);
+        return;
+    }
     if (renew(c)) record_creation(os, c, (uint64_t)id & INT64_MAX, (uint32_t)class_id, SA_CREATE_FAILED);
     end(os);
 }

@@ -1,4 +1,5 @@
 /* The consumer's side of the rings and cells; one thread at a time. */
+#include <linux/membarrier.h>
 #include <stdlib.h>
 
 #include "agent.h"
@@ -26,6 +27,8 @@ static void add_scheduling(sa_scheduling *to, const sa_scheduling *s) {
     sa_add(&to->pinned_ticks, atomic_load_explicit(&s->pinned_ticks, memory_order_relaxed));
 }
 
+static uint64_t gone_waited_ns;
+
 static void forget(sa_os *os) {
     sa_os *first = os;
     if (!atomic_compare_exchange_strong(&sa.os_list, &first, os->next)) {
@@ -37,6 +40,7 @@ static void forget(sa_os *os) {
     add_counts(&gone, &os->counts);
     add_counts(&gone_virtual, &os->virtual_counts);
     add_scheduling(&gone_scheduling, &os->scheduling);
+    gone_waited_ns += atomic_load_explicit(&os->all_waited_ns, memory_order_relaxed);
     sa_cells_close(&os->cells);
     free(os);
 }
@@ -54,8 +58,65 @@ static struct {
  * and is forgotten once its cells are told. */
 static void release(sa_os *os) {
     sa_ring_close(&os->ring, &sa.rings);
+    os->aside = false;
     bool counted = atomic_load_explicit(&os->cells.counted, memory_order_relaxed);
     if (os != telling.os && (os->told || !counted)) forget(os);
+}
+
+/* ---- rings that are not used ---- */
+
+/* A ring that is hardly used gives its memory back: at once where all rings
+ * together keep much, else after some time. */
+enum { WINDOW_NS = 100000000, MOST_ASIDE = 1024 };
+static const uint64_t IDLE_NS = 10000000000;
+static unsigned aside; /* rings that are set aside */
+
+static void set_aside(sa_os *os) {
+    if (os->aside || aside == MOST_ASIDE) return;
+    sa_ring_set_aside(&os->ring, &sa.rings);
+    os->aside = true;
+    aside++;
+}
+
+/* n bytes were read just now. */
+static void watch(sa_os *os, size_t n, uint64_t now_ns) {
+    sa_ring *r = &os->ring;
+    r->window_bytes += n;
+    if (n > r->window_most) r->window_most = n;
+    if (n > 0) r->quiet_since_ns = now_ns;
+    if (r->resident == 0 || now_ns - r->window_ns < WINDOW_NS) return;
+    bool first = r->window_ns == 0, much = sa.rings.resident > sa.rings.budget / 2;
+    if (!first && (now_ns - r->quiet_since_ns > IDLE_NS || (much && r->window_bytes * 8 <= r->resident)))
+        set_aside(os);
+    else if (!first && r->window_most < atomic_load_explicit(&r->limit, memory_order_relaxed) / 4 &&
+             atomic_load_explicit(&sa.rings.charged, memory_order_relaxed) > sa.rings.budget / 2)
+        sa_ring_narrow(r, &sa.rings);
+    r->window_ns = now_ns;
+    r->window_bytes = r->window_most = 0;
+}
+
+/* From here on every thread that runs sees what was written before, and what it
+ * wrote before is seen. */
+static void fence_all_threads(void) {
+    static bool registered;
+    if (!registered) registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    if (registered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
+    struct timespec pause = {0, 200000}; /* longer than a probe's mark takes to be seen by other CPUs */
+    nanosleep(&pause, NULL);
+}
+
+/* A probe marks its thread as busy and then looks at the limit: behind the fence
+ * it has seen that the ring is set aside, or is seen to be busy. */
+static void take_aside(void) {
+    if (aside == 0) return;
+    fence_all_threads();
+    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
+        sa_ring_memory m;
+        if (!os->aside) continue;
+        os->aside = false;
+        if (sa_ring_take(&os->ring, &sa.rings, &os->busy, &m)) sa_ring_pool_give(&sa.rings, m);
+    }
+    aside = 0;
 }
 
 /* Copies the unread records of the next thread that has some, beginning at
@@ -64,11 +125,14 @@ size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id
     sa_os *const end = (sa_os *)(uintptr_t)-1;
     if (*cursor == end) return 0;
     sa_os *os = *cursor == NULL ? atomic_load(&sa.os_list) : *cursor;
+    uint64_t now_ns = sa_mono_ns();
     while (os != NULL) {
         sa_os *next = os->next;
         bool ended = atomic_load_explicit(&os->ended, memory_order_acquire);
         size_t n = sa_ring_read(&os->ring, out, max);
         *ring_id = os->ring_id;
+        if (n > 0) sa_ring_consumed(&os->ring, &sa.rings, sa.rings.resident > sa.rings.budget);
+        watch(os, n, now_ns);
         if (n == 0 && ended && sa_ring_unread(&os->ring) == 0) release(os);
         if (n > 0) {
             *cursor = next == NULL ? end : next;
@@ -77,6 +141,7 @@ size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id
         os = next;
     }
     *cursor = end;
+    take_aside();
     return 0;
 }
 
@@ -123,10 +188,19 @@ void sa_drain_reset(void) {
     memset(&gone_virtual, 0, sizeof gone_virtual);
     memset(&gone_scheduling, 0, sizeof gone_scheduling);
     memset(&telling, 0, sizeof telling);
+    memset(&sa.nowhere, 0, sizeof sa.nowhere);
+    memset(&sa.nowhere_virtual, 0, sizeof sa.nowhere_virtual);
+    memset(&sa.nowhere_scheduling, 0, sizeof sa.nowhere_scheduling);
+    gone_waited_ns = aside = 0;
     sa_paths_reset();
     atomic_store(&sa.ready_seen, false);
     atomic_store(&sa.too_deep, 0);
     atomic_store(&sa.no_stack, 0);
+    atomic_store(&sa.no_ring, 0);
+    atomic_store(&sa.lost_threads, 0);
+    atomic_store(&sa.lost_pauses, 0);
+    atomic_store(&sa.lost_refusals, 0);
+    atomic_store(&sa.no_turns, 0);
 }
 
 void sa_totals_now(sa_totals *t) {
@@ -134,16 +208,24 @@ void sa_totals_now(sa_totals *t) {
     /* Read before the sums that they are part of. */
     t->too_deep = atomic_load(&sa.too_deep);
     t->no_stack = atomic_load(&sa.no_stack);
+    t->no_ring = atomic_load(&sa.no_ring);
+    t->lost_threads = atomic_load(&sa.lost_threads), t->lost_pauses = atomic_load(&sa.lost_pauses);
+    t->lost_refusals = atomic_load(&sa.lost_refusals), t->no_turns = atomic_load(&sa.no_turns);
+    t->waited_ns = gone_waited_ns;
     t->refused = sa_cells_refused();
     sa_counts all = {0}, virtual = {0};
     add_counts(&all, &gone);
     add_counts(&virtual, &gone_virtual);
+    add_counts(&all, &sa.nowhere);
+    add_counts(&virtual, &sa.nowhere_virtual);
     sa_scheduling scheduling = {0};
     add_scheduling(&scheduling, &gone_scheduling);
+    add_scheduling(&scheduling, &sa.nowhere_scheduling);
     for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
         add_counts(&virtual, &os->virtual_counts);
         add_scheduling(&scheduling, &os->scheduling);
         add_counts(&all, &os->counts);
+        t->waited_ns += atomic_load_explicit(&os->all_waited_ns, memory_order_relaxed);
     }
     t->executions = all.executions, t->creations = all.creations, t->lost = all.lost;
     t->submissions = all.submissions, t->lost_submissions = all.lost_submissions;

@@ -56,8 +56,8 @@ const (
 type Config struct {
 	CPU          bool          // measure CPU time
 	Block        bool          // overflow=block
-	BlockFor     time.Duration // longest wait for room in a ring
-	RingBytes    int           // per OS thread; a power of two
+	BlockFor     time.Duration // longest wait for room in a ring, a thread and second
+	RingBytes    int           // per OS thread, at most; a power of two
 	Detail       Detail
 	CustomTasks  bool // task= was given
 	Work         []Work
@@ -232,10 +232,15 @@ func Clock() wire.ClockPair {
 // Totals are running sums of what the probes have produced.
 type Totals struct {
 	Executions, Creations uint64 // counted and lost ones included
-	Lost                  uint64 // no room in a ring, or one of the next two
+	Lost                  uint64 // no room in a ring, or one of the next three
 	TooDeep               uint64 // executions nested too deep to be recorded
 	NoStack               uint64 // executions begun with the stack nearly used up, not recorded
+	NoRing                uint64 // no memory for a ring, or to know the thread at all
 	Refused               uint64 // times that there was no memory to count instead of recording
+
+	LostThreads, LostPauses, LostRefusals uint64        // no memory to tell of them
+	NoTurns                               uint64        // events of virtual threads' scheduling, the same
+	Waited                                time.Duration // of all threads, for room in their rings
 
 	// Of virtual threads.
 	VirtualExecutions, VirtualCreations, VirtualLost uint64
@@ -256,7 +261,9 @@ func ReadTotals() Totals {
 	C.sa_totals_now(&t)
 	return Totals{
 		Executions: uint64(t.executions), Creations: uint64(t.creations), Lost: uint64(t.lost),
-		TooDeep: uint64(t.too_deep), NoStack: uint64(t.no_stack), Refused: uint64(t.refused),
+		TooDeep: uint64(t.too_deep), NoStack: uint64(t.no_stack), NoRing: uint64(t.no_ring), Refused: uint64(t.refused),
+		LostThreads: uint64(t.lost_threads), LostPauses: uint64(t.lost_pauses), LostRefusals: uint64(t.lost_refusals),
+		NoTurns: uint64(t.no_turns), Waited: time.Duration(t.waited_ns),
 		VirtualExecutions: uint64(t.virtual_executions), VirtualCreations: uint64(t.virtual_creations),
 		VirtualLost: uint64(t.virtual_lost),
 		Scheduling: wire.VirtualScheduling{Mounts: uint64(t.mounts), Unmounts: uint64(t.unmounts), Pins: uint64(t.pins),

@@ -41,7 +41,10 @@ void sa_meta_forget(void) {
 
 void sa_refuse(const char *reason, const char *sample) {
     sa_meta *m = calloc(1, sizeof *m);
-    if (m == NULL) return;
+    if (m == NULL) {
+        atomic_fetch_add(&sa.lost_refusals, 1);
+        return;
+    }
     m->type = SA_META_REFUSAL;
     m->name = strdup(reason);
     m->class_name = strdup(sample != NULL ? sample : "");

@@ -1,6 +1,13 @@
 /* The probes of virtual threads that get on and off their carriers, or park on them. */
 #include "probe.h"
 
+/* As begin(); where there is no memory it counts what happened. */
+static inline sa_os *begin_turn(void) {
+    sa_os *os = begin();
+    if (__builtin_expect(os == NULL, 0) && recording()) atomic_fetch_add(&sa.no_turns, 1);
+    return os;
+}
+
 /* CPU time of the OS thread, in ticks, SA_NOT_MEASURED if it is not wanted. */
 static inline int64_t os_cpu(sa_os *os, uint64_t ticks) {
     return sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
@@ -19,6 +26,13 @@ static inline sa_context *of_session(jlong context) {
 
 static inline bool measured(const sa_context *c) { return c != NULL && c->cpu_known && sa.clock.cpu; }
 
+/* It gets on or off a carrier that there is no memory to know: what CPU time it has had is not known any more. */
+__attribute__((noinline, cold)) static void turn_nowhere(sa_context *c, _Atomic uint64_t *count) {
+    if (!recording()) return;
+    atomic_fetch_add(count, 1);
+    if (c != NULL) c->cpu_known = false;
+}
+
 /* The virtual thread's own code ends here for now. */
 static inline void leave(sa_os *os, sa_context *c) {
     os->away = true;
@@ -31,14 +45,14 @@ static inline void leave(sa_os *os, sa_context *c) {
  * carrier and, later, puts them back: not what the thread does. Where it waits
  * for a monitor, or an older JDK has no such place, mount and unmount serve. */
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_leaving0(JNIEnv *env, jclass helper, jlong context) {
-    sa_os *os = begin();
+    sa_os *os = begin_turn();
     if (os == NULL) return;
     leave(os, of_session(context));
     end(os);
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass helper, jlong context) {
-    sa_os *os = begin();
+    sa_os *os = begin_turn();
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = os_cpu_from(os, &now);
@@ -84,7 +98,7 @@ void sa_claim_mount(sa_context *c) {
 /* At the start of each way to hand a virtual thread to its scheduler, on the
  * thread that does; until it has been the thread is not mounted anywhere. */
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_ready0(JNIEnv *env, jclass helper, jlong context) {
-    sa_os *os = begin();
+    sa_os *os = begin_turn();
     if (os == NULL) return;
     if (!atomic_load_explicit(&sa.ready_seen, memory_order_relaxed)) atomic_store_explicit(&sa.ready_seen, true, memory_order_relaxed);
     sa_context *c = of_session(context);
@@ -154,8 +168,11 @@ void sa_turns_tell(sa_os *os, sa_context *c) {
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context, jlong carrier) {
-    sa_os *os = begin();
-    if (os == NULL) return;
+    sa_os *os = begin_turn();
+    if (os == NULL) {
+        turn_nowhere(of_session(context), &sa.nowhere_scheduling.mounts);
+        return;
+    }
     os->carrier = of_session(carrier);
     sa_add(&os->scheduling.mounts, 1);
     os->away = false;
@@ -173,8 +190,11 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
-    sa_os *os = begin();
-    if (os == NULL) return;
+    sa_os *os = begin_turn();
+    if (os == NULL) {
+        turn_nowhere(of_session(context), &sa.nowhere_scheduling.unmounts);
+        return;
+    }
     sa_context *c = of_session(context), *carrier = os->carrier;
     if (!os->away) leave(os, c);
     uint64_t now = os->away_ticks;
@@ -198,7 +218,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
 
 /* A virtual thread that is pinned parks together with its carrier. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_parking0(JNIEnv *env, jclass helper) {
-    sa_os *os = begin();
+    sa_os *os = begin_turn();
     if (os == NULL) return JNI_FALSE;
     os->pin_ticks = sa_ticks(&sa.clock);
     end(os);
@@ -206,7 +226,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_parking0(JNIEnv *env, jclas
 }
 
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_parked0(JNIEnv *env, jclass helper, jlong context) {
-    sa_os *os = begin();
+    sa_os *os = begin_turn();
     if (os == NULL) return;
     if (os->pin_ticks != 0) { /* not of an earlier session */
         uint64_t ticks = sa_ticks(&sa.clock) - os->pin_ticks;

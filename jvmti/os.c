@@ -31,7 +31,9 @@ static void os_release(void *p) {
     if (!listed && !os->abandoned) free(os);
 }
 
-static void make_os_key(void) { pthread_key_create(&os_key, os_release); }
+static bool os_key_made;
+
+static void make_os_key(void) { os_key_made = pthread_key_create(&os_key, os_release) == 0; }
 
 /* An exit probe must find the stack that its enter probe had, in whatever form
  * the method runs by then (compiled or interpreted), or it would overflow and
@@ -64,10 +66,11 @@ static void open_cpu_clock(sa_os *os) {
     }
 }
 
-/* Makes os ready for the session that runs; -1: no memory. */
-static int os_begin(sa_os *os) {
+/* Makes os ready for the session that runs. Its ring gets memory when something
+ * is recorded. */
+static void os_begin(sa_os *os) {
     memset(os, 0, sizeof *os);
-    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes) != 0) return -1;
+    os->ring.capacity = sa.config.ring_bytes;
     os->generation = atomic_load(&sa.generation);
     os->os_id = sa_gettid();
     sa_cells_open(&os->cells);
@@ -76,7 +79,6 @@ static int os_begin(sa_os *os) {
     sa_paths_open(os);
     open_cpu_clock(os);
     sa_work_open(os);
-    return 0;
 }
 
 static void enlist(sa_os *os) {
@@ -90,20 +92,32 @@ static void enlist(sa_os *os) {
 /* For a thread's first probe, or its first in a new session. */
 sa_os *sa_os_open(void) {
     pthread_once(&os_key_once, make_os_key);
+    if (!os_key_made) return NULL;
     sa_os *os = sa_self_os;
     /* What is listed yet is of a session with which the Go side was not done in time. */
     if (os != NULL && (os->abandoned || os->listed)) os = NULL;
     if (os == NULL) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
     if (os == NULL) return NULL;
-    int failed = os_begin(os);
-    sa_self_os = failed ? NULL : os;
-    pthread_setspecific(os_key, sa_self_os);
-    if (failed) {
-        free(os);
+    if (pthread_setspecific(os_key, os) != 0) { /* its end would not be seen */
+        if (os != sa_self_os) free(os);
         return NULL;
     }
+    os_begin(os);
+    sa_self_os = os;
     enlist(os);
     return os;
+}
+
+bool sa_os_room(sa_os *os) {
+    enum { RETRY_NS = 10000000 };
+    static _Atomic uint64_t due_ns; /* where no memory was to be had */
+    if (sa_ring_widen(&os->ring, &sa.rings)) return true;
+    if (os->ring.bytes != NULL) return false;
+    uint64_t now = sa_mono_ns();
+    if (now < atomic_load_explicit(&due_ns, memory_order_relaxed)) return false;
+    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes)) return true;
+    atomic_store_explicit(&due_ns, now + RETRY_NS, memory_order_relaxed);
+    return false;
 }
 
 /* A probe that is still at work keeps what it works with, for ever. */
@@ -118,6 +132,7 @@ void sa_os_retire_all(void) {
         sa_work_close(os);
         sa_cells_close(&os->cells);
         sa_ring_close(&os->ring, &sa.rings);
+        os->aside = false;
         if (atomic_load(&os->ended)) free(os);
     }
     pthread_mutex_unlock(&os_lock);

@@ -8,8 +8,8 @@ static inline bool recording(void) {
     return __builtin_expect(atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY, 1);
 }
 
-/* Waits for room as overflow= says. NULL: the record is lost, and counted. */
-void *sa_reserve_slow(sa_os *os, unsigned slots);
+/* Waits for room as overflow= says, if it may. NULL: the record is lost, to be counted by the caller. */
+void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
 
 /* Adds to the sums of the OS thread and to those of the Java thread; what is a
  * field of sa_counts. */
@@ -57,15 +57,32 @@ static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memo
 
 static inline void *reserve(sa_os *os, unsigned slots) {
     void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
-    return __builtin_expect(p != NULL, 1) ? p : sa_reserve_slow(os, slots);
+    return __builtin_expect(p != NULL, 1) ? p : sa_reserve_slow(os, slots, true);
+}
+
+/* For what only embellishes: no thread waits for it. */
+static inline void *reserve_now(sa_os *os, unsigned slots) {
+    void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
+    return p != NULL ? p : sa_reserve_slow(os, slots, false);
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-bool sa_switch_thread(sa_os *os, sa_context *c);
+bool sa_switch_thread(sa_os *os, sa_context *c, bool wait);
 
 static inline bool of_thread(sa_os *os, sa_context *c) {
-    return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c);
+    return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c, true);
 }
+
+/* Is the ring nearly full, with no more room to be had? */
+static inline bool crowded(sa_os *os) { return __builtin_expect(sa_ring_crowded(&os->ring), 0) && !sa_os_room(os); }
+
+/* An execution or creation that is produced finds no room for its record. */
+void sa_lose(sa_os *os, sa_context *c);
+
+/* What a probe counts that found no memory for the thread it runs on, c being NULL
+ * where there was none for its context either. Nothing if nothing is recorded. */
+enum sa_kind_lost { SA_LOST_EXECUTION, SA_LOST_CREATION, SA_LOST_SUBMISSION, SA_LOST_CONSTRUCTION };
+void sa_lost_nowhere(sa_context *c, enum sa_kind_lost kind);
 
 sa_cell *sa_cell_search(sa_os *os, const sa_context *c, uint32_t class_id);
 sa_cell *sa_cell_look(sa_os *os, sa_context *c, uint32_t class_id);

@@ -14,29 +14,72 @@
  * collector got none either, and is not to blame. */
 #define STANDSTILL_NS 10000000
 
-/* Waits for room as overflow= says. NULL: the record is lost, and counted. */
-__attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots) {
-    if (os->dropping) {
-        if (sa_ring_unread(&os->ring) > os->ring.capacity / 2) return NULL;
-        os->dropping = false;
-        return sa_ring_reserve(&os->ring, slots);
+/* May this thread wait in this second of the clock? */
+static bool may_wait(sa_os *os, uint64_t now_ns) {
+    uint64_t second = now_ns / 1000000000;
+    if (os->wait_second != second) os->waited_ns = 0;
+    os->wait_second = second;
+    return os->waited_ns < sa.config.block_ns && recording();
+}
+
+/* Waits until there is room. NULL: no longer. */
+static void *wait_for_room(sa_os *os, unsigned slots) {
+    struct timespec pause = {0, 50000};
+    for (uint64_t last = sa_mono_ns(); may_wait(os, last);) {
+        sa_post_full();
+        nanosleep(&pause, NULL);
+        uint64_t now = sa_mono_ns(), waited = now - last < STANDSTILL_NS ? now - last : STANDSTILL_NS;
+        os->waited_ns += waited;
+        sa_add(&os->all_waited_ns, waited);
+        last = now;
+        void *p = sa_ring_reserve(&os->ring, slots);
+        if (p != NULL) return p;
     }
-    if (sa.config.block) {
-        uint64_t waited = 0, last = sa_mono_ns();
-        struct timespec pause = {0, 50000};
-        while (recording()) {
-            void *p = sa_ring_reserve(&os->ring, slots);
-            if (p != NULL) return p;
-            if (waited > sa.config.block_ns) break;
-            sa_post_full();
-            nanosleep(&pause, NULL);
-            uint64_t now = sa_mono_ns();
-            waited += now - last < STANDSTILL_NS ? now - last : STANDSTILL_NS;
-            last = now;
-        }
-    }
-    os->dropping = true;
     return NULL;
+}
+
+__attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait) {
+    sa_ring *r = &os->ring;
+    uint64_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed);
+    if (os->dropping && limit != 0 && sa_ring_waiting(r) > limit / 2) return NULL;
+    void *p = sa_ring_reserve(r, slots);
+    if (p == NULL && sa_os_room(os)) p = sa_ring_reserve(r, slots);
+    if (p == NULL && r->bytes == NULL) return NULL; /* the drain cannot help */
+    if (p == NULL && wait && sa.config.block) p = wait_for_room(os, slots);
+    if (p != NULL || wait) os->dropping = p == NULL;
+    return p;
+}
+
+__attribute__((noinline, cold)) void sa_lose(sa_os *os, sa_context *c) {
+    COUNT(os, c, lost);
+    if (os->ring.bytes == NULL) atomic_fetch_add(&sa.no_ring, 1);
+}
+
+static void add_nowhere(sa_counts *to, enum sa_kind_lost kind) {
+    switch (kind) {
+    case SA_LOST_EXECUTION:
+    case SA_LOST_CREATION:
+        atomic_fetch_add(&to->lost, 1);
+        atomic_fetch_add(kind == SA_LOST_EXECUTION ? &to->executions : &to->creations, 1);
+        break;
+    case SA_LOST_SUBMISSION:
+        atomic_fetch_add(&to->submissions, 1);
+        atomic_fetch_add(&to->lost_submissions, 1);
+        break;
+    case SA_LOST_CONSTRUCTION:
+        atomic_fetch_add(&to->constructions, 1);
+        atomic_fetch_add(&to->lost_constructions, 1);
+    }
+}
+
+__attribute__((noinline, cold)) void sa_lost_nowhere(sa_context *c, enum sa_kind_lost kind) {
+    if (!recording()) return;
+    add_nowhere(&sa.nowhere, kind);
+    if (kind != SA_LOST_EXECUTION && kind != SA_LOST_CREATION) return;
+    /* A thread of which there is no context cannot say what it has lost: the virtual ones' sum does. */
+    bool known = c != NULL && !c->is_virtual && c->generation == this_generation();
+    add_nowhere(known ? &c->counts : &sa.nowhere_virtual, kind);
+    atomic_fetch_add(&sa.no_ring, 1);
 }
 
 /* The thread's first probe in a session later than its last one's. */
@@ -64,10 +107,10 @@ __attribute__((noinline, cold)) bool sa_renew(sa_context *c) {
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-__attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, sa_context *c) {
-    if (c->untold) sa_tell_virtual(c);
-    sa_thread_switch *s = reserve(os, 1);
+__attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, sa_context *c, bool wait) {
+    sa_thread_switch *s = wait ? reserve(os, 1) : reserve_now(os, 1);
     if (s == NULL) return false;
+    if (c->untold) sa_tell_virtual(c);
     memset(s, 0, sizeof *s);
     s->type = SA_REC_THREAD;
     s->thread_id = c->thread_id;
@@ -100,8 +143,10 @@ __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_context *c, uint32
     return cell;
 }
 
+enum { MOST_FRAMES = 32768 };
+
 __attribute__((noinline, cold)) static bool grow(sa_context *c) {
-    if (c->room >= 32768) return false;
+    if (c->room >= MOST_FRAMES) return false;
     uint32_t room = c->room * 2;
     sa_frame *frames = malloc(room * sizeof *frames);
     if (frames == NULL) return false;
@@ -141,6 +186,12 @@ static __attribute__((noinline, cold)) jint unrecorded(sa_os *os, sa_context *c,
 
 /* What enter0 gives: no execution of its own. */
 enum { NO_TOKEN = -1 };
+
+/* There is no memory for what belongs to its thread. */
+static __attribute__((noinline, cold)) jint unrecorded_nowhere(sa_context *c) {
+    sa_lost_nowhere(c, SA_LOST_EXECUTION);
+    return NO_TOKEN;
+}
 
 /* A token holds the depth and which session it is of: the exit of an execution
  * that began in an earlier one must not end another. Sessions are counted from a
@@ -193,7 +244,8 @@ static void name_body(sa_context *c, uint32_t class_id) {
 static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, uint32_t class_id, uint32_t flags,
                             uint64_t submitted, jlong bytecodes) {
     if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) return unrecorded(os, c, &sa.no_stack);
-    if (__builtin_expect(c->depth == c->room, 0) && !grow(c)) return unrecorded(os, c, &sa.too_deep);
+    if (__builtin_expect(c->depth == c->room, 0) && !grow(c))
+        return unrecorded(os, c, c->room < MOST_FRAMES ? &sa.no_ring : &sa.too_deep);
     c->entered = true;
     if (c->is_virtual && !c->turns.named) name_body(c, class_id);
     sa_frame *f = &c->frames[c->depth];
@@ -216,7 +268,7 @@ static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, 
 /* The upper bit of a task's id, as it is passed by the helper class, says that
  * this is its first execution. */
 static inline jint enter(JNIEnv *env, sa_context *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
-    if (c == NULL) return NO_TOKEN;
+    if (c == NULL) return unrecorded_nowhere(NULL);
     uint64_t submitted = c->submitted; /* of this execution, and of no other, whatever becomes of it */
     c->submitted = 0;
     if (!renew(c)) return NO_TOKEN;
@@ -229,7 +281,7 @@ static inline jint enter(JNIEnv *env, sa_context *c, uint64_t id, uint32_t class
     /* super.run() inside its own execution is the same execution */
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = begin();
-    if (os == NULL) return -1;
+    if (os == NULL) return unrecorded_nowhere(c);
     jint token = enter_on(os, c, env, id, class_id, flags, submitted, bytecodes);
     end(os);
     return token;
@@ -248,7 +300,7 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterWork0(JNIEnv *env, jclass 
 
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                             jint class_id, jlong bytecodes) {
-    if (id == 0) return NO_TOKEN; /* nothing was recorded when it was to get one */
+    if (id == 0) return unrecorded_nowhere((sa_context *)(uintptr_t)context); /* nothing was recorded when it was to get one */
     return enter(env, (sa_context *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
 }
 
@@ -268,13 +320,14 @@ static uint64_t id_of_bare(sa_context *c, uint32_t hash, uint32_t class_id) {
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass helper, jlong context, jint class_id,
                                                           jint hash, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c == NULL || !renew(c)) return NO_TOKEN;
+    if (c == NULL) return unrecorded_nowhere(NULL);
+    if (!renew(c)) return NO_TOKEN;
     if (c->depth > 0) {
         const sa_frame *top = &c->frames[c->depth - 1];
         if (top->hash == (uint32_t)hash && top->class_id == (uint32_t)class_id) return NO_TOKEN;
     }
     uint64_t id = id_of_bare(c, (uint32_t)hash, (uint32_t)class_id);
-    if (id == 0) return NO_TOKEN;
+    if (id == 0) return unrecorded_nowhere(c);
     jint token = enter(env, c, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
     if (token >= 0) c->frames[c->depth - 1].hash = (uint32_t)hash;
     return token;
@@ -286,10 +339,10 @@ static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, s
     if (__builtin_expect((sa.special & SA_SPECIAL_ALL) != 0, 0)) return false;
     sa_cell *cell = cell_of(os, c, f->class_id);
     if (cell == NULL) return false;
-    bool crowded = sa_ring_crowded(&os->ring);
-    if (!counts(&cell->executions, crowded)) return false;
+    bool full = crowded(os);
+    if (!counts(&cell->executions, full)) return false;
     uint64_t wall = now - f->start_ticks;
-    if (!crowded && sa_cell_outlier(cell, wall)) return false;
+    if (!full && sa_cell_outlier(cell, wall)) return false;
     if (__builtin_expect(done != NULL, 0) && !sa_cell_work_room(&os->cells, cell, done)) return false;
     bool submitted = f->submitted != 0;
     uint64_t queue = submitted ? sa_queue_ticks(f) : 0;
@@ -311,13 +364,14 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
     return ns < f->child_cpu_ns ? f->child_cpu_ns : ns;
 }
 
-/* When the task whose execution's record follows was submitted. If there is no
- * room for it, there is none for that one either. */
-static inline void record_queue(sa_os *os, const sa_frame *f) {
+/* When the task whose execution's record follows was submitted. False: there is no
+ * room for it, and that one is lost too, or it would look as if nobody had submitted the task. */
+static inline bool record_queue(sa_os *os, const sa_frame *f) {
     sa_queue *q = reserve(os, 1);
-    if (q == NULL) return;
+    if (q == NULL) return false;
     *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = f->start_ticks - sa_queue_ticks(f)};
     sa_ring_commit(&os->ring, 1);
+    return true;
 }
 
 /* The work of the execution at depth, into done: the totals, then what of them
@@ -361,10 +415,10 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_context *c
     }
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
-    if (f->submitted != 0 && of_thread(os, c)) record_queue(os, f);
-    sa_execution *e = of_thread(os, c) ? reserve(os, slots) : NULL;
+    bool room = of_thread(os, c) && (f->submitted == 0 || record_queue(os, f));
+    sa_execution *e = room ? reserve(os, slots) : NULL;
     if (__builtin_expect(e == NULL, 0)) {
-        COUNT(os, c, lost);
+        sa_lose(os, c);
         return;
     }
     sa_fill_execution(e, c, depth, flags);
@@ -403,6 +457,17 @@ __attribute__((noinline, cold)) static jboolean exit_late(sa_context *c, uint32_
     return JNI_TRUE;
 }
 
+/* The execution at depth, and those inside it, end on an OS thread (a carrier, most
+ * likely) that there is no memory to know. */
+__attribute__((noinline, cold)) static jboolean exit_nowhere(sa_context *c, uint32_t depth) {
+    if (!recording()) return JNI_FALSE;
+    for (; c->depth > depth; c->depth--) unrecorded_nowhere(c);
+    if (!c->is_virtual || depth > 0 || c->handovers_open > 0) return JNI_FALSE;
+    if (c->turns.mounts + c->turns.pins > 0) atomic_fetch_add(&sa.no_turns, 1);
+    sa_context_free(c);
+    return JNI_TRUE;
+}
+
 /* True when the caller must forget the context: a virtual thread without an
  * open execution keeps nothing in C. */
 static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint threw, jlong bytecodes) {
@@ -414,7 +479,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
         return exit_late(c, generation, (uint32_t)token);
     if ((uint32_t)token >= c->depth) return JNI_FALSE;
     sa_os *os = begin();
-    if (os == NULL) return JNI_FALSE;
+    if (os == NULL) return exit_nowhere(c, (uint32_t)token);
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     uint32_t depth = (uint32_t)token + 1, flags = threw ? SA_EXEC_THREW : 0;
@@ -446,7 +511,10 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_countsBytecodes0(JNIEnv *en
 
 void sa_cut_all(JNIEnv *env, sa_context *c) {
     sa_os *os = c->depth > 0 ? begin() : NULL;
-    if (os == NULL) return;
+    if (os == NULL) {
+        if (c->depth > 0) exit_nowhere(c, 0);
+        return;
+    }
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     int64_t room[SA_WORK_WIDTH], *work = NULL;
@@ -466,8 +534,11 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclas
 
 void sa_pause_record(uint64_t start, uint64_t finish) {
     sa_os *os = begin();
-    if (os == NULL) return;
-    sa_pause *p = sa_ring_reserve(&os->ring, 1); /* never wait inside a pause */
+    if (os == NULL) {
+        if (recording()) atomic_fetch_add(&sa.lost_pauses, 1);
+        return;
+    }
+    sa_pause *p = reserve_now(os, 1); /* never wait inside a pause */
     if (p == NULL) {
         sa_refuse("GC pause not recorded: ring full", NULL);
     } else {

@@ -28,6 +28,11 @@ _Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_SUBMISSION]) == 256, "Stackage
 /* As begin(). A lambda keeps the probes of an earlier session with hand-overs; in one without they record nothing. */
 static inline sa_os *begin_on(sa_context *c) { return c == NULL || !sa.config.submissions || !renew(c) ? NULL : begin(); }
 
+/* begin_on gave nothing. What is wrong with the context alone is told by sa_renew. */
+__attribute__((noinline, cold)) static void lost(sa_context *c) {
+    if (sa.config.submissions && (c == NULL || c->generation == this_generation())) sa_lost_nowhere(c, SA_LOST_SUBMISSION);
+}
+
 /* True: it has a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_context *c, const sa_handover *h) {
     bool plain = (h->flags & (SA_SUBMIT_INNER | SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) == 0;
@@ -40,15 +45,22 @@ static inline bool counted(sa_os *os, sa_context *c, const sa_handover *h) {
     if (__builtin_expect((h->flags & (SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN)) != 0, 0)) return false; /* no hand-overs */
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, h)) return false;
     sa_cell *cell = cell_of(os, c, h->class_id);
-    if (cell == NULL || !counts(&cell->submissions, sa_ring_crowded(&os->ring))) return false;
+    if (cell == NULL || !counts(&cell->submissions, crowded(os))) return false;
     sa_cell_submission(&os->cells, cell, h->flags, h->site);
     return true;
+}
+
+/* Who asks for an exception only embellishes: no thread waits for it. */
+static inline sa_submission *room_for(sa_os *os, sa_context *c, uint32_t flags) {
+    if (__builtin_expect((flags & (SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN)) == 0, 1)) return of_thread(os, c) ? reserve(os, 2) : NULL;
+    bool told = os->ring_thread_id == c->thread_id || sa_switch_thread(os, c, false);
+    return told ? reserve_now(os, 2) : NULL;
 }
 
 static void record(sa_os *os, sa_context *c, const sa_handover *h, uint64_t now) {
     sa_add(&os->counts.submissions, 1);
     if (counted(os, c, h)) return;
-    sa_submission *r = of_thread(os, c) ? reserve(os, 2) : NULL;
+    sa_submission *r = room_for(os, c, h->flags);
     if (__builtin_expect(r == NULL, 0)) {
         sa_add(&os->counts.lost_submissions, 1);
         return;
@@ -107,7 +119,10 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
                                                               jint class_id, jint executor, jint flags) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = begin_on(c);
-    if (os == NULL) return 0;
+    if (os == NULL) {
+        lost(c);
+        return 0;
+    }
     const sa_handover *outer = under_way(c);
     bool part = outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor;
     uint64_t now = part ? 0 : hand(os, c, outer, (uint64_t)id, (uint32_t)class_id, 0, (uint32_t)executor, (uint32_t)flags);
@@ -120,7 +135,10 @@ JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *e
                                                                      jint class_id, jint executor, jint flags) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = begin_on(c);
-    if (os == NULL) return JNI_FALSE;
+    if (os == NULL) {
+        lost(c);
+        return JNI_FALSE;
+    }
     const sa_handover *outer = under_way(c);
     bool same = outer != NULL && outer->class_id == (uint32_t)class_id && outer->hash == (uint32_t)hash;
     bool part = same && outer->executor == (uint32_t)executor;
@@ -148,7 +166,10 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelledBare0(JNIEnv *
                                                                       jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = begin_on(c);
-    if (os == NULL) return;
+    if (os == NULL) {
+        lost(c);
+        return;
+    }
     uint64_t now = sa_ticks(&sa.clock), at = 0;
     sa_handover h = {.class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
     if (sa_waiting_take((uint32_t)hash, (uint32_t)class_id, now & SA_TICKS_OF_SUBMISSION, &h.task_id, &at)) record(os, c, &h, now);
@@ -165,7 +186,10 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, j
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c == NULL || (uint32_t)token >= SA_MAX_HANDOVERS || (uint32_t)token >= c->handovers_open || !renew(c)) return;
     sa_os *os = begin();
-    if (os == NULL) return;
+    if (os == NULL) {
+        lost(c);
+        return;
+    }
     sa_handover h = c->handovers[token];
     h.flags |= SA_SUBMIT_REJECTED;
     record(os, c, &h, sa_ticks(&sa.clock));
@@ -176,7 +200,10 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env,
                                                                   jint class_id) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = begin_on(c);
-    if (os == NULL) return;
+    if (os == NULL) {
+        lost(c);
+        return;
+    }
     sa_handover h = {.task_id = (uint64_t)id, .class_id = (uint32_t)class_id, .flags = SA_SUBMIT_CANCELLED};
     record(os, c, &h, sa_ticks(&sa.clock));
     end(os);
@@ -220,12 +247,21 @@ void sa_unfollowed(sa_os *os, sa_context *c, const sa_frame *f) {
     if (asks()) tell(os, c, &x, SA_SUBMIT_FORGOTTEN);
 }
 
+/* A hand-over of which nothing can be said: there was no memory for the context of
+ * its thread, or for an id. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_lost0(JNIEnv *env, jclass helper, jlong context) {
+    lost((sa_context *)(uintptr_t)context);
+}
+
 /* Somebody is given the exception with that hash. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_asked0(JNIEnv *env, jclass helper, jlong context, jint hash) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     sa_os *os = begin_on(c);
-    if (os == NULL) return;
     sa_thrown x;
+    if (os == NULL) {
+        if (recording() && c != NULL && sa_thrown_take(c->generation, (uint32_t)hash, &x)) lost(c);
+        return;
+    }
     while (sa_thrown_take(c->generation, (uint32_t)hash, &x)) tell(os, c, &x, SA_SUBMIT_ASKED);
     end(os);
 }

@@ -96,7 +96,10 @@ static char *group_name(JNIEnv *env, jthreadGroup group) {
 /* A description of a platform thread as JVMTI sees it now. */
 static sa_meta *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
     sa_meta *m = calloc(1, sizeof *m);
-    if (m == NULL) return NULL;
+    if (m == NULL) {
+        atomic_fetch_add(&sa.lost_threads, 1);
+        return NULL;
+    }
     m->type = SA_META_THREAD;
     m->id = id;
     m->cpu_ns = SA_NOT_MEASURED;
@@ -278,7 +281,10 @@ void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
 void sa_tell_virtual(sa_context *c) {
     c->untold = false;
     sa_meta *m = calloc(1, sizeof *m);
-    if (m == NULL) return;
+    if (m == NULL) {
+        atomic_fetch_add(&sa.lost_threads, 1);
+        return;
+    }
     m->type = SA_META_THREAD;
     m->id = c->thread_id;
     m->cpu_ns = SA_NOT_MEASURED;

@@ -15,7 +15,7 @@ func TestRing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "ring_test")
-			args := append([]string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program,
+			args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program,
 				"testdata/ring_test.c"}, flags...)
 			if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 				t.Fatalf("compile: %v\n%s", err, out)

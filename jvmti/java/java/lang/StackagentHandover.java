@@ -131,6 +131,7 @@ public final class StackagentHandover {
         if (context == 0) {
             context = Stackagent.attach(t);
             if (context == 0) {
+                lost0(0);
                 return -1;
             }
         }
@@ -153,7 +154,8 @@ public final class StackagentHandover {
         if (id < Stackagent.firstId) {
             id = Stackagent.adopt(holder, offset, submitted);
             if (id == 0) {
-                return -1; // nothing is recorded
+                lost0(context); // if anything is recorded
+                return -1;
             }
             unseen = Stackagent.UNSEEN;
         }
@@ -379,6 +381,8 @@ public final class StackagentHandover {
                 cancelled0(context, id, (int) (info >>> 32));
             }
             releaseIfIdle(context);
+        } else {
+            lost0(0);
         }
         return true;
     }
@@ -573,6 +577,7 @@ public final class StackagentHandover {
         cancelledBare0(0, 0, 0);
         failing0(0, 0, 0);
         asked0(0, 0);
+        lost0(0);
         describeExecutors0(null);
         newExecutor0(null, null);
     }
@@ -589,6 +594,9 @@ public final class StackagentHandover {
     private static native void failing0(long context, int token, int hash);
 
     private static native void asked0(long context, int hash);
+
+    /** A hand-over that there is no memory to tell of, if anything is recorded. */
+    private static native void lost0(long context);
 
     private static native long now0();
 

@@ -1,0 +1,37 @@
+package jvmti_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// compileProbes makes a program of everything that runs in the threads of a JVM, with tests in place of the JVM and
+// of what the C library gives memory with.
+func compileProbes(t *testing.T, flags ...string) string {
+	t.Helper()
+	for _, name := range strings.Fields("mmap mprotect aligned_alloc calloc malloc pthread_setspecific") {
+		flags = append(flags, "-Wl,--wrap="+name)
+	}
+	return compile(t, append(flags, "-Wno-unused-parameter"), append([]string{"testdata/probes_main.c"}, strings.Fields(
+		"probes.c creations.c submit.c construct.c mounts.c threads.c os.c drain.c cells.c paths.c work.c counters.c thrown.c waiting.c ends.c meta.c")...)...)
+}
+
+// Whatever memory is refused, each event that a probe sees is recorded, summarised or counted as lost.
+func TestProbesWithoutMemory(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"plain":   {"-O2"},
+		"address": append([]string{"-fno-sanitize=leak"}, checked...),
+	} {
+		t.Run(name, func(t *testing.T) { run(t, compileProbes(t, flags...)) })
+	}
+}
+
+// Where nobody drains a thread waits 20 ms a second and no longer, and not at all for what only embellishes.
+func TestWaitsAreBounded(t *testing.T) {
+	out, err := exec.Command(compileProbes(t, "-O2"), "starve").CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
