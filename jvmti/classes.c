@@ -65,6 +65,9 @@ bool sa_stands_in(const char *name) {
     return has_one(name, others, sizeof others / sizeof others[0]);
 }
 
+/* Java code can run, and we know what to ask it for. */
+static bool can_ask(JNIEnv *env) { return atomic_load(&sa.phase) != SA_PHASE_EARLY || sa_types_known(env); }
+
 /* Fills in what is known of the supertypes without the Go side; true when one of
  * them is a task type, or may be. */
 static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) {
@@ -77,6 +80,8 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
             resolve(env, loader, s);
         else if (!sa.custom_tasks) /* what those are is known to the Go side only */
             s->known = sa_image_kinds(s->name, &s->kinds);
+        /* Agents append classes to the boot loader's path, and make the JDK's implement them. */
+        if (!s->known && loader == NULL && !is_java(s->name) && can_ask(env)) resolve(env, NULL, s);
         task |= !s->known || s->kinds != 0;
     }
     return task;
@@ -167,7 +172,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
     if (sa_is_copy(h->name)) atomic_store(&sa.copies, true);
     if (redefined != NULL) make_room(env);
-    bool ask_jvm = loader != NULL && (phase != SA_PHASE_EARLY || sa_types_known(env));
+    bool ask_jvm = loader != NULL && can_ask(env);
     if (!of_interest(env, loader, h, ask_jvm, false)) goto out;
     ask_for_file(env, redefined, loader, h, bytes, (uint32_t)len, &r);
     if (r.woven != NULL && (*jvmti)->Allocate(jvmti, r.woven_len, new_bytes) == JVMTI_ERROR_NONE) {
