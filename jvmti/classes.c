@@ -171,7 +171,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     bool sites = sa.config.sites && phase == SA_PHASE_READY && loader != NULL;
     if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
     if (sa_is_copy(h->name)) atomic_store(&sa.copies, true);
-    if (redefined != NULL) make_room(env);
+    make_room(env);
     bool ask_jvm = loader != NULL && can_ask(env);
     if (!of_interest(env, loader, h, ask_jvm, false)) goto out;
     ask_for_file(env, redefined, loader, h, bytes, (uint32_t)len, &r);

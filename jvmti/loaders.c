@@ -96,10 +96,11 @@ static bool being_asked(JNIEnv *env, jobject loader) {
 static bool finds(JNIEnv *env, jobject loader, const char *name) {
     jclass wanted = sa_class_by_name(env, NULL, name);
     if (wanted == NULL) return false;
-    asking a = {loader, now_asking};
+    asking a = {(*env)->NewGlobalRef(env, loader), now_asking}; /* a local reference is of this frame alone */
     now_asking = &a;
     jclass found = sa_class_by_name(env, loader, name);
     now_asking = a.outer;
+    if (a.loader != NULL) (*env)->DeleteGlobalRef(env, a.loader);
     bool same = found != NULL && (*env)->IsSameObject(env, found, wanted);
     if (found != NULL) (*env)->DeleteLocalRef(env, found);
     (*env)->DeleteLocalRef(env, wanted);
