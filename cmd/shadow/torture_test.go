@@ -92,6 +92,9 @@ func TestTortureSessionFiles(t *testing.T) {
 						x.left()
 					}
 					x.mend()
+					if i%250 == 0 {
+						t.Logf("%d mutations so far", i)
+					}
 				}
 				clean.Add(int64(x.clean))
 			})
