@@ -453,7 +453,15 @@ void sa_drain_reset(void); /* forgets all sums and threads: a session is over */
 
 /* signals.c */
 void sa_signals_settle(void); /* once, behind sa_load_go */
-void sa_signals_guard(void); /* to be called from time to time */
+
+/* spares.c: the threads of the Go runtime */
+enum { SA_SPARES = 20, SA_GO_STACK_BYTES = 1 << 20 };
+bool sa_spares_made(void);      /* false: there were none to be had, the runtime is not started */
+uint32_t sa_spares_left(void);
+uint64_t sa_thread_waits(void); /* how often the runtime had to wait for one */
+void sa_close_signals(void);    /* for the calling thread, but for the synchronous ones */
+int sa_go_threads(void);        /* how many may run goroutines */
+int sa_open_threads(void);      /* how many that may run goroutines have not called it */
 
 /* control.c: events for the one Go goroutine that steers */
 enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2, SA_EVENT_LOAD = 4, SA_EVENT_DETACH = 8, SA_EVENT_FULL = 16 };
@@ -463,6 +471,7 @@ void sa_post_full(void); /* a thread waits for room in its ring; nobody waits fo
 int sa_wait_event(void);           /* called by Go; blocks */
 void sa_event_done(int result);    /* called by Go when an event is dealt with */
 int sa_outcome(void);              /* that result */
+bool sa_ask_load(const char *options, int *result); /* posts SA_EVENT_LOAD and waits; false: no answer */
 const char *sa_new_options(void);  /* of SA_EVENT_LOAD */
 bool sa_await_done(uint64_t max_ns); /* called by the JVM's thread */
 void sa_read_properties(void);            /* at VMInit */

@@ -45,6 +45,7 @@ void sa_post_full(void) {
 }
 
 int sa_wait_event(void) {
+    sa_close_signals();
     pthread_mutex_lock(&lock);
     while (pending == 0) pthread_cond_wait(&changed, &lock);
     int event = pending & -pending; /* in the order in which they come in a JVM's life */
@@ -73,6 +74,20 @@ bool sa_await_done(uint64_t max_ns) {
     bool ok = done;
     pthread_mutex_unlock(&lock);
     return ok;
+}
+
+static const char *new_options;
+
+const char *sa_new_options(void) { return new_options; }
+
+static const uint64_t LOAD_WAIT_NS = 60000000000u;
+
+bool sa_ask_load(const char *options, int *result) {
+    new_options = options;
+    sa_post_event(SA_EVENT_LOAD);
+    bool answered = sa_await_done(LOAD_WAIT_NS);
+    *result = sa_outcome();
+    return answered;
 }
 
 int sa_outcome(void) {
