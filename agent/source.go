@@ -44,7 +44,6 @@ func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 
 // Meta implements drain.Source.
 func (s *source) Meta() drain.Meta {
-	jvmti.CloseThreads()
 	news := jvmti.ReadNews()
 	if s.known != nil {
 		s.known(&news)

@@ -457,11 +457,7 @@ void sa_signals_settle(void); /* once, behind sa_load_go */
 /* spares.c: the threads of the Go runtime */
 enum { SA_SPARES = 20, SA_GO_STACK_BYTES = 1 << 20 };
 bool sa_spares_made(void);      /* false: there were none to be had, the runtime is not started */
-uint32_t sa_spares_left(void);
 uint64_t sa_thread_waits(void); /* how often the runtime had to wait for one */
-void sa_close_signals(void);    /* for the calling thread, but for the synchronous ones */
-int sa_go_threads(void);        /* how many may run goroutines */
-int sa_open_threads(void);      /* how many that may run goroutines have not called it */
 
 /* control.c: events for the one Go goroutine that steers */
 enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2, SA_EVENT_LOAD = 4, SA_EVENT_DETACH = 8, SA_EVENT_FULL = 16 };

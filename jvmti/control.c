@@ -45,7 +45,6 @@ void sa_post_full(void) {
 }
 
 int sa_wait_event(void) {
-    sa_close_signals();
     pthread_mutex_lock(&lock);
     while (pending == 0) pthread_cond_wait(&changed, &lock);
     int event = pending & -pending; /* in the order in which they come in a JVM's life */

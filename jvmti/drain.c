@@ -61,7 +61,6 @@ static void release(sa_os *os) {
 /* Copies the unread records of the next thread that has some, beginning at
  * *cursor (NULL: the first); 0 when the end of the list is reached. */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id) {
-    sa_close_signals();
     sa_os *const end = (sa_os *)(uintptr_t)-1;
     if (*cursor == end) return 0;
     sa_os *os = *cursor == NULL ? atomic_load(&sa.os_list) : *cursor;

@@ -107,7 +107,7 @@ var handler Handler
 func Register(h Handler) {
 	handler = h
 	go func() {
-		settleThreads()
+		boundThreads()
 		controlLoop()
 	}()
 }

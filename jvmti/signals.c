@@ -2,10 +2,9 @@
  * handlers of its own when it starts; it needs none here, and does not get them
  * (cmd/stackagent/signals.c). Its threads inherit a
  * mask that blocks every signal, so that a SIGTERM is always taken by a thread
- * of the JVM. Go opens some again for itself (SIGPROF, SIGCHLD, SIGURG), and they
- * are closed again on every thread that runs goroutines (sa_close_signals): a
- * handler that somebody else installs, a profiler for one, must not run on the
- * small stack of a goroutine. The handlers of others are never touched. The
+ * of the JVM. Go would open some again for itself; it is kept from that, too
+ * (sigtable.c): a handler that somebody else installs, a profiler for one, must not
+ * run on the small stack of a goroutine. The handlers of others are never touched. The
  * synchronous signals stay open: a fault in Go code is
  * a bug of ours that recover() cannot catch; it ends as a crash report of the
  * JVM. */

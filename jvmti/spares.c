@@ -11,13 +11,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
-#include <signal.h>
 
 #include "agent.h"
-
-/* In the runtime's own words: two of its threads run no goroutine (sysmon and
- * the one that makes threads for others). */
-enum { SERVICE_THREADS = 2 };
 
 typedef struct {
     sem_t wake;
@@ -31,7 +26,6 @@ static spare spares[SA_SPARES];
 static _Atomic uint32_t taken;
 static bool made;
 static _Atomic uint64_t waits;
-static _Atomic uint32_t given, closed;
 
 static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*real_attr_init)(pthread_attr_t *);
@@ -103,7 +97,6 @@ static void create_or_wait(pthread_t *thread, const pthread_attr_t *attr, void *
 __attribute__((visibility("hidden"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                                                          void *(*start)(void *), void *arg) {
     if (!made) return 0; /* its first thread: the runtime is not started, and nobody calls into it */
-    atomic_fetch_add(&given, 1);
     spare *s = take();
     if (s == NULL) {
         create_or_wait(thread, attr, start, arg);
@@ -117,22 +110,4 @@ __attribute__((visibility("hidden"))) int pthread_create(pthread_t *thread, cons
     return 0;
 }
 
-uint32_t sa_spares_left(void) { return SA_SPARES - atomic_load(&taken); }
-
 uint64_t sa_thread_waits(void) { return atomic_load(&waits); }
-
-void sa_close_signals(void) {
-    static SA_TLS bool done;
-    if (done) return;
-    done = true;
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-    sigset_t all;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) sigdelset(&all, own[i]);
-    pthread_sigmask(SIG_BLOCK, &all, NULL);
-    atomic_fetch_add(&closed, 1);
-}
-
-int sa_go_threads(void) { return (int)atomic_load(&given) - SERVICE_THREADS; }
-
-int sa_open_threads(void) { return sa_go_threads() - (int)atomic_load(&closed); }

@@ -21,7 +21,6 @@ void sa_transform(sa_request *r) {
 }
 
 sa_request *sa_next_request(void) {
-    sa_close_signals();
     pthread_mutex_lock(&lock);
     while (first == NULL) pthread_cond_wait(&asked, &lock);
     sa_request *r = first;
