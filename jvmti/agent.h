@@ -439,6 +439,8 @@ void sa_refuse(const char *reason, const char *sample);
 
 /* drain.c */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
+void sa_await_records(uint64_t max_ns); /* returns early when there is much to drain, or when woken */
+void sa_wake_drain(void);
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
 typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;

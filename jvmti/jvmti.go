@@ -317,6 +317,13 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 	return total
 }
 
+// Await waits until there is much to drain, WakeDrain is called, or max is over.
+// Like Drain, by one goroutine at a time.
+func (d *Drainer) Await(max time.Duration) { C.sa_await_records(C.uint64_t(max)) }
+
+// WakeDrain ends an Await that runs, or the next one.
+func WakeDrain() { C.sa_wake_drain() }
+
 // Stop ends all recording: the probes return at once from now on.
 func Stop() { C.sa_stop() }
 
