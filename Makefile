@@ -16,6 +16,10 @@ export GOFLAGS := -buildvcs=false
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X stackagent/agent.Version=$(VERSION)
 
+# The agent's Go runtime has no signal handlers, so it cannot be preempted by SIGURG. It is not to send
+# one, nor to open it on its threads: a handler of the program would run there.
+AGENT_LDFLAGS := -X runtime.godebugDefault=asyncpreemptoff=1
+
 JAVAC  := $(JAVA_HOME)/bin/javac
 HELPER := jvmti/helper/java/lang/Stackagent.class
 
@@ -61,7 +65,7 @@ bin/shadow:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/shadow
 
 bin/libstackagent.so: $(HELPER)
-	CGO_ENABLED=1 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -buildmode=c-shared -o $@ ./cmd/stackagent
+	CGO_ENABLED=1 $(GO) build -trimpath -ldflags '$(LDFLAGS) $(AGENT_LDFLAGS)' -buildmode=c-shared -o $@ ./cmd/stackagent
 	@rm -f bin/libstackagent.h
 
 # The probes' Java side, a class of java.base that the library carries in itself. Byte code of

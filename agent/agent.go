@@ -208,6 +208,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		Patience: patience,
 		Extras:   len(hello.Extra),
 		Hurry:    a.hurry,
+		Await:    a.source.Await,
 	}, a.source, publisher)
 	if err != nil {
 		return err
@@ -230,6 +231,7 @@ func (a *Agent) Full() {
 	case a.hurry <- struct{}{}:
 	default: // told already, or nothing is recorded
 	}
+	jvmti.WakeDrain()
 }
 
 // Death implements jvmti.Handler: everything recorded goes out, within bounds.
@@ -246,6 +248,7 @@ func (a *Agent) finish(note string) {
 		return
 	}
 	a.stop()
+	jvmti.WakeDrain()
 	<-a.stopped
 	ctx, cancel := a.exitContext()
 	defer cancel()

@@ -23,6 +23,7 @@ type source struct {
 	weaver  *weaver
 	ends    ends
 	refused uint64 // of jvmti.Totals.Refused, told
+	waited  uint64 // of jvmti.ThreadWaits, told
 	threads map[uint32]wire.Thread
 	sites   *siteTable // nil: not told
 	os      osThreads
@@ -45,7 +46,6 @@ func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 
 // Meta implements drain.Source.
 func (s *source) Meta() drain.Meta {
-	jvmti.GuardSignals()
 	news := jvmti.ReadNews()
 	if s.known != nil {
 		s.known(&news)
@@ -66,10 +66,20 @@ func (s *source) Meta() drain.Meta {
 		OS:           snapshot,
 		Executors:    news.Executors,
 		Virtual:      s.Virtual(),
-		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.crowded(&t), s.unqueued(&t), s.untold(&t)),
+		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.starved(), s.crowded(&t), s.unqueued(&t), s.untold(&t)),
 		Totals:       s.totals(&t),
 		LostByThread: s.ends.takeSkipped(),
 	}
+}
+
+// starved tells how often the agent had to wait for a thread since the last call.
+func (s *source) starved() []wire.Refusal {
+	n := jvmti.ThreadWaits() - s.waited
+	s.waited += n
+	if n == 0 {
+		return nil
+	}
+	return []wire.Refusal{{Reason: "the agent waited for a thread: the system gave none", Count: n}}
 }
 
 // crowded tells of classes that stay recorded because there is no memory to count them.

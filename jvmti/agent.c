@@ -13,10 +13,6 @@ sa_state sa = {
     .describe_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
-/* The Go side's part of loading: reads the options, fills sa.config and
- * starts the workers. Exported by jvmti.go. */
-extern int saGoLoad(char *options);
-
 /* The wait for the last batch is bounded by the Go side; this bound is for a
  * Go side that does not answer at all. */
 static const uint64_t DEATH_WAIT_NS = 30000000000u;
@@ -34,39 +30,46 @@ static bool user_page_works(void) {
     return works;
 }
 
-typedef struct {
-    char *options;
-    int result;
-    bool user_page, rseq;
-} go_load;
-
 static void *test_rseq(void *works) {
     *(bool *)works = sa_rseq_works();
     return NULL;
 }
 
-static void *run_go_load(void *p) {
-    go_load *l = p;
-    l->user_page = l->options != NULL && user_page_works(); /* while the Go runtime starts, in a thread of its own */
+/* How the CPU time of a thread can be read without a system call. */
+static void choose_cpu_clock(void) {
+    sa.clock.user_page = sa.clock.cpu && user_page_works();
+    bool works = false;
     pthread_t t;
-    bool test = l->options != NULL && !l->user_page && pthread_create(&t, NULL, test_rseq, &l->rseq) == 0;
-    l->result = saGoLoad(l->options);
-    if (test) pthread_join(t, NULL);
-    return NULL;
+    if (sa.clock.cpu && !sa.clock.user_page && sa_make_thread(&t, NULL, test_rseq, &works) == 0) pthread_join(t, NULL);
+    sa.clock.rseq = works;
 }
 
-/* A thread of our own enters Go, so that the JVM's thread never does. */
+/* Whether the options, which only the Go side can read, want us or no JVM. */
+static bool strict(const char *options) {
+    static const char wanted[] = "strict=true";
+    for (const char *at = options; (at = strstr(at, wanted)) != NULL; at += sizeof wanted - 1) {
+        char after = at[sizeof wanted - 1];
+        if ((at == options || at[-1] == ',') && (after == 0 || after == ',')) return true;
+    }
+    return false;
+}
+
+/* The Go side's part of loading: it reads the options, fills sa.config and
+ * starts the workers, on threads of its own. */
 int sa_load_go(char *options) {
-    go_load l = {options, SA_GO_REFUSE, false, false};
-    pthread_t t;
-    if (pthread_create(&t, NULL, run_go_load, &l) != 0) {
-        sa_say("cannot start a thread; the program runs without profiling");
+    if (!sa_spares_made()) {
+        bool refuse = options != NULL && strict(options);
+        sa_say(refuse ? "cannot start its threads (the limit of threads or memory is reached); strict=true: the JVM does not start"
+                      : "cannot start its threads (the limit of threads or memory is reached); the program runs without profiling");
+        return refuse ? SA_GO_REFUSE : SA_GO_UNPROFILED;
+    }
+    int result = SA_GO_UNPROFILED;
+    if (!sa_ask_load(options, &result)) {
+        sa_say("its Go side does not start; the program runs without profiling");
         return SA_GO_UNPROFILED;
     }
-    pthread_join(t, NULL);
-    sa.clock.user_page = sa.clock.cpu && l.user_page;
-    sa.clock.rseq = sa.clock.cpu && l.rseq;
-    return l.result;
+    choose_cpu_clock();
+    return result;
 }
 
 static uint64_t pause_start; /* only the VM thread, between start and finish */

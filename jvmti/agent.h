@@ -13,6 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* spares.c: makes a thread, or gives an error number as pthread_create does. */
+__attribute__((visibility("hidden"))) int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr,
+                                                         void *(*start)(void *), void *arg);
+#define SA_MAKE_THREAD sa_make_thread
+
 #include "cells.h"
 #include "clock/clock.h"
 #include "ring/ring.h"
@@ -465,6 +470,8 @@ void sa_refuse(const char *reason, const char *sample);
 
 /* drain.c */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
+void sa_await_records(uint64_t max_ns); /* returns early when there is much to drain, or when woken */
+void sa_wake_drain(void);
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
 typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;
@@ -481,7 +488,11 @@ void sa_drain_reset(void); /* forgets all sums and threads: a session is over */
 
 /* signals.c */
 void sa_signals_settle(void); /* once, behind sa_load_go */
-void sa_signals_guard(void); /* to be called from time to time */
+
+/* spares.c: the threads of the Go runtime */
+enum { SA_SPARES = 20, SA_GO_STACK_BYTES = 1 << 20 };
+bool sa_spares_made(void);      /* false: there were none to be had, the runtime is not started */
+uint64_t sa_thread_waits(void); /* how often the runtime had to wait for one */
 
 /* control.c: events for the one Go goroutine that steers */
 enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2, SA_EVENT_LOAD = 4, SA_EVENT_DETACH = 8, SA_EVENT_FULL = 16 };
@@ -491,6 +502,7 @@ void sa_post_full(void); /* a thread waits for room in its ring; nobody waits fo
 int sa_wait_event(void);           /* called by Go; blocks */
 void sa_event_done(int result);    /* called by Go when an event is dealt with */
 int sa_outcome(void);              /* that result */
+bool sa_ask_load(const char *options, int *result); /* posts SA_EVENT_LOAD and waits; false: no answer */
 const char *sa_new_options(void);  /* of SA_EVENT_LOAD */
 bool sa_await_done(uint64_t max_ns); /* called by the JVM's thread */
 void sa_read_properties(void);            /* at VMInit */

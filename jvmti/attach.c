@@ -17,10 +17,6 @@ enum {
 static const uint64_t GO_WAIT_NS = 60000000000u;
 static const uint64_t SETTLE_NS = 1000000000u; /* a thread may have lost its CPU inside a probe */
 
-static const char *new_options;
-
-const char *sa_new_options(void) { return new_options; }
-
 static bool tell_go(int event, int *result) {
     sa_post_event(event);
     bool answered = sa_await_done(GO_WAIT_NS);
@@ -50,8 +46,7 @@ static void turn(JNIEnv *env, uint64_t first_id) {
 static int load_options(char *options, bool runs) {
     int result = SA_GO_UNPROFILED;
     if (runs) {
-        new_options = options;
-        if (!tell_go(SA_EVENT_LOAD, &result)) return ATTACH_LATE;
+        if (!sa_ask_load(options, &result)) return ATTACH_LATE;
     } else {
         result = sa_load_go(options);
         sa_signals_settle();

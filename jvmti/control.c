@@ -75,6 +75,20 @@ bool sa_await_done(uint64_t max_ns) {
     return ok;
 }
 
+static const char *new_options;
+
+const char *sa_new_options(void) { return new_options; }
+
+static const uint64_t LOAD_WAIT_NS = 60000000000u;
+
+bool sa_ask_load(const char *options, int *result) {
+    new_options = options;
+    sa_post_event(SA_EVENT_LOAD);
+    bool answered = sa_await_done(LOAD_WAIT_NS);
+    *result = sa_outcome();
+    return answered;
+}
+
 int sa_outcome(void) {
     pthread_mutex_lock(&lock);
     int result = outcome;

@@ -102,19 +102,20 @@ type Handler interface {
 
 var handler Handler
 
-// Register sets the handler; to be called from an init function.
-func Register(h Handler) { handler = h }
+// Register sets the handler and makes the Go side ready for Agent_OnLoad; to be
+// called from an init function of the main package, when all others are initialised.
+func Register(h Handler) {
+	handler = h
+	go func() {
+		boundThreads()
+		controlLoop()
+	}()
+}
 
 const workers = 2 // threads that weave classes
 
-//export saGoLoad
-func saGoLoad(options *C.char) C.int {
-	if options == nil {
-		return C.int(Unprofiled)
-	}
-	if outcome := load(C.GoString(options)); outcome != Profile {
-		return C.int(outcome)
-	}
+// loadFirst makes ready what every session needs.
+var loadFirst = sync.OnceFunc(func() {
 	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
 	C.sa.helper_len = C.uint32_t(len(helperClass))
 	C.sa.construction_bytes = (*C.uchar)(C.CBytes(constructionClass))
@@ -128,8 +129,20 @@ func saGoLoad(options *C.char) C.int {
 	for range workers {
 		go transformLoop()
 	}
-	go controlLoop()
-	return C.int(Profile)
+})
+
+// loadAsked takes the options that wait; there may be none, where the library is
+// loaded for nothing.
+func loadAsked() Outcome {
+	options := C.sa_new_options()
+	if options == nil {
+		return Unprofiled
+	}
+	outcome := load(C.GoString(options))
+	if outcome == Profile {
+		loadFirst()
+	}
+	return outcome
 }
 
 // load takes new options and passes on what they mean to the C side.
@@ -162,7 +175,7 @@ func controlLoop() {
 			handler.Death()
 			C.sa_event_done(0)
 		case C.SA_EVENT_LOAD:
-			C.sa_event_done(C.int(load(C.GoString(C.sa_new_options()))))
+			C.sa_event_done(C.int(loadAsked()))
 		case C.SA_EVENT_DETACH:
 			handler.Detach()
 			C.sa_event_done(0)
@@ -314,12 +327,15 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 	return total
 }
 
+// Await waits until there is much to drain, WakeDrain is called, or max is over.
+// Like Drain, by one goroutine at a time.
+func (d *Drainer) Await(max time.Duration) { C.sa_await_records(C.uint64_t(max)) }
+
+// WakeDrain ends an Await that runs, or the next one.
+func WakeDrain() { C.sa_wake_drain() }
+
 // Stop ends all recording: the probes return at once from now on.
 func Stop() { C.sa_stop() }
-
-// GuardSignals keeps handlers that others install from harming Go's threads;
-// to be called from time to time.
-func GuardSignals() { C.sa_signals_guard() }
 
 // News is what has become known since the last call.
 type News struct {

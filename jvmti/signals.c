@@ -2,11 +2,10 @@
  * handlers of its own when it starts; it needs none here, and does not get them
  * (cmd/stackagent/signals.c). Its threads inherit a
  * mask that blocks every signal, so that a SIGTERM is always taken by a thread
- * of the JVM; Go opens some again for itself (SIGPROF, SIGCHLD, SIGURG and the
- * synchronous ones). A handler for those that somebody else installs (a
- * profiler) must not run on the small stack of a goroutine: sa_signals_guard
- * gives it SA_ONSTACK, for which Go's threads have a stack; the JVM's threads
- * have none and run it where they did before. A synchronous fault in Go code is
+ * of the JVM. Go would open some again for itself; it is kept from that, too
+ * (sigtable.c): a handler that somebody else installs, a profiler for one, must not
+ * run on the small stack of a goroutine. The handlers of others are never touched. The
+ * synchronous signals stay open: a fault in Go code is
  * a bug of ours that recover() cannot catch; it ends as a crash report of the
  * JVM. */
 #include <dlfcn.h>
@@ -58,14 +57,3 @@ void sa_signals_settle(void) {
 /* Without a priority it runs behind the Go runtime's initialiser, in the same
  * thread. */
 __attribute__((constructor)) static void restore_at_once(void) { restore(); }
-
-void sa_signals_guard(void) {
-    static const int open_in_go[] = {SIGPROF, SIGCHLD, SIGURG};
-    for (size_t i = 0; i < sizeof open_in_go / sizeof open_in_go[0]; i++) {
-        struct sigaction now;
-        if (action == NULL || action(open_in_go[i], NULL, &now) != 0 || (now.sa_flags & SA_ONSTACK)) continue;
-        if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
-        now.sa_flags |= SA_ONSTACK;
-        action(open_in_go[i], &now, NULL);
-    }
-}

@@ -81,6 +81,10 @@ type Config struct {
 	Heartbeat time.Duration // longest time between batches; default 1 s
 	IdleWait  time.Duration // longest time between two looks at the rings; default 50 ms
 
+	// Await takes the place of waits as long as IdleWait: it returns when there is
+	// much to drain, when ctx of Run ends, or after max. nil: there is no such thing.
+	Await func(max time.Duration)
+
 	// Hurry tells that a thread waits for room in its ring: the next look is now.
 	Hurry <-chan struct{}
 }
@@ -180,8 +184,12 @@ func (c *Collector) Run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		wait = c.nextWait(wait, n)
-		timer.Reset(wait)
+		if wait = c.nextWait(wait, n); wait < c.cfg.IdleWait || c.cfg.Await == nil {
+			timer.Reset(wait)
+			continue
+		}
+		c.cfg.Await(max(wait, c.cfg.Heartbeat-time.Since(c.sent)))
+		timer.Reset(0)
 	}
 }
 

@@ -65,3 +65,23 @@ func TestHurry(t *testing.T) {
 		}
 	})
 }
+
+// A collector that finds nothing leaves the waiting to Await, until the heartbeat is due, and ends when it returns.
+func TestIdleCollectorAwaits(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	waits := 0
+	c, err := NewCollector(Config{Session: "s", Process: "p", Await: func(max time.Duration) {
+		if max < 50*time.Millisecond || max > time.Second {
+			t.Errorf("asked to wait for %v", max)
+		}
+		if waits++; waits == 3 {
+			stop()
+		}
+	}}, &fakeSource{}, &fakeSink{t: t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(ctx); err != nil || waits < 3 {
+		t.Errorf("ended with %v after %d waits", err, waits)
+	}
+}

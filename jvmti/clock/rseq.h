@@ -25,6 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef SA_MAKE_THREAD /* the agent has a pthread_create of its own, for the Go runtime */
+#define SA_MAKE_THREAD pthread_create
+#endif
+
 #if defined(__x86_64__)
 /* struct rseq_cs of <linux/rseq.h>, and what the fields name. What is executed
  * when a section is aborted has to have the signature in front of it with which the
@@ -151,7 +155,7 @@ static inline bool sa_rseq_beside_rival(volatile uint64_t *section) {
     pthread_t rival;
     sa_rseq_tested = false;
     bool good = true;
-    if (pthread_create(&rival, NULL, sa_rseq_rival, NULL) == 0) { /* on the same CPU */
+    if (SA_MAKE_THREAD(&rival, NULL, sa_rseq_rival, NULL) == 0) { /* on the same CPU */
         good = sa_rseq_tells_rivals(section);
         sa_rseq_tested = true;
         pthread_join(rival, NULL);
