@@ -27,7 +27,6 @@ func (p *Publisher) configure() error {
 		nats.CustomReconnectDelay(reconnectDelay),
 		nats.ReconnectBufSize(-1), // the buffer is ours
 		nats.Timeout(connectTimeout),
-		nats.SetCustomDialer(boundedDialer{&net.Dialer{Timeout: connectTimeout}}),
 		nats.PingInterval(10 * time.Second),
 		nats.MaxPingsOutstanding(2),
 		// The library's own handler would write to the program's stderr.
@@ -52,6 +51,10 @@ func (p *Publisher) configure() error {
 		p.opts.InboxPrefix = busauth.Inbox(servers.User)
 	}
 	p.dialer, _ = p.opts.CustomDialer.(*busauth.Dialer)
+	if p.opts.CustomDialer == nil {
+		p.opts.CustomDialer = &net.Dialer{Timeout: connectTimeout}
+	}
+	p.opts.CustomDialer = boundedDialer{p.opts.CustomDialer} // around whichever the options chose
 	return nil
 }
 
