@@ -13,7 +13,6 @@ const (
 	lostRingFull = "ring full"
 	lostTooDeep  = "nested too deep"
 	lostNoStack  = "stack nearly used up"
-	lostAtExit   = "too many running at exit"
 )
 
 // source is what the collector drains: the rings, and the news beside them.
@@ -59,14 +58,13 @@ func (s *source) Meta() drain.Meta {
 	news.Threads = append(news.Threads, s.ends.take(s.threads)...)
 	t := jvmti.ReadTotals()
 	return drain.Meta{
-		Classes:      news.Classes,
-		Threads:      news.Threads,
-		OS:           snapshot,
-		Executors:    news.Executors,
-		Virtual:      s.Virtual(),
-		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.crowded(&t), s.unqueued(&t)),
-		Totals:       s.totals(&t),
-		LostByThread: s.ends.takeSkipped(),
+		Classes:   news.Classes,
+		Threads:   news.Threads,
+		OS:        snapshot,
+		Executors: news.Executors,
+		Virtual:   s.Virtual(),
+		Refusals:  slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.crowded(&t), s.unqueued(&t)),
+		Totals:    s.totals(&t),
 	}
 }
 
@@ -121,7 +119,6 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 		{Reason: lostRingFull, Events: t.Lost - t.TooDeep - t.NoStack},
 		{Reason: lostTooDeep, Events: t.TooDeep},
 		{Reason: lostNoStack, Events: t.NoStack},
-		{Reason: lostAtExit, Events: s.ends.lost},
 	} {
 		if loss.Events > 0 {
 			totals.Lost = append(totals.Lost, loss)

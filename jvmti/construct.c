@@ -22,8 +22,10 @@ typedef struct sa_constructing {
 } constructing;
 
 static constructing *of(sa_context *c) {
-    if (c->constructing == NULL) c->constructing = calloc(1, sizeof *c->constructing);
-    return c->constructing;
+    sa_more *m = c->room == 0 ? NULL : sa_more_get(c);
+    if (m == NULL) return NULL;
+    if (m->constructing == NULL) m->constructing = calloc(1, sizeof *m->constructing);
+    return m->constructing;
 }
 
 JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEnv *env, jclass helper, jlong context, jlong bytecodes) {
@@ -46,7 +48,8 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEn
 
 JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_delegating0(JNIEnv *env, jclass helper, jlong context, jint token) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c != NULL && c->constructing != NULL) c->constructing->delegating = true;
+    sa_more *m = c == NULL ? NULL : sa_more_of(c);
+    if (m != NULL && m->constructing != NULL) m->constructing->delegating = true;
 }
 
 static int64_t cpu_ns(const construction *o, uint64_t wall, int64_t cpu) {
@@ -89,7 +92,8 @@ static void record(sa_os *os, sa_context *c, const construction *o, uint64_t id,
 JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_constructed0(JNIEnv *env, jclass helper, jlong context, jint token,
                                                                         jlong id, jint class_id, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    constructing *k = c == NULL ? NULL : c->constructing;
+    sa_more *m = c == NULL ? NULL : sa_more_of(c);
+    constructing *k = m == NULL ? NULL : m->constructing;
     sa_os *os = k == NULL ? NULL : begin();
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);

@@ -21,7 +21,8 @@ static void close_clock(sa_os *os) {
 static void os_release(void *p) {
     sa_os *os = p;
     sa_self_os = NULL;
-    if (os->user != NULL) sa_context_leave(os->user); /* it may execute Java code yet */
+    if (os->user != NULL) sa_platform_leave(os->user); /* it may execute Java code yet */
+    sa_vthread_close(os);
     pthread_mutex_lock(&os_lock);
     close_clock(os);
     sa_work_close(os);
@@ -61,7 +62,8 @@ static void open_cpu_clock(sa_os *os) {
 }
 
 /* Makes os ready for the session that runs; -1: no memory. */
-static int os_begin(sa_os *os) {
+static int os_begin(sa_os *os, bool new) {
+    if (!new) sa_vthread_close(os);
     memset(os, 0, sizeof *os);
     if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes) != 0) return -1;
     os->generation = atomic_load(&sa.generation);
@@ -89,9 +91,10 @@ sa_os *sa_os_open(void) {
     sa_os *os = sa_self_os;
     /* What is listed yet is of a session with which the Go side was not done in time. */
     if (os != NULL && (os->abandoned || os->listed)) os = NULL;
-    if (os == NULL) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
+    bool new = os == NULL;
+    if (new) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
     if (os == NULL) return NULL;
-    int failed = os_begin(os);
+    int failed = os_begin(os, new);
     sa_self_os = failed ? NULL : os;
     pthread_setspecific(os_key, sa_self_os);
     if (failed) {
