@@ -373,7 +373,8 @@ static __attribute__((noinline)) void leave_to_special(JNIEnv *env, sa_os *os, s
 /* An execution ends whose session is over: a virtual thread keeps nothing more. */
 __attribute__((noinline, cold)) static jboolean exit_late(JNIEnv *env, sa_context *c, uint32_t generation, uint32_t depth) {
     if (!c->is_virtual || depth > 0) return JNI_FALSE;
-    if (generation != token_generation(c->generation) && c->depth > 0) return JNI_FALSE; /* it executes again */
+    uint32_t own = sa_packed(c) ? ~c->generation : c->generation;
+    if (generation != token_generation(own) && c->depth > 0) return JNI_FALSE; /* it executes again */
     sa_context_free(env, c);
     return JNI_TRUE;
 }
@@ -382,7 +383,7 @@ __attribute__((noinline, cold)) static jboolean exit_late(JNIEnv *env, sa_contex
  * open execution keeps nothing in C. */
 static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint threw, jlong bytecodes) {
     if (c == NULL) return JNI_FALSE;
-    if (__builtin_expect(sa_packed(c), 0) && !renew(c)) return JNI_FALSE;
+    if (__builtin_expect(sa_packed(c), 0) && recording() && !renew(c)) return JNI_FALSE;
     uint32_t generation = (uint32_t)token >> DEPTH_BITS;
     token &= (1 << DEPTH_BITS) - 1;
     if (__builtin_expect(generation != token_generation(c->generation) ||

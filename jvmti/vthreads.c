@@ -328,7 +328,10 @@ static void tell_running(sa_os *os, sa_context *c) {
         }
         sa_ring_commit(&os->ring, slots);
     }
-    sa_turns_tell(os, c);
+    sa_virtual v, *to = sa_turns_fill(c, &v) && of_thread(os, c) ? sa_ring_reserve(&os->ring, 2) : NULL;
+    if (to == NULL) return; /* missing in the account of mounts; its class may have no cell any more */
+    *to = v;
+    sa_ring_commit(&os->ring, 2);
 }
 
 /* The thread object is no more. */
