@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
@@ -32,6 +33,7 @@ const (
 	bufferBytes    = 64 << 20               // batches that wait for the bus
 	memoryLimit    = 256 << 20              // soft limit of the Go heap
 	gcPercent      = 200                    // what lives is some MiB: at 50 a collection came every 2 MiB
+	maxExecutors   = 1 << 16                // the newest, that a later session names by what they are
 	startFor       = 2 * time.Second        // what the JVM may need to start
 	exitWait       = 10 * time.Second       // for the bus to take the last batches
 	exitWaitAway   = 200 * time.Millisecond // the same when the bus is away
@@ -55,7 +57,7 @@ type Agent struct {
 	stopped   chan struct{}
 
 	// Known by now: these keep their ids from session to session.
-	classes   []wire.Class
+	classes   map[uint32]wire.Class // but those that are unloaded
 	executors []wire.Executor
 	sites     siteTable
 }
@@ -130,14 +132,36 @@ func (a *Agent) load(opts options.Options, text string) error {
 	a.weaver.Store(w)
 	a.source = newSource(ringBytes, a.weaver.Load())
 	a.source.known = func(news *jvmti.News) {
-		a.classes = append(a.classes, news.Classes...)
-		a.executors = append(a.executors, news.Executors...)
+		a.know(news)
 	}
 	a.source.sites = w.sites
 	if opts.Children {
 		return exportToChildren(text)
 	}
 	return nil
+}
+
+// know remembers the news for later sessions, in which nothing names a class that
+// is unloaded.
+func (a *Agent) know(news *jvmti.News) {
+	if a.classes == nil {
+		a.classes = make(map[uint32]wire.Class)
+	}
+	for _, c := range news.Classes {
+		a.classes[c.ID] = c
+	}
+	for _, id := range news.Gone {
+		delete(a.classes, id)
+	}
+	a.executors = append(a.executors, news.Executors...)
+	if over := len(a.executors) - maxExecutors; over > 0 {
+		a.executors = slices.Delete(a.executors, 0, over)
+	}
+}
+
+// knownClasses are those of know, in the order of their ids.
+func (a *Agent) knownClasses() []wire.Class {
+	return slices.SortedFunc(maps.Values(a.classes), func(x, y wire.Class) int { return cmp.Compare(x.ID, y.ID) })
 }
 
 // processName tells this JVM from all others that use its session name, those
@@ -184,7 +208,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}
-	a.source.news.Classes, a.source.news.Executors = slices.Clone(a.classes), slices.Clone(a.executors)
+	a.source.news.Classes, a.source.news.Executors = a.knownClasses(), slices.Clone(a.executors)
 	a.source.refused = jvmti.ReadTotals().Refused // in earlier sessions
 	publisher, err := publish.New(publish.Config{
 		URL:      a.options.Bus,
@@ -252,7 +276,7 @@ func (a *Agent) finish(note string) {
 	<-a.stopped
 	ctx, cancel := a.exitContext()
 	defer cancel()
-	running := a.source.ends.read(a.collector.RecordBytes())
+	running := a.source.ends.read()
 	a.source.os.expire()
 	a.source.weaver.unfitted()
 	if err := a.collector.Finish(ctx, running, note); err != nil {

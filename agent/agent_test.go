@@ -113,19 +113,19 @@ func TestFindOSThreads(t *testing.T) {
 	}
 }
 
-func TestCountExecutions(t *testing.T) {
-	slots := make([]byte, 32*6)
-	slots[0] = 3    // thread
-	slots[32] = 1   // execution: two slots
-	slots[64] = 1   // inside it, whatever it holds
-	slots[96] = 2   // creation
-	slots[128] = 1  // execution
-	slots[160] = 99 // its second slot
-	if n := countExecutions(slots, 64); n != 2 {
-		t.Errorf("%d executions, want 2", n)
+// A class that is unloaded is not told in a later session; of executors the newest are.
+func TestKnow(t *testing.T) {
+	var a Agent
+	a.know(&jvmti.News{Classes: []wire.Class{{ID: 3, Name: "C"}, {ID: 1, Name: "A"}, {ID: 2, Name: "B"}}})
+	a.know(&jvmti.News{Classes: []wire.Class{{ID: 4, Name: "D"}}, Gone: []uint32{2, 4, 9}})
+	if got := a.knownClasses(); len(got) != 2 || got[0].Name != "A" || got[1].Name != "C" {
+		t.Errorf("classes %+v, want A and C", got)
 	}
-	if n := countExecutions(nil, 64); n != 0 {
-		t.Errorf("%d executions in nothing", n)
+	for i := range uint32(maxExecutors + 10) {
+		a.know(&jvmti.News{Executors: []wire.Executor{{ID: i}}})
+	}
+	if n := len(a.executors); n != maxExecutors || a.executors[n-1].ID != maxExecutors+9 {
+		t.Errorf("%d executors, the last %+v", n, a.executors[n-1])
 	}
 }
 

@@ -13,26 +13,21 @@ const settleWait = time.Second
 
 // ends is what is known only when the probes have stopped.
 type ends struct {
-	running        uint64 // executions that had not ended
-	virtualRunning uint64 // of these, on virtual threads
-	lost           uint64 // of running, not recorded
-	skipped        []wire.ThreadLoss
+	running        uint64               // executions that had not ended
+	virtualRunning uint64               // of these, on virtual threads
 	threads        []jvmti.ThreadCounts // of those alive
 }
 
-// read reads the ends and returns records of the executions that had not
-// ended, of executionBytes each.
-func (e *ends) read(executionBytes int) (slots []byte) {
+// read reads the ends and returns what gives the records of the executions that
+// had not ended, as drain.Collector.Finish takes them.
+func (e *ends) read() (running func() []byte) {
 	jvmti.Settle(settleWait)
-	slots, skipped := jvmti.Running()
-	e.running = countExecutions(slots, executionBytes)
-	for _, t := range skipped {
-		e.running += t.Lost
-		e.lost += t.Lost
-		e.skipped = append(e.skipped, wire.ThreadLoss{Thread: t.Thread, Events: t.Lost})
-	}
 	e.threads, e.virtualRunning = jvmti.FinalCounts()
-	return slots
+	e.running = e.virtualRunning
+	for _, t := range e.threads {
+		e.running += t.Running
+	}
+	return jvmti.Running()
 }
 
 // take gives, once, the last descriptions of the threads that are alive: as
@@ -50,26 +45,4 @@ func (e *ends) take(known map[uint32]wire.Thread) []wire.Thread {
 	}
 	e.threads = nil
 	return list
-}
-
-// takeSkipped gives, once, the threads whose running executions had no room.
-func (e *ends) takeSkipped() []wire.ThreadLoss {
-	skipped := e.skipped
-	e.skipped = nil
-	return skipped
-}
-
-// countExecutions counts the execution records in slots (jvmti/ring/record.h).
-func countExecutions(slots []byte, executionBytes int) uint64 {
-	const slot, execution = 32, 1
-	n := uint64(0)
-	for at := 0; at+slot <= len(slots); {
-		if slots[at] != execution {
-			at += slot
-			continue
-		}
-		n++
-		at += executionBytes
-	}
-	return n
 }

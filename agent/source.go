@@ -14,7 +14,6 @@ const (
 	lostTooDeep  = "nested too deep"
 	lostNoStack  = "stack nearly used up"
 	lostNoRing   = "no memory for a ring"
-	lostAtExit   = "too many running at exit"
 )
 
 // source is what the collector drains: the rings, and the news beside them.
@@ -68,7 +67,6 @@ func (s *source) Meta() drain.Meta {
 		Virtual:      s.Virtual(),
 		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.starved(), s.crowded(&t), s.unqueued(&t), s.untold(&t)),
 		Totals:       s.totals(&t),
-		LostByThread: s.ends.takeSkipped(),
 	}
 }
 
@@ -151,7 +149,6 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 		{Reason: lostTooDeep, Events: t.TooDeep},
 		{Reason: lostNoStack, Events: t.NoStack},
 		{Reason: lostNoRing, Events: t.NoRing},
-		{Reason: lostAtExit, Events: s.ends.lost},
 	} {
 		if loss.Events > 0 {
 			totals.Lost = append(totals.Lost, loss)

@@ -84,6 +84,7 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
         sa_pause_record(pause_start, sa_ticks(&sa.clock));
     pause_start = 0;
     sa_alloc_collecting(false);
+    atomic_fetch_add(&sa.collections, 1);
 }
 
 /* The natives of a class are looked for in the agents' libraries, ours being
@@ -235,7 +236,7 @@ jvmtiError sa_prepare(bool at_start) {
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     if (sa.vm != NULL) return JNI_OK; /* named twice, on the command line and in JAVA_TOOL_OPTIONS */
     sa.vm = vm;
-    sa.contexts.next = sa.contexts.prev = &sa.contexts;
+    sa_contexts_init();
     sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
     static char none[] = "";
     bool training = sa_training(vm);

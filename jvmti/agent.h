@@ -21,6 +21,7 @@ __attribute__((visibility("hidden"))) int sa_make_thread(pthread_t *thread, cons
 #include "cells.h"
 #include "clock/clock.h"
 #include "ring/ring.h"
+#include "slabs.h"
 #include "waiting.h"
 #include "work.h"
 
@@ -67,8 +68,8 @@ typedef struct {
 enum { SA_SPECIAL_ALL = 1 << 0 /* detail=all */, SA_SPECIAL_WORK = 1 << 1 /* extra metrics */, SA_SPECIAL_CONTEXTS = 1 << 2 };
 
 /* In the flags of a frame beside SA_EXEC_*, not on the wire: who asks for the
- * exception by which it ends will be told. */
-enum { SA_FRAME_FOLLOWED = 1 << 8 };
+ * exception by which it ends will be told; what its note (sa_note) holds. */
+enum { SA_FRAME_FOLLOWED = 1 << 8, SA_FRAME_HASHED = 1 << 9, SA_FRAME_PATH = 1 << 10 };
 
 /* One nested execution of a Java thread. */
 typedef struct {
@@ -79,10 +80,14 @@ typedef struct {
     int64_t child_cpu_ns;
     uint64_t submitted; /* ticks of the task's latest submission, 0: not known */
     uint32_t class_id;
-    uint32_t flags;
-    uint32_t hash; /* identity hash of a task that has no room for an id, else 0 */
-    uint32_t path; /* its calling context, 0: none was taken */
+    uint32_t flags; /* SA_EXEC_*, SA_FRAME_* */
 } sa_frame;
+
+/* What only some executions have, as their flags say. */
+typedef struct {
+    uint32_t hash; /* SA_FRAME_HASHED: identity hash of a task that has no room for an id */
+    uint32_t path; /* SA_FRAME_PATH: its calling context */
+} sa_note;
 
 /* A hand-over of a task that has begun and not ended, see submit.c. */
 typedef struct {
@@ -116,24 +121,43 @@ typedef struct {
 
 /* How a virtual thread was scheduled while it executed something. Only who runs
  * it changes it, but for ready_at: whoever makes the thread ready sets it, before
- * it can be mounted. */
+ * it can be mounted. How often it was pinned is in sa_more. */
 typedef struct {
     uint32_t mounts, changes; /* of carrier */
     uint32_t first, last;     /* carriers' thread_ids, 0: not known */
-    uint32_t pins;
     uint32_t class_id; /* of its body: the first class of the program that it executed, else of the JDK */
     bool named;        /* that is one of the program */
-    uint64_t pinned_ticks, away_ticks, ready_ticks;
+    uint64_t away_ticks, ready_ticks;
     uint64_t left_at; /* 0: it is mounted */
     _Atomic uint64_t ready_at; /* 0: it is not waiting for a carrier */
 } sa_turns;
 
-/* What belongs to a Java thread, wherever it is mounted. Its address is in the
- * thread's slot (Stackagent.context). Only the thread itself changes it. */
+enum { SA_FIRST_FRAMES = 8, SA_MOST_FRAMES = 32768 };
+
+/* What not every virtual thread needs: frames of nested executions, open
+ * hand-overs. A platform thread has it from the beginning. */
+typedef struct {
+    sa_handover handovers[SA_MAX_HANDOVERS];
+    struct sa_constructing *constructing; /* with construction=true, once it has made a task */
+    uint64_t pinned_ticks;
+    uint32_t pins;
+    bool allocated; /* with malloc: it has room for extra metrics */
+    int64_t *work;  /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
+    sa_frame first_frames[SA_FIRST_FRAMES];
+    sa_note first_notes[SA_FIRST_FRAMES]; /* as in all arrays of frames: behind them */
+    int64_t extra[]; /* with extra metrics: what is added to the OS thread's, width values; the same when last unmounted;
+                        work of the first frames */
+} sa_more;
+
+/* What belongs to a Java thread, wherever it is mounted: the beginning of a
+ * sa_platform or a sa_vthread. Its address is in the thread's slot
+ * (Stackagent.context). Only the thread itself changes it. */
 typedef struct sa_context {
     sa_frame *frames;
-    uint32_t depth, room;
-    uint32_t thread_id; /* wire.Thread.ID */
+    uint32_t depth;
+    uint16_t room;      /* of frames; 0: they are packed, see vthreads.c */
+    uint16_t width;     /* sa.work.width when it was made */
+    uint32_t thread_id; /* wire.Thread.ID; 0: this is free */
     uint32_t handovers_open; /* Java code sets it back */
     uint64_t submitted;      /* Java code puts here what the task that is about to begin tells */
     bool is_virtual;
@@ -141,35 +165,57 @@ typedef struct sa_context {
     bool cpu_known;        /* false: a virtual thread whose mounts we do not see */
     bool untold;           /* a virtual thread of which no record has spoken yet: it is described when one does */
     uint32_t making_at, calling_at; /* sites: Java code puts here where a task is about to be made, handed over */
-    uint32_t generation; /* sa.generation of the session that its counts and frames are of */
-    /* Of a platform thread: its OS thread, and those of its cells that it used last,
-     * by class id; Java code counts there without calling us. */
+    uint32_t generation; /* sa.generation of the session that its counts and frames are of; the complement: they are packed */
+    /* While it runs: CPU time of this Java thread = that of the OS thread + this. While a virtual thread does
+     * not: its CPU time. */
+    int64_t cpu_ticks;
+} sa_context;
+
+typedef struct sa_platform {
+    sa_context head;
+    /* Its OS thread, and those of its cells that it used last, by class id; Java
+     * code counts there without calling us. */
     struct sa_os *os;
     sa_cell *cells[SA_CELLS_AT_HAND];
-    sa_counts counts;    /* of a platform thread */
-    sa_handover handovers[SA_MAX_HANDOVERS];
-    uint32_t width;      /* sa.work.width when it was made */
-    int64_t java_id;       /* of a virtual thread */
-    uint64_t start_ticks;  /* this and the next: of one that is not told */
-    char *name;            /* malloc; NULL: none */
-    int64_t cpu_bias_ticks;   /* CPU time of this Java thread = that of the OS thread + bias */
-    int64_t cpu_parked_ticks; /* its CPU time when it was last unmounted */
+    sa_counts counts;
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
-    sa_turns turns;        /* of a virtual thread */
-    struct sa_constructing *constructing; /* with construction=true, once it has made a task */
-    int64_t *work;         /* with extra metrics: of each frame sa.work.width starts, then as many sums of nested ones */
-    struct sa_context *prev, *next;
-    sa_frame first_frames[8];
-    int64_t more[]; /* with extra metrics: what is added to the OS thread's, width values; the same when last unmounted;
-                       work of the first frames */
-} sa_context;
+    struct sa_platform *prev, *next;
+    sa_more more;
+} sa_platform;
+
+/* There may be millions that wait. */
+typedef struct {
+    sa_context head;
+    uintptr_t who; /* while it is untold: its Java id and name, see vthreads.c */
+    uint64_t start_ticks; /* the same */
+    sa_turns turns;
+    _Atomic(jweak) thread; /* once it has been unmounted */
+    union {
+        sa_frame first; /* frames, if they are these */
+        sa_more *more;  /* otherwise */
+        uint8_t packed[sizeof(sa_frame)];
+    };
+} sa_vthread;
+_Static_assert(sizeof(sa_vthread) == 192, "a virtual thread that waits takes less than 200 bytes");
+
+static inline sa_platform *sa_platform_of(const sa_context *c) { return (sa_platform *)(uintptr_t)c; }
+static inline sa_vthread *sa_vthread_of(const sa_context *c) { return (sa_vthread *)(uintptr_t)c; }
+
+/* NULL: the thread has not needed it. */
+static inline sa_more *sa_more_of(const sa_context *c) {
+    if (!c->is_virtual) return &sa_platform_of(c)->more;
+    sa_vthread *v = sa_vthread_of(c);
+    return c->frames == &v->first || c->frames == NULL ? NULL : v->more;
+}
+
+static inline sa_note *sa_note_of(const sa_context *c, uint32_t depth) { return (sa_note *)(c->frames + c->room) + depth; }
 
 /* What belongs to an OS thread. Only that thread writes it, but for ring.tail. */
 typedef struct sa_os {
     _Atomic bool busy; /* a probe is at work; Java code marks it, too, takes ids, and counts */
     uint64_t next_task_id, end_task_id;
     sa_counts counts;   /* of all Java threads that ran here */
-    sa_context *user;   /* the Java thread that has this one as its os */
+    sa_platform *user;   /* the Java thread that has this one as its os */
     _Alignas(64) sa_ring ring;
     sa_cpu_clock cpu;
     /* The virtual thread mounted here, seen from its carrier: what it does is
@@ -200,6 +246,7 @@ typedef struct sa_os {
     sa_scheduling scheduling;
     uint64_t pin_ticks; /* since when its virtual thread is parked on it */
     sa_counts virtual_counts;  /* of these, of virtual threads */
+    sa_magazine vthreads, mores; /* free ones at hand, of all sessions */
     sa_cells cells;
     _Atomic bool ended;
     struct sa_os *next;
@@ -219,7 +266,7 @@ typedef struct sa_meta {
     char *name, *group, *class_name; /* malloc; loader class in group for a class */
 } sa_meta;
 
-enum { SA_META_CLASS = 1, SA_META_THREAD = 2, SA_META_REFUSAL = 3, SA_META_EXECUTOR = 10 };
+enum { SA_META_CLASS = 1, SA_META_THREAD = 2, SA_META_REFUSAL = 3, SA_META_EXECUTOR = 10, SA_META_GONE = 11 /* a class is unloaded */ };
 
 typedef struct sa_state {
     jvmtiEnv *jvmti;
@@ -262,7 +309,9 @@ typedef struct sa_state {
     _Atomic int counter_threads; /* whose counters are open */
     pthread_mutex_t meta_lock, context_lock, describe_lock;
     sa_meta *meta_first, *meta_last;
-    sa_context contexts; /* ring list head */
+    sa_platform platforms; /* ring list head */
+    sa_slabs vthreads, mores; /* of virtual threads; under context_lock */
+    _Atomic uint64_t collections; /* of garbage */
     _Atomic bool ready_seen; /* virtual threads tell when they are ready to go on */
     _Atomic bool copies; /* a class that sa_is_copy names has been seen */
     bool custom_tasks;   /* task= was given: class names alone do not decide */
@@ -290,8 +339,17 @@ extern sa_state sa __attribute__((visibility("hidden")));
 /* What a platform thread produced; thread_id 0: all virtual threads. */
 typedef struct {
     uint64_t executions, creations, lost;
-    uint32_t thread_id;
+    uint32_t thread_id, running; /* executions that have not ended */
 } sa_thread_counts;
+
+/* How far the executions that have not ended have been told. */
+typedef struct {
+    bool begun;
+    uint32_t depth; /* of the thread's, told */
+    sa_platform *platform;
+    sa_vthread *vthread;
+    uint64_t cursor;
+} sa_running;
 
 /* agent.c */
 enum { SA_GO_OK = 0, SA_GO_UNPROFILED = 1, SA_GO_REFUSE = 2 };
@@ -316,6 +374,14 @@ bool sa_turns_fill(const sa_context *c, sa_virtual *v); /* false: there is nothi
 /* describe.c */
 bool sa_class_is_jdk(uint32_t id);
 
+/* gone.c */
+void sa_class_follow(JNIEnv *env, jclass c, uint32_t id); /* it has got its id */
+uint32_t *sa_gone_take(size_t *n); /* ids of classes that are unloaded, each once, in order; to be freed */
+bool sa_gone_has(const uint32_t *ids, size_t n, uint32_t id);
+
+/* submit.c: the innermost hand-over of the innermost execution that has not ended */
+const sa_handover *sa_under_way(sa_context *c);
+
 /* creations.c */
 void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);
 
@@ -324,26 +390,24 @@ void sa_cut_all(JNIEnv *env, sa_context *c); /* ends executions whose exit was n
 void sa_pause_record(uint64_t start, uint64_t end);
 uint32_t sa_tokens(void); /* what tokens of all kinds are counted from */
 int32_t sa_gettid(void);
-static inline void sa_fill_execution(sa_execution *e, const sa_context *c, uint32_t depth, uint32_t flags) {
-    const sa_frame *f = &c->frames[depth];
+static inline void sa_fill_execution(sa_execution *e, const sa_context *c, const sa_frame *frames, uint32_t depth, uint32_t flags) {
+    const sa_frame *f = &frames[depth];
     e->type = SA_REC_EXECUTION;
     e->flags = (uint8_t)(f->flags | flags | (c->is_virtual ? SA_EXEC_VIRTUAL : 0));
     e->depth = (uint16_t)depth;
     e->class_id = f->class_id;
     e->task_id = f->task_id;
-    e->outer_task_id = depth > 0 ? c->frames[depth - 1].task_id : 0;
+    e->outer_task_id = depth > 0 ? frames[depth - 1].task_id : 0;
     e->start_ticks = f->start_ticks;
     e->child_ticks = f->child_ticks;
     e->child_cpu_ns = f->start_cpu_ticks == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
 }
 
 /* work.c: extra metrics of the calling thread */
-size_t sa_work_context_bytes(void); /* of sa_context.more */
-void sa_work_context_init(sa_context *c);
-static inline int64_t *sa_work_bias(sa_context *c) { return c->more; }
-static inline int64_t *sa_work_parked(sa_context *c) { return c->more + sa.work.width; }
-static inline int64_t *sa_work_first(sa_context *c) { return c->more + 2 * sa.work.width; }
-static inline int64_t *sa_work_frame(const sa_context *c, uint32_t depth) { return c->work + (size_t)depth * 2 * sa.work.width; }
+size_t sa_work_context_bytes(void); /* of sa_more.extra */
+static inline int64_t *sa_work_bias(sa_context *c) { return sa_more_of(c)->extra; }
+static inline int64_t *sa_work_parked(sa_context *c) { return sa_more_of(c)->extra + sa.work.width; }
+static inline int64_t *sa_work_frame(const sa_context *c, uint32_t depth) { return sa_more_of(c)->work + (size_t)depth * 2 * sa.work.width; }
 void sa_work_open(sa_os *os);
 void sa_work_close(sa_os *os);
 void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out);
@@ -362,7 +426,7 @@ int64_t sa_allocated(JNIEnv *env);
 void sa_alloc_collecting(bool begins); /* a collection begins or ends */
 
 /* ends.c: what there is to tell when recording is over */
-size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, size_t max_skipped, size_t *lines);
+size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max);
 size_t sa_final_counts(sa_thread_counts *out, size_t max);
 
 /* threads.c */
@@ -371,11 +435,29 @@ void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
 void sa_threads_final(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
-void sa_context_free(sa_context *c);
+void sa_contexts_init(void);
+void sa_context_free(JNIEnv *env, sa_context *c);
 void sa_context_renew(sa_context *c);
 void sa_contexts_forget(void); /* where tasks were being made when an earlier session ended */
-void sa_context_leave(sa_context *c); /* its OS thread ends, or the session: no cell is at hand any more */
+void sa_platform_leave(sa_platform *p); /* its OS thread ends, or the session: no cell is at hand any more */
 void sa_tell_virtual(sa_context *c); /* describes it */
+
+/* contexts.c: frames, and what more a context needs */
+sa_platform *sa_platform_new(uint32_t thread_id);
+bool sa_frames_grow(sa_context *c);
+sa_more *sa_more_get(sa_context *c); /* the same, made if need be; NULL: no memory */
+void sa_more_init(sa_more *m, sa_context *c);
+void sa_more_free(sa_context *c);
+
+/* vthreads.c: contexts of virtual threads */
+sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jstring name);
+void sa_vthread_free(JNIEnv *env, sa_vthread *v);
+void sa_vthread_close(sa_os *os);             /* gives back what the OS thread has at hand */
+bool sa_frames_pack(sa_vthread *v);           /* it leaves its carrier */
+bool sa_frames_unpack(sa_vthread *v);         /* false: no memory */
+const sa_frame *sa_frames_read(const sa_context *c, sa_frame *room); /* SA_FIRST_FRAMES; packed ones are copied there */
+void sa_vthread_follow(JNIEnv *env, sa_vthread *v, jobject thread); /* it leaves a carrier: from now on its end is noticed */
+static inline bool sa_packed(const sa_context *c) { return c->frames == NULL; }
 
 /* classes.c, describe.c */
 void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,

@@ -92,7 +92,7 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
     if (sa.vm == NULL) {
         sa.vm = vm;
         sa.attached = true;
-        sa.contexts.next = sa.contexts.prev = &sa.contexts;
+        sa_contexts_init();
         sa_clock_start(&sa.clock, false);
     }
     int result = load_options(options, runs);

@@ -25,29 +25,39 @@ void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras) {
     };
 }
 
-/* Memory comes in chunks that grow with the need, so that a thread with one
- * small cell takes little. */
-enum { FIRST_CHUNK = 1 << 10, LARGEST_CHUNK = 64 << 10 };
-
-typedef struct chunk {
-    struct chunk *next;
-    size_t bytes;
-} chunk;
+/* A part of a cell: what it needs beside itself. */
+typedef struct part_of_cell {
+    struct part_of_cell *next;
+    size_t bytes; /* with this */
+} part_of_cell;
 
 void sa_cells_open(sa_cells *cells) {
     memset(cells, 0, sizeof *cells);
     cells->table = cells->first_table;
     cells->mask = SA_FIRST_TABLE - 1;
-    cells->chunk_bytes = FIRST_CHUNK;
+}
+
+static void free_cell(sa_cell *c) {
+    size_t bytes = sizeof *c;
+    for (part_of_cell *p = c->parts, *next; p != NULL; p = next) {
+        next = p->next;
+        bytes += p->bytes;
+        free(p);
+    }
+    atomic_fetch_sub(&bytes_used, bytes);
+    free(c);
+}
+
+static void free_cells(sa_cell *c) {
+    for (sa_cell *next; c != NULL; c = next) {
+        next = c->next;
+        free_cell(c);
+    }
 }
 
 void sa_cells_close(sa_cells *cells) {
-    for (chunk *c = cells->chunks; c != NULL;) {
-        chunk *next = c->next;
-        atomic_fetch_sub(&bytes_used, c->bytes);
-        free(c);
-        c = next;
-    }
+    free_cells(atomic_load(&cells->list));
+    free_cells(atomic_load(&cells->dead));
     if (cells->table != cells->first_table) free(cells->table);
     free(cells->places);
     sa_cells_open(cells);
@@ -60,34 +70,24 @@ static void *refuse(sa_cells *cells) {
     return NULL;
 }
 
-static bool new_chunk(sa_cells *cells, size_t least) {
-    size_t bytes = cells->chunk_bytes;
-    while (bytes < least + sizeof(chunk)) bytes *= 2;
-    if (atomic_fetch_add(&bytes_used, bytes) + bytes > max_bytes) {
-        atomic_fetch_sub(&bytes_used, bytes);
-        return false;
-    }
-    chunk *c = calloc(1, bytes);
-    if (c == NULL) {
-        atomic_fetch_sub(&bytes_used, bytes);
-        return false;
-    }
-    c->next = cells->chunks;
-    c->bytes = bytes;
-    cells->chunks = c;
-    cells->next = (uint8_t *)(c + 1);
-    cells->end = (uint8_t *)c + bytes;
-    if (cells->chunk_bytes < LARGEST_CHUNK) cells->chunk_bytes *= 2;
-    return true;
+/* Zeroed memory, or NULL. */
+static void *allocate(sa_cells *cells, size_t bytes) {
+    if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
+    bool room = atomic_fetch_add(&bytes_used, bytes) + bytes <= max_bytes;
+    void *p = room ? calloc(1, bytes) : NULL;
+    if (p != NULL) return p;
+    atomic_fetch_sub(&bytes_used, bytes);
+    return refuse(cells);
 }
 
-/* Zeroed memory, or NULL. */
-static void *take(sa_cells *cells, size_t bytes) {
-    if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
-    if ((size_t)(cells->end - cells->next) < bytes && !new_chunk(cells, bytes)) return refuse(cells);
-    void *p = cells->next;
-    cells->next += bytes;
-    return p;
+/* The same for a part of a cell. */
+static void *take(sa_cells *cells, sa_cell *c, size_t bytes) {
+    part_of_cell *p = allocate(cells, sizeof *p + bytes);
+    if (p == NULL) return NULL;
+    p->bytes = sizeof *p + bytes;
+    p->next = c->parts;
+    c->parts = p;
+    return p + 1;
 }
 
 static void put(sa_cell **table, uint32_t mask, sa_cell *c) {
@@ -112,7 +112,7 @@ static bool widen(sa_cells *cells) {
 sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now) {
     if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
     if (cells->used * 2 > cells->mask && !widen(cells)) return refuse(cells);
-    sa_cell *c = take(cells, sizeof *c);
+    sa_cell *c = allocate(cells, sizeof *c);
     if (c == NULL) return NULL;
     c->key = key;
     c->executions.streak_start = c->creations.streak_start = c->submissions.streak_start = c->told_at = now;
@@ -122,7 +122,8 @@ sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now) {
     put(cells->table, cells->mask, c);
     cells->used++;
     c->next = atomic_load_explicit(&cells->list, memory_order_relaxed);
-    atomic_store_explicit(&cells->list, c, memory_order_release);
+    while (!atomic_compare_exchange_weak_explicit(&cells->list, &c->next, c, memory_order_release, memory_order_relaxed)) {
+    }
     return c;
 }
 
@@ -157,7 +158,7 @@ static bool widen_places(sa_cells *cells) {
 static sa_place *add_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
     if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
     if ((cells->places == NULL || cells->places_used * 2 > cells->places_mask) && !widen_places(cells)) return refuse(cells);
-    sa_place *p = take(cells, sizeof *p);
+    sa_place *p = take(cells, c, sizeof *p);
     if (p == NULL) return NULL;
     p->site = site;
     p->kind = kind;
@@ -177,10 +178,10 @@ __attribute__((noinline)) sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, 
     return p;
 }
 
-bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
+bool sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
     sa_measure *m = atomic_load_explicit(part, memory_order_relaxed);
     if (m == NULL) {
-        m = take(cells, measures * sizeof *m);
+        m = take(cells, c, measures * sizeof *m);
         if (m == NULL) return false;
         for (unsigned i = 0; i < measures; i++) m[i].min = UINT64_MAX;
         atomic_store_explicit(part, m, memory_order_release);
@@ -188,11 +189,50 @@ bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measur
     for (unsigned i = 0; i < measures; i++) {
         _Atomic(sa_block *) *at = &m[i].blocks[buckets[i] / SA_BLOCK_BUCKETS];
         if (atomic_load_explicit(at, memory_order_relaxed) != NULL) continue;
-        sa_block *b = take(cells, sizeof *b);
+        sa_block *b = take(cells, c, sizeof *b);
         if (b == NULL) return false;
         atomic_store_explicit(at, b, memory_order_release);
     }
     return true;
+}
+
+/* Whether what belongs to place k may stand at place j of a table when i gets
+ * free: not if who looks for it from k on would find i first. */
+static bool may_stay(uint64_t k, uint64_t i, uint64_t j, uint32_t mask) { return ((j - k) & mask) < ((j - i) & mask); }
+
+static void remove_cell(sa_cells *cells, const sa_cell *c) {
+    uint64_t i = sa_cell_hash(c->key);
+    while (cells->table[i & cells->mask] != c) i++;
+    for (uint64_t j = i + 1; cells->table[j & cells->mask] != NULL; j++) {
+        sa_cell *x = cells->table[j & cells->mask];
+        if (may_stay(sa_cell_hash(x->key), i, j, cells->mask)) continue;
+        cells->table[i & cells->mask] = x;
+        i = j;
+    }
+    cells->table[i & cells->mask] = NULL;
+    cells->used--;
+}
+
+static void remove_place(sa_cells *cells, const sa_place *p) {
+    uint64_t i = (uint64_t)(place_slot(cells->places, cells->places_mask, p->cell, p->kind, p->site) - cells->places);
+    for (uint64_t j = i + 1; cells->places[j & cells->places_mask] != NULL; j++) {
+        sa_place *x = cells->places[j & cells->places_mask];
+        if (may_stay(place_hash(x->cell, x->kind, x->site), i, j, cells->places_mask)) continue;
+        cells->places[i & cells->places_mask] = x;
+        i = j;
+    }
+    cells->places[i & cells->places_mask] = NULL;
+    cells->places_used--;
+}
+
+void sa_cells_reap(sa_cells *cells) {
+    sa_cell *next;
+    for (sa_cell *c = atomic_exchange_explicit(&cells->dead, NULL, memory_order_acquire); c != NULL; c = next) {
+        next = c->next;
+        for (sa_place *p = sa_cell_places(c); p != NULL; p = p->next) remove_place(cells, p);
+        remove_cell(cells, c);
+        free_cell(c);
+    }
 }
 
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now) {
@@ -377,6 +417,18 @@ static const struct {
     int from;
 } told_measures[SA_MEASURES] = {{1, SA_M_WALL}, {2, SA_M_SELF_WALL}, {3, SA_M_CPU}, {4, SA_M_SELF_CPU}};
 
+void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c) {
+    sa_cell *first = c;
+    if (before == NULL && !atomic_compare_exchange_strong(&cells->list, &first, c->next)) {
+        before = first; /* newer ones are added behind our back */
+        while (before->next != c) before = before->next;
+    }
+    if (before != NULL) before->next = c->next;
+    c->next = atomic_load_explicit(&cells->dead, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&cells->dead, &c->next, c, memory_order_release, memory_order_relaxed)) {
+    }
+}
+
 static sa_measure *part(sa_measure *m, int i) { return m == NULL ? NULL : m + i; }
 
 void sa_cells_relieve(sa_cells *cells) {
@@ -388,7 +440,7 @@ _Static_assert((int)SA_TELL_SCHEDULED <= (int)SA_TELL_SCHEDULED_MOST, "sa_tell_w
 sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c) {
     sa_scheduled *s = atomic_load_explicit(&c->scheduled, memory_order_relaxed);
     if (s != NULL) return s;
-    s = take(cells, sizeof *s);
+    s = take(cells, c, sizeof *s);
     if (s != NULL) atomic_store_explicit(&c->scheduled, s, memory_order_release);
     return s;
 }

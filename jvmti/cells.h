@@ -96,7 +96,8 @@ typedef struct sa_cell {
     _Atomic(sa_place *) places; /* all, newest first; the drain walks it */
     uint64_t told[SA_TALLIES], told_at; /* the drain's */
     _Atomic(sa_scheduled *) scheduled; /* of virtual threads' bodies */
-    struct sa_cell *next;
+    struct sa_cell *next; /* the drain's, once it is in the list */
+    void *parts; /* list of what else the cell has, see cells.c */
 } sa_cell;
 
 enum { SA_FIRST_TABLE = 16 };
@@ -111,9 +112,7 @@ typedef struct {
     uint32_t places_mask, places_used;
     _Atomic bool counted;    /* a cell has counted something */
     _Atomic bool refused;    /* no memory: nothing new, the drain lifts it */
-    void *chunks;            /* list of what the cells lie in */
-    uint8_t *next, *end;     /* rest of the newest chunk */
-    size_t chunk_bytes;
+    _Atomic(sa_cell *) dead; /* taken off the list: their classes are unloaded; the thread frees them */
 } sa_cells;
 
 /* When to count and when to record. */
@@ -142,11 +141,17 @@ void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras);
 void sa_cells_open(sa_cells *cells);
 void sa_cells_close(sa_cells *cells);
 sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
-bool sa_cells_grow(sa_cells *cells, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets);
+bool sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets);
 sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
 /* Where it counts virtual threads; NULL: no memory. */
 sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c);
+/* The drain takes a cell off the list: all of it is told, and its class is no
+ * more. before: in the list, NULL if it was the first. */
+void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c);
+/* The thread frees those; nothing of them may be at hand. */
+void sa_cells_reap(sa_cells *cells);
+static inline bool sa_cells_have_dead(sa_cells *cells) { return atomic_load_explicit(&cells->dead, memory_order_relaxed) != NULL; }
 uint64_t sa_cells_refused(void); /* times that memory was refused */
 void sa_cells_limit(uint64_t bytes);
 
@@ -237,7 +242,7 @@ static __attribute__((noinline, unused)) bool sa_cell_work_room(sa_cells *cells,
         buckets[k] = done[k] == SA_NOT_MEASURED ? 0 : sa_bucket((uint64_t)done[k]);
         buckets[n + k] = self == SA_NOT_MEASURED ? 0 : sa_bucket((uint64_t)self);
     }
-    return sa_cells_grow(cells, &c->extra, 2 * n, buckets);
+    return sa_cells_grow(cells, c, &c->extra, 2 * n, buckets);
 }
 
 /* Counts them; there is room. Before wall time, of which the count is that of executions. */
@@ -268,7 +273,7 @@ static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks
             wall_block = sa_block_of(&m[SA_M_WALL], i), cpu_block = sa_block_of(&m[SA_M_CPU], k);
             if (__builtin_expect(wall_block != NULL && cpu_block != NULL, 1)) break;
         }
-        if (!sa_cells_grow(cells, &c->leaf, SA_LEAF_MEASURES, (unsigned[]){i, k})) return false;
+        if (!sa_cells_grow(cells, c, &c->leaf, SA_LEAF_MEASURES, (unsigned[]){i, k})) return false;
     }
     if (__builtin_expect(done != NULL, 0)) sa_cell_work(c, done);
     if (cpu_ns != SA_NOT_MEASURED) sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
@@ -292,7 +297,7 @@ static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_
             self_block = sa_block_of(&m[SA_M_SELF_WALL], si), self_cpu_block = sa_block_of(&m[SA_M_SELF_CPU], sk);
             if (wall_block != NULL && cpu_block != NULL && self_block != NULL && self_cpu_block != NULL) break;
         }
-        if (!sa_cells_grow(cells, &c->inner, SA_MEASURES, (unsigned[]){i, k, si, sk})) return false;
+        if (!sa_cells_grow(cells, c, &c->inner, SA_MEASURES, (unsigned[]){i, k, si, sk})) return false;
     }
     if (done != NULL) sa_cell_work(c, done);
     if (measured) {
@@ -322,7 +327,7 @@ static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_
 static inline bool sa_cell_queue_room(sa_cells *cells, sa_cell *c, unsigned bucket) {
     sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
     if (__builtin_expect(m != NULL && sa_block_of(m, bucket) != NULL, 1)) return true;
-    return sa_cells_grow(cells, &c->queue, 1, (unsigned[]){bucket});
+    return sa_cells_grow(cells, c, &c->queue, 1, (unsigned[]){bucket});
 }
 
 /* Counts it; there is room. */

@@ -22,10 +22,12 @@ typedef struct sa_constructing {
 } constructing;
 
 static constructing *of(sa_context *c) {
-    if (c->constructing != NULL) return c->constructing;
-    c->constructing = calloc(1, sizeof *c->constructing);
-    if (c->constructing != NULL) c->constructing->next = sa_tokens();
-    return c->constructing;
+    sa_more *m = c->room == 0 ? NULL : sa_more_get(c);
+    if (m == NULL) return NULL;
+    if (m->constructing != NULL) return m->constructing;
+    m->constructing = calloc(1, sizeof *m->constructing);
+    if (m->constructing != NULL) m->constructing->next = sa_tokens();
+    return m->constructing;
 }
 
 /* Has a constructor begun that has this token? Callers may make one up. */
@@ -54,7 +56,8 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEn
 
 JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_delegating0(JNIEnv *env, jclass helper, jlong context, jint token) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c != NULL && c->constructing != NULL && has_begun(c->constructing, (uint32_t)token)) c->constructing->delegating = true;
+    sa_more *m = c == NULL ? NULL : sa_more_of(c);
+    if (m != NULL && m->constructing != NULL && has_begun(m->constructing, (uint32_t)token)) m->constructing->delegating = true;
 }
 
 static int64_t cpu_ns(const construction *o, uint64_t wall, int64_t cpu) {
@@ -97,7 +100,8 @@ static void record(sa_os *os, sa_context *c, const construction *o, uint64_t id,
 JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_constructed0(JNIEnv *env, jclass helper, jlong context, jint token,
                                                                         jlong id, jint class_id, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    constructing *k = c == NULL ? NULL : c->constructing;
+    sa_more *m = c == NULL ? NULL : sa_more_of(c);
+    constructing *k = m == NULL ? NULL : m->constructing;
     if (k != NULL && !has_begun(k, (uint32_t)token)) return; /* made up, or of an earlier session */
     sa_os *os = k == NULL ? NULL : begin();
     if (os == NULL) {

@@ -3,11 +3,12 @@
 #include "paths.h"
 
 /* Java code reads and writes these (Stackagent.begin, countCreation). */
+_Static_assert(offsetof(sa_context, is_virtual) == 32 && offsetof(sa_platform, head) == 0, "Stackagent.IS_VIRTUAL");
 _Static_assert(offsetof(sa_context, making_at) == 36, "Stackagent.MAKING_AT");
 _Static_assert(offsetof(sa_context, generation) == 44, "Stackagent.GENERATION");
-_Static_assert(offsetof(sa_context, os) == 48, "Stackagent.OS");
-_Static_assert(offsetof(sa_context, cells) == 56 && SA_CELLS_AT_HAND == 8, "Stackagent.CELLS");
-_Static_assert(offsetof(sa_context, counts.creations) == 128, "Stackagent.CONTEXT_CREATIONS");
+_Static_assert(offsetof(sa_platform, os) == 56, "Stackagent.OS");
+_Static_assert(offsetof(sa_platform, cells) == 64 && SA_CELLS_AT_HAND == 8, "Stackagent.CELLS");
+_Static_assert(offsetof(sa_platform, counts.creations) == 136, "Stackagent.CONTEXT_CREATIONS");
 _Static_assert(offsetof(sa_os, busy) == 0, "Stackagent.end");
 _Static_assert(offsetof(sa_os, next_task_id) == 8 && offsetof(sa_os, end_task_id) == 16, "Stackagent.OS_NEXT_ID");
 _Static_assert(offsetof(sa_os, counts.creations) == 32, "Stackagent.OS_CREATIONS");
@@ -17,7 +18,7 @@ _Static_assert(offsetof(sa_cell, tallies[SA_T_CREATIONS]) == 136, "Stackagent.CE
 _Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_CREATION]) == 192 && SA_PLACES_AT_HAND == 8, "Stackagent.CELL_MADE_AT");
 _Static_assert(offsetof(sa_place, site) == 0 && offsetof(sa_place, count) == 8, "Stackagent.PLACE_COUNT");
 _Static_assert(offsetof(sa_context, frames) == 0 && offsetof(sa_context, depth) == 8, "Stackagent.DEPTH");
-_Static_assert(sizeof(sa_frame) == 64 && offsetof(sa_frame, class_id) == 48, "Stackagent.FRAME_CLASS");
+_Static_assert(sizeof(sa_frame) == 56 && offsetof(sa_frame, class_id) == 48, "Stackagent.FRAME_BYTES");
 _Static_assert(offsetof(sa_frame, task_id) == 0, "Stackagent.isInnermost");
 _Static_assert(sizeof(sa_handover) == 32 && SA_MAX_HANDOVERS == 8, "Stackagent.elsewhere");
 _Static_assert(offsetof(sa_state, generation) == offsetof(sa_state, phase) + 4, "Stackagent.PHASE");

@@ -175,7 +175,10 @@ static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
     }
     pthread_mutex_unlock(&sa.describe_lock);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
-    if (!mine) sa_meta_free(m);
+    if (!mine)
+        sa_meta_free(m);
+    else
+        sa_class_follow(env, c, (uint32_t)((uint64_t)info >> 32));
     return info;
 }
 

@@ -50,7 +50,10 @@ static struct {
     sa_os *os; /* not forgotten meanwhile; NULL: between two rounds */
     sa_cell *cell;
     sa_place *place; /* of the cell: the next to be told */
+    sa_cell *before; /* that one, in the list; NULL: it was the first */
     bool told;       /* the cell but for its places */
+    uint32_t *gone;  /* classes of which this round tells the last */
+    size_t gone_n;
     bool ended; /* os had ended before its first cell was told */
 } telling;
 
@@ -190,10 +193,42 @@ void sa_await_records(uint64_t max_ns) {
 
 static void tell_of(sa_os *os) {
     telling.os = os;
+    telling.before = NULL;
     if (os == NULL) return;
     telling.ended = atomic_load_explicit(&os->ended, memory_order_acquire);
     telling.cell = atomic_load_explicit(&os->cells.list, memory_order_acquire);
     sa_cells_relieve(&os->cells);
+}
+
+/* Tells what is new of the cell but for its places, and of these what finds room;
+ * false: not all did. */
+static bool tell_cell(uint64_t *out, size_t max_words, size_t *n) {
+    if (!telling.told) {
+        if (max_words - *n < sa_tell_words()) return false;
+        *n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + *n);
+        *n += sa_cell_tell_scheduled(telling.cell, sa_ticks(&sa.clock), out + *n);
+        telling.place = sa_cell_places(telling.cell);
+        telling.told = true;
+    }
+    *n += sa_cell_tell_places(telling.cell, &telling.place, out + *n, max_words - *n);
+    return telling.place == NULL;
+}
+
+/* That cell is told; one of a class that is no more goes back to its thread. */
+static void next_cell(sa_os *os) {
+    sa_cell *c = telling.cell;
+    telling.cell = c->next;
+    telling.told = false;
+    if (sa_gone_has(telling.gone, telling.gone_n, (uint32_t)c->key & INT32_MAX))
+        sa_cells_drop(&os->cells, telling.before, c);
+    else
+        telling.before = c;
+}
+
+static void begin_round(void) {
+    free(telling.gone);
+    telling.gone = sa_gone_take(&telling.gone_n);
+    tell_of(atomic_load(&sa.os_list));
 }
 
 /* What cells have counted and not told, as sa_cell_tell and sa_cell_tell_places
@@ -202,23 +237,12 @@ static void tell_of(sa_os *os) {
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
     size_t n = 0;
     *more = true;
-    if (telling.os == NULL) tell_of(atomic_load(&sa.os_list));
+    if (telling.os == NULL) begin_round();
     while (telling.os != NULL) {
         sa_os *os = telling.os;
-        if (atomic_load_explicit(&os->cells.counted, memory_order_relaxed)) {
-            for (; telling.cell != NULL; telling.cell = telling.cell->next) {
-                if (!telling.told) {
-                    if (max_words - n < sa_tell_words()) return n;
-                    n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + n);
-                    n += sa_cell_tell_scheduled(telling.cell, sa_ticks(&sa.clock), out + n);
-                    telling.place = sa_cell_places(telling.cell);
-                    telling.told = true;
-                }
-                n += sa_cell_tell_places(telling.cell, &telling.place, out + n, max_words - n);
-                if (telling.place != NULL) return n;
-                telling.told = false;
-            }
-        }
+        bool counted = atomic_load_explicit(&os->cells.counted, memory_order_relaxed);
+        for (; telling.cell != NULL && (counted || telling.gone_n > 0); next_cell(os))
+            if (!tell_cell(out, max_words, &n)) return n;
         os->told = telling.ended;
         tell_of(os->next);
     }
@@ -230,6 +254,7 @@ void sa_drain_reset(void) {
     memset(&gone, 0, sizeof gone);
     memset(&gone_virtual, 0, sizeof gone_virtual);
     memset(&gone_scheduling, 0, sizeof gone_scheduling);
+    free(telling.gone);
     memset(&telling, 0, sizeof telling);
     memset(&sa.nowhere, 0, sizeof sa.nowhere);
     memset(&sa.nowhere_virtual, 0, sizeof sa.nowhere_virtual);

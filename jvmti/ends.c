@@ -1,13 +1,6 @@
 /* What there is to tell when recording is over. */
 #include "agent.h"
 
-static void add_skipped(sa_thread_counts *skipped, size_t max, size_t *n, const sa_context *c) {
-    /* The first is that of all virtual threads. */
-    sa_thread_counts *at = &skipped[c->is_virtual || *n == max ? 0 : (*n)++];
-    if (at != skipped) *at = (sa_thread_counts){.thread_id = c->thread_id};
-    at->lost += c->depth;
-}
-
 /* Of what is still running the total is not known, and what was nested is. */
 static void snapshot_work(const sa_context *c, uint32_t depth, uint8_t *out) {
     int64_t done[2 * SA_MAX_EXTRA];
@@ -18,43 +11,71 @@ static void snapshot_work(const sa_context *c, uint32_t depth, uint8_t *out) {
     memcpy(out, done, 2 * sa.work.n * sizeof *done);
 }
 
-/* Records of what is still running, each thread's behind its thread record.
- * Called when the probes are off and those in flight have ended. What finds no
- * room is counted by thread in skipped, of which *lines are used; those of
- * virtual threads, and of threads beyond max, are together in the first. */
-size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, size_t max_skipped, size_t *lines) {
+/* Is something running there that this session knows of? */
+static bool runs(const sa_context *c) {
+    uint32_t generation = sa_packed(c) ? ~c->generation : c->generation;
+    return c->thread_id != 0 && c->depth > 0 && generation == atomic_load(&sa.generation) && (sa_packed(c) || c->depth <= c->room);
+}
+
+static size_t execution_bytes(void) { return sa_work_slots(sa.work.n) * SA_SLOT_BYTES; }
+
+/* The records of a thread's executions from *depth on, as many as find room,
+ * behind its thread record; moves *depth. */
+static size_t snapshot_thread(sa_context *c, uint32_t *depth, uint8_t *out, size_t max) {
+    size_t n = 0, each = execution_bytes();
+    if (sizeof(sa_thread_switch) + sizeof(sa_virtual) + each > max) return 0;
+    if (c->untold) sa_tell_virtual(c);
+    sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
+    memcpy(out, &s, sizeof s);
+    n += sizeof s;
+    sa_virtual v;
+    if (*depth == 0 && c->is_virtual && sa_turns_fill(c, &v)) {
+        v.flags = SA_VIRTUAL_ALIVE;
+        memcpy(out + n, &v, sizeof v);
+        n += sizeof v;
+    }
+    sa_frame room[SA_FIRST_FRAMES];
+    const sa_frame *frames = sa_frames_read(c, room);
+    for (; *depth < c->depth && n + each <= max; ++*depth, n += each) {
+        sa_execution e;
+        memset(&e, 0, sizeof e);
+        sa_fill_execution(&e, c, frames, *depth, SA_EXEC_RUNNING);
+        e.cpu_ns = SA_NOT_MEASURED;
+        memcpy(out + n, &e, sizeof e);
+        snapshot_work(c, *depth, out + n + sizeof e);
+    }
+    return n;
+}
+
+/* The context at the cursor, or NULL behind the last one. */
+static sa_context *current(sa_running *r) {
+    if (!r->begun) {
+        r->begun = true;
+        r->platform = sa.platforms.next;
+    }
+    if (r->platform != &sa.platforms) return &r->platform->head;
+    if (r->vthread == NULL) r->vthread = sa_slabs_next(&sa.vthreads, &r->cursor);
+    return r->vthread == NULL ? NULL : &r->vthread->head;
+}
+
+static void move_on(sa_running *r) {
+    r->depth = 0;
+    if (r->platform != &sa.platforms)
+        r->platform = r->platform->next;
+    else
+        r->vthread = NULL;
+}
+
+/* Records of what is still running, as many as find room, from *r on (zeroed for
+ * the first call); 0: there are no more. Called when the probes are off and those
+ * in flight have ended, so that no context is made or freed. */
+size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max) {
     size_t n = 0;
-    uint32_t generation = atomic_load(&sa.generation);
-    skipped[0] = (sa_thread_counts){.thread_id = 0};
-    *lines = 1;
     pthread_mutex_lock(&sa.context_lock);
-    for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
-        uint32_t depth = c->depth;
-        if (depth == 0 || depth > c->room || c->generation != generation) continue;
-        size_t each = sa_work_slots(sa.work.n) * SA_SLOT_BYTES;
-        if (n + SA_SLOT_BYTES + sizeof(sa_virtual) + depth * each > max) {
-            add_skipped(skipped, max_skipped, lines, c);
-            continue;
-        }
-        if (c->untold) sa_tell_virtual(c);
-        sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
-        memcpy(out + n, &s, sizeof s);
-        n += sizeof s;
-        sa_virtual v;
-        if (c->is_virtual && sa_turns_fill(c, &v)) {
-            v.flags = SA_VIRTUAL_ALIVE;
-            memcpy(out + n, &v, sizeof v);
-            n += sizeof v;
-        }
-        for (uint32_t i = 0; i < depth; i++) {
-            sa_execution e;
-            memset(&e, 0, sizeof e);
-            sa_fill_execution(&e, c, i, SA_EXEC_RUNNING);
-            e.cpu_ns = SA_NOT_MEASURED;
-            memcpy(out + n, &e, sizeof e);
-            snapshot_work(c, i, out + n + sizeof e);
-            n += each;
-        }
+    for (sa_context *c; (c = current(r)) != NULL; move_on(r)) {
+        if (!runs(c)) continue;
+        n += snapshot_thread(c, &r->depth, out + n, max - n);
+        if (r->depth < c->depth) break;
     }
     pthread_mutex_unlock(&sa.context_lock);
     return n;
@@ -66,20 +87,20 @@ size_t sa_snapshot_running(uint8_t *out, size_t max, sa_thread_counts *skipped, 
 size_t sa_final_counts(sa_thread_counts *out, size_t max) {
     sa_thread_counts running = {.thread_id = 0};
     size_t n = 1;
-    uint32_t generation = atomic_load(&sa.generation);
+    uint64_t cursor = 0;
     pthread_mutex_lock(&sa.context_lock);
-    for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
-        if (c->generation != generation) continue; /* of an earlier session */
-        if (c->is_virtual) {
-            running.executions += c->depth;
-            continue;
-        }
+    for (sa_vthread *v; (v = sa_slabs_next(&sa.vthreads, &cursor)) != NULL;)
+        if (runs(&v->head)) running.executions += v->head.depth;
+    for (sa_platform *p = sa.platforms.next; p != &sa.platforms; p = p->next) {
+        const sa_context *c = &p->head;
+        if (c->generation != atomic_load(&sa.generation)) continue; /* of an earlier session */
         if (n++ >= max) continue;
         out[n - 1] = (sa_thread_counts){
             .thread_id = c->thread_id,
-            .executions = atomic_load_explicit(&c->counts.executions, memory_order_relaxed) + c->depth,
-            .creations = atomic_load_explicit(&c->counts.creations, memory_order_relaxed),
-            .lost = atomic_load_explicit(&c->counts.lost, memory_order_relaxed),
+            .running = runs(c) ? c->depth : 0,
+            .executions = atomic_load_explicit(&p->counts.executions, memory_order_relaxed) + c->depth,
+            .creations = atomic_load_explicit(&p->counts.creations, memory_order_relaxed),
+            .lost = atomic_load_explicit(&p->counts.lost, memory_order_relaxed),
         };
     }
     pthread_mutex_unlock(&sa.context_lock);

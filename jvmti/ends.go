@@ -16,30 +16,31 @@ import (
 type ThreadCounts struct {
 	Thread                      uint32 // wire.Thread.ID
 	Executions, Creations, Lost uint64
+	Running                     uint64 // of Executions
 }
 
 // Settle waits until no probe is at work any more, at most for max. To be
 // called after recording has stopped, and not concurrently with Drain.
 func Settle(max time.Duration) { C.sa_settle(C.uint64_t(max)) }
 
-// Running returns records of the executions that have not ended, in the
-// layout of a ring, and by thread how many had no room there. To be called
-// after Settle.
-func Running() (slots []byte, skipped []ThreadCounts) {
-	const room = 32 << 20 // C memory, of which only what is used gets touched
-	const lines = 1 << 16
-	out := C.malloc(room)
-	defer C.free(out)
-	left := (*C.sa_thread_counts)(C.calloc(lines, C.sizeof_sa_thread_counts))
-	defer C.free(unsafe.Pointer(left))
-	var used C.size_t
-	n := C.sa_snapshot_running((*C.uint8_t)(out), room, left, lines, &used)
-	for _, c := range unsafe.Slice(left, int(used)) {
-		if c.lost > 0 {
-			skipped = append(skipped, threadCounts(&c))
+// Running returns what gives records of the executions that have not ended, in
+// the layout of a ring, some with each call; none: there are no more. What it
+// gives is valid until the next call. To be called after Settle.
+func Running() func() []byte {
+	const room = 1 << 20
+	at := (*C.sa_running)(C.calloc(1, C.sizeof_sa_running))
+	buffer := make([]byte, room)
+	return func() []byte {
+		if at == nil {
+			return nil
 		}
+		n := C.sa_snapshot_running(at, (*C.uint8_t)(unsafe.Pointer(&buffer[0])), room)
+		if n == 0 {
+			C.free(unsafe.Pointer(at))
+			at = nil
+		}
+		return buffer[:n]
 	}
-	return C.GoBytes(out, C.int(n)), skipped
 }
 
 // FinalCounts returns what each platform thread that is alive has produced,
@@ -57,5 +58,5 @@ func FinalCounts() (threads []ThreadCounts, virtualRunning uint64) {
 }
 
 func threadCounts(c *C.sa_thread_counts) ThreadCounts {
-	return ThreadCounts{uint32(c.thread_id), uint64(c.executions), uint64(c.creations), uint64(c.lost)}
+	return ThreadCounts{uint32(c.thread_id), uint64(c.executions), uint64(c.creations), uint64(c.lost), uint64(c.running)}
 }

@@ -344,6 +344,7 @@ type News struct {
 	Refusals []wire.Refusal // single ones, not sums
 
 	Executors []wire.Executor
+	Gone      []uint32 // classes that are unloaded; perhaps of Classes
 }
 
 // ReadNews takes the news. Read it after draining records, so that no record
@@ -373,6 +374,8 @@ func (n *News) add(m *C.sa_meta) {
 			Creations: uint64(m.creations), Lost: uint64(m.lost)})
 	case C.SA_META_EXECUTOR:
 		n.Executors = append(n.Executors, wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name)})
+	case C.SA_META_GONE:
+		n.Gone = append(n.Gone, uint32(m.id))
 	case C.SA_META_REFUSAL:
 		n.Refusals = append(n.Refusals, wire.Refusal{Reason: text(m.name), Count: 1, Sample: text(m.class_name)})
 	}

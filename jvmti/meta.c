@@ -32,7 +32,7 @@ void sa_meta_free(sa_meta *m) {
 void sa_meta_forget(void) {
     for (sa_meta *m = sa_meta_take(), *next; m != NULL; m = next) {
         next = m->next;
-        if (m->type == SA_META_CLASS || m->type == SA_META_EXECUTOR)
+        if (m->type == SA_META_CLASS || m->type == SA_META_EXECUTOR || m->type == SA_META_GONE)
             sa_meta_put(m); /* it keeps its number, and is described once */
         else
             sa_meta_free(m);

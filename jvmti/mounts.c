@@ -33,12 +33,19 @@ __attribute__((noinline, cold)) static void turn_nowhere(sa_context *c, _Atomic 
     if (c != NULL) c->cpu_known = false;
 }
 
+/* Of one that is not mounted. */
+static inline sa_vthread *away_of(jlong context) {
+    sa_context *c = (sa_context *)(uintptr_t)context;
+    if (c == NULL || !c->is_virtual) return NULL;
+    return (sa_packed(c) ? ~c->generation : c->generation) == this_generation() ? sa_vthread_of(c) : NULL;
+}
+
 /* The virtual thread's own code ends here for now. */
 static inline void leave(sa_os *os, sa_context *c) {
     os->away = true;
     os->away_ticks = sa_ticks(&sa.clock);
     os->away_cpu_ticks = os_cpu(os, os->away_ticks);
-    if (measured(c)) c->cpu_parked_ticks = os->away_cpu_ticks + c->cpu_bias_ticks;
+    if (measured(c)) c->cpu_ticks += os->away_cpu_ticks;
 }
 
 /* Between these two the JVM takes the thread's frames off the stack of the
@@ -57,9 +64,9 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = os_cpu_from(os, &now);
     sa_context *c = of_session(context);
-    if (measured(c)) c->cpu_bias_ticks = c->cpu_parked_ticks - cpu;
     /* Where it was pinned it has not been away: what it did since it was mounted still counts. */
     bool pinned = os->away;
+    if (measured(c)) c->cpu_ticks -= pinned ? cpu : cpu - os->mount_cpu_ticks; /* else mounted0 has done the rest */
     os->mount_ticks = pinned ? os->mount_ticks + (now - os->away_ticks) : now;
     os->mount_cpu_ticks = pinned ? os->mount_cpu_ticks + (cpu - os->away_cpu_ticks) : cpu;
     os->away = false;
@@ -67,7 +74,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
 }
 
 static void mount_turn(const sa_os *os, sa_context *c, uint64_t now) {
-    sa_turns *t = &c->turns;
+    sa_turns *t = &sa_vthread_of(c)->turns;
     if (t->left_at != 0) {
         uint64_t ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
         /* The clocks of two processors may differ by next to nothing. */
@@ -101,15 +108,17 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_ready0(JNIEnv *env, jclass help
     sa_os *os = begin_turn();
     if (os == NULL) return;
     if (!atomic_load_explicit(&sa.ready_seen, memory_order_relaxed)) atomic_store_explicit(&sa.ready_seen, true, memory_order_relaxed);
-    sa_context *c = of_session(context);
-    if (c != NULL && atomic_load_explicit(&c->turns.ready_at, memory_order_relaxed) == 0)
-        atomic_store_explicit(&c->turns.ready_at, sa_ticks(&sa.clock), memory_order_relaxed);
+    sa_vthread *v = away_of(context);
+    if (v != NULL && atomic_load_explicit(&v->turns.ready_at, memory_order_relaxed) == 0)
+        atomic_store_explicit(&v->turns.ready_at, sa_ticks(&sa.clock), memory_order_relaxed);
     end(os);
 }
 
 bool sa_turns_fill(const sa_context *c, sa_virtual *v) {
-    const sa_turns *t = &c->turns;
-    if (t->mounts + t->pins == 0) return false;
+    const sa_turns *t = &sa_vthread_of(c)->turns;
+    const sa_more *m = sa_more_of(c);
+    uint32_t pins = m == NULL ? 0 : m->pins;
+    if (t->mounts + pins == 0) return false;
     uint64_t now = sa_ticks(&sa.clock), ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
     uint64_t away = t->away_ticks, waited = t->ready_ticks;
     if (t->left_at != 0 && now > t->left_at) { /* of one that is alive */
@@ -119,7 +128,7 @@ bool sa_turns_fill(const sa_context *c, sa_virtual *v) {
     bool known = atomic_load_explicit(&sa.ready_seen, memory_order_relaxed);
     *v = (sa_virtual){
         .type = SA_REC_VIRTUAL, .class_id = t->class_id, .mounts = t->mounts, .changes = t->changes, .first = t->first, .last = t->last,
-        .pins = t->pins, .pinned_ticks = t->pinned_ticks, .away_ticks = away, .ready_ticks = known ? (int64_t)waited : SA_NOT_MEASURED,
+        .pins = pins, .pinned_ticks = m == NULL ? 0 : m->pinned_ticks, .away_ticks = away, .ready_ticks = known ? (int64_t)waited : SA_NOT_MEASURED,
         .at_ticks = now,
     };
     return true;
@@ -156,7 +165,9 @@ static bool count_turns(sa_os *os, sa_cell *cell, const sa_virtual *v) {
 void sa_turns_tell(sa_os *os, sa_context *c) {
     sa_virtual v;
     if (!sa_turns_fill(c, &v)) return;
-    memset(&c->turns, 0, sizeof c->turns);
+    memset(&sa_vthread_of(c)->turns, 0, sizeof(sa_turns));
+    sa_more *m = sa_more_of(c);
+    if (m != NULL) m->pinned_ticks = m->pins = 0;
     if ((sa.special & SA_SPECIAL_ALL) == 0) {
         sa_cell *cell = cell_of(os, c, v.class_id);
         if (cell != NULL && sa_stream_counted(&cell->executions) && count_turns(os, cell, &v)) return;
@@ -170,7 +181,8 @@ void sa_turns_tell(sa_os *os, sa_context *c) {
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass helper, jlong context, jlong carrier) {
     sa_os *os = begin_turn();
     if (os == NULL) {
-        turn_nowhere(of_session(context), &sa.nowhere_scheduling.mounts);
+        sa_vthread *away = away_of(context);
+        turn_nowhere(away == NULL ? NULL : &away->head, &sa.nowhere_scheduling.mounts);
         return;
     }
     os->carrier = of_session(carrier);
@@ -178,10 +190,12 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     os->away = false;
     os->mount_ticks = sa_ticks(&sa.clock);
     os->mount_cpu_ticks = os_cpu_from(os, &os->mount_ticks);
-    sa_context *c = of_session(context);
+    sa_vthread *v = away_of(context);
+    if (v != NULL && sa_packed(&v->head) && !sa_frames_unpack(v)) v = NULL; /* its next probe tries again */
+    sa_context *c = v == NULL ? NULL : &v->head;
     os->unclaimed = c == NULL;
     if (c != NULL) mount_turn(os, c, os->mount_ticks);
-    if (measured(c)) c->cpu_bias_ticks = c->cpu_parked_ticks - os->mount_cpu_ticks;
+    if (measured(c)) c->cpu_ticks -= os->mount_cpu_ticks;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         os->mounted = true;
         sa_work_mounted(os, c, env);
@@ -189,7 +203,13 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     end(os);
 }
 
-JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context) {
+/* Nobody looks at its frames until it is mounted again. */
+static void put_away(JNIEnv *env, sa_vthread *v, jobject thread) {
+    if (v->head.frames != &v->first) sa_frames_pack(v);
+    if (v->head.cpu_known && atomic_load_explicit(&v->thread, memory_order_relaxed) == NULL) sa_vthread_follow(env, v, thread);
+}
+
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context, jobject thread) {
     sa_os *os = begin_turn();
     if (os == NULL) {
         turn_nowhere(of_session(context), &sa.nowhere_scheduling.unmounts);
@@ -201,7 +221,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     int64_t cpu = os->away_cpu_ticks;
     os->away = false;
     os->carrier = NULL;
-    if (c != NULL) c->turns.left_at = now;
+    if (c != NULL) sa_vthread_of(c)->turns.left_at = now;
     sa_add(&os->scheduling.unmounts, 1);
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         os->mounted = false;
@@ -213,6 +233,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
         if (sa.clock.cpu && cpu > os->mount_cpu_ticks)
             f->child_cpu_ns += (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)(cpu - os->mount_cpu_ticks));
     }
+    if (c != NULL && c->is_virtual) put_away(env, sa_vthread_of(c), thread);
     end(os);
 }
 
@@ -233,9 +254,10 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_parked0(JNIEnv *env, jclass hel
         sa_add(&os->scheduling.pins, 1);
         sa_add(&os->scheduling.pinned_ticks, ticks);
         sa_context *c = of_session(context);
-        if (c != NULL) {
-            c->turns.pins++;
-            c->turns.pinned_ticks += ticks;
+        sa_more *m = c == NULL ? NULL : sa_more_get(c);
+        if (m != NULL) {
+            m->pins++;
+            m->pinned_ticks += ticks;
         }
         os->pin_ticks = 0;
     }

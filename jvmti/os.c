@@ -21,7 +21,8 @@ static void close_clock(sa_os *os) {
 static void os_release(void *p) {
     sa_os *os = p;
     sa_self_os = NULL;
-    if (os->user != NULL) sa_context_leave(os->user); /* it may execute Java code yet */
+    if (os->user != NULL) sa_platform_leave(os->user); /* it may execute Java code yet */
+    sa_vthread_close(os);
     pthread_mutex_lock(&os_lock);
     close_clock(os);
     sa_work_close(os);
@@ -68,7 +69,8 @@ static void open_cpu_clock(sa_os *os) {
 
 /* Makes os ready for the session that runs. Its ring gets memory when something
  * is recorded. */
-static void os_begin(sa_os *os) {
+static void os_begin(sa_os *os, bool new) {
+    if (!new) sa_vthread_close(os);
     memset(os, 0, sizeof *os);
     os->ring.capacity = sa.config.ring_bytes;
     os->generation = atomic_load(&sa.generation);
@@ -96,13 +98,14 @@ sa_os *sa_os_open(void) {
     sa_os *os = sa_self_os;
     /* What is listed yet is of a session with which the Go side was not done in time. */
     if (os != NULL && (os->abandoned || os->listed)) os = NULL;
-    if (os == NULL) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
+    bool new = os == NULL;
+    if (new) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
     if (os == NULL) return NULL;
     if (pthread_setspecific(os_key, os) != 0) { /* its end would not be seen */
-        if (os != sa_self_os) free(os);
+        if (new) free(os);
         return NULL;
     }
-    os_begin(os);
+    os_begin(os, new);
     sa_self_os = os;
     enlist(os);
     return os;

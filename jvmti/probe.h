@@ -16,7 +16,7 @@ void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
 #define COUNT(os, c, what)                                                             \
     do {                                                                               \
         sa_add(&(os)->counts.what, 1);                                                 \
-        sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &(c)->counts.what, 1);   \
+        sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &sa_platform_of(c)->counts.what, 1);   \
     } while (0)
 
 static inline uint32_t this_generation(void) { return atomic_load_explicit(&sa.generation, memory_order_relaxed); }
@@ -90,7 +90,7 @@ sa_cell *sa_cell_look(sa_os *os, sa_context *c, uint32_t class_id);
 /* The cell of a class in this thread, which is the calling one, or on this
  * carrier; NULL: none is to be had. */
 static inline sa_cell *cell_of(sa_os *os, sa_context *c, uint32_t class_id) {
-    sa_cell *cell = c->cells[class_id % SA_CELLS_AT_HAND];
+    sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_AT_HAND];
     return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
 }
 
@@ -102,13 +102,13 @@ static inline bool counts(sa_stream *s, bool crowded) {
 /* CPU time of the Java thread, in ticks, or SA_NOT_MEASURED. */
 static inline int64_t cpu_of(sa_os *os, const sa_context *c, uint64_t ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
-    return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ticks;
+    return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
 
 /* The same where something begins, see sa_cpu_ticks_from. */
 static inline int64_t cpu_from(sa_os *os, const sa_context *c, uint64_t *ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
-    return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_bias_ticks;
+    return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
 
 /* In the time of a submission that a task carries the upper bits say something
@@ -132,7 +132,7 @@ static inline uint32_t sa_calling_at(const sa_context *c) {
 static inline uint32_t sa_site_of(const sa_context *c, uint32_t making_at) {
     if (making_at != 0) return making_at;
     if (__builtin_expect(c->handovers_open - 1 < SA_MAX_HANDOVERS, 0)) { /* above 0 */
-        const sa_handover *h = &c->handovers[c->handovers_open - 1];
+        const sa_handover *h = &sa_more_of(c)->handovers[c->handovers_open - 1];
         if (h->depth == c->depth && h->site != 0) return h->site;
     }
     return sa_calling_at(c);

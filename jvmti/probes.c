@@ -78,7 +78,7 @@ __attribute__((noinline, cold)) void sa_lost_nowhere(sa_context *c, enum sa_kind
     if (kind != SA_LOST_EXECUTION && kind != SA_LOST_CREATION) return;
     /* A thread of which there is no context cannot say what it has lost: the virtual ones' sum does. */
     bool known = c != NULL && !c->is_virtual && c->generation == this_generation();
-    add_nowhere(known ? &c->counts : &sa.nowhere_virtual, kind);
+    add_nowhere(known ? &sa_platform_of(c)->counts : &sa.nowhere_virtual, kind);
     atomic_fetch_add(&sa.no_ring, 1);
 }
 
@@ -98,6 +98,11 @@ __attribute__((noinline, cold)) sa_os *sa_begin_anew(sa_os *os) {
  * made for other metrics cannot be used. */
 __attribute__((noinline, cold)) bool sa_renew(sa_context *c) {
     if (!recording()) return false;
+    if (sa_packed(c) && ~c->generation == this_generation()) { /* its mount was not seen: no memory for a ring, say */
+        if (sa_frames_unpack(sa_vthread_of(c))) return true;
+        sa_refuse("events of a virtual thread not recorded: no memory", NULL);
+        return false;
+    }
     if (c->width != sa.work.width) {
         sa_refuse("executions of a virtual thread that is older than the session's metrics", NULL);
         return false;
@@ -125,7 +130,12 @@ __attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_context *c
     if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
     uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
     sa_cell *cell = sa_cells_find(&os->cells, key);
-    return __builtin_expect(cell != NULL, 1) ? cell : sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
+    if (__builtin_expect(cell != NULL, 1)) return cell;
+    if (sa_cells_have_dead(&os->cells)) {
+        if (os->user != NULL) sa_platform_leave(os->user); /* which has them at hand */
+        sa_cells_reap(&os->cells);
+    }
+    return sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
 }
 
 /* Has the cell at hand from now on, where the next probes, and Java code, find
@@ -133,47 +143,15 @@ __attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_context *c
 __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_context *c, uint32_t class_id) {
     sa_cell *cell = sa_cell_search(os, c, class_id);
     if (cell == NULL || c->is_virtual || sa.special & SA_SPECIAL_CONTEXTS) return cell;
-    if (os->user != c) {
-        if (os->user != NULL) sa_context_leave(os->user);
-        sa_context_leave(c);
-        os->user = c;
-        c->os = os;
+    sa_platform *p = sa_platform_of(c);
+    if (os->user != p) {
+        if (os->user != NULL) sa_platform_leave(os->user);
+        sa_platform_leave(p);
+        os->user = p;
+        p->os = os;
     }
-    c->cells[class_id % SA_CELLS_AT_HAND] = cell;
+    p->cells[class_id % SA_CELLS_AT_HAND] = cell;
     return cell;
-}
-
-enum { MOST_FRAMES = 32768 };
-
-__attribute__((noinline, cold)) static bool grow(sa_context *c) {
-    if (c->room >= MOST_FRAMES) return false;
-    uint32_t room = c->room * 2;
-    sa_frame *frames = malloc(room * sizeof *frames);
-    if (frames == NULL) return false;
-    int64_t *work = NULL;
-    if (sa.work.n != 0) {
-        size_t each = 2 * sa.work.width * sizeof *work;
-        work = malloc(room * each);
-        if (work == NULL) {
-            free(frames);
-            return false;
-        }
-        memcpy(work, c->work, c->depth * each);
-    }
-    memcpy(frames, c->frames, c->depth * sizeof *frames);
-    /* A snapshot reads the frames under the same lock. */
-    pthread_mutex_lock(&sa.context_lock);
-    sa_frame *old = c->frames;
-    int64_t *old_work = c->work;
-    c->frames = frames;
-    c->work = work;
-    c->room = room;
-    pthread_mutex_unlock(&sa.context_lock);
-    if (old != c->first_frames) {
-        free(old);
-        free(old_work);
-    }
-    return true;
 }
 
 /* An execution that cannot be recorded, for a reason that is counted in why. */
@@ -224,10 +202,21 @@ bool sa_is_innermost(const sa_context *c, uint32_t token) {
            c->generation > atomic_load_explicit(&sa.retired, memory_order_relaxed);
 }
 
+/* Makes a note beside the frame at depth; NULL: no memory. */
+__attribute__((noinline, cold)) static sa_note *take_note(sa_context *c, uint32_t depth, uint32_t flag) {
+    sa_more *m = sa_more_get(c);
+    if (m == NULL) return NULL;
+    c->frames[depth].flags |= flag;
+    return sa_note_of(c, depth);
+}
+
 /* Its calling context, and what the thread had done when the execution began. */
 __attribute__((noinline)) static void begin_special(sa_os *os, sa_context *c, JNIEnv *env, jlong bytecodes) {
-    sa_frame *f = &c->frames[c->depth];
-    if (sa.special & SA_SPECIAL_CONTEXTS) f->path = sa_path_take(os, c, SA_PATH_EXECUTION, f->class_id);
+    if (sa.special & SA_SPECIAL_CONTEXTS) {
+        uint32_t path = sa_path_take(os, c, SA_PATH_EXECUTION, c->frames[c->depth].class_id);
+        sa_note *note = path == 0 ? NULL : take_note(c, c->depth, SA_FRAME_PATH);
+        if (note != NULL) note->path = path;
+    }
     if (sa.work.n == 0) return;
     int64_t *start = sa_work_frame(c, c->depth);
     memset(start + sa.work.width, 0, sa.work.width * sizeof *start);
@@ -236,7 +225,7 @@ __attribute__((noinline)) static void begin_special(sa_os *os, sa_context *c, JN
 
 /* What a virtual thread executes begins with the JDK's own tasks around the program's. */
 static void name_body(sa_context *c, uint32_t class_id) {
-    sa_turns *t = &c->turns;
+    sa_turns *t = &sa_vthread_of(c)->turns;
     t->named = !sa_class_is_jdk(class_id);
     if (t->named || t->class_id == 0 || (c->depth == 1 && t->class_id == c->frames[0].class_id)) t->class_id = class_id;
 }
@@ -244,17 +233,15 @@ static void name_body(sa_context *c, uint32_t class_id) {
 static inline jint enter_on(sa_os *os, sa_context *c, JNIEnv *env, uint64_t id, uint32_t class_id, uint32_t flags,
                             uint64_t submitted, jlong bytecodes) {
     if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) return unrecorded(os, c, &sa.no_stack);
-    if (__builtin_expect(c->depth == c->room, 0) && !grow(c))
-        return unrecorded(os, c, c->room < MOST_FRAMES ? &sa.no_ring : &sa.too_deep);
+    if (__builtin_expect(c->depth == c->room, 0) && !sa_frames_grow(c))
+        return unrecorded(os, c, c->room < SA_MOST_FRAMES ? &sa.no_ring : &sa.too_deep);
     c->entered = true;
-    if (c->is_virtual && !c->turns.named) name_body(c, class_id);
+    if (c->is_virtual && !sa_vthread_of(c)->turns.named) name_body(c, class_id);
     sa_frame *f = &c->frames[c->depth];
     f->task_id = id;
     f->class_id = class_id;
     f->flags = flags;
     f->submitted = submitted & SA_TICKS_OF_SUBMISSION;
-    f->hash = 0;
-    f->path = 0;
     f->child_ticks = 0;
     f->child_cpu_ns = 0;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0))
@@ -324,12 +311,14 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass 
     if (!renew(c)) return NO_TOKEN;
     if (c->depth > 0) {
         const sa_frame *top = &c->frames[c->depth - 1];
-        if (top->hash == (uint32_t)hash && top->class_id == (uint32_t)class_id) return NO_TOKEN;
+        bool hashed = (top->flags & SA_FRAME_HASHED) != 0 && top->class_id == (uint32_t)class_id;
+        if (hashed && sa_note_of(c, c->depth - 1)->hash == (uint32_t)hash) return NO_TOKEN;
     }
     uint64_t id = id_of_bare(c, (uint32_t)hash, (uint32_t)class_id);
     if (id == 0) return unrecorded_nowhere(c);
     jint token = enter(env, c, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
-    if (token >= 0) c->frames[c->depth - 1].hash = (uint32_t)hash;
+    sa_note *note = token < 0 ? NULL : take_note(c, c->depth - 1, SA_FRAME_HASHED);
+    if (note != NULL) note->hash = (uint32_t)hash;
     return token;
 }
 
@@ -390,8 +379,9 @@ __attribute__((noinline)) static void leave_work(sa_context *c, uint32_t depth, 
 }
 
 /* Adds an execution's own work to its calling context. */
-__attribute__((noinline, cold)) static void end_path(const sa_frame *f, uint64_t wall, int64_t cpu) {
-    sa_path_ran(f->path, wall > f->child_ticks ? wall - f->child_ticks : 0, cpu == SA_NOT_MEASURED ? cpu : cpu - f->child_cpu_ns);
+__attribute__((noinline, cold)) static void end_path(const sa_context *c, uint32_t depth, uint64_t wall, int64_t cpu) {
+    const sa_frame *f = &c->frames[depth];
+    sa_path_ran(sa_note_of(c, depth)->path, wall > f->child_ticks ? wall - f->child_ticks : 0, cpu == SA_NOT_MEASURED ? cpu : cpu - f->child_cpu_ns);
 }
 
 /* Ends the innermost execution of c. work: what the thread has done, NULL
@@ -411,7 +401,7 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_context *c
     if (__builtin_expect(work != NULL, 0)) {
         leave_work(c, depth, work, done);
         slots = sa.work.slots;
-        if (f->path != 0) end_path(f, wall, cpu);
+        if ((f->flags & SA_FRAME_PATH) != 0) end_path(c, depth, wall, cpu);
     }
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
@@ -421,7 +411,7 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_context *c
         sa_lose(os, c);
         return;
     }
-    sa_fill_execution(e, c, depth, flags);
+    sa_fill_execution(e, c, c->frames, depth, flags);
     e->end_ticks = now;
     e->cpu_ns = cpu;
     if (__builtin_expect(work != NULL, 0)) memcpy(e + 1, done, 2 * sa.work.n * sizeof *done);
@@ -450,21 +440,23 @@ static __attribute__((noinline)) void leave_to_special(JNIEnv *env, sa_os *os, s
 }
 
 /* An execution ends whose session is over: a virtual thread keeps nothing more. */
-__attribute__((noinline, cold)) static jboolean exit_late(sa_context *c, uint32_t generation, uint32_t depth) {
-    if (!c->is_virtual || depth > 0 || c->handovers_open > 0) return JNI_FALSE;
-    if (generation != token_generation(c->generation) && c->depth > 0) return JNI_FALSE; /* it executes again */
-    sa_context_free(c);
+__attribute__((noinline, cold)) static jboolean exit_late(JNIEnv *env, sa_context *c, uint32_t generation, uint32_t depth) {
+    if (!c->is_virtual || depth > 0) return JNI_FALSE;
+    uint32_t own = sa_packed(c) ? ~c->generation : c->generation;
+    if (generation != token_generation(own) && c->depth > 0) return JNI_FALSE; /* it executes again */
+    sa_context_free(env, c);
     return JNI_TRUE;
 }
 
 /* The execution at depth, and those inside it, end on an OS thread (a carrier, most
  * likely) that there is no memory to know. */
-__attribute__((noinline, cold)) static jboolean exit_nowhere(sa_context *c, uint32_t depth) {
+__attribute__((noinline, cold)) static jboolean exit_nowhere(JNIEnv *env, sa_context *c, uint32_t depth) {
     if (!recording()) return JNI_FALSE;
     for (; c->depth > depth; c->depth--) unrecorded_nowhere(c);
-    if (!c->is_virtual || depth > 0 || c->handovers_open > 0) return JNI_FALSE;
-    if (c->turns.mounts + c->turns.pins > 0) atomic_fetch_add(&sa.no_turns, 1);
-    sa_context_free(c);
+    if (!c->is_virtual || depth > 0 || (c->handovers_open > 0 && sa_under_way(c) != NULL)) return JNI_FALSE;
+    const sa_more *m = sa_more_of(c);
+    if (sa_vthread_of(c)->turns.mounts + (m == NULL ? 0 : m->pins) > 0) atomic_fetch_add(&sa.no_turns, 1);
+    sa_context_free(env, c);
     return JNI_TRUE;
 }
 
@@ -472,14 +464,15 @@ __attribute__((noinline, cold)) static jboolean exit_nowhere(sa_context *c, uint
  * open execution keeps nothing in C. */
 static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint threw, jlong bytecodes) {
     if (c == NULL) return JNI_FALSE;
+    if (__builtin_expect(sa_packed(c), 0) && recording() && !renew(c)) return JNI_FALSE;
     uint32_t generation = (uint32_t)token >> DEPTH_BITS;
     token &= (1 << DEPTH_BITS) - 1;
     if (__builtin_expect(generation != token_generation(c->generation) ||
                              c->generation <= atomic_load_explicit(&sa.retired, memory_order_relaxed), 0))
-        return exit_late(c, generation, (uint32_t)token);
+        return exit_late(env, c, generation, (uint32_t)token);
     if ((uint32_t)token >= c->depth) return JNI_FALSE;
     sa_os *os = begin();
-    if (os == NULL) return exit_nowhere(c, (uint32_t)token);
+    if (os == NULL) return exit_nowhere(env, c, (uint32_t)token);
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     uint32_t depth = (uint32_t)token + 1, flags = threw ? SA_EXEC_THREW : 0;
@@ -491,8 +484,9 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
     }
     if (__builtin_expect(threw, 0) && (c->frames[token].flags & SA_FRAME_FOLLOWED) == 0) sa_unfollowed(os, c, &c->frames[token]);
     if (c->is_virtual && c->depth == 0) sa_turns_tell(os, c);
-    bool forget = c->depth == 0 && c->is_virtual && c->handovers_open == 0;
-    if (forget) sa_context_free(c);
+    /* A hand-over of an execution that is over never told its end. */
+    bool forget = c->depth == 0 && c->is_virtual && (c->handovers_open == 0 || sa_under_way(c) == NULL);
+    if (forget) sa_context_free(env, c);
     end(os);
     return forget;
 }
@@ -512,7 +506,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_countsBytecodes0(JNIEnv *en
 void sa_cut_all(JNIEnv *env, sa_context *c) {
     sa_os *os = c->depth > 0 ? begin() : NULL;
     if (os == NULL) {
-        if (c->depth > 0) exit_nowhere(c, 0);
+        if (c->depth > 0) exit_nowhere(env, c, 0);
         return;
     }
     uint64_t now = sa_ticks(&sa.clock);
@@ -528,7 +522,7 @@ void sa_cut_all(JNIEnv *env, sa_context *c) {
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c == NULL || !c->is_virtual || c->depth > 0 || c->handovers_open > 0) return JNI_FALSE;
-    sa_context_free(c);
+    sa_context_free(env, c);
     return JNI_TRUE;
 }
 

@@ -14,7 +14,7 @@ _Static_assert(offsetof(sa_context, making_at) == 36, "StackagentHandover.MAKING
 _Static_assert(offsetof(sa_context, calling_at) == 40, "StackagentHandover.CALLING_AT");
 
 /* These too (StackagentHandover.count). */
-_Static_assert(offsetof(sa_context, handovers) == 184, "StackagentHandover.FIRST");
+_Static_assert(offsetof(sa_platform, more.handovers) == 216, "StackagentHandover.FIRST");
 _Static_assert(offsetof(sa_handover, class_id) == 8 && offsetof(sa_handover, executor) == 12, "StackagentHandover.count");
 _Static_assert(offsetof(sa_handover, site) == 16 && offsetof(sa_handover, depth) == 20, "StackagentHandover.count");
 _Static_assert(offsetof(sa_handover, flags) == 24, "StackagentHandover.count");
@@ -57,6 +57,15 @@ static inline sa_submission *room_for(sa_os *os, sa_context *c, uint32_t flags) 
     return told ? reserve_now(os, 2) : NULL;
 }
 
+/* What to remember a hand-over in; NULL: no memory, and it is counted as lost. */
+static sa_more *more_of(sa_os *os, sa_context *c) {
+    sa_more *m = sa_more_get(c);
+    if (m != NULL) return m;
+    sa_add(&os->counts.submissions, 1);
+    sa_add(&os->counts.lost_submissions, 1);
+    return NULL;
+}
+
 static void record(sa_os *os, sa_context *c, const sa_handover *h, uint64_t now) {
     sa_add(&os->counts.submissions, 1);
     if (counted(os, c, h)) return;
@@ -79,22 +88,23 @@ static void record(sa_os *os, sa_context *c, const sa_handover *h, uint64_t now)
 
 /* The innermost hand-over that is under way in the innermost execution; NULL:
  * none. One that has a deeper execution behind it never told its end. */
-static const sa_handover *under_way(sa_context *c) {
+const sa_handover *sa_under_way(sa_context *c) {
     while (c->handovers_open > 0) {
         uint32_t i = c->handovers_open - 1;
         if (i >= SA_MAX_HANDOVERS) i = SA_MAX_HANDOVERS - 1; /* the last that is remembered */
-        if (c->handovers[i].depth == c->depth) return &c->handovers[i];
-        if (c->handovers[i].depth < c->depth) return NULL;
+        const sa_handover *h = &sa_more_of(c)->handovers[i];
+        if (h->depth == c->depth) return h;
+        if (h->depth < c->depth) return NULL;
         c->handovers_open = i;
     }
     return NULL;
 }
 
-/* Begins a hand-over inside outer, if that is not NULL. Returns its time. */
-static inline uint64_t hand(sa_os *os, sa_context *c, const sa_handover *outer, uint64_t id, uint32_t class_id, uint32_t hash,
+/* Begins a hand-over inside outer, if that is not NULL. Returns its time. m: sa_more_of(c). */
+static inline uint64_t hand(sa_os *os, sa_context *c, sa_more *m, const sa_handover *outer, uint64_t id, uint32_t class_id, uint32_t hash,
                             uint32_t executor, uint32_t flags) {
     /* Written where it stays: a copy of what was just written in parts has to wait for them. */
-    sa_handover beyond, *h = c->handovers_open < SA_MAX_HANDOVERS ? &c->handovers[c->handovers_open] : &beyond;
+    sa_handover beyond, *h = c->handovers_open < SA_MAX_HANDOVERS ? &m->handovers[c->handovers_open] : &beyond;
     uint32_t site = sa_calling_at(c);
     if (outer != NULL) {
         flags |= SA_SUBMIT_INNER;
@@ -123,9 +133,10 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
         lost(c);
         return 0;
     }
-    const sa_handover *outer = under_way(c);
+    const sa_handover *outer = sa_under_way(c);
     bool part = outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor;
-    uint64_t now = part ? 0 : hand(os, c, outer, (uint64_t)id, (uint32_t)class_id, 0, (uint32_t)executor, (uint32_t)flags);
+    sa_more *m = part ? NULL : more_of(os, c);
+    uint64_t now = m == NULL ? 0 : hand(os, c, m, outer, (uint64_t)id, (uint32_t)class_id, 0, (uint32_t)executor, (uint32_t)flags);
     end(os);
     return (jlong)now;
 }
@@ -139,16 +150,17 @@ JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *e
         lost(c);
         return JNI_FALSE;
     }
-    const sa_handover *outer = under_way(c);
+    const sa_handover *outer = sa_under_way(c);
     bool same = outer != NULL && outer->class_id == (uint32_t)class_id && outer->hash == (uint32_t)hash;
     bool part = same && outer->executor == (uint32_t)executor;
-    if (!part) {
+    sa_more *m = part ? NULL : more_of(os, c);
+    if (m != NULL) {
         uint64_t id = same ? outer->task_id : new_id(os);
-        uint64_t now = hand(os, c, outer, id, (uint32_t)class_id, (uint32_t)hash, (uint32_t)executor, (uint32_t)flags);
+        uint64_t now = hand(os, c, m, outer, id, (uint32_t)class_id, (uint32_t)hash, (uint32_t)executor, (uint32_t)flags);
         (same ? sa_waiting_renew : sa_waiting_put)((uint32_t)hash, (uint32_t)class_id, id, now);
     }
     end(os);
-    return !part;
+    return m != NULL;
 }
 
 /* The hand-over with that number ended by a RejectedExecutionException: the task
@@ -190,7 +202,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, j
         lost(c);
         return;
     }
-    sa_handover h = c->handovers[token];
+    sa_handover h = sa_more_of(c)->handovers[token];
     h.flags |= SA_SUBMIT_REJECTED;
     record(os, c, &h, sa_ticks(&sa.clock));
     end(os);

@@ -3,69 +3,6 @@
 
 #include "agent.h"
 
-static sa_context *context_new(uint32_t thread_id, bool is_virtual) {
-    sa_context *c = calloc(1, sizeof *c + sa_work_context_bytes());
-    if (c == NULL) return NULL;
-    sa_work_context_init(c);
-    c->frames = c->first_frames;
-    c->room = sizeof c->first_frames / sizeof c->first_frames[0];
-    c->thread_id = thread_id;
-    c->generation = atomic_load(&sa.generation);
-    c->width = sa.work.width;
-    c->is_virtual = is_virtual;
-    c->cpu_known = true;
-    pthread_mutex_lock(&sa.context_lock);
-    c->next = sa.contexts.next;
-    c->prev = &sa.contexts;
-    c->next->prev = c;
-    sa.contexts.next = c;
-    pthread_mutex_unlock(&sa.context_lock);
-    return c;
-}
-
-void sa_context_leave(sa_context *c) {
-    memset(c->cells, 0, sizeof c->cells);
-    if (c->os != NULL && c->os->user == c) c->os->user = NULL;
-    c->os = NULL;
-}
-
-void sa_context_free(sa_context *c) {
-    sa_context_leave(c);
-    pthread_mutex_lock(&sa.context_lock);
-    c->prev->next = c->next;
-    c->next->prev = c->prev;
-    pthread_mutex_unlock(&sa.context_lock);
-    free(c->constructing);
-    if (c->frames != c->first_frames) {
-        free(c->frames);
-        free(c->work);
-    }
-    free(c->name);
-    free(c);
-}
-
-/* For its first probe in a session later than the last one's. JVMTI has told
- * which platform threads there are; of a virtual one only the id is known. */
-void sa_context_renew(sa_context *c) {
-    pthread_mutex_lock(&sa.context_lock);
-    c->depth = c->handovers_open = 0;
-    c->submitted = 0;
-    sa_context_leave(c);
-    c->untold = c->is_virtual;
-    c->start_ticks = 0;
-    memset(&c->counts, 0, sizeof c->counts);
-    memset(&c->turns, 0, sizeof c->turns);
-    c->generation = atomic_load(&sa.generation);
-    pthread_mutex_unlock(&sa.context_lock);
-    if (c->is_virtual) sa_claim_mount(c);
-}
-
-void sa_contexts_forget(void) {
-    pthread_mutex_lock(&sa.context_lock);
-    for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) c->making_at = 0;
-    pthread_mutex_unlock(&sa.context_lock);
-}
-
 /* The Java name of an object's class, malloc'ed. */
 static char *class_of(JNIEnv *env, jobject o) {
     jclass c = (*env)->GetObjectClass(env, o);
@@ -166,11 +103,12 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
         return;
     }
     /* One made for other metrics is not freed: the thread may be about to look at it. */
-    c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, false);
-    if (c == NULL) return;
-    if (start_ticks != 0) c->cpu_before_ns = sa_thread_cpu_ns();
+    sa_platform *p = sa_platform_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1);
+    if (p == NULL) return;
+    c = &p->head;
+    if (start_ticks != 0) p->cpu_before_ns = sa_thread_cpu_ns();
     if (!set_context(env, thread, c)) {
-        sa_context_free(c);
+        sa_context_free(env, c);
         return;
     }
     /* One that runs already is no service thread, as far as can be known. */
@@ -201,11 +139,12 @@ static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
     if (m == NULL) return;
     m->os_id = sa_gettid();
     m->end_ticks = sa_ticks(&sa.clock);
-    m->cpu_ns = sa_thread_cpu_ns() - c->cpu_before_ns;
+    m->cpu_ns = sa_thread_cpu_ns() - sa_platform_of(c)->cpu_before_ns;
     m->counted = true;
-    m->executions = atomic_load_explicit(&c->counts.executions, memory_order_relaxed);
-    m->creations = atomic_load_explicit(&c->counts.creations, memory_order_relaxed);
-    m->lost = atomic_load_explicit(&c->counts.lost, memory_order_relaxed);
+    const sa_counts *counts = &sa_platform_of(c)->counts;
+    m->executions = atomic_load_explicit(&counts->executions, memory_order_relaxed);
+    m->creations = atomic_load_explicit(&counts->creations, memory_order_relaxed);
+    m->lost = atomic_load_explicit(&counts->lost, memory_order_relaxed);
     sa_meta_put(m);
 }
 
@@ -228,7 +167,7 @@ static void thread_end(JNIEnv *env, jthread thread) {
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
     if (phase == SA_PHASE_READY) tell_end(env, thread, c);
     set_context(env, thread, NULL);
-    sa_context_free(c);
+    sa_context_free(env, c);
 }
 
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
@@ -268,7 +207,7 @@ static void tell_final(JNIEnv *env, jthread thread, bool self) {
     if (m == NULL) return;
     if (self) {
         m->os_id = sa_gettid();
-        m->cpu_ns = sa_thread_cpu_ns() - c->cpu_before_ns;
+        m->cpu_ns = sa_thread_cpu_ns() - sa_platform_of(c)->cpu_before_ns;
     }
     sa_meta_put(m);
 }
@@ -276,55 +215,25 @@ static void tell_final(JNIEnv *env, jthread thread, bool self) {
 /* Last names of the threads that are alive at the end. */
 void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
 
-/* Of millions of virtual threads only those are described that a record speaks
- * of; what the others did is counted by class and carrier. */
-void sa_tell_virtual(sa_context *c) {
-    c->untold = false;
-    sa_meta *m = calloc(1, sizeof *m);
-    if (m == NULL) {
-        atomic_fetch_add(&sa.lost_threads, 1);
-        return;
-    }
-    m->type = SA_META_THREAD;
-    m->id = c->thread_id;
-    m->cpu_ns = SA_NOT_MEASURED;
-    m->java_id = c->java_id;
-    m->is_virtual = true;
-    m->start_ticks = c->start_ticks;
-    m->name = c->name;
-    c->name = NULL;
-    sa_meta_put(m);
-}
-
-/* A copy of a string, malloc'ed; NULL: no memory. */
-static char *text_of(JNIEnv *env, jstring s) {
-    const char *chars = (*env)->GetStringUTFChars(env, s, NULL);
-    char *copy = chars == NULL ? NULL : strdup(chars);
-    if (chars != NULL) (*env)->ReleaseStringUTFChars(env, s, chars);
-    return copy;
-}
-
 /* Slow path of the probes: a virtual thread, or a platform thread that JVMTI
  * has not told us about. The helper stores the result in the thread. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
                                                          jstring name, jboolean mounts_seen) {
     if (thread == NULL || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;
-    bool is_virtual = sa.type_virtual != NULL && (*env)->IsInstanceOf(env, thread, sa.type_virtual);
-    sa_context *c = context_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1, is_virtual);
-    if (c == NULL) return 0;
-    c->cpu_known = !is_virtual || mounts_seen;
-    if (is_virtual) {
-        sa_claim_mount(c);
-        c->untold = true;
-        c->java_id = java_id;
-        c->start_ticks = sa_ticks(&sa.clock);
-        c->name = name == NULL || (*env)->GetStringLength(env, name) == 0 ? NULL : text_of(env, name);
-        return (jlong)(uintptr_t)c;
+    uint32_t id = atomic_fetch_add(&sa.next_thread_id, 1) + 1;
+    if (sa.type_virtual != NULL && (*env)->IsInstanceOf(env, thread, sa.type_virtual)) {
+        sa_vthread *v = sa_vthread_new(env, id, java_id, name);
+        if (v == NULL) return 0;
+        v->head.cpu_known = mounts_seen;
+        sa_claim_mount(&v->head);
+        return (jlong)(uintptr_t)v;
     }
-    sa_meta *m = describe_thread(env, thread, c->thread_id);
+    sa_platform *p = sa_platform_new(id);
+    if (p == NULL) return 0;
+    sa_meta *m = describe_thread(env, thread, id);
     if (m != NULL) {
         m->os_id = sa_gettid();
         sa_meta_put(m);
     }
-    return (jlong)(uintptr_t)c;
+    return (jlong)(uintptr_t)p;
 }

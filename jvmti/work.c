@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { FIRST_FRAMES = sizeof((sa_context *)0)->first_frames / sizeof((sa_context *)0)->first_frames[0] };
-
 size_t sa_work_context_bytes(void) {
-    return sa.work.n == 0 ? 0 : (2 + 2 * (size_t)FIRST_FRAMES) * sa.work.width * sizeof(int64_t);
-}
-
-void sa_work_context_init(sa_context *c) {
-    if (sa.work.n != 0) c->work = sa_work_first(c);
+    return sa.work.n == 0 ? 0 : (2 + 2 * (size_t)SA_FIRST_FRAMES) * sa.work.width * sizeof(int64_t);
 }
 
 /* A counter takes a file descriptor in each thread; the program needs some itself. */
@@ -61,6 +55,7 @@ void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out) {
 /* Of the Java thread. */
 void sa_work_read(const sa_os *os, sa_context *c, JNIEnv *env, int64_t bytecodes, int64_t *out) {
     sa_work_read_os(os, env, out);
+    if (sa.work.width == 0) return;
     const int64_t *bias = sa_work_bias(c);
     for (uint32_t k = 0; k < sa.work.width; k++) {
         if (!c->cpu_known) out[k] = SA_NOT_MEASURED; /* a virtual thread whose mounts are not seen */
@@ -71,7 +66,7 @@ void sa_work_read(const sa_os *os, sa_context *c, JNIEnv *env, int64_t bytecodes
 
 void sa_work_mounted(sa_os *os, sa_context *c, JNIEnv *env) {
     sa_work_read_os(os, env, os->mount_work);
-    for (uint32_t k = 0; c != NULL && k < sa.work.width; k++)
+    for (uint32_t k = 0; c != NULL && c->width == sa.work.width && k < sa.work.width; k++)
         sa_work_bias(c)[k] = sa_work_minus(sa_work_parked(c)[k], os->mount_work[k]);
 }
 
@@ -81,7 +76,7 @@ void sa_work_unmounting(sa_os *os, sa_context *c, sa_context *carrier, JNIEnv *e
     sa_work_read_os(os, env, now);
     int64_t *nested = carrier == NULL || carrier->depth == 0 ? NULL : sa_work_frame(carrier, carrier->depth - 1) + sa.work.width;
     for (uint32_t k = 0; k < sa.work.width; k++) {
-        if (c != NULL) {
+        if (c != NULL && c->width == sa.work.width) {
             sa_work_parked(c)[k] = now[k];
             sa_work_sum(&sa_work_parked(c)[k], sa_work_bias(c)[k]);
         }

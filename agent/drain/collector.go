@@ -122,6 +122,8 @@ type Collector struct {
 	paths   bool      // nor is that of the contexts, which began with it
 	per     float64   // bytes an event, moving average
 	stats   Stats
+
+	running func() []byte // see Finish; nil: all have been taken
 }
 
 // Stats tell what a Collector has done so far.

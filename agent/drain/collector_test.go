@@ -204,7 +204,7 @@ func TestFinishSendsRunning(t *testing.T) {
 	src.produce(0, 10)
 	running := slots{}.thread(4).execution(wire.Execution{TaskID: 99, Flags: wire.Running, Start: 5, CPU: units.NotMeasured})
 	src.meta.Totals.Executions++
-	if err := c.Finish(context.Background(), running, "exit 0"); err != nil {
+	if err := c.Finish(context.Background(), once(running), "exit 0"); err != nil {
 		t.Fatal(err)
 	}
 	var found *wire.Execution

@@ -169,3 +169,12 @@ func finish(t *testing.T, c *Collector) {
 		t.Fatal(err)
 	}
 }
+
+// once gives the records with its first call.
+func once(records []byte) func() []byte {
+	return func() []byte {
+		part := records
+		records = nil
+		return part
+	}
+}

@@ -13,14 +13,14 @@ import (
 var ErrNotDrained = errors.New("records were dropped: the bus took no more before the time was over")
 
 // Finish sends all that is left and then the last batch, which says that the
-// session has ended in order. The probes must have stopped; running holds the
-// records of the executions that have not ended. While the sink is full it
-// waits until ctx ends, then drops and counts what is left; the last batch, of
-// which the totals are exact, is forced.
-func (c *Collector) Finish(ctx context.Context, running []byte, exitNote string) (err error) {
+// session has ended in order. The probes must have stopped. Each call of running
+// gives records of some of the executions that have not ended, the last one none;
+// nil: there are none. While the sink is full Finish waits until ctx ends, then
+// drops and counts what is left; the last batch, of which the totals are exact,
+// is forced.
+func (c *Collector) Finish(ctx context.Context, running func() []byte, exitNote string) (err error) {
 	defer recovered(&err)
-	const noRing = 1<<32 - 1
-	c.pending.Decode(noRing, running)
+	c.running = running
 	rounds := 0
 	for {
 		n := c.drainLast(&rounds)
@@ -48,11 +48,26 @@ const lastRounds = 2
 
 // drainLast drains and counts the rounds of summaries that are over.
 func (c *Collector) drainLast(rounds *int) int {
-	n := c.drain(*rounds < lastRounds, time.Now())
+	n := c.drainRunning()
+	n += c.drain(*rounds < lastRounds, time.Now())
 	if !c.round && !c.paths && *rounds < lastRounds {
 		*rounds++
 	}
 	return n
+}
+
+// drainRunning decodes the next executions that have not ended.
+func (c *Collector) drainRunning() int {
+	const noRing = 1<<32 - 1
+	if c.running == nil {
+		return 0
+	}
+	records := c.running()
+	c.pending.Decode(noRing, records)
+	if len(records) == 0 {
+		c.running = nil
+	}
+	return len(records)
 }
 
 // give drops the events that are left, then sends the summaries, the

@@ -99,12 +99,13 @@ public final class Stackagent {
     static final int TOKENS = tokens0();
 
     /** Where in the thread's C context {@link #begin} and {@link #countCreation} find what they need; see creations.c. */
+    private static final int IS_VIRTUAL = 32;
     private static final int MAKING_AT = 36;
     private static final int GENERATION = 44;
-    private static final int OS = 48;
-    private static final int CELLS = 56;
+    private static final int OS = 56;
+    private static final int CELLS = 64;
     private static final int CELLS_MASK = 7;
-    private static final int CONTEXT_CREATIONS = 128;
+    private static final int CONTEXT_CREATIONS = 136;
 
     /** The same in what belongs to its OS thread, and in a cell. */
     private static final int OS_NEXT_ID = 8;
@@ -121,12 +122,12 @@ public final class Stackagent {
     private static final int DEPTH = 8;
     private static final int HANDOVERS = 20;
     private static final int CALLING_AT = 40;
-    private static final int FIRST_HANDOVER = 184;
+    private static final int FIRST_HANDOVER = 216;
     private static final int MAX_HANDOVERS = 8;
     private static final int HANDOVER_SHIFT = 5;
     private static final int HANDOVER_SITE = 16;
     private static final int HANDOVER_DEPTH = 20;
-    private static final int FRAME_SHIFT = 6;
+    private static final int FRAME_BYTES = 56;
     private static final int FRAME_CLASS = 48;
 
     /** In place of a site: none, and inside an execution of a task of the same class. */
@@ -370,8 +371,12 @@ public final class Stackagent {
             return false;
         }
         int depth = U.getInt(null, context + DEPTH);
-        long frame = U.getLong(null, context + FRAMES) + ((long) (depth - 1) << FRAME_SHIFT);
-        return depth > 0 && U.getLong(null, frame) == (U.getLong(task, offset) & ~EXECUTED);
+        long frames = U.getLong(null, context + FRAMES);
+        if (depth == 0 || frames == 0) { // without memory they stay packed
+            return false;
+        }
+        long frame = frames + (long) (depth - 1) * FRAME_BYTES;
+        return U.getLong(null, frame) == (U.getLong(task, offset) & ~EXECUTED);
     }
 
     /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
@@ -593,7 +598,7 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     static long begin(long context, int classId, int counted) {
-        long cell = context == 0 ? 0 : cell(context, classId);
+        long cell = context == 0 || U.getByte(null, context + IS_VIRTUAL) != 0 ? 0 : cell(context, classId);
         if (cell == 0) {
             return 0;
         }
@@ -686,7 +691,7 @@ public final class Stackagent {
         if (depth == 0) {
             return 0;
         }
-        long frame = U.getLong(null, context + FRAMES) + ((long) (depth - 1) << FRAME_SHIFT);
+        long frame = U.getLong(null, context + FRAMES) + (long) (depth - 1) * FRAME_BYTES;
         return U.getInt(null, frame + FRAME_CLASS) == classId ? PART : 0;
     }
 
@@ -733,7 +738,7 @@ public final class Stackagent {
     /** At the start of VirtualThread.unmount(), on the carrier. */
     @Hidden
     static void unmounting(Thread thread) {
-        unmounting0(slot(thread).context);
+        unmounting0(slot(thread).context, thread);
     }
 
     /** In VirtualThread.yieldContinuation(), before the continuation yields: the JVM's work begins. */
@@ -847,7 +852,7 @@ public final class Stackagent {
         created0(0, 0);
         failed0(0, 0, 0);
         mounted0(0, 0);
-        unmounting0(0);
+        unmounting0(0, null);
         leaving0(0);
         returned0(0);
         if (parking0()) {
@@ -886,7 +891,7 @@ public final class Stackagent {
 
     private static native void mounted0(long context, long carrier);
 
-    private static native void unmounting0(long context);
+    private static native void unmounting0(long context, Thread thread);
 
     private static native void leaving0(long context);
 

@@ -46,7 +46,7 @@ public final class StackagentHandover {
     private static final int NOT_CALLING = -1;
 
     /** The same: the outermost hand-over, a sa_handover. */
-    private static final int FIRST = 184;
+    private static final int FIRST = 216;
     private static final int FIRST_CLASS = FIRST + 8;
     private static final int FIRST_EXECUTOR = FIRST + 12;
     private static final int FIRST_SITE = FIRST + 16;

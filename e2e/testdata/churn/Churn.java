@@ -1,0 +1,69 @@
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.invoke.MethodHandles;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Task classes that are loaded, used once and dropped. Arguments: how they are loaded (hidden: a hidden class each;
+ * loader: a class loader each), and how many; prints what is resident after a fifth of them and at the end.
+ */
+public class Churn {
+    private static int ran;
+
+    public static void main(String[] args) throws Exception {
+        int n = Integer.parseInt(args[1]);
+        byte[] bytes;
+        try (InputStream in = Churn.class.getResourceAsStream("Churn$Task.class")) {
+            bytes = in.readAllBytes();
+        }
+        for (int i = 0; i < n; i++) {
+            if (i == n / 5) {
+                tell("fifth");
+            }
+            Class<?> c = args[0].equals("hidden")
+                    ? MethodHandles.lookup().defineHiddenClass(bytes, true).lookupClass()
+                    : new Own(bytes).loadClass("Churn$Task");
+            ((Runnable) c.getDeclaredConstructor().newInstance()).run();
+        }
+        Thread.sleep(1500);
+        tell("end");
+        System.out.println(args[0] + " " + n + " ran " + ran);
+    }
+
+    private static void tell(String when) throws IOException {
+        System.gc();
+        for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
+            if (line.startsWith("Rss:")) {
+                System.out.println("resident " + when + " " + line.replaceAll("[^0-9]", ""));
+            }
+        }
+    }
+
+    public static void count() {
+        ran++;
+    }
+
+    static final class Own extends ClassLoader {
+        private final byte[] bytes;
+
+        Own(byte[] bytes) {
+            super(Churn.class.getClassLoader());
+            this.bytes = bytes;
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            return name.equals("Churn$Task") ? defineClass(name, bytes, 0, bytes.length) : super.loadClass(name, resolve);
+        }
+    }
+
+    public static final class Task implements Runnable {
+        public Task() {}
+
+        @Override
+        public void run() {
+            count();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/* Classes that are unloaded. Each class that gets an id is followed by a weak
+ * reference; whoever makes another one known looks at a few of them. Ids are
+ * never used again. */
+#include <stdlib.h>
+
+#include "agent.h"
+
+enum { LOOKS = 4 }; /* at each new class: half of the list is looked at while it grows by an eighth */
+
+typedef struct {
+    jweak class;
+    uint32_t id;
+} followed;
+
+static pthread_mutex_t follow_lock = PTHREAD_MUTEX_INITIALIZER; /* held across calls for weak references */
+static struct {
+    followed *list;
+    size_t n, room, at;
+} all;
+
+static struct {
+    uint32_t *ids;
+    size_t n, room;
+} gone; /* what the drain has not asked for; under meta_lock */
+
+static bool make_room(void **list, size_t *room, size_t n, size_t each) {
+    if (n < *room) return true;
+    size_t wanted = *room == 0 ? 64 : *room * 2;
+    void *p = realloc(*list, wanted * each);
+    if (p == NULL) return false;
+    *list = p;
+    *room = wanted;
+    return true;
+}
+
+/* Nothing names the class any more, but what is recorded already. */
+static void tell_gone(uint32_t id) {
+    pthread_mutex_lock(&sa.meta_lock);
+    if (make_room((void **)&gone.ids, &gone.room, gone.n, sizeof *gone.ids)) gone.ids[gone.n++] = id;
+    pthread_mutex_unlock(&sa.meta_lock);
+    sa_meta *m = calloc(1, sizeof *m);
+    if (m == NULL) return;
+    m->type = SA_META_GONE;
+    m->id = id;
+    sa_meta_put(m);
+}
+
+static void look(JNIEnv *env) {
+    if (all.at >= all.n) all.at = 0;
+    if (all.n == 0) return;
+    followed *f = &all.list[all.at];
+    if (!(*env)->IsSameObject(env, f->class, NULL)) {
+        all.at++;
+        return;
+    }
+    (*env)->DeleteWeakGlobalRef(env, f->class);
+    tell_gone(f->id);
+    *f = all.list[--all.n];
+}
+
+void sa_class_follow(JNIEnv *env, jclass c, uint32_t id) {
+    jweak w = (*env)->NewWeakGlobalRef(env, c);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
+    if (w == NULL) return; /* no memory: it is kept as if it stayed */
+    pthread_mutex_lock(&follow_lock);
+    for (int i = 0; i < LOOKS; i++) look(env);
+    bool ok = make_room((void **)&all.list, &all.room, all.n, sizeof *all.list);
+    if (ok) all.list[all.n++] = (followed){w, id};
+    pthread_mutex_unlock(&follow_lock);
+    if (!ok) (*env)->DeleteWeakGlobalRef(env, w);
+}
+
+static int compare(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t *sa_gone_take(size_t *n) {
+    pthread_mutex_lock(&sa.meta_lock);
+    uint32_t *ids = gone.ids;
+    *n = gone.n;
+    memset(&gone, 0, sizeof gone);
+    pthread_mutex_unlock(&sa.meta_lock);
+    if (ids != NULL) qsort(ids, *n, sizeof *ids, compare);
+    return ids;
+}
+
+bool sa_gone_has(const uint32_t *ids, size_t n, uint32_t id) {
+    return n > 0 && bsearch(&id, ids, n, sizeof id, compare) != NULL;
+}

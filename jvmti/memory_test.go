@@ -1,0 +1,17 @@
+package jvmti_test
+
+import "testing"
+
+// Cells of classes that are unloaded come back while their thread counts and the drain tells.
+func TestReap(t *testing.T) {
+	for name, flags := range map[string][]string{"plain": {"-O2"}, "thread": {"-O1", "-fsanitize=thread"}, "address": checked} {
+		t.Run(name, func(t *testing.T) {
+			run(t, compile(t, flags, "testdata/reap_main.c", "cells.c"))
+		})
+	}
+}
+
+// Memory of contexts that are gone goes back to the system.
+func TestSlabs(t *testing.T) {
+	run(t, compile(t, []string{"-O2"}, "testdata/slabs_main.c", "slabs.c"))
+}
