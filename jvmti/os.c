@@ -72,8 +72,8 @@ static void open_cpu_clock(sa_os *os) {
 static void os_begin(sa_os *os, bool new) {
     if (!new) sa_vthread_close(os);
     memset(os, 0, sizeof *os);
+    os->generation = atomic_load(&sa.generation); /* before all that a later session may change */
     os->ring.capacity = sa.config.ring_bytes;
-    os->generation = atomic_load(&sa.generation);
     os->os_id = sa_gettid();
     sa_cells_open(&os->cells);
     os->stack_limit = find_stack_limit();

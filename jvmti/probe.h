@@ -55,6 +55,10 @@ static inline sa_os *begin(void) {
 
 static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }
 
+/* Has another session begun between a look at the context and begin()? Then the cells that the context has at hand
+ * are gone with the earlier one. A thread may lose its CPU there for that long. */
+static inline bool overtaken(const sa_os *os, const sa_context *c) { return __builtin_expect(c->generation != os->generation, 0); }
+
 static inline void *reserve(sa_os *os, unsigned slots) {
     void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
     return __builtin_expect(p != NULL, 1) ? p : sa_reserve_slow(os, slots, true);

@@ -89,7 +89,7 @@ __attribute__((noinline, cold)) sa_os *sa_begin_anew(sa_os *os) {
     if (os == NULL) return NULL;
     atomic_store_explicit(&os->busy, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    if (recording()) return os;
+    if (recording() && os->generation == this_generation()) return os;
     atomic_store_explicit(&os->busy, false, memory_order_release);
     return NULL;
 }
@@ -473,6 +473,10 @@ static inline jboolean leave_to(JNIEnv *env, sa_context *c, jint token, jint thr
     if ((uint32_t)token >= c->depth) return JNI_FALSE;
     sa_os *os = begin();
     if (os == NULL) return exit_nowhere(env, c, (uint32_t)token);
+    if (overtaken(os, c)) {
+        end(os);
+        return exit_late(env, c, generation, (uint32_t)token);
+    }
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = cpu_of(os, c, now);
     uint32_t depth = (uint32_t)token + 1, flags = threw ? SA_EXEC_THREW : 0;

@@ -26,7 +26,12 @@ _Static_assert(offsetof(sa_cell, tallies[SA_T_SUBMISSIONS]) == 160, "StackagentH
 _Static_assert(offsetof(sa_cell, at_hand[SA_PLACE_SUBMISSION]) == 256, "StackagentHandover.CELL_HANDED_AT");
 
 /* As begin(). A lambda keeps the probes of an earlier session with hand-overs; in one without they record nothing. */
-static inline sa_os *begin_on(sa_context *c) { return c == NULL || !sa.config.submissions || !renew(c) ? NULL : begin(); }
+static inline sa_os *begin_on(sa_context *c) {
+    sa_os *os = c == NULL || !sa.config.submissions || !renew(c) ? NULL : begin();
+    if (os == NULL || !overtaken(os, c)) return os;
+    end(os);
+    return NULL;
+}
 
 /* begin_on gave nothing. What is wrong with the context alone is told by sa_renew. */
 __attribute__((noinline, cold)) static void lost(sa_context *c) {
@@ -196,8 +201,8 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_now0(JNIEnv *env, jcla
 /* The hand-over with that number ended by a RejectedExecutionException. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, jclass helper, jlong context, jint token) {
     sa_context *c = (sa_context *)(uintptr_t)context;
-    if (c == NULL || (uint32_t)token >= SA_MAX_HANDOVERS || (uint32_t)token >= c->handovers_open || !renew(c)) return;
-    sa_os *os = begin();
+    if (c == NULL || (uint32_t)token >= SA_MAX_HANDOVERS || (uint32_t)token >= c->handovers_open) return;
+    sa_os *os = begin_on(c);
     if (os == NULL) {
         lost(c);
         return;

@@ -360,6 +360,7 @@ static void end_handovers(jlong context, uint32_t open) {
 /* One task, others inside. */
 static void execute(object *o, unsigned depth) {
     breathe();
+    if (atomic_load(&sa.generation) == 0) return; /* no natives before the first session */
     jint class_id = 1 + (jint)below(CLASSES);
     jlong id = CALL(Stackagent_created0, context_for(o), class_id);
     if (below(20) == 0) CALL(Stackagent_failed0, get_context(o), id, class_id);

@@ -85,7 +85,9 @@ public class Neighbour {
 
     static void retransform(Instrumentation in) {
         List<Class<?>> some = new ArrayList<>();
-        for (Class<?> c : in.getAllLoadedClasses()) {
+        Class<?>[] all = in.getAllLoadedClasses();
+        for (int i = 0; all != null && i < all.length; i++) { // null: the JVM ends
+            Class<?> c = all[i];
             String name = c.getName();
             if (in.isModifiableClass(c) && (name.startsWith("Main") || name.startsWith("java.util.concurrent") || name.startsWith("java.lang.Thr"))) {
                 some.add(c);
