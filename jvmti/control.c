@@ -10,7 +10,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static int pending, done, outcome;
 
-__attribute__((constructor)) static void make_condition(void) {
+/* Ahead of the Go runtime's own initialiser: its first thread soon waits here. */
+__attribute__((constructor(101))) static void make_condition(void) {
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
