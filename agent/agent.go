@@ -29,6 +29,7 @@ import (
 const (
 	ringBytes      = 1 << 20                // per thread that runs probes, touched as it fills
 	blockFor       = 20 * time.Millisecond  // longest wait of a thread for room in its ring, in each second
+	blockForAll    = 900 * time.Millisecond // the same with detail=all, which asks for every record
 	patience       = 800 * time.Millisecond // meanwhile full rings make the threads summarise what they would lose
 	bufferBytes    = 64 << 20               // batches that wait for the bus
 	memoryLimit    = 256 << 20              // soft limit of the Go heap
@@ -85,7 +86,7 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	return jvmti.Config{
 		CPU:          slices.Contains(opts.Metrics, "cpu"),
 		Block:        opts.Overflow == options.OverflowBlock,
-		BlockFor:     blockFor,
+		BlockFor:     longestWait(opts.Detail),
 		RingBytes:    ringBytes,
 		Detail:       details[opts.Detail],
 		CustomTasks:  len(opts.Tasks) > 0,
@@ -95,6 +96,15 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 		Construction: opts.Construction,
 		Contexts:     opts.Contexts,
 	}, jvmti.Profile
+}
+
+// longestWait is how long a thread may wait for room in its ring, in each second.
+// With detail=all nothing can be summarised, so the program is slowed instead.
+func longestWait(detail options.Detail) time.Duration {
+	if detail == options.DetailAll {
+		return blockForAll
+	}
+	return blockFor
 }
 
 func (a *Agent) load(opts options.Options, text string) error {

@@ -60,13 +60,13 @@ func (s *source) Meta() drain.Meta {
 	news.Threads = append(news.Threads, s.ends.take(s.threads)...)
 	t := jvmti.ReadTotals()
 	return drain.Meta{
-		Classes:      news.Classes,
-		Threads:      news.Threads,
-		OS:           snapshot,
-		Executors:    news.Executors,
-		Virtual:      s.Virtual(),
-		Refusals:     slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.starved(), s.crowded(&t), s.unqueued(&t), s.untold(&t)),
-		Totals:       s.totals(&t),
+		Classes:   news.Classes,
+		Threads:   news.Threads,
+		OS:        snapshot,
+		Executors: news.Executors,
+		Virtual:   s.Virtual(),
+		Refusals:  slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.starved(), s.crowded(&t), s.unqueued(&t), s.untold(&t)),
+		Totals:    s.totals(&t),
 	}
 }
 

@@ -71,7 +71,7 @@ type Overflow string
 
 // The values of overflow=.
 const (
-	OverflowBlock Overflow = "block" // wait, at most 20 ms in each second, then drop and count
+	OverflowBlock Overflow = "block" // wait a bounded time in each second, then drop and count
 	OverflowDrop  Overflow = "drop"  // drop and count
 )
 
