@@ -122,7 +122,7 @@ sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now) {
     put(cells->table, cells->mask, c);
     cells->used++;
     c->next = atomic_load_explicit(&cells->list, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&cells->list, &c->next, c, memory_order_release, memory_order_relaxed)) {
+    while (!atomic_compare_exchange_weak(&cells->list, &c->next, c)) {
     }
     return c;
 }
@@ -425,7 +425,7 @@ void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c) {
     }
     if (before != NULL) before->next = c->next;
     c->next = atomic_load_explicit(&cells->dead, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&cells->dead, &c->next, c, memory_order_release, memory_order_relaxed)) {
+    while (!atomic_compare_exchange_weak(&cells->dead, &c->next, c)) {
     }
 }
 

@@ -245,11 +245,12 @@ static uint64_t sessions, executions;
 /* As the agent does when it is taken off (agent/ends.go). */
 static void end_session(void) {
     static uint8_t running[1 << 20];
-    sa_thread_counts skipped[256], counts[256];
-    size_t lines;
+    sa_thread_counts counts[256];
     sa_settle(10000000000u);
     for (int i = 0; i < 3; i++) drain(); /* a ring is read up to its end first */
-    sa_snapshot_running(running, sizeof running, skipped, 256, &lines);
+    sa_running at = {0};
+    while (sa_snapshot_running(&at, running, sizeof running) > 0) {
+    }
     sa_final_counts(counts, 256);
     sa_totals t;
     sa_totals_now(&t);
@@ -310,15 +311,19 @@ static void *drain_on(void *unused) {
     return NULL;
 }
 
-/* Called by the agent when it is first loaded. */
-int saGoLoad(char *options);
-int saGoLoad(char *options) {
+/* In place of spares.c, which is for the Go runtime. */
+bool sa_spares_made(void) { return true; }
+uint64_t sa_thread_waits(void) { return 0; }
+int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
+    return pthread_create(thread, attr, start, arg);
+}
+
+/* The Go side. */
+static void start_go(void) {
     static pthread_t go[2];
     start_random(1002);
     for (int i = 0; i < 20; i++) next_random();
-    configure();
     CHECK(pthread_create(&go[0], NULL, steer, NULL) == 0 && pthread_create(&go[1], NULL, drain_on, NULL) == 0);
-    return SA_GO_OK;
 }
 
 /* ---- Java threads ---- */
@@ -333,7 +338,7 @@ NATIVE(jlong, Stackagent_newId0);
 NATIVE(jlong, Stackagent_created0, jlong context, jint class_id);
 NATIVE(void, Stackagent_failed0, jlong context, jlong id, jint class_id);
 NATIVE(void, Stackagent_mounted0, jlong context, jlong carrier);
-NATIVE(void, Stackagent_unmounting0, jlong context);
+NATIVE(void, Stackagent_unmounting0, jlong context, jobject thread);
 NATIVE(void, Stackagent_leaving0, jlong context);
 NATIVE(void, Stackagent_returned0, jlong context);
 NATIVE(void, Stackagent_ready0, jlong context);
@@ -392,7 +397,7 @@ static void carry(object *carrier) {
     for (unsigned n = below(6); n > 0; n--) execute(v, 0);
     if (below(2) == 0) CALL(Stackagent_leaving0, get_context(v));
     if (below(4) == 0) CALL(Stackagent_returned0, get_context(v));
-    CALL(Stackagent_unmounting0, get_context(v));
+    CALL(Stackagent_unmounting0, get_context(v), NULL);
     if (get_context(v) != 0 && below(3) == 0 && CALL(Stackagent_release0, get_context(v))) put_context(v, 0);
     CALL(Stackagent_ready0, get_context(v));
     pthread_mutex_lock(&parked_lock);
@@ -447,6 +452,7 @@ int main(int argc, char **argv) {
     unsigned seconds = argc > 2 ? (unsigned)atoi(argv[2]) : 2;
     alarm(60 + 10 * seconds); /* a hang is a finding, too */
     make_jvm();
+    start_go();
     for (int i = 0; i < VIRTUALS; i++) {
         parked[parked_n] = calloc(1, sizeof *parked[0]);
         parked[parked_n]->is_virtual = true;

@@ -90,7 +90,7 @@ jint Java_java_lang_Stackagent_enterUnseen0(JNIEnv *, jclass, jlong, jlong, jint
 jint Java_java_lang_Stackagent_enterBare0(JNIEnv *, jclass, jlong, jint, jint, jlong);
 jboolean Java_java_lang_Stackagent_exit0(JNIEnv *, jclass, jlong, jint, jint);
 void Java_java_lang_Stackagent_mounted0(JNIEnv *, jclass, jlong, jlong);
-void Java_java_lang_Stackagent_unmounting0(JNIEnv *, jclass, jlong);
+void Java_java_lang_Stackagent_unmounting0(JNIEnv *, jclass, jlong, jobject);
 void Java_java_lang_Stackagent_leaving0(JNIEnv *, jclass, jlong);
 void Java_java_lang_Stackagent_returned0(JNIEnv *, jclass, jlong);
 void Java_java_lang_Stackagent_ready0(JNIEnv *, jclass, jlong);
@@ -197,7 +197,7 @@ static void virtual_thread(jlong carrier, jint class) {
     make(context, class);
     if (context != 0 && P(release0)(env, NULL, context)) context = 0;
     count(UNMOUNTS);
-    P(unmounting0)(env, NULL, context);
+    P(unmounting0)(env, NULL, context, NULL);
 }
 
 enum { THREADS = 4, ROUNDS = 200, CLASSES = 3 };
@@ -290,8 +290,7 @@ static bool same(const char *scenario, int kind, uint64_t produced, uint64_t los
 /* What the threads' own counts say, and those of the virtual ones together, is all that was produced. */
 static bool by_thread(const char *scenario, const sa_totals *t) {
     uint64_t executions = t->virtual_executions, creations = t->virtual_creations, lost = t->virtual_lost;
-    for (sa_context *c = sa.contexts.next; c != &sa.contexts; c = c->next) {
-        if (c->is_virtual) continue;
+    for (sa_platform *c = sa.platforms.next; c != &sa.platforms; c = c->next) {
         executions += atomic_load(&c->counts.executions);
         creations += atomic_load(&c->counts.creations);
         lost += atomic_load(&c->counts.lost);
@@ -340,7 +339,10 @@ static void end_session(void) {
     atomic_store(&sa.phase, SA_PHASE_OFF);
     sa_os_retire_all();
     CHECK(atomic_load(&sa.os_list) == NULL && atomic_load(&sa.rings.charged) == 0 && sa.rings.resident == 0);
-    while (sa.contexts.next != &sa.contexts) sa_context_free(sa.contexts.next);
+    while (sa.platforms.next != &sa.platforms) sa_context_free(env, &sa.platforms.next->head);
+    uint64_t cursor = 0;
+    for (sa_vthread *v; (v = sa_slabs_next(&sa.vthreads, &cursor)) != NULL;)
+        if (v->head.thread_id != 0) sa_context_free(env, &v->head);
     sa_drain_reset();
     while (sa.rings.free_n > 0) { /* the next finds none */
         sa_ring_memory m = sa.rings.free[--sa.rings.free_n];
@@ -461,7 +463,7 @@ static bool starved(void) {
 
 int main(int argc, char **argv) {
     sa.jvmti = &the_tools;
-    sa.contexts.next = sa.contexts.prev = &sa.contexts;
+    sa_contexts_init();
     sa.type_virtual = (jclass)VIRTUAL;
     sa_clock_start(&sa.clock, false);
     sa_clock_calibrate(&sa.clock);
