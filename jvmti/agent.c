@@ -10,7 +10,6 @@ sa_state sa = {
     .rings.budget = SA_RINGS_BUDGET,
     .meta_lock = PTHREAD_MUTEX_INITIALIZER,
     .context_lock = PTHREAD_MUTEX_INITIALIZER,
-    .describe_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
 /* The wait for the last batch is bounded by the Go side; this bound is for a

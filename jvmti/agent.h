@@ -1,7 +1,7 @@
-/* State shared by the C files of the agent. Lock order: describe_lock before
- * meta_lock; meta_lock and context_lock are leaves, held for a few instructions
- * and never across a call into the JVM (the VM thread may need them at a
- * safepoint while a Java thread waits for that safepoint). paths_lock of paths.c,
+/* State shared by the C files of the agent. meta_lock and context_lock are
+ * leaves, held for a few instructions and never across a call into the JVM (the
+ * VM thread may need them at a safepoint while a Java thread waits for that
+ * safepoint, and a debugger may suspend a thread in such a call). paths_lock of paths.c,
  * which the VM thread never needs, is held across such calls; nothing is locked
  * under it. */
 #ifndef STACKAGENT_AGENT_H
@@ -179,7 +179,8 @@ typedef struct sa_platform {
     sa_cell *cells[SA_CELLS_AT_HAND];
     sa_counts counts;
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
-    struct sa_platform *prev, *next;
+    struct sa_platform *prev, *next, *retired;
+    _Atomic bool final; /* its last description has been given, in this session */
     sa_more more;
 } sa_platform;
 
@@ -279,7 +280,6 @@ typedef struct sa_state {
     jclass helper; /* java.lang.Stackagent, global */
     jclass handover; /* java.lang.StackagentHandover, global; NULL without submissions and sites */
     jmethodID executor_offset; /* its executorOffset */
-    jfieldID executor_class; /* ClassValueMap.stackagent$executors */
     jclass type_executor;
     _Atomic uint32_t next_executor_id;
     jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class, type_class_value;
@@ -307,7 +307,7 @@ typedef struct sa_state {
     sa_ring_pool rings;
     sa_work work;
     _Atomic int counter_threads; /* whose counters are open */
-    pthread_mutex_t meta_lock, context_lock, describe_lock;
+    pthread_mutex_t meta_lock, context_lock;
     sa_meta *meta_first, *meta_last;
     sa_platform platforms; /* ring list head */
     sa_slabs vthreads, mores; /* of virtual threads; under context_lock */
@@ -479,7 +479,7 @@ void sa_retransform_early(JNIEnv *env);  /* those loaded before the agent was re
 void sa_retransform_loaded(JNIEnv *env, bool programs); /* all that are or were woven, or are to be; programs: but those of the boot loader */
 bool sa_slots_init(JNIEnv *env); /* once the helper is defined */
 char *sa_class_name(JNIEnv *env, jclass c); /* its Java name, malloc'ed */
-jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value); /* sets it if it is 0; what it is then */
+bool sa_class_place(JNIEnv *env, jclass c); /* makes the place where what is known of a class is kept; false: no memory */
 
 jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
 
@@ -545,6 +545,7 @@ void sa_fields_of(JNIEnv *env, jclass c, sa_request *r);
 
 /* meta.c */
 void sa_meta_put(sa_meta *m);
+void sa_meta_withdraw(const sa_meta *m, uint32_t id); /* of a class that was not to be described */
 sa_meta *sa_meta_take(void); /* the whole list, to be freed by sa_meta_free */
 void sa_meta_free(sa_meta *m);
 void sa_meta_forget(void); /* what is untold and of one session only */

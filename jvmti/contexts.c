@@ -81,6 +81,7 @@ void sa_context_renew(sa_context *c) {
         sa_platform *p = sa_platform_of(c);
         sa_platform_leave(p);
         memset(&p->counts, 0, sizeof p->counts);
+        atomic_store(&p->final, false);
     }
     c->generation = atomic_load(&sa.generation);
     pthread_mutex_unlock(&sa.context_lock);

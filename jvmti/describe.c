@@ -8,7 +8,7 @@
 bool sa_slots_init(JNIEnv *env) {
     sa.id_offset = (*env)->GetStaticMethodID(env, sa.helper, "idOffset", "(Ljava/lang/Class;)J");
     sa.get_info = (*env)->GetStaticMethodID(env, sa.helper, "known", "(Ljava/lang/Class;)J");
-    sa.set_info = (*env)->GetStaticMethodID(env, sa.helper, "setKnown", "(Ljava/lang/Class;J)V");
+    sa.set_info = (*env)->GetStaticMethodID(env, sa.helper, "setKnown", "(Ljava/lang/Class;J)J");
     sa.new_slot = (*env)->GetStaticMethodID(env, sa.helper, "newSlot", "(Ljava/lang/Thread;)Ljava/lang/Stackagent;");
     sa.context_slot = (*env)->GetFieldID(env, sa.helper, "context", "J");
     sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
@@ -121,7 +121,7 @@ static jlong info_of(JNIEnv *env, jclass c) {
 uint32_t sa_class_id(JNIEnv *env, jclass c) { return (uint32_t)((uint64_t)info_of(env, c) >> 32); }
 
 /* Makes the place where the class's id is kept. */
-static bool make_place(JNIEnv *env, jclass c) {
+bool sa_class_place(JNIEnv *env, jclass c) {
     if (sa.class_slot == NULL) { /* the helper's own */
         info_of(env, c);
         return true;
@@ -133,20 +133,6 @@ static bool make_place(JNIEnv *env, jclass c) {
     return ok;
 }
 
-jlong sa_class_values(JNIEnv *env, jclass c, jfieldID field, jlong value) {
-    jobject values = (*env)->CallStaticObjectMethod(env, sa.type_class_value, sa.new_values, c);
-    if ((*env)->ExceptionCheck(env) || values == NULL) { /* no memory */
-        (*env)->ExceptionClear(env);
-        return 0;
-    }
-    pthread_mutex_lock(&sa.describe_lock);
-    jlong old = (*env)->GetLongField(env, values, field);
-    if (old == 0) (*env)->SetLongField(env, values, field, value);
-    pthread_mutex_unlock(&sa.describe_lock);
-    (*env)->DeleteLocalRef(env, values);
-    return old == 0 ? value : old;
-}
-
 /* A bit for each class of the JDK; ids beyond are rare, and taken for the program's. */
 enum { KNOWN_IDS = 1 << 16 };
 static _Atomic uint64_t jdk_classes[KNOWN_IDS / 64];
@@ -155,31 +141,29 @@ bool sa_class_is_jdk(uint32_t id) {
     return id < KNOWN_IDS && (atomic_load_explicit(&jdk_classes[id / 64], memory_order_relaxed) >> id % 64 & 1) != 0;
 }
 
-/* Gives the class its id and stores it in the class, once. */
+/* Gives the class its id and stores it in the class, once. No lock is held across
+ * a call into the JVM, where a debugger may have suspended this thread. */
 static jlong publish(JNIEnv *env, jclass c, sa_meta *m, uint32_t offset) {
-    if (!make_place(env, c)) {
+    jlong known = sa_class_place(env, c) ? info_of(env, c) : -1;
+    if (known != 0) {
         sa_meta_free(m);
-        return 0;
+        return known < 0 ? 0 : known;
     }
-    pthread_mutex_lock(&sa.describe_lock);
-    jlong info = info_of(env, c);
-    bool mine = info == 0;
-    if (mine) {
-        m->id = atomic_fetch_add(&sa.next_class_id, 1) + 1;
-        info = (jlong)((uint64_t)m->id << 32 | offset);
-        sa_paths_know(m->id, m->name);
-        if ((m->kinds & SA_KIND_JDK) != 0 && m->id < KNOWN_IDS)
-            atomic_fetch_or(&jdk_classes[m->id / 64], UINT64_C(1) << m->id % 64);
-        sa_meta_put(m); /* before any record can name it */
-        (*env)->CallStaticVoidMethod(env, sa.helper, sa.set_info, c, info);
+    uint32_t id = m->id = atomic_fetch_add(&sa.next_class_id, 1) + 1;
+    jlong info = (jlong)((uint64_t)id << 32 | offset);
+    sa_paths_know(id, m->name);
+    if ((m->kinds & SA_KIND_JDK) != 0 && id < KNOWN_IDS) atomic_fetch_or(&jdk_classes[id / 64], UINT64_C(1) << id % 64);
+    sa_meta_put(m); /* before any record can name it */
+    known = (*env)->CallStaticLongMethod(env, sa.helper, sa.set_info, c, info);
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionClear(env); /* no memory */
+        known = 0;
     }
-    pthread_mutex_unlock(&sa.describe_lock);
-    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
-    if (!mine)
-        sa_meta_free(m);
+    if (known == info)
+        sa_class_follow(env, c, id);
     else
-        sa_class_follow(env, c, (uint32_t)((uint64_t)info >> 32));
-    return info;
+        sa_meta_withdraw(m, id); /* another thread was first */
+    return known;
 }
 
 /* In place of the upper bit of an offset: a hidden class without probes, as it

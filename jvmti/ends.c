@@ -13,8 +13,9 @@ static void snapshot_work(const sa_context *c, uint32_t depth, uint8_t *out) {
 
 /* Is something running there that this session knows of? */
 static bool runs(const sa_context *c) {
+    if (c->thread_id == 0) return false; /* free; nothing else of it is looked at */
     uint32_t generation = sa_packed(c) ? ~c->generation : c->generation;
-    return c->thread_id != 0 && c->depth > 0 && generation == atomic_load(&sa.generation) && (sa_packed(c) || c->depth <= c->room);
+    return c->depth > 0 && generation == atomic_load(&sa.generation) && (sa_packed(c) || c->depth <= c->room);
 }
 
 static size_t execution_bytes(void) { return sa_work_slots(sa.work.n) * SA_SLOT_BYTES; }

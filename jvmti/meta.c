@@ -14,6 +14,20 @@ void sa_meta_put(sa_meta *m) {
     pthread_mutex_unlock(&sa.meta_lock);
 }
 
+/* Takes m back, unless it has been taken: then what it describes is never named. */
+void sa_meta_withdraw(const sa_meta *m, uint32_t id) {
+    sa_meta *before = NULL, *found = NULL;
+    pthread_mutex_lock(&sa.meta_lock);
+    for (found = sa.meta_first; found != NULL && (found != m || found->type != SA_META_CLASS || found->id != id); found = found->next)
+        before = found;
+    if (found != NULL) {
+        *(before == NULL ? &sa.meta_first : &before->next) = found->next;
+        if (sa.meta_last == found) sa.meta_last = before;
+    }
+    pthread_mutex_unlock(&sa.meta_lock);
+    if (found != NULL) sa_meta_free(found);
+}
+
 sa_meta *sa_meta_take(void) {
     pthread_mutex_lock(&sa.meta_lock);
     sa_meta *first = sa.meta_first;

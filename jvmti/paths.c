@@ -83,10 +83,14 @@ void sa_paths_open(sa_os *os) {
 /* What runs in a virtual thread before the JVM takes it for mounted is of
  * VirtualThread itself or of a class inside it. */
 void sa_paths_know(uint32_t class_id, const char *name) {
+    if (name == NULL || strncmp(name, "java.lang.VirtualThread", 23) != 0) return;
+    pthread_mutex_lock(&sa.meta_lock);
     uint32_t n = atomic_load(&t.begins_n);
-    if (name == NULL || n == MAX_BEGINS || strncmp(name, "java.lang.VirtualThread", 23) != 0) return;
-    t.begins[n] = class_id;
-    atomic_store_explicit(&t.begins_n, n + 1, memory_order_release);
+    if (n < MAX_BEGINS) {
+        t.begins[n] = class_id;
+        atomic_store_explicit(&t.begins_n, n + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&sa.meta_lock);
 }
 
 static bool begins(const sa_context *c, int kind, uint32_t class_id) {

@@ -39,7 +39,7 @@ typedef struct {
 const char *sa_paths_start(JNIEnv *env); /* before probes run, with contexts=; NULL, or why there will be none */
 void sa_paths_go(void);    /* in a JVM that ran before: its classes are woven; until then no stack is taken */
 void sa_paths_open(sa_os *os);
-void sa_paths_know(uint32_t class_id, const char *name); /* of a class, before anything is of it; under describe_lock */
+void sa_paths_know(uint32_t class_id, const char *name); /* of a class, before anything is of it */
 /* One of kind happens in the calling thread. What is sampled gets its path's
  * number, from 1 on; else 0. */
 uint32_t sa_path_take(sa_os *os, const sa_context *c, int kind, uint32_t class_id);

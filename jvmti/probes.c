@@ -304,6 +304,15 @@ static uint64_t id_of_bare(sa_context *c, uint32_t hash, uint32_t class_id) {
 
 /* For a task whose class has no room for an id: super.run() is known by the
  * object's identity hash. */
+/* Whose execution the innermost one is, of a task that has no room for an id. */
+static void note_hash(sa_context *c, uint32_t token, uint32_t hash) {
+    sa_os *os = begin();
+    if (os == NULL) return;
+    sa_note *note = sa_is_innermost(c, token) ? take_note(c, c->depth - 1, SA_FRAME_HASHED) : NULL;
+    if (note != NULL) note->hash = hash;
+    end(os);
+}
+
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass helper, jlong context, jint class_id,
                                                           jint hash, jlong bytecodes) {
     sa_context *c = (sa_context *)(uintptr_t)context;
@@ -317,8 +326,7 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass 
     uint64_t id = id_of_bare(c, (uint32_t)hash, (uint32_t)class_id);
     if (id == 0) return unrecorded_nowhere(c);
     jint token = enter(env, c, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
-    sa_note *note = token < 0 ? NULL : take_note(c, c->depth - 1, SA_FRAME_HASHED);
-    if (note != NULL) note->hash = (uint32_t)hash;
+    if (token >= 0) note_hash(c, (uint32_t)token, (uint32_t)hash);
     return token;
 }
 
@@ -526,7 +534,9 @@ void sa_cut_all(JNIEnv *env, sa_context *c) {
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
     sa_context *c = (sa_context *)(uintptr_t)context;
     if (c == NULL || !c->is_virtual || c->depth > 0 || c->handovers_open > 0) return JNI_FALSE;
+    sa_os *os = begin();
     sa_context_free(env, c);
+    if (os != NULL) end(os);
     return JNI_TRUE;
 }
 

@@ -14,7 +14,7 @@ _Static_assert(offsetof(sa_context, making_at) == 36, "StackagentHandover.MAKING
 _Static_assert(offsetof(sa_context, calling_at) == 40, "StackagentHandover.CALLING_AT");
 
 /* These too (StackagentHandover.count). */
-_Static_assert(offsetof(sa_platform, more.handovers) == 216, "StackagentHandover.FIRST");
+_Static_assert(offsetof(sa_platform, more.handovers) == 232, "StackagentHandover.FIRST");
 _Static_assert(offsetof(sa_handover, class_id) == 8 && offsetof(sa_handover, executor) == 12, "StackagentHandover.count");
 _Static_assert(offsetof(sa_handover, site) == 16 && offsetof(sa_handover, depth) == 20, "StackagentHandover.count");
 _Static_assert(offsetof(sa_handover, flags) == 24, "StackagentHandover.count");
@@ -315,7 +315,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_describeExecutors0(JNI
     jlong offset = sa_field_offset(env, sa.handover, sa.executor_offset, c);
     /* In a JVM that ran before each has a number all the same; else there is one for all instances. */
     if (offset == 0) offset = sa.late ? BY_IDENTITY : -(jlong)new_executor(env, c, NULL);
-    return sa_class_values(env, c, sa.executor_class, offset);
+    return sa_class_place(env, c) ? offset : 0; /* Java code puts it there */
 }
 
 static jclass define(JNIEnv *env) {
@@ -328,8 +328,7 @@ static jclass define(JNIEnv *env) {
 static bool find_executors(JNIEnv *env) {
     jclass values = (*env)->FindClass(env, "java/lang/ClassValue$ClassValueMap");
     if (values == NULL) return false;
-    sa.executor_class = (*env)->GetFieldID(env, values, "stackagent$executors", "J");
-    if (sa.executor_class == NULL) return false;
+    if ((*env)->GetFieldID(env, values, "stackagent$executors", "J") == NULL) return false;
     sa.executor_offset = (*env)->GetStaticMethodID(env, sa.handover, "executorOffset", "(Ljava/lang/Class;)J");
     (*env)->DeleteLocalRef(env, values);
     return sa.executor_offset != NULL;

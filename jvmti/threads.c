@@ -99,6 +99,7 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
     sa_context *c = context_of(env, thread);
     if (c != NULL && c->generation == atomic_load(&sa.generation)) return;
     if (c != NULL && c->width == sa.work.width) { /* of an earlier session; the thread renews it itself */
+        atomic_store(&sa_platform_of(c)->final, false);
         tell_thread(env, thread, c, os_id, 0);
         return;
     }
@@ -131,12 +132,14 @@ static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) 
     (*env)->DeleteLocalRef(env, class);
 }
 
-static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
+/* False: it has been told in its place already, with the threads that are alive. */
+static bool tell_end(JNIEnv *env, jthread thread, sa_context *c) {
     if (c->generation != atomic_load(&sa.generation)) sa_context_renew(c);
     sa_cut_all(env, c);
+    if (atomic_exchange(&sa_platform_of(c)->final, true)) return false;
     withdraw_service_thread(env, thread, c);
     sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
-    if (m == NULL) return;
+    if (m == NULL) return true;
     m->os_id = sa_gettid();
     m->end_ticks = sa_ticks(&sa.clock);
     m->cpu_ns = sa_thread_cpu_ns() - sa_platform_of(c)->cpu_before_ns;
@@ -146,13 +149,55 @@ static void tell_end(JNIEnv *env, jthread thread, sa_context *c) {
     m->creations = atomic_load_explicit(&counts->creations, memory_order_relaxed);
     m->lost = atomic_load_explicit(&counts->lost, memory_order_relaxed);
     sa_meta_put(m);
+    return true;
 }
 
 static _Atomic int ending; /* threads in sa_on_thread_end */
 
+/* A thread that a debugger has suspended there is not awaited for ever: what it
+ * has to say is said in its place (final), and what it frees is kept (retire). */
 void sa_await_thread_ends(void) {
     struct timespec pause = {0, 50000};
-    for (int i = 0; i < 200 && atomic_load(&ending) > 0; i++) nanosleep(&pause, NULL);
+    uint64_t until = sa_mono_ns() + 2000000000;
+    while (atomic_load(&ending) > 0 && sa_mono_ns() < until) nanosleep(&pause, NULL);
+}
+
+/* Contexts of threads that end while others look at all threads: who does may
+ * have found the context just before it was taken from its thread. */
+static pthread_mutex_t retire_lock = PTHREAD_MUTEX_INITIALIZER;
+static int looking;
+static sa_platform *retired;
+
+/* No thread has this context any more. */
+static void retire(JNIEnv *env, sa_context *c) {
+    pthread_mutex_lock(&retire_lock);
+    bool now = looking == 0;
+    if (!now) {
+        sa_platform_of(c)->retired = retired;
+        retired = sa_platform_of(c);
+    }
+    pthread_mutex_unlock(&retire_lock);
+    if (now) sa_context_free(env, c);
+}
+
+static void look_begin(void) {
+    pthread_mutex_lock(&retire_lock);
+    looking++;
+    pthread_mutex_unlock(&retire_lock);
+}
+
+static void look_end(JNIEnv *env) {
+    sa_platform *list = NULL;
+    pthread_mutex_lock(&retire_lock);
+    if (--looking == 0) {
+        list = retired;
+        retired = NULL;
+    }
+    pthread_mutex_unlock(&retire_lock);
+    for (sa_platform *p = list, *next; p != NULL; p = next) {
+        next = p->retired;
+        sa_context_free(env, &p->head);
+    }
 }
 
 static void thread_end(JNIEnv *env, jthread thread) {
@@ -165,9 +210,9 @@ static void thread_end(JNIEnv *env, jthread thread) {
     /* The thread that calls System.exit is announced as ended in the middle of
      * its work; what it executes is reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
-    if (phase == SA_PHASE_READY) tell_end(env, thread, c);
+    bool keep = phase == SA_PHASE_READY && !tell_end(env, thread, c); /* its counts will be read */
     set_context(env, thread, NULL);
-    sa_context_free(env, c);
+    if (!keep) retire(env, c);
 }
 
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
@@ -183,12 +228,14 @@ static void each_thread(JNIEnv *env, void (*f)(JNIEnv *, jthread, bool self)) {
         (*env)->ExceptionClear(env);
         return;
     }
+    look_begin();
     if ((*sa.jvmti)->GetAllThreads(sa.jvmti, &n, &threads) == JVMTI_ERROR_NONE) {
         (*sa.jvmti)->GetCurrentThread(sa.jvmti, &self);
         for (jint i = 0; i < n; i++)
             f(env, threads[i], self != NULL && (*env)->IsSameObject(env, threads[i], self));
         (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)threads);
     }
+    look_end(env);
     (*env)->PopLocalFrame(env, NULL);
 }
 
@@ -201,7 +248,7 @@ void sa_threads_existing(JNIEnv *env) { each_thread(env, adopt_existing); }
 
 static void tell_final(JNIEnv *env, jthread thread, bool self) {
     sa_context *c = context_of(env, thread);
-    if (c == NULL) return;
+    if (c == NULL || atomic_exchange(&sa_platform_of(c)->final, true)) return;
     withdraw_service_thread(env, thread, c);
     sa_meta *m = describe_thread(env, thread, c->thread_id);
     if (m == NULL) return;

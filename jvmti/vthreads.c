@@ -106,7 +106,6 @@ static void *take_vthread(void) {
 static void give_vthread(sa_vthread *v) {
     sa_os *os = sa_self_os;
     sa_magazine none = {NULL, 0};
-    v->head.thread_id = 0;
     give(&sa.vthreads, os != NULL ? &os->vthreads : &none, v, os != NULL ? SA_MAGAZINE_BATCH : 0);
 }
 
@@ -275,8 +274,22 @@ const sa_frame *sa_frames_read(const sa_context *c, sa_frame *room) {
 
 /* ---- the end ---- */
 
+/* From now on it is free to all who look through the contexts. Who looks when
+ * the session ends waits for probes at work, and keeps the others out by the lock. */
+static void hide(sa_vthread *v) {
+    const sa_os *os = sa_self_os;
+    if (__builtin_expect(os != NULL && atomic_load_explicit(&os->busy, memory_order_relaxed), 1)) {
+        v->head.thread_id = 0;
+        return;
+    }
+    pthread_mutex_lock(&sa.context_lock);
+    v->head.thread_id = 0;
+    pthread_mutex_unlock(&sa.context_lock);
+}
+
 static void release(sa_vthread *v) {
     sa_context *c = &v->head;
+    hide(v);
     sa_more *m = sa_more_of(c);
     forget_who(v);
     if (m != NULL) {

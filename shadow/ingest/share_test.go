@@ -214,7 +214,7 @@ func TestLeaseTakenAway(t *testing.T) {
 	drain(t, in)
 	kv, err := b.JetStream().KeyValue(t.Context(), share.Bucket)
 	must(t, err)
-	_, err = kv.Put(t.Context(), "session.job", []byte(`{"owner":"0123456789abcdef","pieces":[{"store":"x","host":"h","path":"/p"}]}`))
+	_, err = kv.Put(t.Context(), "session.job", []byte(`{"owner":"0123456789abcdef","pieces":[{"store":"fedcba9876543210","host":"h","path":"/p"}]}`))
 	must(t, err)
 	waitFor(t, func() bool { return in.Sessions()[0].Ended == store.EndedElsewhere })
 	// Nobody answers to that name: the session comes back, and knows of the other store.

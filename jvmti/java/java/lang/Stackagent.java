@@ -3,6 +3,7 @@ package java.lang;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.atomic.AtomicLong;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
@@ -33,7 +34,7 @@ public final class Stackagent {
     private static final long CLASS = offset(ClassValue.ClassValueMap.class, "stackagent$class");
 
     /** In place of that field, where ClassValueMap was loaded before the agent. */
-    private static final ClassValue<long[]> LATE = CLASS < 0 ? Classes.make() : null;
+    private static final ClassValue<AtomicLong> LATE = CLASS < 0 ? Classes.make() : null;
     private static final long LOCK = lockOffset();
     static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
@@ -122,7 +123,7 @@ public final class Stackagent {
     private static final int DEPTH = 8;
     private static final int HANDOVERS = 20;
     private static final int CALLING_AT = 40;
-    private static final int FIRST_HANDOVER = 216;
+    private static final int FIRST_HANDOVER = 232;
     private static final int MAX_HANDOVERS = 8;
     private static final int HANDOVER_SHIFT = 5;
     private static final int HANDOVER_SITE = 16;
@@ -201,30 +202,31 @@ public final class Stackagent {
     @Hidden
     static long known(Class<?> c) {
         if (CLASS < 0) {
-            return LATE.get(c)[0];
+            return LATE.get(c).get();
         }
         Object values = U.getReference(c, CLASS_VALUES);
         return values == null ? 0 : U.getLong(values, CLASS);
     }
 
-    /** Called from C, once for each class. */
-    private static void setKnown(Class<?> c, long info) {
+    /** Called from C: what is known of the class from now on, which may be what another thread said first. No lock is held. */
+    private static long setKnown(Class<?> c, long info) {
         if (CLASS < 0) {
-            LATE.get(c)[0] = info;
+            LATE.get(c).compareAndSet(0, info);
         } else {
-            U.putLong(U.getReference(c, CLASS_VALUES), CLASS, info);
+            U.compareAndSetLong(U.getReference(c, CLASS_VALUES), CLASS, 0, info);
         }
+        return known(c);
     }
 
     /** What is known of classes, where they have no field for it. */
-    static final class Classes extends ClassValue<long[]> {
-        static ClassValue<long[]> make() {
+    static final class Classes extends ClassValue<AtomicLong> {
+        static ClassValue<AtomicLong> make() {
             return new Classes();
         }
 
         @Override
-        protected long[] computeValue(Class<?> c) {
-            return new long[1];
+        protected AtomicLong computeValue(Class<?> c) {
+            return new AtomicLong();
         }
     }
 

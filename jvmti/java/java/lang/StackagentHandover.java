@@ -46,7 +46,7 @@ public final class StackagentHandover {
     private static final int NOT_CALLING = -1;
 
     /** The same: the outermost hand-over, a sa_handover. */
-    private static final int FIRST = 216;
+    private static final int FIRST = 232;
     private static final int FIRST_CLASS = FIRST + 8;
     private static final int FIRST_EXECUTOR = FIRST + 12;
     private static final int FIRST_SITE = FIRST + 16;
@@ -444,6 +444,10 @@ public final class StackagentHandover {
         Class<?> c = executor.getClass();
         if (at == 0) {
             at = describeExecutors0(c);
+            Object values = U.getReference(c, CLASS_VALUES);
+            if (values != null && !U.compareAndSetLong(values, EXECUTOR_CLASS, 0, at)) { // another thread was first
+                at = U.getLong(values, EXECUTOR_CLASS);
+            }
         }
         if (at == BY_IDENTITY) {
             return idByIdentity(executor);
