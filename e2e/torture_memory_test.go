@@ -106,9 +106,14 @@ func TestTortureMemoryVirtual(t *testing.T) {
 			all(t, p, "Parked$Waiter", int64(n))
 		})
 		t.Run("dropped", func(t *testing.T) {
-			n, rounds := 30000, roundsOf(5, 60)
+			n, rounds := 30000, roundsOf(12, 60)
 			plain, with, p := memoryTest(t, jdk, "512m", "Parked", "dropped", strconv.Itoa(n), strconv.Itoa(rounds))
-			checkGrowth(t, "after all were collected", plain, with, "end", 0, 0)
+			// Without contexts that are given back each thread would keep 1.2 KiB; see "Memory" in docs/design.md.
+			more := with.grown("begin", "end", 0) - plain.grown("begin", "end", 0)
+			t.Logf("after %d were collected: %d KiB more than without the agent", n*rounds, more)
+			if more > 256<<10 {
+				t.Errorf("after %d were collected: %d KiB more than without the agent, want at most 256 MiB", n*rounds, more)
+			}
 			all(t, p, "Parked$Dropped", int64(n*rounds))
 		})
 		for _, mode := range []string{"start", "submit"} {
@@ -147,11 +152,11 @@ func TestTortureMemoryClasses(t *testing.T) {
 				if mode == "loader" && !torture() {
 					t.Skip("in full only")
 				}
-				n := roundsOf(10000, 150000)
+				n := roundsOf(40000, 150000)
 				plain, with, p := memoryTest(t, jdk, "256m", "Churn", mode, strconv.Itoa(n))
 				more := with.grown("fifth", "end", 0) - plain.grown("fifth", "end", 0)
 				t.Logf("%d KiB more than without the agent for %d classes", more, n*4/5)
-				if more > 32<<10 {
+				if more > 16<<10 {
 					t.Errorf("%d KiB more than without the agent for %d classes", more, n*4/5)
 				}
 				executions := int64(0)
