@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"golang.org/x/sys/unix"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 // switches records what the scheduler does with the threads of the JVMs that
 // have a session on this host. Its zero value and nil record nothing.
 type switches struct {
+	locks    map[string]*os.File // of records that this shadow writes, by session folder
 	env      Env
 	whose    *whose
 	root     string // of the sessions' folders
@@ -108,6 +111,10 @@ func (s *switches) progress(p ingest.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pid := p.JVM.PID
+	if f := s.locks[p.Folder]; f != nil && p.Ended != store.EndedRunning {
+		f.Close()
+		delete(s.locks, p.Folder)
+	}
 	if p.Ended != store.EndedRunning && s.observer == nil || !s.first(p.Folder) {
 		return
 	}
@@ -130,12 +137,41 @@ func (s *switches) keep(p ingest.Progress, dir string) error {
 	if why != nil {
 		return sched.Refuse(dir, p.JVM.PID, why)
 	}
-	err := s.observer.Keep(pid, dir)
+	held, err := s.lock(p, dir)
+	if held || err != nil {
+		return err
+	}
+	err = s.observer.Keep(pid, dir)
 	var u *sched.UnavailableError
 	if errors.As(err, &u) {
 		err = sched.Refuse(dir, p.JVM.PID, u)
 	}
 	return err
+}
+
+// lock makes this shadow the only one that writes the record in dir. held: another on this machine does, which
+// had the session before and still observes the JVM.
+func (s *switches) lock(p ingest.Progress, dir string) (held bool, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return false, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return errors.Is(err, unix.EWOULDBLOCK), nil
+	}
+	if s.locks == nil {
+		s.locks = map[string]*os.File{}
+	}
+	if p.Ended == store.EndedRunning {
+		s.locks[p.Folder] = f
+	} else {
+		f.Close()
+	}
+	return false, nil
 }
 
 // end ends all records.
