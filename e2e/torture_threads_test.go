@@ -20,6 +20,7 @@ type crowd struct {
 	dir       string
 	uid       int
 	classpath string
+	group     string // the cgroup whose pids.max is the limit, instead of the user's
 }
 
 // The users are of nobody else, as the limit counts a user's threads.
@@ -74,11 +75,9 @@ func (c *crowd) agent(t *testing.T, settings ...string) string {
 // run runs the program with at most so many threads of the user.
 func (c *crowd) run(t *testing.T, jdk testjvm.JDK, limit int, vm []string, main string, args ...string) testjvm.Result {
 	t.Helper()
-	id := strconv.Itoa(c.uid)
 	return testjvm.Command{
-		JDK: jdk,
-		Wrap: []string{"setpriv", "--reuid=" + id, "--regid=" + id, "--clear-groups",
-			"prlimit", "--nproc=" + strconv.Itoa(limit)},
+		JDK:  jdk,
+		Wrap: c.limited(t, limit),
 		// The JVM's own warnings of each thread that it does not get are in its log, on stdout.
 		VM:        append([]string{"-Xlog:disable", "-Xmx128m", "-Xss256k", "-XX:+UseSerialGC"}, vm...),
 		Classpath: c.classpath,
@@ -94,32 +93,84 @@ var held = regexp.MustCompile(`(?m)^held (\d+)$`)
 // its own threads from the start: the program ends as it does alone, and what it
 // executed is counted.
 func TestTortureNoThreadToBeHad(t *testing.T) {
-	const limit, rounds = 120, "1"
 	for _, jdk := range testjvm.JDKs(t) {
-		t.Run(jdk.String(), func(t *testing.T) {
+		t.Run(jdk.String()+"/user", func(t *testing.T) {
 			c := newCrowd(t, jdk)
-			plain := c.run(t, jdk, limit, nil, "Threads", rounds)
-			if plain.Exit != 7 || strings.Count(plain.Stdout, "refused 5,") != 1 {
-				t.Fatalf("alone: exit %d, stdout %q, stderr %q", plain.Exit, plain.Stdout, plain.Stderr)
-			}
-			addr, store := freeAddr(t), filepath.Join(t.TempDir(), "store")
-			s := serve(t, addr, store)
-			token, err := os.ReadFile(filepath.Join(store, "token"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			file := c.own(t, "token", token)
-			for i := range roundsOf(1, 100) {
-				name := fmt.Sprintf("crowd%d", i)
-				up := c.run(t, jdk, limit, []string{c.agent(t, "bus=nats://"+addr, "tokenfile="+file, "session="+name)}, "Threads", rounds)
-				sameEnd(t, plain, up)
-				checkCrowd(t, filepath.Join(store, name), up)
-				away := c.run(t, jdk, limit, []string{c.agent(t, "bus=nats://"+freeAddr(t))}, "Threads", rounds)
-				sameEnd(t, plain, away)
-			}
-			s.stop(t)
+			t.Parallel() // the program waits most of the time
+			c.exhausted(t, jdk)
+		})
+		t.Run(jdk.String()+"/pids.max", func(t *testing.T) {
+			c := newCrowd(t, jdk)
+			c.group = newGroup(t)
+			t.Parallel()
+			c.exhausted(t, jdk)
 		})
 	}
+}
+
+// exhausted runs the program at a limit at which Java itself gets no thread,
+// with the bus and without.
+func (c *crowd) exhausted(t *testing.T, jdk testjvm.JDK) {
+	t.Helper()
+	const limit, rounds = 120, "1"
+	plain := c.run(t, jdk, limit, nil, "Threads", rounds)
+	if plain.Exit != 7 || strings.Count(plain.Stdout, "refused 5,") != 1 {
+		t.Fatalf("alone: exit %d, stdout %q, stderr %q", plain.Exit, plain.Stdout, plain.Stderr)
+	}
+	addr, store := freeAddr(t), filepath.Join(t.TempDir(), "store")
+	s := serve(t, addr, store)
+	token, err := os.ReadFile(filepath.Join(store, "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := c.own(t, "token", token)
+	runs := 0
+	for i := range roundsOf(1, 50) {
+		name := fmt.Sprintf("crowd%d", i)
+		up := c.run(t, jdk, limit, []string{c.agent(t, "bus=nats://"+addr, "tokenfile="+file, "session="+name)}, "Threads", rounds)
+		sameEnd(t, plain, up)
+		checkCrowd(t, filepath.Join(store, name), up)
+		away := c.run(t, jdk, limit, []string{c.agent(t, "bus=nats://"+freeAddr(t))}, "Threads", rounds)
+		sameEnd(t, plain, away)
+		runs += 2
+	}
+	s.stop(t)
+	t.Logf("%d runs with the agent ended as the program does alone, none was aborted", runs)
+}
+
+// newGroup makes a cgroup that can limit the tasks in it; the test's end removes it.
+func newGroup(t *testing.T) (dir string) {
+	t.Helper()
+	why := []string{}
+	for _, parent := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/pids"} { // version 2, version 1
+		dir := filepath.Join(parent, fmt.Sprintf("stackagent-%d-%d", os.Getpid(), crowds))
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			t.Cleanup(func() { _ = os.Remove(dir) })
+			_, err = os.Stat(filepath.Join(dir, "pids.max"))
+		}
+		if err == nil {
+			return dir
+		}
+		why = append(why, err.Error())
+	}
+	t.Skipf("no cgroup with a limit of tasks can be made here: %s", strings.Join(why, "; "))
+	return ""
+}
+
+// limited is how to run a command with at most so many threads.
+func (c *crowd) limited(t *testing.T, limit int) []string {
+	t.Helper()
+	id := strconv.Itoa(c.uid)
+	user := []string{"setpriv", "--reuid=" + id, "--regid=" + id, "--clear-groups"}
+	if c.group == "" {
+		return append(user, "prlimit", "--nproc="+strconv.Itoa(limit))
+	}
+	if err := os.WriteFile(filepath.Join(c.group, "pids.max"), []byte(strconv.Itoa(limit)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	enter := []string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(c.group, "cgroup.procs")}
+	return append(enter, user...)
 }
 
 // sameEnd compares what the program printed and how it ended.

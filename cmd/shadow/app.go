@@ -79,6 +79,7 @@ func Run(ctx context.Context, args []string, env Env) int {
 	}
 	started := false
 	env.reading = new(reading)
+	defer env.reading.forget()
 	root := newRoot(env)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)

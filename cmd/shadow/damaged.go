@@ -47,6 +47,13 @@ func (r *reading) open(dir string) (*session.Session, error) {
 	return s, err
 }
 
+// forget lets go of the sessions: cobra keeps a command and what it refers to until the process ends.
+func (r *reading) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sessions = nil
+}
+
 // err is damage that a verb has met and gone on without.
 func (r *reading) err() error {
 	r.mu.Lock()

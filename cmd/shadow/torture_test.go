@@ -69,6 +69,7 @@ type tortured struct {
 	touched     map[string]bool
 	what        string // of the mutation
 	clean       int    // runs that exited with 0
+	named       int    // runs that named the damage and exited with 1
 }
 
 // Nothing that happens to the files of a session makes a verb panic, hang, or
@@ -79,7 +80,7 @@ func TestTortureSessionFiles(t *testing.T) {
 		rounds = tortureFull
 	}
 	workers := runtime.GOMAXPROCS(0)
-	var next, clean, runs atomic.Int64
+	var next, clean, named, runs atomic.Int64
 	t.Run("files", func(t *testing.T) {
 		for range workers {
 			t.Run("", func(t *testing.T) {
@@ -97,10 +98,12 @@ func TestTortureSessionFiles(t *testing.T) {
 					}
 				}
 				clean.Add(int64(x.clean))
+				named.Add(int64(x.named))
 			})
 		}
 	})
-	t.Logf("%d mutations, %d runs of verbs, %d of them with exit code 0 and the figures unchanged", rounds, runs.Load(), clean.Load())
+	t.Logf("%d mutations, %d runs of verbs: %d name the damage and exit with 1, %d print the same figures and exit with 0, %d do neither",
+		min(next.Load(), int64(rounds)), runs.Load(), named.Load(), clean.Load(), runs.Load()-named.Load()-clean.Load())
 }
 
 func newTortured(t *testing.T) *tortured {
@@ -147,6 +150,8 @@ func (x *tortured) round() (runs int) {
 			x.clean++
 		case code != 1 || len(errs) == 0 || !explained(errs):
 			x.Errorf("%s: %v: exit code %d: %s", what, tortureVerbs[i], code, errs)
+		default:
+			x.named++
 		}
 	}
 	return tortureReads

@@ -102,24 +102,30 @@ public class Neighbour {
         }
     }
 
-    static void background(Runnable r) {
+    static volatile boolean ending;
+
+    static Thread background(Runnable r) {
         Thread t = new Thread(() -> {
-            while (true) {
+            while (!ending) {
                 r.run();
             }
         });
         t.setDaemon(true);
         t.start();
+        return t;
     }
 
-    /** Starts and stops async-profiler, of another kind each time. */
+    /**
+     * Starts and stops async-profiler, of another kind each time. It is stopped before the JVM ends: a profiler that
+     * runs then says so on stdout.
+     */
     static void cycle(String library) throws Exception {
         Class<?> type = Class.forName("one.profiler.AsyncProfiler");
         Object profiler = type.getMethod("getInstance", String.class).invoke(null, library);
         Method execute = type.getMethod("execute", String.class);
         String[] kinds = {"event=itimer,interval=1ms", "event=wall,interval=2ms", "event=alloc,alloc=64k", "event=lock,lock=10us", "event=ctimer,interval=1ms"};
         int[] next = {0};
-        background(() -> {
+        Thread cycling = background(() -> {
             try {
                 execute.invoke(profiler, "start," + kinds[next[0]++ % kinds.length]);
                 Thread.sleep(20);
@@ -128,5 +134,13 @@ public class Neighbour {
                 System.out.println("profiling: " + (e.getCause() == null ? e : e.getCause()));
             }
         });
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            ending = true;
+            try {
+                cycling.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }));
     }
 }
