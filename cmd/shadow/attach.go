@@ -250,7 +250,7 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 		remove()
 		return err
 	}
-	c, err := startCollector(ctx, dir, w)
+	c, err := startCollector(ctx, w.env, dir, w)
 	if err != nil {
 		remove()
 		return err

@@ -42,9 +42,9 @@ type collector struct {
 }
 
 // startCollector listens on a free loopback port and stores under root.
-func startCollector(ctx context.Context, root string, live ingest.Live) (*collector, error) {
+func startCollector(ctx context.Context, env Env, root string, live ingest.Live) (*collector, error) {
 	quiet := slog.New(slog.DiscardHandler) // problems come by live
-	b, err := bus.Start(bus.Options{Listen: "127.0.0.1:0", StoreDir: filepath.Join(root, busFolder), Logger: quiet})
+	b, err := bus.Start(bus.Options{Listen: "127.0.0.1:0", StoreDir: filepath.Join(root, busFolder), Logger: quiet, Full: func(full bool) { noteFull(env, full) }})
 	if err != nil {
 		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
 	}

@@ -131,7 +131,7 @@ func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) erro
 		return fmt.Errorf("%w, or deliver to its bus with --nats", err)
 	}
 	defer unlock()
-	c, err := startCollector(ctx, f.store, newServeLive(env))
+	c, err := startCollector(ctx, env, f.store, newServeLive(env))
 	if err != nil {
 		return err
 	}

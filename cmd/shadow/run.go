@@ -212,7 +212,7 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 		remove()
 		return launch.Result{}, err
 	}
-	c, err := startCollector(ctx, dir, w)
+	c, err := startCollector(ctx, w.env, dir, w)
 	if err != nil {
 		remove()
 		return launch.Result{}, err

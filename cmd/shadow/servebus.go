@@ -59,6 +59,7 @@ func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 	o := bus.Options{
 		Listen: f.hostFlags.listen, StoreDir: filepath.Join(f.store, busFolder), MaxBytes: f.size << 20, MaxAge: f.age,
 		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: slog.New(slog.DiscardHandler),
+		Full: func(full bool) { noteFull(env, full) },
 	}
 	switch {
 	case f.users != "" && f.tokenFile != "":

@@ -102,6 +102,15 @@ func noteProblem(env Env, session string, err error) {
 	}
 }
 
+// noteFull says that the bus takes no batches, or that it does again.
+func noteFull(env Env, full bool) {
+	if full {
+		env.note("the bus takes no batches: its disk is full; make space, it goes on by itself")
+	} else {
+		env.note("the bus takes batches again")
+	}
+}
+
 // watch starts to count in a process that this shadow started, or attaches to.
 func (w *watcher) watch(pid int) *counting {
 	w.mu.Lock()

@@ -65,6 +65,9 @@ type Options struct {
 	// agent. Slower; only needed to survive a crash of the machine itself.
 	SyncAlways bool
 	Logger     *slog.Logger // nil: slog.Default()
+	// Full, if not nil, is called with true when the stream takes nothing because the disk is full, and with false
+	// when it does again.
+	Full func(full bool)
 }
 
 // Bus is a running server, or a connection to one.

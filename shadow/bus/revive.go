@@ -25,6 +25,13 @@ func (b *Bus) keep(o Options, log *serverLog) {
 	defer close(b.kept)
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
+	full := false
+	tell := func(now bool) {
+		if now != full && o.Full != nil {
+			o.Full(now)
+		}
+		full = now
+	}
 	for {
 		select {
 		case <-b.quit:
@@ -35,6 +42,7 @@ func (b *Bus) keep(o Options, log *serverLog) {
 			continue
 		}
 		if free, err := freeBytes(o.StoreDir); err == nil && free < reviveSpace {
+			tell(true)
 			continue
 		}
 		log.broken.Store(false)
@@ -43,6 +51,7 @@ func (b *Bus) keep(o Options, log *serverLog) {
 			log.logger().Warn("bus: opening the stream again", "error", err)
 			continue
 		}
+		tell(false)
 		select {
 		case b.revived <- struct{}{}:
 		default:
