@@ -16,6 +16,7 @@ type proxy struct {
 	stuck bool       // nothing is passed on, connections stay
 	left  int64      // bytes that still pass to the bus; then every connection is cut. < 0: all
 	conns map[net.Conn]bool
+	heard func([]byte) // what passes to the bus, if not nil
 }
 
 func newProxy(t *testing.T, to string) *proxy {
@@ -78,6 +79,9 @@ func (p *proxy) pass(to, from net.Conn, up bool) {
 	for {
 		n, err := from.Read(buf)
 		n, last := p.allow(n, up)
+		if up && p.heard != nil {
+			p.heard(buf[:n])
+		}
 		if _, werr := to.Write(buf[:n]); werr != nil || err != nil {
 			return
 		}
