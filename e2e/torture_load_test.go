@@ -1,9 +1,14 @@
 package e2e_test
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"stackagent/hpc"
 	"stackagent/internal/testjvm"
 )
 
@@ -44,5 +49,52 @@ func TestTortureCheckedInFront(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A program with more threads than there are descriptors for counters: the session is whole, its scheduling record too,
+// and it says of how many threads there are counters.
+func TestTortureFewDescriptors(t *testing.T) {
+	jdks := testjvm.JDKs(t)
+	jdk := jdks[len(jdks)-1]
+	classes := testjvm.Compile(t, jdk, "testdata/descriptors")
+	dir := filepath.Join(t.TempDir(), "session")
+	line := []string{"sh", "-c", `ulimit -n 320; exec "$@"`, "sh", testjvm.Shadow(t), "run", "-o", dir, "--",
+		jdk.Tool("java"), "-cp", classes, "Many", "150"}
+	p := start(t, nil, line...)
+	out, exit := p.end(t)
+	if exit != 0 || out != "150\n" || strings.Contains(p.stderr.String(), "too many open files") {
+		t.Fatalf("exit %d, %q\n%s", exit, out, p.stderr.String())
+	}
+	profile := testjvm.Profile{Dir: dir}
+	if s := profile.Stats(t); s.Lost.Events != 0 || s.Lost.Batches != 0 {
+		t.Errorf("%d events and %d batches are lost", s.Lost.Events, s.Lost.Batches)
+	}
+	file, err := hpc.ReadFile(dir)
+	if err != nil || file == nil {
+		t.Fatal(file, err)
+	}
+	if len(file.NotAvailable) == len(hpc.AllEvents()) {
+		t.Skip("nothing is counted on this machine")
+	}
+	if len(file.Threads) == 0 || len(file.Threads)+file.Unopened < 150 {
+		t.Errorf("%d threads are counted and %d are not, of more than 150", len(file.Threads), file.Unopened)
+	}
+	want := file.Partial()
+	if !strings.Contains(want, "descriptor limit") {
+		t.Errorf("why some threads are not counted: %q", want)
+	}
+	report := filepath.Join(t.TempDir(), "report.html")
+	for _, verb := range [][]string{{"stats", dir}, {"report", dir, "-o", report}} {
+		text, err := exec.Command(testjvm.Shadow(t), verb...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %v\n%s", verb, err, text)
+		}
+		if page, err := os.ReadFile(report); err == nil {
+			text = append(text, page...)
+		}
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("shadow %v does not say %q", verb[0], want)
+		}
 	}
 }
