@@ -1,3 +1,4 @@
+import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
@@ -5,8 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutorService;
 
 /**
- * {@code DefinedClasses KIND N}: defines N classes, copies of one template under other names, and prints the CPU time
- * of the process for each, in nanoseconds.
+ * {@code DefinedClasses KIND N [AGENT OPTIONS]}: defines N classes, copies of one template under other names, and prints
+ * the CPU time of the process for each, in nanoseconds. With an agent it then prints the CPU time of attaching it and of
+ * detaching it, in microseconds.
  */
 public class DefinedClasses {
     /** No task, and no site. */
@@ -117,7 +119,18 @@ public class DefinedClasses {
         }
     }
 
-    public static void main(String[] args) throws IOException {
+    /** In a JVM that may attach to itself. */
+    static void attach(String agent, String options) throws Exception {
+        VirtualMachine self = VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+        for (String what : new String[] {options, "detach"}) {
+            long start = processCPU();
+            self.loadAgentPath(agent, what);
+            System.out.println((processCPU() - start) / 1000);
+        }
+        self.detach();
+    }
+
+    public static void main(String[] args) throws Exception {
         byte[] template = template(args[0]);
         int n = Integer.parseInt(args[1]), warm = n / 5;
         Loader loader = new Loader();
@@ -125,5 +138,8 @@ public class DefinedClasses {
         long start = processCPU();
         define(loader, template, warm, warm + n);
         System.out.println((processCPU() - start) / n);
+        if (args.length > 2) {
+            attach(args[2], args[3]);
+        }
     }
 }
