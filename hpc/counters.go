@@ -30,13 +30,15 @@ type Counters struct {
 	source Source
 	tasks  Tasks
 
-	mu       sync.Mutex
-	events   []Event
-	missing  []*NotAvailableError
-	threads  map[TaskID]*thread
-	order    []*thread // by first sight
-	unopened int
-	closed   bool
+	mu      sync.Mutex
+	events  []Event
+	missing []*NotAvailableError
+	threads map[TaskID]*thread
+	order   []*thread       // by first sight
+	left    map[TaskID]bool // alive, without counters
+	lost    int             // ended without counters
+	why     string          // of the last one
+	closed  bool
 }
 
 type thread struct {
@@ -75,7 +77,7 @@ type ThreadTotals struct {
 // machine does not have are left out and listed by Missing; it is an error if
 // none remains.
 func Attach(pid int, events []Event, o Options) (*Counters, error) {
-	c := &Counters{pid: pid, source: o.Source, tasks: o.Tasks, threads: map[TaskID]*thread{}}
+	c := &Counters{pid: pid, source: o.Source, tasks: o.Tasks, threads: map[TaskID]*thread{}, left: map[TaskID]bool{}}
 	if c.source == nil {
 		c.source = perfSource{}
 	}
@@ -123,11 +125,14 @@ func (c *Counters) choose(events []Event) error {
 func (c *Counters) Missing() []*NotAvailableError { return c.missing }
 
 // Unopened is the number of threads whose counters could not be opened, for
-// want of file descriptors mostly. Their work is not in the totals.
-func (c *Counters) Unopened() int {
+// want of file descriptors mostly, and why. Their work is not in the totals.
+func (c *Counters) Unopened() (n int, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.unopened
+	if n = len(c.left) + c.lost; n > 0 {
+		why = c.why
+	}
+	return n, why
 }
 
 // Scan looks for new and ended threads and reads all counters.
@@ -149,12 +154,21 @@ func (c *Counters) scan() (ended bool, err error) {
 		return false, err
 	}
 	alive := make(map[TaskID]bool, len(tasks))
+	full := false // one is enough to know that there are no descriptors: a scan is to be short
 	for _, t := range tasks {
 		alive[t.ID] = true
 		if th := c.threads[t.ID]; th != nil {
 			th.totals.Name = t.Name // threads rename themselves
+		} else if full {
+			c.left[t.ID] = true
 		} else {
-			c.open(t)
+			full = c.open(t)
+		}
+	}
+	for id := range c.left {
+		if !alive[id] {
+			delete(c.left, id)
+			c.lost++
 		}
 	}
 	for _, th := range c.order {
@@ -170,8 +184,9 @@ func (c *Counters) scan() (ended bool, err error) {
 }
 
 // open starts the counters of a new thread, unless it has ended meanwhile. Its CPU time so far is read last thing before the
-// first counter opens, so that little falls between the two.
-func (c *Counters) open(t Task) {
+// first counter opens, so that little falls between the two. Full: there are no
+// more descriptors.
+func (c *Counters) open(t Task) (full bool) {
 	th := &thread{
 		id:       t.ID,
 		totals:   ThreadTotals{TID: c.number(t.ID.TID), Name: t.Name, Before: c.tasks.CPU(c.pid, t.ID.TID), Counts: map[Event]*Total{}},
@@ -181,17 +196,20 @@ func (c *Counters) open(t Task) {
 	for _, e := range c.events {
 		counter, err := c.source.Open(t.ID.TID, e)
 		if err != nil {
-			if !errors.Is(err, unix.ESRCH) {
-				c.unopened++
-			}
 			th.closeAll()
-			return
+			if errors.Is(err, unix.ESRCH) {
+				return false
+			}
+			c.left[t.ID], c.why = true, whyUnopened(err)
+			return c.why == descriptorLimit
 		}
 		th.counters[e] = counter
 		th.totals.Counts[e] = &Total{}
 	}
+	delete(c.left, t.ID)
 	c.threads[t.ID] = th
 	c.order = append(c.order, th)
+	return false
 }
 
 // number is the number of a thread in its process's eyes.

@@ -156,8 +156,9 @@ func TestMissingEvents(t *testing.T) {
 	if missing := c.Missing(); len(missing) != 1 || missing[0].Event != Cycles {
 		t.Errorf("missing = %v, want cycles", missing)
 	}
-	if c.Unopened() != 1 {
-		t.Errorf("unopened = %d, want 1", c.Unopened())
+	scan(t, c)
+	if n, why := c.Unopened(); n != 1 || why != descriptorLimit {
+		t.Errorf("unopened = %d (%s), want 1", n, why)
 	}
 	if _, has := c.Totals()[0].Counts[Cycles]; has {
 		t.Error("an event that is not available has a count")
@@ -358,5 +359,51 @@ func TestRunEndsWithTheProcess(t *testing.T) {
 	}
 	if all := c.Totals(); len(all) != 2 || all[1].Counts[Cycles].Counted != 5 {
 		t.Errorf("totals %+v", all)
+	}
+}
+
+// A thread without counters counts once, however often it is tried again, also when it has ended; not at all once it has
+// counters.
+func TestUnopenedThreads(t *testing.T) {
+	m := newMachine(1, 2, 3, 4)
+	for tid := 2; tid <= 4; tid++ {
+		m.full[tid] = true
+	}
+	c := attach(t, m, TaskClock, ContextSwitches)
+	for range 5 {
+		scan(t, c)
+	}
+	if f := c.Snapshot(); f.Unopened != 3 || f.Partial() != "counters for 1 of 4 threads: "+descriptorLimit {
+		t.Errorf("%d unopened, %q", f.Unopened, f.Partial())
+	}
+	m.tasks = m.tasks[:3] // the last one ends
+	delete(m.full, 2)
+	scan(t, c)
+	if f := c.Snapshot(); f.Unopened != 2 || len(f.Threads) != 2 {
+		t.Errorf("%d unopened, %d counted, want 2 and 2", f.Unopened, len(f.Threads))
+	}
+	c.Close()
+	if m.open != 0 {
+		t.Errorf("%d counters left open", m.open)
+	}
+}
+
+// Events leave descriptors for files.
+func TestReserve(t *testing.T) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	last := int(limit.Cur - reserve(limit.Cur) - 1)
+	if err := CheckReserve(last); err != nil {
+		t.Errorf("descriptor %d of %d: %v", last, limit.Cur, err)
+	}
+	if err := CheckReserve(last + 1); !errors.Is(err, unix.EMFILE) {
+		t.Errorf("descriptor %d of %d: %v, want EMFILE", last+1, limit.Cur, err)
+	}
+	for limit, want := range map[uint64]uint64{64: 16, 1024: 256, 20000: 1024} {
+		if got := reserve(limit); got != want {
+			t.Errorf("%d of %d descriptors are kept, want %d", got, limit, want)
+		}
 	}
 }

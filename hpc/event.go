@@ -91,12 +91,23 @@ type perfSource struct{}
 func (perfSource) Open(tid int, e Event) (Counter, error) {
 	ev, err := openPerf(tid, e)
 	if err == nil {
-		return perfCounter{ev}, nil
+		if err = checkReserve(ev); err == nil {
+			return perfCounter{ev}, nil
+		}
+		ev.Close() // nothing is written; a failure loses nothing
 	}
 	if reason, remedy, known := explain(err, e.Hardware()); known {
 		return nil, &NotAvailableError{Event: e, Reason: reason, Remedy: remedy, Err: err}
 	}
 	return nil, fmt.Errorf("opening %s of thread %d: %w", e, tid, err)
+}
+
+func checkReserve(ev *perf.Event) error {
+	fd, err := ev.FD()
+	if err != nil {
+		return err
+	}
+	return CheckReserve(fd)
 }
 
 var configurators = [eventCount]perf.Configurator{

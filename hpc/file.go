@@ -24,18 +24,36 @@ const maxFileSize = 64 << 20 // far more than a hundred thousand threads need
 type File struct {
 	Version      int              `json:"version"`
 	PID          int              `json:"pid"`
-	Unopened     int              `json:"unopened_threads"` // threads that could not be counted
-	NotAvailable map[Event]string `json:"not_available"`    // event -> why
+	Unopened     int              `json:"unopened_threads"`       // threads that could not be counted
+	UnopenedWhy  string           `json:"unopened_why,omitempty"` // why the last of them could not be
+	NotAvailable map[Event]string `json:"not_available"`          // event -> why
 	Threads      []ThreadTotals   `json:"threads"`
 }
 
 // Snapshot is what the counters hold now, ready to be written.
 func (c *Counters) Snapshot() File {
-	f := File{Version: FileVersion, PID: c.pid, Unopened: c.Unopened(), NotAvailable: map[Event]string{}, Threads: c.Totals()}
+	f := File{Version: FileVersion, PID: c.pid, NotAvailable: map[Event]string{}, Threads: c.Totals()}
+	f.Unopened, f.UnopenedWhy = c.Unopened()
 	for _, na := range c.Missing() {
 		f.NotAvailable[na.Event] = na.Reason
 	}
 	return f
+}
+
+// SomeThreads is what is not available where Partial says why.
+const SomeThreads = "counters of some threads"
+
+// Partial says in how many threads events were counted, and why not in all; "" if
+// they were counted in all.
+func (f *File) Partial() string {
+	if f.Unopened <= 0 {
+		return ""
+	}
+	why := f.UnopenedWhy
+	if why == "" {
+		why = "not recorded" // an earlier version wrote the file
+	}
+	return fmt.Sprintf("counters for %d of %d threads: %s", len(f.Threads), len(f.Threads)+f.Unopened, why)
 }
 
 // Write puts f into the folder dir, aside first and then renamed, so that a

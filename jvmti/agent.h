@@ -471,6 +471,10 @@ bool sa_stands_in(const char *name);
 jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal); /* a local reference, NULL: it cannot be had */
 bool sa_gives_exceptions(const char *name);
 void sa_retransform(jint n, const jclass *classes);
+/* References that do not end with the frame, in place of local ones: how many there are. The other agents' events in a
+ * retransformation count the references of all frames (-Xcheck:jni), so that ours must be gone. */
+jint sa_keep_classes(JNIEnv *env, jint n, jclass *classes);
+void sa_drop_classes(JNIEnv *env, jint n, const jclass *classes);
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 void sa_load_hidden(JNIEnv *env);        /* classes that would be loaded unseen */
 void sa_retransform_early(JNIEnv *env);  /* those loaded before the agent was ready */

@@ -213,11 +213,18 @@ static void choose(JNIEnv *env, loaded *l) {
  * longer than it must. */
 enum { LEAST_BATCH = 200, MOST_BATCHES = 16 };
 
-static void retransform_wanted(loaded *l) {
-    jint n = 0, batch = l->n / MOST_BATCHES < LEAST_BATCH ? LEAST_BATCH : l->n / MOST_BATCHES;
+static void retransform(jint all, jint n, const jclass *classes) {
+    jint batch = all / MOST_BATCHES < LEAST_BATCH ? LEAST_BATCH : all / MOST_BATCHES;
+    for (jint i = 0; i < n; i += batch) sa_retransform(n - i < batch ? n - i : batch, classes + i);
+}
+
+/* The classes that are wanted are now the first of the list, as references that
+ * do not end with the frame. */
+static jint keep_wanted(JNIEnv *env, loaded *l) {
+    jint n = 0;
     for (jint i = 0; i < l->n; i++)
         if (l->wanted[i]) l->classes[n++] = l->classes[i];
-    for (jint i = 0; i < n; i += batch) sa_retransform(n - i < batch ? n - i : batch, l->classes + i);
+    return sa_keep_classes(env, n, l->classes);
 }
 
 /* Leaves the classes of the boot loader out. */
@@ -234,6 +241,7 @@ static void keep_programs(JNIEnv *env, loaded *l) {
 
 void sa_retransform_loaded(JNIEnv *env, bool programs) {
     loaded l;
+    jint wanted = 0;
     memset(&l, 0, sizeof l);
     if ((*env)->PushLocalFrame(env, SA_MANY_REFS) != 0) {
         (*env)->ExceptionClear(env);
@@ -244,12 +252,14 @@ void sa_retransform_loaded(JNIEnv *env, bool programs) {
         if (programs) keep_programs(env, &l);
         if (l.n > 0) {
             choose(env, &l);
-            retransform_wanted(&l);
+            wanted = keep_wanted(env, &l);
         }
     }
     free(l.wanted);
     free(l.hashes);
     free(l.places);
-    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)l.classes);
     (*env)->PopLocalFrame(env, NULL);
+    retransform(l.n, wanted, l.classes);
+    sa_drop_classes(env, wanted, l.classes);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)l.classes);
 }

@@ -231,6 +231,18 @@ void sa_retransform(jint n, const jclass *classes) {
     }
 }
 
+jint sa_keep_classes(JNIEnv *env, jint n, jclass *classes) {
+    jint kept = 0;
+    for (jint i = 0; i < n; i++)
+        if ((classes[kept] = (*env)->NewGlobalRef(env, classes[i])) != NULL) kept++;
+    if (kept < n) sa_refuse("retransformation: no memory for references", NULL);
+    return kept;
+}
+
+void sa_drop_classes(JNIEnv *env, jint n, const jclass *classes) {
+    for (jint i = 0; i < n; i++) (*env)->DeleteGlobalRef(env, classes[i]);
+}
+
 /* Weaves the task classes of the boot phase, and all of them where instructions
  * are counted, once, all in one operation; those of loaders come later. */
 void sa_retransform_early(JNIEnv *env) {
@@ -243,8 +255,10 @@ void sa_retransform_early(JNIEnv *env) {
     if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) == JVMTI_ERROR_NONE) {
         for (jint i = 0; i < n; i++)
             if (wants_probes(env, classes[i])) classes[wanted++] = classes[i];
-        sa_retransform(wanted, classes);
-        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
+        wanted = sa_keep_classes(env, wanted, classes);
     }
     (*env)->PopLocalFrame(env, NULL);
+    sa_retransform(wanted, classes);
+    sa_drop_classes(env, wanted, classes);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
 }

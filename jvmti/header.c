@@ -24,7 +24,7 @@ static void skip(reader *r, uint32_t n) {
     if (has(r, n)) r->at += n;
 }
 
-enum { ACC_STATIC = 0x8, ACC_PRIVATE = 0x2, ACC_FINAL = 0x10 };
+enum { ACC_PUBLIC = 0x1, ACC_STATIC = 0x8, ACC_FINAL = 0x10, ACC_NATIVE = 0x100, ACC_ABSTRACT = 0x400 };
 
 static void read_pool(reader *r, sa_pool *p) {
     for (uint32_t i = 1; i < p->count && !r->bad; i++) {
@@ -103,12 +103,13 @@ static uint8_t execution_of(const sa_pool *p, uint32_t name, uint32_t type) {
     return 0;
 }
 
-/* Reads a table of fields or methods; gives the execution methods among them. */
+/* Reads a table of fields or methods; gives the execution methods with code among them. */
 static uint8_t read_members(reader *r, const sa_pool *p) {
     uint8_t found = 0;
     for (uint32_t n = u2(r); n > 0 && !r->bad; n--) {
         uint32_t access = u2(r), name = u2(r), type = u2(r);
-        if (!(access & (ACC_STATIC | ACC_PRIVATE))) found |= execution_of(p, name, type);
+        /* An interface's method is public, so is one that implements it. */
+        if ((access & (ACC_PUBLIC | ACC_STATIC | ACC_NATIVE | ACC_ABSTRACT)) == ACC_PUBLIC) found |= execution_of(p, name, type);
         for (uint32_t attributes = u2(r); attributes > 0 && !r->bad; attributes--) {
             u2(r);
             uint32_t high = u2(r);
@@ -138,7 +139,7 @@ static void read_body(reader *r, const sa_pool *p, sa_header *h, bool sites) {
     uint32_t this_class = u2(r), super_class = u2(r);
     if (r->bad) return;
     if (!class_name(p, this_class, h->name, sizeof h->name)) h->complete = false;
-    h->sites = sites && sa_may_have_sites(p, h->name, super_class, r->b + r->at, r->len - r->at, NULL);
+    h->sites = sites && sa_may_have_sites(p, &(sa_site_of){h->name, super_class, r->b + r->at, r->len - r->at, NULL});
     read_supers(r, p, super_class, h);
     if (r->bad) return;
     read_members(r, p); /* fields */
@@ -179,7 +180,7 @@ bool sa_constants_have_sites(const unsigned char *b, uint32_t len, uint32_t coun
         if (class_name(&p, i, text, sizeof text) && strcmp(text, super) == 0) super_class = i;
     }
     /* Without its code: where it makes objects of its superclass, and these are tasks, it is one itself. */
-    bool yes = !r.bad && sa_may_have_sites(&p, name, super_class, NULL, 0, no_tasks);
+    bool yes = !r.bad && sa_may_have_sites(&p, &(sa_site_of){name, super_class, NULL, 0, no_tasks});
     close_pool(&p);
     return yes;
 }

@@ -8,7 +8,7 @@ typedef struct {
     char name[512]; /* internal name; "" when it did not fit */
     uint32_t super_count;
     sa_super supers[SA_MAX_SUPERS]; /* the superclass first */
-    uint8_t executions;             /* SA_KIND_* whose execution method it declares, by name and type */
+    uint8_t executions;             /* SA_KIND_* whose execution method it has code for, by name and type */
     bool is_final;
     bool sites;                     /* it may make tasks or hand them over, as far as its constants tell */
     bool complete; /* false: more supertypes or longer names than fit, or methods that cannot be read */

@@ -13,10 +13,16 @@ typedef struct {
     uint8_t *tags;
 } sa_pool;
 
-/* sites.c: may the class, as far as its constants tell, make tasks or hand them
- * over? rest: the n bytes behind its constants, the code among them. One of the
- * JDK has no places of interest. no_tasks: classes of which it is known already
- * that they are none; NULL: of none is it known. */
-bool sa_may_have_sites(const sa_pool *p, const char *name, uint32_t super_class, const unsigned char *rest, size_t n,
-                       const sa_names *no_tasks);
+/* sites.c: the class of which it is asked whether it may have sites. */
+typedef struct {
+    const char *class_name;
+    uint32_t super_class;      /* its entry */
+    const unsigned char *code; /* what is behind the constants, the code among it; NULL: not at hand */
+    size_t code_len;
+    const sa_names *no_tasks;  /* classes of which it is known already that they are no tasks; NULL: of none is it known */
+} sa_site_of;
+
+/* May the class, as far as its constants tell, make tasks or hand them over? One of
+ * the JDK has no places of interest. */
+bool sa_may_have_sites(const sa_pool *p, const sa_site_of *of);
 #endif

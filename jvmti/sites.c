@@ -13,30 +13,88 @@ static bool of_platform(const unsigned char *name, size_t n) {
            starts(name, n, "com/sun/");
 }
 
-/* A descriptor that ends with a task type: a lambda's, or that of a method which makes one. */
-static bool makes_task(const unsigned char *text, size_t n) {
-    static const char *const ends[] = {")Ljava/lang/Runnable;", ")Ljava/util/concurrent/Callable;"};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        size_t k = strlen(ends[i]);
-        if (n >= k && memcmp(text + n - k, ends[i], k) == 0) return true;
+/* A piece of a class file's text. */
+typedef struct {
+    const unsigned char *text;
+    size_t n;
+} piece;
+
+static bool is(piece p, const char *word) { return p.n == strlen(word) && memcmp(p.text, word, p.n) == 0; }
+
+static bool begins(piece p, const char *word) { return starts(p.text, p.n, word); }
+
+static bool ends(piece p, const char *word) {
+    size_t k = strlen(word);
+    return p.n >= k && memcmp(p.text + p.n - k, word, k) == 0;
+}
+
+static bool contains(piece p, const char *word) { return memmem(p.text, p.n, word, strlen(word)) != NULL; }
+
+/* The types of a parameter that takes a task; taskTypes of the Go side. */
+static bool task_type(piece type) {
+    static const char *const types[] = {
+        "Ljava/lang/Runnable;", "Ljava/util/concurrent/Callable;", "Ljava/util/concurrent/ForkJoinTask;",
+        "Ljava/util/concurrent/FutureTask;", "Ljava/util/concurrent/RunnableFuture;",
+        "Ljava/util/concurrent/RunnableScheduledFuture;",
+        "Ljava/util/concurrent/DelayScheduler$ScheduledForkJoinTask;", "Ljava/util/TimerTask;"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (is(type, types[i])) return true;
+    return false;
+}
+
+/* The length of the type at the beginning of a descriptor's rest, 0: there is none. */
+static size_t type_length(piece d) {
+    size_t n = 0;
+    while (n < d.n && d.text[n] == '[') n++;
+    if (n < d.n && d.text[n] == 'L') {
+        const unsigned char *end = memchr(d.text + n, ';', d.n - n);
+        return end == NULL ? 0 : (size_t)(end - d.text) + 1;
+    }
+    return n < d.n ? n + 1 : 0;
+}
+
+/* Has a method with this descriptor a parameter that takes a task? */
+static bool takes_task(piece descriptor) {
+    piece d = {descriptor.text + 1, descriptor.n - 1};
+    while (descriptor.n > 0 && d.n > 0 && d.text[0] != ')') {
+        size_t n = type_length(d);
+        if (n == 0) return false;
+        if (task_type((piece){d.text, n})) return true;
+        d = (piece){d.text + n, d.n - n};
     }
     return false;
 }
 
-/* Method names of hand-overs begin so; the Go side looks closer. */
-static bool hands_over(const unsigned char *text, size_t n) {
-    static const char *const names[] = {"execute", "submit", "schedule", "invoke", "start", "fork", "dispatch",
-                                        "lazySubmit", "lazyExecute", "tryExecute"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (starts(text, n, names[i])) return true;
-    return n > 5 && memcmp(text + n - 5, "Async", 5) == 0;
+/* A lambda, or a method that makes one: its descriptor ends with a task type. */
+static bool makes_task(piece descriptor) {
+    const unsigned char *end = memrchr(descriptor.text, ')', descriptor.n);
+    return end != NULL && task_type((piece){end + 1, (size_t)(descriptor.text + descriptor.n - end) - 1});
 }
 
-static const unsigned char *utf8(const sa_pool *p, uint32_t index, size_t *n) {
-    if (index == 0 || index >= p->count || p->tags[index] != UTF8) return NULL;
+static bool hands_over_by_name(piece name) {
+    static const char *const names[] = {"execute", "submit", "sched", "invoke", "externalSubmit", "poolSubmit",
+                                        "lazySubmit", "lazyExecute", "tryExecute", "dispatch", "delayedExecute", "reExecutePeriodic"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (begins(name, names[i])) return true;
+    return false;
+}
+
+/* May a method hand a task over? callsHandover of the Go side. */
+static bool hands_over(piece owner, piece name, piece type) {
+    if (is(name, "start") && is(type, "()V")) return true;
+    if (is(name, "fork") && is(type, "()Ljava/util/concurrent/ForkJoinTask;")) return true;
+    if (begins(name, "invokeA") && (contains(type, "Ljava/util/Collection;") || contains(type, "Ljava/util/concurrent/ForkJoinTask;")))
+        return true;
+    if (ends(name, "Async")) return begins(owner, "java/util/concurrent/Complet");
+    if (begins(name, "start")) return begins(owner, "java/lang/Thread") && takes_task(type);
+    return hands_over_by_name(name) && takes_task(type);
+}
+
+/* text NULL: it is no such entry. */
+static piece utf8(const sa_pool *p, uint32_t index) {
+    if (index == 0 || index >= p->count || p->tags[index] != UTF8) return (piece){NULL, 0};
     const unsigned char *text = p->bytes + p->offsets[index];
-    *n = (size_t)text[0] << 8 | text[1];
-    return text + 2;
+    return (piece){text + 2, (size_t)text[0] << 8 | text[1]};
 }
 
 static uint32_t at2(const sa_pool *p, uint32_t index, uint32_t at) {
@@ -57,13 +115,16 @@ static bool has_name(const sa_names *names, const unsigned char *name, size_t n)
     return false;
 }
 
-/* Does a reference to a constructor name a class that may be a task? */
-static bool constructs_task(const sa_pool *p, uint32_t class_index, const sa_names *no_tasks) {
-    size_t n = 0;
-    const unsigned char *name = class_index < p->count && p->tags[class_index] == CLASS ? utf8(p, at2(p, class_index, 0), &n) : NULL;
-    if (name == NULL) return false;
-    if (!of_platform(name, n)) return !has_name(no_tasks, name, n);
-    return starts(name, n, "java/lang/Thread") || starts(name, n, "java/util/concurrent/FutureTask");
+/* The name of class entry `index`. */
+static piece class_at(const sa_pool *p, uint32_t index) {
+    if (index == 0 || index >= p->count || p->tags[index] != CLASS) return (piece){NULL, 0};
+    return utf8(p, at2(p, index, 0));
+}
+
+/* Does a reference to a constructor name a class that may be a task? creationAt of the Go side. */
+static bool constructs_task(piece owner, const sa_names *no_tasks) {
+    if (of_platform(owner.text, owner.n)) return is(owner, "java/lang/Thread") || is(owner, "java/util/concurrent/FutureTask");
+    return !ends(owner, "Exception") && !ends(owner, "Error") && !has_name(no_tasks, owner.text, owner.n);
 }
 
 /* Does code make objects of a class (`new`, 0xBB)? Three bytes may be there by chance, too. */
@@ -76,38 +137,47 @@ static bool makes(const unsigned char *code, size_t n, uint32_t class_index) {
     return false;
 }
 
-/* Methods of the platform that may make tasks of their own: terminal operations
- * of streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold. */
-static bool works_parallel(const sa_pool *p, uint32_t owner, const unsigned char *name, size_t n, const unsigned char *type,
-                           size_t type_n) {
-    size_t owner_n = 0;
-    const unsigned char *in = owner < p->count && p->tags[owner] == CLASS ? utf8(p, at2(p, owner, 0), &owner_n) : NULL;
-    if (in == NULL || !starts(in, owner_n, "java/util/")) return false;
-    return starts(in, owner_n, "java/util/stream/") ||
-           (starts(name, n, "parallel") && starts(in, owner_n, "java/util/Arrays")) ||
-           (starts(type, type_n, "(J") && starts(in, owner_n, "java/util/concurrent/ConcurrentHashMap"));
+/* The operations of a stream that execute it. */
+static bool ends_stream(piece name) {
+    static const char *const terminal[] = {"forEach", "forEachOrdered", "toArray", "toList", "reduce", "collect", "min", "max", "sum",
+                                           "count", "average", "summaryStatistics", "anyMatch", "allMatch", "noneMatch", "findFirst",
+                                           "findAny"};
+    for (size_t i = 0; i < sizeof terminal / sizeof terminal[0]; i++)
+        if (is(name, terminal[i])) return true;
+    return false;
 }
 
-bool sa_may_have_sites(const sa_pool *p, const char *class_name, uint32_t super_class, const unsigned char *rest, size_t n,
-                       const sa_names *no_tasks) {
-    if (of_platform((const unsigned char *)class_name, strlen(class_name))) return false;
-    for (uint32_t i = 1; i < p->count; i++) {
-        uint8_t tag = p->tags[i];
-        if (tag != METHOD && tag != INTERFACE_METHOD && tag != DYNAMIC) continue;
-        uint32_t nt = at2(p, i, 2);
-        if (nt >= p->count || p->tags[nt] != NAME_AND_TYPE) continue;
-        size_t name_n = 0, type_n = 0;
-        const unsigned char *name = utf8(p, at2(p, nt, 0), &name_n), *type = utf8(p, at2(p, nt, 2), &type_n);
-        if (name == NULL || type == NULL) continue;
-        if (tag == DYNAMIC) {
-            if (makes_task(type, type_n)) return true;
-        } else if (name_n == 6 && memcmp(name, "<init>", 6) == 0) {
-            uint32_t owner = at2(p, i, 0);
-            /* Each class refers to the constructor of its superclass. */
-            if (constructs_task(p, owner, no_tasks) && (owner != super_class || makes(rest, n, owner))) return true;
-        } else if (hands_over(name, name_n) || works_parallel(p, at2(p, i, 0), name, name_n, type, type_n)) {
-            return true;
-        }
-    }
+/* Methods of the platform that may make tasks of their own: terminal operations
+ * of streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold.
+ * callsParallel of the Go side. */
+static bool works_parallel(piece owner, piece name, piece type) {
+    if (!begins(owner, "java/util/")) return false;
+    if (begins(owner, "java/util/stream/")) return ends_stream(name) && ends(owner, "Stream");
+    if (is(owner, "java/util/Arrays")) return begins(name, "parallel");
+    return is(owner, "java/util/concurrent/ConcurrentHashMap") && begins(type, "(J");
+}
+
+/* May entry i of the constants be what a site refers to? */
+static bool is_site(const sa_pool *p, uint32_t i, const sa_site_of *of) {
+    uint8_t tag = p->tags[i];
+    if (tag != METHOD && tag != INTERFACE_METHOD && tag != DYNAMIC) return false;
+    uint32_t nt = at2(p, i, 2);
+    if (nt >= p->count || p->tags[nt] != NAME_AND_TYPE) return false;
+    piece name = utf8(p, at2(p, nt, 0)), type = utf8(p, at2(p, nt, 2));
+    if (name.text == NULL || type.text == NULL) return false;
+    if (tag == DYNAMIC) return makes_task(type);
+    uint32_t owner_index = at2(p, i, 0);
+    piece owner = class_at(p, owner_index);
+    if (owner.text == NULL) return false;
+    if (!is(name, "<init>")) return hands_over(owner, name, type) || works_parallel(owner, name, type);
+    if (is(owner, of->class_name)) return false; /* a task is woven anyway, and no other class makes a task so */
+    /* Each class refers to the constructor of its superclass. */
+    return constructs_task(owner, of->no_tasks) && (owner_index != of->super_class || makes(of->code, of->code_len, owner_index));
+}
+
+bool sa_may_have_sites(const sa_pool *p, const sa_site_of *of) {
+    if (of_platform((const unsigned char *)of->class_name, strlen(of->class_name))) return false;
+    for (uint32_t i = 1; i < p->count; i++)
+        if (is_site(p, i, of)) return true;
     return false;
 }

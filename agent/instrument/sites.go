@@ -208,6 +208,8 @@ func (p *Plan) creationAt(owner string) (place, bool) {
 	switch {
 	case platformTasks[owner]:
 		return place{kind: siteCreates}, true
+	case owner == p.Class && p.Kinds&TaskKinds == 0: // jvmti/sites.c leaves it out, too
+		return place{}, false
 	case !p.everywhere && ofPlatform(owner), strings.HasSuffix(owner, "Exception"), strings.HasSuffix(owner, "Error"):
 		return place{}, false
 	}

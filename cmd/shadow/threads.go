@@ -230,8 +230,8 @@ func (l *listing) noteCounters(file *hpc.File) {
 			l.env.note("%s not available: %s", e, clean(why))
 		}
 	}
-	if file.Unopened > 0 {
-		l.env.note("counters of %s could not be opened", plural(int64(file.Unopened), "thread", "threads"))
+	if why := file.Partial(); why != "" {
+		l.env.note("%s", clean(why))
 	}
 }
 

@@ -185,6 +185,11 @@ func (s *perfSource) open(attr *perf.Attr, tid int) (events []*perf.Event, err e
 			return nil, err
 		}
 		events = append(events, ev)
+		if fd, err := ev.FD(); err != nil {
+			return nil, err
+		} else if err := hpc.CheckReserve(fd); err != nil {
+			return nil, err
+		}
 		if err := ev.SetOutput(s.rings[i]); err != nil {
 			return nil, err
 		}

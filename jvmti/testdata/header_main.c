@@ -12,10 +12,10 @@ int main(void) {
         if (bytes == NULL || fread(bytes, 1, len, stdin) != len) return 1;
         sa_header *h = malloc(sizeof *h);
         if (h == NULL) return 1;
-        if (!sa_read_header(bytes, len, h)) {
+        if (!sa_read_header_sites(bytes, len, h)) {
             puts("bad");
         } else {
-            printf("%s %d %d", h->name, h->executions << 1 | h->is_final, h->complete);
+            printf("%s %d %d", h->name, h->executions << 2 | h->sites << 1 | h->is_final, h->complete);
             for (uint32_t i = 0; i < h->super_count; i++) printf(" %s", h->supers[i].name);
             putchar('\n');
         }

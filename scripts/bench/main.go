@@ -1,7 +1,7 @@
 // Command bench measures what profiling costs, next to the plain JVM and to
 // other tools in the same run, and writes the tables of docs/benchmarks.md.
 //
-//	go run ./scripts/bench [-parts task,metric,bytecodes,real,start,shadow,query,switches] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
+//	go run ./scripts/bench [-parts task,metric,bytecodes,real,start,load,shadow,query,switches] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main
 
 import (
@@ -37,6 +37,7 @@ var parts = []section{
 	{"bytecodes", part.Bytecodes},
 	{"real", part.Real},
 	{"start", part.Start},
+	{"load", part.Load},
 	{"shadow", part.Shadow},
 	{"query", part.Query},
 	{"switches", part.Switches},
@@ -59,7 +60,7 @@ func main() {
 		names = append(names, p.name)
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "what to measure")
-	flag.StringVar(&f.only, "only", "", "of the parts task, metric, handover, bytecodes, real, start and switches only these workloads, joined with commas")
+	flag.StringVar(&f.only, "only", "", "of the parts task, metric, handover, bytecodes, real, start, load and switches only these workloads, joined with commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: only printed)")
 	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for what is written meanwhile")

@@ -31,6 +31,11 @@ func CountersOf(s *session.Session, r Region) (Counters, error) {
 	if r != (Region{}) {
 		file, why = nil, "counters cover the whole run, not a region of it"
 	}
+	if file != nil {
+		if partial := file.Partial(); partial != "" {
+			c.NotAvailable[hpc.SomeThreads] = partial
+		}
+	}
 	for _, e := range hpc.AllEvents() {
 		if file == nil {
 			c.NotAvailable[e.String()] = why

@@ -208,6 +208,9 @@ func uncounted(dir string) map[string]string {
 	for e, reason := range file.NotAvailable {
 		why[e.String()] = reason
 	}
+	if partial := file.Partial(); partial != "" {
+		why[hpc.SomeThreads] = partial
+	}
 	return why
 }
 
