@@ -1,0 +1,27 @@
+package bus
+
+import "github.com/nats-io/nats-server/v2/server"
+
+// Stir changes when batches come to the embedded server or leave it, or when agents connect or go. It is read from
+// memory, so that a shadow need not ask the stream many times a second whether anything has come.
+type Stir struct {
+	bytes   uint64 // that its streams hold
+	clients int
+}
+
+// Stir returns the present state; false: the server is a joined one, which can only be asked.
+func (b *Bus) Stir() (Stir, bool) {
+	if b.streams == nil {
+		return Stir{}, false
+	}
+	return Stir{bytes: b.streams.JetStreamUsage().Store, clients: b.srv.NumClients()}, true
+}
+
+// streamsOf is the account of the streams; nil: there is none.
+func streamsOf(srv *server.Server) *server.Account {
+	account, err := srv.LookupAccount(globalAccount)
+	if err != nil {
+		return nil
+	}
+	return account
+}
