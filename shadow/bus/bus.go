@@ -78,6 +78,7 @@ type Bus struct {
 	streams *server.Account // see Stir; nil when joined
 
 	revived chan struct{} // see Revived
+	comers  chan struct{} // see Comers
 	quit    chan struct{} // ends the keeper; nil when joined
 	kept    chan struct{} // the keeper has ended
 }
@@ -107,6 +108,9 @@ func Start(o Options) (*Bus, error) {
 		return nil, err
 	}
 	b := &Bus{srv: srv, streams: streamsOf(srv), token: access.secret, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
+	if access.keys != nil {
+		b.comers = access.keys.comers
+	}
 	if !busauth.Loopback(host) && access.tls == nil {
 		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
 	}

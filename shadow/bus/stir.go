@@ -17,6 +17,12 @@ func (b *Bus) Stir() (Stir, bool) {
 	return Stir{bytes: b.streams.JetStreamUsage().Store, clients: b.srv.NumClients()}, true
 }
 
+// Alone tells that no agent is connected, and no other shadow.
+func (s Stir) Alone() bool { return s.clients <= 1 }
+
+// Comers receives a value when somebody connects to the embedded server. It is nil where that is not known.
+func (b *Bus) Comers() <-chan struct{} { return b.comers }
+
 // streamsOf is the account of the streams; nil: there is none.
 func streamsOf(srv *server.Server) *server.Account {
 	account, err := srv.LookupAccount(globalAccount)

@@ -22,6 +22,15 @@ func (c *calm) begin(stir bus.Stir, own bool) {
 // disturb makes the next look due.
 func (c *calm) disturb() { c.known = false }
 
+// pause is the time until the next look is thought of. Nothing can come while nobody is connected; comers: the bus
+// tells who connects. (What JVMs have left comes from this process, and has time.)
+func (c *calm) pause(comers bool) time.Duration {
+	if c.known && comers && c.stir.Alone() {
+		return aloneInterval
+	}
+	return lookInterval
+}
+
 // over tells whether a look is due: something has changed, or the last look was long ago. Of a joined bus nothing is
 // known, so that it is asked each time.
 func (c *calm) over(stir bus.Stir, own bool) bool {

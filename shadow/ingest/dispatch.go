@@ -27,7 +27,8 @@ const keepRow = 24 * time.Hour
 func (in *Ingest) dispatch() {
 	defer close(in.done)
 	defer in.endAll()
-	look := time.NewTicker(lookInterval)
+	pause := lookInterval
+	look := time.NewTimer(pause)
 	defer look.Stop()
 	stale := time.NewTicker(in.o.LostContact)
 	defer stale.Stop()
@@ -38,6 +39,13 @@ func (in *Ingest) dispatch() {
 		case <-look.C:
 			if in.calm.over(in.o.Bus.Stir()) {
 				in.look()
+			}
+			pause = in.calm.pause(in.o.Bus.Comers() != nil)
+			look.Reset(pause)
+		case <-in.o.Bus.Comers():
+			if pause > lookInterval { // else the next look is soon enough
+				pause = lookInterval
+				look.Reset(pause)
 			}
 		case <-in.looks:
 			in.look()
