@@ -7,13 +7,18 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
 
 // osThreads reads the kernel's own account of this process's threads. The JVM's
 // service threads have no other voice.
-type osThreads struct{ last time.Time }
+type osThreads struct {
+	last time.Time
+	buf  [128]byte
+}
 
 const osThreadsEvery = time.Second
 
@@ -29,7 +34,7 @@ func (o *osThreads) snapshot() []wire.OSThread {
 	}
 	var list []wire.OSThread
 	for _, e := range entries {
-		if t, err := readOSThread(e.Name()); err == nil { // it may just have ended
+		if t, err := o.readThread(e.Name()); err == nil { // it may just have ended
 			list = append(list, t)
 		}
 	}
@@ -39,22 +44,37 @@ func (o *osThreads) snapshot() []wire.OSThread {
 // expire makes the next snapshot due.
 func (o *osThreads) expire() { o.last = time.Time{} }
 
-func readOSThread(tid string) (wire.OSThread, error) {
+func (o *osThreads) readThread(tid string) (wire.OSThread, error) {
 	id, err := strconv.ParseInt(tid, 10, 32)
 	if err != nil {
 		return wire.OSThread{}, fmt.Errorf("thread id %q: %w", tid, err)
 	}
-	comm, err := os.ReadFile("/proc/self/task/" + tid + "/comm")
+	comm, err := o.read("/proc/self/task/" + tid + "/comm")
 	if err != nil {
 		return wire.OSThread{}, fmt.Errorf("name of thread %s: %w", tid, err)
 	}
-	t := wire.OSThread{OSID: int32(id), Name: strings.TrimSuffix(string(comm), "\n"),
+	t := wire.OSThread{OSID: int32(id), Name: strings.TrimSuffix(comm, "\n"),
 		CPU: units.NotMeasured, Run: units.NotMeasured}
-	stat, err := os.ReadFile("/proc/self/task/" + tid + "/schedstat")
+	stat, err := o.read("/proc/self/task/" + tid + "/schedstat")
 	if err == nil {
-		t.CPU, t.Run = parseSchedstat(string(stat))
+		t.CPU, t.Run = parseSchedstat(stat)
 	}
 	return t, nil
+}
+
+// read reads a short file of /proc with three system calls. The library's way takes ten and half a KiB of memory;
+// there are two files for each thread, every second.
+func (o *osThreads) read(path string) (string, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, o.buf[:])
+	if err != nil {
+		return "", err
+	}
+	return string(o.buf[:n]), nil
 }
 
 // parseSchedstat reads "cpu_ns wait_ns timeslices".

@@ -555,10 +555,13 @@ void sa_meta_free(sa_meta *m);
 void sa_meta_forget(void); /* what is untold and of one session only */
 void sa_refuse(const char *reason, const char *sample);
 
+/* await.c */
+void sa_await_records(uint64_t soft_ns, uint64_t max_ns);
+void sa_wake_drain(void);
+void sa_rouse_drain(void); /* it looks seldom, perhaps: it shall not now */
+
 /* drain.c */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
-void sa_await_records(uint64_t max_ns); /* returns early when there is much to drain, or when woken */
-void sa_wake_drain(void);
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
 typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;

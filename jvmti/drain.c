@@ -148,49 +148,6 @@ size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id
     return 0;
 }
 
-/* ---- waiting for records: here, as each wake-up of the Go runtime costs twenty times as much ---- */
-
-enum { MANY_ENDED = 16 }; /* threads whose rings are to be given back */
-static const long LOOK_NS = 50000000;
-
-static pthread_mutex_t wait_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wait_over = PTHREAD_COND_INITIALIZER;
-static bool woken;
-
-void sa_wake_drain(void) {
-    pthread_mutex_lock(&wait_lock);
-    woken = true;
-    pthread_cond_signal(&wait_over);
-    pthread_mutex_unlock(&wait_lock);
-}
-
-/* A sixteenth of a ring is unread, or rings of ended threads wait. */
-static bool work_waits(void) {
-    uint64_t unread = 0;
-    uint32_t ended = 0;
-    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
-        unread += sa_ring_unread(&os->ring);
-        ended += atomic_load_explicit(&os->ended, memory_order_relaxed);
-    }
-    return unread >= sa.config.ring_bytes / 16 || ended >= MANY_ENDED;
-}
-
-/* By the thread that drains. It looks every 50 ms, as it would without. */
-void sa_await_records(uint64_t max_ns) {
-    uint64_t end = sa_mono_ns() + max_ns;
-    pthread_mutex_lock(&wait_lock);
-    while (!woken && sa_mono_ns() < end) {
-        struct timespec look;
-        clock_gettime(CLOCK_REALTIME, &look);
-        look.tv_nsec += LOOK_NS;
-        if (look.tv_nsec >= 1000000000) look.tv_sec++, look.tv_nsec -= 1000000000;
-        pthread_cond_timedwait(&wait_over, &wait_lock, &look);
-        if (work_waits()) break;
-    }
-    woken = false;
-    pthread_mutex_unlock(&wait_lock);
-}
-
 static void tell_of(sa_os *os) {
     telling.os = os;
     telling.before = NULL;

@@ -327,9 +327,12 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 	return total
 }
 
-// Await waits until there is much to drain, WakeDrain is called, or max is over.
+// Await waits until there is much to drain, WakeDrain is called, or max is over; after soft, anything that has
+// happened since the call before ends it.
 // Like Drain, by one goroutine at a time.
-func (d *Drainer) Await(max time.Duration) { C.sa_await_records(C.uint64_t(max)) }
+func (d *Drainer) Await(soft, max time.Duration) {
+	C.sa_await_records(C.uint64_t(soft), C.uint64_t(max))
+}
 
 // WakeDrain ends an Await that runs, or the next one.
 func WakeDrain() { C.sa_wake_drain() }

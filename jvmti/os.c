@@ -114,6 +114,7 @@ sa_os *sa_os_open(void) {
 bool sa_os_room(sa_os *os) {
     enum { RETRY_NS = 10000000 };
     static _Atomic uint64_t due_ns; /* where no memory was to be had */
+    sa_rouse_drain();
     if (sa_ring_widen(&os->ring, &sa.rings)) return true;
     if (os->ring.bytes != NULL) return false;
     uint64_t now = sa_mono_ns();

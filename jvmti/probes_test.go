@@ -14,7 +14,7 @@ func compileProbes(t *testing.T, flags ...string) string {
 		flags = append(flags, "-Wl,--wrap="+name)
 	}
 	return compile(t, append(flags, "-Wno-unused-parameter"), append([]string{"testdata/probes_main.c"}, strings.Fields(
-		"probes.c creations.c submit.c construct.c mounts.c threads.c os.c drain.c cells.c paths.c work.c counters.c thrown.c waiting.c ends.c meta.c contexts.c vthreads.c slabs.c gone.c")...)...)
+		"probes.c creations.c submit.c construct.c mounts.c threads.c os.c drain.c await.c cells.c paths.c work.c counters.c thrown.c waiting.c ends.c meta.c contexts.c vthreads.c slabs.c gone.c")...)...)
 }
 
 // Whatever memory is refused, each event that a probe sees is recorded, summarised or counted as lost.

@@ -79,11 +79,13 @@ type Config struct {
 
 	Target    int           // encoded size to aim at; default 160 KiB
 	Heartbeat time.Duration // longest time between batches; default 1 s
+	IdleBeat  time.Duration // the same while there is nothing to tell, and there is an Await; default 4 s
 	IdleWait  time.Duration // longest time between two looks at the rings; default 50 ms
 
 	// Await takes the place of waits as long as IdleWait: it returns when there is
-	// much to drain, when ctx of Run ends, or after max. nil: there is no such thing.
-	Await func(max time.Duration)
+	// much to drain, when ctx of Run ends, after soft if there is anything, or after
+	// max. nil: there is no such thing.
+	Await func(soft, max time.Duration)
 
 	// Hurry tells that a thread waits for room in its ring: the next look is now.
 	Hurry <-chan struct{}
@@ -117,6 +119,7 @@ type Collector struct {
 	held    []byte // encoded with number seq and not yet taken by the sink
 	full    time.Time
 	sent    time.Time // when the last batch was encoded
+	empty   int       // batches in a row that told nothing
 	asked   time.Time // when the last round of summaries began
 	round   bool      // it is not over
 	paths   bool      // nor is that of the contexts, which began with it
@@ -148,6 +151,9 @@ func NewCollector(cfg Config, src Source, sink Sink) (*Collector, error) {
 	}
 	if cfg.Heartbeat <= 0 {
 		cfg.Heartbeat = time.Second
+	}
+	if cfg.IdleBeat <= 0 {
+		cfg.IdleBeat = 4 * time.Second
 	}
 	if cfg.IdleWait <= 0 {
 		cfg.IdleWait = 50 * time.Millisecond
@@ -190,7 +196,8 @@ func (c *Collector) Run(ctx context.Context) (err error) {
 			timer.Reset(wait)
 			continue
 		}
-		c.cfg.Await(max(wait, c.cfg.Heartbeat-time.Since(c.sent)))
+		since := time.Since(c.sent)
+		c.cfg.Await(max(wait, c.cfg.Heartbeat-since), max(wait, c.beat()-since))
 		timer.Reset(0)
 	}
 }
@@ -208,6 +215,24 @@ func (c *Collector) nextWait(wait time.Duration, n int) time.Duration {
 		return min(2*wait, c.cfg.IdleWait)
 	}
 	return wait
+}
+
+// beat is the time between batches: the longer nothing happens, the longer, up to IdleBeat.
+func (c *Collector) beat() time.Duration {
+	beat := c.cfg.Heartbeat
+	for range c.empty {
+		if beat *= 2; beat >= c.cfg.IdleBeat {
+			return max(c.cfg.IdleBeat, c.cfg.Heartbeat)
+		}
+	}
+	return beat
+}
+
+// tellsNothing tells that a batch is only a sign of life.
+func tellsNothing(b *wire.Batch) bool {
+	return b.Hello == nil && len(b.Executions)+len(b.Creations)+len(b.Summaries)+len(b.SiteSums)+len(b.Constructions)+len(b.Submissions)+
+		len(b.Classes)+len(b.Threads)+len(b.Pauses)+len(b.Executors)+len(b.Sites)+len(b.Virtual)+
+		len(b.Contexts.Frames)+len(b.Contexts.Contexts)+len(b.Contexts.Sums) == 0
 }
 
 // recovered makes an error of a panic: the observed program must not fall.
@@ -347,6 +372,9 @@ func (c *Collector) account(b *wire.Batch) {
 	c.held = append([]byte(nil), c.scratch...)
 	c.seq = b.Seq
 	c.pending.losses.told(b.Totals.LostByThread)
+	if c.empty++; !tellsNothing(b) {
+		c.empty = 0
+	}
 	n := len(b.Executions) + len(b.Creations) + len(b.Submissions) + len(b.Constructions)
 	if n >= minBatchEvents && len(b.Summaries) == 0 {
 		c.per = max(1, 0.75*c.per+0.25*float64(len(c.held))/float64(n))

@@ -70,9 +70,9 @@ func TestHurry(t *testing.T) {
 func TestIdleCollectorAwaits(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	waits := 0
-	c, err := NewCollector(Config{Session: "s", Process: "p", Await: func(max time.Duration) {
-		if max < 50*time.Millisecond || max > time.Second {
-			t.Errorf("asked to wait for %v", max)
+	c, err := NewCollector(Config{Session: "s", Process: "p", Await: func(soft, max time.Duration) {
+		if soft < 50*time.Millisecond || soft > time.Second || max < soft || max > 4*time.Second {
+			t.Errorf("asked to wait for %v to %v", soft, max)
 		}
 		if waits++; waits == 3 {
 			stop()

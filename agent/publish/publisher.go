@@ -69,6 +69,7 @@ const (
 	firstBackoff = 50 * time.Millisecond
 	lastBackoff  = 2 * time.Second
 	look         = 250 * time.Millisecond // longest time between two looks at what is in flight
+	calmLook     = 10 * time.Second       // the same while nothing is: what changes pokes
 )
 
 // Publisher sends batches. Its methods are safe for concurrent use.

@@ -89,10 +89,20 @@ func (s *sender) loop(ctx context.Context) {
 
 // pause is the time until the next look when nothing pokes.
 func (s *sender) pause(now time.Time) time.Duration {
+	if s.was && !s.outage.on && len(s.flights) == 0 && s.failures == 0 && !s.waits() {
+		return calmLook
+	}
 	if d := s.next.Sub(now); d > 0 && d < look {
 		return d
 	}
 	return look
+}
+
+// waits tells whether anything is not acknowledged.
+func (p *Publisher) waits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open) > 0
 }
 
 // watch follows the connection: an outage begins when it is gone; when it is

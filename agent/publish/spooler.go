@@ -68,13 +68,23 @@ func (s *spooler) run(ctx context.Context) {
 		if s.step(time.Now()) {
 			continue
 		}
-		timer.Reset(spoolLook)
+		timer.Reset(s.pause())
 		select {
 		case <-ctx.Done():
 		case <-s.woken:
 		case <-timer.C:
 		}
 	}
+}
+
+// pause is the time until the next look when nothing pokes.
+func (s *spooler) pause() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.tail) == 0 {
+		return calmLook
+	}
+	return spoolLook
 }
 
 // step does the most urgent thing; false: there is none.

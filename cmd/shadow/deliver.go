@@ -181,8 +181,9 @@ func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	told := ""
+	var sweeper leftover.Sweeper
 	for {
-		results, err := leftover.Sweep(ctx, b.JetStream(), b.ClientURL(), folders...)
+		results, err := sweeper.Sweep(ctx, b.JetStream(), b.ClientURL(), folders...)
 		for _, r := range results {
 			tellDelivered(env, r)
 			if err := notWhole(r); err != nil {

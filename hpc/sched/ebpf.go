@@ -161,6 +161,9 @@ func (s *ebpfSource) close() {
 // poll appends what has come; all that was before the time returned has come.
 func (s *ebpfSource) poll(into []event) ([]event, units.MonoNs, error) {
 	complete := now() - settled
+	if s.reader.AvailableBytes() == 0 {
+		return into, complete, nil
+	}
 	s.reader.SetDeadline(time.Unix(1, 0)) // do not wait
 	for {
 		err := s.reader.ReadInto(&s.record)

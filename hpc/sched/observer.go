@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stackagent/hpc"
@@ -28,6 +29,9 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 
 const (
 	pollInterval = 20 * time.Millisecond
+	idleInterval = time.Second // while nobody is observed
+	// launchPatience is how long after a launch the first record of the process may come.
+	launchPatience = units.MonoNs(5 * time.Second)
 	endPatience  = units.MonoNs(500 * time.Millisecond) // with the last records of a process that is gone
 	partSlices   = 256 << 10                            // of a part, about
 	partLeast    = units.MonoNs(2 * time.Second)
@@ -61,6 +65,10 @@ type Observer struct {
 	stop chan struct{}
 	done sync.WaitGroup
 
+	wakes    chan struct{} // somebody is to be observed
+	launched atomic.Int64  // when a process was launched last, units.MonoNs
+	guesses  bool          // the source must ask elsewhere why threads are off the CPU
+
 	mu        sync.Mutex
 	processes map[int]*process
 	ended     []int // processes that are not kept, oldest first
@@ -80,6 +88,8 @@ type process struct {
 	unsaved int      // parts that could not be written
 	failed  bool     // the latest could not, and that was told
 	gc      gcWatch
+	heard   bool         // something was told of it since the last look
+	runs    bool         // a thread has a CPU or waits for one, as of the last look
 	reading reading      // of the process's clock, which waits until all events before it have come; zero: none
 	readAt  units.MonoNs // when the latest was taken
 
@@ -90,7 +100,7 @@ type process struct {
 // Start begins to listen to the scheduler. The error is an *UnavailableError
 // where the machine or the user's rights do not allow it.
 func Start(c Choice) (*Observer, error) {
-	o := &Observer{more: map[string]string{}, stop: make(chan struct{}), processes: map[int]*process{}}
+	o := &Observer{more: map[string]string{}, stop: make(chan struct{}), wakes: make(chan struct{}, 1), processes: map[int]*process{}}
 	var errE, errP error
 	if c == EBPF || c == Auto {
 		var s *ebpfSource
@@ -105,7 +115,7 @@ func Start(c Choice) (*Observer, error) {
 		if s, errP = openPerf(); errP != nil {
 			return nil, errors.Join(errE, errP)
 		}
-		o.src = s
+		o.src, o.guesses = s, true
 		if errE != nil {
 			o.more["source ebpf"] = errE.Error()
 		}
@@ -148,7 +158,11 @@ func (o *Observer) NotAvailable() map[string]string {
 
 // Launch calls start. A process that it starts is observed from its first
 // moment on, and so are those that this one starts.
-func (o *Observer) Launch(start func() error) error { return o.src.launch(start) }
+func (o *Observer) Launch(start func() error) error {
+	defer o.wake()
+	defer func() { o.launched.Store(int64(now())) }()
+	return o.src.launch(start)
+}
 
 // Watch begins to observe a process that runs; Keep tells where to write that.
 func (o *Observer) Watch(pid int) error {
@@ -222,6 +236,7 @@ func (o *Observer) attach(pid int) (*process, error) {
 		return nil, err
 	}
 	o.processes[pid] = p
+	o.wake()
 	return p, nil
 }
 
@@ -276,18 +291,46 @@ func (o *Observer) Close() error {
 
 func (o *Observer) run() {
 	defer o.done.Done()
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
+	timer := time.NewTimer(pollInterval)
+	defer timer.Stop()
 	for {
 		select {
 		case <-o.stop:
 			return
-		case <-tick.C:
-			o.mu.Lock()
-			o.poll()
-			o.mu.Unlock()
+		case <-o.wakes:
+		case <-timer.C:
+		}
+		o.mu.Lock()
+		o.poll()
+		wait := pollInterval
+		if !o.busy() {
+			wait = idleInterval
+		}
+		o.mu.Unlock()
+		timer.Reset(wait)
+	}
+}
+
+// wake makes the observer look now, and then often.
+func (o *Observer) wake() {
+	select {
+	case o.wakes <- struct{}{}:
+	default: // it does already
+	}
+}
+
+// busy tells whether anybody is observed, or may be at any moment: of a process that was launched the source tells
+// by itself.
+func (o *Observer) busy() bool {
+	if len(o.events) > 0 || now()-units.MonoNs(o.launched.Load()) < launchPatience {
+		return true
+	}
+	for _, p := range o.processes {
+		if !p.over {
+			return true
 		}
 	}
+	return false
 }
 
 // poll takes what has come and stores parts that are full.
@@ -325,6 +368,7 @@ func (o *Observer) dispatch(e *event) {
 		o.processes[int(e.pid)] = p
 	}
 	if !p.over {
+		p.heard = true
 		p.until(e.at)
 		p.b.apply(e)
 	}
@@ -338,12 +382,14 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	p.until(complete)
 	p.readAccount(pid)
 	p.b.number(pid)
-	for _, t := range p.b.threads {
-		if s, ok := o.src.guess(pid, t, complete); ok {
-			t.guess = guess{s, now()}
+	if o.guesses {
+		for _, t := range p.b.threads {
+			if s, ok := o.src.guess(pid, t, complete); ok {
+				t.guess = guess{s, now()}
+			}
 		}
 	}
-	if p.writer != nil {
+	if p.stirs() && p.writer != nil {
 		p.gc.look(pid, now)
 	}
 	switch {
@@ -361,6 +407,19 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	case p.vanished != 0 && complete-p.vanished > endPatience:
 		o.end(pid, p) // they were lost
 	}
+}
+
+// stirs tells whether the process may have done anything since the last look. A JVM in which no thread had a CPU
+// has not collected any garbage.
+func (p *process) stirs() bool {
+	if !p.heard {
+		return p.runs
+	}
+	p.heard, p.runs = false, false
+	for _, t := range p.b.threads {
+		p.runs = p.runs || t.state == Running || t.state == Runnable || t.state == Unknown
+	}
+	return true
 }
 
 // lostEnd tells that a process of which nothing has come for long has ended.

@@ -202,12 +202,13 @@ static inline void sa_ring_consumed(sa_ring *r, sa_ring_pool *pool, bool over) {
     r->resident = now;
 }
 
-/* Takes back half of what the ring may leave unread beyond its own part. */
-static inline void sa_ring_narrow(sa_ring *r, sa_ring_pool *pool) {
+/* Takes back half of what the ring may leave unread beyond its own part; false: there is none. */
+static inline bool sa_ring_narrow(sa_ring *r, sa_ring_pool *pool) {
     uint64_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed), own = sa_ring_own(r->capacity);
-    if (limit <= own) return;
+    if (limit <= own) return false;
     uint64_t less = limit / 2 < own ? own : limit / 2;
     if (atomic_compare_exchange_strong(&r->limit, &limit, less)) sa_ring_pool_discharge(pool, limit - less);
+    return true;
 }
 
 static inline uint64_t sa_ring_unread(sa_ring *r) {

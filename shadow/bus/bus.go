@@ -77,9 +77,11 @@ type Bus struct {
 	js      jetstream.JetStream
 	url     string
 	token   string
-	warning string // see Warning
+	warning string          // see Warning
+	streams *server.Account // see Stir; nil when joined
 
 	revived chan struct{} // see Revived
+	comers  chan struct{} // see Comers
 	quit    chan struct{} // ends the keeper; nil when joined
 	kept    chan struct{} // the keeper has ended
 }
@@ -103,12 +105,15 @@ func Start(o Options) (*Bus, error) {
 	if free, err := freeBytes(o.StoreDir); o.MaxBytes <= 0 && err == nil {
 		o.MaxBytes = min(DefaultMaxBytes, max(free/2, leastMaxBytes)) // the other half is for the sessions
 	}
-	log := &serverLog{log: o.Logger}
+	log := &serverLog{log: o.Logger, breaks: make(chan struct{}, 1)}
 	srv, err := startServer(o, host, port, access, log)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bus{srv: srv, token: access.secret, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
+	b := &Bus{srv: srv, streams: streamsOf(srv), token: access.secret, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
+	if access.keys != nil {
+		b.comers = access.keys.comers
+	}
 	if !busauth.Loopback(host) && access.tls == nil {
 		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
 	}

@@ -19,6 +19,7 @@ type keys struct {
 	tokens []string
 	nkeys  map[string]bool // public keys; true: of a shadow
 	srv    *server.Server
+	comers chan struct{} // see Bus.Comers
 }
 
 func (k *keys) serve(srv *server.Server) {
@@ -68,6 +69,10 @@ func (k *keys) admit(c server.ClientAuthentication, name string, shadow bool) bo
 		return false
 	}
 	c.RegisterUser(u)
+	select {
+	case k.comers <- struct{}{}:
+	default: // the one before is not looked at yet
+	}
 	return true
 }
 

@@ -12,9 +12,10 @@ import (
 type serverLog struct {
 	log    *slog.Logger
 	mu     sync.Mutex
-	broken atomic.Bool // the stream has stopped taking messages
-	dead   atomic.Bool // the server does not start
-	msg    string      // the latest error, to explain a failed start
+	broken atomic.Bool   // the stream has stopped taking messages
+	breaks chan struct{} // receives a value when it does; nil: nobody listens
+	dead   atomic.Bool   // the server does not start
+	msg    string        // the latest error, to explain a failed start
 }
 
 func (l *serverLog) logger() *slog.Logger {
@@ -58,9 +59,18 @@ func (l *serverLog) Errorf(format string, v ...any) {
 	msg := fmt.Sprintf(format, v...)
 	l.keep(msg)
 	if fatal(msg) {
-		l.broken.Store(true)
+		l.breakDown()
 	}
 	l.logger().Warn("bus: " + msg)
+}
+
+// breakDown wakes the keeper of the stream.
+func (l *serverLog) breakDown() {
+	l.broken.Store(true)
+	select {
+	case l.breaks <- struct{}{}:
+	default: // it knows already, or there is none
+	}
 }
 
 // Fatalf implements server.Logger. It does not end the process: Start reports.

@@ -16,15 +16,14 @@ import (
 // keeper opens it again then; what it had accepted is on the disk.
 
 const (
-	lookInterval = 250 * time.Millisecond
-	reviveSpace  = 16 << 20 // bytes free before the stream is opened again
+	lookInterval = 250 * time.Millisecond // while the stream is broken, and of what a start waits for
+	calmInterval = time.Second            // while it is not: the server's log wakes the keeper
+	reviveSpace  = 16 << 20               // bytes free before the stream is opened again
 )
 
 // keep watches over the embedded server's stream until quit is closed.
 func (b *Bus) keep(o Options, log *serverLog) {
 	defer close(b.kept)
-	tick := time.NewTicker(lookInterval)
-	defer tick.Stop()
 	full := false
 	tell := func(now bool) {
 		if now != full && o.Full != nil {
@@ -32,15 +31,22 @@ func (b *Bus) keep(o Options, log *serverLog) {
 		}
 		full = now
 	}
+	wait := calmInterval
 	for {
 		select {
 		case <-b.quit:
 			return
-		case <-tick.C:
+		case <-log.breaks: // more may break in the next moments
+			if !pause(b.quit, lookInterval) {
+				return
+			}
+		case <-time.After(wait):
 		}
+		wait = calmInterval
 		if !log.broken.Load() && b.srv.JetStreamEnabled() {
 			continue
 		}
+		wait = lookInterval
 		if free, err := freeBytes(o.StoreDir); err == nil && free < reviveSpace {
 			tell(true)
 			continue
@@ -56,6 +62,16 @@ func (b *Bus) keep(o Options, log *serverLog) {
 		case b.revived <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// pause returns false when quit is closed meanwhile.
+func pause(quit <-chan struct{}, d time.Duration) bool {
+	select {
+	case <-quit:
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 

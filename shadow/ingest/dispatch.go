@@ -27,7 +27,8 @@ const keepRow = 24 * time.Hour
 func (in *Ingest) dispatch() {
 	defer close(in.done)
 	defer in.endAll()
-	look := time.NewTicker(lookInterval)
+	pause := lookInterval
+	look := time.NewTimer(pause)
 	defer look.Stop()
 	stale := time.NewTicker(in.o.LostContact)
 	defer stale.Stop()
@@ -36,17 +37,28 @@ func (in *Ingest) dispatch() {
 		case <-in.stop:
 			return
 		case <-look.C:
-			in.look()
+			if in.calm.over(in.o.Bus.Stir()) {
+				in.look()
+			}
+			pause = in.calm.pause(in.o.Bus.Comers() != nil)
+			look.Reset(pause)
+		case <-in.o.Bus.Comers():
+			if pause > lookInterval { // else the next look is soon enough
+				pause = lookInterval
+				look.Reset(pause)
+			}
 		case <-in.looks:
 			in.look()
 		case <-stale.C:
 			in.endStale()
 		case <-in.o.Bus.Revived():
+			in.calm.disturb()
 			for _, s := range in.sources {
 				s.poke()
 			}
 		case s := <-in.gone:
 			in.remove(s)
+			in.calm.disturb() // what came to it at the last moment waits for another source
 		case done := <-in.flushes:
 			go in.flushAll(done)
 		}
@@ -57,9 +69,11 @@ func (in *Ingest) dispatch() {
 func (in *Ingest) look() {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
+	in.calm.begin(in.o.Bus.Stir())
 	waiting, err := in.waiting(ctx)
 	if err != nil {
 		in.log.Warn("ingest: looking for sessions", "error", err)
+		in.calm.disturb()
 		return
 	}
 	names := make([]string, 0, len(waiting))
@@ -73,6 +87,7 @@ func (in *Ingest) look() {
 	if len(names) == 0 {
 		return
 	}
+	in.calm.disturb() // who is not ours yet may be at the next look
 	leases, err := in.member.Claim(ctx, names, room)
 	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is told by itself
 		in.log.Warn("ingest: claiming sessions", "error", err)

@@ -90,35 +90,6 @@ func sendOnce(ctx context.Context, js jetstream.JetStream, msg *nats.Msg, id str
 	return err
 }
 
-// Sweep delivers the files of folders whose batches were to go to the bus at
-// address (a URL as agents write it). Files of running JVMs and of other buses
-// are left alone.
-func Sweep(ctx context.Context, js jetstream.JetStream, address string, folders ...string) ([]Result, error) {
-	var results []Result
-	var errs error
-	for _, folder := range folders {
-		for _, path := range spool.Files(folder) {
-			l, err := spool.Open(path)
-			if err != nil {
-				if !errors.Is(err, spool.ErrInUse) && !errors.Is(err, spool.ErrNotSpool) && !errors.Is(err, os.ErrNotExist) {
-					errs = errors.Join(errs, err)
-				}
-				continue
-			}
-			if !SameBus(l.Meta.Bus, address) {
-				l.Close()
-				continue
-			}
-			r, err := Deliver(ctx, js, l)
-			errs = errors.Join(errs, err)
-			if err == nil {
-				results = append(results, r)
-			}
-		}
-	}
-	return results, errs
-}
-
 // SameBus tells whether one of the URLs that an agent was given is one of the
 // bus at address: the same server, under whichever of this machine's names.
 // Both are lists joined with ','.

@@ -1,0 +1,99 @@
+/* Waiting for records: here, as each wake-up of the Go runtime costs twenty times as much. */
+#include <linux/futex.h>
+
+#include "agent.h"
+
+enum { MANY_ENDED = 16 }; /* threads whose rings are to be given back */
+static const uint64_t LOOK_NS = 50000000, QUIET_LOOK_NS = 250000000;
+enum { QUIET_LOOKS = 20 }; /* that found nothing new, before the looks become rare */
+
+/* What was said to the thread that waits; it is a futex. */
+enum { NOTHING, ROUSED, WOKEN };
+static _Atomic uint32_t said;
+static _Atomic bool rare; /* the looks */
+
+static void say(uint32_t what) {
+    atomic_store(&said, what);
+    syscall(SYS_futex, &said, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void sa_wake_drain(void) { say(WOKEN); }
+
+/* By a thread that needs more room in its ring, or its first: from now on the looks
+ * are frequent. No lock is taken, and a system call is made once until they have
+ * become rare again. */
+void sa_rouse_drain(void) {
+    uint32_t nothing = NOTHING;
+    if (!atomic_load_explicit(&rare, memory_order_relaxed) || !atomic_exchange(&rare, false)) return;
+    if (atomic_compare_exchange_strong(&said, &nothing, ROUSED))
+        syscall(SYS_futex, &said, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static uint64_t events(const sa_counts *c) {
+    return atomic_load_explicit(&c->executions, memory_order_relaxed) + atomic_load_explicit(&c->creations, memory_order_relaxed) +
+           atomic_load_explicit(&c->submissions, memory_order_relaxed) +
+           atomic_load_explicit(&c->constructions, memory_order_relaxed) + atomic_load_explicit(&c->lost, memory_order_relaxed);
+}
+
+/* What the rings and counters hold. */
+typedef struct {
+    uint64_t unread, sum; /* sum: stays as it is while nothing happens */
+    uint32_t ended;
+} state;
+
+static state look(void) {
+    state s = {0, events(&sa.nowhere) + events(&sa.nowhere_virtual), 0};
+    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
+        s.unread += sa_ring_unread(&os->ring);
+        s.sum += atomic_load_explicit(&os->ring.published, memory_order_relaxed) + events(&os->counts) + events(&os->virtual_counts) +
+                 atomic_load_explicit(&os->scheduling.mounts, memory_order_relaxed) + 1;
+        s.ended += atomic_load_explicit(&os->ended, memory_order_relaxed);
+    }
+    return s;
+}
+
+/* A sixteenth of a ring is unread, or rings of ended threads wait. */
+static bool much(const state *s) { return s->unread >= sa.config.ring_bytes / 16 || s->ended >= MANY_ENDED; }
+
+static bool news_wait(void) {
+    pthread_mutex_lock(&sa.meta_lock);
+    bool some = sa.meta_first != NULL;
+    pthread_mutex_unlock(&sa.meta_lock);
+    return some;
+}
+
+/* So that a thread with much to tell after a silence asks for room soon, and is heard. */
+static void narrow_all(void) {
+    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next)
+        while (sa_ring_narrow(&os->ring, &sa.rings)) {}
+}
+
+static void wait_for_word(uint64_t ns) {
+    struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    syscall(SYS_futex, &said, FUTEX_WAIT_PRIVATE, NOTHING, &t, NULL, 0);
+}
+
+/* By the thread that drains. It looks every 50 ms, as it would without, and more
+ * rarely once nothing has happened for a second. Returns when there is much to
+ * drain, when woken, after soft_ns if anything has happened since the call
+ * before, and after max_ns. */
+void sa_await_records(uint64_t soft_ns, uint64_t max_ns) {
+    static uint64_t before; /* sum at the end of the last call: what came since may not have been read */
+    uint64_t begin = sa_mono_ns(), last = before, took = 0;
+    unsigned quiet = 0;
+    while (took < max_ns) {
+        uint64_t pause = quiet < QUIET_LOOKS ? LOOK_NS : QUIET_LOOK_NS;
+        if (quiet == QUIET_LOOKS) narrow_all();
+        atomic_store(&rare, quiet >= QUIET_LOOKS);
+        wait_for_word(pause < max_ns - took ? pause : max_ns - took);
+        uint32_t word = atomic_exchange(&said, NOTHING);
+        state now = look();
+        quiet = word == NOTHING && now.sum == last ? quiet + 1 : 0;
+        last = now.sum;
+        took = sa_mono_ns() - begin;
+        if (word == WOKEN || much(&now)) break;
+        if (took >= soft_ns && (now.sum != before || now.unread > 0 || now.ended > 0 || news_wait())) break;
+    }
+    atomic_store(&rare, false);
+    before = last;
+}
