@@ -32,8 +32,6 @@ const (
 	blockForAll    = 900 * time.Millisecond // the same with detail=all, which asks for every record
 	patience       = 800 * time.Millisecond // meanwhile full rings make the threads summarise what they would lose
 	bufferBytes    = 64 << 20               // batches that wait for the bus
-	memoryLimit    = 256 << 20              // soft limit of the Go heap
-	gcPercent      = 200                    // what lives is some MiB: at 50 a collection came every 2 MiB
 	maxExecutors   = 1 << 16                // the newest, that a later session names by what they are
 	startFor       = 2 * time.Second        // what the JVM may need to start
 	exitWait       = 10 * time.Second       // for the bus to take the last batches
@@ -123,7 +121,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	now := time.Now()
 	a.options.Session = opts.SessionName(host, os.Getpid(), now)
 	a.process = processName(os.Getpid(), now, rand.Uint32())
-	debug.SetMemoryLimit(memoryLimit)
+	debug.SetMemoryLimit(heapLimit)
 	debug.SetGCPercent(-1) // the heap is small as yet: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
@@ -249,6 +247,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop, a.stopped = stop, make(chan struct{})
+	go watchHeap(ctx)
 	go func() {
 		defer close(a.stopped)
 		if err := a.collector.Run(ctx); err != nil {

@@ -30,7 +30,7 @@ type weaver struct {
 
 	mu       sync.Mutex
 	refusals map[string]*wire.Refusal
-	customs  map[string]bool // see remember
+	customs  names // see remember
 	fitted   map[instrument.TaskDefinition]bool
 	idle     []instrument.Filter // that have fitted no class so far
 }
@@ -41,7 +41,6 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 		options:   options,
 		hierarchy: instrument.NewImageHierarchy(class, options),
 		refusals:  make(map[string]*wire.Refusal),
-		customs:   make(map[string]bool),
 		fitted:    make(map[instrument.TaskDefinition]bool),
 		idle:      options.Filters(),
 	}
@@ -117,7 +116,7 @@ func (w *weaver) remember(p *instrument.Plan) {
 		w.fitted[d] = true
 	}
 	if !p.Hidden() {
-		w.customs[p.Class] = true
+		w.customs.add(p.Class)
 	}
 }
 
@@ -169,7 +168,7 @@ func (w *weaver) customKind(class string) units.Kinds {
 		return 0
 	}
 	w.mu.Lock()
-	known := w.customs[class]
+	known := w.customs.contains(class)
 	w.mu.Unlock()
 	if known || w.options.NamesClass(strings.ReplaceAll(class, "/", ".")) {
 		return units.KindCustom

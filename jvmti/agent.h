@@ -240,6 +240,7 @@ typedef struct sa_os {
     bool aside;                /* the drain's: its ring is set aside */
     uint64_t wait_second, waited_ns; /* it has waited so long for room in that second of the clock */
     _Atomic uint64_t all_waited_ns;
+    bool cells_aside;          /* the drain's: its histograms are set aside */
     bool told;                 /* the drain's: ended, and its cells have been told a last time */
     bool unclaimed;            /* the virtual thread that was mounted here last had no context then */
     bool mounted;              /* a virtual thread runs here; with contexts= only */
@@ -434,6 +435,8 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
 void sa_threads_final(JNIEnv *env);
+void sa_look_begin(void); /* contexts of threads that end are kept until the end of the look */
+void sa_look_end(JNIEnv *env);
 void sa_await_thread_ends(void); /* the phase is DEAD: no context is freed any more after this */
 void sa_contexts_init(void);
 void sa_context_free(JNIEnv *env, sa_context *c);
@@ -562,6 +565,7 @@ void sa_rouse_drain(void); /* it looks seldom, perhaps: it shall not now */
 
 /* drain.c */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
+bool sa_gone_ring(uint32_t *ring_id); /* one that is no more, of which this has not told; false: none */
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
 typedef struct {
     uint64_t executions, creations, lost, too_deep, no_stack, refused;

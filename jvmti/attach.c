@@ -110,12 +110,12 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
 /* Puts everything back but fields, which a class keeps, and lambdas, which the
  * JVM does not let anybody change; those probes do nothing from now on. */
 static void go_away(JNIEnv *env) {
+    sa_look_begin(); /* contexts of threads that end from now on are counted, and freed by restore() */
     atomic_store(&sa.phase, SA_PHASE_DORMANT);
     /* The class hook stays, as another agent may retransform a class with our fields at any moment. */
     static const jvmtiEvent of_session[] = {
         JVMTI_EVENT_NATIVE_METHOD_BIND,       JVMTI_EVENT_THREAD_START,
-        JVMTI_EVENT_THREAD_END,               JVMTI_EVENT_GARBAGE_COLLECTION_START,
-        JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+        JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
     };
     for (size_t i = 0; i < sizeof of_session / sizeof *of_session; i++) sa_set_event(JVMTI_DISABLE, of_session[i]);
     sa_await_thread_ends();
@@ -127,9 +127,9 @@ static void restore(JNIEnv *env, bool answered) {
     atomic_store(&sa.retired, atomic_load(&sa.generation));
     turn(env, 0);
     hook(env, false);
+    sa_look_end(env);
     /* From now on only what is redefined by others needs us (its fields), and
      * threads that end (their contexts). */
-    sa_set_event(JVMTI_ENABLE, JVMTI_EVENT_THREAD_END);
     sa_set_event(JVMTI_DISABLE, JVMTI_EVENT_VM_DEATH);
     sa_retransform_loaded(env, false);
     if (!answered) return;

@@ -35,16 +35,25 @@ void sa_cells_open(sa_cells *cells) {
     memset(cells, 0, sizeof *cells);
     cells->table = cells->first_table;
     cells->mask = SA_FIRST_TABLE - 1;
+    pthread_mutex_init(&cells->lock, NULL);
 }
 
-static void free_cell(sa_cell *c) {
-    size_t bytes = sizeof *c;
-    for (part_of_cell *p = c->parts, *next; p != NULL; p = next) {
+uint64_t sa_cells_bytes(void) { return atomic_load_explicit(&bytes_used, memory_order_relaxed); }
+
+static void free_parts(part_of_cell *p) {
+    size_t bytes = 0;
+    for (part_of_cell *next; p != NULL; p = next) {
         next = p->next;
         bytes += p->bytes;
         free(p);
     }
     atomic_fetch_sub(&bytes_used, bytes);
+}
+
+static void free_cell(sa_cell *c) {
+    free_parts(c->parts);
+    free_parts(c->histograms);
+    atomic_fetch_sub(&bytes_used, sizeof *c);
     free(c);
 }
 
@@ -80,13 +89,13 @@ static void *allocate(sa_cells *cells, size_t bytes) {
     return refuse(cells);
 }
 
-/* The same for a part of a cell. */
-static void *take(sa_cells *cells, sa_cell *c, size_t bytes) {
+/* The same for a part of a cell; list: one of its lists. */
+static void *take(sa_cells *cells, void **list, size_t bytes) {
     part_of_cell *p = allocate(cells, sizeof *p + bytes);
     if (p == NULL) return NULL;
     p->bytes = sizeof *p + bytes;
-    p->next = c->parts;
-    c->parts = p;
+    p->next = *list;
+    *list = p;
     return p + 1;
 }
 
@@ -158,7 +167,7 @@ static bool widen_places(sa_cells *cells) {
 static sa_place *add_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
     if (atomic_load_explicit(&cells->refused, memory_order_relaxed)) return NULL;
     if ((cells->places == NULL || cells->places_used * 2 > cells->places_mask) && !widen_places(cells)) return refuse(cells);
-    sa_place *p = take(cells, c, sizeof *p);
+    sa_place *p = take(cells, &c->parts, sizeof *p);
     if (p == NULL) return NULL;
     p->site = site;
     p->kind = kind;
@@ -178,22 +187,45 @@ __attribute__((noinline)) sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, 
     return p;
 }
 
-bool sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
+static _Atomic(sa_measure *) *histograms_of(sa_cell *c, int i) {
+    _Atomic(sa_measure *) *const parts[SA_HISTOGRAMS] = {&c->leaf, &c->inner, &c->queue, &c->extra};
+    return parts[i];
+}
+
+/* Under the lock, as are those that follow. */
+static void restore(sa_cells *cells) {
+    for (sa_cell *c = atomic_load(&cells->list); cells->aside && c != NULL; c = c->next)
+        for (int i = 0; i < SA_HISTOGRAMS; i++) {
+            if (c->aside[i] != NULL) atomic_store_explicit(histograms_of(c, i), c->aside[i], memory_order_release);
+            c->aside[i] = NULL;
+        }
+    cells->aside = false;
+}
+
+static sa_measure *grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
     sa_measure *m = atomic_load_explicit(part, memory_order_relaxed);
     if (m == NULL) {
-        m = take(cells, c, measures * sizeof *m);
-        if (m == NULL) return false;
+        m = take(cells, &c->histograms, measures * sizeof *m);
+        if (m == NULL) return NULL;
         for (unsigned i = 0; i < measures; i++) m[i].min = UINT64_MAX;
         atomic_store_explicit(part, m, memory_order_release);
     }
     for (unsigned i = 0; i < measures; i++) {
         _Atomic(sa_block *) *at = &m[i].blocks[buckets[i] / SA_BLOCK_BUCKETS];
         if (atomic_load_explicit(at, memory_order_relaxed) != NULL) continue;
-        sa_block *b = take(cells, c, sizeof *b);
-        if (b == NULL) return false;
+        sa_block *b = take(cells, &c->histograms, sizeof *b);
+        if (b == NULL) return NULL;
         atomic_store_explicit(at, b, memory_order_release);
     }
-    return true;
+    return m;
+}
+
+sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets) {
+    pthread_mutex_lock(&cells->lock);
+    restore(cells);
+    sa_measure *m = grow(cells, c, part, measures, buckets);
+    pthread_mutex_unlock(&cells->lock);
+    return m;
 }
 
 /* Whether what belongs to place k may stand at place j of a table when i gets
@@ -322,6 +354,56 @@ static void compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, compo
     if (inner != NULL) extremes(whole, inner), extremes(own, self);
 }
 
+/* Is all of these histograms told? Nobody counts meanwhile. */
+static bool all_told(const sa_measure *m, unsigned n) {
+    for (unsigned i = 0; m != NULL && i < n; i++) {
+        if (atomic_load(&m[i].sum) != m[i].told_sum) return false;
+        for (unsigned k = 0; k < SA_BLOCKS; k++) {
+            const sa_block *b = atomic_load_explicit(&m[i].blocks[k], memory_order_acquire);
+            for (unsigned j = 0; b != NULL && j < SA_BLOCK_BUCKETS; j++)
+                if (atomic_load_explicit(&b->count[j], memory_order_relaxed) != b->told[j]) return false;
+        }
+    }
+    return true;
+}
+
+static bool all_told_of(const sa_cell *c) {
+    const unsigned n[SA_HISTOGRAMS] = {SA_LEAF_MEASURES, SA_MEASURES, 1, 2 * sa_cells_policy.extras};
+    for (int i = 0; i < SA_HISTOGRAMS; i++)
+        if (!all_told(c->aside[i], n[i])) return false;
+    return true;
+}
+
+bool sa_cells_have_histograms(const sa_cells *cells) {
+    for (const sa_cell *c = atomic_load(&cells->list); c != NULL; c = c->next)
+        for (int i = 0; i < SA_HISTOGRAMS; i++)
+            if (atomic_load_explicit(histograms_of((sa_cell *)(uintptr_t)c, i), memory_order_relaxed) != NULL) return true;
+    return false;
+}
+
+void sa_cells_set_aside(sa_cells *cells) {
+    pthread_mutex_lock(&cells->lock);
+    for (sa_cell *c = atomic_load(&cells->list); !cells->aside && c != NULL; c = c->next)
+        for (int i = 0; i < SA_HISTOGRAMS; i++) c->aside[i] = atomic_exchange(histograms_of(c, i), NULL);
+    cells->aside = true;
+    pthread_mutex_unlock(&cells->lock);
+}
+
+bool sa_cells_take_aside(sa_cells *cells, const _Atomic bool *busy) {
+    pthread_mutex_lock(&cells->lock);
+    bool mine = cells->aside && !atomic_load_explicit(busy, memory_order_acquire);
+    for (sa_cell *c = atomic_load(&cells->list); mine && c != NULL; c = c->next) mine = all_told_of(c);
+    if (!mine) restore(cells);
+    for (sa_cell *c = atomic_load(&cells->list); mine && c != NULL; c = c->next) {
+        memset(c->aside, 0, sizeof c->aside);
+        free_parts(c->histograms);
+        c->histograms = NULL;
+    }
+    cells->aside = false;
+    pthread_mutex_unlock(&cells->lock);
+    return mine;
+}
+
 /* A metric that is in one part only. */
 static void compose_one(sa_measure *m, composed *d) {
     reset(d);
@@ -440,7 +522,7 @@ _Static_assert((int)SA_TELL_SCHEDULED <= (int)SA_TELL_SCHEDULED_MOST, "sa_tell_w
 sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c) {
     sa_scheduled *s = atomic_load_explicit(&c->scheduled, memory_order_relaxed);
     if (s != NULL) return s;
-    s = take(cells, c, sizeof *s);
+    s = take(cells, &c->parts, sizeof *s);
     if (s != NULL) atomic_store_explicit(&c->scheduled, s, memory_order_release);
     return s;
 }

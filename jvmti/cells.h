@@ -4,6 +4,7 @@
  * it has told. No JDK headers. */
 #ifndef STACKAGENT_CELLS_H
 #define STACKAGENT_CELLS_H
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,6 +82,9 @@ typedef struct {
     uint64_t told[SA_V_SUMS]; /* the drain's */
 } sa_scheduled;
 
+/* The arrays of histograms of a cell. */
+enum { SA_H_LEAF, SA_H_INNER, SA_H_QUEUE, SA_H_EXTRA, SA_HISTOGRAMS };
+
 typedef struct sa_cell {
     uint64_t key; /* sa_cell_key */
     sa_stream executions, creations, submissions;
@@ -88,6 +92,7 @@ typedef struct sa_cell {
      * are left. The drain refills them and moves the limit. */
     _Atomic uint64_t outlier_ticks;
     _Atomic uint32_t outliers_left;
+    /* NULL: none yet, or given back. A probe looks at each once: behind its back it may be set aside. */
     _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
     _Atomic(sa_measure *) queue;       /* queue time of those whose submission is known */
     _Atomic(sa_measure *) extra;       /* with extra metrics: of each its totals, then of each its self part */
@@ -98,6 +103,8 @@ typedef struct sa_cell {
     _Atomic(sa_scheduled *) scheduled; /* of virtual threads' bodies */
     struct sa_cell *next; /* the drain's, once it is in the list */
     void *parts; /* list of what else the cell has, see cells.c */
+    void *histograms; /* the same: blocks and arrays of histograms; under the lock of sa_cells */
+    sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, queue and extra were */
 } sa_cell;
 
 enum { SA_FIRST_TABLE = 16 };
@@ -113,6 +120,9 @@ typedef struct {
     _Atomic bool counted;    /* a cell has counted something */
     _Atomic bool refused;    /* no memory: nothing new, the drain lifts it */
     _Atomic(sa_cell *) dead; /* taken off the list: their classes are unloaded; the thread frees them */
+    pthread_mutex_t lock;    /* between the thread that makes histograms and the drain that takes them; never on the usual way */
+    bool aside;              /* the drain is about to take all histograms; under lock */
+    uint32_t quiet;          /* the drain's: rounds in a row without news */
 } sa_cells;
 
 /* When to count and when to record. */
@@ -141,7 +151,7 @@ void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras);
 void sa_cells_open(sa_cells *cells);
 void sa_cells_close(sa_cells *cells);
 sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
-bool sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets);
+sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets); /* *part */
 sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
 /* Where it counts virtual threads; NULL: no memory. */
@@ -152,6 +162,14 @@ void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c);
 /* The thread frees those; nothing of them may be at hand. */
 void sa_cells_reap(sa_cells *cells);
 static inline bool sa_cells_have_dead(sa_cells *cells) { return atomic_load_explicit(&cells->dead, memory_order_relaxed) != NULL; }
+/* The histograms of a thread that is idle go back in two steps: the drain sets them
+ * aside, waits until every probe that may have seen them is over or seen to be
+ * busy (a fence on all CPUs), and takes them unless the thread was seen at work,
+ * or needed them meanwhile (sa_cells_grow), or counted something that is not told. */
+void sa_cells_set_aside(sa_cells *cells);
+bool sa_cells_take_aside(sa_cells *cells, const _Atomic bool *busy); /* false: all is as it was */
+bool sa_cells_have_histograms(const sa_cells *cells);
+uint64_t sa_cells_bytes(void); /* of all threads' cells */
 uint64_t sa_cells_refused(void); /* times that memory was refused */
 void sa_cells_limit(uint64_t bytes);
 
@@ -233,8 +251,8 @@ static inline int64_t sa_cell_self(int64_t total, int64_t nested) {
 }
 
 /* Makes room for an execution's extra metrics: n totals, then what of each is
- * nested; false: no memory. Those that are not measured are not counted. */
-static __attribute__((noinline, unused)) bool sa_cell_work_room(sa_cells *cells, sa_cell *c, const int64_t *done) {
+ * nested; NULL: no memory. Those that are not measured are not counted. */
+static __attribute__((noinline, unused)) sa_measure *sa_cell_work_room(sa_cells *cells, sa_cell *c, const int64_t *done) {
     unsigned n = sa_cells_policy.extras;
     unsigned buckets[2 * SA_MAX_CELL_EXTRA];
     for (unsigned k = 0; k < n; k++) {
@@ -245,10 +263,15 @@ static __attribute__((noinline, unused)) bool sa_cell_work_room(sa_cells *cells,
     return sa_cells_grow(cells, c, &c->extra, 2 * n, buckets);
 }
 
-/* Counts them; there is room. Before wall time, of which the count is that of executions. */
-static __attribute__((noinline, unused)) void sa_cell_work(sa_cell *c, const int64_t *done) {
+/* What the extra metrics of an execution add, and to what. */
+typedef struct {
+    sa_measure *to;      /* of sa_cell_work_room */
+    const int64_t *done; /* NULL: there are none */
+} sa_cell_extra;
+
+/* Counts them. Before wall time, of which the count is that of executions. */
+static __attribute__((noinline, unused)) void sa_cell_work(sa_measure *m, const int64_t *done) {
     unsigned n = sa_cells_policy.extras;
-    sa_measure *m = atomic_load_explicit(&c->extra, memory_order_relaxed);
     for (unsigned k = 0; k < 2 * n; k++) {
         int64_t v = k < n ? done[k] : sa_cell_self(done[k - n], done[k]);
         if (v == SA_NOT_MEASURED) continue;
@@ -260,7 +283,7 @@ static __attribute__((noinline, unused)) void sa_cell_work(sa_cell *c, const int
 /* An execution without others inside. Wall time comes last: its count is that
  * of executions. Written out for two metrics and for four, without arrays: the
  * compiler keeps all of it in registers. */
-static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns, const int64_t *done) {
+static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns, sa_cell_extra extra) {
     uint64_t cpu = cpu_ns == SA_NOT_MEASURED ? 0 : (uint64_t)cpu_ns;
     uint64_t wall = sa_to_ns(wall_ticks);
     /* Most often the thread has had its CPU all the time. */
@@ -275,7 +298,7 @@ static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks
         }
         if (!sa_cells_grow(cells, c, &c->leaf, SA_LEAF_MEASURES, (unsigned[]){i, k})) return false;
     }
-    if (__builtin_expect(done != NULL, 0)) sa_cell_work(c, done);
+    if (__builtin_expect(extra.done != NULL, 0)) sa_cell_work(extra.to, extra.done);
     if (cpu_ns != SA_NOT_MEASURED) sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
     sa_measure_add(&m[SA_M_WALL], wall_block, wall_ticks, i);
     return true;
@@ -283,7 +306,7 @@ static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks
 
 /* An execution with others inside. */
 static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks,
-                                                           int64_t cpu_ns, int64_t child_cpu_ns, const int64_t *done) {
+                                                           int64_t cpu_ns, int64_t child_cpu_ns, sa_cell_extra extra) {
     bool measured = cpu_ns != SA_NOT_MEASURED;
     uint64_t self = child_ticks < wall_ticks ? wall_ticks - child_ticks : 0;
     uint64_t cpu = measured ? (uint64_t)cpu_ns : 0, self_cpu = measured ? (uint64_t)(cpu_ns - child_cpu_ns) : 0;
@@ -299,7 +322,7 @@ static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_
         }
         if (!sa_cells_grow(cells, c, &c->inner, SA_MEASURES, (unsigned[]){i, k, si, sk})) return false;
     }
-    if (done != NULL) sa_cell_work(c, done);
+    if (extra.done != NULL) sa_cell_work(extra.to, extra.done);
     if (measured) {
         sa_measure_add(&m[SA_M_SELF_CPU], self_cpu_block, self_cpu, sk);
         sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
@@ -310,29 +333,27 @@ static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_
 }
 
 /* Counts an execution; false: no memory, nothing was counted. cpu_ns is
- * SA_NOT_MEASURED where there is no clock; done: of the extra metrics, for which
- * there is room, or NULL; flags: SA_EXEC_*. */
+ * SA_NOT_MEASURED where there is no clock; flags: SA_EXEC_*. */
 static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks, int64_t cpu_ns,
-                                     int64_t child_cpu_ns, const int64_t *done, uint32_t flags) {
+                                     int64_t child_cpu_ns, sa_cell_extra extra, uint32_t flags) {
     bool inner = child_ticks != 0 || (child_cpu_ns != 0 && cpu_ns != SA_NOT_MEASURED);
-    bool counted = inner ? sa_cell_inner(cells, c, wall_ticks, child_ticks, cpu_ns, child_cpu_ns, done)
-                         : sa_cell_leaf(cells, c, wall_ticks, cpu_ns, done);
+    bool counted = inner ? sa_cell_inner(cells, c, wall_ticks, child_ticks, cpu_ns, child_cpu_ns, extra)
+                         : sa_cell_leaf(cells, c, wall_ticks, cpu_ns, extra);
     if (!counted) return false;
     sa_tally_flags(c, flags);
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
     return true;
 }
 
-/* Makes room for an execution's queue time, of which the bucket is given; false: no memory. */
-static inline bool sa_cell_queue_room(sa_cells *cells, sa_cell *c, unsigned bucket) {
+/* Makes room for an execution's queue time, of which the bucket is given; NULL: no memory. */
+static inline sa_measure *sa_cell_queue_room(sa_cells *cells, sa_cell *c, unsigned bucket) {
     sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
-    if (__builtin_expect(m != NULL && sa_block_of(m, bucket) != NULL, 1)) return true;
+    if (__builtin_expect(m != NULL && sa_block_of(m, bucket) != NULL, 1)) return m;
     return sa_cells_grow(cells, c, &c->queue, 1, (unsigned[]){bucket});
 }
 
 /* Counts it; there is room. */
-static inline void sa_cell_queue(sa_cell *c, uint64_t ticks, unsigned bucket) {
-    sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
+static inline void sa_cell_queue(sa_measure *m, uint64_t ticks, unsigned bucket) {
     sa_measure_add(m, sa_block_of(m, bucket), ticks, bucket);
 }
 

@@ -29,6 +29,30 @@ static void add_scheduling(sa_scheduling *to, const sa_scheduling *s) {
 
 static uint64_t gone_waited_ns;
 
+/* Rings that are no more, of which the Go side is to be told. */
+static struct {
+    uint32_t *ids;
+    size_t n, room;
+} gone_rings;
+
+/* Without memory the Go side remembers a ring for nothing. */
+static void note_gone_ring(uint32_t id) {
+    if (gone_rings.n == gone_rings.room) {
+        size_t room = gone_rings.room == 0 ? 64 : 2 * gone_rings.room;
+        uint32_t *ids = realloc(gone_rings.ids, room * sizeof *ids);
+        if (ids == NULL) return;
+        gone_rings.ids = ids;
+        gone_rings.room = room;
+    }
+    gone_rings.ids[gone_rings.n++] = id;
+}
+
+bool sa_gone_ring(uint32_t *ring_id) {
+    if (gone_rings.n == 0) return false;
+    *ring_id = gone_rings.ids[--gone_rings.n];
+    return true;
+}
+
 static void forget(sa_os *os) {
     sa_os *first = os;
     if (!atomic_compare_exchange_strong(&sa.os_list, &first, os->next)) {
@@ -42,6 +66,7 @@ static void forget(sa_os *os) {
     add_scheduling(&gone_scheduling, &os->scheduling);
     gone_waited_ns += atomic_load_explicit(&os->all_waited_ns, memory_order_relaxed);
     sa_cells_close(&os->cells);
+    note_gone_ring(os->ring_id);
     free(os);
 }
 
@@ -55,6 +80,7 @@ static struct {
     uint32_t *gone;  /* classes of which this round tells the last */
     size_t gone_n;
     bool ended; /* os had ended before its first cell was told */
+    bool news;  /* a cell of os had some */
 } telling;
 
 /* An OS thread that has ended and whose records are read gives its ring back,
@@ -151,6 +177,7 @@ size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id
 static void tell_of(sa_os *os) {
     telling.os = os;
     telling.before = NULL;
+    telling.news = false;
     if (os == NULL) return;
     telling.ended = atomic_load_explicit(&os->ended, memory_order_acquire);
     telling.cell = atomic_load_explicit(&os->cells.list, memory_order_acquire);
@@ -162,7 +189,9 @@ static void tell_of(sa_os *os) {
 static bool tell_cell(uint64_t *out, size_t max_words, size_t *n) {
     if (!telling.told) {
         if (max_words - *n < sa_tell_words()) return false;
-        *n += sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + *n);
+        size_t words = sa_cell_tell(telling.cell, sa_ticks(&sa.clock), out + *n);
+        telling.news |= words > 0;
+        *n += words;
         *n += sa_cell_tell_scheduled(telling.cell, sa_ticks(&sa.clock), out + *n);
         telling.place = sa_cell_places(telling.cell);
         telling.told = true;
@@ -180,6 +209,39 @@ static void next_cell(sa_os *os) {
         sa_cells_drop(&os->cells, telling.before, c);
     else
         telling.before = c;
+}
+
+/* ---- histograms of threads that are idle ---- */
+
+/* They stay while there is plenty of memory for them, else until their thread
+ * has counted nothing in some rounds. */
+#ifndef SA_PLENTY_BYTES /* a test has other values */
+#define SA_PLENTY_BYTES (6u << 20)
+#define SA_QUIET_ROUNDS 3
+#endif
+enum { SCARCE_BYTES = 16 << 20 };
+
+static bool idle_cells(const sa_os *os) {
+    uint64_t bytes = sa_cells_bytes();
+    uint32_t rounds = bytes > SCARCE_BYTES ? 1 : SA_QUIET_ROUNDS;
+    return bytes > SA_PLENTY_BYTES && os->cells.quiet >= rounds && sa_cells_have_histograms(&os->cells);
+}
+
+/* At the end of a round. As with rings: behind the fence a probe has seen that
+ * there are none, or is seen to be busy. */
+static void take_idle_cells(void) {
+    bool some = false;
+    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
+        os->cells_aside = idle_cells(os);
+        if (os->cells_aside) sa_cells_set_aside(&os->cells);
+        some |= os->cells_aside;
+    }
+    if (!some) return;
+    fence_all_threads();
+    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
+        if (os->cells_aside) sa_cells_take_aside(&os->cells, &os->busy);
+        os->cells_aside = false;
+    }
 }
 
 static void begin_round(void) {
@@ -201,8 +263,10 @@ size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
         for (; telling.cell != NULL && (counted || telling.gone_n > 0); next_cell(os))
             if (!tell_cell(out, max_words, &n)) return n;
         os->told = telling.ended;
+        os->cells.quiet = telling.news ? 0 : os->cells.quiet + 1;
         tell_of(os->next);
     }
+    take_idle_cells();
     *more = false;
     return n;
 }
@@ -217,6 +281,7 @@ void sa_drain_reset(void) {
     memset(&sa.nowhere_virtual, 0, sizeof sa.nowhere_virtual);
     memset(&sa.nowhere_scheduling, 0, sizeof sa.nowhere_scheduling);
     gone_waited_ns = aside = 0;
+    gone_rings.n = 0;
     sa_paths_reset();
     atomic_store(&sa.ready_seen, false);
     atomic_store(&sa.too_deep, 0);

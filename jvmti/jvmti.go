@@ -319,6 +319,9 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 			continue
 		}
 		d.cursor = nil
+		for C.sa_gone_ring(&ring) {
+			f(uint32(ring), nil)
+		}
 		if wrapped {
 			break
 		}

@@ -340,13 +340,15 @@ static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, s
     if (!counts(&cell->executions, full)) return false;
     uint64_t wall = now - f->start_ticks;
     if (!full && sa_cell_outlier(cell, wall)) return false;
-    if (__builtin_expect(done != NULL, 0) && !sa_cell_work_room(&os->cells, cell, done)) return false;
+    sa_cell_extra extra = {NULL, done};
+    if (__builtin_expect(done != NULL, 0) && (extra.to = sa_cell_work_room(&os->cells, cell, done)) == NULL) return false;
     bool submitted = f->submitted != 0;
     uint64_t queue = submitted ? sa_queue_ticks(f) : 0;
     unsigned bucket = submitted ? sa_bucket(sa_to_ns(queue)) : 0;
-    if (submitted && !sa_cell_queue_room(&os->cells, cell, bucket)) return false;
-    if (!sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, done, f->flags | flags)) return false;
-    if (submitted) sa_cell_queue(cell, queue, bucket);
+    sa_measure *queues = submitted ? sa_cell_queue_room(&os->cells, cell, bucket) : NULL;
+    if (submitted && queues == NULL) return false;
+    if (!sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, extra, f->flags | flags)) return false;
+    if (submitted) sa_cell_queue(queues, queue, bucket);
     return true;
 }
 

@@ -180,13 +180,13 @@ static void retire(JNIEnv *env, sa_context *c) {
     if (now) sa_context_free(env, c);
 }
 
-static void look_begin(void) {
+void sa_look_begin(void) {
     pthread_mutex_lock(&retire_lock);
     looking++;
     pthread_mutex_unlock(&retire_lock);
 }
 
-static void look_end(JNIEnv *env) {
+void sa_look_end(JNIEnv *env) {
     sa_platform *list = NULL;
     pthread_mutex_lock(&retire_lock);
     if (--looking == 0) {
@@ -206,7 +206,6 @@ static void thread_end(JNIEnv *env, jthread thread) {
     sa_context *c = context_of(env, thread);
     jint java_frames = 0;
     if (c == NULL) return;
-    if (phase == SA_PHASE_DORMANT && c->generation > atomic_load(&sa.retired)) return; /* it is being counted */
     /* The thread that calls System.exit is announced as ended in the middle of
      * its work; what it executes is reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
@@ -228,14 +227,14 @@ static void each_thread(JNIEnv *env, void (*f)(JNIEnv *, jthread, bool self)) {
         (*env)->ExceptionClear(env);
         return;
     }
-    look_begin();
+    sa_look_begin();
     if ((*sa.jvmti)->GetAllThreads(sa.jvmti, &n, &threads) == JVMTI_ERROR_NONE) {
         (*sa.jvmti)->GetCurrentThread(sa.jvmti, &self);
         for (jint i = 0; i < n; i++)
             f(env, threads[i], self != NULL && (*env)->IsSameObject(env, threads[i], self));
         (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)threads);
     }
-    look_end(env);
+    sa_look_end(env);
     (*env)->PopLocalFrame(env, NULL);
 }
 

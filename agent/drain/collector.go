@@ -14,7 +14,8 @@ type Source interface {
 	// Drain copies whole records of one ring after another; for each chunk it
 	// calls f with the ring's id and the bytes, a multiple of 32 in the layout
 	// of jvmti/ring/record.h, valid during the call only. It stops after about
-	// max bytes and returns the total.
+	// max bytes and returns the total; after less, every ring was read to its
+	// end. Of a ring that is no more it calls f once with no bytes.
 	Drain(max int, f func(ring uint32, slots []byte)) int
 	// Clock reads both clocks at one moment.
 	Clock() wire.ClockPair
@@ -269,6 +270,9 @@ func (c *Collector) Round(now time.Time) (int, error) {
 // is due, then asks for the news, in this order: what they name is known by then.
 func (c *Collector) drain(due bool, now time.Time) int {
 	n := c.src.Drain(chunk, c.pending.Decode)
+	if n < chunk {
+		c.pending.passed()
+	}
 	if due && !c.round {
 		c.round, c.paths, c.asked = true, true, now
 	}

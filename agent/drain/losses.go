@@ -16,7 +16,17 @@ const maxLossThreads = 1 << 14
 type losses struct {
 	sums     map[uint32]uint64
 	changed  map[uint32]struct{} // since they were last in a batch
-	platform []uint64            // a bit for each platform thread
+
+	platform map[uint32]struct{} // platform threads of which records may wait
+	ended    []uint32            // of these, told to have ended since the rings were last read to their ends
+	leaving  []leaving           // of these, whose records have all left the rings, oldest first
+}
+
+// leaving are threads whose last records are among the first executions and
+// creations, counted from the start.
+type leaving struct {
+	threads               []uint32
+	executions, creations uint64
 }
 
 // know marks t's id as that of a platform thread, if it is one.
@@ -24,16 +34,38 @@ func (l *losses) know(t *wire.Thread) {
 	if t.Virtual {
 		return
 	}
-	word := int(t.ID / 64)
-	for len(l.platform) <= word {
-		l.platform = append(l.platform, 0)
+	if l.platform == nil {
+		l.platform = map[uint32]struct{}{}
 	}
-	l.platform[word] |= 1 << (t.ID % 64)
+	l.platform[t.ID] = struct{}{}
+	if t.End != 0 {
+		l.ended = append(l.ended, t.ID)
+	}
+}
+
+// passed takes note that the rings were read to their ends; so many executions
+// and creations have been decoded.
+func (l *losses) passed(executions, creations uint64) {
+	if len(l.ended) > 0 {
+		l.leaving = append(l.leaving, leaving{l.ended, executions, creations})
+		l.ended = nil
+	}
+}
+
+// settled takes note that so many executions and creations are in batches or
+// dropped: what has ended before them is forgotten.
+func (l *losses) settled(executions, creations uint64) {
+	for len(l.leaving) > 0 && l.leaving[0].executions <= executions && l.leaving[0].creations <= creations {
+		for _, thread := range l.leaving[0].threads {
+			delete(l.platform, thread)
+		}
+		l.leaving = l.leaving[1:]
+	}
 }
 
 // add counts n events of a thread as lost.
 func (l *losses) add(thread uint32, n uint64) {
-	if word := int(thread / 64); word >= len(l.platform) || l.platform[word]&(1<<(thread%64)) == 0 {
+	if _, platform := l.platform[thread]; !platform {
 		thread = 0
 	}
 	if _, ok := l.sums[thread]; !ok && len(l.sums) >= maxLossThreads {

@@ -29,6 +29,8 @@ type pending struct {
 	lostConstructions uint64
 	losses            losses
 
+	doneExecutions, doneCreations uint64 // in batches, or dropped
+
 	contexts     wire.Contexts
 	summaries    []wire.Summary
 	siteSums     []wire.SiteSum
@@ -55,6 +57,18 @@ func (p *pending) add(m Meta) {
 	for _, r := range m.Refusals {
 		p.refuse(r)
 	}
+}
+
+// passed takes note that the rings were read to their ends.
+func (p *pending) passed() {
+	p.losses.passed(p.doneExecutions+uint64(len(p.Executions)), p.doneCreations+uint64(len(p.Creations)))
+}
+
+// done takes note of executions and creations that wait no more.
+func (p *pending) done(executions, creations int) {
+	p.doneExecutions += uint64(executions)
+	p.doneCreations += uint64(creations)
+	p.losses.settled(p.doneExecutions, p.doneCreations)
 }
 
 // nameSites finds the names of the sites that records have named for the first time.
@@ -154,6 +168,7 @@ func (p *pending) drop() uint64 {
 	for i := range p.Creations {
 		p.losses.add(p.Creations[i].Thread, 1)
 	}
+	p.done(len(p.Executions), len(p.Creations))
 	p.Executions, p.Creations = p.Executions[:0], p.Creations[:0]
 	p.Work = firstWork(p.Work, 0)
 	p.dropVirtual()
@@ -227,6 +242,7 @@ func (p *pending) firstSummaries(bytes int) []wire.Summary {
 
 // taken takes away what fill has put into b.
 func (p *pending) taken(b *wire.Batch) {
+	p.done(len(b.Executions), len(b.Creations))
 	p.Executions = rest(p.Executions, len(b.Executions))
 	p.Work = restWork(p.Work, len(b.Executions))
 	p.Creations = rest(p.Creations, len(b.Creations))

@@ -103,8 +103,14 @@ type queued struct {
 	submitted units.Ticks
 }
 
-// Decode appends the records of one ring; slots is a multiple of 32 bytes.
+// Decode appends the records of one ring; slots is a multiple of 32 bytes. No
+// slots: the ring is no more.
 func (d *Decoder) Decode(ring uint32, slots []byte) {
+	if len(slots) == 0 {
+		delete(d.threads, ring)
+		delete(d.queued, ring)
+		return
+	}
 	thread := d.threads[ring]
 	for len(slots) >= slotBytes {
 		s := slots[:slotBytes:slotBytes]

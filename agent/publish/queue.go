@@ -30,7 +30,7 @@ type queue struct {
 	open    map[uint64]message // all of them
 	bytes   int                // memory for those that have their data
 	filed   int                // bytes of those that are in the file only
-	headMax int                // bytes of memory above which what comes goes to the tail
+	headMax int                // bytes of memory above which what comes goes to the tail: little, for it is the program's
 	headMin int                // bytes below which the head is filled up from the file
 	moving  bool               // tail[0] is being written
 	loaded  []loaded           // read back from the file and not yet released there
@@ -45,7 +45,7 @@ type loaded struct {
 }
 
 func newQueue(memory int) queue {
-	return queue{open: map[uint64]message{}, headMax: memory / 2, headMin: memory / 8}
+	return queue{open: map[uint64]message{}, headMax: memory / 8, headMin: memory / 16}
 }
 
 // push adds the newest message.

@@ -105,7 +105,7 @@ typedef struct {
 } execution;
 
 static bool count(sa_cells *cells, sa_cell *c, const execution *e) {
-    return sa_cell_execution(cells, c, e->wall_ticks, e->child_ticks, e->cpu_ns, e->child_cpu_ns, NULL, e->flags);
+    return sa_cell_execution(cells, c, e->wall_ticks, e->child_ticks, e->cpu_ns, e->child_cpu_ns, (sa_cell_extra){NULL, NULL}, e->flags);
 }
 
 static execution some_execution(bool cpu) {
@@ -132,8 +132,9 @@ static uint32_t some_site(void) {
 /* A queue time and some submissions in both. */
 static void both_handed(sa_cells *cells, sa_cell *c, told *want) {
     uint64_t queue = spread(45);
-    CHECK(sa_cell_queue_room(cells, c, sa_bucket(sa_to_ns(queue))));
-    sa_cell_queue(c, queue, sa_bucket(sa_to_ns(queue)));
+    sa_measure *queues = sa_cell_queue_room(cells, c, sa_bucket(sa_to_ns(queue)));
+    CHECK(queues != NULL);
+    sa_cell_queue(queues, queue, sa_bucket(sa_to_ns(queue)));
     refer(want, 5, queue, sa_to_ns(queue));
     static const uint32_t flags[] = {0, SA_SUBMIT_FORKED, SA_SUBMIT_INNER, SA_SUBMIT_REJECTED, SA_SUBMIT_REJECTED | SA_SUBMIT_INNER,
                                      SA_SUBMIT_CANCELLED};
@@ -234,8 +235,9 @@ static void test_extras(void) {
         {1000, 7, 0, 0}, {5000000000, 9, 300, 2}, {0, none, 0, none}, {40, none, none, 0}, /* totals, then nested */
     };
     for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
-        CHECK(sa_cell_work_room(&cells, c, done[i]));
-        CHECK(sa_cell_execution(&cells, c, 100 + i, i == 1 ? 10 : 0, 50, i == 1 ? 5 : 0, done[i], 0));
+        sa_cell_extra extra = {sa_cell_work_room(&cells, c, done[i]), done[i]};
+        CHECK(extra.to != NULL);
+        CHECK(sa_cell_execution(&cells, c, 100 + i, i == 1 ? 10 : 0, 50, i == 1 ? 5 : 0, extra, 0));
     }
     size_t n = sa_cell_tell(c, 1000, words);
     CHECK(n > 0 && n <= sa_tell_words() && words[5] == 4 && words[SA_TELL_HEADER - 1] == 8);
@@ -245,7 +247,8 @@ static void test_extras(void) {
     check_measure(18, 16, 7, 9, 2);
     check_measure(19, 14, 7, 7, 2);
     CHECK(sa_cell_tell(c, 2000, words) == 0);
-    CHECK(sa_cell_work_room(&cells, c, done[0]) && sa_cell_execution(&cells, c, 100, 0, 50, 0, done[0], 0));
+    sa_cell_extra extra = {sa_cell_work_room(&cells, c, done[0]), done[0]};
+    CHECK(extra.to != NULL && sa_cell_execution(&cells, c, 100, 0, 50, 0, extra, 0));
     CHECK(sa_cell_tell(c, 3000, words) > 0);
     check_measure(16, 1000, 0, 5000000000, 1); /* news; extremes are of all that was counted */
     sa_cells_close(&cells);
@@ -286,6 +289,47 @@ static void test_memory(void) {
     CHECK(got->places[SA_PLACE_CREATION][9] == 1);
     free(got);
     sa_cells_close(&cells);
+}
+
+static uint64_t executions_of(told *got, sa_cell *c, uint64_t now) {
+    size_t n = sa_cell_tell(c, now, words);
+    if (n > 0) take(got, words, n);
+    return got->executions;
+}
+
+/* Histograms of an idle thread go back, those of one that works do not, and what is not told never. */
+static void test_aside(void) {
+    sa_cells cells;
+    _Atomic bool busy = false;
+    sa_cells_set_policy(true, 1, 0);
+    sa_cells_open(&cells);
+    sa_cell *c = sa_cells_add(&cells, 7, 0);
+    execution e = {.wall_ticks = 50, .cpu_ns = 50};
+    told *got = new_told();
+    uint64_t empty = sa_cells_bytes(), n = 0;
+    for (int i = 0; i < 5; i++) {
+        CHECK(count(&cells, c, &e) && ++n);
+        uint64_t full = sa_cells_bytes();
+        CHECK(full > empty + 2 * sizeof(sa_block));
+        sa_cells_set_aside(&cells);
+        CHECK(!sa_cells_take_aside(&cells, &busy) && sa_cells_bytes() == full); /* not told yet */
+        CHECK(executions_of(got, c, (uint64_t)i) == n);
+        sa_cells_set_aside(&cells);
+        CHECK(count(&cells, c, &e) && ++n); /* the thread needs it after all */
+        CHECK(!sa_cells_take_aside(&cells, &busy) && sa_cells_bytes() == full);
+        CHECK(executions_of(got, c, (uint64_t)i) == n);
+        sa_cells_set_aside(&cells);
+        atomic_store(&busy, true);
+        CHECK(!sa_cells_take_aside(&cells, &busy) && sa_cells_have_histograms(&cells));
+        atomic_store(&busy, false);
+        sa_cells_set_aside(&cells);
+        CHECK(sa_cells_take_aside(&cells, &busy) && !sa_cells_have_histograms(&cells) && sa_cells_bytes() == empty);
+        CHECK(executions_of(got, c, (uint64_t)i) == n);
+    }
+    CHECK(got->count[1] == n);
+    free(got);
+    sa_cells_close(&cells);
+    CHECK(sa_cells_bytes() == 0);
 }
 
 /* auto: counted after a streak that is too fast or when the ring is crowded,
@@ -388,6 +432,7 @@ int main(int argc, char **argv) {
     test_reference();
     test_extras();
     test_memory();
+    test_aside();
     test_mode();
     test_outliers();
     test_concurrent();

@@ -51,7 +51,7 @@ int main(void) {
     for (uint32_t i = 1; i <= CLASSES; i++) {
         sa_cell *c = of(i);
         for (uint32_t site = 0; site < 3; site++) sa_cell_creation(&cells, c, 0, site);
-        sa_cell_leaf(&cells, c, i, i, NULL);
+        sa_cell_leaf(&cells, c, i, i, (sa_cell_extra){NULL, NULL});
         sa_cell *kept = of(1 + i % STAYS);
         sa_cell_creation(&cells, kept, 0, i % 7);
         atomic_store(&newest, i);
