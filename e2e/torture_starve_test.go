@@ -31,10 +31,11 @@ func starve(t *testing.T, jdk testjvm.JDK, attack func(p *process), vm ...string
 	gate, open := newGate(t)
 	dir := filepath.Join(testjvm.Root(t), "e2e", "testdata", "starve")
 	threads := 2 * runtime.NumCPU()
+	heap := fmt.Sprintf("%dm", threads*roundsOf(128, 1024))
 	cmd := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, dir), Main: "Starve",
-		Args: []string{strconv.Itoa(threads), strconv.Itoa(roundsOf(300_000, 6_000_000)), gate},
-		// No collection: it would block the program's threads, too.
-		VM: append([]string{"-Xmx" + strconv.Itoa(roundsOf(2, 16)) + "g", "-Xlog:disable", "-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"}, vm...)}
+		Args: []string{strconv.Itoa(threads), strconv.Itoa(roundsOf(300_000, 3_000_000)), gate},
+		// No collection and no page fault: either would block the program's threads, too.
+		VM: append([]string{"-Xms" + heap, "-Xmx" + heap, "-XX:+AlwaysPreTouch", "-Xlog:disable", "-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"}, vm...)}
 	p := start(t, nil, cmd.Java()...)
 	p.says(t, "ready\n")
 	attack(p)
