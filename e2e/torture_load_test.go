@@ -2,11 +2,14 @@ package e2e_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"stackagent/hpc"
 	"stackagent/internal/testjvm"
@@ -97,4 +100,92 @@ func TestTortureFewDescriptors(t *testing.T) {
 			t.Errorf("shadow %v does not say %q", verb[0], want)
 		}
 	}
+}
+
+// goThreads is how many threads the library makes for Go's runtime before the program runs (jvmti/spares.c).
+const goThreads = 20
+
+// agentThreads are the threads of the agent in a process, by their numbers, and whether they were ever used: one that only
+// waits has left its processor once. The JVM's thread that loads the library has its name meanwhile.
+type agentThreads map[string]bool
+
+func (a agentThreads) look(pid int) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	for _, task := range tasks {
+		name, err := os.ReadFile(filepath.Join(task, "comm"))
+		if err != nil {
+			continue
+		}
+		if strings.TrimSpace(string(name)) != "stackagent" {
+			delete(a, task)
+			continue
+		}
+		status, _ := os.ReadFile(filepath.Join(task, "status"))
+		_, after, _ := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
+		first, _, _ := strings.Cut(after, "\n")
+		times, _ := strconv.Atoi(strings.TrimSpace(first))
+		a[task] = a[task] || times > 1
+	}
+}
+
+// watchThreads looks until it is told to stop.
+func watchThreads(pid int) (seen func() (all, used int)) {
+	stop, result := make(chan struct{}), make(chan agentThreads)
+	go func() {
+		a := agentThreads{}
+		for {
+			a.look(pid)
+			select {
+			case <-stop:
+				result <- a
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return func() (all, used int) {
+		close(stop)
+		a := <-result
+		for _, u := range a {
+			if u {
+				used++
+			}
+		}
+		return len(a), used
+	}
+}
+
+// The threads that are made before the program runs are enough: with a dead bus while many threads load classes, and
+// when agents come and go.
+func TestTortureAgentThreads(t *testing.T) {
+	jdks := testjvm.JDKs(t)
+	jdk := jdks[len(jdks)-1]
+	check := func(t *testing.T, most func() (int, int)) {
+		t.Helper()
+		all, used := most()
+		t.Logf("%d threads, %d used", all, used)
+		if all != goThreads {
+			t.Errorf("%d threads of the agent, want the %d that were made first", all, goThreads)
+		}
+	}
+	t.Run("dead bus", func(t *testing.T) {
+		classes := testjvm.Compile(t, jdk, "testdata/strange")
+		p := start(t, []string{"TMPDIR=" + t.TempDir()}, jdk.Tool("java"), agentFlag(t, "bus=nats://localhost:1,buffer=1MiB,spool=64MiB,detail=all"),
+			"-cp", classes, "Main", "loaders", strconv.Itoa(roundsOf(300, 3000)))
+		most := watchThreads(p.Process.Pid)
+		_, exit := p.end(t)
+		check(t, most)
+		if exit != 0 {
+			t.Errorf("exit %d\n%s", exit, p.stderr.String())
+		}
+	})
+	t.Run("come and go", func(t *testing.T) {
+		g := startGuest(t, jdk)
+		most := watchThreads(g.Process.Pid)
+		for range roundsOf(2, 20) {
+			g.record(t)
+		}
+		check(t, most)
+		g.end(t)
+	})
 }

@@ -24,7 +24,7 @@ var errNoBus = errors.New("what answers there is not a bus")
 type boundedDialer struct{ nats.CustomDialer }
 
 func (d boundedDialer) Dial(network, address string) (net.Conn, error) {
-	c, err := d.CustomDialer.Dial(network, address)
+	c, err := d.dial(network, address)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ func (p *Publisher) configure() error {
 		nats.IgnoreAuthErrorAbort(), // a token may become valid when the shadow is restarted
 		nats.CustomReconnectDelay(reconnectDelay),
 		nats.ReconnectBufSize(-1), // the buffer is ours
+		nats.SkipHostLookup(),     // boundedDialer looks names up
 		nats.Timeout(connectTimeout),
 		nats.PingInterval(10 * time.Second),
 		nats.MaxPingsOutstanding(2),

@@ -121,8 +121,13 @@ func New(cfg Config) (*Publisher, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	if cfg.Spool.MaxBytes > 0 {
-		p.spooler = newSpooler(p)
-		go p.spooler.run(ctx)
+		select {
+		case disks <- struct{}{}:
+			p.spooler = newSpooler(p)
+			go p.spooler.run(ctx)
+		default:
+			cfg.Notice("the disk of the spool file has not answered to earlier sessions: this one has no spool file")
+		}
 	}
 	go p.run(ctx)
 	return p, nil

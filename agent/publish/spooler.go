@@ -57,6 +57,7 @@ func (s *spooler) poke() {
 
 func (s *spooler) run(ctx context.Context) {
 	defer close(s.done)
+	defer func() { <-disks }()
 	defer func() {
 		if x := recover(); x != nil {
 			s.cfg.Notice(fmt.Sprintf("the spool file is given up by an internal error, the program runs on: %v\n%s", x, debug.Stack()))
@@ -228,6 +229,8 @@ func (p *Publisher) Keep() (Kept, error) {
 	done := make(chan result, 1)
 	go func() {
 		<-p.spooler.done
+		disks <- struct{}{}
+		defer func() { <-disks }()
 		kept, err := p.spooler.keep()
 		done <- result{kept, err}
 	}()
