@@ -5,9 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -70,12 +69,12 @@ func (o *osThreads) readThread(tid string) (wire.OSThread, error) {
 // read reads a short file of /proc with three system calls. The library's way takes ten and half a KiB of memory;
 // there are two files for each thread, every second.
 func (o *osThreads) read(path string) (string, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return "", err
 	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, o.buf[:])
+	defer syscall.Close(fd)
+	n, err := syscall.Read(fd, o.buf[:])
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -32,6 +33,8 @@ type ebpfSource struct {
 	links     []link.Link
 	reader    *ringbuf.Reader
 	record    ringbuf.Record
+	ready     *os.File // can be read when the programs wake the reader
+	listening sync.WaitGroup
 	processes *ebpf.Map
 	calls     bool // the system call of a blocked thread is known
 	clocks    accountClocks
@@ -62,6 +65,9 @@ func openEBPF() (_ *ebpfSource, err error) {
 	if s.reader, err = ringbuf.NewReader(programs.Maps[mapRecords]); err != nil {
 		return nil, explainEBPF(err)
 	}
+	if s.ready, err = pollable(programs.Maps[mapRecords]); err != nil {
+		return nil, explainEBPF(err)
+	}
 	for _, name := range programNames {
 		l, err := link.AttachTracing(link.TracingOptions{Program: programs.Programs[name], AttachType: ebpf.AttachTraceRawTp})
 		if err != nil {
@@ -70,6 +76,31 @@ func openEBPF() (_ *ebpfSource, err error) {
 		s.links = append(s.links, l)
 	}
 	return s, nil
+}
+
+// pollable is a map as a file on which a goroutine can wait without a thread.
+func pollable(m *ebpf.Map) (*os.File, error) {
+	fd, err := unix.FcntlInt(uintptr(m.FD()), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for records: %w", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, fmt.Errorf("waiting for records: %w", errors.Join(err, unix.Close(fd)))
+	}
+	return os.NewFile(uintptr(fd), mapRecords), nil
+}
+
+// listen calls wake when many records wait, at most once in an interval; it returns when the source is closed.
+func (s *ebpfSource) listen(wake func()) {
+	conn, err := s.ready.SyscallConn()
+	if err != nil {
+		return // closed already
+	}
+	many := func(uintptr) bool { return s.reader.AvailableBytes() >= wakeBytes }
+	for conn.Read(many) == nil {
+		wake()
+		time.Sleep(pollInterval)
+	}
 }
 
 // initialPIDNamespace: the programs see the thread ids of the whole machine.
@@ -151,6 +182,10 @@ func (s *ebpfSource) guess(int, *live, units.MonoNs) (State, bool) { return 0, f
 func (s *ebpfSource) close() {
 	for _, l := range s.links {
 		l.Close()
+	}
+	if s.ready != nil {
+		s.ready.Close()
+		s.listening.Wait() // it reads what the reader has mapped
 	}
 	if s.reader != nil {
 		s.reader.Close()

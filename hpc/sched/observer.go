@@ -30,16 +30,20 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 const (
 	pollInterval = 20 * time.Millisecond
 	idleInterval = time.Second // while nobody is observed
+	// quietInterval is for processes of which hardly any records come; a source that can wakes the observer when they do.
+	quietInterval = 100 * time.Millisecond
+	quietEvents   = 25 // in such an interval
+	quietAfter    = units.MonoNs(2 * time.Second)
 	// launchPatience is how long after a launch the first record of the process may come.
 	launchPatience = units.MonoNs(5 * time.Second)
-	endPatience  = units.MonoNs(500 * time.Millisecond) // with the last records of a process that is gone
-	partSlices   = 256 << 10                            // of a part, about
-	partLeast    = units.MonoNs(2 * time.Second)
-	partMost     = units.MonoNs(time.Minute)
-	partShare    = 20       // parts last a 20th of the observation, within these bounds
-	pendingMost  = 64 << 10 // slices of a process that nobody has asked to keep
-	endedMost    = 64       // processes that ended without being kept
-	finishedMost = 256      // processes whose records are finished, to be asked what became of them
+	endPatience    = units.MonoNs(500 * time.Millisecond) // with the last records of a process that is gone
+	partSlices     = 256 << 10                            // of a part, about
+	partLeast      = units.MonoNs(2 * time.Second)
+	partMost       = units.MonoNs(time.Minute)
+	partShare      = 20       // parts last a 20th of the observation, within these bounds
+	pendingMost    = 64 << 10 // slices of a process that nobody has asked to keep
+	endedMost      = 64       // processes that ended without being kept
+	finishedMost   = 256      // processes whose records are finished, to be asked what became of them
 	// idle is how long nothing comes of a process that nobody has asked to keep before it is looked for: the
 	// record of its end may be lost.
 	idle = units.MonoNs(10 * time.Second)
@@ -67,6 +71,8 @@ type Observer struct {
 
 	wakes    chan struct{} // somebody is to be observed
 	launched atomic.Int64  // when a process was launched last, units.MonoNs
+	patient  bool          // the source wakes the observer when many records wait
+	told     int           // events since the last look of run
 	guesses  bool          // the source must ask elsewhere why threads are off the CPU
 
 	mu        sync.Mutex
@@ -105,7 +111,8 @@ func Start(c Choice) (*Observer, error) {
 	if c == EBPF || c == Auto {
 		var s *ebpfSource
 		if s, errE = openEBPF(); errE == nil {
-			o.src = s
+			o.src, o.patient = s, true
+			s.listening.Go(func() { s.listen(o.wake) })
 		} else if c == EBPF {
 			return nil, errE
 		}
@@ -291,7 +298,8 @@ func (o *Observer) Close() error {
 
 func (o *Observer) run() {
 	defer o.done.Done()
-	timer := time.NewTimer(pollInterval)
+	wait := pollInterval
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		select {
@@ -302,10 +310,15 @@ func (o *Observer) run() {
 		}
 		o.mu.Lock()
 		o.poll()
-		wait := pollInterval
-		if !o.busy() {
+		switch {
+		case !o.busy():
 			wait = idleInterval
+		case o.patient && o.quiet():
+			wait = min(2*wait, quietInterval)
+		default:
+			wait = pollInterval
 		}
+		o.told = 0
 		o.mu.Unlock()
 		timer.Reset(wait)
 	}
@@ -317,6 +330,21 @@ func (o *Observer) wake() {
 	case o.wakes <- struct{}{}:
 	default: // it does already
 	}
+}
+
+// quiet tells whether so little happens that a look may be late. Where the numbers of threads must be read while these
+// live, none may; and none in the first moments, in which much is read from elsewhere.
+func (o *Observer) quiet() bool {
+	at := now()
+	if o.told > quietEvents || at-units.MonoNs(o.launched.Load()) < launchPatience {
+		return false
+	}
+	for _, p := range o.processes {
+		if !p.over && (p.runs || p.b.inside || at-p.b.begin < quietAfter) {
+			return false
+		}
+	}
+	return true
 }
 
 // busy tells whether anybody is observed, or may be at any moment: of a process that was launched the source tells
@@ -347,6 +375,7 @@ func (o *Observer) poll() {
 	for i := range events[:n] {
 		o.dispatch(&events[i])
 	}
+	o.told += n
 	o.events = append(events[:0], events[n:]...)
 	for pid, p := range o.processes {
 		o.look(pid, p, complete)

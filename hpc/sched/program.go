@@ -57,7 +57,14 @@ const (
 	commSize        = 16
 )
 
-const noWakeup = 1 // BPF_RB_NO_WAKEUP: the reader looks by itself, waking it would cost a switch
+// The reader looks by itself, waking it would cost a switch. It looks seldom while little happens, and is woken by the
+// record with which more than that waits.
+const (
+	noWakeup    = 1 // BPF_RB_NO_WAKEUP
+	forceWakeup = 2 // BPF_RB_FORCE_WAKEUP
+	wakeBytes   = 2 << 10
+	wakeRange   = 128 // more than a record, and less than two: only one of them wakes
+)
 
 // Places on the stack.
 const (
@@ -159,7 +166,19 @@ func (a *assembler) reserve(size int32, kind int32, lost string) {
 }
 
 func (a *assembler) submit() {
-	a.add(asm.Mov.Reg(asm.R1, rRecord), asm.Mov.Imm(asm.R2, noWakeup), asm.FnRingbufSubmit.Call())
+	const unread = 0 // BPF_RB_AVAIL_DATA
+	a.add(
+		asm.LoadMapPtr(asm.R1, 0).WithReference(mapRecords),
+		asm.Mov.Imm(asm.R2, unread),
+		asm.FnRingbufQuery.Call(),
+		asm.Mov.Reg(asm.R1, rRecord),
+		asm.Mov.Imm(asm.R2, noWakeup),
+		asm.JLT.Imm(asm.R0, wakeBytes, "submit"),
+		asm.JGT.Imm(asm.R0, wakeBytes+wakeRange, "submit"),
+		asm.Mov.Imm(asm.R2, forceWakeup),
+	)
+	a.at("submit")
+	a.add(asm.FnRingbufSubmit.Call())
 }
 
 // countLost adds one to the lost records of the entry on the stack, if there is one.

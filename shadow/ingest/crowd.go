@@ -3,7 +3,7 @@ package ingest
 import "time"
 
 // pressedPatience is how long a session may be silent while others wait for
-// room; agents send a batch every second.
+// room; agents send a batch every second, or every four when there is nothing to tell.
 const pressedPatience = 10 * time.Second
 
 // turnPause is when the messages of a JVM come again that has to wait for its namesakes.

@@ -104,9 +104,14 @@ func newWorker(s *source, from sender) *worker {
 func (w *worker) run() {
 	defer close(w.done)
 	defer w.leave()
-	tick := time.NewTicker(max(w.ingest.o.PartInterval/4, time.Millisecond))
+	pace := w.pace(time.Now())
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
+		if p := w.pace(time.Now()); p != pace {
+			pace = p
+			tick.Reset(pace)
+		}
 		select {
 		case m, ok := <-w.in:
 			if !ok {
@@ -134,6 +139,19 @@ func (w *worker) run() {
 			}
 		}
 	}
+}
+
+// pace is the time until the worker looks what is due. While it waits for nothing but the time of a part that has
+// long to wait, or for nothing at all, it looks seldom.
+func (w *worker) pace(now time.Time) time.Duration {
+	least := max(w.ingest.o.PartInterval/4, time.Millisecond)
+	if len(w.waiting) > 0 || !w.ended.IsZero() || w.out == nil {
+		return least
+	}
+	if len(w.part) > 0 && w.interval(now)-now.Sub(w.since) < tellInterval/2 {
+		return least
+	}
+	return max(least, tellInterval/2)
 }
 
 // slimAfter is how many parts in a row leave most of a session's room for rows
