@@ -108,11 +108,12 @@ func TestTortureMemoryVirtual(t *testing.T) {
 		t.Run("dropped", func(t *testing.T) {
 			n, rounds := 30000, roundsOf(12, 60)
 			plain, with, p := memoryTest(t, jdk, "512m", "Parked", "dropped", strconv.Itoa(n), strconv.Itoa(rounds))
-			// Without contexts that are given back each thread would keep 1.2 KiB; see "Memory" in docs/design.md.
-			more := with.grown("begin", "end", 0) - plain.grown("begin", "end", 0)
+			// Up to a quarter more contexts than live threads, or 65,536, are of threads that have been collected. What
+			// else varies from run to run is the JVM's own memory.
+			more, most := with.grown("begin", "end", 0)-plain.grown("begin", "end", 0), int64(mostResidentKB+noiseMemory>>10)
 			t.Logf("after %d were collected: %d KiB more than without the agent", n*rounds, more)
-			if more > 256<<10 {
-				t.Errorf("after %d were collected: %d KiB more than without the agent, want at most 256 MiB", n*rounds, more)
+			if more > most {
+				t.Errorf("after %d were collected: %d KiB more than without the agent, want at most %d", n*rounds, more, most)
 			}
 			all(t, p, "Parked$Dropped", int64(n*rounds))
 		})

@@ -172,6 +172,26 @@ func TestTortureMemoryOfIdleThreads(t *testing.T) {
 	})
 }
 
+// Very many threads whose class is summarised: each has histograms only while it works. In full they would find no
+// memory otherwise, and lose what is neither summarised nor finds room in a ring.
+func TestTortureMemoryOfManyThreads(t *testing.T) {
+	threads := int64(roundsOf(2500, 10000))
+	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+		if !torture() && jdk.Version != 17 {
+			t.Skip("on one JDK is enough in short")
+		}
+		plain, profiled, lost := ringsRun(t, jdk, "summary", "idle", strconv.FormatInt(threads, 10), "1500", "1")
+		grown, usual := profiled[len(profiled)-1]-profiled[0], plain[len(plain)-1]-plain[0]
+		t.Logf("%d threads: %d MiB, without the agent %d MiB; %d events lost", threads, grown>>20, usual>>20, lost)
+		if more := grown - usual; more > agentMemory+threads*threadMemory {
+			t.Errorf("%d idle threads hold %d MiB more than without the agent", threads, more>>20)
+		}
+		if lost != 0 {
+			t.Errorf("%d events lost with detail=summary", lost)
+		}
+	})
+}
+
 // Threads that come and go leave nothing behind.
 func TestTortureMemoryOfThreadChurn(t *testing.T) {
 	rounds := strconv.Itoa(roundsOf(20, 1000))

@@ -168,8 +168,9 @@ static pthread_mutex_t retire_lock = PTHREAD_MUTEX_INITIALIZER;
 static int looking;
 static sa_platform *retired;
 
-/* No thread has this context any more. */
+/* No thread has this context any more; by the one that had it. */
 static void retire(JNIEnv *env, sa_context *c) {
+    sa_platform_leave(sa_platform_of(c)); /* or the end of the OS thread would look at it while another frees it */
     pthread_mutex_lock(&retire_lock);
     bool now = looking == 0;
     if (!now) {

@@ -14,8 +14,8 @@ const maxLossThreads = 1 << 14
 // losses are running sums of what was lost behind the rings, by thread; those
 // of virtual threads are together under 0.
 type losses struct {
-	sums     map[uint32]uint64
-	changed  map[uint32]struct{} // since they were last in a batch
+	sums    map[uint32]uint64
+	changed map[uint32]struct{} // since they were last in a batch
 
 	platform map[uint32]struct{} // platform threads of which records may wait
 	ended    []uint32            // of these, told to have ended since the rings were last read to their ends

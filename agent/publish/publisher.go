@@ -44,7 +44,7 @@ type Config struct {
 	Auth    Auth
 
 	MaxBytes int           // memory for batches not yet acknowledged; default 64 MiB
-	Spool    Spool         // where batches wait beyond half of that
+	Spool    Spool         // where batches wait beyond an eighth of that
 	InFlight int           // batches sent and not yet acknowledged; default 32
 	AckWait  time.Duration // a batch not acknowledged after this is sent again; default 4 s
 
