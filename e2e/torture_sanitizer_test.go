@@ -46,7 +46,7 @@ func sanitized(t *testing.T) string {
 	t.Helper()
 	library := filepath.Join(t.TempDir(), "libstackagent.so")
 	home := testjvm.JDKs(t)[0].Home
-	cmd := exec.Command("scripts/go.sh", "build", "-buildmode=c-shared", "-o", library, "./cmd/stackagent")
+	cmd := exec.Command("scripts/go.sh", "build", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1", "-buildmode=c-shared", "-o", library, "./cmd/stackagent")
 	cmd.Dir = testjvm.Root(t)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "CGO_LDFLAGS=-fsanitize=address",
 		"CGO_CFLAGS=-g -O1 -fsanitize=address -fno-omit-frame-pointer -I"+home+"/include -I"+home+"/include/linux")

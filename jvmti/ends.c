@@ -13,7 +13,7 @@ static void snapshot_work(const sa_context *c, uint32_t depth, uint8_t *out) {
 
 /* Is something running there that this session knows of? */
 static bool runs(const sa_context *c) {
-    if (c->thread_id == 0) return false; /* free; nothing else of it is looked at */
+    if (__atomic_load_n(&c->thread_id, __ATOMIC_ACQUIRE) == 0) return false; /* free; nothing else of it is looked at */
     uint32_t generation = sa_packed(c) ? ~c->generation : c->generation;
     return c->depth > 0 && generation == atomic_load(&sa.generation) && (sa_packed(c) || c->depth <= c->room);
 }

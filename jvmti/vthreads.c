@@ -395,7 +395,10 @@ sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jst
     if (__builtin_expect(atomic_load_explicit(&sweep.due, memory_order_relaxed), 0)) sweep_step(env);
     sa_vthread *v = take_vthread();
     if (v == NULL) return NULL;
-    memset(v, 0, sizeof *v);
+    /* The end of a session may look at it at any time: its thread's id, which is 0 in what is free, is written last. */
+    const size_t id_at = offsetof(sa_vthread, head.thread_id), behind = id_at + sizeof v->head.thread_id;
+    memset(v, 0, id_at);
+    memset((uint8_t *)v + behind, 0, sizeof *v - behind);
     sa_context *c = &v->head;
     c->frames = &v->first;
     c->room = 1;
@@ -409,6 +412,6 @@ sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jst
         give_vthread(v);
         return NULL;
     }
-    c->thread_id = thread_id;
+    __atomic_store_n(&c->thread_id, thread_id, __ATOMIC_RELEASE);
     return v;
 }
