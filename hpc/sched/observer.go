@@ -29,7 +29,7 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 
 const (
 	pollInterval = 20 * time.Millisecond
-	idleInterval = time.Second // while nobody is observed
+	idleInterval = 5 * time.Second // while nobody is observed
 	// quietInterval is for processes of which hardly any records come; a source that can wakes the observer when they do.
 	quietInterval = 100 * time.Millisecond
 	quietEvents   = 25 // in such an interval
