@@ -7,6 +7,10 @@ enum { MANY_ENDED = 16 }; /* threads whose rings are to be given back */
 static const uint64_t LOOK_NS = 50000000, QUIET_LOOK_NS = 250000000;
 enum { QUIET_LOOKS = 20 }; /* that found nothing new, before the looks become rare */
 
+/* A program that uses less than a fiftieth of a core does nothing. Asking takes the
+ * kernel a while where there are many threads. */
+enum { IDLE_SHARE = 50, ASK_CPU_NS = 1000000000 };
+
 /* What was said to the thread that waits; it is a futex. */
 enum { NOTHING, ROUSED, WOKEN };
 static _Atomic uint32_t said;
@@ -73,19 +77,27 @@ static void wait_for_word(uint64_t ns) {
     syscall(SYS_futex, &said, FUTEX_WAIT_PRIVATE, NOTHING, &t, NULL, 0);
 }
 
+/* CPU time of the whole process. */
+static uint64_t process_cpu_ns(void) {
+    struct timespec t;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 /* By the thread that drains. It looks every 50 ms, as it would without, and more
  * rarely once nothing has happened for a second. Returns when there is much to
  * drain, when woken, after soft_ns if anything has happened since the call
- * before, and after max_ns. */
+ * before or the program computes, and after max_ns. */
 void sa_await_records(uint64_t soft_ns, uint64_t max_ns) {
     static uint64_t before; /* sum at the end of the last call: what came since may not have been read */
-    uint64_t begin = sa_mono_ns(), last = before, took = 0;
+    uint64_t begin = sa_mono_ns(), begin_cpu = process_cpu_ns(), ask_cpu = soft_ns, last = before, took = 0;
     unsigned quiet = 0;
     while (took < max_ns) {
         uint64_t pause = quiet < QUIET_LOOKS ? LOOK_NS : QUIET_LOOK_NS;
         if (quiet == QUIET_LOOKS) narrow_all();
         atomic_store(&rare, quiet >= QUIET_LOOKS);
-        wait_for_word(pause < max_ns - took ? pause : max_ns - took);
+        wait_for_word(least(pause, (took < soft_ns ? soft_ns : max_ns) - took));
         uint32_t word = atomic_exchange(&said, NOTHING);
         state now = look();
         quiet = word == NOTHING && now.sum == last ? quiet + 1 : 0;
@@ -93,6 +105,9 @@ void sa_await_records(uint64_t soft_ns, uint64_t max_ns) {
         took = sa_mono_ns() - begin;
         if (word == WOKEN || much(&now)) break;
         if (took >= soft_ns && (now.sum != before || now.unread > 0 || now.ended > 0 || news_wait())) break;
+        if (took < ask_cpu) continue;
+        if (process_cpu_ns() - begin_cpu > took / IDLE_SHARE) break;
+        ask_cpu += ASK_CPU_NS;
     }
     atomic_store(&rare, false);
     before = last;

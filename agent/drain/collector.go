@@ -218,24 +218,6 @@ func (c *Collector) nextWait(wait time.Duration, n int) time.Duration {
 	return wait
 }
 
-// beat is the time between batches: the longer nothing happens, the longer, up to IdleBeat.
-func (c *Collector) beat() time.Duration {
-	beat := c.cfg.Heartbeat
-	for range c.empty {
-		if beat *= 2; beat >= c.cfg.IdleBeat {
-			return max(c.cfg.IdleBeat, c.cfg.Heartbeat)
-		}
-	}
-	return beat
-}
-
-// tellsNothing tells that a batch is only a sign of life.
-func tellsNothing(b *wire.Batch) bool {
-	return b.Hello == nil && len(b.Executions)+len(b.Creations)+len(b.Summaries)+len(b.SiteSums)+len(b.Constructions)+len(b.Submissions)+
-		len(b.Classes)+len(b.Threads)+len(b.Pauses)+len(b.Executors)+len(b.Sites)+len(b.Virtual)+
-		len(b.Contexts.Frames)+len(b.Contexts.Contexts)+len(b.Contexts.Sums) == 0
-}
-
 // recovered makes an error of a panic: the observed program must not fall.
 func recovered(err *error) {
 	if p := recover(); p != nil {

@@ -29,7 +29,7 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 
 const (
 	pollInterval = 20 * time.Millisecond
-	idleInterval = time.Second // while nobody is observed
+	idleInterval = 5 * time.Second // while nobody is observed
 	// quietInterval is for processes of which hardly any records come; a source that can wakes the observer when they do.
 	quietInterval = 100 * time.Millisecond
 	quietEvents   = 25 // in such an interval
@@ -294,71 +294,6 @@ func (o *Observer) Close() error {
 	}
 	o.src.close()
 	return err
-}
-
-func (o *Observer) run() {
-	defer o.done.Done()
-	wait := pollInterval
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	for {
-		select {
-		case <-o.stop:
-			return
-		case <-o.wakes:
-		case <-timer.C:
-		}
-		o.mu.Lock()
-		o.poll()
-		switch {
-		case !o.busy():
-			wait = idleInterval
-		case o.patient && o.quiet():
-			wait = min(2*wait, quietInterval)
-		default:
-			wait = pollInterval
-		}
-		o.told = 0
-		o.mu.Unlock()
-		timer.Reset(wait)
-	}
-}
-
-// wake makes the observer look now, and then often.
-func (o *Observer) wake() {
-	select {
-	case o.wakes <- struct{}{}:
-	default: // it does already
-	}
-}
-
-// quiet tells whether so little happens that a look may be late. Where the numbers of threads must be read while these
-// live, none may; and none in the first moments, in which much is read from elsewhere.
-func (o *Observer) quiet() bool {
-	at := now()
-	if o.told > quietEvents || at-units.MonoNs(o.launched.Load()) < launchPatience {
-		return false
-	}
-	for _, p := range o.processes {
-		if !p.over && (p.runs || p.b.inside || at-p.b.begin < quietAfter) {
-			return false
-		}
-	}
-	return true
-}
-
-// busy tells whether anybody is observed, or may be at any moment: of a process that was launched the source tells
-// by itself.
-func (o *Observer) busy() bool {
-	if len(o.events) > 0 || now()-units.MonoNs(o.launched.Load()) < launchPatience {
-		return true
-	}
-	for _, p := range o.processes {
-		if !p.over {
-			return true
-		}
-	}
-	return false
 }
 
 // poll takes what has come and stores parts that are full.

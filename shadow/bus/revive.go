@@ -17,7 +17,7 @@ import (
 
 const (
 	lookInterval = 250 * time.Millisecond // while the stream is broken, and of what a start waits for
-	calmInterval = time.Second            // while it is not: the server's log wakes the keeper
+	calmInterval = 2 * time.Second        // while it is not: the server's log wakes the keeper
 	reviveSpace  = 16 << 20               // bytes free before the stream is opened again
 )
 
