@@ -27,7 +27,7 @@ func limitsOfIdle() idleLimits {
 }
 
 const (
-	agentThreads = "stackagent" // the name that the agent gives its threads
+	threadsName = "stackagent" // the name that the agent gives its threads
 	strangers    = 16           // spool files of other buses
 )
 
@@ -51,7 +51,7 @@ func TestTortureIdle(t *testing.T) {
 
 	time.Sleep(settle) // what starts is not idle
 	pids := []int{alone.Process.Pid, used.Process.Pid, jvm.Process.Pid}
-	names := []string{"", "", agentThreads}
+	names := []string{"", "", threadsName}
 	before := cpuTimes(t, pids, names)
 	begin := time.Now()
 	time.Sleep(measure)

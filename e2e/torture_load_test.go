@@ -116,7 +116,7 @@ func (a agentThreads) look(pid int) {
 		if err != nil {
 			continue
 		}
-		if strings.TrimSpace(string(name)) != "stackagent" {
+		if strings.TrimSpace(string(name)) != threadsName {
 			delete(a, task)
 			continue
 		}
