@@ -28,7 +28,7 @@ func limitsOfIdle() idleLimits {
 
 const (
 	threadsName = "stackagent" // the name that the agent gives its threads
-	strangers    = 16           // spool files of other buses
+	strangers   = 16           // spool files of other buses
 )
 
 // A shadow that nobody uses, one with a JVM that sleeps, and the agent in that JVM take next to no CPU time, by the
