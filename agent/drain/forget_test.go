@@ -12,7 +12,6 @@ import (
 type churningSource struct {
 	fakeSource
 	next, live uint32
-	news       []wire.Thread
 	late       []slots // records of the threads that have ended meanwhile
 	gone       []uint32
 }

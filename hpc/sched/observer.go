@@ -31,7 +31,7 @@ const (
 	pollInterval = 20 * time.Millisecond
 	idleInterval = 5 * time.Second // while nobody is observed
 	// quietInterval is for processes of which hardly any records come; a source that can wakes the observer when they do.
-	quietInterval = 100 * time.Millisecond
+	quietInterval = 250 * time.Millisecond
 	quietEvents   = 25 // in such an interval
 	quietAfter    = units.MonoNs(2 * time.Second)
 	// launchPatience is how long after a launch the first record of the process may come.

@@ -11,7 +11,8 @@ import (
 type calm struct {
 	known bool // the last look found nothing that waits for an owner
 	at    time.Time
-	stir  bus.Stir // before the last look
+	stir  bus.Stir  // before the last look
+	came  time.Time // when somebody connected last, as far as is known
 }
 
 // begin begins a look.
@@ -22,11 +23,17 @@ func (c *calm) begin(stir bus.Stir, own bool) {
 // disturb makes the next look due.
 func (c *calm) disturb() { c.known = false }
 
-// pause is the time until the next look is thought of. Nothing can come while nobody is connected; comers: the bus
-// tells who connects. (What JVMs have left comes from this process, and has time.)
+// pause is the time until the next look is thought of. Nothing can come while nobody is connected, and a session of
+// an agent that has long been connected has its source already; comers: the bus tells who connects. (What JVMs have
+// left comes from this process, and has time.)
 func (c *calm) pause(comers bool) time.Duration {
-	if c.known && comers && c.stir.Alone() {
+	switch {
+	case !c.known || !comers:
+		return lookInterval
+	case c.stir.Alone():
 		return aloneInterval
+	case time.Since(c.came) > settledAfter:
+		return settledInterval
 	}
 	return lookInterval
 }

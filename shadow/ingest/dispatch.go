@@ -43,6 +43,7 @@ func (in *Ingest) dispatch() {
 			pause = in.calm.pause(in.o.Bus.Comers() != nil)
 			look.Reset(pause)
 		case <-in.o.Bus.Comers():
+			in.calm.came = time.Now()
 			if pause > lookInterval { // else the next look is soon enough
 				pause = lookInterval
 				look.Reset(pause)

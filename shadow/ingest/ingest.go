@@ -36,17 +36,19 @@ const (
 const (
 	// ackWait must be longer than storing a part ever takes; a message that
 	// comes again all the same is recognised by its sequence number.
-	ackWait       = time.Minute
-	maxAckPending = 1024 // of one session
-	pullMessages  = 64
-	pullBytes     = 4 << 20
-	queueLength   = 8       // messages waiting for a session's worker
-	rowBudget     = 4 << 20 // rows in memory over all sessions
-	minPartRows   = 8 << 10
-	askTimeout    = 5 * time.Second        // of a question to the bus
-	lookInterval  = 200 * time.Millisecond // between looks for new sessions
-	calmInterval  = 5 * time.Second        // the same while nothing stirs on the shadow's own bus
-	aloneInterval = 2 * time.Second        // between looks at what stirs while nobody is connected to it
+	ackWait         = time.Minute
+	maxAckPending   = 1024 // of one session
+	pullMessages    = 64
+	pullBytes       = 4 << 20
+	queueLength     = 8       // messages waiting for a session's worker
+	rowBudget       = 4 << 20 // rows in memory over all sessions
+	minPartRows     = 8 << 10
+	askTimeout      = 5 * time.Second        // of a question to the bus
+	lookInterval    = 200 * time.Millisecond // between looks for new sessions
+	calmInterval    = 5 * time.Second        // the same while nothing stirs on the shadow's own bus
+	aloneInterval   = 2 * time.Second        // between looks at what stirs while nobody is connected to it
+	settledInterval = time.Second            // the same while those that are have been for settledAfter
+	settledAfter    = 10 * time.Second
 	// reorderBatches and gapWait bound how long a missing batch is waited for.
 	// One that comes later is still stored.
 	reorderBatches = 64

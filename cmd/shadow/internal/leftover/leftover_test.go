@@ -81,6 +81,49 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// A folder with other buses' files only is not read again until something comes; what was no spool file may become one.
+func TestSweepAgain(t *testing.T) {
+	b, dir := startBus(t, 0), filepath.Join(t.TempDir(), "spool")
+	leave(t, dir, "other", "nats://127.0.0.1:1", 3)
+	var s Sweeper
+	delivered := func() (n int) {
+		t.Helper()
+		results, err := s.Sweep(t.Context(), b.JetStream(), b.ClientURL(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			n += r.Batches
+		}
+		return n
+	}
+	for range 2 {
+		if n := delivered(); n != 0 {
+			t.Fatalf("%d batches of another bus's file delivered", n)
+		}
+	}
+	if len(s.folders) != 1 {
+		t.Errorf("%d folders remembered", len(s.folders))
+	}
+	mine := leave(t, dir, "mine", b.ClientURL(), 20)
+	whole, err := os.ReadFile(mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mine, whole[:4], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := delivered(); n != 0 {
+		t.Fatalf("%d batches of a file that is not written yet", n)
+	}
+	if err := os.WriteFile(mine, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := delivered(); n != 20 {
+		t.Errorf("%d of 20 batches delivered", n)
+	}
+}
+
 // While the bus refuses, the file stays and nothing is lost.
 func TestRefused(t *testing.T) {
 	b, dir := startBus(t, 0), filepath.Join(t.TempDir(), "spool")
