@@ -286,7 +286,7 @@ typedef struct sa_state {
     jclass type_thread, type_runnable, type_callable, type_forkjoin, type_virtual, type_class, type_class_value;
     jmethodID for_name, id_offset, is_hidden;
     jmethodID get_info, set_info; /* Stackagent.known, setKnown */
-    jmethodID new_slot;     /* Stackagent.newSlot */
+    jmethodID adopt;        /* Stackagent.adopt */
     jmethodID new_values;   /* ClassValue.initializeMap */
     jfieldID class_values;  /* Class.classValueMap */
     jfieldID class_slot;    /* ClassValueMap.stackagent$class */

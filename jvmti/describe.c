@@ -9,12 +9,12 @@ bool sa_slots_init(JNIEnv *env) {
     sa.id_offset = (*env)->GetStaticMethodID(env, sa.helper, "idOffset", "(Ljava/lang/Class;)J");
     sa.get_info = (*env)->GetStaticMethodID(env, sa.helper, "known", "(Ljava/lang/Class;)J");
     sa.set_info = (*env)->GetStaticMethodID(env, sa.helper, "setKnown", "(Ljava/lang/Class;J)J");
-    sa.new_slot = (*env)->GetStaticMethodID(env, sa.helper, "newSlot", "(Ljava/lang/Thread;)Ljava/lang/Stackagent;");
+    sa.adopt = (*env)->GetStaticMethodID(env, sa.helper, "adopt", "(Ljava/lang/Thread;JJ)Z");
     sa.context_slot = (*env)->GetFieldID(env, sa.helper, "context", "J");
     sa.task_slot = (*env)->GetFieldID(env, sa.helper, "id", "J");
     if ((sa.config.submissions || sa.config.sites) && !sa_submit_init(env)) return false;
     if (sa.config.constructions && !sa_construct_init(env)) return false;
-    return sa.get_info != NULL && sa.set_info != NULL && sa.id_offset != NULL && sa.new_slot != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
+    return sa.get_info != NULL && sa.set_info != NULL && sa.id_offset != NULL && sa.adopt != NULL && sa.context_slot != NULL && sa.task_slot != NULL;
 }
 
 /* What the helper's method `of` says of the first of c and its superclasses of

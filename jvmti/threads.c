@@ -75,15 +75,21 @@ static sa_context *context_of(JNIEnv *env, jthread thread) {
     return (sa_context *)(uintptr_t)get_slot(env, thread, sa.context_slot);
 }
 
-/* False: no memory for a slot. */
-static bool set_context(JNIEnv *env, jthread thread, sa_context *c) {
+/* The thread has no context from now on. */
+static void take_context(JNIEnv *env, jthread thread) {
     jobject slot = slot_of(env, thread);
-    if (slot == NULL) slot = (*env)->CallStaticObjectMethod(env, sa.helper, sa.new_slot, thread);
-    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
-    if (slot == NULL) return false;
-    (*env)->SetLongField(env, slot, sa.context_slot, (jlong)(uintptr_t)c);
+    if (slot == NULL) return;
+    (*env)->SetLongField(env, slot, sa.context_slot, 0);
     (*env)->DeleteLocalRef(env, slot);
-    return true;
+}
+
+/* Gives a thread a context in place of `before`, which may be NULL. False: it has
+ * yet another meanwhile, or there is no memory for its slot. */
+static bool give_context(JNIEnv *env, jthread thread, const sa_context *before, const sa_context *c) {
+    jboolean given = (*env)->CallStaticBooleanMethod(env, sa.helper, sa.adopt, thread, (jlong)(uintptr_t)before, (jlong)(uintptr_t)c);
+    if (!(*env)->ExceptionCheck(env)) return given;
+    (*env)->ExceptionClear(env);
+    return false;
 }
 
 static void tell_thread(JNIEnv *env, jthread thread, const sa_context *c, int32_t os_id, uint64_t start_ticks) {
@@ -94,24 +100,40 @@ static void tell_thread(JNIEnv *env, jthread thread, const sa_context *c, int32_
     sa_meta_put(m);
 }
 
+static void retire(JNIEnv *env, sa_context *c);
+
+/* A thread may have ended before it was given this context: then nobody takes
+ * it away from it. Its last event comes before the JVM calls it terminated. */
+static bool ended_before(JNIEnv *env, jthread thread, sa_context *c) {
+    jint state = JVMTI_THREAD_STATE_ALIVE;
+    (*sa.jvmti)->GetThreadState(sa.jvmti, thread, &state);
+    if ((state & JVMTI_THREAD_STATE_ALIVE) || context_of(env, thread) != c) return false;
+    take_context(env, thread);
+    retire(env, c);
+    return true;
+}
+
 /* Makes a platform thread known. os_id 0: not the calling thread. */
 static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t start_ticks) {
-    sa_context *c = context_of(env, thread);
-    if (c != NULL && c->generation == atomic_load(&sa.generation)) return;
-    if (c != NULL && c->width == sa.work.width) { /* of an earlier session; the thread renews it itself */
-        atomic_store(&sa_platform_of(c)->final, false);
-        tell_thread(env, thread, c, os_id, 0);
+    sa_context *before = context_of(env, thread);
+    if (before != NULL && before->generation == atomic_load(&sa.generation)) return;
+    if (before != NULL && before->width == sa.work.width) { /* of an earlier session; the thread renews it itself */
+        atomic_store(&sa_platform_of(before)->final, false);
+        tell_thread(env, thread, before, os_id, 0);
         return;
     }
     /* One made for other metrics is not freed: the thread may be about to look at it. */
     sa_platform *p = sa_platform_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1);
     if (p == NULL) return;
-    c = &p->head;
+    sa_context *c = &p->head;
     if (start_ticks != 0) p->cpu_before_ns = sa_thread_cpu_ns();
-    if (!set_context(env, thread, c)) {
+    if (!give_context(env, thread, before, c)) {
         sa_context_free(env, c);
+        c = context_of(env, thread); /* of an attach that has just come by, which does not know this thread's numbers */
+        if (c != before && os_id != 0) tell_thread(env, thread, c, os_id, start_ticks);
         return;
     }
+    if (os_id == 0 && ended_before(env, thread, c)) return;
     /* One that runs already is no service thread, as far as can be known. */
     if (sa.late && start_ticks == 0) c->entered = true;
     tell_thread(env, thread, c, os_id, start_ticks);
@@ -210,9 +232,10 @@ static void thread_end(JNIEnv *env, jthread thread) {
     /* The thread that calls System.exit is announced as ended in the middle of
      * its work; what it executes is reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
-    bool keep = phase == SA_PHASE_READY && !tell_end(env, thread, c); /* its counts will be read */
-    set_context(env, thread, NULL);
-    if (!keep) retire(env, c);
+    bool counted = phase != SA_PHASE_READY || tell_end(env, thread, c);
+    take_context(env, thread);
+    /* Else its counts will be read: a detach looks at all contexts until they are, the end of the JVM frees none. */
+    if (counted || atomic_load(&sa.phase) != SA_PHASE_DEAD) retire(env, c);
 }
 
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
@@ -267,20 +290,13 @@ void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
                                                          jstring name, jboolean mounts_seen) {
     if (thread == NULL || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;
-    uint32_t id = atomic_fetch_add(&sa.next_thread_id, 1) + 1;
     if (sa.type_virtual != NULL && (*env)->IsInstanceOf(env, thread, sa.type_virtual)) {
-        sa_vthread *v = sa_vthread_new(env, id, java_id, name);
+        sa_vthread *v = sa_vthread_new(env, atomic_fetch_add(&sa.next_thread_id, 1) + 1, java_id, name);
         if (v == NULL) return 0;
         v->head.cpu_known = mounts_seen;
         sa_claim_mount(&v->head);
         return (jlong)(uintptr_t)v;
     }
-    sa_platform *p = sa_platform_new(id);
-    if (p == NULL) return 0;
-    sa_meta *m = describe_thread(env, thread, id);
-    if (m != NULL) {
-        m->os_id = sa_gettid();
-        sa_meta_put(m);
-    }
-    return (jlong)(uintptr_t)p;
+    adopt_thread(env, thread, sa_gettid(), 0); /* an attach may be about to do the same */
+    return (jlong)(uintptr_t)context_of(env, thread);
 }

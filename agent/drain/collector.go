@@ -189,6 +189,9 @@ func (c *Collector) Run(ctx context.Context) (err error) {
 		case <-timer.C:
 		case <-c.cfg.Hurry:
 		}
+		if ctx.Err() != nil { // select takes any of those that are ready
+			return nil
+		}
 		n, err := c.Round(time.Now())
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ func (s *churningSource) Meta() Meta {
 // Threads that have ended are forgotten, but not before their last records are
 // sent, or dropped and counted as theirs.
 func TestThreadsThatEndedAreForgotten(t *testing.T) {
-	const threads = 200_000
+	const threads = 50_000
 	for name, full := range map[string]bool{"sent": false, "dropped": true} {
 		t.Run(name, func(t *testing.T) {
 			src, sink := &churningSource{live: threads}, &fakeSink{t: t}

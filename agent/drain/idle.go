@@ -6,9 +6,13 @@ import (
 	"stackagent/internal/wire"
 )
 
-// beat is the time between batches: the longer nothing happens, the longer, up to IdleBeat.
+// beat is the time between batches: the longer nothing happens, the longer, up to IdleBeat. What has been read does not
+// wait for that.
 func (c *Collector) beat() time.Duration {
 	beat := c.cfg.Heartbeat
+	if c.held != nil || c.round || c.paths || c.pending.any() {
+		return beat
+	}
 	for range c.empty {
 		if beat *= 2; beat >= c.cfg.IdleBeat {
 			return max(c.cfg.IdleBeat, c.cfg.Heartbeat)

@@ -19,6 +19,7 @@ type losses struct {
 
 	platform map[uint32]struct{} // platform threads of which records may wait
 	ended    []uint32            // of these, told to have ended since the rings were last read to their ends
+	passing  []uint32            // the same before the last time but one
 	leaving  []leaving           // of these, whose records have all left the rings, oldest first
 }
 
@@ -46,10 +47,10 @@ func (l *losses) know(t *wire.Thread) {
 // passed takes note that the rings were read to their ends; so many executions
 // and creations have been decoded.
 func (l *losses) passed(executions, creations uint64) {
-	if len(l.ended) > 0 {
-		l.leaving = append(l.leaving, leaving{l.ended, executions, creations})
-		l.ended = nil
+	if len(l.passing) > 0 {
+		l.leaving = append(l.leaving, leaving{l.passing, executions, creations})
 	}
+	l.passing, l.ended = l.ended, nil // a ring that wraps is read in two passes
 }
 
 // settled takes note that so many executions and creations are in batches or

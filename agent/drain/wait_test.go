@@ -81,7 +81,7 @@ func TestIdleCollectorAwaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Run(ctx); err != nil || waits < 3 {
+	if err := c.Run(ctx); err != nil || waits != 3 {
 		t.Errorf("ended with %v after %d waits", err, waits)
 	}
 }

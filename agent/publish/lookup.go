@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -25,16 +26,37 @@ var (
 // errLookups is given while an earlier look-up has no answer.
 var errLookups = errors.New("an earlier look-up has no answer yet")
 
+// late holds the answers that came when nobody waited for them any more, by host.
+var late = struct {
+	sync.Mutex
+	of map[string][]string
+}{of: map[string][]string{}}
+
+func takeLate(host string) []string {
+	late.Lock()
+	defer late.Unlock()
+	addresses := late.of[host]
+	delete(late.of, host)
+	return addresses
+}
+
 // resolve asks for the addresses of a host; tests replace it.
 var resolve = net.DefaultResolver.LookupHost
 
 // lookup gives the addresses of host in any order. A look-up that takes longer
-// goes on: nothing can end it.
+// goes on: nothing can end it; its answer serves the next call.
 func lookup(host string, timeout time.Duration) ([]string, error) {
+	if addresses := takeLate(host); len(addresses) > 0 {
+		return addresses, nil
+	}
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case lookups <- struct{}{}:
+		if addresses := takeLate(host); len(addresses) > 0 { // it came meanwhile
+			<-lookups
+			return addresses, nil
+		}
 	case <-timer.C:
 		return nil, fmt.Errorf("looking up %s: %w", host, errLookups)
 	}
@@ -45,11 +67,17 @@ func lookup(host string, timeout time.Duration) ([]string, error) {
 	found := make(chan answer, 1)
 	go func() {
 		addresses, err := resolve(context.Background(), host)
+		if err == nil {
+			late.Lock()
+			late.of[host] = addresses
+			late.Unlock()
+		}
 		<-lookups
 		found <- answer{addresses, err}
 	}()
 	select {
 	case a := <-found:
+		takeLate(host)
 		rand.Shuffle(len(a.addresses), func(i, j int) { a.addresses[i], a.addresses[j] = a.addresses[j], a.addresses[i] })
 		return a.addresses, a.err
 	case <-timer.C:
@@ -66,6 +94,9 @@ func (d boundedDialer) dial(network, address string) (net.Conn, error) {
 	addresses, err := lookup(host, connectTimeout)
 	if err != nil {
 		return nil, err
+	}
+	if len(addresses) == 0 {
+		return nil, fmt.Errorf("looking up %s: it has no address", host)
 	}
 	var failed []error
 	for _, a := range addresses {

@@ -36,6 +36,25 @@ func TestLookupsBounded(t *testing.T) {
 	}
 }
 
+// A name server that answers later than anybody waits is heard all the same.
+func TestLateLookup(t *testing.T) {
+	before := resolve
+	resolve = func(context.Context, string) ([]string, error) {
+		time.Sleep(100 * time.Millisecond)
+		return []string{"127.0.0.1"}, nil
+	}
+	t.Cleanup(func() { resolve = before })
+	for range 100 {
+		if addresses, err := lookup("slow.example", 20*time.Millisecond); err == nil {
+			if len(addresses) != 1 {
+				t.Errorf("%q", addresses)
+			}
+			return
+		}
+	}
+	t.Error("no look-up succeeded")
+}
+
 // Each address of a host is tried.
 func TestDialEachAddress(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -170,7 +170,8 @@ func (s *perfSource) launch(start func() error) error {
 }
 
 // open opens the events of one thread, all or none.
-func (s *perfSource) open(attr *perf.Attr, tid int) (events []*perf.Event, err error) {
+func (s *perfSource) open(attr *perf.Attr, tid int) (_ []*perf.Event, err error) {
+	var events []*perf.Event
 	defer func() {
 		if err != nil {
 			closeAll(events)

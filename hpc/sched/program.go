@@ -63,7 +63,7 @@ const (
 	noWakeup    = 1 // BPF_RB_NO_WAKEUP
 	forceWakeup = 2 // BPF_RB_FORCE_WAKEUP
 	wakeBytes   = 2 << 10
-	wakeRange   = 128 // more than a record, and less than two: only one of them wakes
+	wakeRange   = 4 << 10 // several CPUs may write at the same time: more than what all write between two looks at what waits
 )
 
 // Places on the stack.

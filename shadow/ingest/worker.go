@@ -108,7 +108,7 @@ func (w *worker) run() {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
-		if p := w.pace(time.Now()); p != pace {
+		if p := w.pace(time.Now()); p < pace { // a longer one begins with the next tick, so that messages do not put it off
 			pace = p
 			tick.Reset(pace)
 		}
@@ -126,6 +126,10 @@ func (w *worker) run() {
 			w.skipGaps(true)
 			w.store()
 		case now := <-tick.C:
+			if p := w.pace(now); p > pace {
+				pace = p
+				tick.Reset(pace)
+			}
 			w.skipGaps(false)
 			switch {
 			case w.due(now):

@@ -97,6 +97,10 @@ func TestSweepAgain(t *testing.T) {
 		}
 		return n
 	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(dir, old, old); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if n := delivered(); n != 0 {
 			t.Fatalf("%d batches of another bus's file delivered", n)

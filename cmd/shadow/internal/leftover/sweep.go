@@ -57,7 +57,7 @@ func (s *Sweeper) Sweep(ctx context.Context, js jetstream.JetStream, address str
 			}
 			only = only && s.strangers[path].another
 		}
-		if only {
+		if only && time.Since(now.ModTime()) > time.Second { // else another file may come with the same time
 			s.folders[folder] = now
 		}
 	}

@@ -37,6 +37,7 @@ public final class Stackagent {
     private static final ClassValue<AtomicLong> LATE = CLASS < 0 ? Classes.make() : null;
     private static final long LOCK = lockOffset();
     static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
+    private static final long SLOT_CONTEXT = U.objectFieldOffset(Stackagent.class, "context");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
     /** In what is known of a class: it is hidden, and was made when the agent did not look. */
     private static final long STRANGER = 0x8000_0000L;
@@ -182,7 +183,7 @@ public final class Stackagent {
         return id >= firstId ? id : 0;
     }
 
-    /** For a thread that was made before the constructors of Thread were woven; also called from C. */
+    /** For a thread that was made before the constructors of Thread were woven. */
     @Hidden
     private static Stackagent newSlot(Thread t) {
         for (;;) {
@@ -195,6 +196,14 @@ public final class Stackagent {
                 return slot;
             }
         }
+    }
+
+    /**
+     * Called from C: gives a thread a context in place of another, or of none (0). False: it has yet another meanwhile, for it
+     * starts, or an attach goes through all threads.
+     */
+    private static boolean adopt(Thread t, long before, long context) {
+        return U.compareAndSetLong(newSlot(t), SLOT_CONTEXT, before, context);
     }
 
     /** Class id and offset of the id field of its instances; 0: not known yet. */
@@ -824,7 +833,9 @@ public final class Stackagent {
         Stackagent slot = slot(t);
         long mark = mark();
         long context = attach0(t, U.getLong(t, THREAD_ID), t.getName(), mountsSeen);
-        slot.context = context;
+        if (context != 0) {
+            slot.context = context; // a platform thread has it already
+        }
         reset(mark); // the library's methods count themselves
         return context;
     }
