@@ -5,6 +5,7 @@
  *
  * "starve": nobody drains; what a thread waits is bounded. */
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -67,14 +68,27 @@ bool sa_class_place(JNIEnv *env, jclass c) { return true; }
 bool sa_alloc_start(JNIEnv *env, char *why, size_t room) { return false; }
 int64_t sa_allocated(JNIEnv *env) { return 0; }
 
-static const jobject PLATFORM = (jobject)16, VIRTUAL = (jobject)32;
-static jboolean JNICALL is_instance(JNIEnv *env, jobject o, jclass c) { return o == VIRTUAL; }
-static jlong JNICALL get_long(JNIEnv *env, jobject o, jfieldID field) { return 1; }
+static const jobject PLATFORM = (jobject)16, VIRTUAL = (jobject)32, SLOT = (jobject)48;
+static __thread jlong in_slot; /* this thread's context */
+static jboolean JNICALL is_instance(JNIEnv *env, jobject o, jclass c) { return o == VIRTUAL || o == SLOT; }
+static jlong JNICALL get_long(JNIEnv *env, jobject o, jfieldID field) { return o == SLOT ? in_slot : 1; }
+static jobject JNICALL get_object(JNIEnv *env, jobject o, jfieldID field) { return SLOT; }
+static jboolean JNICALL no_exception(JNIEnv *env) { return false; }
+/* Stackagent.adopt */
+static jboolean JNICALL call_boolean(JNIEnv *env, jclass c, jmethodID method, ...) {
+    va_list args;
+    va_start(args, method);
+    va_arg(args, jobject), va_arg(args, jlong);
+    in_slot = va_arg(args, jlong);
+    va_end(args);
+    return true;
+}
 static jclass JNICALL get_class(JNIEnv *env, jobject o) { return (jclass)o; }
 static void JNICALL delete_ref(JNIEnv *env, jobject o) {}
 static jvmtiError JNICALL no_info(jvmtiEnv *jvmti, jthread thread, jvmtiThreadInfo *info) { return JVMTI_ERROR_THREAD_NOT_ALIVE; }
 static jvmtiError JNICALL no_signature(jvmtiEnv *jvmti, jclass c, char **a, char **b) { return JVMTI_ERROR_INVALID_CLASS; }
-static const struct JNINativeInterface_ jni = {.IsInstanceOf = is_instance, .GetLongField = get_long, .GetObjectClass = get_class, .DeleteLocalRef = delete_ref};
+static const struct JNINativeInterface_ jni = {.IsInstanceOf = is_instance, .GetLongField = get_long, .GetObjectClass = get_class, .DeleteLocalRef = delete_ref,
+                                               .GetObjectField = get_object, .ExceptionCheck = no_exception, .CallStaticBooleanMethod = call_boolean};
 static const struct jvmtiInterface_1_ tools = {.GetThreadInfo = no_info, .GetClassSignature = no_signature};
 static JNIEnv the_env = &jni, *env = &the_env;
 static jvmtiEnv the_tools = &tools;
@@ -129,7 +143,10 @@ static void nest(jlong *context, int depth) {
     ends(context, token);
 }
 
-static jlong attach(jobject thread) { return P(attach0)(env, NULL, thread, 1, NULL, true); }
+static jlong attach(jobject thread) {
+    in_slot = 0;
+    return P(attach0)(env, NULL, thread, 1, NULL, true);
+}
 
 static void make(jlong context, jint class) {
     count(CREATIONS);
