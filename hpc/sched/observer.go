@@ -494,5 +494,9 @@ func (o *Observer) Waits(pid int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.processes[pid]
+	if p == nil && now()-units.MonoNs(o.launched.Load()) < launchPatience { // it may have been launched this very moment
+		o.settle()
+		p = o.processes[pid]
+	}
 	return p != nil && p.writer == nil
 }
