@@ -21,7 +21,7 @@ type idleLimits struct{ alone, withJVM, agent float64 }
 
 func limitsOfIdle() idleLimits {
 	if torture() {
-		return idleLimits{alone: 0.6, withJVM: 1.2, agent: 0.2}
+		return idleLimits{alone: 0.8, withJVM: 1.8, agent: 0.25}
 	}
 	return idleLimits{alone: 1.2, withJVM: 2.4, agent: 0.4}
 }
