@@ -21,9 +21,9 @@ type idleLimits struct{ alone, withJVM, agent float64 }
 
 func limitsOfIdle() idleLimits {
 	if torture() {
-		return idleLimits{alone: 0.8, withJVM: 1.8, agent: 0.25}
+		return idleLimits{alone: 0.6, withJVM: 1.2, agent: 0.2}
 	}
-	return idleLimits{alone: 1.2, withJVM: 2.4, agent: 0.4}
+	return idleLimits{alone: 1, withJVM: 1.6, agent: 0.25}
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 // A shadow that nobody uses, one with a JVM that sleeps, and the agent in that JVM take next to no CPU time, by the
 // kernel's account of their threads.
 func TestTortureIdle(t *testing.T) {
-	settle, measure := 9*time.Second, time.Duration(roundsOf(6, 60))*time.Second
+	settle, measure := 15*time.Second, time.Duration(roundsOf(6, 60))*time.Second
 	shared := filepath.Join(t.TempDir(), "tmp")
 	foreignSpool(t, shared)
 	alone := serve(t, freeAddr(t), t.TempDir(), "TMPDIR="+shared)

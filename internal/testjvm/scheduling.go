@@ -252,7 +252,6 @@ func (s *schedule) checkBottle(t testing.TB, p Profile) {
 func (s *schedule) checkAccount(t testing.TB, stolen time.Duration) {
 	t.Helper()
 	const reading, afterEnd, aSwitch = 300e3, 20e3, 200e3
-	const choosing, mostChosen = 6e3, 250
 	if a := s.account; a != nil {
 		slack := float64(a.CPUNs)/100 + float64(a.BehindNs) + float64(stolen) + reading + afterEnd*float64(len(s.lives))
 		if off := float64(a.RunningNs - a.CPUNs); math.Abs(off) > slack {
@@ -273,9 +272,6 @@ func (s *schedule) checkAccount(t testing.TB, stolen time.Duration) {
 			continue
 		}
 		off, slack := float64(running[thread]-*l.CPUNs), float64(*l.CPUNs)/100+aSwitch
-		if off < 0 { // what the kernel does between choosing a thread and the switch to it; some microseconds on a CPU that was idle
-			slack += choosing * float64(min(l.Voluntary+l.Involuntary, mostChosen))
-		}
 		if off > 0 { // what interrupts and the hypervisor take while a thread is on its CPU is not in the kernel's account of it
 			slack += float64(stolen)
 		}
