@@ -11,7 +11,7 @@ GO    := scripts/go.sh
 # JAVA_HOME must not stop the targets that install it.
 export JAVA_HOME := $(or $(JAVA_HOME),$(shell scripts/java-home.sh 2>/dev/null))
 export CGO_CFLAGS := -g -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
-export GOFLAGS := -buildvcs=false
+export GOFLAGS := -buildvcs=false -trimpath
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X stackagent/agent.Version=$(VERSION)
@@ -62,10 +62,10 @@ check:
 .PHONY: bin/shadow bin/libstackagent.so
 
 bin/shadow:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/shadow
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/shadow
 
 bin/libstackagent.so: $(HELPER)
-	CGO_ENABLED=1 $(GO) build -trimpath -ldflags '$(LDFLAGS) $(AGENT_LDFLAGS)' -buildmode=c-shared -o $@ ./cmd/stackagent
+	CGO_ENABLED=1 $(GO) build -ldflags '$(LDFLAGS) $(AGENT_LDFLAGS)' -buildmode=c-shared -o $@ ./cmd/stackagent
 	@rm -f bin/libstackagent.h
 
 # The probes' Java side, a class of java.base that the library carries in itself. Byte code of

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -137,14 +136,22 @@ func cleanEnv() []string {
 	return env
 }
 
-// Root is the top folder of the source tree.
+// Root is the top folder of the source tree: the folder of go.mod at or above the test's own folder.
 func Root(t testing.TB) string {
 	t.Helper()
-	_, file, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("the test binary has no file names: cannot find the source tree")
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod at or above the folder of the test")
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // Shadow is the built command; a test that needs it fails without.
