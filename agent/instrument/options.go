@@ -185,5 +185,3 @@ func (o *Options) NamesClass(javaName string) bool {
 	}
 	return false
 }
-
-func javaName(internal string) string { return strings.ReplaceAll(internal, "/", ".") }

@@ -4,11 +4,11 @@ import (
 	"stackagent/agent/classfile"
 )
 
-func (f *frame) push(c ...cell) { f.stack = append(f.stack, c...) }
+func (f *frame) push(c ...value) { f.stack = append(f.stack, c...) }
 
 // pop takes n slots and gives them, topmost last; nil, false if there are too
 // few.
-func (f *frame) pop(n int) ([]cell, bool) {
+func (f *frame) pop(n int) ([]value, bool) {
 	if n < 0 || n > len(f.stack) {
 		return nil, false
 	}
@@ -60,14 +60,14 @@ func (a *analysis) step(i int, in *classfile.Insn, f *frame) (changed bool, err 
 		f.locals[in.Local] = taken[0]
 	case in.Op >= classfile.OpIstore && in.Op < classfile.OpAstore:
 		for k := 0; k < localSize(in.Op); k++ {
-			changed = changed || f.locals[in.Local+k] != cellOther
-			f.locals[in.Local+k] = cellOther
+			changed = changed || f.locals[in.Local+k] != valueOther
+			f.locals[in.Local+k] = valueOther
 		}
 	case in.Op == classfile.OpInvokespecial:
 		changed, err = a.special(i, in, f, taken)
 	}
 	for k := 0; k < pushes; k++ {
-		f.push(cellOther)
+		f.push(valueOther)
 	}
 	if err == nil {
 		err = f.limit(a.code.MaxStack)
@@ -99,7 +99,7 @@ func (f *frame) shuffle(take int, leave []int, max int) error {
 	if !ok {
 		return errStack
 	}
-	var slots [4]cell
+	var slots [4]value
 	copy(slots[:], top)
 	for _, k := range leave {
 		f.push(slots[k])
@@ -109,7 +109,7 @@ func (f *frame) shuffle(take int, leave []int, max int) error {
 
 // special handles invokespecial: a call of <init> on this before it is
 // initialised turns every copy of it into the initialised object.
-func (a *analysis) special(i int, in *classfile.Insn, f *frame, taken []cell) (changed bool, err error) {
+func (a *analysis) special(i int, in *classfile.Insn, f *frame, taken []value) (changed bool, err error) {
 	_, name, _, err := a.class.Pool.MemberRef(in.Index)
 	if err != nil {
 		return false, err
@@ -121,13 +121,13 @@ func (a *analysis) special(i int, in *classfile.Insn, f *frame, taken []cell) (c
 		return false, errStack
 	}
 	a.receiver[i] = taken[0]
-	if taken[0] != cellUninit {
+	if taken[0] != valueUninit {
 		return false, nil
 	}
-	for _, cells := range [][]cell{f.locals, f.stack} {
-		for k := range cells {
-			if cells[k] == cellUninit {
-				cells[k] = cellSelf
+	for _, values := range [][]value{f.locals, f.stack} {
+		for k := range values {
+			if values[k] == valueUninit {
+				values[k] = valueSelf
 			}
 		}
 	}

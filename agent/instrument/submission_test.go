@@ -18,11 +18,11 @@ func (s *places) Add(class, method, file string, line int32) int32 {
 	return int32(len(s.list))
 }
 
-// TestHandoverPlans compares what is done for hand-overs and sites: the plan of
+// TestSubmissionPlans compares what is done for hand-overs and sites: the plan of
 // each class, its places, and the code of the methods concerned.
-func TestHandoverPlans(t *testing.T) {
+func TestSubmissionPlans(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
-	p := compile(t, jdk, "handover")
+	p := compile(t, jdk, "submission")
 	sites := &places{}
 	o := Options{Submissions: true, Sites: sites}
 	h := p.hierarchy(t, jdk, o)
@@ -45,55 +45,55 @@ func TestHandoverPlans(t *testing.T) {
 			fmt.Fprintf(&b, "  site %s\n", s)
 		}
 	}
-	checkUpdatable(t, "handovers.golden", b.String())
+	checkUpdatable(t, "submissions.golden", b.String())
 }
 
-// TestHandoverListings compares woven methods, instruction by instruction.
-func TestHandoverListings(t *testing.T) {
+// TestSubmissionListings compares woven methods, instruction by instruction.
+func TestSubmissionListings(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
-	p := compile(t, jdk, "handover")
+	p := compile(t, jdk, "submission")
 	o := Options{Submissions: true, Sites: &places{}}
-	checkUpdatable(t, "handover_listings.golden", listings(t, p, p.hierarchy(t, jdk, o), o,
-		"fx/Handovers$Own.execute", "fx/Handovers$Own.schedule",
-		"fx/Handovers.lambda", "fx/Handovers.makes", "fx/Handovers.loop",
+	checkUpdatable(t, "submission_listings.golden", listings(t, p, p.hierarchy(t, jdk, o), o,
+		"fx/Submissions$Own.execute", "fx/Submissions$Own.schedule",
+		"fx/Submissions.lambda", "fx/Submissions.makes", "fx/Submissions.loop",
 	))
 }
 
-// TestJDKHandovers: the methods of the platform by which tasks are handed over.
+// TestJDKSubmissions: the methods of the platform by which tasks are handed over.
 // What is expected follows from the JDK's own sources.
-func TestJDKHandovers(t *testing.T) {
+func TestJDKSubmissions(t *testing.T) {
 	const run = "Ljava/lang/Runnable;"
 	tests := []struct {
 		class string
 		since int
 		want  []string // lines of the plan
 	}{
-		{nameThread, 0, []string{"hand-over start()V starting"}},
-		{nameVirtualThread, 21, []string{"hand-over start()V starting"}},
+		{nameThread, 0, []string{"submission start()V starting"}},
+		{nameVirtualThread, 21, []string{"submission start()V starting"}},
 		{nameClassValues, 0, []string{"field " + FieldExecutorClass + " J"}},
-		{nameForkJoinTask, 0, []string{"field " + FieldSubmitted + " J", "hand-over fork()L" + nameForkJoinTask + "; forking", "hand-over cancel(Z)Z cancelled"}},
-		{nameFutureTask, 0, []string{"field " + FieldSubmitted + " J", "hand-over cancel(Z)Z cancelled", "asked in report(I)Ljava/lang/Object; 2"}},
+		{nameForkJoinTask, 0, []string{"field " + FieldSubmitted + " J", "submission fork()L" + nameForkJoinTask + "; forking", "cancellation cancel(Z)Z cancelled"}},
+		{nameFutureTask, 0, []string{"field " + FieldSubmitted + " J", "cancellation cancel(Z)Z cancelled", "asked in report(I)Ljava/lang/Object; 2"}},
 		{nameCompletableFuture, 0, []string{
 			"asked in uniHandle(Ljava/lang/Object;Ljava/util/function/BiFunction;L" + nameCompletableFuture + "$UniHandle;)Z 1",
 			"asked in uniWhenComplete(Ljava/lang/Object;Ljava/util/function/BiConsumer;L" + nameCompletableFuture + "$UniWhenComplete;)Z 1",
 			"asked in uniExceptionally(Ljava/lang/Object;Ljava/util/function/Function;L" + nameCompletableFuture + "$UniExceptionally;)Z 1"}},
 		{nameCompletableFuture, 25, []string{"asked in reportGet(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Object; 3",
 			"asked in reportJoin(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Object; 3", "asked in exceptionNow()Ljava/lang/Throwable; 1"}},
-		{nameTimerTask, 0, []string{"field " + FieldSubmitted + " J", "hand-over cancel()Z cancelled"}},
-		{nameForkJoinTask + "$InterruptibleTask", 25, []string{"hand-over cancel(Z)Z cancelled"}},
-		{"java/util/concurrent/DelayScheduler$ScheduledForkJoinTask", 25, []string{"hand-over cancel(Z)Z cancelled"}},
-		{"java/util/concurrent/ThreadPoolExecutor", 0, []string{"hand-over execute(" + run + ")V handing"}},
+		{nameTimerTask, 0, []string{"field " + FieldSubmitted + " J", "cancellation cancel()Z cancelled"}},
+		{nameForkJoinTask + "$InterruptibleTask", 25, []string{"cancellation cancel(Z)Z cancelled"}},
+		{"java/util/concurrent/DelayScheduler$ScheduledForkJoinTask", 25, []string{"cancellation cancel(Z)Z cancelled"}},
+		{"java/util/concurrent/ThreadPoolExecutor", 0, []string{"submission execute(" + run + ")V handing"}},
 		{"java/util/concurrent/AbstractExecutorService", 0, []string{"field " + FieldExecutorID + " J",
-			"hand-over submit(" + run + ")Ljava/util/concurrent/Future; handing"}},
-		{"java/util/concurrent/ForkJoinPool", 0, []string{"hand-over execute(" + run + ")V handing",
-			"hand-over invoke(L" + nameForkJoinTask + ";)Ljava/lang/Object; handing"}},
+			"submission submit(" + run + ")Ljava/util/concurrent/Future; handing"}},
+		{"java/util/concurrent/ForkJoinPool", 0, []string{"submission execute(" + run + ")V handing",
+			"submission invoke(L" + nameForkJoinTask + ";)Ljava/lang/Object; handing"}},
 		{"java/util/concurrent/ScheduledThreadPoolExecutor", 0, []string{
-			"hand-over schedule(" + run + "JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/ScheduledFuture; scheduling",
-			"hand-over reExecutePeriodic(Ljava/util/concurrent/RunnableScheduledFuture;)V repeating"}},
+			"submission schedule(" + run + "JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/ScheduledFuture; scheduling",
+			"submission reExecutePeriodic(Ljava/util/concurrent/RunnableScheduledFuture;)V repeating"}},
 		{"java/util/concurrent/Executors$DelegatedExecutorService", 0, []string{"field " + FieldExecutorID + " J",
-			"hand-over execute(" + run + ")V handing"}},
-		{"java/util/Timer", 0, []string{"field " + FieldExecutorID + " J", "hand-over schedule(Ljava/util/TimerTask;J)V scheduling"}},
-		{"java/util/concurrent/ThreadPerTaskExecutor", 21, []string{"hand-over execute(" + run + ")V handing"}},
+			"submission execute(" + run + ")V handing"}},
+		{"java/util/Timer", 0, []string{"field " + FieldExecutorID + " J", "submission schedule(Ljava/util/TimerTask;J)V scheduling"}},
+		{"java/util/concurrent/ThreadPerTaskExecutor", 21, []string{"submission execute(" + run + ")V handing"}},
 	}
 	o := Options{Submissions: true}
 	for _, jdk := range testjvm.JDKs(t) {

@@ -10,8 +10,8 @@ import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 
-/** Executors, and a program that makes tasks and hands them over. */
-public class Handovers {
+/** Executors, and a program that makes and submits tasks. */
+public class Submissions {
     static class Own implements Executor {
         @Override
         public void execute(Runnable task) {
@@ -23,7 +23,7 @@ public class Handovers {
 
         /** The task is not the first parameter, and those before it take two local variables each. */
         public int schedule(long at, double weight, Callable<?> task) throws Exception {
-            task = task == null ? () -> 1 : task; // the parameter's own variable is used again
+            task = task == null ? () -> 1 : task; // the parameter's own variable is reused
             return task.call() == null ? 0 : (int) at;
         }
 
@@ -35,7 +35,7 @@ public class Handovers {
             e.execute(task);
         }
 
-        void accept(Runnable task) {} // not a name of hand-overs
+        void accept(Runnable task) {} // not a name of submissions
     }
 
     /** Takes a type of task of its own: the methods of the classes below it have a bridge. */
