@@ -35,7 +35,7 @@ TESTS := $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3
 # go test now and then fails with "context deadline exceeded" though nothing was found.
 FUZZTIME ?= 2000x
 
-.PHONY: all check demo test test-full unit race e2e e2e-full torture lint fuzz bench bench-diff soak deps clean help
+.PHONY: all check demo test test-full unit race e2e e2e-full torture lint fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -49,6 +49,7 @@ help:
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make soak       one long run (SOAK=10m)'
+	@echo 'make house      how large the tree is: lines, packages, functions, files, words'
 	@echo 'make clean'
 
 check:
@@ -146,6 +147,10 @@ torture: all
 
 soak: all
 	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e
+
+# Sizes of packages, files and functions; run it on two commits to compare them.
+house:
+	@$(GO) run ./scripts/house -packages
 
 clean:
 	rm -rf bin build demo jvmti/helper
