@@ -31,6 +31,7 @@ func TestExamples(t *testing.T) {
 			}
 			for _, gc := range collectors {
 				t.Run(jdk.String()+"/"+o.Name+"/"+gc.Name, func(t *testing.T) {
+					testjvm.Shared(t)
 					checkExample(t, o, jdk, gc.Flag)
 				})
 			}
@@ -69,6 +70,7 @@ func TestModes(t *testing.T) {
 			}
 			for _, name := range examples {
 				t.Run(jdk.String()+"/"+mode.name+"/"+name, func(t *testing.T) {
+					testjvm.Shared(t)
 					checkExample(t, testjvm.Example(t, name), jdk, mode.flags...)
 				})
 			}
