@@ -1,4 +1,4 @@
-package harmless
+package text
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestText(t *testing.T) {
+func TestClean(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"plain":            {"com.acme.Jöb$1", "com.acme.Jöb$1"},
 		"escape sequence":  {"a\x1b[2Jb", "a?[2Jb"},
@@ -24,7 +24,7 @@ func TestText(t *testing.T) {
 		"delete backspace": {"a\x7f\b", "a??"},
 		"nul":              {"a\x00b", "a?b"},
 	} {
-		if got := Text(c.in, '?'); got != c.want {
+		if got := Clean(c.in, '?'); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("a hidden character is left: %q", b.String()[i:])
 	}
 	if !strings.Contains(b.String(), `"plain <&>"`) || !strings.Contains(b.String(), "ü") {
-		t.Errorf("what is harmless is escaped: %s", b.String())
+		t.Errorf("a visible character is escaped: %s", b.String())
 	}
 	var back []string
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
@@ -91,17 +91,17 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func FuzzHarmless(f *testing.F) {
+func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "com.acme.Job$1", "=1+1", "\x1b[2J", "a;\t@b", "\u202e\u009b", "\xff\xfe", "\U000e0041"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if text := Text(s, '?'); strings.ContainsFunc(text, Hidden) {
+		if text := Clean(s, '?'); strings.ContainsFunc(text, Hidden) {
 			t.Errorf("%q: hidden characters are left in %q", s, text)
 		}
 		cell := Cell(s)
 		if strings.ContainsFunc(cell, Hidden) || formula.MatchString(cell) {
-			t.Errorf("%q: %q is no harmless cell", s, cell)
+			t.Errorf("%q: %q is not a safe cell", s, cell)
 		}
 		if again := Cell(cell); again != cell {
 			t.Errorf("%q: %q, done again %q", s, cell, again)
