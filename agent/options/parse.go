@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackagent/internal/busauth"
+	words "stackagent/internal/text"
 	"stackagent/internal/wire"
 )
 
@@ -18,26 +19,15 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Value == "" || e.Key == "token" || e.Key == "bus" { // may hold a secret
-		return fmt.Sprintf("option %q: %s", oneLine(e.Key), e.Problem)
+		return fmt.Sprintf("option %q: %s", shown(e.Key), e.Problem)
 	}
-	return fmt.Sprintf("option %s=%s: %s", oneLine(e.Key), oneLine(e.Value), e.Problem)
+	return fmt.Sprintf("option %s=%s: %s", shown(e.Key), shown(e.Value), e.Problem)
 }
 
-// oneLine keeps a message short and free of control characters.
-func oneLine(s string) string {
-	const longest = 120
-	s = strings.ToValidUTF8(s, "?")
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > longest {
-		return string(r[:longest]) + "..."
-	}
-	return s
-}
+// longestShown is how much of a key or value a message repeats.
+const longestShown = 120
+
+func shown(s string) string { return words.Cut(words.Clean(s, '?'), longestShown) }
 
 // longestOptions is far more than a command line needs.
 const longestOptions = 1 << 16

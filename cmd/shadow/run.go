@@ -19,6 +19,7 @@ import (
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/perfevent"
+	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
@@ -121,7 +122,7 @@ func (f *runFlags) check() error {
 			continue
 		}
 		if _, err := perfevent.Parse(word); err != nil {
-			return usagef("--metric %s: %q is none of %s, and %s", f.metric, word, strings.Join(metricWords, ", "), oneLine(err))
+			return usagef("--metric %s: %q is none of %s, and %s", f.metric, word, strings.Join(metricWords, ", "), text.OneLine(err.Error()))
 		}
 	}
 	if f.detail != "" && !slices.Contains(detailWords, f.detail) {
@@ -228,7 +229,7 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 		return launch.Result{}, err
 	}
 	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result}); err != nil {
-		env.note("%s", oneLine(err)) // the exit code stays the command's
+		env.note("%s", text.OneLine(err.Error())) // the exit code stays the command's
 	}
 	return result, nil
 }
@@ -272,7 +273,7 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	w.end()
 	for _, r := range c.left {
 		if err := notWhole(r); err != nil {
-			env.note("%s", oneLine(err))
+			env.note("%s", text.OneLine(err.Error()))
 		}
 	}
 	if len(sessions) == 0 {

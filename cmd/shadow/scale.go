@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stackagent/granularity/speedup"
+	"stackagent/internal/text"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
 )
@@ -329,7 +330,7 @@ func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
 	for _, g := range result.bars {
 		label := ""
 		if g.gc > 0 {
-			label = plural(int64(g.gc), "GC thread", "GC threads")
+			label = text.PluralExact(g.gc, "GC thread", "GC threads")
 		}
 		stacks = append(stacks, figure.StackGroup{Label: label, Bars: repeated(g.bars)})
 	}
