@@ -3,6 +3,8 @@ package options
 import (
 	"fmt"
 	"strings"
+
+	"stackagent/internal/text"
 )
 
 // Error is a wrong option; its text is one line.
@@ -13,26 +15,15 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if option := byKey[e.Key]; e.Value == "" || option != nil && option.Secret {
-		return fmt.Sprintf("option %q: %s", oneLine(e.Key), e.Problem)
+		return fmt.Sprintf("option %q: %s", shown(e.Key), e.Problem)
 	}
-	return fmt.Sprintf("option %s=%s: %s", oneLine(e.Key), oneLine(e.Value), e.Problem)
+	return fmt.Sprintf("option %s=%s: %s", shown(e.Key), shown(e.Value), e.Problem)
 }
 
-// oneLine keeps a message short and free of control characters.
-func oneLine(s string) string {
-	const longest = 120
-	s = strings.ToValidUTF8(s, "?")
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > longest {
-		return string(r[:longest]) + "..."
-	}
-	return s
-}
+// longestShown is how much of a key or value a message repeats.
+const longestShown = 120
+
+func shown(s string) string { return text.Cut(text.Clean(s, '?'), longestShown) }
 
 // longestOptions is far more than a command line needs.
 const longestOptions = 1 << 16

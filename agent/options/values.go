@@ -64,7 +64,7 @@ func globs(field func(*Options) *[]string) setter {
 	}
 }
 
-func text(field func(*Options) *string) setter {
+func str(field func(*Options) *string) setter {
 	return func(o *Options, value string) string {
 		*field(o) = value
 		return ""

@@ -17,6 +17,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/hpc/sched"
 	"stackagent/internal/attach"
+	"stackagent/internal/text"
 )
 
 // alivePoll is how often it is looked whether an attached JVM still runs.
@@ -280,7 +281,7 @@ func (g *guest) record(ctx context.Context, env Env, f attachFlags, c *collector
 	}
 	g.stay(ctx, f.duration)
 	if err := g.stop(context.WithoutCancel(ctx)); err != nil && g.process.Alive() {
-		env.note("%s", oneLine(err)) // what has been recorded is stored all the same
+		env.note("%s", text.OneLine(err.Error())) // what has been recorded is stored all the same
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
@@ -144,7 +145,7 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 		return launch.Result{}, err
 	}
 	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result}); err != nil {
-		env.note("%s", oneLine(err)) // the exit code stays the command's
+		env.note("%s", text.OneLine(err.Error())) // the exit code stays the command's
 	}
 	return result, nil
 }
@@ -189,7 +190,7 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	w.end()
 	for _, r := range c.left {
 		if err := notWhole(r); err != nil {
-			env.note("%s", oneLine(err))
+			env.note("%s", text.OneLine(err.Error()))
 		}
 	}
 	if len(sessions) == 0 {

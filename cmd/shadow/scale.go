@@ -15,6 +15,7 @@ import (
 
 	"stackagent/agent/options"
 	"stackagent/granularity/speedup"
+	"stackagent/internal/text"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
 )
@@ -308,7 +309,7 @@ func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
 	for _, g := range result.bars {
 		label := ""
 		if g.gc > 0 {
-			label = plural(int64(g.gc), "GC thread", "GC threads")
+			label = text.PluralExact(g.gc, "GC thread", "GC threads")
 		}
 		stacks = append(stacks, figure.StackGroup{Label: label, Bars: repeated(g.bars)})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stackagent/hpc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 )
@@ -90,13 +91,13 @@ func (w *watcher) Refused(subject string, n uint64, err error) { noteRefused(w.e
 
 // noteRefused says what was not stored. What the sender chose is told with care.
 func noteRefused(env Env, subject string, n uint64, err error) {
-	env.note("rejected %s, the last on %.200s: %.400s", plural(int64(n), "message", "messages"), clean(subject), oneLine(err))
+	env.note("rejected %s, the last on %.200s: %.400s", text.PluralExact(n, "message", "messages"), clean(subject), text.OneLine(err.Error()))
 }
 
 // noteProblem says that storing a session stopped, or with nil that it goes on.
 func noteProblem(env Env, session string, err error) {
 	if err != nil {
-		env.note("session %s: %s", clean(session), oneLine(err))
+		env.note("session %s: %s", clean(session), text.OneLine(err.Error()))
 	} else {
 		env.note("session %s: storing works again", clean(session))
 	}
@@ -199,7 +200,7 @@ func (w *watcher) write(folder, dir string) error {
 		absent[na.Event] = na.Reason
 	} else {
 		for _, e := range hpc.AllEvents() {
-			absent[e] = oneLine(x.why)
+			absent[e] = text.OneLine(x.why.Error())
 		}
 	}
 	return hpc.File{Version: hpc.FileVersion, PID: x.pid, NotAvailable: absent}.Write(dir)

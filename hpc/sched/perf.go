@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/hpc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -88,7 +89,7 @@ func mapRing(ring *perf.Event) error {
 func explainPerf(err error) error {
 	u := &UnavailableError{What: "switch records of perf", Err: err}
 	if u.Reason, u.Remedy = hpc.ExplainPerf(err); u.Reason == "" {
-		u.Reason = oneLine(err)
+		u.Reason = text.FirstLine(err.Error())
 	}
 	return u
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	pretty "github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	prettytext "github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 )
 
 // Column is one column of a table.
@@ -88,7 +88,7 @@ func (t *Table) Render(w io.Writer, o Options) error {
 		header[i] = c.Title
 		configs[i] = pretty.ColumnConfig{Number: i + 1}
 		if c.Right {
-			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+			configs[i].Align, configs[i].AlignHeader = prettytext.AlignRight, prettytext.AlignRight
 		}
 	}
 	titled := slices.ContainsFunc(t.columns, func(c Column) bool { return c.Title != "" })
@@ -120,7 +120,7 @@ func (t *Table) Render(w io.Writer, o Options) error {
 func plain() pretty.Style {
 	s := pretty.StyleDefault
 	s.Options = pretty.OptionsNoBordersAndSeparators
-	s.Format.Header = text.FormatDefault
+	s.Format.Header = prettytext.FormatDefault
 	s.Box.PaddingLeft, s.Box.PaddingRight = "", strings.Repeat(" ", gap)
 	return s
 }
@@ -131,9 +131,9 @@ func (t *Table) fit(room int) []int {
 	widths := make([]int, len(t.columns))
 	total := 0
 	for i, c := range t.columns {
-		widths[i] = text.StringWidth(c.Title)
+		widths[i] = prettytext.StringWidth(c.Title)
 		for _, row := range t.rows {
-			widths[i] = max(widths[i], text.StringWidth(row[i]))
+			widths[i] = max(widths[i], prettytext.StringWidth(row[i]))
 		}
 		if c.Flexible && i < len(t.columns)-1 {
 			widths[i] = min(widths[i], mostFlex)
@@ -143,7 +143,7 @@ func (t *Table) fit(room int) []int {
 	for over := total - room; room > 0 && over > 0; over-- {
 		widest := -1
 		for i, c := range t.columns {
-			if c.Flexible && widths[i] > max(leastFlex, text.StringWidth(c.Title)) && (widest < 0 || widths[i] > widths[widest]) {
+			if c.Flexible && widths[i] > max(leastFlex, prettytext.StringWidth(c.Title)) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
@@ -158,7 +158,7 @@ func (t *Table) fit(room int) []int {
 // Cut shortens s to width cells by leaving out its middle: of a class name the
 // end tells most, of a lambda both ends do.
 func Cut(s string, width int) string {
-	if text.StringWidth(s) <= width {
+	if prettytext.StringWidth(s) <= width {
 		return s
 	}
 	if width <= 1 {
@@ -166,11 +166,11 @@ func Cut(s string, width int) string {
 	}
 	runes := []rune(s)
 	head := (width - 1) / headShare
-	left := text.Trim(s, head)
+	left := prettytext.Trim(s, head)
 	tail, used := len(runes), 0
-	for tail > 0 && used+text.RuneWidth(runes[tail-1]) <= width-1-text.StringWidth(left) {
+	for tail > 0 && used+prettytext.RuneWidth(runes[tail-1]) <= width-1-prettytext.StringWidth(left) {
 		tail--
-		used += text.RuneWidth(runes[tail])
+		used += prettytext.RuneWidth(runes[tail])
 	}
 	return left + ellipsis + string(runes[tail:])
 }
@@ -179,5 +179,5 @@ func Cut(s string, width int) string {
 // sequences, line ends), invisible format characters (those that turn the
 // direction of writing among them) and broken UTF-8 become '?'.
 func Clean(s string) string {
-	return harmless.Text(s, replacedRune)
+	return text.Clean(s, replacedRune)
 }
