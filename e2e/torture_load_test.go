@@ -104,7 +104,7 @@ func TestTortureFewDescriptors(t *testing.T) {
 	}
 }
 
-// goThreads is how many threads the library makes for Go's runtime before the program runs (jvmti/spares.c).
+// goThreads is how many threads the library makes for Go's runtime before the program runs (jvmti/life_go_threads.c).
 const goThreads = 20
 
 // agentThreads are the threads of the agent in a process, by their numbers, and whether they were ever used: one that only

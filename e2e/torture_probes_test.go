@@ -15,7 +15,7 @@ import (
 func TestTortureProbes(t *testing.T) {
 	testjvm.Shared(t)
 	everything := []string{"--metric", "wall+cpu+bytecodes+alloc", "--construction", "--contexts", "all", "--detail", "all"}
-	opened := []string{"--add-opens", "java.base/java.util=ALL-UNNAMED"} // not java.lang: see docs/security.md
+	opened := []string{"--add-opens", "java.base/java.util=ALL-UNNAMED"} // not java.lang: see docs/internals/security.md
 	forms := map[string][]string{"default": nil, "everything": everything}
 	if torture() {
 		forms["summary"] = []string{"--detail", "summary"}
