@@ -1,4 +1,4 @@
-package parquetguard
+package parquet
 
 import (
 	"slices"

@@ -1,7 +1,4 @@
-// Package parquetguard holds what a Parquet file claims against limits before
-// the Parquet library sees it: the library believes the sizes that a file claims
-// and allocates by them, and memory that cannot be had ends the process.
-package parquetguard
+package parquet
 
 import (
 	"encoding/binary"
@@ -11,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
+	lib "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -26,10 +23,10 @@ const (
 	tailBytes      = 8        // length of the footer and the magic number
 )
 
-// ErrTooLarge is a file that claims more than a part can hold.
+// ErrTooLarge is reported for a file that claims more than a part can hold.
 var ErrTooLarge = errors.New("claims more than a part of a session can hold")
 
-// Footer looks at the footer of a file before the library decodes it.
+// Footer checks the footer of a file before the library decodes it.
 func Footer(r io.ReaderAt, size int64) error {
 	var tail [tailBytes]byte
 	if size < tailBytes {
@@ -52,9 +49,9 @@ func Footer(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// Pages looks at the headers of all pages of the columns at the given
-// places in a part (nil: of all columns) before the library decodes any of them.
-func Pages(r io.ReaderAt, size int64, f *parquet.File, only []int) error {
+// Pages checks the pages of the columns with the given indices (nil: of all)
+// before the library decodes any of them.
+func Pages(r io.ReaderAt, size int64, f *lib.File, only []int) error {
 	var buf, unpacked []byte
 	for _, g := range f.Metadata().RowGroups {
 		for i := range g.Columns {
@@ -88,7 +85,7 @@ func Pages(r io.ReaderAt, size int64, f *parquet.File, only []int) error {
 	return nil
 }
 
-// checkChunk looks at the pages of one column; buf, grown, is returned for the next.
+// checkChunk checks the pages of one column. It returns buf, grown, for the next.
 func checkChunk(chunk []byte, c column, buf []byte) ([]byte, error) {
 	for len(chunk) > 0 {
 		n, err := skimThrift(chunk[:min(len(chunk), maxHeaderBytes)])
@@ -112,7 +109,7 @@ func checkChunk(chunk []byte, c column, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// checkPage holds what the bytes of a page claim against its header.
+// checkPage compares what the bytes of a page claim with its header.
 func checkPage(h *format.PageHeader, page []byte, c column, buf []byte) ([]byte, error) {
 	v2 := &h.DataPageHeaderV2
 	compressed := c.codec != format.Uncompressed
@@ -151,7 +148,7 @@ func checkPage(h *format.PageHeader, page []byte, c column, buf []byte) ([]byte,
 }
 
 // checkFrame makes sure that zstd data is one frame that does not grow beyond
-// MaxPageBytes: by the size that it tells or, in small ones, by its blocks.
+// MaxPageBytes: by the size in its header or, in a small one, by its blocks.
 func checkFrame(data []byte) error {
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {

@@ -1,4 +1,4 @@
-package parquetguard
+package parquet
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
+	lib "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -28,7 +28,7 @@ type column struct {
 	repetition, definition int // bits of a level
 }
 
-func columnOf(f *parquet.File, i int, codec format.CompressionCodec) (column, error) {
+func columnOf(f *lib.File, i int, codec format.CompressionCodec) (column, error) {
 	paths := f.Schema().Columns()
 	if i >= len(paths) {
 		return column{}, fmt.Errorf("not one of the %d columns of the schema", len(paths))
