@@ -101,7 +101,7 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	return answer
 }
 
-// Named tells whether the options name the class (Java name) as a task.
+// Named reports whether the options name the class (Java name) as a task.
 func (w *weaver) Named(class string) bool { return w.options.NamesClass(class) }
 
 // remember keeps the names of the classes that are tasks by the user's choice: the
