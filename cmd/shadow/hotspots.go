@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newHotspots(env Env) *cobra.Command {

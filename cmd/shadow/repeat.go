@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/view/table"
 )
 
 // perturbationFileName is the file beside the sessions of repeated runs that

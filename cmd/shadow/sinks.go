@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/internal/text"
+	"stackagent/shadow/view/table"
 )
 
 // sink takes the rows of a listing one by one.

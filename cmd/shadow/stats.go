@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newStats(env Env) *cobra.Command {

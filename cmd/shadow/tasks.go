@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newTasks(env Env) *cobra.Command {

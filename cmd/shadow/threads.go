@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newThreads(env Env) *cobra.Command {

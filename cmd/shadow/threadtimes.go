@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view/table"
 )
 
 // threadTimes are where a thread's time went, by the scheduling record.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // turns are how a virtual thread was scheduled.

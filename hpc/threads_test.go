@@ -19,16 +19,16 @@ func TestNamesAreReadSeldom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := &procTasks{}
+	p := &procLister{}
 	want := func(s string) {
 		t.Helper()
-		tasks, err := p.List(os.Getpid())
+		threads, err := p.List(os.Getpid())
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(tasks, func(k Task) bool { return k.ID.TID == unix.Gettid() })
-		if i < 0 || tasks[i].Name != s {
-			t.Errorf("thread %d is not %q in %+v", unix.Gettid(), s, tasks)
+		i := slices.IndexFunc(threads, func(k Thread) bool { return k.ID.TID == unix.Gettid() })
+		if i < 0 || threads[i].Name != s {
+			t.Errorf("thread %d is not %q in %+v", unix.Gettid(), s, threads)
 		}
 	}
 	name("first")
