@@ -1,6 +1,9 @@
 package granularity
 
-import "stackagent/internal/units"
+import (
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+)
 
 // Counted is what figures are of: what is counted, and what has a work.
 type Counted uint8
@@ -28,18 +31,10 @@ func (c Counted) Many() string {
 }
 
 // Plural is "1 execution", "12 units of work".
-func (c Counted) Plural(n int64) string { return plural(n, c.One(), c.Many()) }
+func (c Counted) Plural(n int64) string { return text.Plural(n, c.One(), c.Many()) }
 
 // All names all of them together, in a legend.
 func (c Counted) All() string { return "all " + c.Many() }
-
-// recorded names one of which there is none.
-func (c Counted) recorded() string {
-	if c == UnitsOfWork {
-		return c.One()
-	}
-	return "execution of a task"
-}
 
 // FormatIn prints a value in its unit, "ns", "bytes" or "" for a count.
 func FormatIn(unit string, v units.Ns) string {

@@ -13,8 +13,10 @@ import (
 
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/internal/units"
+	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/unit"
 )
 
 func newTasks(env Env) *cobra.Command {
@@ -107,7 +109,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 	per := map[string]uint64{}
 	var executions, creations uint64
 	err := s.Summaries(func(x *session.Summary) error {
-		name := summary.UnknownClass(x.Class)
+		name := unit.UnknownClass(x.Class)
 		if c := s.ClassByID(x.Class); c != nil {
 			if name = c.Name; !filter.Match(c.Name, c.Kinds) {
 				return nil
@@ -141,7 +143,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 func (l *listing) eachTask(s *session.Session, filter summary.Filter, to sink[*fullRow]) (total int, err error) {
 	limit := l.limit()
 	rows := newRowMaker(s)
-	inherited, err := summary.Inherited(s)
+	inherited, err := origin.Inherited(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the places of the tasks of %s: %w", s.Dir, err)
 	}

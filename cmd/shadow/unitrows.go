@@ -8,10 +8,11 @@ import (
 
 	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
-	"stackagent/granularity/unit"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/unit"
 )
 
 // unitFormats are those of a listing of units.
@@ -43,7 +44,7 @@ var unitColumnNames = []string{"root_task_id", "class", "thread", "start_ns", "e
 // printUnits lists the units of a session in the order of their ends on each
 // thread.
 func (l *listing) printUnits(s *session.Session, filter summary.Filter, output string) error {
-	u, err := summary.NewUnits(s)
+	u, err := unit.NewReader(s)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 		}
 		limit := l.limit()
 		err = u.Each(func(x *unit.Unit) error {
-			name, kinds := summary.UnknownClass(x.Class), units.Kinds(0)
+			name, kinds := unit.UnknownClass(x.Class), units.Kinds(0)
 			if c := s.ClassByID(x.Class); c != nil {
 				name, kinds = c.Name, c.Kinds
 			}
@@ -79,7 +80,7 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 	if err := l.noteSummarised(s, filter); err != nil {
 		return err
 	}
-	if text := u.Note(0).Text(); text != "" { // what was summarised has no row
+	if text := advice.NoteText(u.Note(0)); text != "" { // what was summarised has no row
 		l.env.note("%s", text)
 	}
 	if s.Manifest.Summarised.Sum() == 0 {
