@@ -6,13 +6,13 @@ import (
 	"io"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/unit"
+	"stackagent/shadow/view/table"
 )
 
 // unitFormats are those of a listing of units.
