@@ -35,7 +35,7 @@ TESTS := $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3
 # go test now and then fails with "context deadline exceeded" though nothing was found.
 FUZZTIME ?= 2000x
 
-.PHONY: all check demo test test-full unit race e2e e2e-full torture lint fuzz bench bench-diff soak deps clean help
+.PHONY: all check demo test test-full unit race e2e e2e-full torture lint fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -44,11 +44,12 @@ help:
 	@echo 'make unit race e2e lint    the parts of make test'
 	@echo 'make e2e-full   every example on every JDK and collector, also -Xint, -Xcomp, -Xcheck:jni'
 	@echo 'make fuzz       every fuzz target for FUZZTIME (now $(FUZZTIME)) each'
-	@echo 'make bench      what profiling costs: writes docs/benchmarks.md (PARTS=task,metric,handover,bytecodes,real,start,load,shadow,query,switches ONLY=pmd ROUNDS=5 QUICK=1)'
+	@echo 'make bench      what profiling costs: writes docs/internals/benchmarks.md (PARTS=task,metric,handover,bytecodes,real,start,load,shadow,query,switches ONLY=pmd ROUNDS=5 QUICK=1)'
 	@echo 'make bench-diff what became slower since BASE=REF (default: the last commit)'
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make soak       one long run (SOAK=10m)'
+	@echo 'make house      how large the tree is: lines, packages, functions, files, words'
 	@echo 'make clean'
 
 check:
@@ -129,10 +130,10 @@ e2e-full: all
 fuzz: $(HELPER)
 	scripts/fuzz.sh $(FUZZTIME)
 
-# Writes the tables of docs/benchmarks.md; with QUICK=1 it only tries the harness and prints them.
+# Writes the tables of docs/internals/benchmarks.md; with QUICK=1 it only tries the harness and prints them.
 bench: all
 	$(GO) run ./scripts/bench $(if $(PARTS),-parts '$(PARTS)') $(if $(ONLY),-only '$(ONLY)') $(if $(ROUNDS),-rounds $(ROUNDS)) \
-		$(if $(QUICK),-quick,-page docs/benchmarks.md)
+		$(if $(QUICK),-quick,-page docs/internals/benchmarks.md)
 
 # Slower than BASE? Exits 1 when something is, by more than 10 %.
 bench-diff: $(HELPER)
@@ -146,6 +147,10 @@ torture: all
 
 soak: all
 	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e
+
+# Sizes of packages, files and functions; run it on two commits to compare them.
+house:
+	@$(GO) run ./scripts/house -packages
 
 clean:
 	rm -rf bin build demo jvmti/helper

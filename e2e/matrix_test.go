@@ -19,6 +19,7 @@ func full() bool { return os.Getenv("STACKAGENT_E2E") == "full" }
 // The counts of every example equal its oracle, on every JDK; the collector
 // goes round so that each sees a quarter of the examples.
 func TestExamples(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		for i, o := range testjvm.Oracles(t) {
 			if o.Manual || jdk.Version < o.MinJDK || (o.Slow && !full()) {
@@ -30,6 +31,7 @@ func TestExamples(t *testing.T) {
 			}
 			for _, gc := range collectors {
 				t.Run(jdk.String()+"/"+o.Name+"/"+gc.Name, func(t *testing.T) {
+					testjvm.Shared(t)
 					checkExample(t, o, jdk, gc.Flag)
 				})
 			}
@@ -39,6 +41,7 @@ func TestExamples(t *testing.T) {
 
 // The modes of the JVM that change how woven code runs.
 func TestModes(t *testing.T) {
+	testjvm.Shared(t)
 	modes := []struct {
 		name     string
 		flags    []string
@@ -67,6 +70,7 @@ func TestModes(t *testing.T) {
 			}
 			for _, name := range examples {
 				t.Run(jdk.String()+"/"+mode.name+"/"+name, func(t *testing.T) {
+					testjvm.Shared(t)
 					checkExample(t, testjvm.Example(t, name), jdk, mode.flags...)
 				})
 			}

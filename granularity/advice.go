@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -179,7 +180,7 @@ func (f *UnitFacts) contended(t Thresholds) (Finding, bool) {
 	return Finding{Kind: Caution, Topic: "contended", Text: fmt.Sprintf(
 		"Other programs had the processors of this machine for %s of the %s that its %s had, while threads of this JVM waited for one (or a limit of its container kept it from them): "+
 			"wall times, queue times and the duration are longer for that, CPU times are not.",
-		units.FormatNs(f.Taken), units.FormatNs(units.Ns(all)), plural(int64(f.CPUs), "processor", "processors"))}, true
+		units.FormatNs(f.Taken), units.FormatNs(units.Ns(all)), text.Plural(f.CPUs, "processor", "processors"))}, true
 }
 
 // Bound is the most that an advice can gain, by the figures of the session.
@@ -239,7 +240,7 @@ func (c *UnitClass) swallowed(unended bool) string {
 	if n == 0 {
 		n = c.Kept
 	}
-	text := fmt.Sprintf("%s of %s ended by an exception that its future kept%s", plural(n, "unit", "units"), readable(c.Name), c.at())
+	text := fmt.Sprintf("%s of %s ended by an exception that its future kept%s", text.Plural(n, "unit", "units"), readable(c.Name), c.at())
 	switch {
 	case c.Swallowed == 0:
 		return text + "; " + notKnown

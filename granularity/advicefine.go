@@ -3,6 +3,7 @@ package granularity
 import (
 	"fmt"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -60,7 +61,7 @@ func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
 	median := c.Self.Quantile(500)
 	says := func(evidence string) string {
 		return fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work, %s. %s",
-			c.spawned(), c.at(), plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
+			c.spawned(), c.at(), text.Plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
 	}
 	gap := usual(&p.Gaps, 500, t)
 	active, when := p.active()

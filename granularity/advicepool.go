@@ -3,6 +3,7 @@ package granularity
 import (
 	"fmt"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -61,9 +62,9 @@ func (p *Pool) has() string {
 func (p *Pool) workersText() string {
 	n := int64(len(p.Workers))
 	if p.Threads {
-		return plural(n, "thread was", "threads were") + " started for " + readable(p.Label)
+		return text.Plural(n, "thread was", "threads were") + " started for " + readable(p.Label)
 	}
-	return p.Label + " has " + plural(n, "worker", "workers")
+	return p.Label + " has " + text.Plural(n, "worker", "workers")
 }
 
 // fewer is what to do about too many.
@@ -154,7 +155,7 @@ func (f *UnitFacts) waiting(p *Pool, span units.Ns, t Thresholds) (Finding, bool
 		Text: fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, of which they used or wanted a processor %s, and a task waited a median of %s for a worker. "+
 			"Run them on a pool of their own with more threads, or on virtual threads: that can shorten the run by at most %s (%s), "+
 			"and by nothing if what they wait for is a lock that one of them has: hold that for shorter.",
-			p.name(), plural(p.Units, "unit", "units"), units.FormatNs(p.Wall), plural(int64(len(p.Workers)), "worker", "workers"),
+			p.name(), text.Plural(p.Units, "unit", "units"), units.FormatNs(p.Wall), text.Plural(len(p.Workers), "worker", "workers"),
 			units.FormatPercent(float64(p.demand())/float64(p.Wall)), units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
 }
@@ -173,7 +174,7 @@ func (f *UnitFacts) tooSmall(p *Pool, span units.Ns, t Thresholds) (Finding, boo
 		Kind: Advice, Topic: "pool", Name: "pool-too-small", Gain: bound(span-least, f.Duration),
 		Text: fmt.Sprintf("%s has %s on %d processors: busy %s of its time, while a task waited a median of %s (units take %s). "+
 			"Give it as many threads as processors: that can shorten the run by at most %s (%s), if nothing else needs them and the tasks do not wait for one another.",
-			p.name(), plural(int64(n), "worker", "workers"), f.CPUs, units.FormatPercent(min(1, occupied(p, span))),
+			p.name(), text.Plural(n, "worker", "workers"), f.CPUs, units.FormatPercent(min(1, occupied(p, span))),
 			units.FormatNs(p.Queue.Quantile(500)), units.FormatNs(p.Wait.Quantile(500)), units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
 }
@@ -242,7 +243,7 @@ func (f *UnitFacts) coarse(p *Pool, span units.Ns, t Thresholds) (Finding, bool)
 		Text: fmt.Sprintf("One unit of %s takes %s of the %s in which %s work: no schedule is shorter than its longest task. "+
 			"Split it: with the work spread over %s the run can be shorter by at most %s (%s).",
 			readable(class), units.FormatNs(unit), units.FormatNs(span), p.has(),
-			plural(int64(n), "processor", "processors"), units.FormatNs(max(0, saved)), f.ofRun(saved)),
+			text.Plural(n, "processor", "processors"), units.FormatNs(max(0, saved)), f.ofRun(saved)),
 	}, true
 }
 
@@ -314,7 +315,7 @@ func (f *UnitFacts) imbalance(p *Pool, span units.Ns, t Thresholds) (Finding, bo
 		Kind: Advice, Topic: "imbalance", Name: "load-imbalance", Class: p.LongestClass, Gain: bound(span-least, f.Duration),
 		Text: fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile. "+
 			"Cut the work into more and smaller parts than workers, taken from one queue: that can shorten the run by at most %s (%s).",
-			p.name(), plural(int64(n), "thread", "threads"), does, units.FormatNs(most), units.FormatNs(mean),
+			p.name(), text.Plural(n, "thread", "threads"), does, units.FormatNs(most), units.FormatNs(mean),
 			units.FormatNs(max(0, span-least)), f.ofRun(span-least)),
 	}, true
 }

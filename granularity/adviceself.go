@@ -3,6 +3,7 @@ package granularity
 import (
 	"fmt"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -31,10 +32,10 @@ func (f *UnitFacts) selfWaiting(p *Pool, t Thresholds) (Finding, bool) {
 	}
 	x := Finding{Kind: Advice, Topic: "pool", Name: "self-wait", Class: q.Class}
 	evidence := fmt.Sprintf("Workers of %s wait for tasks in its own queue: %s, of %s for the most, handed %s over to it and waited, for %s in all, while these were queued for one of its %s",
-		p.name(), plural(q.Waiting, "unit", "units"), readable(q.Class), plural(q.Parts, "task", "tasks"), units.FormatNs(q.Time), plural(n, "worker", "workers"))
+		p.name(), text.Plural(q.Waiting, "unit", "units"), readable(q.Class), text.Plural(q.Parts, "task", "tasks"), units.FormatNs(q.Time), text.Plural(n, "worker", "workers"))
 	const remedy = "Run the inner tasks on another pool, join them in a fork/join pool, whose workers run them meanwhile, or go on in a completion stage in place of waiting"
 	if q.Never > 0 {
-		x.Text = fmt.Sprintf("%s; %s had not begun at the end, which is a deadlock if all workers wait so. %s.", evidence, plural(q.Never, "task", "tasks"), remedy)
+		x.Text = fmt.Sprintf("%s; %s had not begun at the end, which is a deadlock if all workers wait so. %s.", evidence, text.Plural(q.Never, "task", "tasks"), remedy)
 		return x, true
 	}
 	saved := q.Any

@@ -3,6 +3,7 @@ package granularity
 import (
 	"fmt"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -23,7 +24,7 @@ func (f *UnitFacts) serialised(p *Pool, span units.Ns, t Thresholds) (Finding, b
 		Kind: Advice, Topic: "pool", Name: "one-at-a-time", Class: p.LongestClass, Gain: bound(saved, f.Duration),
 		Text: fmt.Sprintf("The %s of %s run one at a time: its %s are inside units %s of their time, but for %s of it just one computes or wants a processor, and two or more for %s. "+
 			"They wait for one another, as for a lock: hold that for less of the work, or divide what it guards: that can shorten the run by at most %s (%s).",
-			plural(p.Units, "unit", "units"), p.name(), plural(int64(n), "worker", "workers"), units.FormatPercent(min(1, occupied(p, span))),
+			text.Plural(p.Units, "unit", "units"), p.name(), text.Plural(n, "worker", "workers"), units.FormatPercent(min(1, occupied(p, span))),
 			units.FormatPercent(float64(p.One)/float64(span)), units.FormatPercent(float64(p.Several)/float64(span)),
 			units.FormatNs(max(0, saved)), f.ofRun(saved)),
 	}, true

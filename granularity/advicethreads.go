@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -63,5 +64,5 @@ func (p *Pool) startedText() string {
 	if p.Threads {
 		return p.workersText()
 	}
-	return p.Label + " had " + plural(int64(len(p.Workers)), "thread", "threads")
+	return p.Label + " had " + text.Plural(len(p.Workers), "thread", "threads")
 }

@@ -3,6 +3,7 @@ package granularity
 import (
 	"fmt"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -53,8 +54,8 @@ func (f *UnitFacts) pinned(t Thresholds) (Finding, bool) {
 		Kind: Advice, Topic: "pool", Name: "pinned-threads", Class: v.Class, Gain: bound(saved, f.Duration),
 		Text: fmt.Sprintf("Virtual threads parked %s while pinned to their carriers, for %s in all (%s and %s in threads of %s%s): for %s of the time of %s they kept these while others waited for one. "+
 			"%s; JFR's event jdk.VirtualThreadPinned tells where: that can shorten the run by at most %s (%s).",
-			plural(v.Pins, "time", "times"), units.FormatNs(v.Pinned), plural(v.ClassPins, "time", "times"), units.FormatNs(v.ClassPinned), readable(v.Class), f.placeOf(v.Class),
-			units.FormatPercent(float64(held)/float64(all)), plural(int64(n), "carrier", "carriers"), v.unpin(), units.FormatNs(saved), f.ofRun(saved)),
+			text.Plural(v.Pins, "time", "times"), units.FormatNs(v.Pinned), text.Plural(v.ClassPins, "time", "times"), units.FormatNs(v.ClassPinned), readable(v.Class), f.placeOf(v.Class),
+			units.FormatPercent(float64(held)/float64(all)), text.Plural(n, "carrier", "carriers"), v.unpin(), units.FormatNs(saved), f.ofRun(saved)),
 	}, true
 }
 

@@ -1,6 +1,9 @@
 package granularity
 
-import "stackagent/internal/units"
+import (
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+)
 
 // Counted is what figures are of: what is counted, and what has a work.
 type Counted uint8
@@ -28,7 +31,7 @@ func (c Counted) Many() string {
 }
 
 // Plural is "1 execution", "12 units of work".
-func (c Counted) Plural(n int64) string { return plural(n, c.One(), c.Many()) }
+func (c Counted) Plural(n int64) string { return text.Plural(n, c.One(), c.Many()) }
 
 // All names all of them together, in a legend.
 func (c Counted) All() string { return "all " + c.Many() }

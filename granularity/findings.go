@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -140,11 +141,11 @@ func volume(f Facts) string {
 			like = fmt.Sprintf(" of a class like %s", f.Like)
 		}
 		return fmt.Sprintf("No %s%s was recorded in %s (%s created).",
-			f.Of.recorded(), like, units.FormatNs(f.Duration), plural(f.Created, "task was", "tasks were"))
+			f.Of.recorded(), like, units.FormatNs(f.Duration), text.Plural(f.Created, "task was", "tasks were"))
 	}
 	s := fmt.Sprintf("%s of %s on %s in %s",
 		f.Of.Plural(f.Executions), createdText(f),
-		plural(f.Threads, "thread", "threads"), units.FormatNs(f.Duration))
+		text.Plural(f.Threads, "thread", "threads"), units.FormatNs(f.Duration))
 	if f.Duration > 0 {
 		if rate := float64(f.Executions) / (float64(f.Duration) / 1e9); rate >= 1 && f.Executions >= rateFrom {
 			s += fmt.Sprintf(" (%s a second)", units.FormatCount(int64(rate)))
@@ -234,7 +235,7 @@ func collector(f Facts, advice bool) string {
 		return "No garbage collection stopped the program."
 	}
 	return fmt.Sprintf("Garbage collection stopped the program %s, %s in all (%s of the time), %s at the longest.",
-		plural(f.GC.Count, "time", "times"), units.FormatNs(f.GC.Total), units.FormatPercent(part), units.FormatNs(f.GC.Max))
+		text.Plural(f.GC.Count, "time", "times"), units.FormatNs(f.GC.Total), units.FormatPercent(part), units.FormatNs(f.GC.Max))
 }
 
 // tooFine names classes with many tiny executions: hand-over can cost as much.
@@ -352,10 +353,10 @@ func lost(f Facts) string {
 	}
 	missing := ""
 	if f.LostBatches > 0 {
-		missing = fmt.Sprintf(" (%s never arrived)", plural(int64(f.LostBatches), "batch", "batches"))
+		missing = fmt.Sprintf(" (%s never arrived)", text.Plural(f.LostBatches, "batch", "batches"))
 	}
 	return fmt.Sprintf("%s lost%s: counts and sums are too low by as much, shares and quantiles describe what was stored.",
-		plural(int64(f.LostEvents), "event was", "events were"), missing)
+		text.Plural(f.LostEvents, "event was", "events were"), missing)
 }
 
 // summarised says what part of the figures rests on counts, and of which
@@ -379,7 +380,7 @@ func summarised(f Facts) string {
 }
 
 // running counts what had not ended; loops: only threads that wait for tasks.
-func running(f Facts) (text string, loops bool) {
+func running(f Facts) (sentence string, loops bool) {
 	if f.Running <= 0 {
 		return "", false
 	}
@@ -397,7 +398,7 @@ func running(f Facts) (text string, loops bool) {
 		whose = fmt.Sprintf(", %s of them the loops of threads", units.FormatCount(bodies))
 	}
 	return fmt.Sprintf("%s still running at the end%s: counted, but without a value in the distributions.",
-		plural(f.Running, f.Of.One()+" was", f.Of.Many()+" were"), whose), bodies == f.Running
+		text.Plural(f.Running, f.Of.One()+" was", f.Of.Many()+" were"), whose), bodies == f.Running
 }
 
 func refused(f Facts) string {
@@ -410,7 +411,7 @@ func refused(f Facts) string {
 	}
 	more := ""
 	if n := len(f.Refused) - len(texts); n > 0 {
-		more = fmt.Sprintf("; and for %s more", plural(int64(n), "reason", "reasons"))
+		more = fmt.Sprintf("; and for %s more", text.Plural(n, "reason", "reasons"))
 	}
 	return fmt.Sprintf("Not instrumented, or not recorded as asked for: %s%s.", strings.Join(texts, "; "), more)
 }
@@ -442,19 +443,12 @@ func createdText(f Facts) string {
 	if slices.Contains(f.NotAvailable, CreationsUnseen) {
 		return "tasks whose creation was not always seen"
 	}
-	return plural(f.Created, "created task", "created tasks")
+	return text.Plural(f.Created, "created task", "created tasks")
 }
 
 // CreationsUnseen is what a session says it has not, whose agent came to classes
 // that were there before.
 const CreationsUnseen = "created"
-
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return units.FormatCount(n) + " " + many
-}
 
 func share(part, whole int64) string {
 	if whole == 0 {

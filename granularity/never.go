@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -36,7 +37,7 @@ func neverRun(f Facts, advice bool) string {
 	if advice {
 		rows, never, created, whose = own, ownNever, ownCreated, " of the program"
 	}
-	s := fmt.Sprintf("%s (%s of those created) never executed%s", plural(never, "task"+whose, "tasks"+whose), share(never, created), mostNever(rows, never))
+	s := fmt.Sprintf("%s (%s of those created) never executed%s", text.Plural(never, "task"+whose, "tasks"+whose), share(never, created), mostNever(rows, never))
 	if f.LostEvents > 0 {
 		return s + ": as far as recorded; events were lost, so it may be fewer."
 	}
@@ -98,7 +99,7 @@ func stagesToo(n int64) string {
 }
 
 func stagesText(n int64, lead string) string {
-	return lead + plural(n, "step of a CompletableFuture was", "steps of CompletableFutures were") + " run by a plain call or not needed"
+	return lead + text.Plural(n, "step of a CompletableFuture was", "steps of CompletableFutures were") + " run by a plain call or not needed"
 }
 
 // isFunction tells lambdas that are handed to whoever may call them, as what a cache

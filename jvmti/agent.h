@@ -1,7 +1,7 @@
 /* State shared by the C files of the agent. meta_lock and context_lock are
  * leaves, held for a few instructions and never across a call into the JVM (the
  * VM thread may need them at a safepoint while a Java thread waits for that
- * safepoint, and a debugger may suspend a thread in such a call). paths_lock of paths.c,
+ * safepoint, and a debugger may suspend a thread in such a call). paths_lock of state_contexts.c,
  * which the VM thread never needs, is held across such calls; nothing is locked
  * under it. */
 #ifndef STACKAGENT_AGENT_H
@@ -13,17 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* spares.c: makes a thread, or gives an error number as pthread_create does. */
+/* life_go_threads.c: makes a thread, or gives an error number as pthread_create does. */
 __attribute__((visibility("hidden"))) int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr,
                                                          void *(*start)(void *), void *arg);
 #define SA_MAKE_THREAD sa_make_thread
 
-#include "cells.h"
+#include "state_cells.h"
 #include "clock/clock.h"
 #include "ring/ring.h"
-#include "slabs.h"
-#include "waiting.h"
-#include "work.h"
+#include "state_slabs.h"
+#include "state_queued_tasks.h"
+#include "state_work.h"
 
 #define SA_TLS __thread __attribute__((tls_model("initial-exec")))
 
@@ -89,7 +89,7 @@ typedef struct {
     uint32_t path; /* SA_FRAME_PATH: its calling context */
 } sa_note;
 
-/* A hand-over of a task that has begun and not ended, see submit.c. */
+/* A hand-over of a task that has begun and not ended, see probe_submit.c. */
 typedef struct {
     uint64_t task_id;
     uint32_t class_id, executor, site;
@@ -155,7 +155,7 @@ typedef struct {
 typedef struct sa_context {
     sa_frame *frames;
     uint32_t depth;
-    uint16_t room;      /* of frames; 0: they are packed, see vthreads.c */
+    uint16_t room;      /* of frames; 0: they are packed, see state_vthreads.c */
     uint16_t width;     /* sa.work.width when it was made */
     uint32_t thread_id; /* wire.Thread.ID; 0: this is free */
     uint32_t handovers_open; /* Java code sets it back */
@@ -187,7 +187,7 @@ typedef struct sa_platform {
 /* There may be millions that wait. */
 typedef struct {
     sa_context head;
-    uintptr_t who; /* while it is untold: its Java id and name, see vthreads.c */
+    uintptr_t who; /* while it is untold: its Java id and name, see state_vthreads.c */
     uint64_t start_ticks; /* the same */
     sa_turns turns;
     _Atomic(jweak) thread; /* once it has been unmounted */
@@ -352,7 +352,7 @@ typedef struct {
     uint64_t cursor;
 } sa_running;
 
-/* agent.c */
+/* life_load.c */
 enum { SA_GO_OK = 0, SA_GO_UNPROFILED = 1, SA_GO_REFUSE = 2 };
 int sa_load_go(char *options);
 void sa_set_events(jvmtiEventMode mode);
@@ -360,33 +360,33 @@ void sa_set_event(jvmtiEventMode mode, jvmtiEvent event);
 jvmtiError sa_prepare(bool at_start);
 bool sa_begin(JNIEnv *env); /* defines the probes, once, and measures the clock */
 
-/* os.c */
+/* state_os_threads.c */
 extern SA_TLS sa_os *sa_self_os;
 sa_os *sa_os_open(void); /* NULL: no memory */
 bool sa_os_room(sa_os *os); /* more room in its ring, which is full or has no memory; false: there is none */
 void sa_settle(uint64_t max_ns); /* recording is over: waits until no probe is at work */
 void sa_os_retire_all(void);     /* after that, the session over: gives back what the threads hold */
 
-/* mounts.c */
+/* probe_mount.c */
 void sa_claim_mount(sa_context *c); /* a new context of the virtual thread that is mounted here */
 void sa_turns_tell(sa_os *os, sa_context *c);
 bool sa_turns_fill(const sa_context *c, sa_virtual *v); /* false: there is nothing to tell */
 
-/* describe.c */
+/* class_describe.c */
 bool sa_class_is_jdk(uint32_t id);
 
-/* gone.c */
+/* class_unloaded.c */
 void sa_class_follow(JNIEnv *env, jclass c, uint32_t id); /* it has got its id */
 uint32_t *sa_gone_take(size_t *n); /* ids of classes that are unloaded, each once, in order; to be freed */
 bool sa_gone_has(const uint32_t *ids, size_t n, uint32_t id);
 
-/* submit.c: the innermost hand-over of the innermost execution that has not ended */
+/* probe_submit.c: the innermost hand-over of the innermost execution that has not ended */
 const sa_handover *sa_under_way(sa_context *c);
 
-/* creations.c */
+/* probe_create.c */
 void sa_withdraw(sa_context *c, uint64_t task_id, uint32_t class_id);
 
-/* probes.c */
+/* probe_execute.c */
 void sa_cut_all(JNIEnv *env, sa_context *c); /* ends executions whose exit was never seen */
 void sa_pause_record(uint64_t start, uint64_t end);
 uint32_t sa_tokens(void); /* what tokens of all kinds are counted from */
@@ -404,7 +404,7 @@ static inline void sa_fill_execution(sa_execution *e, const sa_context *c, const
     e->child_cpu_ns = f->start_cpu_ticks == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
 }
 
-/* work.c: extra metrics of the calling thread */
+/* state_work.c: extra metrics of the calling thread */
 size_t sa_work_context_bytes(void); /* of sa_more.extra */
 static inline int64_t *sa_work_bias(sa_context *c) { return sa_more_of(c)->extra; }
 static inline int64_t *sa_work_parked(sa_context *c) { return sa_more_of(c)->extra + sa.work.width; }
@@ -418,19 +418,19 @@ void sa_work_unmounting(sa_os *os, sa_context *c, sa_context *carrier, JNIEnv *e
 bool sa_work_wants(int source); /* a metric from there is asked for */
 void sa_work_start(JNIEnv *env); /* at VMInit, before any probe: leaves out what is not available */
 
-/* construct.c */
+/* probe_construct.c */
 bool sa_construct_init(JNIEnv *env); /* once the helper is defined */
 
-/* alloc.c */
+/* state_allocated.c */
 bool sa_alloc_start(JNIEnv *env, char *why, size_t room);
 int64_t sa_allocated(JNIEnv *env);
 void sa_alloc_collecting(bool begins); /* a collection begins or ends */
 
-/* ends.c: what there is to tell when recording is over */
+/* drain_running.c: what there is to tell when recording is over */
 size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max);
 size_t sa_final_counts(sa_thread_counts *out, size_t max);
 
-/* threads.c */
+/* life_threads.c */
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void sa_threads_existing(JNIEnv *env);
@@ -445,14 +445,14 @@ void sa_contexts_forget(void); /* where tasks were being made when an earlier se
 void sa_platform_leave(sa_platform *p); /* its OS thread ends, or the session: no cell is at hand any more */
 void sa_tell_virtual(sa_context *c); /* describes it */
 
-/* contexts.c: frames, and what more a context needs */
+/* state_threads.c: frames, and what more a context needs */
 sa_platform *sa_platform_new(uint32_t thread_id);
 bool sa_frames_grow(sa_context *c);
 sa_more *sa_more_get(sa_context *c); /* the same, made if need be; NULL: no memory */
 void sa_more_init(sa_more *m, sa_context *c);
 void sa_more_free(sa_context *c);
 
-/* vthreads.c: contexts of virtual threads */
+/* state_vthreads.c: contexts of virtual threads */
 sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jstring name);
 void sa_vthread_free(JNIEnv *env, sa_vthread *v);
 void sa_vthread_close(sa_os *os);             /* gives back what the OS thread has at hand */
@@ -462,7 +462,7 @@ const sa_frame *sa_frames_read(const sa_context *c, sa_frame *room); /* SA_FIRST
 void sa_vthread_follow(JNIEnv *env, sa_vthread *v, jobject thread); /* it leaves a carrier: from now on its end is noticed */
 static inline bool sa_packed(const sa_context *c) { return c->frames == NULL; }
 
-/* classes.c, describe.c */
+/* class_load.c, class_describe.c */
 void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
                               jobject domain, jint len, const unsigned char *bytes, jint *new_len,
                               unsigned char **new_bytes);
@@ -482,7 +482,7 @@ jlong sa_describe_named(JNIEnv *env, jclass c, const char *label);
 void sa_load_hidden(JNIEnv *env);        /* classes that would be loaded unseen */
 void sa_retransform_early(JNIEnv *env);  /* those loaded before the agent was ready */
 
-/* choose.c */
+/* class_retransform.c */
 void sa_retransform_loaded(JNIEnv *env, bool programs); /* all that are or were woven, or are to be; programs: but those of the boot loader */
 bool sa_slots_init(JNIEnv *env); /* once the helper is defined */
 char *sa_class_name(JNIEnv *env, jclass c); /* its Java name, malloc'ed */
@@ -490,30 +490,30 @@ bool sa_class_place(JNIEnv *env, jclass c); /* makes the place where what is kno
 
 jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c);
 
-/* loaders.c */
+/* class_loaders.c */
 bool sa_loader_finds_probes(JNIEnv *env, jobject loader, const unsigned char *woven, uint32_t len);
 bool sa_loaders_refuse(void); /* one has not found them */
 
-/* flags.c */
+/* life_jvm_flags.c */
 bool sa_training(JavaVM *vm); /* it writes its classes for later runs; has been said */
 
-/* types.c */
+/* class_types.c */
 bool sa_types_init(JNIEnv *env);  /* once Java code can run; false: this JVM is not one we know */
 bool sa_types_known(JNIEnv *env); /* the same, false also where no Java code can run yet */
 jclass sa_boot_class(JNIEnv *env, const char *name); /* Java name; a local reference, NULL: there is none */
 
-/* submit.c */
+/* probe_submit.c */
 bool sa_submit_init(JNIEnv *env); /* once the helper is defined; false: this JVM does not take the probes */
 void sa_exceptions_follow(bool on); /* all classes are woven: exceptions can be followed to who asks for them */
 bool sa_submit_late(JNIEnv *env); /* the same for a session in a JVM that ran before; each time */
 void sa_check_hidden_way(void); /* says so when hidden classes cannot be seen */
 
-/* image.c: the JDK's own classes, by internal name */
+/* class_image.c: the JDK's own classes, by internal name */
 bool sa_is_copy(const char *name);
 uint16_t sa_kinds_by_name(const char *name);             /* of the types that define what a task is, else 0 */
 bool sa_image_kinds(const char *name, uint16_t *kinds); /* false: not known */
 
-/* transform.c: the hand-over of class bytes to a Go-owned thread */
+/* class_requests.c: the hand-over of class bytes to a Go-owned thread */
 typedef struct {
     char name[512]; /* internal name */
     uint16_t kinds; /* SA_KIND_*; 0 with known: neither a task nor an executor */
@@ -547,10 +547,10 @@ void sa_transform(sa_request *r);
 sa_request *sa_next_request(void); /* called by Go workers; blocks */
 void sa_answer(sa_request *r);
 
-/* fields.c */
+/* class_fields.c */
 void sa_fields_of(JNIEnv *env, jclass c, sa_request *r);
 
-/* meta.c */
+/* state_news.c */
 void sa_meta_put(sa_meta *m);
 void sa_meta_withdraw(const sa_meta *m, uint32_t id); /* of a class that was not to be described */
 sa_meta *sa_meta_take(void); /* the whole list, to be freed by sa_meta_free */
@@ -558,12 +558,12 @@ void sa_meta_free(sa_meta *m);
 void sa_meta_forget(void); /* what is untold and of one session only */
 void sa_refuse(const char *reason, const char *sample);
 
-/* await.c */
+/* drain_await.c */
 void sa_await_records(uint64_t soft_ns, uint64_t max_ns);
 void sa_wake_drain(void);
 void sa_rouse_drain(void); /* it looks seldom, perhaps: it shall not now */
 
-/* drain.c */
+/* drain_rings.c */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
 bool sa_gone_ring(uint32_t *ring_id); /* one that is no more, of which this has not told; false: none */
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
@@ -580,15 +580,15 @@ typedef struct {
 void sa_totals_now(sa_totals *t);
 void sa_drain_reset(void); /* forgets all sums and threads: a session is over */
 
-/* signals.c */
+/* life_signals.c */
 void sa_signals_settle(void); /* once, behind sa_load_go */
 
-/* spares.c: the threads of the Go runtime */
+/* life_go_threads.c: the threads of the Go runtime */
 enum { SA_SPARES = 20, SA_GO_STACK_BYTES = 1 << 20 };
 bool sa_spares_made(void);      /* false: there were none to be had, the runtime is not started */
 uint64_t sa_thread_waits(void); /* how often the runtime had to wait for one */
 
-/* control.c: events for the one Go goroutine that steers */
+/* life_control.c: events for the one Go goroutine that steers */
 enum { SA_EVENT_READY = 1, SA_EVENT_DEATH = 2, SA_EVENT_LOAD = 4, SA_EVENT_DETACH = 8, SA_EVENT_FULL = 16 };
 void sa_stop(void); /* nothing is recorded any more */
 void sa_post_event(int event);

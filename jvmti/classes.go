@@ -63,7 +63,7 @@ func transformLoop() {
 }
 
 // answer does not panic: a class that we cannot deal with keeps its bytes. (A nil
-// dereference is no panic here but a fault, see signals.c.)
+// dereference is no panic here but a fault, see life_signals.c.)
 func answer(r *C.sa_request) {
 	defer func() {
 		if p := recover(); p != nil {

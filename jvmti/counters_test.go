@@ -9,7 +9,7 @@ import (
 // Counters are read from pages as the kernel's header says, and by the call
 // where a page does not tell; the number of page faults is known.
 func TestCounters(t *testing.T) {
-	program := compile(t, checked, "testdata/counters_main.c", "counters.c")
+	program := compile(t, checked, "testdata/counters_main.c", "state_counters.c")
 	out, err := exec.Command(program).CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 77 {

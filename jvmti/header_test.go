@@ -66,7 +66,7 @@ type headerReader struct{ *cProgram }
 
 func startHeaderReader(t testing.TB) headerReader {
 	t.Helper()
-	return headerReader{startC(t, []string{"testdata/header_main.c", "header.c", "sites.c"})}
+	return headerReader{startC(t, []string{"testdata/header_main.c", "class_header.c", "class_sites.c"})}
 }
 
 func (r headerReader) read(t testing.TB, class []byte) string {

@@ -1,10 +1,10 @@
 // Package jvmti is the agent's face towards the JVM: the only package that
 // includes jvmti.h. What runs in the threads of the observed program is C
-// (probes.c, creations.c, classes.c, threads.c); the Go files give the Go side the events, the
+// (probe_execute.c, probe_create.c, class_load.c, life_threads.c); the Go files give the Go side the events, the
 // class bytes and the records, and are never called per task.
 //
 // The library's main package calls Register from an init function; the JVM
-// then calls Agent_OnLoad (agent.c), which calls Handler.Load.
+// then calls Agent_OnLoad (life_load.c), which calls Handler.Load.
 package jvmti
 
 /*
@@ -81,7 +81,7 @@ type VM struct {
 // Outcome of Handler.Load.
 type Outcome int
 
-// The outcomes; equal to the values in agent.c.
+// The outcomes; equal to the values in life_load.c.
 const (
 	Profile    Outcome = 0 // go on
 	Unprofiled Outcome = 1 // let the JVM run without us
@@ -218,7 +218,7 @@ func Say(message string) {
 }
 
 // Property returns a system property as it was when the JVM came up, "" if
-// there is none or it is not one of those that are kept (control.c).
+// there is none or it is not one of those that are kept (life_control.c).
 func Property(name string) string {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))

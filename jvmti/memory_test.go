@@ -6,12 +6,12 @@ import "testing"
 func TestReap(t *testing.T) {
 	for name, flags := range map[string][]string{"plain": {"-O2"}, "thread": {"-O1", "-fsanitize=thread"}, "address": checked} {
 		t.Run(name, func(t *testing.T) {
-			run(t, compile(t, flags, "testdata/reap_main.c", "cells.c"))
+			run(t, compile(t, flags, "testdata/reap_main.c", "state_cells.c"))
 		})
 	}
 }
 
 // Memory of contexts that are gone goes back to the system.
 func TestSlabs(t *testing.T) {
-	run(t, compile(t, []string{"-O2"}, "testdata/slabs_main.c", "slabs.c"))
+	run(t, compile(t, []string{"-O2"}, "testdata/slabs_main.c", "state_slabs.c"))
 }

@@ -14,7 +14,7 @@ func compileProbes(t *testing.T, flags ...string) string {
 		flags = append(flags, "-Wl,--wrap="+name)
 	}
 	return compile(t, append(flags, "-Wno-unused-parameter"), append([]string{"testdata/probes_main.c"}, strings.Fields(
-		"probes.c creations.c submit.c construct.c mounts.c threads.c os.c drain.c await.c cells.c paths.c work.c counters.c thrown.c waiting.c ends.c meta.c contexts.c vthreads.c slabs.c gone.c")...)...)
+		"probe_execute.c probe_create.c probe_submit.c probe_construct.c probe_mount.c life_threads.c state_os_threads.c drain_rings.c drain_await.c state_cells.c state_contexts.c state_work.c state_counters.c state_exceptions.c state_queued_tasks.c drain_running.c state_news.c state_threads.c state_vthreads.c state_slabs.c class_unloaded.c")...)...)
 }
 
 // Whatever memory is refused, each event that a probe sees is recorded, summarised or counted as lost.

@@ -14,7 +14,7 @@ import (
 // WorkSource says where a work metric comes from.
 type WorkSource uint8
 
-// The sources; equal to the values in work.h.
+// The sources; equal to the values in state_work.h.
 const (
 	WorkBytecodes WorkSource = C.SA_WORK_BYTECODES // counted by woven code
 	WorkAlloc     WorkSource = C.SA_WORK_ALLOC     // the JVM's own count of what a thread allocates

@@ -208,7 +208,7 @@ func (p *Plan) creationAt(owner string) (place, bool) {
 	switch {
 	case platformTasks[owner]:
 		return place{kind: siteCreates}, true
-	case owner == p.Class && p.Kinds&TaskKinds == 0: // jvmti/sites.c leaves it out, too
+	case owner == p.Class && p.Kinds&TaskKinds == 0: // jvmti/class_sites.c leaves it out, too
 		return place{}, false
 	case !p.everywhere && ofPlatform(owner), strings.HasSuffix(owner, "Exception"), strings.HasSuffix(owner, "Error"):
 		return place{}, false
@@ -238,7 +238,7 @@ var terminal = map[string]bool{"forEach": true, "forEachOrdered": true, "toArray
 	"anyMatch": true, "allMatch": true, "noneMatch": true, "findFirst": true, "findAny": true}
 
 // callsParallel tells whether a method of the platform may make tasks of its own
-// for what it is to do. jvmti/sites.c looks for the same owners.
+// for what it is to do. jvmti/class_sites.c looks for the same owners.
 func callsParallel(owner, name, descriptor string) bool {
 	switch owner {
 	case "java/util/stream/Stream", "java/util/stream/IntStream", "java/util/stream/LongStream", "java/util/stream/DoubleStream":

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The threads of the library are made before the program runs (jvmti/spares.c), so
+// The threads of the library are made before the program runs (jvmti/life_go_threads.c), so
 // what can hold one is bounded in the whole process, sessions that have ended
 // included: a look-up that is asked of the C library, and a disk that does not answer.
 const (

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"stackagent/internal/text"
 )
 
 // version is set by the linker (-X main.version=...).
@@ -95,18 +97,13 @@ func Run(ctx context.Context, args []string, env Env) int {
 	if errors.As(err, &exit) {
 		return exit.code
 	}
-	env.note("%s", oneLine(err))
+	env.note("%s", text.OneLine(err.Error()))
 	var usage *usageError
 	if errors.As(err, &usage) || !started {
 		fmt.Fprintf(env.Err, "Try '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}
 	return exitFailure
-}
-
-// oneLine keeps an error on one line, with nothing in it that a terminal obeys.
-func oneLine(err error) string {
-	return clean(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 }
 
 func newRoot(env Env) *cobra.Command {

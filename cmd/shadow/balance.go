@@ -5,29 +5,30 @@ import (
 	"io"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
+	"stackagent/shadow/view/table"
 )
 
 // balanceText is the account of a session in one line.
 func balanceText(b *store.Balance) string {
 	switch b.State {
 	case store.BalanceExact:
-		return fmt.Sprintf("exact for each of %s: %s", plural(int64(b.Threads), "thread", "threads"), equation(b))
+		return fmt.Sprintf("exact for each of %s: %s", text.PluralExact(b.Threads, "thread", "threads"), equation(b))
 	case store.BalanceUnknown:
-		text := "not known by thread: " + b.Why
+		line := "not known by thread: " + b.Why
 		if b.AtLeastLost > 0 {
-			text += fmt.Sprintf("; at least %s lost", plural(int64(b.AtLeastLost), "event is", "events are"))
+			line += fmt.Sprintf("; at least %s lost", text.PluralExact(b.AtLeastLost, "event is", "events are"))
 		}
-		return text
+		return line
 	}
-	text := fmt.Sprintf("not exact, by %s in %s: %s", plural(int64(b.Unexplained), "event", "events"),
-		plural(int64(b.Differing), "thread", "threads"), equation(b))
+	line := fmt.Sprintf("not exact, by %s in %s: %s", text.PluralExact(b.Unexplained, "event", "events"),
+		text.PluralExact(b.Differing, "thread", "threads"), equation(b))
 	if b.Why != "" {
-		text += "; " + b.Why
+		line += "; " + b.Why
 	}
-	return text
+	return line
 }
 
 // equation is produced = recorded + summarised + lost over all threads. What
@@ -36,11 +37,11 @@ func balanceText(b *store.Balance) string {
 func equation(b *store.Balance) string {
 	s := b.Sum
 	lost := int64(s.Lost) + max(0, s.Missing-int64(b.Unexplained))
-	text := fmt.Sprintf("%s produced = %s recorded + %s summarised + %s lost", count(s.Produced), count(s.Recorded), count(s.Summarised), units.FormatExact(lost))
+	line := fmt.Sprintf("%s produced = %s recorded + %s summarised + %s lost", count(s.Produced), count(s.Recorded), count(s.Summarised), units.FormatExact(lost))
 	if b.Unexplained > 0 {
-		text += " + what differs"
+		line += " + what differs"
 	}
-	return text
+	return line
 }
 
 func count(c store.Counts) string { return units.FormatExact(int64(c.Sum())) }

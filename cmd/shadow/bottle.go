@@ -12,13 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view/table"
 )
 
 // bottleFlags are the flags of shadow bottle.
@@ -188,7 +189,7 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 		return nil, err
 	}
 	if a.Lost > 0 {
-		env.note("%s of switches lost: where they are missing, what a thread did is unknown", plural(int64(a.Lost), "record", "records"))
+		env.note("%s of switches lost: where they are missing, what a thread did is unknown", text.PluralExact(a.Lost, "record", "records"))
 	}
 	if !a.Complete {
 		env.note("the scheduling record ends %s after the start of the session: it is still being written, or was cut off",
@@ -201,7 +202,7 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 // that is wanted of it has been.
 func noteDamage(env Env, a *session.Activity) {
 	for _, d := range a.Damage() {
-		env.note("%s", oneLine(d))
+		env.note("%s", text.OneLine(d.Error()))
 	}
 }
 

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/hpc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/check"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // checkFileName is the file of a session folder that holds the comparison of
@@ -24,11 +25,11 @@ func (l *listing) checkSession(dir string) error {
 	}
 	counters, err := hpc.ReadFile(s.Dir)
 	if err != nil {
-		l.env.note("%s", oneLine(err))
+		l.env.note("%s", text.OneLine(err.Error()))
 	}
 	usage, err := hpc.ReadUsage(s.Dir)
 	if err != nil {
-		l.env.note("%s", oneLine(err))
+		l.env.note("%s", text.OneLine(err.Error()))
 	}
 	sum, err := condense(l.env, s, summary.Options{Brief: true})
 	if err != nil {
@@ -36,7 +37,7 @@ func (l *listing) checkSession(dir string) error {
 	}
 	r := check.Compare(sum, s.ExtraMetrics(), counters, usage)
 	if err := hpc.WriteJSON(filepath.Join(s.Dir, checkFileName), r); err != nil {
-		l.env.note("the comparison is not kept in the session: %s", oneLine(err))
+		l.env.note("the comparison is not kept in the session: %s", text.OneLine(err.Error()))
 	}
 	if l.format == "json" {
 		return writeJSON(l.env.Out, r)

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"stackagent/cmd/shadow/internal/table"
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // unknownFrame stands for a frame that is not known.
@@ -199,9 +199,9 @@ func contextFrames(c *summary.Context) []string {
 		if f != nil && f.Class != "" && f.Method != "" {
 			name = f.Class + "." + f.Method
 		}
-		out = append(out, frame.Replace(harmless.Text(name, '?')))
+		out = append(out, frame.Replace(text.Clean(name, '?')))
 	}
-	return append(out, frame.Replace(harmless.Text(c.ClassName, '?')))
+	return append(out, frame.Replace(text.Clean(c.ClassName, '?')))
 }
 
 // collapseContexts writes a line per stack on which tasks were executed, and

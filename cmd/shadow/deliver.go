@@ -16,6 +16,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/internal/spool"
+	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 )
 
@@ -164,7 +165,7 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 }
 
 func tellDelivered(env Env, r leftover.Result) {
-	env.note("%s of session %s delivered from %s", plural(int64(r.Batches), "batch", "batches"), clean(r.Session), clean(r.Path))
+	env.note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), clean(r.Session), clean(r.Path))
 }
 
 // notWhole is the error of a file that could not be delivered whole.
@@ -173,7 +174,7 @@ func notWhole(r leftover.Result) error {
 		return nil
 	}
 	return fmt.Errorf("%s could not be delivered whole: %s damaged; the file is kept as %s", r.Path,
-		plural(int64(r.Damaged), "batch is", "batches are"), r.Kept)
+		text.PluralExact(r.Damaged, "batch is", "batches are"), r.Kept)
 }
 
 // deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
@@ -187,12 +188,12 @@ func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
 		for _, r := range results {
 			tellDelivered(env, r)
 			if err := notWhole(r); err != nil {
-				env.note("%s", oneLine(err))
+				env.note("%s", text.OneLine(err.Error()))
 			}
 		}
 		if err != nil && ctx.Err() == nil && err.Error() != told { // once, not every time
 			told = err.Error()
-			env.note("%s", oneLine(err))
+			env.note("%s", text.OneLine(err.Error()))
 		}
 		select {
 		case <-ctx.Done():

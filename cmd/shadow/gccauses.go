@@ -6,11 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view/table"
 )
 
 // causeUnseen stands for collections of which only the number is known: several
@@ -56,7 +57,7 @@ func (r *gcReport) causes(a *session.Activity, w activity.Span) {
 		why = told
 	}
 	if err != nil { // what could be read stands
-		why = oneLine(err)
+		why = text.OneLine(err.Error())
 		r.NotAvailable["part of the causes and safepoints"] = why
 	}
 	if len(samples) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/pprof/profile"
 	"golang.org/x/net/html"
 
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -117,10 +117,10 @@ func makeHostile(t *testing.T, root string, names []string) string {
 
 // printed checks what goes to a terminal: nothing in it but lines of text (a
 // tab does no harm; the files of figures have their own).
-func printed(t *testing.T, what, text string) {
+func printed(t *testing.T, what, output string) {
 	t.Helper()
-	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && harmless.Hidden(r) }); i >= 0 {
-		t.Errorf("%s: a terminal would obey %q", what, text[i:min(len(text), i+20)])
+	if i := strings.IndexFunc(output, func(r rune) bool { return r != '\n' && r != '\t' && text.Hidden(r) }); i >= 0 {
+		t.Errorf("%s: a terminal would obey %q", what, output[i:min(len(output), i+20)])
 	}
 }
 

@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newHotspots(env Env) *cobra.Command {
@@ -143,7 +144,7 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 		return err
 	}
 	if parts > 0 {
-		l.env.note("not listed: %s of which all tasks ran inside the units above; without --units their executions are", plural(int64(parts), "class", "classes"))
+		l.env.note("not listed: %s of which all tasks ran inside the units above; without --units their executions are", text.PluralExact(parts, "class", "classes"))
 	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions); text != "" {
 		l.env.note("%s (~)", text)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	gran "stackagent/granularity/tgp"
+	"stackagent/internal/text"
 	"stackagent/shadow/store"
 	"stackagent/shadow/tgp"
 )
@@ -85,7 +86,7 @@ func (f *importFlags) run(env Env, files []string) error {
 	if err := store.SealBeside(f.output, store.BesideFiles()...); err != nil {
 		return err
 	}
-	env.note("%s in %s", plural(int64(len(trace.Tasks)), "row", "rows"), f.output)
+	env.note("%s in %s", text.PluralExact(len(trace.Tasks), "row", "rows"), f.output)
 	return nil
 }
 

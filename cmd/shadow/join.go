@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/internal/text"
 	"stackagent/shadow/store"
 )
 
@@ -30,7 +31,7 @@ what is in no piece is counted as lost.`,
 				return err
 			}
 			env.note("session %s in %s: %s in %s, %s missing", clean(m.Session), out,
-				plural(int64(m.Sequences.Count()), "batch", "batches"), plural(int64(len(args)), "piece", "pieces"), fmt.Sprint(m.Lost.Batches))
+				text.PluralExact(m.Sequences.Count(), "batch", "batches"), text.PluralExact(int64(len(args)), "piece", "pieces"), fmt.Sprint(m.Lost.Batches))
 			return nil
 		},
 	}

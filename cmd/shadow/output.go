@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
+	"stackagent/shadow/view/table"
 )
 
 // defaultTop is how many rows a table shows when --top is not given.
@@ -68,7 +68,7 @@ func (l *listing) render(t *table.Table, total int) error {
 // writeJSON prints v, readable, without escaping what HTML would want escaped,
 // and with what a terminal would obey escaped.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(harmless.JSON(w))
+	enc := json.NewEncoder(text.JSON(w))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
@@ -93,4 +93,4 @@ func clean(s string) string { return table.Clean(s) }
 
 // csvName makes a name safe on a terminal and in a spreadsheet. JSON and
 // Parquet hold names as they are.
-func csvName(s string) string { return harmless.Cell(s) }
+func csvName(s string) string { return text.Cell(s) }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -75,7 +76,7 @@ func (f *pageFlags) listenPage() (net.Listener, error) {
 
 // noteLines notes what may hold words of strangers.
 func noteLines(env Env) func(string, ...any) {
-	return func(format string, args ...any) { env.note("%s", oneLine(fmt.Errorf(format, args...))) }
+	return func(format string, args ...any) { env.note("%s", text.OneLine(fmt.Errorf(format, args...).Error())) }
 }
 
 // reportPatience bounds the making of a report for the page.
@@ -151,12 +152,12 @@ func (s *serveLive) Crowded(waiting, limit int) {
 		return
 	}
 	s.env.note("%s: %s are open, the limit; what they send waits on the bus, then in the JVMs. --max-sessions raises the limit",
-		plural(int64(waiting), "session waits", "sessions wait"), strconv.Itoa(limit))
+		text.PluralExact(waiting, "session waits", "sessions wait"), strconv.Itoa(limit))
 }
 
 // ForeignRow implements ingest.Rows.
 func (s *serveLive) ForeignRow(err error, rows uint64) {
-	s.env.note("%s ignored in the shadows' table on the bus, the last: %s", plural(int64(rows), "row is", "rows are"), oneLine(err))
+	s.env.note("%s ignored in the shadows' table on the bus, the last: %s", text.PluralExact(rows, "row is", "rows are"), text.OneLine(err.Error()))
 }
 
 // foreignPatience is how long a shadow counts as ill after somebody has written into its table.
@@ -170,7 +171,7 @@ func (s *serveLive) healthy(b *bus.Bus, in *ingest.Ingest) error {
 		return errors.New("no connection to the bus")
 	}
 	if n, last := in.ForeignRows(); n > 0 && time.Since(last) < foreignPatience {
-		return fmt.Errorf("%s in the shadows' table on the bus are not from shadows, the last a moment ago: somebody else writes there; look who may", plural(int64(n), "row", "rows"))
+		return fmt.Errorf("%s in the shadows' table on the bus are not from shadows, the last a moment ago: somebody else writes there; look who may", text.PluralExact(n, "row", "rows"))
 	}
 	running := 0
 	for _, p := range in.Sessions() {

@@ -12,10 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/view/table"
 )
 
 // perturbationFileName is the file beside the sessions of repeated runs that
@@ -144,7 +145,7 @@ func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measu
 	}
 	counters, err := hpc.ReadFile(f.dir)
 	if err != nil {
-		env.note("%s", oneLine(err))
+		env.note("%s", text.OneLine(err.Error()))
 	}
 	*into = append(*into, measuredOf(result, counters))
 	return failed(result)

@@ -7,7 +7,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/granularity"
-	"stackagent/internal/units"
+	"stackagent/internal/text"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -83,23 +83,23 @@ func runLines(s *summary.Summary) []string {
 
 // lossLine says what is missing from the session, in every case.
 func lossLine(s *summary.Summary) string {
-	text := ""
+	line := ""
 	if s.Lost.Events+s.Lost.Batches > 0 {
-		text = "Lost: " + lostCounts(s) + "; counts and sums are too low by as much."
+		line = "Lost: " + lostCounts(s) + "; counts and sums are too low by as much."
 	}
 	switch {
 	case !s.EndSeen():
-		return strings.TrimSpace(text + " Not ended in order (" + endedText(s.Ended) + "): " + missingEnd + ".")
-	case text == "":
-		text = "Nothing was lost."
+		return strings.TrimSpace(line + " Not ended in order (" + endedText(s.Ended) + "): " + missingEnd + ".")
+	case line == "":
+		line = "Nothing was lost."
 	}
 	switch b := s.Balance; {
 	case b == nil:
-		return text
+		return line
 	case b.State == store.BalanceExact:
-		return text + fmt.Sprintf(" The account is exact for each of %s.", plural(int64(b.Threads), "thread", "threads"))
+		return line + fmt.Sprintf(" The account is exact for each of %s.", text.PluralExact(b.Threads, "thread", "threads"))
 	default:
-		return text + " The account is " + balanceText(b) + "."
+		return line + " The account is " + balanceText(b) + "."
 	}
 }
 
@@ -130,14 +130,7 @@ func jvmText(j summary.JVM) string {
 	if j.Version == "" { // the trace of another profiler
 		return cmp.Or(j.Name, "not known")
 	}
-	return fmt.Sprintf("Java %s, %s collector, %s", j.Version, j.GC, plural(int64(j.CPUs), "CPU", "CPUs"))
-}
-
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return units.FormatExact(n) + " " + many
+	return fmt.Sprintf("Java %s, %s collector, %s", j.Version, j.GC, text.PluralExact(j.CPUs, "CPU", "CPUs"))
 }
 
 // shellWord quotes a path for a command that the user may copy.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"stackagent/cmd/shadow/internal/table"
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
+	"stackagent/shadow/view/table"
 )
 
 // sink takes the rows of a listing one by one.
@@ -56,7 +56,7 @@ type jsonSink[R any] struct {
 
 func newJSONSink[R any](w io.Writer, value func(r R) any) *jsonSink[R] {
 	b := bufio.NewWriter(w)
-	enc := json.NewEncoder(harmless.JSON(b))
+	enc := json.NewEncoder(text.JSON(b))
 	enc.SetEscapeHTML(false)
 	return &jsonSink[R]{w: b, enc: enc, value: value}
 }

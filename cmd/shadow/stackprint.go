@@ -7,12 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
+	"stackagent/shadow/view/table"
 )
 
 // stackJSON is the output of shadow stack; threads, speedup and components are promised.
@@ -155,7 +156,7 @@ func (f *stackFlags) table(bars []stackBar) error {
 func (f *stackFlags) counterTable(bars []stackBar) error {
 	columns, absent := []table.Column{{Title: "of one thread's"}}, map[string]string{}
 	for _, b := range bars {
-		columns = append(columns, right(plural(int64(b.Threads), "thread", "threads")))
+		columns = append(columns, right(text.PluralExact(b.Threads, "thread", "threads")))
 		maps.Copy(absent, b.absent)
 	}
 	t := table.New(columns...)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -90,7 +90,7 @@ func writeCollapsed(w io.Writer, stacks []summary.Stack) error {
 		s := &stacks[i]
 		names := frames(s)
 		for k, n := range names {
-			names[k] = frame.Replace(harmless.Text(n, '?'))
+			names[k] = frame.Replace(text.Clean(n, '?'))
 		}
 		work := s.SelfWall
 		if cpu {

@@ -12,10 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newStats(env Env) *cobra.Command {
@@ -155,11 +156,11 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 }
 
 func createdText(s *summary.Summary) string {
-	text := units.FormatExact(s.Tasks.Created)
+	line := units.FormatExact(s.Tasks.Created)
 	if s.NotAvailable[granularity.CreationsUnseen] != "" {
-		return text + " seen (not those of classes that were there before the agent)"
+		return line + " seen (not those of classes that were there before the agent)"
 	}
-	return text
+	return line
 }
 
 func threwText(s *summary.Summary) string {
@@ -181,17 +182,17 @@ func processText(j summary.JVM) string {
 // most of those are run by a plain call.
 func neverText(s *summary.Summary) string {
 	steps := granularity.Steps(s.Rows)
-	text := units.FormatExact(s.Tasks.NeverExecuted - steps)
+	line := units.FormatExact(s.Tasks.NeverExecuted - steps)
 	if !s.EndSeen() && s.Tasks.NeverExecuted > 0 {
-		text = "at most " + text // what was being executed has no record
+		line = "at most " + line // what was being executed has no record
 	}
 	if fates := granularity.FatesOf(s.Rows).Text(); fates != "" {
-		text += " (" + fates + ")"
+		line += " (" + fates + ")"
 	}
 	if steps > 0 {
-		text += fmt.Sprintf(", and %s", plural(steps, "step of a CompletableFuture", "steps of CompletableFutures"))
+		line += fmt.Sprintf(", and %s", text.PluralExact(steps, "step of a CompletableFuture", "steps of CompletableFutures"))
 	}
-	return text
+	return line
 }
 
 // statsFacts are the lines above the distributions.
@@ -204,9 +205,9 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
 		{"tasks created", createdText(s) + ", never executed: " + neverText(s)},
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
-			plural(t.Classes, "class", "classes"), threwText(s), units.FormatExact(t.Running))},
+			text.PluralExact(t.Classes, "class", "classes"), threwText(s), units.FormatExact(t.Running))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
-		{"GC", fmt.Sprintf("%s, %s (%s of the time)", plural(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
+		{"GC", fmt.Sprintf("%s, %s (%s of the time)", text.PluralExact(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
 		{"lost", lostText(s)},
 	}
 	if v := s.Virtual; v != nil {
@@ -215,14 +216,14 @@ func statsFacts(s *summary.Summary) [][2]string {
 	if s.Balance != nil {
 		facts = append(facts, [2]string{"account", balanceText(s.Balance)})
 	}
-	if text := summary.SummarisedText(t.Summarised, t.Executions); text != "" {
-		facts = append(facts, [2]string{"summarised", text + " (~)"})
+	if line := summary.SummarisedText(t.Summarised, t.Executions); line != "" {
+		facts = append(facts, [2]string{"summarised", line + " (~)"})
 	}
 	for _, r := range s.Refusals {
 		facts = append(facts, [2]string{"refused", granularity.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample}.Text()})
 	}
-	for _, text := range notAvailableTexts(s.NotAvailable) {
-		facts = append(facts, [2]string{"not available", text})
+	for _, line := range notAvailableTexts(s.NotAvailable) {
+		facts = append(facts, [2]string{"not available", line})
 	}
 	return facts
 }
@@ -242,27 +243,27 @@ func notAvailableTexts(reasons map[string]string) []string {
 }
 
 func lostText(s *summary.Summary) string {
-	text := lostCounts(s)
+	line := lostCounts(s)
 	if !s.EndSeen() {
-		text += "; " + missingEnd
+		line += "; " + missingEnd
 	}
-	return text
+	return line
 }
 
 // lostCounts are the events lost, with the reasons.
 func lostCounts(s *summary.Summary) string {
 	l := s.Lost
-	text := "nothing"
+	line := "nothing"
 	if l.Events+l.Switches+l.Batches > 0 {
-		text = fmt.Sprintf("%s, %s", plural(int64(l.Events), "event", "events"), plural(int64(l.Batches), "batch", "batches"))
+		line = fmt.Sprintf("%s, %s", text.PluralExact(l.Events, "event", "events"), text.PluralExact(int64(l.Batches), "batch", "batches"))
 	}
 	if l.Switches > 0 {
-		text += ", " + plural(int64(l.Switches), "context switch", "context switches")
+		line += ", " + text.PluralExact(l.Switches, "context switch", "context switches")
 	}
 	for _, reason := range slices.Sorted(maps.Keys(l.ByReason)) {
-		text += fmt.Sprintf("; %s: %s", reason, units.FormatExact(int64(l.ByReason[reason])))
+		line += fmt.Sprintf("; %s: %s", reason, units.FormatExact(int64(l.ByReason[reason])))
 	}
-	return text
+	return line
 }
 
 // statsCSV is a row per metric, nanoseconds.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stackagent/hpc/sched"
+	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
@@ -84,7 +85,7 @@ func (s *switches) failed(pid int, err error) {
 		s.env.note("scheduling of the JVM with process id %d is recorded again", pid)
 		return
 	}
-	s.env.note("scheduling of the JVM with process id %d can not be recorded now: %s", pid, oneLine(err))
+	s.env.note("scheduling of the JVM with process id %d can not be recorded now: %s", pid, text.OneLine(err.Error()))
 }
 
 // launch calls start; the threads of a process that it starts are observed from
@@ -127,7 +128,7 @@ func (s *switches) progress(p ingest.Progress) {
 		err = s.keep(p, dir)
 	}
 	if err != nil {
-		s.env.note("scheduling of the JVM with process id %d is not recorded: %s", pid, oneLine(err))
+		s.env.note("scheduling of the JVM with process id %d is not recorded: %s", pid, text.OneLine(err.Error()))
 	}
 }
 
@@ -180,6 +181,6 @@ func (s *switches) end() {
 		return
 	}
 	if err := s.observer.Close(); err != nil {
-		s.env.note("scheduling record: %s", oneLine(err))
+		s.env.note("scheduling record: %s", text.OneLine(err.Error()))
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 )
 
@@ -108,7 +109,7 @@ func TestIsJVM(t *testing.T) {
 
 	mapped(t, "libjvm.so")
 	self := os.Getpid()
-	began, err := hpc.Started(self)
+	began, err := proc.Started(self)
 	if err != nil {
 		t.Fatal(err)
 	}

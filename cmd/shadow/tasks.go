@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newTasks(env Env) *cobra.Command {
@@ -132,7 +133,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 		names[i] = clean(n)
 	}
 	l.env.note("%s and %s have no row: they came too fast to be recorded one by one and are in summaries, of %s%s; shadow hotspots counts them",
-		plural(int64(executions), "execution", "executions"), plural(int64(creations), "creation", "creations"), strings.Join(names, ", "), more)
+		text.PluralExact(executions, "execution", "executions"), text.PluralExact(int64(creations), "creation", "creations"), strings.Join(names, ", "), more)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	gran "stackagent/granularity/tgp"
+	"stackagent/internal/text"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/tgp"
@@ -149,7 +150,7 @@ func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
 func (f *tgpFlags) noteSession(s *session.Session, m selfMetric) {
 	f.env.note("the granularity is self %s", m.name)
 	if n := s.Manifest.Summarised.Executions; n > 0 {
-		f.env.note("%s were summarised where they ran and are not in this: run with detail=all for all", plural(int64(n), "execution", "executions"))
+		f.env.note("%s were summarised where they ran and are not in this: run with detail=all for all", text.PluralExact(n, "execution", "executions"))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	gran "stackagent/granularity/tgp"
+	"stackagent/internal/text"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/tgp"
@@ -43,7 +44,7 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 	if err := writeSamples(env, dir, samples); err != nil {
 		return err
 	}
-	env.note("%s in %s; the granularity is self %s; %s", plural(int64(rows), "row", "rows"), dir, m.name, plural(int64(len(pauses)), "collection", "collections"))
+	env.note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
 	l := listing{env: env}
 	if err := l.noteSummarised(s, filter); err != nil {
 		return err

@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 func newThreads(env Env) *cobra.Command {
@@ -54,7 +55,7 @@ for each virtual thread that was recorded by itself.`,
 			}
 			counters, err := hpc.ReadFile(s.Dir)
 			if err != nil {
-				env.note("%s", oneLine(err)) // the rest of the table stands without it
+				env.note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
 			}
 			before := len(s.Warnings)
 			sum, err := condense(env, s, summary.Options{Brief: true})

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/hpc/sched"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view/table"
 )
 
 // threadTimes are where a thread's time went, by the scheduling record.
@@ -73,7 +74,7 @@ func (t *threadTimes) cells() []string {
 func addTimes(env Env, s *session.Session, rows []threadRow) ([]threadRow, *session.Times) {
 	times, err := s.ThreadTimes()
 	if err != nil {
-		env.note("%s", oneLine(err)) // the rest of the table stands without it
+		env.note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
 		return rows, nil
 	}
 	if times == nil {
@@ -166,7 +167,7 @@ func (t *threadTimes) texts() []string {
 // noteTimes says from where the times are, and what is not in them.
 func (l *listing) noteTimes(times *session.Times) {
 	r := times.Record
-	l.env.note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), plural(int64(min(r.Lost, math.MaxInt64)), "record", "records"))
+	l.env.note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
 	if !times.Whole {
 		l.env.note("the record was not ended in order: what came after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
 	}
@@ -175,6 +176,6 @@ func (l *listing) noteTimes(times *session.Times) {
 	}
 	noteAccount(l.env, r.Account)
 	for _, err := range times.Damage {
-		l.env.note("%s", oneLine(err))
+		l.env.note("%s", text.OneLine(err.Error()))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"stackagent/internal/text"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 )
@@ -16,6 +17,6 @@ func (l *listing) noteUndecided(s *session.Session, filter summary.Filter, undec
 	}
 	if sum > 0 {
 		l.env.note("%s left out: executions of their classes are in summaries, so it is not known which of these were never executed; shadow hotspots counts them",
-			plural(int64(sum), "created task is", "created tasks are"))
+			text.PluralExact(sum, "created task is", "created tasks are"))
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"io"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // unitFormats are those of a listing of units.

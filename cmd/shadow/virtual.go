@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // turns are how a virtual thread was scheduled.
@@ -82,22 +83,22 @@ func (l *listing) addTurns(s *session.Session, rows []threadRow, threads []summa
 // virtualText is the line of the statistics.
 func virtualText(v *summary.VirtualThreads) string {
 	told := &v.Told
-	text := fmt.Sprintf("threads mounted %s times", units.FormatExact(int64(v.Mounts)))
+	line := fmt.Sprintf("threads mounted %s times", units.FormatExact(int64(v.Mounts)))
 	if told.Threads > 0 {
-		text = fmt.Sprintf("%s mounted %s times (", plural(int64(told.Threads), "thread", "threads"), units.FormatExact(int64(v.Mounts)))
+		line = fmt.Sprintf("%s mounted %s times (", text.PluralExact(told.Threads, "thread", "threads"), units.FormatExact(int64(v.Mounts)))
 		if told.MedianMounts != nil {
-			text += fmt.Sprintf("median %s, ", units.FormatExact(int64(*told.MedianMounts)))
+			line += fmt.Sprintf("median %s, ", units.FormatExact(int64(*told.MedianMounts)))
 		}
-		text += fmt.Sprintf("at most %s a thread), of these %s on another carrier than before", units.FormatExact(int64(told.MostMounts)), units.FormatExact(int64(told.Changes)))
+		line += fmt.Sprintf("at most %s a thread), of these %s on another carrier than before", units.FormatExact(int64(told.MostMounts)), units.FormatExact(int64(told.Changes)))
 		if told.ReadyNs != nil {
-			text += fmt.Sprintf("; waited for a carrier for %s, at most %s", units.FormatNs(*told.ReadyNs), units.FormatNs(told.MostReadyNs))
+			line += fmt.Sprintf("; waited for a carrier for %s, at most %s", units.FormatNs(*told.ReadyNs), units.FormatNs(told.MostReadyNs))
 		}
 	}
-	text += fmt.Sprintf("; parked while pinned to their carrier %s times, %s in all", units.FormatExact(int64(v.Pins)), units.FormatNs(v.PinnedNs))
+	line += fmt.Sprintf("; parked while pinned to their carrier %s times, %s in all", units.FormatExact(int64(v.Pins)), units.FormatNs(v.PinnedNs))
 	if len(v.List) > 0 && v.List[0].Pins > 0 {
-		text += fmt.Sprintf(" (most: %s, %s)", v.List[0].Class, units.FormatNs(v.List[0].PinnedNs))
+		line += fmt.Sprintf(" (most: %s, %s)", v.List[0].Class, units.FormatNs(v.List[0].PinnedNs))
 	}
-	return text
+	return line
 }
 
 // listVirtual prints a row for each class of virtual threads' bodies.

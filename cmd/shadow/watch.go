@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"stackagent/hpc"
+	"stackagent/internal/proc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 )
@@ -69,7 +71,7 @@ func (w *watcher) Progress(p ingest.Progress) {
 // session's JVM: the last one of its number that began before the session.
 func (w *watcher) counts(p ingest.Progress) (last *counting) {
 	pid := w.whose.number(p)
-	began, err := hpc.Started(pid)
+	began, err := proc.Started(pid)
 	for _, x := range w.processes {
 		const tick = units.MonoNs(10 * time.Millisecond)
 		other := err == nil && (x.began < began-tick || x.began > began+tick) // its number is given again
@@ -90,13 +92,13 @@ func (w *watcher) Refused(subject string, n uint64, err error) { noteRefused(w.e
 
 // noteRefused says what was not stored. What the sender chose is told with care.
 func noteRefused(env Env, subject string, n uint64, err error) {
-	env.note("rejected %s, the last on %.200s: %.400s", plural(int64(n), "message", "messages"), clean(subject), oneLine(err))
+	env.note("rejected %s, the last on %.200s: %.400s", text.PluralExact(n, "message", "messages"), clean(subject), text.OneLine(err.Error()))
 }
 
 // noteProblem says that storing a session stopped, or with nil that it goes on.
 func noteProblem(env Env, session string, err error) {
 	if err != nil {
-		env.note("session %s: %s", clean(session), oneLine(err))
+		env.note("session %s: %s", clean(session), text.OneLine(err.Error()))
 	} else {
 		env.note("session %s: storing works again", clean(session))
 	}
@@ -128,7 +130,7 @@ const keptProcesses = 256
 // begin needs w.mu.
 func (w *watcher) begin(pid int) *counting {
 	x := &counting{pid: pid}
-	x.began, x.why = hpc.Started(pid)
+	x.began, x.why = proc.Started(pid)
 	x.over = x.why != nil
 	w.forget()
 	w.processes = append(w.processes, x)
@@ -199,7 +201,7 @@ func (w *watcher) write(folder, dir string) error {
 		absent[na.Event] = na.Reason
 	} else {
 		for _, e := range hpc.AllEvents() {
-			absent[e] = oneLine(x.why)
+			absent[e] = text.OneLine(x.why.Error())
 		}
 	}
 	return hpc.File{Version: hpc.FileVersion, PID: x.pid, NotAvailable: absent}.Write(dir)

@@ -16,6 +16,7 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -125,14 +126,9 @@ func explainEBPF(err error) error {
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, ebpf.ErrNotSupported):
 		u.Reason, u.Remedy = "the kernel has no eBPF, or too little of it", "use Linux 5.18 or later"
 	default:
-		u.Reason = oneLine(err)
+		u.Reason = text.FirstLine(err.Error())
 	}
 	return u
-}
-
-func oneLine(err error) string {
-	line, _, _ := bytes.Cut([]byte(err.Error()), []byte("\n"))
-	return string(line)
 }
 
 func (s *ebpfSource) name() string { return "ebpf" }

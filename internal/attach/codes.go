@@ -2,7 +2,7 @@ package attach
 
 import "errors"
 
-// What Agent_OnAttach of our agent returns (jvmti/attach.c).
+// What Agent_OnAttach of our agent returns (jvmti/life_attach.c).
 const (
 	codeRuns    = 1
 	codeOptions = 2

@@ -1,7 +1,7 @@
 // Package loglinear divides the non-negative integers into buckets of bounded
 // relative width, as HdrHistogram does: exact below 128, then 64 buckets to
 // each power of two. A value is told from its bucket's middle to better than
-// 0.8 %. The agent counts in the same buckets (jvmti/cells.h); a test compares
+// 0.8 %. The agent counts in the same buckets (jvmti/state_cells.h); a test compares
 // the two.
 package loglinear
 

@@ -11,7 +11,7 @@ import (
 
 // The example of the format's page is what the encoder writes.
 func TestExampleOfThePage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/format-wire.md")
+	page, err := os.ReadFile("../../docs/internals/format-wire.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestExampleOfThePage(t *testing.T) {
 
 // Every key and every column is on the page.
 func TestPageNamesEveryKey(t *testing.T) {
-	page, err := os.ReadFile("../../docs/format-wire.md")
+	page, err := os.ReadFile("../../docs/internals/format-wire.md")
 	if err != nil {
 		t.Fatal(err)
 	}

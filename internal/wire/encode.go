@@ -61,7 +61,7 @@ func (w *sliceWriter) WriteByte(c byte) error {
 
 var encoders = sync.Pool{New: func() any { return new(Encoder) }}
 
-// Encode appends b as one message to buf. See docs/format-wire.md.
+// Encode appends b as one message to buf. See docs/internals/format-wire.md.
 func Encode(b *Batch, buf []byte) ([]byte, error) {
 	e := encoders.Get().(*Encoder)
 	defer encoders.Put(e)

@@ -331,7 +331,7 @@ static void *drain_on(void *unused) {
     return NULL;
 }
 
-/* In place of spares.c, which is for the Go runtime. */
+/* In place of life_go_threads.c, which is for the Go runtime. */
 bool sa_spares_made(void) { return true; }
 uint64_t sa_thread_waits(void) { return 0; }
 int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cells.h"
+#include "../state_cells.h"
 
 #define CHECK(x)                                                      \
     do {                                                              \

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../counters.h"
+#include "../state_counters.h"
 
 #define CHECK(x) ((x) ? (void)0 : (printf("line %d: %s\n", __LINE__, #x), exit(1)))
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../header.h"
+#include "../class_header.h"
 
 int main(void) {
     uint32_t len;

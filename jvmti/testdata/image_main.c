@@ -1,7 +1,7 @@
 /* Reads names of classes from standard input, a line each, and prints for each
  * the task kinds that the JDK's image tells, or "unknown". The argument is the
  * JDK's lib folder. */
-#include "../image.c"
+#include "../class_image.c"
 
 sa_state sa;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "../agent.h"
-#include "../probe.h"
+#include "../probe_common.h"
 
 #define CHECK(x)                                                    \
     do {                                                            \

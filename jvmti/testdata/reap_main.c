@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../cells.h"
+#include "../state_cells.h"
 
 enum { STAYS = 50, CLASSES = 20000, LIMIT = 1 << 20 };
 

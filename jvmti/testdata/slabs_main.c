@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../slabs.h"
+#include "../state_slabs.h"
 
 enum { BYTES = 192, OBJECTS = 300000, BATCH = 32 };
 

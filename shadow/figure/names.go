@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 )
 
 // lambdaMark separates the host of a lambda from the method it calls in a
@@ -116,5 +116,5 @@ func fit(s string, size, width vg.Length) string {
 // control characters, marks that turn the direction of writing, bad UTF-8. The
 // fonts that texts are measured by have no sign of their own for it.
 func Printable(s string) string {
-	return harmless.Text(s, '?')
+	return text.Clean(s, '?')
 }

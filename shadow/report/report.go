@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
@@ -106,10 +107,7 @@ func plural(n any, one, many string) (string, error) {
 	default:
 		return "", fmt.Errorf("a %T is not a count", n)
 	}
-	if count == 1 {
-		return "1 " + one, nil
-	}
-	return units.FormatCount(count) + " " + many, nil
+	return text.Plural(count, one, many), nil
 }
 
 // data is what the template sees.

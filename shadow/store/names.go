@@ -4,7 +4,7 @@
 // A part is written aside, synced and renamed, then the manifest likewise. A
 // crash therefore leaves whole parts, and a replay of what was not yet
 // acknowledged is harmless: what a part already holds is not written again.
-// docs/format-session.md describes every file and column.
+// docs/internals/format-session.md describes every file and column.
 package store
 
 import (

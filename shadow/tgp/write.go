@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"stackagent/granularity/tgp"
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 )
 
 // TaskWriter writes tasks.csv row by row.
@@ -34,13 +34,13 @@ type Row struct {
 
 // Write writes a row.
 func (t *TaskWriter) Write(r *Row) error {
-	t.row = append(t.row[:0], number(r.ID), text(r.Class), number(r.Outer), number(r.Execution))
+	t.row = append(t.row[:0], number(r.ID), cell(r.Class), number(r.Outer), number(r.Execution))
 	t.thread(r.Creator)
 	t.thread(r.Runner)
 	if r.Executor == nil {
 		t.row = append(t.row, "-1", "null")
 	} else {
-		t.row = append(t.row, number(r.Executor.ID), text(r.Executor.Class))
+		t.row = append(t.row, number(r.Executor.ID), cell(r.Executor.Class))
 	}
 	t.row = append(t.row, number(r.Entry), number(r.Exit), number(r.Granularity))
 	for flag := tgp.IsThread; flag <= tgp.RanExec; flag <<= 1 {
@@ -58,7 +58,7 @@ func (t *TaskWriter) thread(x *tgp.Thread) {
 		t.row = append(t.row, "-1", "null", "null")
 		return
 	}
-	t.row = append(t.row, number(x.ID), text(x.Class), text(x.Name))
+	t.row = append(t.row, number(x.ID), cell(x.Class), cell(x.Name))
 }
 
 // Close writes what is left and tells whether all could be written.
@@ -72,12 +72,12 @@ func (t *TaskWriter) Close() error {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// text is a name, harmless on a terminal and in a spreadsheet; null where there is none.
-func text(s string) string {
+// cell is a name, harmless on a terminal and in a spreadsheet; null where there is none.
+func cell(s string) string {
 	if s == "" {
 		return "null"
 	}
-	return harmless.Cell(s)
+	return text.Cell(s)
 }
 
 // WriteGC writes gc.csv.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 )
 
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(harmless.JSON(w))
+	enc := json.NewEncoder(text.JSON(w))
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)

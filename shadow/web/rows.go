@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -106,5 +106,5 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 		}
 		return units.FormatCount(int64(*perSecond+0.5)) + "/s"
 	},
-	"clean": func(s string) string { return harmless.Text(s, utf8.RuneError) },
+	"clean": func(s string) string { return text.Clean(s, utf8.RuneError) },
 }).Parse(pageHTML))

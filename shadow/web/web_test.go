@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"stackagent/internal/harmless"
+	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
@@ -64,7 +64,7 @@ func TestHostileNames(t *testing.T) {
 	s.o.Report = func(context.Context, string) error { return nil }
 	w := get(s, "/")
 	body := w.Body.String()
-	if w.Code != 200 || strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && harmless.Hidden(r) }) {
+	if w.Code != 200 || strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && text.Hidden(r) }) {
 		t.Errorf("%d, hidden characters in %q", w.Code, body)
 	}
 	doc, err := html.Parse(strings.NewReader(body))
@@ -94,7 +94,7 @@ func TestHostileNames(t *testing.T) {
 		t.Errorf("%d rows, want %d", rows, len(hostile)+1)
 	}
 	w = get(s, "/sessions.json")
-	if strings.ContainsFunc(w.Body.String(), func(r rune) bool { return r != '\n' && harmless.Hidden(r) }) || strings.Contains(w.Body.String(), "<script>") {
+	if strings.ContainsFunc(w.Body.String(), func(r rune) bool { return r != '\n' && text.Hidden(r) }) || strings.Contains(w.Body.String(), "<script>") {
 		t.Errorf("JSON: %q", w.Body)
 	}
 	var got []Row

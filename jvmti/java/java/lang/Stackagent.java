@@ -97,10 +97,10 @@ public final class Stackagent {
 
     private static final int READY = 1;
 
-    /** What tokens begin with, see probes.c: no number that somebody makes up is one. */
+    /** What tokens begin with, see probe_execute.c: no number that somebody makes up is one. */
     static final int TOKENS = tokens0();
 
-    /** Where in the thread's C context {@link #begin} and {@link #countCreation} find what they need; see creations.c. */
+    /** Where in the thread's C context {@link #begin} and {@link #countCreation} find what they need; see probe_create.c. */
     private static final int IS_VIRTUAL = 32;
     private static final int MAKING_AT = 36;
     private static final int GENERATION = 44;
@@ -602,7 +602,7 @@ public final class Stackagent {
 
     /**
      * Begins to count what the thread does with the class, where that is only counted: all of it happens in
-     * memory that only this thread writes, so a native need not be called. As begin() of probe.h: the mark
+     * memory that only this thread writes, so a native need not be called. As begin() of probe_common.h: the mark
      * comes before the look at the phase. Returns the address of the OS thread, which goes to {@link #end},
      * or 0: a native has to tell. counted: where in the cell is said whether it counts this.
      */

@@ -53,7 +53,7 @@ public final class StackagentHandover {
     private static final int FIRST_DEPTH = FIRST + 20;
     private static final int FIRST_FLAGS = FIRST + 24;
 
-    /** What {@link #count} needs of the OS thread and of a cell; see submit.c. */
+    /** What {@link #count} needs of the OS thread and of a cell; see probe_submit.c. */
     private static final int OS_SUBMISSIONS = 48;
     private static final int CELL_COUNTS_SUBMISSIONS = 40;
     private static final int CELL_SUBMISSIONS = 160;

@@ -1,0 +1,25 @@
+package text
+
+import "stackagent/internal/units"
+
+// integer is any type of count.
+type integer interface {
+	~int | ~int32 | ~int64 | ~uint | ~uint32 | ~uint64
+}
+
+// Plural counts a noun: "1 unit", "12,345 units", "1.25 M units".
+func Plural[N integer](n N, one, many string) string {
+	return counted(n, one, many, units.FormatCount)
+}
+
+// PluralExact is Plural with every digit of the count: "1,250,000 units".
+func PluralExact[N integer](n N, one, many string) string {
+	return counted(n, one, many, units.FormatExact)
+}
+
+func counted[N integer](n N, one, many string, format func(int64) string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return format(int64(n)) + " " + many
+}

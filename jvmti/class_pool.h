@@ -1,0 +1,28 @@
+/* The constant pool of a class file, once its bounds have been checked. */
+#ifndef STACKAGENT_POOL_H
+#define STACKAGENT_POOL_H
+#include "class_header.h"
+
+/* Tags. */
+enum { UTF8 = 1, LONG = 5, DOUBLE = 6, CLASS = 7, METHOD = 10, INTERFACE_METHOD = 11, NAME_AND_TYPE = 12, DYNAMIC = 18 };
+
+/* The constant pool; offsets[i] is where the body of entry i begins. */
+typedef struct {
+    const unsigned char *bytes;
+    uint32_t count, *offsets;
+    uint8_t *tags;
+} sa_pool;
+
+/* class_sites.c: the class of which it is asked whether it may have sites. */
+typedef struct {
+    const char *class_name;
+    uint32_t super_class;      /* its entry */
+    const unsigned char *code; /* what is behind the constants, the code among it; NULL: not at hand */
+    size_t code_len;
+    const sa_names *no_tasks;  /* classes of which it is known already that they are no tasks; NULL: of none is it known */
+} sa_site_of;
+
+/* May the class, as far as its constants tell, make tasks or hand them over? One of
+ * the JDK has no places of interest. */
+bool sa_may_have_sites(const sa_pool *p, const sa_site_of *of);
+#endif

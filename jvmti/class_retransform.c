@@ -1,0 +1,266 @@
+/* Which of the loaded classes are to be woven, or were. */
+#include <stdlib.h>
+
+#include "class_header.h"
+
+typedef struct {
+    jclass *classes; /* all that are loaded */
+    bool *wanted;
+    jint n;
+    jint *hashes, *places; /* places: 1 + the index in classes, by hash; 0: none. NULL until asked for */
+    uint32_t mask;
+} loaded;
+
+static bool make_places(loaded *l) {
+    uint32_t size = 16;
+    while (size < 2 * (uint32_t)l->n) size *= 2;
+    l->hashes = calloc((size_t)l->n + 1, sizeof *l->hashes);
+    jint *places = l->hashes == NULL ? NULL : calloc(size, sizeof *places);
+    if (places == NULL) return false;
+    l->mask = size - 1;
+    for (jint i = 0; i < l->n; i++) {
+        if ((*sa.jvmti)->GetObjectHashCode(sa.jvmti, l->classes[i], &l->hashes[i]) != JVMTI_ERROR_NONE) continue;
+        uint32_t at = (uint32_t)l->hashes[i] & l->mask;
+        while (places[at] != 0) at = (at + 1) & l->mask;
+        places[at] = i + 1;
+    }
+    l->places = places;
+    return true;
+}
+
+static bool modifiable(jclass c) {
+    jboolean yes = JNI_FALSE;
+    return (*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &yes) == JVMTI_ERROR_NONE && yes;
+}
+
+static bool is_known_by_name(jclass c) {
+    char *signature = NULL;
+    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    size_t n = strlen(signature);
+    bool yes = false;
+    if (n > 2 && signature[0] == 'L') {
+        signature[n - 1] = 0;
+        if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
+        yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
+              (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_gives_exceptions(signature + 1) ||
+              (sa.late && sa_stands_in(signature + 1));
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+    return yes;
+}
+
+/* The place of class c in the list, -1: it is not there. The table of hashes is
+ * made when it is first asked for. */
+static jint place_of(JNIEnv *env, loaded *l, jclass c) {
+    jint hash = 0;
+    if (l->places == NULL && !make_places(l)) return -1;
+    if ((*sa.jvmti)->GetObjectHashCode(sa.jvmti, c, &hash) != JVMTI_ERROR_NONE) return -1;
+    for (uint32_t at = (uint32_t)hash & l->mask; l->places[at] != 0; at = (at + 1) & l->mask) {
+        jint i = l->places[at] - 1;
+        if (l->hashes[i] == hash && (*env)->IsSameObject(env, l->classes[i], c)) return i;
+    }
+    return -1;
+}
+
+/* Wants the superclasses of c, too: c may have its run() from one that is no task. */
+static void want_supers(JNIEnv *env, loaded *l, jclass c) {
+    jclass k = (*env)->GetSuperclass(env, c);
+    while (k != NULL && sa_kinds_of(env, k) == 0) {
+        jclass super = (*env)->GetSuperclass(env, k);
+        jint i = super == NULL ? -1 : place_of(env, l, k); /* not java.lang.Object */
+        if (i >= 0) l->wanted[i] = true;
+        (*env)->DeleteLocalRef(env, k);
+        k = super;
+    }
+    if (k != NULL) (*env)->DeleteLocalRef(env, k);
+}
+
+/* The Java names of all classes, one a line; malloc'ed. */
+static char *names_of(JNIEnv *env, const loaded *l, uint32_t *len) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (f == NULL) return NULL;
+    for (jint i = 0; i < l->n; i++) {
+        char *name = sa_class_name(env, l->classes[i]);
+        fprintf(f, "%s\n", name == NULL ? "" : name);
+        free(name);
+    }
+    if (fclose(f) != 0) {
+        free(text);
+        return NULL;
+    }
+    *len = (uint32_t)size;
+    return text;
+}
+
+enum { BELOW_UNKNOWN = 0, BELOW_NO = 1, BELOW_YES = 2 };
+
+/* Is class i one of those that are named, or a subclass of one? Each class is asked once. */
+static bool below_named(JNIEnv *env, loaded *l, uint8_t *below, jint i) {
+    if (below[i] != BELOW_UNKNOWN) return below[i] == BELOW_YES;
+    below[i] = BELOW_NO;
+    jclass super = (*env)->GetSuperclass(env, l->classes[i]);
+    jint k = super == NULL ? -1 : place_of(env, l, super);
+    if (super != NULL) (*env)->DeleteLocalRef(env, super);
+    if (k >= 0 && below_named(env, l, below, k)) below[i] = BELOW_YES;
+    return below[i] == BELOW_YES;
+}
+
+/* Wants what task= names, and what is below it. */
+static void want_named(JNIEnv *env, loaded *l) {
+    sa_request r;
+    memset(&r, 0, sizeof r);
+    char *names = names_of(env, l, &r.len);
+    if (names == NULL) return;
+    r.names = 1;
+    r.bytes = (const unsigned char *)names;
+    sa_transform(&r);
+    uint8_t *below = calloc((size_t)l->n + 1, 1);
+    for (uint32_t i = 0; below != NULL && i < r.woven_len && i < (uint32_t)l->n; i++) {
+        jboolean interface = JNI_FALSE;
+        if (r.woven[i] != '1') continue;
+        below[i] = BELOW_YES;
+        (*sa.jvmti)->IsInterface(sa.jvmti, l->classes[i], &interface);
+        for (jint k = 0; interface && k < l->n; k++)
+            if ((*env)->IsAssignableFrom(env, l->classes[k], l->classes[i])) below[k] = BELOW_YES;
+    }
+    for (jint k = 0; below != NULL && k < l->n; k++) l->wanted[k] |= below_named(env, l, below, k);
+    free(below);
+    free(r.woven);
+    free(names);
+}
+
+/* Internal name of a class; for JVMTI's Deallocate. */
+static char *internal_name(jclass c, char **name) {
+    char *signature = NULL;
+    if (c == NULL || (*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return NULL;
+    size_t n = strlen(signature);
+    *name = signature;
+    if (n > 2 && signature[0] == 'L') {
+        signature[n - 1] = 0;
+        *name = signature + 1;
+    }
+    return signature;
+}
+
+/* A class of the program: does it, going by its constants, have places that are
+ * to be told? When the agent goes: is it woven? */
+static bool has_places(JNIEnv *env, jclass c, bool going, const sa_names *no_tasks) {
+    jint count = 0, len = 0;
+    unsigned char *constants = NULL;
+    if ((*sa.jvmti)->GetConstantPool(sa.jvmti, c, &count, &len, &constants) != JVMTI_ERROR_NONE) return false;
+    bool yes = going && sa_constants_name_probes(constants, (uint32_t)len, (uint32_t)count);
+    if (!going) {
+        jclass super_class = (*env)->GetSuperclass(env, c);
+        char *name = NULL, *super = "java/lang/Object"; /* an interface, too, which has none here */
+        char *a = internal_name(c, &name), *b = internal_name(super_class, &super);
+        yes = a != NULL && (b != NULL || super_class == NULL) &&
+              sa_constants_have_sites(constants, (uint32_t)len, (uint32_t)count, name, super, no_tasks);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)a);
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)b);
+        if (super_class != NULL) (*env)->DeleteLocalRef(env, super_class);
+    }
+    (*sa.jvmti)->Deallocate(sa.jvmti, constants);
+    return yes;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* The names of all loaded classes that are no tasks; none where task= decides, or
+ * for want of memory. */
+static sa_names names_of_others(JNIEnv *env, const loaded *l) {
+    sa_names names = {sa.custom_tasks ? NULL : calloc((size_t)l->n + 1, sizeof *names.list), 0};
+    for (jint i = 0; names.list != NULL && i < l->n; i++) {
+        char *name = NULL, *text = NULL;
+        if ((sa_kinds_of(env, l->classes[i]) & ~SA_KIND_EXECUTOR) == 0 && (text = internal_name(l->classes[i], &name)) != NULL &&
+            (names.list[names.n] = strdup(name)) != NULL)
+            names.n++;
+        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)text);
+    }
+    if (names.list != NULL) qsort(names.list, names.n, sizeof *names.list, by_name);
+    return names;
+}
+
+static void want_places(JNIEnv *env, loaded *l, bool going) {
+    jvmtiCapabilities more = {.can_get_constant_pool = 1};
+    if ((*sa.jvmti)->AddCapabilities(sa.jvmti, &more) != JVMTI_ERROR_NONE) return;
+    sa_names no_tasks = going ? (sa_names){NULL, 0} : names_of_others(env, l);
+    for (jint i = 0; i < l->n; i++) {
+        jobject loader = NULL;
+        if (l->wanted[i] || !modifiable(l->classes[i])) continue;
+        if ((*sa.jvmti)->GetClassLoader(sa.jvmti, l->classes[i], &loader) != JVMTI_ERROR_NONE || loader == NULL) continue;
+        l->wanted[i] = has_places(env, l->classes[i], going, &no_tasks);
+        (*env)->DeleteLocalRef(env, loader);
+    }
+    for (size_t i = 0; i < no_tasks.n; i++) free(no_tasks.list[i]);
+    free(no_tasks.list);
+}
+
+static void choose(JNIEnv *env, loaded *l) {
+    for (jint i = 0; i < l->n; i++) l->wanted[i] = sa.work.bytecodes || is_known_by_name(l->classes[i]);
+    for (jint i = 0; i < l->n; i++) {
+        bool task = sa_kinds_of(env, l->classes[i]) != 0;
+        l->wanted[i] |= task;
+        if (task) want_supers(env, l, l->classes[i]);
+    }
+    if (sa.custom_tasks) want_named(env, l);
+    if (sa.config.sites) want_places(env, l, atomic_load(&sa.phase) != SA_PHASE_READY);
+    for (jint i = 0; i < l->n; i++) l->wanted[i] = l->wanted[i] && modifiable(l->classes[i]);
+}
+
+/* An operation of the JVM visits all of its classes, however few it changes. So
+ * their number does not grow with that of the classes, and none takes much
+ * longer than it must. */
+enum { LEAST_BATCH = 200, MOST_BATCHES = 16 };
+
+static void retransform(jint all, jint n, const jclass *classes) {
+    jint batch = all / MOST_BATCHES < LEAST_BATCH ? LEAST_BATCH : all / MOST_BATCHES;
+    for (jint i = 0; i < n; i += batch) sa_retransform(n - i < batch ? n - i : batch, classes + i);
+}
+
+/* The classes that are wanted are now the first of the list, as references that
+ * do not end with the frame. */
+static jint keep_wanted(JNIEnv *env, loaded *l) {
+    jint n = 0;
+    for (jint i = 0; i < l->n; i++)
+        if (l->wanted[i]) l->classes[n++] = l->classes[i];
+    return sa_keep_classes(env, n, l->classes);
+}
+
+/* Leaves the classes of the boot loader out. */
+static void keep_programs(JNIEnv *env, loaded *l) {
+    jint n = 0;
+    for (jint i = 0; i < l->n; i++) {
+        jobject loader = NULL;
+        if ((*sa.jvmti)->GetClassLoader(sa.jvmti, l->classes[i], &loader) != JVMTI_ERROR_NONE || loader == NULL) continue;
+        (*env)->DeleteLocalRef(env, loader);
+        l->classes[n++] = l->classes[i];
+    }
+    l->n = n;
+}
+
+void sa_retransform_loaded(JNIEnv *env, bool programs) {
+    loaded l;
+    jint wanted = 0;
+    memset(&l, 0, sizeof l);
+    if ((*env)->PushLocalFrame(env, SA_MANY_REFS) != 0) {
+        (*env)->ExceptionClear(env);
+        return;
+    }
+    if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &l.n, &l.classes) == JVMTI_ERROR_NONE &&
+        (l.wanted = calloc((size_t)l.n + 1, sizeof *l.wanted)) != NULL) {
+        if (programs) keep_programs(env, &l);
+        if (l.n > 0) {
+            choose(env, &l);
+            wanted = keep_wanted(env, &l);
+        }
+    }
+    free(l.wanted);
+    free(l.hashes);
+    free(l.places);
+    (*env)->PopLocalFrame(env, NULL);
+    retransform(l.n, wanted, l.classes);
+    sa_drop_classes(env, wanted, l.classes);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)l.classes);
+}

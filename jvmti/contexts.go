@@ -1,0 +1,77 @@
+package jvmti
+
+/*
+#include "state_contexts.h"
+*/
+import "C"
+
+import (
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+)
+
+const newsAtOnce = 512 // of frames, contexts and sums each
+
+// paths is room for what the C side tells of calling contexts.
+type paths struct {
+	calls [newsAtOnce]C.sa_call_news
+	paths [newsAtOnce]C.sa_path_news
+	sums  [newsAtOnce]C.sa_path_sums
+}
+
+// Contexts returns what is new of calling contexts: frames before the contexts
+// that name them, these before their sums. more: there is more, or the round
+// through the sums is not over.
+func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if C.sa.config.contexts == 0 {
+		return news, false
+	}
+	if d.paths == nil {
+		d.paths = &paths{}
+	}
+	news.Account = contextAccount()
+	p := d.paths
+	n := int(C.sa_paths_new(&p.paths[0], newsAtOnce))
+	for i := range p.paths[:n] {
+		news.Contexts = append(news.Contexts, context(&p.paths[i]))
+	}
+	if more = n == newsAtOnce; !more {
+		var left C.bool
+		n = int(C.sa_paths_sums(&p.sums[0], newsAtOnce, &left))
+		for i := range p.sums[:n] {
+			x := &p.sums[i]
+			news.Sums = append(news.Sums, wire.ContextSum{ID: uint32(x.id), Count: uint64(x.sums[0]),
+				Wall: units.Ticks(x.sums[1]), Measured: uint64(x.sums[2]), CPU: units.Ns(x.sums[3])})
+		}
+		more = bool(left)
+	}
+	for n = newsAtOnce; n == newsAtOnce; {
+		n = int(C.sa_paths_calls(&p.calls[0], newsAtOnce))
+		for i := range p.calls[:n] {
+			news.Frames = append(news.Frames, frame(&p.calls[i]))
+		}
+	}
+	return news, more
+}
+
+func context(x *C.sa_path_news) wire.Context {
+	c := wire.Context{ID: uint32(x.id), Kind: wire.ContextKind(x.kind), Class: uint32(x.class_id), Cut: bool(x.cut)}
+	for _, id := range x.calls[:x.frames] {
+		c.Frames = append(c.Frames, uint32(id))
+	}
+	return c
+}
+
+func frame(x *C.sa_call_news) wire.Frame {
+	return wire.Frame{ID: uint32(x.id), Class: text(x.call.class_name), Method: text(x.call.method_name),
+		File: text(x.call.file), Line: int32(x.call.line)}
+}
+
+// contextAccount tells how the contexts came about.
+func contextAccount() wire.ContextAccount {
+	var t C.sa_path_totals
+	C.sa_paths_totals(&t)
+	return wire.ContextAccount{Every: uint64(C.sa.config.contexts), Taken: uint64(t.taken), Lost: uint64(t.lost), Unseen: uint64(t.unseen)}
+}

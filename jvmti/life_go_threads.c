@@ -1,0 +1,117 @@
+/* The threads of the Go runtime. The runtime ends the process when it cannot
+ * make one, at any moment of the program's life. So they are made here, all at
+ * once, while the library is loaded, and wait; the runtime finds the functions
+ * of this file in place of the C library's (they are hidden: no other library
+ * sees them), and is given one that waits. If they cannot be made, the runtime
+ * is never started and the program runs without us.
+ *
+ * Beyond them a thread is made when it is asked for. If there is none to be had,
+ * who asks waits until there is one, and the wait is counted. How many can be
+ * asked for at once is bounded, see docs/internals/design.md. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <semaphore.h>
+
+#include "agent.h"
+
+typedef struct {
+    sem_t wake;
+    pthread_t thread;
+    void *(*start)(void *);
+    void *arg;
+    bool detached;
+} spare;
+
+static spare spares[SA_SPARES];
+static _Atomic uint32_t taken;
+static bool made;
+static _Atomic uint64_t waits;
+
+static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static int (*real_attr_init)(pthread_attr_t *);
+
+static void *run_spare(void *p) {
+    spare *s = p;
+    while (sem_wait(&s->wake) != 0) { /* EINTR */
+    }
+    if (s->start == NULL) return NULL;
+    if (s->detached) pthread_detach(pthread_self());
+    return s->start(s->arg);
+}
+
+/* C code of the Go runtime, and what it calls to look up names, needs far less
+ * than the 8 MiB that are usual, and each counts where memory is limited. */
+__attribute__((visibility("hidden"))) int pthread_attr_init(pthread_attr_t *attr) {
+    int err = real_attr_init == NULL ? ENOSYS : real_attr_init(attr);
+    return err != 0 ? err : pthread_attr_setstacksize(attr, SA_GO_STACK_BYTES);
+}
+
+static bool make(spare *s, const pthread_attr_t *attr) {
+    if (sem_init(&s->wake, 0, 0) != 0) return false;
+    return real_create(&s->thread, attr, run_spare, s) == 0;
+}
+
+static void unmake(spare *s) {
+    sem_post(&s->wake);
+    pthread_join(s->thread, NULL);
+}
+
+/* Behind priority 101, whose signal mask and name they inherit (life_signals.c), and
+ * ahead of the Go runtime's own initialiser. */
+__attribute__((constructor(102))) static void make_spares(void) {
+    *(void **)&real_create = dlsym(RTLD_DEFAULT, "pthread_create");
+    *(void **)&real_attr_init = dlsym(RTLD_DEFAULT, "pthread_attr_init");
+    pthread_attr_t attr;
+    if (real_create == NULL || pthread_attr_init(&attr) != 0) return;
+    uint32_t n = 0;
+    while (n < SA_SPARES && make(&spares[n], &attr)) n++;
+    pthread_attr_destroy(&attr);
+    made = n == SA_SPARES;
+    while (!made && n > 0) unmake(&spares[--n]);
+}
+
+bool sa_spares_made(void) { return made; }
+
+static spare *take(void) {
+    uint32_t i = atomic_load(&taken);
+    while (i < SA_SPARES)
+        if (atomic_compare_exchange_weak(&taken, &i, i + 1)) return &spares[i];
+    return NULL;
+}
+
+static bool is_detached(const pthread_attr_t *attr) {
+    int state = PTHREAD_CREATE_JOINABLE;
+    return attr != NULL && pthread_attr_getdetachstate(attr, &state) == 0 && state == PTHREAD_CREATE_DETACHED;
+}
+
+/* Never fails: the Go runtime would end the process. */
+static void create_or_wait(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
+    const struct timespec pause = {0, 5000000};
+    for (bool first = true; real_create(thread, attr, start, arg) != 0; first = false) {
+        if (first) atomic_fetch_add(&waits, 1);
+        nanosleep(&pause, NULL);
+    }
+}
+
+int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
+    return real_create == NULL ? ENOSYS : real_create(thread, attr, start, arg);
+}
+
+/* For the Go runtime alone: C code calls sa_make_thread, which may fail. */
+__attribute__((visibility("hidden"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                                                         void *(*start)(void *), void *arg) {
+    if (!made) return 0; /* its first thread: the runtime is not started, and nobody calls into it */
+    spare *s = take();
+    if (s == NULL) {
+        create_or_wait(thread, attr, start, arg);
+        return 0;
+    }
+    s->start = start;
+    s->arg = arg;
+    s->detached = is_detached(attr);
+    *thread = s->thread;
+    sem_post(&s->wake);
+    return 0;
+}
+
+uint64_t sa_thread_waits(void) { return atomic_load(&waits); }

@@ -1,0 +1,254 @@
+/* Life of the agent inside the JVM: load, VMInit, VMDeath. */
+#include "agent.h"
+
+#include "state_contexts.h"
+
+#include <stdlib.h>
+
+sa_state sa = {
+    .rings.lock = PTHREAD_MUTEX_INITIALIZER,
+    .rings.budget = SA_RINGS_BUDGET,
+    .meta_lock = PTHREAD_MUTEX_INITIALIZER,
+    .context_lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+/* The wait for the last batch is bounded by the Go side; this bound is for a
+ * Go side that does not answer at all. */
+static const uint64_t DEATH_WAIT_NS = 30000000000u;
+
+/* Does the kernel tell through the user page that a thread left its CPU? */
+static bool user_page_works(void) {
+    sa_cpu_clock t;
+    sa_cpu_clock_open(&t);
+    if (t.page == NULL) return false;
+    uint32_t before = t.page->lock;
+    struct timespec pause = {0, 100000};
+    nanosleep(&pause, NULL);
+    bool works = t.page->lock != before;
+    sa_cpu_clock_close(&t);
+    return works;
+}
+
+static void *test_rseq(void *works) {
+    *(bool *)works = sa_rseq_works();
+    return NULL;
+}
+
+/* How the CPU time of a thread can be read without a system call. */
+static void choose_cpu_clock(void) {
+    sa.clock.user_page = sa.clock.cpu && user_page_works();
+    bool works = false;
+    pthread_t t;
+    if (sa.clock.cpu && !sa.clock.user_page && sa_make_thread(&t, NULL, test_rseq, &works) == 0) pthread_join(t, NULL);
+    sa.clock.rseq = works;
+}
+
+/* Whether the options, which only the Go side can read, want us or no JVM. */
+static bool strict(const char *options) {
+    static const char wanted[] = "strict=true";
+    for (const char *at = options; (at = strstr(at, wanted)) != NULL; at += sizeof wanted - 1) {
+        char after = at[sizeof wanted - 1];
+        if ((at == options || at[-1] == ',') && (after == 0 || after == ',')) return true;
+    }
+    return false;
+}
+
+/* The Go side's part of loading: it reads the options, fills sa.config and
+ * starts the workers, on threads of its own. */
+int sa_load_go(char *options) {
+    if (!sa_spares_made()) {
+        bool refuse = options != NULL && strict(options);
+        sa_say(refuse ? "cannot start its threads (the limit of threads or memory is reached); strict=true: the JVM does not start"
+                      : "cannot start its threads (the limit of threads or memory is reached); the program runs without profiling");
+        return refuse ? SA_GO_REFUSE : SA_GO_UNPROFILED;
+    }
+    int result = SA_GO_UNPROFILED;
+    if (!sa_ask_load(options, &result)) {
+        sa_say("its Go side does not start; the program runs without profiling");
+        return SA_GO_UNPROFILED;
+    }
+    choose_cpu_clock();
+    return result;
+}
+
+static uint64_t pause_start; /* only the VM thread, between start and finish */
+
+static void JNICALL on_gc_start(jvmtiEnv *jvmti) {
+    sa_alloc_collecting(true);
+    pause_start = sa_ticks(&sa.clock);
+}
+
+static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
+    if (pause_start != 0 && atomic_load(&sa.phase) == SA_PHASE_READY)
+        sa_pause_record(pause_start, sa_ticks(&sa.clock));
+    pause_start = 0;
+    sa_alloc_collecting(false);
+    atomic_fetch_add(&sa.collections, 1);
+}
+
+/* The natives of a class are looked for in the agents' libraries, ours being
+ * one of them only when Agent_OnAttach has returned. Until then it has to be a
+ * library of the class's own loader. */
+static bool load_natives(JNIEnv *env, jclass helper) {
+    jclass runtime = (*env)->FindClass(env, "java/lang/Runtime");
+    jmethodID get = runtime == NULL ? NULL : (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;");
+    jmethodID load = get == NULL ? NULL : (*env)->GetMethodID(env, runtime, "load0", "(Ljava/lang/Class;Ljava/lang/String;)V");
+    jobject it = load == NULL ? NULL : (*env)->CallStaticObjectMethod(env, runtime, get);
+    if ((*env)->ExceptionCheck(env)) return false;
+    char *path = sa_library_path();
+    jstring file = it == NULL || path == NULL ? NULL : (*env)->NewStringUTF(env, path);
+    if (file != NULL) (*env)->CallVoidMethod(env, it, load, helper, file);
+    free(path);
+    return file != NULL && !(*env)->ExceptionCheck(env);
+}
+
+static bool link_helper(JNIEnv *env, jclass c) {
+    if (sa.attached && !load_natives(env, c)) return false;
+    if (!sa_slots_init(env)) return false;
+    jmethodID link = (*env)->GetStaticMethodID(env, c, "link", "()I");
+    if (link == NULL) return false;
+    sa.processors = (*env)->CallStaticIntMethod(env, c, link);
+    return !(*env)->ExceptionCheck(env);
+}
+
+static bool define_helper(JNIEnv *env) {
+    if (sa.helper != NULL) return true;
+    jclass other = (*env)->FindClass(env, "java/lang/Stackagent");
+    if (other != NULL) {
+        sa_say("another copy of this library is loaded already; this one does nothing");
+        return false;
+    }
+    (*env)->ExceptionClear(env);
+    if (sa.attached)
+        (*env)->DefineClass(env, "java/lang/Stackagent$Classes", NULL, (const jbyte *)sa.late_bytes, (jsize)sa.late_len);
+    jclass c = NULL;
+    if (!(*env)->ExceptionCheck(env))
+        c = (*env)->DefineClass(env, "java/lang/Stackagent", NULL, (const jbyte *)sa.helper_bytes, (jsize)sa.helper_len);
+    if (c != NULL) sa.helper = (*env)->NewGlobalRef(env, c);
+    bool ok = c != NULL && link_helper(env, c);
+    if (!ok) sa.helper = NULL;
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionDescribe(env);
+        (*env)->ExceptionClear(env);
+        ok = false;
+    }
+    return ok;
+}
+
+void sa_set_event(jvmtiEventMode mode, jvmtiEvent event) {
+    (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, mode, event, NULL);
+}
+
+void sa_set_events(jvmtiEventMode mode) {
+    static const jvmtiEvent events[] = {
+        JVMTI_EVENT_VM_INIT,      JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_NATIVE_METHOD_BIND,
+        JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_GARBAGE_COLLECTION_START,
+        JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+    };
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) sa_set_event(mode, events[i]);
+}
+
+/* What this session has beyond the usual. */
+static void special_start(JNIEnv *env) {
+    const char *none = sa.config.contexts == 0 ? NULL : sa_paths_start(env);
+    if (none != NULL) {
+        sa.config.contexts = 0;
+        sa_refuse(none, NULL);
+    }
+    sa.special = (sa.config.detail == SA_DETAIL_ALL ? SA_SPECIAL_ALL : 0) | (sa.work.n != 0 ? SA_SPECIAL_WORK : 0) |
+                 (sa.config.contexts != 0 ? SA_SPECIAL_CONTEXTS : 0);
+}
+
+bool sa_begin(JNIEnv *env) {
+    sa_clock_calibrate(&sa.clock);
+    sa_work_start(env);
+    if (!sa_types_init(env)) return false;
+    special_start(env);
+    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
+    if (!define_helper(env)) return false;
+    if (sa.late && !sa_submit_late(env)) return false;
+    sa_read_properties();
+    sa_exceptions_follow(false);
+    sa.first_task_id = atomic_load(&sa.next_task_block) * 1024 + 1;
+    atomic_fetch_add(&sa.generation, 1);
+    return true;
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
+    /* First of all: linking the probes runs them once on this thread. */
+    if (!sa_begin(env)) {
+        sa_set_events(JVMTI_DISABLE);
+        sa_stop();
+        sa_say("this JVM does not take the probes; the program runs without profiling");
+        return;
+    }
+    atomic_store(&sa.phase, SA_PHASE_READY);
+    sa_threads_existing(env);
+    sa_load_hidden(env);
+    sa_retransform_early(env);
+    sa_retransform_loaded(env, true); /* of agents in front of ours, and what these have loaded of the program */
+    sa_exceptions_follow(true);
+    sa_post_event(SA_EVENT_READY);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
+    if (atomic_load(&sa.leaving)) sa_await_done(DEATH_WAIT_NS); /* the end of a session is on its way already */
+    if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
+    atomic_store(&sa.phase, SA_PHASE_DEAD);
+    sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
+    sa_check_hidden_way();
+    sa_threads_final(env);
+    sa_post_event(SA_EVENT_DEATH);
+    sa_await_done(DEATH_WAIT_NS);
+}
+
+jvmtiError sa_prepare(bool at_start) {
+    jvmtiCapabilities c;
+    memset(&c, 0, sizeof c);
+    c.can_generate_all_class_hook_events = 1;
+    /* Else not: the JVM does without its archive of classes (CDS), which java.lang.Thread is in. */
+    c.can_generate_early_class_hook_events = at_start && sa_work_wants(SA_WORK_BYTECODES);
+    /* Without it the binding of defineClass0 may be told before a method's name can be asked for. */
+    c.can_generate_early_vmstart = at_start;
+    c.can_retransform_classes = 1;
+    c.can_retransform_any_class = 1;
+    c.can_generate_garbage_collection_events = 1;
+    c.can_generate_native_method_bind_events = 1;
+    c.can_get_line_numbers = c.can_get_source_file_name = 1; /* for contexts= */
+    jvmtiError e = (*sa.jvmti)->AddCapabilities(sa.jvmti, &c);
+    if (e != JVMTI_ERROR_NONE) return e;
+    jvmtiEventCallbacks calls;
+    memset(&calls, 0, sizeof calls);
+    calls.VMInit = on_vm_init;
+    calls.VMDeath = on_vm_death;
+    calls.ClassFileLoadHook = sa_on_class_file;
+    calls.NativeMethodBind = sa_on_native_bind;
+    calls.ThreadStart = sa_on_thread_start;
+    calls.ThreadEnd = sa_on_thread_end;
+    calls.GarbageCollectionStart = on_gc_start;
+    calls.GarbageCollectionFinish = on_gc_finish;
+    e = (*sa.jvmti)->SetEventCallbacks(sa.jvmti, &calls, sizeof calls);
+    if (e == JVMTI_ERROR_NONE && at_start) sa_set_events(JVMTI_ENABLE);
+    return e;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
+    if (sa.vm != NULL) return JNI_OK; /* named twice, on the command line and in JAVA_TOOL_OPTIONS */
+    sa.vm = vm;
+    sa_contexts_init();
+    sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
+    static char none[] = "";
+    bool training = sa_training(vm);
+    int go = sa_load_go(training ? NULL : options == NULL ? none : options);
+    sa_signals_settle();
+    if (training) return JNI_OK;
+    if (go != SA_GO_OK) return go == SA_GO_REFUSE ? JNI_ERR : JNI_OK;
+    if ((*vm)->GetEnv(vm, (void **)&sa.jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        sa_say("this JVM is older than 11 or has no JVMTI; the program runs without profiling");
+        return JNI_OK;
+    }
+    if (sa_prepare(true) != JVMTI_ERROR_NONE)
+        sa_say("this JVM refuses the capabilities that are needed (another agent holds them?); "
+               "the program runs without profiling");
+    return JNI_OK;
+}

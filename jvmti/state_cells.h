@@ -1,0 +1,399 @@
+/* Cells: what a thread counts of a class whose tasks come too fast to be told
+ * one by one. A cell belongs to one OS thread, which alone writes it, with
+ * plain stores; the drain reads it while it changes, and remembers in it what
+ * it has told. No JDK headers. */
+#ifndef STACKAGENT_CELLS_H
+#define STACKAGENT_CELLS_H
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ring/record.h"
+
+/* Buckets as in internal/loglinear, kept in blocks of 64: memory is needed for
+ * the powers of two that occur. */
+enum { SA_BLOCK_BUCKETS = 64, SA_BLOCKS = 58, SA_BUCKETS = SA_BLOCKS * SA_BLOCK_BUCKETS };
+
+/* The bucket of v; equal to loglinear.Index. */
+static inline unsigned sa_bucket(uint64_t v) {
+    if (__builtin_expect(v >> 63, 0)) return SA_BUCKETS - 1;
+    unsigned shift = 57 - (unsigned)__builtin_clzll(v | 64);
+    return shift * SA_BLOCK_BUCKETS + (unsigned)(v >> shift);
+}
+
+typedef struct {
+    _Atomic uint64_t count[SA_BLOCK_BUCKETS];
+    uint64_t told[SA_BLOCK_BUCKETS]; /* the drain's */
+} sa_block;
+
+/* One metric: wall time in ticks, CPU time in ns; the buckets are of ns. */
+typedef struct {
+    _Atomic uint64_t sum, min, max;
+    uint64_t told_sum; /* the drain's */
+    _Atomic(sa_block *) blocks[SA_BLOCKS];
+} sa_measure;
+
+/* Of executions without others inside, self work is all work: two metrics are
+ * enough for these. */
+enum { SA_M_WALL = 0, SA_M_CPU = 1, SA_M_SELF_WALL = 2, SA_M_SELF_CPU = 3, SA_LEAF_MEASURES = 2, SA_MEASURES = 4 };
+
+/* What is counted beside the metrics. */
+enum { SA_T_FIRST, SA_T_THREW, SA_T_CUT, SA_T_UNSEEN, SA_T_CREATIONS, SA_T_FAILED, SA_T_WITHDRAWN,
+       SA_T_SUBMISSIONS, SA_T_INNER, SA_T_REJECTED, SA_T_CANCELLED, SA_TALLIES };
+
+/* Executions or creations of one cell: told by records or counted. */
+typedef struct {
+    _Atomic bool counted;
+    uint8_t calm;    /* the drain's: intervals in a row with few */
+    uint32_t streak; /* recorded since streak_start */
+    uint64_t streak_start;
+} sa_stream;
+
+/* What is counted by place; equal to wire.SiteKind. */
+enum { SA_PLACE_CREATION, SA_PLACE_SUBMISSION, SA_PLACE_PART, SA_PLACE_INNER, SA_PLACE_REJECTED, SA_PLACE_REJECTED_INNER };
+
+/* Of these the usual ones are kept at hand, the first two where Java code counts. */
+enum { SA_PLACE_KINDS_AT_HAND = 3 };
+static inline unsigned sa_place_hand(unsigned kind) { return kind == SA_PLACE_INNER ? 2 : kind < 2 ? kind : SA_PLACE_KINDS_AT_HAND; }
+
+/* In place of the site of a creation: none, and inside an execution of a task of
+ * the same class. No site has this number. */
+enum { SA_SITE_PART = 0xffff };
+
+enum { SA_PLACES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: those of one method follow each other */
+
+/* How often it happened to the tasks of a cell at one place. It stays where it is. */
+typedef struct sa_place {
+    uint32_t site; /* 0: not known; SA_SITE_PART */
+    uint32_t kind;
+    _Atomic uint64_t count;
+    uint64_t told; /* the drain's */
+    struct sa_cell *cell;
+    struct sa_place *next;
+} sa_place;
+
+/* How virtual threads whose body is of the cell's class were scheduled. One writer. */
+enum { SA_V_THREADS, SA_V_MOUNTS, SA_V_CHANGES, SA_V_PINS, SA_V_PINNED, SA_V_AWAY, SA_V_READY, SA_V_SUMS };
+enum { SA_V_MOST_MOUNTS, SA_V_MOST_PINNED, SA_V_MOST_AWAY, SA_V_MOST_READY, SA_V_MAXIMA };
+typedef struct {
+    _Atomic uint64_t sums[SA_V_SUMS], most[SA_V_MAXIMA];
+    uint64_t told[SA_V_SUMS]; /* the drain's */
+} sa_scheduled;
+
+/* The arrays of histograms of a cell. */
+enum { SA_H_LEAF, SA_H_INNER, SA_H_QUEUE, SA_H_EXTRA, SA_HISTOGRAMS };
+
+typedef struct sa_cell {
+    uint64_t key; /* sa_cell_key */
+    sa_stream executions, creations, submissions;
+    /* An execution that took longer is recorded all the same, while outliers
+     * are left. The drain refills them and moves the limit. */
+    _Atomic uint64_t outlier_ticks;
+    _Atomic uint32_t outliers_left;
+    /* NULL: none yet, or given back. A probe looks at each once: behind its back it may be set aside. */
+    _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
+    _Atomic(sa_measure *) queue;       /* queue time of those whose submission is known */
+    _Atomic(sa_measure *) extra;       /* with extra metrics: of each its totals, then of each its self part */
+    _Atomic uint64_t tallies[SA_TALLIES];
+    sa_place *at_hand[SA_PLACE_KINDS_AT_HAND][SA_PLACES_AT_HAND];
+    _Atomic(sa_place *) places; /* all, newest first; the drain walks it */
+    uint64_t told[SA_TALLIES], told_at; /* the drain's */
+    _Atomic(sa_scheduled *) scheduled; /* of virtual threads' bodies */
+    struct sa_cell *next; /* the drain's, once it is in the list */
+    void *parts; /* list of what else the cell has, see state_cells.c */
+    void *histograms; /* the same: blocks and arrays of histograms; under the lock of sa_cells */
+    sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, queue and extra were */
+} sa_cell;
+
+enum { SA_FIRST_TABLE = 16 };
+
+/* The cells of an OS thread. */
+typedef struct {
+    sa_cell **table; /* open addressing, never full; the thread's own */
+    uint32_t mask, used;
+    sa_cell *first_table[SA_FIRST_TABLE];
+    _Atomic(sa_cell *) list; /* all, newest first; the drain walks it */
+    sa_place **places;       /* of all cells; as table, but NULL while there are none */
+    uint32_t places_mask, places_used;
+    _Atomic bool counted;    /* a cell has counted something */
+    _Atomic bool refused;    /* no memory: nothing new, the drain lifts it */
+    _Atomic(sa_cell *) dead; /* taken off the list: their classes are unloaded; the thread frees them */
+    pthread_mutex_t lock;    /* between the thread that makes histograms and the drain that takes them; never on the usual way */
+    bool aside;              /* the drain is about to take all histograms; under lock */
+    uint32_t quiet;          /* the drain's: rounds in a row without news */
+} sa_cells;
+
+/* When to count and when to record. */
+typedef struct {
+    bool always;             /* detail=summary */
+    double ns_per_tick;
+    uint64_t ns_per_tick_32; /* times 2^32 */
+    uint64_t streak_ticks;   /* SA_STREAK records in less than this: too fast */
+    uint64_t outlier_ticks;  /* first limit of a cell */
+    unsigned extras;         /* extra metrics */
+} sa_cell_policy;
+
+enum {
+    SA_STREAK = 4096,
+    SA_FAST_PER_SECOND = 100000, /* of one class in one thread; a quarter of it is calm again */
+    SA_CALM_INTERVALS = 2,
+    SA_OUTLIERS = 100,           /* records of single executions, a cell and interval */
+    SA_OUTLIER_MEANS = 16,       /* an outlier is at least this many means long */
+    SA_OUTLIER_NS = 1000000,     /* the limit before a mean is known */
+};
+
+extern sa_cell_policy sa_cells_policy;
+void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras);
+
+/* state_cells.c: all but the usual path. NULL and false: memory is refused. */
+void sa_cells_open(sa_cells *cells);
+void sa_cells_close(sa_cells *cells);
+sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
+sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets); /* *part */
+sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
+bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
+/* Where it counts virtual threads; NULL: no memory. */
+sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c);
+/* The drain takes a cell off the list: all of it is told, and its class is no
+ * more. before: in the list, NULL if it was the first. */
+void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c);
+/* The thread frees those; nothing of them may be at hand. */
+void sa_cells_reap(sa_cells *cells);
+static inline bool sa_cells_have_dead(sa_cells *cells) { return atomic_load_explicit(&cells->dead, memory_order_relaxed) != NULL; }
+/* The histograms of a thread that is idle go back in two steps: the drain sets them
+ * aside, waits until every probe that may have seen them is over or seen to be
+ * busy (a fence on all CPUs), and takes them unless the thread was seen at work,
+ * or needed them meanwhile (sa_cells_grow), or counted something that is not told. */
+void sa_cells_set_aside(sa_cells *cells);
+bool sa_cells_take_aside(sa_cells *cells, const _Atomic bool *busy); /* false: all is as it was */
+bool sa_cells_have_histograms(const sa_cells *cells);
+uint64_t sa_cells_bytes(void); /* of all threads' cells */
+uint64_t sa_cells_refused(void); /* times that memory was refused */
+void sa_cells_limit(uint64_t bytes);
+
+/* What of a cell has not been told: words, 0 if there is nothing. out has room
+ * for sa_tell_words(). Adapts the cell to what it found. */
+enum { SA_TELL_HEADER = 7 + SA_TALLIES, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_TELL_MEASURE + SA_BUCKETS, SA_TELL_WORDS = SA_TELL_HEADER + 5 * SA_TELL_EACH, SA_TELL_SCHEDULED_MOST = 16 };
+static inline size_t sa_tell_words(void) { return SA_TELL_WORDS + SA_TELL_SCHEDULED_MOST + 2 * (size_t)sa_cells_policy.extras * SA_TELL_EACH; }
+enum { SA_TELL_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
+size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
+/* The same of its places, from *next on (sa_cell_places for the first call), which
+ * moves to the first that finds no room, or to NULL. The first word has
+ * SA_TELL_PLACES beside the length; behind key and virtual come two words a place. */
+#define SA_TELL_PLACES (UINT64_C(1) << 63)
+enum { SA_TELL_PLACES_HEADER = 3 };
+size_t sa_cell_tell_places(sa_cell *c, sa_place **next, uint64_t *out, size_t max_words);
+static inline sa_place *sa_cell_places(sa_cell *c) { return atomic_load_explicit(&c->places, memory_order_acquire); }
+/* What is new of its virtual threads: SA_TELL_SCHEDULED words, 0 if there is nothing. Written
+ * behind what sa_cell_tell writes, and told from that by the second word, 0. */
+enum { SA_TELL_SCHEDULED = 4 + SA_V_SUMS + SA_V_MAXIMA };
+size_t sa_cell_tell_scheduled(sa_cell *c, uint64_t now, uint64_t *out);
+void sa_cells_relieve(sa_cells *cells); /* lets the thread try again when there is memory */
+
+static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool is_virtual) {
+    return (uint64_t)thread_id << 32 | (uint64_t)is_virtual << 31 | class_id;
+}
+
+static inline uint64_t sa_cell_hash(uint64_t key) { return key * 0x9E3779B97F4A7C15u >> 32; }
+
+/* The cell of a key, or NULL when there is none yet. */
+static inline sa_cell *sa_cells_find(const sa_cells *cells, uint64_t key) {
+    for (uint64_t i = sa_cell_hash(key);; i++) {
+        sa_cell *c = cells->table[i & cells->mask];
+        if (c == NULL || __builtin_expect(c->key == key, 1)) return c;
+    }
+}
+
+/* One writer: no locked instruction. */
+static inline void sa_add(_Atomic uint64_t *n, uint64_t v) {
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + v, memory_order_relaxed);
+}
+
+static inline bool sa_stream_counted(const sa_stream *s) { return atomic_load_explicit(&s->counted, memory_order_relaxed); }
+
+/* One more that is not counted: is it time to think again (sa_stream_decide)?
+ * crowded: the ring is nearly full, records cannot be drained as fast as they
+ * come; counting is better than waiting. */
+static inline bool sa_stream_due(sa_stream *s, bool crowded) { return ++s->streak >= SA_STREAK || crowded; }
+
+static inline void sa_measure_add(sa_measure *m, sa_block *b, uint64_t v, unsigned bucket) {
+    sa_add(&m->sum, v);
+    if (v < atomic_load_explicit(&m->min, memory_order_relaxed)) atomic_store_explicit(&m->min, v, memory_order_relaxed);
+    if (v > atomic_load_explicit(&m->max, memory_order_relaxed)) atomic_store_explicit(&m->max, v, memory_order_relaxed);
+    _Atomic uint64_t *n = &b->count[bucket % SA_BLOCK_BUCKETS];
+    /* Released: who sees the count sees the sum, and the counts of the metrics before. */
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_release);
+}
+
+static inline uint64_t sa_to_ns(uint64_t ticks) {
+    return (uint64_t)((unsigned __int128)ticks * sa_cells_policy.ns_per_tick_32 >> 32);
+}
+
+/* The block of a bucket, or NULL. */
+static inline sa_block *sa_block_of(sa_measure *m, unsigned bucket) {
+    return atomic_load_explicit(&m->blocks[bucket / SA_BLOCK_BUCKETS], memory_order_relaxed);
+}
+
+static inline void sa_tally_flags(sa_cell *c, uint32_t flags) {
+    sa_add(&c->tallies[SA_T_FIRST], (flags & SA_EXEC_FIRST) != 0);
+    if (__builtin_expect((flags & (SA_EXEC_THREW | SA_EXEC_CUT | SA_EXEC_CREATION_UNSEEN)) == 0, 1)) return;
+    sa_add(&c->tallies[SA_T_THREW], (flags & SA_EXEC_THREW) != 0);
+    sa_add(&c->tallies[SA_T_CUT], (flags & SA_EXEC_CUT) != 0);
+    sa_add(&c->tallies[SA_T_UNSEEN], (flags & SA_EXEC_CREATION_UNSEEN) != 0);
+}
+
+enum { SA_MAX_CELL_EXTRA = 8 }; /* of sa_cells_policy.extras */
+
+static inline int64_t sa_cell_self(int64_t total, int64_t nested) {
+    return total == SA_NOT_MEASURED || nested == SA_NOT_MEASURED ? SA_NOT_MEASURED : total - nested;
+}
+
+/* Makes room for an execution's extra metrics: n totals, then what of each is
+ * nested; NULL: no memory. Those that are not measured are not counted. */
+static __attribute__((noinline, unused)) sa_measure *sa_cell_work_room(sa_cells *cells, sa_cell *c, const int64_t *done) {
+    unsigned n = sa_cells_policy.extras;
+    unsigned buckets[2 * SA_MAX_CELL_EXTRA];
+    for (unsigned k = 0; k < n; k++) {
+        int64_t self = sa_cell_self(done[k], done[n + k]);
+        buckets[k] = done[k] == SA_NOT_MEASURED ? 0 : sa_bucket((uint64_t)done[k]);
+        buckets[n + k] = self == SA_NOT_MEASURED ? 0 : sa_bucket((uint64_t)self);
+    }
+    return sa_cells_grow(cells, c, &c->extra, 2 * n, buckets);
+}
+
+/* What the extra metrics of an execution add, and to what. */
+typedef struct {
+    sa_measure *to;      /* of sa_cell_work_room */
+    const int64_t *done; /* NULL: there are none */
+} sa_cell_extra;
+
+/* Counts them. Before wall time, of which the count is that of executions. */
+static __attribute__((noinline, unused)) void sa_cell_work(sa_measure *m, const int64_t *done) {
+    unsigned n = sa_cells_policy.extras;
+    for (unsigned k = 0; k < 2 * n; k++) {
+        int64_t v = k < n ? done[k] : sa_cell_self(done[k - n], done[k]);
+        if (v == SA_NOT_MEASURED) continue;
+        unsigned i = sa_bucket((uint64_t)v);
+        sa_measure_add(&m[k], sa_block_of(&m[k], i), (uint64_t)v, i);
+    }
+}
+
+/* An execution without others inside. Wall time comes last: its count is that
+ * of executions. Written out for two metrics and for four, without arrays: the
+ * compiler keeps all of it in registers. */
+static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns, sa_cell_extra extra) {
+    uint64_t cpu = cpu_ns == SA_NOT_MEASURED ? 0 : (uint64_t)cpu_ns;
+    uint64_t wall = sa_to_ns(wall_ticks);
+    /* Most often the thread has had its CPU all the time. */
+    unsigned i = sa_bucket(wall), k = __builtin_expect(cpu == wall, 1) ? i : sa_bucket(cpu);
+    sa_block *wall_block, *cpu_block;
+    sa_measure *m;
+    for (;;) {
+        m = atomic_load_explicit(&c->leaf, memory_order_relaxed);
+        if (__builtin_expect(m != NULL, 1)) {
+            wall_block = sa_block_of(&m[SA_M_WALL], i), cpu_block = sa_block_of(&m[SA_M_CPU], k);
+            if (__builtin_expect(wall_block != NULL && cpu_block != NULL, 1)) break;
+        }
+        if (!sa_cells_grow(cells, c, &c->leaf, SA_LEAF_MEASURES, (unsigned[]){i, k})) return false;
+    }
+    if (__builtin_expect(extra.done != NULL, 0)) sa_cell_work(extra.to, extra.done);
+    if (cpu_ns != SA_NOT_MEASURED) sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
+    sa_measure_add(&m[SA_M_WALL], wall_block, wall_ticks, i);
+    return true;
+}
+
+/* An execution with others inside. */
+static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks,
+                                                           int64_t cpu_ns, int64_t child_cpu_ns, sa_cell_extra extra) {
+    bool measured = cpu_ns != SA_NOT_MEASURED;
+    uint64_t self = child_ticks < wall_ticks ? wall_ticks - child_ticks : 0;
+    uint64_t cpu = measured ? (uint64_t)cpu_ns : 0, self_cpu = measured ? (uint64_t)(cpu_ns - child_cpu_ns) : 0;
+    unsigned i = sa_bucket(sa_to_ns(wall_ticks)), k = sa_bucket(cpu), si = sa_bucket(sa_to_ns(self)), sk = sa_bucket(self_cpu);
+    sa_block *wall_block, *cpu_block, *self_block, *self_cpu_block;
+    sa_measure *m;
+    for (;;) {
+        m = atomic_load_explicit(&c->inner, memory_order_relaxed);
+        if (__builtin_expect(m != NULL, 1)) {
+            wall_block = sa_block_of(&m[SA_M_WALL], i), cpu_block = sa_block_of(&m[SA_M_CPU], k);
+            self_block = sa_block_of(&m[SA_M_SELF_WALL], si), self_cpu_block = sa_block_of(&m[SA_M_SELF_CPU], sk);
+            if (wall_block != NULL && cpu_block != NULL && self_block != NULL && self_cpu_block != NULL) break;
+        }
+        if (!sa_cells_grow(cells, c, &c->inner, SA_MEASURES, (unsigned[]){i, k, si, sk})) return false;
+    }
+    if (extra.done != NULL) sa_cell_work(extra.to, extra.done);
+    if (measured) {
+        sa_measure_add(&m[SA_M_SELF_CPU], self_cpu_block, self_cpu, sk);
+        sa_measure_add(&m[SA_M_CPU], cpu_block, cpu, k);
+    }
+    sa_measure_add(&m[SA_M_SELF_WALL], self_block, self, si);
+    sa_measure_add(&m[SA_M_WALL], wall_block, wall_ticks, i);
+    return true;
+}
+
+/* Counts an execution; false: no memory, nothing was counted. cpu_ns is
+ * SA_NOT_MEASURED where there is no clock; flags: SA_EXEC_*. */
+static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks, int64_t cpu_ns,
+                                     int64_t child_cpu_ns, sa_cell_extra extra, uint32_t flags) {
+    bool inner = child_ticks != 0 || (child_cpu_ns != 0 && cpu_ns != SA_NOT_MEASURED);
+    bool counted = inner ? sa_cell_inner(cells, c, wall_ticks, child_ticks, cpu_ns, child_cpu_ns, extra)
+                         : sa_cell_leaf(cells, c, wall_ticks, cpu_ns, extra);
+    if (!counted) return false;
+    sa_tally_flags(c, flags);
+    atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
+    return true;
+}
+
+/* Makes room for an execution's queue time, of which the bucket is given; NULL: no memory. */
+static inline sa_measure *sa_cell_queue_room(sa_cells *cells, sa_cell *c, unsigned bucket) {
+    sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
+    if (__builtin_expect(m != NULL && sa_block_of(m, bucket) != NULL, 1)) return m;
+    return sa_cells_grow(cells, c, &c->queue, 1, (unsigned[]){bucket});
+}
+
+/* Counts it; there is room. */
+static inline void sa_cell_queue(sa_measure *m, uint64_t ticks, unsigned bucket) {
+    sa_measure_add(m, sa_block_of(m, bucket), ticks, bucket);
+}
+
+/* Counts one of kind at a place. Without memory for one more place it is only
+ * missing there: the cell's tallies have it. */
+static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
+    unsigned hand = sa_place_hand(kind);
+    sa_place *p = hand < SA_PLACE_KINDS_AT_HAND ? c->at_hand[hand][site % SA_PLACES_AT_HAND] : NULL;
+    if (__builtin_expect(p == NULL || p->site != site, 0)) p = sa_cells_place(cells, c, kind, site);
+    if (__builtin_expect(p != NULL, 1)) sa_add(&p->count, 1);
+}
+
+/* Counts a submission, or that of a rejected or cancelled task; flags: SA_SUBMIT_*. */
+static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
+    bool inner = (flags & SA_SUBMIT_INNER) != 0;
+    if (__builtin_expect((flags & (SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) != 0, 0)) {
+        if ((flags & SA_SUBMIT_REJECTED) != 0) sa_cell_at(cells, c, inner ? SA_PLACE_REJECTED_INNER : SA_PLACE_REJECTED, site);
+        sa_add(&c->tallies[(flags & SA_SUBMIT_REJECTED) != 0 ? SA_T_REJECTED : SA_T_CANCELLED], 1);
+    } else {
+        sa_cell_at(cells, c, inner ? SA_PLACE_INNER : SA_PLACE_SUBMISSION, site);
+        sa_add(&c->tallies[SA_T_INNER], inner);
+        sa_add(&c->tallies[SA_T_SUBMISSIONS], 1);
+    }
+    atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
+}
+
+/* Counts a creation, or one taken back, of which the place is not known; flags: SA_CREATE_*. */
+static inline void sa_cell_creation(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
+    if (flags == 0) sa_cell_at(cells, c, SA_PLACE_CREATION, site);
+    int i = flags == 0 ? SA_T_CREATIONS : (flags & SA_CREATE_FAILED) != 0 ? SA_T_FAILED : SA_T_WITHDRAWN;
+    sa_add(&c->tallies[i], 1);
+    atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
+}
+
+/* Is an execution of the given length to be recorded by itself? */
+static inline bool sa_cell_outlier(sa_cell *c, uint64_t wall_ticks) {
+    if (__builtin_expect(wall_ticks <= atomic_load_explicit(&c->outlier_ticks, memory_order_relaxed), 1)) return false;
+    uint32_t left = atomic_load_explicit(&c->outliers_left, memory_order_relaxed);
+    if (left == 0) return false;
+    atomic_store_explicit(&c->outliers_left, left - 1, memory_order_relaxed);
+    return true;
+}
+#endif

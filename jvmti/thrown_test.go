@@ -1,8 +1,0 @@
-package jvmti_test
-
-import "testing"
-
-// TestThrown: the table of exceptions for which somebody may ask.
-func TestThrown(t *testing.T) {
-	run(t, compile(t, checked, "testdata/thrown_main.c", "thrown.c"))
-}
