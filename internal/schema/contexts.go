@@ -11,7 +11,7 @@ var frame = Record{
 
 var context = Record{
 	Name: "Context", Plural: "Contexts", Doc: "Context is a stack on which tasks of a class are created, submitted or executed.",
-	Wire: Wire{Coding: List, In: "Contexts.Contexts"},
+	Wire:  Wire{Coding: List, In: "Contexts.Contexts"},
 	Table: Table{Name: "contexts", Doc: "calling contexts, where recorded", Order: 14, Note: "The last row of an id counts."},
 	Fields: []Field{
 		id("context", "id within the session, never reused; 0 is none"),
