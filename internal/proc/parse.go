@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -139,7 +140,10 @@ func (s Status) Owner() (uid, gid int, err error) {
 	const effective = 1 // after the real one
 	u, err1 := s.number("Uid", effective, 10)
 	g, err2 := s.number("Gid", effective, 10)
-	return int(u), int(g), errors.Join(err1, err2)
+	if err1 != nil || err2 != nil {
+		return 0, 0, fmt.Errorf("no user and group: %w", cmp.Or(err1, err2))
+	}
+	return int(u), int(g), nil
 }
 
 // Inner is the id in the innermost pid namespace, and whether that is not ours:
