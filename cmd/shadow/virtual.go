@@ -8,11 +8,12 @@ import (
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/threads"
+	"stackagent/shadow/virtual"
 )
 
 // virtualText is the line of the statistics.
-func virtualText(v *summary.VirtualThreads) string {
-	told := &v.Told
+func virtualText(v *virtual.Threads) string {
+	told := &v.Recorded
 	line := fmt.Sprintf("threads mounted %s times", units.FormatExact(int64(v.Mounts)))
 	if told.Threads > 0 {
 		line = fmt.Sprintf("%s mounted %s times (", text.PluralExact(told.Threads, "thread", "threads"), units.FormatExact(int64(v.Mounts)))
@@ -38,7 +39,7 @@ func (l *listing) listVirtual(s *session.Session) error {
 		return err
 	}
 	if v == nil {
-		v = &summary.VirtualThreads{List: []summary.VirtualClass{}}
+		v = &virtual.Threads{List: []virtual.Class{}}
 		l.env.note("no virtual thread was mounted, or the agent could not see it (shadow stats)")
 	}
 	if l.format == "json" {
@@ -50,8 +51,8 @@ func (l *listing) listVirtual(s *session.Session) error {
 	if err := printRows(l, refs(v.List), threads.VirtualColumns); err != nil || l.format != "table" {
 		return err
 	}
-	if v.Untold != 0 {
-		l.env.note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Untold), units.FormatExact(int64(v.Mounts)))
+	if v.Unrecorded != 0 {
+		l.env.note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
 	}
 	return nil
 }

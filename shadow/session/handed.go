@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"stackagent/internal/units"
 	"stackagent/shadow/store"
 )
 
@@ -36,40 +35,11 @@ func (s *Site) Label() string {
 	return label
 }
 
-// SubmissionChunk is a run of submissions in columns of equal length, which are
-// used again: copy what is kept.
-type SubmissionChunk struct {
-	TaskID      []uint64
-	OuterTaskID []uint64 // the execution inside which it was, 0: none
-	Class       []uint32
-	Thread      []uint32
-	Executor    []uint32 // ExecutorByID, 0: none
-	Site        []uint32 // SiteByID, 0: not known
-	Flags       []uint16 // wire.SubmissionFlags
-	AtNs        []units.MonoNs
-}
-
-// Len is the number of submissions in c.
-func (c *SubmissionChunk) Len() int { return len(c.TaskID) }
-
-// ConstructionChunk is a run of constructions in columns likewise.
-type ConstructionChunk struct {
-	TaskID []uint64
-	Class  []uint32
-	Thread []uint32
-	WallNs []units.Ns
-	CPUNs  []units.Ns
-	Extra  [][]int64 // by place in Manifest.Extra; units.NotMeasured where not measured
-}
-
-// Len is the number of constructions in c.
-func (c *ConstructionChunk) Len() int { return len(c.TaskID) }
-
 // Submissions calls f with all submissions in the order of the batches, which
 // on each thread is the order of their times. Sessions whose agent recorded none
 // have none.
 func (s *Session) Submissions(f func(*SubmissionChunk) error) error {
-	bad, err := s.folder.ReadSubmissions(func(c *store.SubmissionColumns) error { return f((*SubmissionChunk)(c)) })
+	bad, err := s.folder.ReadSubmissions(f)
 	s.warnAll(bad)
 	return err
 }
@@ -77,7 +47,7 @@ func (s *Session) Submissions(f func(*SubmissionChunk) error) error {
 // Constructions calls f with the cost of all constructions, in the order of the
 // batches.
 func (s *Session) Constructions(f func(*ConstructionChunk) error) error {
-	bad, err := s.folder.ReadConstructions(func(c *store.ConstructionColumns) error { return f((*ConstructionChunk)(c)) })
+	bad, err := s.folder.ReadConstructions(f)
 	s.warnAll(bad)
 	return err
 }
