@@ -10,6 +10,7 @@ import (
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view/table"
+	"stackagent/shadow/virtual"
 )
 
 // turns are how a virtual thread was scheduled.
@@ -81,8 +82,8 @@ func (l *listing) addTurns(s *session.Session, rows []threadRow, threads []summa
 }
 
 // virtualText is the line of the statistics.
-func virtualText(v *summary.VirtualThreads) string {
-	told := &v.Told
+func virtualText(v *virtual.Threads) string {
+	told := &v.Recorded
 	line := fmt.Sprintf("threads mounted %s times", units.FormatExact(int64(v.Mounts)))
 	if told.Threads > 0 {
 		line = fmt.Sprintf("%s mounted %s times (", text.PluralExact(told.Threads, "thread", "threads"), units.FormatExact(int64(v.Mounts)))
@@ -108,7 +109,7 @@ func (l *listing) listVirtual(s *session.Session) error {
 		return err
 	}
 	if v == nil {
-		v = &summary.VirtualThreads{List: []summary.VirtualClass{}}
+		v = &virtual.Threads{List: []virtual.Class{}}
 		l.env.note("no virtual thread was mounted, or the agent could not see it (shadow stats)")
 	}
 	total := len(v.List)
@@ -134,8 +135,8 @@ func (l *listing) listVirtual(s *session.Session) error {
 	if err := l.render(t, total); err != nil {
 		return err
 	}
-	if v.Untold != 0 {
-		l.env.note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Untold), units.FormatExact(int64(v.Mounts)))
+	if v.Unrecorded != 0 {
+		l.env.note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func medianCell(n *uint64) string {
 	return exact(*n)
 }
 
-func (l *listing) virtualCSV(v *summary.VirtualThreads) error {
+func (l *listing) virtualCSV(v *virtual.Threads) error {
 	header := []string{"class", "threads", "alive", "mounts", "median_mounts", "most_mounts", "carrier_changes", "away_ns", "most_away_ns",
 		"ready_ns", "most_ready_ns", "pins", "pinned_ns", "most_pinned_ns"}
 	ns := func(n units.Ns) string { return strconv.FormatInt(int64(n), 10) }
