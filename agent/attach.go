@@ -4,7 +4,6 @@ import (
 	"maps"
 	"runtime/debug"
 
-	"stackagent/jvmti"
 )
 
 // Detach implements jvmti.Handler: it ends the session and frees its memory. Go's

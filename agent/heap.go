@@ -10,7 +10,7 @@ import (
 // Bounds of the Go heap. A few MiB are live, and the batches that wait for the bus.
 const (
 	gcPercent   = 200      // of the live heap: at 50 there was a collection every 2 MiB
-	heapLimit   = 24 << 20 // soft, see docs/internals/design.md: near it the runtime collects more often and returns free memory
+	heapLimit   = 24 << 20 // soft, see docs/internals/design-limits.md: near it the runtime collects more often and returns free memory
 	heapRoom    = 12 << 20 // at least this much above the live heap, or collections would take the program's time
 	heapStep    = 4 << 20  // the limit changes in these steps
 	heapLookout = 500 * time.Millisecond

@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/internal/text"
+	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/unit"
 	"stackagent/shadow/view"
 )
 
@@ -104,7 +106,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 	per := map[string]uint64{}
 	var executions, creations uint64
 	err := s.Summaries(func(x *session.Summary) error {
-		name := summary.UnknownClass(x.Class)
+		name := unit.UnknownClass(x.Class)
 		if c := s.ClassByID(x.Class); c != nil {
 			if name = c.Name; !filter.Match(c.Name, c.Kinds) {
 				return nil
@@ -137,7 +139,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 // total is one more than that if there are others.
 func (l *listing) eachTask(s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
 	limit := l.limit()
-	inherited, err := summary.Inherited(s)
+	inherited, err := origin.Inherited(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the places of the tasks of %s: %w", s.Dir, err)
 	}

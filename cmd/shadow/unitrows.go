@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"stackagent/granularity/unit"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/unit"
 	"stackagent/shadow/view"
 )
 
@@ -18,7 +19,7 @@ var unitFormats = []string{"table", "csv", "json"}
 // printUnits lists the units of a session in the order of their ends on each
 // thread.
 func (l *listing) printUnits(s *session.Session, filter summary.Filter, output string) error {
-	u, err := summary.NewUnits(s)
+	u, err := unit.NewReader(s)
 	if err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 		to := stream(l, w, output != "", view.UnitsOfWork(s))
 		limit := l.limit()
 		err := u.Each(func(x *unit.Unit) error {
-			name, kinds := summary.UnknownClass(x.Class), units.Kinds(0)
+			name, kinds := unit.UnknownClass(x.Class), units.Kinds(0)
 			if c := s.ClassByID(x.Class); c != nil {
 				name, kinds = c.Name, c.Kinds
 			}
@@ -51,7 +52,7 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 	if err := l.noteSummarised(s, filter); err != nil {
 		return err
 	}
-	if text := u.Note(0).Text(); text != "" { // what was summarised has no row
+	if text := advice.NoteText(u.Note(0)); text != "" { // what was summarised has no row
 		l.env.note("%s", text)
 	}
 	if s.Manifest.Summarised.Sum() == 0 {
