@@ -32,6 +32,7 @@ __attribute__((visibility("hidden"))) int sa_make_thread(pthread_t *thread, cons
 #include "ring/ring.h"
 
 #define SA_HIDDEN __attribute__((visibility("hidden")))
+#define SA_COLD __attribute__((noinline, cold))
 #define SA_TLS __thread __attribute__((tls_model("initial-exec")))
 
 /* What a class is; units.Kinds has the same bits (constants.go). */

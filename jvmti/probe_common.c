@@ -34,7 +34,7 @@ static void *wait_for_room(sa_os *os, unsigned slots) {
     return NULL;
 }
 
-__attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait) {
+void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait) {
     sa_ring *r = &os->ring;
     uint64_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed);
     if (os->dropping && limit != 0 && sa_ring_waiting(r) > limit / 2) return NULL;
@@ -46,7 +46,7 @@ __attribute__((noinline, cold)) void *sa_reserve_slow(sa_os *os, unsigned slots,
     return p;
 }
 
-__attribute__((noinline, cold)) void sa_lose(sa_os *os, sa_thread *c) {
+void sa_lose(sa_os *os, sa_thread *c) {
     COUNT(os, c, lost);
     if (os->ring.bytes == NULL) atomic_fetch_add(&sa_losses.no_ring, 1);
 }
@@ -68,7 +68,7 @@ static void add_nowhere(sa_counts *to, enum sa_kind_lost kind) {
     }
 }
 
-__attribute__((noinline, cold)) void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind) {
+void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind) {
     if (!recording()) return;
     add_nowhere(&sa_losses.nowhere, kind);
     if (kind != SA_LOST_EXECUTION && kind != SA_LOST_CREATION) return;
@@ -79,7 +79,7 @@ __attribute__((noinline, cold)) void sa_lost_nowhere(sa_thread *c, enum sa_kind_
 }
 
 /* The thread's first probe in a session later than its last one's. */
-__attribute__((noinline, cold)) sa_os *sa_begin_anew(sa_os *os) {
+sa_os *sa_begin_anew(sa_os *os) {
     if (!recording() || os->generation == this_generation()) return NULL;
     os = sa_os_open();
     if (os == NULL) return NULL;
@@ -92,7 +92,7 @@ __attribute__((noinline, cold)) sa_os *sa_begin_anew(sa_os *os) {
 
 /* For the first probe that sees the context in this session. False: one that was
  * made for other metrics cannot be used. */
-__attribute__((noinline, cold)) bool sa_renew(sa_thread *c) {
+bool sa_renew(sa_thread *c) {
     if (!recording()) return false;
     if (sa_packed(c) && ~c->generation == this_generation()) { /* its mount was not seen: no memory for a ring, say */
         if (sa_frames_unpack(sa_vthread_of(c))) return true;
@@ -109,7 +109,7 @@ __attribute__((noinline, cold)) bool sa_renew(sa_thread *c) {
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-__attribute__((noinline, cold)) bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
+bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
     sa_thread_switch *s = wait ? reserve(os, 1) : reserve_now(os, 1);
     if (s == NULL) return false;
     if (c->undescribed) sa_vthread_describe(c);

@@ -5,7 +5,7 @@
 #include "state_os_threads.h"
 
 /* Waits for room as overflow= says, if it may. NULL: the record is lost, to be counted by the caller. */
-void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
+SA_COLD void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
 
 /* Adds to the sums of the OS thread and to those of the Java thread; what is a
  * field of sa_counts. */
@@ -15,14 +15,14 @@ void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
         sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &sa_platform_of(c)->counts.what, 1);   \
     } while (0)
 
-bool sa_renew(sa_thread *c);
+SA_COLD bool sa_renew(sa_thread *c);
 
 /* Makes sure that the context is of this session. */
 static inline bool renew(sa_thread *c) {
     return __builtin_expect(c->generation == this_generation(), 1) || sa_renew(c);
 }
 
-sa_os *sa_begin_anew(sa_os *os);
+SA_COLD sa_os *sa_begin_anew(sa_os *os);
 
 /* A probe at work on this OS thread; NULL: nothing is recorded (any more). The
  * mark comes before the look at the phase, so that who has changed the phase
@@ -58,7 +58,7 @@ static inline void *reserve_now(sa_os *os, unsigned slots) {
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait);
+SA_COLD bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait);
 
 static inline bool of_thread(sa_os *os, sa_thread *c) {
     return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c, true);
@@ -68,12 +68,12 @@ static inline bool of_thread(sa_os *os, sa_thread *c) {
 static inline bool crowded(sa_os *os) { return __builtin_expect(sa_ring_crowded(&os->ring), 0) && !sa_os_room(os); }
 
 /* An execution or creation that is produced finds no room for its record. */
-void sa_lose(sa_os *os, sa_thread *c);
+SA_COLD void sa_lose(sa_os *os, sa_thread *c);
 
 /* What a probe counts that found no memory for the thread it runs on, c being NULL
  * where there was none for its context either. Nothing if nothing is recorded. */
 enum sa_kind_lost { SA_LOST_EXECUTION, SA_LOST_CREATION, SA_LOST_SUBMISSION, SA_LOST_CONSTRUCTION };
-void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind);
+SA_COLD void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind);
 
 sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id);
 sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id);

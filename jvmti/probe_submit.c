@@ -3,7 +3,7 @@
 #include "state_contexts.h"
 #include "state_queued_tasks.h"
 
-__attribute__((noinline, cold)) void sa_submission_lost(sa_thread *c) {
+void sa_submission_lost(sa_thread *c) {
     if (sa.config.submissions && (c == NULL || c->generation == this_generation())) sa_lost_nowhere(c, SA_LOST_SUBMISSION);
 }
 

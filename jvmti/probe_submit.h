@@ -13,6 +13,6 @@ static inline sa_os *begin_on(sa_thread *c) {
 
 /* Call it where begin_on returns NULL: counts what is lost. What is wrong with the
  * thread's state alone is counted by sa_renew. */
-void sa_submission_lost(sa_thread *c);
+SA_COLD void sa_submission_lost(sa_thread *c);
 void sa_submission_record(sa_os *os, sa_thread *c, const sa_open_submission *h, uint64_t now);
 #endif
