@@ -36,20 +36,6 @@ func TestCollectorByThreadNames(t *testing.T) {
 	}
 }
 
-func TestParseSchedstat(t *testing.T) {
-	for text, want := range map[string][2]units.Ns{
-		"1234 56 7\n":                 {1234, 56},
-		"":                            {units.NotMeasured, units.NotMeasured},
-		"1":                           {units.NotMeasured, units.NotMeasured},
-		"x 56 7":                      {units.NotMeasured, 56},
-		"99999999999999999999999 5 1": {units.NotMeasured, 5},
-	} {
-		if cpu, wait := parseSchedstat(text); cpu != want[0] || wait != want[1] {
-			t.Errorf("%q: %d %d, want %v", text, cpu, wait, want)
-		}
-	}
-}
-
 // The snapshot has this process's own main thread, by the kernel's name, and
 // is not taken again at once.
 func TestOSThreads(t *testing.T) {

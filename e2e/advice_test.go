@@ -84,6 +84,7 @@ const attemptsAmongOthers = 3
 // threads did and wanted to do, so that it is true on a busy machine; where
 // others have half of the processors, a pool is rightly not called too large.
 func TestAdvice(t *testing.T) {
+	testjvm.Alone(t, "what is found depends on the processors it gets")
 	each(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		var want []string
 		if d.name != "good" {
@@ -161,6 +162,7 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 // The bound is drawn from a profiled run, so it is held against profiled runs of
 // the mended program; what mending gains is that of the program by itself.
 func TestAdviceGain(t *testing.T) {
+	testjvm.Alone(t, "it compares run times")
 	bounded := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.gain == noBound })
 	each(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		attempt, g := 0, gains{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)} // of all attempts
@@ -184,6 +186,7 @@ func TestAdviceGain(t *testing.T) {
 // TestOthersTold: next to programs that want the processors all the time a session
 // says what they had, and no more than the kernel says that was not the JVM's.
 func TestOthersTold(t *testing.T) {
+	testjvm.Alone(t, "it fills the processors itself")
 	for range 2 * runtime.NumCPU() {
 		hog := exec.Command("sh", "-c", "while :; do :; done")
 		if err := hog.Start(); err != nil {

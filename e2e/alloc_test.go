@@ -19,6 +19,7 @@ import (
 // reading and the task's own the JVM may allocate when it links the first call
 // of its kind, and nothing else: two in a run at most.
 func TestAllocatedPerTask(t *testing.T) {
+	testjvm.Shared(t)
 	const threads, tasks = 2, 2000
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {

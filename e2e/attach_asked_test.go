@@ -17,6 +17,7 @@ const askedProgram = "e2e/testdata/attach/asked"
 // that is not known. A session without hand-overs has none, though lambdas keep the
 // probes of an earlier one.
 func TestAttachAsked(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startAgain(t, jdk, askedProgram)
@@ -58,6 +59,7 @@ func checkAsked(t *testing.T, p testjvm.Profile) {
 // TestDetachFromStart: an agent that came with the JVM leaves every method as it
 // was, too.
 func TestDetachFromStart(t *testing.T) {
+	testjvm.Shared(t)
 	library := compileAgent(t, testjvm.JDKs(t)[0], filepath.Join("testdata", "attach", "lengths.c"))
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {

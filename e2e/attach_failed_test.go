@@ -14,6 +14,7 @@ import (
 // TestAttachFailed: a session that can not begin, while probes of an earlier one
 // are executed, leaves nothing behind that the next could stumble over.
 func TestAttachFailed(t *testing.T) {
+	testjvm.Shared(t)
 	jdk := slices.MaxFunc(testjvm.JDKs(t), func(a, b testjvm.JDK) int { return a.Version - b.Version })
 	g := startAgain(t, jdk, "e2e/testdata/attach/failed")
 	run := func() { g.attached(t, func() { g.again(t) }) }

@@ -61,6 +61,7 @@ const byOldLambda = "Main$ByLambda"
 // loaded sees each hand-over with its executor, its flags, its place and its
 // queue time, as one that was there from the beginning does; twice.
 func TestAttachHandovers(t *testing.T) {
+	testjvm.Shared(t)
 	_, handedAt := marks(t, "examples/handover", handoverMethods)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
@@ -134,6 +135,7 @@ func checkPools(t *testing.T, dir string, want map[string]int) {
 // runs has no queue time, and is counted; of many that wait at once those that
 // can be told apart have the right one, and the rest is counted.
 func TestAttachQueues(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startAgain(t, jdk, filepath.Join("e2e", "testdata", "attach", "queues"))
@@ -186,6 +188,7 @@ func TestAttachQueues(t *testing.T) {
 // is nothing to the next one: each has one identity, none has another's, and the
 // queue time is that of a hand-over that this session saw, or none.
 func TestAttachAcross(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "e2e", "testdata", "attach", "across"))
@@ -246,6 +249,7 @@ func checkAcross(t *testing.T, p testjvm.Profile) {
 // TestAttachInterrupted: an interrupt while the agent is on its way in leaves none
 // in the JVM; the next one comes in.
 func TestAttachInterrupted(t *testing.T) {
+	testjvm.Shared(t)
 	g := startGuest(t, testjvm.JDKs(t)[0])
 	for _, after := range []time.Duration{100, 300, 600} {
 		cmd := exec.Command(testjvm.Shadow(t), "attach", fmt.Sprint(g.pid), "-o", filepath.Join(t.TempDir(), "session"))

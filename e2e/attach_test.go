@@ -127,6 +127,7 @@ func (g *guest) end(t *testing.T) {
 // younger than the agent, the first and the second time that it comes; in
 // between, and after, the program works without it.
 func TestAttach(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuest(t, jdk)
@@ -151,6 +152,7 @@ func TestAttach(t *testing.T) {
 // A JVM with numbers of its own, as in a container: its threads are found in the
 // record of the scheduler and in the counters by the numbers that it knows.
 func TestAttachNumbers(t *testing.T) {
+	testjvm.Shared(t)
 	wrap := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}
 	if out, err := exec.Command(wrap[0], append(wrap[1:], "true")...).CombinedOutput(); err != nil {
 		t.Skipf("a pid namespace takes root and unshare: %v: %s", err, out)
@@ -218,6 +220,7 @@ func checkNumbers(t *testing.T, p testjvm.Profile, r *sched.Record) {
 
 // What is refused, and why; the program goes on.
 func TestAttachRefused(t *testing.T) {
+	testjvm.Shared(t)
 	g := startGuest(t, testjvm.JDKs(t)[0])
 	for _, c := range []struct {
 		name string
@@ -244,6 +247,7 @@ func TestAttachRefused(t *testing.T) {
 
 // -Xcheck:jni has nothing to say about an agent that comes and goes, twice.
 func TestAttachChecked(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuest(t, jdk, "-Xcheck:jni")
@@ -272,6 +276,7 @@ func resources(t *testing.T, pid int) (threads, files int) {
 
 // After the first time neither threads nor open files become more.
 func TestAttachOften(t *testing.T) {
+	testjvm.Shared(t)
 	if os.Getenv("STACKAGENT_E2E") != "full" {
 		t.Skip("takes long: STACKAGENT_E2E=full")
 	}

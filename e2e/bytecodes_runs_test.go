@@ -18,6 +18,7 @@ import (
 // site of a string concatenation: there it goes by identity hashes, which the
 // JVM draws.
 func TestBytecodesAreOfTheProgram(t *testing.T) {
+	testjvm.Shared(t)
 	const tasks = 200 // and the one that comes before the pool
 	for _, jdk := range testjvm.JDKs(t) {
 		runs := 2 // each is a start of everything

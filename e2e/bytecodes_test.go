@@ -139,6 +139,7 @@ func checkThrown(t *testing.T, name string, over int, want, interpreted, compile
 // the SingleStep events of a JVM that runs the same class files without the
 // agent: in the interpreter, and compiled, where ten counts must be the same.
 func TestBytecodesEqualSteps(t *testing.T) {
+	testjvm.Shared(t)
 	cases := buildBytecodeCases(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
@@ -171,6 +172,7 @@ func TestBytecodesEqualSteps(t *testing.T) {
 // TestBytecodesOfThreads: the same work counts the same, in each of ten
 // executions in each of several threads at once.
 func TestBytecodesOfThreads(t *testing.T) {
+	testjvm.Shared(t)
 	cases := buildBytecodeCases(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {

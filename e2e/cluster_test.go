@@ -123,6 +123,7 @@ func holdsNoSecret(t *testing.T, dir string) {
 
 // Several JVMs, two shadows with one store; one is killed in the midst.
 func TestTeamSharedStore(t *testing.T) {
+	testjvm.Shared(t)
 	const tasks = 200_000
 	n := 4
 	if full() {
@@ -161,6 +162,7 @@ func peak(pid int) string {
 // Two shadows with a store each: the one that had a session is killed, the
 // other goes on, and join makes the whole.
 func TestTeamJoin(t *testing.T) {
+	testjvm.Shared(t)
 	const tasks = 1_000_000
 	m, base := newTeam(t, 1), t.TempDir()
 	one, two := filepath.Join(base, "one"), filepath.Join(base, "two")
@@ -185,6 +187,7 @@ func TestTeamJoin(t *testing.T) {
 // A shadow that is frozen for longer than its lease, with batches in its
 // memory, spoils nothing when it wakes.
 func TestTeamFrozenShadow(t *testing.T) {
+	testjvm.Shared(t)
 	if !full() {
 		t.Skip("set STACKAGENT_E2E=full; a test of shadow/ingest does the same in one process")
 	}

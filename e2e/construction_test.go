@@ -45,6 +45,7 @@ func readConstructions(t *testing.T, dir string) constructions {
 // and failing constructors lie between; how long the slow ones take they know
 // themselves.
 func TestConstruction(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "construction").Command(t, jdk)
@@ -76,6 +77,7 @@ func TestConstruction(t *testing.T) {
 // Constructions of classes that are summarised are no losses: they are counted
 // by themselves, and the session says so.
 func TestConstructionsSummarised(t *testing.T) {
+	testjvm.Shared(t)
 	cmd := testjvm.Example(t, "construction").Command(t, testjvm.JDKs(t)[0])
 	cmd.Agent = append(cmd.Agent, "--detail", "summary")
 	p := cmd.Profile(t)

@@ -68,6 +68,7 @@ func linesOf(t *testing.T, program string) func(label, text string) string {
 
 // TestContexts: the stacks of a program with known call paths.
 func TestContexts(t *testing.T) {
+	testjvm.Shared(t)
 	at := linesOf(t, "examples/contexts")
 	hand := at("Main.hand", "static void hand(")
 	recursion := []string{hand, at("Main.recurse", "hand(new Recursive())")}
@@ -148,6 +149,7 @@ func ownWork(t *testing.T, s *session.Session, by map[string][]session.Context) 
 // TestContextsSampled: of 1,000 in a row, every tenth of a thread and kind, by
 // whatever way the events themselves are told.
 func TestContextsSampled(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "contexts").Command(t, jdk)
@@ -168,6 +170,7 @@ func TestContextsSampled(t *testing.T) {
 
 // -Xcheck:jni has nothing to say about the stacks that are taken.
 func TestContextsChecked(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) { checkExample(t, testjvm.Example(t, "contexts"), jdk, "-Xcheck:jni") })
 	}
@@ -176,6 +179,7 @@ func TestContextsChecked(t *testing.T) {
 // TestContextsFull: more different stacks than there is room for; those that
 // find none are counted, and the session says so.
 func TestContextsFull(t *testing.T) {
+	testjvm.Shared(t)
 	const room, leaves = 65_536, 4 * 65_536
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
@@ -212,6 +216,7 @@ func TestContextsFull(t *testing.T) {
 // virtual threads mounted and waiting then. The second session weaves less, so that
 // the places of the code are others, and the lines the same.
 func TestContextsAttach(t *testing.T) {
+	testjvm.Shared(t)
 	const program = "e2e/testdata/attach/paths"
 	at := linesOf(t, program)
 	hand := at("Main.hand", "static void hand(")

@@ -38,6 +38,7 @@ func spoolFolder(tmp string) string {
 // A JVM ends without a bus; its tasks are stored later, all of them, by shadow
 // deliver without a bus, and nothing is left.
 func TestDeliverToStore(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		tmp, store := t.TempDir(), filepath.Join(t.TempDir(), "store")
 		withoutBus(t, jdk, tmp, "20000", "bus=nats://"+freeAddr(t), "session=late")
@@ -61,6 +62,7 @@ func TestDeliverToStore(t *testing.T) {
 // A shadow serve stores by itself what JVMs of its address have left, and leaves alone
 // what was to go elsewhere.
 func TestServeDelivers(t *testing.T) {
+	testjvm.Shared(t)
 	jdk := testjvm.JDKs(t)[0]
 	tmp, store, addr := t.TempDir(), filepath.Join(t.TempDir(), "store"), freeAddr(t)
 	withoutBus(t, jdk, tmp, "3000", "bus=nats://"+addr, "session=mine")
@@ -81,6 +83,7 @@ func TestServeDelivers(t *testing.T) {
 // The bus is away for so long that memory and file are full: what is dropped is
 // counted, and the account is exact.
 func TestFaultEverythingFull(t *testing.T) {
+	testjvm.Shared(t)
 	for _, overflow := range []string{"block", "drop"} {
 		t.Run(overflow, func(t *testing.T) {
 			eachRound(t, 1, func(r *round) {
@@ -108,6 +111,7 @@ func TestFaultEverythingFull(t *testing.T) {
 // A JVM is killed while its bus is away and its spool file is in use: what the
 // file holds is delivered, and nothing that did not happen.
 func TestFaultKilledWithSpool(t *testing.T) {
+	testjvm.Shared(t)
 	eachRound(t, 1, func(r *round) {
 		r.tasks, r.detail, r.millis = 0, "all", floodForever
 		r.begin()

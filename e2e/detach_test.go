@@ -47,6 +47,7 @@ func codeLengths(t *testing.T, library string, pid int) map[string]string {
 // after it has gone every method of the JVM is as long as in a JVM that never
 // had it, of classes older than it and of those loaded in its presence.
 func TestDetachRestores(t *testing.T) {
+	testjvm.Shared(t)
 	library := compileAgent(t, testjvm.JDKs(t)[0], filepath.Join("testdata", "attach", "lengths.c"))
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
@@ -98,6 +99,7 @@ func (g *guest) cost(t *testing.T) float64 {
 // than an eighth of what the agent adds is left: nothing would be, but for what
 // the compiler makes of the method the second time.
 func TestDetachSpeed(t *testing.T) {
+	testjvm.Alone(t, "it compares costs of nanoseconds")
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startGuest(t, jdk)

@@ -38,6 +38,7 @@ func balanceOf(t *testing.T, p testjvm.Profile) balance {
 // However much is counted instead of recorded, the counts are the oracle's, and
 // every thread's own account is settled.
 func TestDetail(t *testing.T) {
+	testjvm.Shared(t)
 	examples := []string{"forkjoin", "pool", "nested", "throwing", "ctors", "cloned", "reused", "never", "virtual", "exit"}
 	for i, jdk := range testjvm.JDKs(t) {
 		for j, detail := range []string{"auto", "summary"} {

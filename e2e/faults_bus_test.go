@@ -29,6 +29,7 @@ func agentLines(t *testing.T, stderr string, most int, wants ...string) {
 // No bus at all: the program's output and exit code are its own, one or two
 // lines say what is missing and what to do, and its exit is hardly later.
 func TestFaultNoBus(t *testing.T) {
+	testjvm.Alone(t, "it compares run times")
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		cmd := victim(t, jdk, "exit", "7")
 		with := cmd
@@ -88,6 +89,7 @@ func waitStoredMany(t *testing.T, pattern string, executions int64) {
 // The shadow is killed in mid-run and does not come back: the program runs to
 // its end, and what had been stored or taken by the bus can be read.
 func TestFaultBusDies(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		store := filepath.Join(t.TempDir(), "store")
 		dir := filepath.Join(store, "job")
@@ -121,6 +123,7 @@ func TestFaultBusDies(t *testing.T) {
 // The shadow is killed in mid-run and comes back on the same port and store:
 // everything is there or counted.
 func TestFaultBusRestarts(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		const n = 1_500_000
 		store := filepath.Join(t.TempDir(), "store")
@@ -177,6 +180,7 @@ func fill(t *testing.T, dir string) (free func()) {
 // The disk is full for a while: the shadow says so, goes on by itself when
 // there is space, and nothing is lost that is not counted.
 func TestFaultDiskFull(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		const n = 2_000_000
 		disk := smallDisk(t, 100, "")
@@ -212,6 +216,7 @@ func saysFullOnce(t *testing.T, errs string) {
 // end: the program is unharmed, what had been stored can be read, and with
 // space again the shadow stores the rest.
 func TestFaultDiskStaysFull(t *testing.T) {
+	testjvm.Shared(t)
 	jdk := testjvm.JDKs(t)[0]
 	disk := smallDisk(t, 100, "")
 	dir := filepath.Join(disk, "store", "job")
@@ -243,6 +248,7 @@ func TestFaultDiskStaysFull(t *testing.T) {
 // shadow run with too little space, or a folder that can not be written to,
 // says so at once and does not start the program.
 func TestFaultFolder(t *testing.T) {
+	testjvm.Shared(t)
 	java := javaHome(t, "echo started", "")
 	shadow(t, "run", "-o", filepath.Join(smallDisk(t, 8, ""), "s"), "--", java).
 		oneLine(t, 1, "no space for a session", "choose another folder with -o")

@@ -58,6 +58,7 @@ func copyOf(t *testing.T, dir string) string {
 
 // Folders that can not be read as a session: one line, exit code 1.
 func TestFaultNoSession(t *testing.T) {
+	testjvm.Shared(t)
 	good := victim(t, testjvm.JDKs(t)[0], "run", "5000").Profile(t).Dir
 	cut := func(b []byte) []byte { return b[:len(b)/2] }
 	cases := []struct {
@@ -95,6 +96,7 @@ func TestFaultNoSession(t *testing.T) {
 
 // Another user's session: one line that names the folder.
 func TestFaultUnreadable(t *testing.T) {
+	testjvm.Shared(t)
 	if os.Getuid() != 0 {
 		t.Skip("becoming another user needs root")
 	}
@@ -130,6 +132,7 @@ func TestFaultUnreadable(t *testing.T) {
 // Damaged and missing parts: one line and exit code 1. With --damaged the rest is
 // read, what is missing is told and counted as lost, never as zero.
 func TestFaultDamagedParts(t *testing.T) {
+	testjvm.Shared(t)
 	good := victim(t, testjvm.JDKs(t)[0], "run", "20000").Profile(t).Dir
 	executions := readManifest(t, good).Stored.Executions
 	cases := []struct {

@@ -134,6 +134,7 @@ func readableClass(t *testing.T, dir, class string) testjvm.Row {
 // A wrong option: one line that names it, and the program runs without
 // profiling; with strict=true the JVM does not start.
 func TestFaultOptions(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		for wrong, names := range map[string]string{"colour=red": "options are", "metric=joy": "want one or more of"} {
 			cmd := victim(t, jdk, "exit", "7")
@@ -151,7 +152,7 @@ func TestFaultOptions(t *testing.T) {
 			}
 		}
 	})
-	if e := shadow(t, "run", "--metric", "joy", "--", "java"); e.exit != 2 || !strings.Contains(e.err, "none of wall, cpu") {
+	if e := shadow(t, "run", "--metric", "joy", "--", "java"); e.exit != 2 || !strings.Contains(e.err, `"joy" is not a metric`) {
 		t.Errorf("run --metric joy: %+v", e)
 	}
 }
@@ -177,6 +178,7 @@ func javaHome(t *testing.T, script, release string) (java string) {
 
 // No Java, or a wrong one.
 func TestFaultJava(t *testing.T) {
+	testjvm.Shared(t)
 	dir := filepath.Join(t.TempDir(), "s")
 	shadow(t, "run", "-o", dir, "--", "no-such-java").oneLine(t, 1, "no-such-java: no such command in PATH")
 	shadow(t, "run", "-o", dir, "--", "/no/bin/java").oneLine(t, 1, "/no/bin/java: no such command")
@@ -196,6 +198,7 @@ func TestFaultJava(t *testing.T) {
 
 // A program's exit code is shadow run's, whatever it is.
 func TestFaultExitCode(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		p := victim(t, jdk, "exit", "7").Profile(t)
 		if p.Exit != 7 || p.Stdout != "ran 100\n" || p.Stderr != "" {
@@ -225,6 +228,7 @@ func waiting(t *testing.T, jdk testjvm.JDK) (p *process, pid int, dir string) {
 
 // Signals: to the program, and to shadow run, which passes them on.
 func TestFaultSignals(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		for _, c := range []struct {
 			name    string
@@ -254,6 +258,7 @@ func TestFaultSignals(t *testing.T) {
 
 // A killed JVM can say nothing more: the session is closed, can be read, and says so.
 func TestFaultKilled(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		p, pid, dir := waiting(t, jdk)
 		waitStoredMany(t, filepath.Join(dir, "*"), 100) // a batch goes out every second
@@ -276,6 +281,7 @@ func TestFaultKilled(t *testing.T) {
 
 // A JVM that starts another: one session each, in a folder of its own.
 func TestFaultTwoJVMs(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		p := victim(t, jdk, "child", "700").Profile(t)
 		if p.Exit != 0 {
@@ -300,6 +306,7 @@ func TestFaultTwoJVMs(t *testing.T) {
 
 // Two JVMs with one session name at one shadow at the same time do not mix.
 func TestFaultNamesakes(t *testing.T) {
+	testjvm.Shared(t)
 	jdks := testjvm.JDKs(t)
 	addr, store := freeAddr(t), filepath.Join(t.TempDir(), "store")
 	s := serve(t, addr, store)
@@ -336,6 +343,7 @@ func TestFaultNamesakes(t *testing.T) {
 // Java threads that live on one OS thread (main and DestroyJavaVM) share its CPU
 // time and counters; neither is counted twice.
 func TestFaultSharedOSThread(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		testjvm.OneGood(t, func(a *testjvm.Attempt) { checkShared(t, a, victim(t, jdk, "run", "50000").Profile(t)) })
 	})

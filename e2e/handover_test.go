@@ -101,6 +101,7 @@ type handedOver struct {
 // TestHandovers: every kind of hand-over, with its executor and its place in
 // the source, by a program with a class for each.
 func TestHandovers(t *testing.T) {
+	testjvm.Shared(t)
 	made, handedAt := marks(t, "examples/handover", handoverMethods)
 	delete(made, nestedMaking)
 	for _, jdk := range testjvm.JDKs(t) {
@@ -134,6 +135,7 @@ func TestHandovers(t *testing.T) {
 
 // TestHandoversOrSites: each of the two without the other.
 func TestHandoversOrSites(t *testing.T) {
+	testjvm.Shared(t)
 	made, _ := marks(t, "examples/handover", handoverMethods)
 	delete(made, nestedMaking)
 	for _, jdk := range testjvm.JDKs(t) {

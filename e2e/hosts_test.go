@@ -84,6 +84,7 @@ func (h hosts) mend(t *testing.T, i int) {
 // and comes back; then the host of the stream's leader is. Nothing is lost,
 // nothing is there twice.
 func TestHosts(t *testing.T) {
+	testjvm.Shared(t)
 	const nodes = 3
 	tasks := 6_000_000
 	if full() {

@@ -43,6 +43,7 @@ func checkUnasked(t *testing.T, p testjvm.Profile, want []string) {
 
 // TestCopiesAsked: exceptions that fork/join tasks of other libraries keep.
 func TestCopiesAsked(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "copies").Command(t, jdk)
@@ -55,6 +56,7 @@ func TestCopiesAsked(t *testing.T) {
 // TestLife: what becomes of each task that is handed over, or not, and of each
 // exception.
 func TestLife(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "life").Command(t, jdk)

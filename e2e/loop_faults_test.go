@@ -141,6 +141,7 @@ func clockStepped(r *round) {
 // Batches that wait for longer than the bus keeps them are dropped by it: they
 // are counted as lost, with the reason, and the account stays exact.
 func TestFaultEvicted(t *testing.T) {
+	testjvm.Shared(t)
 	eachRound(t, 1, func(r *round) {
 		r.untilStopped(2*floodTasks, 6*time.Second)
 		r.detail = "all"
@@ -167,6 +168,7 @@ func TestFaultEvicted(t *testing.T) {
 
 // The JVM is killed: what is in the session is true, and it is closed.
 func TestFaultLoopJVMKilled(t *testing.T) {
+	testjvm.Shared(t)
 	eachRound(t, rounds(t), func(r *round) {
 		r.session = filepath.Join(r.base, "session")
 		if r.tasks > 0 {

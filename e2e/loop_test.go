@@ -131,6 +131,7 @@ func eachRound(t *testing.T, n int, f func(r *round)) {
 }
 
 func TestFaultLoop(t *testing.T) {
+	testjvm.Shared(t)
 	for _, fault := range faults {
 		t.Run(strings.ReplaceAll(fault.name, " ", "_"), func(t *testing.T) {
 			if fault.full && !full() && os.Getenv("STACKAGENT_FAULTS") == "" {

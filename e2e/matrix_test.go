@@ -19,6 +19,7 @@ func full() bool { return os.Getenv("STACKAGENT_E2E") == "full" }
 // The counts of every example equal its oracle, on every JDK; the collector
 // goes round so that each sees a quarter of the examples.
 func TestExamples(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		for i, o := range testjvm.Oracles(t) {
 			if o.Manual || jdk.Version < o.MinJDK || (o.Slow && !full()) {
@@ -30,7 +31,10 @@ func TestExamples(t *testing.T) {
 			}
 			for _, gc := range collectors {
 				t.Run(jdk.String()+"/"+o.Name+"/"+gc.Name, func(t *testing.T) {
-					checkExample(t, o, jdk, gc.Flag)
+					testjvm.Shared(t)
+					if plain := checkExample(t, o, jdk, gc.Flag); !o.Prints(plain.Stdout) {
+						t.Errorf("stdout without the agent:\n%s\nwant:\n%s", plain.Stdout, strings.Join(o.Stdout, "\n"))
+					}
 				})
 			}
 		}
@@ -39,6 +43,7 @@ func TestExamples(t *testing.T) {
 
 // The modes of the JVM that change how woven code runs.
 func TestModes(t *testing.T) {
+	testjvm.Shared(t)
 	modes := []struct {
 		name     string
 		flags    []string
@@ -67,6 +72,7 @@ func TestModes(t *testing.T) {
 			}
 			for _, name := range examples {
 				t.Run(jdk.String()+"/"+mode.name+"/"+name, func(t *testing.T) {
+					testjvm.Shared(t)
 					checkExample(t, testjvm.Example(t, name), jdk, mode.flags...)
 				})
 			}
@@ -75,10 +81,11 @@ func TestModes(t *testing.T) {
 }
 
 // checkExample runs an example without and with the agent and compares
-// the two runs, and the profile with the oracle.
-func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...string) {
+// the two runs, and the profile with the oracle; it returns the run without.
+func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...string) (plain testjvm.Result) {
+	t.Helper()
 	cmd := o.Command(t, jdk, flags...)
-	plain := cmd.Plain(t)
+	plain = cmd.Plain(t)
 	cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", "all") // for the rows; see TestDetail
 	p := cmd.Profile(t)
 	sameBehaviour(t, o, plain, p.Result)
@@ -102,6 +109,7 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...stri
 	if t.Failed() {
 		t.Logf("all classes: %+v", p.Hotspots(t))
 	}
+	return plain
 }
 
 // sameBehaviour checks that the agent did not change what the program does.

@@ -11,6 +11,7 @@ import (
 // A wrong option: one clear line on stderr, and the program runs without
 // profiling; with strict=true the JVM does not start.
 func TestWrongOptions(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "reused")
 	cases := []struct{ settings, names string }{
 		{"colour=red", "colour"},
@@ -47,6 +48,7 @@ func TestWrongOptions(t *testing.T) {
 // TestDefinitions: a definition of a task or a filter that fits nothing is told, and a
 // definition that names a static method.
 func TestDefinitions(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		cmd := testjvm.Example(t, "custom").Command(t, jdk)
 		cmd.Agent = []string{"--task", "Main$Request#process(I)V", "--task", "Main$Req*#proc*", // these two fit

@@ -26,6 +26,7 @@ type atPlace struct{ Created, HandedOver, Executions int64 }
 // TestPlacesOfSummarisedTasks: the places that make and hand over tasks tell the
 // same known counts whether the tasks are recorded or only counted.
 func TestPlacesOfSummarisedTasks(t *testing.T) {
+	testjvm.Shared(t)
 	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "places")
 	at := placesMarked(t, filepath.Join(folder, "Main.java"))
 	for _, jdk := range testjvm.JDKs(t) {

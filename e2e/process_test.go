@@ -112,6 +112,7 @@ func (p *process) end(t *testing.T) (rest string, exit int) {
 // A signal to the command reaches the program; the task that it interrupts
 // is counted as still running.
 func TestSignal(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			o := testjvm.Example(t, "sigterm")
@@ -215,6 +216,7 @@ func privateFolder(t *testing.T) string {
 // The shadow is killed in mid-run and comes back: the program notices nothing,
 // and nothing is missing in the end, what was lost being counted.
 func TestBusRestarts(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "million")
 	o.Args = []string{"6000000"}
 	jdk := testjvm.JDKs(t)[0]

@@ -63,6 +63,7 @@ func (s *stranger) shadow(t *testing.T, args ...string) (stdout, stderr string, 
 // let one see is named with its remedy, by `run`'s session and by `doctor`; the
 // verbs that need it say so and fail, the others do without.
 func TestOrdinaryUser(t *testing.T) {
+	testjvm.Shared(t)
 	for name, refused := range map[string]bool{"nobody": false, "nobody, perf_event_paranoid 4": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newStranger(t, refused)

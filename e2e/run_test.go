@@ -13,6 +13,7 @@ import (
 // A command that is no java: the JVM that it starts is profiled by way of the
 // environment; its exit code and output come through.
 func TestScript(t *testing.T) {
+	testjvm.Shared(t)
 	jdk := testjvm.JDKs(t)[0]
 	o := testjvm.Example(t, "exit")
 	dir := filepath.Join(t.TempDir(), "session")
@@ -29,6 +30,7 @@ func TestScript(t *testing.T) {
 
 // A command that starts several JVMs: a session each.
 func TestSeveralJVMs(t *testing.T) {
+	testjvm.Shared(t)
 	jdk := testjvm.JDKs(t)[0]
 	o := testjvm.Example(t, "reused")
 	dir := filepath.Join(t.TempDir(), "sessions")
@@ -50,6 +52,7 @@ func TestSeveralJVMs(t *testing.T) {
 
 // A command that does not exist, and one that starts no JVM.
 func TestRunFailures(t *testing.T) {
+	testjvm.Shared(t)
 	for _, c := range []struct {
 		name string
 		line []string
@@ -74,6 +77,7 @@ func TestRunFailures(t *testing.T) {
 // TestSoakRuns repeats a run of many tasks for STACKAGENT_SOAK_RUNS (a duration),
 // on every JDK and collector: every run must be counted whole.
 func TestSoakRuns(t *testing.T) {
+	testjvm.Shared(t)
 	length := soakLength(t, "STACKAGENT_SOAK_RUNS")
 	o := testjvm.Example(t, "million")
 	o.Args = []string{"5000000"}

@@ -15,6 +15,7 @@ import (
 // TestSignalsOfLoading: while the library is loaded no handler of a signal is set,
 // so that a JVM that runs already never meets those of the Go runtime.
 func TestSignalsOfLoading(t *testing.T) {
+	testjvm.Shared(t)
 	program := filepath.Join(t.TempDir(), "dlopen")
 	if out, err := exec.Command("cc", "-Wall", "-Wextra", "-Werror", "-rdynamic", "-o", program, "testdata/dlopen.c", "-ldl").CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
@@ -27,6 +28,7 @@ func TestSignalsOfLoading(t *testing.T) {
 // TestSignalsOfGoThreads: a profiler's handler may have no stack of its own, and never runs on that of a
 // goroutine, as the agent's threads take no signal.
 func TestSignalsOfGoThreads(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			o := testjvm.Example(t, "sigterm")

@@ -28,6 +28,7 @@ var sitesMethods = map[string]string{
 // call around others comes back after them; super(...) is no place, and
 // new of the superclass is.
 func TestSitesAfterThrow(t *testing.T) {
+	testjvm.Shared(t)
 	made, handedAt := marks(t, "e2e/testdata/sites", sitesMethods)
 	made["Main$Thrown"], made["Main$First"] = made["Main$Second"], made["Main$Second"] // two of them have another method's mark
 	handedAt["Main$AfterRejected"], handedAt["Main$AfterThrown"], handedAt["Main$AfterOther"] = "", "", ""
@@ -57,6 +58,7 @@ func TestSitesAfterThrow(t *testing.T) {
 // stream, or another operation of its own, have the place where the program calls
 // that operation, on whatever thread they are made.
 func TestSitesOfParallelOperations(t *testing.T) {
+	testjvm.Shared(t)
 	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "parallel")
 	text, err := os.ReadFile(filepath.Join(folder, "Main.java"))
 	if err != nil {

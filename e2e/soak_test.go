@@ -42,6 +42,7 @@ const (
 // memory of both processes stays flat after the first third, and in the end every
 // task is accounted for.
 func TestSoak(t *testing.T) {
+	testjvm.Alone(t, "it measures a rate")
 	length := soakLength(t, "STACKAGENT_SOAK")
 	jdks := testjvm.JDKs(t)
 	r := &round{T: t, rng: rand.New(rand.NewPCG(1, 1)), jdk: jdks[len(jdks)-1], detail: os.Getenv("STACKAGENT_SOAK_DETAIL"),
@@ -158,6 +159,7 @@ func mean(list []float64) float64 {
 }
 
 func TestGrowth(t *testing.T) {
+	testjvm.Shared(t)
 	for name, c := range map[string]struct {
 		f    func(int) float64
 		want bool

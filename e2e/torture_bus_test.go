@@ -18,6 +18,7 @@ const nobody = 65534
 // sends it neither a secret nor a batch, says so once, and delivers everything when the shadow is back: with the key
 // that the shadow makes, and with a token that its owner chose.
 func TestTortureSquatter(t *testing.T) {
+	testjvm.Shared(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can start a process of another user")
 	}

@@ -11,6 +11,7 @@ import (
 
 // TestTortureDebugger: a debugger suspends a thread while it describes a class, in a call from the agent into the JVM. No other thread waits for it, whatever it has to describe.
 func TestTortureDebugger(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range newestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) { debugged(t, jdk) })
 	}

@@ -50,6 +50,7 @@ func (x *tap) latest() (prefix string, last uint64) {
 // hear or guess, and publishes junk under the next ones. The bus takes the JVM's batches for known ones, and the session
 // has every task all the same. Both are users of a shadow's bus with the documented permissions.
 func TestTortureSwallowedSession(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range newestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) { swallowedSession(t, jdk, int64(roundsOf(300_000, 3_000_000))) })
 	}

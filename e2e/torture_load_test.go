@@ -28,6 +28,7 @@ func warnings(out string) (list []string) {
 // -Xcheck:jni warns of nothing that it does not warn of without us, whichever of two agents is in front. The other one
 // retransforms, and sees the classes that ours retransforms.
 func TestTortureCheckedInFront(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			agent := jar(t, testjvm.Compile(t, jdk, "testdata/premain"),
@@ -58,6 +59,7 @@ func TestTortureCheckedInFront(t *testing.T) {
 // A program with more threads than there are descriptors for counters: the session is whole, its scheduling record too,
 // and it says of how many threads there are counters.
 func TestTortureFewDescriptors(t *testing.T) {
+	testjvm.Shared(t)
 	jdks := testjvm.JDKs(t)
 	jdk := jdks[len(jdks)-1]
 	classes := testjvm.Compile(t, jdk, "testdata/descriptors")
@@ -158,6 +160,7 @@ func watchThreads(pid int) (seen func() (all, used int)) {
 // The threads that are made before the program runs are enough: with a dead bus while many threads load classes, and
 // when agents come and go.
 func TestTortureAgentThreads(t *testing.T) {
+	testjvm.Shared(t)
 	jdks := testjvm.JDKs(t)
 	jdk := jdks[len(jdks)-1]
 	check := func(t *testing.T, most func() (int, int)) {

@@ -95,6 +95,7 @@ func all(t *testing.T, p testjvm.Profile, class string, n int64) {
 // Virtual threads that wait take little memory, which goes back when they end;
 // those that still wait when the program ends are all reported.
 func TestTortureMemoryVirtual(t *testing.T) {
+	testjvm.Shared(t)
 	withVirtualThreads(t, func(t *testing.T, jdk testjvm.JDK) {
 		t.Run("left", func(t *testing.T) {
 			n, heap := roundsOf(85000, 500000), "640m"
@@ -147,6 +148,7 @@ func checkGrowth(t *testing.T, what string, plain, with memoryRun, when string, 
 
 // Task classes that are unloaded leave nothing behind.
 func TestTortureMemoryClasses(t *testing.T) {
+	testjvm.Shared(t)
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		for _, mode := range []string{"hidden", "loader"} {
 			t.Run(mode, func(t *testing.T) {

@@ -117,6 +117,7 @@ var orders = []string{"ours first", "ours second", "other in the environment", "
 
 // Beside another agent, whichever comes first, a program does what it does without ours.
 func TestTortureNeighbours(t *testing.T) {
+	testjvm.Shared(t)
 	n := fetched(t)
 	jdks := testjvm.JDKs(t)
 	addr, store := freeAddr(t), filepath.Join(t.TempDir(), "store")
@@ -171,6 +172,7 @@ func beside(t *testing.T, jdk testjvm.JDK, c neighbourCase, order string, bus *s
 
 // The environment holds an agent already: ours goes in front of it, for children, too.
 func TestTortureNeighbourOfRun(t *testing.T) {
+	testjvm.Shared(t)
 	n := fetched(t)
 	for _, jdk := range oldestOrAll(t) {
 		for _, c := range n.cases() {
@@ -191,6 +193,7 @@ func TestTortureNeighbourOfRun(t *testing.T) {
 
 // Another agent retransforms the woven classes without end, while ours comes and goes.
 func TestTortureRetransformedCycles(t *testing.T) {
+	testjvm.Shared(t)
 	n := fetched(t)
 	for _, jdk := range newestOrAll(t) {
 		for _, c := range n.cases() {

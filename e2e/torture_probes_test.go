@@ -13,8 +13,9 @@ import (
 // The probes are public methods of a class that every class can see. Whatever reflection passes them, from whatever
 // thread and inside whatever task, the program behaves as without the agent, and its own tasks are counted exactly.
 func TestTortureProbes(t *testing.T) {
+	testjvm.Shared(t)
 	everything := []string{"--metric", "wall+cpu+bytecodes+alloc", "--construction", "--contexts", "all", "--detail", "all"}
-	opened := []string{"--add-opens", "java.base/java.util=ALL-UNNAMED"} // not java.lang: see docs/security.md
+	opened := []string{"--add-opens", "java.base/java.util=ALL-UNNAMED"} // not java.lang: see docs/internals/security.md
 	forms := map[string][]string{"default": nil, "everything": everything}
 	if torture() {
 		forms["summary"] = []string{"--detail", "summary"}

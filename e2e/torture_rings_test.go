@@ -83,6 +83,7 @@ var saysPID = regexp.MustCompile(`(?m)^pid (\d+)$`)
 // The address space ends before 100 threads begin: there is room for them, and none for a map of 64 rings. What has a
 // ring all the same is recorded, and all else is counted as lost.
 func TestTortureRingMemoryRefused(t *testing.T) {
+	testjvm.Shared(t)
 	for i, detail := range []string{"all", "auto"} {
 		for k, more := range []uint64{56 << 20, 62 << 20} {
 			if i+k >= roundsOf(1, 4) {
@@ -161,6 +162,7 @@ const (
 
 // Threads that have filled their rings and then wait keep none of their pages.
 func TestTortureMemoryOfIdleThreads(t *testing.T) {
+	testjvm.Shared(t)
 	threads, tasks := int64(roundsOf(120, 500)), "12000"
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		plain, profiled, lost := ringsRun(t, jdk, "all", "idle", strconv.FormatInt(threads, 10), tasks, "1")
@@ -175,6 +177,7 @@ func TestTortureMemoryOfIdleThreads(t *testing.T) {
 // Very many threads whose class is summarised: each has histograms only while it works. In full they would find no
 // memory otherwise, and lose what is neither summarised nor finds room in a ring.
 func TestTortureMemoryOfManyThreads(t *testing.T) {
+	testjvm.Shared(t)
 	threads := int64(roundsOf(2500, 10000))
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		if !torture() && jdk.Version != 17 {
@@ -194,6 +197,7 @@ func TestTortureMemoryOfManyThreads(t *testing.T) {
 
 // Threads that come and go leave nothing behind.
 func TestTortureMemoryOfThreadChurn(t *testing.T) {
+	testjvm.Shared(t)
 	rounds := strconv.Itoa(roundsOf(20, 1000))
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		plain, profiled, lost := ringsRun(t, jdk, "all", "churn", "50", "1500", rounds)

@@ -13,6 +13,7 @@ import (
 // The library, its C parts under AddressSanitizer, in a JVM: the sanitizer reports nothing. Faults stay the JVM's
 // own business, which handles some of its loads by them; what a JVM leaves at its end is no leak of ours.
 func TestTortureAddresses(t *testing.T) {
+	testjvm.Shared(t)
 	if !torture() {
 		t.Skip("builds the library anew: make torture")
 	}

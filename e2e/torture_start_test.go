@@ -72,6 +72,7 @@ func executionsOf(t *testing.T, p testjvm.Profile, class string) (created, execu
 // A Java agent retransforms classes in its premain, before ours is ready or after it: the program runs as
 // without us, and each of its tasks is counted.
 func TestTortureAgentInFront(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			agent := jar(t, testjvm.Compile(t, jdk, "testdata/premain"),
@@ -126,6 +127,7 @@ func checkInFront(t *testing.T, env, line []string, want string, borrowed int64)
 
 // A training run writes the JVM's classes for later runs: the agent stays out of it and says so in one line.
 func TestTortureTrainingRun(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < 25 {
 			continue // before it there is no AOT cache in one step, and the JVM itself takes no native agent in a training run
@@ -172,6 +174,7 @@ func (g *guest) answers(t *testing.T, want string) {
 // Class loaders that do not let the probes through, each in its own manner: their classes keep their bytes and are
 // counted, at start and when the agent comes later.
 func TestTortureSandbox(t *testing.T) {
+	testjvm.Shared(t)
 	const reason = "the class loader does not find the probes"
 	answer := func(n int) string {
 		line := ""
@@ -238,6 +241,7 @@ func refusals(t *testing.T, p testjvm.Profile) map[string]int64 {
 // Coming to a JVM with many classes takes a number of its operations that does not grow with the classes: each of them
 // visits all classes. The log has the times.
 func TestTortureManyClasses(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			n, rounds := roundsOf(6_000, 60_000), roundsOf(1, 2)

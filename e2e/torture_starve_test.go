@@ -87,6 +87,7 @@ func starveAgent(t *testing.T, p *process) {
 // TestTortureStarvedAgent: the program's threads take all processors, and the agent's get what is left. No thread of
 // the program waits for them for more than 20 ms in a second, and what is dropped is counted.
 func TestTortureStarvedAgent(t *testing.T) {
+	testjvm.Alone(t, "it fills the processors itself")
 	for _, jdk := range newestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			bus := serve(t, freeAddr(t), filepath.Join(t.TempDir(), "store"))

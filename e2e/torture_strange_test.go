@@ -148,6 +148,7 @@ func accounted(t *testing.T, dir string) {
 
 // Options of the JVM, and what is around a process.
 func TestTortureStrange(t *testing.T) {
+	testjvm.Shared(t)
 	runStrange(t, []strangeCase{
 		{name: "compact headers", from: 25, vm: []string{"-XX:+UseCompactObjectHeaders"}, args: []string{"work", "2000"}},
 		{name: "serial", vm: []string{"-XX:+UseSerialGC"}, args: []string{"loaders", "150"}, slow: true},
@@ -174,6 +175,7 @@ func TestTortureStrange(t *testing.T) {
 
 // Memory, stack and threads at their end.
 func TestTortureExhausted(t *testing.T) {
+	testjvm.Shared(t)
 	threads := fmt.Sprint(roundsOf(2_000, 20_000))
 	runStrange(t, []strangeCase{
 		{name: "heap", vm: []string{"-Xmx10m"}, args: []string{"oom", fmt.Sprint(roundsOf(10, 60))}},
@@ -191,6 +193,7 @@ func TestTortureExhausted(t *testing.T) {
 
 // A task ends the process while others execute and batches are under way.
 func TestTortureEnds(t *testing.T) {
+	testjvm.Shared(t)
 	for range roundsOf(1, 15) {
 		runStrange(t, []strangeCase{
 			{name: "exit", args: []string{"exit", "7"}, cut: true},
@@ -251,6 +254,7 @@ func namespaced(t *testing.T, script string) []string {
 
 // Places that every program expects are not there.
 func TestTortureMounts(t *testing.T) {
+	testjvm.Shared(t)
 	for i, c := range []struct{ name, script string }{
 		{"no sys", "mount -t tmpfs none /sys"}, // without /proc no java starts
 		{"no clock", "mount --bind /dev/null /sys/devices/system/clocksource/clocksource0/current_clocksource"},
@@ -272,6 +276,7 @@ func TestTortureMounts(t *testing.T) {
 
 // Native threads attach to the JVM, execute tasks and end, with and without detaching.
 func TestTortureNativeThreads(t *testing.T) {
+	testjvm.Shared(t)
 	jdks := oldestOrAll(t)
 	library := filepath.Join(t.TempDir(), "libattached.so")
 	source := filepath.Join(testjvm.Root(t), "e2e", "testdata", "strange", "attached.c")
@@ -291,6 +296,7 @@ func TestTortureNativeThreads(t *testing.T) {
 
 // An archive of classes that was made without the agent serves a run with it.
 func TestTortureArchive(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range oldestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			dir := t.TempDir()
@@ -315,6 +321,7 @@ func TestTortureArchive(t *testing.T) {
 
 // An image of jlink with java.base alone.
 func TestTortureImage(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range newestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := strangeCommand(t, jdk, "work", "500")
@@ -346,6 +353,7 @@ func imageOf(t *testing.T, jdk testjvm.JDK) string {
 
 // Agents come and go while the program works, loads classes and ends threads.
 func TestTortureAttachCycles(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range oldestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cycles(t, jdk, roundsOf(2, 14))

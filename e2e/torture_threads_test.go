@@ -93,6 +93,7 @@ var held = regexp.MustCompile(`(?m)^held (\d+)$`)
 // its own threads from the start: the program ends as it does alone, and what it
 // executed is counted.
 func TestTortureNoThreadToBeHad(t *testing.T) {
+	testjvm.Shared(t)
 	for i, jdk := range testjvm.JDKs(t) {
 		for k, limit := range []string{"user", "pids.max"} {
 			if !torture() && i%2 != k { // one each
@@ -206,6 +207,7 @@ func checkCrowd(t *testing.T, dir string, r testjvm.Result) {
 // Where not even the agent's own threads are to be had at the start, it says so
 // in one line and the program runs as it does alone; strict=true refuses.
 func TestTortureNoThreadAtStart(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			c := newCrowd(t, jdk)

@@ -49,6 +49,7 @@ type views struct {
 // TestCheck holds `shadow stats --check` of a real program against what the
 // program's tasks measured themselves, and its parts against its whole.
 func TestCheck(t *testing.T) {
+	testjvm.Alone(t, "it compares clocks")
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
@@ -156,6 +157,7 @@ type perturbed struct {
 // TestRepeatWithBaseline: two runs of each kind, a session for each with the
 // agent, and the comparison is that of the values in it.
 func TestRepeatWithBaseline(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "pool")
 	jdk := testjvm.JDKs(t)[0]
 	cmd := o.Command(t, jdk)
@@ -208,6 +210,7 @@ func checkPerturbed(t *testing.T, f *perturbed) {
 
 // A run that fails ends the series with its exit code: it can not be compared.
 func TestRepeatStopsAtAFailure(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "exit")
 	cmd := o.Command(t, testjvm.JDKs(t)[0])
 	cmd.Agent = []string{"--repeat", "3", "--baseline"}

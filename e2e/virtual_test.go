@@ -17,6 +17,7 @@ import (
 // The scheduler of virtual threads: how often each got onto a carrier, and how
 // long some stayed there parked, follows from the program.
 func TestVirtualScheduling(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "pinned")
 	const mounts, pins, eachPin = 1000 + 10*2 + 2 + 3, 3, 30 * time.Millisecond
 	for _, jdk := range testjvm.JDKs(t) {
@@ -55,6 +56,7 @@ func TestVirtualScheduling(t *testing.T) {
 // gives them; where the scheduler can be seen they, not the virtual threads,
 // have the time on the CPUs.
 func TestCarriers(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "pinned")
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < o.MinJDK {
@@ -104,6 +106,7 @@ func TestCarriers(t *testing.T) {
 // what the JVM does to take it off the carrier. Of what is above the pieces, one of the two
 // readings of each piece, a system call, is charged too, and the way to the switch.
 func TestVirtualCPU(t *testing.T) {
+	testjvm.Alone(t, "it compares clocks")
 	o := testjvm.Example(t, "virtualcpu")
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < o.MinJDK {
@@ -183,6 +186,7 @@ func virtualExcess(t *testing.T, p testjvm.Profile, file string, threads, pieces
 // on platform and virtual threads. The program's own clock bounds it on both
 // sides, whatever the machine does.
 func TestStartedQueue(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "started")
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < o.MinJDK {
@@ -262,6 +266,7 @@ type virtualSums struct {
 // parked pinned, against what each knows of itself; and the same of classes,
 // also where they are only summarised. The sums of all are those of the session.
 func TestVirtualThreadsScheduling(t *testing.T) {
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "mounts")
 	const parkers, parks, tiny = 6, 40, 300
 	for _, jdk := range testjvm.JDKs(t) {

@@ -34,6 +34,7 @@ func parseKnown(t *testing.T, stdout string) map[string]known {
 // wall time may be more by what others had of the CPU between two readings; see
 // TestTimesPerTask.
 func TestWork(t *testing.T) {
+	testjvm.Alone(t, "it compares clocks")
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
@@ -73,6 +74,7 @@ func atLeast(want int64) int64 { return want - want/1000 }
 // The nesting in the trace is the program's: an Inner lies in a Middle, that in
 // an Outer; self work adds up to the inclusive work of the outermost.
 func TestNesting(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			tasks := testjvm.Example(t, "nested").Command(t, jdk).Profile(t).Tasks(t)
@@ -128,6 +130,7 @@ func number(t *testing.T, row map[string]string, column string) int64 {
 
 // Self CPU time over all tasks of a thread is no more than the thread's whole.
 func TestThreadTotals(t *testing.T) {
+	testjvm.Alone(t, "it compares clocks")
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		checkTotals(t, a, testjvm.Example(t, "granularity").Command(t, testjvm.JDKs(t)[0]).Profile(t))
 	})

@@ -9,13 +9,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 )
 
 // Options of Attach; the zero value counts the machine's real counters.
 type Options struct {
 	Source Source // nil: the kernel
-	Tasks  Tasks  // nil: /proc
+	Lister Lister // nil: /proc
 }
 
 // Counters counts events in all threads of a process, from outside.
@@ -28,21 +29,21 @@ type Counters struct {
 	pid    int
 	inside bool // it has a pid namespace of its own: threads are told by their numbers there
 	source Source
-	tasks  Tasks
+	lister Lister
 
 	mu      sync.Mutex
 	events  []Event
 	missing []*NotAvailableError
-	threads map[TaskID]*thread
-	order   []*thread       // by first sight
-	left    map[TaskID]bool // alive, without counters
-	lost    int             // ended without counters
-	why     string          // of the last one
+	threads map[ThreadID]*thread
+	order   []*thread         // by first sight
+	left    map[ThreadID]bool // alive, without counters
+	lost    int               // ended without counters
+	why     string            // of the last one
 	closed  bool
 }
 
 type thread struct {
-	id       TaskID
+	id       ThreadID
 	totals   ThreadTotals
 	counters map[Event]Counter
 	last     map[Event]Reading
@@ -77,13 +78,13 @@ type ThreadTotals struct {
 // machine does not have are left out and listed by Missing; it is an error if
 // none remains.
 func Attach(pid int, events []Event, o Options) (*Counters, error) {
-	c := &Counters{pid: pid, source: o.Source, tasks: o.Tasks, threads: map[TaskID]*thread{}, left: map[TaskID]bool{}}
+	c := &Counters{pid: pid, source: o.Source, lister: o.Lister, threads: map[ThreadID]*thread{}, left: map[ThreadID]bool{}}
 	if c.source == nil {
 		c.source = perfSource{}
 	}
-	if c.tasks == nil {
-		c.tasks = &procTasks{}
-		_, c.inside, _ = Inner(fmt.Sprintf("/proc/%d", pid)) // one that has ended is told by choose
+	if c.lister == nil {
+		c.lister = &procLister{}
+		_, c.inside, _ = proc.Process(pid).Inner() // choose reports a process that has ended
 	}
 	if err := c.choose(events); err != nil {
 		return nil, err
@@ -148,14 +149,14 @@ func (c *Counters) scan() (ended bool, err error) {
 	if c.closed {
 		return false, errors.New("counters are closed")
 	}
-	tasks, err := c.tasks.List(c.pid)
-	ended = errors.Is(err, ErrProcessEnded)
+	threads, err := c.lister.List(c.pid)
+	ended = errors.Is(err, proc.ErrEnded)
 	if err != nil && !ended {
 		return false, err
 	}
-	alive := make(map[TaskID]bool, len(tasks))
+	alive := make(map[ThreadID]bool, len(threads))
 	full := false // one is enough to know that there are no descriptors: a scan is to be short
-	for _, t := range tasks {
+	for _, t := range threads {
 		alive[t.ID] = true
 		if th := c.threads[t.ID]; th != nil {
 			th.totals.Name = t.Name // threads rename themselves
@@ -186,10 +187,10 @@ func (c *Counters) scan() (ended bool, err error) {
 // open starts the counters of a new thread, unless it has ended meanwhile. Its CPU time so far is read last thing before the
 // first counter opens, so that little falls between the two. Full: there are no
 // more descriptors.
-func (c *Counters) open(t Task) (full bool) {
+func (c *Counters) open(t Thread) (full bool) {
 	th := &thread{
 		id:       t.ID,
-		totals:   ThreadTotals{TID: c.number(t.ID.TID), Name: t.Name, Before: c.tasks.CPU(c.pid, t.ID.TID), Counts: map[Event]*Total{}},
+		totals:   ThreadTotals{TID: c.number(t.ID.TID), Name: t.Name, Before: c.lister.CPU(c.pid, t.ID.TID), Counts: map[Event]*Total{}},
 		counters: map[Event]Counter{},
 		last:     map[Event]Reading{},
 	}
@@ -217,7 +218,7 @@ func (c *Counters) number(tid int) int {
 	if !c.inside {
 		return tid
 	}
-	n, _, err := Inner(fmt.Sprintf("/proc/%d/task/%d", c.pid, tid))
+	n, _, err := proc.Process(c.pid).Thread(tid).Inner()
 	if err != nil {
 		return -1
 	}

@@ -13,13 +13,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/internal/proc"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/units"
 )
 
 // fakeMachine is a source and a list of threads whose readings the test sets.
 type fakeMachine struct {
-	tasks    []Task
+	threads  []Thread
 	ended    bool
 	readings map[int]map[Event]Reading
 	refuse   map[Event]error
@@ -30,11 +31,11 @@ type fakeMachine struct {
 
 func (m *fakeMachine) CPU(pid, tid int) units.Ns { return m.cpu }
 
-func (m *fakeMachine) List(pid int) ([]Task, error) {
+func (m *fakeMachine) List(pid int) ([]Thread, error) {
 	if m.ended {
-		return nil, fmt.Errorf("process %d: %w", pid, ErrProcessEnded)
+		return nil, fmt.Errorf("process %d: %w", pid, proc.ErrEnded)
 	}
-	return m.tasks, nil
+	return m.threads, nil
 }
 
 func (m *fakeMachine) Open(tid int, e Event) (Counter, error) {
@@ -67,14 +68,14 @@ func (c *fakeCounter) Close() error           { c.m.open--; return nil }
 func newMachine(tids ...int) *fakeMachine {
 	m := &fakeMachine{readings: map[int]map[Event]Reading{}, refuse: map[Event]error{}, full: map[int]bool{}}
 	for _, tid := range tids {
-		m.tasks = append(m.tasks, Task{ID: TaskID{TID: tid, Start: 1}, Name: fmt.Sprint("t", tid)})
+		m.threads = append(m.threads, Thread{ID: ThreadID{TID: tid, Start: 1}, Name: fmt.Sprint("t", tid)})
 	}
 	return m
 }
 
 func attach(t *testing.T, m *fakeMachine, events ...Event) *Counters {
 	t.Helper()
-	c, err := Attach(1, events, Options{Source: m, Tasks: m})
+	c, err := Attach(1, events, Options{Source: m, Lister: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,10 +118,10 @@ func TestThreadsComeAndGo(t *testing.T) {
 	m := newMachine(1, 2)
 	c := attach(t, m, TaskClock)
 	m.set(2, TaskClock, 70, 70, 70)
-	m.tasks = m.tasks[:1] // thread 2 has ended: its last count must be taken
+	m.threads = m.threads[:1] // thread 2 has ended: its last count must be taken
 	scan(t, c)
 	m.set(2, TaskClock, 5, 5, 5)
-	m.tasks = append(m.tasks, Task{ID: TaskID{TID: 2, Start: 9}, Name: "again"}) // the id is used again
+	m.threads = append(m.threads, Thread{ID: ThreadID{TID: 2, Start: 9}, Name: "again"}) // the id is used again
 	scan(t, c)
 	totals := c.Totals()
 	if len(totals) != 3 {
@@ -163,13 +164,13 @@ func TestMissingEvents(t *testing.T) {
 	if _, has := c.Totals()[0].Counts[Cycles]; has {
 		t.Error("an event that is not available has a count")
 	}
-	_, err := Attach(1, []Event{Cycles}, Options{Source: m, Tasks: m})
+	_, err := Attach(1, []Event{Cycles}, Options{Source: m, Lister: m})
 	var na *NotAvailableError
 	if !errors.As(err, &na) || na.Remedy != "buy some" {
 		t.Errorf("attach with nothing to count: %v, want *NotAvailableError with its remedy", err)
 	}
 	m.refuse[TaskClock] = unix.ESRCH
-	if _, err := Attach(1, []Event{TaskClock}, Options{Source: m, Tasks: m}); !errors.Is(err, unix.ESRCH) {
+	if _, err := Attach(1, []Event{TaskClock}, Options{Source: m, Lister: m}); !errors.Is(err, unix.ESRCH) {
 		t.Errorf("attach to a process that has ended: %v", err)
 	}
 }
@@ -203,7 +204,7 @@ func busyChild(t *testing.T, a *testjvm.Attempt) {
 			t.Logf("%s is available here", e)
 		}
 	}
-	burnt := func() units.Ns { cpu, _, _ := SchedStat(pid, pid); return cpu }
+	burnt := func() units.Ns { account, _ := proc.Process(pid).SchedStat(); return account.CPU }
 	for from, end := burnt(), time.Now().Add(2*time.Minute); burnt() < from+50e6 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // as long as a busy machine needs
 	}
@@ -214,11 +215,11 @@ func busyChild(t *testing.T, a *testjvm.Attempt) {
 		t.Fatalf("the child does not stop: %v", err)
 	}
 	scan(t, c)
-	account, _, err := SchedStat(pid, pid)
+	scheduler, err := proc.Process(pid).SchedStat()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := c.Totals()[0]
+	got, account := c.Totals()[0], scheduler.CPU
 	clock := units.Ns(got.Counts[TaskClock].Counted)
 	diff := got.Before + clock - account
 	t.Logf("before %d + task clock %d ns, scheduler %d ns, difference %d", got.Before, clock, account, diff)
@@ -272,10 +273,10 @@ func compareThreads(t *testing.T, a *testjvm.Attempt) {
 	for _, th := range c.Totals() {
 		clock := units.Ns(th.Counts[TaskClock].Counted)
 		sum += clock
-		if account, _, err := SchedStat(os.Getpid(), th.TID); err == nil && th.Before.Measured() {
+		if account, err := proc.Self.Thread(th.TID).SchedStat(); err == nil && th.Before.Measured() {
 			stolen := units.Ns(testjvm.Stolen(t) - before)
-			if diff := th.Before + clock - account; diff > 5e6+stolen || diff < -20e6 {
-				a.Errorf("thread %d: %d ns before + %d counted, scheduler %d, the machine took %d", th.TID, th.Before, clock, account, stolen)
+			if diff := th.Before + clock - account.CPU; diff > 5e6+stolen || diff < -20e6 {
+				a.Errorf("thread %d: %d ns before + %d counted, scheduler %d, the machine took %d", th.TID, th.Before, clock, account.CPU, stolen)
 			}
 		}
 	}
@@ -303,7 +304,7 @@ func TestFile(t *testing.T) {
 	m.refuse[Cycles] = &NotAvailableError{Event: Cycles, Reason: "none here"}
 	c := attach(t, m, TaskClock, Cycles)
 	m.cpu = units.NotMeasured
-	m.tasks = append(m.tasks, Task{ID: TaskID{TID: 3, Start: 2}, Name: "late"})
+	m.threads = append(m.threads, Thread{ID: ThreadID{TID: 3, Start: 2}, Name: "late"})
 	m.set(1, TaskClock, 3, 3, 3)
 	scan(t, c)
 	dir := t.TempDir()
@@ -376,7 +377,7 @@ func TestUnopenedThreads(t *testing.T) {
 	if f := c.Snapshot(); f.Unopened != 3 || f.Partial() != "counters for 1 of 4 threads: "+descriptorLimit {
 		t.Errorf("%d unopened, %q", f.Unopened, f.Partial())
 	}
-	m.tasks = m.tasks[:3] // the last one ends
+	m.threads = m.threads[:3] // the last one ends
 	delete(m.full, 2)
 	scan(t, c)
 	if f := c.Snapshot(); f.Unopened != 2 || len(f.Threads) != 2 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/proc"
 )
 
 // Remedies that several checks share.
@@ -87,16 +89,7 @@ func effectiveCapabilities(r roots) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for line := range strings.Lines(status) {
-		if hex, ok := strings.CutPrefix(line, "CapEff:"); ok {
-			set, err := strconv.ParseUint(strings.TrimSpace(hex), 16, 64)
-			if err != nil {
-				return 0, fmt.Errorf("CapEff in /proc/self/status: %w", err)
-			}
-			return set, nil
-		}
-	}
-	return 0, fmt.Errorf("/proc/self/status has no line CapEff")
+	return proc.Status(status).Capabilities()
 }
 
 // invariantTSC: the agent's clock reads the time-stamp counter only if it

@@ -163,30 +163,3 @@ func TestProbe(t *testing.T) {
 		}
 	}
 }
-
-func TestParseStat(t *testing.T) {
-	tail := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 12345 20"
-	for line, want := range map[string]string{
-		"7 (a) b) (c)" + tail: "a) b) (c",
-		"7 ()" + tail:         "",
-	} {
-		name, start, err := parseStat([]byte(line))
-		if err != nil || name != want || start != 12345 {
-			t.Errorf("%q: %q, %d, %v", line, name, start, err)
-		}
-	}
-	for _, bad := range []string{"", "7 a b", "7 (a) S 1", "7 )a( S"} {
-		if _, _, err := parseStat([]byte(bad)); err == nil {
-			t.Errorf("%q is accepted", bad)
-		}
-	}
-}
-
-func FuzzParseStat(f *testing.F) {
-	f.Add([]byte("7 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 12345 20"))
-	f.Add([]byte(")("))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		parseStat(b)
-		parseSchedStat(b)
-	})
-}

@@ -51,9 +51,10 @@ int sa_wait_event(void) {
     return event;
 }
 
+/* Of a JVM that ends at once READY may still be at work when DEATH is posted: who waits, waits for the last event. */
 void sa_event_done(int result) {
     pthread_mutex_lock(&lock);
-    done = 1;
+    done = (pending & ~SA_EVENT_FULL) == 0;
     outcome = result;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);

@@ -1,10 +1,12 @@
-// Package options reads what stands behind the library's path in
-// -agentpath:libstackagent.so=KEY=VALUE,KEY=VALUE,...
+// Package options declares the agent's options, once (see Option), and reads and writes the option
+// string -agentpath:libstackagent.so=KEY=VALUE,KEY=VALUE,...
 //
-// A value ends at the next comma. Class names, method descriptors and globs
-// hold none; a comma or backslash that belongs to a value (of a path, say) is
-// written with a backslash before it. Parse is pure; what has to be read from
-// files and the environment is read by Auth.
+// A value ends at the next comma. A comma or backslash inside a value has a backslash before it.
+// Parse is pure; Auth reads files and the environment.
+//
+// To add an option: declare it in declare.go, give it a field in Options, and use the field. The
+// flag of shadow run and attach and the row in the user guide follow
+// (go test ./agent/options -run Guide -update).
 package options
 
 import (
@@ -22,14 +24,14 @@ type Options struct {
 	Bus     string // NATS URL, several joined with ','
 	Session string // "": see SessionName
 
-	Metrics []string          // to be measured: "wall", "cpu", "alloc", names of performance events
-	Events  []perfevent.Event // of Metrics, the performance events
+	Metrics []string          // to measure: "wall", "cpu", "alloc", names of performance events
+	Events  []perfevent.Event // the performance events among Metrics
 
-	Tasks   []string // com.acme.Job#process(Lcom/acme/Ctx;)V; the descriptor may be left out
+	Tasks   []string // com.acme.Job#process(Lcom/acme/Ctx;)V; the descriptor is optional
 	Include []string // globs of class names; empty: all
 	Exclude []string
 
-	Token     string // of the bus; better in TokenFile, as a command line can be read by all
+	Token     string // of the bus; TokenFile is better, as every user can read a command line
 	TokenFile string
 
 	User         string // of the bus
@@ -41,18 +43,18 @@ type Options struct {
 	TLSKey       string
 	BusOwner     string // id of a user who may hold the bus's port on this machine, or "any"
 
-	Spool      string // folder for batches that the bus does not take; "": the default one, SpoolOff: none
-	SpoolBytes int64  // bound of the file there, bytes; 0: the default one
+	Spool      string // folder for batches that wait for the bus; "": the default one, SpoolOff: none
+	SpoolBytes int64  // largest size of the spool file, bytes; 0: the default one
 	Buffer     int64  // memory for batches that wait for the bus, bytes; 0: the default one
 
-	Contexts     int  // record the calling context of one event in so many; 0: of none
-	Sites        bool // tell where tasks are made and handed over
-	Submissions  bool // record the hand-over of tasks to executors
-	Construction bool // measure what it costs to make a task
+	Contexts     int  // record the calling context of one event in Contexts; 0: of none
+	Sites        bool // record the call sites that create and submit tasks
+	Submissions  bool // record submissions of tasks to executors
+	Construction bool // measure the cost of task constructors
 
 	Detail   Detail
 	Overflow Overflow
-	Strict   bool // a wrong option keeps the JVM from starting
+	Strict   bool // do not start the JVM if an option is wrong
 	Children bool // profile the JVMs that this JVM starts, too
 }
 
@@ -61,12 +63,12 @@ type Detail string
 
 // The values of detail=.
 const (
-	DetailAuto    Detail = "auto"    // a record per task until a class comes too fast
+	DetailAuto    Detail = "auto"    // a record per task until a class is too fast
 	DetailAll     Detail = "all"     // always a record per task
 	DetailSummary Detail = "summary" // counts, sums and a histogram per class and thread
 )
 
-// Overflow says what a thread does that finds no room for a record.
+// Overflow says what a thread does when its record finds no room.
 type Overflow string
 
 // The values of overflow=.
@@ -75,7 +77,7 @@ const (
 	OverflowDrop  Overflow = "drop"  // drop and count
 )
 
-// Extras are the Metrics beside wall and CPU time, in their order.
+// Extras returns the Metrics other than wall and CPU time, in their order.
 func (o *Options) Extras() []string {
 	return slices.DeleteFunc(slices.Clone(o.Metrics), func(m string) bool { return m == "wall" || m == "cpu" })
 }
@@ -83,13 +85,13 @@ func (o *Options) Extras() []string {
 // DefaultBus is the URL of a shadow on the same machine.
 const DefaultBus = "nats://127.0.0.1:4222"
 
-// Environment variables that hold a secret of the bus where no option does.
+// Environment variables with a secret of the bus, used if no option has one.
 const (
 	TokenVariable    = "STACKAGENT_BUS_TOKEN"
 	PasswordVariable = "STACKAGENT_BUS_PASSWORD" // of user=
 )
 
-// Default returns what holds when nothing is given.
+// Default returns the options of an empty option string.
 func Default() Options {
 	return Options{
 		Bus:         DefaultBus,
@@ -101,8 +103,8 @@ func Default() Options {
 	}
 }
 
-// Auth is how the agent shows who it is to the bus: as the options say, else
-// by the token in the environment, if there is one.
+// Auth returns how the agent shows the bus who it is: as the options say, else by the token in the
+// environment, if there is one.
 func (o *Options) Auth(getenv func(string) string) (busauth.Auth, error) {
 	a := busauth.Auth{Token: o.Token, User: o.User, CredsFile: o.Creds, NKeyFile: o.NKey, TLSCA: o.TLSCA, TLSCert: o.TLSCert, TLSKey: o.TLSKey, Owner: o.BusOwner}
 	var err error
@@ -125,14 +127,14 @@ func (o *Options) Auth(getenv func(string) string) (busauth.Auth, error) {
 	return a, nil
 }
 
-// inURL tells whether the URL of the bus holds credentials.
+// inURL reports whether the URL of the bus holds credentials.
 func (o *Options) inURL() bool {
 	s, err := busauth.ParseServers(o.Bus)
 	return err == nil && s.Secret
 }
 
-// Exposed is a warning, "" if none is due: a secret on the command line can be
-// read by every user of the machine.
+// Exposed returns a warning if a secret is on the command line, which every user of the machine can
+// read, else "".
 func (o *Options) Exposed() string {
 	if o.Token == "" && !o.inURL() {
 		return ""
@@ -140,8 +142,8 @@ func (o *Options) Exposed() string {
 	return "the bus's secret is on the command line, where every user of this machine can read it; give it by tokenfile=FILE, creds=FILE, nkey=FILE, passwordfile=FILE or " + TokenVariable
 }
 
-// SessionName returns the session's name: the given one, or host-pid-start
-// with the host's name in the characters that a session may have.
+// SessionName returns the session's name: the one given, else host-pid-start. Characters of the
+// host's name that a session may not have become dashes.
 func (o *Options) SessionName(host string, pid int, start time.Time) string {
 	if o.Session != "" {
 		return o.Session
@@ -150,7 +152,7 @@ func (o *Options) SessionName(host string, pid int, start time.Time) string {
 	return hostPart(host, wire.MaxSession-len(tail)) + tail
 }
 
-// hostPart makes the beginning of a session's name of a host's name.
+// hostPart returns the beginning of a session's name, made from the host's name.
 func hostPart(host string, longest int) string {
 	b := []byte(host)
 	for i, c := range b {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/hpc/sched"
 	"stackagent/internal/attach"
@@ -25,10 +26,11 @@ const alivePoll = 100 * time.Millisecond
 // attachFlags are the flags of shadow attach.
 type attachFlags struct {
 	runFlags
-	duration       time.Duration
-	bus, tokenFile string
-	session        string
+	duration time.Duration
 }
+
+// bus is the URL of --bus, "" if the session is stored here.
+func (f *attachFlags) bus() string { return f.options.value("bus") }
 
 func newAttach(env Env) *cobra.Command {
 	var f attachFlags
@@ -57,20 +59,18 @@ way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
 			if err != nil {
 				return err
 			}
-			if f.bus != "" {
+			if f.bus() != "" {
 				return attachTo(cmd.Context(), env, f, pid)
 			}
 			return attachHere(cmd.Context(), env, f, pid)
 		},
 	}
 	flags := cmd.Flags()
-	f.addSessionFlags(flags)
-	f.addGuestFlags(flags)
-	f.addContexts(flags)
+	f.addOutputFlags(flags)
+	f.addRecordFlags(flags, options.Attach)
 	flags.DurationVar(&f.duration, "duration", 0, "how long to record (default: until Ctrl-C)")
-	flags.StringVar(&f.bus, "bus", "", "NATS URL of the bus to send to, in place of a session folder here")
-	flags.StringVar(&f.tokenFile, "token-file", "", "with --bus: file with the bus's token, readable for the JVM's user")
-	flags.StringVar(&f.session, "session", "", "with --bus: the session's name (default: host-pid-start)")
+	bus := flags.Lookup("bus")
+	bus.Usage, bus.DefValue = bus.Usage+"; the session goes there and is not stored here", ""
 	return cmd
 }
 
@@ -111,16 +111,16 @@ func parsePID(s string) (int, error) {
 
 func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {
 	for _, name := range []string{"switches", "counters", "progress"} {
-		if f.bus != "" && flags.Changed(name) {
+		if f.bus() != "" && flags.Changed(name) {
 			return usagef("--%s goes with a session that is stored here; with --bus that is the other side's", name)
 		}
 	}
 	switch {
 	case f.duration < 0:
 		return usagef("--duration %v: want a time above 0", f.duration)
-	case f.bus != "" && f.dir != "":
+	case f.bus() != "" && f.dir != "":
 		return usagef("--bus sends the session elsewhere, -o stores it here: give one of them")
-	case f.bus == "" && (f.tokenFile != "" || f.session != ""):
+	case f.bus() == "" && f.options.value("tokenfile")+f.options.value("session") != "":
 		return usagef("--token-file and --session go with --bus")
 	}
 	return f.check()
@@ -142,7 +142,7 @@ func visit(env Env, f *attachFlags, pid int) (*guest, error) {
 	g := &guest{process: p, library: p.Agent}
 	library := ""
 	if p.Agent == "" {
-		if library, err = findAgent(env, f.agent); err != nil {
+		if library, err = findAgent(env, f.library); err != nil {
 			return nil, err
 		}
 		g.library = library
@@ -168,12 +168,8 @@ func (g *guest) leave() {
 	}
 }
 
-func (g *guest) start(ctx context.Context, settings []launch.Setting) error {
-	options, err := launch.AgentOptions(settings)
-	if err != nil {
-		return &usageError{err}
-	}
-	err = g.process.Start(ctx, g.library, options)
+func (g *guest) start(ctx context.Context, agentOptions string) error {
+	err := g.process.Start(ctx, g.library, agentOptions)
 	if errors.Is(err, context.Canceled) {
 		// The agent is there by now, or will be in a moment: the JVM answers one request after the other.
 		_ = g.stop(context.WithoutCancel(ctx))
@@ -212,11 +208,7 @@ func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
 		return err
 	}
 	defer g.leave()
-	settings := f.settings(f.bus, f.tokenFile, "", false)
-	if f.session != "" {
-		settings = append(settings, launch.Setting{Key: "session", Value: f.session})
-	}
-	if err := g.start(ctx, settings); err != nil {
+	if err := g.start(ctx, options.String(f.options.settings())); err != nil {
 		return err
 	}
 	env.note("attached to process %d; shadow detach %d ends the session", pid, pid)
@@ -278,7 +270,7 @@ func (g *guest) record(ctx context.Context, env Env, f attachFlags, c *collector
 		}
 		token, spool = inside, "off"
 	}
-	if err := g.start(ctx, f.settings(c.bus.ClientURL(), token, spool, false)); err != nil {
+	if err := g.start(ctx, f.agentOptions(c.bus.ClientURL(), token, spool)); err != nil {
 		return err
 	}
 	if !f.quiet {

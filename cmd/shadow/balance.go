@@ -5,10 +5,10 @@ import (
 	"io"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
+	"stackagent/shadow/view/table"
 )
 
 // balanceText is the account of a session in one line.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
@@ -20,6 +19,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view/table"
 )
 
 // bottleFlags are the flags of shadow bottle.

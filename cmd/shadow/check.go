@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/check"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // checkFileName is the file of a session folder that holds the comparison of

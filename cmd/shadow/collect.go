@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"stackagent/cmd/shadow/internal/leftover"
-	"stackagent/hpc"
+	"stackagent/internal/proc"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/share"
@@ -136,7 +136,7 @@ func (c *collector) clear() error {
 func (c *collector) running() []int {
 	var pids []int
 	for _, p := range c.ingest.Sessions() {
-		if p.Ended == store.EndedRunning && hpc.Alive(p.JVM.PID) {
+		if p.Ended == store.EndedRunning && proc.Alive(p.JVM.PID) {
 			pids = append(pids, p.JVM.PID)
 		}
 	}

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // unknownFrame stands for a frame that is not known.

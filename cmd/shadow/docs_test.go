@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,23 +9,40 @@ import (
 	"testing"
 )
 
-// TestDocumentedCommands: what README and docs show can be typed: every verb is
-// one, and every flag one of its own.
-func TestDocumentedCommands(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+// pages returns the text of every page of the documentation by its path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	files := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md")}
+	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			files = append(files, path)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, filepath.Join("..", "..", "README.md"))
-	shown := regexp.MustCompile("(?m)(?:^|[`(]|bin/)shadow ([a-z]+)((?:\\\\\n|[^`\n#)])*)")
-	flag := regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
-	commands, flags := 0, 0
+	texts := map[string]string{}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range shown.FindAllStringSubmatch(string(b), -1) {
+		texts[file] = string(b)
+	}
+	return texts
+}
+
+// TestDocumentedCommands: what README and docs show can be typed: every verb is
+// one, and every flag one of its own.
+func TestDocumentedCommands(t *testing.T) {
+	shown := regexp.MustCompile("(?m)(?:^|[`(]|bin/)shadow ([a-z]+)((?:\\\\\n|[^`\n#)])*)")
+	flag := regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
+	commands, flags := 0, 0
+	texts := pages(t)
+	for file, text := range texts {
+		for _, m := range shown.FindAllStringSubmatch(text, -1) {
 			if m[1] == "closed" { // how a session ended: store.EndedClosed
 				continue
 			}
@@ -45,7 +63,55 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 	}
 	if commands < 50 || flags < 30 {
-		t.Errorf("only %d commands with %d flags found in %d files: is the pattern right?", commands, flags, len(files))
+		t.Errorf("only %d commands with %d flags found in %d files: is the pattern right?", commands, flags, len(texts))
 	}
 	t.Logf("%d commands, %d flags", commands, flags)
+}
+
+// TestDocumentedLinks: every link of the documentation leads to a file of the
+// tree and, where it names a heading, to one of that page.
+func TestDocumentedLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	links := 0
+	for file, text := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			path, heading, _ := strings.Cut(m[1], "#")
+			target, page := file, text
+			if path != "" {
+				target = filepath.Join(filepath.Dir(file), path)
+				b, err := os.ReadFile(target)
+				if info, errStat := os.Stat(target); err != nil && (errStat != nil || !info.IsDir()) {
+					t.Errorf("%s: link to %s: no such file", file, m[1])
+					continue
+				}
+				page = string(b)
+			}
+			if heading != "" && !hasHeading(page, heading) {
+				t.Errorf("%s: link to %s: %s has no such heading", file, m[1], target)
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("only %d links found: is the pattern right?", links)
+	}
+}
+
+// hasHeading reports whether a heading of the page has the anchor.
+func hasHeading(page, anchor string) bool {
+	other := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	for line := range strings.Lines(page) {
+		title := strings.TrimLeft(line, "#")
+		if len(title) == len(line) || !strings.HasPrefix(title, " ") {
+			continue
+		}
+		slug := other.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+		if strings.ReplaceAll(slug, " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
 }

@@ -15,9 +15,9 @@ import (
 
 	"stackagent/cmd/shadow/internal/jdk"
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
+	"stackagent/shadow/view/table"
 )
 
 // jvmPatience bounds every start of a JVM that doctor makes.

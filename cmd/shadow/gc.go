@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/gc"
@@ -19,6 +18,7 @@ import (
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/view/table"
 )
 
 // gcFlags are the flags of shadow gc.

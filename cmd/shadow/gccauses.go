@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view/table"
 )
 
 // causeUnseen stands for collections of which only the number is known: several

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/internal/text"
+	"stackagent/shadow/view/table"
 )
 
 // defaultTop is how many rows a table shows when --top is not given.

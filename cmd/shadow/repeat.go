@@ -12,11 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/threads"
+	"stackagent/shadow/view/table"
 )
 
 // perturbationFileName is the file beside the sessions of repeated runs that
@@ -98,7 +99,7 @@ func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
 		}
 		for i := range counters.Threads {
 			if n := counters.Threads[i].Counts[e]; n != nil {
-				m[e.String()] += countOf(n).Value
+				m[e.String()] += threads.CountOf(n).Value
 			}
 		}
 	}

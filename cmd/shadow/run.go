@@ -8,27 +8,19 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"stackagent/agent/options"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
-	"stackagent/internal/perfevent"
 	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
-)
-
-// Words that the agent knows.
-var (
-	metricWords   = []string{"wall", "cpu", "instructions", "ref_cycles", "cycles", "bytecodes", "alloc"} // and performance events
-	detailWords   = []string{"auto", "all", "summary"}
-	overflowWords = []string{"block", "drop"}
 )
 
 // tokenVariable is where an agent looks for the bus's secret by default; ours
@@ -37,15 +29,11 @@ const tokenVariable = "STACKAGENT_BUS_TOKEN"
 
 // runFlags are the flags of shadow run.
 type runFlags struct {
-	dir, agent                       string
-	metric, detail, overflow         string
-	tasks, include, exclude          []string
-	strict, quiet, progress, counter bool
-	construction                     bool
-	submissions, sites               bool
-	contexts                         string
-	repeat                           repeatFlags
-	switches                         string
+	dir, library             string
+	options                  agentFlags
+	quiet, progress, counter bool
+	repeat                   repeatFlags
+	switches                 string
 }
 
 func newRun(env Env) *cobra.Command {
@@ -75,111 +63,39 @@ it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
-	f.addSessionFlags(flags)
-	f.addAgentFlags(flags)
+	f.addOutputFlags(flags)
+	f.addRecordFlags(flags, options.Run)
 	f.repeat.addTo(flags)
 	return cmd
 }
 
-// addSessionFlags adds those that say what becomes of the session.
-func (f *runFlags) addSessionFlags(flags *pflag.FlagSet) {
+// addOutputFlags adds those that say where the session goes and what the verb prints.
+func (f *runFlags) addOutputFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.dir, "output", "o", "", "session folder, new or empty (default ./shadow-<time>)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no summary and no notes, only errors")
-	flags.BoolVar(&f.progress, "progress", false, "a line on stderr every second")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only: no summary, no notes")
+	flags.BoolVar(&f.progress, "progress", false, "print progress to stderr every second")
+}
+
+// addRecordFlags adds those that say what a session of verb records.
+func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
+	f.options = addAgentFlags(flags, verb)
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
 	addSwitches(flags, &f.switches)
+	flags.StringVar(&f.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
 
-// addAgentFlags adds those that the agent hears of.
-func (f *runFlags) addAgentFlags(flags *pflag.FlagSet) {
-	f.addGuestFlags(flags)
-	flags.BoolVar(&f.strict, "strict", false, "do not start a JVM that can not be profiled")
-	f.addContexts(flags)
-}
-
-// addGuestFlags adds those of them that mean something in a JVM that runs already.
-func (f *runFlags) addGuestFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.metric, "metric", "", "what to measure, joined with +: "+strings.Join(metricWords, ", ")+", or a performance event as LLC-load-misses (default wall+cpu)")
-	flags.StringArrayVar(&f.tasks, "task", nil, "one more task: CLASS#METHOD[(DESCRIPTOR)]; repeatable")
-	flags.StringArrayVar(&f.include, "include", nil, "only classes like this (glob); repeatable")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "no classes like this (glob); repeatable")
-	flags.StringVar(&f.detail, "detail", "", strings.Join(detailWords, "|")+": a record per task, or per class")
-	flags.StringVar(&f.overflow, "overflow", "", strings.Join(overflowWords, "|")+": what to do when the program is faster than the bus")
-	flags.BoolVar(&f.submissions, "submissions", true, "record the hand-over of tasks to executors, and queue times")
-	flags.BoolVar(&f.sites, "sites", true, "tell where in the program's source tasks are made and handed over")
-	flags.BoolVar(&f.construction, "construction", false, "measure what it costs to make each task: its constructors")
-	flags.StringVar(&f.agent, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
-}
-
-func (f *runFlags) addContexts(flags *pflag.FlagSet) {
-	flags.StringVar(&f.contexts, "contexts", "", "record the whole stack on which tasks are created, handed over and executed: all, or N for one in N (default none)")
-}
-
-// check refuses values that no agent would take.
+// check refuses values that the agent or the scheduling record would refuse.
 func (f *runFlags) check() error {
-	for _, word := range strings.Split(f.metric, "+") {
-		if f.metric == "" || slices.Contains(metricWords, word) {
-			continue
-		}
-		if _, err := perfevent.Parse(word); err != nil {
-			return usagef("--metric %s: %q is none of %s, and %s", f.metric, word, strings.Join(metricWords, ", "), text.OneLine(err.Error()))
-		}
-	}
-	if f.detail != "" && !slices.Contains(detailWords, f.detail) {
-		return usagef("--detail %s: use one of %s", f.detail, strings.Join(detailWords, ", "))
-	}
-	if f.overflow != "" && !slices.Contains(overflowWords, f.overflow) {
-		return usagef("--overflow %s: use one of %s", f.overflow, strings.Join(overflowWords, ", "))
-	}
-	if n, err := strconv.ParseUint(f.contexts, 10, 32); f.contexts != "" && f.contexts != "all" && (err != nil || n > 1_000_000_000) {
-		return usagef("--contexts %s: use all, 0, or N for one event in N", f.contexts)
-	}
-	if err := checkSwitches(f.switches); err != nil {
+	if err := f.options.check(); err != nil {
 		return err
 	}
-	if _, err := launch.AgentOptions(f.settings("", "", "", false)); err != nil {
-		return &usageError{err}
-	}
-	return nil
+	return checkSwitches(f.switches)
 }
 
-// settings are the agent's options; only what was asked for, so that the
-// defaults stay the agent's.
-func (f *runFlags) settings(url, tokenFile, spool string, children bool) []launch.Setting {
-	var s []launch.Setting
-	add := func(key string, values ...string) {
-		for _, v := range values {
-			if v != "" {
-				s = append(s, launch.Setting{Key: key, Value: v})
-			}
-		}
-	}
-	add("bus", url)
-	add("tokenfile", tokenFile)
-	add("spool", spool)
-	add("metric", f.metric)
-	add("task", f.tasks...)
-	add("include", f.include...)
-	add("exclude", f.exclude...)
-	add("detail", f.detail)
-	add("overflow", f.overflow)
-	if f.strict {
-		add("strict", "true")
-	}
-	if !f.submissions {
-		add("submissions", "false")
-	}
-	if !f.sites {
-		add("sites", "false")
-	}
-	add("contexts", f.contexts)
-	if f.construction {
-		add("construction", "true")
-	}
-	if children {
-		add("children", "true")
-	}
-	return s
+// agentOptions is the agent's option string for a bus of this shadow.
+func (f *runFlags) agentOptions(url, tokenFile, spool string, more ...options.Setting) string {
+	bus := []options.Setting{{Key: "bus", Value: url}, {Key: "tokenfile", Value: tokenFile}, {Key: "spool", Value: spool}}
+	return options.String(slices.Concat(bus, f.options.settings(), more))
 }
 
 // run is the verb: prepare, run, collect, report.
@@ -196,7 +112,7 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 
 // profiled is a run with the agent.
 func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.Result, error) {
-	library, err := findAgent(env, f.agent)
+	library, err := findAgent(env, f.library)
 	if err != nil {
 		return launch.Result{}, err
 	}
@@ -237,12 +153,13 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 // execute runs the command with the agent and waits for its end.
 func execute(env Env, f runFlags, c *collector, w *watcher, library string, args []string) (launch.Result, error) {
 	isJava := launch.IsJava(args[0])
-	options, err := launch.AgentOptions(f.settings(c.bus.ClientURL(), c.private.token(), c.private.spool(), isJava))
-	if err != nil {
-		return launch.Result{}, err
+	var children []options.Setting
+	if isJava { // for any other command the environment reaches them
+		children = append(children, options.Setting{Key: "children", Value: "true"})
 	}
+	agentOptions := f.agentOptions(c.bus.ClientURL(), c.private.token(), c.private.spool(), children...)
 	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(s string) bool { return strings.HasPrefix(s, tokenVariable+"=") })
-	newArgs, environ, err := launch.WithAgent(args, environ, library, options)
+	newArgs, environ, err := launch.WithAgent(args, environ, library, agentOptions)
 	if err != nil {
 		return launch.Result{}, err
 	}

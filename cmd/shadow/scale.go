@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"stackagent/agent/options"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
 	"stackagent/shadow/figure"
@@ -30,14 +31,11 @@ type scaleFlags struct {
 	stackFlags
 	gcThreads      []int
 	repeat, warmup int
-	run            *pflag.FlagSet // those of shadow run
+	run            runFlags // how each run records
 }
 
-// notOfRun are flags of shadow run that make no sense here, or mean another thing.
-var notOfRun = []string{"output", "quiet", "progress", "help", "repeat", "baseline", "format", "warmup"}
-
 func newScale(env Env) *cobra.Command {
-	f := scaleFlags{run: newRun(env).Flags()}
+	var f scaleFlags
 	cmd := &cobra.Command{
 		Use:   "scale --threads 1,2,4 [flags] -- COMMAND [ARGS...]",
 		Short: "Run a command with several numbers of threads and draw its speedup stacks",
@@ -66,11 +64,7 @@ only. All flags of shadow run that say what to record hold for each run.`,
 	flags.IntVar(&f.repeat, "repeat", 1, "runs with each number")
 	flags.IntVar(&f.warmup, "warmup", 0, "runs with each number before those that count")
 	flags.Lookup("output").Usage = "folder for what is written, new or empty (default: ./shadow-scale-<time>)"
-	f.run.VisitAll(func(x *pflag.Flag) {
-		if !slices.Contains(notOfRun, x.Name) && flags.Lookup(x.Name) == nil {
-			flags.AddFlag(x)
-		}
-	})
+	f.run.addRecordFlags(flags, options.Run)
 	return cmd
 }
 
@@ -87,7 +81,7 @@ func (f *scaleFlags) check(args []string) error {
 	case f.repeat < 1 || f.warmup < 0:
 		return usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
 	}
-	if err := f.checkNumbers(args); err != nil {
+	if err := cmp.Or(f.checkNumbers(args), f.run.check()); err != nil {
 		return err
 	}
 	return f.listing.check()
@@ -201,34 +195,19 @@ func (f *scaleFlags) once(ctx context.Context, env Env, dir string, c config, ro
 	quiet := env
 	quiet.Out = env.Err // what the runs print is not what this verb prints
 	quiet.Environ = withGCThreads(env, c, args)
-	words := append([]string{"run", "--quiet", "-o", to}, f.passed()...)
-	words = append(append(words, "--"), substituted(args, c)...)
-	if code := Run(ctx, words, quiet); code != 0 {
-		return fmt.Errorf("%s, run %d ended with exit code %d: a run that fails can not be compared; its session is %s", c.name(), round+1, code, to)
+	f.run.dir, f.run.quiet = to, true
+	result, err := profiled(ctx, quiet, f.run, substituted(args, c))
+	if err != nil {
+		return fmt.Errorf("%s, run %d: %w", c.name(), round+1, err)
+	}
+	if result.Code != 0 {
+		return fmt.Errorf("%s, run %d ended with exit code %d; a failed run cannot be compared; its session is %s", c.name(), round+1, result.Code, to)
 	}
 	return nil
 }
 
 func runFolder(dir string, c config, round int) string {
 	return filepath.Join(dir, c.name(), "run-"+strconv.Itoa(round+1))
-}
-
-// passed are the flags of shadow run as they were given.
-func (f *scaleFlags) passed() []string {
-	var out []string
-	f.run.VisitAll(func(x *pflag.Flag) {
-		if !x.Changed || slices.Contains(notOfRun, x.Name) {
-			return
-		}
-		values := []string{x.Value.String()}
-		if s, ok := x.Value.(pflag.SliceValue); ok {
-			values = s.GetSlice()
-		}
-		for _, v := range values {
-			out = append(out, "--"+x.Name+"="+v)
-		}
-	})
-	return out
 }
 
 func substituted(args []string, c config) []string {

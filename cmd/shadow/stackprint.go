@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
+	"stackagent/shadow/view/table"
 )
 
 // stackJSON is the output of shadow stack; threads, speedup and components are promised.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"stackagent/cmd/shadow/internal/table"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/units"
+	"stackagent/shadow/view/table"
 )
 
 // printDiagnosis prints a line per statistic.

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/cmd/shadow/internal/table"
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // TestHotspotsCSVFurther: the list has every metric that JSON has, and as many

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stackagent/hpc"
+	"stackagent/internal/proc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
@@ -70,7 +71,7 @@ func (w *watcher) Progress(p ingest.Progress) {
 // session's JVM: the last one of its number that began before the session.
 func (w *watcher) counts(p ingest.Progress) (last *counting) {
 	pid := w.whose.number(p)
-	began, err := hpc.Started(pid)
+	began, err := proc.Started(pid)
 	for _, x := range w.processes {
 		const tick = units.MonoNs(10 * time.Millisecond)
 		other := err == nil && (x.began < began-tick || x.began > began+tick) // its number is given again
@@ -129,7 +130,7 @@ const keptProcesses = 256
 // begin needs w.mu.
 func (w *watcher) begin(pid int) *counting {
 	x := &counting{pid: pid}
-	x.began, x.why = hpc.Started(pid)
+	x.began, x.why = proc.Started(pid)
 	x.over = x.why != nil
 	w.forget()
 	w.processes = append(w.processes, x)

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"stackagent/cmd/shadow/internal/launch"
-	"stackagent/hpc"
 	"stackagent/internal/attach"
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 )
@@ -57,7 +57,7 @@ const startSlack = units.MonoNs(1e9)
 // isJVM says why the process pid can not be the JVM that calls itself so and
 // whose session began at start.
 func isJVM(pid int, start units.MonoNs) error {
-	if !hpc.Alive(pid) {
+	if !proc.Alive(pid) {
 		return fmt.Errorf("process %d had ended before the shadow heard of it, or runs where its number is another one (a container); "+
 			"run the shadow where the JVM runs, or with the host's process numbers (docker run --pid host)", pid)
 	}
@@ -72,7 +72,7 @@ func isJVM(pid int, start units.MonoNs) error {
 	if seen && p.LibJVM == "" {
 		return fmt.Errorf("process %d on this side is no JVM; run the shadow where the JVM runs, or with the host's process numbers (docker run --pid host)", pid)
 	}
-	began, err := hpc.Started(pid)
+	began, err := proc.Started(pid)
 	if err == nil && start > 0 && began > start+startSlack {
 		err = fmt.Errorf("the JVM has ended: process %d began later than the session", pid)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/hpc"
 	"stackagent/internal/attach"
+	"stackagent/internal/proc"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
@@ -48,7 +48,7 @@ func TestWhose(t *testing.T) {
 // before is not its.
 func TestCountedOnce(t *testing.T) {
 	self := os.Getpid()
-	began, err := hpc.Started(self)
+	began, err := proc.Started(self)
 	if err != nil {
 		t.Fatal(err)
 	}

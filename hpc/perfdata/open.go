@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"stackagent/hpc"
+	"stackagent/internal/proc"
 )
 
 // ErrNone is a JVM without performance data.
@@ -25,7 +25,7 @@ type Process struct {
 // Open finds the file of the JVM with process id pid. It may be in another
 // container: the file is looked for where the JVM itself sees /tmp.
 func Open(pid int) (*Process, error) {
-	inner, _, err := hpc.Inner(fmt.Sprintf("/proc/%d", pid))
+	inner, _, err := proc.Process(pid).Inner()
 	if err != nil {
 		return nil, fmt.Errorf("performance data of process %d: %w", pid, err)
 	}

@@ -1,15 +1,11 @@
 package sched
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
-	"github.com/parquet-go/parquet-go"
-
-	"stackagent/internal/parquetguard"
+	"stackagent/internal/parquet"
 	"stackagent/internal/units"
 )
 
@@ -104,15 +100,10 @@ func (c *partColumns) slice(i int) Slice {
 func (r *Reader) load(w window) (*partColumns, error) {
 	var c partColumns
 	err := withPart(filepath.Join(r.dir, w.file), func(f *parquet.File) error {
-		if err := parquetguard.Pages(f, f.Size(), f, nil); err != nil {
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-		for _, g := range f.RowGroups() {
-			err := errors.Join(read32(f, g, "thread", &c.thread), read32(f, g, "state", &c.state),
-				read64(f, g, "from_ns", &c.from), read64(f, g, "ns", &c.ns))
-			if err != nil {
-				return err
-			}
+		columns := parquet.ReadColumns(f, maxPartRows)
+		c = partColumns{thread: columns.Int32("thread"), state: columns.Int32("state"), from: columns.Int64("from_ns"), ns: columns.Int64("ns")}
+		if err := columns.Err(); err != nil {
+			return err
 		}
 		return c.check(w, len(r.record.Threads))
 	})
@@ -137,48 +128,4 @@ func (c *partColumns) check(w window, threads int) error {
 		before = s.From
 	}
 	return nil
-}
-
-func read32(f *parquet.File, g parquet.RowGroup, name string, into *[]int32) error {
-	return readColumn(f, g, name, parquet.Int32, func(p parquet.Page) int {
-		data := p.Data()
-		*into = append(*into, data.Int32()...)
-		return len(*into)
-	})
-}
-
-func read64(f *parquet.File, g parquet.RowGroup, name string, into *[]int64) error {
-	return readColumn(f, g, name, parquet.Int64, func(p parquet.Page) int {
-		data := p.Data()
-		*into = append(*into, data.Int64()...)
-		return len(*into)
-	})
-}
-
-// readColumn hands out the pages of a column, whose type must be the one wanted
-// and which must not be longer than a part may be.
-func readColumn(f *parquet.File, g parquet.RowGroup, name string, kind parquet.Kind, add func(parquet.Page) int) error {
-	leaf, ok := f.Schema().Lookup(name)
-	if !ok || leaf.Node.Type().Kind() != kind || leaf.MaxRepetitionLevel != 0 || leaf.MaxDefinitionLevel != 0 {
-		return fmt.Errorf("column %s: %w", name, ErrDamaged)
-	}
-	pages := g.ColumnChunks()[leaf.ColumnIndex].Pages()
-	defer pages.Close()
-	for {
-		page, err := pages.ReadPage()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("column %s: %w: %w", name, ErrDamaged, err)
-		}
-		if page.Dictionary() != nil {
-			return fmt.Errorf("column %s has a dictionary: %w", name, ErrDamaged)
-		}
-		n := add(page)
-		parquet.Release(page)
-		if n > maxPartRows {
-			return fmt.Errorf("column %s: more than %d rows: %w", name, maxPartRows, ErrDamaged)
-		}
-	}
 }

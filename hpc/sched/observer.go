@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stackagent/hpc"
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 )
 
@@ -212,8 +212,8 @@ func (o *Observer) Keep(pid int, dir string) error {
 	}
 	p.writer = w
 	if !p.over {
-		_, p.b.inside, _ = hpc.Inner(fmt.Sprintf("/proc/%d", pid)) // of one that has just ended it is not known any more
-		p.b.number(pid)
+		_, p.b.inside, _ = proc.Process(pid).Inner() // of one that has just ended it is not known any more
+		p.b.readInnerIDs(pid)
 	}
 	if p.over {
 		o.tell(pid, p, p.write(o.src.lost(pid)))
@@ -345,7 +345,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	}
 	p.until(complete)
 	p.readAccount(pid)
-	p.b.number(pid)
+	p.b.readInnerIDs(pid)
 	if o.guesses {
 		for _, t := range p.b.threads {
 			if s, ok := o.src.guess(pid, t, complete); ok {
@@ -365,7 +365,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	case p.writer != nil && p.due(complete):
 		p.b.refresh(pid)
 		o.tell(pid, p, p.b.cutInto(p, complete, o.src.lost(pid)))
-		if p.vanished == 0 && !hpc.Alive(pid) {
+		if p.vanished == 0 && !proc.Alive(pid) {
 			p.vanished = complete // its last records may have come since they were read here
 		}
 	case p.vanished != 0 && complete-p.vanished > endPatience:
@@ -392,7 +392,7 @@ func (p *process) lostEnd(pid int, at units.MonoNs) bool {
 		return false
 	}
 	p.soughtAt = at
-	return !hpc.Alive(pid)
+	return !proc.Alive(pid)
 }
 
 func (p *process) due(at units.MonoNs) bool {

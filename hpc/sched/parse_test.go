@@ -5,31 +5,16 @@ import (
 	"reflect"
 	"testing"
 
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 )
 
-func TestParseProc(t *testing.T) {
-	for line, want := range map[string]struct {
-		name   string
-		letter byte
-		ok     bool
-	}{
-		"12 (GC Thread#0) S 1 2 3": {"GC Thread#0", 'S', true},
-		"12 (a) b) (c) R 1":        {"a) b) (c", 'R', true},
-		"12 (cut":                  {},
-		"12 (x)":                   {},
-		"":                         {},
-	} {
-		name, letter, ok := parseStat([]byte(line))
-		if name != want.name || letter != want.letter || ok != want.ok {
-			t.Errorf("%q: %q %c %v", line, name, letter, ok)
-		}
-	}
+func TestStateOfSleep(t *testing.T) {
 	for text, want := range map[string]State{
 		"running\n": Blocked, "": Blocked, "-1 0x7ffd 0x1": Blocked,
 		"202 0x7f 0x80 0x0\n": Futex, "0 0x3\n": IO, "230 0x0\n": Sleeping, "61 0x1\n": Blocked, // of amd64
 	} {
-		if got := parseSyscall([]byte(text)); got != want && blockingCalls[202] == Futex {
+		if got := stateOfSleep(proc.ParseSyscall([]byte(text))); got != want && blockingCalls[202] == Futex {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -107,12 +92,10 @@ func FuzzRecord(f *testing.F) {
 }
 
 func FuzzProc(f *testing.F) {
-	f.Add([]byte("12 (GC Thread#0) S 1 2 3"))
 	f.Add([]byte("202 0x7f 0x80"))
 	f.Add([]byte("0-3,7"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		parseStat(b)
-		if s := parseSyscall(b); s >= NStates || s == Running {
+		if s := stateOfSleep(proc.ParseSyscall(b)); s >= NStates || s == Running {
 			t.Fatalf("%q: %v", b, s)
 		}
 		if cpus, err := parseCPUs(string(b)); err == nil && len(cpus) == 0 {

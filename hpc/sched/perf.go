@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/hpc"
+	"stackagent/internal/proc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
@@ -209,19 +210,19 @@ func closeAll(events []*perf.Event) {
 // made meanwhile by one that is not open yet are found by looking again.
 func (s *perfSource) watch(pid int) error {
 	s.lostAt[pid] = s.allLost
-	opened := map[string]bool{}
+	opened := map[int]bool{}
 	for range attachMost {
-		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		ids, err := proc.Process(pid).Threads()
 		if err != nil {
 			return fmt.Errorf("observing process %d: %w", pid, err)
 		}
 		before := len(opened)
-		for _, e := range entries {
-			if opened[e.Name()] {
+		for _, tid := range ids {
+			if opened[tid] {
 				continue
 			}
-			opened[e.Name()] = true
-			if err := s.watchThread(pid, e.Name(), before > 0); err != nil {
+			opened[tid] = true
+			if err := s.watchThread(pid, tid, before > 0); err != nil {
 				s.unwatch(pid)
 				return err
 			}
@@ -233,11 +234,7 @@ func (s *perfSource) watch(pid int) error {
 	return nil
 }
 
-func (s *perfSource) watchThread(pid int, name string, again bool) error {
-	tid, err := strconv.Atoi(name)
-	if err != nil {
-		return nil
-	}
+func (s *perfSource) watchThread(pid, tid int, again bool) error {
 	events, err := s.open(switchAttr(true), tid)
 	switch {
 	case err == nil:
@@ -357,6 +354,11 @@ func (s *perfSource) guess(pid int, t *live, at units.MonoNs) (State, bool) {
 		return 0, false
 	}
 	s.asked++
-	state, _, ok := stateByProc(fmt.Sprintf("/proc/%d/task/%d/", pid, t.TID))
-	return state, ok && state != Running
+	dir := proc.Process(pid).Thread(int(t.TID))
+	stat, err := dir.Stat()
+	if err != nil {
+		return 0, false
+	}
+	state := stateByProc(dir, stat)
+	return state, state != Running
 }

@@ -1,93 +1,58 @@
 package sched
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"strconv"
 
-	"stackagent/hpc"
+	"stackagent/internal/proc"
 	"stackagent/internal/units"
 )
 
 // list adds the threads that a process has when its observation begins.
 func (b *builder) list(pid int) error {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	ids, err := proc.Process(pid).Threads()
 	if err != nil {
 		return fmt.Errorf("observing process %d: %w", pid, err)
 	}
-	for _, e := range entries {
-		tid, err := strconv.ParseInt(e.Name(), 10, 32)
+	for _, tid := range ids {
+		dir := proc.Process(pid).Thread(tid)
+		stat, err := dir.Stat()
 		if err != nil {
-			continue
-		}
-		dir := fmt.Sprintf("/proc/%d/task/%d/", pid, tid)
-		state, name, ok := stateByProc(dir)
-		if !ok {
 			continue // it has ended
 		}
-		at := now()
-		cpu, _, err := hpc.SchedStat(pid, int(tid))
+		state, at := stateByProc(dir, stat), now()
+		account, err := dir.SchedStat()
 		if err != nil {
-			cpu = units.NotMeasured
+			account.CPU = units.NotMeasured
 		}
-		b.found(int32(tid), name, state, cpu, at)
+		b.found(int32(tid), stat.Name, state, account.CPU, at)
 	}
 	return nil
 }
 
-// stateByProc is what /proc says that a thread does. A thread that is running or
-// runnable is Running.
-func stateByProc(dir string) (state State, name string, ok bool) {
-	stat, err := os.ReadFile(dir + "stat")
-	if err != nil {
-		return 0, "", false
+// stateByProc is what /proc says a thread does. A thread that is running or runnable
+// is Running.
+func stateByProc(dir proc.Dir, stat proc.Stat) State {
+	switch stat.State {
+	case 'R':
+		return Running
+	case 'D':
+		return IO
+	case 'S':
+		return stateOfSleep(dir.Syscall())
 	}
-	name, letter, ok := parseStat(stat)
-	switch {
-	case !ok:
-		return 0, "", false
-	case letter == 'R':
-		return Running, name, true
-	case letter == 'D':
-		return IO, name, true
-	case letter != 'S':
-		return Blocked, name, true
-	}
-	return stateBySyscall(dir), name, true
+	return Blocked
 }
 
-// stateBySyscall is why a sleeping thread sleeps; Blocked where that is not told.
-func stateBySyscall(dir string) State {
-	text, err := os.ReadFile(dir + "syscall")
-	if err != nil {
+// stateOfSleep is why a thread sleeps in a system call; Blocked if that is unknown.
+func stateOfSleep(call int32, known bool) State {
+	if !known {
 		return Blocked
 	}
-	return parseSyscall(text)
+	return stateOfCall(call)
 }
 
-// parseSyscall takes the number out of /proc/PID/task/TID/syscall (proc(5)).
-func parseSyscall(text []byte) State {
-	word, _, _ := bytes.Cut(text, []byte(" "))
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(word)), 10, 32)
-	if err != nil { // "running"
-		return Blocked
-	}
-	return stateOfCall(int32(n))
-}
-
-// parseStat takes the name and the state's letter out of a stat line. The name
-// may hold anything; the last ')' ends it.
-func parseStat(line []byte) (name string, letter byte, ok bool) {
-	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
-	if open < 0 || end < open || len(line) < end+3 {
-		return "", 0, false
-	}
-	return string(line[open+1 : end]), line[end+2], true
-}
-
-// number looks for the numbers that the threads of a container have inside.
-func (b *builder) number(pid int) {
+// readInnerIDs looks up the ids that the threads of a container have inside it.
+func (b *builder) readInnerIDs(pid int) {
 	if !b.inside {
 		return
 	}
@@ -95,19 +60,18 @@ func (b *builder) number(pid int) {
 		if t.inner != 0 {
 			continue
 		}
-		if n, _, err := hpc.Inner(fmt.Sprintf("/proc/%d/task/%d", pid, t.TID)); err == nil {
-			t.inner = int32(n)
+		if id, _, err := proc.Process(pid).Thread(int(t.TID)).Inner(); err == nil {
+			t.inner = int32(id)
 		}
 	}
 }
 
-// refresh looks for the names that living threads have now, and whether those
-// of which nothing has been heard ran.
+// refresh reads the names that living threads have now, and settles whether
+// those without a record yet were running.
 func (b *builder) refresh(pid int) {
 	for _, t := range b.threads {
-		comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", pid, t.TID))
-		if err == nil {
-			t.Name = string(bytes.TrimRight(comm, "\n"))
+		if name, err := proc.Process(pid).Thread(int(t.TID)).Comm(); err == nil {
+			t.Name = name
 		}
 		if !t.certain && t.state == Running {
 			t.state = b.silent(pid, t)
@@ -115,15 +79,15 @@ func (b *builder) refresh(pid int) {
 	}
 }
 
-// silent is what a thread did that was running or runnable at the begin and has
-// not been switched since: its CPU time tells which of the two.
+// silent is the state of a thread that was running or runnable at the start and
+// has not been switched since: its CPU time decides between the two.
 func (b *builder) silent(pid int, t *live) State {
-	cpu, _, err := hpc.SchedStat(pid, int(t.TID))
+	account, err := proc.Process(pid).Thread(int(t.TID)).SchedStat()
 	at := now()
 	switch {
 	case err != nil || !t.base.Measured():
 		return Unknown
-	case cpu-t.base > units.Ns(at-t.readAt)/2:
+	case account.CPU-t.base > units.Ns(at-t.readAt)/2:
 		return Running
 	}
 	return Runnable

@@ -11,9 +11,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/parquet-go/parquet-go"
-
-	"stackagent/internal/parquetguard"
+	"stackagent/internal/parquet"
 	"stackagent/internal/seal"
 	"stackagent/internal/units"
 )
@@ -229,28 +227,7 @@ func (r *Reader) addThreads(name string) {
 
 // eachRow hands out the rows of a small table.
 func eachRow[T any](path string, use func(*T) error) error {
-	return withPart(path, func(f *parquet.File) error {
-		if err := parquetguard.Pages(f, f.Size(), f, nil); err != nil {
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-		rows := make([]T, 1024)
-		pr := parquet.NewGenericReader[T](f)
-		defer pr.Close()
-		for {
-			n, err := pr.Read(rows)
-			for i := range rows[:n] {
-				if err := use(&rows[i]); err != nil {
-					return err
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-		}
-	})
+	return withPart(path, func(f *parquet.File) error { return parquet.EachRow(f, use) })
 }
 
 // GC reads what the JVM told about its collectors, in the order of time. With
@@ -321,26 +298,20 @@ func (r *Reader) damaged(file string, err error) {
 }
 
 // withPart opens a file of the record; whatever is wrong with it is an error.
-func withPart(path string, use func(*parquet.File) error) (err error) {
+func withPart(path string, use func(*parquet.File) error) error {
 	f, size, err := openRegular(path, maxPartBytes)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := parquetguard.Footer(f, size); err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	defer func() {
-		if p := recover(); p != nil { // the library's way to say that a file makes no sense
-			err = fmt.Errorf("%w: %v", ErrDamaged, p)
+	err = parquet.Read(f, size, func(pf *parquet.File) error {
+		if n := pf.NumRows(); n < 0 || n > maxPartRows {
+			return fmt.Errorf("%d rows: %w", n, ErrDamaged)
 		}
-	}()
-	pf, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
+		return use(pf)
+	})
+	if errors.Is(err, parquet.ErrDamaged) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if n := pf.NumRows(); n < 0 || n > maxPartRows {
-		return fmt.Errorf("%d rows: %w", n, ErrDamaged)
-	}
-	return use(pf)
+	return err
 }

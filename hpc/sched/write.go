@@ -11,9 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
-
+	"stackagent/internal/parquet"
 	"stackagent/internal/seal"
 	"stackagent/internal/units"
 )
@@ -207,13 +205,13 @@ func latest(rows []ThreadRow) []ThreadRow {
 func (w *Writer) store(p *Part) error {
 	before := w.head.Files
 	w.head.Files = maps.Clone(before)
-	err := w.file(threadsPrefix, func(f io.Writer) error { return encode(f, threadRows(p.Threads), nil) })
+	err := w.file(threadsPrefix, func(f io.Writer) error { return parquet.Write(f, threadRows(p.Threads), Version, nil) })
 	if err == nil && len(p.GC) > 0 {
-		err = w.file(gcPrefix, func(f io.Writer) error { return encode(f, gcRows(p.GC), nil) })
+		err = w.file(gcPrefix, func(f io.Writer) error { return parquet.Write(f, gcRows(p.GC), Version, nil) })
 	}
 	meta := [][2]string{{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)}}
 	if err == nil {
-		err = w.file(slicesPrefix, func(f io.Writer) error { return encode(f, sliceRows(p.Slices), meta) })
+		err = w.file(slicesPrefix, func(f io.Writer) error { return parquet.Write(f, sliceRows(p.Slices), Version, meta) })
 	}
 	if err == nil {
 		err = w.writeHead()
@@ -306,16 +304,4 @@ func gcRows(all []GCSample) []gcRow {
 		rows[i] = gcRow{int64(g.At), g.Collector, g.Cause, g.Invocations, int64(g.Entry), int64(g.Exit), g.Safepoints, int64(g.Safepoint), int64(g.Sync)}
 	}
 	return rows
-}
-
-func encode[T any](f io.Writer, rows []T, meta [][2]string) error {
-	w := parquet.NewGenericWriter[T](f, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
-		parquet.PageBufferSize(256<<10), parquet.CreatedBy("stackagent", fmt.Sprint(Version), ""))
-	for _, m := range meta {
-		w.SetKeyValueMetadata(m[0], m[1])
-	}
-	if _, err := w.Write(rows); err != nil {
-		return err
-	}
-	return w.Close()
 }

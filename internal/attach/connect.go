@@ -73,7 +73,7 @@ func (p *Process) listens() bool {
 func (p *Process) trigger() (string, error) {
 	name := ".attach_pid" + strconv.Itoa(p.InnerPID)
 	var err error
-	for _, dir := range []string{filepath.Join(p.proc, "cwd"), filepath.Join(p.Root, "tmp")} {
+	for _, dir := range []string{p.dir.Path("cwd"), filepath.Join(p.Root, "tmp")} {
 		path := filepath.Join(dir, name)
 		var f *os.File
 		if f, err = newFile(path); err != nil {

@@ -4,17 +4,18 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"stackagent/internal/proc"
 )
 
-// Proc is where the kernel shows processes.
-const Proc = "/proc"
+// procFS is where the kernel shows processes.
+const procFS = "/proc"
 
 // Process is what the kernel tells of a process from outside.
 type Process struct {
@@ -28,8 +29,8 @@ type Process struct {
 
 	options     []string // of the JVM, in the order in which it takes them: those of its environment, too
 	catchesQuit bool     // it handles SIGQUIT
-	started     string   // when, in the kernel's words: tells it from a later one of the number
-	proc        string
+	started     uint64   // proc.Stat.Start, which no later process with this id has
+	dir         proc.Dir
 }
 
 // An Error says why a process cannot be attached to, and what to do about it.
@@ -56,25 +57,25 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Inspect looks at a process. library is the file name of the agent library.
 // It is an error if the process is no HotSpot JVM that can be attached to.
-func Inspect(pid int, library string) (*Process, error) { return inspect(Proc, pid, library) }
+func Inspect(pid int, library string) (*Process, error) { return inspect(procFS, pid, library) }
 
 // Look looks at a process, JVM or not. With an error that is fs.ErrPermission it
 // still tells what everybody may know; the libraries are not known.
-func Look(pid int, library string) (*Process, error) { return look(Proc, pid, library) }
+func Look(pid int, library string) (*Process, error) { return look(procFS, pid, library) }
 
-func inspect(proc string, pid int, library string) (*Process, error) {
-	p, err := look(proc, pid, library)
+func inspect(root string, pid int, library string) (*Process, error) {
+	p, err := look(root, pid, library)
 	if err != nil {
 		return nil, err
 	}
 	return p, p.check()
 }
 
-func look(proc string, pid int, library string) (*Process, error) {
-	dir := filepath.Join(proc, strconv.Itoa(pid))
-	p := &Process{PID: pid, InnerPID: pid, Root: filepath.Join(dir, "root"), proc: dir}
-	status, err := readSmall(filepath.Join(dir, "status"))
-	if errors.Is(err, fs.ErrNotExist) {
+func look(root string, pid int, library string) (*Process, error) {
+	dir := proc.Dir(filepath.Join(root, strconv.Itoa(pid)))
+	p := &Process{PID: pid, InnerPID: pid, Root: dir.Path("root"), dir: dir}
+	status, err := dir.Status()
+	if errors.Is(err, proc.ErrEnded) {
 		return nil, &Error{PID: pid, Reason: "no such process"}
 	}
 	if err == nil {
@@ -83,9 +84,11 @@ func look(proc string, pid int, library string) (*Process, error) {
 	if err != nil {
 		return nil, &Error{PID: pid, Reason: "its state can not be read", Err: err}
 	}
-	_, p.started = p.readStat()
-	if cmdline, err := readSmall(filepath.Join(dir, "cmdline")); err == nil {
-		p.Args = strings.Split(strings.TrimSuffix(cmdline, "\x00"), "\x00")
+	if stat, err := dir.Stat(); err == nil {
+		p.started = stat.Start
+	}
+	if cmdline, err := dir.Read("cmdline"); err == nil {
+		p.Args = strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
 	}
 	p.readOptions()
 	if err := p.readMaps(library); err != nil {
@@ -124,8 +127,8 @@ func (p *Process) sets(flag string, sign byte) bool {
 // answer by printing its threads on the program's output.
 func (p *Process) readOptions() {
 	variables := map[string][]string{}
-	if environ, err := readSmall(filepath.Join(p.proc, "environ")); err == nil {
-		for _, v := range strings.Split(environ, "\x00") {
+	if environ, err := p.dir.Read("environ"); err == nil {
+		for v := range strings.SplitSeq(string(environ), "\x00") {
 			name, value, _ := strings.Cut(v, "=")
 			switch name {
 			case "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS":
@@ -139,7 +142,7 @@ func (p *Process) readOptions() {
 // forbidden says why the kernel refuses something with the process, and who
 // may: that depends on who asks.
 func (p *Process) forbidden(err error) error {
-	return p.forbiddenTo(os.Geteuid(), mayTrace(p.proc), err)
+	return p.forbiddenTo(os.Geteuid(), mayTrace(p.sibling("self")), err)
 }
 
 // forbiddenTo is for effective user uid; trace tells whether it has the right to
@@ -164,6 +167,11 @@ func (p *Process) forbiddenTo(uid int, trace bool, err error) error {
 	return e
 }
 
+// sibling is the folder of another process under the same /proc.
+func (p *Process) sibling(name string) proc.Dir {
+	return proc.Dir(filepath.Join(filepath.Dir(string(p.dir)), name))
+}
+
 // program is the file name of what it runs, as far as it is told.
 func (p *Process) program() string {
 	if len(p.Args) == 0 || p.Args[0] == "" {
@@ -175,64 +183,37 @@ func (p *Process) program() string {
 // capSysPtrace is the number of CAP_SYS_PTRACE.
 const capSysPtrace = 19
 
-// mayTrace tells whether this process has CAP_SYS_PTRACE; proc is the folder of
-// some process. What can not be read forbids nothing.
-func mayTrace(proc string) bool {
-	status, err := readSmall(filepath.Join(filepath.Dir(proc), "self", "status"))
+// mayTrace reports whether this process has CAP_SYS_PTRACE. If that cannot be
+// read, it is assumed.
+func mayTrace(self proc.Dir) bool {
+	status, err := self.Status()
 	if err != nil {
 		return true
 	}
-	for line := range strings.Lines(status) {
-		if text, ok := strings.CutPrefix(line, "CapEff:"); ok {
-			mask, err := strconv.ParseUint(strings.TrimSpace(text), 16, 64)
-			return err != nil || mask&(1<<capSysPtrace) != 0
-		}
-	}
-	return true
+	set, err := status.Capabilities()
+	return err != nil || set&(1<<capSysPtrace) != 0
 }
 
 const quitSignal = 3
 
-func (p *Process) readStatus(text string) error {
-	found := 0
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(line, ":")
-		words := strings.Fields(value)
-		if len(words) == 0 {
-			continue
-		}
-		var err error
-		switch key {
-		case "Uid", "Gid": // real, effective, saved, file system
-			if len(words) < 2 {
-				return fmt.Errorf("line %q", line)
-			}
-			id := &p.UID
-			if key == "Gid" {
-				id = &p.GID
-			}
-			*id, err = strconv.Atoi(words[1])
-			found++
-		case "NSpid":
-			p.InnerPID, err = strconv.Atoi(words[len(words)-1])
-		case "SigCgt":
-			var mask uint64
-			mask, err = strconv.ParseUint(words[0], 16, 64)
-			p.catchesQuit = mask&(1<<(quitSignal-1)) != 0
-		}
-		if err != nil {
-			return fmt.Errorf("line %q: %w", strings.TrimSpace(line), err)
-		}
+func (p *Process) readStatus(s proc.Status) (err error) {
+	if p.UID, p.GID, err = s.Owner(); err != nil {
+		return err
 	}
-	if found != 2 {
-		return errors.New("no user and group in its status")
+	if p.InnerPID, _, err = s.Inner(); errors.Is(err, proc.ErrNoField) {
+		p.InnerPID, err = p.PID, nil
 	}
-	return nil
+	caught, err2 := s.Catches(quitSignal)
+	if errors.Is(err2, proc.ErrNoField) {
+		err2 = nil
+	}
+	p.catchesQuit = caught
+	return errors.Join(err, err2)
 }
 
 // readMaps looks for the libraries that matter.
 func (p *Process) readMaps(library string) error {
-	f, err := os.Open(filepath.Join(p.proc, "maps"))
+	f, err := os.Open(p.dir.Path("maps"))
 	if err != nil {
 		return err
 	}
@@ -254,17 +235,6 @@ func (p *Process) readMaps(library string) error {
 	return lines.Err()
 }
 
-// readSmall reads a file of /proc.
-func readSmall(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, 1<<20))
-	return string(b), err
-}
-
 // SharesFiles tells whether the process sees our root folder and our /tmp, so
 // that a path means the same file here and there.
 func (p *Process) SharesFiles() bool {
@@ -282,28 +252,14 @@ func (p *Process) SharesFiles() bool {
 func (p *Process) SharesNetwork() bool { return p.sharesNamespace("net") }
 
 func (p *Process) sharesNamespace(kind string) bool {
-	ours, err1 := os.Readlink(filepath.Join(filepath.Dir(p.proc), "self", "ns", kind))
-	its, err2 := os.Readlink(filepath.Join(p.proc, "ns", kind))
+	ours, err1 := os.Readlink(p.sibling("self").Path("ns/" + kind))
+	its, err2 := os.Readlink(p.dir.Path("ns/" + kind))
 	return err1 == nil && err2 == nil && ours == its
 }
 
-// Alive tells whether the process still runs, it and not another that has been
-// given its number since.
+// Alive reports whether the process still runs, and not another one that has got
+// its id since.
 func (p *Process) Alive() bool {
-	state, started := p.readStat()
-	return state != "" && state != "Z" && state != "X" && started == p.started
-}
-
-// readStat reads the state and when it was started; "" if it is gone.
-func (p *Process) readStat() (state, started string) {
-	const startTime = 22 - 3 // proc(5) counts from 1, and the state is the third
-	stat, err := readSmall(filepath.Join(p.proc, "stat"))
-	if err != nil {
-		return "", ""
-	}
-	words := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(words) <= startTime {
-		return "", ""
-	}
-	return words[0], words[startTime]
+	stat, err := p.dir.Stat()
+	return err == nil && !stat.Ended() && stat.Start == p.started
 }

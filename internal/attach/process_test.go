@@ -9,19 +9,21 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/internal/proc"
 )
 
 // process makes a folder as /proc has one.
 func process(t *testing.T, status, maps string, args ...string) string {
 	t.Helper()
-	proc := t.TempDir()
+	root := t.TempDir()
 	for name, text := range map[string]string{"status": status, "maps": maps, "cmdline": strings.Join(args, "\x00") + "\x00"} {
-		path := filepath.Join(proc, "77", name)
+		path := filepath.Join(root, "77", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return proc
+	return root
 }
 
 const (
@@ -83,11 +85,11 @@ func TestInspectOptions(t *testing.T) {
 		{"another variable", "OPTIONS=" + off + "\x00", "-Xint", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			proc := process(t, someStatus, someMaps, "java", c.arg)
-			if err := os.WriteFile(filepath.Join(proc, "77", "environ"), []byte(c.environ), 0o400); err != nil {
+			root := process(t, someStatus, someMaps, "java", c.arg)
+			if err := os.WriteFile(filepath.Join(root, "77", "environ"), []byte(c.environ), 0o400); err != nil {
 				t.Fatal(err)
 			}
-			_, err := inspect(proc, 77, "libagent.so")
+			_, err := inspect(root, 77, "libagent.so")
 			if (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), off) {
 				t.Errorf("%v, refused is to be %v", err, c.refused)
 			}
@@ -133,11 +135,11 @@ func TestMayTrace(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Name:\tx\nCapEff:\t0000000000080000\n": true, "CapEff:\t000001fffff7ffff\n": false, "CapEff:\tx\n": true, "Name:\tx\n": true,
 	} {
-		proc := t.TempDir()
-		if err := errors.Join(os.Mkdir(filepath.Join(proc, "self"), 0o755), os.WriteFile(filepath.Join(proc, "self", "status"), []byte(text), 0o644)); err != nil {
+		root := t.TempDir()
+		if err := errors.Join(os.Mkdir(filepath.Join(root, "self"), 0o755), os.WriteFile(filepath.Join(root, "self", "status"), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		if got := mayTrace(filepath.Join(proc, "77")); got != want {
+		if got := mayTrace(proc.Dir(filepath.Join(root, "self"))); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -162,7 +164,7 @@ func TestCanRead(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p := &Process{PID: os.Getpid(), UID: os.Geteuid(), Root: "/", proc: "/proc/self"}
+	p := &Process{PID: os.Getpid(), UID: os.Geteuid(), Root: "/", dir: proc.Self}
 	if !p.CanRead(file) {
 		t.Error("our own file")
 	}
@@ -247,15 +249,15 @@ func TestAlive(t *testing.T) {
 	stat := func(state, started string) string {
 		return "77 (a) b) " + state + strings.Repeat(" 1", 18) + " " + started + " 5 6 7\n"
 	}
-	proc := process(t, someStatus, someMaps, "java")
-	path := filepath.Join(proc, "77", "stat")
+	root := process(t, someStatus, someMaps, "java")
+	path := filepath.Join(root, "77", "stat")
 	write := func(text string) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write(stat("S", "1000"))
-	p, err := inspect(proc, 77, "libagent.so")
+	p, err := inspect(root, 77, "libagent.so")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,9 +272,12 @@ func TestAlive(t *testing.T) {
 	if err := p.wake(t.Context()); err == nil || !strings.Contains(err.Error(), "has ended") {
 		t.Errorf("waking another: %v", err)
 	}
-	us := &Process{PID: os.Getpid(), proc: filepath.Join(Proc, "self")}
-	if _, us.started = us.readStat(); us.started == "" || !us.Alive() {
-		t.Errorf("this process was started at %q and is not alive", us.started)
+	us := &Process{PID: os.Getpid(), dir: proc.Self}
+	if stat, err := us.dir.Stat(); err == nil {
+		us.started = stat.Start
+	}
+	if us.started == 0 || !us.Alive() {
+		t.Errorf("this process was started at %d and is not alive", us.started)
 	}
 }
 

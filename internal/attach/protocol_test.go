@@ -90,7 +90,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 		var p Process
-		if p.readStatus(string(b)) == nil && !strings.Contains(string(b), "Uid") {
+		if p.readStatus(b) == nil && !strings.Contains(string(b), "Uid") {
 			t.Errorf("a status without a user was taken: %q", b)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // The example of the format's page is what the encoder writes.
 func TestExampleOfThePage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/format-wire.md")
+	page, err := os.ReadFile("../../docs/internals/format-wire.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestExampleOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e Encoder
-	got := e.appendCreations(nil, []Creation{{TaskID: 5, OuterTaskID: 1, Class: 1, Thread: 2, Flags: Failed, At: 900}})
+	got := appendPayload(&e, nil, []Creation{{TaskID: 5, OuterTaskID: 1, Class: 1, Thread: 2, Flags: Failed, At: 900}}, Work{}, &creationsPayload)
 	if !bytes.Equal(got, want) {
 		t.Errorf("the encoder writes % x, the page says % x", got, want)
 	}
@@ -37,7 +37,7 @@ func TestExampleOfThePage(t *testing.T) {
 
 // Every key and every column is on the page.
 func TestPageNamesEveryKey(t *testing.T) {
-	page, err := os.ReadFile("../../docs/format-wire.md")
+	page, err := os.ReadFile("../../docs/internals/format-wire.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Command bench measures what profiling costs, next to the plain JVM and to
-// other tools in the same run, and writes the tables of docs/benchmarks.md.
+// other tools in the same run, and writes the tables of docs/internals/benchmarks.md.
 //
 //	go run ./scripts/bench [-parts task,metric,bytecodes,real,start,load,shadow,query,switches] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main

@@ -94,7 +94,7 @@ func (a *Agreement) Share() float64 {
 // tolerance is what a thread's tasks may have more than the thread: the
 // agent's clock is good to some parts in 100,000, two readings are never at one
 // moment, and the last may hold what interrupts and the hypervisor took since
-// the kernel was asked, a millisecond before at most (docs/design.md).
+// the kernel was asked, a millisecond before at most (docs/internals/design.md).
 func tolerance(kernel units.Ns) units.Ns { return 100e3 + 1e6 + kernel/1000 }
 
 // Compare holds sum, made of all executions (no filter), against the counters

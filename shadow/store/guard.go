@@ -1,10 +1,10 @@
 package store
 
-import "stackagent/internal/parquetguard"
+import "stackagent/internal/parquet"
 
 // What a part claims is held against limits before the library sees it.
 var (
-	errTooLarge = parquetguard.ErrTooLarge
-	checkFooter = parquetguard.Footer
-	checkPages  = parquetguard.Pages
+	errTooLarge = parquet.ErrTooLarge
+	checkFooter = parquet.Footer
+	checkPages  = parquet.Pages
 )

@@ -65,11 +65,3 @@ func TestBothFails(t *testing.T) {
 		t.Errorf("the inner command's failure is %v", err)
 	}
 }
-
-func TestHighWater(t *testing.T) {
-	for text, want := range map[string]int64{"Name:\tx\nVmHWM:\t   12 kB\nVmRSS:\t 3 kB\n": 12 << 10, "Name: x\n": 0, "VmHWM:\tmuch kB\n": 0, "": 0} {
-		if got := highWater([]byte(text)); got != want {
-			t.Errorf("highWater(%q) = %d, want %d", text, got, want)
-		}
-	}
-}

@@ -1,14 +1,10 @@
 package measure
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
+
+	"stackagent/internal/proc"
 )
 
 // watchPeak reads a process's peak of memory until the returned function is
@@ -22,8 +18,9 @@ func watchPeak(pid int) (end func() int64) {
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
-				peak.Store(max(peak.Load(), highWater(b)))
+			if status, err := proc.Process(pid).Status(); err == nil {
+				bytes, _ := status.PeakBytes() // a process that has ended has none
+				peak.Store(max(peak.Load(), bytes))
 			}
 			select {
 			case <-stop:
@@ -37,21 +34,4 @@ func watchPeak(pid int) (end func() int64) {
 		<-stopped
 		return peak.Load()
 	}
-}
-
-// highWater finds VmHWM in the text of /proc/PID/status; 0 where it is not
-// there (a process that has ended).
-func highWater(status []byte) int64 {
-	for lines := bufio.NewScanner(bytes.NewReader(status)); lines.Scan(); {
-		value, found := strings.CutPrefix(lines.Text(), "VmHWM:")
-		if !found {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(value, "kB")), 10, 64)
-		if err != nil {
-			return 0
-		}
-		return kib << 10
-	}
-	return 0
 }

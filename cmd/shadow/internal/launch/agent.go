@@ -71,22 +71,6 @@ func CheckLibrary(path string) (string, error) {
 	return "", &LibraryError{abs, "is no agent of a JVM (it does not export Agent_OnLoad)", nil}
 }
 
-// Setting is one key=value of the agent's options.
-type Setting struct{ Key, Value string }
-
-// AgentOptions joins settings as the agent expects them. A comma would end a
-// value, so there must be none.
-func AgentOptions(settings []Setting) (string, error) {
-	parts := make([]string, 0, len(settings))
-	for _, s := range settings {
-		if strings.ContainsAny(s.Value, ",\n\r\x00") {
-			return "", fmt.Errorf("%s=%q: commas and line ends can not be passed to the agent", s.Key, s.Value)
-		}
-		parts = append(parts, s.Key+"="+s.Value)
-	}
-	return strings.Join(parts, ","), nil
-}
-
 // IsJava tells whether a command is the Java launcher itself.
 func IsJava(name string) bool { return filepath.Base(name) == "java" }
 

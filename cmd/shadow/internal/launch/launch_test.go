@@ -134,13 +134,6 @@ func TestWithAgent(t *testing.T) {
 	if _, _, err := WithAgent([]string{"mvn"}, nil, `/it's "here".so`, "k=v"); err == nil {
 		t.Error("a path that can not be quoted is accepted")
 	}
-	if _, err := AgentOptions([]Setting{{"include", "a,b"}}); err == nil {
-		t.Error("a comma in a value is accepted")
-	}
-	got, err := AgentOptions([]Setting{{"bus", "nats://127.0.0.1:1"}, {"task", "a.B#c(Ld/E;)V"}})
-	if err != nil || got != "bus=nats://127.0.0.1:1,task=a.B#c(Ld/E;)V" {
-		t.Errorf("%q, %v", got, err)
-	}
 }
 
 func TestCheckLibrary(t *testing.T) {

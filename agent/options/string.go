@@ -1,0 +1,55 @@
+package options
+
+import "strings"
+
+// Setting is an option with its value, as it was given.
+type Setting struct{ Key, Value string }
+
+// String returns KEY=VALUE, quoted so that Parse returns Value unchanged.
+func (s Setting) String() string { return quote(s.Key + "=" + s.Value) }
+
+// String returns the option string of settings, which Parse reads.
+func String(settings []Setting) string {
+	parts := make([]string, len(settings))
+	for i, s := range settings {
+		parts[i] = s.String()
+	}
+	return strings.Join(parts, ",")
+}
+
+// ForChildren returns the option string s for the JVMs that this one starts: the same options, but
+// without session, as each JVM has a session of its own.
+func ForChildren(s string) string {
+	var keep []string
+	for _, pair := range split(s) {
+		key, _, _ := strings.Cut(pair, "=")
+		if strings.TrimSpace(key) != "session" {
+			keep = append(keep, quote(pair))
+		}
+	}
+	return strings.Join(keep, ",")
+}
+
+var quoter = strings.NewReplacer(`\`, `\\`, `,`, `\,`)
+
+// quote does the reverse of split for one pair.
+func quote(pair string) string { return quoter.Replace(pair) }
+
+// split cuts s at commas; \, and \\ mean a comma and a backslash.
+func split(s string) []string {
+	var words []string
+	var word strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == ',' || s[i+1] == '\\'):
+			i++
+			word.WriteByte(s[i])
+		case s[i] == ',':
+			words = append(words, word.String())
+			word.Reset()
+		default:
+			word.WriteByte(s[i])
+		}
+	}
+	return append(words, word.String())
+}

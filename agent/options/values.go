@@ -1,0 +1,175 @@
+package options
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackagent/internal/busauth"
+	"stackagent/internal/perfevent"
+	"stackagent/internal/wire"
+)
+
+// metrics are the words of metric= beside the names of performance events.
+var metrics = []string{"alloc", "bytecodes", "cpu", "wall"}
+
+// setMetric takes names joined with '+'.
+func setMetric(o *Options, value string) string {
+	var list []string
+	for _, word := range strings.Split(value, "+") {
+		known := slices.Contains(metrics, word)
+		event, err := perfevent.Parse(word)
+		switch {
+		case !known && err != nil:
+			names := append(slices.Clone(metrics), perfevent.Names()...)
+			return fmt.Sprintf("%q is not a metric; want one or more of ", word) + strings.Join(names, ", ") +
+				" or another performance event (LLC-load-misses, r01c2), joined with '+'" + didYouMean(word, names)
+		case !known && !slices.ContainsFunc(o.Events, func(e perfevent.Event) bool { return e.Name == word }):
+			o.Events = append(o.Events, event)
+			list = append(list, word)
+		case !slices.Contains(list, word):
+			list = append(list, word)
+		}
+	}
+	o.Metrics = list
+	if n := len(o.Extras()); n > wire.MaxExtra {
+		return fmt.Sprintf("names %d metrics beside wall and cpu, at most %d are possible", n, wire.MaxExtra)
+	}
+	return ""
+}
+
+// setTask takes CLASS#METHOD, with or without a descriptor. Package instrument parses it in full.
+func setTask(o *Options, value string) string {
+	class, method, ok := strings.Cut(value, "#")
+	name, _, _ := strings.Cut(method, "(")
+	if !ok || class == "" || name == "" || strings.ContainsAny(value, " \t\n") {
+		return "want CLASS#METHOD or CLASS#METHOD(DESCRIPTOR), for example com.acme.Job#process(Lcom/acme/Ctx;)V"
+	}
+	o.Tasks = append(o.Tasks, value)
+	return ""
+}
+
+// globs takes globs of class names joined with ';'.
+func globs(field func(*Options) *[]string) setter {
+	return func(o *Options, value string) string {
+		for _, g := range strings.Split(value, ";") {
+			if g == "" || strings.ContainsAny(g, " \t\n/") {
+				return "want globs of Java class names joined with ';', for example com.acme.*;org.acme.Job"
+			}
+			*field(o) = append(*field(o), g)
+		}
+		return ""
+	}
+}
+
+func str(field func(*Options) *string) setter {
+	return func(o *Options, value string) string {
+		*field(o) = value
+		return ""
+	}
+}
+
+func boolean(field func(*Options) *bool) setter {
+	return func(o *Options, value string) string {
+		if value != "true" && value != "false" {
+			return "want true or false" + didYouMean(value, []string{"true", "false"})
+		}
+		*field(o) = value == "true"
+		return ""
+	}
+}
+
+func choice[T ~string](field func(*Options) *T, allowed ...T) setter {
+	return func(o *Options, value string) string {
+		if !slices.Contains(allowed, T(value)) {
+			words := make([]string, len(allowed))
+			for i, a := range allowed {
+				words[i] = string(a)
+			}
+			return "want " + strings.Join(words, ", ") + didYouMean(value, words)
+		}
+		*field(o) = T(value)
+		return ""
+	}
+}
+
+// setBus takes one URL, or several joined with ';' as a comma ends the value.
+func setBus(o *Options, value string) string {
+	const want = "want nats://HOST:PORT or tls://HOST:PORT (several joined with ';')"
+	if strings.Contains(value, ",") || !strings.Contains(value, "://") {
+		return want
+	}
+	for _, one := range strings.Split(value, ";") {
+		if _, err := busauth.ParseServers(one); err != nil || !strings.Contains(one, "://") {
+			return want // not the error's text: the URL may hold a secret
+		}
+	}
+	o.Bus = strings.ReplaceAll(value, ";", ",")
+	return ""
+}
+
+// setBusOwner takes a user's id, or "any".
+func setBusOwner(o *Options, value string) string {
+	if _, err := strconv.ParseUint(value, 10, 32); err != nil && value != busauth.AnyOwner {
+		return "want the id of a user, or " + busauth.AnyOwner
+	}
+	o.BusOwner = value
+	return ""
+}
+
+func setSession(o *Options, value string) string {
+	if err := wire.ValidSession(value); err != nil {
+		return err.Error()
+	}
+	o.Session = value
+	return ""
+}
+
+// maxContexts is the largest N of contexts=N.
+const maxContexts = 1_000_000_000
+
+// setContexts takes all, or N for one event in N.
+func setContexts(o *Options, value string) string {
+	if value == "all" {
+		o.Contexts = 1
+		return ""
+	}
+	n, err := strconv.ParseUint(value, 10, 32)
+	if err != nil || n > maxContexts {
+		return "want all, 0 (none), or N to take one in N, at most 1000000000" + didYouMean(value, []string{"all"})
+	}
+	o.Contexts = int(n)
+	return ""
+}
+
+// SpoolOff is the value of spool= for no spool file.
+const SpoolOff = "off"
+
+// setSpool takes a folder or "off".
+func setSpool(o *Options, value string) string {
+	if value != SpoolOff && !filepath.IsAbs(value) {
+		return "want the path of a folder, from /, or off"
+	}
+	o.Spool = value
+	return ""
+}
+
+// size takes a number of bytes, with K, M or G in binary steps.
+func size(field func(*Options) *int64, least, most int64, want string) setter {
+	return func(o *Options, value string) string {
+		number, shift := value, 0
+		for unit, bits := range map[string]int{"K": 10, "M": 20, "G": 30} {
+			if n, ok := strings.CutSuffix(strings.ToUpper(value), unit); ok {
+				number, shift = n, bits
+			}
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 0 || n > most>>shift || n<<shift < least {
+			return want
+		}
+		*field(o) = n << shift
+		return ""
+	}
+}
