@@ -3,7 +3,6 @@ package agent
 import (
 	"maps"
 	"runtime/debug"
-
 )
 
 // Detach implements jvmti.Handler: it ends the session and frees its memory. Go's

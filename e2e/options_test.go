@@ -57,8 +57,8 @@ func TestDefinitions(t *testing.T) {
 			"--exclude", "*.InnocuousThread", "--exclude", "Mian$*"} // one fits
 		want := map[string]string{"task= matches no method of the loaded classes": "Main$Request#process(J)V",
 			"include= matches no class of the program that could have tasks": "java.lang.*",
-			"exclude= matches no class that could have tasks":                  "Mian$*",
-			"a static method cannot be a task: name an instance method":                "Main.main([Ljava.lang.String;)V"}
+			"exclude= matches no class that could have tasks":                "Mian$*",
+			"a static method cannot be a task: name an instance method":      "Main.main([Ljava.lang.String;)V"}
 		got := map[string]string{}
 		for _, r := range cmd.Profile(t).Stats(t).Refusals {
 			got[r.Reason] = r.Sample
