@@ -4,36 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"stackagent/shadow/store"
 )
 
-// Executor is what tasks are handed to.
-type Executor struct {
-	ID    uint32
-	Class string // Java name of its class
-	Name  string // "" where it has none
-}
+// Executor is what tasks are submitted to.
+type Executor = store.Executor
 
-// Site is a place in the source.
-type Site struct {
-	ID     uint32
-	Class  string
-	Method string
-	File   string // "": not told
-	Line   int32  // 0: not told
-}
-
-// Label is the place as the tables name it, com.acme.Main.run:42; without the
-// line where that was not told.
-func (s *Site) Label() string {
-	label := s.Class + "." + s.Method
-	if s.Line > 0 {
-		label += ":" + strconv.Itoa(int(s.Line))
-	}
-	return label
-}
+// Site is a call site.
+type Site = store.Site
 
 // Submissions calls f with all submissions in the order of the batches, which
 // on each thread is the order of their times. Sessions whose agent recorded none
@@ -107,7 +86,7 @@ func (s *Session) ExtraMetrics() []store.ExtraMetric { return s.Manifest.Extra }
 
 func (s *Session) loadExecutors() error {
 	rows := map[uint32]Executor{}
-	bad, err := s.folder.ReadExecutors(func(r *store.Executor) { rows[r.ID] = Executor(*r) })
+	bad, err := s.folder.ReadExecutors(func(r *store.Executor) { rows[r.ID] = *r })
 	s.warnAll(bad)
 	s.executors.load(rows, func(x *Executor) uint32 { return x.ID })
 	return err
@@ -115,7 +94,7 @@ func (s *Session) loadExecutors() error {
 
 func (s *Session) loadSites() error {
 	rows := map[uint32]Site{}
-	bad, err := s.folder.ReadSites(func(r *store.Site) { rows[r.ID] = Site(*r) })
+	bad, err := s.folder.ReadSites(func(r *store.Site) { rows[r.ID] = *r })
 	s.warnAll(bad)
 	s.sites.load(rows, func(x *Site) uint32 { return x.ID })
 	return err

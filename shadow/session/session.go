@@ -9,12 +9,7 @@ import (
 )
 
 // Class is a task class of the session.
-type Class struct {
-	ID     uint32
-	Name   string
-	Kinds  units.Kinds
-	Loader string
-}
+type Class = wire.Class
 
 // Thread is a Java thread, or a service thread of the JVM (JavaID 0).
 type Thread struct {

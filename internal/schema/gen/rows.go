@@ -98,7 +98,7 @@ func rowDoc(f schema.Field) string {
 func writeRows(c *code) {
 	c.begin("store", "stackagent/internal/units")
 	for _, r := range stored() {
-		c.comment(strings.TrimSpace(r.Name + " is a row of the table " + r.Table.Name + ". " + plain(r.Table.Note)))
+		c.comment(strings.TrimSpace(r.Name + " is a row of the table " + r.Table.Name + ". " + plain(r.Table.RowDoc+" "+r.Table.Note)))
 		c.p("type %s struct {", r.Name)
 		for _, f := range rowFields(r) {
 			t := tag(r, f)
