@@ -45,7 +45,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// TestDefinitions: a definition of a task or a filter that fits nothing is told, and a
+// TestDefinitions: a definition of a task or a filter that matches nothing is reported, and a
 // definition that names a static method.
 func TestDefinitions(t *testing.T) {
 	testjvm.Shared(t)
@@ -67,7 +67,7 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("JDK %s: told %q, want %q", jdk, got, want)
+			t.Errorf("JDK %s: reported %q, want %q", jdk, got, want)
 		}
 	}
 }
