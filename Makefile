@@ -1,6 +1,6 @@
 # make            bin/shadow and bin/libstackagent.so
 # make demo       installs what is missing, profiles a real program, says where the report is
-# make test       installs what the tests need, builds, runs the tests
+# make test       installs what the tests need, builds, runs the tests, lists the slowest: ten minutes on two cores
 # make test-full  the same with every class, example, fault and attack, and with the fuzz targets: hours
 # make help       the other targets
 
@@ -30,18 +30,25 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # the list at the end: to be looked into, as a machine that stalled for seconds and a race look alike there.
 # More than three that fail are no accident and are not run again.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-TESTS := $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3
+TESTS = $(GO) run $(GOTESTSUM) --rerun-fails=1 --rerun-fails-max-failures=3 --jsonfile $(TIMES)/$(1).json
+# How long the parts and the tests of the last make test took.
+TIMES := build/times
+TIMED := scripts/timed.sh $(TIMES)/parts
 # Executions of each fuzz target, or a time (FUZZTIME=10m). A count ends when it is done; at the end of a time
 # go test now and then fails with "context deadline exceeded" though nothing was found.
 FUZZTIME ?= 2000x
 
-.PHONY: all check demo test test-full unit race e2e e2e-full torture lint fuzz bench bench-diff soak house deps clean help
+# The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
+GO_PERF := v0.0.0-20241029065020-30bec95324b8
+
+.PHONY: all check demo test test-full unit jvmti race e2e e2e-full torture lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
 help:
 	@sed -n '1,/^$$/s/^# //p' Makefile
-	@echo 'make unit race e2e lint    the parts of make test'
+	@echo 'make unit jvmti race e2e lint    the parts of make test'
+	@echo 'make timings    how long the parts of the last make test took, and its 20 slowest tests'
 	@echo 'make e2e-full   every example on every JDK and collector, also -Xint, -Xcomp, -Xcheck:jni'
 	@echo 'make fuzz       every fuzz target for FUZZTIME (now $(FUZZTIME)) each'
 	@echo 'make bench      what profiling costs: writes docs/internals/benchmarks.md (PARTS=task,metric,handover,bytecodes,real,start,load,shadow,query,switches ONLY=pmd ROUNDS=5 QUICK=1)'
@@ -84,48 +91,78 @@ demo:
 	@$(MAKE) --no-print-directory all
 	scripts/demo.sh
 
+# What waits and what computes run beside each other. The tests of whole programs come by themselves, as some of them
+# measure the machine.
 test:
 	scripts/install-deps.sh test
-	@$(MAKE) --no-print-directory all
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory race
-	@$(MAKE) --no-print-directory e2e
+	@rm -rf $(TIMES)
+	@mkdir -p $(TIMES)
+	@$(TIMED) build $(MAKE) --no-print-directory all
+	@$(TIMED) 'lint, unit, jvmti, race' $(MAKE) --no-print-directory -j2 --output-sync=target lint race unit-jvmti
+	@$(TIMED) e2e $(MAKE) --no-print-directory e2e
+	@$(MAKE) --no-print-directory timings
 
+unit-jvmti:
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory jvmti
+
+# Beyond make test:
+#   every class of every JDK is parsed, rewritten and verified, not a sample
+#   every example on every JDK and collector and in every mode of the JVM; every defect of examples/advice
+#   the attacks with more rounds, on every JDK; 240 sessions that come and go; a cluster that loses nodes four times
+#   every fuzz target
 test-full: export STACKAGENT_ALL_CLASSES := 1
 test-full: export STACKAGENT_TORTURE := full
 test-full:
 	scripts/install-deps.sh test
+	@rm -rf $(TIMES)
+	@mkdir -p $(TIMES)
 	@$(MAKE) --no-print-directory all
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory race
-	@$(MAKE) --no-print-directory fuzz
-	@$(MAKE) --no-print-directory e2e-full
+	@$(TIMED) lint $(MAKE) --no-print-directory lint
+	@$(TIMED) unit $(MAKE) --no-print-directory unit
+	@$(TIMED) jvmti $(MAKE) --no-print-directory jvmti
+	@$(TIMED) race $(MAKE) --no-print-directory race
+	@$(TIMED) fuzz $(MAKE) --no-print-directory fuzz
+	@$(TIMED) e2e $(MAKE) --no-print-directory e2e-full
+	@$(MAKE) --no-print-directory timings
+
+timings:
+	@echo 'Seconds of each part:'
+	@cat $(TIMES)/parts 2>/dev/null || echo 'none: run make test first'
+	@echo 'The slowest tests:'
+	@cat $(TIMES)/*.json 2>/dev/null | $(GO) run $(GOTESTSUM) tool slowest --num 20
 
 lint: $(HELPER)
 	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
 	[ -z "$$bad" ] || { echo "not formatted by gofmt: $$bad" >&2; exit 1; }
+	@grep -q 'github.com/elastic/go-perf $(GO_PERF)$$' go.mod || \
+	{ echo 'go.mod: github.com/elastic/go-perf is not $(GO_PERF); run the tests of hpc with the new version, then change GO_PERF in the Makefile' >&2; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	cd deploy/check && CGO_ENABLED=0 ../../$(GO) test ./...
 
 # A sample of the classes of every JDK found is parsed, rewritten and verified; with STACKAGENT_ALL_CLASSES=1, all
-# of them. The packages of RACE run under the race detector only. The C parts are compiled and run by the tests of
-# jvmti, jvmti/ring and jvmti/clock, which are not cached: go test does not see what the C compiler reads.
-unit: $(HELPER)
-	$(TESTS) --format standard-quiet \
+# of them. The packages of RACE run under the race detector only.
+unit: $(HELPER) | $(TIMES)
+	$(call TESTS,unit) --format standard-quiet \
 		--packages "$$($(GO) list ./... | grep -v -e /e2e -e /jvmti $(RACE:./%=-e '/%$$') | tr '\n' ' ')" -- -timeout 60m
-	$(TESTS) --format standard-quiet --packages ./jvmti/... -- -count=1 -timeout 60m -p 1
 
-race: $(HELPER)
-	$(TESTS) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -timeout 60m -race
+# The C parts are compiled and run by these tests, which are not cached: go test does not see what the C compiler reads.
+jvmti: $(HELPER) | $(TIMES)
+	$(call TESTS,jvmti) --format standard-quiet --packages ./jvmti/... -- -count=1 -timeout 60m -p 1
 
-e2e: all
-	$(TESTS) --format standard-verbose --packages ./e2e -- -count=1 -timeout 90m
+race: $(HELPER) | $(TIMES)
+	$(call TESTS,race) --rerun-fails-abort-on-data-race --format standard-quiet --packages "$(RACE)" -- -timeout 60m -race -parallel 4
 
-e2e-full: all
-	STACKAGENT_E2E=full $(TESTS) --format standard-verbose --packages ./e2e -- -count=1 -timeout 3h
+# Most tests wait for JVMs: more of them run at once than there are processors.
+e2e: all | $(TIMES)
+	$(call TESTS,e2e) --format standard-verbose --packages ./e2e -- -count=1 -timeout 90m -parallel 4
+
+e2e-full: all | $(TIMES)
+	STACKAGENT_E2E=full $(call TESTS,e2e) --format standard-verbose --packages ./e2e -- -count=1 -timeout 3h -parallel 4
+
+$(TIMES):
+	@mkdir -p $@
 
 fuzz: $(HELPER)
 	scripts/fuzz.sh $(FUZZTIME)

@@ -10,7 +10,7 @@ import (
 // Bounds of the Go heap. What lives is some MiB, besides the batches that wait for the bus.
 const (
 	gcPercent   = 200      // of what lives: at 50 a collection came every 2 MiB
-	heapLimit   = 24 << 20 // soft, see docs/internals/design.md: near it collections come more often, and what is free goes back to the system
+	heapLimit   = 24 << 20 // soft, see docs/internals/design-limits.md: near it collections come more often, and what is free goes back to the system
 	heapRoom    = 12 << 20 // at least so much beyond what lives, or collections would take the program's time
 	heapStep    = 4 << 20  // the limit changes by multiples of it
 	heapLookout = 500 * time.Millisecond

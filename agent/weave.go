@@ -73,10 +73,10 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 		Platform: r.Platform,
 		Hidden:   r.Hidden,
 
-		Loaded:    r.Loaded,
-		Fields:    r.Fields,
-		BareSuper: r.BareSuper,
-		StandIn:   r.StandIn,
+		Loaded:     r.Loaded,
+		Fields:     r.Fields,
+		BareSuper:  r.BareSuper,
+		Dispatcher: r.StandIn,
 	}
 	switch r.Mode {
 	case jvmti.ModeStructure:

@@ -152,7 +152,7 @@ func TestFaultOptions(t *testing.T) {
 			}
 		}
 	})
-	if e := shadow(t, "run", "--metric", "joy", "--", "java"); e.exit != 2 || !strings.Contains(e.err, "none of wall, cpu") {
+	if e := shadow(t, "run", "--metric", "joy", "--", "java"); e.exit != 2 || !strings.Contains(e.err, `"joy" is not a metric`) {
 		t.Errorf("run --metric joy: %+v", e)
 	}
 }

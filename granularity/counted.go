@@ -36,14 +36,6 @@ func (c Counted) Plural(n int64) string { return text.Plural(n, c.One(), c.Many(
 // All names all of them together, in a legend.
 func (c Counted) All() string { return "all " + c.Many() }
 
-// recorded names one of which there is none.
-func (c Counted) recorded() string {
-	if c == UnitsOfWork {
-		return c.One()
-	}
-	return "execution of a task"
-}
-
 // FormatIn prints a value in its unit, "ns", "bytes" or "" for a count.
 func FormatIn(unit string, v units.Ns) string {
 	switch unit {

@@ -7,7 +7,7 @@
  *
  * Beyond them a thread is made when it is asked for. If there is none to be had,
  * who asks waits until there is one, and the wait is counted. How many can be
- * asked for at once is bounded, see docs/internals/design.md. */
+ * asked for at once is bounded, see docs/internals/design-limits.md. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>

@@ -23,7 +23,10 @@ func TestProbesWithoutMemory(t *testing.T) {
 		"plain":   {"-O2"},
 		"address": append([]string{"-fno-sanitize=leak"}, checked...),
 	} {
-		t.Run(name, func(t *testing.T) { run(t, compileProbes(t, flags...)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, compileProbes(t, flags...))
+		})
 	}
 }
 

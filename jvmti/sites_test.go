@@ -60,7 +60,7 @@ func TestSitesAgree(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		may, has := word&hasSites != 0, plan != nil && len(plan.Sites) > 0
+		may, has := word&hasSites != 0, plan != nil && plan.Sites > 0
 		switch {
 		case has && may:
 			found++

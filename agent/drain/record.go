@@ -7,66 +7,8 @@
 package drain
 
 import (
-	"encoding/binary"
-
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
-)
-
-// The layout of jvmti/ring/record.h; a test holds both against each other.
-const (
-	slotBytes      = 32
-	executionBytes = 2 * slotBytes // without extra metrics
-
-	recPad       = 0
-	recExecution = 1
-	recCreation  = 2
-	recThread    = 3
-	recPause     = 4
-
-	recConstruction = 5
-
-	recSubmission   = 10
-	submissionBytes = 2 * slotBytes
-	recQueue        = 11
-
-	recVirtual   = 12
-	virtualBytes = 2 * slotBytes
-
-	offType  = 0
-	offFlags = 1
-
-	offDepth      = 2
-	offClass      = 4
-	offTask       = 8
-	offOuter      = 16
-	offStart      = 24
-	offEnd        = 32
-	offCPU        = 40
-	offChildTicks = 48
-	offChildCPU   = 56
-	offCreationAt = 24
-	offThreadID   = 4
-	offPauseStart = 8
-	offPauseEnd   = 16
-
-	offWall            = 16
-	offConstructionCPU = 24
-
-	offCreationSite = 2
-	offExecutor     = 32
-	offSite         = 36
-	offQueued       = 16
-
-	offVirtualMounts  = 8
-	offVirtualChanges = 12
-	offVirtualFirst   = 16
-	offVirtualLast    = 20
-	offVirtualPins    = 24
-	offVirtualPinned  = 32
-	offVirtualAway    = 40
-	offVirtualReady   = 48
-	offVirtualAt      = 56
 )
 
 // Decoder decodes slots into columns. Each ring belongs to one thread at a
@@ -104,7 +46,7 @@ type queued struct {
 }
 
 // Decode appends the records of one ring; slots is a multiple of 32 bytes. No
-// slots: the ring is no more.
+// slots: the ring is gone.
 func (d *Decoder) Decode(ring uint32, slots []byte) {
 	if len(slots) == 0 {
 		delete(d.threads, ring)
@@ -113,58 +55,43 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 	}
 	thread := d.threads[ring]
 	for len(slots) >= slotBytes {
-		s := slots[:slotBytes:slotBytes]
-		slots = slots[slotBytes:]
-		switch s[offType] {
+		n := d.size(slots[0])
+		if n > len(slots) {
+			d.Unknown++
+			return
+		}
+		s := slots[:n:n]
+		slots = slots[n:]
+		switch s[0] {
 		case recExecution:
-			more := d.RecordBytes() - slotBytes
-			if len(slots) < more {
-				d.Unknown++
-				slots = nil
-				continue
-			}
-			d.execution(thread, s, slots[:slotBytes:slotBytes])
-			d.work(slots[slotBytes:more])
+			d.Executions = append(d.Executions, executionOf((*[executionBytes]byte)(s), thread))
+			d.work(s[executionBytes:])
 			d.queue(ring)
-			slots = slots[more:]
-		case recConstruction:
-			more := d.constructionBytes() - slotBytes
-			if len(slots) < more {
-				d.Unknown++
-				slots = nil
-				continue
-			}
-			d.construction(thread, s, slots[:more])
-			slots = slots[more:]
-		case recSubmission:
-			if len(slots) < slotBytes {
-				d.Unknown++
-				continue
-			}
-			d.submission(thread, s, slots[:slotBytes:slotBytes])
-			slots = slots[slotBytes:]
-		case recVirtual:
-			if len(slots) < slotBytes {
-				d.Unknown++
-				continue
-			}
-			d.virtual(thread, s, slots[:slotBytes:slotBytes])
-			slots = slots[slotBytes:]
-		case recQueue:
-			if d.queued == nil {
-				d.queued = map[uint32]queued{}
-			}
-			d.queued[ring] = queued{binary.LittleEndian.Uint64(s[offTask:]), ticks(s, offQueued)}
 		case recCreation:
-			d.creation(thread, s)
-		case recThread:
-			thread = binary.LittleEndian.Uint32(s[offThreadID:])
+			d.Creations = append(d.Creations, creationOf((*[creationBytes]byte)(s), thread))
+			x := &d.Creations[len(d.Creations)-1]
+			x.Site = d.site(x.Site)
+		case recConstruction:
+			d.Constructions = append(d.Constructions, constructionOf((*[constructionBytes]byte)(s), thread))
+			d.constructionWork(s[constructionBytes:])
+		case recSubmission:
+			x := submissionOf((*[submissionBytes]byte)(s), thread)
+			x.Site = d.site(x.Site)
+			d.Submissions = append(d.Submissions, x)
+		case recVirtualThread:
+			x := virtualThreadOf((*[virtualThreadBytes]byte)(s), thread)
+			x.Threads = 1
+			d.Virtual = append(d.Virtual, x)
+		case recQueue:
+			d.remember(ring, (*[queueBytes]byte)(s))
+		case recThreadSwitch:
+			thread = threadSwitchThread((*[threadSwitchBytes]byte)(s))
 			if d.threads == nil {
 				d.threads = map[uint32]uint32{}
 			}
 			d.threads[ring] = thread
 		case recPause:
-			d.Pauses = append(d.Pauses, wire.Pause{Start: ticks(s, offPauseStart), End: ticks(s, offPauseEnd)})
+			d.Pauses = append(d.Pauses, pauseOf((*[pauseBytes]byte)(s)))
 		case recPad:
 		default:
 			d.Unknown++
@@ -175,66 +102,26 @@ func (d *Decoder) Decode(ring uint32, slots []byte) {
 	}
 }
 
-// RecordBytes is the size of an execution's record.
-func (d *Decoder) RecordBytes() int {
-	return executionBytes + (d.Extras*2*8+slotBytes-1)/slotBytes*slotBytes
-}
-
-// work appends the extra metrics of the execution before: the totals, then
-// what of them is nested.
-func (d *Decoder) work(s []byte) {
-	for k := range d.Extras {
-		d.Work.Total[k] = append(d.Work.Total[k], number(s, 8*k))
-		d.Work.Nested[k] = append(d.Work.Nested[k], number(s, 8*(d.Extras+k)))
+// size is how many bytes a record takes, the extra metrics behind it included.
+func (d *Decoder) size(kind byte) int {
+	switch kind {
+	case recExecution:
+		return d.RecordBytes()
+	case recConstruction:
+		return constructionBytes + whole(d.Extras*8)
+	case recSubmission:
+		return submissionBytes
+	case recVirtualThread:
+		return virtualThreadBytes
 	}
+	return slotBytes
 }
 
-func number(s []byte, off int) int64 { return int64(binary.LittleEndian.Uint64(s[off:])) }
+// whole rounds up to whole slots.
+func whole(bytes int) int { return (bytes + slotBytes - 1) / slotBytes * slotBytes }
 
-func ticks(s []byte, off int) units.Ticks { return units.Ticks(binary.LittleEndian.Uint64(s[off:])) }
-
-// execution decodes a record of two slots.
-func (d *Decoder) execution(thread uint32, a, b []byte) {
-	d.Executions = append(d.Executions, wire.Execution{
-		TaskID:      binary.LittleEndian.Uint64(a[offTask:]),
-		OuterTaskID: binary.LittleEndian.Uint64(a[offOuter:]),
-		Class:       binary.LittleEndian.Uint32(a[offClass:]),
-		Thread:      thread,
-		Depth:       binary.LittleEndian.Uint16(a[offDepth:]),
-		Flags:       wire.ExecutionFlags(a[offFlags]),
-		Start:       ticks(a, offStart),
-		End:         ticks(b, offEnd-slotBytes),
-		CPU:         units.Ns(binary.LittleEndian.Uint64(b[offCPU-slotBytes:])),
-		ChildTicks:  ticks(b, offChildTicks-slotBytes),
-		ChildCPU:    units.Ns(binary.LittleEndian.Uint64(b[offChildCPU-slotBytes:])),
-	})
-}
-
-func (d *Decoder) creation(thread uint32, s []byte) {
-	d.Creations = append(d.Creations, wire.Creation{
-		TaskID:      binary.LittleEndian.Uint64(s[offTask:]),
-		OuterTaskID: binary.LittleEndian.Uint64(s[offOuter:]),
-		Class:       binary.LittleEndian.Uint32(s[offClass:]),
-		Thread:      thread,
-		Flags:       wire.CreationFlags(s[offFlags]),
-		At:          ticks(s, offCreationAt),
-		Site:        d.site(uint32(binary.LittleEndian.Uint16(s[offCreationSite:]))),
-	})
-}
-
-// submission decodes a record of two slots.
-func (d *Decoder) submission(thread uint32, a, b []byte) {
-	d.Submissions = append(d.Submissions, wire.Submission{
-		TaskID:      binary.LittleEndian.Uint64(a[offTask:]),
-		OuterTaskID: binary.LittleEndian.Uint64(a[offOuter:]),
-		Class:       binary.LittleEndian.Uint32(a[offClass:]),
-		Thread:      thread,
-		Executor:    binary.LittleEndian.Uint32(b[offExecutor-slotBytes:]),
-		Site:        d.site(binary.LittleEndian.Uint32(b[offSite-slotBytes:])),
-		Flags:       wire.SubmissionFlags(a[offFlags]),
-		At:          ticks(a, offCreationAt),
-	})
-}
+// RecordBytes is the size of an execution's record.
+func (d *Decoder) RecordBytes() int { return executionBytes + whole(d.Extras*2*8) }
 
 // maxSite is the largest number of a site.
 const maxSite = 1<<16 - 1
@@ -255,9 +142,16 @@ func (d *Decoder) site(id uint32) uint32 {
 	return id
 }
 
-// queue tells the execution decoded last when its task was submitted, if the
-// record before it in its ring says so. It may be that of an execution which
-// found no room.
+// remember keeps when the task of the ring's next execution was submitted.
+func (d *Decoder) remember(ring uint32, s *[queueBytes]byte) {
+	if d.queued == nil {
+		d.queued = map[uint32]queued{}
+	}
+	d.queued[ring] = queued{queueTaskID(s), queueSubmitted(s)}
+}
+
+// queue gives the execution decoded last the submission time that the record
+// before it in its ring has. That record may belong to an execution that found no room.
 func (d *Decoder) queue(ring uint32) {
 	q, ok := d.queued[ring]
 	if !ok {
@@ -267,16 +161,4 @@ func (d *Decoder) queue(ring uint32) {
 	if e := &d.Executions[len(d.Executions)-1]; e.TaskID == q.task {
 		e.Submitted = q.submitted
 	}
-}
-
-// virtual decodes a record of two slots.
-func (d *Decoder) virtual(thread uint32, a, b []byte) {
-	count := func(off int) uint64 { return uint64(binary.LittleEndian.Uint32(a[off:])) }
-	d.Virtual = append(d.Virtual, wire.VirtualThread{
-		Thread: thread, Class: binary.LittleEndian.Uint32(a[offClass:]), Flags: wire.VirtualFlags(a[offFlags]),
-		Threads: 1, Mounts: count(offVirtualMounts), Changes: count(offVirtualChanges), Pins: count(offVirtualPins),
-		First: uint32(count(offVirtualFirst)), Last: uint32(count(offVirtualLast)),
-		Pinned: ticks(b, offVirtualPinned-slotBytes), Away: ticks(b, offVirtualAway-slotBytes),
-		Ready: units.Ns(number(b, offVirtualReady-slotBytes)), At: ticks(b, offVirtualAt-slotBytes),
-	})
 }

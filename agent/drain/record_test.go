@@ -7,12 +7,46 @@ import (
 	"stackagent/internal/wire"
 )
 
+// Where the fields of records lie, for ever.
+const (
+	offType            = 0
+	offFlags           = 1
+	offDepth           = 2
+	offClass           = 4
+	offTask            = 8
+	offOuter           = 16
+	offStart           = 24
+	offEnd             = 32
+	offCPU             = 40
+	offChildTicks      = 48
+	offChildCPU        = 56
+	offCreationAt      = 24
+	offThreadID        = 4
+	offPauseStart      = 8
+	offPauseEnd        = 16
+	offWall            = 16
+	offConstructionCPU = 24
+	offCreationSite    = 2
+	offExecutor        = 32
+	offSite            = 36
+	offQueued          = 16
+	offVirtualMounts   = 8
+	offVirtualChanges  = 12
+	offVirtualFirst    = 16
+	offVirtualLast     = 20
+	offVirtualPins     = 24
+	offVirtualPinned   = 32
+	offVirtualAway     = 40
+	offVirtualReady    = 48
+	offVirtualAt       = 56
+)
+
 // slots writes records for tests.
 type slots []byte
 
 func (s slots) thread(id uint32) slots {
 	r := make([]byte, slotBytes)
-	r[offType] = recThread
+	r[offType] = recThreadSwitch
 	binary.LittleEndian.PutUint32(r[offThreadID:], id)
 	return append(s, r...)
 }

@@ -3,7 +3,6 @@ package drain
 import (
 	"encoding/binary"
 
-	"stackagent/internal/units"
 	"stackagent/internal/wire"
 )
 
@@ -15,24 +14,24 @@ func newWork(n int) wire.Work {
 	return wire.Work{Total: make([][]int64, n), Nested: make([][]int64, n)}
 }
 
-// constructionBytes is the size of a construction's record.
-func (d *Decoder) constructionBytes() int {
-	return slotBytes + (d.Extras*8+slotBytes-1)/slotBytes*slotBytes
-}
-
-// construction decodes what it cost to make a task; more are its extra metrics.
-func (d *Decoder) construction(thread uint32, s, more []byte) {
-	d.Constructions = append(d.Constructions, wire.Construction{
-		TaskID: uint64(number(s, offTask)),
-		Class:  binary.LittleEndian.Uint32(s[offClass:]),
-		Thread: thread,
-		Wall:   ticks(s, offWall),
-		CPU:    units.Ns(number(s, offConstructionCPU)),
-	})
+// work appends the extra metrics of the execution before: the totals, then
+// the part of nested executions.
+func (d *Decoder) work(s []byte) {
 	for k := range d.Extras {
-		d.ConstructionWork.Total[k] = append(d.ConstructionWork.Total[k], number(more, 8*k))
+		d.Work.Total[k] = append(d.Work.Total[k], number(s, k))
+		d.Work.Nested[k] = append(d.Work.Nested[k], number(s, d.Extras+k))
 	}
 }
+
+// constructionWork appends the extra metrics of the construction before.
+func (d *Decoder) constructionWork(s []byte) {
+	for k := range d.Extras {
+		d.ConstructionWork.Total[k] = append(d.ConstructionWork.Total[k], number(s, k))
+	}
+}
+
+// number is the k-th of s.
+func number(s []byte, k int) int64 { return int64(binary.LittleEndian.Uint64(s[8*k:])) }
 
 // firstWork is the first part of each column.
 func firstWork(w wire.Work, n int) wire.Work {

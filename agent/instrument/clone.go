@@ -1,46 +1,35 @@
 package instrument
 
 import (
+	"fmt"
 	"strings"
 
 	"stackagent/agent/classfile"
 )
 
-// A ClonePlan is a method of a task class that calls clone(): a copy has the
-// id of its original until a probe gives it one of its own. Object.clone is
-// protected, so a task can be copied by the methods of its classes only, or by
-// a clone() which they declare and which comes here itself.
-type ClonePlan struct {
-	Name, Descriptor string
-
-	member *classfile.Member
-	calls  []*classfile.Insn
-}
+// clones gives copies of tasks ids of their own: after clone() a copy has the id
+// of its original. Object.clone is protected, so only methods of the task's own
+// classes can copy it, or a clone() which they declare and which is woven itself.
+type clones struct{}
 
 const (
 	cloneName       = "clone"
 	cloneDescriptor = "()Ljava/lang/Object;"
-	descCloned      = "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;" // original, copy -> copy
 )
 
-// planClones finds the calls of clone() that may be Object's.
-func (p *Plan) planClones() error {
-	for _, m := range p.class.Methods {
-		code, err := m.Code()
-		if err != nil {
-			return refusal(p.Class, err, ReasonSubroutine)
+func (clones) wants(t target) bool { return t.mayInsert() && t.isTask() && !t.isInterface() }
+
+func (k clones) plan(p *Plan) error {
+	return p.eachCode(anyMethod, func(code *classfile.Code) error {
+		if calls := k.calls(p, code); len(calls) > 0 {
+			p.steps = append(p.steps, &cloneStep{code, calls})
 		}
-		if code == nil {
-			continue
-		}
-		if calls := p.cloneCalls(code); len(calls) > 0 {
-			p.Clones = append(p.Clones, ClonePlan{Name: m.Name, Descriptor: m.Descriptor, member: m, calls: calls})
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
-func (p *Plan) cloneCalls(code *classfile.Code) []*classfile.Insn {
+// calls finds the calls of clone() that may be Object's.
+func (clones) calls(p *Plan, code *classfile.Code) []*classfile.Insn {
 	var calls []*classfile.Insn
 	for _, in := range code.Insns {
 		if in.Op != classfile.OpInvokespecial && in.Op != classfile.OpInvokevirtual {
@@ -54,21 +43,28 @@ func (p *Plan) cloneCalls(code *classfile.Code) []*classfile.Insn {
 	return calls
 }
 
-// weaveClone keeps the receiver of each call and gives it, with the copy, to
-// the probe, which returns the copy.
-func (p *Plan) weaveClone(c ClonePlan) error {
-	code, err := c.member.Code()
-	if err != nil {
-		return err
-	}
-	for _, call := range c.calls {
-		probe, err := p.probe("cloned", descCloned)
+// A cloneStep is a method that calls clone().
+type cloneStep struct {
+	code  *classfile.Code
+	calls []*classfile.Insn
+}
+
+// String implements step.
+func (s *cloneStep) String() string {
+	return fmt.Sprintf("clone in %s cloned=%d", signature(s.code), len(s.calls))
+}
+
+// weave implements step: it keeps the receiver of each call and passes it, with
+// the copy, to the probe, which returns the copy.
+func (s *cloneStep) weave(p *Plan) error {
+	for _, call := range s.calls {
+		cloned, err := p.call(probeCloned)
 		if err != nil {
 			return err
 		}
-		code.InsertBeforeTargeted(call, classfile.NewInsn(classfile.OpDup))
-		code.InsertAfter(call, probe)
+		s.code.InsertBeforeTargeted(call, classfile.NewInsn(classfile.OpDup))
+		s.code.InsertAfter(call, cloned)
 	}
-	grow(&code.MaxStack, code.MaxStack+1)
+	grow(&s.code.MaxStack, s.code.MaxStack+1)
 	return nil
 }

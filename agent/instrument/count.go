@@ -1,7 +1,6 @@
 package instrument
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -27,15 +26,13 @@ func (s countScheme) String() string {
 	return [...]string{"local", "direct", "nothing"}[s]
 }
 
-// A CountPlan is a method whose instructions are to be counted.
-type CountPlan struct {
-	Name, Descriptor string
-	Segments         int // runs of instructions that are counted at their start
+// A countPlan is a method whose instructions are to be counted.
+type countPlan struct {
+	Segments int // runs of instructions that are counted at their start
 
 	scheme   countScheme
 	coarse   bool // calls do not end a segment
 	loops    bool // a segment can come again and again
-	member   *classfile.Member
 	code     *classfile.Code
 	marks    []uint8 // of code.Insns as they came: markEarly, markRoot; nil: none
 	segments []segment
@@ -48,9 +45,9 @@ const (
 	markRoot              // a call of Object's constructor
 )
 
-func (c *CountPlan) marked(i int, what uint8) bool { return c.marks != nil && c.marks[i]&what != 0 }
+func (c *countPlan) marked(i int, what uint8) bool { return c.marks != nil && c.marks[i]&what != 0 }
 
-func (c *CountPlan) mark(i int, what uint8) {
+func (c *countPlan) mark(i int, what uint8) {
 	if c.marks == nil {
 		c.marks = make([]uint8, len(c.code.Insns))
 	}
@@ -69,7 +66,7 @@ type segment struct {
 // planCounts plans the counting of all methods of the class. A method that
 // cannot be counted is left alone, by name; the others are counted.
 func (p *Plan) planCounts() {
-	p.Counts = make([]CountPlan, 0, len(p.class.Methods))
+	p.counts = make([]countPlan, 0, len(p.class.Methods))
 	for _, m := range p.class.Methods {
 		code, err := m.Code()
 		if err != nil {
@@ -81,9 +78,9 @@ func (p *Plan) planCounts() {
 		if code == nil || uncounted(p.Class, m.Name) {
 			continue
 		}
-		c := CountPlan{Name: m.Name, Descriptor: m.Descriptor, member: m, code: code}
+		c := countPlan{code: code}
 		if p.planCount(&c) {
-			p.Counts = append(p.Counts, c)
+			p.counts = append(p.counts, c)
 		}
 	}
 }
@@ -96,7 +93,7 @@ func uncounted(class, method string) bool {
 
 // findRoots finds the calls of Object's constructor. It throws nothing and, being
 // replaceable, counts nothing: such a call is like any other instruction.
-func (c *CountPlan) findRoots(pool *classfile.Pool) {
+func (c *countPlan) findRoots(pool *classfile.Pool) {
 	for i, in := range c.code.Insns {
 		if in.Op != classfile.OpInvokespecial {
 			continue
@@ -108,8 +105,8 @@ func (c *CountPlan) findRoots(pool *classfile.Pool) {
 }
 
 // planCount plans the counting of one method; false: there is nothing to be done.
-func (p *Plan) planCount(c *CountPlan) bool {
-	m := c.member
+func (p *Plan) planCount(c *countPlan) bool {
+	m := c.code.Method()
 	c.findRoots(p.class.Pool)
 	if m.Name == "<init>" && m.Access&classfile.AccStatic == 0 {
 		p.planEarly(c)
@@ -134,14 +131,14 @@ func (p *Plan) planCount(c *CountPlan) bool {
 	return true
 }
 
-func (p *Plan) leave(c *CountPlan, reason Reason, format string, args ...any) {
+func (p *Plan) leave(c *countPlan, reason Reason, format string, args ...any) {
 	r := refuse(p.Class, reason, format, args...)
-	r.Member = c.Name + c.Descriptor
+	r.Member = signature(c.code)
 	p.Left = append(p.Left, r)
 }
 
 // calls tells whether a method can execute instructions of others.
-func (c *CountPlan) calls() bool {
+func (c *countPlan) calls() bool {
 	for i, in := range c.code.Insns {
 		if in.Op.IsInvoke() && !c.marked(i, markRoot) {
 			return true
@@ -153,10 +150,10 @@ func (c *CountPlan) calls() bool {
 // planEarly finds the instructions before super(...) has returned: no handler
 // can catch what they throw, so they are counted directly. Where this cannot be
 // followed, the whole constructor is.
-func (p *Plan) planEarly(c *CountPlan) {
+func (p *Plan) planEarly(c *countPlan) {
 	flow, err := analyseStart(p.class, c.code)
 	for i := range c.code.Insns {
-		if err != nil || flow.local0[i] == cellUninit {
+		if err != nil || flow.local0[i] == valueUninit {
 			c.mark(i, markEarly)
 			c.starts = true
 		}
@@ -165,7 +162,7 @@ func (p *Plan) planEarly(c *CountPlan) {
 
 // split finds the segments. They begin where control can come from elsewhere or
 // leave, and after calls: what follows a call is not executed when it throws.
-func (c *CountPlan) split() {
+func (c *countPlan) split() {
 	joins := c.markJumps()
 	if c.cut(false); !joins && len(c.segments) <= mostDirect {
 		c.scheme = countDirect
@@ -181,11 +178,11 @@ const mostDirect = 4
 
 // cut is split where the scheme is known: what comes before super(...) is a
 // segment of its own if it is counted in another way.
-func (c *CountPlan) cut(early bool) {
+func (c *countPlan) cut(early bool) {
 	c.segments, c.returns = c.segments[:0], 0
 	begin, header, joined := true, false, false
 	for i, in := range c.code.Insns {
-		if !real(in) {
+		if !isReal(in) {
 			joined = joined || in.Label.Mark&labelJoin != 0
 			begin = begin || joined
 			header = header || in.Label.Mark&labelHead != 0
@@ -211,9 +208,9 @@ const (
 )
 
 // markJumps marks the labels where control can come from elsewhere, and tells whether there are any.
-func (c *CountPlan) markJumps() (joins bool) {
+func (c *countPlan) markJumps() (joins bool) {
 	for _, in := range c.code.Insns {
-		if !real(in) {
+		if !isReal(in) {
 			in.Label.Mark = 0
 		}
 	}
@@ -227,7 +224,7 @@ func (c *CountPlan) markJumps() (joins bool) {
 	}
 	for _, in := range c.code.Insns {
 		switch {
-		case !real(in):
+		case !isReal(in):
 			in.Label.Mark |= labelPassed
 		case in.Target != nil:
 			to(in.Target)
@@ -258,12 +255,11 @@ const (
 // fits tells whether the method can bear the counting: the JIT must still
 // compile it if it does now, and the format must hold it. The size is an upper
 // bound.
-func (c *CountPlan) fits() (size int, ok bool) {
-	a := c.member.Attribute("Code")
-	if a == nil || len(a.Data) < 8 {
-		return 0, true // code that was not read from a file
+func (c *countPlan) fits() (size int, ok bool) {
+	now, ok := codeSize(c.code.Method())
+	if !ok {
+		return 0, true
 	}
-	now := int(binary.BigEndian.Uint32(a.Data[4:]))
 	size = now + frameBytes + flushBytes
 	for _, s := range c.segments {
 		switch {
@@ -287,9 +283,9 @@ func (c *CountPlan) fits() (size int, ok bool) {
 // reserve is room for the probes of a task.
 const reserve = 100
 
-// describe is the line of a listing.
-func (c *CountPlan) describe() string {
-	s := fmt.Sprintf("  count %s%s %s", c.Name, c.Descriptor, c.scheme)
+// String is the line of a listing.
+func (c *countPlan) String() string {
+	s := "count " + signature(c.code) + " " + c.scheme.String()
 	if c.scheme != countNothing {
 		s += fmt.Sprintf(" segments=%d", c.Segments)
 	}
@@ -307,7 +303,7 @@ func addCounts(p *Plan, err error, in Input) (*Plan, error) {
 		if bad != nil {
 			return nil, refusal("", bad, ReasonVersion)
 		}
-		p = &Plan{Class: class.Name, Mode: in.Mode, class: class}
+		p = &Plan{target: target{Class: class.Name, Mode: in.Mode}, class: class}
 		var refused *Refusal
 		if errors.As(err, &refused) {
 			if refused.Reason == ReasonAlreadyWoven {

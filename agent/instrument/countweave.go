@@ -8,24 +8,9 @@ import (
 	"stackagent/agent/classfile"
 )
 
-// The probes that count, of java.lang.Stackagent.
-const (
-	probeCount = "count" // adds to the counter of the thread
-	probeMark  = "mark"  // gives it
-	probeReset = "reset" // sets it
-
-	// The same in a handler, where compiled code should be small.
-	probeCountThrown = "countThrown"
-
-	descCount     = "(I)V"
-	descCountLong = "(IJ)V"
-	descMark      = "()J"
-	descReset     = "(J)V"
-)
-
 // counted is a method that counts, while the probes of its tasks are woven.
 type counted struct {
-	*CountPlan
+	*countPlan
 	n        int        // local: the count, or for countNothing the mark
 	sum      int        // local: what went before n, in a method with loops
 	done     bool       // a handler of a task's probe adds the count when the method throws
@@ -36,10 +21,10 @@ type counted struct {
 // weaveCounts puts the counting into all planned methods, but for what must
 // come after the probes of the tasks: see finishCounts.
 func (p *Plan) weaveCounts() error {
-	p.counted = make([]counted, len(p.Counts))
-	for i := range p.Counts {
+	p.counted = make([]counted, len(p.counts))
+	for i := range p.counts {
 		c := &p.counted[i]
-		c.CountPlan = &p.Counts[i]
+		c.countPlan = &p.counts[i]
 		if err := p.weaveCount(c); err != nil {
 			return err
 		}
@@ -49,8 +34,8 @@ func (p *Plan) weaveCounts() error {
 }
 
 // countOf is the counting of a method; nil: it does not count.
-func (p *Plan) countOf(m *classfile.Member) *counted {
-	i := slices.IndexFunc(p.counted, func(c counted) bool { return c.member == m })
+func (p *Plan) countOf(code *classfile.Code) *counted {
+	i := slices.IndexFunc(p.counted, func(c counted) bool { return c.code == code })
 	if i < 0 {
 		return nil
 	}
@@ -78,7 +63,7 @@ func (p *Plan) weaveCount(c *counted) error {
 			segments = segments[1:]
 		}
 		if c.scheme != countDirect && in.Op.IsReturn() {
-			failed = errors.Join(failed, p.flush(c, probeCount))
+			failed = errors.Join(failed, p.flush(c, probeCount, probeCountLong))
 		}
 		return p.insns
 	})
@@ -105,7 +90,7 @@ func (p *Plan) countSegment(c *counted, s segment, first bool) error {
 		return nil
 	}
 	p.add(c, classfile.NewConstInsn(int32(s.count)))
-	return p.addProbe(c, probeCount, descCount)
+	return p.addProbe(c, probeCount)
 }
 
 // addSegment counts a segment in the local variable. At the head of a loop what has
@@ -131,40 +116,41 @@ func (p *Plan) addSegment(c *counted, s segment) {
 }
 
 // addProbe appends the call of a probe to p.insns. The references of those that count are looked up once.
-func (p *Plan) addProbe(c *counted, name, descriptor string) error {
+func (p *Plan) addProbe(c *counted, to probe) error {
 	for i := range p.probes {
-		if p.probes[i].name == name && p.probes[i].descriptor == descriptor {
+		if p.probes[i].probe == to {
 			p.add(c, classfile.NewInvoke(classfile.OpInvokestatic, p.probes[i].index))
 			return nil
 		}
 	}
-	call, err := p.probe(name, descriptor)
+	call, err := p.call(to)
 	if err != nil {
 		return err
 	}
-	p.probes = append(p.probes, probeRef{name, descriptor, call.Index})
+	p.probes = append(p.probes, probeRef{to, call.Index})
 	p.insns = append(p.insns, call)
 	return nil
 }
 
 // probeRef is a probe in the constant pool.
 type probeRef struct {
-	name, descriptor string
-	index            uint16
+	probe
+	index uint16
 }
 
-// flush appends to p.insns what adds the method's count to the thread's counter, by probe.
-func (p *Plan) flush(c *counted, probe string) error {
+// flush appends to p.insns what adds the method's count to the thread's counter,
+// by one probe, or by the other if the count is a long.
+func (p *Plan) flush(c *counted, count, countLong probe) error {
 	if c.scheme == countNothing {
 		p.add(c, classfile.NewVarInsn(classfile.OpLload, c.n))
-		return p.addProbe(c, probeReset, descReset)
+		return p.addProbe(c, probeReset)
 	}
 	p.add(c, classfile.NewVarInsn(classfile.OpIload, c.n))
 	if c.loops {
 		p.add(c, classfile.NewVarInsn(classfile.OpLload, c.sum))
-		return p.addProbe(c, probe, descCountLong)
+		return p.addProbe(c, countLong)
 	}
-	return p.addProbe(c, probe, descCount)
+	return p.addProbe(c, count)
 }
 
 // flushStack is the number of stack slots that flush takes.
@@ -181,14 +167,14 @@ func (c *counted) flushStack() int {
 // rethrowing gives what a probe's handler in method m must do first so that
 // the method's count is not lost, and the handler's local variables: those
 // given, and the count's. The handler catches all that the counting's own would.
-func (p *Plan) rethrowing(m *classfile.Member, locals []classfile.VerificationType) ([]*classfile.Insn, []classfile.VerificationType, error) {
-	c := p.countOf(m)
+func (p *Plan) rethrowing(code *classfile.Code, locals []classfile.VerificationType) ([]*classfile.Insn, []classfile.VerificationType, error) {
+	c := p.countOf(code)
 	if c == nil || c.scheme == countDirect || c.done {
 		return nil, locals, nil
 	}
-	c.done = m.Name != "<init>" // there the counting's own handler has what is before super(...), too
-	p.insns = nil               // what is given stays with the caller
-	err := p.flush(c, probeCountThrown)
+	c.done = code.Method().Name != "<init>" // there the counting's own handler has what is before super(...), too
+	p.insns = nil                           // what is given stays with the caller
+	err := p.flush(c, probeCountThrown, probeCountThrownLong)
 	grow(&c.code.MaxStack, 1+c.flushStack())
 	return p.insns, c.locals(locals), err
 }
@@ -232,7 +218,7 @@ func (p *Plan) finishCounts() error {
 // start appends to p.insns what prepares the local variables.
 func (p *Plan) start(c *counted) error {
 	if c.scheme == countNothing {
-		err := p.addProbe(c, probeMark, descMark)
+		err := p.addProbe(c, probeMark)
 		p.add(c, classfile.NewVarInsn(classfile.OpLstore, c.n))
 		return err
 	}
@@ -251,17 +237,10 @@ func (p *Plan) catchAll(c *counted) error {
 		return nil
 	}
 	p.insns = p.insns[:0]
-	if err := p.flush(c, probeCountThrown); err != nil {
+	if err := p.flush(c, probeCountThrown, probeCountThrownLong); err != nil {
 		return err
 	}
-	ranges := make([]labels, 0, len(c.throwing))
-	for _, s := range c.throwing {
-		ranges = append(ranges, labels{c.code.LabelBefore(s.from), c.code.LabelAfter(s.to)})
-	}
-	handler := rethrow(c.code, c.locals(nil), p.insns)
-	for _, r := range ranges {
-		c.code.AddHandler(r.start, r.end, handler, "")
-	}
+	p.handle(c.code, labelled(c.code, c.throwing), c.locals(nil), p.insns)
 	grow(&c.code.MaxStack, 1+c.flushStack())
 	return nil
 }
@@ -272,7 +251,7 @@ func (p *Plan) catchAll(c *counted) error {
 func (c *counted) findThrowing() {
 	open := false
 	for i, in := range c.code.Insns {
-		if !real(in) {
+		if !isReal(in) {
 			continue
 		}
 		if in.Op.IsReturn() || c.marked(i, markEarly) {

@@ -1,30 +1,30 @@
-// Package instrument decides which methods of a class are to be observed and
-// weaves the probes into them: class bytes -> Plan -> woven bytes. It is pure:
-// no I/O, no state, the same input gives the same bytes. That matters because
-// a class that got only its new fields at load (ModeStructure) is woven again
-// in full by a retransformation (ModeFull), and the JVM refuses the second
-// version unless its structure equals the first.
+// Package instrument decides which methods of a class to observe and weaves the
+// probes into them: class bytes -> Plan -> woven bytes. It is pure: no I/O, no
+// state, the same input gives the same bytes. That matters because a class that
+// got only its new fields at load (ModeStructure) is woven in full later, by a
+// retransformation (ModeFull), and the JVM refuses the second version unless its
+// structure equals the first.
 //
-// # What is woven
+// # Kinds
 //
-// Execution methods of tasks (run()V of a Runnable, call()Ljava/lang/Object;
-// of a Callable, exec()Z of a ForkJoinTask, and what the user names) get
+// What is woven is a list of kinds (kinds.go). A kind is a small type in a file of
+// its own: it says which classes and methods it wants and what it inserts there.
 //
-//	int token = Stackagent.enter(this);
-//	try { body; Stackagent.exit(token) before every return }
-//	catch (Throwable t) { Stackagent.exitThrow(token); throw t; }
+//	executions      around the methods that execute a task
+//	parking         where a virtual thread parks on its carrier
+//	clones          a task that is copied gets an id of its own
+//	threadLocks     room for a thread's state in java.lang.Thread
+//	lambdaArchive   the JVM's archive hides no lambdas
+//	dispatches      calls of tasks whose class could not be woven
+//	submissions     around the methods that submit a task to an executor
+//	cancellations   what cancel returns
+//	exceptionReads  where the program gets the exception that ended a task
+//	constructors    creations, failed constructors, the cost of constructions
+//	callSites       where the program makes and submits tasks
+//	mounts          where a virtual thread gets on and off its carrier
 //
-// A covariant call() of a Callable gets the same with enterCovariant, as it may be called directly or by its bridge.
-//
-// A class that is no task but declares such a method publicly gets the same
-// with enterRunnable, enterCallable or enterForkJoin, which ask what the object is, because a subclass may inherit the method and add the
-// interface. Constructors of the topmost task class of a hierarchy report the
-// creation as soon as super(...) has returned; constructors of every task
-// class report that they failed. The topmost task class also gets a field for
-// the task's id, and java.lang.ClassValue$ClassValueMap one for the id of the
-// class that it belongs to. java.lang.Thread makes its private lock an instance
-// of Stackagent, which has room for the thread's state. In
-// java.lang.VirtualThread mount and unmount are observed.
+// To add one, write its type and add a line to kinds. Counts of instructions lie
+// around all of them (count.go, countweave.go). probes.go declares the probes.
 //
 // # What is left alone
 //
@@ -38,15 +38,16 @@
 //
 // # When a class cannot be woven
 //
-// It keeps its bytes as a whole and the caller gets a *Refusal with a typed
-// Reason. Half a class is never woven: an execution method without its
-// constructors would make false figures.
+// It keeps its bytes and the caller gets a *Refusal with a typed Reason. Half a
+// class is never woven: an execution method without its constructors would make
+// false figures.
 //
 // # Filters
 //
 // Exclude wins over Include. Include selects among the program's classes only:
-// platform classes are woven unless Exclude names them, since a program's
-// fork/join task is executed by a method of the platform. What the probes need
-// in java.lang.Thread and ClassValueMap is done in any case. A subclass of an excluded task class has no id of its own, because
-// whether its superclass was excluded may not change the shape of a class.
+// platform classes are woven unless Exclude names them, since a method of the
+// platform executes a program's fork/join task. What the probes need in
+// java.lang.Thread and ClassValueMap is woven in any case. A subclass of an
+// excluded task class has no id of its own, because the filters may not change
+// the shape of a class.
 package instrument

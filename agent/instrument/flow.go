@@ -6,29 +6,29 @@ import (
 	"stackagent/agent/classfile"
 )
 
-// cell is what a local variable or a stack slot can hold, as far as a
+// value is what a local variable or a stack slot can hold, as far as a
 // constructor's own object is concerned.
-type cell uint8
+type value uint8
 
 const (
-	cellNone   cell = iota // the instruction is not reached
-	cellOther              // anything else, or different things on different paths
-	cellUninit             // this, before the call of super(...) or this(...)
-	cellSelf               // this, after it
+	valueNone   value = iota // the instruction is not reached
+	valueOther               // anything else, or different things on different paths
+	valueUninit              // this, before the call of super(...) or this(...)
+	valueSelf                // this, after it
 )
 
 // frame is the state before an instruction.
 type frame struct {
-	locals, stack []cell
+	locals, stack []value
 }
 
 func (f *frame) clone() *frame {
-	return &frame{append([]cell(nil), f.locals...), append([]cell(nil), f.stack...)}
+	return &frame{append([]value(nil), f.locals...), append([]value(nil), f.stack...)}
 }
 
 // uninitialised tells whether this can still be found before the call of super(...).
 func (f *frame) uninitialised() bool {
-	return slices.Contains(f.locals, cellUninit) || slices.Contains(f.stack, cellUninit)
+	return slices.Contains(f.locals, valueUninit) || slices.Contains(f.stack, valueUninit)
 }
 
 // merge joins g into f and tells whether f changed; ok is false if the depths
@@ -37,10 +37,10 @@ func (f *frame) merge(g *frame) (changed, ok bool) {
 	if len(f.stack) != len(g.stack) {
 		return false, false
 	}
-	join := func(a, b []cell) {
+	join := func(a, b []value) {
 		for i := range a {
-			if a[i] != b[i] && a[i] != cellOther {
-				a[i] = cellOther
+			if a[i] != b[i] && a[i] != valueOther {
+				a[i] = valueOther
 				changed = true
 			}
 		}
@@ -60,11 +60,11 @@ type initCall struct {
 // dataflow as the verifier's: it is what tells the call of super(...) from the
 // construction of its arguments.
 type thisFlow struct {
-	local0 []cell // what local 0 holds before each of Code.Insns
+	local0 []value // what local 0 holds before each of Code.Insns
 	inits  []initCall
 }
 
-// flowBudget bounds the work on one constructor, in cells copied and handlers
+// flowBudget bounds the work on one constructor, in values copied and handlers
 // merged. The largest constructor of a JDK needs less than a hundredth.
 const flowBudget = 50_000_000
 
@@ -81,8 +81,8 @@ type analysis struct {
 	edge     []bool // the set of handlers changes there
 	states   map[int]*frame
 	todo     []int
-	local0   []cell
-	receiver map[int]cell // of each <init> call, by index
+	local0   []value
+	receiver map[int]value // of each <init> call, by index
 	budget   int
 }
 
@@ -104,18 +104,18 @@ func (a *analysis) run() (*thisFlow, error) {
 	n := len(code.Insns)
 	flags := make([]bool, 2*(n+1))
 	a.join, a.edge, a.states = flags[:n+1], flags[n+1:], make(map[int]*frame)
-	a.local0, a.receiver, a.budget = make([]cell, n), make(map[int]cell), flowBudget
+	a.local0, a.receiver, a.budget = make([]value, n), make(map[int]value), flowBudget
 	if err := a.mark(); err != nil {
 		return nil, err
 	}
-	entry := &frame{locals: make([]cell, code.MaxLocals)}
+	entry := &frame{locals: make([]value, code.MaxLocals)}
 	for i := range entry.locals {
-		entry.locals[i] = cellOther
+		entry.locals[i] = valueOther
 	}
 	if code.MaxLocals == 0 {
 		return nil, flowError("no local variable for this")
 	}
-	entry.locals[0] = cellUninit
+	entry.locals[0] = valueUninit
 	a.reach(0, entry)
 	for len(a.todo) > 0 {
 		at := a.todo[len(a.todo)-1]
@@ -228,7 +228,7 @@ func (a *analysis) raise(i int, f *frame) error {
 		if i < a.code.Position(h.Start) || i >= a.code.Position(h.End) {
 			continue
 		}
-		if err := a.reach(a.code.Position(h.Target), &frame{f.locals, []cell{cellOther}}); err != nil {
+		if err := a.reach(a.code.Position(h.Target), &frame{f.locals, []value{valueOther}}); err != nil {
 			return err
 		}
 	}
@@ -238,26 +238,20 @@ func (a *analysis) raise(i int, f *frame) error {
 func (a *analysis) result() (*thisFlow, error) {
 	flow := &thisFlow{local0: a.local0}
 	for i, in := range a.code.Insns {
-		if a.receiver[i] != cellUninit {
+		if a.receiver[i] != valueUninit {
 			continue
 		}
 		owner, _, _, err := a.class.Pool.MemberRef(in.Index)
 		if err != nil {
 			return nil, err
 		}
-		if a.local0[i] != cellUninit {
+		if a.local0[i] != valueUninit {
 			return nil, &Refusal{Reason: ReasonThisLost, Class: a.class.Name,
 				Detail: "this is not in local variable 0 when the super constructor is called"}
 		}
 		flow.inits = append(flow.inits, initCall{i, owner != a.class.Name})
 	}
 	return flow, nil
-}
-
-// span is a run of instructions, from and to included (indices into Insns).
-type span struct {
-	from, to int
-	throws   bool // something in it can fail
 }
 
 // canThrow tells whether an instruction can raise an exception of the program's
@@ -272,27 +266,33 @@ func canThrow(op classfile.Opcode) bool {
 	return true
 }
 
-// covered lists the runs of instructions before each of which local 0 holds
-// the initialised object, without those in which nothing can fail (many
+// covered lists the stretches of code before each instruction of which local 0
+// holds the initialised object, without those in which nothing can fail (many
 // constructors only return after super(...)).
-func (t *thisFlow) covered(code *classfile.Code) []span {
-	var spans []span
-	open := false
+func (t *thisFlow) covered(code *classfile.Code) []insnSpan {
+	var spans []insnSpan
+	open, throws := false, false
+	end := func() {
+		if open && !throws {
+			spans = spans[:len(spans)-1]
+		}
+		open, throws = false, false
+	}
 	for i, in := range code.Insns {
 		if in.Op.IsPseudo() {
 			continue
 		}
-		if t.local0[i] != cellSelf {
-			open = false
+		if t.local0[i] != valueSelf {
+			end()
 			continue
 		}
 		if !open {
-			spans = append(spans, span{from: i})
+			spans = append(spans, insnSpan{from: in})
 			open = true
 		}
-		last := &spans[len(spans)-1]
-		last.to = i
-		last.throws = last.throws || canThrow(in.Op)
+		spans[len(spans)-1].to = in
+		throws = throws || canThrow(in.Op)
 	}
-	return slices.DeleteFunc(spans, func(s span) bool { return !s.throws })
+	end()
+	return spans
 }

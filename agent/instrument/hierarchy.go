@@ -15,22 +15,6 @@ const TaskKinds = units.KindThread | units.KindRunnable | units.KindCallable | u
 // inherited are the kinds that a class has from its supertypes.
 const inherited = TaskKinds | units.KindVirtual | units.KindExecutor
 
-// Internal names that the weaver knows.
-const (
-	nameObject        = "java/lang/Object"
-	nameThread        = "java/lang/Thread"
-	nameVirtualThread = "java/lang/VirtualThread"
-	nameProbes        = "java/lang/Stackagent"
-	nameContinuation  = "jdk/internal/vm/Continuation"
-	nameHandovers     = "java/lang/StackagentHandover"
-	nameConstructions = "java/lang/StackagentConstruction"
-	nameForkJoinTask  = "java/util/concurrent/ForkJoinTask"
-	nameFutureTask    = "java/util/concurrent/FutureTask"
-	nameTimerTask     = "java/util/TimerTask"
-	nameCompletion    = "java/util/concurrent/ExecutorCompletionService" // no Executor, though it hands over like one
-	nameTimer         = "java/util/Timer"                                // the same
-)
-
 // A Hierarchy answers for the supertypes of a class.
 type Hierarchy interface {
 	// Kinds gives the kinds of the class or interface with an internal name,
@@ -51,9 +35,7 @@ func knownKinds(class string) (units.Kinds, bool) {
 		return units.KindRunnable, true
 	case "java/util/concurrent/Callable":
 		return units.KindCallable, true
-	case nameForkJoinTask,
-		// Copies that libraries brought along.
-		"scala/concurrent/forkjoin/ForkJoinTask", "akka/dispatch/forkjoin/ForkJoinTask", "jsr166y/ForkJoinTask":
+	case nameForkJoinTask, forkJoinCopies[0], forkJoinCopies[1], forkJoinCopies[2]:
 		return units.KindForkJoin, true
 	case "java/util/concurrent/Executor", nameCompletion, nameTimer:
 		return units.KindExecutor, true

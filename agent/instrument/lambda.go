@@ -59,15 +59,6 @@ func LambdaTarget(class []byte) (string, bool) {
 	return calledBy(c, code)
 }
 
-func isTaskMethod(m *classfile.Member) bool {
-	for _, t := range executionTypes {
-		if m.Name == t.name && m.Descriptor == t.descriptor {
-			return true
-		}
-	}
-	return false
-}
-
 // calledBy gives the one call of a forwarding method that is neither boxing
 // nor unboxing of an argument or of the result.
 func calledBy(c *classfile.Class, code *classfile.Code) (string, bool) {

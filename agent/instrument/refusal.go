@@ -1,6 +1,11 @@
 package instrument
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"stackagent/agent/classfile"
+)
 
 // Reason says why a class kept its bytes. Reasons are counted and shown to the
 // user, so their texts are stable.
@@ -57,4 +62,23 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 func refuse(class string, reason Reason, format string, args ...any) *Refusal {
 	return &Refusal{Reason: reason, Class: class, Detail: fmt.Sprintf(format, args...)}
+}
+
+// refusal turns an error of the classfile package into a typed refusal. What is
+// not supported depends on where it was met: the version of a class when it is
+// parsed, subroutines when code is decoded.
+func refusal(class string, err error, whatUnsupported Reason) *Refusal {
+	r := &Refusal{Reason: ReasonBadClass, Class: class, Detail: err.Error(), Err: err}
+	var unsupported *classfile.UnsupportedError
+	var large *classfile.TooLargeError
+	var full *classfile.PoolFullError
+	switch {
+	case errors.As(err, &unsupported):
+		r.Reason = whatUnsupported
+	case errors.As(err, &large):
+		r.Reason = ReasonMethodSize
+	case errors.As(err, &full):
+		r.Reason = ReasonPoolFull
+	}
+	return r
 }

@@ -200,8 +200,8 @@ func TestThisOverwritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := plan.Constructors[0]
-	if c.Created != 1 || c.Ranges != 1 {
+	c := stepsOf[*constructorStep](plan)[0]
+	if len(c.supers) != 1 || len(c.spans) != 1 {
 		t.Fatalf("plan %s", plan)
 	}
 	if from, to := c.spans[0].from.Op, c.spans[0].to.Op; from != classfile.OpNop || to != classfile.OpAstore {
@@ -340,11 +340,24 @@ func TestSelection(t *testing.T) {
 			t.Errorf("%+v: %v", tt, err)
 		}
 		got := ""
-		if plan != nil && len(plan.Executions) > 0 {
-			got = plan.Executions[0].Probe
+		if plan != nil {
+			if found := stepsOf[*executionStep](plan); len(found) > 0 {
+				got = found[0].enter.name
+			}
 		}
 		if got != tt.want {
 			t.Errorf("%+v: %q", tt, got)
 		}
 	}
+}
+
+// stepsOf gives the steps of one kind.
+func stepsOf[T step](p *Plan) []T {
+	var found []T
+	for _, s := range p.steps {
+		if s, ok := s.(T); ok {
+			found = append(found, s)
+		}
+	}
+	return found
 }

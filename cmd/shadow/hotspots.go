@@ -12,6 +12,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view/table"
 )
@@ -104,7 +105,7 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 		return nil, err
 	}
 	before := len(s.Warnings)
-	sum, err := summary.BuildPlaces(s, options, o.By)
+	sum, err := summary.BuildByOrigin(s, options, o.By)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *ta
 // createdCells are how many tasks of a class were created, and never executed;
 // not those of a class that was there before the agent.
 func createdCells(r *granularity.Hotspot, s *summary.Summary) []string {
-	if r.Created == 0 && r.Executions > 0 && s.NotAvailable[granularity.CreationsUnseen] != "" {
+	if r.Created == 0 && r.Executions > 0 && s.NotAvailable[advice.CreationsUnseen] != "" {
 		return []string{"n/a", "n/a"}
 	}
 	return []string{units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted)}

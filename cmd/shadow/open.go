@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stackagent/granularity"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 )
@@ -47,12 +47,12 @@ func unitsFlag(cmd *cobra.Command, to *bool) {
 
 // thresholdFlag gives cmd the flag that sets thresholds of the advice.
 func thresholdFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringArrayVar(to, "threshold", nil, "of the advice, NAME=VALUE, repeatable; names: "+strings.Join(granularity.ThresholdNames(), ", "))
+	cmd.Flags().StringArrayVar(to, "threshold", nil, "of the advice, NAME=VALUE, repeatable; names: "+strings.Join(advice.ThresholdNames(), ", "))
 }
 
 // setThresholds are the default ones with what was set.
-func setThresholds(list []string) (*granularity.Thresholds, error) {
-	t := granularity.DefaultThresholds
+func setThresholds(list []string) (*advice.Thresholds, error) {
+	t := advice.DefaultThresholds
 	for _, text := range list {
 		if err := t.Set(text); err != nil {
 			return nil, &usageError{err}

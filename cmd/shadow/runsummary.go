@@ -8,6 +8,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/granularity"
 	"stackagent/internal/text"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -52,12 +53,12 @@ const leastNever = 0.01
 const leastTasks = 10
 
 // wanted chooses the findings that a first look needs; shadow stats has all.
-func wanted(f granularity.Finding, s *summary.Summary) bool {
+func wanted(f advice.Finding, s *summary.Summary) bool {
 	switch f.Topic {
 	case "processors", "running":
 		return false
 	case "gc":
-		return f.Kind == granularity.Advice
+		return f.Kind == advice.Advice
 	case "fineness":
 		return s.Fine.N >= leastTasks
 	case "never":

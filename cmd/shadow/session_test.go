@@ -9,6 +9,7 @@ import (
 	"stackagent/hpc"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
@@ -138,7 +139,7 @@ func TestNothingLike(t *testing.T) {
 
 // TestCreatedBefore: of a class that was there before the agent creations are not known.
 func TestCreatedBefore(t *testing.T) {
-	attached := &summary.Summary{NotAvailable: map[string]string{granularity.CreationsUnseen: "loaded before"}}
+	attached := &summary.Summary{NotAvailable: map[string]string{advice.CreationsUnseen: "loaded before"}}
 	for _, c := range []struct {
 		s    *summary.Summary
 		row  granularity.Hotspot

@@ -15,6 +15,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view/table"
 )
@@ -142,7 +143,7 @@ func right(title string) table.Column { return table.Column{Title: title, Right:
 func printFindings(w io.Writer, s *summary.Summary) error {
 	for _, f := range s.Findings {
 		kind := ""
-		if f.Kind != granularity.Fact {
+		if f.Kind != advice.Fact {
 			kind = string(f.Kind) + ": "
 		}
 		if _, err := fmt.Fprintf(w, "\n%s%s", kind, clean(f.Text)); err != nil {
@@ -157,7 +158,7 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 
 func createdText(s *summary.Summary) string {
 	line := units.FormatExact(s.Tasks.Created)
-	if s.NotAvailable[granularity.CreationsUnseen] != "" {
+	if s.NotAvailable[advice.CreationsUnseen] != "" {
 		return line + " seen (not those of classes that were there before the agent)"
 	}
 	return line
@@ -220,7 +221,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		facts = append(facts, [2]string{"summarised", line + " (~)"})
 	}
 	for _, r := range s.Refusals {
-		facts = append(facts, [2]string{"refused", granularity.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample}.Text()})
+		facts = append(facts, [2]string{"refused", advice.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample}.Text()})
 	}
 	for _, line := range notAvailableTexts(s.NotAvailable) {
 		facts = append(facts, [2]string{"not available", line})

@@ -68,7 +68,7 @@ func checkTimes(t *testing.T, dir string, r *sched.Reader, source string) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var rows []threadRow
+	var rows []threadJSON
 	if err := json.Unmarshal([]byte(out), &rows); err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +76,8 @@ func checkTimes(t *testing.T, dir string, r *sched.Reader, source string) {
 		if row.Times == nil || int(row.Times.OSID) != r.Record().PID {
 			continue
 		}
-		sum := row.Times.UnknownNs
-		for _, n := range row.Times.states()[:6] {
-			sum += n
-		}
+		x := row.Times
+		sum := x.RunningNs + x.RunnableNs + x.FutexNs + x.IONs + x.SleepingNs + x.BlockedNs + x.UnknownNs
 		if int64(sum) != row.Times.LastNs-row.Times.FirstNs || row.Times.RunningNs <= 0 || !row.Times.BeginSeen || !row.Times.EndSeen {
 			t.Errorf("times %+v", row.Times)
 		}

@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/internal/text"
-	"stackagent/internal/units"
+	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/unit"
+	"stackagent/shadow/view"
 )
 
 func newTasks(env Env) *cobra.Command {
@@ -73,16 +74,13 @@ a task never executed has no execution, start, end, thread or work.`,
 
 func (l *listing) printTasks(s *session.Session, filter summary.Filter, output string) error {
 	return toFile(l.env.Out, output, func(w io.Writer) error {
-		sink, err := l.taskSink(w, output != "", s.Manifest.StartNs, newRowMaker(s).names())
-		if err != nil {
-			return err
-		}
+		sink := stream(l, w, output != "", view.Tasks(s))
 		before := len(s.Warnings)
 		total, err := l.eachTask(s, filter, sink)
 		if err != nil {
 			return err
 		}
-		if err := sink.close(); err != nil {
+		if err := sink.Close(); err != nil {
 			return fmt.Errorf("printing tasks: %w", err)
 		}
 		if err := l.noteSummarised(s, filter); err != nil {
@@ -108,7 +106,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 	per := map[string]uint64{}
 	var executions, creations uint64
 	err := s.Summaries(func(x *session.Summary) error {
-		name := summary.UnknownClass(x.Class)
+		name := unit.UnknownClass(x.Class)
 		if c := s.ClassByID(x.Class); c != nil {
 			if name = c.Name; !filter.Match(c.Name, c.Kinds) {
 				return nil
@@ -139,10 +137,9 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 
 // eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func (l *listing) eachTask(s *session.Session, filter summary.Filter, to sink[*fullRow]) (total int, err error) {
+func (l *listing) eachTask(s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
 	limit := l.limit()
-	rows := newRowMaker(s)
-	inherited, err := summary.Inherited(s)
+	inherited, err := origin.Inherited(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the places of the tasks of %s: %w", s.Dir, err)
 	}
@@ -154,43 +151,11 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, to sink[*f
 		if limit > 0 && total > limit {
 			return errEnough
 		}
-		row := rows.full(t)
-		if at := inherited(t); at != nil {
-			row.CreatedAt = rows.site(at)
-		}
-		return to.write(&row)
+		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt)})
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
 	l.noteUndecided(s, filter, undecided)
 	return total, nil
-}
-
-func (l *listing) taskSink(w io.Writer, file bool, from units.MonoNs, more []string) (sink[*fullRow], error) {
-	switch l.format {
-	case "csv":
-		return newCSVSink(w, slices.Concat(taskColumns, more), (*fullRow).cells)
-	case "json":
-		return newJSONSink(w, newWideRow(more).of), nil
-	case "parquet":
-		return newParquetSink(w, more), nil
-	}
-	t := table.New(right("task"), right("run"), right("outer"), right("start"), right("wall"), right("CPU"),
-		right("self CPU"), table.Column{Title: "threw"}, table.Column{Title: "thread", Flexible: true}, table.Column{Title: "class", Flexible: true})
-	return &tableSink[*fullRow]{w, l.tableOptions(file), t, func(r *fullRow) []string { return r.shown(from) }}, nil
-}
-
-// shown are the cells of the table; the start is shown against that of the session.
-func (r *taskRow) shown(from units.MonoNs) []string {
-	start := ""
-	if r.StartNs != nil {
-		start = "+" + units.FormatNs(units.Ns(*r.StartNs)-units.Ns(from))
-	}
-	threw := ""
-	if r.Threw != nil && *r.Threw {
-		threw = "yes"
-	}
-	return []string{uintCell(&r.TaskID), intCell(r.Execution), uintCell(r.OuterTaskID), start, nsCell(r.WallNs), nsCell(r.CPUNs),
-		nsCell(r.SelfCPUNs), threw, textCell(r.Thread), r.Class}
 }

@@ -55,25 +55,16 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 
 // eachTgpRow hands out the rows of the session that pass.
 func eachTgpRow(s *session.Session, filter summary.Filter, m selfMetric, f func(*tgp.Row) error) error {
-	rows := newRowMaker(s)
 	err := s.Tasks(func(t *session.Task) error {
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {
 			return nil
 		}
-		return f(tgp.FromTask(t, m.of(t), executorOf(rows.row(t))))
+		return f(tgp.FromTask(t, m.of(t)))
 	})
 	if err != nil {
 		return fmt.Errorf("reading the tasks of %s: %w", s.Dir, err)
 	}
 	return nil
-}
-
-// executorOf is what the task of a row was submitted to.
-func executorOf(r taskRow) *gran.Executor {
-	if r.ExecutorID == nil {
-		return nil
-	}
-	return &gran.Executor{ID: int64(*r.ExecutorID), Class: textCell(r.ExecutorClass)}
 }
 
 func pausesOf(s *session.Session) []gran.Pause {

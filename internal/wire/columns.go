@@ -23,24 +23,11 @@ const (
 	runCodes   = 1 // pairs of varints: length of the run, code
 )
 
-// Column numbers, for ever. A payload holds them in ascending order.
+// Columns of extra metrics have numbers from colWork on: + 2k for extra metric k, + 2k + 1 for what nested
+// executions did of it. The numbers of the others stand in package schema.
 const (
-	colTask       = 1
-	colOuter      = 2
-	colClass      = 3
-	colThread     = 4
-	colFlags      = 5
-	colStart      = 6 // creations: the moment of creation
-	colWall       = 7 // this and the following: executions only
-	colCPU        = 8
-	colDepth      = 9
-	colChildTicks = 10
-	colChildCPU   = 11
-	colSite       = 12 // this and the following: left out where they say nothing
-	colSubmitted  = 13
-	colExecutor   = 14
-	colWork       = 32 // + 2k: extra metric k; + 2k + 1: of this, in nested executions
-	colWorkEnd    = colWork + 2*MaxExtra
+	colWork    = 32
+	colWorkEnd = colWork + 2*MaxExtra
 )
 
 func zigzag(d uint64) uint64   { return d<<1 ^ uint64(int64(d)>>63) }

@@ -1,7 +1,5 @@
 package wire
 
-import "stackagent/internal/units"
-
 // MaxFrames is the largest number of frames of a context.
 const MaxFrames = 64
 
@@ -32,35 +30,7 @@ type ContextAccount struct {
 	Unseen uint64 // of these: the JVM did not give the stack
 }
 
-// Frame is a place on a stack.
-type Frame struct {
-	ID     uint32 // session-wide, never reused; 0 is not a frame
-	Class  string // Java name, "": not known
-	Method string // the same
-	File   string // "" where the class file does not say
-	Line   int32  // 0 where the class file does not say
-}
-
-// Context is a stack on which tasks of a class were created, handed over or executed.
-type Context struct {
-	ID     uint32 // session-wide, never reused; 0 is not a context
-	Kind   ContextKind
-	Class  uint32   // of the task
-	Cut    bool     // the stack goes on beyond Frames
-	Frames []uint32 // Frame.ID, innermost first, 0: not known; at most MaxFrames
-}
-
-// ContextSum is what was added to a context since it was told before: of the
-// events looked at, not of all.
-type ContextSum struct {
-	ID       uint32      // Context.ID
-	Count    uint64      // events; executions that have ended
-	Wall     units.Ticks // of executions: their own, that of nested ones taken out
-	Measured uint64      // of how many of them the CPU time is known
-	CPU      units.Ns    // the same of these
-}
-
-const accountFields, frameFields, contextFields, sumFields = 4, 5, 5, 5
+const accountFields = 4
 
 func (w *writer) account(x *ContextAccount) {
 	w.arrayLen(accountFields)
@@ -76,59 +46,6 @@ func (r *reader) account(field string) (x ContextAccount) {
 	x.Taken = r.uint(field + ".taken")
 	x.Lost = r.uint(field + ".lost")
 	x.Unseen = r.uint(field + ".unseen")
-	end()
-	return x
-}
-
-func (w *writer) frame(x *Frame) {
-	s := Site(*x)
-	w.site(&s)
-}
-
-func (r *reader) frame(field string) Frame { return Frame(r.site(field)) }
-
-func (w *writer) context(x *Context) {
-	w.arrayLen(contextFields)
-	w.uint(uint64(x.ID))
-	w.uint(uint64(x.Kind))
-	w.uint(uint64(x.Class))
-	w.bool(x.Cut)
-	each(w, x.Frames, func(w *writer, id *uint32) { w.uint(uint64(*id)) })
-}
-
-func (r *reader) context(field string) (x Context) {
-	end := r.fields(field, contextFields)
-	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
-	x.Kind = ContextKind(r.uintMax(field+".kind", 1<<8-1))
-	x.Class = uint32(r.uintMax(field+".class", 1<<32-1))
-	x.Cut = r.bool(field + ".cut")
-	n := r.length(field+".frames", r.mp.DecodeArrayLen)
-	if r.err == nil && n > MaxFrames {
-		r.fail(field+".frames", "more than a context has", nil)
-	}
-	for i := 0; i < n && r.err == nil; i++ {
-		x.Frames = append(x.Frames, uint32(r.uintMax(field+".frame", 1<<32-1)))
-	}
-	end()
-	return x
-}
-
-func (w *writer) contextSum(x *ContextSum) {
-	w.arrayLen(sumFields)
-	w.uint(uint64(x.ID))
-	w.uint(x.Count)
-	w.uint(uint64(x.Wall))
-	w.uint(x.Measured)
-	w.int(int64(x.CPU))
-}
-
-func (r *reader) contextSum(field string) (x ContextSum) {
-	end := r.fields(field, sumFields)
-	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
-	x.Count = r.uint(field + ".count")
-	x.Wall = units.Ticks(r.uint(field + ".wall"))
-	x.Measured = r.uint(field + ".measured")
-	x.CPU = units.Ns(r.int(field + ".cpu"))
 	end()
 	return x
 }
@@ -160,4 +77,20 @@ func (x *Contexts) check() error {
 		}
 	}
 	return nil
+}
+
+// ids are the frames of a context.
+func (w *writer) ids(list []uint32) {
+	each(w, list, func(w *writer, id *uint32) { w.uint(uint64(*id)) })
+}
+
+func (r *reader) ids(field string) (list []uint32) {
+	n := r.length(field, r.mp.DecodeArrayLen)
+	if r.err == nil && n > MaxFrames {
+		r.fail(field, "more than a context has", nil)
+	}
+	for i := 0; i < n && r.err == nil; i++ {
+		list = append(list, uint32(r.uintMax(field, 1<<32-1)))
+	}
+	return list
 }

@@ -141,25 +141,25 @@ func (r *reader) list(key string) bool {
 	case keyExecutions:
 		data, base := r.bin("executions")
 		if r.err == nil {
-			b.Executions, b.ExecutionWork, unknown, err = decodeExecutions(data, r.lim.Events)
+			b.Executions, b.ExecutionWork, unknown, err = decodePayload(data, r.lim.Events, &executionsPayload)
 			r.payloadError("executions", base, err)
 		}
 	case keyCreations:
 		data, base := r.bin("creations")
 		if r.err == nil {
-			b.Creations, unknown, err = decodeCreations(data, r.lim.Events)
+			b.Creations, _, unknown, err = decodePayload(data, r.lim.Events, &creationsPayload)
 			r.payloadError("creations", base, err)
 		}
 	case keyConstructions:
 		data, base := r.bin("constructions")
 		if r.err == nil {
-			b.Constructions, b.ConstructionWork, unknown, err = decodeConstructions(data, r.lim.Events)
+			b.Constructions, b.ConstructionWork, unknown, err = decodePayload(data, r.lim.Events, &constructionsPayload)
 			r.payloadError("constructions", base, err)
 		}
 	case keySubmissions:
 		data, base := r.bin("submissions")
 		if r.err == nil {
-			b.Submissions, unknown, err = decodeSubmissions(data, r.lim.Events)
+			b.Submissions, _, unknown, err = decodePayload(data, r.lim.Events, &submissionsPayload)
 			r.payloadError("submissions", base, err)
 		}
 	case keySummaries:
@@ -195,56 +195,6 @@ func (r *reader) payloadError(field string, base int, err error) {
 		return
 	}
 	r.fail(field, "bad payload", err)
-}
-
-func (r *reader) class(field string) (c Class) {
-	end := r.fields(field, 4)
-	c.ID = uint32(r.uintMax("classes.id", 1<<32-1))
-	c.Name = r.str(field + ".name")
-	c.Kinds = units.Kinds(r.uintMax("classes.kinds", 1<<8-1))
-	c.Loader = r.str(field + ".loader")
-	end()
-	return c
-}
-
-func (r *reader) thread(field string) (t Thread) {
-	n, end := r.fieldsFrom(field, threadFields, threadFieldsCounted)
-	t.ID = uint32(r.uintMax("threads.id", 1<<32-1))
-	t.JavaID = r.int(field + ".java id")
-	t.OSID = r.int32(field + ".os id")
-	t.Name = r.str(field + ".name")
-	t.Group = r.str(field + ".group")
-	t.Class = r.str(field + ".class")
-	t.Daemon = r.bool(field + ".daemon")
-	t.Virtual = r.bool(field + ".virtual")
-	t.Start = units.Ticks(r.uint(field + ".start"))
-	t.End = units.Ticks(r.uint(field + ".end"))
-	t.CPU = units.Ns(r.int(field + ".cpu"))
-	if t.Counted = n == threadFieldsCounted; t.Counted {
-		t.Executions = r.uint(field + ".executions")
-		t.Creations = r.uint(field + ".creations")
-		t.Lost = r.uint(field + ".lost")
-	}
-	end()
-	return t
-}
-
-func (r *reader) osThread(field string) (t OSThread) {
-	end := r.fields(field, 4)
-	t.OSID = r.int32(field + ".os id")
-	t.Name = r.str(field + ".name")
-	t.CPU = units.Ns(r.int(field + ".cpu"))
-	t.Run = units.Ns(r.int(field + ".run"))
-	end()
-	return t
-}
-
-func (r *reader) pause(field string) (p Pause) {
-	end := r.fields(field, 2)
-	p.Start = units.Ticks(r.uint(field + ".start"))
-	p.End = units.Ticks(r.uint(field + ".end"))
-	end()
-	return p
 }
 
 func (r *reader) refusal(field string) (x Refusal) {

@@ -29,7 +29,7 @@ func TestExampleOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e Encoder
-	got := e.appendCreations(nil, []Creation{{TaskID: 5, OuterTaskID: 1, Class: 1, Thread: 2, Flags: Failed, At: 900}})
+	got := appendPayload(&e, nil, []Creation{{TaskID: 5, OuterTaskID: 1, Class: 1, Thread: 2, Flags: Failed, At: 900}}, Work{}, &creationsPayload)
 	if !bytes.Equal(got, want) {
 		t.Errorf("the encoder writes % x, the page says % x", got, want)
 	}

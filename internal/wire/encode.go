@@ -144,11 +144,11 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		{keyLast, b.Last, func() { w.bool(true) }},
 		{keyExitNote, b.ExitNote != "", func() { w.str(b.ExitNote) }},
 		{keyExecutions, len(b.Executions) > 0, func() {
-			e.payload = e.appendExecutions(e.payload[:0], b.Executions, b.ExecutionWork)
+			e.payload = appendPayload(e, e.payload[:0], b.Executions, b.ExecutionWork, &executionsPayload)
 			w.bin(e.payload)
 		}},
 		{keyCreations, len(b.Creations) > 0, func() {
-			e.payload = e.appendCreations(e.payload[:0], b.Creations)
+			e.payload = appendPayload(e, e.payload[:0], b.Creations, Work{}, &creationsPayload)
 			w.bin(e.payload)
 		}},
 		{keyExecutors, len(b.Executors) > 0, func() { each(w, b.Executors, (*writer).executor) }},
@@ -159,11 +159,11 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		{keyContextSums, len(b.Contexts.Sums) > 0, func() { each(w, b.Contexts.Sums, (*writer).contextSum) }},
 		{keyAccount, b.Contexts.Account != ContextAccount{}, func() { w.account(&b.Contexts.Account) }},
 		{keyConstructions, len(b.Constructions) > 0, func() {
-			e.payload = e.appendConstructions(e.payload[:0], b.Constructions, b.ConstructionWork)
+			e.payload = appendPayload(e, e.payload[:0], b.Constructions, b.ConstructionWork, &constructionsPayload)
 			w.bin(e.payload)
 		}},
 		{keySubmissions, len(b.Submissions) > 0, func() {
-			e.payload = e.appendSubmissions(e.payload[:0], b.Submissions)
+			e.payload = appendPayload(e, e.payload[:0], b.Submissions, Work{}, &submissionsPayload)
 			w.bin(e.payload)
 		}},
 		{keySummaries, len(b.Summaries) > 0, func() {
@@ -223,52 +223,6 @@ func (w *writer) clock(c ClockPair) {
 	w.int(int64(c.Mono))
 }
 
-func (w *writer) class(c *Class) {
-	w.arrayLen(4)
-	w.uint(uint64(c.ID))
-	w.str(c.Name)
-	w.uint(uint64(c.Kinds))
-	w.str(c.Loader)
-}
-
-func (w *writer) thread(t *Thread) {
-	n := threadFields
-	if t.Counted {
-		n = threadFieldsCounted
-	}
-	w.arrayLen(n)
-	w.uint(uint64(t.ID))
-	w.int(t.JavaID)
-	w.int(int64(t.OSID))
-	w.str(t.Name)
-	w.str(t.Group)
-	w.str(t.Class)
-	w.bool(t.Daemon)
-	w.bool(t.Virtual)
-	w.uint(uint64(t.Start))
-	w.uint(uint64(t.End))
-	w.int(int64(t.CPU))
-	if t.Counted {
-		w.uint(t.Executions)
-		w.uint(t.Creations)
-		w.uint(t.Lost)
-	}
-}
-
-func (w *writer) osThread(t *OSThread) {
-	w.arrayLen(4)
-	w.int(int64(t.OSID))
-	w.str(t.Name)
-	w.int(int64(t.CPU))
-	w.int(int64(t.Run))
-}
-
-func (w *writer) pause(p *Pause) {
-	w.arrayLen(2)
-	w.uint(uint64(p.Start))
-	w.uint(uint64(p.End))
-}
-
 func (w *writer) refusal(r *Refusal) {
 	w.arrayLen(3)
 	w.str(r.Reason)
@@ -291,7 +245,6 @@ func (w *writer) threadLoss(l *ThreadLoss) {
 // How many fields the entries have that have grown since the first agents:
 // those that every agent writes, and all.
 const (
-	threadFields, threadFieldsCounted = 11, 14 // counts only where Thread.Counted
 	totalsFields, totalsFieldsVirtual = 5, 9
 	totalsFieldsHanded                = 13 // where anything of them happened
 	totalsFieldsMounted               = 17 // where virtual threads were mounted

@@ -5,13 +5,6 @@ import (
 	"strconv"
 )
 
-var columnNames = map[uint64]string{
-	colTask: "task", colOuter: "outer", colClass: "class", colThread: "thread",
-	colFlags: "flags", colStart: "start", colWall: "wall", colCPU: "cpu",
-	colDepth: "depth", colChildTicks: "child ticks", colChildCPU: "child cpu",
-	colSite: "site", colSubmitted: "submitted", colExecutor: "executor",
-}
-
 func columnName(number uint64) string {
 	if number >= colWork && number < colWorkEnd {
 		return "column work " + strconv.FormatUint(number-colWork, 10)

@@ -7,6 +7,21 @@ import (
 	"stackagent/internal/units"
 )
 
+// The numbers of the columns, for ever.
+const (
+	colTask     = 1
+	colOuter    = 2
+	colClass    = 3
+	colThread   = 4
+	colFlags    = 5
+	colStart    = 6
+	colWall     = 7
+	colCPU      = 8
+	colChildCPU = 11
+	colSite     = 12
+	colExecutor = 14
+)
+
 // pool makes n executions as a thread pool would: tasks of some microseconds
 // one after the other, batches of one thread after another, as rings are drained.
 func pool(n int, rng *rand.Rand) []Execution {

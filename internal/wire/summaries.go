@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"stackagent/internal/loglinear"
-	"stackagent/internal/units"
-)
+import "stackagent/internal/loglinear"
 
 // Metric numbers a work metric in summaries. Numbers are for ever.
 type Metric uint8
@@ -43,43 +40,6 @@ func (m Metric) InTicks() bool { return m == MetricWall || m == MetricSelfWall |
 func (m Metric) known() bool {
 	_, _, extra := m.Extra()
 	return extra || m >= MetricWall && m <= MetricQueue
-}
-
-// SummaryFlags qualify a summary.
-type SummaryFlags uint16
-
-// SummaryVirtual says that the tasks ran on virtual threads; Thread is then
-// the carrier, or 0 where it is not known.
-const SummaryVirtual SummaryFlags = 1
-
-// Summary stands for the executions and creations of one class in one thread
-// between two moments that were too many to be told one by one. An execution
-// or creation is either in a summary or a record, never both. Counts are what
-// was added since the summary before it of the same class, thread and flags.
-type Summary struct {
-	Class, Thread uint32
-	Flags         SummaryFlags
-	From, To      units.Ticks
-
-	Executions     uint64
-	First          uint64 // of these, first executions of a task whose creation was seen
-	Threw          uint64
-	Cut            uint64
-	CreationUnseen uint64
-
-	// The three are events of Totals.Creations each, as their records are: a
-	// constructor that threw is counted in Creations, and again in Failed.
-	Creations uint64 // successful or not
-	Failed    uint64 // creations taken back: the constructor threw
-	Withdrawn uint64 // creations taken back: the JVM's own thread objects
-
-	// The three are events of Totals.Submissions each. Inner is part of Submissions.
-	Submissions uint64 // without those rejected or cancelled
-	Inner       uint64 // flag Inner
-	Rejected    uint64
-	Cancelled   uint64
-
-	Measures []Measure // of the executions, a metric each, in the order of their numbers
 }
 
 // CreationEvents is what the summary stands for in Totals.Creations.

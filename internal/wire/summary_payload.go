@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"stackagent/internal/loglinear"
-	"stackagent/internal/units"
 )
 
 // The payload of summaries. Unlike those of single records it is written entry
@@ -14,17 +13,13 @@ import (
 // measure tells its length, so that a reader can pass over what it does not know.
 
 const (
-	// summaryFields is how many numbers stand before the measures of an entry.
-	summaryFields = 13
-	// submissionFields is how many numbers stand behind them, where one is not 0.
-	submissionFields = 4
 	// maxVarint is the longest number on the wire, in bytes.
 	maxVarint = binary.MaxVarintLen64
 )
 
 // EncodedSize bounds from above what s takes in a batch, in bytes.
 func (s *Summary) EncodedSize() int {
-	n := (summaryFields + 1 + submissionFields) * maxVarint
+	n := (summaryFields + 1 + summaryLaterFields) * maxVarint
 	for i := range s.Measures {
 		n += measureSize(&s.Measures[i])
 	}
@@ -103,10 +98,7 @@ func appendSummaries(out []byte, list []Summary) []byte {
 }
 
 func appendSummary(out []byte, s *Summary) []byte {
-	for _, v := range [summaryFields]uint64{
-		uint64(s.Class), uint64(s.Thread), uint64(s.Flags), uint64(s.From), uint64(s.To - s.From),
-		s.Executions, s.First, s.Threw, s.Cut, s.CreationUnseen, s.Creations, s.Failed, s.Withdrawn,
-	} {
+	for _, v := range summaryNumbers(s) {
 		out = binary.AppendUvarint(out, v)
 	}
 	out = binary.AppendUvarint(out, uint64(len(s.Measures)))
@@ -120,7 +112,7 @@ func appendSummary(out []byte, s *Summary) []byte {
 	if s.SubmissionEvents()|s.Inner == 0 {
 		return out
 	}
-	for _, v := range [submissionFields]uint64{s.Submissions, s.Inner, s.Rejected, s.Cancelled} {
+	for _, v := range summaryLaterNumbers(s) {
 		out = binary.AppendUvarint(out, v)
 	}
 	return out
@@ -201,20 +193,7 @@ func (p *payload) within(field string, end int, limit uint64) uint64 {
 }
 
 func (p *payload) summary(s *Summary, end int) {
-	s.Class = uint32(p.within("summary.class", end, math.MaxUint32))
-	s.Thread = uint32(p.within("summary.thread", end, math.MaxUint32))
-	s.Flags = SummaryFlags(p.within("summary.flags", end, math.MaxUint16))
-	s.From = units.Ticks(p.within("summary.from", end, math.MaxUint64))
-	s.To = s.From + units.Ticks(p.within("summary.to", end, math.MaxUint64))
-	for _, f := range []struct {
-		name string
-		into *uint64
-	}{
-		{"executions", &s.Executions}, {"first", &s.First}, {"threw", &s.Threw}, {"cut", &s.Cut}, {"creation unseen", &s.CreationUnseen},
-		{"creations", &s.Creations}, {"failed", &s.Failed}, {"withdrawn", &s.Withdrawn},
-	} {
-		*f.into = p.within("summary."+f.name, end, math.MaxUint64)
-	}
+	p.summaryNumbers(s, end)
 	n := p.within("summary.measures", end, math.MaxUint8)
 	last := uint64(0)
 	for ; n > 0 && p.err == nil; n-- {
@@ -225,11 +204,8 @@ func (p *payload) summary(s *Summary, end int) {
 		last = metric
 		p.measure(s, Metric(metric), end)
 	}
-	if p.err != nil || p.at >= end {
-		return
-	}
-	for _, into := range []*uint64{&s.Submissions, &s.Inner, &s.Rejected, &s.Cancelled} {
-		*into = p.within("summary.submissions", end, math.MaxUint64)
+	if p.err == nil && p.at < end {
+		p.summaryLaterNumbers(s, end)
 	}
 }
 

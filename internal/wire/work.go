@@ -1,7 +1,5 @@
 package wire
 
-import "stackagent/internal/units"
-
 // Limits on the extra metrics of a session.
 const MaxExtra = 8
 
@@ -22,58 +20,21 @@ type Work struct {
 	Nested [][]int64 // of this, in the executions nested directly in it; empty for constructions
 }
 
-// Construction is what it cost to make a task: from the begin of its outermost
-// constructor to that constructor's end, nested executions and constructions
-// included. Its Work is Batch.ConstructionWork.
-type Construction struct {
-	TaskID uint64
-	Class  uint32
-	Thread uint32
-	Wall   units.Ticks
-	CPU    units.Ns // or NotMeasured
+// NoSubmission are the flags of records that are no submissions.
+const NoSubmission = Cancelled | Asked | Forgotten
+
+func (w *writer) extra(x *Extra) {
+	w.arrayLen(3)
+	w.str(x.Name)
+	w.str(x.Unit)
+	w.str(x.How)
 }
 
-// SubmissionFlags qualify a submission.
-type SubmissionFlags uint16
-
-// The bits of SubmissionFlags. They equal those of jvmti/ring/record.h.
-const (
-	Rejected  SubmissionFlags = 1 << iota // takes back the latest submission of the task: the executor refused it
-	Cancelled                             // not a submission: the task was cancelled at this time
-	Scheduled                             // to run later, or again and again: its queue time includes the delay asked for
-	Started                               // Thread.start, of a platform or virtual thread
-	Forked                                // ForkJoinTask.fork
-	Inner                                 // handed over inside another hand-over, by a library: not the program's own
-	Asked                                 // not a submission: somebody was given the exception by which the task's execution ended
-	Forgotten                             // the same: from now on nobody knows whether somebody is
-	// NoSubmission are the flags of what is none. Asked with Forgotten says that what is asked for is told from now on.
-	NoSubmission = Cancelled | Asked | Forgotten
-)
-
-// Submission is a hand-over of a task to an executor.
-type Submission struct {
-	TaskID      uint64
-	OuterTaskID uint64 // the execution inside which it was submitted, 0 if none
-	Class       uint32 // of the task
-	Thread      uint32 // that submitted it
-	Executor    uint32 // Executor.ID, 0: none (Thread.start)
-	Site        uint32 // Site.ID, 0: not known
-	Flags       SubmissionFlags
-	At          units.Ticks
-}
-
-// Executor describes an executor the first time it is used.
-type Executor struct {
-	ID    uint32 // session-wide, never reused
-	Class string // Java name of its class
-	Name  string // "" where it has none
-}
-
-// Site is a place in the source.
-type Site struct {
-	ID     uint32 // session-wide, never reused; 0 is not a site
-	Class  string // Java name
-	Method string
-	File   string // "" where the class file does not say
-	Line   int32  // 0 where the class file does not say
+func (r *reader) extra(field string) (x Extra) {
+	end := r.fields(field, 3)
+	x.Name = r.str(field + ".name")
+	x.Unit = r.str(field + ".unit")
+	x.How = r.str(field + ".how")
+	end()
+	return x
 }

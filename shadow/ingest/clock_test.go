@@ -7,6 +7,7 @@ import (
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/store"
 )
 
 // bentClock is a counter whose rate changes: 2.5 ticks a nanosecond for one
@@ -98,12 +99,14 @@ func TestConvertExecution(t *testing.T) {
 	c.add(wire.ClockPair{Ticks: 0, Mono: 1000})
 	c.add(wire.ClockPair{Ticks: 1000, Mono: 1500}) // 0.5 ns a tick
 	x := wire.Execution{TaskID: 1, Start: 100, End: 500, ChildTicks: 300, CPU: 120, ChildCPU: 90}
-	r := convertExecution(&x, &c)
+	var r store.Execution
+	rowExecution(&r, &x, &c, 1)
 	if r.StartNs != 1050 || r.EndNs != 1250 || r.WallNs != 200 || r.SelfWallNs != 50 || r.CPUNs != 120 || r.SelfCPUNs != 30 {
 		t.Errorf("ended: %+v", r)
 	}
 	x.End, x.ChildCPU = wire.NoEnd, units.NotMeasured
-	r = convertExecution(&x, &c)
+	r = store.Execution{}
+	rowExecution(&r, &x, &c, 1)
 	if r.EndNs != 0 || r.WallNs.Measured() || r.SelfWallNs.Measured() || r.CPUNs != 120 || r.SelfCPUNs.Measured() {
 		t.Errorf("running: %+v", r)
 	}

@@ -92,6 +92,7 @@ func (s shares) wholeIn(t *testing.T, root string, patience time.Duration) {
 // A cluster of three nodes under load: a node is killed, then the leader of
 // the stream, and both come back. Nothing is lost, nothing is there twice.
 func TestClusterLosesNodes(t *testing.T) {
+	t.Parallel()
 	sessions, batches, rounds := 4, 60, 1
 	if os.Getenv("STACKAGENT_E2E") == "full" {
 		sessions, batches, rounds = 20, 300, 4

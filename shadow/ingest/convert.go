@@ -1,71 +1,27 @@
 package ingest
 
 import (
-	"slices"
+	"strconv"
 
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
 )
 
-// reserve makes room in p for the rows of the batches: growing by steps would
-// copy a large part several times.
-func reserve(p *store.Part, part []*held) {
-	executions, creations := 0, 0
-	submissions, constructions := 0, 0
-	for _, h := range part {
-		executions += len(h.batch.Executions)
-		creations += len(h.batch.Creations)
-		submissions += len(h.batch.Submissions)
-		constructions += len(h.batch.Constructions)
-	}
-	p.Submissions = slices.Grow(p.Submissions, submissions)
-	p.Constructions = slices.Grow(p.Constructions, constructions)
-	p.Executions = slices.Grow(p.Executions, executions)
-	p.Creations = slices.Grow(p.Creations, creations)
-}
-
 // appendBatch converts b and appends it to p.
 func appendBatch(p *store.Part, b *wire.Batch, c *clock) {
 	appendWork(&p.ExecutionWork, b.ExecutionWork, len(p.Executions), len(b.Executions))
-	appendHanded(p, b, c)
-	appendContexts(p, b, c)
-	appendVirtual(p, b, c)
-	for i := range b.Executions {
-		p.Executions = append(p.Executions, convertExecution(&b.Executions[i], c))
-	}
-	for i := range b.Creations {
-		x := &b.Creations[i]
-		p.Creations = append(p.Creations, store.Creation{
-			TaskID: x.TaskID, OuterTaskID: x.OuterTaskID, Class: x.Class, Thread: x.Thread,
-			Flags: uint16(x.Flags), AtNs: c.mono(x.At), Site: x.Site,
-		})
-	}
+	appendWork(&p.ConstructionWork, b.ConstructionWork, len(p.Constructions), len(b.Constructions))
+	appendRows(p, b, c)
 	for i := range b.Summaries {
 		appendSummary(p, store.SummaryID(b.Seq, i), &b.Summaries[i], c)
 	}
-	for _, x := range b.Classes {
-		p.Classes = append(p.Classes, store.Class{ID: x.ID, Name: x.Name, Kinds: x.Kinds.String(), Loader: x.Loader})
-	}
-	for i := range b.Threads {
-		p.Threads = append(p.Threads, convertThread(&b.Threads[i], c))
-	}
-	for _, x := range b.Pauses {
-		p.Pauses = append(p.Pauses, store.Pause{StartNs: int64(c.mono(x.Start)), EndNs: int64(c.mono(x.End))})
-	}
-	for _, x := range b.OS {
-		p.OSThreads = append(p.OSThreads, store.OSThread{OSID: x.OSID, Name: x.Name, CPUNs: nullable(x.CPU), RunNs: nullable(x.Run)})
-	}
 }
 
-// convertExecution puts x on the session's clock and takes nested executions
-// out of its work: self = inclusive - that of the executions directly in it.
-func convertExecution(x *wire.Execution, c *clock) store.Execution {
-	r := store.Execution{
-		TaskID: x.TaskID, OuterTaskID: x.OuterTaskID, Class: x.Class, Thread: x.Thread,
-		Depth: x.Depth, Flags: uint16(x.Flags), StartNs: c.mono(x.Start),
-		WallNs: units.NotMeasured, SelfWallNs: units.NotMeasured, CPUNs: x.CPU, SelfCPUNs: units.NotMeasured, Site: x.Site,
-	}
+// deriveExecution makes the end and wall time, the queue time, and self work:
+// inclusive - that of the executions directly inside.
+func deriveExecution(r *store.Execution, x *wire.Execution, c *clock, _ nsPerTick) {
+	r.WallNs, r.SelfWallNs, r.SelfCPUNs = units.NotMeasured, units.NotMeasured, units.NotMeasured
 	if x.Submitted != 0 && x.Submitted <= x.Start {
 		r.SubmittedNs = c.mono(x.Submitted)
 	}
@@ -80,14 +36,10 @@ func convertExecution(x *wire.Execution, c *clock) store.Execution {
 	if x.CPU.Measured() && x.ChildCPU.Measured() {
 		r.SelfCPUNs = x.CPU - x.ChildCPU
 	}
-	return r
 }
 
-func convertThread(x *wire.Thread, c *clock) store.Thread {
-	r := store.Thread{
-		ID: x.ID, JavaID: x.JavaID, OSID: x.OSID, Name: x.Name, Group: x.Group, Class: x.Class,
-		Daemon: x.Daemon, Virtual: x.Virtual, CPUNs: nullable(x.CPU),
-	}
+// deriveThread makes null of what is not known.
+func deriveThread(r *store.Thread, x *wire.Thread, c *clock, _ nsPerTick) {
 	if x.Start != 0 {
 		r.StartNs = (*int64)(new(c.mono(x.Start)))
 	}
@@ -97,7 +49,36 @@ func convertThread(x *wire.Thread, c *clock) store.Thread {
 	if x.Counted {
 		r.Executions, r.Creations, r.Lost = new(bounded(x.Executions)), new(bounded(x.Creations)), new(bounded(x.Lost))
 	}
-	return r
+}
+
+// deriveVirtualThread makes the largest values of a single thread.
+func deriveVirtualThread(r *store.VirtualThread, x *wire.VirtualThread, _ *clock, rate nsPerTick) {
+	ns := func(t units.Ticks) units.Ns { return units.Ns(rate.ns(uint64(t))) }
+	r.Alive = x.Flags&wire.VirtualAlive != 0
+	if x.Ready.Measured() {
+		r.ReadyNs = new(ns(units.Ticks(x.Ready)))
+	}
+	if x.Thread == 0 {
+		r.MostMounts, r.MostPinnedNs, r.MostAwayNs, r.MostReadyNs = x.MostMounts, ns(x.MostPinned), ns(x.MostAway), ns(x.MostReady)
+		return
+	}
+	r.MostMounts, r.MostPinnedNs, r.MostAwayNs = r.Mounts, r.PinnedNs, r.AwayNs
+	if r.ReadyNs != nil {
+		r.MostReadyNs = *r.ReadyNs
+	}
+}
+
+var contextKinds = [wire.NumContextKinds]string{store.ContextCreation, store.ContextSubmission, store.ContextExecution}
+
+func deriveContext(r *store.Context, x *wire.Context, _ *clock, _ nsPerTick) {
+	r.Kind = "kind " + strconv.Itoa(int(x.Kind)) // of a newer agent
+	if x.Kind < wire.NumContextKinds {
+		r.Kind = contextKinds[x.Kind]
+	}
+}
+
+func deriveSiteSum(r *store.SiteSum, x *wire.SiteSum, _ *clock, _ nsPerTick) {
+	r.Kind = store.SiteKindName(x.Kind)
 }
 
 func nullable(n units.Ns) *int64 {

@@ -25,6 +25,7 @@ func (c *crowded) Crowded(waiting, _ int) {
 // More sessions than may be open at once take turns: those that have ended make
 // room at once, not after the minute in which their JVM might still speak.
 func TestSessionsTakeTurns(t *testing.T) {
+	t.Parallel()
 	b, root := startBus(t), t.TempDir()
 	live := &crowded{}
 	const n = 7
@@ -49,6 +50,7 @@ func TestSessionsTakeTurns(t *testing.T) {
 
 // One name under which many JVMs run keeps no other name out.
 func TestNamesakesKeepNobodyOut(t *testing.T) {
+	t.Parallel()
 	b, root := startBus(t), t.TempDir()
 	for i := range 4 {
 		all := fakeBatches("many", 3, 100+i)

@@ -93,3 +93,22 @@ func check(b *wire.Batch, from sender) error {
 	}
 	return nil
 }
+
+// describeHanded takes over the sums of submissions and constructions; an agent
+// that records none never tells any.
+func describeHanded(m *store.Manifest, t *wire.Totals) {
+	if t.Submissions|t.LostSubmissions != 0 {
+		m.Submissions = &store.Handed{Produced: t.Submissions, Lost: t.LostSubmissions}
+	}
+	if t.Constructions|t.LostConstructions != 0 {
+		m.Constructions = &store.Handed{Produced: t.Constructions, Summarised: t.SummarisedConstructions, Lost: t.LostConstructions}
+	}
+}
+
+// describeContexts takes over the account; an agent that records none never tells one.
+func describeContexts(m *store.Manifest, a *wire.ContextAccount) {
+	if a.Every != 0 {
+		account := store.ContextAccount(*a)
+		m.Contexts = &account
+	}
+}

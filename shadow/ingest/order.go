@@ -159,11 +159,8 @@ func (w *worker) convert() {
 	w.clock.extend(w.pairs())
 	late := w.clock.late
 	p := &w.p
+	p.Clear()
 	p.From, p.To = w.part[0].batch.Seq, w.part[len(w.part)-1].batch.Seq
-	p.Executions, p.Creations, p.Classes = p.Executions[:0], p.Creations[:0], p.Classes[:0]
-	p.Threads, p.Pauses, p.OSThreads = p.Threads[:0], p.Pauses[:0], p.OSThreads[:0]
-	p.Summaries, p.Measures, p.Buckets = p.Summaries[:0], p.Measures[:0], p.Buckets[:0]
-	clearHanded(p)
 	reserve(p, w.part)
 	for _, h := range w.part {
 		describe(m, h.batch, h.batch.Seq > newest)

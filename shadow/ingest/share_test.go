@@ -42,6 +42,7 @@ func (s shares) publish(t *testing.T, publish func(...*wire.Batch), from, to int
 // Two shadows with one store share 20 sessions; one dies like by SIGKILL in the midst, the other goes on
 // in the same folders: each batch is stored once.
 func TestTwoShadowsOneStore(t *testing.T) {
+	t.Parallel()
 	b, root := startBus(t), t.TempDir()
 	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, TTL: testTTL}
 	one, two := startIngest(t, o), startIngest(t, o)
@@ -71,6 +72,7 @@ func TestTwoShadowsOneStore(t *testing.T) {
 
 // The same with a store each: two folders, of which Join makes the whole.
 func TestTwoShadowsTwoStores(t *testing.T) {
+	t.Parallel()
 	b, roots := startBus(t), []string{t.TempDir(), t.TempDir()}
 	o := Options{Bus: b, Root: roots[0], PartInterval: 5 * time.Millisecond, TTL: testTTL}
 	one := startIngest(t, o)
@@ -117,6 +119,7 @@ func TestTwoShadowsTwoStores(t *testing.T) {
 
 // A shadow that was stopped, not killed, has lost its sessions when it wakes: it stores nothing more.
 func TestFrozenShadowIsFenced(t *testing.T) {
+	t.Parallel()
 	b, root := startBus(t), t.TempDir()
 	o := Options{Bus: b, Root: root, PartInterval: time.Hour, TTL: testTTL} // it holds all in memory
 	one := startIngest(t, o)
@@ -176,6 +179,7 @@ func TestFiftySessionsAtOnce(t *testing.T) {
 
 // A shadow that comes back to its store finds that its session went on in another one's: its folder says so.
 func TestPieceLeftBehind(t *testing.T) {
+	t.Parallel()
 	b, roots := startBus(t), []string{t.TempDir(), t.TempDir()}
 	o := Options{Bus: b, Root: roots[0], PartInterval: 5 * time.Millisecond, TTL: testTTL, LostContact: 2 * time.Second}
 	one := startIngest(t, o)
@@ -229,6 +233,7 @@ func TestLeaseTakenAway(t *testing.T) {
 // A shadow that ends while the bus is silent stores nothing more, as the session may be another's: it says that
 // the batches wait on the bus, and the next shadow stores them, each once.
 func TestEndsWhileBusIsSilent(t *testing.T) {
+	t.Parallel()
 	b, root := startBus(t), t.TempDir()
 	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, TTL: 300 * time.Millisecond}
 	one := startIngest(t, o)

@@ -12,14 +12,9 @@ import (
 // appendSummary puts s on the session's clock and appends it to p, measure by
 // measure and bucket by bucket.
 func appendSummary(p *store.Part, id uint64, s *wire.Summary, c *clock) {
-	from, to := c.mono(s.From), c.mono(s.To)
-	p.Summaries = append(p.Summaries, store.Summary{
-		ID: id, Class: s.Class, Thread: s.Thread, Flags: uint32(s.Flags), FromNs: int64(from), ToNs: int64(to),
-		Executions: s.Executions, First: s.First, Threw: s.Threw, Cut: s.Cut, CreationUnseen: s.CreationUnseen,
-		Creations: s.Creations, Failed: s.Failed, Withdrawn: s.Withdrawn,
-		Submissions: s.Submissions, Inner: s.Inner, Rejected: s.Rejected, Cancelled: s.Cancelled,
-	})
 	rate := c.rate(s.From, s.To)
+	p.Summaries = append(p.Summaries, store.Summary{ID: id})
+	rowSummary(&p.Summaries[len(p.Summaries)-1], s, c, rate)
 	for i := range s.Measures {
 		m := &s.Measures[i]
 		name := store.MetricName(m.Metric, p.Extra)

@@ -20,7 +20,7 @@ func TestAppendVirtual(t *testing.T) {
 		{Class: 4, At: 40_000_000, Threads: 9, Mounts: 90, Ready: units.NotMeasured, MostMounts: 20, MostAway: 400},
 	}}
 	var p store.Part
-	appendVirtual(&p, b, c)
+	appendRows(&p, b, c)
 	if len(p.VirtualThreads) != 2 {
 		t.Fatalf("%+v", p.VirtualThreads)
 	}

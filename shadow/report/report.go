@@ -16,9 +16,11 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/virtual"
 )
 
 //go:embed page.html
@@ -83,6 +85,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"short":   func(s string) string { return figure.Shorten(named(s), nameWidth) },
 	"ucount":  func(n uint64) string { return units.FormatCount(int64(n)) },
 	"plural":  plural,
+	"note":    advice.NoteText,
 	"width":   func(share float64) string { return fmt.Sprintf("%.1f", 100*min(max(share, 0), 1)) },
 }).Parse(pageHTML))
 
@@ -129,7 +132,7 @@ type data struct {
 	MoreRows        int
 	Threads         []summary.ThreadRow
 	MoreThreads     int
-	VirtualRows     []summary.VirtualClass
+	VirtualRows     []virtual.Class
 	MoreVirtual     int
 	Absent          []reason
 	LostWhy         []lostReason
@@ -170,7 +173,7 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 		Unended: !s.EndSeen(),
 		Whole:   s.EndSeen() && s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
 	}
-	p.CreationsUnseen = s.NotAvailable[granularity.CreationsUnseen] != ""
+	p.CreationsUnseen = s.NotAvailable[advice.CreationsUnseen] != ""
 	p.Steps = granularity.Steps(s.Rows)
 	p.Never = s.Tasks.NeverExecuted - p.Steps
 	if err := p.draw(s); err != nil {
@@ -274,7 +277,7 @@ func shortPlace(s string) string {
 	if len(name) <= nameWidth {
 		return string(name)
 	}
-	name = []rune(granularity.WithoutPackage(string(name)))
+	name = []rune(advice.WithoutPackage(string(name)))
 	if over := len(name) - nameWidth; over > 0 {
 		return "…" + string(name[over+1:])
 	}

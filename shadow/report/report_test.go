@@ -20,6 +20,7 @@ import (
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
+	"stackagent/shadow/virtual"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -235,17 +236,17 @@ func TestVirtual(t *testing.T) {
 	if page := renderSummary(t, s); bytes.Contains(page, []byte("<h2>Virtual threads")) {
 		t.Error("a page without virtual threads has a section on them")
 	}
-	s.Virtual = &summary.VirtualThreads{
-		VirtualScheduling: store.VirtualScheduling{Mounts: 4321, Pins: 6, PinnedNs: 120_000_000}, Untold: 3,
-		Told: summary.VirtualSums{Threads: 12, ReadyNs: new(units.Ns(7_000_000)), MostReadyNs: 5_000_000},
-		List: []summary.VirtualClass{
-			{Class: "com.acme.Hostile<b>", VirtualSums: summary.VirtualSums{Threads: 2, Mounts: 18, MedianMounts: new(uint64(9)), MostMounts: 11, Changes: 8, Pins: 6, PinnedNs: 120_000_000, MostPinnedNs: 60_000_000,
+	s.Virtual = &virtual.Threads{
+		VirtualScheduling: store.VirtualScheduling{Mounts: 4321, Pins: 6, PinnedNs: 120_000_000}, Unrecorded: 3,
+		Recorded: virtual.Sums{Threads: 12, ReadyNs: new(units.Ns(7_000_000)), MostReadyNs: 5_000_000},
+		List: []virtual.Class{
+			{Class: "com.acme.Hostile<b>", Sums: virtual.Sums{Threads: 2, Mounts: 18, MedianMounts: new(uint64(9)), MostMounts: 11, Changes: 8, Pins: 6, PinnedNs: 120_000_000, MostPinnedNs: 60_000_000,
 				AwayNs: 31_000_000, ReadyNs: new(units.Ns(7_000_000)), MostReadyNs: 5_000_000}},
-			{Class: "com.acme.Together", VirtualSums: summary.VirtualSums{Threads: 10, Mounts: 1234}},
+			{Class: "com.acme.Together", Sums: virtual.Sums{Threads: 10, Mounts: 1234}},
 		},
 	}
 	for range defaultRows {
-		s.Virtual.List = append(s.Virtual.List, summary.VirtualClass{Class: "com.acme.Other", VirtualSums: summary.VirtualSums{Threads: 1, Mounts: 1}})
+		s.Virtual.List = append(s.Virtual.List, virtual.Class{Class: "com.acme.Other", Sums: virtual.Sums{Threads: 1, Mounts: 1}})
 	}
 	_, section, found := strings.Cut(string(renderSummary(t, s)), "<h2>Virtual threads")
 	section, _, _ = strings.Cut(section, "</section>")

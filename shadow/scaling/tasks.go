@@ -9,7 +9,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
-	"stackagent/shadow/summary"
+	"stackagent/shadow/unit"
 )
 
 // tasks is what executions tell of the application threads.
@@ -60,7 +60,7 @@ func readTasks(s *session.Session, threads []activity.Thread, workers []bool, sp
 	}
 	loop := map[uint32]bool{}
 	for _, c := range s.Classes {
-		loop[c.ID] = summary.IsLoop(c.Name, c.Kinds)
+		loop[c.ID] = unit.IsLoop(c.Name, c.Kinds)
 	}
 	scans := make([]taskScan, session.Workers())
 	for i := range scans {

@@ -4,72 +4,21 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
-	"stackagent/internal/units"
 	"stackagent/shadow/store"
 )
 
-// Executor is what tasks are handed to.
-type Executor struct {
-	ID    uint32
-	Class string // Java name of its class
-	Name  string // "" where it has none
-}
+// Executor is what tasks are submitted to.
+type Executor = store.Executor
 
-// Site is a place in the source.
-type Site struct {
-	ID     uint32
-	Class  string
-	Method string
-	File   string // "": not told
-	Line   int32  // 0: not told
-}
-
-// Label is the place as the tables name it, com.acme.Main.run:42; without the
-// line where that was not told.
-func (s *Site) Label() string {
-	label := s.Class + "." + s.Method
-	if s.Line > 0 {
-		label += ":" + strconv.Itoa(int(s.Line))
-	}
-	return label
-}
-
-// SubmissionChunk is a run of submissions in columns of equal length, which are
-// used again: copy what is kept.
-type SubmissionChunk struct {
-	TaskID      []uint64
-	OuterTaskID []uint64 // the execution inside which it was, 0: none
-	Class       []uint32
-	Thread      []uint32
-	Executor    []uint32 // ExecutorByID, 0: none
-	Site        []uint32 // SiteByID, 0: not known
-	Flags       []uint16 // wire.SubmissionFlags
-	AtNs        []units.MonoNs
-}
-
-// Len is the number of submissions in c.
-func (c *SubmissionChunk) Len() int { return len(c.TaskID) }
-
-// ConstructionChunk is a run of constructions in columns likewise.
-type ConstructionChunk struct {
-	TaskID []uint64
-	Class  []uint32
-	Thread []uint32
-	WallNs []units.Ns
-	CPUNs  []units.Ns
-	Extra  [][]int64 // by place in Manifest.Extra; units.NotMeasured where not measured
-}
-
-// Len is the number of constructions in c.
-func (c *ConstructionChunk) Len() int { return len(c.TaskID) }
+// Site is a call site.
+type Site = store.Site
 
 // Submissions calls f with all submissions in the order of the batches, which
 // on each thread is the order of their times. Sessions whose agent recorded none
 // have none.
 func (s *Session) Submissions(f func(*SubmissionChunk) error) error {
-	bad, err := s.folder.ReadSubmissions(func(c *store.SubmissionColumns) error { return f((*SubmissionChunk)(c)) })
+	bad, err := s.folder.ReadSubmissions(f)
 	s.warnAll(bad)
 	return err
 }
@@ -77,7 +26,7 @@ func (s *Session) Submissions(f func(*SubmissionChunk) error) error {
 // Constructions calls f with the cost of all constructions, in the order of the
 // batches.
 func (s *Session) Constructions(f func(*ConstructionChunk) error) error {
-	bad, err := s.folder.ReadConstructions(func(c *store.ConstructionColumns) error { return f((*ConstructionChunk)(c)) })
+	bad, err := s.folder.ReadConstructions(f)
 	s.warnAll(bad)
 	return err
 }
@@ -137,7 +86,7 @@ func (s *Session) ExtraMetrics() []store.ExtraMetric { return s.Manifest.Extra }
 
 func (s *Session) loadExecutors() error {
 	rows := map[uint32]Executor{}
-	bad, err := s.folder.ReadExecutors(func(r *store.Executor) { rows[r.ID] = Executor(*r) })
+	bad, err := s.folder.ReadExecutors(func(r *store.Executor) { rows[r.ID] = *r })
 	s.warnAll(bad)
 	s.executors.load(rows, func(x *Executor) uint32 { return x.ID })
 	return err
@@ -145,7 +94,7 @@ func (s *Session) loadExecutors() error {
 
 func (s *Session) loadSites() error {
 	rows := map[uint32]Site{}
-	bad, err := s.folder.ReadSites(func(r *store.Site) { rows[r.ID] = Site(*r) })
+	bad, err := s.folder.ReadSites(func(r *store.Site) { rows[r.ID] = *r })
 	s.warnAll(bad)
 	s.sites.load(rows, func(x *Site) uint32 { return x.ID })
 	return err

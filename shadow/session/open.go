@@ -174,8 +174,10 @@ func (s *Session) countRows() error {
 		*x.count = rows + x.told
 	}
 	s.lose(missing)
-	for _, t := range []store.Table{store.Classes, store.Threads, store.Pauses, store.OSThreads, store.Summaries, store.Measures, store.Buckets,
-		store.Executors, store.Sites, store.Submissions, store.Constructions, store.Frames, store.Contexts, store.ContextSums, store.SiteSums, store.VirtualThreads} {
+	for t := range store.Tables() {
+		if t == store.Executions || t == store.Creations {
+			continue
+		}
 		n, bad := s.folder.Rows(t) // damage is told when the rows are read
 		if len(bad) > 0 && s.folder.Strict {
 			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
@@ -257,7 +259,7 @@ func (s *Session) warnRows(bad []*store.PartError) {
 // Executions calls f with all executions in the order of the batches, which on
 // each thread is the order in which they ended. Chunks are reused between calls.
 func (s *Session) Executions(f func(*Chunk) error) error {
-	bad, err := s.folder.ReadExecutions(func(c *store.ExecutionColumns) error { return f((*Chunk)(c)) })
+	bad, err := s.folder.ReadExecutions(f)
 	s.warnRows(bad)
 	return hint(err)
 }
@@ -265,13 +267,10 @@ func (s *Session) Executions(f func(*Chunk) error) error {
 // Creations calls f with all creations in the order of the batches. Chunks are
 // reused between calls.
 func (s *Session) Creations(f func(*CreationChunk) error) error {
-	bad, err := s.folder.ReadCreations(func(c *store.CreationColumns) error { return f((*CreationChunk)(c)) })
+	bad, err := s.folder.ReadCreations(f)
 	s.warnRows(bad)
 	return hint(err)
 }
 
 // Duration of the session.
 func (s *Session) Duration() units.Ns { return s.Manifest.DurationNs }
-
-// IsNoSession tells whether err says that a folder is not a session.
-func IsNoSession(err error) bool { return errors.Is(err, store.ErrNoSession) }

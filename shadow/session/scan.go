@@ -28,13 +28,13 @@ func (s *Session) ScanCreations(want store.Columns, use func(worker int, c *Crea
 
 // scanExecutions with one worker keeps the order of the batches.
 func (s *Session) scanExecutions(want store.Columns, workers int, use func(worker int, c *Chunk) error) error {
-	bad, err := s.folder.ScanExecutions(want, workers, func(w int, c *store.ExecutionColumns) error { return use(w, (*Chunk)(c)) })
+	bad, err := s.folder.ScanExecutions(want, workers, use)
 	s.warnRows(bad)
 	return hint(err)
 }
 
 func (s *Session) scanCreations(want store.Columns, workers int, use func(worker int, c *CreationChunk) error) error {
-	bad, err := s.folder.ScanCreations(want, workers, func(w int, c *store.CreationColumns) error { return use(w, (*CreationChunk)(c)) })
+	bad, err := s.folder.ScanCreations(want, workers, use)
 	s.warnRows(bad)
 	return hint(err)
 }

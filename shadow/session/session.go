@@ -9,12 +9,7 @@ import (
 )
 
 // Class is a task class of the session.
-type Class struct {
-	ID     uint32
-	Name   string
-	Kinds  units.Kinds
-	Loader string
-}
+type Class = wire.Class
 
 // Thread is a Java thread, or a service thread of the JVM (JavaID 0).
 type Thread struct {
@@ -47,44 +42,14 @@ func (t Thread) Label() string { return label(t.Name, t.JavaID, t.OSID) }
 // Pause is a garbage collection pause.
 type Pause struct{ StartNs, EndNs units.MonoNs }
 
-// Chunk is a run of executions in columns; all slices have the same length, but
-// those of columns that were not asked for are empty. Slices are reused between
-// calls: copy what is kept.
-type Chunk struct {
-	TaskID      []uint64
-	OuterTaskID []uint64 // 0: outermost
-	Class       []uint32
-	Thread      []uint32
-	Depth       []uint16
-	Flags       []uint16 // wire.ExecutionFlags
-	StartNs     []units.MonoNs
-	EndNs       []units.MonoNs // 0: still running
-	WallNs      []units.Ns     // NotMeasured while running
-	CPUNs       []units.Ns
-	SelfWallNs  []units.Ns
-	SelfCPUNs   []units.Ns
-	Site        []uint32   // SiteByID, 0: not known
-	QueueNs     []units.Ns // start - latest submission before it, NotMeasured where not known
-	Extra       [][]int64  // by place in Manifest.Extra; units.NotMeasured where not measured
-	SelfExtra   [][]int64
-}
-
-// Len is the number of executions in c.
-func (c *Chunk) Len() int { return max(len(c.TaskID), len(c.Class)) }
-
-// CreationChunk is a run of creations in columns.
-type CreationChunk struct {
-	TaskID      []uint64
-	OuterTaskID []uint64
-	Class       []uint32
-	Thread      []uint32
-	Flags       []uint16 // wire.CreationFlags
-	AtNs        []units.MonoNs
-	Site        []uint32 // SiteByID, 0: not known
-}
-
-// Len is the number of creations in c.
-func (c *CreationChunk) Len() int { return len(c.TaskID) }
+// Runs of rows in columns of equal length. Columns that were not asked for are empty. Slices are reused between
+// calls: copy what is kept. Package schema declares the columns.
+type (
+	Chunk             = store.ExecutionColumns
+	CreationChunk     = store.CreationColumns
+	SubmissionChunk   = store.SubmissionColumns
+	ConstructionChunk = store.ConstructionColumns
+)
 
 // Task is one row of the raw trace: an execution, or a task never executed.
 type Task struct {

@@ -154,7 +154,7 @@ func (j *join) created(t *Task, place int) {
 // tasks whose creation was seen: of their recorded creations it is not known
 // which those are.
 func (j *join) readSummaries() error {
-	bad, err := j.s.folder.ReadSummaryRows(func(x *store.Summary) {
+	bad, err := j.s.folder.ReadSummaries(func(x *store.Summary) {
 		if x.First > 0 {
 			j.summarised[x.Class] = true
 		}

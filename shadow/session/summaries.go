@@ -38,7 +38,7 @@ type Measure struct {
 // each class and thread is that of their intervals. What f is given is its own.
 func (s *Session) Summaries(f func(*Summary) error) error {
 	var without uint64
-	bad, err := s.folder.ReadSummaries(func(w *store.WholeSummary) error {
+	bad, err := s.folder.ReadWholeSummaries(func(w *store.WholeSummary) error {
 		x := summary(w)
 		for i := range x.Measures {
 			if m := &x.Measures[i]; m.Count > 0 && m.Buckets == nil {
@@ -72,7 +72,7 @@ func summary(w *store.WholeSummary) *Summary {
 // promises, and counts what is missing as lost.
 func (s *Session) countSummarised() error {
 	var held store.Counts
-	bad, err := s.folder.ReadSummaryRows(func(r *store.Summary) {
+	bad, err := s.folder.ReadSummaries(func(r *store.Summary) {
 		n := r.Events()
 		held.Executions += n.Executions
 		held.Creations += n.Creations

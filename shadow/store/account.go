@@ -106,7 +106,7 @@ func (a *accountant) stored(f *Folder) error {
 	for l, n := range creations {
 		l.Recorded.Creations += n
 	}
-	bad, err = f.ReadSummaryRows(func(s *Summary) {
+	bad, err = f.ReadSummaries(func(s *Summary) {
 		l := &a.rest
 		if wire.SummaryFlags(s.Flags)&wire.SummaryVirtual == 0 {
 			l = a.of(s.Thread)

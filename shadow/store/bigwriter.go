@@ -15,6 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"stackagent/internal/wire"
 )
 
 // The big tables are written column by column, with the encodings, the
@@ -31,6 +33,7 @@ const (
 // bigWriter writes the parts of one big table. It is not safe for concurrent use.
 type bigWriter[R any] struct {
 	all      []bigColumn[R] // that a file may have, but for extra ones
+	check    func(*R) error // refuses rows that the columns can not hold; nil: they hold all
 	elements []format.SchemaElement
 	order    format.ColumnOrder
 
@@ -53,7 +56,7 @@ type bigWriter[R any] struct {
 
 // newBigWriter takes the description of the schema from a file without rows
 // that the library writes for S.
-func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
+func newBigWriter[S, R any](columns []bigColumn[R], check func(*R) error) (*bigWriter[R], error) {
 	var empty bytes.Buffer
 	if err := parquet.NewGenericWriter[S](&empty).Close(); err != nil {
 		return nil, fmt.Errorf("describing a table: %w", err)
@@ -67,7 +70,7 @@ func newBigWriter[S, R any](columns []bigColumn[R]) (*bigWriter[R], error) {
 		return nil, fmt.Errorf("describing a table: %w", err)
 	}
 	w := &bigWriter[R]{
-		all: columns, elements: f.Metadata().Schema, order: f.Metadata().ColumnOrders[0], zip: zip,
+		all: columns, check: check, elements: f.Metadata().Schema, order: f.Metadata().ColumnOrders[0], zip: zip,
 		values: make([]int64, pageRows), narrow: make([]int32, pageRows), there: make([]byte, pageRows),
 	}
 	if len(w.elements) != len(columns)+1 {
@@ -107,6 +110,22 @@ func (w *bigWriter[R]) choose(has func(*bigColumn[R]) bool, extra []string) erro
 // loader puts the next n rows of a column into the writer's values and there,
 // as bigColumn.get does, and tells how many values that were.
 type loader func(n int) (values int, err error)
+
+// encode writes rows with their extra metrics as one file.
+func (w *bigWriter[R]) encode(out io.Writer, rows []R, names []string, work wire.Work, meta []format.KeyValue) error {
+	if w.check != nil {
+		for i := range rows {
+			if err := w.check(&rows[i]); err != nil {
+				return err
+			}
+		}
+	}
+	extra, err := workColumns(names, work, len(rows))
+	if err != nil {
+		return err
+	}
+	return w.write(out, rows, extra, meta)
+}
 
 // write writes rows as one file.
 func (w *bigWriter[R]) write(out io.Writer, rows []R, extra []workColumn, meta []format.KeyValue) error {
@@ -215,7 +234,7 @@ func (w *bigWriter[R]) chunk(c *bigColumn[R], rows int, load loader) (format.Col
 func (w *bigWriter[R]) page(c *bigColumn[R], n, rows int, m *format.ColumnMetaData) (bounds, error) {
 	b := newBounds(c.unsigned)
 	b.add(w.values[:n])
-	if err := w.encode(c, n, rows); err != nil {
+	if err := w.pageBytes(c, n, rows); err != nil {
 		return b, err
 	}
 	w.packed = w.zip.EncodeAll(w.plain, w.packed[:0])
@@ -245,8 +264,8 @@ func (w *bigWriter[R]) page(c *bigColumn[R], n, rows int, m *format.ColumnMetaDa
 	return b, nil
 }
 
-// encode makes w.levels and w.plain of the n values and of which rows have one.
-func (w *bigWriter[R]) encode(c *bigColumn[R], n, rows int) (err error) {
+// pageBytes makes w.levels and w.plain of the n values and of which rows have one.
+func (w *bigWriter[R]) pageBytes(c *bigColumn[R], n, rows int) (err error) {
 	w.levels = w.levels[:0]
 	if c.optional {
 		w.levels, err = (&rle.Encoding{BitWidth: 1}).EncodeLevels(w.levels, w.there[:rows])

@@ -35,35 +35,6 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 	}
 }
 
-// encoder has the writers of the big tables, with megabytes of buffers.
-type encoder struct {
-	executions *bigWriter[Execution]
-	creations  *bigWriter[Creation]
-
-	constructions *bigWriter[Construction]
-	submissions   *bigWriter[Submission]
-}
-
-func newEncoder() (*encoder, error) {
-	executions, err := newBigWriter[executionSchema](executionColumns)
-	if err != nil {
-		return nil, err
-	}
-	creations, err := newBigWriter[creationSchema](creationColumns)
-	if err != nil {
-		return nil, err
-	}
-	constructions, err := newBigWriter[constructionSchema](constructionColumns)
-	if err != nil {
-		return nil, err
-	}
-	submissions, err := newBigWriter[submissionSchema](submissionColumns)
-	if err != nil {
-		return nil, err
-	}
-	return &encoder{executions: executions, creations: creations, constructions: constructions, submissions: submissions}, nil
-}
-
 // encoders are those that nobody works with: there are as many as parts are
 // written at once, however many sessions are open.
 var encoders sync.Pool
@@ -80,62 +51,6 @@ func withEncoder(f func(*encoder) error) error {
 	err := f(e)
 	encoders.Put(e)
 	return err
-}
-
-// encode writes table t of p as one Parquet file.
-func (e *encoder) encode(w io.Writer, t Table, p *Part, meta []format.KeyValue) error {
-	switch t {
-	case Executions:
-		for i := range p.Executions {
-			if err := p.Executions[i].check(); err != nil {
-				return err
-			}
-		}
-		extra, err := workColumns(p.Extra, p.ExecutionWork, len(p.Executions))
-		if err != nil {
-			return err
-		}
-		return e.executions.write(w, p.Executions, extra, meta)
-	case Creations:
-		return e.creations.write(w, p.Creations, nil, meta)
-	case Constructions:
-		extra, err := workColumns(p.Extra, p.ConstructionWork, len(p.Constructions))
-		if err != nil {
-			return err
-		}
-		return e.constructions.write(w, p.Constructions, extra, meta)
-	case Submissions:
-		return e.submissions.write(w, p.Submissions, nil, meta)
-	case Executors:
-		return encodeSmall(w, p.Executors, meta)
-	case Sites:
-		return encodeSmall(w, p.Sites, meta)
-	case Frames:
-		return encodeSmall(w, p.Frames, meta)
-	case Contexts:
-		return encodeSmall(w, p.Contexts, meta)
-	case ContextSums:
-		return encodeSmall(w, p.ContextSums, meta)
-	case SiteSums:
-		return encodeSmall(w, p.SiteSums, meta)
-	case VirtualThreads:
-		return encodeSmall(w, p.VirtualThreads, meta)
-	case Classes:
-		return encodeSmall(w, p.Classes, meta)
-	case Threads:
-		return encodeSmall(w, p.Threads, meta)
-	case Pauses:
-		return encodeSmall(w, p.Pauses, meta)
-	case OSThreads:
-		return encodeSmall(w, p.OSThreads, meta)
-	case Summaries:
-		return encodeSmall(w, p.Summaries, meta)
-	case Measures:
-		return encodeSmall(w, p.Measures, meta)
-	case Buckets:
-		return encodeSmall(w, p.Buckets, meta)
-	}
-	return fmt.Errorf("no such table: %v", t)
 }
 
 func encodeSmall[T any](w io.Writer, rows []T, meta []format.KeyValue) error {

@@ -68,7 +68,7 @@ func columnOf(x wire.Extra) string {
 
 // taken tells whether a column of that name, or of what is made of it, is there.
 func taken(column string, others []ExtraMetric) bool {
-	if metricNumber(column) != 0 || column == "end_ns" || derived(column) {
+	if metricNumber(column) != 0 || column == endColumn1 || derived(column) {
 		return true
 	}
 	for _, fixed := range [][]string{namesOf(executionColumns), namesOf(constructionColumns)} {

@@ -9,13 +9,23 @@ import (
 	"stackagent/internal/wire"
 )
 
+// place is where readers get a column.
+type place[C any] struct {
+	columnSpec                              // without a name: not stored
+	fill       func(*C, *column, int) error // nil: nothing is at the place
+}
+
 // layout says how the columns that readers want lie in a part. A column has its
-// place in Columns; what can be told from others is not stored but derived.
+// place in Columns; what follows from others is not stored but derived.
 type layout[C any] struct {
-	specs []columnSpec                    // by place; without a name: not stored
-	fill  []func(*C, *column, int) error  // by place
-	needs func(want Columns) Columns      // the stored columns that want is made of
-	done  func(c *C, want Columns, n int) // derives, and empties what was not wanted
+	places []place[C]
+	needs  func(want Columns) Columns      // the stored columns that want is made of
+	done   func(c *C, want Columns, n int) // derives, and empties what was not wanted
+}
+
+// plainLayout is one in which nothing is derived.
+func plainLayout[C any](places []place[C]) *layout[C] {
+	return &layout[C]{places: places, needs: asIs, done: func(*C, Columns, int) {}}
 }
 
 // extraPlace is the place of the first extra metric: from there on, each has
@@ -23,48 +33,23 @@ type layout[C any] struct {
 const extraPlace = 16
 
 var (
-	executionIdentity = []columnSpec{
-		{name: "task_id", wide: true}, {name: "outer_task_id", wide: true, optional: true}, {name: "class"}, {name: "thread"},
-		{name: "depth"}, {name: "flags"}, {name: "start_ns", wide: true},
-	}
-	executionPlaces = []columnSpec{{name: "site", optional: true, mayMiss: true}, {name: "queue_ns", wide: true, optional: true, mayMiss: true}}
+	executionLayout1 = plainLayout(executionPlaces1)
+	creationLayout   = plainLayout(creationPlaces)
+	submissionLayout = plainLayout(submissionPlaces)
 )
 
 // executionLayout is that of the executions of today: the end is start + wall,
 // and of the nested executions the work is stored, mostly 0, where self work
 // would repeat the work itself.
 func executionLayout(extra []string) *layout[ExecutionColumns] {
-	l := &layout[ExecutionColumns]{
-		specs: slices.Concat(executionIdentity, []columnSpec{
-			{}, {name: "wall_ns", wide: true, optional: true}, {name: "cpu_ns", wide: true, optional: true},
-			{name: "nested_wall_ns", wide: true}, {name: "nested_cpu_ns", wide: true, optional: true},
-		}, executionPlaces),
-		fill: slices.Clone(executionFill), needs: executionNeeds, done: deriveExecutions,
-	}
+	l := &layout[ExecutionColumns]{places: slices.Clone(executionPlaces), needs: executionNeeds, done: deriveExecutions}
 	l.addExtra(extra, true, func(c *ExecutionColumns) (*[][]int64, *[][]int64) { return &c.Extra, &c.SelfExtra })
 	return l
 }
 
-// executionLayout1 is that of version 1 of the format.
-var executionLayout1 = &layout[ExecutionColumns]{
-	specs: slices.Concat(executionIdentity, []columnSpec{
-		{name: "end_ns", wide: true, optional: true}, {name: "wall_ns", wide: true, optional: true}, {name: "cpu_ns", wide: true, optional: true},
-		{name: "self_wall_ns", wide: true, optional: true}, {name: "self_cpu_ns", wide: true, optional: true},
-	}, executionPlaces),
-	fill: executionFill, needs: asIs, done: func(*ExecutionColumns, Columns, int) {},
-}
-
-var creationLayout = &layout[CreationColumns]{
-	specs: []columnSpec{
-		{name: "task_id", wide: true}, {name: "outer_task_id", wide: true, optional: true}, {name: "class"}, {name: "thread"},
-		{name: "flags"}, {name: "at_ns", wide: true}, {name: "site", optional: true, mayMiss: true},
-	},
-	fill: creationFill, needs: asIs, done: func(*CreationColumns, Columns, int) {},
-}
-
 // executionLayoutOf tells the layout of a part by its columns.
 func (f *Folder) executionLayoutOf(pf *parquet.File) *layout[ExecutionColumns] {
-	if _, ok := pf.Schema().Lookup("end_ns"); ok {
+	if _, ok := pf.Schema().Lookup(endColumn1); ok {
 		return executionLayout1
 	}
 	return executionLayout(f.extraOf(pf))
@@ -85,26 +70,39 @@ func (f *Folder) extraOf(pf *parquet.File) []string {
 
 func creationLayoutOf(*parquet.File) *layout[CreationColumns] { return creationLayout }
 
+func submissionLayoutOf(*parquet.File) *layout[SubmissionColumns] { return submissionLayout }
+
+func (f *Folder) constructionLayoutOf(pf *parquet.File) *layout[ConstructionColumns] {
+	l := plainLayout(slices.Clone(constructionPlaces))
+	l.addExtra(f.extraOf(pf), false, func(c *ConstructionColumns) (*[][]int64, *[][]int64) { return &c.Extra, nil })
+	return l
+}
+
 // addExtra puts the columns of extra metrics at their places.
 func (l *layout[C]) addExtra(extra []string, nested bool, lists func(*C) (total, self *[][]int64)) {
-	for len(l.specs) < extraPlace && len(extra) > 0 {
-		l.specs, l.fill = append(l.specs, columnSpec{}), append(l.fill, nil)
+	if len(extra) == 0 {
+		return
 	}
+	l.places = append(l.places, make([]place[C], extraPlace-len(l.places))...)
 	for k, name := range extra[:min(len(extra), wire.MaxExtra)] {
-		l.specs = append(l.specs, columnSpec{name: name, wide: true, optional: true, mayMiss: true}, columnSpec{})
-		l.fill = append(l.fill, wide(func(c *C) *[]int64 {
+		l.places = append(l.places, extraColumn(name, func(c *C) *[]int64 {
 			total, _ := lists(c)
 			return slot(total, k)
-		}, int64(units.NotMeasured)), nil)
+		}))
+		own := place[C]{}
 		if nested {
-			last := len(l.specs) - 1
-			l.specs[last] = columnSpec{name: NestedColumn(name), wide: true, optional: true, mayMiss: true}
-			l.fill[last] = wide(func(c *C) *[]int64 {
+			own = extraColumn(NestedColumn(name), func(c *C) *[]int64 {
 				_, self := lists(c)
 				return slot(self, k)
-			}, int64(units.NotMeasured))
+			})
 		}
+		l.places = append(l.places, own)
 	}
+}
+
+// extraColumn is the place of a column that a part may be without.
+func extraColumn[C any](name string, list func(*C) *[]int64) place[C] {
+	return place[C]{columnSpec{name: name, wide: true, optional: true, mayMiss: true}, wide(list, int64(units.NotMeasured))}
 }
 
 // slot is column k of a list that grows.
@@ -193,8 +191,9 @@ func subtract[T ~int64](work, nested []T) {
 // they need, in their order. The others are left empty.
 func (l *layout[C]) read(c *C, want Columns, cols []column, n int) error {
 	stored, next := l.stored(want), 0
-	for i, read := range l.fill {
-		if read == nil {
+	for i := range l.places {
+		fill := l.places[i].fill
+		if fill == nil {
 			continue
 		}
 		var col *column
@@ -202,7 +201,7 @@ func (l *layout[C]) read(c *C, want Columns, cols []column, n int) error {
 			col = &cols[next]
 			next++
 		}
-		if err := read(c, col, n); err != nil {
+		if err := fill(c, col, n); err != nil {
 			return err
 		}
 	}
@@ -213,20 +212,20 @@ func (l *layout[C]) read(c *C, want Columns, cols []column, n int) error {
 // stored is which columns have to be read for want.
 func (l *layout[C]) stored(want Columns) Columns {
 	want = l.needs(want)
-	for i := range l.specs {
-		if l.specs[i].name == "" {
+	for i := range l.places {
+		if l.places[i].name == "" {
 			want &^= 1 << i
 		}
 	}
-	return want & (1<<len(l.specs) - 1)
+	return want & (1<<len(l.places) - 1)
 }
 
 // wanted are the columns of a set in their order.
 func (l *layout[C]) wanted(set Columns) []columnSpec {
 	var specs []columnSpec
-	for i, spec := range l.specs {
+	for i := range l.places {
 		if set&(1<<i) != 0 {
-			specs = append(specs, spec)
+			specs = append(specs, l.places[i].columnSpec)
 		}
 	}
 	return specs

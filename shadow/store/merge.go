@@ -243,49 +243,6 @@ func (s *sources) clock() []wire.ClockPair {
 	return sortedClock(pairs)
 }
 
-// merge writes the rows of all sources as one file of table t.
-func (e *encoder) merge(out io.Writer, t Table, s *sources, meta []format.KeyValue) error {
-	switch t {
-	case Executions:
-		return mergeBig(e.executions, out, s, meta)
-	case Creations:
-		return mergeBig(e.creations, out, s, meta)
-	case Constructions:
-		return mergeBig(e.constructions, out, s, meta)
-	case Submissions:
-		return mergeBig(e.submissions, out, s, meta)
-	case Executors:
-		return mergeSmall[Executor](out, s, meta)
-	case Sites:
-		return mergeSmall[Site](out, s, meta)
-	case Frames:
-		return mergeSmall[Frame](out, s, meta)
-	case Contexts:
-		return mergeSmall[Context](out, s, meta)
-	case ContextSums:
-		return mergeSmall[ContextSum](out, s, meta)
-	case SiteSums:
-		return mergeSmall[SiteSum](out, s, meta)
-	case VirtualThreads:
-		return mergeSmall[VirtualThread](out, s, meta)
-	case Classes:
-		return mergeSmall[Class](out, s, meta)
-	case Threads:
-		return mergeSmall[Thread](out, s, meta)
-	case Pauses:
-		return mergeSmall[Pause](out, s, meta)
-	case OSThreads:
-		return mergeSmall[OSThread](out, s, meta)
-	case Summaries:
-		return mergeSmall[Summary](out, s, meta)
-	case Measures:
-		return mergeSmall[Measure](out, s, meta)
-	case Buckets:
-		return mergeSmall[Bucket](out, s, meta)
-	}
-	return fmt.Errorf("no such table: %v", t)
-}
-
 // mergeBig goes column by column, so that one column of one row group is all
 // that is in memory.
 func mergeBig[R any](b *bigWriter[R], out io.Writer, s *sources, meta []format.KeyValue) error {

@@ -108,7 +108,7 @@ func sameSession(t *testing.T, dir string, n int, rows []Execution, made []Creat
 	f.ReadThreads(func(x *Thread) { ids[1] = append(ids[1], int(*x.Executions)) })
 	f.ReadPauses(func(x *Pause) { ids[2] = append(ids[2], int(x.StartNs)) })
 	f.ReadOSThreads(func(x *OSThread) { ids[3] = append(ids[3], int(x.OSID)) })
-	f.ReadSummaries(func(x *WholeSummary) error {
+	f.ReadWholeSummaries(func(x *WholeSummary) error {
 		if len(x.Measures) == 1 && len(x.Measures[0].Buckets) == 1 {
 			ids[4] = append(ids[4], int(x.ID/wire.MaxSummaries))
 		}

@@ -10,8 +10,10 @@ package store
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"stackagent/internal/wire"
 )
@@ -49,31 +51,16 @@ func checkFolder(s string) error {
 // Table is one of the tables of a session.
 type Table uint8
 
-// The tables of a session.
-const (
-	Executions Table = iota
-	Creations
-	Classes
-	Threads
-	Pauses
-	OSThreads
-	Summaries
-	Measures
-	Buckets
-	Constructions
-	Submissions
-	Executors
-	Sites
-	Frames
-	Contexts
-	ContextSums
-	SiteSums
-	VirtualThreads
-	numTables
-)
-
-var tableNames = [numTables]string{"executions", "creations", "classes", "threads", "pauses", "os_threads", "summaries", "measures", "buckets",
-	"constructions", "submissions", "executors", "sites", "frames", "contexts", "context_sums", "site_sums", "virtual_threads"}
+// Tables are all of them.
+func Tables() iter.Seq[Table] {
+	return func(yield func(Table) bool) {
+		for t := range numTables {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
 
 // String is the prefix of the table's files.
 func (t Table) String() string {
@@ -83,7 +70,7 @@ func (t Table) String() string {
 	return "table " + strconv.Itoa(int(t))
 }
 
-var partRE = regexp.MustCompile(`^(executions|creations|classes|threads|pauses|os_threads|summaries|measures|buckets|constructions|submissions|executors|sites|frames|contexts|context_sums|site_sums|virtual_threads)-([1-9][0-9]{0,18})-([1-9][0-9]{0,18})\.parquet$`)
+var partRE = regexp.MustCompile(`^(` + strings.Join(tableNames[:], "|") + `)-([1-9][0-9]{0,18})-([1-9][0-9]{0,18})\.parquet$`)
 
 // PartName is the file name of the part of t that holds the batches from..to.
 func PartName(t Table, from, to uint64) string {

@@ -332,23 +332,3 @@ func eachRow[T any](pf *parquet.File, use func([]T) error) error {
 		}
 	}
 }
-
-// ReadClasses calls row for every row of the classes table, in order.
-func (f *Folder) ReadClasses(row func(*Class)) ([]*PartError, error) {
-	return readSmall(f, Classes, row)
-}
-
-// ReadThreads calls row for every row of the threads table, in order.
-func (f *Folder) ReadThreads(row func(*Thread)) ([]*PartError, error) {
-	return readSmall(f, Threads, row)
-}
-
-// ReadPauses calls row for every row of the pauses table, in order.
-func (f *Folder) ReadPauses(row func(*Pause)) ([]*PartError, error) {
-	return readSmall(f, Pauses, row)
-}
-
-// ReadOSThreads calls row for every row of the os_threads table, in order.
-func (f *Folder) ReadOSThreads(row func(*OSThread)) ([]*PartError, error) {
-	return readSmall(f, OSThreads, row)
-}

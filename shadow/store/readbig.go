@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/parquet-go/parquet-go"
-
-	"stackagent/internal/units"
 )
 
 // ReadExecutions streams the executions in the order of the batches. An error
@@ -114,33 +112,4 @@ func (f *Folder) ReadConstructions(use func(*ConstructionColumns) error) (bad []
 // ReadSubmissions streams the submissions likewise.
 func (f *Folder) ReadSubmissions(use func(*SubmissionColumns) error) (bad []*PartError, err error) {
 	return readBig(f, Submissions, submissionLayoutOf, use)
-}
-
-// executionFill are the readers of the columns, by their places.
-var executionFill = []func(*ExecutionColumns, *column, int) error{
-	wide(func(c *ExecutionColumns) *[]uint64 { return &c.TaskID }, 0),
-	wide(func(c *ExecutionColumns) *[]uint64 { return &c.OuterTaskID }, 0),
-	narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Class }),
-	narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Thread }),
-	narrow(func(c *ExecutionColumns) *[]uint16 { return &c.Depth }),
-	narrow(func(c *ExecutionColumns) *[]uint16 { return &c.Flags }),
-	wide(func(c *ExecutionColumns) *[]units.MonoNs { return &c.StartNs }, 0),
-	wide(func(c *ExecutionColumns) *[]units.MonoNs { return &c.EndNs }, 0),
-	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.WallNs }, units.NotMeasured),
-	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.CPUNs }, units.NotMeasured),
-	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfWallNs }, units.NotMeasured),
-	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfCPUNs }, units.NotMeasured),
-	narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Site }),
-	wide(func(c *ExecutionColumns) *[]units.Ns { return &c.QueueNs }, units.NotMeasured),
-}
-
-// creationFill are those of creations.
-var creationFill = []func(*CreationColumns, *column, int) error{
-	wide(func(c *CreationColumns) *[]uint64 { return &c.TaskID }, 0),
-	wide(func(c *CreationColumns) *[]uint64 { return &c.OuterTaskID }, 0),
-	narrow(func(c *CreationColumns) *[]uint32 { return &c.Class }),
-	narrow(func(c *CreationColumns) *[]uint32 { return &c.Thread }),
-	narrow(func(c *CreationColumns) *[]uint16 { return &c.Flags }),
-	wide(func(c *CreationColumns) *[]units.MonoNs { return &c.AtNs }, 0),
-	narrow(func(c *CreationColumns) *[]uint32 { return &c.Site }),
 }

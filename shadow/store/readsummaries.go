@@ -24,11 +24,6 @@ type WholeMeasure struct {
 	Buckets             []loglinear.Bucket // ascending, none empty
 }
 
-// ReadSummaryRows calls row for every row of the summaries table, in order.
-func (f *Folder) ReadSummaryRows(row func(*Summary)) ([]*PartError, error) {
-	return readSmall(f, Summaries, row)
-}
-
 // errEnough ends a reading whose rest is not wanted.
 var errEnough = errors.New("enough read")
 
@@ -81,10 +76,10 @@ func newPeeker[T any](next func() (*T, bool)) *peeker[T] {
 
 func (p *peeker[T]) take() { p.row, p.ok = p.next() }
 
-// ReadSummaries streams the summaries with their measures in the order of the
+// ReadWholeSummaries streams the summaries with their measures in the order of the
 // batches. An error of use ends the reading and is returned; damaged parts are
 // skipped and listed. What use is given is its own.
-func (f *Folder) ReadSummaries(use func(*WholeSummary) error) ([]*PartError, error) {
+func (f *Folder) ReadWholeSummaries(use func(*WholeSummary) error) ([]*PartError, error) {
 	nextMeasure, stopMeasures := pull[Measure](f, Measures)
 	nextBucket, stopBuckets := pull[Bucket](f, Buckets)
 	j := summaryJoin{numbers: metricNumbers(f.Extra), measures: newPeeker(nextMeasure), buckets: newPeeker(nextBucket)}

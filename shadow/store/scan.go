@@ -11,39 +11,10 @@ import (
 // Columns is a set of columns of a big table: bit i is the i-th one.
 type Columns uint64
 
-// Columns of the executions table.
-const (
-	ExecutionTaskID Columns = 1 << iota
-	ExecutionOuter
-	ExecutionClass
-	ExecutionThread
-	ExecutionDepth
-	ExecutionFlags
-	ExecutionStart
-	ExecutionEnd
-	ExecutionWall
-	ExecutionCPU
-	ExecutionSelfWall
-	ExecutionSelfCPU
-	ExecutionSite
-	ExecutionQueue
-)
-
 // ExecutionExtra is the column of extra metric k (of Manifest.Extra), and
 // ExecutionSelfExtra that of the execution's own part.
 func ExecutionExtra(k int) Columns     { return 1 << (extraPlace + 2*k) }
 func ExecutionSelfExtra(k int) Columns { return 1 << (extraPlace + 2*k + 1) }
-
-// Columns of the creations table.
-const (
-	CreationTaskID Columns = 1 << iota
-	CreationOuter
-	CreationClass
-	CreationThread
-	CreationFlags
-	CreationAt
-	CreationSite
-)
 
 // AllColumns are those of either table.
 const AllColumns Columns = 1<<64 - 1

@@ -10,17 +10,7 @@ import (
 )
 
 // schemas are those of the tables as this version writes them.
-var schemas = sync.OnceValue(func() [numTables]*parquet.Schema {
-	return [numTables]*parquet.Schema{
-		Executions: parquet.SchemaOf(executionSchema{}), Creations: parquet.SchemaOf(creationSchema{}),
-		Classes: parquet.SchemaOf(Class{}), Threads: parquet.SchemaOf(Thread{}), Pauses: parquet.SchemaOf(Pause{}),
-		OSThreads: parquet.SchemaOf(OSThread{}), Summaries: parquet.SchemaOf(Summary{}), Measures: parquet.SchemaOf(Measure{}),
-		Buckets: parquet.SchemaOf(Bucket{}), Constructions: parquet.SchemaOf(constructionSchema{}),
-		Submissions: parquet.SchemaOf(submissionSchema{}), Executors: parquet.SchemaOf(Executor{}), Sites: parquet.SchemaOf(Site{}),
-		Frames: parquet.SchemaOf(Frame{}), Contexts: parquet.SchemaOf(Context{}), ContextSums: parquet.SchemaOf(ContextSum{}),
-		SiteSums: parquet.SchemaOf(SiteSum{}), VirtualThreads: parquet.SchemaOf(VirtualThread{}),
-	}
-})
+var schemas = sync.OnceValue(makeSchemas)
 
 // mayHaveMore are the tables with columns of extra metrics, and those of version 1.
 var mayHaveMore = []Table{Executions, Constructions}

@@ -63,7 +63,7 @@ func readAll(t testing.TB, dir string) (rows []Execution, made []Creation, bad [
 			rows = append(rows, Execution{
 				c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Depth[i], c.Flags[i],
 				c.StartNs[i], c.EndNs[i], c.WallNs[i], c.CPUNs[i], c.SelfWallNs[i], c.SelfCPUNs[i],
-				submitted(c.StartNs[i], c.QueueNs[i]), c.Site[i],
+				c.Site[i], submitted(c.StartNs[i], c.QueueNs[i]),
 			})
 		}
 		return nil

@@ -114,7 +114,7 @@ func (w *Writer) adopt() error {
 		}
 	}
 	w.covered = f.covered
-	bad, err := f.ReadSummaryRows(func(s *Summary) {
+	bad, err := f.ReadSummaries(func(s *Summary) {
 		w.summarised.Add(s.Events())
 		w.summarisedSubmissions += s.SubmissionEvents()
 	})
@@ -178,7 +178,7 @@ func (w *Writer) takeStock(f *Folder, t Table) (bad []*PartError) {
 			if pf.NumRows() < 0 {
 				return fmt.Errorf("a footer of %d rows", pf.NumRows())
 			}
-			_, old := pf.Schema().Lookup("end_ns")
+			_, old := pf.Schema().Lookup(endColumn1)
 			name := PartName(t, r.From, r.To)
 			if sum := w.files[name]; sum.Rows == 0 {
 				sum.Rows = pf.NumRows()

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
@@ -49,7 +49,7 @@ func TestAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found []granularity.Finding
+		var found []advice.Finding
 		for _, f := range sum.Findings {
 			if f.Name == "swallowed-exceptions" {
 				found = append(found, f)

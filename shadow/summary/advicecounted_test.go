@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/granularity"
 	"stackagent/internal/loglinear"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -28,7 +28,7 @@ func TestAdviceSummarised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(sum.Findings, func(f granularity.Finding) bool { return f.Name == "fine-grained" })
+		i := slices.IndexFunc(sum.Findings, func(f advice.Finding) bool { return f.Name == "fine-grained" })
 		if i < 0 {
 			t.Fatalf("%d: %+v", c.count, sum.Findings)
 		}
@@ -69,7 +69,7 @@ func TestAdviceAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := slices.ContainsFunc(sum.Findings, func(f granularity.Finding) bool { return f.Name == "fine-grained" }); got != c.fine {
+		if got := slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return f.Name == "fine-grained" }); got != c.fine {
 			t.Errorf("handed over %s: fine-grained %v", name, got)
 		}
 	}

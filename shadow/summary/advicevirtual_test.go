@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
@@ -70,9 +70,9 @@ func TestPinnedThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found []granularity.Finding
+		var found []advice.Finding
 		for _, f := range sum.Findings {
-			if f.Kind == granularity.Advice {
+			if f.Kind == advice.Advice {
 				found = append(found, f)
 			}
 		}

@@ -3,8 +3,8 @@ package summary_test
 import (
 	"testing"
 
-	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
@@ -61,7 +61,7 @@ func TestWaitingWithoutRecord(t *testing.T) {
 		}
 		var found []string
 		for _, f := range sum.Findings {
-			if f.Kind == granularity.Advice {
+			if f.Kind == advice.Advice {
 				found = append(found, f.Name)
 			}
 		}

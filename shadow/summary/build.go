@@ -8,8 +8,11 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
 )
 
 // buckets is the number of buckets of every figure over time.
@@ -33,7 +36,7 @@ type classGroup struct {
 	name    string
 	kinds   units.Kinds
 	passes  bool
-	body    bool // its executions are loops around other tasks; known once all are read
+	loop    bool // its executions are loops around other tasks; known once all are read
 	created int64
 	never   int64
 	fates   *granularity.Fates // of never; nil: not known
@@ -194,7 +197,8 @@ func (b *builder) finish() (*Summary, error) {
 			break
 		}
 	}
-	s.Findings = granularity.Findings(b.facts(s))
+	s.facts = b.facts(s)
+	s.Findings = advice.Find(&s.facts)
 	return s, nil
 }
 
@@ -282,8 +286,8 @@ func (b *builder) pauses(s *Summary) {
 }
 
 // facts are what the findings look at.
-func (b *builder) facts(s *Summary) granularity.Facts {
-	f := granularity.Facts{
+func (b *builder) facts(s *Summary) advice.Facts {
+	f := advice.Facts{
 		Of: s.Of, Like: b.opts.Filter.Class, Duration: s.DurationNs, CPUs: s.JVM.CPUs, Created: s.Tasks.Created, Executions: s.Tasks.Executions, Summarised: s.Tasks.Summarised,
 		NeverExecuted: s.Tasks.NeverExecuted, Threw: s.Tasks.Threw, Running: s.Tasks.Running,
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
@@ -294,20 +298,25 @@ func (b *builder) facts(s *Summary) granularity.Facts {
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
 		Thresholds:   b.opts.Thresholds,
 	}
-	if b.src.PlaceOf != nil {
+	if b.src.SiteOf != nil {
 		f.Places = map[string]string{}
 		for i := range b.src.Classes {
 			c := &b.src.Classes[i]
-			if at, other := b.src.PlaceOf(c.ID), f.Places[c.Name]; other == "" || other == at {
+			if at, other := b.src.SiteOf(c.ID), f.Places[c.Name]; other == "" || other == at {
 				f.Places[c.Name] = at
 			} else if at != "" {
-				f.Places[c.Name] = severalWays
+				f.Places[c.Name] = origin.Several
 			}
 		}
-		maps.DeleteFunc(f.Places, func(_, at string) bool { return at == "" || at == severalWays })
+		maps.DeleteFunc(f.Places, func(_, at string) bool { return at == "" || at == origin.Several })
 	}
 	for _, r := range s.Refusals {
-		f.Refused = append(f.Refused, granularity.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})
+		f.Refused = append(f.Refused, advice.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})
 	}
 	return f
+}
+
+// isLoop reports whether executions of the class are loops around other tasks.
+func (g *classGroup) isLoop() bool {
+	return unit.IsLoop(g.name, g.kinds) || g.kinds&units.KindThread != 0 && unit.LooksLikeLoop(&g.Group)
 }

@@ -7,6 +7,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
 )
 
 // ByContext groups by the whole stack.
@@ -30,7 +31,7 @@ func Contexts(s *session.Session, filter Filter, order granularity.Order) ([]Con
 	}
 	out := make([]Context, 0, len(all))
 	for _, c := range all {
-		name := UnknownClass(c.Class)
+		name := unit.UnknownClass(c.Class)
 		if k := s.ClassByID(c.Class); k != nil {
 			if name = k.Name; !filter.Match(k.Name, k.Kinds) {
 				continue

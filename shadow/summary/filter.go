@@ -8,6 +8,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/units"
+	"stackagent/shadow/unit"
 )
 
 // Filter chooses task classes. The zero value lets all pass.
@@ -34,7 +35,7 @@ func (f Filter) Check() error {
 // Match tells whether a class passes. A glob's * matches dots too, since class
 // names hold no slash; a name that is equal always matches.
 func (f Filter) Match(name string, kinds units.Kinds) bool {
-	if f.not != "" && name == f.not || f.App && IsJDK(name, kinds) {
+	if f.not != "" && name == f.not || f.App && unit.IsJDK(name, kinds) {
 		return false
 	}
 	if f.Class == "" || f.Class == name {
@@ -43,22 +44,6 @@ func (f Filter) Match(name string, kinds units.Kinds) bool {
 	// A slash in a hidden class's name would end a *.
 	ok, err := path.Match(strings.ReplaceAll(f.Class, "/", "."), strings.ReplaceAll(name, "/", "."))
 	return err == nil && ok
-}
-
-// IsJDK tells whether a class belongs to the platform: the agent says so, or
-// its name is in a package that only the platform may define. A lambda belongs
-// to the class that hosts it.
-func IsJDK(name string, kinds units.Kinds) bool {
-	if kinds&units.KindJDK != 0 {
-		return true
-	}
-	for _, p := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun."} {
-		if strings.HasPrefix(name, p) {
-			// javax and com.sun hold programs' libraries too: only the agent knows.
-			return p != "javax." && p != "com.sun."
-		}
-	}
-	return false
 }
 
 // HotspotOptions says which rows of a listing to show.

@@ -1,13 +1,13 @@
 package summary
 
 import (
-	"fmt"
-
 	"stackagent/granularity"
+	"stackagent/internal/byid"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
 )
 
 // metricColumns are the columns that hold the metrics.
@@ -26,9 +26,9 @@ func work(c *session.Chunk, m granularity.Metric) []units.Ns {
 // gathered is what one goroutine has read, or all together.
 type gathered struct {
 	b       *builder
-	byID    byID[classGroup]
+	byID    byid.Map[classGroup]
 	byName  map[string]*classGroup
-	threads byID[threadGroup]
+	threads byid.Map[threadGroup]
 
 	// The newest, since executions of a class and thread follow one another.
 	lastClass  uint32
@@ -41,7 +41,7 @@ func (b *builder) newGathered() *gathered {
 	g := &gathered{b: b, byName: map[string]*classGroup{}}
 	for i := range b.src.Classes {
 		c := &b.src.Classes[i]
-		g.byID.set(c.ID, g.named(c.Name, c.Kinds))
+		g.byID.Set(c.ID, g.named(c.Name, c.Kinds))
 	}
 	return g
 }
@@ -63,16 +63,13 @@ func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 // class is the group of a class id; an id without a description (its batch was
 // lost) keeps its executions under a name that says so.
 func (g *gathered) class(id uint32) *classGroup {
-	c := g.byID.get(id)
+	c := g.byID.Get(id)
 	if c == nil {
-		c = g.named(UnknownClass(id), 0)
-		g.byID.set(id, c)
+		c = g.named(unit.UnknownClass(id), 0)
+		g.byID.Set(id, c)
 	}
 	return c
 }
-
-// UnknownClass names a class whose description was lost.
-func UnknownClass(id uint32) string { return fmt.Sprintf("(class %d, description lost)", id) }
 
 // gather reads all executions once.
 func (b *builder) gather() error {
@@ -151,10 +148,10 @@ func (g *gathered) merge(o *gathered) {
 		to.Merge(&from.Group)
 		from.Group = granularity.Group{} // its memory is free again
 	}
-	for id, c := range o.byID.all() {
-		g.byID.set(id, g.byName[c.name])
+	for id, c := range o.byID.All() {
+		g.byID.Set(id, g.byName[c.name])
 	}
-	for id, t := range o.threads.all() {
+	for id, t := range o.threads.All() {
 		g.threadOf(id).merge(t)
 	}
 }

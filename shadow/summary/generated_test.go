@@ -11,6 +11,7 @@ import (
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
+	"stackagent/shadow/unit"
 )
 
 // quantiles of a distribution, by thousandths.
@@ -89,7 +90,7 @@ func checkWhole(t *testing.T, s *summary.Summary, n int) {
 		for i := range summarytest.Count(p, n) {
 			w := summarytest.WorkAt(p, n, i)
 			all = append(all, w)
-			if !summary.IsJDK(x.Name, x.Kinds) {
+			if !unit.IsJDK(x.Name, x.Kinds) {
 				own = append(own, summarytest.CPUOf(w))
 			}
 		}

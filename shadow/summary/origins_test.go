@@ -3,9 +3,9 @@ package summary_test
 import (
 	"testing"
 
-	"stackagent/granularity"
 	"stackagent/internal/loglinear"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
@@ -63,7 +63,7 @@ func TestWhereSummarisedExecutionsBelong(t *testing.T) {
 			}
 			b.lost = c.lost
 			session := b.open(true)
-			sum, err := summary.BuildPlaces(session, summary.Options{}, summary.BySite)
+			sum, err := summary.BuildByOrigin(session, summary.Options{}, summary.BySite)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestCountsByPlace(t *testing.T) {
 		b.part.SiteSums = append(b.part.SiteSums, store.SiteSum{Class: 1, Thread: 1, Kind: store.SiteKindName(wire.SiteKind(kind)), Site: 1, Count: n},
 			store.SiteSum{Class: 1, Thread: 2, Kind: store.SiteKindName(wire.SiteKind(kind)), Site: 1, Count: 1})
 	}
-	sum, err := summary.BuildPlaces(b.open(true), summary.Options{}, summary.BySite)
+	sum, err := summary.BuildByOrigin(b.open(true), summary.Options{}, summary.BySite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestFineAdviceNamesThePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range sum.Findings {
-		if f.Kind == granularity.Advice && f.Topic == "fine" {
+		if f.Kind == advice.Advice && f.Topic == "fine" {
 			if want := "com.acme.Job is fine-grained (all come from com.acme.Main.run:7): 2,000 executions"; len(f.Text) < len(want) || f.Text[:len(want)] != want {
 				t.Errorf("%s\nwant %s...", f.Text, want)
 			}

@@ -26,7 +26,7 @@ func TestPlaceOfUnit(t *testing.T) {
 		summary.BySite:     {"(summarised: not told apart) 1 7 3", "com.acme.Main.again:9 1 6 3", "com.acme.Main.run:7 1 6 3"},
 		summary.ByExecutor: {"(summarised: not told apart) 2 13 6", "com.acme.Pool#1 1 6 3"},
 	} {
-		sum, err := summary.BuildPlaces(s, summary.Options{Units: true}, by)
+		sum, err := summary.BuildByOrigin(s, summary.Options{Units: true}, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestPlaceOfUnit(t *testing.T) {
 			t.Errorf("by %s: %q, want %q", by, got, want)
 		}
 	}
-	sum, err := summary.BuildPlaces(s, summary.Options{}, summary.ByExecutor)
+	sum, err := summary.BuildByOrigin(s, summary.Options{}, summary.ByExecutor)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"stackagent/granularity"
-	"stackagent/granularity/unit"
 	"stackagent/internal/units"
+	"stackagent/shadow/unit"
 )
 
 // Figures is the data behind the figures of a report.
@@ -77,8 +77,8 @@ func (b *builder) parts(groups []*classGroup) *parts {
 	}
 	own := new(granularity.Values)
 	for _, g := range groups {
-		g.body = g.looksLikeBody()
-		if !IsJDK(g.name, g.kinds) && !g.body {
+		g.loop = g.isLoop()
+		if !unit.IsJDK(g.name, g.kinds) && !g.loop {
 			p.isOwn[g] = true
 			own.Merge(&g.Work[p.work])
 		}
@@ -140,8 +140,8 @@ func (b *builder) measures(m granularity.Metric) bool {
 func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
 	b.name(h.Metrics)
-	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), IsJDK(g.name, g.kinds)
-	h.Body, h.Library = g.body, unit.IsLibrary(g.name)
+	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), unit.IsJDK(g.name, g.kinds)
+	h.Body, h.Library = g.loop, unit.IsLibrary(g.name)
 	h.Created, h.NeverExecuted = g.created, g.never
 	if g.fates != nil && g.fates.Sum() == g.never { // else of the classes of that name some are not known
 		h.Fates = g.fates

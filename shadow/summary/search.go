@@ -2,6 +2,7 @@ package summary
 
 import (
 	"stackagent/granularity"
+	"stackagent/internal/byid"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -25,8 +26,8 @@ type sought struct {
 // lookup is what a goroutine asks about each execution.
 type lookup struct {
 	metrics []granularity.Metric
-	classes byID[[][]*granularity.Search] // by metric
-	threads byID[[]*granularity.Search]
+	classes byid.Map[[][]*granularity.Search] // by metric
+	threads byid.Map[[]*granularity.Search]
 	row     func(thread uint32) uint32
 	passes  func(class uint32) bool // what was filtered out is no part of a thread's values
 	rows    []*[][]*granularity.Search
@@ -84,7 +85,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 	q := &quest{columns: store.ExecutionClass, metrics: b.metrics(), lookups: make([]lookup, session.Workers())}
 	for i := range q.lookups {
 		q.lookups[i].metrics, q.lookups[i].row = q.metrics, b.threadRow
-		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID.get(class); return g != nil && g.passes }
+		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID.Get(class); return g != nil && g.passes }
 	}
 	whole := make([][]*granularity.Search, len(q.metrics))
 	for _, m := range q.metrics {
@@ -95,7 +96,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 		own = q.seek(p.own, p.work)
 	}
 	ids := map[*classGroup][]uint32{}
-	for id, g := range b.all.byID.all() {
+	for id, g := range b.all.byID.All() {
 		ids[g] = append(ids[g], id)
 	}
 	for _, g := range groups {
@@ -113,7 +114,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 			}
 		}
 	}
-	for id, t := range b.all.threads.all() {
+	for id, t := range b.all.threads.All() {
 		if t.group != nil {
 			q.askThread(id, t.group)
 		}
@@ -128,11 +129,11 @@ func (q *quest) ask(class uint32, m granularity.Metric, searches ...[]*granulari
 			if s == nil {
 				continue
 			}
-			at := q.lookups[worker].classes.get(class)
+			at := q.lookups[worker].classes.Get(class)
 			if at == nil {
 				rows := make([][]*granularity.Search, len(q.metrics))
 				at = &rows
-				q.lookups[worker].classes.set(class, at)
+				q.lookups[worker].classes.Set(class, at)
 			}
 			(*at)[m] = append((*at)[m], s[worker])
 		}
@@ -153,11 +154,11 @@ func (q *quest) askThread(id uint32, g *granularity.Group) {
 		q.columns |= store.ExecutionThread
 		for worker := range q.lookups {
 			l := &q.lookups[worker]
-			if l.threads.get(id) == nil {
+			if l.threads.Get(id) == nil {
 				row := make([]*granularity.Search, len(q.metrics))
-				l.threads.set(id, &row)
+				l.threads.Set(id, &row)
 			}
-			(*l.threads.get(id))[m] = searches[worker]
+			(*l.threads.Get(id))[m] = searches[worker]
 		}
 	}
 }
@@ -165,7 +166,7 @@ func (q *quest) askThread(id uint32, g *granularity.Group) {
 func (l *lookup) chunk(c *session.Chunk) {
 	l.rows = l.rows[:0]
 	for _, class := range c.Class {
-		l.rows = append(l.rows, l.classes.get(class))
+		l.rows = append(l.rows, l.classes.Get(class))
 	}
 	for _, m := range l.metrics {
 		if m.Further() {
@@ -192,7 +193,7 @@ func look[V ~int64](l *lookup, c *session.Chunk, values []V, m granularity.Metri
 		return
 	}
 	for i, id := range c.Thread {
-		at := l.threads.get(l.row(id))
+		at := l.threads.Get(l.row(id))
 		if n := units.Ns(values[i]); at != nil && (*at)[m] != nil && n.Measured() && l.passes(c.Class[i]) {
 			(*at)[m].Look(n)
 		}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
@@ -39,7 +39,7 @@ func selfWaitText(t *testing.T, b *sessionBuilder) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(sum.Findings, func(f granularity.Finding) bool { return f.Name == "self-wait" })
+	i := slices.IndexFunc(sum.Findings, func(f advice.Finding) bool { return f.Name == "self-wait" })
 	if i < 0 {
 		return ""
 	}

@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"stackagent/granularity"
-	"stackagent/granularity/unit"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
 )
 
-// Stack is the work of one class that was handed to one executor at one place:
-// what a flame graph shows. Work is self work, so that stacks add up.
+// Stack is the work of one class that was submitted to one executor at one site: what
+// a flame graph shows. Work is self work, so that stacks add up.
 type Stack struct {
-	Executor string // "" where none is known
+	Executor string // "": not known
 	Site     *session.Site
-	Where    string // of what was summarised: why there is no Site
+	Where    string // of summarised executions without a Site: why there is none
 	Class    string
 	Count    int64 // executions, or units
 	SelfWall units.Ns
@@ -27,9 +28,12 @@ type Stack struct {
 }
 
 // stackKey is what stacks are told apart by.
-type stackKey struct{ way, class uint32 }
+type stackKey struct {
+	origin origin.ID
+	class  uint32
+}
 
-// stackSum is a stack on its way.
+// stackSum is the sum of a stack.
 type stackSum struct {
 	count             int64
 	wall, cpu, queued units.Ns
@@ -37,84 +41,99 @@ type stackSum struct {
 
 func (s *stackSum) add(wall, cpu, queued units.Ns) {
 	s.count++
-	addMeasured(&s.wall, wall)
-	addMeasured(&s.cpu, cpu)
-	addMeasured(&s.queued, queued)
+	s.wall += max(wall, 0) // what was not measured is below 0
+	s.cpu += max(cpu, 0)
+	s.queued += max(queued, 0)
 }
 
-// StacksOf sums up the executions of a session (or units, by opts.Units) that
-// pass the filter, most work first. What was summarised has the place of its class,
-// where that has one.
+func (s *stackSum) merge(o *stackSum) {
+	s.count += o.count
+	s.wall += o.wall
+	s.cpu += o.cpu
+	s.queued += o.queued
+}
+
+// stackSums are the sums of all stacks.
+type stackSums map[stackKey]*stackSum
+
+func (s stackSums) of(from origin.ID, class uint32) *stackSum {
+	k := stackKey{from, class}
+	sum := s[k]
+	if sum == nil {
+		sum = &stackSum{}
+		s[k] = sum
+	}
+	return sum
+}
+
+// StacksOf sums up the executions of a session (or its units, by opts.Units) that
+// pass the filter, most work first. Summarised executions have the site of their
+// class, if it has one.
 func StacksOf(s *session.Session, opts Options) ([]Stack, error) {
-	w, err := newWays(s)
+	a := newAnalysis(s, opts)
+	x, err := a.origins()
 	if err != nil {
-		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
+		return nil, err
 	}
-	sums := map[stackKey]*stackSum{}
-	of := func(way, class uint32) *stackSum {
-		k := stackKey{way, class}
-		if sums[k] == nil {
-			sums[k] = &stackSum{}
-		}
-		return sums[k]
-	}
+	sums := stackSums{}
 	if opts.Units {
-		err = w.unitStacks(of)
+		err = a.unitStacks(x, sums)
 	} else {
-		err = w.stacks(of)
+		err = a.stacks(x, sums)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("summing up session %s: %w", s.Manifest.Session, err)
 	}
-	return w.finish(sums, opts.Filter), nil
+	return a.sorted(x, sums), nil
 }
 
-// numberOf is the place of a task's way in the list.
-func (w *ways) numberOf(id uint64) uint32 {
-	if p := w.pages[id>>6]; p != nil {
-		return p[id&63]
-	}
-	return 0
-}
-
-func (w *ways) stacks(of func(way, class uint32) *stackSum) error {
-	all := make([]map[stackKey]*stackSum, session.Workers())
+func (a *analysis) stacks(x *origin.Index, sums stackSums) error {
+	all := make([]stackSums, session.Workers())
 	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
-	err := w.s.ScanExecutions(columns, func(worker int, c *session.Chunk) error {
+	err := a.s.ScanExecutions(columns, func(worker int, c *session.Chunk) error {
 		if all[worker] == nil {
-			all[worker] = map[stackKey]*stackSum{}
+			all[worker] = stackSums{}
 		}
-		mine := all[worker]
-		for i, id := range c.TaskID {
-			k := stackKey{w.wayOf(id, c.Class[i], seen(c, i)), c.Class[i]}
-			sum := mine[k]
-			if sum == nil {
-				sum = &stackSum{}
-				mine[k] = sum
-			}
+		for i, class := range c.Class {
 			queued := units.NotMeasured
 			if i < len(c.QueueNs) {
 				queued = c.QueueNs[i]
 			}
-			sum.add(c.SelfWallNs[i], c.SelfCPUNs[i], queued)
+			all[worker].of(x.OfExecution(c, i), class).add(c.SelfWallNs[i], c.SelfCPUNs[i], queued)
 		}
 		return nil
 	})
 	for _, mine := range all {
-		for k, x := range mine {
-			to := of(k.way, k.class)
-			to.count, to.wall, to.cpu, to.queued = to.count+x.count, to.wall+x.wall, to.cpu+x.cpu, to.queued+x.queued
+		for k, sum := range mine {
+			sums.of(k.origin, k.class).merge(sum)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return w.s.Summaries(func(x *session.Summary) error { addSummary(of(w.summarisedWay(x.Class), x.Class), x); return nil })
+	return a.s.Summaries(func(c *session.Summary) error { sums.summary(x, c); return nil })
 }
 
-func addSummary(to *stackSum, x *session.Summary) {
-	to.count += int64(x.Executions)
-	for _, m := range x.Measures {
+func (a *analysis) unitStacks(x *origin.Index, sums stackSums) error {
+	u, err := a.units()
+	if err != nil {
+		return err
+	}
+	err = u.Each(func(w *unit.Unit) error {
+		sums.of(x.OfUnit(w, ByExecutor), w.Class).add(w.Work[granularity.SelfWall], w.Work[granularity.SelfCPU], w.Queue)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return u.Summaries(func(c *session.Summary) error { sums.summary(x, c); return nil })
+}
+
+// summary adds what was summarised of a class.
+func (s stackSums) summary(x *origin.Index, c *session.Summary) {
+	to := s.of(x.OfSummaries(c.Class), c.Class)
+	to.count += int64(c.Executions)
+	for _, m := range c.Measures {
 		switch m.Metric {
 		case wire.MetricSelfWall:
 			to.wall += m.SumNs
@@ -126,41 +145,21 @@ func addSummary(to *stackSum, x *session.Summary) {
 	}
 }
 
-func (w *ways) unitStacks(of func(way, class uint32) *stackSum) error {
-	u, err := NewUnits(w.s)
-	if err != nil {
-		return err
-	}
-	err = u.Each(func(x *unit.Unit) error {
-		of(w.ofUnit(x, ByExecutor), x.Class).add(x.Work[granularity.SelfWall], x.Work[granularity.SelfCPU], x.Queue)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return u.Source().Summaries(func(x *session.Summary) error { addSummary(of(w.summarisedWay(x.Class), x.Class), x); return nil })
-}
-
-func (w *ways) finish(sums map[stackKey]*stackSum, filter Filter) []Stack {
+// sorted lists the stacks that pass the filter.
+func (a *analysis) sorted(x *origin.Index, sums stackSums) []Stack {
 	var out []Stack
-	for k, x := range sums {
-		name := UnknownClass(k.class)
-		if c := w.s.ClassByID(k.class); c != nil {
-			if name = c.Name; !filter.Match(c.Name, c.Kinds) {
-				continue
-			}
-		}
-		if x.count == 0 {
+	for k, sum := range sums {
+		if c := a.s.ClassByID(k.class); sum.count == 0 || c != nil && !a.opts.Filter.Match(c.Name, c.Kinds) {
 			continue
 		}
-		s := Stack{Class: name, Count: x.count, SelfWall: x.wall, SelfCPU: x.cpu, Queue: x.queued}
-		switch way := w.list[k.way]; {
-		case way.counted:
-			if s.Site = w.s.SiteByID(way.site); s.Site == nil {
-				s.Where = cmp.Or(w.originOf(k.class).why, unknownPlace)
+		s := Stack{Class: unit.ClassName(a.s, k.class), Count: sum.count, SelfWall: sum.wall, SelfCPU: sum.cpu, Queue: sum.queued}
+		switch from := x.At(k.origin); {
+		case from.OfSummary():
+			if s.Site = a.s.SiteByID(from.Site); s.Site == nil {
+				s.Where = x.SummaryLabel(k.class)
 			}
-		case k.way != 0:
-			s.Executor, s.Site = w.label(way, ByExecutor), w.s.SiteByID(way.site)
+		case k.origin != 0:
+			s.Executor, s.Site = x.Label(from, ByExecutor), a.s.SiteByID(from.Site)
 		}
 		out = append(out, s)
 	}

@@ -10,6 +10,7 @@ import (
 	"stackagent/internal/loglinear"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -137,7 +138,7 @@ func TestSummarisedIsSaid(t *testing.T) {
 	}
 	for _, f := range build(t, src, summary.Options{}).Findings {
 		if f.Topic == "summarised" {
-			if f.Kind != granularity.Caution || !strings.Contains(f.Text, "com.acme.Main.lambda$main$0 100 %") {
+			if f.Kind != advice.Caution || !strings.Contains(f.Text, "com.acme.Main.lambda$main$0 100 %") {
 				t.Errorf("%s: %s", f.Kind, f.Text)
 			}
 			return

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"stackagent/granularity"
-	"stackagent/hpc"
+	"stackagent/granularity/unit"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/virtual"
 )
 
 // Options says what to condense.
@@ -24,8 +26,8 @@ type Options struct {
 	// Brief does without exact quantiles, for those who show none: they are
 	// good to 0.05 %, and the executions are read once.
 	Brief bool
-	// Thresholds of the advice; nil: granularity.DefaultThresholds.
-	Thresholds *granularity.Thresholds
+	// Thresholds of the advice; nil: advice.DefaultThresholds.
+	Thresholds *advice.Thresholds
 	// Advice asks for advice about units of work however long it takes; without,
 	// only where there are few enough of them.
 	Advice bool
@@ -59,17 +61,17 @@ type Summary struct {
 
 	// Metrics has a distribution over all executions (that pass the filter)
 	// for each metric that was measured.
-	Metrics      granularity.Metrics   `json:"metrics"`
-	GC           GC                    `json:"gc"`
-	Virtual      *VirtualThreads       `json:"virtual_threads,omitempty"` // nil: none was mounted, or Options.Brief
-	NotAvailable map[string]string     `json:"not_available"`             // metric -> why
-	Refusals     []store.Refusal       `json:"refusals"`
-	Findings     []granularity.Finding `json:"findings"`
-	Warnings     []string              `json:"warnings,omitempty"` // what of the folder could not be read
+	Metrics      granularity.Metrics `json:"metrics"`
+	GC           GC                  `json:"gc"`
+	Virtual      *virtual.Threads    `json:"virtual_threads,omitempty"` // nil: none was mounted, or Options.Brief
+	NotAvailable map[string]string   `json:"not_available"`             // metric -> why
+	Refusals     []store.Refusal     `json:"refusals"`
+	Findings     []advice.Finding    `json:"findings"`
+	Warnings     []string            `json:"warnings,omitempty"` // what of the folder could not be read
 	// Of tells what the figures are of: executions, unless Units is set.
 	Of granularity.Counted `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
-	Units *UnitsNote `json:"units,omitempty"`
+	Units *unit.Note `json:"units,omitempty"`
 
 	// StartNs and EndNs bound the session.
 	StartNs units.MonoNs `json:"-"`
@@ -92,6 +94,7 @@ type Summary struct {
 	// where, for a report of a session of at most placesLimit executions.
 	Executors []granularity.Hotspot `json:"-"`
 	Sites     []granularity.Hotspot `json:"-"`
+	facts     advice.Facts          // of Findings
 	// By is the metric of ShowBy; Wall, which is no metric of own work: none.
 	By granularity.Metric `json:"-"`
 }
@@ -168,9 +171,9 @@ type Source struct {
 	Pauses   []session.Pause
 	// Unlisted tells of a virtual thread that is not in Threads; nil: there is none.
 	Unlisted func(id uint32) bool
-	// PlaceOf names the one place where all tasks of a class come from; nil, "":
-	// there is none, or it was not asked for.
-	PlaceOf func(class uint32) string
+	// SiteOf names the one site that all tasks of a class come from, "" if there is none;
+	// nil: nobody asked for sites.
+	SiteOf func(class uint32) string
 	// Executions reads columns as session.ScanExecutions does, the same each time.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
 	Summaries  func(func(*session.Summary) error) error // nil: there are none
@@ -183,85 +186,6 @@ type Source struct {
 	// Found gives the manifest and the warnings once more, after the reading,
 	// which may have found damage; may be nil.
 	Found func() (store.Manifest, []string)
-}
-
-// FromSession is the source that reads s.
-func FromSession(s *session.Session) Source {
-	return Source{
-		Unlisted: unlisted(s),
-		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
-		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
-		Activity:  s.Activity,
-		Fates:     s.Fates,
-		Uncounted: uncounted(s.Dir),
-	}
-}
-
-// uncounted reads why events could not be counted from outside. A file that
-// cannot be read is for those who list the counters to complain about.
-func uncounted(dir string) map[string]string {
-	file, err := hpc.ReadFile(dir)
-	if err != nil || file == nil {
-		return nil
-	}
-	why := map[string]string{}
-	for e, reason := range file.NotAvailable {
-		why[e.String()] = reason
-	}
-	if partial := file.Partial(); partial != "" {
-		why[hpc.SomeThreads] = partial
-	}
-	return why
-}
-
-// Build condenses a session. Its executions are read once for counts, sums and
-// shapes, and again, as far as necessary, for exact quantiles. Memory depends on
-// the numbers of classes and threads, not on that of executions.
-func Build(s *session.Session, opts Options) (*Summary, error) {
-	sum, err := build(s, opts)
-	if err != nil || opts.Brief {
-		return sum, err
-	}
-	if sum.Virtual, err = Virtual(s, opts.Filter); err != nil {
-		return nil, err
-	}
-	return sum, nil
-}
-
-func build(s *session.Session, opts Options) (*Summary, error) {
-	if opts.Units {
-		return buildUnits(s, opts)
-	}
-	src := FromSession(s)
-	if m := &s.Manifest; !opts.Brief && !opts.Filter.Active() && !handOvers(s) && m.Rows[store.SiteSums.String()] > 0 && m.Stored.Creations-m.Summarised.Creations <= adviceLimit {
-		w, err := newWays(s)
-		if err != nil {
-			return nil, err
-		}
-		src.PlaceOf = w.placeOf
-	}
-	sum, err := BuildFrom(withQueue(src), opts)
-	if err != nil || opts.Brief || opts.Filter.Active() {
-		return sum, err
-	}
-	if !handOvers(s) {
-		sum.Findings = append(sum.Findings, contendedIn(s, opts)...)
-		return sum, nil
-	}
-	if n := recorded(&s.Manifest); n > adviceLimit && !opts.Advice || n > unitsLimit {
-		sum.Findings = append(append(sum.Findings, contendedIn(s, opts)...), unadvised(n, opts.Advice))
-		return sum, nil
-	}
-	u, err := NewUnits(s)
-	if err != nil {
-		return nil, err
-	}
-	if opts.Shapes {
-		if sum.InUnits, err = u.build(opts); err != nil {
-			return nil, err
-		}
-	}
-	return sum, u.advise(sum, opts)
 }
 
 func started(m *store.Manifest) string {

@@ -14,6 +14,7 @@ import (
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/summary/summarytest"
+	"stackagent/shadow/unit"
 )
 
 // small is a session of which every figure below was worked out by hand: a
@@ -252,7 +253,7 @@ func TestIsJDK(t *testing.T) {
 		{"javax.jms.Listener", 0, false}, {"javax.swing.X", units.KindJDK, true}, {"com.sun.mail.X", 0, false},
 		{"javafoo.Job", 0, false}, {"com.acme.Job", 0, false}, {"com.acme.Job", units.KindJDK, true},
 	} {
-		if got := summary.IsJDK(c.name, c.kinds); got != c.want {
+		if got := unit.IsJDK(c.name, c.kinds); got != c.want {
 			t.Errorf("IsJDK(%q, %s) = %v", c.name, c.kinds, got)
 		}
 	}

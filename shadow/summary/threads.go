@@ -8,6 +8,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/unit"
 )
 
 // Limits of what is kept per thread: a program can have a million virtual
@@ -60,7 +61,7 @@ func (b *builder) chooseBusy() {
 }
 
 func (g *gathered) threadOf(id uint32) *threadGroup {
-	t := g.threads.get(id)
+	t := g.threads.Get(id)
 	if t != nil {
 		return t
 	}
@@ -71,7 +72,7 @@ func (g *gathered) threadOf(id uint32) *threadGroup {
 	if g.b.busy[id] {
 		t.busy = make([]*granularity.Series, maxBodyDepth)
 	}
-	g.threads.set(id, t)
+	g.threads.Set(id, t)
 	return t
 }
 
@@ -95,7 +96,7 @@ func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, d
 	if t.busy == nil || int(depth) >= maxBodyDepth {
 		return
 	}
-	known := knownBody(g.name, g.kinds)
+	known := unit.IsLoop(g.name, g.kinds)
 	if own := !known && g.kinds&units.KindThread != 0; own || known {
 		t.bodies = max(t.bodies, int(depth)+1)
 		if own && depth == 0 {
@@ -129,7 +130,7 @@ func (t *threadGroup) addSummarised(b *builder, g *classGroup, s *granularity.Su
 	if t.group != nil {
 		t.group.AddSummarised(s)
 	}
-	if t.busy != nil && !knownBody(g.name, g.kinds) && g.kinds&units.KindThread == 0 {
+	if t.busy != nil && !unit.IsLoop(g.name, g.kinds) && g.kinds&units.KindThread == 0 {
 		seriesOf(&t.spread, b).Spread(s.From, s.To, s.Executions, wall.Sum)
 	}
 }
@@ -190,7 +191,7 @@ func (t *threadGroup) share(b *builder) []float64 {
 	var out []float64
 	deepest := t.bodies
 	for name, s := range t.own {
-		if !b.all.byName[name].body {
+		if !b.all.byName[name].loop {
 			out, deepest = atMostOne(out, s), 0
 		}
 	}
@@ -226,14 +227,14 @@ func (b *builder) threadRows(s *Summary) {
 	seen := map[uint32]bool{}
 	for _, th := range b.src.Threads {
 		row := ThreadRow{Thread: th, SelfCPU: units.NotMeasured}
-		if t := b.all.threads.get(th.ID); t != nil && th.ID != 0 {
+		if t := b.all.threads.Get(th.ID); t != nil && th.ID != 0 {
 			seen[th.ID] = true
 			t.fill(b, &row)
 		}
 		s.Threads = append(s.Threads, row)
 	}
 	// Threads whose description was lost still ran what they ran.
-	for id, t := range b.all.threads.all() {
+	for id, t := range b.all.threads.All() {
 		if !seen[id] {
 			row := ThreadRow{Thread: session.Thread{ID: id, Name: unknownThread(id), Kind: session.KindOther, CPU: units.NotMeasured, Virtual: id == virtualThreads}}
 			t.fill(b, &row)
@@ -246,7 +247,7 @@ func (b *builder) threadRows(s *Summary) {
 	work := s.Metrics.WorkMetric()
 	total := s.Metrics[work].Sum
 	for _, th := range s.Threads {
-		t := b.all.threads.get(th.ID)
+		t := b.all.threads.Get(th.ID)
 		if th.ID == 0 && th.Name != unknownThread(0) || t == nil || t.executions == 0 {
 			continue
 		}
@@ -299,4 +300,13 @@ func (t *threadGroup) hotspot(b *builder, th ThreadRow, work granularity.Metric,
 		h.ExecutionShare = float64(h.Executions) / float64(executions)
 	}
 	return h
+}
+
+// threadRow is the id under which a thread's executions are told: its own, or that of
+// the virtual threads together where there are too many to list.
+func (b *builder) threadRow(id uint32) uint32 {
+	if b.src.Unlisted != nil && b.src.Unlisted(id) {
+		return virtualThreads
+	}
+	return id
 }

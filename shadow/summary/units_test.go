@@ -11,6 +11,7 @@ import (
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -86,7 +87,7 @@ func TestAllSummarised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(sum.Findings, func(f granularity.Finding) bool { return strings.HasPrefix(f.Text, "All 7 hand-overs were summarised") })
+		return slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return strings.HasPrefix(f.Text, "All 7 hand-overs were summarised") })
 	}
 	s := handedSession(t)
 	if says(s) {
@@ -149,10 +150,10 @@ func TestUnitsOfSession(t *testing.T) {
 	if got, want := rowsOf(sum.Rows), []string{"com.acme.Job 3 36 15", "com.acme.Started 1 50 2"}; !slices.Equal(got, want) {
 		t.Errorf("units %q, want %q", got, want)
 	}
-	if sum.Units == nil || !sum.Units.HandOversKnown || sum.Units.Text() != "" {
+	if sum.Units == nil || !sum.Units.SubmissionsKnown || advice.NoteText(sum.Units) != "" {
 		t.Errorf("note %+v", sum.Units)
 	}
-	swallowed := slices.ContainsFunc(sum.Findings, func(f granularity.Finding) bool {
+	swallowed := slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool {
 		return f.Name == "swallowed-exceptions" && f.Class == "com.acme.Job" && strings.Contains(f.Text, "1 unit of")
 	})
 	if !swallowed {
@@ -182,7 +183,7 @@ func TestPlaces(t *testing.T) {
 		{summary.ByExecutor, summary.Options{}, []string{"(a thread of its own) 1 2 1", "(not handed to an executor) 3 134 1", "com.acme.Pool#7 6 36 30"}},
 		{summary.BySite, summary.Options{Filter: summary.Filter{Class: "com.acme.Job"}}, []string{"com.acme.Main.first:10 2 20 10", "com.acme.Main.second:20 1 10 5"}},
 	} {
-		sum, err := summary.BuildPlaces(s, c.opts, c.by)
+		sum, err := summary.BuildByOrigin(s, c.opts, c.by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +248,7 @@ func TestPassedOn(t *testing.T) {
 		{summary.BySite, "com.acme.Delayed", []string{"com.acme.Main.run:7 2 2 0"}},
 		{summary.ByExecutor, "com.acme.Delayed", []string{"com.acme.Pool#1 2 2 0"}},
 	} {
-		sum, err := summary.BuildPlaces(s, summary.Options{Filter: summary.Filter{Class: c.class}}, c.by)
+		sum, err := summary.BuildByOrigin(s, summary.Options{Filter: summary.Filter{Class: c.class}}, c.by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +363,7 @@ func TestPlatformsOwn(t *testing.T) {
 		"java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.parkTimeoutExpired"}) {
 		t.Errorf("left out %+v", p)
 	}
-	if text := sum.Units.Text(); !strings.Contains(text, "5 executions of the JDK's own tasks, which the program did not hand over") {
+	if text := advice.NoteText(sum.Units); !strings.Contains(text, "5 executions of the JDK's own tasks, which the program did not hand over") {
 		t.Errorf("note %q", text)
 	}
 }
@@ -408,7 +409,7 @@ func checkWithout(t *testing.T, name string, sum *summary.Summary) {
 	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
 		t.Errorf("%s: units %q, want %q", name, got, want)
 	}
-	if text := sum.Units.Text(); !strings.Contains(text, "no record of when tasks were handed over: each execution that is not nested in another one counts as a unit, the JDK's own included") {
+	if text := advice.NoteText(sum.Units); !strings.Contains(text, "no record of when tasks were handed over: each execution that is not nested in another one counts as a unit, the JDK's own included") {
 		t.Errorf("%s: note %q", name, text)
 	}
 }
@@ -436,7 +437,7 @@ func TestFineByWhom(t *testing.T) {
 	each(5, 100)
 	each(6, 100)
 	each(7, 100)
-	t0 := granularity.DefaultThresholds
+	t0 := advice.DefaultThresholds
 	t0.FineGain = 0 // each is a small part of the session
 	sum, err := summary.Build(b.open(true), summary.Options{Thresholds: &t0})
 	if err != nil {
@@ -444,7 +445,7 @@ func TestFineByWhom(t *testing.T) {
 	}
 	var got []string
 	for _, f := range sum.Findings {
-		if f.Kind == granularity.Advice {
+		if f.Kind == advice.Advice {
 			at := ""
 			if strings.Contains(f.Text, "com.acme.Main.run:7") {
 				at = " at its site"

@@ -9,10 +9,9 @@ import (
 	"stackagent/shadow/session"
 )
 
-// FromTask makes a row of a task of a session. work is its self work in the
-// metric chosen, executor what it was submitted to, nil if nothing or unknown.
-func FromTask(t *session.Task, work units.Ns, executor *tgp.Executor) *Row {
-	r := &Row{Executor: executor, Creator: thread(t.CreatorThread), Runner: thread(t.Thread)}
+// FromTask returns the row of a task of a session. work is its self work in the chosen metric.
+func FromTask(t *session.Task, work units.Ns) *Row {
+	r := &Row{Executor: executorOf(t.Submission), Creator: thread(t.CreatorThread), Runner: thread(t.Thread)}
 	r.Task = tgp.Task{ID: traceID(t.TaskID), Outer: tgp.None, Entry: tgp.None, Exit: tgp.None, Granularity: tgp.None, Execution: int64(t.Execution)}
 	if t.Class != nil {
 		r.Class, r.Flags = t.Class.Name, FlagsOf(t.Class.Kinds)
@@ -33,6 +32,18 @@ func FromTask(t *session.Task, work units.Ns, executor *tgp.Executor) *Row {
 		r.Runner = &tgp.Thread{}
 	}
 	return r
+}
+
+// executorOf returns what a task was submitted to, nil if nothing or unknown.
+func executorOf(x *session.Submission) *tgp.Executor {
+	if x == nil || x.ExecutorID == 0 {
+		return nil
+	}
+	e := &tgp.Executor{ID: int64(x.ExecutorID)}
+	if x.Executor != nil {
+		e.Class = x.Executor.Class
+	}
+	return e
 }
 
 // traceID undoes taskID.

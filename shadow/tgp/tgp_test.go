@@ -129,11 +129,7 @@ func exportAgain(t *testing.T, s *session.Session) string {
 		if x.Execution > 0 {
 			work = units.Ns(x.SelfExtra[0])
 		}
-		var executor *tgp.Executor
-		if x.Submission != nil {
-			executor = &tgp.Executor{ID: int64(x.Submission.ExecutorID), Class: x.Submission.Executor.Class}
-		}
-		return c.Write(FromTask(x, work, executor))
+		return c.Write(FromTask(x, work))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,187 @@
+package instrument
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A TaskDefinition names execution methods beyond those of the task types of
+// the platform.
+type TaskDefinition struct {
+	Class      string // glob over Java names: com.acme.*Job
+	Method     string // glob over method names
+	Descriptor string // (Lcom/acme/Ctx;)V; "" matches every descriptor
+}
+
+// maxDefinition bounds the text of a definition; a class or method name cannot
+// be longer than 65535 bytes, and nothing sensible comes near.
+const maxDefinition = 4096
+
+// ParseTaskDefinition reads CLASS#METHOD or CLASS#METHODDESCRIPTOR, for example
+// com.acme.Job#process(Lcom/acme/Ctx;)V. In the names '*' stands for any
+// characters and '?' for one. A nested class is written com.acme.Job$Inner.
+func ParseTaskDefinition(s string) (TaskDefinition, error) {
+	fail := func(why string) (TaskDefinition, error) {
+		return TaskDefinition{}, fmt.Errorf(
+			"task definition %q: %s; write it as com.acme.Job#process or com.acme.Job#process(Lcom/acme/Ctx;)V", s, why)
+	}
+	if len(s) > maxDefinition {
+		s = s[:40] + "..."
+		return fail("too long")
+	}
+	class, rest, ok := strings.Cut(s, "#")
+	if !ok {
+		return fail("no '#' between class and method")
+	}
+	method, descriptor := rest, ""
+	if i := strings.IndexByte(rest, '('); i >= 0 {
+		method, descriptor = rest[:i], rest[i:]
+	}
+	switch {
+	case class == "":
+		return fail("no class")
+	case method == "":
+		return fail("no method")
+	case strings.ContainsAny(class, "/;[#( <>,"):
+		return fail("the class is not a Java class name")
+	case strings.ContainsAny(method, "./;[#)<> ,"):
+		return fail("the method is not a method name (constructors cannot be execution methods)")
+	case descriptor != "" && !validMethodDescriptor(descriptor):
+		return fail("the descriptor " + descriptor + " is not in the form of the JVM")
+	}
+	return TaskDefinition{Class: class, Method: method, Descriptor: descriptor}, nil
+}
+
+// String is the inverse of ParseTaskDefinition.
+func (d TaskDefinition) String() string { return d.Class + "#" + d.Method + d.Descriptor }
+
+func (d TaskDefinition) matchesMethod(name, descriptor string) bool {
+	return (d.Descriptor == "" || d.Descriptor == descriptor) && matchGlob(d.Method, name)
+}
+
+// validMethodDescriptor checks d against JVMS 4.3.3.
+func validMethodDescriptor(d string) bool {
+	if !strings.HasPrefix(d, "(") {
+		return false
+	}
+	d = d[1:]
+	for !strings.HasPrefix(d, ")") {
+		n := fieldDescriptorLen(d)
+		if n == 0 {
+			return false
+		}
+		d = d[n:]
+	}
+	d = d[1:]
+	return d == "V" || d != "" && fieldDescriptorLen(d) == len(d)
+}
+
+// fieldDescriptorLen is the length of the field descriptor at the start of d,
+// 0 if there is none.
+func fieldDescriptorLen(d string) int {
+	i := 0
+	for i < len(d) && d[i] == '[' {
+		i++
+	}
+	if i == len(d) || i > 255 {
+		return 0
+	}
+	switch d[i] {
+	case 'B', 'C', 'D', 'F', 'I', 'J', 'S', 'Z':
+		return i + 1
+	case 'L':
+		end := strings.IndexByte(d[i:], ';')
+		if end < 2 || strings.ContainsAny(d[i+1:i+end], ".[(") {
+			return 0
+		}
+		return i + end + 1
+	}
+	return 0
+}
+
+// matchGlob matches s against a pattern in which '*' stands for any run of
+// characters and '?' for one. It backtracks only to the last '*', so its cost
+// is at most len(pattern)*len(s).
+func matchGlob(pattern, s string) bool {
+	p, i, star, mark := 0, 0, -1, 0
+	for i < len(s) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, i
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == s[i]):
+			p++
+			i++
+		case star >= 0:
+			mark++
+			p, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// Options are the user's choices, the same for all classes of a JVM.
+type Options struct {
+	Tasks            []TaskDefinition
+	Include, Exclude []string // globs over Java class names; see the package comment
+	Count            bool     // count the instructions of every method; filters do not matter
+	Sites            Sites    // where tasks are made and handed over; nil: not told
+	Submissions      bool     // observe the hand-over of tasks to executors
+	Construction     bool     // measure what it costs to make a task
+
+	everywhere bool // tests: places are told in and of the platform's classes, too
+}
+
+// Filter is one of the user's globs that choose classes.
+type Filter struct {
+	Glob    string // over Java class names
+	Include bool   // no Exclude
+}
+
+// Filters are the globs of the options, in their order.
+func (o *Options) Filters() []Filter {
+	var filters []Filter
+	for _, g := range o.Include {
+		filters = append(filters, Filter{Glob: g, Include: true})
+	}
+	for _, g := range o.Exclude {
+		filters = append(filters, Filter{Glob: g})
+	}
+	return filters
+}
+
+// Fits tells whether f has a say about a class (Java name): one that includes has
+// none about the platform's.
+func (f Filter) Fits(javaName string, platform bool) bool {
+	return !(f.Include && platform) && matchGlob(f.Glob, javaName)
+}
+
+// excluded tells whether the filters keep code out of a class (Java name).
+func (o *Options) excluded(javaName string, platform bool) bool {
+	for _, g := range o.Exclude {
+		if matchGlob(g, javaName) {
+			return true
+		}
+	}
+	if platform || len(o.Include) == 0 {
+		return false
+	}
+	for _, g := range o.Include {
+		if matchGlob(g, javaName) {
+			return false
+		}
+	}
+	return true
+}
+
+// NamesClass tells whether a definition names the class itself (Java name).
+func (o *Options) NamesClass(javaName string) bool {
+	for i := range o.Tasks {
+		if matchGlob(o.Tasks[i].Class, javaName) {
+			return true
+		}
+	}
+	return false
+}

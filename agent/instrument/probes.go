@@ -1,0 +1,122 @@
+package instrument
+
+import "stackagent/agent/classfile"
+
+// A probe is a static method of one of the helper's classes in java.lang.
+type probe struct{ owner, name, descriptor string }
+
+// The helper's classes.
+const (
+	nameProbes        = "java/lang/Stackagent"
+	nameSubmissions   = "java/lang/StackagentHandover"
+	nameConstructions = "java/lang/StackagentConstruction"
+)
+
+// The descriptors that several probes share.
+const (
+	descObject = "(Ljava/lang/Object;)V"
+	descEnter  = "(Ljava/lang/Object;)I" // task -> token
+	descToken  = "(I)V"
+	descThread = "(Ljava/lang/Thread;)V"
+	descBegin  = "(Ljava/lang/Object;Ljava/lang/Object;)I" // executor, task -> token
+)
+
+// Executions.
+var (
+	probeEnter         = probe{nameProbes, "enter", descEnter}
+	probeCovariant     = probe{nameProbes, "enterCovariant", descEnter} // often called by a bridge that has entered already
+	probeEnterRunnable = probe{nameProbes, "enterRunnable", descEnter}  // these three check what the object is
+	probeEnterCallable = probe{nameProbes, "enterCallable", descEnter}
+	probeEnterForkJoin = probe{nameProbes, "enterForkJoin", descEnter}
+	probeExit          = probe{nameProbes, "exit", descToken}
+	probeExitThrow     = probe{nameProbes, "exitThrow", descToken}
+	probeFailing       = probe{nameSubmissions, "failing", "(Ljava/lang/Throwable;I)V"} // thrown, token
+	probeAsked         = probe{nameSubmissions, "asked", descObject}
+	probeRun           = probe{nameProbes, "run", "(Ljava/lang/Runnable;)V"}
+	probeCall          = probe{nameProbes, "call", "(Ljava/util/concurrent/Callable;)Ljava/lang/Object;"}
+)
+
+// Creations and constructions.
+var (
+	probeCreated      = probe{nameProbes, "created", descObject}
+	probeFailed       = probe{nameProbes, "failed", descObject}
+	probeCloned       = probe{nameProbes, "cloned", "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;"} // original, copy -> copy
+	probeConstructing = probe{nameConstructions, "constructing", "()I"}                                         // -> token
+	probeDelegating   = probe{nameConstructions, "delegating", descToken}                                       // before this(...)
+	probeConstructed  = probe{nameConstructions, "constructed", "(Ljava/lang/Object;ILjava/lang/Class;)V"}
+)
+
+// Submissions.
+var (
+	probeSubmitting = probe{nameSubmissions, "handing", descBegin}
+	probeScheduling = probe{nameSubmissions, "scheduling", descBegin} // to run later
+	probeRepeating  = probe{nameSubmissions, "repeating", descBegin}  // by the executor, once more
+	probeForking    = probe{nameSubmissions, "forking", descEnter}    // ForkJoinTask.fork
+	probeStarting   = probe{nameSubmissions, "starting", descEnter}   // Thread.start
+	probeSubmitted  = probe{nameSubmissions, "handed", descToken}
+	probeRejected   = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
+	probeHolds      = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"}        // task -> the task inside it
+	// What cancel returns, the task, the task inside it -> what cancel returns.
+	probeCancelled = probe{nameSubmissions, "cancelled", "(ZLjava/lang/Object;Ljava/lang/Object;)Z"}
+)
+
+// Call sites.
+var (
+	probeMaking  = probe{nameSubmissions, "making", descToken}
+	probeMaybe   = probe{nameSubmissions, "maybe", "(ILjava/lang/Class;)V"}
+	probeMade    = probe{nameSubmissions, "made", descToken}
+	probeCalling = probe{nameSubmissions, "calling", "(I)I"}
+	probeCalled  = probe{nameSubmissions, "called", descToken}
+	probeThrown  = probe{nameSubmissions, "thrown", descToken}
+	probeUnmade  = probe{nameSubmissions, "unmade", "()V"}
+)
+
+// Virtual threads.
+var (
+	probeMounted    = probe{nameProbes, "mounted", descThread}
+	probeUnmounting = probe{nameProbes, "unmounting", descThread}
+	probeReady      = probe{nameProbes, "ready", descThread}
+	probeLeaving    = probe{nameProbes, "leaving", descThread}
+	probeReturned   = probe{nameProbes, "returned", descThread}
+	probeParking    = probe{nameProbes, "parking", descEnter}
+	probeParked     = probe{nameProbes, "parked", descToken}
+)
+
+// Counts of instructions.
+var (
+	probeCount     = probe{nameProbes, "count", "(I)V"} // adds to the counter of the thread
+	probeCountLong = probe{nameProbes, "count", "(IJ)V"}
+	probeMark      = probe{nameProbes, "mark", "()J"}   // reads it
+	probeReset     = probe{nameProbes, "reset", "(J)V"} // sets it
+
+	// For handlers, where compiled code should be small.
+	probeCountThrown     = probe{nameProbes, "countThrown", "(I)V"}
+	probeCountThrownLong = probe{nameProbes, "countThrown", "(IJ)V"}
+)
+
+// call makes the call of a probe.
+func (p *Plan) call(to probe) (*classfile.Insn, error) {
+	i, err := p.class.Pool.AddMethodRef(to.owner, to.name, to.descriptor, false)
+	if err != nil {
+		return nil, err
+	}
+	return classfile.NewInvoke(classfile.OpInvokestatic, i), nil
+}
+
+// callOnThis makes aload_0 and the call of a probe.
+func (p *Plan) callOnThis(to probe) ([]*classfile.Insn, error) {
+	call, err := p.call(to)
+	if err != nil {
+		return nil, err
+	}
+	return []*classfile.Insn{classfile.NewVarInsn(classfile.OpAload, 0), call}, nil
+}
+
+// callWithToken makes iload and the call of a probe.
+func (p *Plan) callWithToken(to probe, token int) ([]*classfile.Insn, error) {
+	call, err := p.call(to)
+	if err != nil {
+		return nil, err
+	}
+	return []*classfile.Insn{classfile.NewVarInsn(classfile.OpIload, token), call}, nil
+}

@@ -1,0 +1,25 @@
+package unit
+
+import "stackagent/internal/units"
+
+// Note says how well the units of a session are known.
+type Note struct {
+	// SubmissionsKnown: the session recorded which executions were submitted, and when
+	// (an imported trace names executors at most). Otherwise each execution that is not
+	// nested in another one counts as a unit with all that is nested in it, but nested
+	// fork/join tasks count as units of their own.
+	SubmissionsKnown bool `json:"hand_overs_known"`
+	// Undecided is the number of summarised executions: whether they were nested in a
+	// unit or submitted by themselves is not known, so each counts as a unit.
+	Undecided int64 `json:"undecided"`
+	// Platform is what the JDK did in tasks that the program did not submit: no units.
+	Platform PlatformNote `json:"platform"`
+}
+
+// PlatformNote is about executions that are no units.
+type PlatformNote struct {
+	Executions int64    `json:"executions"`
+	SelfWall   units.Ns `json:"self_wall_ns"` // as far as measured
+	SelfCPU    units.Ns `json:"self_cpu_ns"`  // as far as measured
+	Classes    []string `json:"classes"`      // most executions first
+}

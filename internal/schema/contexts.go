@@ -1,0 +1,37 @@
+package schema
+
+// Calling contexts: stacks on which tasks are created, submitted or executed.
+
+var frame = Record{
+	Name: "Frame", Plural: "Frames", Doc: "Frame is a place on a stack.",
+	Wire:   Wire{Coding: List, As: "Site", In: "Contexts.Frames"},
+	Table:  Table{Name: "frames", Doc: "the frames of calling contexts", Order: 13, Note: "The last row of an id counts."},
+	Fields: siteFields("frame", "dict"),
+}
+
+var context = Record{
+	Name: "Context", Plural: "Contexts", Doc: "Context is a stack on which tasks of a class are created, submitted or executed.",
+	Wire:  Wire{Coding: List, In: "Contexts.Contexts"},
+	Table: Table{Name: "contexts", Doc: "calling contexts, where recorded", Order: 14, Note: "The last row of an id counts."},
+	Fields: []Field{
+		id("context", "id within the session, never reused; 0 is none"),
+		{Name: "Kind", Type: "ContextKind", Doc: "`creation`, `submission`, `execution`", Row: Row{Type: "string", Column: "kind", Tag: "dict", From: By}},
+		{Name: "Class", Type: "uint32", Doc: "`classes.class` of the task", Row: Row{Column: "class", Tag: "-"}},
+		{Name: "Cut", Type: "bool", Doc: "the stack goes on", Row: Row{Column: "cut"}},
+		{Name: "Frames", Type: "[]uint32", Doc: "`frames.frame`, innermost first, 0: not known; at most 64", Row: Row{Column: "frames", Tag: "list"}},
+	},
+}
+
+var contextSum = Record{
+	Name: "ContextSum", Plural: "ContextSums", Doc: "ContextSum is what was added to a context since its last sum: of the events looked at, not of all.",
+	Wire: Wire{Coding: List, What: "context sum", In: "Contexts.Sums"},
+	Table: Table{Name: "context_sums", Doc: "what happened in the calling contexts", Order: 15,
+		Note: "Rows of a context add up. They count the events that were looked at; `contexts` in the manifest says of how many."},
+	Fields: []Field{
+		id("context", "`contexts.context`"),
+		{Name: "Count", Type: "uint64", Doc: "events looked at; executions that have ended", Row: Row{Column: "count", Tag: "-"}},
+		{Name: "Wall", Type: "units.Ticks", Doc: "self wall time of executions", Row: Row{Name: "SelfWallNs", Type: "units.Ns", Column: "self_wall_ns", Tag: "-", From: Span}},
+		{Name: "Measured", Type: "uint64", Doc: "executions whose CPU time is known", Row: Row{Column: "cpu_measured", Tag: "-"}},
+		{Name: "CPU", Type: "units.Ns", Doc: "self CPU time of these", Row: Row{Name: "SelfCPUNs", Column: "self_cpu_ns", Tag: "-"}},
+	},
+}

@@ -1,0 +1,101 @@
+package schema
+
+// What batches say about classes, threads, executors and call sites.
+
+func id(column, doc string) Field {
+	return Field{Name: "ID", Type: "uint32", Doc: doc, Row: Row{Column: column}}
+}
+
+var classRecord = Record{
+	Name: "Class", Plural: "Classes", Doc: "Class describes a task class the first time it is used.",
+	Wire:  Wire{Coding: List},
+	Table: Table{Name: "classes", Doc: "task classes", Order: 2, Note: "The last row of an id counts."},
+	Fields: []Field{
+		{Name: "ID", Type: "uint32", Doc: "id within the session", Row: Row{Column: "class", Tag: "-"}},
+		{Name: "Name", Type: "string", Doc: "Java name; a lambda: `Host$$Lambda -> Host.method`", Row: Row{Column: "name"}},
+		{Name: "Kinds", Type: "units.Kinds", Doc: "`thread`, `runnable`, `callable`, `forkjoin`, `custom` (named by the user), `jdk` (of the platform), `hidden` (a lambda or spun class), `virtual`, joined with `+`",
+			Row: Row{Type: "string", Column: "kinds", Tag: "dict", From: Text}},
+		{Name: "Loader", Type: "string", Doc: "class of the defining loader, empty: boot loader", Row: Row{Column: "loader", Tag: "dict"}},
+	},
+}
+
+var threadRecord = Record{
+	Name: "Thread", Plural: "Threads", Doc: "Thread describes a Java thread; it is sent again when a field changes.",
+	Wire:  Wire{Coding: List, If: "Counted"},
+	Table: Table{Name: "threads", Doc: "Java threads", Order: 3, Note: "The last row of an id counts."},
+	Fields: []Field{
+		{Name: "ID", Type: "uint32", Doc: "id within the session, never reused; 0 is not a thread", Row: Row{Column: "thread"}},
+		{Name: "JavaID", Type: "int64", Doc: "`Thread.threadId()`", Row: Row{Column: "java_id"}},
+		{Name: "OSID", Type: "int32", Wire: Column{What: "os id"}, Doc: "kernel thread id, 0 for a virtual thread", Row: Row{Column: "os_id"}},
+		{Name: "Name", Type: "string", Doc: "its name", Row: Row{Column: "name"}},
+		{Name: "Group", Type: "string", Doc: "its thread group", Row: Row{Column: "thread_group", Tag: "dict"}},
+		{Name: "Class", Type: "string", Doc: "Java class of the thread object, empty: not known", Row: Row{Column: "class_name", Tag: "dict"}},
+		{Name: "Daemon", Type: "bool", Doc: "a daemon thread", Row: Row{Column: "daemon"}},
+		{Name: "Virtual", Type: "bool", Doc: "a virtual thread", Row: Row{Column: "virtual"}},
+		{Name: "Start", Type: "units.Ticks", Doc: "start, 0: before the agent looked",
+			Row: Row{Name: "StartNs", Type: "*int64", Column: "start_ns", Tag: "-", Null: "before the agent looked", From: By, Doc: "start"}},
+		{Name: "End", Type: "units.Ticks", Doc: "end, 0: alive", Row: Row{Name: "EndNs", Type: "*int64", Column: "end_ns", Tag: "-", Null: "alive", From: By, Doc: "end"}},
+		{Name: "CPU", Type: "units.Ns", Doc: "CPU time up to the end, or up to when this was written",
+			Row: Row{Name: "CPUNs", Type: "*int64", Column: "cpu_ns", Tag: "-", Null: "not measured", From: Nullable}},
+		{Name: "Counted", Type: "bool", Doc: "the three that follow are known", Wire: Column{Number: -1}, Row: Row{Name: "-"}},
+		{Name: "Executions", Type: "uint64", Doc: "what the thread produced by the agent's count, up to the end or to when this was written, summarised and lost ones included; virtual threads are counted together, in the manifest",
+			Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "executions", Tag: "-", Null: "not known", From: By}},
+		{Name: "Creations", Type: "uint64", Doc: "as `executions`", Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "creations", Tag: "-", Null: "not known", From: By}},
+		{Name: "Lost", Type: "uint64", Doc: "produced events that its ring had no room for", Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "lost", Tag: "-", Null: "not known", From: By}},
+	},
+}
+
+var osThread = Record{
+	Name: "OSThread", Plural: "OSThreads", Doc: "OSThread is the kernel's account of a thread of the process, the JVM's service threads included.",
+	Wire: Wire{Coding: List, What: "os thread", In: "OS"},
+	Table: Table{Name: "os_threads", Doc: "the kernel's account of the process's threads", Order: 5,
+		Note: "The last row of an id counts. The JVM's service threads are those whose `os_id` is not in `threads`."},
+	Fields: []Field{
+		{Name: "OSID", Type: "int32", Wire: Column{What: "os id"}, Doc: "kernel thread id", Row: Row{Column: "os_id"}},
+		{Name: "Name", Type: "string", Doc: "`/proc/PID/task/TID/comm`, at most 15 characters", Row: Row{Column: "name"}},
+		{Name: "CPU", Type: "units.Ns", Doc: "user and system CPU time so far", Row: Row{Name: "CPUNs", Type: "*int64", Column: "cpu_ns", Tag: "-", Null: "not measured", From: Nullable}},
+		{Name: "Run", Type: "units.Ns", Doc: "time runnable but waiting for a CPU", Row: Row{Name: "RunNs", Type: "*int64", Column: "run_ns", Tag: "-", Null: "not measured", From: Nullable}},
+	},
+}
+
+var pause = Record{
+	Name: "Pause", Plural: "Pauses", Doc: "Pause is a garbage collection pause as JVMTI reports it.",
+	Ring:  Ring{Struct: "sa_pause", Type: "SA_REC_PAUSE", Number: 4, Slots: 1, Note: "only in the ring of the collector's events"},
+	Wire:  Wire{Coding: List},
+	Table: Table{Name: "pauses", Doc: "garbage collection pauses", Order: 4},
+	Fields: []Field{
+		{Name: "Start", Type: "units.Ticks", Doc: "start", Ring: Slot{At: 8, Type: "uint64_t", Name: "start_ticks"},
+			Row: Row{Name: "StartNs", Type: "int64", Column: "start_ns", From: Moment}},
+		{Name: "End", Type: "units.Ticks", Doc: "end", Ring: Slot{At: 16, Type: "uint64_t", Name: "end_ticks"},
+			Row: Row{Name: "EndNs", Type: "int64", Column: "end_ns", From: Moment}},
+	},
+}
+
+var executor = Record{
+	Name: "Executor", Plural: "Executors", Doc: "Executor describes an executor the first time it is used.",
+	Wire:  Wire{Coding: List},
+	Table: Table{Name: "executors", Doc: "the executors that submissions name", Order: 11, Note: "The last row of an id counts."},
+	Fields: []Field{
+		id("executor", "id within the session, never reused"),
+		{Name: "Class", Type: "string", Doc: "Java name of its class", Row: Row{Column: "class_name", Tag: "dict"}},
+		{Name: "Name", Type: "string", Doc: "its name, empty: none", Row: Row{Column: "name"}},
+	},
+}
+
+// siteFields are those of a call site, and of a frame.
+func siteFields(column, method string) []Field {
+	return []Field{
+		id(column, "id within the session, never reused; 0 is none"),
+		{Name: "Class", Type: "string", Doc: "Java name, empty: not known", Row: Row{Column: "class_name", Tag: "dict"}},
+		{Name: "Method", Type: "string", Doc: "method, empty: not known", Row: Row{Column: "method", Tag: method}},
+		{Name: "File", Type: "string", Doc: "source file, empty: the class file does not say", Row: Row{Column: "file", Tag: "dict"}},
+		{Name: "Line", Type: "int32", Doc: "line, 0: the class file does not say", Row: Row{Column: "line", Tag: "-"}},
+	}
+}
+
+var siteRecord = Record{
+	Name: "Site", Plural: "Sites", Doc: "Site is a call site: where in the source tasks are created, submitted or executed.",
+	Wire:   Wire{Coding: List},
+	Table:  Table{Name: "sites", Doc: "the call sites that executions, creations and submissions name", Order: 12, Note: "The last row of an id counts."},
+	Fields: siteFields("site", ""),
+}

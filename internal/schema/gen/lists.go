@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+
+	"stackagent/internal/schema"
+)
+
+// listed are the fields of a list or entry: those that every agent writes, and the later ones.
+func listed(r *schema.Record) (first, later []schema.Field) {
+	for _, f := range r.Fields {
+		switch {
+		case f.Name == "" || f.Wire.Number < 0:
+		case f.Wire.Later:
+			later = append(later, f)
+		default:
+			first = append(first, f)
+		}
+	}
+	return first, later
+}
+
+// writeLists makes the codecs of what travels as msgpack arrays, and of the numbers of entries.
+func writeLists(c *code) {
+	c.begin("wire", "math", "", "stackagent/internal/units")
+	for _, r := range with(func(r *schema.Record) bool { return r.Wire.Coding == schema.List }) {
+		if r.Wire.As != "" {
+			c.p("func (w *writer) %s(x *%s) {\n\ts := %s(*x)\n\tw.%s(&s)\n}\n", lower(r.Name), r.Name, r.Wire.As, lower(r.Wire.As))
+			c.p("func (r *reader) %s(field string) %s { return %s(r.%s(field)) }\n", lower(r.Name), r.Name, r.Name, lower(r.Wire.As))
+			continue
+		}
+		listWriter(c, r)
+		listReader(c, r)
+	}
+	for _, r := range with(func(r *schema.Record) bool { return r.Wire.Coding == schema.Entries }) {
+		first, later := listed(r)
+		c.p("// How many numbers an entry has, and how many may stand behind them.\nconst %sFields, %sLaterFields = %d, %d\n", lower(r.Name), lower(r.Name), len(first), len(later))
+		entryNumbers(c, r, "Numbers", first)
+		entryNumbers(c, r, "LaterNumbers", later)
+	}
+}
+
+func listWriter(c *code, r *schema.Record) {
+	first, later := listed(r)
+	c.p("func (w *writer) %s(x *%s) {", lower(r.Name), r.Name)
+	if len(later) == 0 {
+		c.p("\tw.arrayLen(%d)", len(first))
+	} else {
+		c.p("\tn := %d\n\tif x.%s {\n\t\tn = %d\n\t}\n\tw.arrayLen(n)", len(first), r.Wire.If, len(first)+len(later))
+	}
+	for _, f := range first {
+		c.p("\t%s", listWrite(f))
+	}
+	if len(later) > 0 {
+		c.p("\tif !x.%s {\n\t\treturn\n\t}", r.Wire.If)
+		for _, f := range later {
+			c.p("\t%s", listWrite(f))
+		}
+	}
+	c.p("}\n")
+}
+
+func listReader(c *code, r *schema.Record) {
+	first, later := listed(r)
+	c.p("func (r *reader) %s(field string) (x %s) {", lower(r.Name), r.Name)
+	if len(later) == 0 {
+		c.p("\tend := r.fields(field, %d)", len(first))
+	} else {
+		c.p("\tn, end := r.fieldsFrom(field, %d, %d)", len(first), len(first)+len(later))
+	}
+	for _, f := range first {
+		c.p("\tx.%s = %s", f.Name, listRead(f))
+	}
+	if len(later) > 0 {
+		c.p("\tif x.%s = n == %d; x.%s {", r.Wire.If, len(first)+len(later), r.Wire.If)
+		for _, f := range later {
+			c.p("\t\tx.%s = %s", f.Name, listRead(f))
+		}
+		c.p("\t}")
+	}
+	c.p("\tend()\n\treturn x\n}\n")
+}
+
+// label is how errors name a field.
+func label(f schema.Field) string {
+	if f.Wire.What != "" {
+		return f.Wire.What
+	}
+	return words(f.Name)
+}
+
+// msgTypes are how the types of fields are written: the method and its type, and the largest value where that is smaller.
+var msgTypes = map[string]struct{ method, arg, most string }{
+	"uint64": {"uint", "uint64", ""}, "uint32": {"uint", "uint64", "1<<32-1"}, "units.Ticks": {"uint", "uint64", ""},
+	"units.Kinds": {"uint", "uint64", "1<<8-1"}, "SummaryFlags": {"uint", "uint64", "1<<16-1"},
+	"SiteKind": {"uint", "uint64", "1<<8-1"}, "ContextKind": {"uint", "uint64", "1<<8-1"},
+	"int64": {"int", "int64", ""}, "units.Ns": {"int", "int64", ""}, "int32": {"int", "int64", "int32"},
+	"string": {"str", "string", ""}, "bool": {"bool", "bool", ""}, "[]uint32": {"ids", "[]uint32", ""},
+}
+
+func listWrite(f schema.Field) string {
+	m := msgTypes[f.Type]
+	return fmt.Sprintf("w.%s(%s)", m.method, as(m.arg, f.Type, "x."+f.Name))
+}
+
+func listRead(f schema.Field) string {
+	m := msgTypes[f.Type]
+	field := fmt.Sprintf("field+%q", "."+label(f))
+	switch {
+	case m.most == "int32":
+		return "r.int32(" + field + ")"
+	case m.most != "":
+		return as(f.Type, "uint64", fmt.Sprintf("r.uintMax(%s, %s)", field, m.most))
+	}
+	return as(f.Type, m.arg, fmt.Sprintf("r.%s(%s)", m.method, field))
+}
+
+// entryNumbers makes the numbers of an entry of a payload, and reads them.
+func entryNumbers(c *code, r *schema.Record, what string, fields []schema.Field) {
+	name := lower(r.Name) + what
+	entry := r.Wire.What
+	if entry == "" {
+		entry = lower(r.Name)
+	}
+	c.p("func %s(x *%s) [%d]uint64 {\n\treturn [...]uint64{", name, r.Name, len(fields))
+	for _, f := range fields {
+		value := as("uint64", f.Type, "x."+f.Name)
+		switch f.Wire.Code {
+		case schema.Since:
+			value = fmt.Sprintf("uint64(x.%s - x.%s)", f.Name, f.Wire.Of)
+		case schema.Measured:
+			value = "measuredNumber(x." + f.Name + ")"
+		}
+		c.p("\t\t%s,", value)
+	}
+	c.p("\t}\n}\n\nfunc (p *payload) %s(x *%s, end int) {", name, r.Name)
+	for _, f := range fields {
+		most := "math.MaxUint64"
+		if n := bits(f.Type); n > 0 {
+			most = fmt.Sprintf("math.MaxUint%d", n)
+		} else if f.Wire.Bounded {
+			most = "math.MaxInt64"
+		}
+		value := fmt.Sprintf("p.within(%q, end, %s)", entry+"."+label(f), most)
+		switch f.Wire.Code {
+		case schema.Since:
+			value = fmt.Sprintf("x.%s + %s", f.Wire.Of, as(f.Type, "uint64", value))
+		case schema.Measured:
+			value = "numberMeasured(" + value + ")"
+		default:
+			value = as(f.Type, "uint64", value)
+		}
+		c.p("\tx.%s = %s", f.Name, value)
+	}
+	c.p("}\n")
+}

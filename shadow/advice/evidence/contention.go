@@ -1,0 +1,197 @@
+package evidence
+
+import (
+	"stackagent/granularity/activity"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/session"
+)
+
+// contended is a pool whose wish for processors is looked at.
+type contended struct {
+	span  activity.Span
+	ready int64 // workers that wait for a processor now
+	// taken is the processor time that other programs had while workers waited
+	// for it, and wait the part of the workers' waiting that they caused.
+	taken, wait float64
+	runs        int64   // workers that run now
+	elsewhere   float64 // CPU time of the program's other threads
+	// one is the time in which just one worker ran or was ready, several in which more did.
+	one, several units.Ns
+}
+
+// notJava stands in the place of a pool for threads that are none of the program's.
+const notJava = -2
+
+// longWait is how long a thread must have waited for a processor for that to be
+// told of a whole program: to be woken on a processor that idles takes less.
+const longWait = units.MonoNs(1_000_000)
+
+// contention finds what other programs had of cpus processors while workers of
+// pools waited for one, or, of whole, any thread at all for longWait or more: what the observed process did not use itself, its
+// collectors and compilers included, at most as much as workers waited. Of their
+// waiting they caused the share that they had of the processors. of is the pool of
+// each thread of the record, -1: none, notJava: a thread of the JVM's own. Of the program's other threads it finds
+// what they used meanwhile. What the record does not know of the
+// process counts as others'.
+func contention(slices activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
+	var ends activity.Ends
+	state, long := make([]activity.State, len(of)), make([]bool, len(of))
+	each := []*contended{whole}
+	for i := range pools {
+		each = append(each, &pools[i])
+	}
+	running, java, now := 0, int64(0), units.MonoNs(0)
+	advance := func(to units.MonoNs) {
+		free := max(0, cpus-running)
+		for _, p := range each {
+			others, want := min(java-p.runs, int64(cpus)), p.runs+p.ready
+			if others == 0 && want == 0 {
+				continue
+			}
+			length := activity.Span{From: now, To: to}.Cut(p.span).Len()
+			ns := float64(length)
+			p.elsewhere += ns * float64(others)
+			switch {
+			case want == 1:
+				p.one += length
+			case want > 1:
+				p.several += length
+			}
+			p.taken += ns * float64(min(p.ready, int64(free)))
+			p.wait += ns * float64(p.ready) * float64(free) / float64(cpus)
+		}
+		now = to
+	}
+	count := func(thread uint32, by int) {
+		switch i := of[thread]; state[thread] {
+		case activity.Running:
+			running += by
+			if i != notJava {
+				java += int64(by)
+			}
+			if i >= 0 {
+				pools[i].runs += int64(by)
+			}
+		case activity.Runnable:
+			if i >= 0 {
+				pools[i].ready += int64(by)
+			}
+			if long[thread] {
+				whole.ready += int64(by)
+			}
+		}
+	}
+	until := func(to units.MonoNs) {
+		for len(ends) > 0 && ends[0].At <= to {
+			e := ends.Next()
+			advance(e.At)
+			count(e.Thread, -1)
+		}
+	}
+	err := slices(func(s activity.Slice) error {
+		if s.State != activity.Running && s.State != activity.Runnable || int(s.Thread) >= len(of) {
+			return nil
+		}
+		until(s.From)
+		advance(s.From)
+		state[s.Thread], long[s.Thread] = s.State, s.To-s.From >= longWait
+		count(s.Thread, 1)
+		ends.Add(activity.End{At: s.To, Thread: s.Thread})
+		return nil
+	})
+	for len(ends) > 0 {
+		until(ends[0].At)
+	}
+	return err
+}
+
+// others tells what other programs took of the processors, where the scheduling
+// record has it: of the pools with many workers, and of the whole program; and of
+// those with few what the program used outside of them; and of those that are busy how
+// many of their workers wanted a processor at a time.
+func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thresholds) {
+	f.Taken = units.NotMeasured
+	if a.times == nil || f.CPUs <= 0 {
+		return
+	}
+	pool := map[uint32]int{} // by thread
+	var pools []contended
+	var which []int
+	for i := range f.Pools {
+		p := &f.Pools[i]
+		if !p.Runnable.Measured() || !looksCrowded(p, f.CPUs, t) {
+			continue
+		}
+		for _, thread := range workers[i] {
+			pool[thread] = len(pools)
+		}
+		pools, which = append(pools, contended{span: activity.Span{From: p.From, To: p.To}}), append(which, i)
+	}
+	if len(pools) == 0 && float64(a.ready()) < t.Taken*float64(f.CPUs)*float64(f.Duration) {
+		return // nothing to find that would be told
+	}
+	record, err := a.s.Activity()
+	if err != nil {
+		return // the pools are judged as without a record
+	}
+	whole := contended{span: activity.Span{From: record.From, To: record.To}}
+	if contention(record.Stream(record.From, record.To), a.poolsOf(pool), pools, &whole, f.CPUs) != nil {
+		return
+	}
+	f.Taken, f.Recorded = units.Ns(whole.taken), whole.span.Len()
+	for n, i := range which {
+		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
+		f.Pools[i].Elsewhere = units.Ns(pools[n].elsewhere)
+		f.Pools[i].One, f.Pools[i].Several = pools[n].one, pools[n].several
+	}
+}
+
+// looksCrowded tells the pools that are looked at more closely: with many workers,
+// with few, and those whose workers are inside units all the time.
+func looksCrowded(p *advice.Pool, cpus int, t advice.Thresholds) bool {
+	n, span := len(p.Workers), units.Ns(p.To-p.From)
+	if float64(n) >= t.Crowd*float64(cpus) {
+		return true
+	}
+	if p.Units < t.PoolUnits || span < t.PoolTime {
+		return false
+	}
+	return !p.Threads && n < cpus || n > 1 && float64(p.Wall) >= t.Busy*float64(span)*float64(n)
+}
+
+// Machine gathers what other programs had of the processors, for a session whose units
+// are not read.
+func Machine(s *session.Session, t advice.Thresholds) *advice.UnitFacts {
+	a := &advisor{s: s}
+	a.waited()
+	f := &advice.UnitFacts{Duration: s.Manifest.DurationNs, CPUs: s.Manifest.JVM.CPUs}
+	a.others(f, nil, t)
+	return f
+}
+
+// poolsOf is the pool of each thread of the scheduling record; -1: none.
+func (a *advisor) poolsOf(pool map[uint32]int) []int {
+	of := make([]int, len(a.times.Threads))
+	for i := range of {
+		of[i] = notJava
+		if a.times.Threads[i].Carried != nil {
+			of[i] = -1
+		}
+		if c := a.times.Threads[i].Carried; c != nil {
+			if n, ok := pool[c.ID]; ok {
+				of[i] = n
+			}
+		}
+	}
+	return of
+}
+
+// ready is how long all threads together waited for a processor.
+func (a *advisor) ready() (sum units.Ns) {
+	for i := range a.times.Threads {
+		sum += a.times.Threads[i].States[sched.Runnable]
+	}
+	return sum
+}

@@ -1,0 +1,385 @@
+// Package evidence gathers from a session what advice about its units of work rests on.
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackagent/granularity"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/origin"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
+)
+
+// advisor gathers what advice about units of work rests on, in one reading.
+type advisor struct {
+	s         *session.Session
+	u         *unit.Reader
+	origins   *origin.Index
+	self      *selfWaits // nil: too many tasks hand over tasks
+	pools     map[string]*poolSum
+	classes   map[uint32]*classSums
+	ended     map[uint32]units.MonoNs // by thread: end of the outermost unit before
+	inside    map[uint32]units.MonoNs // by thread: end of the unit before that was inside another one
+	summaries map[uint32][]piece      // by thread: when executions were summarised
+	slack     units.MonoNs            // pauses of a pool up to this are spent handing over
+	deepest   deep
+	asks      *session.Asks
+	times     *session.Times // nil: no scheduling record
+	virtual   virtualSum
+}
+
+type poolSum struct {
+	advice.Pool
+	workers map[uint32]*advice.Worker // by thread
+	noCPU   bool
+	kind    poolKind
+	active  cover
+}
+
+type classSums struct {
+	units, threw    int64
+	swallowed, kept int64    // exceptions that nobody asked for; of which it is not known whether somebody did
+	counted         int64    // of units, those that were summarised
+	self            units.Ns // what these computed
+	spans           []summarySpan
+	cpu, wall       granularity.Values
+	origins         map[origin.ID]int64 // units
+	pools           map[string]int64
+}
+
+// Units reads the units of a session and gathers what advice about them rests on.
+// The session must have recorded its submissions.
+func Units(s *session.Session, u *unit.Reader, x *origin.Index, t advice.Thresholds) (*advice.UnitFacts, error) {
+	slack := units.MonoNs(t.FineWork)
+	a := &advisor{s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
+		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, summaries: map[uint32][]piece{}}
+	for _, step := range []struct {
+		what string
+		read func() error
+	}{
+		{"submissions", func() (err error) { a.self, err = newSelfWaits(s, x); return err }},
+		{"calls that ask futures", func() (err error) { a.asks, err = s.Asks(); return err }},
+		{"summaries", a.summarySpans},
+		{"units", func() error { return u.Each(func(x *unit.Unit) error { a.unit(x); return nil }) }},
+		{"summaries", a.addSummaries},
+		{"executions", a.depths},
+	} {
+		if err := step.read(); err != nil {
+			return nil, fmt.Errorf("reading the %s of session %s: %w", step.what, s.Manifest.Session, err)
+		}
+	}
+	return a.facts(t), nil
+}
+
+// deep is how deep an execution lies, the outermost one at 1.
+type deep struct {
+	depth int64
+	class uint32
+}
+
+// depths finds the deepest execution.
+func (a *advisor) depths() error {
+	each := make([]deep, session.Workers())
+	err := a.s.ScanExecutions(store.ExecutionClass|store.ExecutionDepth, func(worker int, c *session.Chunk) error {
+		at := &each[worker]
+		for i, d := range c.Depth {
+			if n := int64(d) + 1; n > at.depth || n == at.depth && c.Class[i] < at.class {
+				*at = deep{n, c.Class[i]}
+			}
+		}
+		return nil
+	})
+	a.deepest = slices.MaxFunc(each, func(x, y deep) int { return cmp.Or(cmp.Compare(x.depth, y.depth), cmp.Compare(y.class, x.class)) })
+	return err
+}
+
+// unit takes the next one of its thread.
+func (a *advisor) unit(x *unit.Unit) {
+	n := a.origins.OfUnit(x, origin.ByExecutor)
+	name := a.className(x.Class)
+	pool, kind := a.poolOf(x, a.origins.At(n))
+	a.class(x, n, pool)
+	p := a.pools[pool]
+	if p == nil {
+		p = &poolSum{workers: map[uint32]*advice.Worker{}, active: cover{slack: a.slack}}
+		p.Label, p.Threads, p.kind = pool, kind == byClass, kind
+		a.pools[pool] = p
+	}
+	a.self.unit(x, pool, name)
+	if a.self.ranAtOnce(x) {
+		p.AtOnce++
+	}
+	if x.Running {
+		return
+	}
+	p.add(x)
+	if x.Virtual {
+		a.virtual.unit(x)
+	}
+	if p.Longest = max(p.Longest, x.Work[granularity.SelfWall]); p.Longest == x.Work[granularity.SelfWall] {
+		p.LongestClass = name
+	}
+	if cpu := x.Work[granularity.SelfCPU]; cpu.Measured() && cpu >= p.Heaviest {
+		p.Heaviest, p.HeaviestClass = cpu, name
+	}
+	a.gap(x, p)
+}
+
+// poolOf names the pool that a unit ran on as far as the unit tells: merge
+// finds those that are the same.
+func (a *advisor) poolOf(x *unit.Unit, o origin.Origin) (string, poolKind) {
+	if o.Executor != 0 {
+		return a.origins.ExecutorLabel(o.Executor), byExecutor
+	}
+	if t := a.s.ThreadByID(x.Thread); o.SeveralExecutors() && t != nil && !t.Virtual && t.Name != "" && t.Kind != session.KindMain {
+		return t.Pool() + " (a pool of threads)", byThreads
+	}
+	return a.className(x.Class), byClass
+}
+
+// add counts a unit; of time only that of outermost ones, as others lie inside
+// them.
+func (p *poolSum) add(x *unit.Unit) {
+	from := x.Start
+	if x.Queue.Measured() {
+		p.Queue.Add(x.Queue)
+		from -= units.MonoNs(x.Queue)
+	}
+	if p.Units == 0 || from < p.From {
+		p.From = from
+	}
+	p.To = max(p.To, x.End)
+	p.active.add(from, x.End)
+	p.Units++
+	p.Virtual = p.Virtual || x.Virtual
+	if n := x.Work[granularity.SelfCPU]; n.Measured() {
+		p.Self += n
+	} else {
+		addMeasured(&p.Self, x.Work[granularity.SelfWall])
+	}
+	if x.Inside {
+		return
+	}
+	w := p.workers[x.Thread]
+	if w == nil {
+		w = &advice.Worker{From: x.Start}
+		p.workers[x.Thread] = w
+	}
+	w.From, w.To = min(w.From, x.Start), max(w.To, x.End)
+	w.Units++
+	wall, cpu := x.Work[granularity.Wall], x.Work[granularity.CPU]
+	if wall.Measured() {
+		w.Wall += wall
+		p.Wall += wall
+		p.Wait.Add(wall)
+	}
+	if cpu.Measured() {
+		w.CPU += cpu
+		p.CPU += cpu
+	} else {
+		p.noCPU = true
+	}
+}
+
+// gap measures what it took the worker to come from one unit to the next, where
+// the next was waiting already and nothing in between was summarised. Of units
+// inside others it goes by those inside the same one.
+func (a *advisor) gap(x *unit.Unit, p *poolSum) {
+	ended, to := a.ended, &p.Gaps
+	if x.Inside {
+		ended, to = a.inside, &p.Inner
+	}
+	before, ok := ended[x.Thread]
+	ended[x.Thread] = x.End
+	if x.Inside && a.ended[x.Thread] > before {
+		return
+	}
+	if ok && x.Queue.Measured() && x.Start-units.MonoNs(x.Queue) <= before && x.Start >= before && !a.summarisedIn(x.Thread, before, x.Start) {
+		to.Add(units.Ns(x.Start - before))
+	}
+}
+
+func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
+	c := a.classes[x.Class]
+	if c == nil {
+		c = &classSums{origins: map[origin.ID]int64{}, pools: map[string]int64{}}
+		a.classes[x.Class] = c
+	}
+	c.units++
+	c.origins[from]++
+	c.pools[pool]++
+	if x.Threw {
+		c.threw++
+	}
+	joinable := a.asks.Told && x.ForkJoin && x.Threw && !x.Swallowed
+	switch {
+	case !x.Swallowed && !joinable || a.asks.Asked.Has(x.Named):
+	case joinable && !a.asks.Forgotten.Has(x.Named):
+		c.swallowed++
+	case a.asks.Told && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
+		c.swallowed++
+	default:
+		c.kept++ // other libraries' futures do not tell who asks
+	}
+	if n := x.Work[granularity.SelfCPU]; n.Measured() {
+		c.cpu.Add(n)
+	}
+	if n := x.Work[granularity.SelfWall]; n.Measured() {
+		c.wall.Add(n)
+	}
+}
+
+func (a *advisor) className(id uint32) string { return unit.ClassName(a.s, id) }
+
+// facts puts together what was gathered, in an order that does not change.
+func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
+	waited, into := a.waited(), a.merge()
+	a.addSummarised(into)
+	selfs := a.self.byPool(into)
+	m := &a.s.Manifest
+	f := &advice.UnitFacts{Read: true, Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0, Unended: m.Ended != store.EndedExit}
+	if a.deepest.depth > 0 {
+		f.Deepest = a.className(a.deepest.class)
+	}
+	places := map[string]int{}
+	var workers [][]uint32
+	for _, label := range slices.Sorted(maps.Keys(a.pools)) {
+		p := a.pools[label]
+		threads := slices.Sorted(maps.Keys(p.workers))
+		workers = append(workers, threads)
+		for _, thread := range threads {
+			w := *p.workers[thread]
+			if w.Runnable = units.NotMeasured; waited[thread] != nil {
+				w.Runnable = min(*waited[thread], max(0, w.Wall-w.CPU))
+			}
+			if p.Runnable.Measured() {
+				p.Runnable = plus(p.Runnable, w.Runnable)
+			}
+			p.Workers = append(p.Workers, w)
+		}
+		if p.noCPU {
+			p.CPU = units.NotMeasured
+		}
+		p.Taken, p.TakenWait, p.Elsewhere, p.One, p.Several = units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured
+		if q := selfs[label]; q != nil {
+			p.Queued = q.of(p, m.EndNs)
+		}
+		if int64(len(p.workers)) >= t.Churn && p.Queue.Len() > 0 {
+			// To end a thread and to wait for its end takes about as long as to start it.
+			p.active.slack = max(p.active.slack, units.MonoNs(p.Queue.Quantile(500)))
+		}
+		p.Active = p.active.length()
+		places[label] = len(f.Pools)
+		f.Pools = append(f.Pools, p.Pool)
+	}
+	a.others(f, workers, t)
+	f.Virtual = a.virtualFacts()
+	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
+		c := a.classes[id]
+		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Counted: c.counted, Pool: -1}
+		if c.wall.Count() > 0 {
+			x.OwnWall = c.wall.Quantile(500)
+		}
+		x.Self, x.SelfIsCPU = c.wall, false
+		if c.cpu.Count() > 0 {
+			x.Self, x.SelfIsCPU = c.cpu, true
+		}
+		if class := a.s.ClassByID(id); class != nil {
+			x.JDK = unit.IsJDK(class.Name, class.Kinds)
+			x.Bulk = x.JDK && isBulk(class)
+		}
+		x.Site = a.siteOf(id, c)
+		if pool := most(c.pools); pool != "" {
+			x.Pool = places[into[pool]]
+		}
+		f.Classes = append(f.Classes, x)
+	}
+	return f
+}
+
+// siteOf names the place where most units of a class were handed over, or where
+// all were, if part of them was only counted; "": none is known.
+func (a *advisor) siteOf(class uint32, c *classSums) string {
+	if len(c.origins) > 1 {
+		delete(c.origins, 0) // the rest stands for units whose submission was summarised
+	}
+	from := most(c.origins)
+	if a.origins.HasSummaries(class) {
+		from = a.origins.OfSummaries(class)
+	}
+	if o := a.origins.At(from); o.Site != 0 {
+		return a.origins.Label(o, origin.BySite)
+	}
+	return ""
+}
+
+// isBulk tells the fork/join tasks of the platform into which it cuts a parallel
+// stream, a parallel sort, or a bulk operation on a map or on large numbers: not
+// those that each stand for one function or for a time (the stages of a
+// CompletableFuture, invokeAny, what is to run later). Of a class that is not
+// known nothing is said.
+func isBulk(c *session.Class) bool {
+	return c.Kinds&units.KindForkJoin != 0 && slices.ContainsFunc(bulkClasses, func(p string) bool { return strings.HasPrefix(c.Name, p) })
+}
+
+// bulkClasses are how the names of the JDK's fork/join tasks begin into which it
+// cuts work, in java.base of 17 to 25.
+var bulkClasses = []string{
+	"java.util.stream.", "java.util.concurrent.ConcurrentHashMap$", "java.util.ArrayPrefixHelpers$",
+	"java.util.ArraysParallelSortHelpers$", "java.util.DualPivotQuicksort$", "java.math.BigInteger$",
+}
+
+// waited is how long threads were ready and waited for a processor, by the
+// scheduling record; where there is none that can be read, by the kernel's account of
+// those of which the agent saw that.
+func (a *advisor) waited() map[uint32]*units.Ns {
+	out := map[uint32]*units.Ns{}
+	times, err := a.s.ThreadTimes()
+	if err != nil || times == nil {
+		for i := range a.s.Threads {
+			if t := &a.s.Threads[i]; t.Waited != nil {
+				out[t.ID] = t.Waited
+			}
+		}
+		return out
+	}
+	a.times = times
+	for i := range times.Threads {
+		if t := &times.Threads[i]; t.Carried != nil {
+			out[t.Carried.ID] = new(t.States[sched.Runnable])
+		}
+	}
+	return out
+}
+
+func addMeasured(to *units.Ns, n units.Ns) {
+	if n.Measured() {
+		*to += n
+	}
+}
+
+func plus(a, b units.Ns) units.Ns {
+	if !a.Measured() || !b.Measured() {
+		return units.NotMeasured
+	}
+	return a + b
+}
+
+// most is the key with the greatest count, of several the smallest.
+func most[K cmp.Ordered](counts map[K]int64) K {
+	var best K
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		if counts[k] > counts[best] {
+			best = k
+		}
+	}
+	return best
+}

@@ -1,0 +1,99 @@
+package advice
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+func TestFindings(t *testing.T) {
+	fine := new(granularity.Values)
+	for range 5000 {
+		fine.Add(800)
+	}
+	coarse := valuesOf(600e6, 10e6)
+	all := new(granularity.Values)
+	all.Merge(fine)
+	all.Merge(coarse)
+	total := granularity.Describe(all)
+	row := func(class string, v *granularity.Values, kinds units.Kinds, jdk bool) granularity.Hotspot {
+		d := granularity.Describe(v)
+		return granularity.Hotspot{Class: class, Kinds: kinds, JDK: jdk, Executions: d.Count, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d},
+			WorkShare: float64(d.Sum) / float64(total.Sum), ExecutionShare: float64(d.Count) / float64(total.Count)}
+	}
+	f := Facts{
+		Duration: 1e9, CPUs: 4, Created: 5010, Executions: 5002, NeverExecuted: 8, Threw: 2, Running: 2, Threads: 3,
+		Total: granularity.Metrics{granularity.SelfCPU: total}, Fine: granularity.FinenessOf(granularity.SelfCPU, all),
+		Rows:       []granularity.Hotspot{row("app.Fine", fine, 0, false), row("app.Coarse", coarse, 0, false)},
+		GC:         granularity.PauseStats{Count: 3, Total: 100e6, Max: 50e6},
+		LostEvents: 4, LostBatches: 1, Refused: []Refusal{{"method too large", 2, "app.Huge.run"}, {"GC pause not recorded: ring full", 3, ""}, {"c", 1, ""}, {"d", 1, ""}}, NotAvailable: []string{"instructions", "cycles"},
+	}
+	f.Rows[0].NeverExecuted, f.Rows[0].Created, f.Rows[0].Threw = 8, 5008, 1
+	want := []string{
+		"fact: 5,002 executions of 5,010 created tasks on 3 threads in 1.00 s (5,002 a second).",
+		"fact: Of 5,002 executions of the program's own tasks, >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
+		"fact: The tasks took 614 ms of self CPU time: 100 % in the program's own (app.Coarse 99 %, app.Fine 0.7 %).",
+		"fact: Finished tasks used 0.61 of 4 processors on average (614 ms of CPU time in 1.00 s).",
+		"fact: Garbage collection stopped the program 3 times, 100 ms in all (10 % of the time), 50.0 ms at the longest.",
+		"fact: 2 executions ended by an exception (<0.1 % of all), 1 of them of the program's own tasks.",
+		"fact: 8 tasks (0.2 % of those created) never executed, all of them app.Fine: as far as recorded;",
+		"advice: app.Fine is fine-grained: 5,000 executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 0.7 % of the work.",
+		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session;",
+		"advice: The program stood still for garbage collection 10 % of the time:",
+		"caution: 4 events were lost (1 batch never arrived):",
+		"caution: 2 executions were still running at the end:",
+		"caution: Not instrumented, or not recorded as asked for: method too large: 2 (such as app.Huge.run); GC pause not recorded: ring full: 3; c: 1; and for 1 reason more.",
+		"caution: Not measured: cycles, instructions.",
+	}
+	got := Findings(f)
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || !strings.HasPrefix(string(got[i].Kind)+": "+got[i].Text, want[i]) {
+			t.Fatalf("finding %d of %d (want %d):\n%+v", i, len(got), len(want), got[min(i, len(got)-1)])
+		}
+	}
+}
+
+// TestFindingsNotTheBodies: threads and the platform's classes get no advice.
+// TestStillRunning: threads that wait for tasks until the program ends are no reason
+// for a caution, an execution of anything else is.
+func TestStillRunning(t *testing.T) {
+	for running, want := range map[int64]string{2: "fact: 2 executions were still running at the end, only loops of threads:", 3: "caution: 3 executions were still running at the end, 2 of them the loops of threads:"} {
+		var got []string
+		for _, f := range Findings(Facts{Executions: 9, Running: running, Rows: []granularity.Hotspot{{Class: "T", Body: true, Running: 2}, {Class: "A", Running: running - 2}}}) {
+			got = append(got, string(f.Kind)+": "+f.Text)
+		}
+		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
+			t.Errorf("%d still running: %q, want %q among them", running, got, want)
+		}
+	}
+}
+
+func TestFindingsNotTheBodies(t *testing.T) {
+	d := granularity.Describe(valuesOf(900e6, 900e6))
+	rows := []granularity.Hotspot{
+		{Class: "T", Kinds: units.KindThread, Body: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},
+		{Class: "java.util.concurrent.FutureTask", JDK: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},
+	}
+	for _, f := range Findings(Facts{Duration: 1e9, Executions: 4, Rows: rows}) {
+		if f.Kind == Advice {
+			t.Errorf("advice: %s", f.Text)
+		}
+	}
+	if f := Findings(Facts{Duration: 1e9, Like: "com.acme.*"}); !strings.HasPrefix(f[0].Text, "No execution of a task of a class like com.acme.* was recorded") {
+		t.Errorf("of no class: %+v", f)
+	}
+	if f := Findings(Facts{Duration: 1e9}); len(f) != 2 || !strings.HasPrefix(f[0].Text, "No execution") {
+		t.Errorf("no executions: %+v", f)
+	}
+}
+
+func valuesOf(ns ...units.Ns) *granularity.Values {
+	v := new(granularity.Values)
+	for _, n := range ns {
+		v.Add(n)
+	}
+	return v
+}

@@ -1,0 +1,141 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// loader are 4,000 lambdas that were not called beside called ones, of which some were
+// handed over, as some of the others were.
+func loader(called, ofThese, queued int64) granularity.Hotspot {
+	return granularity.Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$load$2", Kinds: units.KindCallable | units.KindHidden, Created: 4000 + called, Executions: called,
+		NeverExecuted: 4000, Fates: &granularity.Fates{NeverSubmitted: 4000 - queued, NeverRun: queued}, Metrics: granularity.Metrics{granularity.FurtherMetric(0, false): {Name: granularity.QueueName, Count: ofThese}}}
+}
+
+// TestNeverRun: tasks that never ran are advice where they are the program's
+// own and not a few; cleaners of the platform hardly ever run.
+func TestNeverRun(t *testing.T) {
+	const future = "java.util.concurrent.CompletableFuture$"
+	stage := granularity.Hotspot{Class: future + "UniApply", JDK: true, Created: 5000, NeverExecuted: 5000}
+	supplied := granularity.Hotspot{Class: future + "AsyncSupply", JDK: true, Kinds: units.KindForkJoin, Created: 10, Executions: 7, NeverExecuted: 3}
+	jdk := granularity.Hotspot{Class: "java.util.zip.Inflater$InflaterZStreamRef", JDK: true, Created: 100, NeverExecuted: 90}
+	few := granularity.Hotspot{Class: "app.Job", Created: 100_000, Executions: 99_998, NeverExecuted: 2}
+	many := granularity.Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$go$1", Created: 10_000, NeverExecuted: 4000}
+	other := granularity.Hotspot{Class: "app.Other", Created: 10_000, NeverExecuted: 3000}
+	more := granularity.Hotspot{Class: "app.More", Created: 10_000, NeverExecuted: 3000}
+	for _, c := range []struct {
+		name   string
+		rows   []granularity.Hotspot
+		lost   uint64
+		advice bool
+		want   string
+	}{
+		{"platform only", []granularity.Hotspot{jdk}, 0, false, "90 tasks (90 % of those created) never executed, all of them java.util.zip.Inflater$InflaterZStreamRef."},
+		{"few of the program", []granularity.Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed, most of them java.util.zip"},
+		{"many", []granularity.Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000): objects"},
+		{"no majority", []granularity.Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000): objects"},
+		{"in detail", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1500, Fates: &granularity.Fates{NeverSubmitted: 1300, NeverRun: 199, Cancelled: 1}}}, 0, true,
+			"1,500 tasks of the program (75 % of those created) never executed, all of them app.Job: objects created for nothing, run by a plain call of another method, or still queued at the end. In detail: 1,300 never submitted, 199 submitted and never run, 1 cancelled."},
+		{"lost", []granularity.Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: as far as recorded"},
+		{"fork/join", []granularity.Hotspot{{Class: "app.Fib", Kinds: units.KindForkJoin, Created: 10, Executions: 5, NeverExecuted: 5}}, 0, false,
+			"5 tasks (50 % of those created) never executed, all of them app.Fib. Fork/join tasks whose compute() is called directly"},
+		{"below the floor", []granularity.Hotspot{{Class: "app.Job", Created: 1998, NeverExecuted: 999}}, 0, false, "999 tasks (50 % of those created) never executed, all of them app.Job."},
+		{"at the floor", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program (50 %"},
+		{"at the share", []granularity.Hotspot{{Class: "app.Job", Created: 100_000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program"},
+		{"below the share", []granularity.Hotspot{{Class: "app.Job", Created: 100_001, NeverExecuted: 1000}}, 0, false, "1,000 tasks (1.0 % of those created)"},
+		{"a library's", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, few}, 0, false, "10,002 tasks (9.1 % of those created) never executed, most of them lib.Worker (10,000)."},
+		{"a library's beside many", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: objects"},
+		{"what a cache may call", []granularity.Hotspot{loader(1, 0, 0), few}, 0, false, "4,002 tasks (3.8 % of those created) never executed, most of them app.Main.lambda$load$2 (4,000)."},
+		{"lambdas that are never called", []granularity.Hotspot{loader(0, 0, 0)}, 0, true, "4,000 tasks of the program (100 % of those created) never executed, all of them app.Main.lambda$load$2: objects"},
+		{"lambdas of which one was handed over", []granularity.Hotspot{loader(1, 1, 0)}, 0, true, "4,000 tasks of the program (>99.9 %"},
+		{"lambdas of which one is queued", []granularity.Hotspot{loader(1, 0, 1)}, 0, true, "4,000 tasks of the program (>99.9 %"},
+		{"steps of futures", []granularity.Hotspot{stage, few}, 0, false,
+			"2 tasks (<0.1 % of those created) never executed, all of them app.Job; beside them, 5,000 steps of CompletableFutures were run by a plain call or not needed."},
+		{"steps and no tasks", []granularity.Hotspot{stage, {Class: "app.Job", Created: 5, Executions: 5}}, 0, false,
+			"5,000 steps of CompletableFutures were run by a plain call or not needed."},
+		{"steps beside many", []granularity.Hotspot{stage, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: objects"},
+		{"supplied and never run", []granularity.Hotspot{stage, supplied}, 0, false, "3 tasks (30 % of those created) never executed, all of them java.util.concurrent.CompletableFuture$AsyncSupply; beside"},
+		{"none", []granularity.Hotspot{{Class: "app.Job", Created: 5, Executions: 5}}, 0, false, ""},
+	} {
+		f := Facts{Rows: c.rows, LostEvents: c.lost}
+		f.NeverExecuted, f.Created = granularity.SumNever(c.rows)
+		if got := neverRun(f, c.advice); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if got := neverRun(f, !c.advice); got != "" {
+			t.Errorf("%s: said twice, or as the wrong kind: %q", c.name, got)
+		}
+	}
+}
+
+// TestNeverThresholds: both are settable.
+func TestNeverThresholds(t *testing.T) {
+	rows := []granularity.Hotspot{{Class: "app.Job", Created: 100, NeverExecuted: 40}}
+	for text, want := range map[string]bool{"": false, "never-tasks=40": true, "never-tasks=41": false, "never-tasks=40 never-share=0.4": true, "never-tasks=40 never-share=0.41": false} {
+		x := DefaultThresholds
+		for set := range strings.FieldsSeq(text) {
+			if err := x.Set(set); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := neverRun(Facts{Rows: rows, Created: 100, NeverExecuted: 40, Thresholds: &x}, true) != ""; got != want {
+			t.Errorf("%q: advice %v", text, got)
+		}
+	}
+	stage := granularity.Hotspot{Class: "java.util.concurrent.CompletableFuture$UniApply", JDK: true, Created: 7, NeverExecuted: 7}
+	if never, created := granularity.NeverExecuted(append(rows, stage)); never != 40 || created != 100 {
+		t.Errorf("%d never executed of %d", never, created)
+	}
+}
+
+// TestWrapperIsNotFine: a class that does little itself and runs long tasks
+// inside is a wrapper, not fine-grained.
+func TestWrapperIsNotFine(t *testing.T) {
+	self, long := new(granularity.Values), new(granularity.Values)
+	for range 2000 {
+		self.Add(800)
+		long.Add(30_000)
+	}
+	row := granularity.Hotspot{Class: "app.Wrapper", Executions: 2000, ExecutionShare: 0.5, Metrics: granularity.Metrics{granularity.SelfCPU: granularity.Describe(self), granularity.CPU: granularity.Describe(long)}}
+	if got := tooFine(Facts{Rows: []granularity.Hotspot{row}}); len(got) != 0 {
+		t.Errorf("a wrapper is called fine-grained: %q", got)
+	}
+	row.Metrics[granularity.CPU] = granularity.Describe(self)
+	if got := tooFine(Facts{Rows: []granularity.Hotspot{row}}); len(got) != 1 {
+		t.Errorf("2,000 tasks of 800 ns are not called fine-grained: %q", got)
+	}
+}
+
+// TestNeverRunUnended: where the record breaks off, tasks that were being
+// executed look as if they never had been.
+func TestNeverRunUnended(t *testing.T) {
+	f := Facts{Unended: true, Created: 10, NeverExecuted: 3, Rows: []granularity.Hotspot{{Class: "app.Job", Created: 10, Executions: 7, NeverExecuted: 3}}}
+	const want = "3 tasks (30 % of those created) never executed, all of them app.Job: as far as recorded; of what was being executed"
+	if got := neverRun(f, false); !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestFineness: the sentence about how fine the program's tasks are, of one and of
+// several.
+func TestFineness(t *testing.T) {
+	cpu := granularity.SelfCPU
+	for _, c := range []struct {
+		fine granularity.Fineness
+		all  bool
+		want string
+	}{
+		{granularity.Fineness{Metric: cpu, N: 1, Median: 27_100_000}, false, "The one execution of the program's own tasks takes 27.1 ms of self CPU time."},
+		{granularity.Fineness{Metric: cpu, N: 1, Median: 300, Below1us: 1, Below10us: 1, Below100us: 1}, true, "The one execution takes 300 ns of self CPU time."},
+		{granularity.Fineness{Metric: cpu, N: 2, Median: 27_100_000}, true, "Of 2 executions, none takes less than 100 µs of self CPU time; the median is 27.1 ms."},
+		{granularity.Fineness{}, false, ""},
+	} {
+		f := Facts{Fine: c.fine, FineIsAll: c.all, Rows: []granularity.Hotspot{{Class: "app.Job", WorkShare: 1}}}
+		if got := fineness(f); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.fine, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package origin
+
+import (
+	"fmt"
+
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+	"stackagent/shadow/unit"
+)
+
+// The two parts of an origin, by one of which a listing is grouped.
+const (
+	BySite     = "site"
+	ByExecutor = "executor"
+)
+
+// Labels that replace a site or an executor.
+const (
+	NoSite       = "(place not known)"
+	NoExecutor   = "(not handed to an executor)"
+	OwnThread    = "(a thread of its own)"
+	Several      = "(several)"
+	Summarised   = "(summarised: not told apart)"
+	SeveralSites = "(several places, counted together)"
+	OwnParts     = "(made inside a task of its own class)"
+	UnknownSite  = "(description lost)"
+)
+
+// Len is the number of origins: each ID is less.
+func (x *Index) Len() int { return len(x.list) }
+
+// At is the origin with that number.
+func (x *Index) At(id ID) Origin { return x.list[id] }
+
+// Submitted reports whether the task itself was submitted, as far as recorded.
+func (o Origin) Submitted() bool { return o.Executor != 0 || o.thread || o.executors }
+
+// Placed reports whether a site is known, or several are.
+func (o Origin) Placed() bool { return o.Site != 0 || o.sites }
+
+// SeveralExecutors reports whether the task was submitted to more than one.
+func (o Origin) SeveralExecutors() bool { return o.executors }
+
+// OfSummary reports whether o is the origin of summarised executions.
+func (o Origin) OfSummary() bool { return o.summary }
+
+// OfTask is the origin of a recorded task of a class; seen: its creation was.
+func (x *Index) OfTask(task uint64, class uint32, seen bool) ID {
+	id := x.recorded(task)
+	if seen {
+		return x.improved(id, class)
+	}
+	return id
+}
+
+func (x *Index) improved(id ID, class uint32) ID {
+	if better, ok := x.better[betterKey{class, id}]; ok {
+		return better
+	}
+	return id
+}
+
+// OfExecution is the origin of the task of execution i of c.
+func (x *Index) OfExecution(c *session.Chunk, i int) ID {
+	return x.OfTask(c.TaskID[i], c.Class[i], wire.ExecutionFlags(c.Flags[i])&wire.CreationUnseen == 0)
+}
+
+// Unrecorded is the origin of tasks that were submitted without a record of their
+// own; ok is false if there are none.
+func (x *Index) Unrecorded() (id ID, ok bool) { return x.unrecorded, x.unrecorded != 0 }
+
+// OfUnit is the origin of a unit, with the site of its class if it has none of its
+// own.
+func (x *Index) OfUnit(u *unit.Unit, by string) ID {
+	id := x.ofUnit(u, by)
+	if u.Unseen {
+		return id
+	}
+	return x.improved(id, u.Class)
+}
+
+// ofUnit is the origin of the task that the unit is named after, or else of the
+// wrapper around it, or of the thread started for it. Where it was submitted goes
+// before where it was made.
+func (x *Index) ofUnit(u *unit.Unit, by string) ID {
+	id, root := x.recorded(u.Named), x.recorded(u.Root)
+	named, around := x.list[id], x.list[root]
+	switch {
+	case named.Submitted():
+		return id
+	case around.Submitted() && (by == ByExecutor || around.Placed() || !named.Placed()):
+		return root
+	case by == BySite && named.Placed():
+		return id
+	case by == BySite && around.Placed():
+		return root
+	case u.StartedAs != 0:
+		return x.recorded(u.StartedAs)
+	case u.HandedOver && x.unrecorded != 0:
+		return x.unrecorded
+	}
+	return id
+}
+
+// OfSummaries is the origin of all summarised executions of a class.
+func (x *Index) OfSummaries(class uint32) ID {
+	return x.id(Origin{Site: x.classOrigin(class).site, summary: true})
+}
+
+// SummaryLabel is the label of the site of a class's summarised executions, or why
+// there is none.
+func (x *Index) SummaryLabel(class uint32) string {
+	o := x.classOrigin(class)
+	if o.site == 0 {
+		return o.why
+	}
+	return x.SiteLabel(o.site)
+}
+
+func (x *Index) classOrigin(class uint32) classOrigin {
+	o, ok := x.found[class]
+	if !ok {
+		o = x.classes.origin(x.s, class, false)
+		x.found[class] = o
+	}
+	return o
+}
+
+// SiteOf is the label of the site from which all tasks of a summarised class come;
+// "": there is none, or there are several.
+func (x *Index) SiteOf(class uint32) string {
+	if !x.HasSummaries(class) {
+		return ""
+	}
+	if o := x.list[x.OfSummaries(class)]; o.Site != 0 {
+		return x.Label(o, BySite)
+	}
+	return ""
+}
+
+// HasSummaries reports whether executions of a class were summarised.
+func (x *Index) HasSummaries(class uint32) bool {
+	t := x.classes.totals[class]
+	return t != nil && t.executions > 0
+}
+
+// Label names the site or the executor of an origin.
+func (x *Index) Label(o Origin, by string) string {
+	switch {
+	case o.unrecorded && (by == ByExecutor || o.Site == 0):
+		return Summarised
+	case by == BySite && o.sites, by == ByExecutor && o.executors:
+		return Several
+	case by == BySite:
+		return x.SiteLabel(o.Site)
+	case o.thread:
+		return OwnThread
+	case o.Executor == 0:
+		return NoExecutor
+	}
+	return x.ExecutorLabel(o.Executor)
+}
+
+// SiteLabel names a site; 0: not known.
+func (x *Index) SiteLabel(site uint32) string {
+	if site == 0 {
+		return NoSite
+	}
+	if s := x.s.SiteByID(site); s != nil {
+		return s.Label()
+	}
+	return UnknownSite
+}
+
+// ExecutorLabel names an executor; 0: none.
+func (x *Index) ExecutorLabel(executor uint32) string {
+	if executor == 0 {
+		return NoExecutor
+	}
+	e := x.s.ExecutorByID(executor)
+	if e == nil {
+		return fmt.Sprintf("executor %d %s", executor, UnknownSite)
+	}
+	label := fmt.Sprintf("%s#%d", e.Class, executor)
+	if e.Name != "" {
+		label += " " + e.Name
+	}
+	return label
+}

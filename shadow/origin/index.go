@@ -1,0 +1,236 @@
+// Package origin finds where tasks come from: the call site and the executor of
+// each task's submission, or where it was made. An Index is built once per session.
+package origin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+)
+
+// Origin is how a task was submitted: where, and to whom. Nothing is known of the
+// zero Origin.
+type Origin struct {
+	Site, Executor uint32
+	named          uint32 // the executor that the program named, if that passed the task on to Executor
+	thread         bool   // submitted by starting a thread
+	sites          bool   // several sites, so Site is 0
+	executors      bool   // several executors, so Executor is 0; starting a thread counts as one
+	rejected       bool   // the latest submission was: the next one replaces it
+	summary        bool   // of a summary, which names no executor
+	unrecorded     bool   // submitted, but the submission is in a summary
+}
+
+// ID is the number of an origin in its Index. The origin 0 is not known.
+type ID uint32
+
+// Index finds the origin of each task, with 4 bytes a task.
+type Index struct {
+	s     *session.Session
+	list  []Origin // by ID
+	ids   map[Origin]ID
+	pages map[uint64]*[64]ID
+	lines map[uint32]uint32 // of a site, the first one with its label
+	// unrecorded is the origin of tasks whose submission has no record of its own,
+	// 0 if no submission was summarised.
+	unrecorded ID
+
+	classes *classCounts
+	found   map[uint32]classOrigin // by class
+
+	// better replaces origins without a site by those with the only site of the
+	// task's class. It serves recorded tasks of classes that were partly summarised.
+	better map[betterKey]ID
+}
+
+type betterKey struct {
+	class  uint32
+	origin ID
+}
+
+// New reads all submissions, and the creations of tasks, for those without a
+// submission or without its site.
+func New(s *session.Session) (*Index, error) {
+	x := &Index{s: s, list: make([]Origin, 1), ids: map[Origin]ID{}, pages: map[uint64]*[64]ID{}, lines: linesOf(s), classes: newClassCounts(s), found: map[uint32]classOrigin{}}
+	parts := newParts(s)
+	for _, read := range []func() error{
+		func() error { return s.Submissions(x.submissions) },
+		func() error {
+			return s.Creations(func(c *session.CreationChunk) error { return x.creations(c, parts) })
+		},
+		func() error { parts.inherit(x); return x.classes.readSummaries(s) },
+	} {
+		if err := read(); err != nil {
+			return nil, fmt.Errorf("reading the submissions of session %s: %w", s.Manifest.Session, err)
+		}
+	}
+	if h := s.Manifest.Submissions; h != nil && h.Summarised > 0 {
+		x.unrecorded = x.id(Origin{unrecorded: true})
+	}
+	x.improve()
+	return x, nil
+}
+
+// submissions adds a chunk. A library's submission counts for the wrapper; its task
+// has the program's own.
+func (x *Index) submissions(c *session.SubmissionChunk) error {
+	for i, task := range c.TaskID {
+		flags := wire.SubmissionFlags(c.Flags[i])
+		x.classes.submission(c.Class[i], flags, c.Site[i])
+		o := Origin{Site: x.line(c.Site[i]), Executor: c.Executor[i], named: c.Executor[i], thread: flags&wire.Started != 0}
+		switch {
+		case flags&wire.Rejected != 0:
+			x.reject(task, o.Executor)
+		case flags&wire.NoSubmission == 0:
+			x.submit(task, o, flags&wire.Inner != 0)
+		}
+	}
+	return nil
+}
+
+func (x *Index) creations(c *session.CreationChunk, parts *parts) error {
+	for i, task := range c.TaskID {
+		site := uint32(0)
+		if i < len(c.Site) {
+			site = c.Site[i]
+		}
+		if site != 0 {
+			x.setSite(task, x.line(site))
+		}
+		x.classes.creation(c.Class[i], wire.CreationFlags(c.Flags[i]), site)
+		parts.add(task, c.OuterTaskID[i], c.Class[i])
+	}
+	return nil
+}
+
+// submit notes a submission of a task. An inner one is a library's: an executor that
+// forwards to another, or queues a periodic task anew. Its site is the program's
+// then, and its executor the one at which the task has arrived.
+func (x *Index) submit(task uint64, o Origin, inner bool) {
+	old := x.list[*x.at(task)]
+	switch d := x.delays(old.named); {
+	case d && old.named == old.Executor:
+		inner = true
+	case !d && old != Origin{} && x.delays(o.named): // recorded later, by another thread
+		old, o, inner = o, old, true
+	}
+	switch {
+	case old == Origin{} || old.rejected && !inner:
+	case inner:
+		o.named, o.sites, o.executors = old.named, old.sites, old.executors
+		if old.Site != 0 || old.sites {
+			o.Site = old.Site
+		}
+	default:
+		o.sites = old.sites || old.Site != o.Site
+		o.executors = old.executors || old.named != o.named || old.thread != o.thread
+		if o.named == old.named {
+			o.Executor = old.Executor // as far as known, the same executor passes it on to the same one
+		}
+	}
+	if o.sites {
+		o.Site = 0
+	}
+	if o.executors {
+		o.Executor, o.named, o.thread = 0, 0, false
+	}
+	*x.at(task) = x.id(o)
+}
+
+// delayedExecutor hands its tasks to another executor, later and on a thread of the
+// platform's.
+const delayedExecutor = "java.util.concurrent.CompletableFuture$DelayedExecutor"
+
+// delays reports whether an executor only waits before it passes a task on.
+func (x *Index) delays(executor uint32) bool {
+	e := x.s.ExecutorByID(executor)
+	return e != nil && e.Class == delayedExecutor
+}
+
+// reject notes that an executor has rejected a task.
+func (x *Index) reject(task uint64, executor uint32) {
+	if old := x.list[*x.at(task)]; old.Executor == executor || old.named == executor {
+		old.rejected = true
+		*x.at(task) = x.id(old)
+	}
+}
+
+// setSite gives a task a site if it has none.
+func (x *Index) setSite(task uint64, site uint32) {
+	if o := x.list[x.recorded(task)]; o.Site == 0 && !o.sites {
+		o.Site = site
+		*x.at(task) = x.id(o)
+	}
+}
+
+// at is where the origin of a task is kept.
+func (x *Index) at(task uint64) *ID {
+	p := x.pages[task>>6]
+	if p == nil {
+		p = new([64]ID)
+		x.pages[task>>6] = p
+	}
+	return &p[task&63]
+}
+
+// recorded is the origin of a task by its own records.
+func (x *Index) recorded(task uint64) ID {
+	if p := x.pages[task>>6]; p != nil {
+		return p[task&63]
+	}
+	return 0
+}
+
+// id is the number of o, which is new if o is.
+func (x *Index) id(o Origin) ID {
+	id, ok := x.ids[o]
+	if !ok {
+		id = ID(len(x.list))
+		x.list, x.ids[o] = append(x.list, o), id
+	}
+	return id
+}
+
+// linesOf maps each site to the first one with its label: two calls on one line have
+// a site each.
+func linesOf(s *session.Session) map[uint32]uint32 {
+	first, lines := map[string]uint32{}, map[uint32]uint32{}
+	for _, site := range s.Sites() {
+		label := site.Label()
+		if same, ok := first[label]; ok {
+			lines[site.ID] = same
+		} else {
+			first[label] = site.ID
+		}
+	}
+	return lines
+}
+
+func (x *Index) line(site uint32) uint32 {
+	if same, ok := x.lines[site]; ok {
+		return same
+	}
+	return site
+}
+
+// improve gives recorded tasks the site of their class, if it has one: parts of
+// summarised tasks have no other.
+func (x *Index) improve() {
+	x.better = map[betterKey]ID{}
+	known := len(x.list)
+	for _, class := range slices.Sorted(maps.Keys(x.classes.placed)) {
+		site := x.classes.origin(x.s, class, true).site
+		if site == 0 {
+			continue
+		}
+		for n := range known {
+			if o := x.list[n]; o.Site == 0 && !o.sites {
+				o.Site = x.line(site)
+				x.better[betterKey{class, ID(n)}] = x.id(o)
+			}
+		}
+	}
+}

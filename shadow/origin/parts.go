@@ -1,0 +1,96 @@
+package origin
+
+import (
+	"strings"
+
+	"stackagent/internal/byid"
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+)
+
+// parts are the fork/join tasks that the platform makes for one operation (a parallel
+// stream, a parallel sort). The first is made where the program calls the operation,
+// the others inside each other, on any thread; they share the first one's site.
+type parts struct {
+	operation byid.Map[uint32] // by class; no entry: its tasks are no parts
+	tasks     map[uint64]part
+	none      bool // no class has any
+}
+
+type part struct {
+	outer     uint64 // the task in which it was made
+	operation uint32
+}
+
+func newParts(s *session.Session) *parts {
+	p := &parts{tasks: map[uint64]part{}, none: true}
+	numbers := map[string]uint32{}
+	for i := range s.Classes {
+		c := &s.Classes[i]
+		const wanted = units.KindJDK | units.KindForkJoin
+		if c.Kinds&wanted != wanted {
+			continue
+		}
+		top, _, nested := strings.Cut(c.Name, "$")
+		if !nested {
+			continue
+		}
+		if numbers[top] == 0 {
+			numbers[top] = uint32(len(numbers)) + 1
+		}
+		p.operation.Set(c.ID, new(numbers[top]))
+		p.none = false
+	}
+	return p
+}
+
+// add notes a task if it is a part.
+func (p *parts) add(task, outer uint64, class uint32) {
+	if n := p.operation.Get(class); n != nil {
+		p.tasks[task] = part{outer, *n}
+	}
+}
+
+// inherit gives each part without a site that of the part in which it was made.
+func (p *parts) inherit(x *Index) {
+	var chain []uint64
+	for task := range p.tasks {
+		chain = chain[:0]
+		at := task
+		for x.list[x.recorded(at)].Site == 0 {
+			this := p.tasks[at]
+			outer, ok := p.tasks[this.outer]
+			// The length guards against the ring of a damaged session.
+			if !ok || outer.operation != this.operation || len(chain) > len(p.tasks) {
+				break
+			}
+			chain = append(chain, at)
+			at = this.outer
+		}
+		if site := x.list[x.recorded(at)].Site; site != 0 {
+			for _, task := range chain {
+				x.setSite(task, site)
+			}
+		}
+	}
+}
+
+// Inherited returns a function that finds the site of parts of an operation, as
+// listings by site do. It returns nil for a task that has a site of its own, and where
+// none is known.
+func Inherited(s *session.Session) (func(*session.Task) *session.Site, error) {
+	parts := newParts(s)
+	if parts.none || len(s.Sites()) == 0 {
+		return func(*session.Task) *session.Site { return nil }, nil
+	}
+	x, err := New(s)
+	if err != nil {
+		return nil, err
+	}
+	return func(t *session.Task) *session.Site {
+		if t.Class == nil || t.CreatedNs == 0 || t.CreatedAt != nil || t.Submission != nil && t.Submission.Site != nil || parts.operation.Get(t.Class.ID) == nil {
+			return nil
+		}
+		return s.SiteByID(x.list[x.OfTask(t.TaskID, t.Class.ID, true)].Site)
+	}, nil
+}

@@ -1,0 +1,249 @@
+package summary
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"stackagent/granularity"
+	"stackagent/internal/byid"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/origin"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
+)
+
+// ErrNoSubmissions is a listing by site or executor of a session without them.
+var ErrNoSubmissions = errors.New("the session has no record of submissions and no sites: profile again with an agent that records them")
+
+// Groupings of a listing beside class and thread.
+const (
+	BySite     = origin.BySite
+	ByExecutor = origin.ByExecutor
+)
+
+// leftOut is the group of what the filter leaves out.
+const leftOut = "(left out by the filter)"
+
+// BuildByOrigin condenses a session by site or executor: those are the rows of the
+// summary. It has no findings.
+func BuildByOrigin(s *session.Session, opts Options, by string) (*Summary, error) {
+	return newAnalysis(s, opts).byOrigin(by)
+}
+
+func (a *analysis) byOrigin(by string) (*Summary, error) {
+	g, src, err := a.groups(by)
+	if err != nil {
+		return nil, err
+	}
+	opts := a.opts
+	opts.Filter = Filter{not: leftOut} // the groups have no classes to filter by
+	sum, err := BuildFrom(withQueue(src), opts)
+	if err != nil {
+		return nil, err
+	}
+	sum.Findings = nil
+	for i := range sum.Rows {
+		r := &sum.Rows[i]
+		if by == BySite {
+			r.Site = r.Class
+		} else {
+			r.Executor = r.Class
+		}
+		r.Class, r.Kinds, r.KindNames = "", units.Kinds(0), ""
+	}
+	if by == BySite {
+		sum.Rows = g.count(sum.Rows)
+	}
+	_ = granularity.SortHotspots(sum.Rows, granularity.ByWork) // a known order
+	return sum, nil
+}
+
+// groups gives sites or executors numbers, which replace the classes of a source.
+type groups struct {
+	*origin.Index
+	by     string
+	filter Filter
+	ids    map[string]uint32
+	labels []string
+	passes byid.Map[bool] // by class
+}
+
+// groups makes a source whose classes are the sites or executors of tasks.
+func (a *analysis) groups(by string) (*groups, Source, error) {
+	if !unit.SubmissionsKnown(a.s) && len(a.s.Sites()) == 0 {
+		return nil, Source{}, ErrNoSubmissions
+	}
+	x, err := a.origins()
+	if err != nil {
+		return nil, Source{}, err
+	}
+	g := &groups{Index: x, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
+	for class := range x.SummarisedClasses() {
+		g.ofSummaries(class)
+	}
+	for i := range a.s.Classes {
+		c := &a.s.Classes[i]
+		g.passes.Set(c.ID, new(g.filter.Match(c.Name, c.Kinds)))
+	}
+	src := FromSession(a.s)
+	numbers, out := g.numbers(), g.number(leftOut)
+	src.Executions = g.executions(a.s.ScanExecutions, numbers, out)
+	if a.opts.Units {
+		u, err := a.units()
+		if err != nil {
+			return nil, Source{}, err
+		}
+		src.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, granularity.UnitsOfWork
+	}
+	src.Summaries, src.Classes = g.summaries(src.Summaries), nil
+	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
+	for i, label := range g.labels {
+		src.Classes = append(src.Classes, session.Class{ID: uint32(i) + 1, Name: label})
+	}
+	return g, src, nil
+}
+
+// number is the number of a label, from 1.
+func (g *groups) number(label string) uint32 {
+	id, ok := g.ids[label]
+	if !ok {
+		g.labels = append(g.labels, label)
+		id = uint32(len(g.labels))
+		g.ids[label] = id
+	}
+	return id
+}
+
+// numbers are the groups of all origins, by their ID.
+func (g *groups) numbers() []uint32 {
+	out := make([]uint32, g.Len())
+	for id := range out {
+		out[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
+	}
+	return out
+}
+
+// passing reports whether executions of a class are wanted.
+func (g *groups) passing(class uint32) bool {
+	yes := g.passes.Get(class)
+	return yes == nil && !g.filter.Active() || yes != nil && *yes
+}
+
+type scan func(store.Columns, func(int, *session.Chunk) error) error
+
+// executions reads executions with their groups in place of their classes.
+func (g *groups) executions(read scan, numbers []uint32, out uint32) scan {
+	_, unrecorded := g.Unrecorded()
+	return func(want store.Columns, use func(int, *session.Chunk) error) error {
+		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags
+		if unrecorded {
+			want |= store.ExecutionQueue
+		}
+		group := make([][]uint32, session.Workers())
+		return read(want, func(worker int, c *session.Chunk) error {
+			column := group[worker][:0]
+			for i, class := range c.Class {
+				n := out
+				if g.passing(class) {
+					n = numbers[g.ofExecution(c, i)]
+				}
+				column = append(column, n)
+			}
+			group[worker] = column
+			grouped := *c
+			grouped.Class = column
+			return use(worker, &grouped)
+		})
+	}
+}
+
+// ofExecution is the origin of execution i of c.
+func (g *groups) ofExecution(c *session.Chunk, i int) origin.ID {
+	id := g.OfExecution(c, i)
+	unrecorded, any := g.Unrecorded()
+	if o := g.At(id); !any || o.Submitted() || g.by == BySite && o.Placed() || i >= len(c.QueueNs) || !c.QueueNs[i].Measured() {
+		return id
+	}
+	return unrecorded
+}
+
+// units reads units with their groups in place of their classes.
+func (g *groups) units(u *unit.Reader, numbers []uint32) scan {
+	return func(_ store.Columns, use func(int, *session.Chunk) error) error {
+		return u.Chunks(use, func(x *unit.Unit) (uint32, bool) {
+			if !g.passing(x.Class) {
+				return 0, false
+			}
+			return numbers[g.OfUnit(x, g.by)], true
+		})
+	}
+}
+
+// ofSummaries is the group of a class's summaries: its site, if it has one. Summaries
+// do not record the executor.
+func (g *groups) ofSummaries(class uint32) uint32 {
+	if g.by != BySite {
+		return g.number(origin.Summarised)
+	}
+	return g.number(g.SummaryLabel(class))
+}
+
+// summaries reads summaries with their groups in place of their classes.
+func (g *groups) summaries(read func(func(*session.Summary) error) error) func(func(*session.Summary) error) error {
+	return func(f func(*session.Summary) error) error {
+		return read(func(x *session.Summary) error {
+			if !g.passing(x.Class) {
+				return nil
+			}
+			y := *x
+			y.Class = g.ofSummaries(x.Class)
+			return f(&y)
+		})
+	}
+}
+
+// count fills in how many tasks were made and submitted at each site, and adds the
+// sites where nothing else happened.
+func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
+	type counts struct{ created, submitted, rejected uint64 }
+	at := map[string]*counts{}
+	for e, n := range g.Counts() {
+		if !g.passing(e.Class) {
+			continue
+		}
+		label := g.SiteLabel(e.Site)
+		if e.Kind == wire.SitePart {
+			label = origin.OwnParts
+		}
+		if at[label] == nil {
+			at[label] = &counts{}
+		}
+		switch e.Kind {
+		case wire.SiteCreation, wire.SitePart:
+			at[label].created += n
+		case wire.SiteSubmission:
+			at[label].submitted += n
+		case wire.SiteRejected:
+			at[label].rejected += n
+		}
+	}
+	fill := func(r *granularity.Hotspot, c *counts) {
+		r.Created, r.HandedOver = int64(c.created), int64(c.submitted-min(c.submitted, c.rejected))
+	}
+	for i := range rows {
+		if c := at[rows[i].Site]; c != nil {
+			fill(&rows[i], c)
+			delete(at, rows[i].Site)
+		}
+	}
+	for _, label := range slices.Sorted(maps.Keys(at)) {
+		r := granularity.Hotspot{Site: label, Metrics: granularity.Metrics{}}
+		if fill(&r, at[label]); r.Created+r.HandedOver > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}

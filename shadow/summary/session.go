@@ -1,0 +1,163 @@
+package summary
+
+import (
+	"sync"
+
+	"stackagent/hpc"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/advice/evidence"
+	"stackagent/shadow/origin"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
+	"stackagent/shadow/virtual"
+)
+
+// Limits on what is computed of a session, in executions with a record of their own.
+const (
+	adviceLimit = 2_000_000  // units and advice, unless somebody asks for them: more take longer than the rest of a summary
+	unitsLimit  = 50_000_000 // units and advice for a report: a few minutes
+	sitesLimit  = 5_000_000  // rows by site and executor in a report: each takes a reading
+)
+
+// analysis is a session with what several parts of a summary need of it, each computed
+// once and when first needed.
+type analysis struct {
+	s       *session.Session
+	opts    Options
+	origins func() (*origin.Index, error)
+	units   func() (*unit.Reader, error)
+}
+
+func newAnalysis(s *session.Session, opts Options) *analysis {
+	return &analysis{
+		s: s, opts: opts,
+		origins: sync.OnceValues(func() (*origin.Index, error) { return origin.New(s) }),
+		units:   sync.OnceValues(func() (*unit.Reader, error) { return unit.NewReader(s) }),
+	}
+}
+
+// Build condenses a session. It reads the executions once for counts, sums and
+// shapes, and again, as often as necessary, for exact quantiles. Memory depends on the
+// numbers of classes and threads and, where submissions are known, on that of tasks.
+func Build(s *session.Session, opts Options) (*Summary, error) {
+	sum, err := newAnalysis(s, opts).build()
+	if err != nil || opts.Brief {
+		return sum, err
+	}
+	sum.Virtual, err = Virtual(s, opts.Filter)
+	return sum, err
+}
+
+// Virtual sums up the virtual threads of s whose class passes the filter; nil if none
+// was mounted.
+func Virtual(s *session.Session, filter Filter) (*virtual.Threads, error) {
+	return virtual.Read(s, func(c *session.Class) bool {
+		if c == nil {
+			return !filter.Active()
+		}
+		return filter.Match(c.Name, c.Kinds)
+	})
+}
+
+func (a *analysis) build() (*Summary, error) {
+	if a.opts.Units {
+		return a.buildUnits()
+	}
+	src := FromSession(a.s)
+	if a.wantsSites() {
+		x, err := a.origins()
+		if err != nil {
+			return nil, err
+		}
+		src.SiteOf = x.SiteOf
+	}
+	sum, err := BuildFrom(withQueue(src), a.opts)
+	if err != nil || a.opts.Brief || a.opts.Filter.Active() {
+		return sum, err
+	}
+	switch n := unit.Recorded(&a.s.Manifest); {
+	case !unit.SubmissionsKnown(a.s):
+	case n <= adviceLimit || a.opts.Advice && n <= unitsLimit:
+		if a.opts.Shapes {
+			if sum.InUnits, err = a.inUnits(); err != nil {
+				return nil, err
+			}
+		}
+		return sum, a.advise(sum)
+	default:
+		sum.facts.Skipped = &advice.Skipped{Recorded: n, Asked: a.opts.Advice, Limit: unitsLimit}
+	}
+	sum.facts.Units = evidence.Machine(a.s, a.thresholds())
+	sum.Findings = advice.Find(&sum.facts)
+	return sum, nil
+}
+
+// wantsSites reports whether findings about executions can name sites: there are no
+// findings about units, and the sites of summarised tasks are known.
+func (a *analysis) wantsSites() bool {
+	m := &a.s.Manifest
+	return !a.opts.Brief && !a.opts.Filter.Active() && !unit.SubmissionsKnown(a.s) &&
+		m.Rows[store.SiteSums.String()] > 0 && m.Stored.Creations-m.Summarised.Creations <= adviceLimit
+}
+
+func (a *analysis) thresholds() advice.Thresholds {
+	if a.opts.Thresholds == nil {
+		return advice.DefaultThresholds
+	}
+	return *a.opts.Thresholds
+}
+
+// advise adds what is known of units to the facts and looks for findings again.
+func (a *analysis) advise(sum *Summary) error {
+	if h := a.s.Manifest.Submissions; h != nil {
+		sum.facts.Submissions = &advice.Submissions{Produced: h.Produced, Stored: h.Stored, Summarised: h.Summarised}
+	}
+	if unit.SubmissionsKnown(a.s) {
+		u, err := a.units()
+		if err != nil {
+			return err
+		}
+		x, err := a.origins()
+		if err != nil {
+			return err
+		}
+		if sum.facts.Units, err = evidence.Units(a.s, u, x, a.thresholds()); err != nil {
+			return err
+		}
+	}
+	sum.Findings = advice.Find(&sum.facts)
+	return nil
+}
+
+// FromSession is the source that reads s.
+func FromSession(s *session.Session) Source {
+	src := Source{
+		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
+		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
+		Activity:  s.Activity,
+		Fates:     s.Fates,
+		Uncounted: uncounted(s.Dir),
+	}
+	if s.Unlisted() > 0 {
+		src.Unlisted = s.IsUnlisted
+	}
+	return src
+}
+
+// uncounted reads why events could not be counted from outside. An unreadable file is
+// reported by those who list the counters.
+func uncounted(dir string) map[string]string {
+	file, err := hpc.ReadFile(dir)
+	if err != nil || file == nil {
+		return nil
+	}
+	why := map[string]string{}
+	for e, reason := range file.NotAvailable {
+		why[e.String()] = reason
+	}
+	if partial := file.Partial(); partial != "" {
+		why[hpc.SomeThreads] = partial
+	}
+	return why
+}

@@ -1,0 +1,254 @@
+// Package unit makes units of work of the executions of a session.
+package unit
+
+import (
+	"fmt"
+	"sync"
+
+	"stackagent/granularity"
+	"stackagent/granularity/unit"
+	"stackagent/internal/byid"
+	"stackagent/internal/units"
+	"stackagent/internal/wire"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// Reader turns a session's executions into units of work: a Source whose
+// executions are units, so that everything that is computed of a Source is
+// computed of them. Its memory is a few bits for each task that is the body of
+// a thread; each reading of it makes the units anew.
+type Reader struct {
+	s      *session.Session
+	bodies *session.TaskSet
+	roles  byid.Map[classRole]
+	handed bool // it was recorded which executions were handed over, and when
+	// Of the latest reading: what the platform did for itself, by class.
+	own           map[uint32]*unit.Own
+	ownSummarised map[uint32]int64
+}
+
+// classRole is what a class id is in units.
+type classRole struct {
+	role     unit.Role
+	forkJoin bool
+	thread   bool
+	inner    bool // its tasks are handed over only inside the hand-over of something else
+	// Of the latest reading: its executions, and the units that bear its name.
+	executions, named int64
+}
+
+// NewReader reads which tasks are the bodies of threads.
+func NewReader(s *session.Session) (*Reader, error) {
+	u := &Reader{s: s, bodies: session.NewTaskSet(), handed: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
+	for i := range s.Classes {
+		c := &s.Classes[i]
+		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0}
+		switch {
+		case IsLoop(c.Name, c.Kinds):
+			r.role = unit.Body
+		case unit.IsWrapper(c.Name):
+			r.role = unit.Wrapper
+		case isInternal(c.Name, c.Kinds):
+			r.role = unit.Internal
+		case u.handed && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
+			r.role = unit.Platform // only a hand-over makes it one: without a record of them nobody knows
+		case unit.IsLibrary(c.Name):
+			r.role = unit.Library
+		}
+		u.roles.Set(c.ID, r)
+	}
+	if err := u.findInner(); err != nil {
+		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
+	}
+	if err := u.findBodies(); err != nil {
+		return nil, fmt.Errorf("looking for the loops of threads of session %s: %w", s.Manifest.Session, err)
+	}
+	return u, nil
+}
+
+// SubmissionsKnown reports whether the session recorded what was handed over.
+func SubmissionsKnown(s *session.Session) bool {
+	return s.Manifest.Rows[store.Submissions.String()] > 0
+}
+
+// findInner tells which classes are handed over only by what the program hands
+// over to: an executor that puts something of its own around each task.
+func (u *Reader) findInner() error {
+	if !u.handed {
+		return nil
+	}
+	var own, inner byid.Map[bool]
+	err := u.s.Submissions(func(c *session.SubmissionChunk) error {
+		for i, id := range c.Class {
+			of := &own
+			switch flags := wire.SubmissionFlags(c.Flags[i]); {
+			case flags&wire.NoSubmission != 0:
+				continue
+			case flags&wire.Inner != 0:
+				of = &inner
+			}
+			if of.Get(id) == nil {
+				of.Set(id, new(true))
+			}
+		}
+		return nil
+	})
+	for id, r := range u.roles.All() {
+		r.inner = !r.thread && inner.Get(id) != nil && own.Get(id) == nil
+	}
+	return err
+}
+
+// findBodies collects the tasks that are loops of threads, by their class. Of a
+// thread class of the program the figures decide, see looksLikeBody.
+func (u *Reader) findBodies() error {
+	if err := u.judgeThreads(); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	return u.s.ScanExecutions(store.ExecutionClass|store.ExecutionTaskID, func(_ int, c *session.Chunk) error {
+		for i, id := range c.Class {
+			if r := u.roles.Get(id); r != nil && r.role == unit.Body {
+				mu.Lock()
+				u.bodies.Add(c.TaskID[i])
+				mu.Unlock()
+			}
+		}
+		return nil
+	})
+}
+
+// judgeThreads tells which thread classes of the program are loops.
+func (u *Reader) judgeThreads() error {
+	own := map[uint32]*granularity.Group{}
+	for id, r := range u.roles.All() {
+		if r.thread && r.role != unit.Body {
+			own[id] = &granularity.Group{}
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	var mu sync.Mutex
+	const columns = store.ExecutionClass | store.ExecutionWall | store.ExecutionCPU | store.ExecutionSelfWall | store.ExecutionSelfCPU
+	err := u.s.ScanExecutions(columns, func(_ int, c *session.Chunk) error {
+		for i, id := range c.Class {
+			if g := own[id]; g != nil {
+				mu.Lock()
+				g.Add(&granularity.Execution{Work: workOf(c, i)})
+				mu.Unlock()
+			}
+		}
+		return nil
+	})
+	for id, g := range own {
+		if LooksLikeLoop(g) {
+			u.roles.Get(id).role = unit.Body
+		}
+	}
+	return err
+}
+
+// workOf is the work of execution i of c.
+func workOf(c *session.Chunk, i int) [granularity.NMetrics]units.Ns {
+	return [granularity.NMetrics]units.Ns{granularity.Wall: c.WallNs[i], granularity.CPU: c.CPUNs[i], granularity.SelfWall: c.SelfWallNs[i], granularity.SelfCPU: c.SelfCPUNs[i]}
+}
+
+// Each hands out all units, in the order in which they ended on each thread; the
+// one for which it was started comes when the thread has ended.
+// What is given is used again after the call.
+func (u *Reader) Each(f func(*unit.Unit) error) error {
+	for _, r := range u.roles.All() {
+		r.executions, r.named = 0, 0
+	}
+	var failed error
+	b := unit.NewBuilder(u.bodies.Has, len(u.s.Manifest.Extra), func(x *unit.Unit) {
+		if r := u.roles.Get(x.Class); r != nil {
+			r.named++
+		}
+		if failed == nil {
+			failed = f(x)
+		}
+	})
+	err := u.s.Executions(func(c *session.Chunk) error {
+		var e unit.Execution
+		for i := range c.TaskID {
+			u.execution(&e, c, i)
+			b.Add(&e)
+		}
+		return failed
+	})
+	if err == nil {
+		b.Close()
+		err, u.own = failed, b.Own
+	}
+	return err
+}
+
+func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
+	flags := wire.ExecutionFlags(c.Flags[i])
+	*e = unit.Execution{
+		Task: c.TaskID[i], Outer: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i], Start: c.StartNs[i], End: c.EndNs[i],
+		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
+		Virtual: flags&wire.Virtual != 0, Unseen: flags&wire.CreationUnseen != 0, Queue: units.NotMeasured,
+	}
+	e.Work = workOf(c, i)
+	for k := range min(len(u.s.Manifest.Extra), unit.MaxFurther) {
+		e.More[2*k], e.More[2*k+1] = at(c.Extra, k, i), at(c.SelfExtra, k, i)
+	}
+	if i < len(c.QueueNs) {
+		e.Queue = c.QueueNs[i]
+	}
+	e.HandedOver = e.Queue.Measured()
+	if r := u.roles.Get(e.Class); r != nil {
+		r.executions++
+		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
+		e.Started = e.HandedOver && r.thread
+		e.HandedOver = e.HandedOver || !u.handed && r.forkJoin
+	}
+}
+
+// Unit is one unit of work.
+type Unit = unit.Unit
+
+// Summaries hands out the summaries of the classes whose executions count as units.
+// It counts what the platform did for itself, for Note.
+func (u *Reader) Summaries(f func(*session.Summary) error) error {
+	u.ownSummarised = map[uint32]int64{}
+	return u.s.Summaries(func(x *session.Summary) error {
+		if u.Counts(x.Class) {
+			return f(x)
+		}
+		if r := u.roles.Get(x.Class).role; r == unit.Platform || r == unit.Internal {
+			u.ownSummarised[x.Class] += int64(x.Executions)
+		}
+		return nil
+	})
+}
+
+// ClassCounts are the exact counts of the classes whose tasks count as units.
+func (u *Reader) ClassCounts() ([]session.ClassCounts, session.ClassCounts, error) {
+	per, sum, err := u.s.Counts()
+	kept := per[:0]
+	for _, c := range per {
+		if c.Class == nil || u.Counts(c.Class.ID) {
+			kept = append(kept, c)
+		} else if named := u.standAlone(c.Class.ID); named > 0 {
+			c.Created, c.NeverExecuted = min(c.Created, uint64(named)), 0 // which of them never ran is not known
+			kept = append(kept, c)
+		}
+	}
+	return kept, sum, err
+}
+
+// Recorded is the number of executions of a session with a record of their own.
+func Recorded(m *store.Manifest) uint64 { return m.Stored.Executions - m.Summarised.Executions }
+
+// at is a value of a column that a part may lack.
+func at(columns [][]int64, k, i int) units.Ns {
+	if k >= len(columns) || i >= len(columns[k]) {
+		return units.NotMeasured
+	}
+	return units.Ns(columns[k][i])
+}

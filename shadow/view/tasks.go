@@ -1,0 +1,145 @@
+package view
+
+import (
+	"slices"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/session"
+	"stackagent/shadow/store"
+)
+
+// Task is a row of the raw trace: an execution, or a task never executed.
+type Task struct {
+	*session.Task
+	CreatedAt *session.Site // may be that of the task around it; nil: not known
+}
+
+func (t Task) executed() bool { return t.Execution != 0 }
+
+// promisedMetrics have their columns in every session.
+var promisedMetrics = []string{"bytecodes", "instructions", "ref_cycles", "cycles", "alloc_bytes"}
+
+// Tasks returns the columns of the raw trace of s: those that are promised in their order, then
+// state, then the further metrics of the session.
+func Tasks(s *session.Session) []Column[Task] {
+	n := newNames()
+	columns := slices.Concat(taskOrigin(n), taskRun(s, n), taskWork(s, ""), []Column[Task]{
+		{Name: "init_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "wall time of its construction (run --construction)",
+			Value: func(t Task) Value { return Measured(t.InitNs) }},
+		{Name: "threw", Title: "threw", Last: 1, Kind: Bool, Optional: true, Doc: "it ended by an exception",
+			Value: func(t Task) Value { return onlyIf(t.executed(), BoolOf(t.Threw)) },
+			Show:  func(t Task) string { return Yes(t.executed() && t.Threw) }},
+	}, taskWork(s, "self_"), []Column[Task]{
+		{Name: "state", Kind: Word, Doc: "executed, running; if never executed: never submitted, never run, cancelled, rejected, or never executed if it is not known which",
+			Value: func(t Task) Value { return WordOf(t.State) }},
+	})
+	for k, m := range s.ExtraMetrics() {
+		if !slices.Contains(promisedMetrics, m.Column) {
+			columns = append(columns, extraColumn(m.Column, "", k), extraColumn(m.Column, "self_", k))
+		}
+	}
+	return columns
+}
+
+// taskOrigin are the columns about the task, its creation and its submission.
+func taskOrigin(n *names) []Column[Task] {
+	submission := func(of func(*session.Submission) Value) func(Task) Value {
+		return func(t Task) Value {
+			if t.Submission == nil {
+				return Null
+			}
+			return of(t.Submission)
+		}
+	}
+	return []Column[Task]{
+		{Name: "task_id", Title: "task", Kind: Uint, Doc: "id of the task", Value: func(t Task) Value { return UintOf(t.TaskID) }},
+		{Name: "class", Title: "class", Last: 3, Kind: Name, Doc: "Java name of its class; a lambda is Host$$Lambda -> Host.method",
+			Value: func(t Task) Value {
+				if t.Class == nil {
+					return NameOf("")
+				}
+				return NameOf(t.Class.Name)
+			}},
+		{Name: "kinds", Kind: Word, Doc: "which kinds of task the class is", Value: func(t Task) Value {
+			if t.Class == nil {
+				return WordOf("")
+			}
+			return WordOf(t.Class.Kinds.String())
+		}},
+		{Name: "execution", Title: "run", Kind: Int, Optional: true, Doc: "1, 2, ... of this task; empty: never executed",
+			Value: func(t Task) Value { return UnlessZero(int64(t.Execution)) }},
+		{Name: "outer_task_id", Title: "outer", Kind: Uint, Optional: true, Doc: "the task around this execution on the same thread",
+			Value: func(t Task) Value { return onlyIf(t.OuterTaskID != 0, UintOf(t.OuterTaskID)) }},
+		{Name: "created_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "when it was created", Value: func(t Task) Value { return UnlessZero(int64(t.CreatedNs)) }},
+		{Name: "creator_thread", Kind: Name, Optional: true, Doc: "thread that created it", Value: func(t Task) Value { return n.thread(t.CreatorThread) }},
+		{Name: "created_at", Kind: Name, Optional: true, Doc: "call site that created it: class.method:line", Value: func(t Task) Value { return n.site(t.CreatedAt) }},
+		{Name: "submitted_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "latest submission before the start; if never executed: the latest",
+			Value: func(t Task) Value { return UnlessZero(int64(t.SubmittedNs)) }},
+		{Name: "submitter_thread", Kind: Name, Optional: true, Doc: "thread that submitted it",
+			Value: submission(func(x *session.Submission) Value { return n.thread(x.Thread) })},
+		{Name: "executor_id", Kind: Uint, Optional: true, Doc: "executor that it was submitted to",
+			Value: submission(func(x *session.Submission) Value { return onlyIf(x.ExecutorID != 0, UintOf(x.ExecutorID)) })},
+		{Name: "executor_class", Kind: Name, Optional: true, Doc: "class of that executor", Value: submission(func(x *session.Submission) Value {
+			if x.Executor == nil {
+				return Null
+			}
+			return NameOf(x.Executor.Class)
+		})},
+		{Name: "submitted_at", Kind: Name, Optional: true, Doc: "call site that submitted it",
+			Value: submission(func(x *session.Submission) Value { return n.site(x.Site) })},
+	}
+}
+
+// taskRun are the columns about the execution.
+func taskRun(s *session.Session, n *names) []Column[Task] {
+	return []Column[Task]{
+		{Name: "start_ns", Title: "start", Kind: Int, Unit: Ns, Optional: true, Doc: "start of the execution",
+			Value: func(t Task) Value { return onlyIf(t.executed(), UnlessZero(int64(t.StartNs))) },
+			Show: func(t Task) string {
+				if !t.executed() || t.StartNs == 0 {
+					return ""
+				}
+				return SinceStart(s, t.StartNs)
+			}},
+		{Name: "end_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "end of the execution; empty: still running",
+			Value: func(t Task) Value { return onlyIf(t.executed(), UnlessZero(int64(t.EndNs))) }},
+		{Name: "thread", Title: "thread", Last: 2, Kind: Name, Optional: true, Doc: "thread that executed it, as name#id",
+			Value: func(t Task) Value { return onlyIf(t.executed(), n.thread(t.Thread)) }},
+		{Name: "queue_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "queue time: start less the latest submission before it",
+			Value: func(t Task) Value { return Measured(t.QueueNs) }},
+	}
+}
+
+// taskWork are the columns of wall, CPU and the promised metrics; prefix "self_" takes nested executions out.
+func taskWork(s *session.Session, prefix string) []Column[Task] {
+	self := prefix != ""
+	doc := map[bool]string{false: "", true: "; nested executions taken out"}[self]
+	columns := []Column[Task]{
+		{Name: prefix + "wall_ns", Title: "wall", Kind: Int, Unit: Ns, Optional: true, Doc: "wall time" + doc, Value: func(t Task) Value {
+			return onlyIf(t.executed(), Measured(pick(self, t.SelfWallNs, t.WallNs)))
+		}},
+		{Name: prefix + "cpu_ns", Title: "CPU", Kind: Int, Unit: Ns, Optional: true, Doc: "CPU time" + doc, Value: func(t Task) Value {
+			return onlyIf(t.executed(), Measured(pick(self, t.SelfCPUNs, t.CPUNs)))
+		}},
+	}
+	if self {
+		columns[0].Title, columns[1].Title = "", "self CPU"
+	}
+	for _, name := range promisedMetrics {
+		k := slices.IndexFunc(s.ExtraMetrics(), func(m store.ExtraMetric) bool { return m.Column == name })
+		columns = append(columns, extraColumn(name, prefix, k))
+	}
+	return columns
+}
+
+// extraColumn is the column of the session's extra metric k; -1: the session does not have it.
+func extraColumn(name, prefix string, k int) Column[Task] {
+	self := prefix != ""
+	doc := map[bool]string{false: name + " of the execution", true: name + "; nested executions taken out"}[self]
+	return Column[Task]{Name: prefix + name, Kind: Int, Unit: Count, Optional: true, Doc: doc, Value: func(t Task) Value {
+		if k < 0 || k >= len(t.Extra) || !t.executed() {
+			return Null
+		}
+		return Measured(units.Ns(pick(self, t.SelfExtra, t.Extra)[k]))
+	}}
+}
