@@ -52,7 +52,7 @@ func TestVirtualScheduling(t *testing.T) {
 	}
 }
 
-// The carriers of virtual threads are told as such, by the names that the JDK
+// The carriers of virtual threads are reported as such, by the names that the JDK
 // gives them; where the scheduler can be seen they, not the virtual threads,
 // have the time on the CPUs.
 func TestCarriers(t *testing.T) {
@@ -182,7 +182,7 @@ func virtualExcess(t *testing.T, p testjvm.Profile, file string, threads, pieces
 	return more[len(more)/2] / n, own / int64(threads) / n, less[len(less)/2] / n
 }
 
-// A thread's start hands over what it was made for: that waited from then on,
+// A thread's start submits what it was made for, which waits from then on,
 // on platform and virtual threads. The program's own clock bounds it on both
 // sides, whatever the machine does.
 func TestStartedQueue(t *testing.T) {
@@ -281,7 +281,7 @@ func TestVirtualThreadsScheduling(t *testing.T) {
 				p := cmd.Profile(t)
 				own, sum := ownTurns(t, p.Stdout)
 				if len(own) != parkers+1 || sum.Changes == 0 {
-					t.Fatalf("the program told of %d threads, which changed carriers %d times:\n%s", len(own), sum.Changes, p.Stdout)
+					t.Fatalf("the program printed %d threads, which changed carriers %d times:\n%s", len(own), sum.Changes, p.Stdout)
 				}
 				var got virtualSums
 				if err := json.Unmarshal(p.Shadow(t, "threads", p.Dir, "--virtual", "--format", "json"), &got); err != nil {
