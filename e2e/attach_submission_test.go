@@ -172,7 +172,7 @@ func TestAttachQueues(t *testing.T) {
 			const twice = 2
 			missing := 0
 			for _, r := range p.Stats(t).Refusals {
-				if strings.HasPrefix(r.Reason, "queue time of a hand-over not known") {
+				if strings.HasPrefix(r.Reason, "queue time unknown") {
 					missing += int(r.Count)
 				}
 			}
