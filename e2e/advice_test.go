@@ -26,7 +26,7 @@ type defect struct {
 	quick  bool // in every test; the others burn processor time, and want STACKAGENT_E2E=full
 	// alone: not found where others want the processors much, as what it shows by is then theirs.
 	alone bool
-	gain  float64 // mending it must gain this share of what its bound leaves; none: -1, no bound is told
+	gain  float64 // mending it must gain this share of what its bound leaves; none: -1, there is no bound
 	// virtual: it is a mode of examples/virtualadvice, which has only advice of the name
 	// pinned-threads.
 	virtual bool
@@ -183,9 +183,9 @@ func TestAdviceGain(t *testing.T) {
 	})
 }
 
-// TestOthersTold: next to programs that want the processors all the time a session
+// TestOthersReported: next to programs that want the processors all the time a session
 // says what they had, and no more than the kernel says that was not the JVM's.
-func TestOthersTold(t *testing.T) {
+func TestOthersReported(t *testing.T) {
 	testjvm.Alone(t, "it fills the processors itself")
 	for range 2 * runtime.NumCPU() {
 		hog := exec.Command("sh", "-c", "while :; do :; done")
@@ -206,13 +206,13 @@ func TestOthersTold(t *testing.T) {
 	if found == nil {
 		t.Fatalf("nothing is said of other programs, which had %v", had)
 	}
-	told, err := time.ParseDuration(strings.ReplaceAll(found[1], ",", "") + found[2])
+	reported, err := time.ParseDuration(strings.ReplaceAll(found[1], ",", "") + found[2])
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Three digits, and the kernel's 10 ms on each processor.
-	if most := had + had/200 + time.Duration(runtime.NumCPU())*10*time.Millisecond; told > most {
-		t.Errorf("other programs are said to have had %v, by the kernel %v", told, had)
+	if most := had + had/200 + time.Duration(runtime.NumCPU())*10*time.Millisecond; reported > most {
+		t.Errorf("other programs are said to have had %v, by the kernel %v", reported, had)
 	}
 }
 

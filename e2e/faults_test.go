@@ -60,7 +60,7 @@ func finish(t *testing.T, cmd *exec.Cmd) ended {
 	return ended{out.String(), errs.String(), testjvm.ExitCode(cmd.ProcessState)}
 }
 
-// oneLine checks that e is a failure told in one line that names all of wants.
+// oneLine checks that e is a failure reported in one line that names all of wants.
 func (e ended) oneLine(t *testing.T, exit int, wants ...string) {
 	t.Helper()
 	if e.exit != exit || strings.Count(e.err, "\n") != 1 {
@@ -97,7 +97,7 @@ func readManifest(t *testing.T, dir string) manifest {
 }
 
 // whole checks that the session in dir accounts for every event, jobs of them
-// executions of Main$Job, and that its JVM ended in order.
+// executions of Main$Job, and that its JVM exited cleanly.
 func whole(t *testing.T, dir string, jobs int64) {
 	t.Helper()
 	m := readManifest(t, dir)

@@ -43,7 +43,7 @@ func readMemory(t *testing.T, r testjvm.Result) memoryRun {
 	return run
 }
 
-// grown is what is resident at the nth time of when beyond what was at the first of before.
+// grown is how much more is resident at the Nth time of when than at the first of before.
 func (r memoryRun) grown(before, when string, n int) int64 {
 	return r.resident[when][n] - r.resident[before][0]
 }

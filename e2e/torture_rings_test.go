@@ -43,8 +43,8 @@ func jobs(t *testing.T, out string) int64 {
 	return n
 }
 
-// closed checks that the session in dir accounts for every event and tells of n executed jobs, but for those that it
-// says are lost, which it returns.
+// closed checks that the session in dir accounts for every event and has n executed jobs, but for the lost ones, which it
+// returns.
 func closed(t *testing.T, dir string, n int64) (lost int64) {
 	t.Helper()
 	m := readManifest(t, dir)
