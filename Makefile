@@ -109,7 +109,9 @@ unit-jvmti:
 # Beyond make test:
 #   every class of every JDK is parsed, rewritten and verified, not a sample
 #   every example on every JDK and collector and in every mode of the JVM; every defect of examples/advice
-#   the attacks with more rounds, on every JDK; 240 sessions that come and go; a cluster that loses nodes four times
+#   the attacks with more rounds, and each on every JDK: the memory of threads and classes is on one in make test
+#   240 sessions that come and go, not 120; a cluster that loses nodes four times, not once
+#   every example without the agent once more
 #   every fuzz target
 test-full: export STACKAGENT_ALL_CLASSES := 1
 test-full: export STACKAGENT_TORTURE := full
