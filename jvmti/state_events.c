@@ -1,10 +1,7 @@
 /* What the JVM's threads tell the Go side and wait for, without entering Go. */
-#include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
+#include "state_events.h"
 
-#include "agent.h"
+#include <errno.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
@@ -96,41 +93,4 @@ int sa_outcome(void) {
     int result = outcome;
     pthread_mutex_unlock(&lock);
     return result;
-}
-
-/* System properties must be asked for by a thread of the JVM. */
-static const char *const property_names[] = {"java.vm.version", "java.vm.name",
-                                             "java.home", "sun.java.command"};
-enum { PROPERTIES = sizeof property_names / sizeof property_names[0] };
-static char *properties[PROPERTIES];
-
-void sa_read_properties(void) {
-    for (int i = 0; i < PROPERTIES; i++) {
-        char *value = NULL;
-        if ((*sa.jvmti)->GetSystemProperty(sa.jvmti, property_names[i], &value) != JVMTI_ERROR_NONE) continue;
-        if (value == NULL) continue;
-        free(properties[i]);
-        properties[i] = strdup(value);
-        (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)value);
-    }
-}
-
-const char *sa_property(const char *name) {
-    for (int i = 0; i < PROPERTIES; i++)
-        if (strcmp(property_names[i], name) == 0) return properties[i];
-    return NULL;
-}
-
-char *sa_library_path(void) {
-    Dl_info info;
-    return dladdr((void *)sa_library_path, &info) != 0 && info.dli_fname != NULL ? realpath(info.dli_fname, NULL) : NULL;
-}
-
-void sa_say(const char *message) {
-    char line[1024];
-    int n = snprintf(line, sizeof line, "stackagent: %s\n", message);
-    if (n < 0) return;
-    if ((size_t)n >= sizeof line) n = (int)sizeof line - 1, line[n - 1] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);
-    (void)ignored;
 }
