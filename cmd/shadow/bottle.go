@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
@@ -208,7 +209,7 @@ func noteDamage(env Env, a *session.Activity) {
 
 // writeFigure writes a figure to a file that tells its format, and prints its name.
 func writeFigure(env Env, path string, fig *figure.Figure) error {
-	if err := toFile(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
+	if err := files.Write(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(env.Out, path); err != nil {
