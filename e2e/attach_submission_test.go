@@ -54,15 +54,15 @@ func (g *guest) again(t *testing.T) string {
 	return g.untilLine(t, "did")
 }
 
-// byOldLambda is handed over to an executor which is a lambda that was made before the agent came.
+// byOldLambda is submitted to an executor that is a lambda made before the agent attached.
 const byOldLambda = "Main$ByLambda"
 
-// TestAttachHandovers: an agent that comes when every class of the program is
+// TestAttachSubmissions: an agent that comes when every class of the program is
 // loaded sees each hand-over with its executor, its flags, its place and its
 // queue time, as one that was there from the beginning does; twice.
-func TestAttachHandovers(t *testing.T) {
+func TestAttachSubmissions(t *testing.T) {
 	testjvm.Shared(t)
-	_, handedAt := marks(t, "examples/handover", handoverMethods)
+	_, submittedAt := marks(t, "examples/handover", submissionMethods)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			g := startAgain(t, jdk, "examples/handover")
@@ -70,20 +70,20 @@ func TestAttachHandovers(t *testing.T) {
 				said := ""
 				p := g.attached(t, func() { said = g.again(t) }, "--detail", "all")
 				p.Stdout = said
-				classes := readHanded(t, p.Dir, true)
-				for class, want := range wantHanded {
+				classes := readSubmissions(t, p.Dir, true)
+				for class, want := range wantSubmissions {
 					got := classes[class]
 					if got == nil {
-						got = &handedOver{}
+						got = &submitted{}
 					}
 					if class == byOldLambda {
 						continue
 					}
-					if !slices.Equal(got.handed, want) {
-						t.Errorf("%s: handed over %v, want %v", class, got.handed, want)
+					if !slices.Equal(got.submissions, want) {
+						t.Errorf("%s: submitted %v, want %v", class, got.submissions, want)
 					}
-					if want := handedAt[class]; want != "" && !got.sites[want] {
-						t.Errorf("%s: handed over at %v, want %s", class, got.sites, want)
+					if want := submittedAt[class]; want != "" && !got.sites[want] {
+						t.Errorf("%s: submitted at %v, want %s", class, got.sites, want)
 					}
 				}
 				checkQueues(t, p)
@@ -131,7 +131,7 @@ func checkPools(t *testing.T, dir string, want map[string]int) {
 }
 
 // TestAttachQueues: tasks whose classes are older than the agent, so that what
-// is known of them waits in a table. A task that is handed over twice before it
+// is known of them waits in a table. A task that is submitted twice before it
 // runs has no queue time, and is counted; of many that wait at once those that
 // can be told apart have the right one, and the rest is counted.
 func TestAttachQueues(t *testing.T) {
@@ -164,20 +164,20 @@ func TestAttachQueues(t *testing.T) {
 			}
 			const many, again = 20_000, 100 // see Main
 			if executed["Main$Twice"] != 2 || known["Main$Twice"] != 0 {
-				t.Errorf("handed over twice: %d executions, of %d a queue time is told; want 2, 0", executed["Main$Twice"], known["Main$Twice"])
+				t.Errorf("submitted twice: %d executions, %d with a queue time; want 2, 0", executed["Main$Twice"], known["Main$Twice"])
 			}
 			if executed["Main$Reused"] != again || known["Main$Reused"] != again {
-				t.Errorf("handed over again and again: %d executions, of %d a queue time is told; want %d", executed["Main$Reused"], known["Main$Reused"], again)
+				t.Errorf("submitted again and again: %d executions, %d with a queue time; want %d", executed["Main$Reused"], known["Main$Reused"], again)
 			}
 			const twice = 2
 			missing := 0
 			for _, r := range p.Stats(t).Refusals {
-				if strings.HasPrefix(r.Reason, "queue time of a hand-over not known") {
+				if strings.HasPrefix(r.Reason, "queue time unknown") {
 					missing += int(r.Count)
 				}
 			}
 			if n := known["Main$Waiting"]; executed["Main$Waiting"] != many || n < many*99/100 || many-n != missing-twice {
-				t.Errorf("many: %d executions, of %d a queue time is told, %d are told to have none; want %d", executed["Main$Waiting"], n, missing-twice, many)
+				t.Errorf("many: %d executions, %d with a queue time, %d reported without; want %d", executed["Main$Waiting"], n, missing-twice, many)
 			}
 		})
 	}
@@ -238,11 +238,11 @@ func checkAcross(t *testing.T, p testjvm.Profile) {
 	}
 	for class, w := range want {
 		if executed[class] != w.executions || tasks[class] != w.tasks || queued[class] != w.queued {
-			t.Errorf("%s: %d executions of %d tasks, of %d a queue time is told; want %+v", class, executed[class], tasks[class], queued[class], w)
+			t.Errorf("%s: %d executions of %d tasks, %d with a queue time; want %+v", class, executed[class], tasks[class], queued[class], w)
 		}
 	}
 	if n := executed["Main$Restless"]; n == 0 || tasks["Main$Restless"] != n || queued["Main$Restless"] != 0 {
-		t.Errorf("Main$Restless: %d executions of %d tasks, of %d a queue time is told; want one of each, and none", n, tasks["Main$Restless"], queued["Main$Restless"])
+		t.Errorf("Main$Restless: %d executions of %d tasks, %d with a queue time; want one of each, and none", n, tasks["Main$Restless"], queued["Main$Restless"])
 	}
 }
 

@@ -16,32 +16,32 @@ import (
 
 // What the program of testdata/places does.
 const (
-	placesTasks   = 200_000
-	placesVirtual = 20_000
+	siteTasks   = 200_000
+	siteVirtual = 20_000
 )
 
-// atPlace is what happened at a place.
-type atPlace struct{ Created, HandedOver, Executions int64 }
+// siteCounts is what happened at a call site.
+type siteCounts struct{ Created, HandedOver, Executions int64 }
 
-// TestPlacesOfSummarisedTasks: the places that make and hand over tasks tell the
-// same known counts whether the tasks are recorded or only counted.
-func TestPlacesOfSummarisedTasks(t *testing.T) {
+// TestSitesOfSummarisedTasks: the call sites that make and submit tasks have the
+// known counts, whether the tasks are recorded or summarised.
+func TestSitesOfSummarisedTasks(t *testing.T) {
 	testjvm.Shared(t)
 	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "places")
-	at := placesMarked(t, filepath.Join(folder, "Main.java"))
+	at := sitesMarked(t, filepath.Join(folder, "Main.java"))
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			virtual := int64(0)
 			if jdk.Version >= 21 {
-				virtual = placesVirtual
+				virtual = siteVirtual
 			}
-			want := map[string]atPlace{
-				at("left"): {Created: placesTasks + virtual}, at("right"): {Created: placesTasks/2 + placesTasks/4},
-				at("always"): {HandedOver: placesTasks}, at("second"): {HandedOver: placesTasks / 2}, at("fourth"): {HandedOver: placesTasks / 4},
-				at("fifth"): {Created: placesTasks / 5, HandedOver: placesTasks / 5, Executions: placesTasks / 5},
+			want := map[string]siteCounts{
+				at("left"): {Created: siteTasks + virtual}, at("right"): {Created: siteTasks/2 + siteTasks/4},
+				at("always"): {HandedOver: siteTasks}, at("second"): {HandedOver: siteTasks / 2}, at("fourth"): {HandedOver: siteTasks / 4},
+				at("fifth"): {Created: siteTasks / 5, HandedOver: siteTasks / 5, Executions: siteTasks / 5},
 			}
 			if virtual > 0 {
-				want[at("virtual")] = atPlace{HandedOver: virtual}
+				want[at("virtual")] = siteCounts{HandedOver: virtual}
 			}
 			dir := testjvm.Compile(t, jdk, folder)
 			for _, detail := range []string{"auto", "summary", "all"} {
@@ -51,7 +51,7 @@ func TestPlacesOfSummarisedTasks(t *testing.T) {
 					if p.Exit != 0 {
 						t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 					}
-					checkPlaces(t, p, want, at("fifth"), placesTasks+placesTasks/2+placesTasks/4+virtual)
+					checkSites(t, p, want, at("fifth"), siteTasks+siteTasks/2+siteTasks/4+virtual)
 					checkFutures(t, p, at("fourth"))
 					checkSiteSums(t, p.Dir, detail)
 				})
@@ -60,8 +60,8 @@ func TestPlacesOfSummarisedTasks(t *testing.T) {
 	}
 }
 
-// placesMarked finds the places that the source marks by a comment.
-func placesMarked(t *testing.T, source string) func(mark string) string {
+// sitesMarked finds the sites that the source marks by a comment.
+func sitesMarked(t *testing.T, source string) func(mark string) string {
 	t.Helper()
 	text, err := os.ReadFile(source)
 	if err != nil {
@@ -83,8 +83,8 @@ func placesMarked(t *testing.T, source string) func(mark string) string {
 	}
 }
 
-// listedPlaces is what the listing by site tells of classes like the given.
-func listedPlaces(t *testing.T, p testjvm.Profile, class string) map[string]atPlace {
+// listedSites is the listing by site of the classes that match.
+func listedSites(t *testing.T, p testjvm.Profile, class string) map[string]siteCounts {
 	t.Helper()
 	var rows []struct {
 		Site       string `json:"site"`
@@ -96,53 +96,53 @@ func listedPlaces(t *testing.T, p testjvm.Profile, class string) map[string]atPl
 	if err := json.Unmarshal(out, &rows); err != nil {
 		t.Fatalf("%v in\n%.2000s", err, out)
 	}
-	got := map[string]atPlace{}
+	got := map[string]siteCounts{}
 	for _, r := range rows {
-		got[r.Site] = atPlace{r.Created, r.HandedOver, r.Executions}
+		got[r.Site] = siteCounts{r.Created, r.HandedOver, r.Executions}
 	}
 	return got
 }
 
-// checkPlaces holds the counts of the program's classes against the known ones.
-// The executions of a class with one place stand there; those of Main$Job, which
-// has several, may stand with any, but must all be there.
-func checkPlaces(t *testing.T, p testjvm.Profile, want map[string]atPlace, single string, jobs int64) {
+// checkSites holds the counts of the program's classes against the known ones.
+// The executions of a class with one site are listed there; those of Main$Job, which
+// has several, may be listed with any of them, but must all be listed.
+func checkSites(t *testing.T, p testjvm.Profile, want map[string]siteCounts, single string, jobs int64) {
 	t.Helper()
-	got := listedPlaces(t, p, "Main*")
+	got := listedSites(t, p, "Main*")
 	executions := int64(0)
-	for place, x := range got {
+	for site, x := range got {
 		executions += x.Executions
-		w := want[place]
+		w := want[site]
 		if x.Created != w.Created || x.HandedOver != w.HandedOver {
-			t.Errorf("%s: %d made and %d handed over, want %d and %d", place, x.Created, x.HandedOver, w.Created, w.HandedOver)
+			t.Errorf("%s: %d made and %d submitted, want %d and %d", site, x.Created, x.HandedOver, w.Created, w.HandedOver)
 		}
 	}
-	for place := range maps.Keys(want) {
-		if _, ok := got[place]; !ok {
-			t.Errorf("%s is not listed", place)
+	for site := range maps.Keys(want) {
+		if _, ok := got[site]; !ok {
+			t.Errorf("%s is not listed", site)
 		}
 	}
 	if n := got[single].Executions; n != want[single].Executions {
 		t.Errorf("%d executions at %s, want %d", n, single, want[single].Executions)
 	}
 	if want := jobs + want[single].Executions; executions != want {
-		t.Errorf("%d executions at all places, want %d", executions, want)
+		t.Errorf("%d executions at all sites, want %d", executions, want)
 	}
 }
 
-// checkFutures: what a library makes for a hand-over has the place of that, also
-// where its executions are only counted.
-func checkFutures(t *testing.T, p testjvm.Profile, place string) {
+// checkFutures: what a library makes for a submission has the site of the submission, also
+// where its executions are summarised.
+func checkFutures(t *testing.T, p testjvm.Profile, site string) {
 	t.Helper()
-	got := listedPlaces(t, p, "java.util.concurrent.FutureTask")
-	want := map[string]atPlace{place: {Created: placesTasks / 4, Executions: placesTasks / 4}}
+	got := listedSites(t, p, "java.util.concurrent.FutureTask")
+	want := map[string]siteCounts{site: {Created: siteTasks / 4, Executions: siteTasks / 4}}
 	if !maps.Equal(got, want) {
 		t.Errorf("FutureTask: %+v, want %+v", got, want)
 	}
 }
 
-// checkSiteSums holds what the files tell by place against what they tell of
-// classes: no event is missing, and none is told twice.
+// checkSiteSums compares the sums by site with those by class: no event is missing, and
+// none is counted twice.
 func checkSiteSums(t *testing.T, dir, detail string) {
 	t.Helper()
 	s, err := session.Open(dir)
@@ -182,9 +182,9 @@ func checkSiteSums(t *testing.T, dir, detail string) {
 		t.Fatal(err)
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("by place %+v, by class %+v", got, want)
+		t.Errorf("by site %+v, by class %+v", got, want)
 	}
 	if (len(got) == 0) != (detail == "all") {
-		t.Errorf("%d classes are told by place", len(got))
+		t.Errorf("%d classes have sums by site", len(got))
 	}
 }

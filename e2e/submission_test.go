@@ -16,9 +16,9 @@ import (
 	"stackagent/shadow/session"
 )
 
-// handed is what is known of the hand-overs of one class: flags and executor
+// submission is what is known of one submission of a class: flags and executor
 // of each, in their order.
-type handed struct {
+type submission struct {
 	flags    wire.SubmissionFlags
 	executor string
 }
@@ -30,15 +30,15 @@ const (
 	forkPool   = "java.util.concurrent.ForkJoinPool"
 )
 
-// wantHanded follows from the text of examples/handover and the JDK's sources.
-var wantHanded = map[string][]handed{
+// wantSubmissions follows from the text of examples/handover and the JDK's sources.
+var wantSubmissions = map[string][]submission{
 	"Main$Executed":       {{0, threadPool}},
 	"Main$Submitted":      {{0, threadPool}},
-	"Main$All":            nil,               // invokeAll hands over the FutureTask around each
+	"Main$All":            nil,               // invokeAll submits the FutureTask around each
 	"Main$Completed":      {{0, threadPool}}, // the executor of the completion service
 	"Main$Delegated":      {{0, delegating}, {wire.Inner, threadPool}},
-	"Main$Async":          nil,               // runAsync hands over the AsyncRun around it
-	"Main$OnSub":          {{0, "Main$Sub"}}, // super.execute() is the same hand-over
+	"Main$Async":          nil,               // runAsync submits the AsyncRun around it
+	"Main$OnSub":          {{0, "Main$Sub"}}, // super.execute() is the same submission
 	"Main$Retried":        {{0, "Main$Moody"}},
 	"Main$Nesting":        {{0, "Main$Own"}},
 	"Main$Direct":         {{0, "Main$Own"}},
@@ -92,34 +92,34 @@ func checkFates(t *testing.T, dir string) {
 	}
 }
 
-// handedOver is what a session says of a class.
-type handedOver struct {
-	handed        []handed
+// submitted is what a session says of a class.
+type submitted struct {
+	submissions   []submission
 	sites, making map[string]bool
 }
 
-// TestHandovers: every kind of hand-over, with its executor and its place in
-// the source, by a program with a class for each.
-func TestHandovers(t *testing.T) {
+// TestSubmissions: every kind of submission, with its executor and its call site, by a
+// program with a class for each.
+func TestSubmissions(t *testing.T) {
 	testjvm.Shared(t)
-	made, handedAt := marks(t, "examples/handover", handoverMethods)
+	made, submittedAt := marks(t, "examples/handover", submissionMethods)
 	delete(made, nestedMaking)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "handover").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
 			p := cmd.Profile(t)
-			classes := readHanded(t, p.Dir, true)
-			for class, want := range wantHanded {
+			classes := readSubmissions(t, p.Dir, true)
+			for class, want := range wantSubmissions {
 				got := classes[class]
 				if got == nil {
-					got = &handedOver{}
+					got = &submitted{}
 				}
-				if !slices.Equal(got.handed, want) {
-					t.Errorf("%s: handed over %v, want %v", class, got.handed, want)
+				if !slices.Equal(got.submissions, want) {
+					t.Errorf("%s: submitted %v, want %v", class, got.submissions, want)
 				}
-				if want := handedAt[class]; want != "" && !got.sites[want] {
-					t.Errorf("%s: handed over at %v, want %s", class, got.sites, want)
+				if want := submittedAt[class]; want != "" && !got.sites[want] {
+					t.Errorf("%s: submitted at %v, want %s", class, got.sites, want)
 				}
 			}
 			for class, want := range made {
@@ -133,30 +133,30 @@ func TestHandovers(t *testing.T) {
 	}
 }
 
-// TestHandoversOrSites: each of the two without the other.
-func TestHandoversOrSites(t *testing.T) {
+// TestSubmissionsOrSites: each of the two without the other.
+func TestSubmissionsOrSites(t *testing.T) {
 	testjvm.Shared(t)
-	made, _ := marks(t, "examples/handover", handoverMethods)
+	made, _ := marks(t, "examples/handover", submissionMethods)
 	delete(made, nestedMaking)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			cmd := testjvm.Example(t, "handover").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all", "--submissions=false"}
-			classes := readHanded(t, cmd.Profile(t).Dir, false)
+			classes := readSubmissions(t, cmd.Profile(t).Dir, false)
 			for class, want := range made {
-				if got := classes[class]; got == nil || len(got.handed) != 0 || len(got.making) != 1 || !got.making[want] {
-					t.Errorf("sites alone: %s: made at %v, want %s and no hand-over", class, got, want)
+				if got := classes[class]; got == nil || len(got.submissions) != 0 || len(got.making) != 1 || !got.making[want] {
+					t.Errorf("sites alone: %s: made at %v, want %s and no submission", class, got, want)
 				}
 			}
 			cmd.Agent = []string{"--detail", "all", "--sites=false"}
-			classes = readHanded(t, cmd.Profile(t).Dir, true)
-			for class, want := range wantHanded {
+			classes = readSubmissions(t, cmd.Profile(t).Dir, true)
+			for class, want := range wantSubmissions {
 				got := classes[class]
-				if want != nil && (got == nil || !slices.Equal(got.handed, want)) {
-					t.Errorf("hand-overs alone: %s: handed over %v, want %v", class, got, want)
+				if want != nil && (got == nil || !slices.Equal(got.submissions, want)) {
+					t.Errorf("submissions alone: %s: submitted %v, want %v", class, got, want)
 				}
 				if got != nil && len(got.sites)+len(got.making) != 0 {
-					t.Errorf("hand-overs alone: %s: sites %v, %v", class, got.sites, got.making)
+					t.Errorf("submissions alone: %s: sites %v, %v", class, got.sites, got.making)
 				}
 			}
 		})
@@ -164,22 +164,22 @@ func TestHandoversOrSites(t *testing.T) {
 }
 
 // nestedMaking is made by a constructor that makes another task before it: the
-// place is then not told.
+// call site is then not known.
 const nestedMaking = "Main$Cancelled"
 
-// handoverMethods are the methods in which tasks of examples/handover are made
-// and handed over, by class; of the others it is main.
-var handoverMethods = map[string]string{"Forked": "Main$Invoked.compute", "Direct": "Main$Nesting.run"}
+// submissionMethods are the methods in which tasks of examples/handover are made
+// and submitted, by class; of the others it is main.
+var submissionMethods = map[string]string{"Forked": "Main$Invoked.compute", "Direct": "Main$Nesting.run"}
 
 // marks reads the lines that the comments of the program in a folder name: by
 // class, as Main.main:12.
-func marks(t *testing.T, folder string, methods map[string]string) (made, handedAt map[string]string) {
+func marks(t *testing.T, folder string, methods map[string]string) (made, submittedAt map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testjvm.Root(t), folder, "Main.java"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, handedAt = map[string]string{}, map[string]string{}
+	made, submittedAt = map[string]string{}, map[string]string{}
 	for i, line := range strings.Split(string(text), "\n") {
 		for _, m := range regexp.MustCompile(`@(made|handed) ([\w.$]+)`).FindAllStringSubmatch(line, -1) {
 			method, ok := methods[m[2]]
@@ -194,26 +194,26 @@ func marks(t *testing.T, folder string, methods map[string]string) (made, handed
 				made[class] = at
 			}
 			if m[1] == "handed" {
-				handedAt[class] = at
+				submittedAt[class] = at
 			}
 		}
 	}
-	return made, handedAt
+	return made, submittedAt
 }
 
-// readHanded reads what a session says of each class, and holds its account of
+// readSubmissions reads what a session says of each class, and holds its account of
 // submissions, which there is if any were looked for.
-func readHanded(t *testing.T, dir string, submissions bool) map[string]*handedOver {
+func readSubmissions(t *testing.T, dir string, submissions bool) map[string]*submitted {
 	t.Helper()
 	s, err := session.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes := map[string]*handedOver{}
-	of := func(id uint32) *handedOver {
+	classes := map[string]*submitted{}
+	of := func(id uint32) *submitted {
 		name := s.ClassByID(id).Name
 		if classes[name] == nil {
-			classes[name] = &handedOver{sites: map[string]bool{}, making: map[string]bool{}}
+			classes[name] = &submitted{sites: map[string]bool{}, making: map[string]bool{}}
 		}
 		return classes[name]
 	}
@@ -223,7 +223,7 @@ func readHanded(t *testing.T, dir string, submissions bool) map[string]*handedOv
 			if e := s.ExecutorByID(c.Executor[i]); e != nil {
 				executor = e.Class
 			}
-			x.handed = append(x.handed, handed{wire.SubmissionFlags(c.Flags[i]), executor})
+			x.submissions = append(x.submissions, submission{wire.SubmissionFlags(c.Flags[i]), executor})
 			if site := s.SiteByID(c.Site[i]); site != nil {
 				x.sites[site.Label()] = true
 			}
@@ -251,7 +251,7 @@ func readHanded(t *testing.T, dir string, submissions bool) map[string]*handedOv
 }
 
 // checkQueues holds each queue time against what the program saw: from after
-// the hand-over to the end of the task before, from before it to the begin.
+// the submission to the end of the task before, from before it to the begin.
 func checkQueues(t *testing.T, p testjvm.Profile) {
 	t.Helper()
 	const slack = 100_000 // ns: the rate of the clock is known to some parts per million
@@ -278,6 +278,6 @@ func checkQueues(t *testing.T, p testjvm.Profile) {
 		}
 	}
 	if at != 5 {
-		t.Errorf("the program told of %d queue times, want 5", at)
+		t.Errorf("the program printed %d queue times, want 5", at)
 	}
 }
