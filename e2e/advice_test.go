@@ -85,7 +85,7 @@ const attemptsAmongOthers = 3
 // others have half of the processors, a pool is rightly not called too large.
 func TestAdvice(t *testing.T) {
 	testjvm.Alone(t, "what is found depends on the processors it gets")
-	each(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
+	eachDefect(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		var want []string
 		if d.name != "good" {
 			want = []string{d.advice()}
@@ -97,8 +97,8 @@ func TestAdvice(t *testing.T) {
 	})
 }
 
-// each calls f for the JDKs and those of some defects that this test is to look at.
-func each(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
+// eachDefect calls f for the JDKs and those of some defects that this test is to look at.
+func eachDefect(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
 	for _, d := range of {
 		if !d.quick && !full() {
 			continue
@@ -164,7 +164,7 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 func TestAdviceGain(t *testing.T) {
 	testjvm.Alone(t, "it compares run times")
 	bounded := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.gain == noBound })
-	each(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
+	eachDefect(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		attempt, g := 0, gains{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)} // of all attempts
 		testjvm.OneGood(t, func(a *testjvm.Attempt) {
 			before, own := testjvm.Processors(t), time.Duration(0)

@@ -74,7 +74,7 @@ type Task struct {
 	// the latest; nil where none was recorded.
 	Submission *Submission
 
-	Extra, SelfExtra []int64 // by place in Manifest.Extra; nil of a task never executed
+	Extra, SelfExtra []units.Ns // of extra metric k, see Metric; nil of a task never executed
 }
 
 // Submission is the hand-over of a task.

@@ -232,8 +232,8 @@ type ExecutionColumns struct {
 	SelfCPUNs   []units.Ns     // the part of the CPU time in executions directly inside; units.NotMeasured: not measured
 	Site        []uint32       // sites.site that executes it; 0: not known
 	QueueNs     []units.Ns     // start - latest submission before it; units.NotMeasured: not known
-	Extra       [][]int64      // by place in Manifest.Extra; units.NotMeasured where not measured
-	SelfExtra   [][]int64      // of the execution itself
+	Extra       [][]units.Ns   // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured
+	SelfExtra   [][]units.Ns   // of the execution itself
 }
 
 // Len is the number of rows.
@@ -284,12 +284,12 @@ func (c *CreationColumns) Len() int {
 // ConstructionColumns are constructions in columns of equal length; those that were not asked for are empty.
 // They are reused: copy what is kept.
 type ConstructionColumns struct {
-	TaskID []uint64   // the task
-	Class  []uint32   // classes.class of the task
-	Thread []uint32   // threads.thread that created it
-	WallNs []units.Ns // wall time; ticks by the rate of the clock at the batch
-	CPUNs  []units.Ns // CPU time; units.NotMeasured: not measured
-	Extra  [][]int64  // by place in Manifest.Extra; units.NotMeasured where not measured
+	TaskID []uint64     // the task
+	Class  []uint32     // classes.class of the task
+	Thread []uint32     // threads.thread that created it
+	WallNs []units.Ns   // wall time; ticks by the rate of the clock at the batch
+	CPUNs  []units.Ns   // CPU time; units.NotMeasured: not measured
+	Extra  [][]units.Ns // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured
 }
 
 // Len is the number of rows.

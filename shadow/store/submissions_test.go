@@ -78,6 +78,13 @@ func TestExtraColumns(t *testing.T) {
 	checkExtras(t, w, parts)
 }
 
+func inUnits(list []int64) (out []units.Ns) {
+	for _, v := range list {
+		out = append(out, units.Ns(v))
+	}
+	return out
+}
+
 func checkExtras(t *testing.T, w *Writer, parts []*Part) {
 	t.Helper()
 	f, err := OpenFolder(w.Dir())
@@ -87,7 +94,7 @@ func checkExtras(t *testing.T, w *Writer, parts []*Part) {
 	defer f.Close()
 	f.Extra = w.Manifest.ExtraColumns()
 	var got, want ExecutionColumns
-	got.Extra, got.SelfExtra, want.Extra, want.SelfExtra = make([][]int64, 2), make([][]int64, 2), make([][]int64, 2), make([][]int64, 2)
+	got.Extra, got.SelfExtra, want.Extra, want.SelfExtra = make([][]units.Ns, 2), make([][]units.Ns, 2), make([][]units.Ns, 2), make([][]units.Ns, 2)
 	bad, err := f.ReadExecutions(func(c *ExecutionColumns) error {
 		for k := range 2 {
 			got.Extra[k], got.SelfExtra[k] = append(got.Extra[k], c.Extra[k]...), append(got.SelfExtra[k], c.SelfExtra[k]...)
@@ -101,7 +108,7 @@ func checkExtras(t *testing.T, w *Writer, parts []*Part) {
 	for _, p := range parts {
 		for k := range 2 {
 			total, self := extras(p, k)
-			want.Extra[k], want.SelfExtra[k] = append(want.Extra[k], total...), append(want.SelfExtra[k], self...)
+			want.Extra[k], want.SelfExtra[k] = append(want.Extra[k], inUnits(total)...), append(want.SelfExtra[k], inUnits(self)...)
 		}
 		for _, x := range p.Executions {
 			queue := units.NotMeasured
@@ -127,7 +134,7 @@ func checkHandedRows(t *testing.T, f *Folder, parts []*Part) {
 	f.ReadConstructions(func(c *ConstructionColumns) error {
 		for i := range c.TaskID {
 			made = append(made, Construction{c.TaskID[i], c.Class[i], c.Thread[i], c.WallNs[i], c.CPUNs[i]})
-			costs = append(costs, [2]int64{c.Extra[0][i], c.Extra[1][i]})
+			costs = append(costs, [2]int64{int64(c.Extra[0][i]), int64(c.Extra[1][i])})
 		}
 		return nil
 	})
@@ -232,8 +239,8 @@ func TestScanOfExtraColumns(t *testing.T) {
 				total, self := extras(p, k)
 				for _, x := range []struct {
 					column    Columns
-					got, want []int64
-				}{{ExecutionExtra(k), c.Extra[k], total}, {ExecutionSelfExtra(k), c.SelfExtra[k], self}} {
+					got, want []units.Ns
+				}{{ExecutionExtra(k), c.Extra[k], inUnits(total)}, {ExecutionSelfExtra(k), c.SelfExtra[k], inUnits(self)}} {
 					if asked := want&x.column != 0; asked && !slices.Equal(x.got, x.want) || !asked && len(x.got) != 0 {
 						t.Errorf("columns %b: %d values of column %b, or others than were written", want, len(x.got), x.column)
 					}

@@ -92,9 +92,9 @@ func TestHandedIsStoredOnce(t *testing.T) {
 // checkHanded holds a row against what withHanded gave its task.
 func checkHanded(t *testing.T, x *session.Task) {
 	t.Helper()
-	bytecodes, alloc, self := int64(units.NotMeasured), int64(units.NotMeasured), int64(units.NotMeasured)
+	bytecodes, alloc, self := units.NotMeasured, units.NotMeasured, units.NotMeasured
 	if (x.TaskID-1)/perBatch%2 == 0 {
-		bytecodes, alloc, self = int64(10*x.TaskID), 64, 48
+		bytecodes, alloc, self = units.Ns(10*x.TaskID), 64, 48
 	}
 	if x.Extra[0] != bytecodes || x.SelfExtra[0] != bytecodes || x.Extra[1] != alloc || x.SelfExtra[1] != self {
 		t.Fatalf("task %d: extra %v, self %v, want %d, %d and %d", x.TaskID, x.Extra, x.SelfExtra, bytecodes, alloc, self)
@@ -152,7 +152,7 @@ func TestExtraNamedLate(t *testing.T) {
 		for i, id := range c.TaskID {
 			if (id-1)/perBatch%2 == 0 {
 				n++
-				if c.Extra[0][i] != int64(10*id) || c.SelfExtra[1][i] != 48 {
+				if c.Extra[0][i] != units.Ns(10*id) || c.SelfExtra[1][i] != 48 {
 					t.Fatalf("task %d: %d bytecodes, %d bytes", id, c.Extra[0][i], c.SelfExtra[1][i])
 				}
 			}
