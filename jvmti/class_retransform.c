@@ -154,7 +154,7 @@ static bool has_sites(JNIEnv *env, jclass c, bool going, const sa_names *no_task
     bool yes = going && sa_constants_name_probes(constants, (uint32_t)len, (uint32_t)count);
     if (!going) {
         jclass super_class = (*env)->GetSuperclass(env, c);
-        char *name = NULL, *super = "java/lang/Object"; /* of an interface, too, which has none here */
+        char *name = NULL, *super = "java/lang/Object"; /* also for an interface, which has no superclass here */
         char *a = internal_name(c, &name), *b = internal_name(super_class, &super);
         yes = a != NULL && (b != NULL || super_class == NULL) &&
               sa_constants_have_sites(constants, (uint32_t)len, (uint32_t)count, name, super, no_tasks);
