@@ -1,6 +1,6 @@
 // Package agent is the Go side of the library that the JVM loads: it reads the
-// options, answers for classes, and brings what the probes have recorded to
-// the bus. It analyses nothing. Nothing here runs on a thread of the JVM.
+// options, weaves classes, and sends the records of the probes to the bus. It
+// analyses nothing. Nothing here runs on a thread of the JVM.
 package agent
 
 import (
@@ -25,17 +25,17 @@ import (
 	"stackagent/jvmti"
 )
 
-// Bounds of what we may cost the observed program.
+// Bounds of the agent's cost to the observed program.
 const (
-	ringBytes      = 1 << 20                // per thread that runs probes, touched as it fills
-	blockFor       = 20 * time.Millisecond  // longest wait of a thread for room in its ring, in each second
-	blockForAll    = 900 * time.Millisecond // the same with detail=all, which asks for every record
-	patience       = 800 * time.Millisecond // meanwhile full rings make the threads summarise what they would lose
-	bufferBytes    = 64 << 20               // batches that wait for the bus
-	maxExecutors   = 1 << 16                // the newest, that a later session names by what they are
-	startFor       = 2 * time.Second        // what the JVM may need to start
+	ringBytes      = 1 << 20                // per thread that runs probes; memory is touched as it fills
+	blockFor       = 20 * time.Millisecond  // longest wait of a thread for room in its ring, per second
+	blockForAll    = 900 * time.Millisecond // with detail=all, which asks for every record
+	patience       = 800 * time.Millisecond // full rings make their threads summarise for this long
+	bufferBytes    = 64 << 20               // of batches that wait for the bus
+	maxExecutors   = 1 << 16                // the newest, remembered for later sessions
+	startFor       = 2 * time.Second        // the JVM may need this long to start
 	exitWait       = 10 * time.Second       // for the bus to take the last batches
-	exitWaitAway   = 200 * time.Millisecond // the same when the bus is away
+	exitWaitAway   = 200 * time.Millisecond // if the bus is away
 	noticeAfter    = 300 * time.Millisecond // of an outage
 	exitPoll       = 10 * time.Millisecond
 	exitNoteNormal = "exit"
@@ -55,8 +55,8 @@ type Agent struct {
 	stop      context.CancelFunc
 	stopped   chan struct{}
 
-	// Known by now: these keep their ids from session to session.
-	classes   map[uint32]wire.Class // but those that are unloaded
+	// These keep their ids from session to session.
+	classes   map[uint32]wire.Class // without the unloaded ones
 	executors []wire.Executor
 	sites     siteTable
 }
@@ -96,8 +96,8 @@ func (a *Agent) Load(text string) (jvmti.Config, jvmti.Outcome) {
 	}, jvmti.Profile
 }
 
-// longestWait is how long a thread may wait for room in its ring, in each second.
-// With detail=all nothing can be summarised, so the program is slowed instead.
+// longestWait is how long a thread may wait for room in its ring, per second. With
+// detail=all the agent cannot summarise, so it slows the program instead.
 func longestWait(detail options.Detail) time.Duration {
 	if detail == options.DetailAll {
 		return blockForAll
@@ -122,7 +122,7 @@ func (a *Agent) load(opts options.Options, text string) error {
 	a.options.Session = opts.SessionName(host, os.Getpid(), now)
 	a.process = processName(os.Getpid(), now, rand.Uint32())
 	debug.SetMemoryLimit(heapLimit)
-	debug.SetGCPercent(-1) // the heap is small as yet: no collection competes with the JVM's start
+	debug.SetGCPercent(-1) // the heap is still small: no collection competes with the JVM's start
 	time.AfterFunc(startFor, func() { debug.SetGCPercent(gcPercent) })
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
 		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Construction: opts.Construction}
@@ -149,8 +149,8 @@ func (a *Agent) load(opts options.Options, text string) error {
 	return nil
 }
 
-// know remembers the news for later sessions, in which nothing names a class that
-// is unloaded.
+// know remembers the news for later sessions. No later record names a class that is
+// unloaded, so know forgets it.
 func (a *Agent) know(news *jvmti.News) {
 	if a.classes == nil {
 		a.classes = make(map[uint32]wire.Class)
@@ -167,13 +167,13 @@ func (a *Agent) know(news *jvmti.News) {
 	}
 }
 
-// knownClasses are those of know, in the order of their ids.
+// knownClasses are the classes that know remembers, by id.
 func (a *Agent) knownClasses() []wire.Class {
 	return slices.SortedFunc(maps.Values(a.classes), func(x, y wire.Class) int { return cmp.Compare(x.ID, y.ID) })
 }
 
-// processName tells this JVM from all others that use its session name, those
-// of other machines and containers (where every process id is 1) included.
+// processName distinguishes this JVM from all others that use its session name, also
+// on other machines and in containers, where every process id is 1.
 func processName(pid int, start time.Time, random uint32) string {
 	return fmt.Sprintf("%d-%x-%08x", pid, start.UnixNano(), random)
 }
@@ -199,6 +199,9 @@ func (a *Agent) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	return a.weaver.Load().Transform(r)
 }
 
+// Named implements jvmti.Handler.
+func (a *Agent) Named(class string) bool { return a.weaver.Load().Named(class) }
+
 // Ready implements jvmti.Handler.
 func (a *Agent) Ready(vm jvmti.VM) bool {
 	err := a.ready(vm)
@@ -217,7 +220,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}
 	a.source.news.Classes, a.source.news.Executors = a.knownClasses(), slices.Clone(a.executors)
-	a.source.refused = jvmti.ReadTotals().Refused // in earlier sessions
+	a.source.last.Refused = jvmti.ReadTotals().Refused // in earlier sessions
 	publisher, err := publish.New(publish.Config{
 		URL:      a.options.Bus,
 		Session:  a.options.Session,
@@ -262,12 +265,12 @@ func (a *Agent) ready(vm jvmti.VM) error {
 func (a *Agent) Full() {
 	select {
 	case a.hurry <- struct{}{}:
-	default: // told already, or nothing is recorded
+	default: // the collector hurries already, or nothing is recorded
 	}
 	jvmti.WakeDrain()
 }
 
-// Death implements jvmti.Handler: everything recorded goes out, within bounds.
+// Death implements jvmti.Handler: it sends everything recorded, within bounds.
 func (a *Agent) Death() { a.finish(exitNoteNormal) }
 
 // finish ends the session.
@@ -291,11 +294,11 @@ func (a *Agent) finish(note string) {
 	if err := a.collector.Finish(ctx, running, note); err != nil {
 		jvmti.Say(err.Error())
 	}
-	_, _ = a.publisher.Flush(ctx) // what is left is kept
+	_, _ = a.publisher.Flush(ctx) // keep saves the rest
 	a.keep()
 }
 
-// exitContext bounds the wait at exit, closely once the bus is known to be away.
+// exitContext bounds the wait at exit, and much closer once the bus is known to be away.
 func (a *Agent) exitContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), exitWait)
 	publisher := a.publisher

@@ -36,8 +36,8 @@ func TestCollectorByThreadNames(t *testing.T) {
 	}
 }
 
-// The snapshot has this process's own main thread, by the kernel's name, and
-// is not taken again at once.
+// The snapshot has this process's own main thread, by the kernel's name, and is not
+// repeated at once.
 func TestOSThreads(t *testing.T) {
 	var o osThreads
 	found := false
@@ -59,7 +59,7 @@ func TestOSThreads(t *testing.T) {
 	}
 }
 
-// A thread that has ended no longer knows its group; what was known stays.
+// A thread that has ended has no group any more; the known one stays.
 func TestMergeThreads(t *testing.T) {
 	s := newSource(1<<12, nil)
 	start := wire.Thread{ID: 7, JavaID: 20, OSID: 99, Name: "pool-1", Group: "main", Class: "java.lang.Thread", Start: 5}
@@ -99,7 +99,7 @@ func TestFindOSThreads(t *testing.T) {
 	}
 }
 
-// A class that is unloaded is not told in a later session; of executors the newest are.
+// A later session gets the classes that are still loaded and the newest executors.
 func TestKnow(t *testing.T) {
 	var a Agent
 	a.know(&jvmti.News{Classes: []wire.Class{{ID: 3, Name: "C"}, {ID: 1, Name: "A"}, {ID: 2, Name: "B"}}})
@@ -115,8 +115,7 @@ func TestKnow(t *testing.T) {
 	}
 }
 
-// What the JVM told of a supertype wins; what it did not tell is found out
-// and noted in the request, from where the C side learns it.
+// What the JVM knows of a supertype wins; the rest is looked up in the image.
 func TestSupertypes(t *testing.T) {
 	image := instrument.NewImageHierarchy(func(string) ([]byte, error) { return nil, os.ErrNotExist }, instrument.Options{})
 	r := &jvmti.ClassRequest{Supertypes: []jvmti.Supertype{
@@ -147,6 +146,6 @@ func TestTransformRefuses(t *testing.T) {
 		t.Errorf("refusals %+v", got)
 	}
 	if w.takeRefusals() != nil {
-		t.Error("refusals are told twice")
+		t.Error("refusals are reported twice")
 	}
 }

@@ -3,16 +3,10 @@ package agent
 import (
 	"maps"
 	"runtime/debug"
-
-	"stackagent/jvmti"
 )
 
-// Named implements jvmti.Handler.
-func (a *Agent) Named(class string) bool { return a.weaver.Load().Named(class) }
-
-// Detach implements jvmti.Handler: the session ends in order, and what it needed
-// is given back. Go's runtime and its few threads stay: a library like this can
-// not be unloaded.
+// Detach implements jvmti.Handler: it ends the session and frees its memory. Go's
+// runtime and its few threads stay: such a library can not be unloaded.
 func (a *Agent) Detach() {
 	a.finish(exitNoteDetach)
 	if a.publisher != nil {
@@ -22,21 +16,19 @@ func (a *Agent) Detach() {
 	debug.FreeOSMemory()
 }
 
-// unseen is what can not be known in a JVM that ran before the agent came, and why.
+// unseen is what can not be known in a JVM that ran before the agent attached.
 var unseen = map[string]string{
-	"created": "of tasks whose class was loaded while the agent was not there: there is no room for a task's identity in it; " +
-		"its executions are all recorded, but not which task they are of",
-	"executions": "that had begun before",
-	"earlier submissions": "tasks that waited when the agent came have no queue time, executor and place; nor has what is handed over to a lambda " +
-		"that was made before, and what runs again without being handed over again if its class was loaded before",
-	"lambdas": "made while the agent was not there are seen where an executor or a thread executes them, and not where the program calls them itself, nor those given to execute() of a pool whose workers ran already",
+	"created": "tasks whose class was loaded before the agent attached have no identity: their executions are recorded, " +
+		"but not which task each belongs to",
+	"executions": "those that began before the agent attached",
+	"earlier submissions": "tasks that waited when the agent attached have no queue time, executor and call site; nor have tasks submitted to " +
+		"an executor that is a lambda made before, and tasks that run again without a new submission if their class was loaded before",
+	"lambdas": "those made before the agent attached are recorded where an executor or a thread executes them, but not where the program calls them itself, nor in execute() of a pool whose workers ran already",
 }
 
-// withUnseen adds what is unseen to what else is not available.
+// withUnseen adds unseen to what else is not available.
 func withUnseen(notAvailable map[string]string) map[string]string {
 	all := maps.Clone(unseen)
 	maps.Copy(all, notAvailable)
 	return all
 }
-
-var _ jvmti.Handler = (*Agent)(nil)

@@ -7,19 +7,19 @@ import (
 	"stackagent/jvmti"
 )
 
-// settleWait bounds the wait for probes that are at work when recording stops;
-// a thread may have lost its CPU inside one.
+// settleWait bounds the wait for probes that are running when recording stops; a
+// thread may have lost its CPU inside one.
 const settleWait = time.Second
 
-// ends is what is known only when the probes have stopped.
+// ends is what is known only after the probes have stopped.
 type ends struct {
 	running        uint64               // executions that had not ended
-	virtualRunning uint64               // of these, on virtual threads
-	threads        []jvmti.ThreadCounts // of those alive
+	virtualRunning uint64               // the part of them on virtual threads
+	threads        []jvmti.ThreadCounts // that are alive
 }
 
-// read reads the ends and returns what gives the records of the executions that
-// had not ended, as drain.Collector.Finish takes them.
+// read reads the ends. It returns the function that gives the records of the
+// executions that had not ended, for drain.Collector.Finish.
 func (e *ends) read() (running func() []byte) {
 	jvmti.Settle(settleWait)
 	e.threads, e.virtualRunning = jvmti.FinalCounts()
@@ -30,8 +30,8 @@ func (e *ends) read() (running func() []byte) {
 	return jvmti.Running()
 }
 
-// take gives, once, the last descriptions of the threads that are alive: as
-// before, with what they have produced.
+// take gives, once, the last descriptions of the threads that are alive, with their
+// totals.
 func (e *ends) take(known map[uint32]wire.Thread) []wire.Thread {
 	list := make([]wire.Thread, 0, len(e.threads))
 	for _, c := range e.threads {

@@ -11,7 +11,7 @@ import (
 // Version of the agent, set by the linker from the repository's tags.
 var Version = "dev"
 
-// describe says what is observed. Called once the JVM is up.
+// describe makes the description of this JVM, once it is up.
 func describe(vm jvmti.VM, wallUnixNs int64, metrics []string) *wire.Hello {
 	host, err := os.Hostname()
 	if err != nil {
@@ -46,8 +46,8 @@ func threadNames() []string {
 	return names
 }
 
-// collector tells the garbage collector by the names of its threads, which the
-// JVM gives them in the kernel. Serial and Epsilon have none.
+// collector finds the garbage collector by the names of its threads in the kernel.
+// Serial and Epsilon have none.
 func collector(threads, args []string, toolOptions string) string {
 	parallel := false
 	for _, name := range threads {

@@ -1,7 +1,6 @@
 package agent
 
-// maxNames bounds names. A program that loads more classes that the user's choice names
-// as tasks, under ever new names, has forgotten the first by then.
+// maxNames bounds names: a program may define classes under ever new names.
 const maxNames = 1 << 16
 
 // names is a set of the newest maxNames names.

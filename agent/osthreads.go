@@ -8,8 +8,8 @@ import (
 	"stackagent/internal/wire"
 )
 
-// osThreads reads the kernel's own account of this process's threads. The JVM's
-// service threads have no other voice.
+// osThreads reads what the kernel knows of this process's threads. It is the only
+// source about the JVM's service threads.
 type osThreads struct {
 	last time.Time
 	took time.Duration // by the last snapshot
@@ -17,10 +17,10 @@ type osThreads struct {
 
 const (
 	osThreadsEvery = time.Second
-	osThreadsShare = 50 // at most one part in so many of the time goes into snapshots
+	osThreadsShare = 50 // snapshots take at most one 50th of the time
 )
 
-// snapshot returns the account, or nil when the last one is recent.
+// snapshot returns the threads, or nil if the last snapshot is recent.
 func (o *osThreads) snapshot() []wire.OSThread {
 	if time.Since(o.last) < max(osThreadsEvery, osThreadsShare*o.took) {
 		return nil
@@ -49,6 +49,6 @@ func readThread(tid int) (wire.OSThread, error) {
 	if err != nil {
 		return wire.OSThread{}, fmt.Errorf("name of thread %d: %w", tid, err)
 	}
-	account, _ := dir.SchedStat() // NotMeasured where the kernel keeps no account
-	return wire.OSThread{OSID: int32(tid), Name: name, CPU: account.CPU, Run: account.Waiting}, nil
+	used, _ := dir.SchedStat() // NotMeasured if the kernel does not count
+	return wire.OSThread{OSID: int32(tid), Name: name, CPU: used.CPU, Run: used.Waiting}, nil
 }

@@ -11,22 +11,22 @@ import (
 // all of them set the thread's state would be that of no call (StackagentHandover.NOT_CALLING).
 const maxSites = 1<<16 - 2
 
-// siteTable gives numbers to places in the source. What a place is called travels
-// when a record first names it. A place keeps its number from session to session:
-// methods woven in an earlier one may still run.
+// siteTable gives numbers to call sites. A site's description is sent when a record
+// first names it. A site keeps its number from session to session: methods woven in
+// an earlier one may still run.
 type siteTable struct {
 	mu   sync.Mutex
 	list []wire.Site         // by number - 1
-	by   map[siteOf][]uint32 // the numbers of a class's places in the order in which it is woven
+	by   map[siteOf][]uint32 // the sites of a class in the order of weaving
 }
 
-// siteOf is whose places are in that order.
+// siteOf says whose sites are in that order.
 type siteOf struct {
 	class  string
-	custom bool // task= was given: other objects are tasks then, and what a place makes is decided once
+	custom bool // task= was given, which makes other objects tasks
 }
 
-// of gives what numbers the places of one class while it is woven.
+// of numbers the sites of one class while it is woven.
 func (t *siteTable) of(custom bool) instrument.Sites { return &classSites{table: t, custom: custom} }
 
 type classSites struct {
@@ -41,8 +41,8 @@ func (c *classSites) Add(class, method, file string, line int32) int32 {
 	return c.table.add(siteOf{class, c.custom}, c.n-1, wire.Site{Class: class, Method: method, File: file, Line: line})
 }
 
-// add gives the number that the nth place has already if it is the same: a class
-// that is woven again has the same places in the same order.
+// add gives the number that the nth site has already, if it is the same: a class that
+// is woven again has the same sites in the same order.
 func (t *siteTable) add(of siteOf, nth int, site wire.Site) int32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

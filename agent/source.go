@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"slices"
 
 	"stackagent/agent/drain"
@@ -16,21 +17,19 @@ const (
 	lostNoRing   = "no memory for a ring"
 )
 
-// source is what the collector drains: the rings, and the news beside them.
+// source is what the collector drains: the rings, the news and the totals.
 type source struct {
 	*jvmti.Drainer
 	weaver  *weaver
 	ends    ends
-	refused uint64 // of jvmti.Totals.Refused, told
-	waited  uint64 // of jvmti.ThreadWaits, told
 	threads map[uint32]wire.Thread
-	sites   *siteTable // nil: not told
+	sites   *siteTable // nil: call sites are not observed
 	os      osThreads
 
-	news  jvmti.News        // to be told first
-	known func(*jvmti.News) // hears of new classes and executors
-	dim   jvmti.Totals      // of what is told of hand-overs without a queue time
-	lack  jvmti.Totals      // of what is told of what there was no memory for
+	news  jvmti.News        // of earlier sessions, reported first
+	known func(*jvmti.News) // is called with new classes and executors
+	last  jvmti.Totals      // at the last report
+	waits uint64            // jvmti.ThreadWaits at the last report
 }
 
 func newSource(ringBytes int, w *weaver) *source {
@@ -65,65 +64,28 @@ func (s *source) Meta() drain.Meta {
 		OS:        snapshot,
 		Executors: news.Executors,
 		Virtual:   s.Virtual(),
-		Refusals:  slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.starved(), s.crowded(&t), s.unqueued(&t), s.untold(&t)),
+		Refusals:  slices.Concat(news.Refusals, s.weaver.takeRefusals(), s.refusals(&t)),
 		Totals:    s.totals(&t),
 	}
 }
 
-// starved tells how often the agent had to wait for a thread since the last call.
-func (s *source) starved() []wire.Refusal {
-	n := jvmti.ThreadWaits() - s.waited
-	s.waited += n
-	if n == 0 {
-		return nil
+// refusals are those that the probes counted since the last call.
+func (s *source) refusals(t *jvmti.Totals) []wire.Refusal {
+	const noQueueTime = "queue time unknown (the task's class was loaded before the agent attached): "
+	waits := jvmti.ThreadWaits()
+	list := []wire.Refusal{
+		{Reason: "the agent waited: the system could not start a thread", Count: waits - s.waits},
+		{Reason: "recorded one by one: no memory to summarise further classes of a thread", Count: t.Refused - s.last.Refused},
+		{Reason: noQueueTime + "submitted again before it was executed, or not distinguishable from another task", Count: t.Ambiguous - s.last.Ambiguous},
+		{Reason: noQueueTime + "too many tasks wait", Count: t.Crowded - s.last.Crowded},
+		{Reason: noQueueTime + "not executed within ten minutes", Count: t.Aged - s.last.Aged},
+		{Reason: "GC pause not recorded: no memory", Count: t.LostPauses - s.last.LostPauses},
+		{Reason: "refusal not reported: no memory", Count: t.LostRefusals - s.last.LostRefusals},
+		{Reason: "scheduling of virtual threads not followed: no memory", Count: t.NoTurns - s.last.NoTurns},
 	}
-	return []wire.Refusal{{Reason: "the agent waited for a thread: the system gave none", Count: n}}
+	s.waits, s.last = waits, *t
+	return slices.DeleteFunc(list, func(r wire.Refusal) bool { return r.Count == 0 })
 }
-
-// crowded tells of classes that stay recorded because there is no memory to count them.
-func (s *source) crowded(t *jvmti.Totals) []wire.Refusal {
-	n := t.Refused - s.refused
-	s.refused = t.Refused
-	if n == 0 {
-		return nil
-	}
-	return []wire.Refusal{{Reason: "recorded one by one: no memory to summarise a thread's further classes", Count: n}}
-}
-
-// unqueued tells of hand-overs of which no queue time can be told since the last call.
-func (s *source) unqueued(t *jvmti.Totals) []wire.Refusal {
-	var list []wire.Refusal
-	for _, r := range []wire.Refusal{
-		{Reason: noQueueTime + "handed over again before it was executed, or not to be told from another", Count: t.Ambiguous - s.dim.Ambiguous},
-		{Reason: noQueueTime + "too many wait", Count: t.Crowded - s.dim.Crowded},
-		{Reason: noQueueTime + "not executed for ten minutes", Count: t.Aged - s.dim.Aged},
-	} {
-		if r.Count > 0 {
-			list = append(list, r)
-		}
-	}
-	s.dim = *t
-	return list
-}
-
-// untold tells of what there was no memory to tell of, beside events, since the last call.
-func (s *source) untold(t *jvmti.Totals) []wire.Refusal {
-	var list []wire.Refusal
-	for _, r := range []wire.Refusal{
-		{Reason: "GC pause not recorded: no memory", Count: t.LostPauses - s.lack.LostPauses},
-		{Reason: "refusals of which there was no memory to tell", Count: t.LostRefusals - s.lack.LostRefusals},
-		{Reason: "no memory to follow how virtual threads were scheduled", Count: t.NoTurns - s.lack.NoTurns},
-	} {
-		if r.Count > 0 {
-			list = append(list, r)
-		}
-	}
-	s.lack = *t
-	return list
-}
-
-// noQueueTime begins the reasons why there is none for a task whose class is older than the agent.
-const noQueueTime = "queue time of a hand-over not known (its task's class was loaded before): "
 
 func (s *source) totals(t *jvmti.Totals) wire.Totals {
 	totals := wire.Totals{
@@ -157,16 +119,16 @@ func (s *source) totals(t *jvmti.Totals) wire.Totals {
 	return totals
 }
 
-// merge fills what a later description of a platform thread no longer knows
-// (a thread that has ended has no group) from the earlier one.
+// merge fills what a later description of a platform thread lacks (a thread that
+// has ended has no group) from the earlier one.
 func (s *source) merge(t wire.Thread) wire.Thread {
 	if t.Virtual {
 		return t
 	}
 	if old, ok := s.threads[t.ID]; ok {
-		t.Group = or(t.Group, old.Group)
-		t.Name = or(t.Name, old.Name)
-		t.Class = or(t.Class, old.Class)
+		t.Group = cmp.Or(t.Group, old.Group)
+		t.Name = cmp.Or(t.Name, old.Name)
+		t.Class = cmp.Or(t.Class, old.Class)
 		t.Start = max(t.Start, old.Start)
 		t.OSID = max(t.OSID, old.OSID)
 	}
@@ -179,8 +141,8 @@ func (s *source) merge(t wire.Thread) wire.Thread {
 }
 
 // findOSThreads finds the kernel's threads of the JVM's early Java threads
-// (Finalizer, ...), which JVMTI does not tell, by their names; it returns the
-// threads that were found.
+// (Finalizer, ...), which JVMTI does not give, by their names; it returns the
+// threads that it found.
 func (s *source) findOSThreads(snapshot []wire.OSThread) []wire.Thread {
 	const longest = 15 // bytes of a name that the kernel keeps
 	ids := make(map[string]int32)
@@ -201,11 +163,4 @@ func (s *source) findOSThreads(snapshot []wire.OSThread) []wire.Thread {
 		}
 	}
 	return found
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

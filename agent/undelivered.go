@@ -8,7 +8,7 @@ import (
 	"stackagent/jvmti"
 )
 
-// spool is where batches wait that the bus does not take and memory does not hold.
+// spool is where batches wait that the bus does not take and that exceed the memory.
 func (a *Agent) spool() publish.Spool {
 	switch {
 	case a.options.Spool == options.SpoolOff:
@@ -19,18 +19,18 @@ func (a *Agent) spool() publish.Spool {
 	return publish.Spool{Folder: a.options.Spool, MaxBytes: publish.DefaultSpoolBytes}
 }
 
-// keep ends the publishing and says what becomes of batches that were not delivered.
+// keep ends the publishing and reports what happens to undelivered batches.
 func (a *Agent) keep() {
 	what, remedy := a.publisher.Trouble()
 	delivered := a.publisher.Stats().Acknowledged
 	kept, err := a.publisher.Keep()
 	if kept.Batches > 0 {
-		beside := ""
-		if a.options.Spool == "" { // a shadow looks into no other folder
-			beside = ", and so does a `shadow serve` on this machine at that address"
+		also := ""
+		if a.options.Spool == "" { // a shadow looks only into the default folder
+			also = ", and so does a `shadow serve` on this machine at that address"
 		}
 		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are kept in %s; `shadow deliver %s` stores them%s",
-			what, kept.Batches, uint64(kept.Batches+kept.Lost)+delivered, kept.Path, kept.Path, beside))
+			what, kept.Batches, uint64(kept.Batches+kept.Lost)+delivered, kept.Path, kept.Path, also))
 	}
 	if kept.Lost == 0 {
 		if err != nil {

@@ -19,23 +19,23 @@ import (
 	"stackagent/jvmti"
 )
 
-// weaver answers for the classes on their way into the JVM.
+// weaver weaves the classes on their way into the JVM.
 type weaver struct {
 	options   instrument.Options
-	sites     *siteTable                 // nil: not told
+	sites     *siteTable                 // nil: call sites are not observed
 	hierarchy *instrument.ImageHierarchy // of the JDK's own classes
 	woven     atomic.Uint64
 
-	works sync.Pool // of *classfile.Workspace: the memory of plans, a few, given back when no classes come
+	works sync.Pool // of *classfile.Workspace: the memory of plans
 
 	mu       sync.Mutex
 	refusals map[string]*wire.Refusal
 	customs  names // see remember
 	fitted   map[instrument.TaskDefinition]bool
-	idle     []instrument.Filter // that have fitted no class so far
+	idle     []instrument.Filter // have matched no class so far
 }
 
-// newWeaver reads the classes of the JDK with class, which gets internal names.
+// newWeaver makes a weaver; class reads a class of the JDK by its internal name.
 func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *weaver {
 	return &weaver{
 		options:   options,
@@ -46,8 +46,8 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 	}
 }
 
-// supertypes answers from what the C side has told about the supertypes of one
-// class, then from the JDK's image.
+// supertypes answers from what the C side knows of the supertypes of one class,
+// then from the JDK's image.
 type supertypes struct {
 	request *jvmti.ClassRequest
 	image   instrument.Hierarchy
@@ -96,16 +96,16 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 		w.woven.Add(1)
 		answer = jvmti.ClassAnswer{Woven: woven, Label: label(r, plan)}
 	}
-	work.Reset() // the plan ends here; after a panic nobody comes here, and the memory is not used again
+	work.Reset() // after a panic this is not reached, and the memory is not reused
 	w.works.Put(work)
 	return answer
 }
 
-// Named tells whether the options name the class (Java name) as a task.
+// Named reports whether the options name the class (Java name) as a task.
 func (w *weaver) Named(class string) bool { return w.options.NamesClass(class) }
 
-// remember keeps the names of the classes that are tasks by the user's choice: the
-// JVM does not know, and their subclasses are, too.
+// remember keeps the names of the classes that are tasks by the user's choice: their
+// subclasses are tasks too, and the JVM does not know that.
 func (w *weaver) remember(p *instrument.Plan) {
 	if p == nil || p.Kinds&units.KindCustom == 0 {
 		return
@@ -120,7 +120,7 @@ func (w *weaver) remember(p *instrument.Plan) {
 	}
 }
 
-// filter notes which of the user's filters have a say about the class (internal name).
+// filter notes which of the user's filters match the class (internal name).
 func (w *weaver) filter(in instrument.Input, name string) {
 	if len(w.options.Include)+len(w.options.Exclude) == 0 {
 		return
@@ -131,15 +131,14 @@ func (w *weaver) filter(in instrument.Input, name string) {
 	w.idle = slices.DeleteFunc(w.idle, func(f instrument.Filter) bool { return f.Fits(name, in.Platform) })
 }
 
-// What is told at the end of each choice of the user's that chose nothing: most
-// often it is misspelt.
+// The refusals of options that matched nothing: most often they are misspelt.
 const (
-	reasonUnfitted = "task= fits no method of the classes that were loaded"
-	reasonIncludes = "include= fits no class of the program's that tasks could be observed in"
-	reasonExcludes = "exclude= fits no class that tasks could be observed in"
+	reasonUnfitted = "task= matches no method of the loaded classes"
+	reasonIncludes = "include= matches no class of the program that could have tasks"
+	reasonExcludes = "exclude= matches no class that could have tasks"
 )
 
-// unfitted tells of the user's definitions and filters that have fitted nothing.
+// unfitted reports the user's definitions and filters that matched nothing.
 func (w *weaver) unfitted() {
 	w.mu.Lock()
 	idle := slices.Clone(w.idle)
@@ -176,8 +175,8 @@ func (w *weaver) customKind(class string) units.Kinds {
 	return 0
 }
 
-// weave gives the class's new bytes, nil if it keeps its own. A class that exists keeps
-// at least the fields that it has: without them the JVM refuses the redefinition, which may
+// weave gives the class's new bytes, nil if it keeps its own. A loaded class keeps at
+// least the fields that it has: without them the JVM refuses the redefinition, which may
 // be another agent's.
 func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []byte) {
 	plan, woven, err := w.weaveAll(in, name)
@@ -187,12 +186,12 @@ func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []by
 	w.refuse(err, name)
 	if in.Mode == instrument.ModeFull && len(in.Fields) > 0 {
 		in.Mode = instrument.ModeStructure
-		plan, woven, _ = w.weaveAll(in, name) // an error is the same again
+		plan, woven, _ = w.weaveAll(in, name) // the error is reported already
 	}
 	return plan, woven
 }
 
-// weaveAll weaves a class that cannot bear the counting of its instructions without it.
+// weaveAll weaves a class; if that fails with counts of instructions, without them.
 func (w *weaver) weaveAll(in instrument.Input, name string) (*instrument.Plan, []byte, error) {
 	options := w.options
 	for {
@@ -260,7 +259,7 @@ func (w *weaver) count(r wire.Refusal) {
 	w.refusals[r.Reason] = &r
 }
 
-// takeRefusals returns what was refused since the last call, by reason.
+// takeRefusals returns the refusals since the last call, by reason.
 func (w *weaver) takeRefusals() []wire.Refusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -272,8 +271,8 @@ func (w *weaver) takeRefusals() []wire.Refusal {
 	return list
 }
 
-// lazyImage opens the JDK's class image when it is first asked for: the C side
-// answers for most supertypes, and the index of the image has some MiB.
+// lazyImage opens the JDK's class image at its first use: the C side knows most
+// supertypes, and the index of the image takes a few MiB.
 func lazyImage() func(name string) ([]byte, error) {
 	open := sync.OnceValues(openImage)
 	return func(name string) ([]byte, error) {
@@ -286,7 +285,7 @@ func lazyImage() func(name string) ([]byte, error) {
 }
 
 // openImage opens the class image of the JDK that this process runs, found by
-// its libjvm.so (the property java.home cannot be asked for this early).
+// its libjvm.so (it is too early to read the property java.home).
 func openImage() (*jimage.Image, error) {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {

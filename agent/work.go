@@ -14,7 +14,7 @@ import (
 // bytecodes is the metric of the JVM instructions that a task executes.
 const bytecodes = "bytecodes"
 
-// work is what the options ask for beside wall and CPU time, in their order.
+// work is what the options ask for besides wall and CPU time, in their order.
 func work(o *options.Options) []jvmti.Work {
 	var list []jvmti.Work
 	for _, name := range o.Extras() {
@@ -37,12 +37,12 @@ func work(o *options.Options) []jvmti.Work {
 
 // disturbed is the warning of sessions with bytecodes, in Hello.NotAvailable.
 const (
-	disturbed    = "wall and cpu without the counting"
-	disturbedWhy = "metric=bytecodes slows all code down, tasks of short methods most; for times take a session without it"
+	disturbed    = "wall and cpu without the cost of counting"
+	disturbedWhy = "metric=bytecodes slows all code down, most of all short methods; for times record a session without it"
 )
 
-// describeWork puts into h what of the extra metrics is measured, and why the
-// rest is not.
+// describeWork puts into h which extra metrics are measured, and why the others are
+// not.
 func describeWork(h *wire.Hello, vm jvmti.VM) {
 	h.Extra = vm.Extra
 	h.NotAvailable = maps.Clone(vm.Refused)

@@ -48,7 +48,7 @@ func readCounts(t *testing.T, path string) counted {
 type account struct {
 	manifest store.Manifest
 	recorded counted // rows of the flood's classes
-	told     counted // with what summaries stand for
+	all      counted // with what summaries stand for
 	rows     store.Counts
 	summed   store.Counts
 }
@@ -178,7 +178,7 @@ func readStoreManifest(t *testing.T, dir string) store.Manifest {
 // never created when all creations are recorded one by one.
 func readAccount(t *testing.T, dir string, all bool) account {
 	t.Helper()
-	a := account{recorded: counted{}, told: counted{}, manifest: readStoreManifest(t, dir)}
+	a := account{recorded: counted{}, all: counted{}, manifest: readStoreManifest(t, dir)}
 	names := map[uint32]string{}
 	readRows(t, dir, "classes", func(r *classRow) { names[r.Class] = r.Name })
 	count := func(c counted, class uint32, kind int, n uint64) {
@@ -204,13 +204,13 @@ func readAccount(t *testing.T, dir string, all bool) account {
 		}
 	})
 	for name, n := range a.recorded {
-		a.told[name] = n
+		a.all[name] = n
 	}
 	readRows(t, dir, "summaries", func(r *summaryRow) {
 		a.summed.Executions += r.Executions
 		a.summed.Creations += r.Creations + r.Failed + r.Withdrawn
-		count(a.told, r.Class, 1, r.Executions)
-		count(a.told, r.Class, 0, r.Creations)
+		count(a.all, r.Class, 1, r.Executions)
+		count(a.all, r.Class, 0, r.Creations)
 	})
 	readAll(t, dir)
 	unique(t, dir, "executed", ran)
@@ -239,7 +239,7 @@ func unique(t *testing.T, dir, what string, ids []uint64) {
 }
 
 // check holds the account against the program's own counts. ended: the JVM
-// has ended in order, and everything must add up exactly; else nothing may be
+// exited cleanly, and everything must add up exactly; else nothing may be
 // in the session that the program did not do.
 func (a account) check(t *testing.T, program counted, ended bool) {
 	t.Helper()
@@ -250,7 +250,7 @@ func (a account) check(t *testing.T, program counted, ended bool) {
 	missing := uint64(0)
 	for class, n := range program {
 		for kind, what := range []string{"created", "executed"} {
-			got := a.told[class][kind]
+			got := a.all[class][kind]
 			if got > n[kind] {
 				t.Errorf("%s: %d %s in the session, %d by the program", class, got, what, n[kind])
 				continue

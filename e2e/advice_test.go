@@ -26,7 +26,7 @@ type defect struct {
 	quick  bool // in every test; the others burn processor time, and want STACKAGENT_E2E=full
 	// alone: not found where others want the processors much, as what it shows by is then theirs.
 	alone bool
-	gain  float64 // mending it must gain this share of what its bound leaves; none: -1, no bound is told
+	gain  float64 // mending it must gain this share of what its bound leaves; none: -1, there is no bound
 	// virtual: it is a mode of examples/virtualadvice, which has only advice of the name
 	// pinned-threads.
 	virtual bool
@@ -85,7 +85,7 @@ const attemptsAmongOthers = 3
 // others have half of the processors, a pool is rightly not called too large.
 func TestAdvice(t *testing.T) {
 	testjvm.Alone(t, "what is found depends on the processors it gets")
-	each(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
+	eachDefect(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		var want []string
 		if d.name != "good" {
 			want = []string{d.advice()}
@@ -97,8 +97,8 @@ func TestAdvice(t *testing.T) {
 	})
 }
 
-// each calls f for the JDKs and those of some defects that this test is to look at.
-func each(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
+// eachDefect calls f for the JDKs and those of some defects that this test is to look at.
+func eachDefect(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
 	for _, d := range of {
 		if !d.quick && !full() {
 			continue
@@ -164,7 +164,7 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 func TestAdviceGain(t *testing.T) {
 	testjvm.Alone(t, "it compares run times")
 	bounded := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.gain == noBound })
-	each(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
+	eachDefect(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		attempt, g := 0, gains{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)} // of all attempts
 		testjvm.OneGood(t, func(a *testjvm.Attempt) {
 			before, own := testjvm.Processors(t), time.Duration(0)
@@ -183,9 +183,9 @@ func TestAdviceGain(t *testing.T) {
 	})
 }
 
-// TestOthersTold: next to programs that want the processors all the time a session
+// TestOthersReported: next to programs that want the processors all the time a session
 // says what they had, and no more than the kernel says that was not the JVM's.
-func TestOthersTold(t *testing.T) {
+func TestOthersReported(t *testing.T) {
 	testjvm.Alone(t, "it fills the processors itself")
 	for range 2 * runtime.NumCPU() {
 		hog := exec.Command("sh", "-c", "while :; do :; done")
@@ -206,13 +206,13 @@ func TestOthersTold(t *testing.T) {
 	if found == nil {
 		t.Fatalf("nothing is said of other programs, which had %v", had)
 	}
-	told, err := time.ParseDuration(strings.ReplaceAll(found[1], ",", "") + found[2])
+	reported, err := time.ParseDuration(strings.ReplaceAll(found[1], ",", "") + found[2])
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Three digits, and the kernel's 10 ms on each processor.
-	if most := had + had/200 + time.Duration(runtime.NumCPU())*10*time.Millisecond; told > most {
-		t.Errorf("other programs are said to have had %v, by the kernel %v", told, had)
+	if most := had + had/200 + time.Duration(runtime.NumCPU())*10*time.Millisecond; reported > most {
+		t.Errorf("other programs are said to have had %v, by the kernel %v", reported, had)
 	}
 }
 

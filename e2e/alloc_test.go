@@ -33,11 +33,11 @@ func TestAllocatedPerTask(t *testing.T) {
 				t.Errorf("%d collections; the test wants at least 5", s.GC.Pauses)
 			}
 			rows := p.Tasks(t)
-			told := allocationsTold(t, file)
-			if len(told) != threads*tasks {
-				t.Fatalf("the program told of %d tasks, want %d", len(told), threads*tasks)
+			own := ownAllocations(t, file)
+			if len(own) != threads*tasks {
+				t.Fatalf("the program printed %d tasks, want %d", len(own), threads*tasks)
 			}
-			compareAllocations(t, rows, told)
+			compareAllocations(t, rows, own)
 			if jdk.Version >= 21 {
 				checkHoppers(t, rows)
 			}
@@ -48,27 +48,27 @@ func TestAllocatedPerTask(t *testing.T) {
 // allocation is of one task: all, and what was not in the task inside it.
 type allocation struct{ total, self int64 }
 
-// allocationsTold are the program's own figures by thread and task.
-func allocationsTold(t *testing.T, file string) map[[2]int]allocation {
+// ownAllocations are the program's own figures by thread and task.
+func ownAllocations(t *testing.T, file string) map[[2]int]allocation {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	told := map[[2]int]allocation{}
+	own := map[[2]int]allocation{}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var thread, task int
 		var total, nested int64
 		if _, err := fmt.Sscan(lines.Text(), &thread, &task, &total, &nested); err != nil {
 			t.Fatalf("line %q: %v", lines.Text(), err)
 		}
-		told[[2]int{thread, task}] = allocation{total, total - nested}
+		own[[2]int{thread, task}] = allocation{total, total - nested}
 	}
-	return told
+	return own
 }
 
-func compareAllocations(t *testing.T, rows []map[string]string, told map[[2]int]allocation) {
+func compareAllocations(t *testing.T, rows []map[string]string, own map[[2]int]allocation) {
 	t.Helper()
 	type execution struct {
 		start int64
@@ -86,7 +86,7 @@ func compareAllocations(t *testing.T, rows []map[string]string, told map[[2]int]
 		slices.SortFunc(list, func(a, b execution) int { return cmp.Compare(a.start, b.start) })
 	}
 	different := 0
-	for at, want := range told {
+	for at, want := range own {
 		list := measured["alloc-"+strconv.Itoa(at[0])]
 		if at[1] >= len(list) {
 			t.Fatalf("thread %d has %d executions in the trace, want task %d", at[0], len(list), at[1])
@@ -97,12 +97,12 @@ func compareAllocations(t *testing.T, rows []map[string]string, told map[[2]int]
 		}
 		different++
 		if over := got.total - want.total; over < 0 || over > 4096 {
-			t.Errorf("thread %d, task %d: %d bytes, the JVM told the task %d", at[0], at[1], got.total, want.total)
+			t.Errorf("thread %d, task %d: %d bytes, the JVM gave the task %d", at[0], at[1], got.total, want.total)
 		}
 	}
-	t.Logf("%d of %d tasks differ", different, len(told))
+	t.Logf("%d of %d tasks differ", different, len(own))
 	if different > 2 {
-		t.Errorf("%d of %d tasks differ from what the JVM told them, want at most 2", different, len(told))
+		t.Errorf("%d of %d tasks differ from what the JVM gave them, want at most 2", different, len(own))
 	}
 }
 

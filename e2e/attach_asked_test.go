@@ -12,10 +12,9 @@ import (
 
 const askedProgram = "e2e/testdata/attach/asked"
 
-// TestAttachAsked: of exceptions it is known in an attached JVM, too, whether
-// somebody asked for them; of a lambda that has no probe to tell of its exception
-// that is not known. A session without hand-overs has none, though lambdas keep the
-// probes of an earlier one.
+// TestAttachAsked: also of an attached JVM it is known whether somebody asked for an
+// exception, but for lambdas without a probe that records it. A session without
+// submissions has none, though lambdas keep the probes of an earlier session.
 func TestAttachAsked(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
@@ -30,7 +29,7 @@ func TestAttachAsked(t *testing.T) {
 				t.Fatal(err)
 			}
 			if h := s.Manifest.Submissions; h != nil {
-				t.Errorf("a session without hand-overs has %+v", h)
+				t.Errorf("a session without submissions has %+v", h)
 			}
 			checkAsked(t, run())
 			g.close(t)

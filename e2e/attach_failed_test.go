@@ -11,7 +11,7 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// TestAttachFailed: a session that can not begin, while probes of an earlier one
+// TestAttachFailed: a session that cannot begin, while probes of an earlier one
 // are executed, leaves nothing behind that the next could stumble over.
 func TestAttachFailed(t *testing.T) {
 	testjvm.Shared(t)

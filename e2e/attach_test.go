@@ -218,7 +218,7 @@ func checkNumbers(t *testing.T, p testjvm.Profile, r *sched.Record) {
 	}
 }
 
-// What is refused, and why; the program goes on.
+// What is refused, and why; the program continues.
 func TestAttachRefused(t *testing.T) {
 	testjvm.Shared(t)
 	g := startGuest(t, testjvm.JDKs(t)[0])
@@ -245,7 +245,7 @@ func TestAttachRefused(t *testing.T) {
 	g.end(t)
 }
 
-// -Xcheck:jni has nothing to say about an agent that comes and goes, twice.
+// -Xcheck:jni has nothing to say about an agent that attaches and detaches, twice.
 func TestAttachChecked(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {

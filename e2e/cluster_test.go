@@ -87,7 +87,7 @@ func (m team) deliver(t *testing.T, spool string) {
 	}
 }
 
-// anyStored waits until one of the sessions has some thousand executions.
+// anyStored waits until one of the sessions has more than a thousand executions.
 func anyStored(t *testing.T, dir string) {
 	t.Helper()
 	waitFor(t, "something is stored in "+dir, func() bool {
@@ -160,7 +160,7 @@ func peak(pid int) string {
 }
 
 // Two shadows with a store each: the one that had a session is killed, the
-// other goes on, and join makes the whole.
+// other continues, and join makes the whole.
 func TestTeamJoin(t *testing.T) {
 	testjvm.Shared(t)
 	const tasks = 1_000_000

@@ -31,7 +31,7 @@ func readConstructions(t *testing.T, dir string) constructions {
 	err = s.Constructions(func(c *session.ConstructionChunk) error {
 		for i, class := range c.Class {
 			out.wall[names[class]] += c.WallNs[i]
-			out.alloc[names[class]] = append(out.alloc[names[class]], c.Extra[0][i])
+			out.alloc[names[class]] = append(out.alloc[names[class]], int64(c.Extra[0][i]))
 		}
 		return nil
 	})

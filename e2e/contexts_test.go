@@ -106,7 +106,7 @@ func TestContexts(t *testing.T) {
 					}
 				}
 				if got := by[class+" "+store.ContextSubmission]; len(got) == 1 && !slices.Equal(ofMain(&got[0]), frames) {
-					t.Errorf("%s is handed over on\n%q, want\n%q", class, ofMain(&got[0]), frames)
+					t.Errorf("%s is submitted on\n%q, want\n%q", class, ofMain(&got[0]), frames)
 				}
 			}
 			inside := []string{at("Main$Inside.run", "public void run() { burn(); }"), at("Main$Nesting.run", "new Inside().run()")}
@@ -147,7 +147,7 @@ func ownWork(t *testing.T, s *session.Session, by map[string][]session.Context) 
 }
 
 // TestContextsSampled: of 1,000 in a row, every tenth of a thread and kind, by
-// whatever way the events themselves are told.
+// whatever way the events themselves are recorded.
 func TestContextsSampled(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
@@ -200,8 +200,8 @@ func TestContextsFull(t *testing.T) {
 			}
 			c := s.Manifest.Contexts
 			const running = 20 // at most, at the end: these have a context and no figures
-			told := sampled + c.Lost + c.Unseen
-			if len(all) > room || len(all) < room-running || c.Lost < leaves-room || c.Taken < leaves || told > c.Taken || told < c.Taken-running {
+			known := sampled + c.Lost + c.Unseen
+			if len(all) > room || len(all) < room-running || c.Lost < leaves-room || c.Taken < leaves || known > c.Taken || known < c.Taken-running {
 				t.Errorf("%d contexts of %d events: %+v", len(all), sampled, c)
 			}
 			want := fmt.Sprintf("%d of %d calling contexts were not recorded: there were too many different ones", c.Lost, c.Taken)
@@ -214,7 +214,7 @@ func TestContextsFull(t *testing.T) {
 
 // TestContextsAttach: the stacks of a program that ran before the agent came, with
 // virtual threads mounted and waiting then. The second session weaves less, so that
-// the places of the code are others, and the lines the same.
+// the offsets in the code differ, and the lines do not.
 func TestContextsAttach(t *testing.T) {
 	testjvm.Shared(t)
 	const program = "e2e/testdata/attach/paths"
@@ -235,18 +235,18 @@ func TestContextsAttach(t *testing.T) {
 				p := g.attached(t, func() { g.again(t) }, flags...)
 				_, by := contextsOf(t, p.Dir)
 				for class, frames := range want {
-					var handed, executed int64
+					var submitted, executed int64
 					for _, c := range by[class+" "+store.ContextSubmission] {
-						handed += c.Count
+						submitted += c.Count
 						if got := ofMain(&c); len(got) < len(frames) || !slices.Equal(got[:len(frames)], frames) {
-							t.Errorf("%v: %s is handed over on\n%q, want\n%q", flags, class, got, frames)
+							t.Errorf("%v: %s is submitted on\n%q, want\n%q", flags, class, got, frames)
 						}
 					}
 					for _, c := range by[class+" "+store.ContextExecution] {
 						executed += c.Count
 					}
-					if n := counts[class]; handed != n || executed != n {
-						t.Errorf("%v: %s has contexts of %d submissions and %d executions, want %d", flags, class, handed, executed, n)
+					if n := counts[class]; submitted != n || executed != n {
+						t.Errorf("%v: %s has contexts of %d submissions and %d executions, want %d", flags, class, submitted, executed, n)
 					}
 				}
 			}

@@ -63,8 +63,8 @@ func TestDetachRestores(t *testing.T) {
 				g.recordAnd(t, func() { during = codeLengths(t, library, g.Process.Pid) })
 				for _, method := range []string{"LMain$Old;run()V", "LMain$Sub;run()V", "LMain$Fresh;run()V", "LMain$Fresh;<init>()V",
 					"Ljava/util/concurrent/FutureTask;run()V", "Ljava/lang/Thread;run()V",
-					"Ljava/util/concurrent/ThreadPoolExecutor;execute(Ljava/lang/Runnable;)V", // hands over
-					"LMain;early()V", "LMain$FreshPlaces;work()V"} { // places of old and of new classes
+					"Ljava/util/concurrent/ThreadPoolExecutor;execute(Ljava/lang/Runnable;)V", // submits
+					"LMain;early()V", "LMain$FreshPlaces;work()V"} { // call sites in old and new classes
 					if want[method] == "" || during[method] == want[method] {
 						t.Errorf("%s is %q bytes long with the agent, %q without", method, during[method], want[method])
 					}
@@ -121,7 +121,7 @@ func TestDetachSpeed(t *testing.T) {
 	}
 }
 
-// compareLengths tells the number of methods in both.
+// compareLengths returns the number of methods in both.
 func compareLengths(t *testing.T, got, want map[string]string) (both int) {
 	t.Helper()
 	for method, n := range want {

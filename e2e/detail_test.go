@@ -49,6 +49,7 @@ func TestDetail(t *testing.T) {
 					continue
 				}
 				t.Run(strings.Join([]string{jdk.String(), detail, name}, "/"), func(t *testing.T) {
+					testjvm.Shared(t)
 					checkDetail(t, o, jdk, detail)
 				})
 			}

@@ -71,7 +71,7 @@ func newGate(t *testing.T) (path string, open func()) {
 	}
 }
 
-// waitStored waits until some thousand executions of the session, whose folder
+// waitStored waits until 5,000 executions of the session, whose folder
 // fits the pattern, are stored.
 func waitStored(t *testing.T, pattern string) {
 	t.Helper()
@@ -177,7 +177,7 @@ func fill(t *testing.T, dir string) (free func()) {
 	}
 }
 
-// The disk is full for a while: the shadow says so, goes on by itself when
+// The disk is full for a while: the shadow says so, continues by itself when
 // there is space, and nothing is lost that is not counted.
 func TestFaultDiskFull(t *testing.T) {
 	testjvm.Shared(t)
@@ -245,7 +245,7 @@ func TestFaultDiskStaysFull(t *testing.T) {
 	}
 }
 
-// shadow run with too little space, or a folder that can not be written to,
+// shadow run with too little space, or a folder that cannot be written to,
 // says so at once and does not start the program.
 func TestFaultFolder(t *testing.T) {
 	testjvm.Shared(t)

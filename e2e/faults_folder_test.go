@@ -56,7 +56,7 @@ func copyOf(t *testing.T, dir string) string {
 	return to
 }
 
-// Folders that can not be read as a session: one line, exit code 1.
+// Folders that cannot be read as a session: one line, exit code 1.
 func TestFaultNoSession(t *testing.T) {
 	testjvm.Shared(t)
 	good := victim(t, testjvm.JDKs(t)[0], "run", "5000").Profile(t).Dir
@@ -130,7 +130,7 @@ func TestFaultUnreadable(t *testing.T) {
 }
 
 // Damaged and missing parts: one line and exit code 1. With --damaged the rest is
-// read, what is missing is told and counted as lost, never as zero.
+// read, what is missing is reported and counted as lost, never as zero.
 func TestFaultDamagedParts(t *testing.T) {
 	testjvm.Shared(t)
 	good := victim(t, testjvm.JDKs(t)[0], "run", "20000").Profile(t).Dir

@@ -35,7 +35,7 @@ func newHosts(t *testing.T, n int) hosts {
 	}
 	h := hosts{name: fmt.Sprintf("sa%d", os.Getpid())}
 	if out, err := exec.Command("ip", "netns", "add", h.name).CombinedOutput(); err != nil {
-		t.Skipf("network namespaces can not be made here: %v: %s", err, out)
+		t.Skipf("network namespaces cannot be made here: %v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", h.name).Run() })
 	h.run(t, "-n", h.name, "link", "add", "name", "switch", "type", "bridge")

@@ -53,7 +53,7 @@ func TestCopiesAsked(t *testing.T) {
 	}
 }
 
-// TestLife: what becomes of each task that is handed over, or not, and of each
+// TestLife: what becomes of each task, submitted or not, and of each
 // exception.
 func TestLife(t *testing.T) {
 	testjvm.Shared(t)

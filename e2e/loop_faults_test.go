@@ -116,8 +116,8 @@ func nothing(*round) {}
 
 // mayStepClock guards against stepping the clock of a machine that others use.
 func mayStepClock(r *round) {
-	if os.Getenv("STACKAGENT_STEP_CLOCK") == "" {
-		r.Skip("steps the wall clock of the whole machine for a moment: only where STACKAGENT_STEP_CLOCK is set")
+	if os.Getenv(stepClock) == "" {
+		r.Skipf("steps the wall clock of the whole machine for a moment: only where %s is set", stepClock)
 	}
 }
 

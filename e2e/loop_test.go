@@ -69,6 +69,8 @@ const (
 
 	// A flood that the test ends or kills, however late on a slow machine.
 	floodForever = 1_000_000
+
+	stepClock = "STACKAGENT_STEP_CLOCK" // lets a fault step the wall clock of the machine
 )
 
 // untilStopped lets the flood run at the rate of tasks in a time, until stopFlood.
@@ -130,10 +132,21 @@ func eachRound(t *testing.T, n int, f func(r *round)) {
 	}
 }
 
-func TestFaultLoop(t *testing.T) {
+// sharedUnlessClockSteps lets a test run beside others if no fault steps the machine's clock.
+func sharedUnlessClockSteps(t *testing.T) {
+	t.Helper()
+	if os.Getenv(stepClock) != "" {
+		testjvm.Alone(t, "it steps the machine's clock")
+		return
+	}
 	testjvm.Shared(t)
+}
+
+func TestFaultLoop(t *testing.T) {
+	sharedUnlessClockSteps(t)
 	for _, fault := range faults {
 		t.Run(strings.ReplaceAll(fault.name, " ", "_"), func(t *testing.T) {
+			sharedUnlessClockSteps(t)
 			if fault.full && !full() && os.Getenv("STACKAGENT_FAULTS") == "" {
 				t.Skip("STACKAGENT_E2E=full: a test of shadow/ingest kills a node of three, too")
 			}

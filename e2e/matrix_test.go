@@ -32,7 +32,9 @@ func TestExamples(t *testing.T) {
 			for _, gc := range collectors {
 				t.Run(jdk.String()+"/"+o.Name+"/"+gc.Name, func(t *testing.T) {
 					testjvm.Shared(t)
-					checkExample(t, o, jdk, gc.Flag)
+					if plain := checkExample(t, o, jdk, gc.Flag); !o.Prints(plain.Stdout) {
+						t.Errorf("stdout without the agent:\n%s\nwant:\n%s", plain.Stdout, strings.Join(o.Stdout, "\n"))
+					}
 				})
 			}
 		}
@@ -79,10 +81,11 @@ func TestModes(t *testing.T) {
 }
 
 // checkExample runs an example without and with the agent and compares
-// the two runs, and the profile with the oracle.
-func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...string) {
+// the two runs, and the profile with the oracle; it returns the run without.
+func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...string) (plain testjvm.Result) {
+	t.Helper()
 	cmd := o.Command(t, jdk, flags...)
-	plain := cmd.Plain(t)
+	plain = cmd.Plain(t)
 	cmd.Agent = append(slices.Clip(cmd.Agent), "--detail", "all") // for the rows; see TestDetail
 	p := cmd.Profile(t)
 	sameBehaviour(t, o, plain, p.Result)
@@ -106,6 +109,7 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...stri
 	if t.Failed() {
 		t.Logf("all classes: %+v", p.Hotspots(t))
 	}
+	return plain
 }
 
 // sameBehaviour checks that the agent did not change what the program does.

@@ -45,7 +45,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// TestDefinitions: a definition of a task or a filter that fits nothing is told, and a
+// TestDefinitions: a definition of a task or a filter that matches nothing is reported, and a
 // definition that names a static method.
 func TestDefinitions(t *testing.T) {
 	testjvm.Shared(t)
@@ -55,10 +55,10 @@ func TestDefinitions(t *testing.T) {
 			"--task", "Main$Request#process(J)V", "--task", "Main#main",
 			"--include", "Ma*", "--include", "java.lang.*", // one fits; the other has no say about the platform's classes
 			"--exclude", "*.InnocuousThread", "--exclude", "Mian$*"} // one fits
-		want := map[string]string{"task= fits no method of the classes that were loaded": "Main$Request#process(J)V",
-			"include= fits no class of the program's that tasks could be observed in": "java.lang.*",
-			"exclude= fits no class that tasks could be observed in":                  "Mian$*",
-			"a static method is no task's: name a method of an object":                "Main.main([Ljava.lang.String;)V"}
+		want := map[string]string{"task= matches no method of the loaded classes": "Main$Request#process(J)V",
+			"include= matches no class of the program that could have tasks": "java.lang.*",
+			"exclude= matches no class that could have tasks":                "Mian$*",
+			"a static method cannot be a task: name an instance method":      "Main.main([Ljava.lang.String;)V"}
 		got := map[string]string{}
 		for _, r := range cmd.Profile(t).Stats(t).Refusals {
 			got[r.Reason] = r.Sample
@@ -67,7 +67,7 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("JDK %s: told %q, want %q", jdk, got, want)
+			t.Errorf("JDK %s: reported %q, want %q", jdk, got, want)
 		}
 	}
 }

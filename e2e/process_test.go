@@ -249,7 +249,7 @@ func deliverKept(t *testing.T, s *server, said string) {
 		return
 	}
 	if kept[2] != "" {
-		t.Errorf("a shadow does not look into a folder that it was not told of: %q", kept[0])
+		t.Errorf("a shadow does not look into a folder that it does not know: %q", kept[0])
 	}
 	if e := shadow(t, "deliver", "--nats", "nats://"+s.addr, "--token-file", filepath.Join(s.store, "token"), kept[1]); e.exit != 0 {
 		t.Fatalf("shadow deliver: %+v", e)

@@ -17,9 +17,9 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// told is what a thread of the program says of itself, nanoseconds of
+// printedTimes is what a thread of the program prints of itself, nanoseconds of
 // CLOCK_MONOTONIC.
-type told struct{ begin, end, cpu float64 }
+type printedTimes struct{ begin, end, cpu float64 }
 
 // bottleGraph is `shadow bottle --format json`.
 type bottleGraph struct {
@@ -74,7 +74,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// scaling runs the program in a shape and checks what is told of it.
+// scaling runs the program in a shape and checks what is reported of it.
 func scaling(t *testing.T, a *testjvm.Attempt, cmd testjvm.Command, shape string) {
 	// Long enough that edges and ticks are small beside it; the collector's
 	// shape has its own measure.
@@ -145,7 +145,7 @@ func unsure(t *testing.T, p testjvm.Profile) (ns float64) {
 }
 
 // TestServeSwitches: a shadow that serves records what the scheduler does with a
-// JVM that comes by, from when it hears of it to the JVM's end.
+// JVM that connects, from then to the JVM's end.
 func TestServeSwitches(t *testing.T) {
 	testjvm.Alone(t, "it compares times of threads")
 	testjvm.OneGood(t, func(a *testjvm.Attempt) { serveSwitches(t, a) })
@@ -180,7 +180,7 @@ func serveSwitches(t *testing.T, a *testjvm.Attempt) {
 			continue
 		}
 		seen++
-		// It was heard of when the threads were at work already.
+		// It connected when the threads were at work already.
 		if b.RunningNs <= 0 || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+float64(testjvm.Stolen(t)-before) {
 			a.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
 		}
@@ -237,13 +237,13 @@ func barOf(t *testing.T, p testjvm.Profile) speedupBar {
 	return all.Bars[0]
 }
 
-// program reads what the threads told; of main its last word counts.
-func program(t *testing.T, stdout string) map[string]told {
+// program reads what the threads printed; of main the last line counts.
+func program(t *testing.T, stdout string) map[string]printedTimes {
 	t.Helper()
-	out := map[string]told{}
+	out := map[string]printedTimes{}
 	for line := range strings.Lines(stdout) {
 		var name string
-		var w told
+		var w printedTimes
 		if _, err := fmt.Sscan(line, &name, &w.begin, &w.end, &w.cpu); err != nil {
 			t.Fatalf("line %q: %v", line, err)
 		}
@@ -272,7 +272,7 @@ func within(got, want, slack float64) bool { return math.Abs(got-want) <= scaleT
 
 // checkBottle: heights add up to the time with a thread running, areas are the
 // threads' CPU times by their own account, but for unsure.
-func checkBottle(t *testing.T, a *testjvm.Attempt, g bottleGraph, own map[string]told, unsure float64) {
+func checkBottle(t *testing.T, a *testjvm.Attempt, g bottleGraph, own map[string]printedTimes, unsure float64) {
 	t.Helper()
 	height, area := 0.0, 0.0
 	for _, b := range g.Threads {
@@ -282,7 +282,7 @@ func checkBottle(t *testing.T, a *testjvm.Attempt, g bottleGraph, own map[string
 		}
 		name, _, _ := strings.Cut(b.Name, "#")
 		w, ok := own[name]
-		// A thread does more than it tells, never less.
+		// A thread does more than it prints, never less.
 		if ok && (b.RunningNs < (1-areaTolerance)*w.cpu-1e6-unsure || b.RunningNs > (1+areaTolerance)*w.cpu+edges(name)+unsure) && g.UnknownNs < 1e6 {
 			a.Errorf("%s was running for %.1f ms, by its own account %.1f ms", b.Name, b.RunningNs/1e6, w.cpu/1e6)
 		}
@@ -293,7 +293,7 @@ func checkBottle(t *testing.T, a *testjvm.Attempt, g bottleGraph, own map[string
 }
 
 // checkShape: what must be in the account whatever the load of the machine.
-func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, g bottleGraph, own map[string]told, p testjvm.Profile) {
+func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, g bottleGraph, own map[string]printedTimes, p testjvm.Profile) {
 	t.Helper()
 	r := b.Runs[0]
 	sum := b.Speedup
@@ -350,7 +350,7 @@ func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, g 
 	case "io":
 		// All that the second thread does is to wait for a byte, all that the first
 		// does is work: what they do not use the CPU for, nor wait for one, is the
-		// second's I/O. perf tells a wait for a CPU after a wake-up as I/O, too.
+		// second's I/O. perf counts a wait for a CPU after a wake-up as I/O, too.
 		life, cpu := w1.end-w1.begin, w1.cpu
 		read := waits("io")
 		if least := (1-scaleTolerance)*(life-cpu) - r.States["runnable"]; read < least || read > (1+scaleTolerance)*(life+w0.end-w0.begin-w0.cpu) {
@@ -376,7 +376,7 @@ func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, g 
 }
 
 // checkAll: so long the two threads did what they do, which is all of their lives.
-func checkAll(a *testjvm.Attempt, what string, did float64, threads ...told) {
+func checkAll(a *testjvm.Attempt, what string, did float64, threads ...printedTimes) {
 	a.Helper()
 	lives, edge := 0.0, 0.0
 	for _, w := range threads {

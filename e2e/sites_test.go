@@ -16,24 +16,24 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// sitesMethods are the methods of testdata/sites as handoverMethods are those of
+// sitesMethods are the methods of testdata/sites as submissionMethods are those of
 // examples/handover.
 var sitesMethods = map[string]string{
 	"Argument": "Main$Derived.<init>", "Base": "Main$Derived.<init>", "Parent": "Main$Child.parent", "Thrown": "Main.refuse", "First": "Main.executeBoth",
 	"Late": "Main.late", "InTask": "Main.lambda$inTask$0",
 }
 
-// TestSitesAfterThrow: the place of a call that throws is not that of what is
-// made or handed over later, in the same method, its caller or a task; that of a
-// call around others comes back after them; super(...) is no place, and
-// new of the superclass is.
+// TestSitesAfterThrow: the call site of a call that throws is not the site of what is
+// made or submitted later in the same method, its caller or a task. A call around
+// others has its site again after them. super(...) is no site; new of the
+// superclass is.
 func TestSitesAfterThrow(t *testing.T) {
 	testjvm.Shared(t)
-	made, handedAt := marks(t, "e2e/testdata/sites", sitesMethods)
+	made, submittedAt := marks(t, "e2e/testdata/sites", sitesMethods)
 	made["Main$Thrown"], made["Main$First"] = made["Main$Second"], made["Main$Second"] // two of them have another method's mark
-	handedAt["Main$AfterRejected"], handedAt["Main$AfterThrown"], handedAt["Main$AfterOther"] = "", "", ""
+	submittedAt["Main$AfterRejected"], submittedAt["Main$AfterThrown"], submittedAt["Main$AfterOther"] = "", "", ""
 	for _, class := range []string{"Main$AfterInTask", "Main$AfterPicky", "Main$AfterLate"} {
-		made[class], handedAt[class] = "", ""
+		made[class], submittedAt[class] = "", ""
 	}
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
@@ -43,19 +43,19 @@ func TestSitesAfterThrow(t *testing.T) {
 			if p.Exit != 0 {
 				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
 			}
-			classes := readHanded(t, p.Dir, true)
+			classes := readSubmissions(t, p.Dir, true)
 			for class, want := range made {
-				checkPlace(t, class+" made", classes[class], func(x *handedOver) map[string]bool { return x.making }, want)
+				checkSite(t, class+" made", classes[class], func(x *submitted) map[string]bool { return x.making }, want)
 			}
-			for class, want := range handedAt {
-				checkPlace(t, class+" handed over", classes[class], func(x *handedOver) map[string]bool { return x.sites }, want)
+			for class, want := range submittedAt {
+				checkSite(t, class+" submitted", classes[class], func(x *submitted) map[string]bool { return x.sites }, want)
 			}
 		})
 	}
 }
 
 // TestSitesOfParallelOperations: the tasks that the JDK makes for a parallel
-// stream, or another operation of its own, have the place where the program calls
+// stream, or another operation of its own, have the call site where the program calls
 // that operation, on whatever thread they are made.
 func TestSitesOfParallelOperations(t *testing.T) {
 	testjvm.Shared(t)
@@ -94,17 +94,17 @@ func TestSitesOfParallelOperations(t *testing.T) {
 				}
 			}
 			if len(got) != len(want) {
-				t.Errorf("places %v, want the %d lines %v", got, len(want), want)
+				t.Errorf("sites %v, want the %d lines %v", got, len(want), want)
 			}
 			if listed := executionsByLine(p.Tasks(t)); !maps.Equal(listed, got) {
-				t.Errorf("the list of tasks has places %v, hotspots %v", listed, got)
+				t.Errorf("the list of tasks has sites %v, hotspots %v", listed, got)
 			}
 		})
 	}
 }
 
-// executionsByLine counts the listed executions by where their tasks were handed
-// over, or made.
+// executionsByLine counts the listed executions by where their tasks were
+// submitted, or made.
 func executionsByLine(rows []map[string]string) map[int]int64 {
 	got := map[int]int64{}
 	for _, r := range rows {
@@ -116,9 +116,9 @@ func executionsByLine(rows []map[string]string) map[int]int64 {
 	return got
 }
 
-// checkPlace compares the places of a class with the only one that it should
+// checkSite compares the sites of a class with the only one that it should
 // have, "" for none.
-func checkPlace(t *testing.T, what string, x *handedOver, of func(*handedOver) map[string]bool, want string) {
+func checkSite(t *testing.T, what string, x *submitted, of func(*submitted) map[string]bool, want string) {
 	t.Helper()
 	if x == nil {
 		t.Errorf("%s: not in the session", what)

@@ -130,7 +130,7 @@ func (a agentThreads) look(pid int) {
 	}
 }
 
-// watchThreads looks until it is told to stop.
+// watchThreads looks until seen is called.
 func watchThreads(pid int) (seen func() (all, used int)) {
 	stop, result := make(chan struct{}), make(chan agentThreads)
 	go func() {
@@ -158,7 +158,7 @@ func watchThreads(pid int) (seen func() (all, used int)) {
 }
 
 // The threads that are made before the program runs are enough: with a dead bus while many threads load classes, and
-// when agents come and go.
+// when agents attach and detach.
 func TestTortureAgentThreads(t *testing.T) {
 	testjvm.Shared(t)
 	jdks := testjvm.JDKs(t)

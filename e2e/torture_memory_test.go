@@ -43,7 +43,7 @@ func readMemory(t *testing.T, r testjvm.Result) memoryRun {
 	return run
 }
 
-// grown is what is resident at the nth time of when beyond what was at the first of before.
+// grown is how much more is resident at the Nth time of when than at the first of before.
 func (r memoryRun) grown(before, when string, n int) int64 {
 	return r.resident[when][n] - r.resident[before][0]
 }
@@ -149,7 +149,7 @@ func checkGrowth(t *testing.T, what string, plain, with memoryRun, when string, 
 // Task classes that are unloaded leave nothing behind.
 func TestTortureMemoryClasses(t *testing.T) {
 	testjvm.Shared(t)
-	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+	each(t, newestOrAll(t), func(t *testing.T, jdk testjvm.JDK) {
 		for _, mode := range []string{"hidden", "loader"} {
 			t.Run(mode, func(t *testing.T) {
 				if mode == "loader" && !torture() {

@@ -95,7 +95,7 @@ type neighbourCase struct {
 	short     []int // in the short form, its place in orders: on the oldest JDK, on the newest one; -1: not there
 }
 
-// inShort tells whether the short form has the agent on the JDK of number i in an order.
+// inShort reports whether the short form has the agent on the JDK of number i in an order.
 func (c neighbourCase) inShort(i, order, jdks int) bool {
 	return (i == 0 && c.short[0] == order) || (i == jdks-1 && i > 0 && c.short[1] == order)
 }
@@ -112,7 +112,7 @@ func (n neighbours) cases() []neighbourCase {
 	}
 }
 
-// orders are the places in which the two agents may stand.
+// orders are the ways in which the two agents may be given.
 var orders = []string{"ours first", "ours second", "other in the environment", "ours in the environment"}
 
 // Beside another agent, whichever comes first, a program does what it does without ours.
@@ -191,7 +191,7 @@ func TestTortureNeighbourOfRun(t *testing.T) {
 	}
 }
 
-// Another agent retransforms the woven classes without end, while ours comes and goes.
+// Another agent retransforms the woven classes without end, while ours attaches and detaches.
 func TestTortureRetransformedCycles(t *testing.T) {
 	testjvm.Shared(t)
 	n := fetched(t)

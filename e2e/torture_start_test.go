@@ -242,7 +242,7 @@ func refusals(t *testing.T, p testjvm.Profile) map[string]int64 {
 // visits all classes. The log has the times.
 func TestTortureManyClasses(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range newestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			n, rounds := roundsOf(6_000, 60_000), roundsOf(1, 2)
 			classes, log := testjvm.Compile(t, jdk, "testdata/classes"), filepath.Join(t.TempDir(), "safepoints")

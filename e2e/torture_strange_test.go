@@ -33,7 +33,7 @@ func strangeCommand(t testing.TB, jdk testjvm.JDK, args ...string) testjvm.Comma
 	return testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: args, Timeout: time.Duration(roundsOf(3, 20)) * time.Minute}
 }
 
-// on tells whether a case runs on a JDK. In the short form each case runs on one, by turns.
+// on reports whether a case runs on a JDK. In the short form each case runs on one, by turns.
 func (c strangeCase) on(jdks []testjvm.JDK, i, number int) bool {
 	jdk := jdks[i]
 	if jdk.Version < c.from || (c.to != 0 && jdk.Version > c.to) || (c.slow && !torture()) {
@@ -110,7 +110,7 @@ func ownWords(stderr string) string {
 	return strings.Join(own, "")
 }
 
-// sameCounts checks that the session in dir has each execution of which the program tells
+// sameCounts checks that the session in dir has each execution that the program prints
 // ("count CLASS N"), or counts it as lost.
 func sameCounts(t *testing.T, stdout, dir string) {
 	t.Helper()
@@ -243,7 +243,7 @@ func oldestOrAll(t *testing.T) []testjvm.JDK {
 	return jdks
 }
 
-// namespaced tells how to run a command in a mount namespace of its own after script, or skips.
+// namespaced is how to run a command in a mount namespace of its own after script, or skips.
 func namespaced(t *testing.T, script string) []string {
 	t.Helper()
 	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
@@ -351,7 +351,7 @@ func imageOf(t *testing.T, jdk testjvm.JDK) string {
 	return image
 }
 
-// Agents come and go while the program works, loads classes and ends threads.
+// Agents attach and detach while the program works, loads classes and ends threads.
 func TestTortureAttachCycles(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range oldestOrAll(t) {

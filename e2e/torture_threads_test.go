@@ -89,7 +89,7 @@ func (c *crowd) run(t *testing.T, jdk testjvm.JDK, limit int, vm []string, main 
 
 var held = regexp.MustCompile(`(?m)^held (\d+)$`)
 
-// A program takes every thread that the system gives and goes on. The agent has
+// A program takes every thread that the system gives and continues. The agent has
 // its own threads from the start: the program ends as it does alone, and what it
 // executed is counted.
 func TestTortureNoThreadToBeHad(t *testing.T) {

@@ -208,7 +208,7 @@ func checkPerturbed(t *testing.T, f *perturbed) {
 	}
 }
 
-// A run that fails ends the series with its exit code: it can not be compared.
+// A run that fails ends the series with its exit code: it cannot be compared.
 func TestRepeatStopsAtAFailure(t *testing.T) {
 	testjvm.Shared(t)
 	o := testjvm.Example(t, "exit")

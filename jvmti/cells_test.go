@@ -13,7 +13,7 @@ import (
 
 func compileCells(t *testing.T, flags ...string) string {
 	t.Helper()
-	return compile(t, flags, "testdata/cells_main.c", "state_cells.c")
+	return compile(t, flags, "testdata/cells_main.c", "state_cells.c", "drain_cells.c")
 }
 
 // Cells count what a reference counts that keeps all, also while they are read.

@@ -1,6 +1,6 @@
 /* The fields of ours that a loaded class has. A class keeps the ones it was
  * loaded with: the JVM takes no other in place of it, whatever else changes. */
-#include "agent.h"
+#include "class.h"
 
 static const char *const our_fields[] = {"stackagent$id", "stackagent$class", "stackagent$submitted",
                                          "stackagent$executors", "stackagent$executor", "stackagent$bytecodes"};

@@ -139,7 +139,7 @@ static void read_body(reader *r, const sa_pool *p, sa_header *h, bool sites) {
     uint32_t this_class = u2(r), super_class = u2(r);
     if (r->bad) return;
     if (!class_name(p, this_class, h->name, sizeof h->name)) h->complete = false;
-    h->sites = sites && sa_may_have_sites(p, &(sa_site_of){h->name, super_class, r->b + r->at, r->len - r->at, NULL});
+    h->sites = sites && sa_may_have_sites(p, &(sa_site_class){h->name, super_class, r->b + r->at, r->len - r->at, NULL});
     read_supers(r, p, super_class, h);
     if (r->bad) return;
     read_members(r, p); /* fields */
@@ -180,7 +180,7 @@ bool sa_constants_have_sites(const unsigned char *b, uint32_t len, uint32_t coun
         if (class_name(&p, i, text, sizeof text) && strcmp(text, super) == 0) super_class = i;
     }
     /* Without its code: where it makes objects of its superclass, and these are tasks, it is one itself. */
-    bool yes = !r.bad && sa_may_have_sites(&p, &(sa_site_of){name, super_class, NULL, 0, no_tasks});
+    bool yes = !r.bad && sa_may_have_sites(&p, &(sa_site_class){name, super_class, NULL, 0, no_tasks});
     close_pool(&p);
     return yes;
 }

@@ -1,8 +1,8 @@
 /* The head of a class file, read with bounds: enough to decide whether a class
  * can be of interest. Everything is hostile until parsed. */
-#ifndef STACKAGENT_HEADER_H
-#define STACKAGENT_HEADER_H
-#include "agent.h"
+#ifndef STACKAGENT_CLASS_HEADER_H
+#define STACKAGENT_CLASS_HEADER_H
+#include "class.h"
 
 typedef struct {
     char name[512]; /* internal name; "" when it did not fit */

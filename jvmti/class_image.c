@@ -137,35 +137,6 @@ static void open_image(void) {
 
 /* ---- the question ---- */
 
-/* Copies of the platform's fork/join that libraries brought along. */
-bool sa_is_copy(const char *name) {
-    static const char *const copies[] = {"scala/concurrent/forkjoin/ForkJoinTask", "akka/dispatch/forkjoin/ForkJoinTask",
-                                         "jsr166y/ForkJoinTask"};
-    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++)
-        if (strcmp(name, copies[i]) == 0) return true;
-    return false;
-}
-
-uint16_t sa_kinds_by_name(const char *name) {
-    static const struct {
-        const char *name;
-        uint16_t kinds;
-    } known[] = {
-        {"java/lang/Thread", SA_KIND_THREAD | SA_KIND_RUNNABLE},
-        {"java/lang/BaseVirtualThread", SA_KIND_THREAD | SA_KIND_RUNNABLE | SA_KIND_VIRTUAL},
-        {"java/lang/VirtualThread", SA_KIND_THREAD | SA_KIND_RUNNABLE | SA_KIND_VIRTUAL},
-        {"java/lang/Runnable", SA_KIND_RUNNABLE},
-        {"java/util/concurrent/Callable", SA_KIND_CALLABLE},
-        {"java/util/concurrent/ForkJoinTask", SA_KIND_FORKJOIN},
-        {"java/util/concurrent/Executor", SA_KIND_EXECUTOR},
-        {"java/util/concurrent/ExecutorCompletionService", SA_KIND_EXECUTOR},
-        {"java/util/Timer", SA_KIND_EXECUTOR},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(name, known[i].name) == 0) return known[i].kinds;
-    return sa_is_copy(name) ? SA_KIND_FORKJOIN : 0;
-}
-
 static bool kinds_of_image(const char *name, uint16_t *kinds, int levels) {
     uint16_t all = sa_kinds_by_name(name);
     if (all != 0 || strcmp(name, "java/lang/Object") == 0) {

@@ -5,32 +5,12 @@
 #include <stdlib.h>
 
 #include "class_header.h"
+#include "state_news.h"
+#include "state_work.h"
 
 static bool is_java(const char *name) { return strncmp(name, "java/", 5) == 0; }
 
-static void to_dots(const char *internal, char *out, size_t room) {
-    snprintf(out, room, "%s", internal);
-    for (char *p = out; *p != 0; p++)
-        if (*p == '/') *p = '.';
-}
-
 /* ---- supertypes ---- */
-
-/* Asks the defining loader for a supertype: the JVM does so next anyway, on
- * this thread, with this loader. NULL: it cannot be had. */
-jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal) {
-    char dotted[sizeof((sa_super *)0)->name];
-    to_dots(internal, dotted, sizeof dotted);
-    jstring name = (*env)->NewStringUTF(env, dotted);
-    jclass c = name == NULL ? NULL
-                            : (*env)->CallStaticObjectMethod(env, sa.type_class, sa.for_name, name, JNI_FALSE, loader);
-    if ((*env)->ExceptionCheck(env)) {
-        (*env)->ExceptionClear(env);
-        c = NULL;
-    }
-    if (name != NULL) (*env)->DeleteLocalRef(env, name);
-    return c;
-}
 
 static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
     jclass c = sa_class_by_name(env, loader, s->name);
@@ -40,29 +20,10 @@ static void resolve(JNIEnv *env, jobject loader, sa_super *s) {
     (*env)->DeleteLocalRef(env, c);
 }
 
-/* Is it woven for the exceptions that it gives away only? */
-bool sa_gives_exceptions(const char *name) { return strcmp(name, "java/util/concurrent/CompletableFuture") == 0; }
-
 static bool always_asked(const char *name) {
     return strcmp(name, "java/lang/ClassValue$ClassValueMap") == 0 ||
            strcmp(name, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
            (sa.config.submissions && sa_gives_exceptions(name)) || sa_kinds_by_name(name) != 0;
-}
-
-static bool has_one(const char *name, const char *const *words, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (strstr(name, words[i]) != NULL) return true;
-    return false;
-}
-
-/* Does this class execute the tasks that others give it? Where tasks could not
- * be woven, its calls stand in. */
-bool sa_stands_in(const char *name) {
-    static const char *const platform[] = {"Executor", "FutureTask", "ForkJoin", "CompletableFuture", "StructuredTaskScope"};
-    static const char *const others[] = {"Executor", "ThreadPool", "EventLoop", "Dispatcher"};
-    if (strncmp(name, "java/util/concurrent/", 21) == 0) return has_one(name, platform, sizeof platform / sizeof platform[0]);
-    if (is_java(name)) return strcmp(name, "java/lang/Thread") == 0 || strcmp(name, "java/lang/VirtualThread") == 0;
-    return has_one(name, others, sizeof others / sizeof others[0]);
 }
 
 /* Java code can run, and we know what to ask it for. */
@@ -78,7 +39,7 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
             s->known = 1;
         else if (ask_jvm && !is_java(s->name))
             resolve(env, loader, s);
-        else if (!sa.custom_tasks) /* what those are is known to the Go side only */
+        else if (!sa.config.custom_tasks) /* what those are is known to the Go side only */
             s->known = sa_image_kinds(s->name, &s->kinds);
         /* Agents append classes to the boot loader's path, and make the JDK's implement them. */
         if (!s->known && loader == NULL && !is_java(s->name) && can_ask(env)) resolve(env, NULL, s);
@@ -92,7 +53,7 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
 static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm, bool hidden) {
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
-    return task || lends || h->sites || sa.custom_tasks || sa.work.bytecodes || !h->complete || always_asked(h->name) ||
+    return task || lends || h->sites || sa.config.custom_tasks || sa_work.bytecodes || !h->complete || always_asked(h->name) ||
            (sa.late && sa_stands_in(h->name));
 }
 
@@ -105,7 +66,7 @@ static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
     if (!(sa.late || sa_loaders_refuse()) || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
     jclass c = sa_class_by_name(env, loader, h->supers[0].name);
     if (c == NULL) return false;
-    bool bare = (sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR) != 0 && sa_field_offset(env, sa.helper, sa.id_offset, c) == 0;
+    bool bare = (sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR) != 0 && sa_field_offset(env, sa_helper.probes, sa_helper.id_offset, c) == 0;
     (*env)->DeleteLocalRef(env, c);
     return bare;
 }
@@ -114,7 +75,7 @@ static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
 static bool drop_unresolvable(JNIEnv *env, jobject loader, const sa_header *h, sa_request *r) {
     if (r->woven == NULL || sa_loader_finds_probes(env, loader, r->woven, r->woven_len)) return false;
     char dotted[sizeof h->name];
-    to_dots(h->name, dotted, sizeof dotted);
+    sa_dotted_name(h->name, dotted, sizeof dotted);
     sa_refuse("the class loader does not find the probes", dotted);
     free(r->woven);
     free(r->label);
@@ -170,7 +131,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
     memset(&r, 0, sizeof r);
     bool sites = sa.config.sites && phase == SA_PHASE_READY && loader != NULL;
     if (!(sites ? sa_read_header_sites : sa_read_header)(bytes, (uint32_t)len, h)) goto out;
-    if (sa_is_copy(h->name)) atomic_store(&sa.copies, true);
+    if (sa_is_copy(h->name)) sa_copy_seen();
     make_room(env);
     bool ask_jvm = loader != NULL && can_ask(env);
     if (!of_interest(env, loader, h, ask_jvm, false)) goto out;

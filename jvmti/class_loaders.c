@@ -1,7 +1,7 @@
 /* Does a class loader find the probes? Woven code refers to them through the
  * loader of its class, and a loader may let only a list of the platform's classes
  * through (sandboxes of plug-ins). A class of such a loader keeps its bytes. */
-#include "agent.h"
+#include "class.h"
 
 /* The classes that woven code may refer to. */
 static const char *const probes[] = {"java/lang/Stackagent", "java/lang/StackagentHandover", "java/lang/StackagentConstruction"};
@@ -70,7 +70,7 @@ static bool usual(JNIEnv *env, jobject loader) {
 static bool delegates(JNIEnv *env, jobject loader) {
     jobject l = (*env)->NewLocalRef(env, loader);
     while (l != NULL && usual(env, l)) {
-        jobject parent = (*env)->GetObjectField(env, l, sa.loader_parent);
+        jobject parent = (*env)->GetObjectField(env, l, sa_types.loader_parent);
         (*env)->DeleteLocalRef(env, l);
         l = parent;
     }

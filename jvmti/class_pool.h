@@ -1,6 +1,6 @@
 /* The constant pool of a class file, once its bounds have been checked. */
-#ifndef STACKAGENT_POOL_H
-#define STACKAGENT_POOL_H
+#ifndef STACKAGENT_CLASS_POOL_H
+#define STACKAGENT_CLASS_POOL_H
 #include "class_header.h"
 
 /* Tags. */
@@ -20,9 +20,9 @@ typedef struct {
     const unsigned char *code; /* what is behind the constants, the code among it; NULL: not at hand */
     size_t code_len;
     const sa_names *no_tasks;  /* classes of which it is known already that they are no tasks; NULL: of none is it known */
-} sa_site_of;
+} sa_site_class;
 
 /* May the class, as far as its constants tell, make tasks or hand them over? One of
  * the JDK has no places of interest. */
-bool sa_may_have_sites(const sa_pool *p, const sa_site_of *of);
+bool sa_may_have_sites(const sa_pool *p, const sa_site_class *of);
 #endif

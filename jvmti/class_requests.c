@@ -5,7 +5,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-#include "agent.h"
+#include "class.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;

@@ -2,29 +2,31 @@
 #include <stdlib.h>
 
 #include "class_header.h"
+#include "state_news.h"
+#include "state_work.h"
 
 typedef struct {
     jclass *classes; /* all that are loaded */
     bool *wanted;
     jint n;
-    jint *hashes, *places; /* places: 1 + the index in classes, by hash; 0: none. NULL until asked for */
+    jint *hashes, *slots; /* places: 1 + the index in classes, by hash; 0: none. NULL until asked for */
     uint32_t mask;
 } loaded;
 
-static bool make_places(loaded *l) {
+static bool make_slots(loaded *l) {
     uint32_t size = 16;
     while (size < 2 * (uint32_t)l->n) size *= 2;
     l->hashes = calloc((size_t)l->n + 1, sizeof *l->hashes);
-    jint *places = l->hashes == NULL ? NULL : calloc(size, sizeof *places);
-    if (places == NULL) return false;
+    jint *slots = l->hashes == NULL ? NULL : calloc(size, sizeof *slots);
+    if (slots == NULL) return false;
     l->mask = size - 1;
     for (jint i = 0; i < l->n; i++) {
         if ((*sa.jvmti)->GetObjectHashCode(sa.jvmti, l->classes[i], &l->hashes[i]) != JVMTI_ERROR_NONE) continue;
         uint32_t at = (uint32_t)l->hashes[i] & l->mask;
-        while (places[at] != 0) at = (at + 1) & l->mask;
-        places[at] = i + 1;
+        while (slots[at] != 0) at = (at + 1) & l->mask;
+        slots[at] = i + 1;
     }
-    l->places = places;
+    l->slots = slots;
     return true;
 }
 
@@ -40,7 +42,7 @@ static bool is_known_by_name(jclass c) {
     bool yes = false;
     if (n > 2 && signature[0] == 'L') {
         signature[n - 1] = 0;
-        if (sa_is_copy(signature + 1)) atomic_store(&sa.copies, true);
+        if (sa_is_copy(signature + 1)) sa_copy_seen();
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
               (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_gives_exceptions(signature + 1) ||
               (sa.late && sa_stands_in(signature + 1));
@@ -51,12 +53,12 @@ static bool is_known_by_name(jclass c) {
 
 /* The place of class c in the list, -1: it is not there. The table of hashes is
  * made when it is first asked for. */
-static jint place_of(JNIEnv *env, loaded *l, jclass c) {
+static jint index_of(JNIEnv *env, loaded *l, jclass c) {
     jint hash = 0;
-    if (l->places == NULL && !make_places(l)) return -1;
+    if (l->slots == NULL && !make_slots(l)) return -1;
     if ((*sa.jvmti)->GetObjectHashCode(sa.jvmti, c, &hash) != JVMTI_ERROR_NONE) return -1;
-    for (uint32_t at = (uint32_t)hash & l->mask; l->places[at] != 0; at = (at + 1) & l->mask) {
-        jint i = l->places[at] - 1;
+    for (uint32_t at = (uint32_t)hash & l->mask; l->slots[at] != 0; at = (at + 1) & l->mask) {
+        jint i = l->slots[at] - 1;
         if (l->hashes[i] == hash && (*env)->IsSameObject(env, l->classes[i], c)) return i;
     }
     return -1;
@@ -67,7 +69,7 @@ static void want_supers(JNIEnv *env, loaded *l, jclass c) {
     jclass k = (*env)->GetSuperclass(env, c);
     while (k != NULL && sa_kinds_of(env, k) == 0) {
         jclass super = (*env)->GetSuperclass(env, k);
-        jint i = super == NULL ? -1 : place_of(env, l, k); /* not java.lang.Object */
+        jint i = super == NULL ? -1 : index_of(env, l, k); /* not java.lang.Object */
         if (i >= 0) l->wanted[i] = true;
         (*env)->DeleteLocalRef(env, k);
         k = super;
@@ -101,7 +103,7 @@ static bool below_named(JNIEnv *env, loaded *l, uint8_t *below, jint i) {
     if (below[i] != BELOW_UNKNOWN) return below[i] == BELOW_YES;
     below[i] = BELOW_NO;
     jclass super = (*env)->GetSuperclass(env, l->classes[i]);
-    jint k = super == NULL ? -1 : place_of(env, l, super);
+    jint k = super == NULL ? -1 : index_of(env, l, super);
     if (super != NULL) (*env)->DeleteLocalRef(env, super);
     if (k >= 0 && below_named(env, l, below, k)) below[i] = BELOW_YES;
     return below[i] == BELOW_YES;
@@ -146,7 +148,7 @@ static char *internal_name(jclass c, char **name) {
 
 /* A class of the program: does it, going by its constants, have places that are
  * to be told? When the agent goes: is it woven? */
-static bool has_places(JNIEnv *env, jclass c, bool going, const sa_names *no_tasks) {
+static bool has_sites(JNIEnv *env, jclass c, bool going, const sa_names *no_tasks) {
     jint count = 0, len = 0;
     unsigned char *constants = NULL;
     if ((*sa.jvmti)->GetConstantPool(sa.jvmti, c, &count, &len, &constants) != JVMTI_ERROR_NONE) return false;
@@ -170,7 +172,7 @@ static int by_name(const void *a, const void *b) { return strcmp(*(char *const *
 /* The names of all loaded classes that are no tasks; none where task= decides, or
  * for want of memory. */
 static sa_names names_of_others(JNIEnv *env, const loaded *l) {
-    sa_names names = {sa.custom_tasks ? NULL : calloc((size_t)l->n + 1, sizeof *names.list), 0};
+    sa_names names = {sa.config.custom_tasks ? NULL : calloc((size_t)l->n + 1, sizeof *names.list), 0};
     for (jint i = 0; names.list != NULL && i < l->n; i++) {
         char *name = NULL, *text = NULL;
         if ((sa_kinds_of(env, l->classes[i]) & ~SA_KIND_EXECUTOR) == 0 && (text = internal_name(l->classes[i], &name)) != NULL &&
@@ -182,7 +184,7 @@ static sa_names names_of_others(JNIEnv *env, const loaded *l) {
     return names;
 }
 
-static void want_places(JNIEnv *env, loaded *l, bool going) {
+static void want_sites(JNIEnv *env, loaded *l, bool going) {
     jvmtiCapabilities more = {.can_get_constant_pool = 1};
     if ((*sa.jvmti)->AddCapabilities(sa.jvmti, &more) != JVMTI_ERROR_NONE) return;
     sa_names no_tasks = going ? (sa_names){NULL, 0} : names_of_others(env, l);
@@ -190,7 +192,7 @@ static void want_places(JNIEnv *env, loaded *l, bool going) {
         jobject loader = NULL;
         if (l->wanted[i] || !modifiable(l->classes[i])) continue;
         if ((*sa.jvmti)->GetClassLoader(sa.jvmti, l->classes[i], &loader) != JVMTI_ERROR_NONE || loader == NULL) continue;
-        l->wanted[i] = has_places(env, l->classes[i], going, &no_tasks);
+        l->wanted[i] = has_sites(env, l->classes[i], going, &no_tasks);
         (*env)->DeleteLocalRef(env, loader);
     }
     for (size_t i = 0; i < no_tasks.n; i++) free(no_tasks.list[i]);
@@ -198,15 +200,43 @@ static void want_places(JNIEnv *env, loaded *l, bool going) {
 }
 
 static void choose(JNIEnv *env, loaded *l) {
-    for (jint i = 0; i < l->n; i++) l->wanted[i] = sa.work.bytecodes || is_known_by_name(l->classes[i]);
+    for (jint i = 0; i < l->n; i++) l->wanted[i] = sa_work.bytecodes || is_known_by_name(l->classes[i]);
     for (jint i = 0; i < l->n; i++) {
         bool task = sa_kinds_of(env, l->classes[i]) != 0;
         l->wanted[i] |= task;
         if (task) want_supers(env, l, l->classes[i]);
     }
-    if (sa.custom_tasks) want_named(env, l);
-    if (sa.config.sites) want_places(env, l, atomic_load(&sa.phase) != SA_PHASE_READY);
+    if (sa.config.custom_tasks) want_named(env, l);
+    if (sa.config.sites) want_sites(env, l, atomic_load(&sa.phase) != SA_PHASE_READY);
     for (jint i = 0; i < l->n; i++) l->wanted[i] = l->wanted[i] && modifiable(l->classes[i]);
+}
+
+static void retransform_batch(jint n, const jclass *classes) {
+    if (n == 0 || (*sa.jvmti)->RetransformClasses(sa.jvmti, n, classes) == JVMTI_ERROR_NONE) return;
+    for (jint i = 0; i < n; i++) { /* one of them is refused: find it */
+        jvmtiError e = (*sa.jvmti)->RetransformClasses(sa.jvmti, 1, &classes[i]);
+        if (e == JVMTI_ERROR_NONE) continue;
+        char *name = sa_class_name_as_loaded(classes[i]);
+        char reason[64];
+        snprintf(reason, sizeof reason, "retransformation refused by the JVM (%d)", e);
+        sa_refuse(reason, name);
+        free(name);
+    }
+}
+
+/* References that do not end with the frame, in place of local ones; returns how many.
+ * The other agents' events in a retransformation count the references of all frames
+ * (-Xcheck:jni), so the agent's must be gone. */
+static jint keep_classes(JNIEnv *env, jint n, jclass *classes) {
+    jint kept = 0;
+    for (jint i = 0; i < n; i++)
+        if ((classes[kept] = (*env)->NewGlobalRef(env, classes[i])) != NULL) kept++;
+    if (kept < n) sa_refuse("retransformation: no memory for references", NULL);
+    return kept;
+}
+
+static void drop_classes(JNIEnv *env, jint n, const jclass *classes) {
+    for (jint i = 0; i < n; i++) (*env)->DeleteGlobalRef(env, classes[i]);
 }
 
 /* An operation of the JVM visits all of its classes, however few it changes. So
@@ -216,7 +246,7 @@ enum { LEAST_BATCH = 200, MOST_BATCHES = 16 };
 
 static void retransform(jint all, jint n, const jclass *classes) {
     jint batch = all / MOST_BATCHES < LEAST_BATCH ? LEAST_BATCH : all / MOST_BATCHES;
-    for (jint i = 0; i < n; i += batch) sa_retransform(n - i < batch ? n - i : batch, classes + i);
+    for (jint i = 0; i < n; i += batch) retransform_batch(n - i < batch ? n - i : batch, classes + i);
 }
 
 /* The classes that are wanted are now the first of the list, as references that
@@ -225,7 +255,7 @@ static jint keep_wanted(JNIEnv *env, loaded *l) {
     jint n = 0;
     for (jint i = 0; i < l->n; i++)
         if (l->wanted[i]) l->classes[n++] = l->classes[i];
-    return sa_keep_classes(env, n, l->classes);
+    return keep_classes(env, n, l->classes);
 }
 
 /* Leaves the classes of the boot loader out. */
@@ -258,9 +288,55 @@ void sa_retransform_loaded(JNIEnv *env, bool programs) {
     }
     free(l.wanted);
     free(l.hashes);
-    free(l.places);
+    free(l.slots);
     (*env)->PopLocalFrame(env, NULL);
     retransform(l.n, wanted, l.classes);
-    sa_drop_classes(env, wanted, l.classes);
+    drop_classes(env, wanted, l.classes);
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)l.classes);
+}
+
+/* ---- classes of the boot loader that were loaded before the probes existed ---- */
+
+static bool gives_exceptions(jclass c) {
+    char *signature = NULL;
+    if (!sa.config.submissions || (*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    signature[strlen(signature) - 1] = 0; /* the end of Lx/y; */
+    bool yes = sa_gives_exceptions(signature + 1);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+    return yes;
+}
+
+static bool of_loader(JNIEnv *env, jclass c) {
+    jobject loader = NULL;
+    if ((*sa.jvmti)->GetClassLoader(sa.jvmti, c, &loader) != JVMTI_ERROR_NONE || loader == NULL) return false;
+    (*env)->DeleteLocalRef(env, loader);
+    return true;
+}
+
+static bool wants_probes(JNIEnv *env, jclass c) {
+    jboolean modifiable = JNI_FALSE;
+    if (!sa_work.bytecodes && sa_kinds_of(env, c) == 0 && !gives_exceptions(c)) return false;
+    if (of_loader(env, c)) return false;
+    if ((*sa.jvmti)->IsModifiableClass(sa.jvmti, c, &modifiable) != JVMTI_ERROR_NONE) return false;
+    return modifiable;
+}
+
+/* Weaves the task classes of the boot phase, and all of them where instructions
+ * are counted, once, all in one operation; those of loaders come later. */
+void sa_retransform_early(JNIEnv *env) {
+    jint n = 0, wanted = 0;
+    jclass *classes = NULL;
+    if ((*env)->PushLocalFrame(env, SA_MANY_REFS) != 0) {
+        (*env)->ExceptionClear(env);
+        return;
+    }
+    if ((*sa.jvmti)->GetLoadedClasses(sa.jvmti, &n, &classes) == JVMTI_ERROR_NONE) {
+        for (jint i = 0; i < n; i++)
+            if (wants_probes(env, classes[i])) classes[wanted++] = classes[i];
+        wanted = keep_classes(env, wanted, classes);
+    }
+    (*env)->PopLocalFrame(env, NULL);
+    retransform_batch(wanted, classes);
+    drop_classes(env, wanted, classes);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)classes);
 }

@@ -158,7 +158,7 @@ static bool works_parallel(piece owner, piece name, piece type) {
 }
 
 /* May entry i of the constants be what a site refers to? */
-static bool is_site(const sa_pool *p, uint32_t i, const sa_site_of *of) {
+static bool is_site(const sa_pool *p, uint32_t i, const sa_site_class *of) {
     uint8_t tag = p->tags[i];
     if (tag != METHOD && tag != INTERFACE_METHOD && tag != DYNAMIC) return false;
     uint32_t nt = at2(p, i, 2);
@@ -175,7 +175,7 @@ static bool is_site(const sa_pool *p, uint32_t i, const sa_site_of *of) {
     return constructs_task(owner, of->no_tasks) && (owner_index != of->super_class || makes(of->code, of->code_len, owner_index));
 }
 
-bool sa_may_have_sites(const sa_pool *p, const sa_site_of *of) {
+bool sa_may_have_sites(const sa_pool *p, const sa_site_class *of) {
     if (of_platform((const unsigned char *)of->class_name, strlen(of->class_name))) return false;
     for (uint32_t i = 1; i < p->count; i++)
         if (is_site(p, i, of)) return true;

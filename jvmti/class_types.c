@@ -1,5 +1,8 @@
 /* The classes and members of the JDK that the slow paths need. */
-#include "agent.h"
+#include "class.h"
+
+sa_jdk_types sa_types;
+sa_helper_classes sa_helper;
 
 enum { JNI_VERSION_OF_21 = 0x00150000 }; /* headers of JDK 17 do not have it */
 
@@ -19,12 +22,34 @@ static jclass global_class(JNIEnv *env, const char *name) {
 jclass sa_boot_class(JNIEnv *env, const char *name) {
     jstring text = (*env)->NewStringUTF(env, name);
     jclass c = text == NULL ? NULL
-                            : (*env)->CallStaticObjectMethod(env, sa.type_class, sa.for_name, text, JNI_FALSE, NULL);
+                            : (*env)->CallStaticObjectMethod(env, sa_types.class, sa_types.for_name, text, JNI_FALSE, NULL);
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionClear(env);
         c = NULL;
     }
     if (text != NULL) (*env)->DeleteLocalRef(env, text);
+    return c;
+}
+
+void sa_dotted_name(const char *internal, char *out, size_t room) {
+    snprintf(out, room, "%s", internal);
+    for (char *p = out; *p != 0; p++)
+        if (*p == '/') *p = '.';
+}
+
+/* Asks the defining loader for a supertype: the JVM does so next anyway, on
+ * this thread, with this loader. NULL: it cannot be had. */
+jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal) {
+    char dotted[sizeof((sa_super *)0)->name];
+    sa_dotted_name(internal, dotted, sizeof dotted);
+    jstring name = (*env)->NewStringUTF(env, dotted);
+    jclass c = name == NULL ? NULL
+                            : (*env)->CallStaticObjectMethod(env, sa_types.class, sa_types.for_name, name, JNI_FALSE, loader);
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionClear(env);
+        c = NULL;
+    }
+    if (name != NULL) (*env)->DeleteLocalRef(env, name);
     return c;
 }
 
@@ -54,40 +79,40 @@ void sa_load_hidden(JNIEnv *env) {
 
 /* Looks up what the slow paths need. False: this JVM is not one we know. */
 static bool look_up(JNIEnv *env) {
-    sa.type_class = global_class(env, "java/lang/Class");
-    sa.type_thread = global_class(env, "java/lang/Thread");
-    if (sa.type_class == NULL || sa.type_thread == NULL) return false;
-    sa.for_name = (*env)->GetStaticMethodID(env, sa.type_class, "forName",
+    sa_types.class = global_class(env, "java/lang/Class");
+    sa_types.thread = global_class(env, "java/lang/Thread");
+    if (sa_types.class == NULL || sa_types.thread == NULL) return false;
+    sa_types.for_name = (*env)->GetStaticMethodID(env, sa_types.class, "forName",
                                             "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
-    if (sa.for_name == NULL) return false;
-    sa.type_runnable = uninitialised_class(env, "java.lang.Runnable");
-    sa.type_callable = uninitialised_class(env, "java.util.concurrent.Callable");
-    sa.type_forkjoin = uninitialised_class(env, "java.util.concurrent.ForkJoinTask");
-    sa.type_virtual = uninitialised_class(env, "java.lang.BaseVirtualThread"); /* NULL before JDK 19 */
-    sa.type_executor = uninitialised_class(env, "java.util.concurrent.Executor");
-    if (sa.type_runnable == NULL || sa.type_callable == NULL || sa.type_forkjoin == NULL) return false;
-    sa.is_hidden = (*env)->GetMethodID(env, sa.type_class, "isHidden", "()Z");
-    sa.type_class_value = global_class(env, "java/lang/ClassValue");
+    if (sa_types.for_name == NULL) return false;
+    sa_types.runnable = uninitialised_class(env, "java.lang.Runnable");
+    sa_types.callable = uninitialised_class(env, "java.util.concurrent.Callable");
+    sa_types.forkjoin = uninitialised_class(env, "java.util.concurrent.ForkJoinTask");
+    sa_types.virtual = uninitialised_class(env, "java.lang.BaseVirtualThread"); /* NULL before JDK 19 */
+    sa_types.executor = uninitialised_class(env, "java.util.concurrent.Executor");
+    if (sa_types.runnable == NULL || sa_types.callable == NULL || sa_types.forkjoin == NULL) return false;
+    sa_types.is_hidden = (*env)->GetMethodID(env, sa_types.class, "isHidden", "()Z");
+    sa_types.class_value = global_class(env, "java/lang/ClassValue");
     jclass values = (*env)->FindClass(env, "java/lang/ClassValue$ClassValueMap");
-    if (sa.type_class_value == NULL || values == NULL) return false;
-    sa.new_values = (*env)->GetStaticMethodID(env, sa.type_class_value, "initializeMap",
+    if (sa_types.class_value == NULL || values == NULL) return false;
+    sa_types.new_values = (*env)->GetStaticMethodID(env, sa_types.class_value, "initializeMap",
                                               "(Ljava/lang/Class;)Ljava/lang/ClassValue$ClassValueMap;");
-    sa.class_values = (*env)->GetFieldID(env, sa.type_class, "classValueMap", "Ljava/lang/ClassValue$ClassValueMap;");
-    sa.class_slot = (*env)->GetFieldID(env, values, "stackagent$class", "J");
-    if (sa.class_slot == NULL) (*env)->ExceptionClear(env); /* it was loaded before us: the helper has another place */
+    sa_types.class_values = (*env)->GetFieldID(env, sa_types.class, "classValueMap", "Ljava/lang/ClassValue$ClassValueMap;");
+    sa_types.class_slot = (*env)->GetFieldID(env, values, "stackagent$class", "J");
+    if (sa_types.class_slot == NULL) (*env)->ExceptionClear(env); /* it was loaded before us: the helper has another place */
     (*env)->DeleteLocalRef(env, values);
-    sa.lock = (*env)->GetFieldID(env, sa.type_thread, "interruptLock", "Ljava/lang/Object;");
-    if (sa.lock == NULL) { /* before JDK 20 */
+    sa_types.interrupt_lock = (*env)->GetFieldID(env, sa_types.thread, "interruptLock", "Ljava/lang/Object;");
+    if (sa_types.interrupt_lock == NULL) { /* before JDK 20 */
         (*env)->ExceptionClear(env);
-        sa.lock = (*env)->GetFieldID(env, sa.type_thread, "blockerLock", "Ljava/lang/Object;");
+        sa_types.interrupt_lock = (*env)->GetFieldID(env, sa_types.thread, "blockerLock", "Ljava/lang/Object;");
     }
-    sa.thread_tid = (*env)->GetFieldID(env, sa.type_thread, "tid", "J");
+    sa_types.thread_tid = (*env)->GetFieldID(env, sa_types.thread, "tid", "J");
     jclass loader = (*env)->FindClass(env, "java/lang/ClassLoader");
-    if (loader != NULL) sa.loader_parent = (*env)->GetFieldID(env, loader, "parent", "Ljava/lang/ClassLoader;");
+    if (loader != NULL) sa_types.loader_parent = (*env)->GetFieldID(env, loader, "parent", "Ljava/lang/ClassLoader;");
     if (loader != NULL) (*env)->DeleteLocalRef(env, loader);
-    bool ok = sa.is_hidden != NULL && sa.new_values != NULL && sa.class_values != NULL &&
-              (sa.class_slot != NULL || sa.attached) && sa.lock != NULL &&
-              sa.thread_tid != NULL && sa.loader_parent != NULL;
+    bool ok = sa_types.is_hidden != NULL && sa_types.new_values != NULL && sa_types.class_values != NULL &&
+              (sa_types.class_slot != NULL || sa.attached) && sa_types.interrupt_lock != NULL &&
+              sa_types.thread_tid != NULL && sa_types.loader_parent != NULL;
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
     return ok;
 }

@@ -3,7 +3,8 @@
  * never used again. */
 #include <stdlib.h>
 
-#include "agent.h"
+#include "class.h"
+#include "state_news.h"
 
 enum { LOOKS = 4 }; /* at each new class: half of the list is looked at while it grows by an eighth */
 
@@ -21,7 +22,8 @@ static struct {
 static struct {
     uint32_t *ids;
     size_t n, room;
-} gone; /* what the drain has not asked for; under meta_lock */
+} unloaded; /* what the drain has not asked for */
+static pthread_mutex_t unloaded_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool make_room(void **list, size_t *room, size_t n, size_t each) {
     if (n < *room) return true;
@@ -34,15 +36,15 @@ static bool make_room(void **list, size_t *room, size_t n, size_t each) {
 }
 
 /* Nothing names the class any more, but what is recorded already. */
-static void tell_gone(uint32_t id) {
-    pthread_mutex_lock(&sa.meta_lock);
-    if (make_room((void **)&gone.ids, &gone.room, gone.n, sizeof *gone.ids)) gone.ids[gone.n++] = id;
-    pthread_mutex_unlock(&sa.meta_lock);
-    sa_meta *m = calloc(1, sizeof *m);
+static void report_unloaded(uint32_t id) {
+    pthread_mutex_lock(&unloaded_lock);
+    if (make_room((void **)&unloaded.ids, &unloaded.room, unloaded.n, sizeof *unloaded.ids)) unloaded.ids[unloaded.n++] = id;
+    pthread_mutex_unlock(&unloaded_lock);
+    sa_news *m = calloc(1, sizeof *m);
     if (m == NULL) return;
-    m->type = SA_META_GONE;
+    m->type = SA_NEWS_UNLOADED;
     m->id = id;
-    sa_meta_put(m);
+    sa_news_put(m);
 }
 
 static void look(JNIEnv *env) {
@@ -54,7 +56,7 @@ static void look(JNIEnv *env) {
         return;
     }
     (*env)->DeleteWeakGlobalRef(env, f->class);
-    tell_gone(f->id);
+    report_unloaded(f->id);
     *f = all.list[--all.n];
 }
 
@@ -75,16 +77,16 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-uint32_t *sa_gone_take(size_t *n) {
-    pthread_mutex_lock(&sa.meta_lock);
-    uint32_t *ids = gone.ids;
-    *n = gone.n;
-    memset(&gone, 0, sizeof gone);
-    pthread_mutex_unlock(&sa.meta_lock);
+uint32_t *sa_unloaded_take(size_t *n) {
+    pthread_mutex_lock(&unloaded_lock);
+    uint32_t *ids = unloaded.ids;
+    *n = unloaded.n;
+    memset(&unloaded, 0, sizeof unloaded);
+    pthread_mutex_unlock(&unloaded_lock);
     if (ids != NULL) qsort(ids, *n, sizeof *ids, compare);
     return ids;
 }
 
-bool sa_gone_has(const uint32_t *ids, size_t n, uint32_t id) {
+bool sa_unloaded_has(const uint32_t *ids, size_t n, uint32_t id) {
     return n > 0 && bsearch(&id, ids, n, sizeof id, compare) != NULL;
 }

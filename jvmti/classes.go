@@ -2,7 +2,8 @@ package jvmti
 
 /*
 #include <stdlib.h>
-#include "agent.h"
+#include "class.h"
+#include "state_news.h"
 */
 import "C"
 
@@ -16,11 +17,11 @@ import (
 // Mode says how a class is to be rewritten.
 type Mode uint8
 
-// The modes; equal to enum sa_mode.
+// The modes.
 const (
-	ModeStructure Mode = iota // fields only: the probes cannot run yet
-	ModeFull                  // fields and probes
-	ModeBodies                // probes only: it was loaded without the fields
+	ModeStructure Mode = C.SA_MODE_STRUCTURE // fields only: the probes cannot run yet
+	ModeFull      Mode = C.SA_MODE_FULL      // fields and probes
+	ModeBodies    Mode = C.SA_MODE_BODIES    // probes only: it was loaded without the fields
 )
 
 // Supertype is a direct superclass or superinterface of a class.

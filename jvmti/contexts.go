@@ -15,8 +15,8 @@ const newsAtOnce = 512 // of frames, contexts and sums each
 // paths is room for what the C side tells of calling contexts.
 type paths struct {
 	calls [newsAtOnce]C.sa_call_news
-	paths [newsAtOnce]C.sa_path_news
-	sums  [newsAtOnce]C.sa_path_sums
+	paths [newsAtOnce]C.sa_context_news
+	sums  [newsAtOnce]C.sa_context_sums
 }
 
 // Contexts returns what is new of calling contexts: frames before the contexts
@@ -33,13 +33,13 @@ func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	}
 	news.Account = contextAccount()
 	p := d.paths
-	n := int(C.sa_paths_new(&p.paths[0], newsAtOnce))
+	n := int(C.sa_contexts_new(&p.paths[0], newsAtOnce))
 	for i := range p.paths[:n] {
 		news.Contexts = append(news.Contexts, context(&p.paths[i]))
 	}
 	if more = n == newsAtOnce; !more {
 		var left C.bool
-		n = int(C.sa_paths_sums(&p.sums[0], newsAtOnce, &left))
+		n = int(C.sa_contexts_sums(&p.sums[0], newsAtOnce, &left))
 		for i := range p.sums[:n] {
 			x := &p.sums[i]
 			news.Sums = append(news.Sums, wire.ContextSum{ID: uint32(x.id), Count: uint64(x.sums[0]),
@@ -48,7 +48,7 @@ func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 		more = bool(left)
 	}
 	for n = newsAtOnce; n == newsAtOnce; {
-		n = int(C.sa_paths_calls(&p.calls[0], newsAtOnce))
+		n = int(C.sa_contexts_calls(&p.calls[0], newsAtOnce))
 		for i := range p.calls[:n] {
 			news.Frames = append(news.Frames, frame(&p.calls[i]))
 		}
@@ -56,7 +56,7 @@ func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	return news, more
 }
 
-func context(x *C.sa_path_news) wire.Context {
+func context(x *C.sa_context_news) wire.Context {
 	c := wire.Context{ID: uint32(x.id), Kind: wire.ContextKind(x.kind), Class: uint32(x.class_id), Cut: bool(x.cut)}
 	for _, id := range x.calls[:x.frames] {
 		c.Frames = append(c.Frames, uint32(id))
@@ -71,7 +71,7 @@ func frame(x *C.sa_call_news) wire.Frame {
 
 // contextAccount tells how the contexts came about.
 func contextAccount() wire.ContextAccount {
-	var t C.sa_path_totals
-	C.sa_paths_totals(&t)
+	var t C.sa_context_totals
+	C.sa_contexts_totals(&t)
 	return wire.ContextAccount{Every: uint64(C.sa.config.contexts), Taken: uint64(t.taken), Lost: uint64(t.lost), Unseen: uint64(t.unseen)}
 }

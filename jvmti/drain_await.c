@@ -1,7 +1,7 @@
 /* Waiting for records: here, as each wake-up of the Go runtime costs twenty times as much. */
-#include <linux/futex.h>
-
-#include "agent.h"
+#include "drain.h"
+#include "state_news.h"
+#include "state_wakeup.h"
 
 enum { MANY_ENDED = 16 }; /* threads whose rings are to be given back */
 static const uint64_t LOOK_NS = 50000000, QUIET_LOOK_NS = 250000000;
@@ -10,28 +10,6 @@ enum { QUIET_LOOKS = 20 }; /* that found nothing new, before the looks become ra
 /* A program that uses less than a fiftieth of a core does nothing. Asking takes the
  * kernel a while where there are many threads. */
 enum { IDLE_SHARE = 50, ASK_CPU_NS = 1000000000 };
-
-/* What was said to the thread that waits; it is a futex. */
-enum { NOTHING, ROUSED, WOKEN };
-static _Atomic uint32_t said;
-static _Atomic bool rare; /* the looks */
-
-static void say(uint32_t what) {
-    atomic_store(&said, what);
-    syscall(SYS_futex, &said, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-void sa_wake_drain(void) { say(WOKEN); }
-
-/* By a thread that needs more room in its ring, or its first: from now on the looks
- * are frequent. No lock is taken, and a system call is made once until they have
- * become rare again. */
-void sa_rouse_drain(void) {
-    uint32_t nothing = NOTHING;
-    if (!atomic_load_explicit(&rare, memory_order_relaxed) || !atomic_exchange(&rare, false)) return;
-    if (atomic_compare_exchange_strong(&said, &nothing, ROUSED))
-        syscall(SYS_futex, &said, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
 
 static uint64_t events(const sa_counts *c) {
     return atomic_load_explicit(&c->executions, memory_order_relaxed) + atomic_load_explicit(&c->creations, memory_order_relaxed) +
@@ -46,8 +24,8 @@ typedef struct {
 } state;
 
 static state look(void) {
-    state s = {0, events(&sa.nowhere) + events(&sa.nowhere_virtual), 0};
-    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next) {
+    state s = {0, events(&sa_losses.nowhere) + events(&sa_losses.nowhere_virtual), 0};
+    for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next) {
         s.unread += sa_ring_unread(&os->ring);
         s.sum += atomic_load_explicit(&os->ring.published, memory_order_relaxed) + events(&os->counts) + events(&os->virtual_counts) +
                  atomic_load_explicit(&os->scheduling.mounts, memory_order_relaxed) + 1;
@@ -59,22 +37,10 @@ static state look(void) {
 /* A sixteenth of a ring is unread, or rings of ended threads wait. */
 static bool much(const state *s) { return s->unread >= sa.config.ring_bytes / 16 || s->ended >= MANY_ENDED; }
 
-static bool news_wait(void) {
-    pthread_mutex_lock(&sa.meta_lock);
-    bool some = sa.meta_first != NULL;
-    pthread_mutex_unlock(&sa.meta_lock);
-    return some;
-}
-
 /* So that a thread with much to tell after a silence asks for room soon, and is heard. */
 static void narrow_all(void) {
-    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next)
-        while (sa_ring_narrow(&os->ring, &sa.rings)) {}
-}
-
-static void wait_for_word(uint64_t ns) {
-    struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    syscall(SYS_futex, &said, FUTEX_WAIT_PRIVATE, NOTHING, &t, NULL, 0);
+    for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next)
+        while (sa_ring_narrow(&os->ring, &sa_os_threads.rings)) {}
 }
 
 /* CPU time of the whole process. */
@@ -96,19 +62,17 @@ void sa_await_records(uint64_t soft_ns, uint64_t max_ns) {
     while (took < max_ns) {
         uint64_t pause = quiet < QUIET_LOOKS ? LOOK_NS : QUIET_LOOK_NS;
         if (quiet == QUIET_LOOKS) narrow_all();
-        atomic_store(&rare, quiet >= QUIET_LOOKS);
-        wait_for_word(least(pause, (took < soft_ns ? soft_ns : max_ns) - took));
-        uint32_t word = atomic_exchange(&said, NOTHING);
+        uint32_t word = sa_wakeup_wait(least(pause, (took < soft_ns ? soft_ns : max_ns) - took), quiet >= QUIET_LOOKS);
         state now = look();
-        quiet = word == NOTHING && now.sum == last ? quiet + 1 : 0;
+        quiet = word == SA_NOT_WOKEN && now.sum == last ? quiet + 1 : 0;
         last = now.sum;
         took = sa_mono_ns() - begin;
-        if (word == WOKEN || much(&now)) break;
-        if (took >= soft_ns && (now.sum != before || now.unread > 0 || now.ended > 0 || news_wait())) break;
+        if (word == SA_WOKEN || much(&now)) break;
+        if (took >= soft_ns && (now.sum != before || now.unread > 0 || now.ended > 0 || sa_news_waiting())) break;
         if (took < ask_cpu) continue;
         if (process_cpu_ns() - begin_cpu > took / IDLE_SHARE) break;
         ask_cpu += ASK_CPU_NS;
     }
-    atomic_store(&rare, false);
+    sa_wakeup_over();
     before = last;
 }

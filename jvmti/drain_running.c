@@ -1,31 +1,32 @@
 /* What there is to tell when recording is over. */
-#include "agent.h"
+#include "drain.h"
+#include "probe_common.h"
 
 /* Of what is still running the total is not known, and what was nested is. */
-static void snapshot_work(const sa_context *c, uint32_t depth, uint8_t *out) {
+static void snapshot_work(const sa_thread *c, uint32_t depth, uint8_t *out) {
     int64_t done[2 * SA_MAX_EXTRA];
-    for (uint32_t k = 0; k < sa.work.n; k++) {
+    for (uint32_t k = 0; k < sa_work.n; k++) {
         done[k] = SA_NOT_MEASURED;
-        done[sa.work.n + k] = sa_work_frame(c, depth)[sa.work.width + k];
+        done[sa_work.n + k] = sa_work_frame(c, depth)[sa_work.width + k];
     }
-    memcpy(out, done, 2 * sa.work.n * sizeof *done);
+    memcpy(out, done, 2 * sa_work.n * sizeof *done);
 }
 
 /* Is something running there that this session knows of? */
-static bool runs(const sa_context *c) {
+static bool runs(const sa_thread *c) {
     if (__atomic_load_n(&c->thread_id, __ATOMIC_ACQUIRE) == 0) return false; /* free; nothing else of it is looked at */
     uint32_t generation = sa_packed(c) ? ~c->generation : c->generation;
     return c->depth > 0 && generation == atomic_load(&sa.generation) && (sa_packed(c) || c->depth <= c->room);
 }
 
-static size_t execution_bytes(void) { return sa_work_slots(sa.work.n) * SA_SLOT_BYTES; }
+static size_t execution_bytes(void) { return sa_work_slots(sa_work.n) * SA_SLOT_BYTES; }
 
 /* The records of a thread's executions from *depth on, as many as find room,
  * behind its thread record; moves *depth. */
-static size_t snapshot_thread(sa_context *c, uint32_t *depth, uint8_t *out, size_t max) {
+static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_t max) {
     size_t n = 0, each = execution_bytes();
     if (sizeof(sa_thread_switch) + sizeof(sa_virtual) + each > max) return 0;
-    if (c->untold) sa_tell_virtual(c);
+    if (c->undescribed) sa_vthread_describe(c);
     sa_thread_switch s = {.type = SA_REC_THREAD, .thread_id = c->thread_id};
     memcpy(out, &s, sizeof s);
     n += sizeof s;
@@ -49,19 +50,19 @@ static size_t snapshot_thread(sa_context *c, uint32_t *depth, uint8_t *out, size
 }
 
 /* The context at the cursor, or NULL behind the last one. */
-static sa_context *current(sa_running *r) {
+static sa_thread *current(sa_running *r) {
     if (!r->begun) {
         r->begun = true;
-        r->platform = sa.platforms.next;
+        r->platform = sa_threads.platforms.next;
     }
-    if (r->platform != &sa.platforms) return &r->platform->head;
-    if (r->vthread == NULL) r->vthread = sa_slabs_next(&sa.vthreads, &r->cursor);
+    if (r->platform != &sa_threads.platforms) return &r->platform->head;
+    if (r->vthread == NULL) r->vthread = sa_slabs_next(&sa_threads.vthreads, &r->cursor);
     return r->vthread == NULL ? NULL : &r->vthread->head;
 }
 
 static void move_on(sa_running *r) {
     r->depth = 0;
-    if (r->platform != &sa.platforms)
+    if (r->platform != &sa_threads.platforms)
         r->platform = r->platform->next;
     else
         r->vthread = NULL;
@@ -72,13 +73,13 @@ static void move_on(sa_running *r) {
  * in flight have ended, so that no context is made or freed. */
 size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max) {
     size_t n = 0;
-    pthread_mutex_lock(&sa.context_lock);
-    for (sa_context *c; (c = current(r)) != NULL; move_on(r)) {
+    pthread_mutex_lock(&sa_threads.lock);
+    for (sa_thread *c; (c = current(r)) != NULL; move_on(r)) {
         if (!runs(c)) continue;
         n += snapshot_thread(c, &r->depth, out + n, max - n);
         if (r->depth < c->depth) break;
     }
-    pthread_mutex_unlock(&sa.context_lock);
+    pthread_mutex_unlock(&sa_threads.lock);
     return n;
 }
 
@@ -89,11 +90,11 @@ size_t sa_final_counts(sa_thread_counts *out, size_t max) {
     sa_thread_counts running = {.thread_id = 0};
     size_t n = 1;
     uint64_t cursor = 0;
-    pthread_mutex_lock(&sa.context_lock);
-    for (sa_vthread *v; (v = sa_slabs_next(&sa.vthreads, &cursor)) != NULL;)
+    pthread_mutex_lock(&sa_threads.lock);
+    for (sa_vthread *v; (v = sa_slabs_next(&sa_threads.vthreads, &cursor)) != NULL;)
         if (runs(&v->head)) running.executions += v->head.depth;
-    for (sa_platform *p = sa.platforms.next; p != &sa.platforms; p = p->next) {
-        const sa_context *c = &p->head;
+    for (sa_platform *p = sa_threads.platforms.next; p != &sa_threads.platforms; p = p->next) {
+        const sa_thread *c = &p->head;
         if (c->generation != atomic_load(&sa.generation)) continue; /* of an earlier session */
         if (n++ >= max) continue;
         out[n - 1] = (sa_thread_counts){
@@ -104,7 +105,7 @@ size_t sa_final_counts(sa_thread_counts *out, size_t max) {
             .lost = atomic_load_explicit(&p->counts.lost, memory_order_relaxed),
         };
     }
-    pthread_mutex_unlock(&sa.context_lock);
+    pthread_mutex_unlock(&sa_threads.lock);
     if (max > 0) out[0] = running;
     return n;
 }

@@ -1,7 +1,7 @@
 package jvmti
 
 /*
-#include "agent.h"
+#include "life.h"
 */
 import "C"
 

@@ -22,7 +22,7 @@ func TestImageKindsAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer image.Close()
-			compareKinds(t, image, startC(t, []string{"testdata/image_main.c", "class_header.c", "class_sites.c"}, lib))
+			compareKinds(t, image, startC(t, []string{"testdata/image_main.c", "class_header.c", "class_sites.c", "class_names.c"}, lib))
 		})
 	}
 }

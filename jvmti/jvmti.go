@@ -11,7 +11,12 @@ package jvmti
 #cgo CFLAGS: -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -Wno-unused-parameter
 #cgo LDFLAGS: -lpthread -ldl
 #include <stdlib.h>
-#include "agent.h"
+#include "class.h"
+#include "drain.h"
+#include "life.h"
+#include "state_events.h"
+#include "state_news.h"
+#include "state_wakeup.h"
 */
 import "C"
 
@@ -45,11 +50,11 @@ var handoverClass []byte
 // Detail says which executions and creations are recorded and which counted.
 type Detail int
 
-// The values of Detail; equal to enum sa_detail.
+// The values of Detail.
 const (
-	DetailAll     Detail = iota // each has a record
-	DetailAuto                  // those of a class that comes too fast are counted
-	DetailSummary               // all but outliers are counted
+	DetailAll     Detail = C.SA_DETAIL_ALL     // each has a record
+	DetailAuto    Detail = C.SA_DETAIL_AUTO    // classes with many tasks per second are summarised
+	DetailSummary Detail = C.SA_DETAIL_SUMMARY // all but outliers are summarised
 )
 
 // Config is what the options of the command line mean to the C side.
@@ -81,11 +86,11 @@ type VM struct {
 // Outcome of Handler.Load.
 type Outcome int
 
-// The outcomes; equal to the values in life_load.c.
+// The outcomes.
 const (
-	Profile    Outcome = 0 // go on
-	Unprofiled Outcome = 1 // let the JVM run without us
-	Refuse     Outcome = 2 // do not let the JVM start
+	Profile    Outcome = C.SA_GO_OK         // profile this JVM
+	Unprofiled Outcome = C.SA_GO_UNPROFILED // let the JVM run without the agent
+	Refuse     Outcome = C.SA_GO_REFUSE     // do not let the JVM start
 )
 
 // Handler is the Go side of the agent. Its methods run on threads of the Go
@@ -116,20 +121,19 @@ const workers = 2 // threads that weave classes
 
 // loadFirst makes ready what every session needs.
 var loadFirst = sync.OnceFunc(func() {
-	C.sa.helper_bytes = (*C.uchar)(C.CBytes(helperClass))
-	C.sa.helper_len = C.uint32_t(len(helperClass))
-	C.sa.construction_bytes = (*C.uchar)(C.CBytes(constructionClass))
-	C.sa.construction_len = C.uint32_t(len(constructionClass))
-	C.sa.late_bytes = (*C.uchar)(C.CBytes(lateClass))
-	C.sa.late_len = C.uint32_t(len(lateClass))
-	C.sa.executor_bytes = (*C.uchar)(C.CBytes(executorClass))
-	C.sa.executor_len = C.uint32_t(len(executorClass))
-	C.sa.handover_bytes = (*C.uchar)(C.CBytes(handoverClass))
-	C.sa.handover_len = C.uint32_t(len(handoverClass))
+	C.sa_helper.probes_file = classBytes(helperClass)
+	C.sa_helper.submissions_file = classBytes(handoverClass)
+	C.sa_helper.constructions_file = classBytes(constructionClass)
+	C.sa_helper.classes_file = classBytes(lateClass)
+	C.sa_helper.executor_file = classBytes(executorClass)
 	for range workers {
 		go transformLoop()
 	}
 })
+
+func classBytes(class []byte) C.sa_class_bytes {
+	return C.sa_class_bytes{bytes: (*C.uchar)(C.CBytes(class)), len: C.uint32_t(len(class))}
+}
 
 // loadAsked takes the options that wait; there may be none, where the library is
 // loaded for nothing.
@@ -156,7 +160,7 @@ func load(options string) Outcome {
 	C.sa.config.ring_bytes = C.uint64_t(config.RingBytes)
 	C.sa.config.detail = C.int(config.Detail)
 	C.sa.clock.cpu = C.bool(config.CPU)
-	C.sa.custom_tasks = C.bool(config.CustomTasks)
+	C.sa.config.custom_tasks = C.bool(config.CustomTasks)
 	askWork(config.Work)
 	C.sa.config.submissions = C.bool(config.Submissions)
 	C.sa.config.sites = C.bool(config.Sites)
@@ -193,7 +197,7 @@ func outcomeOf(ok bool) Outcome {
 }
 
 func describeVM() VM {
-	vm := VM{Processors: int(C.sa.processors), ClockName: "monotonic", Start: Clock(), Late: bool(C.sa.late)}
+	vm := VM{Processors: int(C.sa_processors), ClockName: "monotonic", Start: Clock(), Late: bool(C.sa.late)}
 	if C.sa.clock.tsc {
 		vm.ClockName = "tsc"
 	}
@@ -285,7 +289,7 @@ func ReadTotals() Totals {
 		Constructions: uint64(t.constructions), LostConstructions: uint64(t.lost_constructions),
 		SummarisedConstructions: uint64(t.summarised_constructions),
 
-		Ambiguous: uint64(t.waiting.ambiguous), Crowded: uint64(t.waiting.full), Aged: uint64(t.waiting.aged),
+		Ambiguous: uint64(t.queued.ambiguous), Crowded: uint64(t.queued.full), Aged: uint64(t.queued.aged),
 	}
 }
 
@@ -319,7 +323,7 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 			continue
 		}
 		d.cursor = nil
-		for C.sa_gone_ring(&ring) {
+		for C.sa_drain_closed_ring(&ring) {
 			f(uint32(ring), nil)
 		}
 		if wrapped {
@@ -358,31 +362,31 @@ type News struct {
 // before or with them.
 func ReadNews() News {
 	var news News
-	for m := C.sa_meta_take(); m != nil; {
+	for m := C.sa_news_take(); m != nil; {
 		next := m.next
 		news.add(m)
-		C.sa_meta_free(m)
+		C.sa_news_free(m)
 		m = next
 	}
 	return news
 }
 
-func (n *News) add(m *C.sa_meta) {
+func (n *News) add(m *C.sa_news) {
 	switch m._type {
-	case C.SA_META_CLASS:
+	case C.SA_NEWS_CLASS:
 		n.Classes = append(n.Classes, wire.Class{ID: uint32(m.id), Name: text(m.name),
 			Kinds: units.Kinds(m.kinds), Loader: text(m.group)})
-	case C.SA_META_THREAD:
+	case C.SA_NEWS_THREAD:
 		n.Threads = append(n.Threads, wire.Thread{ID: uint32(m.id), JavaID: int64(m.java_id), OSID: int32(m.os_id),
 			Name: text(m.name), Group: text(m.group), Class: text(m.class_name), Daemon: bool(m.daemon),
 			Virtual: bool(m.is_virtual), Start: units.Ticks(m.start_ticks), End: units.Ticks(m.end_ticks),
 			CPU: units.Ns(m.cpu_ns), Counted: bool(m.counted), Executions: uint64(m.executions),
 			Creations: uint64(m.creations), Lost: uint64(m.lost)})
-	case C.SA_META_EXECUTOR:
+	case C.SA_NEWS_EXECUTOR:
 		n.Executors = append(n.Executors, wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name)})
-	case C.SA_META_GONE:
+	case C.SA_NEWS_UNLOADED:
 		n.Gone = append(n.Gone, uint32(m.id))
-	case C.SA_META_REFUSAL:
+	case C.SA_NEWS_REFUSAL:
 		n.Refusals = append(n.Refusals, wire.Refusal{Reason: text(m.name), Count: 1, Sample: text(m.class_name)})
 	}
 }

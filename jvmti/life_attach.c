@@ -1,7 +1,12 @@
 /* Coming into a running JVM, and going again. Both run on the JVM's thread
  * that answers attach requests, one at a time. */
-#include "agent.h"
+#include "class.h"
+#include "drain.h"
+#include "life.h"
+#include "probe.h"
 #include "state_contexts.h"
+#include "state_events.h"
+#include "state_news.h"
 
 /* What Agent_OnAttach returns; equal to the codes in internal/attach/codes.go. */
 enum {
@@ -17,7 +22,7 @@ enum {
 static const uint64_t GO_WAIT_NS = 60000000000u;
 static const uint64_t SETTLE_NS = 1000000000u; /* a thread may have lost its CPU inside a probe */
 
-static bool tell_go(int event, int *result) {
+static bool ask_go(int event, int *result) {
     sa_post_event(event);
     bool answered = sa_await_done(GO_WAIT_NS);
     *result = sa_outcome();
@@ -28,8 +33,8 @@ static bool tell_go(int event, int *result) {
 
 /* Lets hidden classes go through our hands, or no longer. */
 static bool hook(JNIEnv *env, bool on) {
-    jmethodID m = (*env)->GetStaticMethodID(env, sa.helper, "hook", "(Z)Z");
-    bool ok = m != NULL && (*env)->CallStaticBooleanMethod(env, sa.helper, m, (jboolean)on);
+    jmethodID m = (*env)->GetStaticMethodID(env, sa_helper.probes, "hook", "(Z)Z");
+    bool ok = m != NULL && (*env)->CallStaticBooleanMethod(env, sa_helper.probes, m, (jboolean)on);
     if (!(*env)->ExceptionCheck(env)) return ok;
     (*env)->ExceptionClear(env);
     return false;
@@ -37,8 +42,8 @@ static bool hook(JNIEnv *env, bool on) {
 
 /* Tells the helper of a session, in which tasks have ids from first_id on; 0: there is none. */
 static void turn(JNIEnv *env, uint64_t first_id) {
-    jmethodID m = (*env)->GetStaticMethodID(env, sa.helper, "turn", "(J)V");
-    if (m != NULL) (*env)->CallStaticVoidMethod(env, sa.helper, m, (jlong)first_id);
+    jmethodID m = (*env)->GetStaticMethodID(env, sa_helper.probes, "turn", "(J)V");
+    if (m != NULL) (*env)->CallStaticVoidMethod(env, sa_helper.probes, m, (jlong)first_id);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
 }
 
@@ -54,22 +59,22 @@ static int load_options(char *options, bool runs) {
     return result == SA_GO_OK ? ATTACH_OK : ATTACH_OPTIONS;
 }
 
-static void go_away(JNIEnv *env);
+static void leave(JNIEnv *env);
 static void restore(JNIEnv *env, bool answered);
 
 static int begin_session(JNIEnv *env) {
     int result = SA_GO_UNPROFILED;
     if (!sa_begin(env)) return ATTACH_JVM;
     sa_threads_existing(env);
-    sa_contexts_forget();
+    sa_threads_forget_sites();
     turn(env, sa.first_task_id);
     if (!hook(env, true))
         sa_refuse("hidden classes defined in a way that was not seen (new lambdas stand with those made before)", NULL);
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_set_events(JVMTI_ENABLE);
-    bool answered = tell_go(SA_EVENT_READY, &result);
+    bool answered = ask_go(SA_EVENT_READY, &result);
     if (!answered || result != SA_GO_OK) {
-        go_away(env);
+        leave(env);
         sa_settle(SETTLE_NS);
         restore(env, answered);
         return answered ? ATTACH_SESSION : ATTACH_LATE;
@@ -77,7 +82,7 @@ static int begin_session(JNIEnv *env) {
     sa_load_hidden(env);
     sa_retransform_loaded(env, false);
     sa_exceptions_follow(true);
-    if (sa.config.contexts != 0) sa_paths_go();
+    if (sa.config.contexts != 0) sa_contexts_open();
     return ATTACH_OK;
 }
 
@@ -92,7 +97,7 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
     if (sa.vm == NULL) {
         sa.vm = vm;
         sa.attached = true;
-        sa_contexts_init();
+        sa_threads_init();
         sa_clock_start(&sa.clock, false);
     }
     int result = load_options(options, runs);
@@ -109,7 +114,7 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
 
 /* Puts everything back but fields, which a class keeps, and lambdas, which the
  * JVM does not let anybody change; those probes do nothing from now on. */
-static void go_away(JNIEnv *env) {
+static void leave(JNIEnv *env) {
     sa_look_begin(); /* contexts of threads that end from now on are counted, and freed by restore() */
     atomic_store(&sa.phase, SA_PHASE_DORMANT);
     /* The class hook stays, as another agent may retransform a class with our fields at any moment. */
@@ -134,18 +139,18 @@ static void restore(JNIEnv *env, bool answered) {
     sa_retransform_loaded(env, false);
     if (!answered) return;
     sa_os_retire_all();
-    sa_waiting_stop();
+    sa_queued_stop();
     sa_drain_reset();
-    sa_meta_forget();
+    sa_news_forget();
 }
 
 static int detach(JNIEnv *env) {
     int phase = atomic_load(&sa.phase), ignored = 0;
     if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF) return phase == SA_PHASE_DEAD ? ATTACH_LATE : ATTACH_NONE;
-    atomic_store(&sa.leaving, true);
-    go_away(env);
-    bool answered = tell_go(SA_EVENT_DETACH, &ignored);
-    atomic_store(&sa.leaving, false);
+    atomic_store(&sa_leaving, true);
+    leave(env);
+    bool answered = ask_go(SA_EVENT_DETACH, &ignored);
+    atomic_store(&sa_leaving, false);
     restore(env, answered);
     return answered ? ATTACH_OK : ATTACH_LATE;
 }

@@ -7,12 +7,12 @@
  *
  * Beyond them a thread is made when it is asked for. If there is none to be had,
  * who asks waits until there is one, and the wait is counted. How many can be
- * asked for at once is bounded, see docs/internals/design.md. */
+ * asked for at once is bounded, see docs/internals/design-limits.md. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
 
-#include "agent.h"
+#include "life.h"
 
 typedef struct {
     sem_t wake;
@@ -20,9 +20,9 @@ typedef struct {
     void *(*start)(void *);
     void *arg;
     bool detached;
-} spare;
+} go_thread;
 
-static spare spares[SA_SPARES];
+static go_thread go_threads[SA_GO_THREADS];
 static _Atomic uint32_t taken;
 static bool made;
 static _Atomic uint64_t waits;
@@ -30,8 +30,8 @@ static _Atomic uint64_t waits;
 static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*real_attr_init)(pthread_attr_t *);
 
-static void *run_spare(void *p) {
-    spare *s = p;
+static void *run_go_thread(void *p) {
+    go_thread *s = p;
     while (sem_wait(&s->wake) != 0) { /* EINTR */
     }
     if (s->start == NULL) return NULL;
@@ -46,36 +46,36 @@ __attribute__((visibility("hidden"))) int pthread_attr_init(pthread_attr_t *attr
     return err != 0 ? err : pthread_attr_setstacksize(attr, SA_GO_STACK_BYTES);
 }
 
-static bool make(spare *s, const pthread_attr_t *attr) {
+static bool make(go_thread *s, const pthread_attr_t *attr) {
     if (sem_init(&s->wake, 0, 0) != 0) return false;
-    return real_create(&s->thread, attr, run_spare, s) == 0;
+    return real_create(&s->thread, attr, run_go_thread, s) == 0;
 }
 
-static void unmake(spare *s) {
+static void unmake(go_thread *s) {
     sem_post(&s->wake);
     pthread_join(s->thread, NULL);
 }
 
 /* Behind priority 101, whose signal mask and name they inherit (life_signals.c), and
  * ahead of the Go runtime's own initialiser. */
-__attribute__((constructor(102))) static void make_spares(void) {
+__attribute__((constructor(102))) static void make_go_threads(void) {
     *(void **)&real_create = dlsym(RTLD_DEFAULT, "pthread_create");
     *(void **)&real_attr_init = dlsym(RTLD_DEFAULT, "pthread_attr_init");
     pthread_attr_t attr;
     if (real_create == NULL || pthread_attr_init(&attr) != 0) return;
     uint32_t n = 0;
-    while (n < SA_SPARES && make(&spares[n], &attr)) n++;
+    while (n < SA_GO_THREADS && make(&go_threads[n], &attr)) n++;
     pthread_attr_destroy(&attr);
-    made = n == SA_SPARES;
-    while (!made && n > 0) unmake(&spares[--n]);
+    made = n == SA_GO_THREADS;
+    while (!made && n > 0) unmake(&go_threads[--n]);
 }
 
-bool sa_spares_made(void) { return made; }
+bool sa_go_threads_made(void) { return made; }
 
-static spare *take(void) {
+static go_thread *take(void) {
     uint32_t i = atomic_load(&taken);
-    while (i < SA_SPARES)
-        if (atomic_compare_exchange_weak(&taken, &i, i + 1)) return &spares[i];
+    while (i < SA_GO_THREADS)
+        if (atomic_compare_exchange_weak(&taken, &i, i + 1)) return &go_threads[i];
     return NULL;
 }
 
@@ -101,7 +101,7 @@ int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 __attribute__((visibility("hidden"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                                                          void *(*start)(void *), void *arg) {
     if (!made) return 0; /* its first thread: the runtime is not started, and nobody calls into it */
-    spare *s = take();
+    go_thread *s = take();
     if (s == NULL) {
         create_or_wait(thread, attr, start, arg);
         return 0;

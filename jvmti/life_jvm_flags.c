@@ -3,7 +3,7 @@
  * says where its structures lie. A JVM without that table has no such flags. */
 #include <dlfcn.h>
 
-#include "agent.h"
+#include "life.h"
 
 static void *symbol(void *jvm, const char *name) {
     void *at = dlsym(jvm, name);

@@ -1,16 +1,14 @@
 /* Life of the agent inside the JVM: load, VMInit, VMDeath. */
-#include "agent.h"
+#include "life.h"
 
+#include "class.h"
+#include "probe.h"
+#include "probe_common.h"
 #include "state_contexts.h"
+#include "state_events.h"
+#include "state_news.h"
 
-#include <stdlib.h>
-
-sa_state sa = {
-    .rings.lock = PTHREAD_MUTEX_INITIALIZER,
-    .rings.budget = SA_RINGS_BUDGET,
-    .meta_lock = PTHREAD_MUTEX_INITIALIZER,
-    .context_lock = PTHREAD_MUTEX_INITIALIZER,
-};
+_Atomic bool sa_leaving;
 
 /* The wait for the last batch is bounded by the Go side; this bound is for a
  * Go side that does not answer at all. */
@@ -56,7 +54,7 @@ static bool strict(const char *options) {
 /* The Go side's part of loading: it reads the options, fills sa.config and
  * starts the workers, on threads of its own. */
 int sa_load_go(char *options) {
-    if (!sa_spares_made()) {
+    if (!sa_go_threads_made()) {
         bool refuse = options != NULL && strict(options);
         sa_say(refuse ? "cannot start its threads (the limit of threads or memory is reached); strict=true: the JVM does not start"
                       : "cannot start its threads (the limit of threads or memory is reached); the program runs without profiling");
@@ -86,55 +84,6 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
     atomic_fetch_add(&sa.collections, 1);
 }
 
-/* The natives of a class are looked for in the agents' libraries, ours being
- * one of them only when Agent_OnAttach has returned. Until then it has to be a
- * library of the class's own loader. */
-static bool load_natives(JNIEnv *env, jclass helper) {
-    jclass runtime = (*env)->FindClass(env, "java/lang/Runtime");
-    jmethodID get = runtime == NULL ? NULL : (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;");
-    jmethodID load = get == NULL ? NULL : (*env)->GetMethodID(env, runtime, "load0", "(Ljava/lang/Class;Ljava/lang/String;)V");
-    jobject it = load == NULL ? NULL : (*env)->CallStaticObjectMethod(env, runtime, get);
-    if ((*env)->ExceptionCheck(env)) return false;
-    char *path = sa_library_path();
-    jstring file = it == NULL || path == NULL ? NULL : (*env)->NewStringUTF(env, path);
-    if (file != NULL) (*env)->CallVoidMethod(env, it, load, helper, file);
-    free(path);
-    return file != NULL && !(*env)->ExceptionCheck(env);
-}
-
-static bool link_helper(JNIEnv *env, jclass c) {
-    if (sa.attached && !load_natives(env, c)) return false;
-    if (!sa_slots_init(env)) return false;
-    jmethodID link = (*env)->GetStaticMethodID(env, c, "link", "()I");
-    if (link == NULL) return false;
-    sa.processors = (*env)->CallStaticIntMethod(env, c, link);
-    return !(*env)->ExceptionCheck(env);
-}
-
-static bool define_helper(JNIEnv *env) {
-    if (sa.helper != NULL) return true;
-    jclass other = (*env)->FindClass(env, "java/lang/Stackagent");
-    if (other != NULL) {
-        sa_say("another copy of this library is loaded already; this one does nothing");
-        return false;
-    }
-    (*env)->ExceptionClear(env);
-    if (sa.attached)
-        (*env)->DefineClass(env, "java/lang/Stackagent$Classes", NULL, (const jbyte *)sa.late_bytes, (jsize)sa.late_len);
-    jclass c = NULL;
-    if (!(*env)->ExceptionCheck(env))
-        c = (*env)->DefineClass(env, "java/lang/Stackagent", NULL, (const jbyte *)sa.helper_bytes, (jsize)sa.helper_len);
-    if (c != NULL) sa.helper = (*env)->NewGlobalRef(env, c);
-    bool ok = c != NULL && link_helper(env, c);
-    if (!ok) sa.helper = NULL;
-    if ((*env)->ExceptionCheck(env)) {
-        (*env)->ExceptionDescribe(env);
-        (*env)->ExceptionClear(env);
-        ok = false;
-    }
-    return ok;
-}
-
 void sa_set_event(jvmtiEventMode mode, jvmtiEvent event) {
     (*sa.jvmti)->SetEventNotificationMode(sa.jvmti, mode, event, NULL);
 }
@@ -150,26 +99,26 @@ void sa_set_events(jvmtiEventMode mode) {
 
 /* What this session has beyond the usual. */
 static void special_start(JNIEnv *env) {
-    const char *none = sa.config.contexts == 0 ? NULL : sa_paths_start(env);
+    const char *none = sa.config.contexts == 0 ? NULL : sa_contexts_start(env, sa_types.thread, sa.late ? sa_types.virtual : NULL);
     if (none != NULL) {
         sa.config.contexts = 0;
         sa_refuse(none, NULL);
     }
-    sa.special = (sa.config.detail == SA_DETAIL_ALL ? SA_SPECIAL_ALL : 0) | (sa.work.n != 0 ? SA_SPECIAL_WORK : 0) |
+    sa.special = (sa.config.detail == SA_DETAIL_ALL ? SA_SPECIAL_ALL : 0) | (sa_work.n != 0 ? SA_SPECIAL_WORK : 0) |
                  (sa.config.contexts != 0 ? SA_SPECIAL_CONTEXTS : 0);
 }
 
 bool sa_begin(JNIEnv *env) {
     sa_clock_calibrate(&sa.clock);
-    sa_work_start(env);
+    sa_work_start(env, sa_helper.probes != NULL);
     if (!sa_types_init(env)) return false;
     special_start(env);
-    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa.work.n);
-    if (!define_helper(env)) return false;
-    if (sa.late && !sa_submit_late(env)) return false;
+    sa_cells_set_policy(sa.config.detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, sa_work.n);
+    if (!sa_helper_define(env)) return false;
+    if (sa.late && !sa_helper_late(env)) return false;
     sa_read_properties();
     sa_exceptions_follow(false);
-    sa.first_task_id = atomic_load(&sa.next_task_block) * 1024 + 1;
+    sa.first_task_id = atomic_load(&sa_next_task_block) * 1024 + 1;
     atomic_fetch_add(&sa.generation, 1);
     return true;
 }
@@ -192,7 +141,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
-    if (atomic_load(&sa.leaving)) sa_await_done(DEATH_WAIT_NS); /* the end of a session is on its way already */
+    if (atomic_load(&sa_leaving)) sa_await_done(DEATH_WAIT_NS); /* the end of a session is on its way already */
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     atomic_store(&sa.phase, SA_PHASE_DEAD);
     sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
@@ -235,7 +184,7 @@ jvmtiError sa_prepare(bool at_start) {
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     if (sa.vm != NULL) return JNI_OK; /* named twice, on the command line and in JAVA_TOOL_OPTIONS */
     sa.vm = vm;
-    sa_contexts_init();
+    sa_threads_init();
     sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
     static char none[] = "";
     bool training = sa_training(vm);

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include "agent.h"
+#include "life.h"
 
 enum { SIGNALS = 65 };
 static struct sigaction before[SIGNALS];

@@ -7,7 +7,9 @@
 #include <link.h>
 #include <signal.h>
 
-#include "agent.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 /* runtime.sigTabT, and what of its flags matters. */
 typedef struct {

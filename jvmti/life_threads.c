@@ -1,7 +1,11 @@
 /* Java threads: their contexts, names and ends. */
 #include <stdlib.h>
 
-#include "agent.h"
+#include "class.h"
+#include "life.h"
+#include "probe.h"
+#include "state_news.h"
+#include "state_os_threads.h"
 
 /* The Java name of an object's class, malloc'ed. */
 static char *class_of(JNIEnv *env, jobject o) {
@@ -31,16 +35,16 @@ static char *group_name(JNIEnv *env, jthreadGroup group) {
 }
 
 /* A description of a platform thread as JVMTI sees it now. */
-static sa_meta *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
-    sa_meta *m = calloc(1, sizeof *m);
+static sa_news *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
+    sa_news *m = calloc(1, sizeof *m);
     if (m == NULL) {
-        atomic_fetch_add(&sa.lost_threads, 1);
+        atomic_fetch_add(&sa_losses.lost_threads, 1);
         return NULL;
     }
-    m->type = SA_META_THREAD;
+    m->type = SA_NEWS_THREAD;
     m->id = id;
     m->cpu_ns = SA_NOT_MEASURED;
-    m->java_id = (*env)->GetLongField(env, thread, sa.thread_tid);
+    m->java_id = (*env)->GetLongField(env, thread, sa_types.thread_tid);
     jvmtiThreadInfo info;
     memset(&info, 0, sizeof info);
     if ((*sa.jvmti)->GetThreadInfo(sa.jvmti, thread, &info) == JVMTI_ERROR_NONE) {
@@ -57,8 +61,8 @@ static sa_meta *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
 
 /* Where the thread's state lies, a local reference; NULL: it has none yet. */
 static jobject slot_of(JNIEnv *env, jthread thread) {
-    jobject lock = (*env)->GetObjectField(env, thread, sa.lock);
-    if (lock == NULL || (*env)->IsInstanceOf(env, lock, sa.helper)) return lock;
+    jobject lock = (*env)->GetObjectField(env, thread, sa_types.interrupt_lock);
+    if (lock == NULL || (*env)->IsInstanceOf(env, lock, sa_helper.probes)) return lock;
     (*env)->DeleteLocalRef(env, lock);
     return NULL;
 }
@@ -71,40 +75,40 @@ static jlong get_slot(JNIEnv *env, jthread thread, jfieldID field) {
     return value;
 }
 
-static sa_context *context_of(JNIEnv *env, jthread thread) {
-    return (sa_context *)(uintptr_t)get_slot(env, thread, sa.context_slot);
+static sa_thread *context_of(JNIEnv *env, jthread thread) {
+    return (sa_thread *)(uintptr_t)get_slot(env, thread, sa_helper.thread_slot);
 }
 
 /* The thread has no context from now on. */
 static void take_context(JNIEnv *env, jthread thread) {
     jobject slot = slot_of(env, thread);
     if (slot == NULL) return;
-    (*env)->SetLongField(env, slot, sa.context_slot, 0);
+    (*env)->SetLongField(env, slot, sa_helper.thread_slot, 0);
     (*env)->DeleteLocalRef(env, slot);
 }
 
 /* Gives a thread a context in place of `before`, which may be NULL. False: it has
  * yet another meanwhile, or there is no memory for its slot. */
-static bool give_context(JNIEnv *env, jthread thread, const sa_context *before, const sa_context *c) {
-    jboolean given = (*env)->CallStaticBooleanMethod(env, sa.helper, sa.adopt, thread, (jlong)(uintptr_t)before, (jlong)(uintptr_t)c);
+static bool give_context(JNIEnv *env, jthread thread, const sa_thread *before, const sa_thread *c) {
+    jboolean given = (*env)->CallStaticBooleanMethod(env, sa_helper.probes, sa_helper.adopt, thread, (jlong)(uintptr_t)before, (jlong)(uintptr_t)c);
     if (!(*env)->ExceptionCheck(env)) return given;
     (*env)->ExceptionClear(env);
     return false;
 }
 
-static void tell_thread(JNIEnv *env, jthread thread, const sa_context *c, int32_t os_id, uint64_t start_ticks) {
-    sa_meta *m = describe_thread(env, thread, c->thread_id);
+static void describe_new(JNIEnv *env, jthread thread, const sa_thread *c, int32_t os_id, uint64_t start_ticks) {
+    sa_news *m = describe_thread(env, thread, c->thread_id);
     if (m == NULL) return;
     m->os_id = os_id;
     m->start_ticks = start_ticks;
-    sa_meta_put(m);
+    sa_news_put(m);
 }
 
-static void retire(JNIEnv *env, sa_context *c);
+static void retire(JNIEnv *env, sa_thread *c);
 
 /* A thread may have ended before it was given this context: then nobody takes
  * it away from it. Its last event comes before the JVM calls it terminated. */
-static bool ended_before(JNIEnv *env, jthread thread, sa_context *c) {
+static bool ended_before(JNIEnv *env, jthread thread, sa_thread *c) {
     jint state = JVMTI_THREAD_STATE_ALIVE;
     (*sa.jvmti)->GetThreadState(sa.jvmti, thread, &state);
     if ((state & JVMTI_THREAD_STATE_ALIVE) || context_of(env, thread) != c) return false;
@@ -115,28 +119,28 @@ static bool ended_before(JNIEnv *env, jthread thread, sa_context *c) {
 
 /* Makes a platform thread known. os_id 0: not the calling thread. */
 static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t start_ticks) {
-    sa_context *before = context_of(env, thread);
+    sa_thread *before = context_of(env, thread);
     if (before != NULL && before->generation == atomic_load(&sa.generation)) return;
-    if (before != NULL && before->width == sa.work.width) { /* of an earlier session; the thread renews it itself */
+    if (before != NULL && before->width == sa_work.width) { /* of an earlier session; the thread renews it itself */
         atomic_store(&sa_platform_of(before)->final, false);
-        tell_thread(env, thread, before, os_id, 0);
+        describe_new(env, thread, before, os_id, 0);
         return;
     }
     /* One made for other metrics is not freed: the thread may be about to look at it. */
-    sa_platform *p = sa_platform_new(atomic_fetch_add(&sa.next_thread_id, 1) + 1);
+    sa_platform *p = sa_platform_new(atomic_fetch_add(&sa_threads.next_id, 1) + 1);
     if (p == NULL) return;
-    sa_context *c = &p->head;
+    sa_thread *c = &p->head;
     if (start_ticks != 0) p->cpu_before_ns = sa_thread_cpu_ns();
     if (!give_context(env, thread, before, c)) {
-        sa_context_free(env, c);
+        sa_thread_free(env, c);
         c = context_of(env, thread); /* of an attach that has just come by, which does not know this thread's numbers */
-        if (c != before && os_id != 0) tell_thread(env, thread, c, os_id, start_ticks);
+        if (c != before && os_id != 0) describe_new(env, thread, c, os_id, start_ticks);
         return;
     }
     if (os_id == 0 && ended_before(env, thread, c)) return;
     /* One that runs already is no service thread, as far as can be known. */
     if (sa.late && start_ticks == 0) c->entered = true;
-    tell_thread(env, thread, c, os_id, start_ticks);
+    describe_new(env, thread, c, os_id, start_ticks);
 }
 
 void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
@@ -145,9 +149,9 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
 
 /* A thread that never ran a run() was made by the JVM for itself ("Notification
  * Thread"), though Thread's constructor was called for it. */
-static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) {
+static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_thread *c) {
     if (c->entered) return;
-    jlong id = get_slot(env, thread, sa.task_slot) & INT64_MAX;
+    jlong id = get_slot(env, thread, sa_helper.task_slot) & INT64_MAX;
     if ((uint64_t)id < sa.first_task_id) return; /* none, or of an earlier session */
     jclass class = (*env)->GetObjectClass(env, thread);
     sa_withdraw(c, (uint64_t)id, sa_class_id(env, class));
@@ -155,12 +159,12 @@ static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_context *c) 
 }
 
 /* False: it has been told in its place already, with the threads that are alive. */
-static bool tell_end(JNIEnv *env, jthread thread, sa_context *c) {
-    if (c->generation != atomic_load(&sa.generation)) sa_context_renew(c);
+static bool describe_end(JNIEnv *env, jthread thread, sa_thread *c) {
+    if (c->generation != atomic_load(&sa.generation)) sa_thread_renew(c);
     sa_cut_all(env, c);
     if (atomic_exchange(&sa_platform_of(c)->final, true)) return false;
     withdraw_service_thread(env, thread, c);
-    sa_meta *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
+    sa_news *m = describe_thread(env, thread, c->thread_id); /* the name may have changed */
     if (m == NULL) return true;
     m->os_id = sa_gettid();
     m->end_ticks = sa_ticks(&sa.clock);
@@ -170,7 +174,7 @@ static bool tell_end(JNIEnv *env, jthread thread, sa_context *c) {
     m->executions = atomic_load_explicit(&counts->executions, memory_order_relaxed);
     m->creations = atomic_load_explicit(&counts->creations, memory_order_relaxed);
     m->lost = atomic_load_explicit(&counts->lost, memory_order_relaxed);
-    sa_meta_put(m);
+    sa_news_put(m);
     return true;
 }
 
@@ -191,7 +195,7 @@ static int looking;
 static sa_platform *retired;
 
 /* No thread has this context any more; by the one that had it. */
-static void retire(JNIEnv *env, sa_context *c) {
+static void retire(JNIEnv *env, sa_thread *c) {
     sa_platform_leave(sa_platform_of(c)); /* or the end of the OS thread would look at it while another frees it */
     pthread_mutex_lock(&retire_lock);
     bool now = looking == 0;
@@ -200,7 +204,7 @@ static void retire(JNIEnv *env, sa_context *c) {
         retired = sa_platform_of(c);
     }
     pthread_mutex_unlock(&retire_lock);
-    if (now) sa_context_free(env, c);
+    if (now) sa_thread_free(env, c);
 }
 
 void sa_look_begin(void) {
@@ -219,20 +223,20 @@ void sa_look_end(JNIEnv *env) {
     pthread_mutex_unlock(&retire_lock);
     for (sa_platform *p = list, *next; p != NULL; p = next) {
         next = p->retired;
-        sa_context_free(env, &p->head);
+        sa_thread_free(env, &p->head);
     }
 }
 
 static void thread_end(JNIEnv *env, jthread thread) {
     int phase = atomic_load(&sa.phase);
     if (phase != SA_PHASE_READY && phase != SA_PHASE_OFF && phase != SA_PHASE_DORMANT) return;
-    sa_context *c = context_of(env, thread);
+    sa_thread *c = context_of(env, thread);
     jint java_frames = 0;
     if (c == NULL) return;
     /* The thread that calls System.exit is announced as ended in the middle of
      * its work; what it executes is reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
-    bool counted = phase != SA_PHASE_READY || tell_end(env, thread, c);
+    bool counted = phase != SA_PHASE_READY || describe_end(env, thread, c);
     take_context(env, thread);
     /* Else its counts will be read: a detach looks at all contexts until they are, the end of the JVM frees none. */
     if (counted || atomic_load(&sa.phase) != SA_PHASE_DEAD) retire(env, c);
@@ -269,32 +273,33 @@ static void adopt_existing(JNIEnv *env, jthread thread, bool self) {
 /* The threads that were there before us: main and the JVM's own. */
 void sa_threads_existing(JNIEnv *env) { each_thread(env, adopt_existing); }
 
-static void tell_final(JNIEnv *env, jthread thread, bool self) {
-    sa_context *c = context_of(env, thread);
+static void describe_final(JNIEnv *env, jthread thread, bool self) {
+    sa_thread *c = context_of(env, thread);
     if (c == NULL || atomic_exchange(&sa_platform_of(c)->final, true)) return;
     withdraw_service_thread(env, thread, c);
-    sa_meta *m = describe_thread(env, thread, c->thread_id);
+    sa_news *m = describe_thread(env, thread, c->thread_id);
     if (m == NULL) return;
     if (self) {
         m->os_id = sa_gettid();
         m->cpu_ns = sa_thread_cpu_ns() - sa_platform_of(c)->cpu_before_ns;
     }
-    sa_meta_put(m);
+    sa_news_put(m);
 }
 
 /* Last names of the threads that are alive at the end. */
-void sa_threads_final(JNIEnv *env) { each_thread(env, tell_final); }
+void sa_threads_final(JNIEnv *env) { each_thread(env, describe_final); }
 
 /* Slow path of the probes: a virtual thread, or a platform thread that JVMTI
  * has not told us about. The helper stores the result in the thread. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
                                                          jstring name, jboolean mounts_seen) {
     if (thread == NULL || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;
-    if (sa.type_virtual != NULL && (*env)->IsInstanceOf(env, thread, sa.type_virtual)) {
-        sa_vthread *v = sa_vthread_new(env, atomic_fetch_add(&sa.next_thread_id, 1) + 1, java_id, name);
+    if (sa_types.virtual != NULL && (*env)->IsInstanceOf(env, thread, sa_types.virtual)) {
+        sa_sweep(env);
+        sa_vthread *v = sa_vthread_new(env, atomic_fetch_add(&sa_threads.next_id, 1) + 1, java_id, name);
         if (v == NULL) return 0;
         v->head.cpu_known = mounts_seen;
-        sa_claim_mount(&v->head);
+        sa_turns_claim(&v->head);
         return (jlong)(uintptr_t)v;
     }
     adopt_thread(env, thread, sa_gettid(), 0); /* an attach may be about to do the same */

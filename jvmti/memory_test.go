@@ -6,7 +6,7 @@ import "testing"
 func TestReap(t *testing.T) {
 	for name, flags := range map[string][]string{"plain": {"-O2"}, "thread": {"-O1", "-fsanitize=thread"}, "address": checked} {
 		t.Run(name, func(t *testing.T) {
-			run(t, compile(t, flags, "testdata/reap_main.c", "state_cells.c"))
+			run(t, compile(t, flags, "testdata/reap_main.c", "state_cells.c", "drain_cells.c"))
 		})
 	}
 }

@@ -1,15 +1,11 @@
 /* What every probe does: it marks its thread as busy, finds room in its ring,
  * and decides whether to record or to count. Included by the files with probes. */
-#ifndef STACKAGENT_PROBE_H
-#define STACKAGENT_PROBE_H
-#include "agent.h"
-
-static inline bool recording(void) {
-    return __builtin_expect(atomic_load_explicit(&sa.phase, memory_order_relaxed) == SA_PHASE_READY, 1);
-}
+#ifndef STACKAGENT_PROBE_COMMON_H
+#define STACKAGENT_PROBE_COMMON_H
+#include "state_os_threads.h"
 
 /* Waits for room as overflow= says, if it may. NULL: the record is lost, to be counted by the caller. */
-void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
+SA_COLD void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
 
 /* Adds to the sums of the OS thread and to those of the Java thread; what is a
  * field of sa_counts. */
@@ -19,23 +15,14 @@ void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
         sa_add((c)->is_virtual ? &(os)->virtual_counts.what : &sa_platform_of(c)->counts.what, 1);   \
     } while (0)
 
-static inline uint32_t this_generation(void) { return atomic_load_explicit(&sa.generation, memory_order_relaxed); }
-
-bool sa_renew(sa_context *c);
+SA_COLD bool sa_renew(sa_thread *c);
 
 /* Makes sure that the context is of this session. */
-static inline bool renew(sa_context *c) {
+static inline bool renew(sa_thread *c) {
     return __builtin_expect(c->generation == this_generation(), 1) || sa_renew(c);
 }
 
-/* Does this token stand for the innermost execution, and is its session not over? */
-bool sa_is_innermost(const sa_context *c, uint32_t token);
-
-/* An execution has ended by an exception of which failing0 has not told: whether
- * somebody asks for it will not be known. */
-void sa_unfollowed(sa_os *os, sa_context *c, const sa_frame *f);
-
-sa_os *sa_begin_anew(sa_os *os);
+SA_COLD sa_os *sa_begin_anew(sa_os *os);
 
 /* A probe at work on this OS thread; NULL: nothing is recorded (any more). The
  * mark comes before the look at the phase, so that who has changed the phase
@@ -57,7 +44,7 @@ static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memo
 
 /* Has another session begun between a look at the context and begin()? Then the cells that the context has at hand
  * are gone with the earlier one. A thread may lose its CPU there for that long. */
-static inline bool overtaken(const sa_os *os, const sa_context *c) { return __builtin_expect(c->generation != os->generation, 0); }
+static inline bool overtaken(const sa_os *os, const sa_thread *c) { return __builtin_expect(c->generation != os->generation, 0); }
 
 static inline void *reserve(sa_os *os, unsigned slots) {
     void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
@@ -71,9 +58,9 @@ static inline void *reserve_now(sa_os *os, unsigned slots) {
 }
 
 /* Says whose records follow. False: no room, the record is lost too. */
-bool sa_switch_thread(sa_os *os, sa_context *c, bool wait);
+SA_COLD bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait);
 
-static inline bool of_thread(sa_os *os, sa_context *c) {
+static inline bool of_thread(sa_os *os, sa_thread *c) {
     return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c, true);
 }
 
@@ -81,19 +68,19 @@ static inline bool of_thread(sa_os *os, sa_context *c) {
 static inline bool crowded(sa_os *os) { return __builtin_expect(sa_ring_crowded(&os->ring), 0) && !sa_os_room(os); }
 
 /* An execution or creation that is produced finds no room for its record. */
-void sa_lose(sa_os *os, sa_context *c);
+SA_COLD void sa_lose(sa_os *os, sa_thread *c);
 
 /* What a probe counts that found no memory for the thread it runs on, c being NULL
  * where there was none for its context either. Nothing if nothing is recorded. */
 enum sa_kind_lost { SA_LOST_EXECUTION, SA_LOST_CREATION, SA_LOST_SUBMISSION, SA_LOST_CONSTRUCTION };
-void sa_lost_nowhere(sa_context *c, enum sa_kind_lost kind);
+SA_COLD void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind);
 
-sa_cell *sa_cell_search(sa_os *os, const sa_context *c, uint32_t class_id);
-sa_cell *sa_cell_look(sa_os *os, sa_context *c, uint32_t class_id);
+sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id);
+sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id);
 
 /* The cell of a class in this thread, which is the calling one, or on this
  * carrier; NULL: none is to be had. */
-static inline sa_cell *cell_of(sa_os *os, sa_context *c, uint32_t class_id) {
+static inline sa_cell *cell_of(sa_os *os, sa_thread *c, uint32_t class_id) {
     sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_AT_HAND];
     return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
 }
@@ -104,13 +91,13 @@ static inline bool counts(sa_stream *s, bool crowded) {
 }
 
 /* CPU time of the Java thread, in ticks, or SA_NOT_MEASURED. */
-static inline int64_t cpu_of(sa_os *os, const sa_context *c, uint64_t ticks) {
+static inline int64_t cpu_of(sa_os *os, const sa_thread *c, uint64_t ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
     return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
 
 /* The same where something begins, see sa_cpu_ticks_from. */
-static inline int64_t cpu_from(sa_os *os, const sa_context *c, uint64_t *ticks) {
+static inline int64_t cpu_from(sa_os *os, const sa_thread *c, uint64_t *ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
     return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
@@ -127,16 +114,16 @@ static inline uint64_t sa_queue_ticks(const sa_frame *f) {
 
 /* Where the program is about to hand something over. What an execution does
  * that began since is not said by it. */
-static inline uint32_t sa_calling_at(const sa_context *c) {
-    return c->calling_at >> 16 == (c->depth & 0xffff) ? c->calling_at & 0xffff : 0;
+static inline uint32_t sa_calling_at(const sa_thread *c) {
+    return c->calling_at >> SA_SITE_DEPTH_SHIFT == (c->depth & SA_SITE_MASK) ? c->calling_at & SA_SITE_MASK : 0;
 }
 
 /* The site of a creation: where the program makes a task (making_at, if it said
  * so), else where it hands over the one for which a library makes this. */
-static inline uint32_t sa_site_of(const sa_context *c, uint32_t making_at) {
+static inline uint32_t sa_creation_site(const sa_thread *c, uint32_t making_at) {
     if (making_at != 0) return making_at;
-    if (__builtin_expect(c->handovers_open - 1 < SA_MAX_HANDOVERS, 0)) { /* above 0 */
-        const sa_handover *h = &sa_more_of(c)->handovers[c->handovers_open - 1];
+    if (__builtin_expect(c->submissions_open - 1 < SA_MAX_OPEN_SUBMISSIONS, 0)) { /* above 0 */
+        const sa_open_submission *h = &sa_more_of(c)->submissions[c->submissions_open - 1];
         if (h->depth == c->depth && h->site != 0) return h->site;
     }
     return sa_calling_at(c);
@@ -144,15 +131,33 @@ static inline uint32_t sa_site_of(const sa_context *c, uint32_t making_at) {
 
 /* The same of one that is only counted. Tasks that a task makes of its own kind
  * for a part of its work are told from those of which nothing is known. */
-static inline uint32_t sa_counted_site(const sa_context *c, uint32_t making_at, uint32_t class_id) {
-    uint32_t site = sa_site_of(c, making_at);
+static inline uint32_t sa_counted_site(const sa_thread *c, uint32_t making_at, uint32_t class_id) {
+    uint32_t site = sa_creation_site(c, making_at);
     if (__builtin_expect(site != 0, 1) || c->depth == 0) return site;
-    return c->frames[c->depth - 1].class_id == class_id ? SA_SITE_PART : 0;
+    return c->frames[c->depth - 1].class_id == class_id ? SA_SITE_OF_PART : 0;
 }
+
+static inline void sa_fill_execution(sa_execution *e, const sa_thread *c, const sa_frame *frames, uint32_t depth, uint32_t flags) {
+    const sa_frame *f = &frames[depth];
+    e->type = SA_REC_EXECUTION;
+    e->flags = (uint8_t)(f->flags | flags | (c->is_virtual ? SA_EXEC_VIRTUAL : 0));
+    e->depth = (uint16_t)depth;
+    e->class_id = f->class_id;
+    e->task_id = f->task_id;
+    e->outer_task_id = depth > 0 ? frames[depth - 1].task_id : 0;
+    e->start_ticks = f->start_ticks;
+    e->child_ticks = f->child_ticks;
+    e->child_cpu_ns = f->start_cpu_ticks == SA_NOT_MEASURED ? SA_NOT_MEASURED : f->child_cpu_ns;
+}
+
+/* The innermost submission that is open in the innermost execution; NULL: none. */
+const sa_open_submission *sa_submission_under_way(sa_thread *c);
+
+extern SA_HIDDEN _Atomic uint64_t sa_next_task_block; /* task ids are handed out in blocks */
 
 static inline uint64_t new_id(sa_os *os) {
     if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {
-        os->next_task_id = atomic_fetch_add(&sa.next_task_block, 1) * 1024 + 1;
+        os->next_task_id = atomic_fetch_add(&sa_next_task_block, 1) * 1024 + 1;
         os->end_task_id = os->next_task_id + 1024;
     }
     return os->next_task_id++;

@@ -1,10 +1,11 @@
 /* The probes of virtual threads that get on and off their carriers, or park on them. */
+#include "probe.h"
 #include "probe_common.h"
 
 /* As begin(); where there is no memory it counts what happened. */
 static inline sa_os *begin_turn(void) {
     sa_os *os = begin();
-    if (__builtin_expect(os == NULL, 0) && recording()) atomic_fetch_add(&sa.no_turns, 1);
+    if (__builtin_expect(os == NULL, 0) && recording()) atomic_fetch_add(&sa_losses.no_turns, 1);
     return os;
 }
 
@@ -19,15 +20,15 @@ static inline int64_t os_cpu_from(sa_os *os, uint64_t *ticks) {
 }
 
 /* A context that no probe of this session has seen yet has nothing to be kept up. */
-static inline sa_context *of_session(jlong context) {
-    sa_context *c = (sa_context *)(uintptr_t)context;
+static inline sa_thread *of_session(jlong context) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
     return c != NULL && c->generation == this_generation() ? c : NULL;
 }
 
-static inline bool measured(const sa_context *c) { return c != NULL && c->cpu_known && sa.clock.cpu; }
+static inline bool measured(const sa_thread *c) { return c != NULL && c->cpu_known && sa.clock.cpu; }
 
 /* It gets on or off a carrier that there is no memory to know: what CPU time it has had is not known any more. */
-__attribute__((noinline, cold)) static void turn_nowhere(sa_context *c, _Atomic uint64_t *count) {
+__attribute__((noinline, cold)) static void turn_nowhere(sa_thread *c, _Atomic uint64_t *count) {
     if (!recording()) return;
     atomic_fetch_add(count, 1);
     if (c != NULL) c->cpu_known = false;
@@ -35,13 +36,13 @@ __attribute__((noinline, cold)) static void turn_nowhere(sa_context *c, _Atomic 
 
 /* Of one that is not mounted. */
 static inline sa_vthread *away_of(jlong context) {
-    sa_context *c = (sa_context *)(uintptr_t)context;
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
     if (c == NULL || !c->is_virtual) return NULL;
     return (sa_packed(c) ? ~c->generation : c->generation) == this_generation() ? sa_vthread_of(c) : NULL;
 }
 
 /* The virtual thread's own code ends here for now. */
-static inline void leave(sa_os *os, sa_context *c) {
+static inline void leave(sa_os *os, sa_thread *c) {
     os->away = true;
     os->away_ticks = sa_ticks(&sa.clock);
     os->away_cpu_ticks = os_cpu(os, os->away_ticks);
@@ -63,7 +64,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     if (os == NULL) return;
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = os_cpu_from(os, &now);
-    sa_context *c = of_session(context);
+    sa_thread *c = of_session(context);
     /* Where it was pinned it has not been away: what it did since it was mounted still counts. */
     bool pinned = os->away;
     if (measured(c)) c->cpu_ticks -= pinned ? cpu : cpu - os->mount_cpu_ticks; /* else mounted0 has done the rest */
@@ -73,65 +74,16 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     end(os);
 }
 
-static void mount_turn(const sa_os *os, sa_context *c, uint64_t now) {
-    sa_turns *t = &sa_vthread_of(c)->turns;
-    if (t->left_at != 0) {
-        uint64_t ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
-        /* The clocks of two processors may differ by next to nothing. */
-        uint64_t from = ready > t->left_at ? ready : t->left_at;
-        if (now > t->left_at) t->away_ticks += now - t->left_at;
-        if (ready != 0 && now > from) t->ready_ticks += now - from;
-    }
-    t->left_at = 0;
-    atomic_store_explicit(&t->ready_at, 0, memory_order_relaxed);
-    uint32_t carrier = os->carrier == NULL ? 0 : os->carrier->thread_id;
-    if (t->mounts++ == 0) {
-        t->first = carrier;
-    } else if (t->last != carrier) {
-        t->changes++;
-    }
-    t->last = carrier;
-}
-
-/* A virtual thread has no context before it executes its first task: that it
- * has been mounted for that is found here. */
-void sa_claim_mount(sa_context *c) {
-    sa_os *os = sa_self_os;
-    if (os == NULL || os->generation != this_generation() || !os->unclaimed) return;
-    os->unclaimed = false;
-    mount_turn(os, c, 0);
-}
-
 /* At the start of each way to hand a virtual thread to its scheduler, on the
  * thread that does; until it has been the thread is not mounted anywhere. */
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_ready0(JNIEnv *env, jclass helper, jlong context) {
     sa_os *os = begin_turn();
     if (os == NULL) return;
-    if (!atomic_load_explicit(&sa.ready_seen, memory_order_relaxed)) atomic_store_explicit(&sa.ready_seen, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&sa_turns_ready_seen, memory_order_relaxed)) atomic_store_explicit(&sa_turns_ready_seen, true, memory_order_relaxed);
     sa_vthread *v = away_of(context);
     if (v != NULL && atomic_load_explicit(&v->turns.ready_at, memory_order_relaxed) == 0)
         atomic_store_explicit(&v->turns.ready_at, sa_ticks(&sa.clock), memory_order_relaxed);
     end(os);
-}
-
-bool sa_turns_fill(const sa_context *c, sa_virtual *v) {
-    const sa_turns *t = &sa_vthread_of(c)->turns;
-    const sa_more *m = sa_more_of(c);
-    uint32_t pins = m == NULL ? 0 : m->pins;
-    if (t->mounts + pins == 0) return false;
-    uint64_t now = sa_ticks(&sa.clock), ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
-    uint64_t away = t->away_ticks, waited = t->ready_ticks;
-    if (t->left_at != 0 && now > t->left_at) { /* of one that is alive */
-        away += now - t->left_at;
-        if (ready >= t->left_at && now > ready) waited += now - ready;
-    }
-    bool known = atomic_load_explicit(&sa.ready_seen, memory_order_relaxed);
-    *v = (sa_virtual){
-        .type = SA_REC_VIRTUAL, .class_id = t->class_id, .mounts = t->mounts, .changes = t->changes, .first = t->first, .last = t->last,
-        .pins = pins, .pinned_ticks = m == NULL ? 0 : m->pinned_ticks, .away_ticks = away, .ready_ticks = known ? (int64_t)waited : SA_NOT_MEASURED,
-        .at_ticks = now,
-    };
-    return true;
 }
 
 static void raise(_Atomic uint64_t *most, uint64_t v) {
@@ -162,7 +114,7 @@ static bool count_turns(sa_os *os, sa_cell *cell, const sa_virtual *v) {
 /* A virtual thread has executed all that it had to: how it was scheduled is
  * told like its body, by a record or counted. What finds room in neither is
  * missing in the account of mounts. */
-void sa_turns_tell(sa_os *os, sa_context *c) {
+void sa_turns_record(sa_os *os, sa_thread *c) {
     sa_virtual v;
     if (!sa_turns_fill(c, &v)) return;
     memset(&sa_vthread_of(c)->turns, 0, sizeof(sa_turns));
@@ -182,7 +134,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     sa_os *os = begin_turn();
     if (os == NULL) {
         sa_vthread *away = away_of(context);
-        turn_nowhere(away == NULL ? NULL : &away->head, &sa.nowhere_scheduling.mounts);
+        turn_nowhere(away == NULL ? NULL : &away->head, &sa_losses.nowhere_scheduling.mounts);
         return;
     }
     os->carrier = of_session(carrier);
@@ -192,9 +144,9 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     os->mount_cpu_ticks = os_cpu_from(os, &os->mount_ticks);
     sa_vthread *v = away_of(context);
     if (v != NULL && sa_packed(&v->head) && !sa_frames_unpack(v)) v = NULL; /* its next probe tries again */
-    sa_context *c = v == NULL ? NULL : &v->head;
+    sa_thread *c = v == NULL ? NULL : &v->head;
     os->unclaimed = c == NULL;
-    if (c != NULL) mount_turn(os, c, os->mount_ticks);
+    if (c != NULL) sa_turns_mount(os, c, os->mount_ticks);
     if (measured(c)) c->cpu_ticks -= os->mount_cpu_ticks;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         os->mounted = true;
@@ -212,10 +164,10 @@ static void put_away(JNIEnv *env, sa_vthread *v, jobject thread) {
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass helper, jlong context, jobject thread) {
     sa_os *os = begin_turn();
     if (os == NULL) {
-        turn_nowhere(of_session(context), &sa.nowhere_scheduling.unmounts);
+        turn_nowhere(of_session(context), &sa_losses.nowhere_scheduling.unmounts);
         return;
     }
-    sa_context *c = of_session(context), *carrier = os->carrier;
+    sa_thread *c = of_session(context), *carrier = os->carrier;
     if (!os->away) leave(os, c);
     uint64_t now = os->away_ticks;
     int64_t cpu = os->away_cpu_ticks;
@@ -253,7 +205,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_parked0(JNIEnv *env, jclass hel
         uint64_t ticks = sa_ticks(&sa.clock) - os->pin_ticks;
         sa_add(&os->scheduling.pins, 1);
         sa_add(&os->scheduling.pinned_ticks, ticks);
-        sa_context *c = of_session(context);
+        sa_thread *c = of_session(context);
         sa_more *m = c == NULL ? NULL : sa_more_get(c);
         if (m != NULL) {
             m->pins++;

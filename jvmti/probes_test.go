@@ -2,6 +2,8 @@ package jvmti_test
 
 import (
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,8 +15,21 @@ func compileProbes(t *testing.T, flags ...string) string {
 	for _, name := range strings.Fields("mmap mprotect aligned_alloc calloc malloc pthread_setspecific") {
 		flags = append(flags, "-Wl,--wrap="+name)
 	}
-	return compile(t, append(flags, "-Wno-unused-parameter"), append([]string{"testdata/probes_main.c"}, strings.Fields(
-		"probe_execute.c probe_create.c probe_submit.c probe_construct.c probe_mount.c life_threads.c state_os_threads.c drain_rings.c drain_await.c state_cells.c state_contexts.c state_work.c state_counters.c state_exceptions.c state_queued_tasks.c drain_running.c state_news.c state_threads.c state_vthreads.c state_slabs.c class_unloaded.c")...)...)
+	return compile(t, append(flags, "-Wno-unused-parameter"), probeSources(t)...)
+}
+
+// probeSources are the files of three rooms, and what they need of the others; testdata/probes_main.c has the rest.
+func probeSources(t *testing.T) []string {
+	t.Helper()
+	list := []string{"testdata/probes_main.c", "life_threads.c", "class_unloaded.c"}
+	for _, room := range []string{"state", "probe", "drain"} {
+		files, err := filepath.Glob(room + "_*.c")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("the C files of room %s: %v, %v", room, files, err)
+		}
+		list = append(list, files...)
+	}
+	return slices.DeleteFunc(list, func(name string) bool { return name == "state_events.c" || name == "state_allocated.c" })
 }
 
 // Whatever memory is refused, each event that a probe sees is recorded, summarised or counted as lost.

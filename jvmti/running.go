@@ -2,7 +2,7 @@ package jvmti
 
 /*
 #include <stdlib.h>
-#include "agent.h"
+#include "drain.h"
 */
 import "C"
 

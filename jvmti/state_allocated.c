@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 
-#include "agent.h"
+#include "state_work.h"
 
 static struct {
     ptrdiff_t env;       /* of the JNIEnv in its thread */

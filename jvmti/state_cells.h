@@ -2,8 +2,8 @@
  * one by one. A cell belongs to one OS thread, which alone writes it, with
  * plain stores; the drain reads it while it changes, and remembers in it what
  * it has told. No JDK headers. */
-#ifndef STACKAGENT_CELLS_H
-#define STACKAGENT_CELLS_H
+#ifndef STACKAGENT_STATE_CELLS_H
+#define STACKAGENT_STATE_CELLS_H
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,13 +25,13 @@ static inline unsigned sa_bucket(uint64_t v) {
 
 typedef struct {
     _Atomic uint64_t count[SA_BLOCK_BUCKETS];
-    uint64_t told[SA_BLOCK_BUCKETS]; /* the drain's */
+    uint64_t reported[SA_BLOCK_BUCKETS]; /* the drain's */
 } sa_block;
 
 /* One metric: wall time in ticks, CPU time in ns; the buckets are of ns. */
 typedef struct {
     _Atomic uint64_t sum, min, max;
-    uint64_t told_sum; /* the drain's */
+    uint64_t reported_sum; /* the drain's */
     _Atomic(sa_block *) blocks[SA_BLOCKS];
 } sa_measure;
 
@@ -52,34 +52,34 @@ typedef struct {
 } sa_stream;
 
 /* What is counted by place; equal to wire.SiteKind. */
-enum { SA_PLACE_CREATION, SA_PLACE_SUBMISSION, SA_PLACE_PART, SA_PLACE_INNER, SA_PLACE_REJECTED, SA_PLACE_REJECTED_INNER };
+enum { SA_SITE_CREATION, SA_SITE_SUBMISSION, SA_SITE_PART, SA_SITE_INNER, SA_SITE_REJECTED, SA_SITE_REJECTED_INNER };
 
 /* Of these the usual ones are kept at hand, the first two where Java code counts. */
-enum { SA_PLACE_KINDS_AT_HAND = 3 };
-static inline unsigned sa_place_hand(unsigned kind) { return kind == SA_PLACE_INNER ? 2 : kind < 2 ? kind : SA_PLACE_KINDS_AT_HAND; }
+enum { SA_SITE_KINDS_AT_HAND = 3 };
+static inline unsigned sa_site_hand(unsigned kind) { return kind == SA_SITE_INNER ? 2 : kind < 2 ? kind : SA_SITE_KINDS_AT_HAND; }
 
 /* In place of the site of a creation: none, and inside an execution of a task of
  * the same class. No site has this number. */
-enum { SA_SITE_PART = 0xffff };
+enum { SA_SITE_OF_PART = 0xffff };
 
-enum { SA_PLACES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: those of one method follow each other */
+enum { SA_SITES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: those of one method follow each other */
 
 /* How often it happened to the tasks of a cell at one place. It stays where it is. */
-typedef struct sa_place {
-    uint32_t site; /* 0: not known; SA_SITE_PART */
+typedef struct sa_site_count {
+    uint32_t site; /* 0: not known; SA_SITE_OF_PART */
     uint32_t kind;
     _Atomic uint64_t count;
-    uint64_t told; /* the drain's */
+    uint64_t reported; /* the drain's */
     struct sa_cell *cell;
-    struct sa_place *next;
-} sa_place;
+    struct sa_site_count *next;
+} sa_site_count;
 
 /* How virtual threads whose body is of the cell's class were scheduled. One writer. */
 enum { SA_V_THREADS, SA_V_MOUNTS, SA_V_CHANGES, SA_V_PINS, SA_V_PINNED, SA_V_AWAY, SA_V_READY, SA_V_SUMS };
 enum { SA_V_MOST_MOUNTS, SA_V_MOST_PINNED, SA_V_MOST_AWAY, SA_V_MOST_READY, SA_V_MAXIMA };
 typedef struct {
     _Atomic uint64_t sums[SA_V_SUMS], most[SA_V_MAXIMA];
-    uint64_t told[SA_V_SUMS]; /* the drain's */
+    uint64_t reported[SA_V_SUMS]; /* the drain's */
 } sa_scheduled;
 
 /* The arrays of histograms of a cell. */
@@ -97,9 +97,9 @@ typedef struct sa_cell {
     _Atomic(sa_measure *) queue;       /* queue time of those whose submission is known */
     _Atomic(sa_measure *) extra;       /* with extra metrics: of each its totals, then of each its self part */
     _Atomic uint64_t tallies[SA_TALLIES];
-    sa_place *at_hand[SA_PLACE_KINDS_AT_HAND][SA_PLACES_AT_HAND];
-    _Atomic(sa_place *) places; /* all, newest first; the drain walks it */
-    uint64_t told[SA_TALLIES], told_at; /* the drain's */
+    sa_site_count *at_hand[SA_SITE_KINDS_AT_HAND][SA_SITES_AT_HAND];
+    _Atomic(sa_site_count *) sites; /* all, newest first; the drain walks it */
+    uint64_t reported[SA_TALLIES], reported_at; /* the drain's */
     _Atomic(sa_scheduled *) scheduled; /* of virtual threads' bodies */
     struct sa_cell *next; /* the drain's, once it is in the list */
     void *parts; /* list of what else the cell has, see state_cells.c */
@@ -115,8 +115,8 @@ typedef struct {
     uint32_t mask, used;
     sa_cell *first_table[SA_FIRST_TABLE];
     _Atomic(sa_cell *) list; /* all, newest first; the drain walks it */
-    sa_place **places;       /* of all cells; as table, but NULL while there are none */
-    uint32_t places_mask, places_used;
+    sa_site_count **sites;       /* of all cells; as table, but NULL while there are none */
+    uint32_t sites_mask, sites_used;
     _Atomic bool counted;    /* a cell has counted something */
     _Atomic bool refused;    /* no memory: nothing new, the drain lifts it */
     _Atomic(sa_cell *) dead; /* taken off the list: their classes are unloaded; the thread frees them */
@@ -152,7 +152,7 @@ void sa_cells_open(sa_cells *cells);
 void sa_cells_close(sa_cells *cells);
 sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
 sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets); /* *part */
-sa_place *sa_cells_place(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
+sa_site_count *sa_cells_site(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
 /* Where it counts virtual threads; NULL: no memory. */
 sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c);
@@ -173,23 +173,7 @@ uint64_t sa_cells_bytes(void); /* of all threads' cells */
 uint64_t sa_cells_refused(void); /* times that memory was refused */
 void sa_cells_limit(uint64_t bytes);
 
-/* What of a cell has not been told: words, 0 if there is nothing. out has room
- * for sa_tell_words(). Adapts the cell to what it found. */
-enum { SA_TELL_HEADER = 7 + SA_TALLIES, SA_TELL_MEASURE = 5, SA_TELL_EACH = SA_TELL_MEASURE + SA_BUCKETS, SA_TELL_WORDS = SA_TELL_HEADER + 5 * SA_TELL_EACH, SA_TELL_SCHEDULED_MOST = 16 };
-static inline size_t sa_tell_words(void) { return SA_TELL_WORDS + SA_TELL_SCHEDULED_MOST + 2 * (size_t)sa_cells_policy.extras * SA_TELL_EACH; }
-enum { SA_TELL_COUNT_BITS = 52 }; /* of a bucket's word; its index is above */
-size_t sa_cell_tell(sa_cell *c, uint64_t now, uint64_t *out);
-/* The same of its places, from *next on (sa_cell_places for the first call), which
- * moves to the first that finds no room, or to NULL. The first word has
- * SA_TELL_PLACES beside the length; behind key and virtual come two words a place. */
-#define SA_TELL_PLACES (UINT64_C(1) << 63)
-enum { SA_TELL_PLACES_HEADER = 3 };
-size_t sa_cell_tell_places(sa_cell *c, sa_place **next, uint64_t *out, size_t max_words);
-static inline sa_place *sa_cell_places(sa_cell *c) { return atomic_load_explicit(&c->places, memory_order_acquire); }
-/* What is new of its virtual threads: SA_TELL_SCHEDULED words, 0 if there is nothing. Written
- * behind what sa_cell_tell writes, and told from that by the second word, 0. */
-enum { SA_TELL_SCHEDULED = 4 + SA_V_SUMS + SA_V_MAXIMA };
-size_t sa_cell_tell_scheduled(sa_cell *c, uint64_t now, uint64_t *out);
+static inline sa_site_count *sa_cell_sites(sa_cell *c) { return atomic_load_explicit(&c->sites, memory_order_acquire); }
 void sa_cells_relieve(sa_cells *cells); /* lets the thread try again when there is memory */
 
 static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool is_virtual) {
@@ -360,9 +344,9 @@ static inline void sa_cell_queue(sa_measure *m, uint64_t ticks, unsigned bucket)
 /* Counts one of kind at a place. Without memory for one more place it is only
  * missing there: the cell's tallies have it. */
 static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
-    unsigned hand = sa_place_hand(kind);
-    sa_place *p = hand < SA_PLACE_KINDS_AT_HAND ? c->at_hand[hand][site % SA_PLACES_AT_HAND] : NULL;
-    if (__builtin_expect(p == NULL || p->site != site, 0)) p = sa_cells_place(cells, c, kind, site);
+    unsigned hand = sa_site_hand(kind);
+    sa_site_count *p = hand < SA_SITE_KINDS_AT_HAND ? c->at_hand[hand][site % SA_SITES_AT_HAND] : NULL;
+    if (__builtin_expect(p == NULL || p->site != site, 0)) p = sa_cells_site(cells, c, kind, site);
     if (__builtin_expect(p != NULL, 1)) sa_add(&p->count, 1);
 }
 
@@ -370,10 +354,10 @@ static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32
 static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
     bool inner = (flags & SA_SUBMIT_INNER) != 0;
     if (__builtin_expect((flags & (SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) != 0, 0)) {
-        if ((flags & SA_SUBMIT_REJECTED) != 0) sa_cell_at(cells, c, inner ? SA_PLACE_REJECTED_INNER : SA_PLACE_REJECTED, site);
+        if ((flags & SA_SUBMIT_REJECTED) != 0) sa_cell_at(cells, c, inner ? SA_SITE_REJECTED_INNER : SA_SITE_REJECTED, site);
         sa_add(&c->tallies[(flags & SA_SUBMIT_REJECTED) != 0 ? SA_T_REJECTED : SA_T_CANCELLED], 1);
     } else {
-        sa_cell_at(cells, c, inner ? SA_PLACE_INNER : SA_PLACE_SUBMISSION, site);
+        sa_cell_at(cells, c, inner ? SA_SITE_INNER : SA_SITE_SUBMISSION, site);
         sa_add(&c->tallies[SA_T_INNER], inner);
         sa_add(&c->tallies[SA_T_SUBMISSIONS], 1);
     }
@@ -382,7 +366,7 @@ static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flag
 
 /* Counts a creation, or one taken back, of which the place is not known; flags: SA_CREATE_*. */
 static inline void sa_cell_creation(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
-    if (flags == 0) sa_cell_at(cells, c, SA_PLACE_CREATION, site);
+    if (flags == 0) sa_cell_at(cells, c, SA_SITE_CREATION, site);
     int i = flags == 0 ? SA_T_CREATIONS : (flags & SA_CREATE_FAILED) != 0 ? SA_T_FAILED : SA_T_WITHDRAWN;
     sa_add(&c->tallies[i], 1);
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);

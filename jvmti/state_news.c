@@ -1,66 +1,78 @@
 /* News for the Go side: classes, threads, refusals. */
+#include "state_news.h"
+
 #include <stdlib.h>
 
-#include "agent.h"
+#include "state_counts.h"
 
-void sa_meta_put(sa_meta *m) {
+static pthread_mutex_t news_lock = PTHREAD_MUTEX_INITIALIZER;
+static sa_news *first_news, *last_news; /* under the lock */
+
+void sa_news_put(sa_news *m) {
     m->next = NULL;
-    pthread_mutex_lock(&sa.meta_lock);
-    if (sa.meta_last == NULL)
-        sa.meta_first = m;
+    pthread_mutex_lock(&news_lock);
+    if (last_news == NULL)
+        first_news = m;
     else
-        sa.meta_last->next = m;
-    sa.meta_last = m;
-    pthread_mutex_unlock(&sa.meta_lock);
+        last_news->next = m;
+    last_news = m;
+    pthread_mutex_unlock(&news_lock);
 }
 
 /* Takes m back, unless it has been taken: then what it describes is never named. */
-void sa_meta_withdraw(const sa_meta *m, uint32_t id) {
-    sa_meta *before = NULL, *found = NULL;
-    pthread_mutex_lock(&sa.meta_lock);
-    for (found = sa.meta_first; found != NULL && (found != m || found->type != SA_META_CLASS || found->id != id); found = found->next)
+void sa_news_withdraw(const sa_news *m, uint32_t id) {
+    sa_news *before = NULL, *found = NULL;
+    pthread_mutex_lock(&news_lock);
+    for (found = first_news; found != NULL && (found != m || found->type != SA_NEWS_CLASS || found->id != id); found = found->next)
         before = found;
     if (found != NULL) {
-        *(before == NULL ? &sa.meta_first : &before->next) = found->next;
-        if (sa.meta_last == found) sa.meta_last = before;
+        *(before == NULL ? &first_news : &before->next) = found->next;
+        if (last_news == found) last_news = before;
     }
-    pthread_mutex_unlock(&sa.meta_lock);
-    if (found != NULL) sa_meta_free(found);
+    pthread_mutex_unlock(&news_lock);
+    if (found != NULL) sa_news_free(found);
 }
 
-sa_meta *sa_meta_take(void) {
-    pthread_mutex_lock(&sa.meta_lock);
-    sa_meta *first = sa.meta_first;
-    sa.meta_first = sa.meta_last = NULL;
-    pthread_mutex_unlock(&sa.meta_lock);
+sa_news *sa_news_take(void) {
+    pthread_mutex_lock(&news_lock);
+    sa_news *first = first_news;
+    first_news = last_news = NULL;
+    pthread_mutex_unlock(&news_lock);
     return first;
 }
 
-void sa_meta_free(sa_meta *m) {
+bool sa_news_waiting(void) {
+    pthread_mutex_lock(&news_lock);
+    bool some = first_news != NULL;
+    pthread_mutex_unlock(&news_lock);
+    return some;
+}
+
+void sa_news_free(sa_news *m) {
     free(m->name);
     free(m->group);
     free(m->class_name);
     free(m);
 }
 
-void sa_meta_forget(void) {
-    for (sa_meta *m = sa_meta_take(), *next; m != NULL; m = next) {
+void sa_news_forget(void) {
+    for (sa_news *m = sa_news_take(), *next; m != NULL; m = next) {
         next = m->next;
-        if (m->type == SA_META_CLASS || m->type == SA_META_EXECUTOR || m->type == SA_META_GONE)
-            sa_meta_put(m); /* it keeps its number, and is described once */
+        if (m->type == SA_NEWS_CLASS || m->type == SA_NEWS_EXECUTOR || m->type == SA_NEWS_UNLOADED)
+            sa_news_put(m); /* it keeps its number, and is described once */
         else
-            sa_meta_free(m);
+            sa_news_free(m);
     }
 }
 
 void sa_refuse(const char *reason, const char *sample) {
-    sa_meta *m = calloc(1, sizeof *m);
+    sa_news *m = calloc(1, sizeof *m);
     if (m == NULL) {
-        atomic_fetch_add(&sa.lost_refusals, 1);
+        atomic_fetch_add(&sa_losses.lost_refusals, 1);
         return;
     }
-    m->type = SA_META_REFUSAL;
+    m->type = SA_NEWS_REFUSAL;
     m->name = strdup(reason);
     m->class_name = strdup(sample != NULL ? sample : "");
-    sa_meta_put(m);
+    sa_news_put(m);
 }

@@ -1,10 +1,17 @@
 /* OS threads: what belongs to each from its first probe to its end. */
-#include "agent.h"
+#include "state_os_threads.h"
+
 #include "state_contexts.h"
+#include "state_wakeup.h"
 
 #include <stdlib.h>
 
 SA_TLS sa_os *sa_self_os;
+
+sa_os_threads_of_jvm sa_os_threads = {.rings = {.lock = PTHREAD_MUTEX_INITIALIZER, .budget = SA_RINGS_BUDGET}};
+
+static _Atomic uint32_t next_ring_id;
+static _Atomic int user_pages; /* mapped now */
 
 static pthread_key_t os_key;
 static pthread_once_t os_key_once = PTHREAD_ONCE_INIT;
@@ -14,7 +21,7 @@ int32_t sa_gettid(void) { return (int32_t)syscall(SYS_gettid); }
 static pthread_mutex_t os_lock = PTHREAD_MUTEX_INITIALIZER; /* between the end of a thread and that of a session */
 
 static void close_clock(sa_os *os) {
-    if (os->cpu.page != NULL) atomic_fetch_sub(&sa.user_pages, 1);
+    if (os->cpu.page != NULL) atomic_fetch_sub(&user_pages, 1);
     sa_cpu_clock_close(&os->cpu);
 }
 
@@ -22,7 +29,7 @@ static void os_release(void *p) {
     sa_os *os = p;
     sa_self_os = NULL;
     if (os->user != NULL) sa_platform_leave(os->user); /* it may execute Java code yet */
-    sa_vthread_close(os);
+    sa_more_close(os);
     pthread_mutex_lock(&os_lock);
     close_clock(os);
     sa_work_close(os);
@@ -59,9 +66,9 @@ enum { MAX_USER_PAGES = 4096 };
 
 static void open_cpu_clock(sa_os *os) {
     if (!sa.clock.cpu) return;
-    if (sa.clock.user_page && atomic_load(&sa.user_pages) < MAX_USER_PAGES) sa_cpu_clock_open(&os->cpu);
+    if (sa.clock.user_page && atomic_load(&user_pages) < MAX_USER_PAGES) sa_cpu_clock_open(&os->cpu);
     if (os->cpu.page != NULL) {
-        atomic_fetch_add(&sa.user_pages, 1);
+        atomic_fetch_add(&user_pages, 1);
     } else if (sa.clock.rseq) {
         sa_cpu_clock_open_rseq(&os->cpu);
     }
@@ -70,25 +77,25 @@ static void open_cpu_clock(sa_os *os) {
 /* Makes os ready for the session that runs. Its ring gets memory when something
  * is recorded. */
 static void os_begin(sa_os *os, bool new) {
-    if (!new) sa_vthread_close(os);
+    if (!new) sa_more_close(os);
     memset(os, 0, sizeof *os);
     os->generation = atomic_load(&sa.generation); /* before all that a later session may change */
     os->ring.capacity = sa.config.ring_bytes;
     os->os_id = sa_gettid();
     sa_cells_open(&os->cells);
     os->stack_limit = find_stack_limit();
-    os->ring_id = atomic_fetch_add(&sa.next_ring_id, 1) + 1;
-    sa_paths_open(os);
+    os->ring_id = atomic_fetch_add(&next_ring_id, 1) + 1;
+    sa_contexts_begin(os);
     open_cpu_clock(os);
     sa_work_open(os);
 }
 
 static void enlist(sa_os *os) {
     os->listed = true;
-    sa_os *first = atomic_load(&sa.os_list);
+    sa_os *first = atomic_load(&sa_os_threads.list);
     do {
         os->next = first;
-    } while (!atomic_compare_exchange_weak(&sa.os_list, &first, os));
+    } while (!atomic_compare_exchange_weak(&sa_os_threads.list, &first, os));
 }
 
 /* For a thread's first probe, or its first in a new session. */
@@ -115,11 +122,11 @@ bool sa_os_room(sa_os *os) {
     enum { RETRY_NS = 10000000 };
     static _Atomic uint64_t due_ns; /* where no memory was to be had */
     sa_rouse_drain();
-    if (sa_ring_widen(&os->ring, &sa.rings)) return true;
+    if (sa_ring_widen(&os->ring, &sa_os_threads.rings)) return true;
     if (os->ring.bytes != NULL) return false;
     uint64_t now = sa_mono_ns();
     if (now < atomic_load_explicit(&due_ns, memory_order_relaxed)) return false;
-    if (sa_ring_open(&os->ring, &sa.rings, sa.config.ring_bytes)) return true;
+    if (sa_ring_open(&os->ring, &sa_os_threads.rings, sa.config.ring_bytes)) return true;
     atomic_store_explicit(&due_ns, now + RETRY_NS, memory_order_relaxed);
     return false;
 }
@@ -127,7 +134,7 @@ bool sa_os_room(sa_os *os) {
 /* A probe that is still at work keeps what it works with, for ever. */
 void sa_os_retire_all(void) {
     pthread_mutex_lock(&os_lock);
-    for (sa_os *os = atomic_exchange(&sa.os_list, NULL), *next; os != NULL; os = next) {
+    for (sa_os *os = atomic_exchange(&sa_os_threads.list, NULL), *next; os != NULL; os = next) {
         next = os->next;
         os->listed = false;
         os->abandoned = atomic_load_explicit(&os->busy, memory_order_acquire);
@@ -135,7 +142,7 @@ void sa_os_retire_all(void) {
         close_clock(os);
         sa_work_close(os);
         sa_cells_close(&os->cells);
-        sa_ring_close(&os->ring, &sa.rings);
+        sa_ring_close(&os->ring, &sa_os_threads.rings);
         os->aside = false;
         if (atomic_load(&os->ended)) free(os);
     }
@@ -146,6 +153,6 @@ void sa_settle(uint64_t max_ns) {
     struct timespec pause = {0, 200000};
     uint64_t end = sa_mono_ns() + max_ns;
     nanosleep(&pause, NULL); /* longer than a probe's mark takes to be seen by other CPUs */
-    for (sa_os *os = atomic_load(&sa.os_list); os != NULL; os = os->next)
+    for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next)
         while (atomic_load_explicit(&os->busy, memory_order_acquire) && sa_mono_ns() < end) nanosleep(&pause, NULL);
 }

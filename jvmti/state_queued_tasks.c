@@ -14,6 +14,8 @@
 
 #include <sys/mman.h>
 
+#include <string.h>
+
 #include "agent.h"
 
 enum { SETS = 1 << 14, WAYS = 8 }; /* 3 MiB, touched as it is used */
@@ -112,7 +114,7 @@ static int claim(_Atomic uint64_t *keys, const value *values, uint64_t key, uint
     return -1;
 }
 
-void sa_waiting_put(uint32_t hash, uint32_t class_id, uint64_t id, uint64_t now) {
+void sa_queued_put(uint32_t hash, uint32_t class_id, uint64_t id, uint64_t now) {
     if (waiting == NULL) {
         miss(&missed.full, 1);
         return;
@@ -140,7 +142,7 @@ void sa_waiting_put(uint32_t hash, uint32_t class_id, uint64_t id, uint64_t now)
     }
 }
 
-void sa_waiting_renew(uint32_t hash, uint32_t class_id, uint64_t id, uint64_t now) {
+void sa_queued_renew(uint32_t hash, uint32_t class_id, uint64_t id, uint64_t now) {
     if (waiting == NULL) return;
     uint64_t key = key_of(hash, class_id);
     uint32_t set = set_of(hash, class_id);
@@ -155,7 +157,7 @@ void sa_waiting_renew(uint32_t hash, uint32_t class_id, uint64_t id, uint64_t no
     }
 }
 
-bool sa_waiting_take(uint32_t hash, uint32_t class_id, uint64_t now, uint64_t *id, uint64_t *ticks) {
+bool sa_queued_take(uint32_t hash, uint32_t class_id, uint64_t now, uint64_t *id, uint64_t *ticks) {
     if (waiting == NULL) return false;
     uint64_t key = key_of(hash, class_id);
     uint32_t set = set_of(hash, class_id);
@@ -175,9 +177,9 @@ bool sa_waiting_take(uint32_t hash, uint32_t class_id, uint64_t now, uint64_t *i
     return !old;
 }
 
-void sa_waiting_start(void) {
+void sa_queued_start(void) {
     age_ticks = (uint64_t)(AGE_NS / sa.clock.ns_per_tick);
-    sa_waiting_stop(); /* what an earlier session could not give back */
+    sa_queued_stop(); /* what an earlier session could not give back */
     if (waiting != NULL) return;
     void *p = mmap(NULL, sizeof *waiting, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED) waiting = p;
@@ -185,12 +187,12 @@ void sa_waiting_start(void) {
 
 /* The memory goes back and reads as zeros; a probe that is late writes into it
  * without harm. */
-void sa_waiting_stop(void) {
+void sa_queued_stop(void) {
     if (waiting != NULL && madvise(waiting, sizeof *waiting, MADV_DONTNEED) != 0)
         memset(waiting, 0, sizeof *waiting); /* the program has locked it (mlockall) */
     memset(&missed, 0, sizeof missed);
 }
 
-sa_waiting_missed sa_waiting_missed_now(void) {
-    return (sa_waiting_missed){atomic_load(&missed.ambiguous), atomic_load(&missed.full), atomic_load(&missed.aged)};
+sa_queued_missed sa_queued_missed_now(void) {
+    return (sa_queued_missed){atomic_load(&missed.ambiguous), atomic_load(&missed.full), atomic_load(&missed.aged)};
 }

@@ -1,36 +1,30 @@
 /* What belongs to each Java thread: its frames, and what more it needs. */
 #include <stdlib.h>
 
-#include "agent.h"
+#include "state_os_threads.h"
 
-_Static_assert(offsetof(sa_more, first_notes) == offsetof(sa_more, first_frames) + sizeof(((sa_more *)0)->first_frames), "sa_note_of");
+sa_java_threads sa_threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void sa_contexts_init(void) {
-    sa.platforms.next = sa.platforms.prev = &sa.platforms;
-    sa.vthreads.bytes = sizeof(sa_vthread);
-    sa.mores.bytes = (sizeof(sa_more) + 7) / 8 * 8;
-}
-
-void sa_more_init(sa_more *m, sa_context *c) {
-    m->work = sa.work.width == 0 ? NULL : m->extra + 2 * sa.work.width;
-    c->frames = m->first_frames;
-    c->room = SA_FIRST_FRAMES;
+void sa_threads_init(void) {
+    sa_threads.platforms.next = sa_threads.platforms.prev = &sa_threads.platforms;
+    sa_threads.vthreads.bytes = sizeof(sa_vthread);
+    sa_threads.mores.bytes = (sizeof(sa_more) + 7) / 8 * 8;
 }
 
 sa_platform *sa_platform_new(uint32_t thread_id) {
-    sa_platform *p = calloc(1, sizeof *p + sa_work_context_bytes());
+    sa_platform *p = calloc(1, sizeof *p + sa_work_thread_bytes());
     if (p == NULL) return NULL;
     sa_more_init(&p->more, &p->head);
     p->head.thread_id = thread_id;
     p->head.generation = atomic_load(&sa.generation);
-    p->head.width = (uint16_t)sa.work.width;
+    p->head.width = (uint16_t)sa_work.width;
     p->head.cpu_known = true;
-    pthread_mutex_lock(&sa.context_lock);
-    p->next = sa.platforms.next;
-    p->prev = &sa.platforms;
+    pthread_mutex_lock(&sa_threads.lock);
+    p->next = sa_threads.platforms.next;
+    p->prev = &sa_threads.platforms;
     p->next->prev = p;
-    sa.platforms.next = p;
-    pthread_mutex_unlock(&sa.context_lock);
+    sa_threads.platforms.next = p;
+    pthread_mutex_unlock(&sa_threads.lock);
     return p;
 }
 
@@ -40,38 +34,28 @@ void sa_platform_leave(sa_platform *p) {
     p->os = NULL;
 }
 
-void sa_more_free(sa_context *c) {
-    sa_more *m = sa_more_of(c);
-    if (m == NULL) return;
-    free(m->constructing);
-    m->constructing = NULL;
-    if (c->frames == m->first_frames) return;
-    free(c->frames);
-    if (m->work != m->extra + 2 * c->width) free(m->work);
-}
-
-void sa_context_free(JNIEnv *env, sa_context *c) {
+void sa_thread_free(JNIEnv *env, sa_thread *c) {
     if (c->is_virtual) {
         sa_vthread_free(env, sa_vthread_of(c));
         return;
     }
     sa_platform *p = sa_platform_of(c);
     sa_platform_leave(p);
-    pthread_mutex_lock(&sa.context_lock);
+    pthread_mutex_lock(&sa_threads.lock);
     p->prev->next = p->next;
     p->next->prev = p->prev;
-    pthread_mutex_unlock(&sa.context_lock);
+    pthread_mutex_unlock(&sa_threads.lock);
     sa_more_free(c);
     free(p);
 }
 
 /* For its first probe in a session later than the last one's. JVMTI has told
  * which platform threads there are; of a virtual one only the id is known. */
-void sa_context_renew(sa_context *c) {
-    pthread_mutex_lock(&sa.context_lock);
-    c->depth = c->handovers_open = 0;
+void sa_thread_renew(sa_thread *c) {
+    pthread_mutex_lock(&sa_threads.lock);
+    c->depth = c->submissions_open = 0;
     c->submitted = 0;
-    c->untold = c->is_virtual;
+    c->undescribed = c->is_virtual;
     if (c->is_virtual) {
         sa_vthread *v = sa_vthread_of(c);
         v->start_ticks = 0;
@@ -84,27 +68,26 @@ void sa_context_renew(sa_context *c) {
         atomic_store(&p->final, false);
     }
     c->generation = atomic_load(&sa.generation);
-    pthread_mutex_unlock(&sa.context_lock);
-    if (c->is_virtual) sa_claim_mount(c);
+    pthread_mutex_unlock(&sa_threads.lock);
 }
 
-void sa_contexts_forget(void) {
+void sa_threads_forget_sites(void) {
     uint64_t cursor = 0;
-    pthread_mutex_lock(&sa.context_lock);
-    for (sa_platform *p = sa.platforms.next; p != &sa.platforms; p = p->next) p->head.making_at = 0;
-    for (sa_vthread *v; (v = sa_slabs_next(&sa.vthreads, &cursor)) != NULL;)
+    pthread_mutex_lock(&sa_threads.lock);
+    for (sa_platform *p = sa_threads.platforms.next; p != &sa_threads.platforms; p = p->next) p->head.making_at = 0;
+    for (sa_vthread *v; (v = sa_slabs_next(&sa_threads.vthreads, &cursor)) != NULL;)
         if (v->head.thread_id != 0) v->head.making_at = 0;
-    pthread_mutex_unlock(&sa.context_lock);
+    pthread_mutex_unlock(&sa_threads.lock);
 }
 
 /* Has room for twice as many frames, their notes, and their work. */
-static bool widen(sa_context *c, sa_more *m) {
+static bool widen(sa_thread *c, sa_more *m) {
     uint32_t room = c->room * 2;
     sa_frame *frames = malloc(room * (sizeof *frames + sizeof(sa_note)));
     if (frames == NULL) return false;
     int64_t *work = NULL;
-    if (sa.work.n != 0) {
-        size_t each = 2 * sa.work.width * sizeof *work;
+    if (sa_work.n != 0) {
+        size_t each = 2 * sa_work.width * sizeof *work;
         work = malloc(room * each);
         if (work == NULL) {
             free(frames);
@@ -115,13 +98,13 @@ static bool widen(sa_context *c, sa_more *m) {
     memcpy(frames, c->frames, c->depth * sizeof *frames);
     memcpy(frames + room, sa_note_of(c, 0), c->depth * sizeof(sa_note));
     /* A snapshot reads the frames under the same lock. */
-    pthread_mutex_lock(&sa.context_lock);
+    pthread_mutex_lock(&sa_threads.lock);
     sa_frame *old = c->frames;
     int64_t *old_work = m->work;
     c->frames = frames;
     c->room = (uint16_t)room;
     m->work = work;
-    pthread_mutex_unlock(&sa.context_lock);
+    pthread_mutex_unlock(&sa_threads.lock);
     if (old != m->first_frames) {
         free(old);
         free(old_work);
@@ -129,7 +112,7 @@ static bool widen(sa_context *c, sa_more *m) {
     return true;
 }
 
-__attribute__((noinline)) bool sa_frames_grow(sa_context *c) {
+__attribute__((noinline)) bool sa_frames_grow(sa_thread *c) {
     sa_more *m = sa_more_of(c);
     if (m == NULL) return sa_more_get(c) != NULL;
     return c->room < SA_MOST_FRAMES && widen(c, m);

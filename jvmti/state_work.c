@@ -1,43 +1,50 @@
 /* What a thread has done in the extra metrics. */
-#include "agent.h"
+#include "state_work.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
-size_t sa_work_context_bytes(void) {
-    return sa.work.n == 0 ? 0 : (2 + 2 * (size_t)SA_FIRST_FRAMES) * sa.work.width * sizeof(int64_t);
+#include "state_news.h"
+#include "state_os_threads.h"
+
+sa_work_of_session sa_work;
+
+static _Atomic int counter_threads; /* whose counters are open */
+
+size_t sa_work_thread_bytes(void) {
+    return sa_work.n == 0 ? 0 : (2 + 2 * (size_t)SA_FIRST_FRAMES) * sa_work.width * sizeof(int64_t);
 }
 
 /* A counter takes a file descriptor in each thread; the program needs some itself. */
 static bool may_open(void) {
     struct rlimit l;
     if (getrlimit(RLIMIT_NOFILE, &l) != 0) return false;
-    rlim_t most = l.rlim_cur / 2 / sa.work.set.n;
-    return (rlim_t)atomic_load(&sa.counter_threads) < most;
+    rlim_t most = l.rlim_cur / 2 / sa_work.set.n;
+    return (rlim_t)atomic_load(&counter_threads) < most;
 }
 
 void sa_work_open(sa_os *os) {
-    if (!sa.work.counters) return;
-    if (!may_open() || sa_counters_open(&sa.work.set, &os->counters, NULL) != 0) {
+    if (!sa_work.counters) return;
+    if (!may_open() || sa_counters_open(&sa_work.set, &os->counters, NULL) != 0) {
         sa_refuse("counters of a thread not opened: too few file descriptors (ulimit -n)", NULL);
         return;
     }
-    atomic_fetch_add(&sa.counter_threads, 1);
+    atomic_fetch_add(&counter_threads, 1);
 }
 
 void sa_work_close(sa_os *os) {
     if (os->counters.n == 0) return;
     sa_counters_close(&os->counters);
-    atomic_fetch_sub(&sa.counter_threads, 1);
+    atomic_fetch_sub(&counter_threads, 1);
 }
 
 /* Of the OS thread; bytecodes are the Java thread's own and left out. */
 void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out) {
     int64_t counts[SA_MAX_COUNTERS], missing = SA_NOT_MEASURED;
-    bool counted = sa.work.counters && sa_counters_read(&os->counters, counts, &missing);
-    for (uint32_t k = 0, next = 0; k < sa.work.n; k++) {
-        switch (sa.work.source[k]) {
+    bool counted = sa_work.counters && sa_counters_read(&os->counters, counts, &missing);
+    for (uint32_t k = 0, next = 0; k < sa_work.n; k++) {
+        switch (sa_work.source[k]) {
         case SA_WORK_ALLOC:
             out[k] = sa_allocated(env);
             break;
@@ -49,38 +56,38 @@ void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out) {
             out[k] = 0;
         }
     }
-    if (sa.work.counters) out[sa.work.n] = counted ? missing : SA_NOT_MEASURED;
+    if (sa_work.counters) out[sa_work.n] = counted ? missing : SA_NOT_MEASURED;
 }
 
 /* Of the Java thread. */
-void sa_work_read(const sa_os *os, sa_context *c, JNIEnv *env, int64_t bytecodes, int64_t *out) {
+void sa_work_read(const sa_os *os, sa_thread *c, JNIEnv *env, int64_t bytecodes, int64_t *out) {
     sa_work_read_os(os, env, out);
-    if (sa.work.width == 0) return;
+    if (sa_work.width == 0) return;
     const int64_t *bias = sa_work_bias(c);
-    for (uint32_t k = 0; k < sa.work.width; k++) {
+    for (uint32_t k = 0; k < sa_work.width; k++) {
         if (!c->cpu_known) out[k] = SA_NOT_MEASURED; /* a virtual thread whose mounts are not seen */
         sa_work_sum(&out[k], bias[k]);
-        if (k < sa.work.n && sa.work.source[k] == SA_WORK_BYTECODES) out[k] = bytecodes;
+        if (k < sa_work.n && sa_work.source[k] == SA_WORK_BYTECODES) out[k] = bytecodes;
     }
 }
 
-void sa_work_mounted(sa_os *os, sa_context *c, JNIEnv *env) {
+void sa_work_mounted(sa_os *os, sa_thread *c, JNIEnv *env) {
     sa_work_read_os(os, env, os->mount_work);
-    for (uint32_t k = 0; c != NULL && c->width == sa.work.width && k < sa.work.width; k++)
+    for (uint32_t k = 0; c != NULL && c->width == sa_work.width && k < sa_work.width; k++)
         sa_work_bias(c)[k] = sa_work_minus(sa_work_parked(c)[k], os->mount_work[k]);
 }
 
 /* What was done for the virtual thread c is nested in what its carrier executes. */
-void sa_work_unmounting(sa_os *os, sa_context *c, sa_context *carrier, JNIEnv *env) {
+void sa_work_unmounting(sa_os *os, sa_thread *c, sa_thread *carrier, JNIEnv *env) {
     int64_t now[SA_WORK_WIDTH];
     sa_work_read_os(os, env, now);
-    int64_t *nested = carrier == NULL || carrier->depth == 0 ? NULL : sa_work_frame(carrier, carrier->depth - 1) + sa.work.width;
-    for (uint32_t k = 0; k < sa.work.width; k++) {
-        if (c != NULL && c->width == sa.work.width) {
+    int64_t *nested = carrier == NULL || carrier->depth == 0 ? NULL : sa_work_frame(carrier, carrier->depth - 1) + sa_work.width;
+    for (uint32_t k = 0; k < sa_work.width; k++) {
+        if (c != NULL && c->width == sa_work.width) {
             sa_work_parked(c)[k] = now[k];
             sa_work_sum(&sa_work_parked(c)[k], sa_work_bias(c)[k]);
         }
-        if (nested != NULL && k < sa.work.n) sa_work_sum(&nested[k], sa_work_minus(now[k], os->mount_work[k]));
+        if (nested != NULL && k < sa_work.n) sa_work_sum(&nested[k], sa_work_minus(now[k], os->mount_work[k]));
     }
 }
 
@@ -91,8 +98,8 @@ static void refuse(sa_work_asked *a, int error, const char *why) {
 }
 
 static sa_work_asked *asked_counter(uint32_t i) {
-    for (uint32_t k = 0; k < sa.work.asked_n; k++)
-        if (sa.work.asked[k].source == SA_WORK_COUNTER && !sa.work.asked[k].refused && i-- == 0) return &sa.work.asked[k];
+    for (uint32_t k = 0; k < sa_work.asked_n; k++)
+        if (sa_work.asked[k].source == SA_WORK_COUNTER && !sa_work.asked[k].refused && i-- == 0) return &sa_work.asked[k];
     return NULL;
 }
 
@@ -140,7 +147,7 @@ static bool counts_at_all(const sa_counters *c) {
 }
 
 static void start_counters(void) {
-    sa_counter_set *set = &sa.work.set;
+    sa_counter_set *set = &sa_work.set;
     sa_counters c;
     while (open_some(set, &c)) {
         bool counts = counts_at_all(&c);
@@ -155,15 +162,15 @@ static void start_counters(void) {
 }
 
 bool sa_work_wants(int source) {
-    for (uint32_t k = 0; k < sa.work.asked_n; k++)
-        if (sa.work.asked[k].source == source) return true;
+    for (uint32_t k = 0; k < sa_work.asked_n; k++)
+        if (sa_work.asked[k].source == source) return true;
     return false;
 }
 
 static bool helper_counts; /* the probes' Java side reads the count, which is settled when it is initialised */
 
-void sa_work_start(JNIEnv *env) {
-    sa_work *w = &sa.work;
+void sa_work_start(JNIEnv *env, bool defined) {
+    sa_work_of_session *w = &sa_work;
     char why[256] = "";
     w->n = 0; /* the agent may have been here before, with other metrics */
     w->counters = w->alloc = w->bytecodes = false;
@@ -171,7 +178,7 @@ void sa_work_start(JNIEnv *env) {
     for (uint32_t k = 0; k < w->asked_n; k++) {
         sa_work_asked *a = &w->asked[k];
         if (a->source == SA_WORK_ALLOC && !sa_alloc_start(env, why, sizeof why)) refuse(a, 0, why);
-        if (a->source == SA_WORK_BYTECODES && sa.helper != NULL && !helper_counts)
+        if (a->source == SA_WORK_BYTECODES && defined && !helper_counts)
             refuse(a, 0, "the agent was attached to this JVM without it before, which can not be changed; restart the JVM");
         if (a->refused) continue;
         w->source[w->n++] = a->source;
@@ -179,7 +186,7 @@ void sa_work_start(JNIEnv *env) {
         w->alloc |= a->source == SA_WORK_ALLOC;
         w->bytecodes |= a->source == SA_WORK_BYTECODES;
     }
-    if (sa.helper == NULL) helper_counts = w->bytecodes;
+    if (!defined) helper_counts = w->bytecodes;
     w->width = w->n + w->counters;
     w->slots = sa_work_slots(w->n);
 }

@@ -1,7 +1,8 @@
 package jvmti
 
 /*
-#include "agent.h"
+#include "drain.h"
+#include "drain_cells.h"
 */
 import "C"
 
@@ -27,7 +28,7 @@ func (d *Drainer) Summaries() (list []wire.Summary, places []wire.SiteSum, more 
 	var left C.bool
 	n := C.sa_summaries_next((*C.uint64_t)(unsafe.Pointer(&d.words[0])), summaryWords, &left)
 	for words := d.words[:n]; len(words) > 0; {
-		length := words[0] &^ C.SA_TELL_PLACES
+		length := words[0] &^ C.SA_REPORT_SITES
 		if entry := words[:length]; length != words[0] {
 			places = appendPlaces(places, entry)
 		} else if entry[1] == 0 {
@@ -43,7 +44,7 @@ func (d *Drainer) Summaries() (list []wire.Summary, places []wire.SiteSum, more 
 // appendPlaces reads what sa_cell_tell_places has written.
 func appendPlaces(list []wire.SiteSum, w []uint64) []wire.SiteSum {
 	of := wire.SiteSum{Class: uint32(w[1]), Thread: uint32(w[1] >> 32), Flags: wire.SummaryFlags(w[2])}
-	for p := w[C.SA_TELL_PLACES_HEADER:]; len(p) > 0; p = p[2:] {
+	for p := w[C.SA_REPORT_SITES_HEADER:]; len(p) > 0; p = p[2:] {
 		of.Kind, of.Site, of.Count = wire.SiteKind(p[0]>>32), uint32(p[0]), p[1]
 		list = append(list, of)
 	}
@@ -58,20 +59,20 @@ func decodeSummary(w []uint64) wire.Summary {
 		Executions: w[5], First: w[6], Threw: w[7], Cut: w[8], CreationUnseen: w[9],
 		Creations: w[10], Failed: w[11], Withdrawn: w[12],
 		Submissions: w[13], Inner: w[14], Rejected: w[15], Cancelled: w[16],
-		Measures: make([]wire.Measure, w[C.SA_TELL_HEADER-1]),
+		Measures: make([]wire.Measure, w[C.SA_REPORT_HEADER-1]),
 	}
-	w = w[C.SA_TELL_HEADER:]
+	w = w[C.SA_REPORT_HEADER:]
 	for i := range s.Measures {
 		m := &s.Measures[i]
 		*m = wire.Measure{Metric: wire.Metric(w[0]), Sum: w[1], Min: w[2], Max: w[3]}
-		buckets := w[C.SA_TELL_MEASURE:][:w[4]]
+		buckets := w[C.SA_REPORT_MEASURE:][:w[4]]
 		m.Buckets = make([]loglinear.Bucket, len(buckets))
 		for k, b := range buckets {
-			count := b & (1<<C.SA_TELL_COUNT_BITS - 1)
-			m.Buckets[k] = loglinear.Bucket{Index: uint16(b >> C.SA_TELL_COUNT_BITS), Count: count}
+			count := b & (1<<C.SA_REPORT_COUNT_BITS - 1)
+			m.Buckets[k] = loglinear.Bucket{Index: uint16(b >> C.SA_REPORT_COUNT_BITS), Count: count}
 			m.Count += count
 		}
-		w = w[C.SA_TELL_MEASURE+len(buckets):]
+		w = w[C.SA_REPORT_MEASURE+len(buckets):]
 	}
 	return s
 }
@@ -96,7 +97,7 @@ func decodeScheduled(w []uint64) wire.VirtualThread {
 		MostMounts: most[C.SA_V_MOST_MOUNTS], MostPinned: units.Ticks(most[C.SA_V_MOST_PINNED]),
 		MostAway: units.Ticks(most[C.SA_V_MOST_AWAY]), MostReady: units.Ticks(most[C.SA_V_MOST_READY]),
 	}
-	if !C.sa.ready_seen {
+	if !C.sa_turns_ready_seen {
 		v.Ready, v.MostReady = units.NotMeasured, 0
 	}
 	return v

@@ -1,7 +1,7 @@
 package jvmti
 
 /*
-#include "agent.h"
+#include "state_work.h"
 */
 import "C"
 
@@ -14,7 +14,7 @@ import (
 // WorkSource says where a work metric comes from.
 type WorkSource uint8
 
-// The sources; equal to the values in state_work.h.
+// The sources.
 const (
 	WorkBytecodes WorkSource = C.SA_WORK_BYTECODES // counted by woven code
 	WorkAlloc     WorkSource = C.SA_WORK_ALLOC     // the JVM's own count of what a thread allocates
@@ -40,13 +40,13 @@ var asked []Work // by number, as in sa.work.asked
 func askWork(list []Work) {
 	asked = list[:min(len(list), wire.MaxExtra)]
 	for i, w := range asked {
-		a := &C.sa.work.asked[i]
+		a := &C.sa_work.asked[i]
 		*a = C.sa_work_asked{}
 		a.source = C.uint8_t(w.Source)
 		a.counter._type, a.counter.config = C.uint32_t(w.Type), C.uint64_t(w.Config)
 		a.counter.user_only, a.counter.narrow = C.bool(w.UserOnly), C.bool(w.Narrow)
 	}
-	C.sa.work.asked_n = C.uint32_t(len(asked))
+	C.sa_work.asked_n = C.uint32_t(len(asked))
 }
 
 // workFound says, once the JVM is up, which of the metrics are measured and
@@ -54,7 +54,7 @@ func askWork(list []Work) {
 func workFound() (extra []wire.Extra, refused map[string]string) {
 	refused = map[string]string{}
 	for i, w := range asked {
-		a := &C.sa.work.asked[i]
+		a := &C.sa_work.asked[i]
 		switch {
 		case !bool(a.refused):
 			extra = append(extra, describeWork(w, bool(a.counter.user_only)))
@@ -75,7 +75,7 @@ func describeWork(w Work, userOnly bool) wire.Extra {
 		return wire.Extra{Name: w.Name, Unit: "bytes", How: "thread-local buffer"}
 	}
 	how := "read"
-	if bool(C.sa.work.set.rdpmc) {
+	if bool(C.sa_work.set.rdpmc) {
 		how = "rdpmc"
 	}
 	if userOnly {

@@ -1,6 +1,6 @@
 package classfile
 
-// HasAnnotation tells whether a method or field has an annotation that is
+// HasAnnotation reports whether a method or field has an annotation that is
 // visible at run time, by the descriptor of its type. Errors are *FormatError.
 func (m *Member) HasAnnotation(descriptor string) (bool, error) {
 	a := m.Attribute("RuntimeVisibleAnnotations")

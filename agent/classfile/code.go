@@ -74,7 +74,7 @@ func (m *Member) Code() (*Code, error) {
 // Edited makes Write encode the code anew instead of copying it.
 func (c *Code) Edited() { c.edited = true }
 
-// IsEdited tells whether Write will encode the code anew.
+// IsEdited reports whether Write will encode the code anew.
 func (c *Code) IsEdited() bool { return c.edited }
 
 // Method returns the method that c is the body of; nil for a NewCode that was

@@ -80,7 +80,7 @@ func (c *Code) InitialFrame() Frame {
 	return f
 }
 
-// HasFrames tells whether the class is of a version with stack map frames (50
+// HasFrames reports whether the class is of a version with stack map frames (50
 // and later). In older classes frames are not written.
 func (c *Code) HasFrames() bool { return c.method != nil && c.method.class.Major >= 50 }
 

@@ -58,10 +58,10 @@ func (e *encoder) place() error {
 	return nil
 }
 
-// placed tells whether a label is in the code.
+// placed reports whether a label is in the code.
 func (e *encoder) placed(l *Label) bool { return l != nil && l.pass == e.c.pass }
 
-// inside tells whether a label is in the code, before an instruction.
+// inside reports whether a label is in the code, before an instruction.
 func (e *encoder) inside(l *Label) bool { return e.placed(l) && int(l.off) < e.size }
 
 func (e *encoder) outside(l *Label) bool { return !e.inside(l) }
@@ -141,7 +141,7 @@ func opposite(op Opcode) Opcode {
 	return (op - OpIfeq) ^ 1 + OpIfeq
 }
 
-// needFrames tells whether this method is verified by frames: always from
+// needFrames reports whether this method is verified by frames: always from
 // version 51, and in version 50 if it came with frames.
 func (e *encoder) needFrames() bool {
 	if e.c.method.class.Major != 50 {
@@ -152,7 +152,7 @@ func (e *encoder) needFrames() bool {
 	})
 }
 
-// frameFollows tells whether there is a frame right after instruction i.
+// frameFollows reports whether there is a frame right after instruction i.
 func (e *encoder) frameFollows(i int) bool {
 	for i++; i < len(e.insns) && e.insns[i].Op == OpLabel; i++ {
 		if e.insns[i].Label.frame != nil {

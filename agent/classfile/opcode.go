@@ -208,25 +208,25 @@ func (op Opcode) kind() kind {
 	return kindBad
 }
 
-// IsReturn tells whether op leaves the method normally.
+// IsReturn reports whether op leaves the method normally.
 func (op Opcode) IsReturn() bool { return op >= OpIreturn && op <= OpReturn }
 
-// IsJump tells whether op is goto or a conditional jump (Insn.Target).
+// IsJump reports whether op is goto or a conditional jump (Insn.Target).
 func (op Opcode) IsJump() bool { return op.kind() == kindJump }
 
-// IsConditional tells whether op is a conditional jump.
+// IsConditional reports whether op is a conditional jump.
 func (op Opcode) IsConditional() bool { return op.IsJump() && op != OpGoto }
 
-// IsSwitch tells whether op is tableswitch or lookupswitch (Insn.Switch).
+// IsSwitch reports whether op is tableswitch or lookupswitch (Insn.Switch).
 func (op Opcode) IsSwitch() bool { return op == OpTableswitch || op == OpLookupswitch }
 
-// IsInvoke tells whether op calls a method.
+// IsInvoke reports whether op calls a method.
 func (op Opcode) IsInvoke() bool { return op >= OpInvokevirtual && op <= OpInvokedynamic }
 
-// Ends tells whether control never passes from op to the next instruction.
+// Ends reports whether control never passes from op to the next instruction.
 func (op Opcode) Ends() bool {
 	return op == OpGoto || op == OpAthrow || op.IsReturn() || op.IsSwitch()
 }
 
-// IsPseudo tells whether op is a label, which is no instruction.
+// IsPseudo reports whether op is a label, which is no instruction.
 func (op Opcode) IsPseudo() bool { return op == OpLabel }

@@ -9,11 +9,11 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// benchStep: of so many classes of the JDK one is woven.
+// benchStep: every so many classes of the JDK one is woven.
 const benchStep = 40
 
-// BenchmarkJDK weaves classes of the JDK as a JVM asks for them, those that need nothing included: as platform classes
-// and as the program's, with and without the counting of instructions.
+// BenchmarkJDK weaves classes of the JDK as a JVM asks for them, including those that need nothing: as platform classes
+// and as the program's, with and without counts of instructions.
 func BenchmarkJDK(b *testing.B) {
 	jdks := testjvm.JDKs(b)
 	im := image(b, jdks[len(jdks)-1])
@@ -63,7 +63,7 @@ func cpuSeconds(b *testing.B) float64 {
 	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9
 }
 
-// TestWorkspaceReused: what a class becomes does not depend on the classes that had the memory before it, nor on whether
+// TestWorkspaceReused: the result does not depend on the classes that used the memory before, nor on whether
 // they were refused.
 func TestWorkspaceReused(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
@@ -77,7 +77,7 @@ func TestWorkspaceReused(t *testing.T) {
 		if n++; n%200 != 0 {
 			return nil
 		}
-		for _, cut := range []int{0, len(class) / 2} { // the second is no class any more
+		for _, cut := range []int{0, len(class) / 2} { // the second is no longer a class
 			in := Input{Class: class[:len(class)-cut], Supers: h, Platform: true}
 			want, wantErr := weaveClass(in, options)
 			work.Reset()

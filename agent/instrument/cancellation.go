@@ -26,7 +26,7 @@ func (cancellations) plan(p *Plan) error {
 	})
 }
 
-// cancels tells whether a method cancels the task that it belongs to. Some
+// cancels reports whether a method cancels the task that it belongs to. Some
 // fork/join tasks have a cancel method that calls none of the others.
 func cancels(p *Plan, m *classfile.Member) bool {
 	switch {

@@ -27,7 +27,7 @@ var forkJoinCopies = [...]string{"scala/concurrent/forkjoin/ForkJoinTask", "akka
 
 var platformPrefixes = []string{"java/", "javax/", "jdk/", "sun/", "com/sun/"}
 
-// ofPlatform tells by its name whether a class belongs to the JDK.
+// ofPlatform reports by its name whether a class belongs to the JDK.
 func ofPlatform(class string) bool {
 	for _, p := range platformPrefixes {
 		if strings.HasPrefix(class, p) {
@@ -37,7 +37,7 @@ func ofPlatform(class string) bool {
 	return false
 }
 
-// shaped tells the classes whose structure the probes need, whatever the filters
+// shaped reports whether the probes need the structure of a class, whatever the filters
 // say. java.lang.Thread and java.lang.Class themselves cannot get a field: they
 // are loaded before any agent is asked, unless the JVM gives up its archive of
 // loaded classes (CDS), which doubles its start-up time.
@@ -45,7 +45,7 @@ func shaped(class string) bool {
 	return class == nameThread || class == nameClassValues || class == nameLambdaArchive
 }
 
-// leaveAlone tells the classes that are never woven; the package comment says why.
+// leaveAlone reports whether a class is never woven; the package comment says why.
 func leaveAlone(class string) bool {
 	switch class {
 	case nameObject, nameProbes, nameSubmissions, nameConstructions, nameContinuation:
@@ -54,7 +54,7 @@ func leaveAlone(class string) bool {
 	return strings.HasSuffix(class, "module-info") || strings.HasSuffix(class, "package-info")
 }
 
-// Candidate tells from the header alone whether a class can get a plan at all.
+// Candidate reports from the header alone whether a class can get a plan at all.
 // It needs no hierarchy; true promises nothing.
 func Candidate(h classfile.Header, o *Options, platform bool) bool {
 	if shaped(h.Name) {

@@ -18,7 +18,7 @@ const ldcClass = 49
 
 func (constructors) wants(t target) bool { return t.mayInsert() && t.isTask() && !t.isInterface() }
 
-// measuresConstruction tells whether the cost of constructions is measured.
+// measuresConstruction reports whether the cost of constructions is measured.
 func (p *Plan) measuresConstruction() bool {
 	return p.options.Construction && p.class.Major >= ldcClass
 }

@@ -32,12 +32,12 @@ type countPlan struct {
 
 	scheme   countScheme
 	coarse   bool // calls do not end a segment
-	loops    bool // a segment can come again and again
+	loops    bool // a segment can be executed again and again
 	code     *classfile.Code
-	marks    []uint8 // of code.Insns as they came: markEarly, markRoot; nil: none
+	marks    []uint8 // of the original code.Insns: markEarly, markRoot; nil: none
 	segments []segment
 	returns  int
-	starts   bool // a constructor, something of which comes before super(...) has returned
+	starts   bool // a constructor with instructions before super(...) has returned
 }
 
 const (
@@ -54,17 +54,17 @@ func (c *countPlan) mark(i int, what uint8) {
 	c.marks[i] |= what
 }
 
-// segment is a run of instructions which are executed one after the other.
+// segment is a run of instructions that are executed one after the other.
 type segment struct {
 	first  *classfile.Insn
 	count  int  // instructions
-	header bool // jumped to from behind
+	header bool // jumped back to
 	joined bool // jumped to
 	early  bool // in a constructor, before super(...) has returned
 }
 
-// planCounts plans the counting of all methods of the class. A method that
-// cannot be counted is left alone, by name; the others are counted.
+// planCounts plans the counts of all methods of the class. Methods that cannot be
+// counted are left alone and listed in Left.
 func (p *Plan) planCounts() {
 	p.counts = make([]countPlan, 0, len(p.class.Methods))
 	for _, m := range p.class.Methods {
@@ -85,14 +85,14 @@ func (p *Plan) planCounts() {
 	}
 }
 
-// uncounted tells the method that must stay as it is: the JVM knows objects
+// uncounted reports whether a method must stay as it is: the JVM recognises objects
 // without a finalizer by Object's empty one.
 func uncounted(class, method string) bool {
 	return class == nameObject && method == "finalize"
 }
 
 // findRoots finds the calls of Object's constructor. It throws nothing and, being
-// replaceable, counts nothing: such a call is like any other instruction.
+// replaceable, counts as nothing: such a call is like any other instruction.
 func (c *countPlan) findRoots(pool *classfile.Pool) {
 	for i, in := range c.code.Insns {
 		if in.Op != classfile.OpInvokespecial {
@@ -104,7 +104,7 @@ func (c *countPlan) findRoots(pool *classfile.Pool) {
 	}
 }
 
-// planCount plans the counting of one method; false: there is nothing to be done.
+// planCount plans the count of one method; false: there is nothing to do.
 func (p *Plan) planCount(c *countPlan) bool {
 	m := c.code.Method()
 	c.findRoots(p.class.Pool)
@@ -137,7 +137,7 @@ func (p *Plan) leave(c *countPlan, reason Reason, format string, args ...any) {
 	p.Left = append(p.Left, r)
 }
 
-// calls tells whether a method can execute instructions of others.
+// calls reports whether a method can execute the instructions of other methods.
 func (c *countPlan) calls() bool {
 	for i, in := range c.code.Insns {
 		if in.Op.IsInvoke() && !c.marked(i, markRoot) {
@@ -147,9 +147,9 @@ func (c *countPlan) calls() bool {
 	return false
 }
 
-// planEarly finds the instructions before super(...) has returned: no handler
-// can catch what they throw, so they are counted directly. Where this cannot be
-// followed, the whole constructor is.
+// planEarly finds the instructions before super(...) has returned: no handler can
+// catch what they throw, so they are counted directly. If this cannot be followed,
+// the whole constructor is counted directly.
 func (p *Plan) planEarly(c *countPlan) {
 	flow, err := analyseStart(p.class, c.code)
 	for i := range c.code.Insns {
@@ -160,8 +160,8 @@ func (p *Plan) planEarly(c *countPlan) {
 	}
 }
 
-// split finds the segments. They begin where control can come from elsewhere or
-// leave, and after calls: what follows a call is not executed when it throws.
+// split finds the segments. They begin where control can enter or leave, and after
+// calls: what follows a call is not executed when it throws.
 func (c *countPlan) split() {
 	joins := c.markJumps()
 	if c.cut(false); !joins && len(c.segments) <= mostDirect {
@@ -172,12 +172,12 @@ func (c *countPlan) split() {
 	c.Segments = len(c.segments)
 }
 
-// mostDirect is the number of segments up to which it is shorter to count each at
-// once than to keep a count.
+// mostDirect is the number of segments up to which counting each at once takes less
+// code than keeping a count.
 const mostDirect = 4
 
-// cut is split where the scheme is known: what comes before super(...) is a
-// segment of its own if it is counted in another way.
+// cut is split where the scheme is known: the code before super(...) is a segment
+// of its own if it is counted in another way.
 func (c *countPlan) cut(early bool) {
 	c.segments, c.returns = c.segments[:0], 0
 	begin, header, joined := true, false, false
@@ -202,12 +202,12 @@ func (c *countPlan) cut(early bool) {
 
 // What is known of a label, in Label.Mark.
 const (
-	labelJoin   = 1 << iota // control can come from elsewhere
-	labelHead               // it can come from behind
-	labelPassed             // while the code is gone through
+	labelJoin   = 1 << iota // something jumps here
+	labelHead               // something jumps back here
+	labelPassed             // markJumps has passed it
 )
 
-// markJumps marks the labels where control can come from elsewhere, and tells whether there are any.
+// markJumps marks the labels that something jumps to, and reports whether there are any.
 func (c *countPlan) markJumps() (joins bool) {
 	for _, in := range c.code.Insns {
 		if !isReal(in) {
@@ -252,7 +252,7 @@ const (
 	maxCode     = 65535
 )
 
-// fits tells whether the method can bear the counting: the JIT must still
+// fits reports whether the method may grow by its counts: the JIT must still
 // compile it if it does now, and the format must hold it. The size is an upper
 // bound.
 func (c *countPlan) fits() (size int, ok bool) {
@@ -280,7 +280,7 @@ func (c *countPlan) fits() (size int, ok bool) {
 	return size, size <= maxCode-reserve
 }
 
-// reserve is room for the probes of a task.
+// reserve is the room for the probes of a task.
 const reserve = 100
 
 // String is the line of a listing.
@@ -295,8 +295,8 @@ func (c *countPlan) String() string {
 	return s
 }
 
-// addCounts adds the counting to the plan of the tasks, or makes a plan for it
-// alone where there is nothing else to do or the class was refused as a task.
+// addCounts adds counts to the plan of the tasks. If there is nothing else to do, or
+// the class was refused as a task, it makes a plan for the counts alone.
 func addCounts(p *Plan, err error, in Input) (*Plan, error) {
 	if p == nil {
 		class, bad := in.parse()
@@ -325,8 +325,8 @@ func addCounts(p *Plan, err error, in Input) (*Plan, error) {
 	return p, nil
 }
 
-// countable tells the classes whose methods can be counted: not our own, and
-// not the one whose frames the JVM switches by hand.
+// countable reports whether the methods of a class can be counted: not those of our
+// own classes, nor of the class whose frames the JVM switches by hand.
 func countable(class string) bool {
 	return class != nameProbes && class != nameContinuation
 }

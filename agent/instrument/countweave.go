@@ -8,18 +8,18 @@ import (
 	"stackagent/agent/classfile"
 )
 
-// counted is a method that counts, while the probes of its tasks are woven.
+// counted is a method with a count, while the other probes are woven.
 type counted struct {
 	*countPlan
 	n        int        // local: the count, or for countNothing the mark
-	sum      int        // local: what went before n, in a method with loops
-	done     bool       // a handler of a task's probe adds the count when the method throws
+	sum      int        // local: what was counted before n, in a method with loops
+	done     bool       // the handler of another probe adds the count when the method throws
 	from     int        // what n starts with: the first segment
 	throwing []insnSpan // where the program's own code can throw
 }
 
-// weaveCounts puts the counting into all planned methods, but for what must
-// come after the probes of the tasks: see finishCounts.
+// weaveCounts puts the counts into all planned methods, except what must follow the
+// probes of the tasks: see finishCounts.
 func (p *Plan) weaveCounts() error {
 	p.counted = make([]counted, len(p.counts))
 	for i := range p.counts {
@@ -93,8 +93,8 @@ func (p *Plan) countSegment(c *counted, s segment, first bool) error {
 	return p.addProbe(c, probeCount)
 }
 
-// addSegment counts a segment in the local variable. At the head of a loop what has
-// been counted so far is put aside first: an int overflows in two seconds.
+// addSegment counts a segment in the local variable. The head of a loop moves what
+// has been counted so far to sum first: an int overflows in two seconds.
 func (p *Plan) addSegment(c *counted, s segment) {
 	if s.header {
 		p.add(c, classfile.NewVarInsn(classfile.OpIload, c.n))
@@ -164,16 +164,16 @@ func (c *counted) flushStack() int {
 	return 1
 }
 
-// rethrowing gives what a probe's handler in method m must do first so that
-// the method's count is not lost, and the handler's local variables: those
-// given, and the count's. The handler catches all that the counting's own would.
+// rethrowing makes what the handler of a probe must do first so that the method's
+// count is not lost, and adds the count's local variables to those of the handler.
+// That handler catches all that the count's own would.
 func (p *Plan) rethrowing(code *classfile.Code, locals []classfile.VerificationType) ([]*classfile.Insn, []classfile.VerificationType, error) {
 	c := p.countOf(code)
 	if c == nil || c.scheme == countDirect || c.done {
 		return nil, locals, nil
 	}
-	c.done = code.Method().Name != "<init>" // there the counting's own handler has what is before super(...), too
-	p.insns = nil                           // what is given stays with the caller
+	c.done = code.Method().Name != "<init>" // there the count's own handler covers what precedes super(...), too
+	p.insns = nil                           // the caller keeps them
 	err := p.flush(c, probeCountThrown, probeCountThrownLong)
 	grow(&c.code.MaxStack, 1+c.flushStack())
 	return p.insns, c.locals(locals), err
@@ -191,9 +191,9 @@ func (c *counted) locals(of []classfile.VerificationType) []classfile.Verificati
 	return of
 }
 
-// finishCounts prepares the local variables at the very start of the methods,
-// before any probe, and adds the handlers for what the methods throw: outermost,
-// behind those of the probes.
+// finishCounts prepares the local variables at the very start of the methods, before
+// any probe, and adds the handlers for what the methods throw: outermost, after those
+// of the probes.
 func (p *Plan) finishCounts() error {
 	for i := range p.counted {
 		c := &p.counted[i]
@@ -245,9 +245,9 @@ func (p *Plan) catchAll(c *counted) error {
 	return nil
 }
 
-// findThrowing finds the stretches of the program's own code in which something
-// can be thrown, without the returns, before which the count has been added,
-// and without what comes before super(...) has returned.
+// findThrowing finds the stretches of the program's own code that can throw, without
+// the returns, before which the count has been added, and without what precedes the
+// return of super(...).
 func (c *counted) findThrowing() {
 	open := false
 	for i, in := range c.code.Insns {
@@ -269,8 +269,8 @@ func (c *counted) findThrowing() {
 	}
 }
 
-// raises tells whether an instruction can throw, but for what another thread or
-// a lack of stack makes it throw.
+// raises reports whether an instruction can throw by itself, not because of another
+// thread or a lack of stack.
 func raises(op classfile.Opcode) bool {
 	switch {
 	case op.IsInvoke(), op >= classfile.OpGetstatic && op <= classfile.OpPutfield,

@@ -28,7 +28,7 @@ var readers = map[string]map[string]passing{
 		"uniWhenComplete": passCalled, "uniExceptionally": passCalled, "uniComposeExceptionallyStage": passCalled},
 	nameCompletableFuture + "$UniComposeExceptionally": {"tryFire": passCalled},
 	nameForkJoinTask:  forkJoinReaders,
-	forkJoinCopies[0]: forkJoinReaders, // without these the analysis would claim that nobody reads their exceptions
+	forkJoinCopies[0]: forkJoinReaders, // without these the analysis would report that nothing reads their exceptions
 	forkJoinCopies[1]: forkJoinReaders,
 	forkJoinCopies[2]: forkJoinReaders,
 	// They pass it to the thread's handler of uncaught exceptions, or the worker dies of it.

@@ -47,7 +47,7 @@ func (executions) wants(t target) bool {
 	return t.mayInsert() && (t.isTask() || t.found.execution() && t.guardable())
 }
 
-// guardable tells whether methods of the class can get probes that check what the
+// guardable reports whether methods of the class can get probes that check what the
 // object is: a subclass, which may be a task, must be possible.
 func (t *target) guardable() bool { return t.access&classfile.AccFinal == 0 && !t.hidden }
 
@@ -150,7 +150,7 @@ func (p *Plan) entryProbe(m *classfile.Member, defs []TaskDefinition) (enter pro
 	return guard, guard != probe{}
 }
 
-// covariant tells whether a method overrides Callable.call with another return
+// covariant reports whether a method overrides Callable.call with another return
 // type, if its class is a Callable: in the languages of the JVM no other method
 // can have that name and no parameters then. Who has such an object may call it
 // directly, past the bridge, which has the type of Callable's method.

@@ -12,11 +12,11 @@ const (
 	FieldTaskID  = "stackagent$id"    // in the topmost task class of a hierarchy, but for java.lang.Thread
 	FieldClassID = "stackagent$class" // in java.lang.ClassValue$ClassValueMap, which each class may have one of
 
-	FieldSubmitted  = "stackagent$submitted" // beside FieldTaskID
+	FieldSubmitted  = "stackagent$submitted" // wherever FieldTaskID is
 	FieldExecutorID = "stackagent$executor"  // in the topmost executor class of a hierarchy
 	FieldBytecodes  = "stackagent$bytecodes" // in java.lang.Thread, if it counts and the agent sees it before it is loaded
 
-	FieldExecutorClass = "stackagent$executors" // beside FieldClassID
+	FieldExecutorClass = "stackagent$executors" // wherever FieldClassID is
 )
 
 // fieldAccess is private transient synthetic: no subclass sees the field, no
@@ -24,7 +24,7 @@ const (
 const fieldAccess = classfile.AccPrivate | classfile.AccTransient | classfile.AccSynthetic
 
 // planFields lists the fields to add. A field that is there already stays: the
-// bytes of a retransformation may come from the JVM's own copy of the class.
+// bytes of a retransformation may be the JVM's own copy of the class.
 func (p *Plan) planFields() error {
 	want := p.in.Fields
 	if !p.in.Loaded {
@@ -93,7 +93,7 @@ func (p *Plan) hasField(name string) (bool, error) {
 	return false, nil
 }
 
-// topmost tells whether the class is the one of its hierarchy that holds the
+// topmost reports whether the class is the one of its hierarchy that holds the
 // task's id: its superclass is no task, or has no room for the id.
 func (p *Plan) topmost() bool {
 	if !p.isTask() || p.isInterface() {

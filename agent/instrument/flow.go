@@ -26,12 +26,12 @@ func (f *frame) clone() *frame {
 	return &frame{append([]value(nil), f.locals...), append([]value(nil), f.stack...)}
 }
 
-// uninitialised tells whether this can still be found before the call of super(...).
+// uninitialised reports whether this can still be found before the call of super(...).
 func (f *frame) uninitialised() bool {
 	return slices.Contains(f.locals, valueUninit) || slices.Contains(f.stack, valueUninit)
 }
 
-// merge joins g into f and tells whether f changed; ok is false if the depths
+// merge joins g into f and reports whether f changed; ok is false if the depths
 // of the stacks differ.
 func (f *frame) merge(g *frame) (changed, ok bool) {
 	if len(f.stack) != len(g.stack) {
@@ -57,7 +57,7 @@ type initCall struct {
 }
 
 // thisFlow is where a constructor's own object is, found by the same kind of
-// dataflow as the verifier's: it is what tells the call of super(...) from the
+// dataflow as the verifier's. It distinguishes the call of super(...) from the
 // construction of its arguments.
 type thisFlow struct {
 	local0 []value // what local 0 holds before each of Code.Insns
@@ -76,7 +76,7 @@ func (e flowError) Error() string { return string(e) }
 type analysis struct {
 	class    *classfile.Class
 	code     *classfile.Code
-	start    bool   // only what comes before super(...) has returned is asked for
+	start    bool   // stop where super(...) has returned
 	join     []bool // a walk stops there
 	edge     []bool // the set of handlers changes there
 	states   map[int]*frame
@@ -93,7 +93,7 @@ func analyseThis(class *classfile.Class, code *classfile.Code) (*thisFlow, error
 	return a.run()
 }
 
-// analyseStart does so as far as this is not initialised: what it gives tells of nothing else.
+// analyseStart follows this only up to the call that initialises it.
 func analyseStart(class *classfile.Class, code *classfile.Code) (*thisFlow, error) {
 	a := &analysis{class: class, code: code, start: true}
 	return a.run()
@@ -127,7 +127,7 @@ func (a *analysis) run() (*thisFlow, error) {
 	return a.result()
 }
 
-// mark finds the labels and the places where walks meet.
+// mark finds the labels and the instructions where walks meet.
 func (a *analysis) mark() error {
 	for _, in := range a.code.Insns {
 		if in.Target == nil && in.Switch == nil {
@@ -254,7 +254,7 @@ func (a *analysis) result() (*thisFlow, error) {
 	return flow, nil
 }
 
-// canThrow tells whether an instruction can raise an exception of the program's
+// canThrow reports whether an instruction can raise an exception of the program's
 // making. Those that only move values cannot.
 func canThrow(op classfile.Opcode) bool {
 	switch {

@@ -34,7 +34,7 @@ var shuffles = map[classfile.Opcode]struct {
 
 const errStack = flowError("the stack runs empty or over")
 
-// step applies an instruction to f and tells whether the locals changed.
+// step applies an instruction to f and reports whether the locals changed.
 func (a *analysis) step(i int, in *classfile.Insn, f *frame) (changed bool, err error) {
 	if s, ok := shuffles[in.Op]; ok {
 		return false, f.shuffle(s.take, s.leave, a.code.MaxStack)

@@ -8,7 +8,7 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// FuzzWeave: whatever bytes come, there is no panic, every error is a refusal,
+// FuzzWeave: for any bytes there is no panic, every error is a refusal,
 // and what was woven is a class file whose code can be decoded.
 func FuzzWeave(f *testing.F) {
 	for _, b := range compile(f, testjvm.JDKs(f)[0], "main").classes {

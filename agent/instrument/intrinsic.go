@@ -2,16 +2,16 @@ package instrument
 
 import "stackagent/agent/classfile"
 
-// Annotations of the methods in whose place the JVM may put machine code of its
-// own: JDK 16 and later, before.
+// Annotations of the methods that the JVM may replace with machine code of its own:
+// the first since JDK 16, the second before.
 const (
 	annotationIntrinsic   = "Ljdk/internal/vm/annotation/IntrinsicCandidate;"
 	annotationIntrinsic11 = "Ljdk/internal/HotSpotIntrinsicCandidate;"
 )
 
-// replaceable tells whether the JVM may execute something else in place of a
-// method. Whether it does depends on the compiler that is at work at the
-// moment, so such a method counts as a native one does: nothing.
+// replaceable reports whether the JVM may execute something else instead of a method.
+// Whether it does depends on the compiler that happens to run, so such a method counts
+// as nothing, like a native one.
 func replaceable(m *classfile.Member) bool {
 	for _, name := range []string{annotationIntrinsic, annotationIntrinsic11} {
 		if yes, err := m.HasAnnotation(name); yes && err == nil {
@@ -21,9 +21,9 @@ func replaceable(m *classfile.Member) bool {
 	return false
 }
 
-// onlyMarked are methods that carry the annotation for another reason than to be
-// replaced: the JVM skips them in stack walks, or inlines them more readily. They
-// call what the program gives them.
+// onlyMarked are methods that carry the annotation for another reason: the JVM skips
+// them in stack walks, or inlines them more readily. They call functions of the
+// program.
 var onlyMarked = map[string]bool{
 	"java/lang/reflect/Method.invoke":                               true,
 	"java/util/stream/Streams$RangeIntSpliterator.forEachRemaining": true,

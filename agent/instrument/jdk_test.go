@@ -13,21 +13,21 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// everything makes every class a task and every method an execution method, tells
-// all places, hand-overs and constructions.
+// everything makes every class a task and every method an execution method, and
+// records all call sites, submissions and constructions.
 var everything = Options{Tasks: []TaskDefinition{{Class: "*", Method: "*"}}, Submissions: true, Construction: true,
 	Sites: someSite{}, everywhere: true}
 
-// someSite gives each place the same number.
+// someSite gives each site the same number.
 type someSite struct{}
 
 func (someSite) Add(_, _, _ string, _ int32) int32 { return 1 }
 
-// brokenClass is put into the run with code that no verifier accepts: if it is
-// not rejected, the run proves nothing.
+// brokenClass gets code that no verifier accepts: if the JVM does not reject it, the
+// run proves nothing.
 const brokenModule, brokenClass = "java.logging", "java/util/logging/XMLFormatter"
 
-// sampleStep is how many classes of the JDK there are to each that is woven.
+// sampleStep: every so many classes of the JDK one is woven.
 func sampleStep(o Options) int {
 	switch all := os.Getenv("STACKAGENT_ALL_CLASSES"); {
 	case all == "counting", all == "1" && !o.Count:
@@ -56,7 +56,7 @@ func allClasses(t *testing.T, jdk testjvm.JDK, o Options) {
 		sort.Strings(names)
 		report := t.Errorf
 		if reason == string(ReasonJIT) {
-			report = t.Logf // right for tables in code, which no one calls twice
+			report = t.Logf // correct for tables in code, which run once
 		}
 		report("refused, %s: %d classes: %.2000s", reason, len(names), strings.Join(names, " "))
 	}

@@ -8,7 +8,7 @@ import (
 // A kind is one kind of probe: the classes and methods that it wants, and what it
 // inserts there. Each kind has a file of its own.
 type kind interface {
-	// wants tells whether the class may have something for it.
+	// wants reports whether the class may have something for it.
 	wants(t target) bool
 	// plan adds a step for each method concerned.
 	plan(p *Plan) error
@@ -54,16 +54,16 @@ type target struct {
 	dispatcher bool // see Input
 }
 
-// mayInsert tells whether probes may be inserted now, as far as the mode and the
+// mayInsert reports whether probes may be inserted now, as far as the mode and the
 // user's filters go.
 func (t *target) mayInsert() bool { return t.Mode != ModeStructure && !t.filtered }
 
-// isTask tells whether the class itself is one.
+// isTask reports whether the class itself is one.
 func (t *target) isTask() bool { return t.Kinds&TaskKinds != 0 }
 
 func (t *target) isInterface() bool { return t.access&classfile.AccInterface != 0 }
 
-// wanted tells whether any kind may have something to do in the class.
+// wanted reports whether any kind may have something to do in the class.
 func (t *target) wanted() bool {
 	for _, k := range kinds {
 		if k.wants(*t) {

@@ -13,8 +13,7 @@ type TaskDefinition struct {
 	Descriptor string // (Lcom/acme/Ctx;)V; "" matches every descriptor
 }
 
-// maxDefinition bounds the text of a definition; a class or method name cannot
-// be longer than 65535 bytes, and nothing sensible comes near.
+// maxDefinition bounds the text of a definition, far above any sensible name.
 const maxDefinition = 4096
 
 // ParseTaskDefinition reads CLASS#METHOD or CLASS#METHODDESCRIPTOR, for example
@@ -126,18 +125,18 @@ func matchGlob(pattern, s string) bool {
 type Options struct {
 	Tasks            []TaskDefinition
 	Include, Exclude []string // globs over Java class names; see the package comment
-	Count            bool     // count the instructions of every method; filters do not matter
-	Sites            Sites    // where tasks are made and handed over; nil: not told
-	Submissions      bool     // observe the hand-over of tasks to executors
-	Construction     bool     // measure what it costs to make a task
+	Count            bool     // count the instructions of every method, whatever the filters say
+	Sites            Sites    // numbers the call sites that make and submit tasks; nil: they are not observed
+	Submissions      bool     // observe the submission of tasks to executors
+	Construction     bool     // measure the cost of task constructors
 
-	everywhere bool // tests: places are told in and of the platform's classes, too
+	everywhere bool // tests: the platform's classes have call sites, too
 }
 
 // Filter is one of the user's globs that choose classes.
 type Filter struct {
 	Glob    string // over Java class names
-	Include bool   // no Exclude
+	Include bool   // not Exclude
 }
 
 // Filters are the globs of the options, in their order.
@@ -152,13 +151,13 @@ func (o *Options) Filters() []Filter {
 	return filters
 }
 
-// Fits tells whether f has a say about a class (Java name): one that includes has
-// none about the platform's.
+// Fits reports whether f applies to a class (Java name). An including filter does not
+// apply to the platform's classes.
 func (f Filter) Fits(javaName string, platform bool) bool {
 	return !(f.Include && platform) && matchGlob(f.Glob, javaName)
 }
 
-// excluded tells whether the filters keep code out of a class (Java name).
+// excluded reports whether the filters exclude a class (Java name).
 func (o *Options) excluded(javaName string, platform bool) bool {
 	for _, g := range o.Exclude {
 		if matchGlob(g, javaName) {
@@ -176,7 +175,7 @@ func (o *Options) excluded(javaName string, platform bool) bool {
 	return true
 }
 
-// NamesClass tells whether a definition names the class itself (Java name).
+// NamesClass reports whether a definition names the class itself (Java name).
 func (o *Options) NamesClass(javaName string) bool {
 	for i := range o.Tasks {
 		if matchGlob(o.Tasks[i].Class, javaName) {

@@ -68,7 +68,7 @@ func (in *Input) parse() (*classfile.Class, error) {
 	return in.Work.Parse(in.Class)
 }
 
-// keeps tells whether all that matters is that a class keeps the fields it was loaded with.
+// keeps reports whether all that matters is that a class keeps the fields it was loaded with.
 func (in *Input) keeps() bool { return in.Mode == ModeStructure && len(in.Fields) > 0 }
 
 // Plan is what is to be done to one class. It belongs to one goroutine.
@@ -123,7 +123,7 @@ func (p *Plan) empty() bool {
 
 func (p *Plan) note(what string) { p.Notes = append(p.Notes, what) }
 
-// Hidden tells whether the plan is for a hidden class.
+// Hidden reports whether the plan is for a hidden class.
 func (p *Plan) Hidden() bool { return p.hidden }
 
 // NewPlan works out what to do to a class. A nil plan without an error means:

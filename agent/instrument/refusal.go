@@ -25,10 +25,10 @@ const (
 	ReasonAlreadyWoven  Reason = "already woven"
 	ReasonFieldConflict Reason = "a field has the name of ours"
 
-	// Of a method that the user named.
-	ReasonStatic Reason = "a static method is no task's: name a method of an object"
+	// A method that the user named.
+	ReasonStatic Reason = "a static method cannot be a task: name an instance method"
 
-	// Of single methods, in classes whose other methods are counted.
+	// Single methods, in classes whose other methods are counted.
 	ReasonCountSize       Reason = "bytecodes of a method not counted: too large with the counting"
 	ReasonCountCoarse     Reason = "bytecodes of a method counted by whole blocks: near the size that the JIT compiles"
 	ReasonCountSubroutine Reason = "bytecodes of a method not counted: jsr or ret"

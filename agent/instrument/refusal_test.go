@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestThisOverwritten: what comes before the overwriting store is covered.
+// TestThisOverwritten: the code before the overwriting store is covered.
 func TestThisOverwritten(t *testing.T) {
 	b := build(t, runnable)
 	b.method("<init>", "()V", 1, 1,

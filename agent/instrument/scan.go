@@ -2,15 +2,15 @@ package instrument
 
 import "encoding/binary"
 
-// mentions is what a walk over the raw constant pool tells about a class that
-// is no task, without parsing it.
+// mentions is what a walk over the raw constant pool finds, without parsing the
+// class.
 type mentions struct {
 	run, call, exec    bool // the name of an execution method
 	runD, callD, execD bool // its descriptor; of call(), which may be covariant, one without parameters
 	probes             bool // the class that holds the probes
 }
 
-// execution tells whether the class can declare or call an execution method.
+// execution reports whether the class can declare or call an execution method.
 func (m *mentions) execution() bool {
 	return m.run && m.runD || m.call && m.callD || m.exec && m.execD
 }

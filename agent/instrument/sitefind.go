@@ -40,7 +40,7 @@ func (k callSites) find(p *Plan, code *classfile.Code, flow *thisFlow) []site {
 	return found
 }
 
-// at tells whether an instruction is a site.
+// at reports whether an instruction is a site.
 func (k callSites) at(p *Plan, in *classfile.Insn) (site, bool) {
 	switch in.Op {
 	case classfile.OpInvokedynamic:
@@ -75,7 +75,7 @@ func (callSites) creation(p *Plan, owner string) (site, bool) {
 	return site{kind: siteMayCreate, class: index}, err == nil
 }
 
-// callsSubmission tells by its name and type whether a method may submit a task.
+// callsSubmission reports by name and type whether a method may submit a task.
 func callsSubmission(owner, name, descriptor string) bool {
 	switch {
 	case name == "start" && descriptor == "()V", name == "fork" && descriptor == "()L"+nameForkJoinTask+";":
@@ -95,7 +95,7 @@ var terminal = map[string]bool{"forEach": true, "forEachOrdered": true, "toArray
 	"collect": true, "min": true, "max": true, "sum": true, "count": true, "average": true, "summaryStatistics": true,
 	"anyMatch": true, "allMatch": true, "noneMatch": true, "findFirst": true, "findAny": true}
 
-// callsParallel tells whether a method of the platform may make tasks of its own
+// callsParallel reports whether a method of the platform may make tasks of its own
 // for its work. The C scan in jvmti looks for the same owners.
 func callsParallel(owner, name, descriptor string) bool {
 	switch owner {

@@ -10,20 +10,20 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// places is a Sites that keeps what it is told.
-type places struct{ list []string }
+// siteList is a Sites that keeps the sites.
+type siteList struct{ list []string }
 
-func (s *places) Add(class, method, file string, line int32) int32 {
+func (s *siteList) Add(class, method, file string, line int32) int32 {
 	s.list = append(s.list, fmt.Sprintf("%s.%s(%s:%d)", class, method, file, line))
 	return int32(len(s.list))
 }
 
-// TestSubmissionPlans compares what is done for hand-overs and sites: the plan of
-// each class, its places, and the code of the methods concerned.
+// TestSubmissionPlans compares what is woven for submissions and call sites: the plan
+// of each class and its sites.
 func TestSubmissionPlans(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
 	p := compile(t, jdk, "submission")
-	sites := &places{}
+	sites := &siteList{}
 	o := Options{Submissions: true, Sites: sites}
 	h := p.hierarchy(t, jdk, o)
 	var b strings.Builder
@@ -52,15 +52,15 @@ func TestSubmissionPlans(t *testing.T) {
 func TestSubmissionListings(t *testing.T) {
 	jdk := testjvm.JDKs(t)[0]
 	p := compile(t, jdk, "submission")
-	o := Options{Submissions: true, Sites: &places{}}
+	o := Options{Submissions: true, Sites: &siteList{}}
 	checkUpdatable(t, "submission_listings.golden", listings(t, p, p.hierarchy(t, jdk, o), o,
 		"fx/Submissions$Own.execute", "fx/Submissions$Own.schedule",
 		"fx/Submissions.lambda", "fx/Submissions.makes", "fx/Submissions.loop",
 	))
 }
 
-// TestJDKSubmissions: the methods of the platform by which tasks are handed over.
-// What is expected follows from the JDK's own sources.
+// TestJDKSubmissions: the methods of the platform that submit tasks. What is expected
+// follows from the JDK's own sources.
 func TestJDKSubmissions(t *testing.T) {
 	const run = "Ljava/lang/Runnable;"
 	tests := []struct {

@@ -66,8 +66,8 @@ func labelled(code *classfile.Code, spans []insnSpan) []labels {
 // throwable is the type of what a catch-all handler catches.
 var throwable = []classfile.VerificationType{classfile.ObjectType("java/lang/Throwable")}
 
-// handle adds a handler for all that the ranges throw: insns, athrow. Each must
-// come after p.counting, which puts the method's count into insns.
+// handle adds a handler for all that the ranges throw: insns, athrow. The insns
+// begin with those of p.rethrowing.
 func (p *Plan) handle(code *classfile.Code, ranges []labels, locals []classfile.VerificationType, insns []*classfile.Insn) {
 	handler := code.NewLabel()
 	code.Append(handler.Insn())

@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"path"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ func GuideTable() string {
 	for _, o := range all {
 		meaning := strings.ReplaceAll(o.Help, "|", `\|`)
 		if o.See != "" {
-			meaning += fmt.Sprintf(" ([%s](%s))", strings.TrimSuffix(o.See, ".md"), o.See)
+			meaning += fmt.Sprintf(" ([%s](%s))", strings.TrimSuffix(path.Base(o.See), ".md"), o.See)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Key, code(o.Default), o.Verbs.guide(o.Flag), meaning)
 	}

@@ -48,7 +48,7 @@ func (o *outage) end() {
 	o.on, o.told = false, false
 }
 
-// refusal tells whether the bus has answered that it does not take a batch now:
+// refusal reports whether the bus has answered that it does not take a batch now:
 // it is there, and may take it soon.
 func refusal(err error) bool {
 	var api *jetstream.APIError

@@ -221,7 +221,7 @@ func (p *Publisher) wait(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// Away tells whether the bus can not be reached or does not answer, as far as
+// Away reports whether the bus can not be reached or does not answer, as far as
 // known now. One that answers that it is full is not away.
 func (p *Publisher) Away() bool {
 	p.mu.Lock()

@@ -95,7 +95,7 @@ func (q *queue) forget(m message) {
 	}
 }
 
-// low tells whether the head needs what is in the file.
+// low reports whether the head needs what is in the file.
 func (q *queue) low() bool {
 	if len(q.inFile) == 0 {
 		return false

@@ -98,7 +98,7 @@ func (s *sender) pause(now time.Time) time.Duration {
 	return look
 }
 
-// waits tells whether anything is not acknowledged.
+// waits reports whether anything is not acknowledged.
 func (p *Publisher) waits() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -284,7 +284,7 @@ func (s *sender) renewIDs() {
 	s.idsMade++
 }
 
-// contested tells whether the bus calls a batch a known one that was sent for the first time: it has somebody else's
+// contested reports whether the bus calls a batch a known one that was sent for the first time: it has somebody else's
 // message under the batch's id, and has not stored the batch.
 func contested(known []flight) bool {
 	return slices.ContainsFunc(known, func(f flight) bool { return f.first })

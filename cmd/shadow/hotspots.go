@@ -1,20 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"errors"
-	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/granularity"
 	"stackagent/internal/text"
-	"stackagent/internal/units"
-	"stackagent/shadow/advice"
 	"stackagent/shadow/summary"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/view"
 )
 
 func newHotspots(env Env) *cobra.Command {
@@ -114,9 +109,6 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 	return sum, nil
 }
 
-// rowName is what a row is about.
-func rowName(r *granularity.Hotspot) string { return cmp.Or(r.Class, r.Site, r.Executor, r.Thread) }
-
 // inOtherUnits are the classes of a listing by units of which all tasks ran inside
 // units of other names: a row would say nothing of them.
 func inOtherUnits(r granularity.Hotspot) bool { return r.Executions == 0 && r.NeverExecuted == 0 }
@@ -128,20 +120,20 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 		rows = slices.DeleteFunc(rows, inOtherUnits)
 		parts = all - len(rows)
 	}
-	total := len(rows)
-	if n := l.limit(); n > 0 && n < total {
-		rows = rows[:n]
-	}
-	switch l.format {
-	case "json":
+	if l.format == "json" {
+		if n := l.limit(); n > 0 && n < len(rows) {
+			rows = rows[:n]
+		}
 		return writeJSON(l.env.Out, rows)
-	case "csv":
-		return l.hotspotsCSV(rows, by)
 	}
-	if total == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
+	if l.format == "table" && len(rows) == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
 		return nil // noteNone has said why
 	}
-	if err := l.render(hotspotTable(rows, s, by), total); err != nil {
+	shown := rows // the columns of the table depend on its rows
+	if n := l.limit(); n > 0 && n < len(rows) {
+		shown = rows[:n]
+	}
+	if err := printRows(l, refs(rows), view.Hotspots(shown, s, by)); err != nil || l.format != "table" {
 		return err
 	}
 	if parts > 0 {
@@ -151,145 +143,4 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 		l.env.note("%s (~)", text)
 	}
 	return nil
-}
-
-func hotspotTable(rows []granularity.Hotspot, s *summary.Summary, by string) *table.Table {
-	work, all := "work", units.Ns(0)
-	if len(rows) > 0 && rows[0].By != granularity.Wall {
-		d := s.Metrics[rows[0].By]
-		work, all = d.Title(rows[0].By), d.Sum
-	}
-	columns := []table.Column{right(work), right("share"), right(s.Of.Many())}
-	if by == "class" { // places and threads have no creations of their own
-		columns = append(columns, right("created"), right("never"))
-	}
-	if by != "thread" {
-		columns = append(columns, right("threads"))
-	}
-	if by == summary.BySite {
-		columns = append(columns, right("created"), right("handed over"))
-	}
-	queued := slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return r.Queue().Count > 0 })
-	if queued {
-		columns = append(columns, right("queue median"), right("queue p99"))
-	}
-	t := table.New(append(columns, right("median"), right("p99"), right("max"), table.Column{Title: by, Flexible: true})...)
-	for i := range rows {
-		r := &rows[i]
-		cells := []string{"n/a", "n/a", units.FormatExact(r.Executions)}
-		quantiles := []string{"n/a", "n/a", "n/a"}
-		if d := r.Metrics[r.WorkMetric()]; d.Count > 0 {
-			cells[0], cells[1] = units.FormatNs(r.Work), units.FormatPercent(r.WorkShare)
-			if r.By != granularity.Wall {
-				cells[0], cells[1] = d.Format(d.Sum), units.FormatPercent(float64(d.Sum)/float64(max(all, 1)))
-			}
-			quantiles = []string{quantile(d.P50, d), quantile(d.P99, d), d.Format(d.Max)}
-		}
-		if by == "class" {
-			cells = append(cells, createdCells(r, s)...)
-		}
-		if by != "thread" {
-			cells = append(cells, units.FormatExact(r.Threads))
-		}
-		if by == summary.BySite {
-			cells = append(cells, units.FormatExact(r.Created), units.FormatExact(r.HandedOver))
-		}
-		if queued {
-			cells = append(cells, queueCells(r.Queue())...)
-		}
-		t.Row(append(append(cells, quantiles...), rowName(r))...)
-	}
-	return t
-}
-
-// createdCells are how many tasks of a class were created, and never executed;
-// not those of a class that was there before the agent.
-func createdCells(r *granularity.Hotspot, s *summary.Summary) []string {
-	if r.Created == 0 && r.Executions > 0 && s.NotAvailable[advice.CreationsUnseen] != "" {
-		return []string{"n/a", "n/a"}
-	}
-	return []string{units.FormatExact(r.Created), units.FormatExact(r.NeverExecuted)}
-}
-
-// queueCells are the median and the 99th percentile of queue times.
-func queueCells(d granularity.Distribution) []string {
-	if d.Count == 0 {
-		return []string{"n/a", "n/a"}
-	}
-	return []string{quantile(d.P50, d), quantile(d.P99, d)}
-}
-
-// distributionColumns are what distributionCells gives.
-var distributionColumns = []string{"count", "sum", "mean", "stddev", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max"}
-
-func (l *listing) hotspotsCSV(rows []granularity.Hotspot, by string) error {
-	header := []string{by, "kinds", "created", "executions", "never_executed", "threads", "nested", "threw", "running", "work_ns", "work_share", "execution_share"}
-	metrics := []granularity.Metric{granularity.Wall, granularity.CPU, granularity.SelfWall, granularity.SelfCPU}
-	for _, m := range metrics {
-		for _, q := range distributionColumns {
-			header = append(header, m.String()+"_"+q)
-		}
-	}
-	header = append(header, "summarised")
-	for _, m := range metrics {
-		header = append(header, m.String()+"_relative_error")
-	}
-	further := furtherOf(rows)
-	for _, name := range further {
-		for _, q := range distributionColumns {
-			header = append(header, name+"_"+q)
-		}
-		header = append(header, name+"_relative_error")
-	}
-	if by == summary.BySite {
-		header = append(header, "handed_over")
-	}
-	cells := make([][]string, len(rows))
-	for i := range rows {
-		r := &rows[i]
-		name, kinds := rowName(r), cmp.Or(r.KindNames, r.ThreadKind)
-		row := []string{csvName(name), csvName(kinds)}
-		for _, n := range []int64{r.Created, r.Executions, r.NeverExecuted, r.Threads, r.Nested, r.Threw, r.Running} {
-			row = append(row, strconv.FormatInt(n, 10))
-		}
-		work, share := "", "" // not measured
-		if r.WorkMeasured() {
-			work, share = strconv.FormatInt(int64(r.Work), 10), strconv.FormatFloat(r.WorkShare, 'g', 6, 64)
-		}
-		row = append(row, work, share, strconv.FormatFloat(r.ExecutionShare, 'g', 6, 64))
-		for _, m := range metrics {
-			row = append(row, distributionCells(r.Metrics[m])...)
-		}
-		row = append(row, strconv.FormatInt(r.Summarised, 10))
-		for _, m := range metrics {
-			row = append(row, formatError(r.Metrics[m]))
-		}
-		for _, name := range further {
-			d := r.Metrics.Named(name)
-			row = append(append(row, distributionCells(d)...), formatError(d))
-		}
-		if by == summary.BySite {
-			row = append(row, strconv.FormatInt(r.HandedOver, 10))
-		}
-		cells[i] = row
-	}
-	return writeCSV(l.env.Out, header, cells)
-}
-
-// furtherOf names the further metrics of which any row has a value, the queue
-// time first: that has columns in any case.
-func furtherOf(rows []granularity.Hotspot) []string {
-	found := map[granularity.Metric]string{}
-	for i := range rows {
-		for m, d := range rows[i].Metrics {
-			if m.Further() && d.Name != granularity.QueueName {
-				found[m] = d.Name
-			}
-		}
-	}
-	names := []string{granularity.QueueName}
-	for _, m := range slices.Sorted(maps.Keys(found)) {
-		names = append(names, found[m])
-	}
-	return names
 }

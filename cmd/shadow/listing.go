@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"stackagent/internal/text"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
@@ -20,6 +21,39 @@ func stream[R any](l *listing, w io.Writer, file bool, columns []view.Column[R])
 		return view.Parquet(w, columns)
 	}
 	return view.ForTerminal(w, l.tableOptions(file), columns)
+}
+
+// printRows prints the rows of a listing, at most as many as --top wants.
+func printRows[R any](l *listing, rows []R, columns []view.Column[R]) error {
+	total := len(rows)
+	if n := l.limit(); n > 0 && n < total {
+		rows = rows[:n]
+	}
+	switch l.format {
+	case "json":
+		return view.All(view.JSON(text.JSON(l.env.Out), columns), rows)
+	case "csv":
+		return view.All(view.CSV(l.env.Out, columns), rows)
+	}
+	return l.render(tableOf(rows, columns), total)
+}
+
+// refs are pointers to the elements of a list.
+func refs[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
+
+// tableOf is the terminal's table of rows.
+func tableOf[R any](rows []R, columns []view.Column[R]) *table.Table {
+	t := view.ForTerminal(nil, table.Options{}, columns)
+	for _, r := range rows {
+		_ = t.Write(r) // a table takes every row
+	}
+	return t.Table
 }
 
 // errEnough ends the reading when --top rows are printed.

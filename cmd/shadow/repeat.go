@@ -16,6 +16,7 @@ import (
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/threads"
 	"stackagent/shadow/view/table"
 )
 
@@ -98,7 +99,7 @@ func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
 		}
 		for i := range counters.Threads {
 			if n := counters.Threads[i].Counts[e]; n != nil {
-				m[e.String()] += countOf(n).Value
+				m[e.String()] += threads.CountOf(n).Value
 			}
 		}
 	}

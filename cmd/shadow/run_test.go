@@ -280,7 +280,7 @@ func TestRunCountsFromOutside(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var rows []threadRow
+	var rows []threadJSON
 	if err := json.Unmarshal([]byte(out), &rows); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"stackagent/shadow/advice"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view"
 )
 
 const (
@@ -149,7 +150,13 @@ func TestCreatedBefore(t *testing.T) {
 		{attached, granularity.Hotspot{Executions: 5, Created: 6, NeverExecuted: 1}, "6 1"},
 		{&summary.Summary{}, granularity.Hotspot{Executions: 5}, "0 0"},
 	} {
-		if got := strings.Join(createdCells(&c.row, c.s), " "); got != c.want {
+		got := ""
+		for _, column := range view.Hotspots(nil, c.s, "class") {
+			if column.Title == "created" || column.Title == "never" {
+				got += " " + column.Show(&c.row)
+			}
+		}
+		if got != " "+c.want {
 			t.Errorf("%+v: %s, want %s", c.row, got, c.want)
 		}
 	}

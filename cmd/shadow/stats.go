@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -58,7 +58,7 @@ func newStats(env Env) *cobra.Command {
 			case "json":
 				return writeJSON(env.Out, s)
 			case "csv":
-				return statsCSV(env.Out, s)
+				return view.All(view.CSV(env.Out, view.Metrics()), metricsOf(s))
 			}
 			return l.statsTable(s)
 		},
@@ -85,9 +85,6 @@ func show(s *summary.Summary, name string, only bool) error {
 	return err
 }
 
-// measured lists the metrics of a summary in their order.
-func measured(m granularity.Metrics) []granularity.Metric { return slices.Sorted(maps.Keys(m)) }
-
 func (l *listing) statsTable(s *summary.Summary) error {
 	w := l.env.Out
 	facts := table.New(table.Column{}, table.Column{})
@@ -101,41 +98,12 @@ func (l *listing) statsTable(s *summary.Summary) error {
 	if err := printBalance(w, s.Balance, o); err != nil {
 		return err
 	}
-	t := table.New(table.Column{Title: "metric"}, right("count"), right("sum"), right("mean"), right("min"),
-		right("p50"), right("p95"), right("p99"), right("p99.9"), right("max"))
-	for _, m := range measured(s.Metrics) {
-		d := s.Metrics[m]
-		if d.Count == 0 {
-			t.Row(d.Title(m), "0")
-			continue
-		}
-		row := []string{d.Title(m), units.FormatExact(d.Count)}
-		for _, n := range []units.Ns{d.Sum, units.Ns(d.Mean), d.Min} {
-			row = append(row, d.Format(n))
-		}
-		for _, n := range []units.Ns{d.P50, d.P95, d.P99, d.P999} {
-			row = append(row, quantile(n, d))
-		}
-		row = append(row, d.Format(d.Max))
-		t.Row(row...)
-	}
+	t := tableOf(metricsOf(s), view.Metrics())
 	fmt.Fprintln(w)
 	if err := t.Render(w, o); err != nil {
 		return err
 	}
 	return printFindings(w, s)
-}
-
-// coarse is the relative error from which a quantile is marked: less cannot be
-// seen in the digits that a table prints.
-const coarse = 0.001
-
-// quantile prints a quantile of d, with ~ where it rests on coarse buckets.
-func quantile(n units.Ns, d granularity.Distribution) string {
-	if d.RelativeError >= coarse {
-		return "~" + d.Format(n)
-	}
-	return d.Format(n)
 }
 
 func right(title string) table.Column { return table.Column{Title: title, Right: true} }
@@ -267,38 +235,13 @@ func lostCounts(s *summary.Summary) string {
 	return line
 }
 
-// statsCSV is a row per metric, nanoseconds.
-func statsCSV(w io.Writer, s *summary.Summary) error {
-	header := []string{"metric", "count", "sum", "mean", "stddev", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max", "summarised", "relative_error"}
-	var rows [][]string
-	for _, m := range measured(s.Metrics) {
-		d := s.Metrics[m]
-		rows = append(rows, slices.Concat([]string{cmp.Or(d.Name, m.String())}, distributionCells(d), []string{strconv.FormatInt(d.Summarised, 10), formatError(d)}))
+// metricsOf are the distributions of a summary in their order.
+func metricsOf(s *summary.Summary) []view.Metric {
+	var list []view.Metric
+	for _, m := range slices.Sorted(maps.Keys(s.Metrics)) {
+		list = append(list, view.Metric{Metric: m, Distribution: s.Metrics[m]})
 	}
-	return writeCSV(w, header, rows)
-}
-
-// distributionCells are count, sum, mean, ... max; empty but for the count
-// where there is no value.
-func distributionCells(d granularity.Distribution) []string {
-	cells := []string{strconv.FormatInt(d.Count, 10)}
-	if d.Count == 0 {
-		return append(cells, make([]string, 13)...)
-	}
-	cells = append(cells, strconv.FormatInt(int64(d.Sum), 10), formatFloat(d.Mean), formatFloat(d.StdDev))
-	for _, n := range []units.Ns{d.Min, d.P1, d.P5, d.P25, d.P50, d.P75, d.P95, d.P99, d.P999, d.Max} {
-		cells = append(cells, strconv.FormatInt(int64(n), 10))
-	}
-	return cells
-}
-
-// formatError is the relative error of the quantiles, 0: exact; empty where
-// there are none.
-func formatError(d granularity.Distribution) string {
-	if d.Count == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(d.RelativeError, 'g', 4, 64)
+	return list
 }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

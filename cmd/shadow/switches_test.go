@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/proc"
@@ -68,7 +69,7 @@ func checkTimes(t *testing.T, dir string, r *sched.Reader, source string) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var rows []threadRow
+	var rows []threadJSON
 	if err := json.Unmarshal([]byte(out), &rows); err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +77,8 @@ func checkTimes(t *testing.T, dir string, r *sched.Reader, source string) {
 		if row.Times == nil || int(row.Times.OSID) != r.Record().PID {
 			continue
 		}
-		sum := row.Times.UnknownNs
-		for _, n := range row.Times.states()[:6] {
-			sum += n
-		}
+		x := row.Times
+		sum := x.RunningNs + x.RunnableNs + x.FutexNs + x.IONs + x.SleepingNs + x.BlockedNs + x.UnknownNs
 		if int64(sum) != row.Times.LastNs-row.Times.FirstNs || row.Times.RunningNs <= 0 || !row.Times.BeginSeen || !row.Times.EndSeen {
 			t.Errorf("times %+v", row.Times)
 		}
@@ -98,12 +97,12 @@ func TestIsJVM(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := sleep.Process.Pid
-	if err := isJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "no JVM") {
+	if err := jvmprocess.IsJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "no JVM") {
 		t.Errorf("a process without libjvm.so: %v", err)
 	}
 	sleep.Process.Kill()
 	sleep.Wait()
-	if err := isJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "had ended") {
+	if err := jvmprocess.IsJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "had ended") {
 		t.Errorf("a process that has ended: %v", err)
 	}
 
@@ -113,10 +112,10 @@ func TestIsJVM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := isJVM(self, began+units.MonoNs(time.Second)); err != nil {
+	if err := jvmprocess.IsJVM(self, began+units.MonoNs(time.Second)); err != nil {
 		t.Errorf("a process with libjvm.so: %v", err)
 	}
-	if err := isJVM(self, began-units.MonoNs(2*time.Second)); err == nil || !strings.Contains(err.Error(), "later than the session") {
+	if err := jvmprocess.IsJVM(self, began-units.MonoNs(2*time.Second)); err == nil || !strings.Contains(err.Error(), "later than the session") {
 		t.Errorf("a process that began after the session: %v", err)
 	}
 }

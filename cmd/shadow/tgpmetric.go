@@ -32,11 +32,11 @@ func selfMetrics(s *session.Session) []selfMetric {
 }
 
 // extraAt is the further metric at place k, not measured where it is missing.
-func extraAt(list []int64, k int) units.Ns {
+func extraAt(list []units.Ns, k int) units.Ns {
 	if k >= len(list) {
 		return units.NotMeasured
 	}
-	return units.Ns(list[k])
+	return list[k]
 }
 
 // chooseMetric finds the metric of that name, or the first.

@@ -2,17 +2,20 @@ package main
 
 import (
 	"cmp"
-	"strconv"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/granularity/bottle"
 	"stackagent/hpc"
+	"stackagent/hpc/sched"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/threads"
 )
 
 func newThreads(env Env) *cobra.Command {
@@ -63,11 +66,14 @@ for each virtual thread that was recorded by itself.`,
 				return err
 			}
 			noteFound(env, s, before)
-			rows, times := addTimes(env, s, threadRows(sum.Threads, counters))
-			if err := l.addTurns(s, rows, sum.Threads); err != nil {
+			rows, times := addTimes(env, s, threads.Rows(sum.Threads, counters))
+			if l.format != "table" { // which does not show it of single threads
+				err = threads.AddScheduling(s, rows, sum.Threads)
+			}
+			if err != nil {
 				return err
 			}
-			rows = groupThreads(rows, bottle.By(group))
+			rows = threads.Group(rows, bottle.By(group))
 			if counted {
 				times = nil
 			}
@@ -81,142 +87,35 @@ for each virtual thread that was recorded by itself.`,
 	return cmd
 }
 
-// threadRow is a line of shadow threads; nil where nothing was measured.
-type threadRow struct {
-	Thread     string             `json:"thread"` // name#id, or name@OS id of a service thread
-	Kind       string             `json:"kind"`
-	Class      string             `json:"class"`
-	Group      string             `json:"group"`
-	JavaID     *int64             `json:"java_id"`
-	OSID       *int64             `json:"os_id"`
-	Daemon     bool               `json:"daemon"`
-	Virtual    bool               `json:"virtual"`
-	StartNs    *int64             `json:"start_ns"` // null: before the agent looked
-	EndNs      *int64             `json:"end_ns"`   // null: alive at the end
-	CPUNs      *int64             `json:"cpu_ns"`   // of the whole thread
-	TaskCPUNs  *int64             `json:"task_cpu_ns"`
-	Executions int64              `json:"executions"` // stored, summarised ones included
-	Summarised int64              `json:"summarised"` // of these, not recorded one by one
-	Produced   *producedRow       `json:"produced"`   // null: the agent did not tell
-	Counters   map[string]counted `json:"counters"`   // event -> count, from outside
-	Role       string             `json:"role"`
-	Pool       string             `json:"pool"`
-	Times      *threadTimes       `json:"times"`      // null: not observed
-	Threads    int                `json:"threads"`    // that the row stands for
-	Scheduling *turns             `json:"scheduling"` // of a virtual thread; null: not recorded by itself
-	key        threadKey
-	grouped    bool // by --group
+// addTimes adds the times of the scheduling record to the rows. The second result is nil if there is
+// no record.
+func addTimes(env Env, s *session.Session, rows []threads.Row) ([]threads.Row, *session.Times) {
+	times, err := s.ThreadTimes()
+	if err != nil {
+		env.note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
+		return rows, nil
+	}
+	if times == nil {
+		return rows, nil
+	}
+	rows = threads.AddTimes(rows, times, s.Manifest.JVM.PID)
+	if times.Record.Source == sched.NoSource {
+		env.note("scheduling record not available: %s", clean(times.Record.NotAvailable[sched.NoRecord]))
+		times = nil
+	}
+	return rows, times
 }
 
-// producedRow is what the agent says that the thread produced, whether it
-// reached the session or not.
-type producedRow struct {
-	Executions uint64 `json:"executions"`
-	Creations  uint64 `json:"creations"`
-	Lost       uint64 `json:"lost"` // of both
-}
-
-func producedBy(t *session.Thread) *producedRow {
-	if !t.Counted {
-		return nil
-	}
-	return &producedRow{t.Produced.Executions, t.Produced.Creations, t.Lost}
-}
-
-// counted is a count, or an estimate where the kernel multiplexed.
-type counted struct {
-	Value     float64 `json:"value"`
-	Estimated bool    `json:"estimated"`
-}
-
-func threadRows(threads []summary.ThreadRow, file *hpc.File) []threadRow {
-	byTID := map[int32]*hpc.ThreadTotals{}
-	if file != nil {
-		for i := range file.Threads {
-			byTID[int32(file.Threads[i].TID)] = &file.Threads[i]
-		}
-	}
-	first := firstOfOSThread(threads)
-	rows := make([]threadRow, len(threads))
-	for i, t := range threads {
-		rows[i] = threadRow{
-			Thread: t.Label(), Threads: 1, Kind: t.Kind, Class: t.Class, Group: t.Group, Daemon: t.Daemon, Virtual: t.Virtual,
-			JavaID: unlessZero(t.JavaID), OSID: unlessZero(int64(t.OSID)),
-			StartNs: unlessZero(int64(t.StartNs)), EndNs: unlessZero(int64(t.EndNs)),
-			CPUNs: ifMeasured(t.CPU), TaskCPUNs: ifMeasured(t.SelfCPU), Executions: t.RunExecutions,
-			Summarised: t.RunSummarised, Produced: producedBy(&t.Thread),
-			Counters: map[string]counted{}, Role: t.Role(), Pool: t.Pool(), key: keyOf(&t.Thread),
-		}
-		if totals := byTID[t.OSID]; totals != nil && first[t.OSID] == i {
-			for e, n := range totals.Counts {
-				rows[i].Counters[e.String()] = countOf(n)
-			}
-		}
-	}
-	return rows
-}
-
-// firstOfOSThread is, for each thread of the operating system, the row of the
-// thread that it carried first.
-func firstOfOSThread(threads []summary.ThreadRow) map[int32]int {
-	first := map[int32]int{}
-	for i, t := range threads {
-		if t.OSID == 0 {
-			continue
-		}
-		if j, ok := first[t.OSID]; !ok || t.StartNs < threads[j].StartNs || t.StartNs == threads[j].StartNs && t.JavaID < threads[j].JavaID {
-			first[t.OSID] = i
-		}
-	}
-	return first
-}
-
-func countOf(t *hpc.Total) counted {
-	if t.Multiplexed {
-		return counted{Value: t.Estimate, Estimated: true}
-	}
-	return counted{Value: float64(t.Counted)}
-}
-
-func unlessZero(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
-
-func ifMeasured(n units.Ns) *int64 {
-	if !n.Measured() {
-		return nil
-	}
-	v := int64(n)
-	return &v
-}
-
-func (l *listing) printThreads(rows []threadRow, file *hpc.File, times *session.Times) error {
-	total := len(rows)
-	if n := l.limit(); n > 0 && n < total {
-		rows = rows[:n]
-	}
-	switch l.format {
-	case "json":
-		return writeJSON(l.env.Out, rows)
-	case "csv":
-		return l.threadsCSV(rows)
-	}
-	if times != nil {
-		return l.printTimes(rows, total, times)
-	}
-	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("CPU"), right("in tasks"),
-		right("executions"), right("lost"), right("switches"), right("faults"), right("migrations"), right("instructions"))
-	for _, r := range rows {
-		t.Row(r.title(), r.Kind, nsCell(r.CPUNs), nsCell(r.TaskCPUNs), units.FormatExact(r.Executions), r.lost(),
-			r.count(hpc.ContextSwitches), r.count(hpc.PageFaults), r.count(hpc.CPUMigrations), r.count(hpc.Instructions))
-	}
-	if err := l.render(t, total); err != nil {
+// printThreads prints the listing and the notes that belong to it.
+func (l *listing) printThreads(rows []threads.Row, file *hpc.File, times *session.Times) error {
+	if err := printRows(l, refs(rows), threads.Columns(times == nil)); err != nil || l.format != "table" {
 		return err
 	}
-	l.noteCounters(file)
+	if times != nil {
+		l.noteTimes(times)
+	} else {
+		l.noteCounters(file)
+	}
 	return nil
 }
 
@@ -236,66 +135,18 @@ func (l *listing) noteCounters(file *hpc.File) {
 	}
 }
 
-// lost is empty where nobody counted.
-func (r *threadRow) lost() string {
-	if r.Produced == nil {
-		return ""
+// noteTimes says from where the times are, and what is not in them.
+func (l *listing) noteTimes(times *session.Times) {
+	r := times.Record
+	l.env.note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
+	if !times.Whole {
+		l.env.note("the record was not ended in order: what came after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
 	}
-	return units.FormatExact(int64(r.Produced.Lost))
-}
-
-func nsCell(n *int64) string {
-	if n == nil {
-		return ""
+	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
+		l.env.note("%s not available: %s", clean(what), clean(r.NotAvailable[what]))
 	}
-	return units.FormatNs(units.Ns(*n))
-}
-
-func (r *threadRow) count(e hpc.Event) string {
-	c, ok := r.Counters[e.String()]
-	switch {
-	case !ok:
-		return ""
-	case c.Estimated:
-		return "~" + units.FormatExact(int64(c.Value))
+	noteAccount(l.env, r.Account)
+	for _, err := range times.Damage {
+		l.env.note("%s", text.OneLine(err.Error()))
 	}
-	return units.FormatExact(int64(c.Value))
-}
-
-func (l *listing) threadsCSV(rows []threadRow) error {
-	header := []string{"thread", "kind", "class", "group", "java_id", "os_id", "daemon", "virtual", "start_ns", "end_ns", "cpu_ns", "task_cpu_ns", "executions", "summarised", "produced_executions", "produced_creations", "lost"}
-	for _, e := range hpc.AllEvents() {
-		header = append(header, e.String(), e.String()+"_estimated")
-	}
-	header = append(append(append(header, "role", "pool"), timesHeader()...), append([]string{"threads"}, turnsHeader...)...)
-	cells := make([][]string, len(rows))
-	for i, r := range rows {
-		row := []string{csvName(r.Thread), r.Kind, csvName(r.Class), csvName(r.Group), intCell(r.JavaID), intCell(r.OSID),
-			strconv.FormatBool(r.Daemon), strconv.FormatBool(r.Virtual), intCell(r.StartNs), intCell(r.EndNs),
-			intCell(r.CPUNs), intCell(r.TaskCPUNs), strconv.FormatInt(r.Executions, 10), strconv.FormatInt(r.Summarised, 10)}
-		row = append(row, r.Produced.cells()...)
-		for _, e := range hpc.AllEvents() {
-			if c, ok := r.Counters[e.String()]; ok {
-				row = append(row, strconv.FormatFloat(c.Value, 'f', 0, 64), strconv.FormatBool(c.Estimated))
-			} else {
-				row = append(row, "", "")
-			}
-		}
-		cells[i] = append(append(append(row, r.Role, csvName(r.Pool)), r.Times.cells()...), append([]string{strconv.Itoa(r.Threads)}, r.Scheduling.cells()...)...)
-	}
-	return writeCSV(l.env.Out, header, cells)
-}
-
-func (p *producedRow) cells() []string {
-	if p == nil {
-		return []string{"", "", ""}
-	}
-	return []string{uintCell(&p.Executions), uintCell(&p.Creations), uintCell(&p.Lost)}
-}
-
-func intCell(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatInt(*n, 10)
 }

@@ -16,6 +16,7 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -23,7 +24,6 @@ import (
 // cells in each row as columns.
 func TestHotspotsCSVFurther(t *testing.T) {
 	var b bytes.Buffer
-	l := listing{env: Env{Out: &b}, format: "csv"}
 	alloc, self, queue := granularity.FurtherMetric(0, false), granularity.FurtherMetric(0, true), granularity.FurtherMetric(1, false)
 	rows := []granularity.Hotspot{
 		{Class: "com.acme.Idle", Metrics: granularity.Metrics{}},
@@ -33,7 +33,7 @@ func TestHotspotsCSVFurther(t *testing.T) {
 			queue: {Name: granularity.QueueName, Unit: "ns", Count: 1, Sum: 77, P50: 77},
 		}},
 	}
-	if err := l.hotspotsCSV(rows, "class"); err != nil {
+	if err := view.All(view.CSV(&b, view.Hotspots(rows, &summary.Summary{}, "class")), refs(rows)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := csv.NewReader(&b).ReadAll() // refuses rows of other lengths
@@ -79,7 +79,7 @@ func TestHotspotsMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := hotspotTable(rows, s, "class").Render(&b, table.Options{}); err != nil {
+	if err := tableOf(refs(rows), view.Hotspots(rows, s, "class")).Render(&b, table.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")

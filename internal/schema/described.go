@@ -33,15 +33,15 @@ var threadRecord = Record{
 		{Name: "Daemon", Type: "bool", Doc: "a daemon thread", Row: Row{Column: "daemon"}},
 		{Name: "Virtual", Type: "bool", Doc: "a virtual thread", Row: Row{Column: "virtual"}},
 		{Name: "Start", Type: "units.Ticks", Doc: "start, 0: before the agent looked",
-			Row: Row{Name: "StartNs", Type: "*int64", Column: "start_ns", Tag: "-", Null: "before the agent looked", From: By}},
-		{Name: "End", Type: "units.Ticks", Doc: "end, 0: alive", Row: Row{Name: "EndNs", Type: "*int64", Column: "end_ns", Tag: "-", Null: "alive", From: By}},
+			Row: Row{Name: "StartNs", Type: "*int64", Column: "start_ns", Tag: "-", Null: "before the agent looked", From: By, Doc: "start"}},
+		{Name: "End", Type: "units.Ticks", Doc: "end, 0: alive", Row: Row{Name: "EndNs", Type: "*int64", Column: "end_ns", Tag: "-", Null: "alive", From: By, Doc: "end"}},
 		{Name: "CPU", Type: "units.Ns", Doc: "CPU time up to the end, or up to when this was written",
 			Row: Row{Name: "CPUNs", Type: "*int64", Column: "cpu_ns", Tag: "-", Null: "not measured", From: Nullable}},
 		{Name: "Counted", Type: "bool", Doc: "the three that follow are known", Wire: Column{Number: -1}, Row: Row{Name: "-"}},
 		{Name: "Executions", Type: "uint64", Doc: "what the thread produced by the agent's count, up to the end or to when this was written, summarised and lost ones included; virtual threads are counted together, in the manifest",
 			Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "executions", Tag: "-", Null: "not known", From: By}},
 		{Name: "Creations", Type: "uint64", Doc: "as `executions`", Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "creations", Tag: "-", Null: "not known", From: By}},
-		{Name: "Lost", Type: "uint64", Doc: "of these, events that its ring had no room for", Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "lost", Tag: "-", Null: "not known", From: By}},
+		{Name: "Lost", Type: "uint64", Doc: "produced events that its ring had no room for", Wire: Column{Later: true}, Row: Row{Type: "*int64", Column: "lost", Tag: "-", Null: "not known", From: By}},
 	},
 }
 

@@ -55,13 +55,14 @@ type Wire struct {
 
 // Table says how records are stored. Its zero value: they are not.
 type Table struct {
-	Name  string // of the table and its files: "executions"
-	Doc   string // what the files hold
-	Note  string // what the comment of the row says more
-	Big   bool   // written and read column by column
-	Work  Work
-	Order int  // of the tables, where a part holds several
-	Check bool // the row's method check refuses what the columns can not hold
+	Name   string // of the table and its files: "executions"
+	Doc    string // what the files hold
+	Note   string // what the page says below the columns
+	RowDoc string // what only the comment of the Go type says
+	Big    bool   // written and read column by column
+	Work   Work
+	Order  int  // of the tables, where a part holds several
+	Check  bool // the row's method check refuses what the columns can not hold
 }
 
 // Work is which columns of extra metrics a table has.

@@ -9,10 +9,10 @@ var (
 )
 
 // outer is the enclosing execution.
-func outer(doc string) Field {
+func outer(null, doc string) Field {
 	return Field{Name: "OuterTaskID", Type: "uint64", Doc: doc,
 		Ring: Slot{At: 16, Type: "uint64_t", Name: "outer_task_id"}, Wire: Column{Number: 2, What: "outer", Code: Outer},
-		Row: Row{Column: "outer_task_id", Null: "none", Set: "Outer"}}
+		Row: Row{Column: "outer_task_id", Null: null, Set: "Outer"}}
 }
 
 // thread is not in a record of the ring: the ring says whose it is.
@@ -40,10 +40,10 @@ var execution = Record{
 	Ring: Ring{Struct: "sa_execution", Type: "SA_REC_EXECUTION", Number: 1, Slots: 2, Note: "the extra metrics follow"},
 	Wire: Wire{Coding: Columnar, Ratio: true, Work: true},
 	Table: Table{Name: "executions", Doc: "executions of tasks", Big: true, Work: NestedWork, Order: 0, Check: true,
-		Note: "EndNs is StartNs + WallNs; self work is measured only where that of all nested executions is."},
+		RowDoc: "EndNs is StartNs + WallNs; self work is measured only where that of all nested executions is."},
 	Fields: []Field{
 		{Name: taskID.Name, Type: taskID.Type, Doc: "the task; several executions of one task share it", Ring: taskID.Ring, Wire: taskID.Wire, Row: taskID.Row},
-		outer("the task whose execution directly encloses this one, on the same thread"),
+		outer("outermost", "the task whose execution directly encloses this one, on the same thread"),
 		class,
 		thread("`threads.thread` that ran it"),
 		{Name: "Depth", Type: "uint16", Doc: "nesting depth, 0: outermost", Ring: Slot{At: 2, Type: "uint16_t", Name: "depth"},
@@ -77,7 +77,7 @@ var creation = Record{
 	Wire:  Wire{Coding: Columnar},
 	Table: Table{Name: "creations", Doc: "constructions of tasks", Big: true, Order: 1},
 	Fields: []Field{
-		taskID, outer("the task inside whose execution it was created"), class, thread("`threads.thread` that created it"),
+		taskID, outer("none", "the task inside whose execution it was created"), class, thread("`threads.thread` that created it"),
 		flags("CreationFlags", "SA_CREATE_*"), at,
 		site("`sites.site` that creates it", Slot{At: 2, Type: "uint16_t", Name: "site", Doc: "wire.Site.ID, 0: not known"}),
 	},
@@ -105,7 +105,7 @@ var submission = Record{
 	Wire:  Wire{Coding: Columnar},
 	Table: Table{Name: "submissions", Doc: "submissions of tasks to executors, where recorded", Big: true, Order: 10},
 	Fields: []Field{
-		taskID, outer("the task inside whose execution it was submitted"), class, thread("`threads.thread` that submitted it"),
+		taskID, outer("none", "the task inside whose execution it was submitted"), class, thread("`threads.thread` that submitted it"),
 		{Name: "Executor", Type: "uint32", Doc: "`executors.executor`; none for the start of a thread",
 			Ring: Slot{At: 32, Type: "uint32_t", Name: "executor", Doc: "wire.Executor.ID, 0: none"},
 			Wire: Column{Number: 14, What: "executor", LeftOut: true}, Row: Row{Column: "executor", Null: "none"}},

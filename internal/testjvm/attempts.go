@@ -14,7 +14,7 @@ type Checker interface {
 }
 
 // Attempt is one of several measurements of the same thing. What the noise of a
-// machine can spoil is told to it; what no noise can, to the test itself.
+// machine can spoil is reported to it; what no noise can, to the test itself.
 type Attempt struct {
 	t     testing.TB
 	wrong []string

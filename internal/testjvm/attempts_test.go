@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// told is a test that keeps what it is told.
-type told struct {
+// recorder is a test that keeps what is reported to it.
+type recorder struct {
 	testing.TB
 	text   string
 	failed bool
 }
 
-func (s *told) Helper()                      {}
-func (s *told) Logf(f string, args ...any)   { s.text += "log " + fmt.Sprintf(f, args...) }
-func (s *told) Errorf(f string, args ...any) { s.text += fmt.Sprintf(f, args...); s.failed = true }
-func (s *told) Failed() bool                 { return s.failed }
+func (s *recorder) Helper()                      {}
+func (s *recorder) Logf(f string, args ...any)   { s.text += "log " + fmt.Sprintf(f, args...) }
+func (s *recorder) Errorf(f string, args ...any) { s.text += fmt.Sprintf(f, args...); s.failed = true }
+func (s *recorder) Failed() bool                 { return s.failed }
 
 func TestOneGood(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -32,7 +32,7 @@ func TestOneGood(t *testing.T) {
 		"hard":    {0, 2, 2, true, "for sure", "attempt 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, made, rested := &told{TB: t}, 0, time.Duration(0)
+			s, made, rested := &recorder{TB: t}, 0, time.Duration(0)
 			oneGood(s, func(a *Attempt) {
 				made++
 				if made != c.good {

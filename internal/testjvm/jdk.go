@@ -121,7 +121,7 @@ func candidates() []string {
 	return homes
 }
 
-// compiles tells why a JDK can not compile.
+// compiles returns why a JDK cannot compile.
 func (j JDK) compiles() error {
 	if _, err := os.Stat(filepath.Join(j.Home, "bin", "javac")); err != nil {
 		return fmt.Errorf("%s is not a JDK: %w", j.Home, err)

@@ -94,6 +94,11 @@ func (o Oracle) Command(t testing.TB, jdk JDK, vm ...string) Command {
 	}
 }
 
+// Prints reports whether stdout is what the example prints; true of one whose output varies.
+func (o Oracle) Prints(stdout string) bool {
+	return o.Stdout == nil || stdout == strings.Join(o.Stdout, "\n")+"\n"
+}
+
 // Compare lists in what rows (and, where not nil, the raw trace) differ from
 // the oracle.
 func (o Oracle) Compare(rows []Row, tasks []map[string]string) []string {

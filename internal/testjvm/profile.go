@@ -171,7 +171,7 @@ type AdviceRow struct {
 	Text  string `json:"text"`
 	Gain  *struct {
 		Ns int64 `json:"ns"`
-	} `json:"gain"` // nil: no bound is told
+	} `json:"gain"` // nil: there is no bound
 }
 
 // Advice lists the advice of `shadow stats DIR --format json`.

@@ -23,7 +23,7 @@ const (
 )
 
 // SwitchNs is what a switch takes at most, on average, that the kernel charges a
-// thread with and perf's counters of the thread do not tell: 4 to 10 µs were seen.
+// thread with and perf's counters of the thread do not show: 4 to 10 µs were seen.
 const SwitchNs = 15e3
 
 // stay is a row of sched/slices-N.parquet (docs/scheduling.md).
@@ -131,7 +131,7 @@ func readSchedule(t testing.TB, folder string) *schedule {
 		return nil
 	}
 	if !head.Complete {
-		t.Errorf("%s: the record was not ended in order", folder)
+		t.Errorf("%s: the record did not end cleanly", folder)
 	}
 	s := &schedule{dir: filepath.Dir(folder), perf: head.Source == "perf", account: head.Account, lives: map[uint32]life{}}
 	for _, l := range readParts[life](t, folder, "threads-*.parquet") {
@@ -282,10 +282,10 @@ func (s *schedule) checkAccount(t testing.TB, stolen time.Duration) {
 	}
 }
 
-// checkKernel holds the areas against what wait4 tells of the process: all of it,
+// checkKernel holds the areas against what wait4 reports of the process: all of it,
 // from the fork that made it, where perf does not look yet, to the end, when the
 // kernel gives back the process's memory: since Linux 6.16 perf is gone by then, and
-// for a JVM that takes 20 ms. What was not observed can not be compared.
+// for a JVM that takes 20 ms. What was not observed cannot be compared.
 func (s *schedule) checkKernel(t testing.TB, c Checker) {
 	t.Helper()
 	const begins, ends = 5e6, 40e6

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tick is the finest that /proc/stat tells.
+// tick is the resolution of /proc/stat.
 const tick = 10 * time.Millisecond
 
 // Machine is the processor time of this machine so far, by the kernel's account.
@@ -38,7 +38,7 @@ func (m Machine) Others(before Machine, own time.Duration) float64 {
 
 // Stolen is the time so far that the hypervisor and interrupts took from this
 // machine. The kernel does not charge it to the thread that had the CPU, while
-// the record of the scheduler tells that the thread was running.
+// the scheduling record shows the thread as running.
 func Stolen(t testing.TB) time.Duration {
 	t.Helper()
 	x := ticks(t)

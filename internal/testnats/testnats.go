@@ -148,10 +148,10 @@ func (n *Node) Kill() {
 	_ = n.cmd.Wait()
 }
 
-// Stop freezes a node, Continue lets it go on.
+// Stop freezes a node, Continue lets it run.
 func (n *Node) Stop() { _ = n.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Continue lets a frozen node go on.
+// Continue lets a frozen node run.
 func (n *Node) Continue() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
 
 // Log is what the node has logged.

@@ -127,13 +127,13 @@ type VirtualThread struct {
 	At         units.Ticks  // when this was recorded: at its end, or the session's
 	Threads    uint64       // threads that the row stands for
 	Mounts     uint64       // times that it got onto a carrier, its start included
-	Changes    uint64       // of these, onto another carrier than before
+	Changes    uint64       // mounts onto another carrier than before
 	First      uint32       // its first carrier: threads.thread, 0: not known
 	Last       uint32       // its last carrier
 	Pins       uint64       // times that it parked without leaving its carrier
 	Pinned     units.Ticks  // time parked so
 	Away       units.Ticks  // time between two mounts: parked, blocked, or ready to continue
-	Ready      units.Ns     // of this, time in which it waited for a carrier
+	Ready      units.Ns     // the part of away_ns in which it waited for a carrier
 	MostMounts uint64       // the most mounts of a single thread; of a row for several, of all of this class on a carrier so far
 	MostPinned units.Ticks  // the longest time pinned of a single thread
 	MostAway   units.Ticks  // the longest time between mounts
@@ -207,7 +207,7 @@ type Thread struct {
 	Counted    bool        // the three that follow are known
 	Executions uint64      // what the thread produced by the agent's count, up to the end or to when this was written, summarised and lost ones included; virtual threads are counted together, in the manifest
 	Creations  uint64      // as executions
-	Lost       uint64      // of these, events that its ring had no room for
+	Lost       uint64      // produced events that its ring had no room for
 }
 
 // OSThread is the kernel's account of a thread of the process, the JVM's service threads included.
@@ -228,15 +228,15 @@ type Summary struct {
 	From           units.Ticks  // begin of the interval
 	To             units.Ticks  // its end
 	Executions     uint64       // executions
-	First          uint64       // of these, first of a task whose creation was seen
-	Threw          uint64       // of these, ended by an exception
-	Cut            uint64       // of these, with an end that was not seen
-	CreationUnseen uint64       // of these, of a task whose creation was not seen
+	First          uint64       // first executions of tasks whose creation was seen
+	Threw          uint64       // executions that ended by an exception
+	Cut            uint64       // executions whose end was not seen
+	CreationUnseen uint64       // executions of tasks whose creation was not seen
 	Creations      uint64       // constructions begun
-	Failed         uint64       // of these, taken back as the constructor threw; an event of its own in produced and stored
-	Withdrawn      uint64       // of these, taken back as the JVM's own; an event of its own in produced and stored
+	Failed         uint64       // creations taken back as the constructor threw; an event of its own in produced and stored
+	Withdrawn      uint64       // creations taken back as the JVM's own; an event of its own in produced and stored
 	Submissions    uint64       // submissions without the rejected and cancelled ones; no part of produced and stored
-	Inner          uint64       // of these, by a library, inside another submission
+	Inner          uint64       // the part of the submissions by a library, inside another submission
 	Rejected       uint64       // submissions that the executor refused
 	Cancelled      uint64       // tasks cancelled
 	Measures       []Measure    // of the executions, a metric each, in the order of their numbers
@@ -248,7 +248,7 @@ type SiteSum struct {
 	Class  uint32       // as in summaries
 	Thread uint32       // as in summaries
 	Flags  SummaryFlags // as in summaries
-	Kind   SiteKind     // creation; part: one without a call site, inside an execution of a task of the same class; submission by the program, inner; rejected, rejected_inner: of these, taken back
+	Kind   SiteKind     // creation; part: one without a call site, inside an execution of a task of the same class; submission by the program, inner; rejected, rejected_inner: submissions taken back
 	Site   uint32       // sites.site, 0: not known
 	Count  uint64       // how often
 }

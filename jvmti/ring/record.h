@@ -149,7 +149,7 @@ typedef struct {
     uint32_t pad2;
     uint64_t pinned_ticks;
     uint64_t away_ticks; /* between two mounts */
-    int64_t ready_ticks; /* of these, waiting for a carrier; or SA_NOT_MEASURED */
+    int64_t ready_ticks; /* the part of away_ticks waiting for a carrier, or SA_NOT_MEASURED */
     uint64_t at_ticks; /* when this was so */
 } sa_virtual;
 

@@ -10,7 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../agent.h"
+#include "../drain.h"
+#include "../drain_cells.h"
+#include "../life.h"
+#include "../state_events.h"
+#include "../state_news.h"
 
 #define CHECK(x)                                                    \
     do {                                                            \
@@ -233,10 +237,10 @@ static void count_records(size_t n) {
 static void count_words(size_t n) {
     for (size_t at = 0; at < n;) {
         const uint64_t *w = words + at;
-        size_t length = w[0] & ~SA_TELL_PLACES;
+        size_t length = w[0] & ~SA_REPORT_SITES;
         CHECK(length > 0 && at + length <= n);
         at += length;
-        if (w[0] & SA_TELL_PLACES || w[1] == 0) continue;
+        if (w[0] & SA_REPORT_SITES || w[1] == 0) continue;
         const uint64_t *tallies = w + 6;
         got.executions += w[5];
         got.creations += tallies[SA_T_CREATIONS] + tallies[SA_T_FAILED] + tallies[SA_T_WITHDRAWN];
@@ -253,9 +257,9 @@ static void drain(void) {
         size_t n = sa_summaries_next(words, sizeof words / sizeof *words, &more);
         count_words(n);
     }
-    for (sa_meta *m = sa_meta_take(); m != NULL;) {
-        sa_meta *next = m->next;
-        sa_meta_free(m);
+    for (sa_news *m = sa_news_take(); m != NULL;) {
+        sa_news *next = m->next;
+        sa_news_free(m);
         m = next;
     }
 }
@@ -274,8 +278,8 @@ static void end_session(void) {
     sa_final_counts(counts, 256);
     sa_totals t;
     sa_totals_now(&t);
-    uint64_t told = got.executions + got.creations + t.lost;
-    if (t.executions + t.creations != told || t.submissions != got.submissions + t.lost_submissions) {
+    uint64_t reported = got.executions + got.creations + t.lost;
+    if (t.executions + t.creations != reported || t.submissions != got.submissions + t.lost_submissions) {
         fprintf(stderr, "session %lu, seed %lu: %lu executions and %lu creations, told %lu and %lu, %lu lost; %lu submissions, told %lu, %lu lost\n",
                 sessions, seed, t.executions, t.creations, got.executions, got.creations, t.lost, t.submissions, got.submissions,
                 t.lost_submissions);
@@ -332,7 +336,7 @@ static void *drain_on(void *unused) {
 }
 
 /* In place of life_go_threads.c, which is for the Go runtime. */
-bool sa_spares_made(void) { return true; }
+bool sa_go_threads_made(void) { return true; }
 uint64_t sa_thread_waits(void) { return 0; }
 int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
     return pthread_create(thread, attr, start, arg);
@@ -380,7 +384,7 @@ static jlong context_for(object *o) {
 }
 
 static void end_handovers(jlong context, uint32_t open) {
-    if (context != 0) ((sa_context *)(uintptr_t)context)->handovers_open = open; /* as Java code does */
+    if (context != 0) ((sa_thread *)(uintptr_t)context)->submissions_open = open; /* as Java code does */
 }
 
 /* One task, others inside. */
@@ -392,7 +396,7 @@ static void execute(object *o, unsigned depth) {
     if (below(20) == 0) CALL(Stackagent_failed0, get_context(o), id, class_id);
     if (below(3) == 0) {
         jlong context = context_for(o);
-        uint32_t open = context == 0 ? 0 : ((sa_context *)(uintptr_t)context)->handovers_open;
+        uint32_t open = context == 0 ? 0 : ((sa_thread *)(uintptr_t)context)->submissions_open;
         if (CALL(StackagentHandover_hand0, context, id, class_id, 1, 0) != 0) end_handovers(context, open);
         if (below(4) == 0 && CALL(StackagentHandover_handBare0, context, (jint)below(64), class_id, 1, 0)) end_handovers(context, open);
     }
@@ -488,7 +492,7 @@ static bool may_stay(const sa_platform *p) {
 /* Contexts of threads that have ended. */
 static unsigned contexts_left(void) {
     unsigned n = 0;
-    for (sa_platform *p = sa.platforms.next; p != &sa.platforms; p = p->next) n += !may_stay(p);
+    for (sa_platform *p = sa_threads.platforms.next; p != &sa_threads.platforms; p = p->next) n += !may_stay(p);
     return n;
 }
 

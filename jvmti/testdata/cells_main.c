@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../state_cells.h"
+#include "../drain_cells.h"
 
 #define CHECK(x)                                                      \
     do {                                                              \
@@ -32,56 +32,56 @@ typedef struct {
     uint64_t executions, tallies[SA_TALLIES];
     uint64_t count[6], sum[6], min[6], max[6]; /* by the metric's number on the wire */
     uint64_t buckets[6][SA_BUCKETS];
-    uint64_t places[SA_PLACE_REJECTED_INNER + 1][SA_SITE_PART]; /* by kind and site */
-} told;
+    uint64_t places[SA_SITE_REJECTED_INNER + 1][SA_SITE_OF_PART]; /* by kind and site */
+} reported;
 
-static void refer_place(told *t, int kind, uint32_t site) { t->places[kind][site]++; }
+static void refer_place(reported *t, int kind, uint32_t site) { t->places[kind][site]++; }
 
 /* Of few sites that share places at hand, and of many; none; a part of a task. */
 static uint32_t some_site(void);
 
-static told *new_told(void) {
-    told *t = calloc(1, sizeof *t);
+static reported *new_told(void) {
+    reported *t = calloc(1, sizeof *t);
     CHECK(t != NULL);
     for (int m = 0; m < 6; m++) t->min[m] = UINT64_MAX;
     return t;
 }
 
-static void take(told *t, const uint64_t *w, size_t n) {
+static void take(reported *t, const uint64_t *w, size_t n) {
     CHECK(w[0] == n && w[3] <= w[4]);
     t->executions += w[5];
     for (int i = 0; i < SA_TALLIES; i++) t->tallies[i] += w[6 + i];
     for (int i = SA_T_FIRST; i <= SA_T_UNSEEN; i++) CHECK(w[6 + i] <= w[5]);
-    const uint64_t *end = w + n, *p = w + SA_TELL_HEADER;
-    for (uint64_t k = 0; k < w[SA_TELL_HEADER - 1]; k++) {
+    const uint64_t *end = w + n, *p = w + SA_REPORT_HEADER;
+    for (uint64_t k = 0; k < w[SA_REPORT_HEADER - 1]; k++) {
         uint64_t m = p[0];
         CHECK(m >= 1 && m <= 5 && p[4] > 0);
         t->sum[m] += p[1], t->min[m] = p[2], t->max[m] = p[3];
         int64_t last = -1;
         for (uint64_t b = 0; b < p[4]; b++) {
-            uint64_t index = p[SA_TELL_MEASURE + b] >> SA_TELL_COUNT_BITS;
-            uint64_t count = p[SA_TELL_MEASURE + b] & ((UINT64_C(1) << SA_TELL_COUNT_BITS) - 1);
+            uint64_t index = p[SA_REPORT_MEASURE + b] >> SA_REPORT_COUNT_BITS;
+            uint64_t count = p[SA_REPORT_MEASURE + b] & ((UINT64_C(1) << SA_REPORT_COUNT_BITS) - 1);
             CHECK((int64_t)index > last && index < SA_BUCKETS && count > 0);
             last = (int64_t)index;
             t->buckets[m][index] += count;
             t->count[m] += count;
         }
-        p += SA_TELL_MEASURE + p[4];
+        p += SA_REPORT_MEASURE + p[4];
     }
     CHECK(p == end);
 }
 
 /* All that is new of a cell's places, in pieces. */
-static void take_places(told *t, sa_cell *c) {
-    uint64_t w[SA_TELL_PLACES_HEADER + 2 * 5];
-    sa_place *next = sa_cell_places(c);
+static void take_places(reported *t, sa_cell *c) {
+    uint64_t w[SA_REPORT_SITES_HEADER + 2 * 5];
+    sa_site_count *next = sa_cell_sites(c);
     do {
-        size_t n = sa_cell_tell_places(c, &next, w, sizeof w / sizeof *w);
+        size_t n = sa_cell_report_sites(c, &next, w, sizeof w / sizeof *w);
         if (n == 0) continue;
-        CHECK(w[0] == (SA_TELL_PLACES | n) && n > SA_TELL_PLACES_HEADER && n % 2 == SA_TELL_PLACES_HEADER % 2);
+        CHECK(w[0] == (SA_REPORT_SITES | n) && n > SA_REPORT_SITES_HEADER && n % 2 == SA_REPORT_SITES_HEADER % 2);
         CHECK(w[1] == (c->key & UINT64_C(0xffffffff7fffffff)) && w[2] == (c->key >> 31 & 1));
-        for (size_t i = SA_TELL_PLACES_HEADER; i < n; i += 2) {
-            CHECK(w[i] >> 32 <= SA_PLACE_REJECTED_INNER && (uint32_t)w[i] < SA_SITE_PART && w[i + 1] > 0);
+        for (size_t i = SA_REPORT_SITES_HEADER; i < n; i += 2) {
+            CHECK(w[i] >> 32 <= SA_SITE_REJECTED_INNER && (uint32_t)w[i] < SA_SITE_OF_PART && w[i + 1] > 0);
             t->places[w[i] >> 32][(uint32_t)w[i]] += w[i + 1];
         }
     } while (next != NULL);
@@ -90,7 +90,7 @@ static void take_places(told *t, sa_cell *c) {
 /* A number whose logarithm is evenly spread. */
 static uint64_t spread(unsigned bits) { return next_random() >> (63 - next_random() % bits); }
 
-static void refer(told *t, int m, uint64_t v, uint64_t ns) {
+static void refer(reported *t, int m, uint64_t v, uint64_t ns) {
     t->count[m]++;
     t->sum[m] += v;
     if (v < t->min[m]) t->min[m] = v;
@@ -123,14 +123,14 @@ static execution some_execution(bool cpu) {
 static uint32_t some_site(void) {
     switch (next_random() % 8) {
     case 0: return 0;
-    case 1: return SA_SITE_PART;
-    case 2: return (uint32_t)(1 + next_random() % (SA_SITE_PART - 1));
+    case 1: return SA_SITE_OF_PART;
+    case 2: return (uint32_t)(1 + next_random() % (SA_SITE_OF_PART - 1));
     default: return (uint32_t)(1 + next_random() % 6);
     }
 }
 
 /* A queue time and some submissions in both. */
-static void both_handed(sa_cells *cells, sa_cell *c, told *want) {
+static void both_handed(sa_cells *cells, sa_cell *c, reported *want) {
     uint64_t queue = spread(45);
     sa_measure *queues = sa_cell_queue_room(cells, c, sa_bucket(sa_to_ns(queue)));
     CHECK(queues != NULL);
@@ -139,15 +139,15 @@ static void both_handed(sa_cells *cells, sa_cell *c, told *want) {
     static const uint32_t flags[] = {0, SA_SUBMIT_FORKED, SA_SUBMIT_INNER, SA_SUBMIT_REJECTED, SA_SUBMIT_REJECTED | SA_SUBMIT_INNER,
                                      SA_SUBMIT_CANCELLED};
     uint64_t k = next_random() % 6;
-    uint32_t site = some_site() % SA_SITE_PART; /* a hand-over is no part */
+    uint32_t site = some_site() % SA_SITE_OF_PART; /* a hand-over is no part */
     sa_cell_submission(cells, c, flags[k], site);
-    if (k < 5) refer_place(want, k < 2 ? SA_PLACE_SUBMISSION : k == 2 ? SA_PLACE_INNER : k == 3 ? SA_PLACE_REJECTED : SA_PLACE_REJECTED_INNER, site);
+    if (k < 5) refer_place(want, k < 2 ? SA_SITE_SUBMISSION : k == 2 ? SA_SITE_INNER : k == 3 ? SA_SITE_REJECTED : SA_SITE_REJECTED_INNER, site);
     want->tallies[k < 3 ? SA_T_SUBMISSIONS : k < 5 ? SA_T_REJECTED : SA_T_CANCELLED]++;
     want->tallies[SA_T_INNER] += k == 2;
 }
 
 /* One execution in the cell and in the reference. */
-static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
+static void both(sa_cells *cells, sa_cell *c, reported *want, bool cpu) {
     execution e = some_execution(cpu);
     CHECK(count(cells, c, &e));
     uint64_t self = e.child_ticks > e.wall_ticks ? 0 : e.wall_ticks - e.child_ticks;
@@ -167,17 +167,17 @@ static void both(sa_cells *cells, sa_cell *c, told *want, bool cpu) {
     int taken_back = (int)(next_random() % 8);
     uint32_t site = some_site();
     sa_cell_creation(cells, c, taken_back == 0 ? SA_CREATE_FAILED : taken_back == 1 ? SA_CREATE_WITHDRAWN : 0, site);
-    if (taken_back > 1) refer_place(want, site == SA_SITE_PART ? SA_PLACE_PART : SA_PLACE_CREATION, site == SA_SITE_PART ? 0 : site);
+    if (taken_back > 1) refer_place(want, site == SA_SITE_OF_PART ? SA_SITE_PART : SA_SITE_CREATION, site == SA_SITE_OF_PART ? 0 : site);
     want->tallies[taken_back == 0 ? SA_T_FAILED : taken_back == 1 ? SA_T_WITHDRAWN : SA_T_CREATIONS]++;
 }
 
-static uint64_t words[SA_TELL_WORDS + 2 * SA_MAX_CELL_EXTRA * SA_TELL_EACH];
+static uint64_t words[SA_REPORT_WORDS + 2 * SA_MAX_CELL_EXTRA * SA_REPORT_EACH];
 
 /* Many classes, told now and then, with and without CPU time. */
 static void test_reference(void) {
     enum { CELLS = 40 };
     sa_cells cells;
-    told *want[CELLS], *got[CELLS];
+    reported *want[CELLS], *got[CELLS];
     sa_cell *c[CELLS];
     sa_cells_set_policy(true, 0.4, 0);
     sa_cells_open(&cells);
@@ -193,16 +193,16 @@ static void test_reference(void) {
         uint64_t i = next_random() % CELLS;
         both(&cells, c[i], want[i], i % 5 != 0);
         if (n % 1000 != 0) continue;
-        size_t told_words = sa_cell_tell(c[i], 1000 + (uint64_t)n, words);
+        size_t told_words = sa_cell_report(c[i], 1000 + (uint64_t)n, words);
         if (told_words > 0) take(got[i], words, told_words);
         take_places(got[i], c[i]);
     }
     for (int i = 0; i < CELLS; i++) {
-        size_t n = sa_cell_tell(c[i], 10000000, words);
+        size_t n = sa_cell_report(c[i], 10000000, words);
         if (n > 0) take(got[i], words, n);
         take_places(got[i], c[i]);
         CHECK(memcmp(want[i], got[i], sizeof *want[i]) == 0);
-        CHECK(sa_cell_tell(c[i], 10000001, words) == 0);
+        CHECK(sa_cell_report(c[i], 10000001, words) == 0);
         free(want[i]), free(got[i]);
     }
     sa_cells_close(&cells);
@@ -210,8 +210,8 @@ static void test_reference(void) {
 
 /* The measure of a metric in what a cell has told; NULL: none. */
 static const uint64_t *measure_of(uint64_t metric) {
-    const uint64_t *p = words + SA_TELL_HEADER;
-    for (uint64_t k = 0; k < words[SA_TELL_HEADER - 1]; k++, p += SA_TELL_MEASURE + p[4])
+    const uint64_t *p = words + SA_REPORT_HEADER;
+    for (uint64_t k = 0; k < words[SA_REPORT_HEADER - 1]; k++, p += SA_REPORT_MEASURE + p[4])
         if (p[0] == metric) return p;
     return NULL;
 }
@@ -220,7 +220,7 @@ static void check_measure(uint64_t metric, uint64_t sum, uint64_t min, uint64_t 
     const uint64_t *m = measure_of(metric);
     CHECK(m != NULL && m[1] == sum && m[2] == min && m[3] == max);
     uint64_t n = 0;
-    for (uint64_t i = 0; i < m[4]; i++) n += m[SA_TELL_MEASURE + i] & ((UINT64_C(1) << SA_TELL_COUNT_BITS) - 1);
+    for (uint64_t i = 0; i < m[4]; i++) n += m[SA_REPORT_MEASURE + i] & ((UINT64_C(1) << SA_REPORT_COUNT_BITS) - 1);
     CHECK(n == count);
 }
 
@@ -239,17 +239,17 @@ static void test_extras(void) {
         CHECK(extra.to != NULL);
         CHECK(sa_cell_execution(&cells, c, 100 + i, i == 1 ? 10 : 0, 50, i == 1 ? 5 : 0, extra, 0));
     }
-    size_t n = sa_cell_tell(c, 1000, words);
-    CHECK(n > 0 && n <= sa_tell_words() && words[5] == 4 && words[SA_TELL_HEADER - 1] == 8);
+    size_t n = sa_cell_report(c, 1000, words);
+    CHECK(n > 0 && n <= sa_report_words() && words[5] == 4 && words[SA_REPORT_HEADER - 1] == 8);
     check_measure(1, 406, 100, 103, 4);
     check_measure(16, 5000001040, 0, 5000000000, 4);     /* the first, inclusive */
     check_measure(17, 5000000700, 0, 4999999700, 3);     /* the last one's nested part is not known */
     check_measure(18, 16, 7, 9, 2);
     check_measure(19, 14, 7, 7, 2);
-    CHECK(sa_cell_tell(c, 2000, words) == 0);
+    CHECK(sa_cell_report(c, 2000, words) == 0);
     sa_cell_extra extra = {sa_cell_work_room(&cells, c, done[0]), done[0]};
     CHECK(extra.to != NULL && sa_cell_execution(&cells, c, 100, 0, 50, 0, extra, 0));
-    CHECK(sa_cell_tell(c, 3000, words) > 0);
+    CHECK(sa_cell_report(c, 3000, words) > 0);
     check_measure(16, 1000, 0, 5000000000, 1); /* news; extremes are of all that was counted */
     sa_cells_close(&cells);
     sa_cells_limit(0);
@@ -276,9 +276,9 @@ static void test_memory(void) {
     CHECK(sa_cells_add(&cells, 8, 0) == NULL);
     /* Without memory for its place a creation is counted all the same. */
     sa_cell_creation(&cells, c, 0, 9);
-    CHECK(c->tallies[SA_T_CREATIONS] == 1 && sa_cell_places(c) == NULL);
-    told *got = new_told();
-    take(got, words, sa_cell_tell(c, 1, words));
+    CHECK(c->tallies[SA_T_CREATIONS] == 1 && sa_cell_sites(c) == NULL);
+    reported *got = new_told();
+    take(got, words, sa_cell_report(c, 1, words));
     CHECK(got->executions == counted && got->count[1] == counted && got->count[3] == counted);
     sa_cells_limit(64u << 20);
     sa_cells_relieve(&cells);
@@ -286,13 +286,13 @@ static void test_memory(void) {
     sa_cell_creation(&cells, c, 0, 9);
     memset(got->places, 0, sizeof got->places);
     take_places(got, c);
-    CHECK(got->places[SA_PLACE_CREATION][9] == 1);
+    CHECK(got->places[SA_SITE_CREATION][9] == 1);
     free(got);
     sa_cells_close(&cells);
 }
 
-static uint64_t executions_of(told *got, sa_cell *c, uint64_t now) {
-    size_t n = sa_cell_tell(c, now, words);
+static uint64_t executions_of(reported *got, sa_cell *c, uint64_t now) {
+    size_t n = sa_cell_report(c, now, words);
     if (n > 0) take(got, words, n);
     return got->executions;
 }
@@ -305,7 +305,7 @@ static void test_aside(void) {
     sa_cells_open(&cells);
     sa_cell *c = sa_cells_add(&cells, 7, 0);
     execution e = {.wall_ticks = 50, .cpu_ns = 50};
-    told *got = new_told();
+    reported *got = new_told();
     uint64_t empty = sa_cells_bytes(), n = 0;
     for (int i = 0; i < 5; i++) {
         CHECK(count(&cells, c, &e) && ++n);
@@ -349,12 +349,12 @@ static void test_mode(void) {
         CHECK(sa_stream_counted(s));
         for (int n = 0; n < SA_FAST_PER_SECOND / 5; n++) CHECK(count(&cells, c, &(execution){.wall_ticks = 5, .cpu_ns = 5}));
         now += 1000000000;
-        CHECK(sa_cell_tell(c, now, words) > 0);
+        CHECK(sa_cell_report(c, now, words) > 0);
     }
     CHECK(!sa_stream_counted(s));
     CHECK(sa_stream_due(s, true) && sa_stream_decide(s, true, now) && sa_stream_counted(s));
     for (int n = 0; n < SA_FAST_PER_SECOND; n++) CHECK(count(&cells, c, &(execution){.wall_ticks = 5, .cpu_ns = 5}));
-    CHECK(sa_cell_tell(c, c->told_at + 1000000000, words) == SA_TELL_HEADER + 4 * (SA_TELL_MEASURE + 1) && sa_stream_counted(s));
+    CHECK(sa_cell_report(c, c->reported_at + 1000000000, words) == SA_REPORT_HEADER + 4 * (SA_REPORT_MEASURE + 1) && sa_stream_counted(s));
     sa_cells_close(&cells);
 }
 
@@ -369,11 +369,11 @@ static void test_outliers(void) {
     int outliers = 0;
     for (int i = 0; i < 1000; i++) outliers += sa_cell_outlier(c, limit + 1);
     CHECK(outliers == SA_OUTLIERS);
-    sa_cell_tell(c, 1000000000, words);
+    sa_cell_report(c, 1000000000, words);
     CHECK(c->outlier_ticks == 2 * limit && c->outliers_left == SA_OUTLIERS);
     for (int i = 0; i < 30; i++) {
         CHECK(count(&cells, c, &(execution){.wall_ticks = 1000, .cpu_ns = 10}));
-        sa_cell_tell(c, 2000000000, words);
+        sa_cell_report(c, 2000000000, words);
     }
     CHECK(c->outlier_ticks == 1000 * SA_OUTLIER_MEANS);
     sa_cells_close(&cells);
@@ -382,7 +382,7 @@ static void test_outliers(void) {
 /* A thread that counts while the drain tells. */
 typedef struct {
     sa_cells cells;
-    told *want;
+    reported *want;
     _Atomic bool done;
 } counting;
 
@@ -399,14 +399,14 @@ static void test_concurrent(void) {
     sa_cells_set_policy(false, 0.4, 0);
     sa_cells_open(&w.cells);
     w.want = new_told();
-    told *got = new_told();
+    reported *got = new_told();
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, count_on, &w) == 0);
     uint64_t now = 0;
     for (bool done = false; !done;) {
         done = atomic_load_explicit(&w.done, memory_order_acquire);
         for (sa_cell *c = atomic_load_explicit(&w.cells.list, memory_order_acquire); c != NULL; c = c->next) {
-            size_t n = sa_cell_tell(c, now++, words);
+            size_t n = sa_cell_report(c, now++, words);
             if (n > 0) take(got, words, n);
             take_places(got, c);
             for (int m = 1; m <= 4; m++) CHECK(got->sum[m] >= got->count[m] * (got->count[m] > 0 ? got->min[m] : 0));
@@ -414,7 +414,7 @@ static void test_concurrent(void) {
     }
     pthread_join(thread, NULL);
     for (sa_cell *c = w.cells.list; c != NULL; c = c->next) {
-        size_t n = sa_cell_tell(c, now++, words);
+        size_t n = sa_cell_report(c, now++, words);
         if (n > 0) take(got, words, n);
         take_places(got, c);
     }

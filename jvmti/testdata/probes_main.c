@@ -9,8 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../agent.h"
+#include "../class.h"
+#include "../drain.h"
+#include "../drain_cells.h"
+#include "../probe.h"
 #include "../probe_common.h"
+#include "../state_events.h"
+#include "../state_news.h"
 
 #define CHECK(x)                                                    \
     do {                                                            \
@@ -53,18 +58,15 @@ int __wrap_pthread_setspecific(pthread_key_t key, const void *p) {
 
 /* ---- the JVM ---- */
 
-sa_state sa = {
-    .rings.lock = PTHREAD_MUTEX_INITIALIZER,
-    .meta_lock = PTHREAD_MUTEX_INITIALIZER,
-    .context_lock = PTHREAD_MUTEX_INITIALIZER,
-};
+sa_helper_classes sa_helper;
+sa_jdk_types sa_types;
 static _Atomic uint64_t fulls;
 void sa_post_full(void) { atomic_fetch_add(&fulls, 1); }
 bool sa_class_is_jdk(uint32_t id) { return id < 3; }
 uint32_t sa_class_id(JNIEnv *env, jclass c) { return 0; }
 char *sa_class_name(JNIEnv *env, jclass c) { return NULL; }
 jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c) { return 0; }
-bool sa_class_place(JNIEnv *env, jclass c) { return true; }
+bool sa_class_make_slot(JNIEnv *env, jclass c) { return true; }
 bool sa_alloc_start(JNIEnv *env, char *why, size_t room) { return false; }
 int64_t sa_allocated(JNIEnv *env) { return 0; }
 
@@ -129,7 +131,7 @@ static const char *const names[] = {"executions", "creations", "submissions", "c
 static _Atomic uint64_t did[KINDS];
 static void count(int kind) { atomic_fetch_add(&did[kind], 1); }
 
-static sa_context *at(jlong context) { return (sa_context *)(uintptr_t)context; }
+static sa_thread *at(jlong context) { return (sa_thread *)(uintptr_t)context; }
 
 static void ends(jlong *context, jint token) {
     if (token >= 0 && P(exit0)(env, NULL, *context, token, 0)) *context = 0;
@@ -178,7 +180,7 @@ static void hand(jlong context, jint class) {
         count(SUBMISSIONS);
         H(refused0)(env, NULL, context, 0);
     }
-    at(context)->handovers_open = 0;
+    at(context)->submissions_open = 0;
 }
 
 static void execute(jlong *context, jint class) {
@@ -275,8 +277,8 @@ static void read_summaries(void) {
     static uint64_t words[1 << 17];
     for (bool more = true; more;) {
         size_t n = sa_summaries_next(words, sizeof words / sizeof *words, &more);
-        for (uint64_t *w = words; w < words + n; w += w[0] & ~SA_TELL_PLACES) {
-            if (w[0] & SA_TELL_PLACES || w[1] == 0) continue;
+        for (uint64_t *w = words; w < words + n; w += w[0] & ~SA_REPORT_SITES) {
+            if (w[0] & SA_REPORT_SITES || w[1] == 0) continue;
             const uint64_t *tallies = w + 6;
             summarised[EXECUTIONS] += w[5];
             summarised[CREATIONS] += tallies[SA_T_CREATIONS] + tallies[SA_T_FAILED] + tallies[SA_T_WITHDRAWN];
@@ -287,10 +289,10 @@ static void read_summaries(void) {
 
 static uint64_t refusals(const char *reason) {
     uint64_t n = 0;
-    for (sa_meta *m = sa_meta_take(), *next; m != NULL; m = next) {
+    for (sa_news *m = sa_news_take(), *next; m != NULL; m = next) {
         next = m->next;
-        n += m->type == SA_META_REFUSAL && m->name != NULL && strcmp(m->name, reason) == 0;
-        sa_meta_free(m);
+        n += m->type == SA_NEWS_REFUSAL && m->name != NULL && strcmp(m->name, reason) == 0;
+        sa_news_free(m);
     }
     return n;
 }
@@ -306,7 +308,7 @@ static bool same(const char *scenario, int kind, uint64_t produced, uint64_t los
 /* What the threads' own counts say, and those of the virtual ones together, is all that was produced. */
 static bool by_thread(const char *scenario, const sa_totals *t) {
     uint64_t executions = t->virtual_executions, creations = t->virtual_creations, lost = t->virtual_lost;
-    for (sa_platform *c = sa.platforms.next; c != &sa.platforms; c = c->next) {
+    for (sa_platform *c = sa_threads.platforms.next; c != &sa_threads.platforms; c = c->next) {
         executions += atomic_load(&c->counts.executions);
         creations += atomic_load(&c->counts.creations);
         lost += atomic_load(&c->counts.lost);
@@ -340,10 +342,10 @@ static void begin_session(int detail, uint64_t ring_bytes) {
     memset(recorded, 0, sizeof recorded);
     memset(summarised, 0, sizeof summarised);
     memset((void *)did, 0, sizeof did);
-    sa.rings.budget = 1 << 20;
+    sa_os_threads.rings.budget = 1 << 20;
     sa.config = (sa_config){.block = true, .block_ns = 20000000, .detail = detail, .submissions = true, .constructions = true, .ring_bytes = ring_bytes};
     sa.special = detail == SA_DETAIL_ALL ? SA_SPECIAL_ALL : 0;
-    sa.first_task_id = atomic_load(&sa.next_task_block) * 1024 + 1;
+    sa.first_task_id = atomic_load(&sa_next_task_block) * 1024 + 1;
     sa_cells_set_policy(detail == SA_DETAIL_SUMMARY, sa.clock.ns_per_tick, 0);
     sa_exceptions_follow(true);
     atomic_fetch_add(&sa.generation, 1);
@@ -354,17 +356,17 @@ static void begin_session(int detail, uint64_t ring_bytes) {
 static void end_session(void) {
     atomic_store(&sa.phase, SA_PHASE_OFF);
     sa_os_retire_all();
-    CHECK(atomic_load(&sa.os_list) == NULL && atomic_load(&sa.rings.charged) == 0 && sa.rings.resident == 0);
-    while (sa.platforms.next != &sa.platforms) sa_context_free(env, &sa.platforms.next->head);
+    CHECK(atomic_load(&sa_os_threads.list) == NULL && atomic_load(&sa_os_threads.rings.charged) == 0 && sa_os_threads.rings.resident == 0);
+    while (sa_threads.platforms.next != &sa_threads.platforms) sa_thread_free(env, &sa_threads.platforms.next->head);
     uint64_t cursor = 0;
-    for (sa_vthread *v; (v = sa_slabs_next(&sa.vthreads, &cursor)) != NULL;)
-        if (v->head.thread_id != 0) sa_context_free(env, &v->head);
+    for (sa_vthread *v; (v = sa_slabs_next(&sa_threads.vthreads, &cursor)) != NULL;)
+        if (v->head.thread_id != 0) sa_thread_free(env, &v->head);
     sa_drain_reset();
-    while (sa.rings.free_n > 0) { /* the next finds none */
-        sa_ring_memory m = sa.rings.free[--sa.rings.free_n];
+    while (sa_os_threads.rings.free_n > 0) { /* the next finds none */
+        sa_ring_memory m = sa_os_threads.rings.free[--sa_os_threads.rings.free_n];
         CHECK(munmap(m.bytes, m.capacity) == 0);
     }
-    sa.rings.next = sa.rings.end = NULL;
+    sa_os_threads.rings.next = sa_os_threads.rings.end = NULL;
 }
 
 static _Atomic bool over;
@@ -479,8 +481,8 @@ static bool starved(void) {
 
 int main(int argc, char **argv) {
     sa.jvmti = &the_tools;
-    sa_contexts_init();
-    sa.type_virtual = (jclass)VIRTUAL;
+    sa_threads_init();
+    sa_types.virtual = (jclass)VIRTUAL;
     sa_clock_start(&sa.clock, false);
     sa_clock_calibrate(&sa.clock);
     return (argc > 1 && strcmp(argv[1], "starve") == 0 ? starved() : all_scenarios()) ? 0 : 1;

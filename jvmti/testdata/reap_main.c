@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../state_cells.h"
+#include "../drain_cells.h"
 
 enum { STAYS = 50, CLASSES = 20000, LIMIT = 1 << 20 };
 
@@ -64,7 +64,7 @@ int main(void) {
         sa_cell *c = sa_cells_find(&cells, sa_cell_key(i, 1, false));
         assert(c != NULL);
         made += c->tallies[SA_T_CREATIONS];
-        for (sa_place *p = sa_cell_places(c); p != NULL; p = p->next) at_places += p->count;
+        for (sa_site_count *p = sa_cell_sites(c); p != NULL; p = p->next) at_places += p->count;
     }
     assert(made == CLASSES + 3 * STAYS);
     assert(at_places <= made); /* places may have found no room */

@@ -11,7 +11,7 @@ import (
 
 // The page has a place for every part.
 func TestPageHasAllParts(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarks.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "internals", "benchmarks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

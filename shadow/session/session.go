@@ -9,12 +9,7 @@ import (
 )
 
 // Class is a task class of the session.
-type Class struct {
-	ID     uint32
-	Name   string
-	Kinds  units.Kinds
-	Loader string
-}
+type Class = wire.Class
 
 // Thread is a Java thread, or a service thread of the JVM (JavaID 0).
 type Thread struct {
@@ -79,7 +74,7 @@ type Task struct {
 	// the latest; nil where none was recorded.
 	Submission *Submission
 
-	Extra, SelfExtra []int64 // by place in Manifest.Extra; nil of a task never executed
+	Extra, SelfExtra []units.Ns // of extra metric k, see Metric; nil of a task never executed
 }
 
 // Submission is the hand-over of a task.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"stackagent/internal/units"
@@ -163,3 +164,15 @@ func (w *interner) of(text string) uint32 {
 }
 
 func (w *interner) text(n uint32) string { return w.texts[n] }
+
+// VirtualThreads calls f with how each virtual thread was scheduled, or each
+// group of them that was told together (Thread 0), in the order of the batches.
+// Sessions without virtual threads, or of agents that do not tell, have none.
+func (s *Session) VirtualThreads(f func(*store.VirtualThread)) error {
+	bad, err := s.folder.ReadVirtualThreads(f)
+	s.warnAll(bad)
+	if err != nil {
+		return fmt.Errorf("reading how the virtual threads of session %s were scheduled: %w", s.Manifest.Session, err)
+	}
+	return nil
+}

@@ -43,7 +43,7 @@ var (
 // would repeat the work itself.
 func executionLayout(extra []string) *layout[ExecutionColumns] {
 	l := &layout[ExecutionColumns]{places: slices.Clone(executionPlaces), needs: executionNeeds, done: deriveExecutions}
-	l.addExtra(extra, true, func(c *ExecutionColumns) (*[][]int64, *[][]int64) { return &c.Extra, &c.SelfExtra })
+	l.addExtra(extra, true, func(c *ExecutionColumns) (*[][]units.Ns, *[][]units.Ns) { return &c.Extra, &c.SelfExtra })
 	return l
 }
 
@@ -74,24 +74,24 @@ func submissionLayoutOf(*parquet.File) *layout[SubmissionColumns] { return submi
 
 func (f *Folder) constructionLayoutOf(pf *parquet.File) *layout[ConstructionColumns] {
 	l := plainLayout(slices.Clone(constructionPlaces))
-	l.addExtra(f.extraOf(pf), false, func(c *ConstructionColumns) (*[][]int64, *[][]int64) { return &c.Extra, nil })
+	l.addExtra(f.extraOf(pf), false, func(c *ConstructionColumns) (*[][]units.Ns, *[][]units.Ns) { return &c.Extra, nil })
 	return l
 }
 
 // addExtra puts the columns of extra metrics at their places.
-func (l *layout[C]) addExtra(extra []string, nested bool, lists func(*C) (total, self *[][]int64)) {
+func (l *layout[C]) addExtra(extra []string, nested bool, lists func(*C) (total, self *[][]units.Ns)) {
 	if len(extra) == 0 {
 		return
 	}
 	l.places = append(l.places, make([]place[C], extraPlace-len(l.places))...)
 	for k, name := range extra[:min(len(extra), wire.MaxExtra)] {
-		l.places = append(l.places, extraColumn(name, func(c *C) *[]int64 {
+		l.places = append(l.places, extraColumn(name, func(c *C) *[]units.Ns {
 			total, _ := lists(c)
 			return slot(total, k)
 		}))
 		own := place[C]{}
 		if nested {
-			own = extraColumn(NestedColumn(name), func(c *C) *[]int64 {
+			own = extraColumn(NestedColumn(name), func(c *C) *[]units.Ns {
 				_, self := lists(c)
 				return slot(self, k)
 			})
@@ -101,12 +101,12 @@ func (l *layout[C]) addExtra(extra []string, nested bool, lists func(*C) (total,
 }
 
 // extraColumn is the place of a column that a part may be without.
-func extraColumn[C any](name string, list func(*C) *[]int64) place[C] {
-	return place[C]{columnSpec{name: name, wide: true, optional: true, mayMiss: true}, wide(list, int64(units.NotMeasured))}
+func extraColumn[C any](name string, list func(*C) *[]units.Ns) place[C] {
+	return place[C]{columnSpec{name: name, wide: true, optional: true, mayMiss: true}, wide(list, units.NotMeasured)}
 }
 
 // slot is column k of a list that grows.
-func slot(list *[][]int64, k int) *[]int64 {
+func slot(list *[][]units.Ns, k int) *[]units.Ns {
 	for len(*list) <= k {
 		*list = append(*list, nil)
 	}

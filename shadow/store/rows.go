@@ -44,3 +44,13 @@ func clearWork(work *wire.Work) {
 		}
 	}
 }
+
+// Label is the call site as listings name it, com.acme.Main.run:42; without the
+// line where that is not known.
+func (s *Site) Label() string {
+	label := s.Class + "." + s.Method
+	if s.Line > 0 {
+		label += ":" + strconv.Itoa(int(s.Line))
+	}
+	return label
+}

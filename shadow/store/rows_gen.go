@@ -10,7 +10,7 @@ import (
 // of all nested executions is.
 type Execution struct {
 	TaskID      uint64       // the task; several executions of one task share it
-	OuterTaskID uint64       // the task whose execution directly encloses this one, on the same thread; 0: none
+	OuterTaskID uint64       // the task whose execution directly encloses this one, on the same thread; 0: outermost
 	Class       uint32       // classes.class of the task
 	Thread      uint32       // threads.thread that ran it
 	Depth       uint16       // nesting depth, 0: outermost
@@ -54,12 +54,12 @@ type Thread struct {
 	Class      string `parquet:"class_name,dict"`   // Java class of the thread object, empty: not known
 	Daemon     bool   `parquet:"daemon"`            // a daemon thread
 	Virtual    bool   `parquet:"virtual"`           // a virtual thread
-	StartNs    *int64 `parquet:"start_ns"`          // start, 0: before the agent looked; nil: before the agent looked
-	EndNs      *int64 `parquet:"end_ns"`            // end, 0: alive; nil: alive
+	StartNs    *int64 `parquet:"start_ns"`          // start; nil: before the agent looked
+	EndNs      *int64 `parquet:"end_ns"`            // end; nil: alive
 	CPUNs      *int64 `parquet:"cpu_ns"`            // CPU time up to the end, or up to when this was written; nil: not measured
 	Executions *int64 `parquet:"executions"`        // what the thread produced by the agent's count, up to the end or to when this was written, summarised and lost ones included; virtual threads are counted together, in the manifest; nil: not known
 	Creations  *int64 `parquet:"creations"`         // as executions; nil: not known
-	Lost       *int64 `parquet:"lost"`              // of these, events that its ring had no room for; nil: not known
+	Lost       *int64 `parquet:"lost"`              // produced events that its ring had no room for; nil: not known
 }
 
 // Pause is a row of the table pauses.
@@ -87,15 +87,15 @@ type Summary struct {
 	FromNs         int64  `parquet:"from_ns,delta"`         // begin of the interval
 	ToNs           int64  `parquet:"to_ns,delta"`           // its end
 	Executions     uint64 `parquet:"executions,delta"`      // executions
-	First          uint64 `parquet:"first,delta"`           // of these, first of a task whose creation was seen
-	Threw          uint64 `parquet:"threw,delta"`           // of these, ended by an exception
-	Cut            uint64 `parquet:"cut,delta"`             // of these, with an end that was not seen
-	CreationUnseen uint64 `parquet:"creation_unseen,delta"` // of these, of a task whose creation was not seen
+	First          uint64 `parquet:"first,delta"`           // first executions of tasks whose creation was seen
+	Threw          uint64 `parquet:"threw,delta"`           // executions that ended by an exception
+	Cut            uint64 `parquet:"cut,delta"`             // executions whose end was not seen
+	CreationUnseen uint64 `parquet:"creation_unseen,delta"` // executions of tasks whose creation was not seen
 	Creations      uint64 `parquet:"creations,delta"`       // constructions begun
-	Failed         uint64 `parquet:"failed,delta"`          // of these, taken back as the constructor threw; an event of its own in produced and stored
-	Withdrawn      uint64 `parquet:"withdrawn,delta"`       // of these, taken back as the JVM's own; an event of its own in produced and stored
+	Failed         uint64 `parquet:"failed,delta"`          // creations taken back as the constructor threw; an event of its own in produced and stored
+	Withdrawn      uint64 `parquet:"withdrawn,delta"`       // creations taken back as the JVM's own; an event of its own in produced and stored
 	Submissions    uint64 `parquet:"submissions,delta"`     // submissions without the rejected and cancelled ones; no part of produced and stored
-	Inner          uint64 `parquet:"inner,delta"`           // of these, by a library, inside another submission
+	Inner          uint64 `parquet:"inner,delta"`           // the part of the submissions by a library, inside another submission
 	Rejected       uint64 `parquet:"rejected,delta"`        // submissions that the executor refused
 	Cancelled      uint64 `parquet:"cancelled,delta"`       // tasks cancelled
 }
@@ -189,7 +189,7 @@ type SiteSum struct {
 	Class  uint32 `parquet:"class,delta"`  // as in summaries
 	Thread uint32 `parquet:"thread,delta"` // as in summaries
 	Flags  uint32 `parquet:"flags,delta"`  // as in summaries
-	Kind   string `parquet:"kind,dict"`    // creation; part: one without a call site, inside an execution of a task of the same class; submission by the program, inner; rejected, rejected_inner: of these, taken back
+	Kind   string `parquet:"kind,dict"`    // creation; part: one without a call site, inside an execution of a task of the same class; submission by the program, inner; rejected, rejected_inner: submissions taken back
 	Site   uint32 `parquet:"site,delta"`   // sites.site, 0: not known
 	Count  uint64 `parquet:"count,delta"`  // how often
 }
@@ -202,13 +202,13 @@ type VirtualThread struct {
 	AtNs         int64     `parquet:"at_ns,delta"`           // when this was recorded: at its end, or the session's
 	Threads      uint64    `parquet:"threads,delta"`         // threads that the row stands for
 	Mounts       uint64    `parquet:"mounts,delta"`          // times that it got onto a carrier, its start included
-	Changes      uint64    `parquet:"carrier_changes,delta"` // of these, onto another carrier than before
+	Changes      uint64    `parquet:"carrier_changes,delta"` // mounts onto another carrier than before
 	First        uint32    `parquet:"first_carrier,delta"`   // its first carrier: threads.thread, 0: not known
 	Last         uint32    `parquet:"last_carrier,delta"`    // its last carrier
 	Pins         uint64    `parquet:"pins,delta"`            // times that it parked without leaving its carrier
 	PinnedNs     units.Ns  `parquet:"pinned_ns,delta"`       // time parked so
 	AwayNs       units.Ns  `parquet:"away_ns,delta"`         // time between two mounts: parked, blocked, or ready to continue
-	ReadyNs      *units.Ns `parquet:"ready_ns"`              // of this, time in which it waited for a carrier; nil: not measured
+	ReadyNs      *units.Ns `parquet:"ready_ns"`              // the part of away_ns in which it waited for a carrier; nil: not measured
 	MostMounts   uint64    `parquet:"most_mounts,delta"`     // the most mounts of a single thread; of a row for several, of all of this class on a carrier so far
 	MostPinnedNs units.Ns  `parquet:"most_pinned_ns,delta"`  // the longest time pinned of a single thread
 	MostAwayNs   units.Ns  `parquet:"most_away_ns,delta"`    // the longest time between mounts
@@ -219,7 +219,7 @@ type VirtualThread struct {
 // reused: copy what is kept.
 type ExecutionColumns struct {
 	TaskID      []uint64       // the task; several executions of one task share it
-	OuterTaskID []uint64       // the task whose execution directly encloses this one, on the same thread; 0: none
+	OuterTaskID []uint64       // the task whose execution directly encloses this one, on the same thread; 0: outermost
 	Class       []uint32       // classes.class of the task
 	Thread      []uint32       // threads.thread that ran it
 	Depth       []uint16       // nesting depth, 0: outermost
@@ -232,8 +232,8 @@ type ExecutionColumns struct {
 	SelfCPUNs   []units.Ns     // the part of the CPU time in executions directly inside; units.NotMeasured: not measured
 	Site        []uint32       // sites.site that executes it; 0: not known
 	QueueNs     []units.Ns     // start - latest submission before it; units.NotMeasured: not known
-	Extra       [][]int64      // by place in Manifest.Extra; units.NotMeasured where not measured
-	SelfExtra   [][]int64      // of the execution itself
+	Extra       [][]units.Ns   // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured
+	SelfExtra   [][]units.Ns   // of the execution itself
 }
 
 // Len is the number of rows.
@@ -284,12 +284,12 @@ func (c *CreationColumns) Len() int {
 // ConstructionColumns are constructions in columns of equal length; those that were not asked for are empty.
 // They are reused: copy what is kept.
 type ConstructionColumns struct {
-	TaskID []uint64   // the task
-	Class  []uint32   // classes.class of the task
-	Thread []uint32   // threads.thread that created it
-	WallNs []units.Ns // wall time; ticks by the rate of the clock at the batch
-	CPUNs  []units.Ns // CPU time; units.NotMeasured: not measured
-	Extra  [][]int64  // by place in Manifest.Extra; units.NotMeasured where not measured
+	TaskID []uint64     // the task
+	Class  []uint32     // classes.class of the task
+	Thread []uint32     // threads.thread that created it
+	WallNs []units.Ns   // wall time; ticks by the rate of the clock at the batch
+	CPUNs  []units.Ns   // CPU time; units.NotMeasured: not measured
+	Extra  [][]units.Ns // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured
 }
 
 // Len is the number of rows.

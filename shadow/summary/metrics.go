@@ -45,15 +45,15 @@ func more(c *session.Chunk, i int, e []units.Ns) {
 }
 
 // at is a value of a column that may be missing in a part.
-func at(columns [][]int64, k, i int) units.Ns {
+func at(columns [][]units.Ns, k, i int) units.Ns {
 	if k >= len(columns) || i >= len(columns[k]) {
 		return units.NotMeasured
 	}
-	return units.Ns(columns[k][i])
+	return columns[k][i]
 }
 
 // column is the column of further metric m of c, nil where it is missing.
-func column(c *session.Chunk, m granularity.Metric) []int64 {
+func column(c *session.Chunk, m granularity.Metric) []units.Ns {
 	k, self := place(m)
 	columns := c.Extra
 	if self {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
@@ -32,16 +33,11 @@ func withQueue(src Source) Source {
 		if want&(total|self) == 0 {
 			return executions(want, use)
 		}
-		queue := make([][]int64, session.Workers())
 		return executions(want&^(total|self)|store.ExecutionQueue, func(worker int, c *session.Chunk) error {
 			mine := *c
-			queue[worker] = queue[worker][:0]
-			for _, n := range c.QueueNs {
-				queue[worker] = append(queue[worker], int64(n))
-			}
-			mine.Extra = append(slices.Clone(c.Extra), make([][]int64, max(0, k-len(c.Extra)))...)
-			mine.Extra = append(mine.Extra[:k:k], queue[worker])
-			mine.SelfExtra = append(slices.Clone(c.SelfExtra), make([][]int64, max(0, k+1-len(c.SelfExtra)))...)
+			mine.Extra = append(slices.Clone(c.Extra), make([][]units.Ns, max(0, k-len(c.Extra)))...)
+			mine.Extra = append(mine.Extra[:k:k], c.QueueNs)
+			mine.SelfExtra = append(slices.Clone(c.SelfExtra), make([][]units.Ns, max(0, k+1-len(c.SelfExtra)))...)
 			return use(worker, &mine)
 		})
 	}

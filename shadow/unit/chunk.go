@@ -39,7 +39,7 @@ type unitColumns struct {
 
 func newUnitChunk(further int) *unitColumns {
 	c := &unitColumns{further: further}
-	c.Extra, c.SelfExtra = make([][]int64, further), make([][]int64, further)
+	c.Extra, c.SelfExtra = make([][]units.Ns, further), make([][]units.Ns, further)
 	return c
 }
 
@@ -60,7 +60,7 @@ func (c *unitColumns) add(x *unit.Unit, class uint32) {
 		if k < unit.MaxFurther {
 			total, self = x.More[2*k], x.More[2*k+1]
 		}
-		c.Extra[k], c.SelfExtra[k] = append(c.Extra[k], int64(total)), append(c.SelfExtra[k], int64(self))
+		c.Extra[k], c.SelfExtra[k] = append(c.Extra[k], total), append(c.SelfExtra[k], self)
 	}
 }
 

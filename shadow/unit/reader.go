@@ -246,9 +246,9 @@ func (u *Reader) ClassCounts() ([]session.ClassCounts, session.ClassCounts, erro
 func Recorded(m *store.Manifest) uint64 { return m.Stored.Executions - m.Summarised.Executions }
 
 // at is a value of a column that a part may lack.
-func at(columns [][]int64, k, i int) units.Ns {
+func at(columns [][]units.Ns, k, i int) units.Ns {
 	if k >= len(columns) || i >= len(columns[k]) {
 		return units.NotMeasured
 	}
-	return units.Ns(columns[k][i])
+	return columns[k][i]
 }

@@ -107,7 +107,17 @@ func (v Value) appendJSON(b []byte) ([]byte, error) {
 	case Object:
 		return appendAny(b, v.any)
 	}
-	return appendAny(b, v.s)
+	return appendString(b, v.s)
+}
+
+// appendString appends s as JSON; what needs no escape is copied.
+func appendString(b []byte, s string) ([]byte, error) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return appendAny(b, s)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"'), nil
 }
 
 // appendAny appends x as encoding/json has it, without escaping what only HTML wants escaped.

@@ -98,7 +98,7 @@ func rowDoc(f schema.Field) string {
 func writeRows(c *code) {
 	c.begin("store", "stackagent/internal/units")
 	for _, r := range stored() {
-		c.comment(strings.TrimSpace(r.Name + " is a row of the table " + r.Table.Name + ". " + plain(r.Table.Note)))
+		c.comment(strings.TrimSpace(r.Name + " is a row of the table " + r.Table.Name + ". " + plain(r.Table.RowDoc+" "+r.Table.Note)))
 		c.p("type %s struct {", r.Name)
 		for _, f := range rowFields(r) {
 			t := tag(r, f)
@@ -120,10 +120,10 @@ func writeRows(c *code) {
 			}
 		}
 		if r.Table.Work != schema.NoWork {
-			c.p("\tExtra [][]int64 // by place in Manifest.Extra; units.NotMeasured where not measured")
+			c.p("\tExtra [][]units.Ns // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured")
 		}
 		if r.Table.Work == schema.NestedWork {
-			c.p("\tSelfExtra [][]int64 // of the execution itself")
+			c.p("\tSelfExtra [][]units.Ns // of the execution itself")
 		}
 		c.p("}\n")
 		c.p("// Len is the number of rows.\nfunc (c *%sColumns) Len() int {\n\treturn max(", r.Name)

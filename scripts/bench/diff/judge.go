@@ -14,7 +14,7 @@ import (
 	"stackagent/scripts/bench/measure"
 )
 
-// judge shows the comparison and tells whether something became worse.
+// judge shows the comparison and reports whether something became worse.
 func (r *runner) judge(ctx context.Context) error {
 	var files []string
 	for _, t := range r.trees {

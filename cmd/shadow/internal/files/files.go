@@ -1,0 +1,64 @@
+// Package files writes files that appear whole or not at all.
+package files
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stackagent/shadow/store"
+)
+
+// Write lets f write to out, or, if path is not empty, to a file that appears whole or not at all.
+func Write(out io.Writer, path string, f func(io.Writer) error) error {
+	if path == "" {
+		w := bufio.NewWriterSize(out, 1<<16)
+		if err := f(w); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+		return nil
+	}
+	tmp, err := Aside(path)
+	if err != nil {
+		return fmt.Errorf("making %s: %w", path, err)
+	}
+	defer os.Remove(tmp.Name()) // gone already if all went well
+	defer tmp.Close()
+	w := bufio.NewWriterSize(tmp, 1<<16)
+	if err := f(w); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Flush(), tmp.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// Aside creates a file beside path with the permissions that its user gives to new files (os.CreateTemp
+// gives others none). In a session's folder it is as private as the session.
+func Aside(path string) (*os.File, error) {
+	dir, base := filepath.Split(path)
+	mode := fs.FileMode(0o666)
+	if _, err := os.Lstat(filepath.Join(dir, store.ManifestName)); err == nil {
+		mode = 0o600
+	}
+	for range 100 { // a name is hardly ever taken
+		name := dir + "." + base + "." + rand.Text()
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+	return nil, fs.ErrExist
+}

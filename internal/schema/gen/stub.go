@@ -1,3 +1,0 @@
-package main
-
-func addPages(root string, files map[string][]byte) error { return nil }

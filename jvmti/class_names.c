@@ -1,0 +1,50 @@
+/* What the internal name of a class says by itself. */
+#include "class.h"
+
+/* Copies of the platform's fork/join that libraries brought along. */
+bool sa_is_copy(const char *name) {
+    static const char *const copies[] = {"scala/concurrent/forkjoin/ForkJoinTask", "akka/dispatch/forkjoin/ForkJoinTask",
+                                         "jsr166y/ForkJoinTask"};
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++)
+        if (strcmp(name, copies[i]) == 0) return true;
+    return false;
+}
+
+uint16_t sa_kinds_by_name(const char *name) {
+    static const struct {
+        const char *name;
+        uint16_t kinds;
+    } known[] = {
+        {"java/lang/Thread", SA_KIND_THREAD | SA_KIND_RUNNABLE},
+        {"java/lang/BaseVirtualThread", SA_KIND_THREAD | SA_KIND_RUNNABLE | SA_KIND_VIRTUAL},
+        {"java/lang/VirtualThread", SA_KIND_THREAD | SA_KIND_RUNNABLE | SA_KIND_VIRTUAL},
+        {"java/lang/Runnable", SA_KIND_RUNNABLE},
+        {"java/util/concurrent/Callable", SA_KIND_CALLABLE},
+        {"java/util/concurrent/ForkJoinTask", SA_KIND_FORKJOIN},
+        {"java/util/concurrent/Executor", SA_KIND_EXECUTOR},
+        {"java/util/concurrent/ExecutorCompletionService", SA_KIND_EXECUTOR},
+        {"java/util/Timer", SA_KIND_EXECUTOR},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(name, known[i].name) == 0) return known[i].kinds;
+    return sa_is_copy(name) ? SA_KIND_FORKJOIN : 0;
+}
+
+/* Is it woven for the exceptions that it gives away only? */
+bool sa_gives_exceptions(const char *name) { return strcmp(name, "java/util/concurrent/CompletableFuture") == 0; }
+
+static bool has_one(const char *name, const char *const *words, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (strstr(name, words[i]) != NULL) return true;
+    return false;
+}
+
+/* Does this class execute the tasks that others give it? Where tasks could not
+ * be woven, its calls stand in. */
+bool sa_stands_in(const char *name) {
+    static const char *const platform[] = {"Executor", "FutureTask", "ForkJoin", "CompletableFuture", "StructuredTaskScope"};
+    static const char *const others[] = {"Executor", "ThreadPool", "EventLoop", "Dispatcher"};
+    if (strncmp(name, "java/util/concurrent/", 21) == 0) return has_one(name, platform, sizeof platform / sizeof platform[0]);
+    if (strncmp(name, "java/", 5) == 0) return strcmp(name, "java/lang/Thread") == 0 || strcmp(name, "java/lang/VirtualThread") == 0;
+    return has_one(name, others, sizeof others / sizeof others[0]);
+}

@@ -1,0 +1,57 @@
+/* The drain room: the reader's side of rings and cells. One thread at a time. */
+#ifndef STACKAGENT_DRAIN_H
+#define STACKAGENT_DRAIN_H
+#include "state_os_threads.h"
+#include "state_queued_tasks.h"
+
+/* drain_rings.c */
+size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id);
+bool sa_drain_closed_ring(uint32_t *ring_id); /* the next ring that is closed; false: none */
+void sa_drain_reset(void); /* a session is over: forgets all sums and threads */
+
+/* drain_summaries.c */
+size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more);
+bool sa_summaries_at(const sa_os *os); /* the round has reached os: it must stay */
+void sa_summaries_reset(void);
+
+/* drain_fence.c */
+void sa_fence_all_threads(void);
+
+/* drain_totals.c */
+typedef struct {
+    uint64_t executions, creations, lost, too_deep, no_stack, refused;
+    uint64_t virtual_executions, virtual_creations, virtual_lost;
+    uint64_t submissions, lost_submissions;
+    uint64_t constructions, lost_constructions, summarised_constructions;
+    uint64_t mounts, unmounts, pins, pinned_ns;
+    uint64_t no_ring, lost_threads, lost_pauses, lost_refusals, no_turns;
+    uint64_t waited_ns; /* of all threads, for room in their rings */
+    sa_queued_missed queued;
+} sa_totals;
+void sa_totals_now(sa_totals *t);
+void sa_totals_keep(const sa_os *os); /* what it has counted stays in the totals when it goes */
+void sa_totals_reset(void);
+
+/* drain_await.c */
+void sa_await_records(uint64_t soft_ns, uint64_t max_ns);
+
+/* drain_running.c: what is left when recording has ended */
+
+/* What a platform thread produced; thread_id 0: all virtual threads. */
+typedef struct {
+    uint64_t executions, creations, lost;
+    uint32_t thread_id, running; /* executions that have not ended */
+} sa_thread_counts;
+
+/* How far the snapshot of open executions has got. */
+typedef struct {
+    bool begun;
+    uint32_t depth; /* in the thread */
+    sa_platform *platform;
+    sa_vthread *vthread;
+    uint64_t cursor;
+} sa_running;
+
+size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max);
+size_t sa_final_counts(sa_thread_counts *out, size_t max);
+#endif

@@ -1,0 +1,246 @@
+/* What a cell has counted and not reported: the words that the Go side reads. */
+#include "drain_cells.h"
+
+#include <string.h>
+
+/* A metric put together from the parts of a cell. */
+typedef struct {
+    uint64_t count, sum, min, max;
+    size_t buckets;
+    uint64_t words[SA_BUCKETS];
+} composed;
+
+static composed scratch[SA_MEASURES];
+
+static void reset(composed *d) { d->count = d->sum = d->max = d->buckets = 0, d->min = UINT64_MAX; }
+
+static bool has_block(const sa_measure *m, unsigned n) {
+    return m != NULL && atomic_load_explicit(&m->blocks[n], memory_order_acquire) != NULL;
+}
+
+/* Adds what is new in block number n of m to counts. */
+static void news_of_block(sa_measure *m, unsigned n, uint64_t counts[SA_BLOCK_BUCKETS]) {
+    if (!has_block(m, n)) return;
+    sa_block *b = atomic_load_explicit(&m->blocks[n], memory_order_acquire);
+    for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
+        uint64_t now = atomic_load_explicit(&b->count[i], memory_order_acquire);
+        counts[i] += now - b->reported[i];
+        b->reported[i] = now;
+    }
+}
+
+static void put_block(composed *d, unsigned n, const uint64_t a[SA_BLOCK_BUCKETS], const uint64_t b[SA_BLOCK_BUCKETS]) {
+    for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) {
+        uint64_t count = a[i] + b[i];
+        if (count == 0) continue;
+        d->count += count;
+        d->words[d->buckets++] = (uint64_t)(n * SA_BLOCK_BUCKETS + i) << SA_REPORT_COUNT_BITS | count;
+    }
+}
+
+static void extremes(composed *d, sa_measure *m) {
+    uint64_t min = atomic_load_explicit(&m->min, memory_order_relaxed), max = atomic_load_explicit(&m->max, memory_order_relaxed);
+    if (min < d->min) d->min = min;
+    if (max > d->max) d->max = max;
+}
+
+/* What is new in the sum; read after the counts, so it is never behind them. */
+static uint64_t news_of_sum(sa_measure *m) {
+    uint64_t now = atomic_load_explicit(&m->sum, memory_order_relaxed), news = now - m->reported_sum;
+    m->reported_sum = now;
+    return news;
+}
+
+/* Composes a metric and its self part: leaf executions count in both. A count
+ * that is not seen yet leaves its part of the sum for later, unless others of
+ * its kind are seen. */
+static void compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, composed *whole, composed *own) {
+    reset(whole), reset(own);
+    uint64_t leaves = 0, inners = 0, selves = 0;
+    for (unsigned n = 0; n < SA_BLOCKS; n++) {
+        if (!has_block(leaf, n) && !has_block(inner, n) && !has_block(self, n)) continue;
+        uint64_t a[SA_BLOCK_BUCKETS] = {0}, b[SA_BLOCK_BUCKETS] = {0}, c[SA_BLOCK_BUCKETS] = {0};
+        news_of_block(leaf, n, a);
+        news_of_block(inner, n, b);
+        news_of_block(self, n, c);
+        for (unsigned i = 0; i < SA_BLOCK_BUCKETS; i++) leaves += a[i], inners += b[i], selves += c[i];
+        put_block(whole, n, a, b);
+        put_block(own, n, a, c);
+    }
+    if (leaves > 0) {
+        uint64_t sum = news_of_sum(leaf);
+        whole->sum += sum, own->sum += sum;
+    }
+    if (inners > 0) whole->sum += news_of_sum(inner);
+    if (selves > 0) own->sum += news_of_sum(self);
+    if (leaf != NULL) extremes(whole, leaf), extremes(own, leaf);
+    if (inner != NULL) extremes(whole, inner), extremes(own, self);
+}
+
+/* A metric that is in one part only. */
+static void compose_one(sa_measure *m, composed *d) {
+    reset(d);
+    for (unsigned n = 0; n < SA_BLOCKS; n++) {
+        if (!has_block(m, n)) continue;
+        uint64_t a[SA_BLOCK_BUCKETS] = {0}, none[SA_BLOCK_BUCKETS] = {0};
+        news_of_block(m, n, a);
+        put_block(d, n, a, none);
+    }
+    if (d->count > 0) d->sum = news_of_sum(m);
+    extremes(d, m);
+}
+
+/* Tells what is new of tally i, at most as much as most; the rest comes later. */
+static uint64_t news_of_tally(sa_cell *c, int i, uint64_t most) {
+    uint64_t news = atomic_load_explicit(&c->tallies[i], memory_order_relaxed) - c->reported[i];
+    if (news > most) news = most;
+    c->reported[i] += news;
+    return news;
+}
+
+static uint64_t *put_measure(uint64_t *out, uint64_t metric, const composed *d) {
+    out[0] = metric, out[1] = d->sum, out[2] = d->min, out[3] = d->max, out[4] = d->buckets;
+    memcpy(out + SA_REPORT_MEASURE, d->words, d->buckets * sizeof *out);
+    return out + SA_REPORT_MEASURE + d->buckets;
+}
+
+/* Appends queue time, metric 5, if something is new of it; returns how many measures that is. */
+static unsigned put_queue(sa_cell *c, uint64_t **end) {
+    static composed d;
+    sa_measure *queue = atomic_load_explicit(&c->queue, memory_order_acquire);
+    if (queue == NULL) return 0;
+    compose_one(queue, &d);
+    if (d.count == 0) return 0;
+    *end = put_measure(*end, SA_METRIC_QUEUE, &d);
+    return 1;
+}
+
+/* Appends the extra metrics of which something is new; returns how many. The
+ * number on the wire of metric k is 16 + 2k, of its self part 17 + 2k. */
+static unsigned put_extras(sa_cell *c, uint64_t **end) {
+    static composed d;
+    sa_measure *extra = atomic_load_explicit(&c->extra, memory_order_acquire);
+    unsigned n = sa_cells_policy.extras, put = 0;
+    for (unsigned i = 0; extra != NULL && i < 2 * n; i++) {
+        unsigned of = i / 2 + i % 2 * n;
+        compose_one(&extra[of], &d);
+        if (d.count == 0) continue;
+        *end = put_measure(*end, SA_METRIC_EXTRA + i, &d);
+        put++;
+    }
+    return put;
+}
+
+/* Few of them for some intervals: from now on they are recorded again. */
+static void calm_down(sa_stream *s, uint64_t count, double seconds) {
+    if (!atomic_load_explicit(&s->counted, memory_order_relaxed)) return;
+    if ((double)count > seconds * SA_FAST_PER_SECOND / 4) {
+        s->calm = 0;
+    } else if (++s->calm >= SA_CALM_INTERVALS) {
+        s->calm = 0;
+        atomic_store_explicit(&s->counted, false, memory_order_relaxed);
+    }
+}
+
+/* The limit goes up when all outliers of the interval were used, and down when
+ * there were few, but never below some means. The thread may take an outlier
+ * while they are refilled: a few more or less do not matter. */
+static void adapt_outliers(sa_cell *c, const composed *wall) {
+    uint64_t limit = atomic_load_explicit(&c->outlier_ticks, memory_order_relaxed);
+    uint32_t left = atomic_load_explicit(&c->outliers_left, memory_order_relaxed);
+    uint64_t least = wall->count == 0 ? limit : wall->sum / wall->count * SA_OUTLIER_MEANS;
+    if (left == 0) limit = limit > UINT64_MAX / 2 ? limit : limit * 2;
+    if (left > SA_OUTLIERS / 2) limit = limit / 2;
+    atomic_store_explicit(&c->outlier_ticks, limit < least ? least : limit, memory_order_relaxed);
+    atomic_store_explicit(&c->outliers_left, SA_OUTLIERS, memory_order_relaxed);
+}
+
+static void adapt(sa_cell *c, const composed *wall, const uint64_t *tallies, uint64_t now) {
+    double seconds = (double)(now - c->reported_at) * sa_cells_policy.ns_per_tick / 1e9;
+    if (!sa_cells_policy.always) {
+        calm_down(&c->executions, wall->count, seconds);
+        calm_down(&c->creations, tallies[SA_T_CREATIONS], seconds);
+        calm_down(&c->submissions, tallies[SA_T_SUBMISSIONS], seconds);
+    }
+    adapt_outliers(c, wall);
+}
+
+/* The metrics' numbers on the wire (wire.Metric), in their order. */
+static const struct {
+    uint64_t metric;
+    int from;
+} measure_order[SA_MEASURES] = {{SA_METRIC_WALL, SA_M_WALL}, {SA_METRIC_SELF_WALL, SA_M_SELF_WALL},
+                                 {SA_METRIC_CPU, SA_M_CPU}, {SA_METRIC_SELF_CPU, SA_M_SELF_CPU}};
+
+static sa_measure *part(sa_measure *m, int i) { return m == NULL ? NULL : m + i; }
+
+_Static_assert((int)SA_REPORT_SCHEDULED <= (int)SA_REPORT_SCHEDULED_MOST, "sa_tell_words");
+
+size_t sa_cell_report_scheduled(sa_cell *c, uint64_t now, uint64_t *out) {
+    sa_scheduled *s = atomic_load_explicit(&c->scheduled, memory_order_acquire);
+    if (s == NULL) return 0;
+    /* The threads are counted last, and read first: the sums of those that are told are there. */
+    uint64_t threads = atomic_load_explicit(&s->sums[SA_V_THREADS], memory_order_acquire);
+    if (threads == s->reported[SA_V_THREADS]) return 0;
+    uint64_t head[] = {SA_REPORT_SCHEDULED, 0, c->key & 0x7fffffff, now};
+    memcpy(out, head, sizeof head);
+    out += sizeof head / sizeof *head;
+    for (int i = 0; i < SA_V_SUMS; i++) {
+        uint64_t sum = i == SA_V_THREADS ? threads : atomic_load_explicit(&s->sums[i], memory_order_relaxed);
+        *out++ = sum - s->reported[i];
+        s->reported[i] = sum;
+    }
+    for (int i = 0; i < SA_V_MAXIMA; i++) *out++ = atomic_load_explicit(&s->most[i], memory_order_relaxed);
+    return SA_REPORT_SCHEDULED;
+}
+
+size_t sa_cell_report(sa_cell *c, uint64_t now, uint64_t *out) {
+    uint64_t tallies[SA_TALLIES];
+    sa_measure *leaf = atomic_load_explicit(&c->leaf, memory_order_acquire);
+    sa_measure *inner = atomic_load_explicit(&c->inner, memory_order_acquire);
+    compose(part(leaf, SA_M_WALL), part(inner, SA_M_WALL), part(inner, SA_M_SELF_WALL), &scratch[SA_M_WALL], &scratch[SA_M_SELF_WALL]);
+    compose(part(leaf, SA_M_CPU), part(inner, SA_M_CPU), part(inner, SA_M_SELF_CPU), &scratch[SA_M_CPU], &scratch[SA_M_SELF_CPU]);
+    const composed *wall = &scratch[SA_M_WALL];
+    bool any = false;
+    for (int i = 0; i < SA_TALLIES; i++) {
+        tallies[i] = news_of_tally(c, i, i < SA_T_CREATIONS ? wall->count : UINT64_MAX);
+        any |= tallies[i] != 0;
+    }
+    for (int i = 0; i < SA_MEASURES; i++) any |= scratch[i].count != 0;
+    uint64_t from = c->reported_at;
+    adapt(c, wall, tallies, now);
+    c->reported_at = now;
+    if (!any) return 0;
+    uint64_t head[] = {0, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1, from, now, wall->count};
+    memcpy(out, head, sizeof head);
+    memcpy(out + sizeof head / sizeof *head, tallies, sizeof tallies);
+    uint64_t measures = 0, *end = out + SA_REPORT_HEADER;
+    for (int i = 0; i < SA_MEASURES; i++) {
+        const composed *d = &scratch[measure_order[i].from];
+        if (d->count == 0) continue;
+        end = put_measure(end, measure_order[i].metric, d);
+        measures++;
+    }
+    measures += put_queue(c, &end) + put_extras(c, &end);
+    out[SA_REPORT_HEADER - 1] = measures;
+    out[0] = (uint64_t)(end - out);
+    return (size_t)out[0];
+}
+
+size_t sa_cell_report_sites(sa_cell *c, sa_site_count **next, uint64_t *out, size_t max_words) {
+    size_t n = SA_REPORT_SITES_HEADER;
+    sa_site_count *p = *next;
+    for (; p != NULL && n + 2 <= max_words; p = p->next) {
+        uint64_t news = atomic_load_explicit(&p->count, memory_order_relaxed) - p->reported;
+        if (news == 0) continue;
+        p->reported += news;
+        bool part = p->site == SA_SITE_OF_PART;
+        out[n++] = (uint64_t)(part ? SA_SITE_PART : p->kind) << 32 | (part ? 0 : p->site);
+        out[n++] = news;
+    }
+    *next = p;
+    if (n <= SA_REPORT_SITES_HEADER) return 0;
+    uint64_t head[SA_REPORT_SITES_HEADER] = {SA_REPORT_SITES | n, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1};
+    memcpy(out, head, sizeof head);
+    return n;
+}

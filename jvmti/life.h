@@ -1,0 +1,44 @@
+/* The life room: load, attach, detach and end of the agent; the JVM's events. */
+#ifndef STACKAGENT_LIFE_H
+#define STACKAGENT_LIFE_H
+#include "agent.h"
+
+/* life_load.c */
+extern SA_HIDDEN _Atomic bool sa_leaving; /* a detach is under way */
+int sa_load_go(char *options);
+void sa_set_events(jvmtiEventMode mode);
+void sa_set_event(jvmtiEventMode mode, jvmtiEvent event);
+jvmtiError sa_prepare(bool at_start);
+bool sa_begin(JNIEnv *env); /* defines the probes, once, and measures the clock */
+
+/* life_helper.c */
+extern SA_HIDDEN int sa_processors; /* as Java sees them */
+bool sa_helper_define(JNIEnv *env); /* false: this JVM does not take the probes */
+bool sa_helper_late(JNIEnv *env);   /* for a session in a JVM that ran before; each time */
+
+/* life_threads.c */
+void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+void sa_threads_existing(JNIEnv *env);
+void sa_threads_final(JNIEnv *env);
+void sa_look_begin(void); /* state of threads that end is kept until the end of the look */
+void sa_look_end(JNIEnv *env);
+void sa_await_thread_ends(void); /* the phase is DEAD: no thread's state is freed after this */
+
+/* life_jvm_flags.c */
+bool sa_training(JavaVM *vm); /* it writes its classes for later runs; says so on stderr */
+
+/* life_signals.c */
+void sa_signals_settle(void); /* once, after sa_load_go */
+
+/* life_go_threads.c: the threads of the Go runtime */
+enum { SA_GO_THREADS = 20, SA_GO_STACK_BYTES = 1 << 20 };
+bool sa_go_threads_made(void);  /* false: the system gave none, the runtime is not started */
+uint64_t sa_thread_waits(void); /* how often the runtime had to wait for one */
+
+/* life_vm.c */
+void sa_read_properties(void);            /* at VMInit */
+const char *sa_property(const char *name); /* as read then, or NULL */
+char *sa_library_path(void);          /* of this library, malloc'ed, or NULL */
+void sa_say(const char *message);    /* one line on stderr */
+#endif

@@ -1,0 +1,26 @@
+/* What other rooms call of the probes. */
+#ifndef STACKAGENT_PROBE_H
+#define STACKAGENT_PROBE_H
+#include "state_os_threads.h"
+
+/* probe_create.c: the JVM made this thread object for itself; its creation is withdrawn. */
+void sa_withdraw(sa_thread *c, uint64_t task_id, uint32_t class_id);
+
+/* probe_execute.c */
+void sa_cut_all(JNIEnv *env, sa_thread *c); /* ends executions whose exit was never seen */
+
+/* probe_pause.c */
+void sa_pause_record(uint64_t start, uint64_t end);
+
+/* probe_exceptions.c */
+void sa_exceptions_follow(bool on); /* all classes are woven: exceptions can be followed to who asks for them */
+/* An execution has ended by an exception that no probe saw coming: whether
+ * somebody asks for it will not be known. */
+void sa_unfollowed(sa_os *os, sa_thread *c, const sa_frame *f);
+
+/* probe_mount.c: the virtual thread has executed all that it had to */
+void sa_turns_record(sa_os *os, sa_thread *c);
+
+/* probe_sweep.c: looks for virtual threads that were collected while they waited, a few at a time */
+void sa_sweep(JNIEnv *env);
+#endif

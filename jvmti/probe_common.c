@@ -1,0 +1,166 @@
+/* What all probes share off their usual path. */
+#include "probe_common.h"
+#include "state_events.h"
+#include "state_news.h"
+
+_Atomic uint64_t sa_next_task_block;
+
+/* What one pause counts for at most. One that is longer tells that this thread got
+ * no CPU (the process was stopped, the machine stood still): most likely the
+ * collector got none either, and is not to blame. */
+#define STANDSTILL_NS 10000000
+
+/* May this thread wait in this second of the clock? */
+static bool may_wait(sa_os *os, uint64_t now_ns) {
+    uint64_t second = now_ns / 1000000000;
+    if (os->wait_second != second) os->waited_ns = 0;
+    os->wait_second = second;
+    return os->waited_ns < sa.config.block_ns && recording();
+}
+
+/* Waits until there is room. NULL: no longer. */
+static void *wait_for_room(sa_os *os, unsigned slots) {
+    struct timespec pause = {0, 50000};
+    for (uint64_t last = sa_mono_ns(); may_wait(os, last);) {
+        sa_post_full();
+        nanosleep(&pause, NULL);
+        uint64_t now = sa_mono_ns(), waited = now - last < STANDSTILL_NS ? now - last : STANDSTILL_NS;
+        os->waited_ns += waited;
+        sa_add(&os->all_waited_ns, waited);
+        last = now;
+        void *p = sa_ring_reserve(&os->ring, slots);
+        if (p != NULL) return p;
+    }
+    return NULL;
+}
+
+void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait) {
+    sa_ring *r = &os->ring;
+    uint64_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed);
+    if (os->dropping && limit != 0 && sa_ring_waiting(r) > limit / 2) return NULL;
+    void *p = sa_ring_reserve(r, slots);
+    if (p == NULL && sa_os_room(os)) p = sa_ring_reserve(r, slots);
+    if (p == NULL && r->bytes == NULL) return NULL; /* the drain cannot help */
+    if (p == NULL && wait && sa.config.block) p = wait_for_room(os, slots);
+    if (p != NULL || wait) os->dropping = p == NULL;
+    return p;
+}
+
+void sa_lose(sa_os *os, sa_thread *c) {
+    COUNT(os, c, lost);
+    if (os->ring.bytes == NULL) atomic_fetch_add(&sa_losses.no_ring, 1);
+}
+
+static void add_nowhere(sa_counts *to, enum sa_kind_lost kind) {
+    switch (kind) {
+    case SA_LOST_EXECUTION:
+    case SA_LOST_CREATION:
+        atomic_fetch_add(&to->lost, 1);
+        atomic_fetch_add(kind == SA_LOST_EXECUTION ? &to->executions : &to->creations, 1);
+        break;
+    case SA_LOST_SUBMISSION:
+        atomic_fetch_add(&to->submissions, 1);
+        atomic_fetch_add(&to->lost_submissions, 1);
+        break;
+    case SA_LOST_CONSTRUCTION:
+        atomic_fetch_add(&to->constructions, 1);
+        atomic_fetch_add(&to->lost_constructions, 1);
+    }
+}
+
+void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind) {
+    if (!recording()) return;
+    add_nowhere(&sa_losses.nowhere, kind);
+    if (kind != SA_LOST_EXECUTION && kind != SA_LOST_CREATION) return;
+    /* A thread of which there is no context cannot say what it has lost: the virtual ones' sum does. */
+    bool known = c != NULL && !c->is_virtual && c->generation == this_generation();
+    add_nowhere(known ? &sa_platform_of(c)->counts : &sa_losses.nowhere_virtual, kind);
+    atomic_fetch_add(&sa_losses.no_ring, 1);
+}
+
+/* The thread's first probe in a session later than its last one's. */
+sa_os *sa_begin_anew(sa_os *os) {
+    if (!recording() || os->generation == this_generation()) return NULL;
+    os = sa_os_open();
+    if (os == NULL) return NULL;
+    atomic_store_explicit(&os->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (recording() && os->generation == this_generation()) return os;
+    atomic_store_explicit(&os->busy, false, memory_order_release);
+    return NULL;
+}
+
+/* For the first probe that sees the context in this session. False: one that was
+ * made for other metrics cannot be used. */
+bool sa_renew(sa_thread *c) {
+    if (!recording()) return false;
+    if (sa_packed(c) && ~c->generation == this_generation()) { /* its mount was not seen: no memory for a ring, say */
+        if (sa_frames_unpack(sa_vthread_of(c))) return true;
+        sa_refuse("events of a virtual thread not recorded: no memory", NULL);
+        return false;
+    }
+    if (c->width != sa_work.width) {
+        sa_refuse("executions of a virtual thread that is older than the session's metrics", NULL);
+        return false;
+    }
+    sa_thread_renew(c);
+    if (c->is_virtual) sa_turns_claim(c);
+    return true;
+}
+
+/* Says whose records follow. False: no room, the record is lost too. */
+bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
+    sa_thread_switch *s = wait ? reserve(os, 1) : reserve_now(os, 1);
+    if (s == NULL) return false;
+    if (c->undescribed) sa_vthread_describe(c);
+    memset(s, 0, sizeof *s);
+    s->type = SA_REC_THREAD;
+    s->thread_id = c->thread_id;
+    sa_ring_commit(&os->ring, 1);
+    os->ring_thread_id = c->thread_id;
+    return true;
+}
+
+/* As cell_of, of any thread's context: how cells are found that are not at hand. */
+__attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id) {
+    uint32_t thread = c->thread_id;
+    if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
+    uint64_t key = sa_cell_key(class_id, thread, c->is_virtual);
+    sa_cell *cell = sa_cells_find(&os->cells, key);
+    if (__builtin_expect(cell != NULL, 1)) return cell;
+    if (sa_cells_have_dead(&os->cells)) {
+        if (os->user != NULL) sa_platform_leave(os->user); /* which has them at hand */
+        sa_cells_reap(&os->cells);
+    }
+    return sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
+}
+
+/* Has the cell at hand from now on, where the next probes, and Java code, find
+ * it. Where calling contexts are sampled Java code must not count by itself. */
+__attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id) {
+    sa_cell *cell = sa_cell_search(os, c, class_id);
+    if (cell == NULL || c->is_virtual || sa.special & SA_SPECIAL_CONTEXTS) return cell;
+    sa_platform *p = sa_platform_of(c);
+    if (os->user != p) {
+        if (os->user != NULL) sa_platform_leave(os->user);
+        sa_platform_leave(p);
+        os->user = p;
+        p->os = os;
+    }
+    p->cells[class_id % SA_CELLS_AT_HAND] = cell;
+    return cell;
+}
+
+/* The innermost hand-over that is under way in the innermost execution; NULL:
+ * none. One that has a deeper execution behind it never told its end. */
+const sa_open_submission *sa_submission_under_way(sa_thread *c) {
+    while (c->submissions_open > 0) {
+        uint32_t i = c->submissions_open - 1;
+        if (i >= SA_MAX_OPEN_SUBMISSIONS) i = SA_MAX_OPEN_SUBMISSIONS - 1; /* the last that is remembered */
+        const sa_open_submission *h = &sa_more_of(c)->submissions[i];
+        if (h->depth == c->depth) return h;
+        if (h->depth < c->depth) return NULL;
+        c->submissions_open = i;
+    }
+    return NULL;
+}

@@ -1,0 +1,67 @@
+/* What belongs to an OS thread, from its first probe to its end. */
+#ifndef STACKAGENT_STATE_OS_THREADS_H
+#define STACKAGENT_STATE_OS_THREADS_H
+#include "state_threads.h"
+#include "state_work.h"
+
+/* What all rings together keep resident; beyond it consumed pages go back. */
+enum { SA_RINGS_BUDGET = 16 << 20 };
+
+/* Only that thread writes it, except ring.tail and what is marked as the drain's. */
+typedef struct sa_os {
+    _Atomic bool busy; /* a probe is at work; Java code marks it, too, takes ids, and counts */
+    uint64_t next_task_id, end_task_id;
+    sa_counts counts;   /* of all Java threads that ran here */
+    sa_platform *user;   /* the Java thread that has this one as its os */
+    _Alignas(64) sa_ring ring;
+    sa_cpu_clock cpu;
+    /* The virtual thread mounted here, seen from its carrier: what it does is
+     * not work of the carrier's own task, which only goes on running it. */
+    sa_thread *carrier; /* NULL: none is mounted, or its carrier is not known */
+    uint64_t mount_ticks;
+    int64_t mount_cpu_ticks;
+    bool away;                /* its own code ended, before it is unmounted: */
+    uint64_t away_ticks;
+    int64_t away_cpu_ticks;
+    int64_t mount_work[SA_WORK_WIDTH];
+    sa_counters counters;
+    const char *stack_limit; /* below it an execution is not recorded: its exit might find no stack */
+    uint32_t ring_id;
+    uint32_t ring_thread_id; /* Java thread of the latest records */
+    int32_t os_id;
+    uint32_t generation; /* session that it is open for */
+    bool listed;         /* open; under os_lock */
+    bool abandoned;      /* its session ended with a probe still at work here: never used again */
+    bool dropping; /* a wait was in vain: drop until half the ring is free */
+    bool aside;                /* the drain's: its ring is set aside */
+    uint64_t wait_second, waited_ns; /* it has waited so long for room in that second of the clock */
+    _Atomic uint64_t all_waited_ns;
+    bool cells_aside;          /* the drain's: its histograms are set aside */
+    bool reported;             /* the drain's: ended, and its cells are reported a last time */
+    bool unclaimed;            /* the virtual thread that was mounted here last was not known then */
+    bool mounted;              /* a virtual thread runs here; with contexts= only */
+    uint32_t until[3];         /* with contexts=: by SA_CONTEXT_*, events until the next one that is sampled */
+    sa_scheduling scheduling;
+    uint64_t pin_ticks; /* since when its virtual thread is parked on it */
+    sa_counts virtual_counts;  /* the part of counts that virtual threads have */
+    sa_magazine vthreads, mores; /* free ones at hand, of all sessions */
+    sa_cells cells;
+    _Atomic bool ended;
+    struct sa_os *next;
+} sa_os;
+
+/* All OS threads that have run a probe. */
+typedef struct {
+    _Atomic(sa_os *) list;
+    sa_ring_pool rings;
+} sa_os_threads_of_jvm;
+
+extern SA_HIDDEN sa_os_threads_of_jvm sa_os_threads;
+extern SA_TLS sa_os *sa_self_os;
+
+int32_t sa_gettid(void);
+sa_os *sa_os_open(void); /* NULL: no memory */
+bool sa_os_room(sa_os *os); /* more room in its ring, which is full or has no memory; false: there is none */
+void sa_settle(uint64_t max_ns); /* recording has ended: waits until no probe is at work */
+void sa_os_retire_all(void);     /* later, the session over: gives back what the threads hold */
+#endif

@@ -1,0 +1,43 @@
+package threads
+
+import (
+	"stackagent/internal/units"
+	"stackagent/shadow/view"
+	"stackagent/shadow/virtual"
+)
+
+// VirtualColumns are the columns of the classes of virtual threads.
+var VirtualColumns = []view.Column[*virtual.Class]{
+	{Name: "class", Title: "class", Kind: view.Name, Doc: "class of the body", Value: func(c *virtual.Class) view.Value { return view.NameOf(c.Class) }},
+	virtualCount("threads", "threads", "threads with this body", func(c *virtual.Class) *uint64 { return &c.Threads }),
+	virtualCount("alive", "", "threads that were alive at the end", func(c *virtual.Class) *uint64 { return &c.Alive }),
+	virtualCount("mounts", "mounts", "times that they got onto a carrier", func(c *virtual.Class) *uint64 { return &c.Mounts }),
+	virtualCount("median_mounts", "median", "mounts of one thread, median; empty if some were recorded only together", func(c *virtual.Class) *uint64 { return c.MedianMounts }),
+	virtualCount("most_mounts", "most", "mounts of one thread, at most", func(c *virtual.Class) *uint64 { return &c.MostMounts }),
+	virtualCount("carrier_changes", "other carrier", "times that the carrier was another than before", func(c *virtual.Class) *uint64 { return &c.Changes }),
+	virtualTime("away_ns", "away", "time off their carriers", func(c *virtual.Class) units.Ns { return c.AwayNs }),
+	virtualTime("most_away_ns", "", "of one stretch, at most", func(c *virtual.Class) units.Ns { return c.MostAwayNs }),
+	virtualTime("ready_ns", "waited for carrier", "time ready to go on, waiting for a carrier", func(c *virtual.Class) units.Ns { return ifReady(c, c.ReadyNs) }),
+	virtualTime("most_ready_ns", "most", "of one stretch, at most", func(c *virtual.Class) units.Ns { return ifReady(c, &c.MostReadyNs) }),
+	virtualCount("pins", "pins", "times that they parked without leaving their carriers", func(c *virtual.Class) *uint64 { return &c.Pins }),
+	virtualTime("pinned_ns", "pinned", "time parked without leaving their carriers", func(c *virtual.Class) units.Ns { return c.PinnedNs }),
+	virtualTime("most_pinned_ns", "most", "of one stretch, at most", func(c *virtual.Class) units.Ns { return c.MostPinnedNs }),
+}
+
+func virtualCount(name, title, doc string, of func(*virtual.Class) *uint64) view.Column[*virtual.Class] {
+	return view.Column[*virtual.Class]{Name: name, Title: title, Kind: view.Uint, Unit: view.Count, Doc: doc,
+		Value: func(c *virtual.Class) view.Value { return view.Opt(of(c), view.UintOf[uint64]) }}
+}
+
+func virtualTime(name, title, doc string, of func(*virtual.Class) units.Ns) view.Column[*virtual.Class] {
+	return view.Column[*virtual.Class]{Name: name, Title: title, Kind: view.Int, Unit: view.Ns, Doc: doc,
+		Value: func(c *virtual.Class) view.Value { return view.Measured(of(c)) }}
+}
+
+// ifReady is n if the times of waiting for a carrier were measured.
+func ifReady(c *virtual.Class, n *units.Ns) units.Ns {
+	if c.ReadyNs == nil {
+		return units.NotMeasured
+	}
+	return *n
+}
