@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,7 +75,7 @@ func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions)
 	}
 	o.URL = f.nats
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = env.logger()
 	}
 	return to(o)
 }
