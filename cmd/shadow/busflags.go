@@ -33,7 +33,7 @@ func (f *joinFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the certificate's key")
 }
 
-// personal tells whether the shadow shows who it is by more than a token.
+// personal reports whether the shadow shows who it is by more than a token.
 func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
 
 // auth reads what is in files and in the environment.
