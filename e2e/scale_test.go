@@ -55,7 +55,7 @@ type speedupBar struct {
 // time they used. These figures are true however busy the machine is, and by
 // either source of the scheduling record.
 func TestScaling(t *testing.T) {
-	testjvm.Alone(t, "it compares times of threads")
+	testjvm.Shared(t)
 	shapes := map[string][]string{"ebpf": {"turns", "imbalance"}, "perf": {"io"}}
 	if full() {
 		all := []string{"turns", "imbalance", "even", "pinned", "lock", "sequential", "gc", "sleep", "io"}
@@ -147,7 +147,7 @@ func unsure(t *testing.T, p testjvm.Profile) (ns float64) {
 // TestServeSwitches: a shadow that serves records what the scheduler does with a
 // JVM that connects, from then to the JVM's end.
 func TestServeSwitches(t *testing.T) {
-	testjvm.Alone(t, "it compares times of threads")
+	testjvm.Shared(t)
 	testjvm.OneGood(t, func(a *testjvm.Attempt) { serveSwitches(t, a) })
 }
 

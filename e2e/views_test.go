@@ -49,7 +49,7 @@ type views struct {
 // TestCheck holds `shadow stats --check` of a real program against what the
 // program's tasks measured themselves, and its parts against its whole.
 func TestCheck(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {

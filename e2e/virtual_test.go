@@ -110,7 +110,7 @@ func TestCarriers(t *testing.T) {
 // what the JVM does to take it off the carrier. Of what is above the pieces, one of the two
 // readings of each piece, a system call, is charged too, and the way to the switch.
 func TestVirtualCPU(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "virtualcpu")
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < o.MinJDK {

@@ -34,7 +34,7 @@ func parseKnown(t *testing.T, stdout string) map[string]known {
 // wall time may be more by what others had of the CPU between two readings; see
 // TestTimesPerTask.
 func TestWork(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
@@ -130,7 +130,7 @@ func number(t *testing.T, row map[string]string, column string) int64 {
 
 // Self CPU time over all tasks of a thread is no more than the thread's whole.
 func TestThreadTotals(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		checkTotals(t, a, testjvm.Example(t, "granularity").Command(t, testjvm.JDKs(t)[0]).Profile(t))
 	})
