@@ -55,9 +55,9 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// near checks got against want, the sum over count tasks. The clock that is read
-// without a system call drifts by parts in 100,000, hence the thousandth. The rest of a task
-// (call of the probe, of the clock; class loading in the first) is some µs.
+// near compares got with want, the sum over count tasks. The clock that is read
+// without a system call drifts by parts in 100,000, hence the thousandth. The rest of
+// a task (calls of the probe and the clock; class loading in the first) takes a few µs.
 func near(c testjvm.Checker, what string, got, want, count int64) {
 	c.Helper()
 	low := atLeast(want)
