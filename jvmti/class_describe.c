@@ -163,10 +163,6 @@ static jlong publish(JNIEnv *env, jclass c, sa_news *m, uint32_t offset) {
     return known;
 }
 
-/* In place of the upper bit of an offset: a hidden class without probes, as it
- * was made when we did not look. Equal to Stackagent.STRANGER. */
-static const uint32_t STRANGER = 1u << 31;
-
 static jlong describe(JNIEnv *env, jclass c, const char *label, bool woven) {
     uint16_t kinds = sa_kinds_of(env, c) & ~SA_KIND_EXECUTOR;
     sa_news *m = calloc(1, sizeof *m);
@@ -179,7 +175,7 @@ static jlong describe(JNIEnv *env, jclass c, const char *label, bool woven) {
     if (hidden) m->kinds |= SA_KIND_HIDDEN;
     if (m->group == NULL || strcmp(m->group, "jdk.internal.loader.ClassLoaders$PlatformClassLoader") == 0)
         m->kinds |= SA_KIND_JDK;
-    return publish(env, c, m, (uint32_t)sa_field_offset(env, sa_helper.probes, sa_helper.id_offset, c) | (hidden && !woven ? STRANGER : 0));
+    return publish(env, c, m, (uint32_t)sa_field_offset(env, sa_helper.probes, sa_helper.id_offset, c) | (hidden && !woven ? SA_CLASS_STRANGER : 0));
 }
 
 /* Makes class c, into which we have woven, known under label (NULL: its own name). */

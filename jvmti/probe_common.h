@@ -115,7 +115,7 @@ static inline uint64_t sa_queue_ticks(const sa_frame *f) {
 /* Where the program is about to hand something over. What an execution does
  * that began since is not said by it. */
 static inline uint32_t sa_calling_at(const sa_thread *c) {
-    return c->calling_at >> 16 == (c->depth & 0xffff) ? c->calling_at & 0xffff : 0;
+    return c->calling_at >> SA_SITE_DEPTH_SHIFT == (c->depth & SA_SITE_MASK) ? c->calling_at & SA_SITE_MASK : 0;
 }
 
 /* The site of a creation: where the program makes a task (making_at, if it said

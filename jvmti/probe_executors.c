@@ -29,13 +29,10 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentHandover_newExecutor0(JNIEnv *en
     return c == NULL ? 0 : new_executor(env, c, name);
 }
 
-/* In place of an offset; equal to StackagentHandover.BY_IDENTITY. */
-static const jlong BY_IDENTITY = INT64_MIN;
-
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
     if (c == NULL) return 0;
     jlong offset = sa_field_offset(env, sa_helper.submissions, sa_helper.executor_offset, c);
     /* In a JVM that ran before each has a number all the same; else there is one for all instances. */
-    if (offset == 0) offset = sa.late ? BY_IDENTITY : -(jlong)new_executor(env, c, NULL);
+    if (offset == 0) offset = sa.late ? SA_EXECUTOR_BY_IDENTITY : -(jlong)new_executor(env, c, NULL);
     return sa_class_make_slot(env, c) ? offset : 0; /* Java code puts it there */
 }
