@@ -47,6 +47,8 @@ all: check bin/libstackagent.so bin/shadow
 
 help:
 	@sed -n '1,/^$$/s/^# //p' Makefile
+	@echo 'what make test-full adds:'
+	@sed -n 's/^#   /  /p' Makefile
 	@echo 'make unit jvmti race e2e lint    the parts of make test'
 	@echo 'make timings    how long the parts of the last make test took, and its 20 slowest tests'
 	@echo 'make e2e-full   every example on every JDK and collector, also -Xint, -Xcomp, -Xcheck:jni'
@@ -106,10 +108,12 @@ unit-jvmti:
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory jvmti
 
-# Beyond make test:
+# What takes long and finds little (make help lists these lines):
 #   every class of every JDK is parsed, rewritten and verified, not a sample
 #   every example on every JDK and collector and in every mode of the JVM; every defect of examples/advice
-#   the attacks with more rounds, on every JDK; 240 sessions that come and go; a cluster that loses nodes four times
+#   the attacks with more rounds, and each on every JDK: the memory of threads and classes is on one in make test
+#   240 sessions that come and go, not 120; a cluster that loses nodes four times, not once
+#   every example without the agent once more
 #   every fuzz target
 test-full: export STACKAGENT_ALL_CLASSES := 1
 test-full: export STACKAGENT_TORTURE := full

@@ -85,7 +85,7 @@ const attemptsAmongOthers = 3
 // others have half of the processors, a pool is rightly not called too large.
 func TestAdvice(t *testing.T) {
 	testjvm.Alone(t, "what is found depends on the processors it gets")
-	each(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
+	eachDefect(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		var want []string
 		if d.name != "good" {
 			want = []string{d.advice()}
@@ -97,8 +97,8 @@ func TestAdvice(t *testing.T) {
 	})
 }
 
-// each calls f for the JDKs and those of some defects that this test is to look at.
-func each(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
+// eachDefect calls f for the JDKs and defects that this test covers.
+func eachDefect(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
 	for _, d := range of {
 		if !d.quick && !full() {
 			continue
@@ -157,14 +157,14 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 }
 
 // TestAdviceGain follows each piece of advice: the program must not get shorter
-// than the bound says, and must reach a good part of what it leaves. Least times
-// of alternating runs, of all attempts: other programs only make a time longer.
-// The bound is drawn from a profiled run, so it is held against profiled runs of
-// the mended program; what mending gains is that of the program by itself.
+// than the bound says, and must reach a good part of it. It compares the least times
+// of alternating runs, of all attempts: other programs only make a time longer. The
+// bound comes from a profiled run, so it is compared with profiled runs of the fixed
+// program; the gain is measured without the agent.
 func TestAdviceGain(t *testing.T) {
 	testjvm.Alone(t, "it compares run times")
 	bounded := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.gain == noBound })
-	each(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
+	eachDefect(t, bounded, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		attempt, g := 0, gains{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)} // of all attempts
 		testjvm.OneGood(t, func(a *testjvm.Attempt) {
 			before, own := testjvm.Processors(t), time.Duration(0)
@@ -260,8 +260,8 @@ func ms(t *testing.T, r testjvm.Result) float64 {
 	return n
 }
 
-// boundTolerance is for what two runs of one program take longer or shorter:
-// when the compiler comes to it.
+// boundTolerance is by how much the times of two runs of one program differ, as the
+// compiler gets to a method sooner or later.
 const boundTolerance = 0.1
 
 // wrong says what the gains contradict; "" if nothing.

@@ -30,7 +30,13 @@ func victim(t *testing.T, jdk testjvm.JDK, args ...string) testjvm.Command {
 // eachJDK runs f on every JDK.
 func eachJDK(t *testing.T, f func(t *testing.T, jdk testjvm.JDK)) {
 	t.Helper()
-	for _, jdk := range testjvm.JDKs(t) {
+	each(t, testjvm.JDKs(t), f)
+}
+
+// each runs f on some JDKs.
+func each(t *testing.T, jdks []testjvm.JDK, f func(t *testing.T, jdk testjvm.JDK)) {
+	t.Helper()
+	for _, jdk := range jdks {
 		t.Run(jdk.String(), func(t *testing.T) { f(t, jdk) })
 	}
 }

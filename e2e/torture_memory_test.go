@@ -149,7 +149,7 @@ func checkGrowth(t *testing.T, what string, plain, with memoryRun, when string, 
 // Task classes that are unloaded leave nothing behind.
 func TestTortureMemoryClasses(t *testing.T) {
 	testjvm.Shared(t)
-	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+	each(t, newestOrAll(t), func(t *testing.T, jdk testjvm.JDK) {
 		for _, mode := range []string{"hidden", "loader"} {
 			t.Run(mode, func(t *testing.T) {
 				if mode == "loader" && !torture() {

@@ -164,7 +164,7 @@ const (
 func TestTortureMemoryOfIdleThreads(t *testing.T) {
 	testjvm.Shared(t)
 	threads, tasks := int64(roundsOf(120, 500)), "12000"
-	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+	each(t, oldestOrAll(t), func(t *testing.T, jdk testjvm.JDK) {
 		plain, profiled, lost := ringsRun(t, jdk, "all", "idle", strconv.FormatInt(threads, 10), tasks, "1")
 		grown, usual := profiled[len(profiled)-1]-profiled[0], plain[len(plain)-1]-plain[0]
 		t.Logf("%d threads: %d MiB, without the agent %d MiB; %d events lost", threads, grown>>20, usual>>20, lost)
@@ -179,10 +179,7 @@ func TestTortureMemoryOfIdleThreads(t *testing.T) {
 func TestTortureMemoryOfManyThreads(t *testing.T) {
 	testjvm.Shared(t)
 	threads := int64(roundsOf(2500, 10000))
-	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
-		if !torture() && jdk.Version != 17 {
-			t.Skip("on one JDK is enough in short")
-		}
+	each(t, oldestOrAll(t), func(t *testing.T, jdk testjvm.JDK) {
 		plain, profiled, lost := ringsRun(t, jdk, "summary", "idle", strconv.FormatInt(threads, 10), "1500", "1")
 		grown, usual := profiled[len(profiled)-1]-profiled[0], plain[len(plain)-1]-plain[0]
 		t.Logf("%d threads: %d MiB, without the agent %d MiB; %d events lost", threads, grown>>20, usual>>20, lost)
@@ -195,11 +192,11 @@ func TestTortureMemoryOfManyThreads(t *testing.T) {
 	})
 }
 
-// Threads that come and go leave nothing behind.
+// Threads that start and end leave nothing behind.
 func TestTortureMemoryOfThreadChurn(t *testing.T) {
 	testjvm.Shared(t)
 	rounds := strconv.Itoa(roundsOf(20, 1000))
-	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
+	each(t, newestOrAll(t), func(t *testing.T, jdk testjvm.JDK) {
 		plain, profiled, lost := ringsRun(t, jdk, "all", "churn", "50", "1500", rounds)
 		half := len(profiled) / 2
 		first, last := slices.Max(profiled[1:half+1]), slices.Max(profiled[half+1:])

@@ -172,7 +172,7 @@ func (g *guest) answers(t *testing.T, want string) {
 }
 
 // Class loaders that do not let the probes through, each in its own manner: their classes keep their bytes and are
-// counted, at start and when the agent comes later.
+// counted, at start and when the agent attaches later.
 func TestTortureSandbox(t *testing.T) {
 	testjvm.Shared(t)
 	const reason = "the class loader does not find the probes"
@@ -242,7 +242,7 @@ func refusals(t *testing.T, p testjvm.Profile) map[string]int64 {
 // visits all classes. The log has the times.
 func TestTortureManyClasses(t *testing.T) {
 	testjvm.Shared(t)
-	for _, jdk := range testjvm.JDKs(t) {
+	for _, jdk := range newestOrAll(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			n, rounds := roundsOf(6_000, 60_000), roundsOf(1, 2)
 			classes, log := testjvm.Compile(t, jdk, "testdata/classes"), filepath.Join(t.TempDir(), "safepoints")
@@ -267,7 +267,7 @@ func TestTortureManyClasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			most := rounds * 2 * 20 // to come and to go
+			most := rounds * 2 * 20 // to attach and to detach
 			if got := strings.Count(string(b), `"RedefineClasses"`); got == 0 || got > most {
 				t.Errorf("%d operations that change classes, want 1 to %d", got, most)
 			}

@@ -42,6 +42,14 @@ jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal); /* a
 void sa_load_hidden(JNIEnv *env);        /* classes that the JVM would load without an event */
 void sa_dotted_name(const char *internal, char *out, size_t room); /* a class's Java name */
 
+/* What the helper knows of a class (Stackagent.known): its id, and below it the offset
+ * of the field in which instances keep the task id. In place of the offset's upper
+ * bit: a hidden class without probes, made when nobody looked. */
+#define SA_CLASS_STRANGER (UINT32_C(1) << 31)
+
+/* In place of the offset of an executor's number: executors have theirs by identity. */
+#define SA_EXECUTOR_BY_IDENTITY INT64_MIN
+
 /* ---- class_names.c: what the internal name alone says ---- */
 
 bool sa_is_copy(const char *name);

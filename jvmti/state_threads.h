@@ -38,6 +38,9 @@ typedef struct {
     uint32_t hash;  /* identity hash of a task that has no room for an id; undefined for others */
 } sa_open_submission;
 
+/* calling_at: the site, and above it the depth of the executions there. */
+enum { SA_SITE_MASK = 0xffff, SA_SITE_DEPTH_SHIFT = 16 };
+
 enum { SA_CELLS_AT_HAND = 8 };
 enum { SA_MAX_OPEN_SUBMISSIONS = 8 }; /* of deeper ones only the number is kept */
 

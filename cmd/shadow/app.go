@@ -165,7 +165,7 @@ var laterVerbs = map[string]bool{
 func verbs(env Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
-		newThreads(env), newReport(env), newDoctor(env), newDeliver(env),
+		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), newDeliver(env),
 		newJoin(env), newBottle(env), newStack(env), newScale(env), newGC(env),
 		newImport(env), newTgp(env), newAttach(env), newDetach(env),
 	}

@@ -237,9 +237,9 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 		return err
 	}
 	w := newWatcher(env, f.counter)
-	w.whose.attached = g.process
+	w.finder.Attached = g.process
 	defer w.end()
-	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.whose); err != nil {
+	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.finder); err != nil {
 		remove()
 		return err
 	}

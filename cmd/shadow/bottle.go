@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
@@ -19,7 +20,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/view"
 )
 
 // bottleFlags are the flags of shadow bottle.
@@ -208,7 +209,7 @@ func noteDamage(env Env, a *session.Activity) {
 
 // writeFigure writes a figure to a file that tells its format, and prints its name.
 func writeFigure(env Env, path string, fig *figure.Figure) error {
-	if err := toFile(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
+	if err := files.Write(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(env.Out, path); err != nil {
@@ -243,11 +244,7 @@ func (f *bottleFlags) json(g *bottle.Graph, a *session.Activity) bottleJSON {
 		FromNs: g.From, ToNs: g.To, Threads: []boxJSON{},
 		BusyNs: g.BusyNs, UnknownNs: g.UnknownNs, Lost: a.Lost, Source: a.Source, Account: a.Account,
 	}
-	boxes := g.Boxes
-	if n := f.limit(); n > 0 && n < len(boxes) {
-		boxes = boxes[:n]
-	}
-	for _, b := range boxes {
+	for _, b := range f.topBoxes(g.Boxes) {
 		out.Threads = append(out.Threads, boxJSON{b.Name, b.Kind, b.HeightNs, b.RunningNs, b.Width})
 	}
 	return out
@@ -269,57 +266,75 @@ func (f *bottleFlags) print(graphs []*bottle.Graph, start units.MonoNs, a *sessi
 	return f.table(graphs, start)
 }
 
-func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
-	var cells [][]string
-	for _, g := range graphs {
-		for _, b := range f.json(g, &session.Activity{}).Threads {
-			cells = append(cells, []string{strconv.FormatInt(int64(g.From), 10), strconv.FormatInt(int64(g.To), 10), csvName(b.Name), b.Kind,
-				strconv.FormatFloat(b.HeightNs, 'f', 3, 64), strconv.FormatInt(int64(b.RunningNs), 10), strconv.FormatFloat(b.Width, 'g', 9, 64)})
-		}
-	}
-	return writeCSV(f.env.Out, []string{"from_ns", "to_ns", "name", "kind", "height_ns", "running_ns", "width"}, cells)
+// windowBox is a box of the graph of a window.
+type windowBox struct {
+	bottle.Box
+	graph *bottle.Graph
 }
 
-// table lists the boxes, those that ran longest first, of each window --top.
+// bottleColumns are the columns of a listing of boxes by group.
+func bottleColumns(group string, windows bool, start units.MonoNs) []view.Column[windowBox] {
+	since := func(of func(*bottle.Graph) units.MonoNs) func(windowBox) string {
+		return func(b windowBox) string { return units.FormatNs(units.Ns(of(b.graph) - start)) }
+	}
+	from, to := func(g *bottle.Graph) units.MonoNs { return g.From }, func(g *bottle.Graph) units.MonoNs { return g.To }
+	columns := []view.Column[windowBox]{
+		{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "begin of the window", Value: func(b windowBox) view.Value { return view.IntOf(int64(b.graph.From)) }, Show: since(from)},
+		{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "end of the window", Value: func(b windowBox) view.Value { return view.IntOf(int64(b.graph.To)) }, Show: since(to)},
+		{Name: "name", Title: group, Kind: view.Name, Doc: "thread, pool or kind", Value: func(b windowBox) view.Value { return view.NameOf(b.Name) }},
+		{Name: "kind", Title: "kind", Kind: view.Word, Doc: "application, main, gc, compiler, vm or other", Value: func(b windowBox) view.Value { return view.WordOf(b.Kind) }},
+		{Name: "height_ns", Title: "share", Kind: view.Float, Unit: view.Ns, Doc: "its share of the time: while r threads run, each gets 1/r",
+			Text: func(b windowBox) string { return strconv.FormatFloat(b.HeightNs, 'f', 3, 64) },
+			Show: func(b windowBox) string { return units.FormatNs(units.Ns(math.Round(b.HeightNs))) }},
+		{Title: "of all", Kind: view.Float, Show: func(b windowBox) string { return units.FormatPercent(b.HeightNs / b.graph.HeightNs("")) }},
+		{Name: "running_ns", Title: "running", Kind: view.Int, Unit: view.Ns, Doc: "time that it ran", Value: func(b windowBox) view.Value { return view.IntOf(b.RunningNs) }},
+		{Name: "width", Title: "at once", Kind: view.Float, Unit: view.Factor, Doc: "threads that ran at once while it did",
+			Value: func(b windowBox) view.Value { return view.FloatOf(b.Width) }, Text: func(b windowBox) string { return strconv.FormatFloat(b.Width, 'g', 9, 64) }},
+	}
+	if !windows {
+		columns[0].Title, columns[1].Title = "", ""
+	}
+	if group == "kind" {
+		columns[3].Title = ""
+	}
+	return columns
+}
+
+// topBoxes are the boxes of a graph that are printed.
+func (f *bottleFlags) topBoxes(boxes []bottle.Box) []bottle.Box {
+	if n := f.limit(); n > 0 && n < len(boxes) {
+		return boxes[:n]
+	}
+	return boxes
+}
+
+func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
+	var boxes []windowBox
+	for _, g := range graphs {
+		for _, b := range f.topBoxes(g.Boxes) {
+			boxes = append(boxes, windowBox{b, g})
+		}
+	}
+	return view.All(view.CSV(f.env.Out, bottleColumns(f.group, true, 0)), boxes)
+}
+
+// table lists the boxes of each window, longest running time first.
 func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
-	columns := []table.Column{{Title: f.group, Flexible: true}}
-	if f.group != "kind" {
-		columns = append(columns, table.Column{Title: "kind"})
-	}
-	columns = append(columns, right("share"), right("of all"), right("running"), right("at once"))
-	if f.every > 0 {
-		columns = append([]table.Column{right("from"), right("to")}, columns...)
-	}
-	t, total := table.New(columns...), 0
+	var shown []windowBox
+	total := 0
 	for _, g := range graphs {
 		boxes := slices.Clone(g.Boxes)
 		slices.SortStableFunc(boxes, func(a, b bottle.Box) int { return cmp.Compare(b.RunningNs, a.RunningNs) })
 		total += len(boxes)
-		if n := f.limit(); n > 0 && n < len(boxes) {
-			boxes = boxes[:n]
-		}
-		for _, b := range boxes {
-			t.Row(f.row(b, g, start)...)
+		for _, b := range f.topBoxes(boxes) {
+			shown = append(shown, windowBox{b, g})
 		}
 		if f.every == 0 {
 			all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}
-			t.Row(f.row(all, g, start)...)
+			shown = append(shown, windowBox{all, g})
 			total++
 			f.env.note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 		}
 	}
-	return f.render(t, total)
-}
-
-func (f *bottleFlags) row(b bottle.Box, g *bottle.Graph, start units.MonoNs) []string {
-	row := []string{b.Name}
-	if f.group != "kind" {
-		row = append(row, b.Kind)
-	}
-	row = append(row, units.FormatNs(units.Ns(math.Round(b.HeightNs))), units.FormatPercent(b.HeightNs/g.HeightNs("")),
-		units.FormatNs(b.RunningNs), fmt.Sprintf("%.2f", b.Width))
-	if f.every > 0 {
-		row = append([]string{units.FormatNs(units.Ns(g.From - start)), units.FormatNs(units.Ns(g.To - start))}, row...)
-	}
-	return row
+	return f.render(tableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
 }

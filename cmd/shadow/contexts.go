@@ -1,26 +1,14 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/google/pprof/profile"
-
-	"stackagent/internal/text"
-	"stackagent/internal/units"
+	"stackagent/shadow/flame"
 	"stackagent/shadow/session"
-	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
 )
-
-// unknownFrame stands for a frame that is not known.
-const unknownFrame = "(frame not known)"
-
-// cutFrame stands for the frames beyond those that a context holds.
-const cutFrame = "(deeper frames not recorded)"
 
 // wholeStacks tells whether what flame graphs show are whole stacks: those of
 // executions, where they were recorded.
@@ -112,7 +100,7 @@ func contextColumns(every uint64) []view.Column[*summary.Context] {
 		{Name: "self_cpu_ns", Title: "self CPU", Kind: view.Int, Unit: view.Ns, Optional: true, Doc: "self CPU time of executions", Value: cpu, Show: shown(cpu, view.Ns)},
 		{Title: "self wall", Kind: view.Int, Show: shown(wall, view.Ns)},
 		{Name: "cut", Kind: view.Bool, Doc: "deeper frames were not recorded", Value: func(c *summary.Context) view.Value { return view.BoolOf(c.Cut) }},
-		{Name: "stack", JSON: view.Absent, Kind: view.Name, Doc: "frames, outermost first, joined with ;", Value: func(c *summary.Context) view.Value { return view.NameOf(strings.Join(contextFrames(c), ";")) }},
+		{Name: "stack", JSON: view.Absent, Kind: view.Name, Doc: "frames, outermost first, joined with ;", Value: func(c *summary.Context) view.Value { return view.NameOf(strings.Join(flame.Frames(c), ";")) }},
 		{Name: "frames", CSV: view.Absent, Kind: view.Object, Value: func(c *summary.Context) view.Value { return view.ObjectOf(framesOf(c)) }},
 		{Title: "class and stack", Last: 3, Kind: view.Name, Show: stack},
 	}
@@ -123,13 +111,13 @@ func contextLabels(c *summary.Context) []string {
 	var out []string
 	for _, f := range c.Frames {
 		if f == nil {
-			out = append(out, unknownFrame)
+			out = append(out, flame.Unknown)
 		} else {
 			out = append(out, frameLabel(f))
 		}
 	}
 	if c.Cut {
-		out = append(out, cutFrame)
+		out = append(out, flame.Cut)
 	}
 	return out
 }
@@ -137,7 +125,7 @@ func contextLabels(c *summary.Context) []string {
 // frameLabel is a place as Site.Label gives it, of which parts may not be known.
 func frameLabel(f *session.Site) string {
 	if f.Class == "" || f.Method == "" {
-		return unknownFrame
+		return flame.Unknown
 	}
 	return f.Label()
 }
@@ -158,89 +146,4 @@ func framesOf(c *summary.Context) []*contextFrameJSON {
 		}
 	}
 	return out
-}
-
-// contextFrames are the names of a stack, outermost first, without lines, and
-// the task's class at the end: what flame graphs show.
-func contextFrames(c *summary.Context) []string {
-	out := make([]string, 0, len(c.Frames)+2)
-	if c.Cut {
-		out = append(out, cutFrame)
-	}
-	for _, f := range slices.Backward(c.Frames) {
-		name := unknownFrame
-		if f != nil && f.Class != "" && f.Method != "" {
-			name = f.Class + "." + f.Method
-		}
-		out = append(out, frame.Replace(text.Clean(name, '?')))
-	}
-	return append(out, frame.Replace(text.Clean(c.ClassName, '?')))
-}
-
-// collapseContexts writes a line per stack on which tasks were executed, and
-// the self work in microseconds.
-func collapseContexts(w io.Writer, contexts []summary.Context) error {
-	cpu := contextsHaveCPU(contexts)
-	for i := range contexts {
-		c := &contexts[i]
-		if !c.Executes() {
-			continue
-		}
-		work := c.SelfWall
-		if cpu {
-			work = max(0, c.SelfCPU)
-		}
-		if _, err := fmt.Fprintf(w, "%s %d\n", strings.Join(contextFrames(c), ";"), microseconds(work)); err != nil {
-			return fmt.Errorf("writing stacks: %w", err)
-		}
-	}
-	return nil
-}
-
-// microseconds rounds.
-func microseconds(n units.Ns) int64 { return int64(n/1000) + int64(n%1000+500)/1000 }
-
-func contextsHaveCPU(contexts []summary.Context) bool {
-	return slices.ContainsFunc(contexts, func(c summary.Context) bool { return c.SelfCPU > 0 })
-}
-
-// pprofContexts writes the whole stacks as a profile for pprof.
-func pprofContexts(w io.Writer, s *session.Session, contexts []summary.Context) error {
-	how := "whole stacks; not sampled"
-	if n := s.Every(); n > 1 {
-		how = fmt.Sprintf("whole stacks; ESTIMATES: one event in %d was looked at, the values are scaled by that", n)
-	}
-	b := newPprof(s, how, "creations", "submissions", "executions")
-	b.p.SampleType = append(b.p.SampleType, timeTypes...)
-	b.setDefault(contextsHaveCPU(contexts))
-	kinds := []string{store.ContextCreation, store.ContextSubmission, store.ContextExecution}
-	for i := range contexts {
-		c := &contexts[i]
-		at := slices.Index(kinds, c.Kind)
-		if at < 0 {
-			continue // of a later version
-		}
-		values := make([]int64, len(kinds), len(kinds)+len(timeTypes))
-		values[at] = c.Count
-		b.p.Sample = append(b.p.Sample, &profile.Sample{Location: b.contextLocations(c),
-			Value: append(values, orNothing(c.SelfWall), orNothing(c.SelfCPU))})
-	}
-	return b.write(w)
-}
-
-// contextLocations are the frames of a context, leaf first: the task's class,
-// then what it was called from.
-func (b *pprofBuilder) contextLocations(c *summary.Context) []*profile.Location {
-	locations := []*profile.Location{b.location(c.ClassName, "", 0)}
-	for _, f := range c.Frames {
-		if f == nil || f.Class == "" || f.Method == "" {
-			locations = append(locations, b.location(unknownFrame, "", 0))
-			continue
-		}
-		locations = append(locations, b.location(f.Class+"."+f.Method, f.File, int64(f.Line)))
-	}
-	if c.Cut {
-		locations = append(locations, b.location(cutFrame, "", 0))
-	}
-	return locations
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/shadow/report"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -176,7 +177,7 @@ func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, 
 }
 
 func writePage(path string, s *summary.Summary) error {
-	return toFile(nil, path, func(w io.Writer) error { return report.WriteSummary(w, s, report.Options{}) })
+	return files.Write(nil, path, func(w io.Writer) error { return report.WriteSummary(w, s, report.Options{}) })
 }
 
 func (f *reportFlags) writeFigure(path, format string, s *summary.Summary) error {
@@ -184,5 +185,5 @@ func (f *reportFlags) writeFigure(path, format string, s *summary.Summary) error
 	if err != nil {
 		return err
 	}
-	return toFile(nil, path, func(w io.Writer) error { return figures[0].Write(w, format) })
+	return files.Write(nil, path, func(w io.Writer) error { return figures[0].Write(w, format) })
 }

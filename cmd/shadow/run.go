@@ -125,7 +125,7 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 	}
 	w := newWatcher(env, f.counter)
 	defer w.end()
-	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.whose); err != nil {
+	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.finder); err != nil {
 		remove()
 		return launch.Result{}, err
 	}

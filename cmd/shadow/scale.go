@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
 	"stackagent/shadow/figure"
@@ -332,7 +333,7 @@ func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
 const stackName = "stack.json"
 
 func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
-	file, err := createAside(filepath.Join(dir, stackName))
+	file, err := files.Aside(filepath.Join(dir, stackName))
 	if err != nil {
 		return fmt.Errorf("writing the stacks: %w", err)
 	}

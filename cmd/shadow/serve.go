@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc/sched"
 	"stackagent/internal/spool"
 	"stackagent/shadow/bus"
@@ -116,7 +117,7 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	defer unlock()
 	defer b.Close()
 	live := newServeLive(env)
-	if live.switches, err = startSwitches(env, sched.Choice(f.switches), f.store, newWhose()); err != nil {
+	if live.switches, err = startSwitches(env, sched.Choice(f.switches), f.store, jvmprocess.NewFinder()); err != nil {
 		return err
 	}
 	defer live.switches.end()

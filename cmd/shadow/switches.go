@@ -2,15 +2,17 @@ package main
 
 import (
 	"errors"
-	"golang.org/x/sys/unix"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/spf13/pflag"
 
+	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
@@ -22,7 +24,7 @@ import (
 type switches struct {
 	locks    map[string]*os.File // of records that this shadow writes, by session folder
 	env      Env
-	whose    *whose
+	finder   *jvmprocess.Finder
 	root     string // of the sessions' folders
 	observer *sched.Observer
 	why      error // why there is none
@@ -64,8 +66,8 @@ func checkSwitches(choice string) error {
 
 // startSwitches begins to listen to the scheduler. What can not be had is told
 // in the sessions; only a source that was asked for by its name is an error.
-func startSwitches(env Env, choice sched.Choice, root string, w *whose) (*switches, error) {
-	s := &switches{env: env, whose: w, root: root, kept: map[string]bool{}}
+func startSwitches(env Env, choice sched.Choice, root string, w *jvmprocess.Finder) (*switches, error) {
+	s := &switches{env: env, finder: w, root: root, kept: map[string]bool{}}
 	if choice == sched.Off {
 		return s, nil
 	}
@@ -134,7 +136,7 @@ func (s *switches) progress(p ingest.Progress) {
 
 // keep begins the record of a JVM in the folder dir, or writes why there is none.
 func (s *switches) keep(p ingest.Progress, dir string) error {
-	pid, why := s.whose.find(p, s.observer.Waits(p.JVM.PID))
+	pid, why := s.finder.Find(p, s.observer.Waits(p.JVM.PID))
 	if why != nil {
 		return sched.Refuse(dir, p.JVM.PID, why)
 	}

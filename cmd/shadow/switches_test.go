@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/proc"
@@ -96,12 +97,12 @@ func TestIsJVM(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := sleep.Process.Pid
-	if err := isJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "no JVM") {
+	if err := jvmprocess.IsJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "no JVM") {
 		t.Errorf("a process without libjvm.so: %v", err)
 	}
 	sleep.Process.Kill()
 	sleep.Wait()
-	if err := isJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "had ended") {
+	if err := jvmprocess.IsJVM(pid, 0); err == nil || !strings.Contains(err.Error(), "had ended") {
 		t.Errorf("a process that has ended: %v", err)
 	}
 
@@ -111,10 +112,10 @@ func TestIsJVM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := isJVM(self, began+units.MonoNs(time.Second)); err != nil {
+	if err := jvmprocess.IsJVM(self, began+units.MonoNs(time.Second)); err != nil {
 		t.Errorf("a process with libjvm.so: %v", err)
 	}
-	if err := isJVM(self, began-units.MonoNs(2*time.Second)); err == nil || !strings.Contains(err.Error(), "later than the session") {
+	if err := jvmprocess.IsJVM(self, began-units.MonoNs(2*time.Second)); err == nil || !strings.Contains(err.Error(), "later than the session") {
 		t.Errorf("a process that began after the session: %v", err)
 	}
 }

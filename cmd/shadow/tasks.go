@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/internal/text"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
@@ -73,7 +74,7 @@ a task never executed has no execution, start, end, thread or work.`,
 }
 
 func (l *listing) printTasks(s *session.Session, filter summary.Filter, output string) error {
-	return toFile(l.env.Out, output, func(w io.Writer) error {
+	return files.Write(l.env.Out, output, func(w io.Writer) error {
 		sink := stream(l, w, output != "", view.Tasks(s))
 		before := len(s.Warnings)
 		total, err := l.eachTask(s, filter, sink)

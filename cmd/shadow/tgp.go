@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/files"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
@@ -167,7 +168,7 @@ func newTgpAggregate(env Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = toFile(env.Out, f.output, func(w io.Writer) error {
+			err = files.Write(env.Out, f.output, func(w io.Writer) error {
 				out := tgp.NewTaskWriter(w)
 				for i := range in.tasks {
 					if err := out.Write(rowOf(in.trace, &in.tasks[i])); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"stackagent/cmd/shadow/internal/files"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
@@ -23,7 +24,7 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 		return fmt.Errorf("making the folder of the trace: %w", err)
 	}
 	before, rows := len(s.Warnings), 0
-	err = toFile(nil, filepath.Join(dir, tgp.TasksFile), func(w io.Writer) error {
+	err = files.Write(nil, filepath.Join(dir, tgp.TasksFile), func(w io.Writer) error {
 		out := tgp.NewTaskWriter(w)
 		if err := eachTgpRow(s, filter, m, func(r *tgp.Row) error { rows++; return out.Write(r) }); err != nil {
 			return err
@@ -38,7 +39,7 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 		return err
 	}
 	pauses := pausesOf(s)
-	if err := toFile(nil, filepath.Join(dir, tgp.GCFile), func(w io.Writer) error { return tgp.WriteGC(w, pauses) }); err != nil {
+	if err := files.Write(nil, filepath.Join(dir, tgp.GCFile), func(w io.Writer) error { return tgp.WriteGC(w, pauses) }); err != nil {
 		return err
 	}
 	if err := writeSamples(env, dir, samples); err != nil {
@@ -89,7 +90,7 @@ func writeSamples(env Env, dir string, s gran.Samples) error {
 			env.note("%s is not written: the session has no record of it", x.name)
 			continue
 		}
-		if err := toFile(nil, filepath.Join(dir, x.name), x.write); err != nil {
+		if err := files.Write(nil, filepath.Join(dir, x.name), x.write); err != nil {
 			return err
 		}
 	}

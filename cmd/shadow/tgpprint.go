@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	gran "stackagent/granularity/tgp"
-	"stackagent/internal/units"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -55,32 +55,33 @@ type tgpClasses struct {
 }
 
 func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind string) error {
-	total := len(found)
-	if n := f.limit(); n > 0 && n < total {
-		found = found[:n]
-	}
 	if f.format == "json" {
+		if n := f.limit(); n > 0 && n < len(found) {
+			found = found[:n]
+		}
 		return writeJSON(f.env.Out, tgpClasses{append([]gran.Class{}, found...), outside})
 	}
-	if f.format == "csv" {
-		cells := make([][]string, len(found))
-		for i, c := range found {
-			cells[i] = []string{csvName(c.Name), strconv.FormatInt(c.Tasks, 10), formatFloat(c.Mean), strconv.FormatInt(c.Min, 10), strconv.FormatInt(c.Max, 10),
-				meanCell(c.Switches), meanCell(c.CPU)}
-		}
-		return writeCSV(f.env.Out, []string{"class", "tasks", "mean_granularity", "min_granularity", "max_granularity", "context_switches", "cpu_percent"}, cells)
-	}
-	t := table.New(right("tasks"), right("mean"), right("min"), right("max"), right("switches"), right("CPU %"), table.Column{Title: "class", Flexible: true})
-	for _, c := range found {
-		t.Row(units.FormatExact(c.Tasks), fmt.Sprintf("%.1f", c.Mean), units.FormatExact(c.Min), units.FormatExact(c.Max), meanText(c.Switches), meanText(c.CPU), c.Name)
-	}
-	if err := f.render(t, total); err != nil {
+	if err := printRows(&f.listing, refs(found), tgpColumns); err != nil || f.format != "table" {
 		return err
 	}
 	if outside != nil {
 		f.env.note("%.2f context switches in a sample while no %s-grained task was executed", outside.Mean, kind)
 	}
 	return nil
+}
+
+// tgpColumns are the columns of a listing of classes.
+var tgpColumns = []view.Column[*gran.Class]{
+	{Name: "class", Title: "class", Last: 1, Kind: view.Name, Doc: "the class", Value: func(c *gran.Class) view.Value { return view.NameOf(c.Name) }},
+	{Name: "tasks", Title: "tasks", Kind: view.Int, Unit: view.Count, Doc: "tasks of the class", Value: func(c *gran.Class) view.Value { return view.IntOf(c.Tasks) }},
+	{Name: "mean_granularity", Title: "mean", Kind: view.Float, Doc: "mean granularity", Text: func(c *gran.Class) string { return formatFloat(c.Mean) },
+		Show: func(c *gran.Class) string { return fmt.Sprintf("%.1f", c.Mean) }},
+	{Name: "min_granularity", Title: "min", Kind: view.Int, Unit: view.Count, Doc: "smallest granularity", Value: func(c *gran.Class) view.Value { return view.IntOf(c.Min) }},
+	{Name: "max_granularity", Title: "max", Kind: view.Int, Unit: view.Count, Doc: "largest granularity", Value: func(c *gran.Class) view.Value { return view.IntOf(c.Max) }},
+	{Name: "context_switches", Title: "switches", Kind: view.Float, Doc: "mean context switches of a sample while its tasks were executed",
+		Text: func(c *gran.Class) string { return meanCell(c.Switches) }, Show: func(c *gran.Class) string { return meanText(c.Switches) }},
+	{Name: "cpu_percent", Title: "CPU %", Kind: view.Float, Doc: "mean CPU utilisation while its tasks were executed",
+		Text: func(c *gran.Class) string { return meanCell(c.CPU) }, Show: func(c *gran.Class) string { return meanText(c.CPU) }},
 }
 
 func meanCell(m *gran.Mean) string {

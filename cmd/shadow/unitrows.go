@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
@@ -24,7 +25,7 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 		return err
 	}
 	before, n := len(s.Warnings), 0
-	err = toFile(l.env.Out, output, func(w io.Writer) error {
+	err = files.Write(l.env.Out, output, func(w io.Writer) error {
 		to := stream(l, w, output != "", view.UnitsOfWork(s))
 		limit := l.limit()
 		err := u.Each(func(x *unit.Unit) error {

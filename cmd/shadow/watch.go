@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc"
 	"stackagent/internal/proc"
 	"stackagent/internal/text"
@@ -27,7 +28,7 @@ type watcher struct {
 	scanner sync.WaitGroup
 
 	switches *switches // nil: scheduling is not recorded
-	whose    *whose
+	finder   *jvmprocess.Finder
 
 	mu        sync.Mutex
 	processes []*counting
@@ -45,7 +46,7 @@ type counting struct {
 
 func newWatcher(env Env, count bool) *watcher {
 	ctx, stop := context.WithCancel(context.Background())
-	return &watcher{env: env, whose: newWhose(), off: !count, ctx: ctx, stop: stop, sessions: map[string]*counting{}}
+	return &watcher{env: env, finder: jvmprocess.NewFinder(), off: !count, ctx: ctx, stop: stop, sessions: map[string]*counting{}}
 }
 
 // Progress implements ingest.Live.
@@ -57,7 +58,7 @@ func (w *watcher) Progress(p ingest.Progress) {
 		return
 	}
 	x := w.counts(p)
-	pid, err := w.whose.find(p, x != nil)
+	pid, err := w.finder.Find(p, x != nil)
 	switch {
 	case err != nil:
 		x = &counting{pid: p.JVM.PID, why: err}
@@ -70,12 +71,12 @@ func (w *watcher) Progress(p ingest.Progress) {
 // counts is the process, of those in which is counted already, that is a
 // session's JVM: the last one of its number that began before the session.
 func (w *watcher) counts(p ingest.Progress) (last *counting) {
-	pid := w.whose.number(p)
+	pid := w.finder.Number(p)
 	began, err := proc.Started(pid)
 	for _, x := range w.processes {
 		const tick = units.MonoNs(10 * time.Millisecond)
 		other := err == nil && (x.began < began-tick || x.began > began+tick) // its number is given again
-		if x.pid == pid && !other && (p.StartNs == 0 || x.began <= p.StartNs+startSlack) {
+		if x.pid == pid && !other && (p.StartNs == 0 || x.began <= p.StartNs+jvmprocess.StartSlack) {
 			last = x
 		}
 	}

@@ -22,9 +22,11 @@ type pkg struct {
 	ImportPath string
 	Name       string
 	Imports    []string // without tests
-	Deps       []string // all, transitively
-	CgoFiles   []string
-	Standard   bool
+	// Imports of tests inside and outside the package.
+	TestImports, XTestImports []string
+	Deps                      []string // all, transitively
+	CgoFiles                  []string
+	Standard                  bool
 }
 
 // short is the path inside the module: "agent/drain"; "" for the root.
@@ -147,7 +149,7 @@ func standard(path string) bool {
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,Deps,CgoFiles,Standard", module+"/...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps,CgoFiles,Standard", module+"/...")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // else C files would be invisible
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -1,9 +1,12 @@
 package java.lang;
 
+import static java.lang.StackagentLayout.*;
+
 import java.lang.ref.WeakReference;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.atomic.AtomicLong;
+
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
@@ -39,8 +42,6 @@ public final class Stackagent {
     static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
     private static final long SLOT_CONTEXT = U.objectFieldOffset(Stackagent.class, "context");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
-    /** In what is known of a class: it is hidden, and was made when the agent did not look. */
-    private static final long STRANGER = 0x8000_0000L;
 
     /** False: the agent is taken off; what is still woven does nothing. */
     static boolean on = true;
@@ -54,9 +55,6 @@ public final class Stackagent {
     static final long OFFSET = 0xFFFF;
     static final long SUBMITTED_OFFSET = 0x7FFF;
     static final int SUBMITTED_SHIFT = 16;
-
-    /** Where in the thread's C context the submission of the task that is about to begin lies. */
-    private static final int SUBMITTED = 24;
 
     /** In the time of a submission: the task's creation was not seen; the task was cancelled. */
     static final long UNSEEN = Long.MIN_VALUE;
@@ -95,45 +93,8 @@ public final class Stackagent {
     /** The address of the phase of the agent, behind which the number of the session lies. */
     private static final long PHASE = phase0();
 
-    private static final int READY = 1;
-
     /** What tokens begin with, see probe_execute.c: no number that somebody makes up is one. */
     static final int TOKENS = tokens0();
-
-    /** Where in the thread's C context {@link #begin} and {@link #countCreation} find what they need; see probe_create.c. */
-    private static final int IS_VIRTUAL = 32;
-    private static final int MAKING_AT = 36;
-    private static final int GENERATION = 44;
-    private static final int OS = 56;
-    private static final int CELLS = 64;
-    private static final int CELLS_MASK = 7;
-    private static final int CONTEXT_CREATIONS = 136;
-
-    /** The same in what belongs to its OS thread, and in a cell. */
-    private static final int OS_NEXT_ID = 8;
-    private static final int OS_END_ID = 16;
-    private static final int OS_CREATIONS = 32;
-    private static final int CELL_COUNTS_CREATIONS = 24;
-    private static final int CELL_CREATIONS = 136;
-    private static final int CELL_MADE_AT = 192;
-    private static final int PLACES_MASK = 7;
-    private static final int PLACE_COUNT = 8;
-
-    /** Where else in the thread's C context {@link #elsewhere} finds the place of a creation. */
-    private static final int FRAMES = 0;
-    private static final int DEPTH = 8;
-    private static final int HANDOVERS = 20;
-    private static final int CALLING_AT = 40;
-    private static final int FIRST_HANDOVER = 232;
-    private static final int MAX_HANDOVERS = 8;
-    private static final int HANDOVER_SHIFT = 5;
-    private static final int HANDOVER_SITE = 16;
-    private static final int HANDOVER_DEPTH = 20;
-    private static final int FRAME_BYTES = 56;
-    private static final int FRAME_CLASS = 48;
-
-    /** In place of a site: none, and inside an execution of a task of the same class. */
-    private static final int PART = 0xFFFF;
 
     /** Called by the constructors of Thread, as woven. */
     Stackagent() {}
@@ -387,7 +348,7 @@ public final class Stackagent {
             return false;
         }
         long frame = frames + (long) (depth - 1) * FRAME_BYTES;
-        return U.getLong(null, frame) == (U.getLong(task, offset) & ~EXECUTED);
+        return U.getLong(null, frame + FRAME_TASK) == (U.getLong(task, offset) & ~EXECUTED);
     }
 
     /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
@@ -614,10 +575,10 @@ public final class Stackagent {
             return 0;
         }
         long os = U.getLong(null, context + OS);
-        U.putByteOpaque(null, os, (byte) 1);
+        U.putByteOpaque(null, os + OS_BUSY, (byte) 1);
         if (U.getInt(null, PHASE) == READY
-                && U.getInt(null, PHASE + Integer.BYTES) == U.getInt(null, context + GENERATION)
-                && (int) U.getLong(null, cell) == classId
+                && U.getInt(null, PHASE + GENERATION_OF_AGENT) == U.getInt(null, context + GENERATION)
+                && (int) U.getLong(null, cell + CELL_KEY) == classId
                 && U.getByte(null, cell + counted) != 0) {
             return os;
         }
@@ -629,7 +590,7 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     static void end(long os) {
-        U.putByteRelease(null, os, (byte) 0);
+        U.putByteRelease(null, os + OS_BUSY, (byte) 0);
     }
 
     /** One more of what is counted there. */
@@ -654,9 +615,9 @@ public final class Stackagent {
         if (place != 0 && id != U.getLong(null, os + OS_END_ID)) {
             add(os + OS_NEXT_ID);
             add(os + OS_CREATIONS);
-            add(context + CONTEXT_CREATIONS);
+            add(context + THREAD_CREATIONS);
             add(cell + CELL_CREATIONS);
-            add(place + PLACE_COUNT);
+            add(place + SITE_COUNT);
             U.putInt(null, context + MAKING_AT, 0);
         } else {
             id = 0; // created0 gets new ids, and has the place at hand afterwards
@@ -669,15 +630,15 @@ public final class Stackagent {
     @ForceInline
     @Hidden
     static long place(long at, int site) {
-        long place = U.getLong(null, at + ((site & PLACES_MASK) << 3));
-        return place != 0 && U.getInt(null, place) == site ? place : 0;
+        long place = U.getLong(null, at + ((site & SITES_MASK) << 3));
+        return place != 0 && U.getInt(null, place + COUNTED_SITE) == site ? place : 0;
     }
 
     /** Counts there. */
     @ForceInline
     @Hidden
     static void countAt(long place) {
-        add(place + PLACE_COUNT);
+        add(place + SITE_COUNT);
     }
 
     /**
@@ -687,11 +648,11 @@ public final class Stackagent {
     @Hidden
     private static int elsewhere(long context, int classId) {
         int depth = U.getInt(null, context + DEPTH);
-        int open = U.getInt(null, context + HANDOVERS);
-        if (open > 0 && open <= MAX_HANDOVERS) {
-            long handover = context + FIRST_HANDOVER + ((open - 1) << HANDOVER_SHIFT);
-            int site = U.getInt(null, handover + HANDOVER_SITE);
-            if (site != 0 && U.getInt(null, handover + HANDOVER_DEPTH) == depth) {
+        int open = U.getInt(null, context + SUBMISSIONS_OPEN);
+        if (open > 0 && open <= MAX_SUBMISSIONS) {
+            long handover = context + FIRST_SUBMISSION + ((open - 1) << SUBMISSION_SHIFT);
+            int site = U.getInt(null, handover + SUBMISSION_SITE);
+            if (site != 0 && U.getInt(null, handover + SUBMISSION_DEPTH) == depth) {
                 return site;
             }
         }

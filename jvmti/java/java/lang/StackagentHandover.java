@@ -1,10 +1,13 @@
 package java.lang;
 
+import static java.lang.StackagentLayout.*;
+
 import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RejectedExecutionException;
+
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
@@ -28,36 +31,8 @@ public final class StackagentHandover {
     private static final long CAUSE = U.objectFieldOffset(Throwable.class, "cause");
     private static final int MOST_CAUSES = 8;
 
-    /** In place of the offset of the id: the class has no room for it, and it is known by the instance, see {@link Stackagent.Executor}. */
-    private static final long BY_IDENTITY = Long.MIN_VALUE;
-
-    /** Where in the thread's C context lie: how deep its executions are nested, how deep its hand-overs. */
-    private static final int DEPTH = 8;
-    private static final int HANDOVERS = 20;
-    private static final int IS_VIRTUAL = 32;
-
-    /** The same: where the program is about to make a task; where it is about to hand one over, and above it how deep. */
-    private static final int MAKING_AT = 36;
-    private static final int CALLING_AT = 40;
-    private static final int CALLING_DEPTH_SHIFT = 16;
-    private static final int SITE = 0xFFFF;
-
     /** In place of where and how deep: the method has not called anything with a place. No site has this number. */
     private static final int NOT_CALLING = -1;
-
-    /** The same: the outermost hand-over, a sa_handover. */
-    private static final int FIRST = 232;
-    private static final int FIRST_CLASS = FIRST + 8;
-    private static final int FIRST_EXECUTOR = FIRST + 12;
-    private static final int FIRST_SITE = FIRST + 16;
-    private static final int FIRST_DEPTH = FIRST + 20;
-    private static final int FIRST_FLAGS = FIRST + 24;
-
-    /** What {@link #count} needs of the OS thread and of a cell; see probe_submit.c. */
-    private static final int OS_SUBMISSIONS = 48;
-    private static final int CELL_COUNTS_SUBMISSIONS = 40;
-    private static final int CELL_SUBMISSIONS = 160;
-    private static final int CELL_HANDED_AT = 256;
 
     /** By site: whether the objects made there are tasks. */
     @Stable
@@ -67,12 +42,6 @@ public final class StackagentHandover {
 
     /** Any class may be a task by task=. */
     private static boolean customTasks;
-
-    /** Kinds of submission; equal to wire.SubmissionFlags. */
-    private static final int SCHEDULED = 1 << 2;
-    private static final int STARTED = 1 << 3;
-    private static final int FORKED = 1 << 4;
-    private static final int INNER = 1 << 5;
 
     private StackagentHandover() {}
 
@@ -175,7 +144,7 @@ public final class StackagentHandover {
     @ForceInline
     @Hidden
     private static int token(long context) {
-        return Stackagent.TOKENS + U.getInt(null, context + HANDOVERS) - 1;
+        return Stackagent.TOKENS + U.getInt(null, context + SUBMISSIONS_OPEN) - 1;
     }
 
     /** The number of the hand-over with that token among those that are open in the current thread; -1: it is not. */
@@ -183,7 +152,7 @@ public final class StackagentHandover {
     @Hidden
     private static int open(long context, int token) {
         int number = token - Stackagent.TOKENS;
-        return context != 0 && number >= 0 && number < U.getInt(null, context + HANDOVERS) ? number : -1;
+        return context != 0 && number >= 0 && number < U.getInt(null, context + SUBMISSIONS_OPEN) ? number : -1;
     }
 
     /**
@@ -200,24 +169,24 @@ public final class StackagentHandover {
         if (os == 0) {
             return false;
         }
-        boolean outermost = U.getInt(null, context + HANDOVERS) == 0;
+        boolean outermost = U.getInt(null, context + SUBMISSIONS_OPEN) == 0;
         if (outermost) {
             int depth = U.getInt(null, context + DEPTH);
             int calling = U.getInt(null, context + CALLING_AT);
             int site = calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0;
             long cell = Stackagent.cell(context, classId);
-            long place = Stackagent.place(cell + CELL_HANDED_AT, site);
+            long place = Stackagent.place(cell + CELL_SUBMITTED_AT, site);
             if (place == 0) { // hand0 has it at hand afterwards
                 Stackagent.end(os);
                 return false;
             }
-            U.putLong(null, context + FIRST, id);
-            U.putInt(null, context + FIRST_CLASS, classId);
-            U.putInt(null, context + FIRST_EXECUTOR, executor);
-            U.putInt(null, context + FIRST_SITE, site);
-            U.putInt(null, context + FIRST_DEPTH, depth);
-            U.putByte(null, context + FIRST_FLAGS, (byte) flags);
-            U.putInt(null, context + HANDOVERS, 1);
+            U.putLong(null, context + FIRST_SUBMISSION + SUBMISSION_TASK, id);
+            U.putInt(null, context + FIRST_SUBMISSION + SUBMISSION_CLASS, classId);
+            U.putInt(null, context + FIRST_SUBMISSION + SUBMISSION_EXECUTOR, executor);
+            U.putInt(null, context + FIRST_SUBMISSION + SUBMISSION_SITE, site);
+            U.putInt(null, context + FIRST_SUBMISSION + SUBMISSION_DEPTH, depth);
+            U.putByte(null, context + FIRST_SUBMISSION + SUBMISSION_FLAGS, (byte) flags);
+            U.putInt(null, context + SUBMISSIONS_OPEN, 1);
             Stackagent.add(os + OS_SUBMISSIONS);
             Stackagent.add(cell + CELL_SUBMISSIONS);
             Stackagent.countAt(place);
@@ -236,7 +205,7 @@ public final class StackagentHandover {
             if (number < 0) {
                 return; // it began in a session that is over
             }
-            U.putInt(null, context + HANDOVERS, number);
+            U.putInt(null, context + SUBMISSIONS_OPEN, number);
             if (number == 0 && U.getInt(null, context + DEPTH) == 0) {
                 release(context);
             }
@@ -390,7 +359,7 @@ public final class StackagentHandover {
     /** What {@link #handed} does at the end of the outermost hand-over. */
     @Hidden
     private static void releaseIfIdle(long context) {
-        if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + HANDOVERS) == 0) {
+        if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + SUBMISSIONS_OPEN) == 0) {
             release(context);
         }
     }

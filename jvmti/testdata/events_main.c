@@ -1,7 +1,7 @@
 /* The JVM's thread that waits for an event is not released by the end of an earlier one. */
 #include <stdio.h>
 
-#include "../agent.h"
+#include "../state_events.h"
 
 #define CHECK(x)                                                    \
     do {                                                            \

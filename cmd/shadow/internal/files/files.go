@@ -1,4 +1,5 @@
-package main
+// Package files writes files that appear whole or not at all.
+package files
 
 import (
 	"bufio"
@@ -13,9 +14,8 @@ import (
 	"stackagent/shadow/store"
 )
 
-// toFile lets f write to standard output, or to a file that appears whole or
-// not at all.
-func toFile(out io.Writer, path string, f func(io.Writer) error) error {
+// Write lets f write to out, or, if path is not empty, to a file that appears whole or not at all.
+func Write(out io.Writer, path string, f func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriterSize(out, 1<<16)
 		if err := f(w); err != nil {
@@ -26,7 +26,7 @@ func toFile(out io.Writer, path string, f func(io.Writer) error) error {
 		}
 		return nil
 	}
-	tmp, err := createAside(path)
+	tmp, err := Aside(path)
 	if err != nil {
 		return fmt.Errorf("making %s: %w", path, err)
 	}
@@ -45,16 +45,15 @@ func toFile(out io.Writer, path string, f func(io.Writer) error) error {
 	return nil
 }
 
-// createAside makes a new file beside path, with the permissions that its user
-// gives to new files (os.CreateTemp gives others none); in a session's folder it
-// is as private as the session.
-func createAside(path string) (*os.File, error) {
+// Aside creates a file beside path with the permissions that its user gives to new files (os.CreateTemp
+// gives others none). In a session's folder it is as private as the session.
+func Aside(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	mode := fs.FileMode(0o666)
 	if _, err := os.Lstat(filepath.Join(dir, store.ManifestName)); err == nil {
 		mode = 0o600
 	}
-	for range 100 { // a name is taken with a chance of almost nothing
+	for range 100 { // a name is hardly ever taken
 		name := dir + "." + base + "." + rand.Text()
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {

@@ -4,5 +4,5 @@ import "testing"
 
 // TestEventsDone: a JVM that ends while its start is still dealt with waits for its end to be dealt with, too.
 func TestEventsDone(t *testing.T) {
-	run(t, compile(t, checked, "testdata/control_main.c", "life_control.c"))
+	run(t, compile(t, checked, "testdata/events_main.c", "state_events.c"))
 }

@@ -3,46 +3,12 @@ package main
 import (
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 
-	"stackagent/internal/attach"
 	"stackagent/internal/proc"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
-
-// Whose a session is: neither a number nor a host's name alone tells.
-func TestWhose(t *testing.T) {
-	self := os.Getpid()
-	session := func(host string, pid int) ingest.Progress {
-		return ingest.Progress{JVM: store.JVM{Host: host, PID: pid}}
-	}
-	inside := &attach.Process{PID: self, InnerPID: 1}
-	for name, c := range map[string]struct {
-		whose    whose
-		session  ingest.Progress
-		launched bool
-		pid      int
-		says     string
-	}{
-		"started here":              {whose{host: "here"}, session("here", self), true, self, ""},
-		"no JVM":                    {whose{host: "here"}, session("here", self), false, 0, "is no JVM"},
-		"another host":              {whose{host: "here"}, session("there", self), false, 0, `on host "there"`},
-		"another host, same number": {whose{host: "here"}, session("there", self), true, 0, `on host "there"`},
-		"hosts without names":       {whose{}, session("", self), true, 0, "on host"},
-		"a container":               {whose{host: "here", attached: inside}, session("there", 1), false, self, ""},
-		"not the one attached to":   {whose{host: "here", attached: inside}, session("there", 2), false, 0, `on host "there"`},
-	} {
-		pid, err := c.whose.find(c.session, c.launched)
-		if c.says == "" && (err != nil || pid != c.pid) {
-			t.Errorf("%s: process %d, %v; want %d", name, pid, err, c.pid)
-		}
-		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%s: process %d, %v; want %q", name, pid, err, c.says)
-		}
-	}
-}
 
 // A number that is given again is another process: what was counted in the one
 // before is not its.

@@ -1,116 +1,23 @@
-package main
+// Package flame writes the work of tasks for tools that draw flame graphs: pprof, and the collapsed
+// stacks of flamegraph.pl.
+package flame
 
 import (
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/google/pprof/profile"
 
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
 )
 
-// writeStacks writes the work by executor, place and class for tools that draw
-// flame graphs.
-func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output string) error {
-	s, err := open(l.env, dir)
-	if err != nil {
-		return err
-	}
-	before := len(s.Warnings)
-	if wholeStacks(s, o) {
-		return l.writeContexts(s, o, output)
-	}
-	stacks, err := summary.StacksOf(s, summary.Options{Filter: o.Filter, Units: o.Units})
-	if err != nil {
-		return err
-	}
-	err = toFile(l.env.Out, output, func(w io.Writer) error {
-		if l.format == "collapsed" {
-			return writeCollapsed(w, stacks)
-		}
-		return writePprof(w, s, stacks)
-	})
-	if err != nil {
-		return err
-	}
-	noteFound(l.env, s, before)
-	return nil
-}
-
-// writeContexts does it with the whole stacks on which tasks were executed.
-func (l *listing) writeContexts(s *session.Session, o summary.HotspotOptions, output string) error {
-	before := len(s.Warnings)
-	contexts, err := summary.Contexts(s, o.Filter, o.Sort)
-	if err != nil {
-		return err
-	}
-	err = toFile(l.env.Out, output, func(w io.Writer) error {
-		if l.format == "collapsed" {
-			return collapseContexts(w, contexts)
-		}
-		return pprofContexts(w, s, contexts)
-	})
-	if err != nil {
-		return err
-	}
-	noteFound(l.env, s, before)
-	if n := s.Every(); n > 1 {
-		l.env.note("estimates: the context of one event in %d was recorded, what is written is scaled by that", n)
-	}
-	return nil
-}
-
-// frames are the names of a stack, outermost first.
-func frames(s *summary.Stack) []string {
-	var out []string
-	if s.Executor != "" {
-		out = append(out, s.Executor)
-	}
-	if s.Site != nil {
-		out = append(out, s.Site.Label())
-	} else if s.Where != "" {
-		out = append(out, s.Where)
-	}
-	return append(out, s.Class)
-}
-
-// frame makes a name fit for a line of frames: nothing that a terminal obeys,
-// and no semicolon, which separates them.
-var frame = strings.NewReplacer(";", ":", "\n", "?", "\r", "?")
-
-// writeCollapsed writes a line per stack, frames outermost first, and the self
-// work in microseconds.
-func writeCollapsed(w io.Writer, stacks []summary.Stack) error {
-	cpu := hasCPU(stacks)
-	for i := range stacks {
-		s := &stacks[i]
-		names := frames(s)
-		for k, n := range names {
-			names[k] = frame.Replace(text.Clean(n, '?'))
-		}
-		work := s.SelfWall
-		if cpu {
-			work = s.SelfCPU
-		}
-		if _, err := fmt.Fprintf(w, "%s %d\n", strings.Join(names, ";"), (work+500)/1000); err != nil {
-			return fmt.Errorf("writing stacks: %w", err)
-		}
-	}
-	return nil
-}
-
-func hasCPU(stacks []summary.Stack) bool {
-	for i := range stacks {
-		if stacks[i].SelfCPU > 0 {
-			return true
-		}
-	}
-	return false
-}
+// clean makes a name of the program harmless.
+func clean(s string) string { return text.Clean(s, '?') }
 
 // pprofBuilder makes each function and place once.
 type pprofBuilder struct {
@@ -118,9 +25,9 @@ type pprofBuilder struct {
 	known map[string]*profile.Location
 }
 
-// writePprof writes a profile as pprof reads it: of each stack the number of
+// Pprof writes a profile as pprof reads it: of each stack the number of
 // executions, self CPU time, self wall time and queue time.
-func writePprof(w io.Writer, s *session.Session, stacks []summary.Stack) error {
+func Pprof(w io.Writer, s *session.Session, stacks []summary.Stack) error {
 	b := newPprof(s, "work of tasks by executor, place and class; not sampled", "executions")
 	b.p.SampleType = append(append(b.p.SampleType, &profile.ValueType{Type: "queue", Unit: "nanoseconds"}), timeTypes...)
 	b.setDefault(hasCPU(stacks))
@@ -196,4 +103,45 @@ func (b *pprofBuilder) location(name, file string, line int64) *profile.Location
 	b.p.Location = append(b.p.Location, l)
 	b.known[key], b.known[fkey] = l, l
 	return l
+}
+
+// PprofContexts writes the whole stacks as a profile for pprof.
+func PprofContexts(w io.Writer, s *session.Session, contexts []summary.Context) error {
+	how := "whole stacks; not sampled"
+	if n := s.Every(); n > 1 {
+		how = fmt.Sprintf("whole stacks; ESTIMATES: one event in %d was looked at, the values are scaled by that", n)
+	}
+	b := newPprof(s, how, "creations", "submissions", "executions")
+	b.p.SampleType = append(b.p.SampleType, timeTypes...)
+	b.setDefault(contextsHaveCPU(contexts))
+	kinds := []string{store.ContextCreation, store.ContextSubmission, store.ContextExecution}
+	for i := range contexts {
+		c := &contexts[i]
+		at := slices.Index(kinds, c.Kind)
+		if at < 0 {
+			continue // of a later version
+		}
+		values := make([]int64, len(kinds), len(kinds)+len(timeTypes))
+		values[at] = c.Count
+		b.p.Sample = append(b.p.Sample, &profile.Sample{Location: b.contextLocations(c),
+			Value: append(values, orNothing(c.SelfWall), orNothing(c.SelfCPU))})
+	}
+	return b.write(w)
+}
+
+// contextLocations are the frames of a context, leaf first: the task's class,
+// then what it was called from.
+func (b *pprofBuilder) contextLocations(c *summary.Context) []*profile.Location {
+	locations := []*profile.Location{b.location(c.ClassName, "", 0)}
+	for _, f := range c.Frames {
+		if f == nil || f.Class == "" || f.Method == "" {
+			locations = append(locations, b.location(Unknown, "", 0))
+			continue
+		}
+		locations = append(locations, b.location(f.Class+"."+f.Method, f.File, int64(f.Line)))
+	}
+	if c.Cut {
+		locations = append(locations, b.location(Cut, "", 0))
+	}
+	return locations
 }

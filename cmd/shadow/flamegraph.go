@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/shadow/flame"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+)
+
+// writeStacks writes the work by executor, call site and class for tools that draw flame graphs.
+func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output string) error {
+	s, err := open(l.env, dir)
+	if err != nil {
+		return err
+	}
+	before := len(s.Warnings)
+	if wholeStacks(s, o) {
+		return l.writeContexts(s, o, output)
+	}
+	stacks, err := summary.StacksOf(s, summary.Options{Filter: o.Filter, Units: o.Units})
+	if err != nil {
+		return err
+	}
+	err = files.Write(l.env.Out, output, func(w io.Writer) error {
+		if l.format == "collapsed" {
+			return flame.Collapsed(w, stacks)
+		}
+		return flame.Pprof(w, s, stacks)
+	})
+	if err != nil {
+		return err
+	}
+	noteFound(l.env, s, before)
+	return nil
+}
+
+// writeContexts writes the whole stacks on which tasks were executed.
+func (l *listing) writeContexts(s *session.Session, o summary.HotspotOptions, output string) error {
+	before := len(s.Warnings)
+	contexts, err := summary.Contexts(s, o.Filter, o.Sort)
+	if err != nil {
+		return err
+	}
+	err = files.Write(l.env.Out, output, func(w io.Writer) error {
+		if l.format == "collapsed" {
+			return flame.CollapsedContexts(w, contexts)
+		}
+		return flame.PprofContexts(w, s, contexts)
+	})
+	if err != nil {
+		return err
+	}
+	noteFound(l.env, s, before)
+	if n := s.Every(); n > 1 {
+		l.env.note("estimates: the context of one event in %d was recorded, what is written is scaled by that", n)
+	}
+	return nil
+}

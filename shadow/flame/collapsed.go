@@ -1,0 +1,110 @@
+package flame
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/summary"
+)
+
+// Unknown stands for a frame that is not known.
+const Unknown = "(frame not known)"
+
+// Cut stands for the frames beyond those that a context holds.
+const Cut = "(deeper frames not recorded)"
+
+// stackFrames are the names of a stack, outermost first.
+func stackFrames(s *summary.Stack) []string {
+	var out []string
+	if s.Executor != "" {
+		out = append(out, s.Executor)
+	}
+	if s.Site != nil {
+		out = append(out, s.Site.Label())
+	} else if s.Where != "" {
+		out = append(out, s.Where)
+	}
+	return append(out, s.Class)
+}
+
+// frame makes a name fit for a line of frames: nothing that a terminal obeys,
+// and no semicolon, which separates them.
+var frame = strings.NewReplacer(";", ":", "\n", "?", "\r", "?")
+
+// Collapsed writes a line per stack, frames outermost first, and the self
+// work in microseconds.
+func Collapsed(w io.Writer, stacks []summary.Stack) error {
+	cpu := hasCPU(stacks)
+	for i := range stacks {
+		s := &stacks[i]
+		names := stackFrames(s)
+		for k, n := range names {
+			names[k] = frame.Replace(text.Clean(n, '?'))
+		}
+		work := s.SelfWall
+		if cpu {
+			work = s.SelfCPU
+		}
+		if _, err := fmt.Fprintf(w, "%s %d\n", strings.Join(names, ";"), (work+500)/1000); err != nil {
+			return fmt.Errorf("writing stacks: %w", err)
+		}
+	}
+	return nil
+}
+
+func hasCPU(stacks []summary.Stack) bool {
+	for i := range stacks {
+		if stacks[i].SelfCPU > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Frames are the names of a stack, outermost first, without lines, and
+// the task's class at the end: what flame graphs show.
+func Frames(c *summary.Context) []string {
+	out := make([]string, 0, len(c.Frames)+2)
+	if c.Cut {
+		out = append(out, Cut)
+	}
+	for _, f := range slices.Backward(c.Frames) {
+		name := Unknown
+		if f != nil && f.Class != "" && f.Method != "" {
+			name = f.Class + "." + f.Method
+		}
+		out = append(out, frame.Replace(text.Clean(name, '?')))
+	}
+	return append(out, frame.Replace(text.Clean(c.ClassName, '?')))
+}
+
+// CollapsedContexts writes a line per stack on which tasks were executed, and
+// the self work in microseconds.
+func CollapsedContexts(w io.Writer, contexts []summary.Context) error {
+	cpu := contextsHaveCPU(contexts)
+	for i := range contexts {
+		c := &contexts[i]
+		if !c.Executes() {
+			continue
+		}
+		work := c.SelfWall
+		if cpu {
+			work = max(0, c.SelfCPU)
+		}
+		if _, err := fmt.Fprintf(w, "%s %d\n", strings.Join(Frames(c), ";"), microseconds(work)); err != nil {
+			return fmt.Errorf("writing stacks: %w", err)
+		}
+	}
+	return nil
+}
+
+// microseconds rounds.
+func microseconds(n units.Ns) int64 { return int64(n/1000) + int64(n%1000+500)/1000 }
+
+func contextsHaveCPU(contexts []summary.Context) bool {
+	return slices.ContainsFunc(contexts, func(c summary.Context) bool { return c.SelfCPU > 0 })
+}
