@@ -15,7 +15,7 @@ func TestParseTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := told{TaskRun: TaskRun{Median: 3.5, Min: 1.5, CPU: 4.25}, class: "Tasks$Fib", executions: 10, creations: 21, calls: 22, tasks: 21}
+	want := printed{TaskRun: TaskRun{Median: 3.5, Min: 1.5, CPU: 4.25}, class: "Tasks$Fib", executions: 10, creations: 21, calls: 22, tasks: 21}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
