@@ -70,7 +70,7 @@ func (a *access) makeKeys(o Options, secret string) error {
 		return err
 	}
 	a.secret, a.self = secret, busauth.Auth{User: "shadow-" + self[:8], Password: self[8:]}
-	a.keys = &keys{self: a.self, open: secret == "", tokens: o.OldTokens, nkeys: map[string]bool{}, comers: make(chan struct{}, 1)}
+	a.keys = &keys{self: a.self, open: secret == "", tokens: o.OldTokens, nkeys: map[string]bool{}, arrivals: make(chan struct{}, 1)}
 	switch {
 	case busauth.IsSeed(secret):
 		err = a.keys.add(secret, false)

@@ -78,12 +78,12 @@ type Bus struct {
 	url     string
 	token   string
 	warning string          // see Warning
-	streams *server.Account // see Stir; nil when joined
+	streams *server.Account // see Activity; nil when joined
 
-	revived chan struct{} // see Revived
-	comers  chan struct{} // see Comers
-	quit    chan struct{} // ends the keeper; nil when joined
-	kept    chan struct{} // the keeper has ended
+	revived  chan struct{} // see Revived
+	arrivals chan struct{} // see Arrivals
+	quit     chan struct{} // ends the keeper; nil when joined
+	kept     chan struct{} // the keeper has ended
 }
 
 // Start runs an embedded server and creates the stream.
@@ -112,7 +112,7 @@ func Start(o Options) (*Bus, error) {
 	}
 	b := &Bus{srv: srv, streams: streamsOf(srv), token: access.secret, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
 	if access.keys != nil {
-		b.comers = access.keys.comers
+		b.arrivals = access.keys.arrivals
 	}
 	if !busauth.Loopback(host) && access.tls == nil {
 		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
