@@ -11,11 +11,11 @@ import (
 	"stackagent/internal/busauth"
 )
 
-// keys say who a client of the embedded server is: an agent, by an NKEY, a token, or as everybody; a shadow by
-// an NKEY of its own; or this shadow itself. They implement server.Authentication.
+// keys identify clients of the embedded server: an agent, by an NKEY, a token or without either; a shadow, by its
+// own NKEY; or this shadow itself. They implement server.Authentication.
 type keys struct {
 	self     busauth.Auth
-	open     bool // who shows nothing is an agent
+	open     bool // a client without credentials is an agent
 	tokens   []string
 	nkeys    map[string]bool // public keys; true: of a shadow
 	srv      *server.Server
