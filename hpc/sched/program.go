@@ -1,7 +1,6 @@
 package sched
 
 import (
-
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 )
