@@ -27,7 +27,7 @@ type Options struct {
 // not seen at all.
 type Counters struct {
 	pid    int
-	inside bool // it has a pid namespace of its own: threads are told by their numbers there
+	inside bool // it has a pid namespace of its own: threads are recorded with their ids there
 	source Source
 	lister Lister
 
@@ -122,7 +122,7 @@ func (c *Counters) choose(events []Event) error {
 	return nil
 }
 
-// Missing are the events that can not be counted here, each with its reason.
+// Missing are the events that cannot be counted here, each with its reason.
 func (c *Counters) Missing() []*NotAvailableError { return c.missing }
 
 // Unopened is the number of threads whose counters could not be opened, for
@@ -142,7 +142,7 @@ func (c *Counters) Scan() error {
 	return err
 }
 
-// scan is Scan, and tells whether the process has ended.
+// scan is Scan, and reports whether the process has ended.
 func (c *Counters) scan() (ended bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,8 +225,8 @@ func (c *Counters) number(tid int) int {
 	return n
 }
 
-// read adds what happened since the last reading. A counter that can not be
-// read keeps its last value; its enabled time then tells.
+// read adds what happened since the last reading. A counter that cannot be
+// read keeps its last value; its enabled time shows that.
 func (t *thread) read() {
 	for e, counter := range t.counters {
 		now, err := counter.Read()

@@ -50,7 +50,7 @@ func (e *Event) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown counter event %q", b)
 }
 
-// Hardware tells whether e needs a PMU.
+// Hardware reports whether e needs a PMU.
 func (e Event) Hardware() bool { return e >= Instructions }
 
 // SoftwareEvents are those that every Linux machine has.
@@ -80,7 +80,7 @@ type Counter interface {
 
 // Source opens counters; the kernel's, or a test's.
 type Source interface {
-	// Open starts counting e in thread tid. An event that can not be counted
+	// Open starts counting e in thread tid. An event that cannot be counted
 	// is a *NotAvailableError; a thread that has ended is unix.ESRCH.
 	Open(tid int, e Event) (Counter, error)
 }

@@ -22,11 +22,11 @@ const (
 type Facility struct {
 	Name      string `json:"check"`
 	Available Answer `json:"result"`
-	Detail    string `json:"detail"`           // what was found, or why it could not be told
+	Detail    string `json:"detail"`           // what was found, or why it could not be found out
 	Remedy    string `json:"remedy,omitempty"` // what to do; empty when nothing needs doing
 }
 
-// NotAvailableError says that an event can not be counted here.
+// NotAvailableError says that an event cannot be counted here.
 type NotAvailableError struct {
 	Event  Event
 	Reason string // why, in one sentence without a full stop

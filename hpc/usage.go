@@ -43,7 +43,7 @@ func UsageOf(r *syscall.Rusage, wall time.Duration) Usage {
 		MinorFaults: r.Minflt, MajorFaults: r.Majflt, Voluntary: r.Nvcsw, Involuntary: r.Nivcsw,
 	}
 	if r.Maxrss > 0 {
-		bytes := r.Maxrss * 1024 // the kernel tells KiB
+		bytes := r.Maxrss * 1024 // the kernel counts KiB
 		u.MaxResident = &bytes
 	}
 	return u

@@ -13,7 +13,7 @@ import (
 	"math"
 )
 
-// Limits on what a file may hold. HotSpot's have 32 KiB and some 250 entries.
+// Limits on what a file may hold. HotSpot's have 32 KiB and about 250 entries.
 const (
 	MaxBytes   = 4 << 20
 	maxEntries = 1 << 14

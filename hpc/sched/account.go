@@ -33,7 +33,7 @@ type reading struct {
 
 // readAccount reads the clock of a process, which counts what its threads have
 // used, those that have ended included. It fails where there is none, and where
-// it took too long beside the time since the first reading to tell a moment.
+// it took too long, compared with the time since the first reading, to count as one moment.
 func readAccount(pid int, first units.MonoNs) (reading, bool) {
 	const (
 		soon  = units.MonoNs(50 * time.Microsecond)

@@ -8,12 +8,12 @@ import (
 )
 
 // builder makes the slices of one process from the events of its threads, which
-// come in the order of time, or nearly so.
+// arrive in the order of time, or nearly so.
 type builder struct {
 	pid      int
 	begin    units.MonoNs // of the observation
 	attached bool         // it was running when the observation began
-	inside   bool         // it has a pid namespace of its own: threads are told by their numbers there
+	inside   bool         // it has a pid namespace of its own: threads are recorded with their ids there
 	from     units.MonoNs // of the part that is being filled
 	threads  map[int32]*live
 	next     uint32 // index of the next thread
@@ -27,7 +27,7 @@ type builder struct {
 	lost      uint64       // until the last part
 	lostAtEnd uint64       // when the process was not watched any more
 
-	ran     units.Ns // sum of the stays on CPUs so far, as they were told
+	ran     units.Ns // sum of the stays on CPUs so far, as they were reported
 	gaps    int      // stays of which nothing is known
 	account comparison
 
@@ -137,7 +137,7 @@ func (b *builder) apply(e *event) {
 	}
 }
 
-// made is what is known of a thread whose begin is told.
+// made is what is known of a thread whose start is reported.
 func (t *live) made() {
 	t.state, t.BeginSeen, t.base, t.cpuSeen = Runnable, true, 0, 0
 	t.counted, t.switches, t.cpuAt = true, 0, 0
@@ -155,7 +155,7 @@ func (b *builder) appear(e *event) *live {
 	}
 	t := b.add(e.tid, max(e.at, b.from)) // its begin was lost, or it is older than the list of /proc
 	t.counted, t.switches = e.counted, e.switches
-	// perf tells of a process that was launched from its first instruction on.
+	// perf reports a launched process from its first instruction on.
 	t.BeginSeen = !e.counted && !b.attached && t.index == 0 && int(t.TID) == b.pid
 	switch e.kind {
 	case eventIn:
@@ -183,7 +183,7 @@ func (b *builder) in(t *live, e *event) {
 			was = Unknown
 		}
 	case was == Running, e.counted && t.counted && e.switches != t.switches:
-		was = Unknown // it left the CPU without our being told
+		was = Unknown // it left the CPU without a report
 		t.missed = true
 	}
 	at := e.at - e.lag
@@ -204,8 +204,8 @@ func (b *builder) in(t *live, e *event) {
 const recoverSlack = units.Ns(100 * time.Microsecond)
 
 // recover finds when a thread got the CPU that it now leaves, if that was not
-// told but is the only thing that was not: it used the CPU ever since, and the
-// kernel's account says how long. (Seen on a virtual machine: its kernel told of
+// reported but is the only gap: it used the CPU ever since, and the
+// kernel's account says how long. (Seen on a virtual machine: its kernel reported
 // no switch from certain tasks, and so not of those to the threads that followed.)
 func (b *builder) recover(t *live, e *event) bool {
 	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
@@ -219,7 +219,7 @@ func (b *builder) recover(t *live, e *event) bool {
 	return true
 }
 
-// again tells that e is a second report of the switch before. Two events of perf
+// again reports that e is a second report of the switch before. Two events of perf
 // may be in one thread if it was made while its process was being attached to.
 func again(t *live, e *event) bool {
 	const apart = units.MonoNs(20 * time.Microsecond)
@@ -289,7 +289,7 @@ func (t *live) exit(e *event) {
 }
 
 // hole: records of a CPU are lost from e.from on. A thread that ran on another
-// one by then and does not leave it can not be concerned.
+// one by then and does not leave it cannot be concerned.
 func (b *builder) hole(e *event) {
 	for _, t := range b.threads {
 		if t.state == Running && t.certain && t.cpu >= 0 && t.cpu != e.cpu {
@@ -342,7 +342,7 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 	b.gone = len(b.threads) == 0
 }
 
-// row is what is told of a thread, with the number that it has in its program's
+// row is the record of a thread, with the number that it has in its program's
 // own eyes.
 func (b *builder) row(t *live) ThreadRow {
 	r := ThreadRow{t.index, t.Thread}

@@ -3,12 +3,12 @@ package sched
 import "stackagent/internal/units"
 
 // Running is what the kernel charges a thread with. Its account passes from one
-// thread to the next a little before the switch is told, and it leaves out what
+// thread to the next a little before the switch is reported, and it leaves out what
 // interrupts (on kernels that account for them) and the hypervisor took.
 
 // charge makes the stay on a CPU that ends with e as long as the kernel's charge
 // for it. What is missing was taken from the thread, which was ready but did not
-// have the CPU: it stands as Runnable, at the begin, since where it was is not told.
+// have the CPU: it stands as Runnable, at the begin, since where it was is unknown.
 func (b *builder) charge(t *live, e *event) {
 	if !e.counted || !t.counted || t.switches != t.cpuAt || !e.cpuTime.Measured() || !t.cpuSeen.Measured() || t.begun == 0 {
 		return
@@ -38,7 +38,7 @@ func (b *builder) beginAt(t *live, at units.MonoNs) {
 		before = &b.slices[t.prior]
 	}
 	switch {
-	case at < t.since && t.prior < 0 && t.since == t.First && t.BeginSeen: // it was made a moment before that was told
+	case at < t.since && t.prior < 0 && t.since == t.First && t.BeginSeen: // it was created a moment before its record
 		t.First = max(at, b.from)
 		t.since = t.First
 	case at < t.since && before != nil:

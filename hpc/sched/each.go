@@ -13,7 +13,7 @@ const runLength = 16 << 10
 
 // Each hands out the slices between from and to, cut at these, in the order of
 // their From (of equal ones by thread). A stay that lasts beyond a part of the
-// record comes in several slices that touch. Where a part can not be read, every
+// record is handed out as several slices that touch. Where a part cannot be read, every
 // thread that lived then is Unknown. The run is reused: copy what is kept. An
 // error of f ends it and is returned as it is.
 func (r *Reader) Each(from, to units.MonoNs, f func([]Slice) error) error {
@@ -69,7 +69,7 @@ func (r *Reader) window(w window, from, to units.MonoNs, f func([]Slice) error) 
 	return flush()
 }
 
-// unknown tells that nothing is known between from and to.
+// unknown hands out that nothing is known between from and to.
 func (r *Reader) unknown(from, to units.MonoNs, f func([]Slice) error) error {
 	var run []Slice
 	for i, t := range r.record.Threads {

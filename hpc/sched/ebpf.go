@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	ringBytes    = 8 << 20 // some 130,000 switches
+	ringBytes    = 8 << 20 // about 130,000 switches
 	maxProcesses = 4096
 	// settled is how far behind the clock the records are complete: a record is
 	// dated a moment before it takes its place in the ring.
 	settled = units.MonoNs(time.Millisecond)
 )
 
-// ebpfSource hears of every switch from programs in the kernel.
+// ebpfSource gets every switch from programs in the kernel.
 type ebpfSource struct {
 	programs  *ebpf.Collection
 	links     []link.Link
@@ -112,7 +112,7 @@ func initialPIDNamespace() error {
 		return &UnavailableError{What: "eBPF", Reason: "shadow runs in a container, whose process ids are not those that the kernel's programs see",
 			Remedy: "run shadow outside of it, or the container with --pid=host"}
 	}
-	return nil // what can not be read is tried
+	return nil // what cannot be read is tried
 }
 
 // explainEBPF puts a failure into words.
@@ -122,7 +122,7 @@ func explainEBPF(err error) error {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES), errors.Is(err, fs.ErrPermission):
 		u.Reason, u.Remedy = "programs in the kernel are not permitted to this user", "run shadow as root, or as root: setcap cap_bpf,cap_perfmon+ep PATH_OF_SHADOW"
 	case errors.Is(err, btf.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, btf.ErrNotSupported):
-		u.Reason, u.Remedy = "the kernel does not tell its types (BTF)", "boot a kernel with CONFIG_DEBUG_INFO_BTF"
+		u.Reason, u.Remedy = "the kernel does not describe its types (BTF)", "boot a kernel with CONFIG_DEBUG_INFO_BTF"
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, ebpf.ErrNotSupported):
 		u.Reason, u.Remedy = "the kernel has no eBPF, or too little of it", "use Linux 5.18 or later"
 	default:
@@ -172,7 +172,7 @@ func (s *ebpfSource) lost(pid int) uint64 {
 	return binary.NativeEndian.Uint64(entry[entryLost:])
 }
 
-// guess: the programs tell the reason themselves.
+// guess is not needed: the programs record the reason.
 func (s *ebpfSource) guess(int, *live, units.MonoNs) (State, bool) { return 0, false }
 
 func (s *ebpfSource) close() {

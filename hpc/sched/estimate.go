@@ -38,7 +38,7 @@ func (b *builder) turnTo(t *live, cpu int32) {
 // estimate makes the running times of this part add up to the kernel's account.
 func (b *builder) estimate() {
 	if len(b.left) == 0 && len(b.turns) == 0 { // a thread may get a CPU, and none leave one, in a whole part
-		return // it is not perf that tells: nothing is estimated
+		return // the source is not perf: nothing is estimated
 	}
 	c := &b.account
 	if ran := c.last.ran - c.part.ran; c.part.at != 0 && ran > 0 {
@@ -158,12 +158,12 @@ func wayOf(turns []turn, from, to units.MonoNs, missing units.Ns) (way units.Mon
 // explainEstimates puts the estimates that were made into words.
 func (b *builder) explainEstimates(notAvailable map[string]string) {
 	if b.ways > 0 {
-		notAvailable[switchItself] = fmt.Sprintf("perf tells a switch to a thread when it is done, while the kernel charges the thread from its begin; "+
+		notAvailable[switchItself] = fmt.Sprintf("perf records a switch to a thread when it is done, while the kernel charges the thread from its begin; "+
 			"%s of running time are an estimate, %s for each of %d switches on average, so that running times add up to the kernel's account",
 			units.FormatNs(b.ways), units.FormatNs(b.ways/units.Ns(b.turned)), b.turned)
 	}
 	if b.takenAway > 0 {
-		notAvailable[takenTime] = fmt.Sprintf("what the hypervisor and interrupts took from the threads is not told by perf; "+
+		notAvailable[takenTime] = fmt.Sprintf("what the hypervisor and interrupts took from the threads is not in the records of perf; "+
 			"%s are an estimate, by the kernel's account of the process: runnable in place of running", units.FormatNs(b.takenAway))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// GCSample is what the JVM's own counters (hsperfdata) told at a moment about
+// GCSample is what the JVM's own counters (hsperfdata) said at a moment about
 // its collectors and safepoints, taken where something had changed since the
 // sample before. Counts and times are totals since the JVM's start.
 type GCSample struct {
@@ -16,7 +16,7 @@ type GCSample struct {
 	Collector   string   // whose invocations changed; "": only safepoints did
 	Cause       string   // of its latest invocation, "G1 Evacuation Pause"
 	Invocations int64    // of this collector
-	Entry, Exit units.Ns // of its latest invocation, by the JVM's clock, which begins with the JVM; NotMeasured: not told
+	Entry, Exit units.Ns // of its latest invocation, by the JVM's clock, which begins with the JVM; NotMeasured: unknown
 	Safepoints  int64
 	Safepoint   units.Ns // time at safepoints
 	Sync        units.Ns // time to reach them: from the request until all threads had stopped
@@ -41,7 +41,7 @@ type counters interface {
 type gcWatch struct {
 	data    counters
 	polls   int
-	why     error // it can not be read
+	why     error // it cannot be read
 	done    bool
 	last    GCSample
 	counted [maxCollectors]int64

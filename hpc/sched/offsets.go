@@ -87,7 +87,7 @@ func checkSwitch(spec *btf.Spec) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the kernel's sched_switch does not tell the state of the previous thread (Linux 5.18 and later do)")
+	return fmt.Errorf("the kernel's sched_switch does not report the state of the previous thread (Linux 5.18 and later do)")
 }
 
 // findField follows path through structures, also through those without a name.

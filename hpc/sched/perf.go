@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	perfPages      = 1024 // of a CPU's ring: 4 MiB, some 130,000 switches
+	perfPages      = 1024 // of a CPU's ring: 4 MiB, about 130,000 switches
 	perfPagesLeast = 8
 	perfSettled    = units.MonoNs(2 * time.Millisecond)
 	// guessAfter is how long a stay must last before /proc is asked why, and
@@ -38,7 +38,7 @@ const (
 	takenTime    = "time taken"
 )
 
-// perfSource hears of switches by PERF_RECORD_SWITCH of dummy events in the
+// perfSource gets switches from PERF_RECORD_SWITCH of dummy events in the
 // threads themselves. Each event is bound to a CPU, too: only those may be
 // inherited by new threads and write into a ring.
 type perfSource struct {
@@ -95,14 +95,14 @@ func explainPerf(err error) error {
 	return u
 }
 
-// switchAttr is an event that counts nothing, but tells of switches, new
-// threads, their ends and names. The rings' own events tell nothing.
-func switchAttr(tell bool) *perf.Attr {
+// switchAttr is an event that counts nothing, but records switches, new
+// threads, their ends and names. The rings' own events record nothing.
+func switchAttr(record bool) *perf.Attr {
 	attr := &perf.Attr{
 		Label:        "switches",
 		SampleFormat: perf.SampleFormat{Tid: true, Time: true, CPU: true, StreamID: true},
 		Options: perf.Options{SampleIDAll: true, UseClockID: true, ExcludeKernel: true, ExcludeHypervisor: true,
-			Disabled: !tell, Inherit: tell, ContextSwitch: tell, Task: tell, Comm: tell},
+			Disabled: !record, Inherit: record, ContextSwitch: record, Task: record, Comm: record},
 		ClockID: unix.CLOCK_MONOTONIC,
 	}
 	_ = perf.Dummy.Configure(attr) // sets the type; never fails
@@ -142,12 +142,12 @@ func parseCPUs(text string) ([]int, error) {
 func (s *perfSource) name() string { return "perf" }
 
 func (s *perfSource) notAvailable() map[string]string {
-	const remedy = " (run shadow as root: eBPF tells it)"
+	const remedy = " (run shadow as root: eBPF records it)"
 	all := map[string]string{
-		"runnable after a wake-up": "perf's records do not tell wake-ups; the wait for a CPU after one is in the state before it" + remedy,
+		"runnable after a wake-up": "perf does not record wake-ups; the wait for a CPU after one is in the state before it" + remedy,
 		"reason of short stays": fmt.Sprintf("why a thread is off the CPU is looked up in /proc once it lasts %v; shorter stays are blocked%s",
 			time.Duration(guessAfter), remedy),
-		switchItself: "perf tells a switch to a thread when it is done; the time from its begin, which the kernel charges to the thread, is running time only as far as it can be estimated" + remedy,
+		switchItself: "perf records a switch to a thread when it is done; the time from its begin, which the kernel charges to the thread, is running time only as far as it can be estimated" + remedy,
 		"cpu":        "the kernel's own account of threads that have ended is not in perf's records" + remedy,
 	}
 	for pid, n := range s.missed {
@@ -255,7 +255,7 @@ func (s *perfSource) unwatch(pid int) {
 	delete(s.events, pid)
 }
 
-// lost is what was lost of all processes: the kernel does not tell of whom.
+// lost is what was lost of all processes: the kernel does not say whose.
 func (s *perfSource) lost(pid int) uint64 { return s.allLost - s.lostAt[pid] }
 
 func (s *perfSource) close() {

@@ -39,7 +39,7 @@ const (
 	swNextTGID   = 20 // 0: not watched; recTGID and recTID are those of the previous thread, or 0
 	swNextTID    = 24
 	swPrevState  = 28 // bit 31: it was preempted
-	swPrevCall   = 32 // number of the system call in which it is, as the registers tell
+	swPrevCall   = 32 // number of the system call in which it is, from the registers
 	swPrevCount  = 36 // its switches so far, this one included
 	swNextCount  = 40
 	swPrevCPU    = 48 // its CPU time so far, ns
@@ -284,7 +284,7 @@ func (a *assembler) next() {
 }
 
 // clock writes when the scheduler's account of CPU time passed from the previous
-// thread to the next: a moment before the switch is told, or, where one thread
+// thread to the next: a moment before the switch is reported, or, where one thread
 // woke another, at the wake-up. The run queue is found by the next thread's.
 func (a *assembler) clock() {
 	a.add(asm.Mov.Imm(asm.R1, 0))
@@ -405,7 +405,7 @@ func collection(o *offsets, ringBytes, processes uint32) *ebpf.CollectionSpec {
 	}
 }
 
-// programNames are in the order of attaching: what removes comes before what adds.
+// programNames are in the order of attaching: what removes is attached before what adds.
 var programNames = []string{"sched_process_exit", "sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_process_fork"}
 
 func (f field) String() string { return fmt.Sprintf("%d bytes at %d", f.size.Sizeof(), f.offset) }

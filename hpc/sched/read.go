@@ -27,7 +27,7 @@ type Reader struct {
 	id       string
 	names    []string             // of the files of all parts
 	files    map[string]seal.File // nil: a record of version 1, without checksums
-	torn     bool                 // threads of some part could not be read: their numbers are not known
+	torn     bool                 // threads of some part could not be read: their numbers are unknown
 
 	mu     sync.Mutex // guards damage, which reading slices adds to
 	damage []error
@@ -230,7 +230,7 @@ func eachRow[T any](path string, use func(*T) error) error {
 	return withPart(path, func(f *parquet.File) error { return parquet.EachRow(f, use) })
 }
 
-// GC reads what the JVM told about its collectors, in the order of time. With
+// GC reads what the JVM said about its collectors, in the order of time. With
 // an error it gives what could be read.
 func (r *Reader) GC() (all []GCSample, err error) {
 	for _, name := range r.gc {
@@ -249,7 +249,7 @@ func (r *Reader) GC() (all []GCSample, err error) {
 func (r *Reader) addThread(row *threadRow) error {
 	all := &r.record.Threads
 	// An index is at most one beyond those known: threads are numbered as they
-	// come, and each stands in the first part of its life.
+	// appear, and each stands in the first part of its life.
 	if row.Thread >= maxThreads || int(row.Thread) > len(*all) && len(r.Damage()) == 0 {
 		return fmt.Errorf("thread %d after %d: %w", row.Thread, len(*all), ErrDamaged)
 	}
@@ -268,15 +268,15 @@ func (r *Reader) addThread(row *threadRow) error {
 // Record is what the record says beside the slices. Do not change it.
 func (r *Reader) Record() *Record { return &r.record }
 
-// Sealed tells whether the record has checksums; those of the first version have none.
+// Sealed reports whether the record has checksums; those of the first version have none.
 func (r *Reader) Sealed() bool { return r.files != nil }
 
-// Complete tells that the record was ended in order; otherwise what came after
+// Complete reports that the record was ended properly; otherwise what happened after
 // To is missing: the shadow was killed, or still records.
 func (r *Reader) Complete() bool { return r.complete }
 
 // Damage lists what could not be read so far: that a part's pages are damaged is
-// seen when Each comes to it. Where slices are missing, Each tells Unknown.
+// seen when Each reads it. Where slices are missing, Each hands out Unknown.
 func (r *Reader) Damage() []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

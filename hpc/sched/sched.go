@@ -16,7 +16,7 @@ const (
 	Futex    State = 3 // blocked in a futex: locks, monitors, park, joins
 	IO       State = 4 // blocked in a read, write, poll, accept, ... or uninterruptible
 	Sleeping State = 5 // asked to wait for a time: nanosleep; a futex with a time limit is Futex
-	Blocked  State = 6 // off the CPU for a reason that the source can not tell
+	Blocked  State = 6 // off the CPU for a reason that the source does not know
 )
 
 // NStates is the number of states.
@@ -49,6 +49,6 @@ type Record struct {
 	From, To     units.MonoNs
 	Threads      []Thread
 	Lost         uint64            // records of switches that the kernel had no room for
-	NotAvailable map[string]string // what this source can not tell -> why and the remedy
+	NotAvailable map[string]string // what this source cannot record -> why and the remedy
 	Account      *Account          // nil: not compared
 }

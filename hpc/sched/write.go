@@ -25,13 +25,13 @@ type head struct {
 	NotAvailable map[string]string `json:"not_available,omitempty"`
 	Account      *Account          `json:"account,omitempty"` // with complete
 
-	// From version 2 on. ID tells the record from others; the manifest of its session has it, too.
+	// From version 2 on. ID distinguishes the record from others; the manifest of its session repeats it.
 	ID string `json:"id,omitempty"`
 	// Files are the checksums of the parts' files.
 	Files map[string]seal.File `json:"files"`
 }
 
-// sealed tells that the head has checksums, and its own.
+// sealed reports that the head has checksums, and its own.
 func (h *head) sealed() bool { return h.Version >= 2 }
 
 // sliceRow and threadRow fix the columns of the files.
@@ -99,7 +99,7 @@ type Writer struct {
 	seq  int
 	last units.MonoNs
 	base uint32      // threads of the record that is continued
-	owed []ThreadRow // of parts that could not be written: no other part tells of these threads
+	owed []ThreadRow // of parts that could not be written: no other part holds these threads
 }
 
 // maxOwed bounds Writer.owed.
@@ -150,7 +150,7 @@ func (w *Writer) resume() error {
 	return err
 }
 
-// Moved tells that the record's folder was renamed to dir.
+// Moved says that the record's folder was renamed to dir.
 func (w *Writer) Moved(dir string) { w.dir = dir }
 
 func (w *Writer) writeHead() error {
@@ -163,7 +163,7 @@ func (w *Writer) writeHead() error {
 }
 
 // Write stores a part. Parts follow each other in time. Slices and threads get
-// sorted. The slices of a part that fails are lost; its threads come with the next.
+// sorted. The slices of a part that fails are lost; its threads go into the next one.
 func (w *Writer) Write(p *Part) error {
 	if p.To < p.From || w.seq > 0 && p.From < w.last {
 		return fmt.Errorf("a part from %d to %d after %d: parts of a scheduling record follow each other", p.From, p.To, w.last)
@@ -232,7 +232,7 @@ func (w *Writer) file(prefix string, fill func(io.Writer) error) error {
 	return err
 }
 
-// Close ends the record; notAvailable is what the source turned out not to tell.
+// Close ends the record; notAvailable is what the source turned out not to record.
 func (w *Writer) Close(notAvailable map[string]string) error {
 	w.head.Complete = true
 	if notAvailable != nil {

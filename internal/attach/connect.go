@@ -68,7 +68,7 @@ func (p *Process) listens() bool {
 	return err == nil && info.Mode().Type() == fs.ModeSocket
 }
 
-// trigger makes the file that tells the JVM's SIGQUIT handler what is wanted;
+// trigger makes the file that shows the JVM's SIGQUIT handler what is wanted;
 // without it the signal would make the JVM print its threads.
 func (p *Process) trigger() (string, error) {
 	name := ".attach_pid" + strconv.Itoa(p.InnerPID)

@@ -43,8 +43,8 @@ func (p *Process) Place() (*Place, error) {
 	return f, nil
 }
 
-// noPlace says why nothing can be put there. A JVM that can not write there itself
-// can not be talked to: its attach socket lies there.
+// noPlace says why nothing can be put there. A JVM that cannot write there itself
+// cannot be talked to: its attach socket lies there.
 func (p *Process) noPlace(err error) error {
 	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENOSPC) {
 		return &Error{PID: p.PID, Reason: "its /tmp can not be written, where a JVM that is attached to has its socket", Err: err,
@@ -119,7 +119,7 @@ func (f *Place) Remove() error {
 	return errors.Join(err, f.tmp.Close())
 }
 
-// CanRead tells whether the process can surely read the file at path by the
+// CanRead reports whether the process can surely read the file at path by the
 // same path: it sees our files, and its user may. For another user than ours
 // the modes of the file and of all folders above it must allow everybody.
 func (p *Process) CanRead(path string) bool {

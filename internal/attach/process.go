@@ -17,7 +17,7 @@ import (
 // procFS is where the kernel shows processes.
 const procFS = "/proc"
 
-// Process is what the kernel tells of a process from outside.
+// Process is what the kernel shows of a process to others.
 type Process struct {
 	PID      int    // as we see it
 	InnerPID int    // as it sees itself: that of the innermost pid namespace
@@ -60,7 +60,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func Inspect(pid int, library string) (*Process, error) { return inspect(procFS, pid, library) }
 
 // Look looks at a process, JVM or not. With an error that is fs.ErrPermission it
-// still tells what everybody may know; the libraries are not known.
+// still returns what everybody may know; the libraries are unknown.
 func Look(pid int, library string) (*Process, error) { return look(procFS, pid, library) }
 
 func inspect(root string, pid int, library string) (*Process, error) {
@@ -112,7 +112,7 @@ func (p *Process) check() error {
 	return nil
 }
 
-// sets tells whether the last option that sets flag does it with that sign.
+// sets reports whether the last option that sets flag does it with that sign.
 func (p *Process) sets(flag string, sign byte) bool {
 	for _, o := range slices.Backward(p.options) {
 		if rest, ok := strings.CutPrefix(o, "-XX:"); ok && len(rest) > 0 && rest[1:] == flag {
@@ -145,7 +145,7 @@ func (p *Process) forbidden(err error) error {
 	return p.forbiddenTo(os.Geteuid(), mayTrace(p.sibling("self")), err)
 }
 
-// forbiddenTo is for effective user uid; trace tells whether it has the right to
+// forbiddenTo is for effective user uid; trace reports whether it has the right to
 // look into processes of others.
 func (p *Process) forbiddenTo(uid int, trace bool, err error) error {
 	e := &Error{PID: p.PID, Reason: "it can not be looked into", Err: err}
@@ -172,7 +172,7 @@ func (p *Process) sibling(name string) proc.Dir {
 	return proc.Dir(filepath.Join(filepath.Dir(string(p.dir)), name))
 }
 
-// program is the file name of what it runs, as far as it is told.
+// program is the file name of what it runs, as far as it is known.
 func (p *Process) program() string {
 	if len(p.Args) == 0 || p.Args[0] == "" {
 		return "unknown"
@@ -235,7 +235,7 @@ func (p *Process) readMaps(library string) error {
 	return lines.Err()
 }
 
-// SharesFiles tells whether the process sees our root folder and our /tmp, so
+// SharesFiles reports whether the process sees our root folder and our /tmp, so
 // that a path means the same file here and there.
 func (p *Process) SharesFiles() bool {
 	for _, dir := range []string{"/", "/tmp"} {
@@ -248,7 +248,7 @@ func (p *Process) SharesFiles() bool {
 	return p.sharesNamespace("mnt")
 }
 
-// SharesNetwork tells whether its loopback address is ours.
+// SharesNetwork reports whether its loopback address is ours.
 func (p *Process) SharesNetwork() bool { return p.sharesNamespace("net") }
 
 func (p *Process) sharesNamespace(kind string) bool {

@@ -23,7 +23,7 @@ type TLS struct {
 	ClientCA  string // PEM file: clients must have a certificate of these authorities
 }
 
-// ErrUsers is a file of users that can not be used.
+// ErrUsers is a file of users that cannot be used.
 var ErrUsers = errors.New("bus: users")
 
 // access is who may connect to an embedded server, and how.

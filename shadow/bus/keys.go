@@ -76,7 +76,7 @@ func (k *keys) admit(c server.ClientAuthentication, name string, shadow bool) bo
 	return true
 }
 
-// signed tells whether the holder of a public key's seed has signed the server's nonce.
+// signed reports whether the holder of a public key's seed has signed the server's nonce.
 func signed(public, signature string, nonce []byte) bool {
 	sig, err := base64.RawURLEncoding.DecodeString(signature)
 	if err != nil || len(nonce) == 0 {

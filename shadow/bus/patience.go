@@ -12,7 +12,7 @@ import (
 
 // What a start waits for is asked for several times: in one of them this process,
 // its machine or the server may have stood still, or the question was lost with
-// its connection. After a standstill an answer and the end of the wait come at
+// its connection. After a standstill an answer and the end of the wait arrive at
 // the same moment, and one wait, however long, says nothing.
 const (
 	startTimeout = 10 * time.Second // of one
@@ -31,22 +31,22 @@ func Patiently(ask func() error) error {
 	return err
 }
 
-// late tells whether err is only a missing answer.
+// late reports whether err is only a missing answer.
 func late(err error) bool {
 	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 	return silent && !errors.Is(err, nats.ErrPermissionViolation)
 }
 
 // ask is Patiently with a bounded time each. A server does not answer who may not
-// ask; the connection is told.
+// ask; only the connection sees it.
 func (b *Bus) ask(question func(ctx context.Context) error) error {
 	return Patiently(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 		defer cancel()
 		defer b.whenDenied(cancel)()
 		err := question(ctx)
-		if told := b.conn.LastError(); (late(err) || errors.Is(err, context.Canceled)) && errors.Is(told, nats.ErrPermissionViolation) {
-			return errors.Join(told, err)
+		if refused := b.conn.LastError(); (late(err) || errors.Is(err, context.Canceled)) && errors.Is(refused, nats.ErrPermissionViolation) {
+			return errors.Join(refused, err)
 		}
 		return err
 	})

@@ -25,7 +25,7 @@ const (
 func (b *Bus) keep(o Options, log *serverLog) {
 	defer close(b.kept)
 	full := false
-	tell := func(now bool) {
+	report := func(now bool) {
 		if now != full && o.Full != nil {
 			o.Full(now)
 		}
@@ -48,7 +48,7 @@ func (b *Bus) keep(o Options, log *serverLog) {
 		}
 		wait = lookInterval
 		if free, err := freeBytes(o.StoreDir); err == nil && free < reviveSpace {
-			tell(true)
+			report(true)
 			continue
 		}
 		log.broken.Store(false)
@@ -57,7 +57,7 @@ func (b *Bus) keep(o Options, log *serverLog) {
 			log.logger().Warn("bus: opening the stream again", "error", err)
 			continue
 		}
-		tell(false)
+		report(false)
 		select {
 		case b.revived <- struct{}{}:
 		default:
@@ -105,7 +105,7 @@ func (b *Bus) revive(o Options) error {
 // its disk: its consumers have to be taken anew. It never does for a joined server.
 func (b *Bus) Revived() <-chan struct{} { return b.revived }
 
-// fatal tells whether a message of the server means that its stream has
+// fatal reports whether a message of the server means that its stream has
 // stopped taking messages.
 func fatal(msg string) bool {
 	return strings.Contains(msg, "write error") || strings.Contains(msg, "failed to store a msg") ||

@@ -2,7 +2,7 @@ package bus
 
 import "github.com/nats-io/nats-server/v2/server"
 
-// Stir changes when batches come to the embedded server or leave it, or when agents connect or go. It is read from
+// Stir changes when batches reach the embedded server or leave it, or when agents connect or go. It is read from
 // memory, so that a shadow need not ask the stream many times a second whether anything has come.
 type Stir struct {
 	bytes   uint64 // that its streams hold
@@ -17,7 +17,7 @@ func (b *Bus) Stir() (Stir, bool) {
 	return Stir{bytes: b.streams.JetStreamUsage().Store, clients: b.srv.NumClients()}, true
 }
 
-// Alone tells that no agent is connected, and no other shadow.
+// Alone reports that no agent is connected, and no other shadow.
 func (s Stir) Alone() bool { return s.clients <= 1 }
 
 // Comers receives a value when somebody connects to the embedded server. It is nil where that is not known.

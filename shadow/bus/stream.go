@@ -78,7 +78,7 @@ func (o streamOptions) config(replicas int) jetstream.StreamConfig {
 	}
 }
 
-// suits tells whether a stream that its owner made will do; it is left as it is,
+// suits reports whether a stream that its owner made will do; it is left as it is,
 // but for the number of copies and the bounds when they are asked for.
 func (b *Bus) suits(ctx context.Context, c jetstream.StreamConfig, o streamOptions) error {
 	switch {

@@ -113,7 +113,7 @@ func (in *Ingest) waiting(ctx context.Context) (map[string]uint64, error) {
 		name := strings.TrimPrefix(subject, wire.Subject(""))
 		if err := store.ValidateName(name); err != nil {
 			in.bad.Add(n)
-			in.log.Warn("ingest: messages were kept out", "subject", subject, "messages", n, "error", err)
+			in.log.Warn("ingest: rejected messages", "subject", subject, "messages", n, "error", err)
 			in.tellRefused(subject, n, err)
 			if err := in.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 				in.log.Warn("ingest: removing messages of no session", "error", err)

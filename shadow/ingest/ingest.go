@@ -219,7 +219,7 @@ func setDefaults(o *Options) {
 // refuse takes a message out of the stream that no retry could make good.
 func (in *Ingest) refuse(m jetstream.Msg, err error) {
 	in.bad.Add(1)
-	in.log.Warn("ingest: a message was kept out", "subject", m.Subject(), "error", err)
+	in.log.Warn("ingest: rejected a message", "subject", m.Subject(), "error", err)
 	in.tellRefused(m.Subject(), 1, err)
 	if err := m.TermWithReason("not a batch"); err != nil {
 		in.log.Warn("ingest: refusing a message", "error", err)

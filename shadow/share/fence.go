@@ -71,7 +71,7 @@ func (f *Fence) locked(use func(*os.File) error) error {
 			defer file.Close()
 			return use(file)
 		}
-		file.Close() // it was removed before we had the lock: who comes next makes another
+		file.Close() // it was removed before we had the lock: the next owner makes another
 	}
 }
 
@@ -90,7 +90,7 @@ func (f *Fence) lock() (*os.File, error) {
 	return file, nil
 }
 
-// linked tells whether an open file still has its name; one that can not be asked is taken to.
+// linked reports whether an open file still has its name; one that cannot be asked is taken to.
 func linked(f *os.File) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) != nil || st.Nlink > 0

@@ -78,7 +78,7 @@ func (m *Member) mend(l *Lease) {
 	}
 }
 
-// overwritten tells whether somebody who is no shadow has written over, or removed, the row of a session that
+// overwritten reports whether somebody who is no shadow has written over, or removed, the row of a session that
 // is certainly ours, and how to write it again. While it is certain, no shadow can have claimed it meanwhile.
 func (m *Member) overwritten(ctx context.Context, session string) (write func(context.Context, []byte) (uint64, error), foreign bool) {
 	e, err := m.kv.Get(ctx, sessionKey+session)

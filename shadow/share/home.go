@@ -34,7 +34,7 @@ type Home struct {
 	// ID is the shadow's own. A shadow that starts again in a store takes the id of one that is dead, and
 	// with it its sessions, at once: the lock on the id's file shows that nobody else has it.
 	ID string
-	// Store tells stores apart: two shadows with equal ones see the same files.
+	// Store distinguishes stores: two shadows with equal ones see the same files.
 	Store string
 
 	dir  string

@@ -18,7 +18,7 @@ type Lease struct {
 	Session string
 	// Elsewhere are other stores that may hold parts of the session.
 	Elsewhere []Piece
-	// Taken tells that another shadow owned the session before.
+	// Taken says that another shadow owned the session before.
 	Taken bool
 
 	m        *Member
@@ -73,7 +73,7 @@ func (l *Lease) SetApart(ctx context.Context, seq uint64) error {
 }
 
 // Release gives up a session that no longer comes. The row stays for keep, so
-// that what comes late finds the same store.
+// that late batches find the same store.
 func (l *Lease) Release(keep time.Duration) {
 	m := l.m
 	m.mu.Lock()
@@ -121,7 +121,7 @@ func (m *Member) lose(l *Lease) {
 	}
 }
 
-// OwnedByOther tells whether a shadow that is alive has the session.
+// OwnedByOther reports whether a shadow that is alive has the session.
 func (m *Member) OwnedByOther(session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -287,7 +287,7 @@ func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
 	return l, nil
 }
 
-// refresh asks for a row that is not as the watch told.
+// refresh asks for a row that differs from what the watch reported.
 func (m *Member) refresh(ctx context.Context, name string) {
 	if e, err := m.kv.Get(ctx, sessionKey+name); err == nil {
 		m.learn(e)

@@ -45,12 +45,12 @@ var (
 type Options struct {
 	JetStream jetstream.JetStream
 	Home      *Home
-	Path      string // of the store, told to people only
+	Path      string // of the store, shown to people only
 	Replicas  int    // of the table
 	TTL       time.Duration
-	// Problem is told when the table can not be kept, and nil when it can again. May be nil.
+	// Problem is called when the table cannot be kept, and nil when it can again. May be nil.
 	Problem func(error)
-	// Foreign is told of rows of the table that no shadow has written; they are ignored. May be nil.
+	// Foreign is called for rows of the table that no shadow has written; they are ignored. May be nil.
 	Foreign func(key string, err error)
 }
 
@@ -203,7 +203,7 @@ func (m *Member) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case l := <-m.mends:
-			_ = l.renew(ctx) // what fails here, a heartbeat that fails tells, or the lease is lost
+			_ = l.renew(ctx) // a failure shows in a heartbeat, or the lease is lost
 			continue
 		case <-tick.C:
 		}
@@ -258,7 +258,7 @@ func (m *Member) renew(ctx context.Context) error {
 // patience is how long we trust our leases without a heartbeat that arrived.
 func (m *Member) patience() time.Duration { return m.o.TTL - m.o.TTL/6 }
 
-// prove writes the row of each lease anew; one that can not be is lost.
+// prove writes the row of each lease anew; one that cannot be is lost.
 func (m *Member) prove(ctx context.Context) error {
 	for _, l := range m.held() {
 		err := l.renew(ctx)
@@ -282,7 +282,7 @@ func (m *Member) held() []*Lease {
 	return list
 }
 
-// certain tells whether nobody can have taken us for dead.
+// certain reports whether nobody can have taken us for dead.
 func (m *Member) certain() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -292,7 +292,7 @@ func (m *Member) certain() bool {
 func (m *Member) certainLocked() bool { return m.sure && time.Since(m.good) <= m.patience() }
 
 // Leave ends the membership in order: shadows of the same store may go on at
-// once, others when this one has not come back for the TTL.
+// once, others when this one has been away for the TTL.
 func (m *Member) Leave() {
 	m.End()
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -306,7 +306,7 @@ func (m *Member) End() {
 	m.done.Wait()
 }
 
-// conflict tells whether a compare-and-set found another value.
+// conflict reports whether a compare-and-set found another value.
 func conflict(err error) bool {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) {

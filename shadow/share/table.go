@@ -15,7 +15,7 @@ import (
 const (
 	sweepInterval = time.Minute
 	oldRow        = 24 * time.Hour // rows of shadows and sessions that nobody has touched for so long go
-	// maxForget bounds the rows of sessions that come no more: the table has a size, and a full one takes no
+	// maxForget bounds the rows of sessions that have ended: the table has a size, and a full one takes no
 	// heartbeat either.
 	maxForget = 16 << 10
 	// oldMarker is how long it stays in the table that a row was removed, for shadows that were cut off. One
@@ -54,11 +54,11 @@ func (m *Member) watch(ctx context.Context) error {
 	case <-initial:
 		return nil
 	case <-time.After(2 * askTimeout):
-		return fmt.Errorf("share: the table of shadows %s is not told within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
+		return fmt.Errorf("share: the table of shadows %s was not received within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
 	}
 }
 
-// learn takes in a row that has changed. One that no shadow has written is ignored, and told.
+// learn takes in a row that has changed. One that no shadow has written is ignored and reported.
 func (m *Member) learn(e jetstream.KeyValueEntry) {
 	var err error
 	m.mu.Lock()
@@ -121,7 +121,7 @@ func (m *Member) learnPeer(id string, e jetstream.KeyValueEntry) error {
 	return nil
 }
 
-// alive tells whether the shadow id may still store; with the lock held. One that said goodbye may not any
+// alive reports whether the shadow id may still store; with the lock held. One that said goodbye may not any
 // more, but what it stored is only within reach of those that use the same store: the others leave it the
 // time of a restart.
 func (m *Member) alive(id string, now time.Time) bool {
@@ -143,7 +143,7 @@ func (m *Member) bury(ctx context.Context, id string) bool {
 	defer m.mu.Unlock()
 	p := m.peers[id]
 	if err == nil && (p == nil || e.Revision() > p.revision) {
-		_ = m.learnPeer(id, e) // the watch tells what is wrong with it
+		_ = m.learnPeer(id, e) // the watch reports what is wrong with it
 		return !m.alive(id, time.Now())
 	}
 	return true
@@ -211,7 +211,7 @@ func (m *Member) old(now time.Time) map[string]uint64 {
 	return list
 }
 
-// ownerless tells whether nobody renews or forgets a row: its owner is gone, or was this shadow in an earlier
+// ownerless reports whether nobody renews or forgets a row: its owner is gone, or was this shadow in an earlier
 // life.
 func (m *Member) ownerless(e entry) bool {
 	return e.Owner == m.o.Home.ID || m.peers[e.Owner] == nil

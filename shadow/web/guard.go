@@ -30,7 +30,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// foreign tells whether the page of another site fetches this one behind its
+// foreign reports whether the page of another site fetches this one behind its
 // user's back. To follow a link from there is allowed: nothing is changed by it.
 func foreign(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate"
@@ -45,13 +45,13 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	_, password, given := r.BasicAuth()
-	// Sums have one length, so that the time tells nothing of the token's.
+	// Sums have one length, so that the time reveals nothing about the token's.
 	got, want := sha256.Sum256([]byte(password)), sha256.Sum256([]byte(s.o.Token))
 	if given && subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
 		return true
 	}
 	if given { // a browser asks first without one
-		if s.failures.failed(from) && s.told.AllowN(s.o.Now(), 1) {
+		if s.failures.failed(from) && s.logged.AllowN(s.o.Now(), 1) {
 			s.o.Note("the live page refuses %s: too many wrong passwords", source(from))
 		}
 	}
@@ -75,12 +75,12 @@ const (
 	failureBurst    = 10
 	failureInterval = 10 * time.Second
 	maxSources      = 4096 // remembered at once
-	// The log is told so often that an address is refused.
-	toldBurst    = 10
-	toldInterval = time.Minute
+	// How often the log says that an address is refused.
+	logBurst    = 10
+	logInterval = time.Minute
 )
 
-// failures counts wrong passwords by where they come from.
+// failures counts wrong passwords by address.
 type failures struct {
 	now func() time.Time
 
@@ -122,7 +122,7 @@ func (f *failures) wait(remote string) time.Duration {
 	return time.Duration((1 - left) * float64(failureInterval))
 }
 
-// failed counts a wrong password and tells whether it used up the burst.
+// failed counts a wrong password and reports whether it used up the burst.
 func (f *failures) failed(remote string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +138,7 @@ func (f *failures) failed(remote string) bool {
 }
 
 // makeRoom forgets addresses that have waited long enough and, if these are
-// few, some others: so many at once that the search is rarely needed.
+// a few, and others: enough at once that the search is rarely needed.
 func (f *failures) makeRoom(now time.Time) {
 	if len(f.sources) < maxSources {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// metrics tells totals over all sessions since the shadow started. There are no
+// metrics reports totals over all sessions since the shadow started. There are no
 // labels: names of sessions are made by others, and there is no bound on how many.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	t := s.o.Totals()

@@ -10,7 +10,7 @@ import (
 
 // Certificate gives the configuration of a server with the certificate and the
 // key in two PEM files. They are read again when they have changed, as
-// certificates are renewed; a pair that can not be read leaves the old one.
+// certificates are renewed; a pair that cannot be read leaves the old one.
 func Certificate(certFile, keyFile string) (*tls.Config, error) {
 	k := &keyPair{cert: certFile, key: keyFile}
 	if _, err := k.get(nil); err != nil {

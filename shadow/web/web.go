@@ -2,7 +2,7 @@
 // was lost, and the reports of those that have ended; the same for scripts as
 // JSON and for Prometheus.
 //
-// The page only tells. It answers GET and HEAD, carries no script, and takes
+// The page only shows. It answers GET and HEAD, carries no script, and takes
 // nothing from a request but the name of a session that it knows.
 package web
 
@@ -38,7 +38,7 @@ const (
 type Options struct {
 	Sessions func() []ingest.Progress
 	Totals   func() ingest.Totals // over all sessions since the start
-	// Healthy tells what keeps the shadow from storing; nil: nothing does.
+	// Healthy returns what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
 	// Report writes the report of the session in the folder dir to the file
 	// ReportName in it. nil: the page has no reports.
@@ -56,13 +56,13 @@ type Server struct {
 	o        Options
 	rates    *rates
 	failures *failures
-	told     *rate.Limiter // of refused addresses
+	logged   *rate.Limiter // of refused addresses
 	building chan struct{} // one report at a time
 }
 
 // New makes a server.
 func New(o Options) *Server {
-	return &Server{o: o, rates: newRates(), failures: newFailures(o.Now), told: rate.NewLimiter(rate.Every(toldInterval), toldBurst),
+	return &Server{o: o, rates: newRates(), failures: newFailures(o.Now), logged: rate.NewLimiter(rate.Every(logInterval), logBurst),
 		building: make(chan struct{}, 1)}
 }
 
@@ -110,7 +110,7 @@ func (s *Server) Handler() http.Handler {
 	closed.HandleFunc("GET /sessions/{folder}/report", s.report)
 	closed.HandleFunc("GET /metrics", s.metrics)
 
-	// Probes carry no password and ask by address; the answers tell nothing of
+	// Probes carry no password and ask by address; the answers reveal nothing about
 	// the sessions.
 	open := http.NewServeMux()
 	open.Handle("/", s.guard(closed))
@@ -131,7 +131,7 @@ func (s *Server) safe(next http.Handler) http.Handler {
 		setHeaders(w.Header())
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			plain(w, http.StatusMethodNotAllowed, "this page only tells: GET and HEAD")
+			plain(w, http.StatusMethodNotAllowed, "this page only shows: use GET or HEAD")
 			return
 		}
 		next.ServeHTTP(w, r)
