@@ -34,9 +34,9 @@ const (
 	quietInterval = 250 * time.Millisecond
 	quietEvents   = 25 // in such an interval
 	quietAfter    = units.MonoNs(2 * time.Second)
-	// launchPatience is how long after a launch the first record of the process may come.
+	// launchPatience is how long after a launch the first record of the process may arrive.
 	launchPatience = units.MonoNs(5 * time.Second)
-	endPatience    = units.MonoNs(500 * time.Millisecond) // with the last records of a process that is gone
+	endPatience    = units.MonoNs(500 * time.Millisecond) // to wait for the last records of a process that is gone
 	partSlices     = 256 << 10                            // of a part, about
 	partLeast      = units.MonoNs(2 * time.Second)
 	partMost       = units.MonoNs(time.Minute)
@@ -57,7 +57,7 @@ type source interface {
 	watch(pid int) error             // from now on
 	unwatch(pid int)
 	lost(pid int) uint64                                    // records about it that were lost so far
-	poll(into []event) ([]event, units.MonoNs, error)       // what has come; all before the time returned has
+	poll(into []event) ([]event, units.MonoNs, error)       // what has arrived, complete up to the time returned
 	guess(pid int, t *live, now units.MonoNs) (State, bool) // why a thread is off the CPU, if the source must ask elsewhere
 	close()
 }
@@ -69,7 +69,7 @@ type Observer struct {
 	stop chan struct{}
 	done sync.WaitGroup
 
-	wakes    chan struct{} // somebody is to be observed
+	wakes    chan struct{} // wake up: a process is to be observed
 	launched atomic.Int64  // when a process was launched last, units.MonoNs
 	patient  bool          // the source wakes the observer when many records wait
 	recent   int           // events since the last look of run
@@ -353,7 +353,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 			}
 		}
 	}
-	if p.stirs() && p.writer != nil {
+	if p.mayHaveActed() && p.writer != nil {
 		p.gc.look(pid, now)
 	}
 	switch {
@@ -373,9 +373,9 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	}
 }
 
-// stirs reports whether the process may have done anything since the last look. A JVM in which no thread had a CPU
+// mayHaveActed reports whether the process may have done anything since the last look. A JVM in which no thread had a CPU
 // has not collected any garbage.
-func (p *process) stirs() bool {
+func (p *process) mayHaveActed() bool {
 	if !p.active {
 		return p.runs
 	}

@@ -1,8 +1,6 @@
 package sched
 
 import (
-	"fmt"
-
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 )
@@ -407,5 +405,3 @@ func collection(o *offsets, ringBytes, processes uint32) *ebpf.CollectionSpec {
 
 // programNames are in the order of attaching: what removes is attached before what adds.
 var programNames = []string{"sched_process_exit", "sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_process_fork"}
-
-func (f field) String() string { return fmt.Sprintf("%d bytes at %d", f.size.Sizeof(), f.offset) }
