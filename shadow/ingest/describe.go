@@ -22,7 +22,7 @@ func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 	}
 	m.Produced = store.Counts{Executions: b.Totals.Executions, Creations: b.Totals.Creations}
 	m.ClassesWoven = b.Totals.Classes
-	describeHanded(m, &b.Totals)
+	describeAccounts(m, &b.Totals)
 	describeContexts(m, &b.Contexts.Account)
 	describeVirtual(m, &b.Totals)
 	m.Lost.ByReason = make(map[string]uint64, len(b.Totals.Lost))
@@ -94,21 +94,21 @@ func check(b *wire.Batch, from sender) error {
 	return nil
 }
 
-// describeHanded takes over the sums of submissions and constructions; an agent
+// describeAccounts takes over the sums of submissions and constructions; an agent
 // that records none never tells any.
-func describeHanded(m *store.Manifest, t *wire.Totals) {
+func describeAccounts(m *store.Manifest, t *wire.Totals) {
 	if t.Submissions|t.LostSubmissions != 0 {
-		m.Submissions = &store.Handed{Produced: t.Submissions, Lost: t.LostSubmissions}
+		m.Submissions = &store.RecordAccount{Produced: t.Submissions, Lost: t.LostSubmissions}
 	}
 	if t.Constructions|t.LostConstructions != 0 {
-		m.Constructions = &store.Handed{Produced: t.Constructions, Summarised: t.SummarisedConstructions, Lost: t.LostConstructions}
+		m.Constructions = &store.RecordAccount{Produced: t.Constructions, Summarised: t.SummarisedConstructions, Lost: t.LostConstructions}
 	}
 }
 
 // describeContexts takes over the account; an agent that records none never tells one.
-func describeContexts(m *store.Manifest, a *wire.ContextAccount) {
+func describeContexts(m *store.Manifest, a *wire.ContextSampling) {
 	if a.Every != 0 {
-		account := store.ContextAccount(*a)
+		account := store.ContextSampling(*a)
 		m.Contexts = &account
 	}
 }

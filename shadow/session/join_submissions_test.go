@@ -180,7 +180,7 @@ func TestFates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Manifest.Submissions = &store.Handed{Lost: lost}
+		w.Manifest.Submissions = &store.RecordAccount{Lost: lost}
 		if err := w.Commit(p); err != nil {
 			t.Fatal(err)
 		}

@@ -80,10 +80,10 @@ type Manifest struct {
 	Rows map[string]uint64 `json:"rows,omitempty"`
 	// Submissions and Constructions are the account of these records; nil where
 	// there are none.
-	Submissions   *Handed `json:"submissions,omitempty"`
-	Constructions *Handed `json:"constructions,omitempty"`
+	Submissions   *RecordAccount `json:"submissions,omitempty"`
+	Constructions *RecordAccount `json:"constructions,omitempty"`
 	// Contexts is the account of calling contexts; nil where none were recorded.
-	Contexts *ContextAccount `json:"contexts,omitempty"`
+	Contexts *ContextSampling `json:"contexts,omitempty"`
 	// Extra are the work metrics beside wall and CPU time.
 	Extra        []ExtraMetric `json:"extra,omitempty"`
 	ClassesWoven uint64        `json:"classes_woven"`
