@@ -9,12 +9,12 @@ type ContextKind uint8
 // The kinds; equal to SA_PATH_*.
 const (
 	ContextCreation   ContextKind = iota
-	ContextSubmission             // by the program, not inside another hand-over
+	ContextSubmission             // by the program, not inside another submission
 	ContextExecution
 	NumContextKinds
 )
 
-// Contexts are what a batch tells of calling contexts (option contexts=).
+// Contexts are what a batch holds of calling contexts (option contexts=).
 type Contexts struct {
 	Account  ContextSampling
 	Frames   []Frame

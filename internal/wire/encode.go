@@ -246,7 +246,7 @@ func (w *writer) threadLoss(l *ThreadLoss) {
 // those that every agent writes, and all.
 const (
 	totalsFields, totalsFieldsVirtual = 5, 9
-	totalsFieldsSubmissions                = 13 // where anything of them happened
+	totalsFieldsSubmissions           = 13 // where anything of them happened
 	totalsFieldsMounted               = 17 // where virtual threads were mounted
 	totalsFieldsAll                   = 18 // where tasks were summarised that were to be recorded with their construction
 	helloFields, helloFieldsDetail    = 15, 16

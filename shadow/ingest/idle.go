@@ -6,7 +6,7 @@ import (
 	"stackagent/shadow/bus"
 )
 
-// calm tells whether the bus has to be asked what waits on it. Asking takes a millisecond of CPU time in this process,
+// calm reports whether the bus has to be asked what waits on it. Asking takes a millisecond of CPU time in this process,
 // which is the server, too; whether anything has come since is in its memory.
 type calm struct {
 	known bool // the last look found nothing that waits for an owner
@@ -24,7 +24,7 @@ func (c *calm) begin(stir bus.Stir, own bool) {
 func (c *calm) disturb() { c.known = false }
 
 // pause is the time until the next look is thought of. Nothing can come while nobody is connected, and a session of
-// an agent that has long been connected has its source already; comers: the bus tells who connects. (What JVMs have
+// an agent that has long been connected has its source already; comers: the bus says who connects. (What JVMs have
 // left comes from this process, and has time.)
 func (c *calm) pause(comers bool) time.Duration {
 	switch {
@@ -38,7 +38,7 @@ func (c *calm) pause(comers bool) time.Duration {
 	return lookInterval
 }
 
-// over tells whether a look is due: something has changed, or the last look was long ago. Of a joined bus nothing is
+// over reports whether a look is due: something has changed, or the last look was long ago. Of a joined bus nothing is
 // known, so that it is asked each time.
 func (c *calm) over(stir bus.Stir, own bool) bool {
 	return !own || !c.known || stir != c.stir || time.Since(c.at) >= calmInterval

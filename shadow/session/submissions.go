@@ -31,7 +31,7 @@ func (s *Session) Constructions(f func(*ConstructionChunk) error) error {
 	return err
 }
 
-// warnMissing tells of records that are missing, and what that means.
+// warnMissing warns of records that are missing, and says what that means.
 func (s *Session) warnMissing(what string, h *store.RecordAccount, consequence string) {
 	if h == nil {
 		return

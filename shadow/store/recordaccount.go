@@ -6,7 +6,7 @@ package store
 type RecordAccount struct {
 	Produced uint64 `json:"produced"` // by the agent's own count
 	Stored   uint64 `json:"stored"`   // rows in the parts
-	// Summarised stands for those that summaries only tell: submissions with all
+	// Summarised stands for those that are in summaries only: submissions with all
 	// that is counted of them, constructions as creations, without what they cost.
 	Summarised uint64 `json:"summarised,omitempty"`
 	Lost       uint64 `json:"lost"`    // that the agent itself could not deliver
@@ -31,7 +31,7 @@ func (h *RecordAccount) settle(gaps, ended bool) {
 	}
 }
 
-// account counts the rows of t, and what summaries tell, into its account, a copy of h.
+// account counts the rows of t, and what summaries hold, into its account, a copy of h.
 func (w *Writer) account(h *RecordAccount, t Table, summarised uint64) *RecordAccount {
 	if h == nil && w.stored[t]+summarised == 0 {
 		return nil

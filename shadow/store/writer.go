@@ -75,7 +75,7 @@ func openDir(dir, name string) (*Writer, error) {
 	return w, nil
 }
 
-// isNew tells a folder without a manifest from one whose manifest is damaged.
+// isNew distinguishes a folder without a manifest from one whose manifest is damaged.
 func isNew(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ManifestName))
 	return errors.Is(err, os.ErrNotExist)
@@ -199,10 +199,10 @@ func (w *Writer) takeStock(f *Folder, t Table) (bad []*PartError) {
 // Dir is the session's folder.
 func (w *Writer) Dir() string { return w.dir }
 
-// Has tells whether the batch seq is wholly stored.
+// Has reports whether the batch seq is wholly stored.
 func (w *Writer) Has(seq uint64) bool { return w.Manifest.Sequences.Has(seq) }
 
-// SamePart tells whether the batches a and b may share a part: a part must not
+// SamePart reports whether the batches a and b may share a part: a part must not
 // mix batches whose rows are partly on the disk already with others.
 func (w *Writer) SamePart(a, b uint64) bool {
 	for t := range w.adopted {
