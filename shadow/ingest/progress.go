@@ -4,16 +4,16 @@ import "stackagent/shadow/store"
 
 // Totals are sums over sessions since the shadow started.
 type Totals struct {
-	Sessions     uint64
-	Running      uint64 // of these, that have not ended
-	Received     store.Counts
-	Stored       store.Counts
-	LostEvents   uint64
-	LostBatches  uint64
-	Batches      uint64 // received
-	Repeated     uint64
-	Refused      uint64 // messages that were no batches, or not of their sender
-	ForeignRows  uint64 // of the shadows' table on the bus, that no shadow had written
+	Sessions       uint64
+	Running        uint64 // of these, that have not ended
+	Received       store.Counts
+	Stored         store.Counts
+	LostEvents     uint64
+	LostBatches    uint64
+	Batches        uint64 // received
+	Repeated       uint64
+	Refused        uint64 // messages that were no batches, or not of their sender
+	ForeignRows    uint64 // of the shadows' table on the bus, that no shadow had written
 	NoLongerListed uint64 // sessions, that Ingest.Sessions no longer lists
 }
 
