@@ -45,8 +45,8 @@ const (
 	minPartRows     = 8 << 10
 	askTimeout      = 5 * time.Second        // of a question to the bus
 	lookInterval    = 200 * time.Millisecond // between looks for new sessions
-	calmInterval    = 5 * time.Second        // the same while nothing stirs on the shadow's own bus
-	aloneInterval   = 2 * time.Second        // between looks at what stirs while nobody is connected to it
+	calmInterval    = 5 * time.Second        // the same while nothing happens on the shadow's own bus
+	aloneInterval   = 2 * time.Second        // between looks while nobody is connected to it
 	settledInterval = time.Second            // the same while those that are have been for settledAfter
 	settledAfter    = 10 * time.Second
 	// reorderBatches and gapWait bound how long a missing batch is waited for.
