@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -33,7 +34,8 @@ type Env struct {
 	Executable func() (string, error)
 	Now        func() time.Time
 
-	reading *reading // how sessions are read, and those that were
+	reading *reading     // how sessions are read, and those that were
+	log     *slog.Logger // takes the notes; nil: they are plain lines on Err
 }
 
 // System is the real world.
@@ -53,6 +55,10 @@ func (e Env) Getenv(name string) string {
 
 // note tells the user something that is not the output asked for.
 func (e Env) note(format string, args ...any) {
+	if e.log != nil {
+		e.log.Info(fmt.Sprintf(format, args...))
+		return
+	}
 	fmt.Fprintf(e.Err, "shadow: "+format+"\n", args...)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os/signal"
 	"time"
@@ -36,6 +35,7 @@ type serveFlags struct {
 	joinFlags
 	hostFlags
 	pageFlags
+	logFlags
 }
 
 func newServe(env Env) *cobra.Command {
@@ -58,6 +58,7 @@ one dies the others go on with its. If their --store is one shared folder they g
 on in the same folders, else see shadow join. To join the bus of another shadow
 takes --nkey with the file .keys/shadow.nk of its store.`,
 		Example: `  shadow serve --store /var/lib/shadow
+  shadow serve --store /var/lib/shadow --log-format json
   shadow serve --listen 0.0.0.0:4222 --token-file /etc/shadow.token --tls-cert c.pem --tls-key k.pem
   shadow serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --creds shadow.creds --tls-ca ca.pem`,
 		Args: cobra.NoArgs,
@@ -67,7 +68,13 @@ takes --nkey with the file .keys/shadow.nk of its store.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
-			return serve(ctx, env, f)
+			env.log = f.logger(env)
+			err := serve(ctx, env, f)
+			if err != nil && env.log != nil {
+				env.log.Error("the shadow ended", "error", err)
+				return &exitError{exitFailure}
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()
@@ -78,6 +85,7 @@ takes --nkey with the file .keys/shadow.nk of its store.`,
 	f.joinFlags.addTo(cmd)
 	f.hostFlags.addTo(cmd)
 	f.pageFlags.addTo(cmd)
+	f.logFlags.addTo(cmd)
 	return cmd
 }
 
@@ -102,6 +110,9 @@ func (f *serveFlags) checkAll(listen bool) error {
 	if err := f.hostFlags.check(f.nats != ""); err != nil {
 		return err
 	}
+	if err := f.logFlags.check(); err != nil {
+		return err
+	}
 	return f.pageFlags.check()
 }
 
@@ -117,11 +128,12 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	defer unlock()
 	defer b.Close()
 	live := newServeLive(env)
+	live.root = f.store
 	if live.switches, err = startSwitches(env, sched.Choice(f.switches), f.store, jvmprocess.NewFinder()); err != nil {
 		return err
 	}
 	defer live.switches.end()
-	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Logger: slog.New(slog.DiscardHandler)})
+	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Logger: env.logger()})
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}

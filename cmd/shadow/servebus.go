@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -58,7 +57,7 @@ func (f serveFlags) protectPage(keys busKeys, undo func()) error {
 func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 	o := bus.Options{
 		Listen: f.hostFlags.listen, StoreDir: filepath.Join(f.store, busFolder), MaxBytes: f.size << 20, MaxAge: f.age,
-		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: slog.New(slog.DiscardHandler),
+		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: env.logger(),
 		Full: func(full bool) { noteFull(env, full) },
 	}
 	switch {

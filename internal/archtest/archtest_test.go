@@ -101,7 +101,7 @@ var never = []struct{ from, what, why string }{
 	{"cmd/stackagent", "net/http/pprof", "no listener in somebody's JVM"},
 }
 
-// covers tells whether pattern ("a/b" or "a/b/...") covers the import path.
+// covers reports whether pattern ("a/b" or "a/b/...") covers the import path.
 func covers(pattern, path string) bool {
 	path = strings.TrimPrefix(path, module+"/")
 	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
@@ -140,7 +140,7 @@ func check(packages []pkg) []string {
 	return broken
 }
 
-// standard tells whether path is in the standard library: no dot in its first
+// standard reports whether path is in the standard library: no dot in its first
 // element, and not ours.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")

@@ -45,8 +45,8 @@ const (
 	minPartRows     = 8 << 10
 	askTimeout      = 5 * time.Second        // of a question to the bus
 	lookInterval    = 200 * time.Millisecond // between looks for new sessions
-	calmInterval    = 5 * time.Second        // the same while nothing stirs on the shadow's own bus
-	aloneInterval   = 2 * time.Second        // between looks at what stirs while nobody is connected to it
+	calmInterval    = 5 * time.Second        // the same while nothing happens on the shadow's own bus
+	aloneInterval   = 2 * time.Second        // between looks while nobody is connected to it
 	settledInterval = time.Second            // the same while those that are have been for settledAfter
 	settledAfter    = 10 * time.Second
 	// reorderBatches and gapWait bound how long a missing batch is waited for.
@@ -219,7 +219,7 @@ func setDefaults(o *Options) {
 // refuse takes a message out of the stream that no retry could make good.
 func (in *Ingest) refuse(m jetstream.Msg, err error) {
 	in.bad.Add(1)
-	in.log.Warn("ingest: a message was kept out", "subject", m.Subject(), "error", err)
+	in.log.Warn("ingest: rejected a message", "subject", m.Subject(), "error", err)
 	in.tellRefused(m.Subject(), 1, err)
 	if err := m.TermWithReason("not a batch"); err != nil {
 		in.log.Warn("ingest: refusing a message", "error", err)

@@ -35,7 +35,7 @@ func (in *Ingest) crowd(names []string, room int) {
 		return
 	}
 	if waiting > 0 {
-		in.log.Warn("ingest: too many sessions at once; some have to wait", "waiting", waiting, "limit", in.o.MaxSessions)
+		in.log.Warn("ingest: sessions wait for their turn; --max-sessions raises the limit", "waiting", waiting, "limit", in.o.MaxSessions)
 	}
 	if c, ok := in.o.Live.(Crowd); ok {
 		c.Crowded(waiting, in.o.MaxSessions)

@@ -126,7 +126,7 @@ func TestProbes(t *testing.T) {
 	}
 	s.o.Token = ""
 	if w := get(s, "/"); !strings.Contains(w.Body.String(), "disk full") {
-		t.Errorf("the page does not tell: %s", w.Body)
+		t.Errorf("the page does not show: %s", w.Body)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-// Sessions of which the shadow tells no more are not passed over.
+// Sessions that the shadow lists no more are not passed over.
 func TestForgottenSessions(t *testing.T) {
 	s := newServer(make([]ingest.Progress, 3)...)
 	if body := get(s, "/").Body.String(); strings.Contains(body, "since the start") {
@@ -301,7 +301,7 @@ func FuzzRequest(f *testing.F) {
 			s.Handler().ServeHTTP(w, r)
 			allowed := secret == "" && loopbackHost(host) || secret != "" && password == secret
 			if !allowed && strings.Contains(w.Body.String(), "secret-name") {
-				t.Errorf("%q %q %q %q: the page is told", method, target, host, password)
+				t.Errorf("%q %q %q %q: the page is shown", method, target, host, password)
 			}
 		}
 	})
