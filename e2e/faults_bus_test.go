@@ -109,7 +109,7 @@ func TestFaultBusDies(t *testing.T) {
 		// A later shadow on the same store stores what the dead one's bus had.
 		before := readable(t, dir).Executions
 		s = serve(t, s.addr, store)
-		time.Sleep(time.Second)
+		s.says(t, "page http")
 		s.stop(t)
 		if r := readable(t, dir); r.Executions < before || r.Executions > 1_000_000 {
 			t.Errorf("%d executions, %d before", r.Executions, before)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Events take a descriptor for each thread, and there may be more threads than
-// descriptors. reserve is how many of all are left for files and connections.
+// reserve is how many of limit descriptors events leave for files and connections.
+// Every event takes one for each thread, and there may be more threads than that.
 func reserve(limit uint64) uint64 { return min(limit/4, 1024) }
 
 // errReserve says that the rest of the descriptors is not for events.

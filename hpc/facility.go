@@ -45,7 +45,7 @@ func (e *NotAvailableError) Error() string {
 // Unwrap gives the cause.
 func (e *NotAvailableError) Unwrap() error { return e.Err }
 
-// roots are the places that the probes read. Tests put a folder in place of "/".
+// roots is the root of the file system that the probes read. Tests set a folder.
 type roots struct{ root string }
 
 func (r roots) path(p string) string { return r.root + p }

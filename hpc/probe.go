@@ -63,7 +63,7 @@ func paranoid(r roots) Facility {
 	return f
 }
 
-// capability looks at the effective set; CAP_SYS_ADMIN stands in for the
+// capability looks at the effective set; CAP_SYS_ADMIN includes the
 // newer, narrower ones (capabilities(7)).
 func capability(r roots, name string, bit uint) Facility {
 	f := Facility{Name: name}

@@ -14,8 +14,8 @@ import (
 // RseqFacility is the name of what rseqSwitches checks.
 const RseqFacility = "CPU time by rseq"
 
-// rseqArea is struct rseq, the descriptor of a critical section, and what stands
-// before the code that is executed when the section is aborted: <linux/rseq.h>.
+// rseqArea is struct rseq, the descriptor of a critical section, and the signature
+// before the code that runs when the section is aborted: <linux/rseq.h>.
 type rseqArea struct {
 	cpuStart, cpu uint32
 	section       uint64
@@ -32,9 +32,9 @@ const (
 	rseqUnregister = 1
 )
 
-// rseqSwitches checks what the agent's CPU clock stands on where there is no user
-// page (jvmti/clock/rseq.h): that the kernel clears the section of a thread's area
-// when it switches the thread, and not else.
+// rseqSwitches checks what the agent's CPU clock relies on without a user page
+// (jvmti/clock/rseq.h): that the kernel clears the section of a thread's area when
+// it switches the thread, and only then.
 func rseqSwitches() Facility {
 	f := Facility{Name: RseqFacility}
 	if runtime.GOARCH != "amd64" {

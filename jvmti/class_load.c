@@ -207,7 +207,7 @@ static bool rejected(JNIEnv *env) {
 
 void sa_check_hidden_way(void) {
     if (original_define0 == NULL && binding_missed)
-        sa_refuse("hidden classes defined in a way that was not seen (lambdas are missing)", NULL);
+        sa_refuse("hidden classes defined without an event (lambdas are missing)", NULL);
 }
 
 /* An agent before this one creates lambdas before the probes exist, and nobody can

@@ -69,7 +69,7 @@ static int begin_session(JNIEnv *env) {
     sa_threads_forget_sites();
     turn(env, sa.first_task_id);
     if (!hook(env, true))
-        sa_refuse("hidden classes defined in a way that was not seen (new lambdas stand with those made before)", NULL);
+        sa_refuse("hidden classes defined without an event (lambdas of this session have no probes of their own)", NULL);
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_set_events(JVMTI_ENABLE);
     bool answered = ask_go(SA_EVENT_READY, &result);

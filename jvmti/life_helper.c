@@ -89,7 +89,7 @@ bool sa_helper_define(JNIEnv *env) {
     if (sa_helper.probes != NULL) return true;
     jclass other = (*env)->FindClass(env, "java/lang/Stackagent");
     if (other != NULL) {
-        sa_say("another copy of this library is loaded already; this one does nothing");
+        sa_say("another copy of this library is loaded; this one does nothing");
         return false;
     }
     (*env)->ExceptionClear(env);

@@ -62,7 +62,7 @@ int sa_load_go(char *options) {
     }
     int result = SA_GO_UNPROFILED;
     if (!sa_ask_load(options, &result)) {
-        sa_say("its Go side does not start; the program runs without profiling");
+        sa_say("the Go side of the agent does not start; the program runs without profiling");
         return SA_GO_UNPROFILED;
     }
     choose_cpu_clock();
@@ -128,7 +128,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (!sa_begin(env)) {
         sa_set_events(JVMTI_DISABLE);
         sa_stop();
-        sa_say("this JVM does not take the probes; the program runs without profiling");
+        sa_say("this JVM rejects the probes; the program runs without profiling");
         return;
     }
     atomic_store(&sa.phase, SA_PHASE_READY);
@@ -198,7 +198,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
         return JNI_OK;
     }
     if (sa_prepare(true) != JVMTI_ERROR_NONE)
-        sa_say("this JVM refuses the capabilities that are needed (another agent holds them?); "
+        sa_say("this JVM refuses the JVMTI capabilities that the agent needs (perhaps another agent has them); "
                "the program runs without profiling");
     return JNI_OK;
 }

@@ -100,7 +100,7 @@ bool sa_renew(sa_thread *c) {
         return false;
     }
     if (c->width != sa_work.width) {
-        sa_refuse("executions of a virtual thread that is older than the session's metrics", NULL);
+        sa_refuse("executions of a virtual thread not recorded: it is older than the session's metrics", NULL);
         return false;
     }
     sa_thread_renew(c);

@@ -123,10 +123,10 @@ static bool try_sizes(JNIEnv *env, jsize small, jsize large, int times) {
 
 bool sa_alloc_start(JNIEnv *env, char *why, size_t room) {
     if (!find_fields(env)) {
-        snprintf(why, room, "this JVM does not tell where it counts a thread's allocations (no gHotSpotVMStructs for them); use HotSpot, JDK 17 to 25");
+        snprintf(why, room, "this JVM does not export where it counts a thread's allocations (gHotSpotVMStructs); use HotSpot, JDK 17 to 25");
         return false;
     }
     if (try_sizes(env, 96, 1096, 32) && try_sizes(env, 4096, 65536, 64) && try_sizes(env, 1 << 20, 1 << 21, 2)) return true;
-    snprintf(why, room, "the JVM's count of a thread's allocations did not move as it should when tried; please report this JVM's version");
+    snprintf(why, room, "a test of the JVM's count of a thread's allocations failed; please report this JVM's version");
     return false;
 }

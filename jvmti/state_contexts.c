@@ -67,7 +67,7 @@ static bool reserve_tables(void) {
 }
 
 const char *sa_contexts_start(JNIEnv *env, jclass thread_type, jclass virtual_type) {
-    if (!find_continuation(env, thread_type, virtual_type)) return "calling contexts not recorded: this JVM does not tell which virtual threads are on their carriers";
+    if (!find_continuation(env, thread_type, virtual_type)) return "calling contexts not recorded: this JVM does not show which virtual threads are mounted";
     if (!reserve_tables()) return "calling contexts not recorded: no memory";
     atomic_store(&t.open, !sa.late);
     return NULL;

@@ -157,7 +157,7 @@ static void start_counters(void) {
             return;
         }
         refuse(asked_counter(set->n - 1), 0,
-               "the processor can not count it together with the others, or its counters are taken; ask for fewer metrics");
+               "the processor cannot count it together with the others, or its counters are in use; ask for fewer metrics");
     }
 }
 
@@ -179,7 +179,7 @@ void sa_work_start(JNIEnv *env, bool defined) {
         sa_work_asked *a = &w->asked[k];
         if (a->source == SA_WORK_ALLOC && !sa_alloc_start(env, why, sizeof why)) refuse(a, 0, why);
         if (a->source == SA_WORK_BYTECODES && defined && !helper_counts)
-            refuse(a, 0, "the agent was attached to this JVM without it before, which can not be changed; restart the JVM");
+            refuse(a, 0, "an earlier attach to this JVM was without it, which cannot be changed; restart the JVM");
         if (a->refused) continue;
         w->source[w->n++] = a->source;
         w->counters |= a->source == SA_WORK_COUNTER;

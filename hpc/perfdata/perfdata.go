@@ -46,8 +46,8 @@ const (
 	atCount      = 28
 )
 
-// Layout is where the counters of a file lie. It stays as it is while Used
-// does: a JVM only adds counters.
+// Layout is where the counters of a file lie. It holds as long as Used does not
+// change: a JVM only adds counters.
 type Layout struct {
 	Used  int32 // bytes in use, by which a change of the layout shows
 	order binary.ByteOrder

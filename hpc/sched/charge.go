@@ -8,7 +8,7 @@ import "stackagent/internal/units"
 
 // charge makes the stay on a CPU that ends with e as long as the kernel's charge
 // for it. What is missing was taken from the thread, which was ready but did not
-// have the CPU: it stands as Runnable, at the begin, since where it was is unknown.
+// have the CPU: it is recorded as Runnable at the start, since its real place is unknown.
 func (b *builder) charge(t *live, e *event) {
 	if !e.counted || !t.counted || t.switches != t.cpuAt || !e.cpuTime.Measured() || !t.cpuSeen.Measured() || t.begun == 0 {
 		return
@@ -29,9 +29,9 @@ func (b *builder) charge(t *live, e *event) {
 	}
 }
 
-// beginAt moves the begin of the stay in which a thread is. What is earlier is
-// taken from the stay before, as far as that is in this part; a thread that was
-// made for it began earlier.
+// beginAt moves the start of a thread's present stay. Earlier time is taken from the
+// stay before, as far as that is in this part. A thread that was created for the
+// stay then starts earlier.
 func (b *builder) beginAt(t *live, at units.MonoNs) {
 	var before *Slice
 	if t.prior >= 0 && b.slices[t.prior].To == t.since && b.slices[t.prior].State != Running {

@@ -79,7 +79,7 @@ func openEBPF() (_ *ebpfSource, err error) {
 	return s, nil
 }
 
-// pollable is a map as a file on which a goroutine can wait without a thread.
+// pollable turns a map into a file on which a goroutine can wait without a thread.
 func pollable(m *ebpf.Map) (*os.File, error) {
 	fd, err := unix.FcntlInt(uintptr(m.FD()), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -91,7 +91,7 @@ func pollable(m *ebpf.Map) (*os.File, error) {
 	return os.NewFile(uintptr(fd), mapRecords), nil
 }
 
-// listen calls wake when many records wait, at most once in an interval; it returns when the source is closed.
+// listen calls wake when many records wait, at most once in an interval. It returns when the source is closed.
 func (s *ebpfSource) listen(wake func()) {
 	conn, err := s.ready.SyscallConn()
 	if err != nil {
@@ -112,10 +112,10 @@ func initialPIDNamespace() error {
 		return &UnavailableError{What: "eBPF", Reason: "shadow runs in a container, whose process ids are not those that the kernel's programs see",
 			Remedy: "run shadow outside of it, or the container with --pid=host"}
 	}
-	return nil // what cannot be read is tried
+	return nil // if it cannot be read, try
 }
 
-// explainEBPF puts a failure into words.
+// explainEBPF explains a failure.
 func explainEBPF(err error) error {
 	u := &UnavailableError{What: "eBPF", Err: err}
 	switch {
@@ -149,8 +149,8 @@ func (s *ebpfSource) set(pid int, flags uint32) error {
 	return nil
 }
 
-// launch lets start start a process that is watched from its first moment, and
-// all that it starts.
+// launch calls start and watches the process that it starts, and all that this one
+// starts, from the first moment.
 func (s *ebpfSource) launch(start func() error) error {
 	if err := s.set(os.Getpid(), flagFollow); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *ebpfSource) close() {
 	s.programs.Close()
 }
 
-// poll appends what has come; all that was before the time returned has come.
+// poll appends the events that have arrived: all before the time it returns.
 func (s *ebpfSource) poll(into []event) ([]event, units.MonoNs, error) {
 	complete := now() - settled
 	if s.reader.AvailableBytes() == 0 {

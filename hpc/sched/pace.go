@@ -42,8 +42,8 @@ func (o *Observer) wake() {
 	}
 }
 
-// quiet reports whether so little happens that a look may be late. Where the numbers of threads must be read while these
-// live, none may; and none in the first moments, in which much is read from elsewhere.
+// quiet reports whether so little happens that a look may be late. No look may be late if the ids of threads have to
+// be read while these live, nor in the first moments, when much is read from elsewhere.
 func (o *Observer) quiet() bool {
 	at := now()
 	if o.recent > quietEvents || at-units.MonoNs(o.launched.Load()) < launchPatience {

@@ -29,7 +29,7 @@ const (
 	// guessMost how many are asked about at a time.
 	guessAfter = units.MonoNs(10 * time.Millisecond)
 	guessMost  = 200
-	attachMost = 8 // looks for threads that were made while others were being opened
+	attachMost = 8 // looks for threads that started while others were being opened
 )
 
 // Keys of what is not available: see estimate.
@@ -77,7 +77,7 @@ func openPerf() (_ *perfSource, err error) {
 	return s, nil
 }
 
-// mapRing takes as large a ring as this user may have.
+// mapRing maps the largest ring that this user may have.
 func mapRing(ring *perf.Event) error {
 	for pages := perfPages; ; pages /= 2 {
 		err := ring.MapRingNumPages(pages)
@@ -206,8 +206,8 @@ func closeAll(events []*perf.Event) {
 	}
 }
 
-// watch opens the events in every thread of a running process. Threads that are
-// made meanwhile by one that is not open yet are found by looking again.
+// watch opens the events in every thread of a running process. It looks again for
+// threads that were started by a thread without events.
 func (s *perfSource) watch(pid int) error {
 	s.lostAt[pid] = s.allLost
 	opened := map[int]bool{}
@@ -330,8 +330,8 @@ func (s *perfSource) decode(into []event, i int) []event {
 	return append(into, e)
 }
 
-// decodeComm reads a record of a new name. The library takes the name for as
-// long as it is, but in the record it is padded to a multiple of 8 bytes.
+// decodeComm reads a record of a new name. The library does not expect that the name
+// is padded to a multiple of 8 bytes.
 func decodeComm(raw *perf.RawRecord, e *event) bool {
 	const (
 		ids        = 8 // process and thread
@@ -348,7 +348,7 @@ func decodeComm(raw *perf.RawRecord, e *event) bool {
 	return true
 }
 
-// guess asks /proc why a thread has been off the CPU for a while.
+// guess looks up in /proc why a thread has been off the CPU for a while.
 func (s *perfSource) guess(pid int, t *live, at units.MonoNs) (State, bool) {
 	if t.state != Blocked || !t.certain || t.guess.at != 0 || at-t.since < guessAfter || s.asked == guessMost {
 		return 0, false

@@ -16,8 +16,8 @@ const Unsaved = "parts of the scheduling record"
 const NoNumbers = "Java names of threads"
 
 // Refuse writes into the folder dir, usually Folder of a session's, a record
-// that says only why there is none. One that is there already is left as it is:
-// that a shadow cannot go on with it takes nothing from what was observed.
+// that says only why there is none. It leaves an existing record alone: what was
+// observed stays valid even if this shadow cannot continue it.
 func Refuse(dir string, pid int, why error) error {
 	if _, err := readHead(dir); err == nil {
 		return nil

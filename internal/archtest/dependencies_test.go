@@ -147,6 +147,24 @@ func usesOf(packages []pkg, modules []string) (uses []use) {
 	return uses
 }
 
+// pinned are modules without releases. A newer revision is taken on purpose only.
+var pinned = map[string]string{
+	"github.com/elastic/go-perf": "v0.0.0-20241029065020-30bec95324b8",
+	"github.com/google/pprof":    "v0.0.0-20260906184651-6331bc6350fe",
+}
+
+func TestPins(t *testing.T) {
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for module, version := range pinned {
+		if !strings.Contains(string(mod), "\t"+module+" "+version+"\n") {
+			t.Errorf("go.mod does not require %s at its pin %s", module, version)
+		}
+	}
+}
+
 func TestPageCheckFindsWhatIsWrong(t *testing.T) {
 	const page = "| module | used in | why |\n|---|---|---|\n| `x.org/a` | `p`, `q/...`, tests | because |\n"
 	uses := []use{{"x.org/a", "p", false}, {"x.org/a", "q/r", false}, {"x.org/a", "s", true}}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Once a write has failed, the server's stream takes nothing more until it is
-// opened again: it would stay dead although the disk has space again. The
-// keeper opens it again then; what it had accepted is on the disk.
+// Once a write has failed, the server's stream accepts nothing until it is reopened,
+// even if the disk has space again. The keeper reopens it; accepted batches are on
+// the disk.
 
 const (
 	lookInterval = 250 * time.Millisecond // while the stream is broken, and of what a start waits for
@@ -101,8 +101,8 @@ func (b *Bus) revive(o Options) error {
 	return nil
 }
 
-// Revived receives a value when the stream was opened again after a failure of
-// its disk: its consumers have to be taken anew. It never does for a joined server.
+// Revived receives a value after the stream was reopened: its consumers have to be
+// made again. For a joined server it never receives.
 func (b *Bus) Revived() <-chan struct{} { return b.revived }
 
 // fatal reports whether a message of the server means that its stream has

@@ -20,8 +20,8 @@ var pageHTML string
 //go:embed page.css
 var pageCSS []byte
 
-// pageRows is how many sessions the page shows; sessions.json has all of which
-// the shadow still lists.
+// pageRows is how many sessions the page shows; sessions.json has all that the shadow
+// still lists.
 const pageRows = 500
 
 // Row is a session in sessions.json.

@@ -1,6 +1,5 @@
-// Package web is the shadow's live page: the sessions, where they stand, what
-// was lost, and the reports of those that have ended; the same for scripts as
-// JSON and for Prometheus.
+// Package web serves the shadow's live page: the sessions with their state and losses,
+// and the reports of ended ones. It serves the same data as JSON and to Prometheus.
 //
 // The page only shows. It answers GET and HEAD, carries no script, and takes
 // nothing from a request but the name of a session that it knows.
@@ -47,7 +46,7 @@ type Options struct {
 	Bus    string // where JVMs connect
 	Token  string // the password of the page; "": none, and only loopback names are answered
 	TLS    *tls.Config
-	Note   func(format string, args ...any) // what its owner should know
+	Note   func(format string, args ...any) // messages for its owner
 	Now    func() time.Time
 }
 
@@ -71,7 +70,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:    log.New(io.Discard, "", 0), // what strangers send is no news; panics are noted by the handler
+		ErrorLog:    log.New(io.Discard, "", 0), // bad requests are no news; the handler notes panics
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	l = netutil.LimitListener(l, maxConnections)
@@ -119,7 +118,7 @@ func (s *Server) Handler() http.Handler {
 	return s.safe(open)
 }
 
-// safe puts what every answer carries around next, and notes its panics.
+// safe adds the headers of every answer to next, and notes its panics.
 func (s *Server) safe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -138,7 +137,7 @@ func (s *Server) safe(next http.Handler) http.Handler {
 	})
 }
 
-// setHeaders forbids a browser everything that the page does not need.
+// setHeaders forbids browsers everything that the page does not need.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -150,7 +149,7 @@ func setHeaders(h http.Header) {
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	if s.o.Healthy != nil && s.o.Healthy() != nil { // why is for those who may see the page
+	if s.o.Healthy != nil && s.o.Healthy() != nil { // the reason is for those who may see the page
 		plain(w, http.StatusServiceUnavailable, "not storing")
 		return
 	}
