@@ -10,7 +10,7 @@ import kotlinx.coroutines.withContext
 
 /**
  * Counts the primes of RANGES ranges by coroutines: a producer sends the ranges through a channel to eight
- * workers; each range is counted half by a coroutine of its own and half on the dispatcher for I/O.
+ * workers; a coroutine of its own counts half of each range, the I/O dispatcher the other half.
  */
 const val STEP = 400
 

@@ -4,7 +4,7 @@ import com.lmax.disruptor.util.DaemonThreadFactory;
 
 /**
  * Counts the prime numbers below 100 * RANGES by LMAX's Disruptor: {@code Main THREADS RANGES}. A range is an event; each
- * of THREADS handlers takes its share of them, and one that comes after them adds up.
+ * of THREADS handlers takes its share of them, and one after them adds up.
  */
 public class Main {
     static final int RANGE = 100;
@@ -56,7 +56,7 @@ public class Main {
         for (int i = 0; i < ranges; i++) {
             disruptor.publishEvent((event, sequence, from) -> event.from = from, i * RANGE);
         }
-        disruptor.shutdown(); // waits until all events were handled
+        disruptor.shutdown(); // waits until all events are handled
         System.out.println(adder.sum + " primes below " + ranges * RANGE);
     }
 }

@@ -11,8 +11,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Counts the prime numbers below 100 * RANGES, {@code Main THREADS RANGES}: by a listenable future of Guava's for each
- * range and one that is transformed from it, and by a cache of Caffeine's that loads each range once when it is asked for.
+ * Counts the prime numbers below 100 * RANGES, {@code Main THREADS RANGES}: by a listenable Guava future for each range
+ * and one transformed from it, and by a Caffeine cache that loads each range once, at its first use.
  */
 public class Main {
     static final int RANGE = 100;
@@ -42,7 +42,7 @@ public class Main {
     static long byCache(ExecutorService executor, int ranges) {
         AsyncLoadingCache<Integer, Integer> cache = Caffeine.newBuilder().executor(executor).buildAsync(Main::primes);
         long sum = 0;
-        for (int round = 0; round < 2; round++) { // the second finds all of them there
+        for (int round = 0; round < 2; round++) { // the second round finds all of them in the cache
             List<CompletableFuture<Integer>> counts = new ArrayList<>();
             for (int i = 0; i < ranges; i++) {
                 counts.add(cache.get(i * RANGE));

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A bank in an in-memory H2 database: {@code Main THREADS ACCOUNTS REQUESTS}. Every request is one task
- * of a pool: transfers, and now and then a sum over all accounts. The total stays as it was.
+ * of a pool: transfers, and sometimes a sum over all accounts. The total never changes.
  */
 public class Main {
     static final String URL = "jdbc:h2:mem:bank;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000";

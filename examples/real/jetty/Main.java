@@ -22,8 +22,8 @@ import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * Jetty and its clients in one JVM: {@code Main CLIENTS REQUESTS}. Where the JVM has virtual threads, each request is
- * answered on one. A request sorts words and waits for 2 ms, as for a database. Each answer is checked.
+ * Jetty and its clients in one JVM: {@code Main CLIENTS REQUESTS}. If the JVM has virtual threads, each request runs on
+ * one. A request sorts words and waits for 2 ms, as for a database. The clients check each answer.
  */
 public class Main {
     static final class Words extends HttpServlet {
@@ -82,7 +82,7 @@ public class Main {
         int clients = Integer.parseInt(args[0]);
         int requests = Integer.parseInt(args[1]) / clients;
         QueuedThreadPool threads = new QueuedThreadPool(16, 4);
-        threads.setVirtualThreadsExecutor(VirtualThreads.getDefaultVirtualThreadsExecutor()); // null on a JVM without
+        threads.setVirtualThreadsExecutor(VirtualThreads.getDefaultVirtualThreadsExecutor()); // null if the JVM has none
         Server server = new Server(threads);
         ServerConnector connector = new ServerConnector(server, 1, 1);
         connector.setHost("127.0.0.1");

@@ -52,7 +52,7 @@ public class Main {
         }
     }
 
-    /** Answers one query; every 200th is a fuzzy one, much coarser than the others. */
+    /** Answers one query; every 200th is fuzzy and takes much longer. */
     static class Search implements Callable<Object> {
         final IndexSearcher searcher;
         final int n;
@@ -79,7 +79,7 @@ public class Main {
         }
     }
 
-    /** Words with a distribution as in text: few are frequent. */
+    /** Words distributed as in text: few are frequent. */
     static String word(Random random) {
         double u = random.nextDouble();
         return "w" + Integer.toString((int) (20_000 * u * u * u), 36);
@@ -113,7 +113,7 @@ public class Main {
                 batches.add(new IndexBatch(writer, i));
             }
             sum(pool, batches);
-            writer.forceMerge(1); // the same segments in every run: the same hits
+            writer.forceMerge(1); // equal segments in every run give equal hits
         }
         try (DirectoryReader reader = DirectoryReader.open(dir)) {
             IndexSearcher searcher = new IndexSearcher(reader);

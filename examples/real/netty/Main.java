@@ -32,8 +32,8 @@ import java.util.concurrent.Future;
 
 /**
  * A web server of Netty and its clients in one JVM: {@code Main THREADS CLIENTS REQUESTS}. The event loops parse the
- * requests and hand each to one of THREADS workers; the answer goes back through the event loop. Every client is one
- * task that sends its share of the requests, one after the other, on a connection that stays. Each answer is checked.
+ * requests and submit each to one of THREADS workers; the answer returns through the event loop. Every client is one
+ * task that sends its share of the requests, one after the other, on one connection. The clients check each answer.
  */
 public class Main {
     static String words(int n) {

@@ -9,7 +9,7 @@ import org.apache.pekko.routing.RoundRobinPool;
 
 /**
  * Counts the prime numbers below 100 * RANGES by actors: {@code Main THREADS RANGES}. A range is a
- * message to one of 16 actors, its count a message back to one that adds up.
+ * message to one of 16 actors, its count a message to the actor that adds up.
  */
 public class Main {
     static final int RANGE = 100;

@@ -9,8 +9,8 @@ import scala.concurrent.Future;
 import scala.runtime.BoxedUnit;
 
 /**
- * Counts the prime numbers below 100 * RANGES, {@code Main THREADS RANGES}: by a future of Scala's for each range and
- * one that is mapped from it, and by a parallel collection of all ranges.
+ * Counts the prime numbers below 100 * RANGES, {@code Main THREADS RANGES}: by a Scala future for each range and one
+ * mapped from it, and by a parallel collection of all ranges.
  */
 public class Main {
     static final int RANGE = 100;

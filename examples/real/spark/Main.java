@@ -14,14 +14,14 @@ import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
 /**
- * Counts the numbers below N by their number of prime factors, then questions a table of them by SQL, in Spark's local
+ * Counts the numbers below N by their number of prime factors, then queries a table of them by SQL, in Spark's local
  * mode: {@code Main THREADS N TASKS}. The first job has 40 tasks that map and 20 that reduce, the queries TASKS each to
- * read and a tenth as many after each shuffle. Says at the end what Spark's own listener says of its tasks.
+ * read and a tenth as many after each shuffle. At the end it prints what Spark's own listener counted.
  */
 public class Main {
     static final int MAPS = 40, REDUCES = 20;
 
-    /** Spark's own account of its tasks. Its events come one at a time. */
+    /** Spark's own counts of its tasks. It gets one event at a time. */
     static final class Account extends SparkListener {
         int tasks;
         long cpuNs, loadCpuNs, runMs, delayMs;
@@ -33,7 +33,7 @@ public class Main {
             cpuNs += metrics.executorCpuTime();
             loadCpuNs += metrics.executorDeserializeCpuTime();
             runMs += metrics.executorRunTime();
-            // What Spark's pages call the scheduler's delay.
+            // The scheduler delay, as Spark's pages call it.
             delayMs += end.taskInfo().duration() - metrics.executorRunTime() - metrics.executorDeserializeTime()
                     - metrics.resultSerializationTime();
         }
@@ -85,7 +85,7 @@ public class Main {
             job(JavaSparkContext.fromSparkContext(spark.sparkContext()), n);
             queries(spark, n, tasks);
         }
-        // The context has been stopped, so all its events have been delivered.
+        // The context is stopped: all its events are delivered.
         System.err.printf("Spark's own account: %d tasks, %.3f s of CPU time and %.3f s to load them, in %.3f s; %.3f s of delay by the scheduler%n",
                 account.tasks, account.cpuNs / 1e9, account.loadCpuNs / 1e9, account.runMs / 1e3, account.delayMs / 1e3);
     }

@@ -1,8 +1,8 @@
 import org.sunflow.Benchmark;
 
 /**
- * Renders Sunflow's own benchmark scene: {@code Main RESOLUTION THREADS FRAMES}. Every frame starts one
- * thread for each of THREADS, which take 32x32 pixel buckets off a common list.
+ * Renders Sunflow's own benchmark scene: {@code Main RESOLUTION THREADS FRAMES}. Every frame starts THREADS
+ * threads, which take buckets of 32x32 pixels from a shared list.
  */
 public class Main {
     public static void main(String[] args) {

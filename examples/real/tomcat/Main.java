@@ -19,7 +19,7 @@ import org.apache.catalina.startup.Tomcat;
 /**
  * A web server and its clients in one JVM: {@code Main THREADS CLIENTS REQUESTS FOLDER}. Tomcat has
  * THREADS threads for requests; every client is one task that sends its share of the requests, one
- * after the other, on a connection that stays. Each answer is checked.
+ * after the other, on one connection. The clients check each answer.
  */
 public class Main {
     /** Sorts as many words as the request asks for. */
@@ -82,6 +82,6 @@ public class Main {
         tomcat.stop();
         tomcat.destroy();
         System.out.println(right + " right answers");
-        System.exit(right == clients * requests ? 0 : 1); // the client's selector thread would stay for some time
+        System.exit(right == clients * requests ? 0 : 1); // the client's selector thread would keep the JVM alive for a while
     }
 }
