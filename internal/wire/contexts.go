@@ -6,7 +6,7 @@ const MaxFrames = 64
 // ContextKind says what happened in a calling context.
 type ContextKind uint8
 
-// The kinds; equal to SA_PATH_*.
+// The kinds; equal to SA_CONTEXT_*.
 const (
 	ContextCreation   ContextKind = iota
 	ContextSubmission             // by the program, not inside another hand-over

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	guarded "stackagent/internal/parquet"
 	"stackagent/internal/seal"
 	"stackagent/internal/wire"
 )
@@ -327,7 +328,7 @@ func (j *joinedColumn) next() error {
 func mergeSmall[T any](out io.Writer, s *sources, meta []format.KeyValue) error {
 	w := parquet.NewGenericWriter[T](out, writerOptions(parquet.SchemaOf(*new(T)))...)
 	for _, p := range s.parts {
-		err := eachRow(p, func(rows []T) error {
+		err := guarded.EachRun(p, func(rows []T) error {
 			_, err := w.Write(rows)
 			return err
 		})

@@ -133,14 +133,17 @@ func checkHandedRows(t *testing.T, f *Folder, parts []*Part) {
 	var sites, wantSites []Site
 	f.ReadConstructions(func(c *ConstructionColumns) error {
 		for i := range c.TaskID {
-			made = append(made, Construction{c.TaskID[i], c.Class[i], c.Thread[i], c.WallNs[i], c.CPUNs[i]})
+			made = append(made, Construction{TaskID: c.TaskID[i], Class: c.Class[i], Thread: c.Thread[i], WallNs: c.WallNs[i], CPUNs: c.CPUNs[i]})
 			costs = append(costs, [2]int64{int64(c.Extra[0][i]), int64(c.Extra[1][i])})
 		}
 		return nil
 	})
 	f.ReadSubmissions(func(c *SubmissionColumns) error {
 		for i := range c.TaskID {
-			handed = append(handed, Submission{c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Executor[i], c.Site[i], c.Flags[i], c.AtNs[i]})
+			handed = append(handed, Submission{
+				TaskID: c.TaskID[i], OuterTaskID: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i],
+				Executor: c.Executor[i], Site: c.Site[i], Flags: c.Flags[i], AtNs: c.AtNs[i],
+			})
 		}
 		return nil
 	})

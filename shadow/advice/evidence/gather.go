@@ -47,7 +47,7 @@ type poolSum struct {
 type classSums struct {
 	units, threw    int64
 	swallowed, kept int64    // exceptions that nobody asked for; of which it is not known whether somebody did
-	counted         int64    // of units, those that were summarised
+	summarised      int64    // units
 	self            units.Ns // what these computed
 	spans           []summarySpan
 	cpu, wall       granularity.Values
@@ -284,7 +284,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
-		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Counted: c.counted, Pool: -1}
+		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Summarised: c.summarised, Pool: -1}
 		if c.wall.Count() > 0 {
 			x.OwnWall = c.wall.Quantile(500)
 		}
