@@ -115,7 +115,7 @@ type serveLive struct {
 	switches *switches // nil: scheduling is not recorded
 
 	mu       sync.Mutex
-	problems map[string]error // by session; of those that can not be stored now
+	problems map[string]error // by session; of those that cannot be stored now
 }
 
 func newServeLive(env Env) *serveLive { return &serveLive{env: env, problems: map[string]error{}} }

@@ -48,10 +48,10 @@ live page. JVMs connect with the key in the file "token" of the store:
 
   java -agentpath:/path/libstackagent.so=tokenfile=STORE/token ...
 
-Ends in order on SIGINT and SIGTERM. Beyond loopback authentication must be
-given: a token by --token-file or $` + tokenVariable + `, --users, or --tls-ca (clients then
-need a certificate). The page asks for the token, or for that of --page-token-file,
-as a password (any user name).
+SIGINT and SIGTERM end it cleanly. To listen beyond loopback, set up authentication: a
+token with --token-file or $` + tokenVariable + `, --users, or --tls-ca (clients then need a
+certificate). The page asks for the token, or that of --page-token-file, as a
+password (any user name).
 
 Several shadows may join one server or cluster: they share the sessions, and when
 one dies the others go on with its. If their --store is one shared folder they go
