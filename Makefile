@@ -1,6 +1,6 @@
 # make            bin/shadow and bin/libstackagent.so
 # make demo       installs what is missing, profiles a real program, says where the report is
-# make test       installs what the tests need, builds, runs the tests, lists the slowest: ten minutes on two cores
+# make test       installs what the tests need, builds, runs the tests, lists the slowest
 # make test-full  the same with every class, example, fault and attack, and with the fuzz targets: hours
 # make help       the other targets
 

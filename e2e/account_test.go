@@ -48,7 +48,7 @@ func readCounts(t *testing.T, path string) counted {
 type account struct {
 	manifest store.Manifest
 	recorded counted // rows of the flood's classes
-	all      counted // with what summaries stand for
+	all      counted // with what is summarised
 	rows     store.Counts
 	summed   store.Counts
 }
@@ -226,7 +226,7 @@ func readAccount(t *testing.T, dir string, all bool) account {
 	return a
 }
 
-// unique sorts ids and checks that each stands there once.
+// unique sorts ids and checks that each is there once.
 func unique(t *testing.T, dir, what string, ids []uint64) {
 	t.Helper()
 	slices.Sort(ids)

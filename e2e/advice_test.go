@@ -97,7 +97,7 @@ func TestAdvice(t *testing.T) {
 	})
 }
 
-// eachDefect calls f for the JDKs and those of some defects that this test is to look at.
+// eachDefect calls f for the JDKs and defects that this test covers.
 func eachDefect(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
 	for _, d := range of {
 		if !d.quick && !full() {
@@ -157,10 +157,10 @@ func adviceNames(rows []testjvm.AdviceRow) (names []string) {
 }
 
 // TestAdviceGain follows each piece of advice: the program must not get shorter
-// than the bound says, and must reach a good part of what it leaves. Least times
-// of alternating runs, of all attempts: other programs only make a time longer.
-// The bound is drawn from a profiled run, so it is held against profiled runs of
-// the mended program; what mending gains is that of the program by itself.
+// than the bound says, and must reach a good part of it. It compares the least times
+// of alternating runs, of all attempts: other programs only make a time longer. The
+// bound comes from a profiled run, so it is compared with profiled runs of the fixed
+// program; the gain is measured without the agent.
 func TestAdviceGain(t *testing.T) {
 	testjvm.Alone(t, "it compares run times")
 	bounded := slices.DeleteFunc(slices.Clone(defects), func(d defect) bool { return d.gain == noBound })
@@ -260,8 +260,8 @@ func ms(t *testing.T, r testjvm.Result) float64 {
 	return n
 }
 
-// boundTolerance is for what two runs of one program take longer or shorter:
-// when the compiler comes to it.
+// boundTolerance is by how much the times of two runs of one program differ, as the
+// compiler gets to a method sooner or later.
 const boundTolerance = 0.1
 
 // wrong says what the gains contradict; "" if nothing.

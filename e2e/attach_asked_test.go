@@ -55,8 +55,8 @@ func checkAsked(t *testing.T, p testjvm.Profile) {
 	}
 }
 
-// TestDetachFromStart: an agent that came with the JVM leaves every method as it
-// was, too.
+// TestDetachFromStart: also an agent that started with the JVM leaves every method
+// as it was.
 func TestDetachFromStart(t *testing.T) {
 	testjvm.Shared(t)
 	library := compileAgent(t, testjvm.JDKs(t)[0], filepath.Join("testdata", "attach", "lengths.c"))

@@ -57,9 +57,9 @@ func (g *guest) again(t *testing.T) string {
 // byOldLambda is submitted to an executor that is a lambda made before the agent attached.
 const byOldLambda = "Main$ByLambda"
 
-// TestAttachSubmissions: an agent that comes when every class of the program is
-// loaded sees each hand-over with its executor, its flags, its place and its
-// queue time, as one that was there from the beginning does; twice.
+// TestAttachSubmissions: an agent that attaches when every class of the program is
+// loaded sees each submission with its executor, flags, call site and queue time, as
+// one that was there from the start does; twice.
 func TestAttachSubmissions(t *testing.T) {
 	testjvm.Shared(t)
 	_, submittedAt := marks(t, "examples/handover", submissionMethods)
@@ -130,10 +130,10 @@ func checkPools(t *testing.T, dir string, want map[string]int) {
 	}
 }
 
-// TestAttachQueues: tasks whose classes are older than the agent, so that what
-// is known of them waits in a table. A task that is submitted twice before it
-// runs has no queue time, and is counted; of many that wait at once those that
-// can be told apart have the right one, and the rest is counted.
+// TestAttachQueues: the classes of the tasks were loaded before the agent attached,
+// so what it knows of waiting tasks is in a table. A task that is submitted twice
+// before it runs has no queue time, and is counted. Of many that wait at once, those
+// that can be distinguished have the right queue time, and the rest is counted.
 func TestAttachQueues(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
@@ -183,10 +183,10 @@ func TestAttachQueues(t *testing.T) {
 	}
 }
 
-// TestAttachAcross: the agent comes, goes, and comes again, while tasks wait and
-// threads are in the midst of handing over. What an earlier session knew of a task
-// is nothing to the next one: each has one identity, none has another's, and the
-// queue time is that of a hand-over that this session saw, or none.
+// TestAttachAcross: the agent attaches, detaches and attaches again while tasks wait
+// and threads are submitting. The second session knows nothing of the first: each task
+// has one identity, none has another's, and a queue time is that of a submission in
+// this session, or missing.
 func TestAttachAcross(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
@@ -246,8 +246,8 @@ func checkAcross(t *testing.T, p testjvm.Profile) {
 	}
 }
 
-// TestAttachInterrupted: an interrupt while the agent is on its way in leaves none
-// in the JVM; the next one comes in.
+// TestAttachInterrupted: an interrupt while the agent attaches leaves no agent in the
+// JVM; the next one can attach.
 func TestAttachInterrupted(t *testing.T) {
 	testjvm.Shared(t)
 	g := startGuest(t, testjvm.JDKs(t)[0])

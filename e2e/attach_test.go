@@ -17,7 +17,7 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// guest is a program into which agents come, see examples/attached.
+// guest is a program to which agents attach, see examples/attached.
 type guest struct {
 	*process
 	pid    int // of the JVM, as we number it
@@ -123,9 +123,9 @@ func (g *guest) end(t *testing.T) {
 	}
 }
 
-// Every execution of a round is counted, by classes and lambdas older and
-// younger than the agent, the first and the second time that it comes; in
-// between, and after, the program works without it.
+// Every execution of a round is counted, of classes and lambdas from before and
+// after the agent attached, the first and the second time. In between, and
+// afterwards, the program works without the agent.
 func TestAttach(t *testing.T) {
 	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {

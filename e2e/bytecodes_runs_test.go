@@ -14,9 +14,8 @@ import (
 // TestBytecodesAreOfTheProgram: the instructions of a task are a property of the
 // program. Runs of the same program, in one thread, and in 2, 4 and 8,
 // give each task the same number: inclusive, and without the task inside it.
-// Not so the very first, in which the JDK initialises classes and links the call
-// site of a string concatenation: there it goes by identity hashes, which the
-// JVM draws.
+// The very first task is excluded: in it the JDK initialises classes and links the
+// call site of a string concatenation, which depends on random identity hashes.
 func TestBytecodesAreOfTheProgram(t *testing.T) {
 	testjvm.Shared(t)
 	const tasks = 200 // and the one that comes before the pool

@@ -51,9 +51,9 @@ var onlyMarked = map[string]bool{
 	"java/util/stream/Streams$RangeIntSpliterator.forEachRemaining": true,
 }
 
-// replaceable lists the methods of a JDK in whose place the JVM may execute
-// machine code of its own, as the oracle reads them. They count nothing, by
-// definition; those do that only carry the mark.
+// replaceable lists the methods of a JDK that the JVM may replace by machine code
+// of its own, as the oracle reads them. By definition they count nothing; methods
+// that only carry the mark do.
 func replaceable(t *testing.T, jdk testjvm.JDK) string {
 	t.Helper()
 	image, err := jimage.Open(filepath.Join(jdk.Home, "lib", "modules"))
@@ -112,7 +112,7 @@ func runCounting(t *testing.T, c testjvm.Command) map[string]string {
 	return counts
 }
 
-// asksJIT is the case in which the JDK's own code takes another way when it is
+// asksJIT is the case in which the JDK's own code runs differently when it is
 // compiled: it asks whether a method handle is a constant.
 const asksJIT = "method handle"
 

@@ -121,7 +121,7 @@ func holdsNoSecret(t *testing.T, dir string) {
 	}
 }
 
-// Several JVMs, two shadows with one store; one is killed in the midst.
+// Several JVMs, two shadows with one store; one is killed meanwhile.
 func TestTeamSharedStore(t *testing.T) {
 	testjvm.Shared(t)
 	const tasks = 200_000

@@ -94,8 +94,8 @@ func TestConstructionsSummarised(t *testing.T) {
 	}
 }
 
-// checkAllocations: so many of each size; a first call may make the JVM itself
-// allocate, for a few constructions of a class.
+// checkAllocations: the number of each size is right. In a first call the JVM itself
+// may allocate, so a few constructions of a class may differ.
 func checkAllocations(t *testing.T, class string, got, want []int64) {
 	t.Helper()
 	each := map[string]int{"Main$Base": 2200}[class]

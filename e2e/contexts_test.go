@@ -212,9 +212,9 @@ func TestContextsFull(t *testing.T) {
 	}
 }
 
-// TestContextsAttach: the stacks of a program that ran before the agent came, with
-// virtual threads mounted and waiting then. The second session weaves less, so that
-// the offsets in the code differ, and the lines do not.
+// TestContextsAttach: the stacks of a program that ran before the agent attached, with
+// virtual threads mounted and waiting then. The second session weaves less: the
+// offsets in the code differ, the lines do not.
 func TestContextsAttach(t *testing.T) {
 	testjvm.Shared(t)
 	const program = "e2e/testdata/attach/paths"

@@ -23,7 +23,7 @@ import (
 // rest is the second reading of the task's own clock, a system call, and the way
 // to it.
 func TestTimesPerTask(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		for _, threads := range []int{1, 2, 8} {
 			t.Run(fmt.Sprintf("%s/%d", jdk, threads), func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestTimesPerTask(t *testing.T) {
 // The same bounds hold where the kernel refuses perf_event_open, as every default seccomp profile does: by the area for
 // restartable sequences, and without that by system calls.
 func TestTimesWithoutPerf(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

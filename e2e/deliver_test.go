@@ -86,6 +86,7 @@ func TestFaultEverythingFull(t *testing.T) {
 	testjvm.Shared(t)
 	for _, overflow := range []string{"block", "drop"} {
 		t.Run(overflow, func(t *testing.T) {
+			testjvm.Shared(t)
 			eachRound(t, 1, func(r *round) {
 				r.untilStopped(600_000, 5*time.Second)
 				r.detail = "all"

@@ -43,9 +43,9 @@ func codeLengths(t *testing.T, library string, pid int) map[string]string {
 	return lengths
 }
 
-// TestDetachRestores: while the agent is there the methods of tasks are longer;
-// after it has gone every method of the JVM is as long as in a JVM that never
-// had it, of classes older than it and of those loaded in its presence.
+// TestDetachRestores: while the agent is attached the methods of tasks are longer.
+// Once it has detached, every method of the JVM is as long as in a JVM that never had
+// it, whether its class was loaded before the agent attached or after.
 func TestDetachRestores(t *testing.T) {
 	testjvm.Shared(t)
 	library := compileAgent(t, testjvm.JDKs(t)[0], filepath.Join("testdata", "attach", "lengths.c"))
@@ -95,9 +95,9 @@ func (g *guest) cost(t *testing.T) float64 {
 	return picoseconds / 1000
 }
 
-// TestDetachSpeed: an execution costs what it did before the agent came. Less
-// than an eighth of what the agent adds is left: nothing would be, but for what
-// the compiler makes of the method the second time.
+// TestDetachSpeed: an execution costs what it did before the agent attached. Less
+// than an eighth of what the agent adds may be left, because the compiler may compile
+// the method differently the second time.
 func TestDetachSpeed(t *testing.T) {
 	testjvm.Alone(t, "it compares costs of nanoseconds")
 	for _, jdk := range testjvm.JDKs(t) {

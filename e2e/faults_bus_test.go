@@ -59,7 +59,7 @@ func served(t *testing.T, jdk testjvm.JDK, store string, n int64) (s *server, ja
 	return s, start(t, nil, cmd.Java()...), open
 }
 
-// newGate is a file for which a program waits, so that it is in the midst of its
+// newGate is a file for which a program waits, so that it is at
 // work when something happens to it, however slow the machine; open makes it.
 func newGate(t *testing.T) (path string, open func()) {
 	t.Helper()
@@ -109,7 +109,7 @@ func TestFaultBusDies(t *testing.T) {
 		// A later shadow on the same store stores what the dead one's bus had.
 		before := readable(t, dir).Executions
 		s = serve(t, s.addr, store)
-		time.Sleep(time.Second)
+		s.says(t, "page http")
 		s.stop(t)
 		if r := readable(t, dir); r.Executions < before || r.Executions > 1_000_000 {
 			t.Errorf("%d executions, %d before", r.Executions, before)
@@ -147,7 +147,7 @@ func TestFaultBusRestarts(t *testing.T) {
 	})
 }
 
-// smallDisk mounts a file system of some MiB.
+// smallDisk mounts a file system of mib MiB.
 func smallDisk(t *testing.T, mib int, options string) string {
 	t.Helper()
 	dir := t.TempDir()

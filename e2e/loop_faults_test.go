@@ -31,7 +31,7 @@ func busUnreachable(r *round) {
 	r.proxy.set(func() { r.proxy.stuck = false })
 }
 
-// The connection breaks in the midst of a batch, several times.
+// The connection breaks within a batch, several times.
 func connectionCut(r *round) {
 	for range 1 + r.rng.IntN(5) {
 		r.proxy.set(func() { r.proxy.left = r.rng.Int64N(1 << 20) })

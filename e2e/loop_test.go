@@ -18,7 +18,7 @@ import (
 
 // The fault loop: a program that makes tasks as fast as it can, a fault at a
 // random moment, and then the account. STACKAGENT_FAULTS is how often each
-// fault comes (make faults N=50), STACKAGENT_SEED repeats a loop.
+// fault happens (make faults N=50), STACKAGENT_SEED repeats a loop.
 
 // round is one run of the flood with one fault.
 type round struct {
@@ -85,7 +85,7 @@ func (r *round) stopFlood() {
 	}
 }
 
-// rounds is how often each fault comes.
+// rounds is how often each fault happens.
 func rounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("STACKAGENT_FAULTS")

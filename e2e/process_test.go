@@ -21,11 +21,11 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// patience is how long a test waits for what must come at last. It bounds no
-// figure: on a machine that gives little time everything comes late.
+// patience is how long a test waits for what must happen at last. It bounds no
+// figure: on a busy machine everything is late.
 const patience = 5 * time.Minute
 
-// waitFor waits until ok, and ends the test if that never comes.
+// waitFor waits until ok, and ends the test if that does not happen.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
@@ -257,7 +257,7 @@ func deliverKept(t *testing.T, s *server, said string) {
 }
 
 // waitEnded waits until the session says that its JVM has ended: what a killed
-// shadow had fetched and not stored comes again only after some seconds.
+// shadow had fetched and not stored is delivered again only after a few seconds.
 func waitEnded(t *testing.T, dir string) {
 	t.Helper()
 	waitFor(t, "the end of the session "+dir, func() bool {

@@ -106,7 +106,7 @@ func (s *stranger) checkTasks(t *testing.T, dir string) {
 	if err := json.Unmarshal([]byte(out), &stats); err != nil || exit != 0 {
 		t.Fatalf("shadow stats: exit %d, %v\n%s", exit, err, errs)
 	}
-	const workers = 2 // beside them there are the JDK's own threads, of which some have no end
+	const workers = 2 // beside them there are the JDK's own threads, which may have no end
 	if stats.Tasks.Executions < workers || stats.Lost.Events != 0 || stats.Metrics["cpu_ns"].Count < workers {
 		t.Errorf("%+v lost %+v, CPU times of %d", stats.Tasks, stats.Lost, stats.Metrics["cpu_ns"].Count)
 	}

@@ -55,7 +55,7 @@ type speedupBar struct {
 // time they used. These figures are true however busy the machine is, and by
 // either source of the scheduling record.
 func TestScaling(t *testing.T) {
-	testjvm.Alone(t, "it compares times of threads")
+	testjvm.Shared(t)
 	shapes := map[string][]string{"ebpf": {"turns", "imbalance"}, "perf": {"io"}}
 	if full() {
 		all := []string{"turns", "imbalance", "even", "pinned", "lock", "sequential", "gc", "sleep", "io"}
@@ -127,8 +127,8 @@ func needSource(t *testing.T, source string) {
 }
 
 // unsure is by how much a thread's running time may differ from the CPU time that
-// it was charged with. By eBPF it does not. By perf the sum is right, but how much
-// of the switches and of what the machine took was whose is estimated.
+// it was charged with. By eBPF it does not. By perf the sum is right, but how the
+// switches and what the machine took are shared between threads is estimated.
 func unsure(t *testing.T, p testjvm.Profile) (ns float64) {
 	t.Helper()
 	r, err := sched.Open(p.Dir)
@@ -147,7 +147,7 @@ func unsure(t *testing.T, p testjvm.Profile) (ns float64) {
 // TestServeSwitches: a shadow that serves records what the scheduler does with a
 // JVM that connects, from then to the JVM's end.
 func TestServeSwitches(t *testing.T) {
-	testjvm.Alone(t, "it compares times of threads")
+	testjvm.Shared(t)
 	testjvm.OneGood(t, func(a *testjvm.Attempt) { serveSwitches(t, a) })
 }
 
@@ -307,8 +307,8 @@ func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, g 
 		t.Errorf("stopped for %.2f ms, by the pauses %.2f ms", r.GCNs/1e6, gc/1e6)
 	}
 	w0, w1 := own["worker-0"], own["worker-1"]
-	// From its last word to its end a thread has some work, which on a busy
-	// machine takes as much longer as the work before did.
+	// Between its last line and its end a thread works a little, which takes as much
+	// longer on a busy machine as the work before did.
 	last := 10e6 * (1 + r.States["runnable"]/r.States["running"])
 	if exited := math.Abs(w0.end - w1.end); !within(r.ExitedNs, exited, last) && r.GCNs == 0 {
 		a.Errorf("a thread was gone for %.2f ms, by their own account %.2f ms", r.ExitedNs/1e6, exited/1e6)
@@ -375,7 +375,7 @@ func checkShape(t *testing.T, a *testjvm.Attempt, shape string, b speedupBar, g 
 	}
 }
 
-// checkAll: so long the two threads did what they do, which is all of their lives.
+// checkAll: the two threads did what they do for all of their lives.
 func checkAll(a *testjvm.Attempt, what string, did float64, threads ...printedTimes) {
 	a.Helper()
 	lives, edge := 0.0, 0.0

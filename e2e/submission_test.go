@@ -254,7 +254,7 @@ func readSubmissions(t *testing.T, dir string, submissions bool) map[string]*sub
 // the submission to the end of the task before, from before it to the begin.
 func checkQueues(t *testing.T, p testjvm.Profile) {
 	t.Helper()
-	const slack = 100_000 // ns: the rate of the clock is known to some parts per million
+	const slack = 100_000 // ns: the rate of the clock is known to a few parts per million
 	var queues [][2]int64 // start, queue time
 	for _, row := range p.Tasks(t) {
 		if row["class"] == "Main$Delay" {

@@ -192,7 +192,7 @@ func TestTortureMemoryOfManyThreads(t *testing.T) {
 	})
 }
 
-// Threads that come and go leave nothing behind.
+// Threads that start and end leave nothing behind.
 func TestTortureMemoryOfThreadChurn(t *testing.T) {
 	testjvm.Shared(t)
 	rounds := strconv.Itoa(roundsOf(20, 1000))

@@ -172,7 +172,7 @@ func (g *guest) answers(t *testing.T, want string) {
 }
 
 // Class loaders that do not let the probes through, each in its own manner: their classes keep their bytes and are
-// counted, at start and when the agent comes later.
+// counted, at start and when the agent attaches later.
 func TestTortureSandbox(t *testing.T) {
 	testjvm.Shared(t)
 	const reason = "the class loader does not find the probes"
@@ -267,7 +267,7 @@ func TestTortureManyClasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			most := rounds * 2 * 20 // to come and to go
+			most := rounds * 2 * 20 // to attach and to detach
 			if got := strings.Count(string(b), `"RedefineClasses"`); got == 0 || got > most {
 				t.Errorf("%d operations that change classes, want 1 to %d", got, most)
 			}

@@ -346,7 +346,7 @@ func imageOf(t *testing.T, jdk testjvm.JDK) string {
 		t.Fatal(err)
 	}
 	if err := os.Rename(aside, image); err != nil {
-		return aside // it stands on another file system
+		return aside // it is on another file system
 	}
 	return image
 }

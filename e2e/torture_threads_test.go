@@ -72,7 +72,7 @@ func (c *crowd) agent(t *testing.T, settings ...string) string {
 	return "-agentpath:" + filepath.Join(c.dir, "libstackagent.so") + "=" + strings.Join(append(settings, "spool="+spool), ",")
 }
 
-// run runs the program with at most so many threads of the user.
+// run runs the program with at most limit threads of the user.
 func (c *crowd) run(t *testing.T, jdk testjvm.JDK, limit int, vm []string, main string, args ...string) testjvm.Result {
 	t.Helper()
 	return testjvm.Command{
@@ -161,7 +161,7 @@ func newGroup(t *testing.T) (dir string) {
 	return ""
 }
 
-// limited is how to run a command with at most so many threads.
+// limited is how to run a command with at most limit threads.
 func (c *crowd) limited(t *testing.T, limit int) []string {
 	t.Helper()
 	id := strconv.Itoa(c.uid)

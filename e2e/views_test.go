@@ -49,7 +49,7 @@ type views struct {
 // TestCheck holds `shadow stats --check` of a real program against what the
 // program's tasks measured themselves, and its parts against its whole.
 func TestCheck(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
@@ -59,9 +59,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// checkViews: the tasks have what the program measured, and by the kernel's
-// account of their threads hardly more. How much of a thread is not in the
-// program's own figure hangs on the machine, so that it is no bound.
+// checkViews: the tasks have what the program measured, and by the kernel's account
+// of their threads hardly more. How much of a thread the program does not measure
+// depends on the machine, so it is not bounded.
 func checkViews(t *testing.T, a *testjvm.Attempt, p testjvm.Profile) {
 	t.Helper()
 	out := p.Shadow(t, "stats", p.Dir, "--check", "--format", "json")

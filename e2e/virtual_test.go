@@ -15,7 +15,7 @@ import (
 )
 
 // The scheduler of virtual threads: how often each got onto a carrier, and how
-// long some stayed there parked, follows from the program.
+// long it stayed there parked, is what the program knows.
 func TestVirtualScheduling(t *testing.T) {
 	testjvm.Shared(t)
 	o := testjvm.Example(t, "pinned")
@@ -102,15 +102,15 @@ func TestCarriers(t *testing.T) {
 	}
 }
 
-// CPU time of tasks on virtual threads that get off their carriers again and
-// again, against the kernel's account of the carriers. Each task asks for it
-// around each of its pieces: what the profiler charges must contain that. Its carrier
-// asks for it around each of its stays: what is charged must be part of that.
-// Between the two are the readings, what the thread itself does to yield or block, and
-// what the JVM does to take it off the carrier. Of what is above the pieces, one of the two
-// readings of each piece, a system call, is charged too, and the way to the switch.
+// CPU time of tasks on virtual threads that leave their carriers again and again,
+// against the kernel's account of the carriers. Each task reads that account around
+// each of its pieces: the CPU time of the task must contain the pieces. Its carrier
+// reads it around each of its stays: the CPU time must be part of the stays. Between
+// the two are the readings, what the thread does to yield or block, and what the JVM
+// does to unmount it. Beyond the pieces, a task is charged with one reading of each
+// piece, a system call, and with the way to the switch.
 func TestVirtualCPU(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	o := testjvm.Example(t, "virtualcpu")
 	for _, jdk := range testjvm.JDKs(t) {
 		if jdk.Version < o.MinJDK {

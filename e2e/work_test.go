@@ -34,7 +34,7 @@ func parseKnown(t *testing.T, stdout string) map[string]known {
 // wall time may be more by what others had of the CPU between two readings; see
 // TestTimesPerTask.
 func TestWork(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
 			testjvm.OneGood(t, func(a *testjvm.Attempt) {
@@ -55,9 +55,9 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// near checks got against want, the sum over count tasks. The clock that is read
-// without a system call drifts by parts in 100,000, hence the thousandth. The rest of a task
-// (call of the probe, of the clock; class loading in the first) is some µs.
+// near compares got with want, the sum over count tasks. The clock that is read
+// without a system call drifts by parts in 100,000, hence the thousandth. The rest of
+// a task (calls of the probe and the clock; class loading in the first) takes a few µs.
 func near(c testjvm.Checker, what string, got, want, count int64) {
 	c.Helper()
 	low := atLeast(want)
@@ -130,7 +130,7 @@ func number(t *testing.T, row map[string]string, column string) int64 {
 
 // Self CPU time over all tasks of a thread is no more than the thread's whole.
 func TestThreadTotals(t *testing.T) {
-	testjvm.Alone(t, "it compares clocks")
+	testjvm.Shared(t)
 	testjvm.OneGood(t, func(a *testjvm.Attempt) {
 		checkTotals(t, a, testjvm.Example(t, "granularity").Command(t, testjvm.JDKs(t)[0]).Profile(t))
 	})

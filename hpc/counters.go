@@ -27,7 +27,7 @@ type Options struct {
 // not seen at all.
 type Counters struct {
 	pid    int
-	inside bool // it has a pid namespace of its own: threads are told by their numbers there
+	inside bool // it has a pid namespace of its own: threads are recorded with their ids there
 	source Source
 	lister Lister
 
@@ -122,7 +122,7 @@ func (c *Counters) choose(events []Event) error {
 	return nil
 }
 
-// Missing are the events that can not be counted here, each with its reason.
+// Missing are the events that cannot be counted here, each with its reason.
 func (c *Counters) Missing() []*NotAvailableError { return c.missing }
 
 // Unopened is the number of threads whose counters could not be opened, for
@@ -142,7 +142,7 @@ func (c *Counters) Scan() error {
 	return err
 }
 
-// scan is Scan, and tells whether the process has ended.
+// scan is Scan, and reports whether the process has ended.
 func (c *Counters) scan() (ended bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,7 +155,7 @@ func (c *Counters) scan() (ended bool, err error) {
 		return false, err
 	}
 	alive := make(map[ThreadID]bool, len(threads))
-	full := false // one is enough to know that there are no descriptors: a scan is to be short
+	full := false // one failure is enough: a scan has to be short
 	for _, t := range threads {
 		alive[t.ID] = true
 		if th := c.threads[t.ID]; th != nil {
@@ -184,9 +184,8 @@ func (c *Counters) scan() (ended bool, err error) {
 	return ended, nil
 }
 
-// open starts the counters of a new thread, unless it has ended meanwhile. Its CPU time so far is read last thing before the
-// first counter opens, so that little falls between the two. Full: there are no
-// more descriptors.
+// open starts the counters of a new thread, unless it has ended. It reads the CPU time so far right before the first
+// counter opens, so that little is lost in between. full: there are no more descriptors.
 func (c *Counters) open(t Thread) (full bool) {
 	th := &thread{
 		id:       t.ID,
@@ -213,7 +212,7 @@ func (c *Counters) open(t Thread) (full bool) {
 	return false
 }
 
-// number is the number of a thread in its process's eyes.
+// number is the id of a thread inside its process's namespace.
 func (c *Counters) number(tid int) int {
 	if !c.inside {
 		return tid
@@ -225,8 +224,8 @@ func (c *Counters) number(tid int) int {
 	return n
 }
 
-// read adds what happened since the last reading. A counter that can not be
-// read keeps its last value; its enabled time then tells.
+// read adds what happened since the last reading. A counter that cannot be
+// read keeps its last value; its enabled time shows that.
 func (t *thread) read() {
 	for e, counter := range t.counters {
 		now, err := counter.Read()
@@ -241,7 +240,7 @@ func (t *thread) read() {
 // add takes the delta of two readings into the total.
 func (t *Total) add(before, now Reading) {
 	if now.Value < before.Value || now.Enabled < before.Enabled || now.Running < before.Running {
-		return // counters never run backwards; do not believe this one
+		return // counters never run backwards: ignore this one
 	}
 	value, enabled, running := now.Value-before.Value, now.Enabled-before.Enabled, now.Running-before.Running
 	t.Counted += value
@@ -271,8 +270,8 @@ func (t *thread) closeAll() {
 	t.counters = nil
 }
 
-// Run scans until the process ends (its number may be given again), or ctx, and
-// once more then.
+// Run scans until the process or ctx ends, and once more then. It does not scan for
+// an ended process: the kernel may reuse its id.
 func (c *Counters) Run(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -24,7 +24,7 @@ type fakeMachine struct {
 	ended    bool
 	readings map[int]map[Event]Reading
 	refuse   map[Event]error
-	full     map[int]bool // threads whose counters can not be opened
+	full     map[int]bool // threads whose counters cannot be opened
 	open     int
 	cpu      units.Ns
 }

@@ -7,20 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Events take a descriptor for each thread, and there may be more threads than
-// descriptors. So many are left for files and connections, of limit in all.
+// reserve is how many of limit descriptors events leave for files and connections.
+// Every event takes one for each thread, and there may be more threads than that.
 func reserve(limit uint64) uint64 { return min(limit/4, 1024) }
 
 // errReserve says that the rest of the descriptors is not for events.
 var errReserve = fmt.Errorf("the last descriptors are kept for files: %w", unix.EMFILE)
 
 // CheckReserve returns an error (EMFILE) for a descriptor that an event must not
-// keep. A new descriptor is the lowest that is free, so its number tells how many
+// keep. A new descriptor is the lowest that is free, so its number shows how many
 // are in use. The limit is the hard one: Go's package os raises the soft one to it.
 func CheckReserve(fd int) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return nil // the kernel's own refusal comes later
+		return nil // the kernel refuses later
 	}
 	if fd >= 0 && uint64(fd) >= limit.Cur-reserve(limit.Cur) {
 		return errReserve

@@ -50,10 +50,10 @@ func (e *Event) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown counter event %q", b)
 }
 
-// Hardware tells whether e needs a PMU.
+// Hardware reports whether e needs a PMU.
 func (e Event) Hardware() bool { return e >= Instructions }
 
-// SoftwareEvents are those that every Linux machine has.
+// SoftwareEvents are the events that every Linux machine has.
 func SoftwareEvents() []Event {
 	return []Event{TaskClock, ContextSwitches, PageFaults, CPUMigrations}
 }
@@ -80,7 +80,7 @@ type Counter interface {
 
 // Source opens counters; the kernel's, or a test's.
 type Source interface {
-	// Open starts counting e in thread tid. An event that can not be counted
+	// Open starts counting e in thread tid. An event that cannot be counted
 	// is a *NotAvailableError; a thread that has ended is unix.ESRCH.
 	Open(tid int, e Event) (Counter, error)
 }
@@ -115,13 +115,12 @@ var configurators = [eventCount]perf.Configurator{
 	perf.Instructions, perf.CPUCycles, perf.RefCPUCycles,
 }
 
-// openPerf opens e on a thread. Software events happen in the kernel: leaving
-// the kernel out, as paranoid level 2 demands of a user, makes switches and
-// migrations count zero without an error. So only the task clock, which knows no
-// modes, is opened that way.
+// openPerf opens e on a thread. Software events happen in the kernel: without
+// the kernel, as paranoid level 2 demands of a user, switches and migrations count
+// zero without an error. So only the task clock, which has no modes, is opened that way.
 func openPerf(tid int, e Event) (*perf.Event, error) {
 	attr := &perf.Attr{
-		Label:       e.String(), // given, so that go-perf does not search sysfs for one
+		Label:       e.String(), // set, so that go-perf does not search sysfs for one
 		CountFormat: perf.CountFormat{Enabled: true, Running: true},
 		Options:     perf.Options{ExcludeHypervisor: true, ExcludeKernel: e.Hardware()},
 	}

@@ -22,11 +22,11 @@ const (
 type Facility struct {
 	Name      string `json:"check"`
 	Available Answer `json:"result"`
-	Detail    string `json:"detail"`           // what was found, or why it could not be told
+	Detail    string `json:"detail"`           // what was found, or why it could not be found out
 	Remedy    string `json:"remedy,omitempty"` // what to do; empty when nothing needs doing
 }
 
-// NotAvailableError says that an event can not be counted here.
+// NotAvailableError says that an event cannot be counted here.
 type NotAvailableError struct {
 	Event  Event
 	Reason string // why, in one sentence without a full stop
@@ -45,7 +45,7 @@ func (e *NotAvailableError) Error() string {
 // Unwrap gives the cause.
 func (e *NotAvailableError) Unwrap() error { return e.Err }
 
-// roots are the places that the probes read. Tests put a folder in place of "/".
+// roots is the root of the file system that the probes read. Tests set a folder.
 type roots struct{ root string }
 
 func (r roots) path(p string) string { return r.root + p }

@@ -43,8 +43,7 @@ func (c *Counters) Snapshot() File {
 // SomeThreads is what is not available where Partial says why.
 const SomeThreads = "counters of some threads"
 
-// Partial says in how many threads events were counted, and why not in all; "" if
-// they were counted in all.
+// Partial says in how many threads events were counted and why not in all, or "".
 func (f *File) Partial() string {
 	if f.Unopened <= 0 {
 		return ""
@@ -56,11 +55,11 @@ func (f *File) Partial() string {
 	return fmt.Sprintf("counters for %d of %d threads: %s", len(f.Threads), len(f.Threads)+f.Unopened, why)
 }
 
-// Write puts f into the folder dir, aside first and then renamed, so that a
-// reader never sees half a file.
+// Write writes f to a temporary file in dir and renames it, so that a reader never
+// sees half a file.
 func (f File) Write(dir string) error { return WriteJSON(filepath.Join(dir, FileName), f) }
 
-// WriteJSON puts v into a file, aside first and then renamed.
+// WriteJSON writes v to a temporary file and renames it.
 func WriteJSON(path string, v any) error {
 	name := filepath.Base(path)
 	b, err := json.MarshalIndent(v, "", " ")

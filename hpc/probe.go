@@ -19,7 +19,7 @@ const (
 )
 
 // Probe finds out what this machine allows the calling user. It opens a few
-// perf events on itself and reads /proc and /sys; it takes some milliseconds.
+// perf events on itself and reads /proc and /sys; it takes a few milliseconds.
 func Probe() []Facility {
 	r := roots{}
 	return []Facility{
@@ -63,7 +63,7 @@ func paranoid(r roots) Facility {
 	return f
 }
 
-// capability looks at the effective set; CAP_SYS_ADMIN stands in for the
+// capability looks at the effective set; CAP_SYS_ADMIN includes the
 // newer, narrower ones (capabilities(7)).
 func capability(r roots, name string, bit uint) Facility {
 	f := Facility{Name: name}
@@ -114,7 +114,7 @@ func invariantTSC(r roots) Facility {
 		if strings.Contains(words, " constant_tsc ") && strings.Contains(words, " nonstop_tsc ") {
 			f.Available, f.Detail = Yes, "constant_tsc and nonstop_tsc"
 		} else {
-			f.Available, f.Detail = No, "no constant_tsc and nonstop_tsc; the agent reads CLOCK_MONOTONIC, some ns dearer"
+			f.Available, f.Detail = No, "no constant_tsc and nonstop_tsc; the agent reads CLOCK_MONOTONIC, which costs a few ns more"
 		}
 		return f
 	}

@@ -115,7 +115,7 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// cgroupLimit is the limit of one group in CPUs, 0 for none; ok tells whether
+// cgroupLimit is the limit of one group in CPUs, 0 for none; ok reports whether
 // the group could be read at all.
 func cgroupLimit(r roots, dir string, v2 bool) (cpus float64, ok bool) {
 	var quota, period string
@@ -143,7 +143,7 @@ func cgroupLimit(r roots, dir string, v2 bool) (cpus float64, ok bool) {
 	return q / p, true
 }
 
-// container tells whether this process runs in one: its threads, names and
+// container reports whether this process runs in one: its threads, names and
 // limits are then those of the container.
 func container(r roots) Facility {
 	f := Facility{Name: "container", Available: No, Detail: "no sign of one"}

@@ -69,7 +69,7 @@ func spin(d time.Duration) {
 	}
 }
 
-// taskClockPage checks what the agent's CPU clock stands on: that the user page
+// taskClockPage checks what the agent's CPU clock relies on: that the user page
 // of a task-clock event changes its lock when the thread leaves the CPU.
 func taskClockPage() Facility {
 	f := Facility{Name: "CPU time by user page"}
@@ -145,14 +145,14 @@ func switchRecords() Facility {
 	return f
 }
 
-// ExplainPerf puts an error of perf_event_open into words, for a software event;
-// both are empty for an error of which nothing should be claimed.
+// ExplainPerf explains an error of perf_event_open for a software event. Both results
+// are empty for an unknown error.
 func ExplainPerf(err error) (reason, remedy string) {
 	reason, remedy, _ = explain(err, false)
 	return reason, remedy
 }
 
-// notPossible puts an error of perf_event_open into words.
+// notPossible explains an error of perf_event_open.
 func notPossible(err error) (Answer, string, string) {
 	reason, remedy, known := explain(err, false)
 	if !known {
@@ -161,9 +161,8 @@ func notPossible(err error) (Answer, string, string) {
 	return No, reason, remedy
 }
 
-// explain knows the errors that perf_event_open(2) documents, for a hardware or
-// a software event; known is false for others, about which nothing should be
-// claimed.
+// explain knows the errors that perf_event_open(2) documents for hardware and
+// software events; known is false for others.
 func explain(err error, hardware bool) (reason, remedy string, known bool) {
 	switch {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):

@@ -14,8 +14,8 @@ import (
 // RseqFacility is the name of what rseqSwitches checks.
 const RseqFacility = "CPU time by rseq"
 
-// rseqArea is struct rseq, the descriptor of a critical section, and what stands
-// before the code that is executed when the section is aborted: <linux/rseq.h>.
+// rseqArea is struct rseq, the descriptor of a critical section, and the signature
+// before the code that runs when the section is aborted: <linux/rseq.h>.
 type rseqArea struct {
 	cpuStart, cpu uint32
 	section       uint64
@@ -32,23 +32,23 @@ const (
 	rseqUnregister = 1
 )
 
-// rseqSwitches checks what the agent's CPU clock stands on where there is no user
-// page (jvmti/clock/rseq.h): that the kernel clears the section of a thread's area
-// when it switches the thread, and not else.
+// rseqSwitches checks what the agent's CPU clock relies on without a user page
+// (jvmti/clock/rseq.h): that the kernel clears the section of a thread's area when
+// it switches the thread, and only then.
 func rseqSwitches() Facility {
 	f := Facility{Name: RseqFacility}
 	if runtime.GOARCH != "amd64" {
 		f.Available, f.Detail = No, "on x86-64 only"
 		return f
 	}
-	told := make(chan error)
+	result := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for ever: this thread and its area end with the goroutine
-		told <- testRseq()
+		result <- testRseq()
 	}()
-	switch err := <-told; {
+	switch err := <-result; {
 	case err == nil:
-		f.Available, f.Detail = Yes, "the kernel tells switches; used where the user page is not to be had, if the JVM's C library has it (glibc 2.35)"
+		f.Available, f.Detail = Yes, "the kernel marks switches; used where there is no user page, if the JVM's C library has it (glibc 2.35)"
 	case errors.Is(err, unix.EINVAL):
 		f.Available, f.Detail = Unknown, "the C library of this build has the thread's area"
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
@@ -92,7 +92,7 @@ func watchRseq(a *rseqArea, descriptor uint64) error {
 		atomic.StoreUint64(&a.section, descriptor)
 		sleepThread(50 * time.Microsecond)
 		if atomic.LoadUint64(&a.section) == descriptor {
-			return errors.New("the kernel does not tell that a thread has waited (Linux 6.19 and later)")
+			return errors.New("the kernel does not mark that a thread has waited (Linux 6.19 and later)")
 		}
 	}
 	if !kept {

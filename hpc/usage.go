@@ -35,15 +35,15 @@ type Usage struct {
 // CPU is the whole CPU time.
 func (u *Usage) CPU() units.Ns { return u.User + u.System }
 
-// UsageOf makes a Usage of what wait4 gave for a process that ran for wall; a
-// Maxrss of 0 is not known.
+// UsageOf makes a Usage from the result of wait4 for a process that ran for wall.
+// Maxrss 0 means unknown.
 func UsageOf(r *syscall.Rusage, wall time.Duration) Usage {
 	u := Usage{
 		Version: UsageFileVersion, Wall: units.Ns(wall), User: units.Ns(r.Utime.Nano()), System: units.Ns(r.Stime.Nano()),
 		MinorFaults: r.Minflt, MajorFaults: r.Majflt, Voluntary: r.Nvcsw, Involuntary: r.Nivcsw,
 	}
 	if r.Maxrss > 0 {
-		bytes := r.Maxrss * 1024 // the kernel tells KiB
+		bytes := r.Maxrss * 1024 // the kernel counts KiB
 		u.MaxResident = &bytes
 	}
 	return u

@@ -20,7 +20,7 @@ var attacks = map[string]struct {
 	"thread":  {[]string{"-O1", "-fsanitize=thread", "-include", "testdata/attack_strong.h"}, "TSAN_OPTIONS=suppressions=testdata/attack.supp:exitcode=66"},
 }
 
-// tortured tells whether the full form of the torture tests runs.
+// tortured reports whether the full form of the torture tests runs.
 func tortured() bool { return os.Getenv("STACKAGENT_TORTURE") == "full" }
 
 // Threads call the probes at random while an agent attaches and detaches and a drain reads: nothing is

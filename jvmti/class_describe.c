@@ -1,14 +1,13 @@
-/* Task classes at run time: their ids, names and kinds, and where their
- * instances keep the task id. */
+/* Classes at run time: their ids, names and kinds, and where their instances keep the task id. */
 #include <stdlib.h>
 
 #include "class.h"
 #include "state_contexts.h"
 #include "state_news.h"
 
-/* What the helper's method `of` says of the first of c and its superclasses of
- * which it says something, else 0. Does not initialise a class. The JVM does not
- * survive the question for a field of an array's class. */
+/* What the helper's method `of` returns for c or else for the nearest superclass that
+ * has it, else 0. It initialises no class. The JVM crashes if it is asked for a field
+ * of an array's class. */
 jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c) {
     jlong offset = 0;
     jboolean array = JNI_TRUE;
@@ -28,8 +27,8 @@ jlong sa_field_offset(JNIEnv *env, jclass helper, jmethodID of, jclass c) {
     return offset;
 }
 
-/* "Lcom/acme/Job$1;" -> "com.acme.Job$1"; a hidden class loses the suffix that
- * differs from run to run. malloc'ed. */
+/* "Lcom/acme/Job$1;" -> "com.acme.Job$1"; the name of a hidden class loses the suffix
+ * that differs from run to run. malloc'ed. */
 static char *java_name(const char *signature, bool hidden) {
     size_t n = strlen(signature);
     if (n < 3) return strdup(signature);
@@ -60,7 +59,7 @@ char *sa_class_name_as_loaded(jclass c) { return signature_of(c, false); }
 
 char *sa_class_name(JNIEnv *env, jclass c) { return signature_of(c, is_hidden(env, c)); }
 
-/* Class name of the defining loader, NULL for the boot loader; malloc'ed. */
+/* Class name of the defining loader; NULL for the boot loader. malloc'ed. */
 static char *loader_of(JNIEnv *env, jclass c) {
     jobject loader = NULL;
     if ((*sa.jvmti)->GetClassLoader(sa.jvmti, c, &loader) != JVMTI_ERROR_NONE || loader == NULL) return NULL;
@@ -71,7 +70,7 @@ static char *loader_of(JNIEnv *env, jclass c) {
     return name;
 }
 
-/* Of a subclass of a library's own ForkJoinTask, which has a name only. */
+/* The kinds of a subclass of a library's own ForkJoinTask, known by name only. */
 static uint16_t kinds_of_copies(JNIEnv *env, jclass c) {
     uint16_t kinds = 0;
     jclass k = (*env)->NewLocalRef(env, c);
@@ -90,7 +89,7 @@ static uint16_t kinds_of_copies(JNIEnv *env, jclass c) {
     return kinds;
 }
 
-static _Atomic bool copies; /* a class that sa_is_copy names has been seen */
+static _Atomic bool copies; /* sa_is_copy is true of a class that was seen */
 
 void sa_copy_seen(void) { atomic_store(&copies, true); }
 
@@ -115,9 +114,9 @@ static jlong info_of(JNIEnv *env, jclass c) {
 
 uint32_t sa_class_id(JNIEnv *env, jclass c) { return (uint32_t)((uint64_t)info_of(env, c) >> 32); }
 
-/* Makes the place where the class's id is kept. */
+/* Makes the slot where the class's id is kept. */
 bool sa_class_make_slot(JNIEnv *env, jclass c) {
-    if (sa_types.class_slot == NULL) { /* the helper's own */
+    if (sa_types.class_slot == NULL) { /* the helper has its own */
         info_of(env, c);
         return true;
     }
@@ -130,7 +129,7 @@ bool sa_class_make_slot(JNIEnv *env, jclass c) {
 
 static _Atomic uint32_t next_class_id;
 
-/* A bit for each class of the JDK; ids beyond are rare, and taken for the program's. */
+/* A bit for each class of the JDK. Higher ids are rare, and count as the program's. */
 enum { KNOWN_IDS = 1 << 16 };
 static _Atomic uint64_t jdk_classes[KNOWN_IDS / 64];
 
@@ -138,8 +137,8 @@ bool sa_class_is_jdk(uint32_t id) {
     return id < KNOWN_IDS && (atomic_load_explicit(&jdk_classes[id / 64], memory_order_relaxed) >> id % 64 & 1) != 0;
 }
 
-/* Gives the class its id and stores it in the class, once. No lock is held across
- * a call into the JVM, where a debugger may have suspended this thread. */
+/* Gives the class its id and stores it in the class, once. No lock is held across a
+ * call into the JVM, where a debugger may have suspended this thread. */
 static jlong publish(JNIEnv *env, jclass c, sa_news *m, uint32_t offset) {
     jlong known = sa_class_make_slot(env, c) ? info_of(env, c) : -1;
     if (known != 0) {
@@ -178,7 +177,7 @@ static jlong describe(JNIEnv *env, jclass c, const char *label, bool woven) {
     return publish(env, c, m, (uint32_t)sa_field_offset(env, sa_helper.probes, sa_helper.id_offset, c) | (hidden && !woven ? SA_CLASS_STRANGER : 0));
 }
 
-/* Makes class c, into which we have woven, known under label (NULL: its own name). */
+/* Makes the woven class c known under label (NULL: its own name). */
 jlong sa_describe_named(JNIEnv *env, jclass c, const char *label) { return describe(env, c, label, true); }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_describe0(JNIEnv *env, jclass helper, jclass c) {

@@ -1,5 +1,5 @@
-/* The fields of ours that a loaded class has. A class keeps the ones it was
- * loaded with: the JVM takes no other in place of it, whatever else changes. */
+/* The agent's fields in a loaded class. A class keeps the fields it was loaded with:
+ * the JVM accepts no redefinition that changes them. */
 #include "class.h"
 
 static const char *const our_fields[] = {"stackagent$id", "stackagent$class", "stackagent$submitted",
@@ -10,8 +10,8 @@ static void add_field(sa_request *r, const char *name) {
     if (r->field_count < SA_MAX_FIELDS) snprintf(r->fields[r->field_count++], sizeof r->fields[0], "%s", name);
 }
 
-/* The JDK's own Unsafe finds a field without linking its class. The helper may
- * not be there yet: an agent in front of ours retransforms before our VMInit. */
+/* The JDK's own Unsafe finds a field without linking its class. The helper may not
+ * exist yet: an agent before this one may retransform classes before VMInit. */
 static jobject unsafe(JNIEnv *env, jmethodID *offset_of) {
     jclass type = sa_boot_class(env, "jdk.internal.misc.Unsafe");
     if (type == NULL) return NULL;
@@ -26,14 +26,14 @@ static jobject unsafe(JNIEnv *env, jmethodID *offset_of) {
     return it;
 }
 
-/* Of a class that is not linked, whose fields JVMTI does not show. */
+/* For a class that is not linked: JVMTI does not show its fields. */
 static void fields_unlinked(JNIEnv *env, jclass c, sa_request *r) {
     jmethodID offset_of = NULL;
     jobject u = unsafe(env, &offset_of);
     for (int i = 0; u != NULL && i < OUR_FIELDS; i++) {
         jstring name = (*env)->NewStringUTF(env, our_fields[i]);
         if (name != NULL) (*env)->CallLongMethod(env, u, offset_of, c, name);
-        bool has = !(*env)->ExceptionCheck(env); /* else InternalError: there is none */
+        bool has = !(*env)->ExceptionCheck(env); /* else InternalError: there is no such field */
         (*env)->ExceptionClear(env);
         if (has) add_field(r, our_fields[i]);
         if (name != NULL) (*env)->DeleteLocalRef(env, name);

@@ -65,7 +65,7 @@ static void close_pool(sa_pool *p) {
     free(p->tags);
 }
 
-/* Copies the name of class entry `index`; false when it is no class or too long. */
+/* Copies the name of class entry `index`; false: it is no class, or the name is too long. */
 static bool class_name(const sa_pool *p, uint32_t index, char *out, size_t room) {
     if (index == 0 || index >= p->count || p->tags[index] != CLASS) return false;
     const unsigned char *body = p->bytes + p->offsets[index];
@@ -87,7 +87,7 @@ static bool is(const sa_pool *p, uint32_t index, const char *word) {
     return ((size_t)text[0] << 8 | text[1]) == n && memcmp(text + 2, word, n) == 0;
 }
 
-/* Is entry `index` the descriptor of a method without parameters that gives an object? */
+/* Is entry `index` the descriptor of a method without parameters that returns an object? */
 static bool gives_object(const sa_pool *p, uint32_t index) {
     if (index == 0 || index >= p->count || p->tags[index] != UTF8) return false;
     const unsigned char *text = p->bytes + p->offsets[index];
@@ -95,7 +95,7 @@ static bool gives_object(const sa_pool *p, uint32_t index) {
     return text[2] == '(' && text[3] == ')' && (text[4] == 'L' || text[4] == '[');
 }
 
-/* A covariant call() is one, too: a subclass that is a Callable has a bridge to it. */
+/* Covariant call() included: a subclass that is a Callable has a bridge to it. */
 static uint8_t execution_of(const sa_pool *p, uint32_t name, uint32_t type) {
     if (is(p, name, "run") && is(p, type, "()V")) return SA_KIND_RUNNABLE;
     if (is(p, name, "call") && gives_object(p, type)) return SA_KIND_CALLABLE;
@@ -103,12 +103,12 @@ static uint8_t execution_of(const sa_pool *p, uint32_t name, uint32_t type) {
     return 0;
 }
 
-/* Reads a table of fields or methods; gives the execution methods with code among them. */
+/* Reads a table of fields or methods; returns the execution methods that have code. */
 static uint8_t read_members(reader *r, const sa_pool *p) {
     uint8_t found = 0;
     for (uint32_t n = u2(r); n > 0 && !r->bad; n--) {
         uint32_t access = u2(r), name = u2(r), type = u2(r);
-        /* An interface's method is public, so is one that implements it. */
+        /* An interface's method is public, and so is its implementation. */
         if ((access & (ACC_PUBLIC | ACC_STATIC | ACC_NATIVE | ACC_ABSTRACT)) == ACC_PUBLIC) found |= execution_of(p, name, type);
         for (uint32_t attributes = u2(r); attributes > 0 && !r->bad; attributes--) {
             u2(r);
@@ -145,7 +145,7 @@ static void read_body(reader *r, const sa_pool *p, sa_header *h, bool sites) {
     read_members(r, p); /* fields */
     h->executions = read_members(r, p);
     if (!r->bad) return;
-    r->bad = false; /* the head is good: somebody else may know what to do with the rest */
+    r->bad = false; /* the head is good; the Go side may understand the rest */
     h->complete = false;
 }
 
@@ -179,7 +179,8 @@ bool sa_constants_have_sites(const unsigned char *b, uint32_t len, uint32_t coun
         char text[512];
         if (class_name(&p, i, text, sizeof text) && strcmp(text, super) == 0) super_class = i;
     }
-    /* Without its code: where it makes objects of its superclass, and these are tasks, it is one itself. */
+    /* Without its code: if it creates objects of its superclass, and these are tasks,
+     * the class itself is a task. */
     bool yes = !r.bad && sa_may_have_sites(&p, &(sa_site_class){name, super_class, NULL, 0, no_tasks});
     close_pool(&p);
     return yes;

@@ -1,8 +1,7 @@
-/* What kinds of task the JDK's own classes are, read from the JDK's class
- * image with the JVM's own reader (libjimage.so, which the JVM has loaded): no
- * class is loaded for the question, no Java code runs and no thread changes.
- * Where that reader is missing or differs, the answer is "unknown", and the Go
- * side finds out by itself. */
+/* The kinds of the JDK's own classes, read from the JDK's class image with the JVM's
+ * own reader (libjimage.so, which the JVM has loaded). No class is loaded for it, no
+ * Java code runs, and no thread changes its state. If that reader is missing or
+ * different, the answer is "unknown", and the Go side finds out by itself. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 /* The interface of libjimage (src/java.base/share/native/libjimage/jimage.hpp). */
 static struct {
-    void *file; /* NULL: not to be had */
+    void *file; /* NULL: not available */
     void *(*open)(const char *path, jint *error);
     const char *(*module_of)(void *file, const char *package);
     jlong (*find)(void *file, const char *module, const char *version, const char *name, jlong *size);
@@ -22,7 +21,7 @@ static pthread_once_t image_once = PTHREAD_ONCE_INIT;
 
 enum { MAX_CLASS_BYTES = 8 << 20, MAX_LEVELS = 64, SLOTS = 4096 };
 
-/* ---- the answers so far ---- */
+/* ---- known answers ---- */
 
 static struct {
     char *name;
@@ -31,7 +30,7 @@ static struct {
 static unsigned cache_used;
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The slot of name, or the empty one where it belongs; with the lock held. */
+/* The slot of name, or the empty one where it belongs. The caller holds the lock. */
 static unsigned slot_of(const char *name) {
     uint32_t h = 2166136261u;
     for (const char *s = name; *s != 0; s++) h = (h ^ (uint8_t)*s) * 16777619u;
@@ -85,7 +84,7 @@ static unsigned char *class_bytes(const char *name, uint32_t *len) {
     return bytes;
 }
 
-/* Reads the header of class `name` of the image; NULL: it is not there. */
+/* The header of class `name` in the image; NULL: it is not there. */
 static sa_header *image_header(const char *name) {
     uint32_t len = 0;
     unsigned char *bytes = class_bytes(name, &len);
@@ -115,7 +114,7 @@ static bool open_in(const char *lib) {
     return image.file != NULL;
 }
 
-/* lib/server/libjvm.so tells where lib is. */
+/* The path of lib/server/libjvm.so leads to lib. */
 static void open_image(void) {
     Dl_info jvm;
     char lib[PATH_MAX];
@@ -129,13 +128,13 @@ static void open_image(void) {
         image.file = NULL;
         return;
     }
-    /* Does this reader speak as we think? */
+    /* Does this reader have the expected interface? */
     sa_header *h = image_header("java/lang/Thread");
     if (h == NULL || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") != 0) image.file = NULL;
     free(h);
 }
 
-/* ---- the question ---- */
+/* ---- kinds ---- */
 
 static bool kinds_of_image(const char *name, uint16_t *kinds, int levels) {
     uint16_t all = sa_kinds_by_name(name);

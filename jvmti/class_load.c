@@ -1,6 +1,5 @@
-/* Classes on their way into the JVM: which are of interest, what their
- * supertypes are, and the way in for hidden classes (lambdas), which no JVMTI
- * event shows. */
+/* Classes on their way into the JVM: which ones are of interest, what their supertypes
+ * are, and the path of hidden classes (lambdas), for which JVMTI has no event. */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -26,11 +25,11 @@ static bool always_asked(const char *name) {
            (sa.config.submissions && sa_gives_exceptions(name)) || sa_kinds_by_name(name) != 0;
 }
 
-/* Java code can run, and we know what to ask it for. */
+/* Java code can run, and the JDK's types are known. */
 static bool can_ask(JNIEnv *env) { return atomic_load(&sa.phase) != SA_PHASE_EARLY || sa_types_known(env); }
 
-/* Fills in what is known of the supertypes without the Go side; true when one of
- * them is a task type, or may be. */
+/* Fills in what is known of the supertypes without the Go side. True: one of them is,
+ * or may be, a task type. */
 static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) {
     bool task = false;
     for (uint32_t i = 0; i < h->super_count; i++) {
@@ -39,17 +38,18 @@ static bool under_task(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm) 
             s->known = 1;
         else if (ask_jvm && !is_java(s->name))
             resolve(env, loader, s);
-        else if (!sa.config.custom_tasks) /* what those are is known to the Go side only */
+        else if (!sa.config.custom_tasks) /* only the Go side knows what task= names */
             s->known = sa_image_kinds(s->name, &s->kinds);
-        /* Agents append classes to the boot loader's path, and make the JDK's implement them. */
+        /* Agents append classes to the boot loader's path, and make the JDK's classes
+         * implement them. */
         if (!s->known && loader == NULL && !is_java(s->name) && can_ask(env)) resolve(env, NULL, s);
         task |= !s->known || s->kinds != 0;
     }
     return task;
 }
 
-/* Can this class need fields or probes at all? A class that is no task may lend
- * its method to a subclass that adds the interface. */
+/* Can this class need fields or probes? A class that is no task may lend its method to
+ * a subclass that adds the interface. */
 static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm, bool hidden) {
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
@@ -57,11 +57,10 @@ static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm,
            (sa.late && sa_stands_in(h->name));
 }
 
-/* ---- what becomes of a class ---- */
+/* ---- weaving ---- */
 
-/* Is the superclass of a class that is being loaded a task without room for an
- * id? Only one that is older than the agent can be, or one whose loader keeps the
- * probes out. */
+/* Is the superclass of a class that is being loaded a task without room for an id?
+ * Only if it is older than the agent, or its loader hides the probes. */
 static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
     if (!(sa.late || sa_loaders_refuse()) || h->super_count == 0 || strcmp(h->supers[0].name, "java/lang/Object") == 0) return false;
     jclass c = sa_class_by_name(env, loader, h->supers[0].name);
@@ -71,7 +70,7 @@ static bool bare_super(JNIEnv *env, jobject loader, const sa_header *h) {
     return bare;
 }
 
-/* The class keeps its bytes where its loader does not find what they would refer to. */
+/* The class keeps its bytes if its loader does not find the helper's classes. */
 static bool drop_unresolvable(JNIEnv *env, jobject loader, const sa_header *h, sa_request *r) {
     if (r->woven == NULL || sa_loader_finds_probes(env, loader, r->woven, r->woven_len)) return false;
     char dotted[sizeof h->name];
@@ -98,7 +97,7 @@ static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool h
     sa_transform(r);
 }
 
-/* Asks what is to become of a class; it has been found to be of interest. */
+/* Asks the Go side for woven bytes of a class that is of interest. */
 static void ask_for_file(JNIEnv *env, jclass redefined, jobject loader, sa_header *h, const unsigned char *bytes,
                          uint32_t len, sa_request *r) {
     bool ready = atomic_load(&sa.phase) == SA_PHASE_READY;
@@ -106,14 +105,14 @@ static void ask_for_file(JNIEnv *env, jclass redefined, jobject loader, sa_heade
         sa_fields_of(env, redefined, r);
     else if (ready)
         r->bare_super = bare_super(env, loader, h);
-    if (!ready && redefined != NULL && r->field_count == 0) return; /* as the program has it */
+    if (!ready && redefined != NULL && r->field_count == 0) return; /* it keeps the bytes that the program gave it */
     ask(r, h, ready ? SA_MODE_FULL : SA_MODE_STRUCTURE, loader == NULL, false, bytes, len);
     if (ready && drop_unresolvable(env, loader, h, r) && r->field_count > 0)
         ask(r, h, SA_MODE_STRUCTURE, loader == NULL, false, bytes, len);
 }
 
-/* In an event -Xcheck:jni counts the references of all frames, ours of all
- * loaded classes too, against the capacity of the event's own. */
+/* In an event, -Xcheck:jni counts the references of all frames, including the agent's
+ * to all loaded classes, against the capacity of the event's frame. */
 static void make_room(JNIEnv *env) {
     if ((*env)->EnsureLocalCapacity(env, SA_MANY_REFS) != 0) (*env)->ExceptionClear(env);
 }
@@ -122,7 +121,7 @@ void JNICALL sa_on_class_file(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jo
                               jobject domain, jint len, const unsigned char *bytes, jint *new_len,
                               unsigned char **new_bytes) {
     int phase = atomic_load(&sa.phase);
-    /* What was woven keeps its fields, whoever redefines it and when. */
+    /* A woven class keeps its fields, whoever redefines it and when. */
     if ((phase >= SA_PHASE_DEAD && redefined == NULL) || len <= 0) return;
     if (name != NULL && strncmp(name, "java/lang/Stackagent", 20) == 0) return;
     sa_header *h = malloc(sizeof *h);
@@ -151,7 +150,7 @@ out:
 typedef jclass(JNICALL *define0)(JNIEnv *, jclass, jobject, jclass, jstring, jbyteArray, jint, jint, jobject, jboolean,
                                  jint, jobject);
 static define0 original_define0;
-static bool binding_missed; /* a native method was bound that we could not name, when Java code could run */
+static bool binding_missed; /* a native method was bound whose name could not be read, although Java code could run */
 
 static jbyteArray woven_array(JNIEnv *env, const sa_request *r) {
     jbyteArray a = (*env)->NewByteArray(env, (jsize)r->woven_len);
@@ -163,7 +162,7 @@ static jbyteArray woven_array(JNIEnv *env, const sa_request *r) {
     return a;
 }
 
-/* The bytes of a class, malloc'ed; NULL: there are none, or no memory. */
+/* The bytes of a class, malloc'ed; NULL: none, or no memory. */
 static unsigned char *copy_of(JNIEnv *env, jbyteArray data, jint offset, jint len) {
     if (data == NULL || offset < 0 || len <= 0 || offset > (*env)->GetArrayLength(env, data) - len) return NULL;
     unsigned char *bytes = malloc((size_t)len);
@@ -171,7 +170,7 @@ static unsigned char *copy_of(JNIEnv *env, jbyteArray data, jint offset, jint le
     return bytes;
 }
 
-/* Asks for woven bytes of a hidden class; true when r has an answer. */
+/* Asks for woven bytes of a hidden class; true: r has an answer. */
 static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offset, jint len, sa_header *h,
                          sa_request *r) {
     unsigned char *bytes = copy_of(env, data, offset, len);
@@ -186,9 +185,9 @@ static bool weave_hidden(JNIEnv *env, jobject loader, jbyteArray data, jint offs
     return asked;
 }
 
-/* Is a class that the JVM does not take the reason why a definition failed? Then
- * the exception is cleared; any other (of a static initialiser, say) is the
- * program's own and stays. */
+/* Did the definition fail because the JVM rejects the class? Then the exception is
+ * cleared. Any other exception (of a static initialiser, say) belongs to the program
+ * and stays. */
 static bool rejected(JNIEnv *env) {
     jthrowable thrown = (*env)->ExceptionOccurred(env);
     if (thrown == NULL) return false;
@@ -208,11 +207,11 @@ static bool rejected(JNIEnv *env) {
 
 void sa_check_hidden_way(void) {
     if (original_define0 == NULL && binding_missed)
-        sa_refuse("hidden classes defined in a way that was not seen (lambdas are missing)", NULL);
+        sa_refuse("hidden classes defined without an event (lambdas are missing)", NULL);
 }
 
-/* An agent in front of ours makes lambdas before the probes are there, and
- * nobody may change a hidden class later. */
+/* An agent before this one creates lambdas before the probes exist, and nobody can
+ * change a hidden class later. */
 static void refuse_early(JNIEnv *env, jobject loader, jbyteArray data, jint offset, jint len) {
     sa_header *h = sa_types_known(env) ? malloc(sizeof *h) : NULL;
     unsigned char *bytes = h == NULL ? NULL : copy_of(env, data, offset, len);
@@ -243,7 +242,7 @@ static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jcl
     if (woven != NULL) {
         result = original_define0(env, cls, loader, lookup, name, woven, 0, (jint)r.woven_len, domain, initialize,
                                   flags, class_data);
-        if (rejected(env)) { /* we are at fault: once more as the program gave it */
+        if (rejected(env)) { /* the woven bytes are at fault: try again with the program's own */
             sa_refuse("hidden class rejected by the JVM", r.label);
             (*env)->DeleteLocalRef(env, woven);
             woven = NULL;
@@ -253,7 +252,7 @@ static jclass JNICALL define_hidden(JNIEnv *env, jclass cls, jobject loader, jcl
         result = original_define0(env, cls, loader, lookup, name, data, offset, len, domain, initialize, flags,
                                   class_data);
     if (result != NULL && woven != NULL && !(*env)->ExceptionCheck(env))
-        sa_describe_named(env, result, r.label); /* also without a label: what is known by its first execution was not woven */
+        sa_describe_named(env, result, r.label); /* also without a label: a class that its first execution makes known was not woven */
     free(r.woven);
     free(r.label);
     return result;
@@ -263,14 +262,15 @@ static const char define0_signature[] =
     "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;[BIILjava/security/ProtectionDomain;ZILjava/lang/"
     "Object;)Ljava/lang/Class;";
 
-/* When the method was bound before us no event tells: it is bound anew, by a call
- * from a class of the same loader, which the JVM takes without a warning. */
+/* If the method was bound before the agent was loaded, no event says so. It is bound
+ * anew, by a call from a class of the same loader, which the JVM accepts without a
+ * warning. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_hook0(JNIEnv *env, jclass helper, jclass loader_class, jboolean on) {
     if (original_define0 == NULL) {
         void *lib = dlopen("libjava.so", RTLD_LAZY | RTLD_NOLOAD);
         if (lib == NULL) return JNI_FALSE;
         original_define0 = (define0)(uintptr_t)dlsym(lib, "Java_java_lang_ClassLoader_defineClass0");
-        dlclose(lib); /* the JVM keeps it */
+        dlclose(lib); /* the JVM keeps it loaded */
         if (original_define0 == NULL) return JNI_FALSE;
     }
     JNINativeMethod m = {(char *)"defineClass0", (char *)define0_signature, on ? (void *)define_hidden : (void *)original_define0};
@@ -284,7 +284,8 @@ void JNICALL sa_on_native_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jme
     char *name = NULL, *signature = NULL;
     if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) {
         jvmtiPhase phase;
-        /* Before there is a Java thread the JVM binds some natives of Object by itself, never this one. */
+        /* Before there is a Java thread, the JVM binds some natives of Object itself,
+         * never this one. */
         bool early = (*jvmti)->GetPhase(jvmti, &phase) == JVMTI_ERROR_NONE && phase == JVMTI_PHASE_PRIMORDIAL;
         if (!early) binding_missed = true;
         return;

@@ -1,14 +1,14 @@
-/* Does a class loader find the probes? Woven code refers to them through the
- * loader of its class, and a loader may let only a list of the platform's classes
- * through (sandboxes of plug-ins). A class of such a loader keeps its bytes. */
+/* Does a class loader find the helper's classes? Woven code refers to them through the
+ * loader of its class, and a loader may only let a list of platform classes through
+ * (sandboxes of plug-ins). A class of such a loader keeps its bytes. */
 #include "class.h"
 
 /* The classes that woven code may refer to. */
 static const char *const probes[] = {"java/lang/Stackagent", "java/lang/StackagentHandover", "java/lang/StackagentConstruction"};
 enum { PROBES = sizeof probes / sizeof probes[0], FOUND = 1, REFUSED = 1 << PROBES };
 
-/* What is known of a loader is its tag, FOUND and REFUSED shifted by the number
- * of the class. Of an environment of our own: tags of others stay apart. */
+/* What is known of a loader is in its tag: FOUND and REFUSED, shifted by the number of
+ * the class. The tags are in a JVMTI environment of their own, apart from other tags. */
 static jvmtiEnv *tags(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static jvmtiEnv *env;
@@ -26,7 +26,7 @@ static jvmtiEnv *tags(void) {
     return env;
 }
 
-/* Without tags every class asks anew. */
+/* Without tags, every class asks again. */
 static jlong known_of(jobject loader) {
     jlong tag = 0;
     jvmtiEnv *t = tags();
@@ -47,7 +47,7 @@ static bool declares(jclass c, const char *const *signatures, size_t n) {
     return yes;
 }
 
-/* Does this loader look for classes as the platform's do, in its parent first? */
+/* Does this loader search its parent first, like the platform's loaders? */
 static bool usual(JNIEnv *env, jobject loader) {
     static const char *const types[] = {"(Ljava/lang/String;)Ljava/lang/Class;", "(Ljava/lang/String;Z)Ljava/lang/Class;"};
     static const char *const known[] = {"Ljava/lang/ClassLoader;", "Ljdk/internal/loader/BuiltinClassLoader;",
@@ -66,7 +66,7 @@ static bool usual(JNIEnv *env, jobject loader) {
     return yes;
 }
 
-/* Such a loader, and each above it: it is not asked, as its answer is known. */
+/* Such a loader, and all above it: its answer is known without asking. */
 static bool delegates(JNIEnv *env, jobject loader) {
     jobject l = (*env)->NewLocalRef(env, loader);
     while (l != NULL && usual(env, l)) {
@@ -79,7 +79,7 @@ static bool delegates(JNIEnv *env, jobject loader) {
     return false;
 }
 
-/* The loaders that this thread is asking: one may define classes for its answer. */
+/* The loaders that this thread is asking; one may define classes for its answer. */
 typedef struct asking {
     jobject loader;
     const struct asking *outer;
@@ -96,7 +96,7 @@ static bool being_asked(JNIEnv *env, jobject loader) {
 static bool finds(JNIEnv *env, jobject loader, const char *name) {
     jclass wanted = sa_class_by_name(env, NULL, name);
     if (wanted == NULL) return false;
-    asking a = {(*env)->NewGlobalRef(env, loader), now_asking}; /* a local reference is of this frame alone */
+    asking a = {(*env)->NewGlobalRef(env, loader), now_asking}; /* a local reference is valid in this frame only */
     now_asking = &a;
     jclass found = sa_class_by_name(env, loader, name);
     now_asking = a.outer;

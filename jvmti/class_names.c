@@ -1,7 +1,7 @@
 /* What the internal name of a class says by itself. */
 #include "class.h"
 
-/* Copies of the platform's fork/join that libraries brought along. */
+/* Copies of the platform's fork/join in libraries. */
 bool sa_is_copy(const char *name) {
     static const char *const copies[] = {"scala/concurrent/forkjoin/ForkJoinTask", "akka/dispatch/forkjoin/ForkJoinTask",
                                          "jsr166y/ForkJoinTask"};
@@ -30,7 +30,7 @@ uint16_t sa_kinds_by_name(const char *name) {
     return sa_is_copy(name) ? SA_KIND_FORKJOIN : 0;
 }
 
-/* Is it woven for the exceptions that it gives away only? */
+/* It is woven only for the exceptions that it hands out. */
 bool sa_gives_exceptions(const char *name) { return strcmp(name, "java/util/concurrent/CompletableFuture") == 0; }
 
 static bool has_one(const char *name, const char *const *words, size_t n) {
@@ -39,8 +39,8 @@ static bool has_one(const char *name, const char *const *words, size_t n) {
     return false;
 }
 
-/* Does this class execute the tasks that others give it? Where tasks could not
- * be woven, its calls stand in. */
+/* Does this class execute the tasks that others give it? Its calls are probed in place
+ * of tasks that could not be woven. */
 bool sa_stands_in(const char *name) {
     static const char *const platform[] = {"Executor", "FutureTask", "ForkJoin", "CompletableFuture", "StructuredTaskScope"};
     static const char *const others[] = {"Executor", "ThreadPool", "EventLoop", "Dispatcher"};

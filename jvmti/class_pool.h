@@ -1,4 +1,4 @@
-/* The constant pool of a class file, once its bounds have been checked. */
+/* The constant pool of a class file, with checked bounds. */
 #ifndef STACKAGENT_CLASS_POOL_H
 #define STACKAGENT_CLASS_POOL_H
 #include "class_header.h"
@@ -13,16 +13,16 @@ typedef struct {
     uint8_t *tags;
 } sa_pool;
 
-/* class_sites.c: the class of which it is asked whether it may have sites. */
+/* class_sites.c: the class that may have sites */
 typedef struct {
     const char *class_name;
     uint32_t super_class;      /* its entry */
-    const unsigned char *code; /* what is behind the constants, the code among it; NULL: not at hand */
+    const unsigned char *code; /* what follows the constants, including the code; NULL: not available */
     size_t code_len;
-    const sa_names *no_tasks;  /* classes of which it is known already that they are no tasks; NULL: of none is it known */
+    const sa_names *no_tasks;  /* classes known to be no tasks; NULL: none */
 } sa_site_class;
 
-/* May the class, as far as its constants tell, make tasks or hand them over? One of
- * the JDK has no places of interest. */
+/* May the class create or submit tasks, by its constants? Classes of the JDK have no
+ * sites of interest. */
 bool sa_may_have_sites(const sa_pool *p, const sa_site_class *of);
 #endif

@@ -1,7 +1,7 @@
-/* Hands class bytes to a Go-owned thread and waits: a Java thread never runs
- * Go, so it keeps the signal stack that the JVM gave it. To wake a thread and to
- * be woken takes longer than to weave a class: nobody is woken but the one that is
- * meant, and not while a lock is held that it needs. */
+/* Passes class bytes to a Go thread and waits. A Java thread never runs Go, so it
+ * keeps the signal stack that the JVM gave it. A wake-up takes longer than weaving a
+ * class: only the thread that is meant is woken, and not while a lock is held that it
+ * needs. */
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
@@ -9,8 +9,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;
-static sa_request *first, *last; /* and the next: under the lock */
-static int sleepers;             /* workers */
+static sa_request *first, *last; /* first, last, sleepers: under the lock */
+static int sleepers;             /* Go threads */
 
 void sa_transform(sa_request *r) {
     r->next = NULL;
@@ -39,8 +39,9 @@ sa_request *sa_next_request(void) {
     return r;
 }
 
-/* r is on the stack of who asked, and gone as soon as that one sees the answer:
- * only the address is used then. A wake-up that meets somebody else is harmless. */
+/* r is on the stack of the thread that asked, and may be gone as soon as that thread
+ * sees the answer: only its address is used then. A wake-up of another thread is
+ * harmless. */
 void sa_answer(sa_request *r) {
     atomic_store(&r->done, 1);
     syscall(SYS_futex, &r->done, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

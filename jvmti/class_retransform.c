@@ -1,4 +1,4 @@
-/* Which of the loaded classes are to be woven, or were. */
+/* Which loaded classes to weave, or to restore. */
 #include <stdlib.h>
 
 #include "class_header.h"
@@ -9,7 +9,7 @@ typedef struct {
     jclass *classes; /* all that are loaded */
     bool *wanted;
     jint n;
-    jint *hashes, *slots; /* places: 1 + the index in classes, by hash; 0: none. NULL until asked for */
+    jint *hashes, *slots; /* slots: 1 + the index in classes, by hash; 0: none. NULL until needed */
     uint32_t mask;
 } loaded;
 
@@ -51,8 +51,8 @@ static bool is_known_by_name(jclass c) {
     return yes;
 }
 
-/* The place of class c in the list, -1: it is not there. The table of hashes is
- * made when it is first asked for. */
+/* The index of class c in the list; -1: it is not there. Makes the table of hashes
+ * when it is first needed. */
 static jint index_of(JNIEnv *env, loaded *l, jclass c) {
     jint hash = 0;
     if (l->slots == NULL && !make_slots(l)) return -1;
@@ -64,7 +64,7 @@ static jint index_of(JNIEnv *env, loaded *l, jclass c) {
     return -1;
 }
 
-/* Wants the superclasses of c, too: c may have its run() from one that is no task. */
+/* Wants the superclasses of c, too: c may inherit its run() from one that is no task. */
 static void want_supers(JNIEnv *env, loaded *l, jclass c) {
     jclass k = (*env)->GetSuperclass(env, c);
     while (k != NULL && sa_kinds_of(env, k) == 0) {
@@ -98,7 +98,7 @@ static char *names_of(JNIEnv *env, const loaded *l, uint32_t *len) {
 
 enum { BELOW_UNKNOWN = 0, BELOW_NO = 1, BELOW_YES = 2 };
 
-/* Is class i one of those that are named, or a subclass of one? Each class is asked once. */
+/* Is class i a named class, or a subclass of one? Each class is asked once. */
 static bool below_named(JNIEnv *env, loaded *l, uint8_t *below, jint i) {
     if (below[i] != BELOW_UNKNOWN) return below[i] == BELOW_YES;
     below[i] = BELOW_NO;
@@ -109,7 +109,7 @@ static bool below_named(JNIEnv *env, loaded *l, uint8_t *below, jint i) {
     return below[i] == BELOW_YES;
 }
 
-/* Wants what task= names, and what is below it. */
+/* Wants what task= names, and all subclasses. */
 static void want_named(JNIEnv *env, loaded *l) {
     sa_request r;
     memset(&r, 0, sizeof r);
@@ -133,7 +133,7 @@ static void want_named(JNIEnv *env, loaded *l) {
     free(names);
 }
 
-/* Internal name of a class; for JVMTI's Deallocate. */
+/* Internal name of a class; to be freed with JVMTI's Deallocate. */
 static char *internal_name(jclass c, char **name) {
     char *signature = NULL;
     if (c == NULL || (*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return NULL;
@@ -146,8 +146,7 @@ static char *internal_name(jclass c, char **name) {
     return signature;
 }
 
-/* A class of the program: does it, going by its constants, have places that are
- * to be told? When the agent goes: is it woven? */
+/* May a class of the program have sites, by its constants? At a detach: is it woven? */
 static bool has_sites(JNIEnv *env, jclass c, bool going, const sa_names *no_tasks) {
     jint count = 0, len = 0;
     unsigned char *constants = NULL;
@@ -155,7 +154,7 @@ static bool has_sites(JNIEnv *env, jclass c, bool going, const sa_names *no_task
     bool yes = going && sa_constants_name_probes(constants, (uint32_t)len, (uint32_t)count);
     if (!going) {
         jclass super_class = (*env)->GetSuperclass(env, c);
-        char *name = NULL, *super = "java/lang/Object"; /* an interface, too, which has none here */
+        char *name = NULL, *super = "java/lang/Object"; /* also for an interface, which has no superclass here */
         char *a = internal_name(c, &name), *b = internal_name(super_class, &super);
         yes = a != NULL && (b != NULL || super_class == NULL) &&
               sa_constants_have_sites(constants, (uint32_t)len, (uint32_t)count, name, super, no_tasks);
@@ -169,8 +168,8 @@ static bool has_sites(JNIEnv *env, jclass c, bool going, const sa_names *no_task
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* The names of all loaded classes that are no tasks; none where task= decides, or
- * for want of memory. */
+/* The names of all loaded classes that are no tasks; none if task= decides or there is
+ * no memory. */
 static sa_names names_of_others(JNIEnv *env, const loaded *l) {
     sa_names names = {sa.config.custom_tasks ? NULL : calloc((size_t)l->n + 1, sizeof *names.list), 0};
     for (jint i = 0; names.list != NULL && i < l->n; i++) {
@@ -213,7 +212,7 @@ static void choose(JNIEnv *env, loaded *l) {
 
 static void retransform_batch(jint n, const jclass *classes) {
     if (n == 0 || (*sa.jvmti)->RetransformClasses(sa.jvmti, n, classes) == JVMTI_ERROR_NONE) return;
-    for (jint i = 0; i < n; i++) { /* one of them is refused: find it */
+    for (jint i = 0; i < n; i++) { /* the JVM refuses one of them: find it */
         jvmtiError e = (*sa.jvmti)->RetransformClasses(sa.jvmti, 1, &classes[i]);
         if (e == JVMTI_ERROR_NONE) continue;
         char *name = sa_class_name_as_loaded(classes[i]);
@@ -224,9 +223,9 @@ static void retransform_batch(jint n, const jclass *classes) {
     }
 }
 
-/* References that do not end with the frame, in place of local ones; returns how many.
- * The other agents' events in a retransformation count the references of all frames
- * (-Xcheck:jni), so the agent's must be gone. */
+/* Global references in place of local ones; returns how many. In a retransformation,
+ * -Xcheck:jni counts the references of all frames in other agents' events, so the
+ * agent's must be gone. */
 static jint keep_classes(JNIEnv *env, jint n, jclass *classes) {
     jint kept = 0;
     for (jint i = 0; i < n; i++)
@@ -239,9 +238,8 @@ static void drop_classes(JNIEnv *env, jint n, const jclass *classes) {
     for (jint i = 0; i < n; i++) (*env)->DeleteGlobalRef(env, classes[i]);
 }
 
-/* An operation of the JVM visits all of its classes, however few it changes. So
- * their number does not grow with that of the classes, and none takes much
- * longer than it must. */
+/* The JVM visits all of its classes in each operation, however few it changes. So the
+ * number of operations is bounded, and none takes much longer than it must. */
 enum { LEAST_BATCH = 200, MOST_BATCHES = 16 };
 
 static void retransform(jint all, jint n, const jclass *classes) {
@@ -249,8 +247,7 @@ static void retransform(jint all, jint n, const jclass *classes) {
     for (jint i = 0; i < n; i += batch) retransform_batch(n - i < batch ? n - i : batch, classes + i);
 }
 
-/* The classes that are wanted are now the first of the list, as references that
- * do not end with the frame. */
+/* Moves the wanted classes to the front of the list, as global references. */
 static jint keep_wanted(JNIEnv *env, loaded *l) {
     jint n = 0;
     for (jint i = 0; i < l->n; i++)
@@ -258,7 +255,7 @@ static jint keep_wanted(JNIEnv *env, loaded *l) {
     return keep_classes(env, n, l->classes);
 }
 
-/* Leaves the classes of the boot loader out. */
+/* Leaves out the classes of the boot loader. */
 static void keep_programs(JNIEnv *env, loaded *l) {
     jint n = 0;
     for (jint i = 0; i < l->n; i++) {
@@ -321,8 +318,8 @@ static bool wants_probes(JNIEnv *env, jclass c) {
     return modifiable;
 }
 
-/* Weaves the task classes of the boot phase, and all of them where instructions
- * are counted, once, all in one operation; those of loaders come later. */
+/* Weaves the task classes of the boot loader, once and in one operation; all of its
+ * classes if bytecodes are counted. Classes of other loaders are woven as they load. */
 void sa_retransform_early(JNIEnv *env) {
     jint n = 0, wanted = 0;
     jclass *classes = NULL;

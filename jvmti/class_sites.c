@@ -1,5 +1,5 @@
-/* Which classes may have sites. Only what the constant pool tells, and too much
- * rather than too little: the Go side looks at the instructions. */
+/* Which classes may have sites, by their constants. It says yes too often rather than
+ * too rarely: the Go side looks at the instructions. */
 #include "class_pool.h"
 
 static bool starts(const unsigned char *text, size_t n, const char *word) {
@@ -30,7 +30,7 @@ static bool ends(piece p, const char *word) {
 
 static bool contains(piece p, const char *word) { return memmem(p.text, p.n, word, strlen(word)) != NULL; }
 
-/* The types of a parameter that takes a task; taskTypes of the Go side. */
+/* The types of a parameter that takes a task; as taskTypes of the Go side. */
 static bool task_type(piece type) {
     static const char *const types[] = {
         "Ljava/lang/Runnable;", "Ljava/util/concurrent/Callable;", "Ljava/util/concurrent/ForkJoinTask;",
@@ -42,7 +42,7 @@ static bool task_type(piece type) {
     return false;
 }
 
-/* The length of the type at the beginning of a descriptor's rest, 0: there is none. */
+/* The length of the type at the start of the rest of a descriptor; 0: there is none. */
 static size_t type_length(piece d) {
     size_t n = 0;
     while (n < d.n && d.text[n] == '[') n++;
@@ -53,7 +53,7 @@ static size_t type_length(piece d) {
     return n < d.n ? n + 1 : 0;
 }
 
-/* Has a method with this descriptor a parameter that takes a task? */
+/* Does a method with this descriptor take a task? */
 static bool takes_task(piece descriptor) {
     piece d = {descriptor.text + 1, descriptor.n - 1};
     while (descriptor.n > 0 && d.n > 0 && d.text[0] != ')') {
@@ -65,7 +65,7 @@ static bool takes_task(piece descriptor) {
     return false;
 }
 
-/* A lambda, or a method that makes one: its descriptor ends with a task type. */
+/* A lambda, or a method that creates one: its descriptor ends with a task type. */
 static bool makes_task(piece descriptor) {
     const unsigned char *end = memrchr(descriptor.text, ')', descriptor.n);
     return end != NULL && task_type((piece){end + 1, (size_t)(descriptor.text + descriptor.n - end) - 1});
@@ -79,7 +79,7 @@ static bool hands_over_by_name(piece name) {
     return false;
 }
 
-/* May a method hand a task over? callsHandover of the Go side. */
+/* May a method submit a task? As callsHandover of the Go side. */
 static bool hands_over(piece owner, piece name, piece type) {
     if (is(name, "start") && is(type, "()V")) return true;
     if (is(name, "fork") && is(type, "()Ljava/util/concurrent/ForkJoinTask;")) return true;
@@ -90,7 +90,7 @@ static bool hands_over(piece owner, piece name, piece type) {
     return hands_over_by_name(name) && takes_task(type);
 }
 
-/* text NULL: it is no such entry. */
+/* text NULL: it is another kind of entry. */
 static piece utf8(const sa_pool *p, uint32_t index) {
     if (index == 0 || index >= p->count || p->tags[index] != UTF8) return (piece){NULL, 0};
     const unsigned char *text = p->bytes + p->offsets[index];
@@ -121,13 +121,14 @@ static piece class_at(const sa_pool *p, uint32_t index) {
     return utf8(p, at2(p, index, 0));
 }
 
-/* Does a reference to a constructor name a class that may be a task? creationAt of the Go side. */
+/* Does a reference to a constructor name a class that may be a task? As creationAt of
+ * the Go side. */
 static bool constructs_task(piece owner, const sa_names *no_tasks) {
     if (of_platform(owner.text, owner.n)) return is(owner, "java/lang/Thread") || is(owner, "java/util/concurrent/FutureTask");
     return !ends(owner, "Exception") && !ends(owner, "Error") && !has_name(no_tasks, owner.text, owner.n);
 }
 
-/* Does code make objects of a class (`new`, 0xBB)? Three bytes may be there by chance, too. */
+/* Does code create objects of a class (`new`, 0xBB)? The three bytes may also occur by chance. */
 static bool makes(const unsigned char *code, size_t n, uint32_t class_index) {
     const unsigned char *end = code + n;
     while (end - code >= 3 && (code = memchr(code, 0xBB, (size_t)(end - code) - 2)) != NULL) {
@@ -137,7 +138,7 @@ static bool makes(const unsigned char *code, size_t n, uint32_t class_index) {
     return false;
 }
 
-/* The operations of a stream that execute it. */
+/* The terminal operations of a stream, which execute it. */
 static bool ends_stream(piece name) {
     static const char *const terminal[] = {"forEach", "forEachOrdered", "toArray", "toList", "reduce", "collect", "min", "max", "sum",
                                            "count", "average", "summaryStatistics", "anyMatch", "allMatch", "noneMatch", "findFirst",
@@ -147,8 +148,8 @@ static bool ends_stream(piece name) {
     return false;
 }
 
-/* Methods of the platform that may make tasks of their own: terminal operations
- * of streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold.
+/* Methods of the platform that may create tasks of their own: terminal operations of
+ * streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold. As
  * callsParallel of the Go side. */
 static bool works_parallel(piece owner, piece name, piece type) {
     if (!begins(owner, "java/util/")) return false;
@@ -157,7 +158,7 @@ static bool works_parallel(piece owner, piece name, piece type) {
     return is(owner, "java/util/concurrent/ConcurrentHashMap") && begins(type, "(J");
 }
 
-/* May entry i of the constants be what a site refers to? */
+/* May a site refer to entry i of the constants? */
 static bool is_site(const sa_pool *p, uint32_t i, const sa_site_class *of) {
     uint8_t tag = p->tags[i];
     if (tag != METHOD && tag != INTERFACE_METHOD && tag != DYNAMIC) return false;
@@ -170,7 +171,7 @@ static bool is_site(const sa_pool *p, uint32_t i, const sa_site_class *of) {
     piece owner = class_at(p, owner_index);
     if (owner.text == NULL) return false;
     if (!is(name, "<init>")) return hands_over(owner, name, type) || works_parallel(owner, name, type);
-    if (is(owner, of->class_name)) return false; /* a task is woven anyway, and no other class makes a task so */
+    if (is(owner, of->class_name)) return false; /* a task is woven anyway, and no other class creates it this way */
     /* Each class refers to the constructor of its superclass. */
     return constructs_task(owner, of->no_tasks) && (owner_index != of->super_class || makes(of->code, of->code_len, owner_index));
 }

@@ -4,7 +4,7 @@
 sa_jdk_types sa_types;
 sa_helper_classes sa_helper;
 
-enum { JNI_VERSION_OF_21 = 0x00150000 }; /* headers of JDK 17 do not have it */
+enum { JNI_VERSION_OF_21 = 0x00150000 }; /* the headers of JDK 17 do not have it */
 
 static jclass global_class(JNIEnv *env, const char *name) {
     jclass c = (*env)->FindClass(env, name);
@@ -17,8 +17,8 @@ static jclass global_class(JNIEnv *env, const char *name) {
     return g;
 }
 
-/* Without running its static initialiser (JNI's FindClass does): that of
- * ForkJoinTask takes longer than all else that we do at start. */
+/* Without running its static initialiser (JNI's FindClass runs it): that of
+ * ForkJoinTask takes longer than the rest of the agent's start. */
 jclass sa_boot_class(JNIEnv *env, const char *name) {
     jstring text = (*env)->NewStringUTF(env, name);
     jclass c = text == NULL ? NULL
@@ -37,8 +37,8 @@ void sa_dotted_name(const char *internal, char *out, size_t room) {
         if (*p == '/') *p = '.';
 }
 
-/* Asks the defining loader for a supertype: the JVM does so next anyway, on
- * this thread, with this loader. NULL: it cannot be had. */
+/* Asks the defining loader for a supertype, as the JVM does next on this thread. NULL:
+ * the loader does not find it. */
 jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal) {
     char dotted[sizeof((sa_super *)0)->name];
     sa_dotted_name(internal, dotted, sizeof dotted);
@@ -60,9 +60,9 @@ static jclass uninitialised_class(JNIEnv *env, const char *name) {
     return g;
 }
 
-/* In JDK 21 to 23 the first virtual thread that waits with a time limit loads
- * these while the JVM hides it from agents (VirtualThread.switchToCarrierThread),
- * and tells no hook of them: they would stay without probes for ever. */
+/* In JDK 21 to 23 the first virtual thread that waits with a time limit loads these
+ * classes while the JVM hides it from agents (VirtualThread.switchToCarrierThread). No
+ * hook sees them, so they would never have probes. */
 void sa_load_hidden(JNIEnv *env) {
     static const char *const names[] = {
         "java.util.concurrent.Executors$RunnableAdapter",
@@ -70,14 +70,14 @@ void sa_load_hidden(JNIEnv *env) {
         "java.util.concurrent.ThreadPoolExecutor$Worker",
         "java.util.concurrent.ForkJoinTask$AdaptedRunnableAction",
     };
-    if ((*env)->GetVersion(env) != JNI_VERSION_OF_21) return; /* 22 and 23 have it, too */
+    if ((*env)->GetVersion(env) != JNI_VERSION_OF_21) return; /* 22 and 23 report this version, too */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         jclass c = sa_boot_class(env, names[i]);
         if (c != NULL) (*env)->DeleteLocalRef(env, c);
     }
 }
 
-/* Looks up what the slow paths need. False: this JVM is not one we know. */
+/* False: this JVM is not known. */
 static bool look_up(JNIEnv *env) {
     sa_types.class = global_class(env, "java/lang/Class");
     sa_types.thread = global_class(env, "java/lang/Thread");
@@ -99,7 +99,7 @@ static bool look_up(JNIEnv *env) {
                                               "(Ljava/lang/Class;)Ljava/lang/ClassValue$ClassValueMap;");
     sa_types.class_values = (*env)->GetFieldID(env, sa_types.class, "classValueMap", "Ljava/lang/ClassValue$ClassValueMap;");
     sa_types.class_slot = (*env)->GetFieldID(env, values, "stackagent$class", "J");
-    if (sa_types.class_slot == NULL) (*env)->ExceptionClear(env); /* it was loaded before us: the helper has another place */
+    if (sa_types.class_slot == NULL) (*env)->ExceptionClear(env); /* it was loaded before the agent: the helper has its own slot */
     (*env)->DeleteLocalRef(env, values);
     sa_types.interrupt_lock = (*env)->GetFieldID(env, sa_types.thread, "interruptLock", "Ljava/lang/Object;");
     if (sa_types.interrupt_lock == NULL) { /* before JDK 20 */
@@ -117,7 +117,7 @@ static bool look_up(JNIEnv *env) {
     return ok;
 }
 
-static _Atomic int known; /* 1: yes, -1: this JVM is not one we know */
+static _Atomic int known; /* 1: yes, -1: this JVM is not known */
 static SA_TLS bool looking;
 
 bool sa_types_init(JNIEnv *env) {
@@ -125,7 +125,7 @@ bool sa_types_init(JNIEnv *env) {
     if (atomic_load(&known) != 0 || looking) return atomic_load(&known) > 0;
     pthread_mutex_lock(&lock);
     if (atomic_load(&known) == 0) {
-        looking = true; /* the hook sees the classes that are loaded for this, and asks again */
+        looking = true; /* the hook sees the classes that this loads, and asks again */
         atomic_store(&known, look_up(env) ? 1 : -1);
         looking = false;
     }
@@ -133,7 +133,7 @@ bool sa_types_init(JNIEnv *env) {
     return atomic_load(&known) > 0;
 }
 
-/* Agents in front of ours run Java code before our VMInit. */
+/* Agents before this one run Java code before VMInit. */
 bool sa_types_known(JNIEnv *env) {
     if (atomic_load(&known) != 0) return atomic_load(&known) > 0;
     jvmtiPhase phase;

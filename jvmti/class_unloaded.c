@@ -1,12 +1,12 @@
-/* Classes that are unloaded. Each class that gets an id is followed by a weak
- * reference; whoever makes another one known looks at a few of them. Ids are
- * never used again. */
+/* Classes that are unloaded. Each class with an id is followed by a weak reference; a
+ * thread that makes another class known looks at a few of them. Ids are never used
+ * again. */
 #include <stdlib.h>
 
 #include "class.h"
 #include "state_news.h"
 
-enum { LOOKS = 4 }; /* at each new class: half of the list is looked at while it grows by an eighth */
+enum { LOOKS = 4 }; /* at each new class: half of the list is checked while it grows by an eighth */
 
 typedef struct {
     jweak class;
@@ -22,7 +22,7 @@ static struct {
 static struct {
     uint32_t *ids;
     size_t n, room;
-} unloaded; /* what the drain has not asked for */
+} unloaded; /* what the drain has not taken; under unloaded_lock */
 static pthread_mutex_t unloaded_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool make_room(void **list, size_t *room, size_t n, size_t each) {
@@ -35,7 +35,7 @@ static bool make_room(void **list, size_t *room, size_t n, size_t each) {
     return true;
 }
 
-/* Nothing names the class any more, but what is recorded already. */
+/* Only records that exist already name the class. */
 static void report_unloaded(uint32_t id) {
     pthread_mutex_lock(&unloaded_lock);
     if (make_room((void **)&unloaded.ids, &unloaded.room, unloaded.n, sizeof *unloaded.ids)) unloaded.ids[unloaded.n++] = id;
@@ -63,7 +63,7 @@ static void look(JNIEnv *env) {
 void sa_class_follow(JNIEnv *env, jclass c, uint32_t id) {
     jweak w = (*env)->NewWeakGlobalRef(env, c);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
-    if (w == NULL) return; /* no memory: it is kept as if it stayed */
+    if (w == NULL) return; /* no memory: it counts as loaded for ever */
     pthread_mutex_lock(&follow_lock);
     for (int i = 0; i < LOOKS; i++) look(env);
     bool ok = make_room((void **)&all.list, &all.room, all.n, sizeof *all.list);

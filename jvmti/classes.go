@@ -28,7 +28,7 @@ const (
 type Supertype struct {
 	Name  string      // internal name
 	Kinds units.Kinds // task kinds, if Known
-	Known bool        // the JVM has told; otherwise Transform is to find out
+	Known bool        // the JVM knows its kinds; otherwise Transform finds out
 }
 
 // ClassRequest is a class on its way into the JVM.
@@ -39,9 +39,9 @@ type ClassRequest struct {
 	Platform   bool // defined by the boot loader
 	Hidden     bool
 	Loaded     bool        // it exists already, with Fields
-	Fields     []string    // those of our fields that it was loaded with
+	Fields     []string    // fields of the agent that it was loaded with
 	BareSuper  bool        // its superclass is a task without room for an id
-	StandIn    bool        // its calls of tasks are to tell of those that could not be woven
+	StandIn    bool        // probe its calls of tasks, in place of tasks that could not be woven
 	Supertypes []Supertype // Transform fills in Kinds and Known where it can
 }
 
@@ -63,8 +63,8 @@ func transformLoop() {
 	}
 }
 
-// answer does not panic: a class that we cannot deal with keeps its bytes. (A nil
-// dereference is no panic here but a fault, see life_signals.c.)
+// answer does not panic: if the weaver fails, the class keeps its bytes. (A nil dereference is not a panic here but a
+// fault, see life_signals.c.)
 func answer(r *C.sa_request) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -111,7 +111,7 @@ func answer(r *C.sa_request) {
 	}
 }
 
-// answerNames tells which of the listed classes the options name as tasks.
+// answerNames says which of the listed classes the options name as tasks.
 func answerNames(r *C.sa_request) {
 	list := C.GoStringN((*C.char)(unsafe.Pointer(r.bytes)), C.int(r.len))
 	named := make([]byte, 0, len(list)/8)

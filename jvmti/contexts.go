@@ -12,11 +12,11 @@ import (
 
 const newsAtOnce = 512 // of frames, contexts and sums each
 
-// paths is room for what the C side tells of calling contexts.
-type paths struct {
-	calls [newsAtOnce]C.sa_call_news
-	paths [newsAtOnce]C.sa_context_news
-	sums  [newsAtOnce]C.sa_context_sums
+// contextNews is room for what the C side reports of calling contexts.
+type contextNews struct {
+	calls    [newsAtOnce]C.sa_call_news
+	contexts [newsAtOnce]C.sa_context_news
+	sums     [newsAtOnce]C.sa_context_sums
 }
 
 // Contexts returns what is new of calling contexts: frames before the contexts
@@ -28,14 +28,14 @@ func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	if C.sa.config.contexts == 0 {
 		return news, false
 	}
-	if d.paths == nil {
-		d.paths = &paths{}
+	if d.contexts == nil {
+		d.contexts = &contextNews{}
 	}
 	news.Account = contextAccount()
-	p := d.paths
-	n := int(C.sa_contexts_new(&p.paths[0], newsAtOnce))
-	for i := range p.paths[:n] {
-		news.Contexts = append(news.Contexts, context(&p.paths[i]))
+	p := d.contexts
+	n := int(C.sa_contexts_new(&p.contexts[0], newsAtOnce))
+	for i := range p.contexts[:n] {
+		news.Contexts = append(news.Contexts, context(&p.contexts[i]))
 	}
 	if more = n == newsAtOnce; !more {
 		var left C.bool
@@ -69,9 +69,9 @@ func frame(x *C.sa_call_news) wire.Frame {
 		File: text(x.call.file), Line: int32(x.call.line)}
 }
 
-// contextAccount tells how the contexts came about.
-func contextAccount() wire.ContextAccount {
+// contextAccount is how many events were sampled, and how many of them have no context.
+func contextAccount() wire.ContextSampling {
 	var t C.sa_context_totals
 	C.sa_contexts_totals(&t)
-	return wire.ContextAccount{Every: uint64(C.sa.config.contexts), Taken: uint64(t.taken), Lost: uint64(t.lost), Unseen: uint64(t.unseen)}
+	return wire.ContextSampling{Every: uint64(C.sa.config.contexts), Taken: uint64(t.taken), Lost: uint64(t.lost), Unseen: uint64(t.unseen)}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Counters are read from pages as the kernel's header says, and by the call
-// where a page does not tell; the number of page faults is known.
+// if a page has no value; the number of page faults is known.
 func TestCounters(t *testing.T) {
 	program := compile(t, checked, "testdata/counters_main.c", "state_counters.c")
 	out, err := exec.Command(program).CombinedOutput()

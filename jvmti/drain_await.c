@@ -1,14 +1,14 @@
-/* Waiting for records: here, as each wake-up of the Go runtime costs twenty times as much. */
+/* Waits for records, in C: a wake-up of the Go runtime costs twenty times as much. */
 #include "drain.h"
 #include "state_news.h"
 #include "state_wakeup.h"
 
-enum { MANY_ENDED = 16 }; /* threads whose rings are to be given back */
+enum { MANY_ENDED = 16 }; /* threads whose rings can be given back */
 static const uint64_t LOOK_NS = 50000000, QUIET_LOOK_NS = 250000000;
-enum { QUIET_LOOKS = 20 }; /* that found nothing new, before the looks become rare */
+enum { QUIET_LOOKS = 20 }; /* consecutive looks without news, before they become rare */
 
-/* A program that uses less than a fiftieth of a core does nothing. Asking takes the
- * kernel a while where there are many threads. */
+/* A program that uses less than a fiftieth of a core is idle. The kernel takes a while
+ * to answer for many threads. */
 enum { IDLE_SHARE = 50, ASK_CPU_NS = 1000000000 };
 
 static uint64_t events(const sa_counts *c) {
@@ -17,9 +17,9 @@ static uint64_t events(const sa_counts *c) {
            atomic_load_explicit(&c->constructions, memory_order_relaxed) + atomic_load_explicit(&c->lost, memory_order_relaxed);
 }
 
-/* What the rings and counters hold. */
+/* What is in rings and counters. */
 typedef struct {
-    uint64_t unread, sum; /* sum: stays as it is while nothing happens */
+    uint64_t unread, sum; /* sum: unchanged while nothing happens */
     uint32_t ended;
 } state;
 
@@ -37,7 +37,7 @@ static state look(void) {
 /* A sixteenth of a ring is unread, or rings of ended threads wait. */
 static bool much(const state *s) { return s->unread >= sa.config.ring_bytes / 16 || s->ended >= MANY_ENDED; }
 
-/* So that a thread with much to tell after a silence asks for room soon, and is heard. */
+/* Then a thread that becomes busy soon needs more room in its ring, and rouses the drain. */
 static void narrow_all(void) {
     for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next)
         while (sa_ring_narrow(&os->ring, &sa_os_threads.rings)) {}
@@ -51,12 +51,12 @@ static uint64_t process_cpu_ns(void) {
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* By the thread that drains. It looks every 50 ms, as it would without, and more
- * rarely once nothing has happened for a second. Returns when there is much to
- * drain, when woken, after soft_ns if anything has happened since the call
- * before or the program computes, and after max_ns. */
+/* Called by the thread that drains. It looks every 50 ms, and more rarely when nothing
+ * has happened for a second. It returns if there is much to drain, if it is woken,
+ * after soft_ns if anything has happened since the last call or the program computes,
+ * and after max_ns. */
 void sa_await_records(uint64_t soft_ns, uint64_t max_ns) {
-    static uint64_t before; /* sum at the end of the last call: what came since may not have been read */
+    static uint64_t before; /* sum at the end of the last call; later events may not have been read */
     uint64_t begin = sa_mono_ns(), begin_cpu = process_cpu_ns(), ask_cpu = soft_ns, last = before, took = 0;
     unsigned quiet = 0;
     while (took < max_ns) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A metric put together from the parts of a cell. */
+/* A metric, composed from the parts of a cell. */
 typedef struct {
     uint64_t count, sum, min, max;
     size_t buckets;
@@ -18,7 +18,7 @@ static bool has_block(const sa_measure *m, unsigned n) {
     return m != NULL && atomic_load_explicit(&m->blocks[n], memory_order_acquire) != NULL;
 }
 
-/* Adds what is new in block number n of m to counts. */
+/* Adds what is new in block n of m to counts. */
 static void news_of_block(sa_measure *m, unsigned n, uint64_t counts[SA_BLOCK_BUCKETS]) {
     if (!has_block(m, n)) return;
     sa_block *b = atomic_load_explicit(&m->blocks[n], memory_order_acquire);
@@ -44,16 +44,16 @@ static void extremes(composed *d, sa_measure *m) {
     if (max > d->max) d->max = max;
 }
 
-/* What is new in the sum; read after the counts, so it is never behind them. */
+/* What is new in the sum. It is read after the counts, so it is never behind them. */
 static uint64_t news_of_sum(sa_measure *m) {
     uint64_t now = atomic_load_explicit(&m->sum, memory_order_relaxed), news = now - m->reported_sum;
     m->reported_sum = now;
     return news;
 }
 
-/* Composes a metric and its self part: leaf executions count in both. A count
- * that is not seen yet leaves its part of the sum for later, unless others of
- * its kind are seen. */
+/* Composes a metric and its self part: leaf executions count in both. If a count is
+ * not visible yet, its part of the sum waits, unless other counts of its kind are
+ * visible. */
 static void compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, composed *whole, composed *own) {
     reset(whole), reset(own);
     uint64_t leaves = 0, inners = 0, selves = 0;
@@ -77,7 +77,7 @@ static void compose(sa_measure *leaf, sa_measure *inner, sa_measure *self, compo
     if (inner != NULL) extremes(whole, inner), extremes(own, self);
 }
 
-/* A metric that is in one part only. */
+/* A metric with one part only. */
 static void compose_one(sa_measure *m, composed *d) {
     reset(d);
     for (unsigned n = 0; n < SA_BLOCKS; n++) {
@@ -90,7 +90,7 @@ static void compose_one(sa_measure *m, composed *d) {
     extremes(d, m);
 }
 
-/* Tells what is new of tally i, at most as much as most; the rest comes later. */
+/* Reports what is new of tally i, up to most; the rest follows later. */
 static uint64_t news_of_tally(sa_cell *c, int i, uint64_t most) {
     uint64_t news = atomic_load_explicit(&c->tallies[i], memory_order_relaxed) - c->reported[i];
     if (news > most) news = most;
@@ -104,7 +104,7 @@ static uint64_t *put_measure(uint64_t *out, uint64_t metric, const composed *d) 
     return out + SA_REPORT_MEASURE + d->buckets;
 }
 
-/* Appends queue time, metric 5, if something is new of it; returns how many measures that is. */
+/* Appends the queue time if it has news; returns the number of measures. */
 static unsigned put_queue(sa_cell *c, uint64_t **end) {
     static composed d;
     sa_measure *queue = atomic_load_explicit(&c->queue, memory_order_acquire);
@@ -115,8 +115,7 @@ static unsigned put_queue(sa_cell *c, uint64_t **end) {
     return 1;
 }
 
-/* Appends the extra metrics of which something is new; returns how many. The
- * number on the wire of metric k is 16 + 2k, of its self part 17 + 2k. */
+/* Appends the extra metrics with news; returns their number. */
 static unsigned put_extras(sa_cell *c, uint64_t **end) {
     static composed d;
     sa_measure *extra = atomic_load_explicit(&c->extra, memory_order_acquire);
@@ -131,7 +130,7 @@ static unsigned put_extras(sa_cell *c, uint64_t **end) {
     return put;
 }
 
-/* Few of them for some intervals: from now on they are recorded again. */
+/* After a few intervals with few of them, they are recorded again. */
 static void calm_down(sa_stream *s, uint64_t count, double seconds) {
     if (!atomic_load_explicit(&s->counted, memory_order_relaxed)) return;
     if ((double)count > seconds * SA_FAST_PER_SECOND / 4) {
@@ -142,9 +141,9 @@ static void calm_down(sa_stream *s, uint64_t count, double seconds) {
     }
 }
 
-/* The limit goes up when all outliers of the interval were used, and down when
- * there were few, but never below some means. The thread may take an outlier
- * while they are refilled: a few more or less do not matter. */
+/* The limit rises when all outliers of the interval were used, and falls when few
+ * were, but not below a few means. The thread may take an outlier while they are
+ * refilled; one more or less does not matter. */
 static void adapt_outliers(sa_cell *c, const composed *wall) {
     uint64_t limit = atomic_load_explicit(&c->outlier_ticks, memory_order_relaxed);
     uint32_t left = atomic_load_explicit(&c->outliers_left, memory_order_relaxed);
@@ -165,7 +164,7 @@ static void adapt(sa_cell *c, const composed *wall, const uint64_t *tallies, uin
     adapt_outliers(c, wall);
 }
 
-/* The metrics' numbers on the wire (wire.Metric), in their order. */
+/* The metrics of an execution, in their order on the wire. */
 static const struct {
     uint64_t metric;
     int from;
@@ -179,7 +178,7 @@ _Static_assert((int)SA_REPORT_SCHEDULED <= (int)SA_REPORT_SCHEDULED_MOST, "sa_te
 size_t sa_cell_report_scheduled(sa_cell *c, uint64_t now, uint64_t *out) {
     sa_scheduled *s = atomic_load_explicit(&c->scheduled, memory_order_acquire);
     if (s == NULL) return 0;
-    /* The threads are counted last, and read first: the sums of those that are told are there. */
+    /* Threads are counted last and read first: the sums of counted threads are complete. */
     uint64_t threads = atomic_load_explicit(&s->sums[SA_V_THREADS], memory_order_acquire);
     if (threads == s->reported[SA_V_THREADS]) return 0;
     uint64_t head[] = {SA_REPORT_SCHEDULED, 0, c->key & 0x7fffffff, now};

@@ -1,16 +1,16 @@
-/* The consumer's side of the rings and cells; one thread at a time. */
+/* Reads the rings. */
 #include <stdlib.h>
 
 #include "drain.h"
 #include "state_contexts.h"
 
-/* Rings that are no more, of which the Go side is to be told. */
+/* Closed rings that the Go side does not know of yet. */
 static struct {
     uint32_t *ids;
     size_t n, room;
 } closed_rings;
 
-/* Without memory the Go side remembers a ring for nothing. */
+/* Without memory the Go side keeps a ring that is closed, which is harmless. */
 static void note_closed_ring(uint32_t id) {
     if (closed_rings.n == closed_rings.room) {
         size_t room = closed_rings.room == 0 ? 64 : 2 * closed_rings.room;
@@ -31,7 +31,7 @@ bool sa_drain_closed_ring(uint32_t *ring_id) {
 static void forget(sa_os *os) {
     sa_os *first = os;
     if (!atomic_compare_exchange_strong(&sa_os_threads.list, &first, os->next)) {
-        sa_os *before = first; /* only heads are added behind our back */
+        sa_os *before = first; /* other threads add new heads meanwhile */
         while (before != NULL && before->next != os) before = before->next;
         if (before == NULL) return;
         before->next = os->next;
@@ -42,8 +42,8 @@ static void forget(sa_os *os) {
     free(os);
 }
 
-/* An OS thread that has ended and whose records are read gives its ring back,
- * and is forgotten once its cells are told. */
+/* An OS thread that has ended and whose records are read gives its ring back. It is
+ * forgotten once its cells are reported. */
 static void release(sa_os *os) {
     sa_ring_close(&os->ring, &sa_os_threads.rings);
     os->aside = false;
@@ -51,10 +51,10 @@ static void release(sa_os *os) {
     if (!sa_summaries_at(os) && (os->reported || !counted)) forget(os);
 }
 
-/* ---- rings that are not used ---- */
+/* ---- idle rings ---- */
 
-/* A ring that is hardly used gives its memory back: at once where all rings
- * together keep much, else after some time. */
+/* A ring that is hardly used gives its memory back: at once if all rings together hold
+ * much, else after a while. */
 enum { WINDOW_NS = 100000000, MOST_ASIDE = 1024 };
 static const uint64_t IDLE_NS = 10000000000;
 static unsigned aside; /* rings that are set aside */
@@ -66,7 +66,7 @@ static void set_aside(sa_os *os) {
     aside++;
 }
 
-/* n bytes were read just now. */
+/* Notes that n bytes were read just now. */
 static void watch(sa_os *os, size_t n, uint64_t now_ns) {
     sa_ring *r = &os->ring;
     r->window_bytes += n;
@@ -83,8 +83,8 @@ static void watch(sa_os *os, size_t n, uint64_t now_ns) {
     r->window_bytes = r->window_most = 0;
 }
 
-/* A probe marks its thread as busy and then looks at the limit: behind the fence
- * it has seen that the ring is set aside, or is seen to be busy. */
+/* A probe marks its thread as busy and then looks at the limit. After the fence it has
+ * either seen that the ring is set aside, or is seen to be busy. */
 static void take_aside(void) {
     if (aside == 0) return;
     sa_fence_all_threads();
@@ -97,8 +97,8 @@ static void take_aside(void) {
     aside = 0;
 }
 
-/* Copies the unread records of the next thread that has some, beginning at
- * *cursor (NULL: the first); 0 when the end of the list is reached. */
+/* Copies the unread records of the next thread that has some, from *cursor (NULL: the
+ * first). Returns 0 at the end of the list. */
 size_t sa_drain_next(sa_os **cursor, uint8_t *out, size_t max, uint32_t *ring_id) {
     sa_os *const end = (sa_os *)(uintptr_t)-1;
     if (*cursor == end) return 0;

@@ -1,8 +1,8 @@
-/* What there is to tell when recording is over. */
+/* What is left when recording has ended: open executions, and the threads' final counts. */
 #include "drain.h"
 #include "probe_common.h"
 
-/* Of what is still running the total is not known, and what was nested is. */
+/* The total of an open execution is not known; its nested part is. */
 static void snapshot_work(const sa_thread *c, uint32_t depth, uint8_t *out) {
     int64_t done[2 * SA_MAX_EXTRA];
     for (uint32_t k = 0; k < sa_work.n; k++) {
@@ -12,17 +12,16 @@ static void snapshot_work(const sa_thread *c, uint32_t depth, uint8_t *out) {
     memcpy(out, done, 2 * sa_work.n * sizeof *done);
 }
 
-/* Is something running there that this session knows of? */
+/* Does it have open executions of this session? */
 static bool runs(const sa_thread *c) {
-    if (__atomic_load_n(&c->thread_id, __ATOMIC_ACQUIRE) == 0) return false; /* free; nothing else of it is looked at */
+    if (__atomic_load_n(&c->thread_id, __ATOMIC_ACQUIRE) == 0) return false; /* free; its other fields are undefined */
     uint32_t generation = sa_packed(c) ? ~c->generation : c->generation;
     return c->depth > 0 && generation == atomic_load(&sa.generation) && (sa_packed(c) || c->depth <= c->room);
 }
 
 static size_t execution_bytes(void) { return sa_work_slots(sa_work.n) * SA_SLOT_BYTES; }
 
-/* The records of a thread's executions from *depth on, as many as find room,
- * behind its thread record; moves *depth. */
+/* Writes the thread's record and its executions from *depth, as many as fit; moves *depth. */
 static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_t max) {
     size_t n = 0, each = execution_bytes();
     if (sizeof(sa_thread_switch) + sizeof(sa_virtual) + each > max) return 0;
@@ -49,7 +48,7 @@ static size_t snapshot_thread(sa_thread *c, uint32_t *depth, uint8_t *out, size_
     return n;
 }
 
-/* The context at the cursor, or NULL behind the last one. */
+/* The thread at the cursor, or NULL after the last one. */
 static sa_thread *current(sa_running *r) {
     if (!r->begun) {
         r->begun = true;
@@ -68,9 +67,9 @@ static void move_on(sa_running *r) {
         r->vthread = NULL;
 }
 
-/* Records of what is still running, as many as find room, from *r on (zeroed for
- * the first call); 0: there are no more. Called when the probes are off and those
- * in flight have ended, so that no context is made or freed. */
+/* Writes records of open executions, as many as fit, from *r (zeroed for the first
+ * call). Returns 0 after the last. The probes are off and those in flight have ended,
+ * so no thread's state is made or freed. */
 size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max) {
     size_t n = 0;
     pthread_mutex_lock(&sa_threads.lock);
@@ -83,9 +82,9 @@ size_t sa_snapshot_running(sa_running *r, uint8_t *out, size_t max) {
     return n;
 }
 
-/* What each platform thread that is alive has produced, executions that are
- * running included; the first line is what virtual threads are running now.
- * Returns how many lines there are, of which at most max are written. */
+/* What each live platform thread has produced, including open executions. The first
+ * line is what virtual threads are running now. Returns the number of lines; at most
+ * max are written. */
 size_t sa_final_counts(sa_thread_counts *out, size_t max) {
     sa_thread_counts running = {.thread_id = 0};
     size_t n = 1;
@@ -95,7 +94,7 @@ size_t sa_final_counts(sa_thread_counts *out, size_t max) {
         if (runs(&v->head)) running.executions += v->head.depth;
     for (sa_platform *p = sa_threads.platforms.next; p != &sa_threads.platforms; p = p->next) {
         const sa_thread *c = &p->head;
-        if (c->generation != atomic_load(&sa.generation)) continue; /* of an earlier session */
+        if (c->generation != atomic_load(&sa.generation)) continue; /* it has not run a probe in this session */
         if (n++ >= max) continue;
         out[n - 1] = (sa_thread_counts){
             .thread_id = c->thread_id,

@@ -5,17 +5,17 @@
 #include "drain.h"
 #include "drain_cells.h"
 
-/* Where the telling of cells goes on. */
+/* How far the round is. */
 static struct {
-    sa_os *os; /* not forgotten meanwhile; NULL: between two rounds */
+    sa_os *os; /* it is not forgotten meanwhile; NULL: between two rounds */
     sa_cell *cell;
-    sa_site_count *site; /* of the cell: the next to be told */
-    sa_cell *before; /* that one, in the list; NULL: it was the first */
-    bool reported;       /* the cell but for its places */
-    uint32_t *unloaded;  /* classes of which this round tells the last */
+    sa_site_count *site; /* of the cell: the next one to report */
+    sa_cell *before; /* the cell before it in the list; NULL: it is the first */
+    bool reported;       /* the cell is reported, except its sites */
+    uint32_t *unloaded;  /* unloaded classes, whose cells this round reports a last time */
     size_t unloaded_n;
-    bool ended; /* os had ended before its first cell was told */
-    bool news;  /* a cell of os had some */
+    bool ended; /* os had ended before its first cell was reported */
+    bool news;  /* a cell of os had news */
 } progress;
 
 bool sa_summaries_at(const sa_os *os) { return progress.os == os; }
@@ -35,8 +35,7 @@ static void begin_os(sa_os *os) {
     sa_cells_relieve(&os->cells);
 }
 
-/* Tells what is new of the cell but for its places, and of these what finds room;
- * false: not all did. */
+/* Reports a cell, and as many of its sites as fit; false: not all did. */
 static bool report_cell(uint64_t *out, size_t max_words, size_t *n) {
     if (!progress.reported) {
         if (max_words - *n < sa_report_words()) return false;
@@ -51,7 +50,7 @@ static bool report_cell(uint64_t *out, size_t max_words, size_t *n) {
     return progress.site == NULL;
 }
 
-/* That cell is told; one of a class that is no more goes back to its thread. */
+/* The cell is reported. If its class is unloaded, it goes back to its thread. */
 static void next_cell(sa_os *os) {
     sa_cell *c = progress.cell;
     progress.cell = c->next;
@@ -62,10 +61,10 @@ static void next_cell(sa_os *os) {
         progress.before = c;
 }
 
-/* ---- histograms of threads that are idle ---- */
+/* ---- histograms of idle threads ---- */
 
-/* They stay while there is plenty of memory for them, else until their thread
- * has counted nothing in some rounds. */
+/* They stay while there is plenty of memory, else until their thread has counted
+ * nothing for a few rounds. */
 #ifndef SA_PLENTY_BYTES /* a test has other values */
 #define SA_PLENTY_BYTES (6u << 20)
 #define SA_QUIET_ROUNDS 3
@@ -78,7 +77,7 @@ static bool idle_cells(const sa_os *os) {
     return bytes > SA_PLENTY_BYTES && os->cells.quiet >= rounds && sa_cells_have_histograms(&os->cells);
 }
 
-/* At the end of a round. As with rings: behind the fence a probe has seen that
+/* At the end of a round. After the fence, as with rings, a probe has either seen that
  * there are none, or is seen to be busy. */
 static void take_idle_cells(void) {
     bool some = false;
@@ -101,9 +100,10 @@ static void begin_round(void) {
     begin_os(atomic_load(&sa_os_threads.list));
 }
 
-/* What cells have counted and not told, as sa_cell_report and sa_cell_report_sites
- * write it, cell behind cell: as many as max_words (at least sa_report_words()) surely hold. Goes on
- * where the last call ended; *more: not every cell has been asked yet. */
+/* What cells have counted, as sa_cell_report and sa_cell_report_sites write it, one
+ * cell after the other, as many as surely fit in max_words (at least
+ * sa_report_words()). Continues where the last call ended; *more: the round is not
+ * over. */
 size_t sa_summaries_next(uint64_t *out, size_t max_words, bool *more) {
     size_t n = 0;
     *more = true;

@@ -2,7 +2,7 @@ package jvmti_test
 
 import "testing"
 
-// TestThrown: the table of exceptions for which somebody may ask.
-func TestThrown(t *testing.T) {
+// The table of exceptions that the program may ask for.
+func TestExceptions(t *testing.T) {
 	run(t, compile(t, checked, "testdata/exceptions_main.c", "state_exceptions.c"))
 }

@@ -29,7 +29,7 @@ import (
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	_ "stackagent/jvmti/clock" // so that a change of its headers rebuilds this package
-	_ "stackagent/jvmti/ring"  // the same
+	_ "stackagent/jvmti/ring"  // and this one
 )
 
 //go:embed helper/java/lang/Stackagent.class
@@ -39,10 +39,10 @@ var helperClass []byte
 var constructionClass []byte
 
 //go:embed helper/java/lang/Stackagent$Classes.class
-var lateClass []byte // needed in a JVM that ran before
+var lateClass []byte // for an attach to a running JVM
 
 //go:embed helper/java/lang/Stackagent$Executor.class
-var executorClass []byte // the same
+var executorClass []byte // for an attach to a running JVM
 
 //go:embed helper/java/lang/StackagentHandover.class
 var handoverClass []byte
@@ -66,10 +66,10 @@ type Config struct {
 	Detail       Detail
 	CustomTasks  bool // task= was given
 	Work         []Work
-	Submissions  bool // observe the hand-over of tasks
-	Sites        bool // tell where in the program that is, and where tasks are made
+	Submissions  bool // record the submissions of tasks
+	Sites        bool // record the call sites of submissions and creations
 	Construction bool // measure constructors
-	Contexts     int  // record the calling context of every so manieth event; 0: of none
+	Contexts     int  // record the calling context of every Nth event; 0: none
 }
 
 // VM describes the JVM once it is up.
@@ -101,7 +101,7 @@ type Handler interface {
 	Named(class string) bool // is the class with this Java name named as a task?
 	Ready(vm VM) bool        // the probes run; returns soon; false: nothing is recorded
 	Death()                  // the JVM ends and waits until Death returns
-	Detach()                 // the same, but the JVM goes on; Load and Ready may follow
+	Detach()                 // the JVM runs on and waits until Detach returns; Load and Ready may follow
 	Full()                   // a thread waits for room in its ring
 }
 
@@ -255,8 +255,8 @@ type Totals struct {
 	NoRing                uint64 // no memory for a ring, or to know the thread at all
 	Refused               uint64 // times that there was no memory to count instead of recording
 
-	LostThreads, LostPauses, LostRefusals uint64        // no memory to tell of them
-	NoTurns                               uint64        // events of virtual threads' scheduling, the same
+	LostThreads, LostPauses, LostRefusals uint64        // no memory to describe them
+	NoTurns                               uint64        // scheduling events of virtual threads without memory
 	Waited                                time.Duration // of all threads, for room in their rings
 
 	// Of virtual threads.
@@ -264,11 +264,11 @@ type Totals struct {
 	Scheduling                                       wire.VirtualScheduling
 
 	Submissions, LostSubmissions     uint64 // lost ones are part of the first
-	Constructions, LostConstructions uint64 // the same
+	Constructions, LostConstructions uint64 // lost ones are part of the first
 	SummarisedConstructions          uint64 // of the first too: their classes were being summarised
 
-	// Hand-overs of tasks without room for an id of which no queue time can be told:
-	// one of two that cannot be told apart; no room; waiting for too long.
+	// Submissions without a queue time, of tasks without room for an id: two tasks with the same key; no room in the
+	// table; not executed for too long.
 	Ambiguous, Crowded, Aged uint64
 }
 
@@ -295,18 +295,18 @@ func ReadTotals() Totals {
 
 // Drainer copies records out of the rings. One goroutine at a time.
 type Drainer struct {
-	mu      sync.Mutex
-	buffer  []byte
-	words   []uint64             // of summaries; made when first needed
-	paths   *paths               // likewise
-	virtual []wire.VirtualThread // of the summaries, not taken yet
-	cursor  *C.sa_os             // where the next call goes on, so that no thread is always last
+	mu       sync.Mutex
+	buffer   []byte
+	words    []uint64             // of summaries; made when first needed
+	contexts *contextNews         // made when first needed
+	virtual  []wire.VirtualThread // of the summaries, not taken yet
+	cursor   *C.sa_os             // where the next call goes on, so that no thread is always last
 }
 
 // NewDrainer makes a drainer for rings of ringBytes.
 func NewDrainer(ringBytes int) *Drainer { return &Drainer{buffer: make([]byte, ringBytes)} }
 
-// Drain goes round the threads' rings, once at most, and hands over what they
+// Drain goes round the threads' rings, once at most, and passes on what they
 // hold, whole records (jvmti/ring/record.h), until max bytes have been seen.
 // The slice is valid during the call of f only. It returns the bytes seen;
 // what is left waits for the next call.

@@ -1,5 +1,5 @@
-/* Coming into a running JVM, and going again. Both run on the JVM's thread
- * that answers attach requests, one at a time. */
+/* Attach to a running JVM, and detach. Both run on the JVM's thread for attach
+ * requests, one at a time. */
 #include "class.h"
 #include "drain.h"
 #include "life.h"
@@ -8,14 +8,14 @@
 #include "state_events.h"
 #include "state_news.h"
 
-/* What Agent_OnAttach returns; equal to the codes in internal/attach/codes.go. */
+/* What Agent_OnAttach returns; internal/attach/codes.go has these values. */
 enum {
     ATTACH_OK = 0,
-    ATTACH_RUNS = 1,    /* the agent records already */
-    ATTACH_OPTIONS = 2, /* wrong options; the agent has said so on stderr */
+    ATTACH_RUNS = 1,    /* the agent is recording */
+    ATTACH_OPTIONS = 2, /* wrong options; the agent has written why to stderr */
     ATTACH_JVM = 3,     /* this JVM does not take the probes */
     ATTACH_NONE = 4,    /* nothing to detach from */
-    ATTACH_SESSION = 5, /* the session could not be begun; the agent has said so */
+    ATTACH_SESSION = 5, /* no session could begin; the agent has written why to stderr */
     ATTACH_LATE = 6,    /* the Go side does not answer, or the JVM ends */
 };
 
@@ -29,9 +29,9 @@ static bool ask_go(int event, int *result) {
     return answered;
 }
 
-/* ---- coming ---- */
+/* ---- attach ---- */
 
-/* Lets hidden classes go through our hands, or no longer. */
+/* From now on hidden classes pass through the agent, or no longer. */
 static bool hook(JNIEnv *env, bool on) {
     jmethodID m = (*env)->GetStaticMethodID(env, sa_helper.probes, "hook", "(Z)Z");
     bool ok = m != NULL && (*env)->CallStaticBooleanMethod(env, sa_helper.probes, m, (jboolean)on);
@@ -40,14 +40,14 @@ static bool hook(JNIEnv *env, bool on) {
     return false;
 }
 
-/* Tells the helper of a session, in which tasks have ids from first_id on; 0: there is none. */
+/* Starts a session in the helper, whose tasks have ids from first_id; 0: ends it. */
 static void turn(JNIEnv *env, uint64_t first_id) {
     jmethodID m = (*env)->GetStaticMethodID(env, sa_helper.probes, "turn", "(J)V");
     if (m != NULL) (*env)->CallStaticVoidMethod(env, sa_helper.probes, m, (jlong)first_id);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
 }
 
-/* The Go side takes the options, whether it runs already or not. */
+/* The Go side takes the options; it may run already. */
 static int load_options(char *options, bool runs) {
     int result = SA_GO_UNPROFILED;
     if (runs) {
@@ -69,7 +69,7 @@ static int begin_session(JNIEnv *env) {
     sa_threads_forget_sites();
     turn(env, sa.first_task_id);
     if (!hook(env, true))
-        sa_refuse("hidden classes defined in a way that was not seen (new lambdas stand with those made before)", NULL);
+        sa_refuse("hidden classes defined without an event (lambdas of this session have no probes of their own)", NULL);
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_set_events(JVMTI_ENABLE);
     bool answered = ask_go(SA_EVENT_READY, &result);
@@ -110,14 +110,15 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
     return begin_session(env);
 }
 
-/* ---- going ---- */
+/* ---- detach ---- */
 
-/* Puts everything back but fields, which a class keeps, and lambdas, which the
- * JVM does not let anybody change; those probes do nothing from now on. */
+/* Restores everything, except fields, which a class keeps, and lambdas, which the JVM
+ * lets nobody change: their probes do nothing from now on. */
 static void leave(JNIEnv *env) {
-    sa_look_begin(); /* contexts of threads that end from now on are counted, and freed by restore() */
+    sa_look_begin(); /* state of threads that end from now on is kept, and freed by restore() */
     atomic_store(&sa.phase, SA_PHASE_DORMANT);
-    /* The class hook stays, as another agent may retransform a class with our fields at any moment. */
+    /* The class hook stays: another agent may retransform a class with the agent's
+     * fields at any moment. */
     static const jvmtiEvent of_session[] = {
         JVMTI_EVENT_NATIVE_METHOD_BIND,       JVMTI_EVENT_THREAD_START,
         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
@@ -127,14 +128,14 @@ static void leave(JNIEnv *env) {
     sa_threads_final(env);
 }
 
-/* The session is over. answered: the Go side is done with it. */
+/* The session is over. answered: the Go side has finished it. */
 static void restore(JNIEnv *env, bool answered) {
     atomic_store(&sa.retired, atomic_load(&sa.generation));
     turn(env, 0);
     hook(env, false);
     sa_look_end(env);
-    /* From now on only what is redefined by others needs us (its fields), and
-     * threads that end (their contexts). */
+    /* From now on the agent is only needed for redefinitions by others (for its
+     * fields) and for threads that end (for their state). */
     sa_set_event(JVMTI_DISABLE, JVMTI_EVENT_VM_DEATH);
     sa_retransform_loaded(env, false);
     if (!answered) return;
@@ -162,7 +163,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK) return ATTACH_JVM;
     bool first = sa.vm == NULL;
     int result = strcmp(options, "detach") == 0 ? detach(env) : attach(vm, env, options);
-    if (first && sa.vm == NULL) { /* nothing was begun, but the library is here to stay */
+    if (first && sa.vm == NULL) { /* nothing has begun, but the library stays loaded */
         sa_load_go(NULL);
         sa_signals_settle();
     }

@@ -1,13 +1,13 @@
-/* The threads of the Go runtime. The runtime ends the process when it cannot
- * make one, at any moment of the program's life. So they are made here, all at
- * once, while the library is loaded, and wait; the runtime finds the functions
- * of this file in place of the C library's (they are hidden: no other library
- * sees them), and is given one that waits. If they cannot be made, the runtime
- * is never started and the program runs without us.
+/* The threads of the Go runtime. If the runtime cannot create a thread it ends the
+ * process, at any moment of the program's life. So its threads are created here, all
+ * at once, while the library is loaded. The runtime finds the functions of this file
+ * in place of the C library's (they are hidden: no other library sees them), and gets
+ * one of the waiting threads. If they cannot be created, the runtime is never started
+ * and the program runs without the agent.
  *
- * Beyond them a thread is made when it is asked for. If there is none to be had,
- * who asks waits until there is one, and the wait is counted. How many can be
- * asked for at once is bounded, see docs/internals/design-limits.md. */
+ * Further threads are created on demand. If the system gives none, the caller waits
+ * until it does, and the wait is counted. docs/design.md explains how many can be
+ * needed at once. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
@@ -39,8 +39,8 @@ static void *run_go_thread(void *p) {
     return s->start(s->arg);
 }
 
-/* C code of the Go runtime, and what it calls to look up names, needs far less
- * than the 8 MiB that are usual, and each counts where memory is limited. */
+/* C code of the Go runtime, and the resolver, need far less stack than the usual 8
+ * MiB, and each counts where memory is limited. */
 __attribute__((visibility("hidden"))) int pthread_attr_init(pthread_attr_t *attr) {
     int err = real_attr_init == NULL ? ENOSYS : real_attr_init(attr);
     return err != 0 ? err : pthread_attr_setstacksize(attr, SA_GO_STACK_BYTES);
@@ -56,8 +56,8 @@ static void unmake(go_thread *s) {
     pthread_join(s->thread, NULL);
 }
 
-/* Behind priority 101, whose signal mask and name they inherit (life_signals.c), and
- * ahead of the Go runtime's own initialiser. */
+/* After priority 101, whose signal mask and name the threads inherit (life_signals.c),
+ * and before the Go runtime's own initialiser. */
 __attribute__((constructor(102))) static void make_go_threads(void) {
     *(void **)&real_create = dlsym(RTLD_DEFAULT, "pthread_create");
     *(void **)&real_attr_init = dlsym(RTLD_DEFAULT, "pthread_attr_init");

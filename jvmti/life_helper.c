@@ -13,7 +13,7 @@ static jclass define_submissions(JNIEnv *env) {
     return c == NULL ? NULL : (*env)->NewGlobalRef(env, c);
 }
 
-/* Where executors have their ids. */
+/* Where executors keep their ids. */
 static bool find_executors(JNIEnv *env) {
     jclass values = (*env)->FindClass(env, "java/lang/ClassValue$ClassValueMap");
     if (values == NULL) return false;
@@ -30,7 +30,7 @@ static bool link_probes(JNIEnv *env) {
     return !(*env)->ExceptionCheck(env);
 }
 
-/* Also for sites alone, of which the probes are in the same class. */
+/* Also for sites alone: their probes are in the same class. */
 static bool submit_init(JNIEnv *env) {
     sa_helper.submissions = define_submissions(env);
     if (sa_helper.submissions == NULL) return false;
@@ -61,9 +61,8 @@ static bool slots_init(JNIEnv *env) {
     return sa_helper.known != NULL && sa_helper.set_known != NULL && sa_helper.id_offset != NULL && sa_helper.adopt != NULL && sa_helper.thread_slot != NULL && sa_helper.task_slot != NULL;
 }
 
-/* The natives of a class are looked for in the agents' libraries, ours being
- * one of them only when Agent_OnAttach has returned. Until then it has to be a
- * library of the class's own loader. */
+/* The JVM looks for natives in the agents' libraries, but this library is one of them
+ * only after Agent_OnAttach. Until then the class's own loader must load it. */
 static bool load_natives(JNIEnv *env, jclass helper) {
     jclass runtime = (*env)->FindClass(env, "java/lang/Runtime");
     jmethodID get = runtime == NULL ? NULL : (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;");
@@ -90,7 +89,7 @@ bool sa_helper_define(JNIEnv *env) {
     if (sa_helper.probes != NULL) return true;
     jclass other = (*env)->FindClass(env, "java/lang/Stackagent");
     if (other != NULL) {
-        sa_say("another copy of this library is loaded already; this one does nothing");
+        sa_say("another copy of this library is loaded; this one does nothing");
         return false;
     }
     (*env)->ExceptionClear(env);
@@ -121,5 +120,5 @@ bool sa_helper_late(JNIEnv *env) {
         (*env)->DeleteLocalRef(env, c);
         defined = true;
     }
-    return sa_helper.submissions == NULL ? submit_init(env) : link_probes(env); /* task= may be another */
+    return sa_helper.submissions == NULL ? submit_init(env) : link_probes(env); /* task= may have changed */
 }

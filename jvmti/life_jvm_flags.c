@@ -1,6 +1,6 @@
-/* The JVM's own flags, wherever they were given (command line, variables, files),
- * read as the JDK's serviceability agent reads them: HotSpot exports a table that
- * says where its structures lie. A JVM without that table has no such flags. */
+/* The JVM's own flags, wherever they are set (command line, variables, files), read
+ * like the JDK's serviceability agent does: HotSpot exports a table of its structures.
+ * A JVM without that table has no such flags. */
 #include <dlfcn.h>
 
 #include "life.h"
@@ -20,7 +20,7 @@ static const char *text_at(const char *entry, uint64_t offset) {
     return text == NULL ? "" : text;
 }
 
-/* The entry of JVMFlag.field in gHotSpotVMStructs, NULL: there is none. */
+/* The entry of JVMFlag.field in gHotSpotVMStructs; NULL: there is none. */
 static const char *member(void *jvm, const char *field) {
     const char *e = symbol(jvm, "gHotSpotVMStructs");
     uint64_t type = number(jvm, "gHotSpotVMStructEntryTypeNameOffset"), name = number(jvm, "gHotSpotVMStructEntryFieldNameOffset"),
@@ -39,7 +39,7 @@ static uint64_t flag_size(void *jvm) {
     return 0;
 }
 
-/* Where the value of a flag lies, NULL: this JVM has none of that name. */
+/* The address of a flag's value; NULL: this JVM has no such flag. */
 static const void *flag_in(void *jvm, const char *wanted) {
     const char *flags = member(jvm, "flags"), *count = member(jvm, "numFlags"), *name = member(jvm, "_name"), *value = member(jvm, "_addr");
     uint64_t size = flag_size(jvm), address = number(jvm, "gHotSpotVMStructEntryAddressOffset"),
@@ -53,14 +53,14 @@ static const void *flag_in(void *jvm, const char *wanted) {
     return NULL;
 }
 
-/* The text of a flag that takes one, NULL: it is not set. */
+/* The text of a flag; NULL: it is not set. */
 static const char *flag_text(void *jvm, const char *name) {
     const char *const *value = flag_in(jvm, name);
     return value == NULL || *value == NULL || **value == 0 ? NULL : *value;
 }
 
-/* The flag by which this JVM writes its classes for later runs, NULL: it does
- * not. What it writes must not hold probes, and it does not survive the attempt. */
+/* The flag by which this JVM writes its classes for later runs; NULL: it does not.
+ * Such a file must not contain probes, and the JVM crashes when it writes them. */
 static const char *training_flag(void *jvm) {
     static const char *const outputs[] = {"AOTCacheOutput", "ArchiveClassesAtExit"};
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)

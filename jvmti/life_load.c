@@ -1,4 +1,4 @@
-/* Life of the agent inside the JVM: load, VMInit, VMDeath. */
+/* Load, VMInit and VMDeath. */
 #include "life.h"
 
 #include "class.h"
@@ -10,11 +10,11 @@
 
 _Atomic bool sa_leaving;
 
-/* The wait for the last batch is bounded by the Go side; this bound is for a
- * Go side that does not answer at all. */
+/* The Go side bounds its wait for the last batch; this bound is for a Go side that
+ * does not answer at all. */
 static const uint64_t DEATH_WAIT_NS = 30000000000u;
 
-/* Does the kernel tell through the user page that a thread left its CPU? */
+/* Does the user page show that a thread left its CPU? */
 static bool user_page_works(void) {
     sa_cpu_clock t;
     sa_cpu_clock_open(&t);
@@ -32,7 +32,7 @@ static void *test_rseq(void *works) {
     return NULL;
 }
 
-/* How the CPU time of a thread can be read without a system call. */
+/* Chooses how to read a thread's CPU time without a system call. */
 static void choose_cpu_clock(void) {
     sa.clock.user_page = sa.clock.cpu && user_page_works();
     bool works = false;
@@ -41,7 +41,7 @@ static void choose_cpu_clock(void) {
     sa.clock.rseq = works;
 }
 
-/* Whether the options, which only the Go side can read, want us or no JVM. */
+/* Does the user want the agent or no JVM (strict=true)? Only the Go side parses the options. */
 static bool strict(const char *options) {
     static const char wanted[] = "strict=true";
     for (const char *at = options; (at = strstr(at, wanted)) != NULL; at += sizeof wanted - 1) {
@@ -51,8 +51,8 @@ static bool strict(const char *options) {
     return false;
 }
 
-/* The Go side's part of loading: it reads the options, fills sa.config and
- * starts the workers, on threads of its own. */
+/* The Go side's part of loading, on its own threads: it reads the options, fills
+ * sa.config and starts the workers. */
 int sa_load_go(char *options) {
     if (!sa_go_threads_made()) {
         bool refuse = options != NULL && strict(options);
@@ -62,7 +62,7 @@ int sa_load_go(char *options) {
     }
     int result = SA_GO_UNPROFILED;
     if (!sa_ask_load(options, &result)) {
-        sa_say("its Go side does not start; the program runs without profiling");
+        sa_say("the Go side of the agent does not start; the program runs without profiling");
         return SA_GO_UNPROFILED;
     }
     choose_cpu_clock();
@@ -97,7 +97,7 @@ void sa_set_events(jvmtiEventMode mode) {
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) sa_set_event(mode, events[i]);
 }
 
-/* What this session has beyond the usual. */
+/* The parts of this session that are off the usual path. */
 static void special_start(JNIEnv *env) {
     const char *none = sa.config.contexts == 0 ? NULL : sa_contexts_start(env, sa_types.thread, sa.late ? sa_types.virtual : NULL);
     if (none != NULL) {
@@ -128,20 +128,20 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (!sa_begin(env)) {
         sa_set_events(JVMTI_DISABLE);
         sa_stop();
-        sa_say("this JVM does not take the probes; the program runs without profiling");
+        sa_say("this JVM rejects the probes; the program runs without profiling");
         return;
     }
     atomic_store(&sa.phase, SA_PHASE_READY);
     sa_threads_existing(env);
     sa_load_hidden(env);
     sa_retransform_early(env);
-    sa_retransform_loaded(env, true); /* of agents in front of ours, and what these have loaded of the program */
+    sa_retransform_loaded(env, true); /* classes of agents before this one, and what these have loaded of the program */
     sa_exceptions_follow(true);
     sa_post_event(SA_EVENT_READY);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env) {
-    if (atomic_load(&sa_leaving)) sa_await_done(DEATH_WAIT_NS); /* the end of a session is on its way already */
+    if (atomic_load(&sa_leaving)) sa_await_done(DEATH_WAIT_NS); /* a detach is ending the session already */
     if (atomic_load(&sa.phase) != SA_PHASE_READY) return;
     atomic_store(&sa.phase, SA_PHASE_DEAD);
     sa_await_thread_ends(); /* probes at work are awaited before the last batches (agent/ends.go) */
@@ -155,9 +155,10 @@ jvmtiError sa_prepare(bool at_start) {
     jvmtiCapabilities c;
     memset(&c, 0, sizeof c);
     c.can_generate_all_class_hook_events = 1;
-    /* Else not: the JVM does without its archive of classes (CDS), which java.lang.Thread is in. */
+    /* Otherwise not: the JVM would do without its class archive (CDS), which has
+     * java.lang.Thread. */
     c.can_generate_early_class_hook_events = at_start && sa_work_wants(SA_WORK_BYTECODES);
-    /* Without it the binding of defineClass0 may be told before a method's name can be asked for. */
+    /* Without it, defineClass0 may be bound before the name of a method can be read. */
     c.can_generate_early_vmstart = at_start;
     c.can_retransform_classes = 1;
     c.can_retransform_any_class = 1;
@@ -182,10 +183,10 @@ jvmtiError sa_prepare(bool at_start) {
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
-    if (sa.vm != NULL) return JNI_OK; /* named twice, on the command line and in JAVA_TOOL_OPTIONS */
+    if (sa.vm != NULL) return JNI_OK; /* named twice: on the command line and in JAVA_TOOL_OPTIONS */
     sa.vm = vm;
     sa_threads_init();
-    sa_clock_start(&sa.clock, false); /* as early as can be: calibrating waits until some time has passed */
+    sa_clock_start(&sa.clock, false); /* as early as possible: calibration needs some time to have passed */
     static char none[] = "";
     bool training = sa_training(vm);
     int go = sa_load_go(training ? NULL : options == NULL ? none : options);
@@ -197,7 +198,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
         return JNI_OK;
     }
     if (sa_prepare(true) != JVMTI_ERROR_NONE)
-        sa_say("this JVM refuses the capabilities that are needed (another agent holds them?); "
+        sa_say("this JVM refuses the JVMTI capabilities that the agent needs (perhaps another agent has them); "
                "the program runs without profiling");
     return JNI_OK;
 }

@@ -1,9 +1,9 @@
-/* The Go runtime opens some signals on each of its threads, whatever mask it was
- * started with: its sigtable says which. A handler that somebody else installs for
- * one of these, a profiler for SIGPROF, would run on the small stack of a goroutine
- * unless it has SA_ONSTACK. There is no way to ask the runtime for less, so its
- * table is changed before it starts. The table is found by its contents; where it
- * is not as expected it stays as it is (e2e TestSignalsOfGoThreads would tell). */
+/* The Go runtime unblocks some signals on each of its threads, whatever their mask:
+ * its sigtable says which. A handler that somebody else installs for one of these,
+ * such as a profiler's for SIGPROF, would run on the small stack of a goroutine unless
+ * it has SA_ONSTACK. The runtime has no option for it, so its table is changed before
+ * it starts. The table is found by its contents. If it is not as expected it stays
+ * unchanged (e2e TestSignalsOfGoThreads checks it). */
 #include <link.h>
 #include <signal.h>
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* runtime.sigTabT, and what of its flags matters. */
+/* runtime.sigTabT, and its flag that matters. */
 typedef struct {
     int32_t flags;
     const char *name;
@@ -20,7 +20,7 @@ typedef struct {
 
 enum { UNBLOCK = 1 << 7 };
 
-/* The search reads between the variables of the library, too, which AddressSanitizer would report. */
+/* The search also reads between the library's variables, which AddressSanitizer would report. */
 #define SEARCH static __attribute__((no_sanitize("address")))
 
 SEARCH bool named(const entry *e, const char *name) {
@@ -46,7 +46,7 @@ static bool holds(const library *l, uintptr_t at, uintptr_t bytes) {
     return false;
 }
 
-/* Whether this is the library that we are in: its segments as they are in the file. */
+/* Is this the agent's library? Its segments, as they are in the file. */
 static int find_library(struct dl_phdr_info *info, size_t size, void *p) {
     library *l = p;
     l->n = 0;
@@ -80,7 +80,7 @@ SEARCH entry *find_table(const library *l) {
     return NULL;
 }
 
-/* Ahead of the Go runtime's own initialiser. */
+/* Before the Go runtime's own initialiser. */
 __attribute__((constructor(102))) static void close_signals(void) {
     static const int closed[] = {SIGPROF, SIGCHLD, SIGSTKFLT};
     library l = {.self = (uintptr_t)close_signals};

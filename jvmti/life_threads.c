@@ -1,4 +1,4 @@
-/* Java threads: their contexts, names and ends. */
+/* Java threads: their starts, names and ends. */
 #include <stdlib.h>
 
 #include "class.h"
@@ -34,7 +34,7 @@ static char *group_name(JNIEnv *env, jthreadGroup group) {
     return name;
 }
 
-/* A description of a platform thread as JVMTI sees it now. */
+/* A platform thread as JVMTI describes it now. */
 static sa_news *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
     sa_news *m = calloc(1, sizeof *m);
     if (m == NULL) {
@@ -59,7 +59,7 @@ static sa_news *describe_thread(JNIEnv *env, jthread thread, uint32_t id) {
     return m;
 }
 
-/* Where the thread's state lies, a local reference; NULL: it has none yet. */
+/* The object that holds the thread's state, a local reference; NULL: it has none yet. */
 static jobject slot_of(JNIEnv *env, jthread thread) {
     jobject lock = (*env)->GetObjectField(env, thread, sa_types.interrupt_lock);
     if (lock == NULL || (*env)->IsInstanceOf(env, lock, sa_helper.probes)) return lock;
@@ -79,7 +79,7 @@ static sa_thread *context_of(JNIEnv *env, jthread thread) {
     return (sa_thread *)(uintptr_t)get_slot(env, thread, sa_helper.thread_slot);
 }
 
-/* The thread has no context from now on. */
+/* The thread has no state from now on. */
 static void take_context(JNIEnv *env, jthread thread) {
     jobject slot = slot_of(env, thread);
     if (slot == NULL) return;
@@ -87,8 +87,8 @@ static void take_context(JNIEnv *env, jthread thread) {
     (*env)->DeleteLocalRef(env, slot);
 }
 
-/* Gives a thread a context in place of `before`, which may be NULL. False: it has
- * yet another meanwhile, or there is no memory for its slot. */
+/* Gives a thread its state in place of `before`, which may be NULL. False: it has
+ * another one meanwhile, or there is no memory for its slot. */
 static bool give_context(JNIEnv *env, jthread thread, const sa_thread *before, const sa_thread *c) {
     jboolean given = (*env)->CallStaticBooleanMethod(env, sa_helper.probes, sa_helper.adopt, thread, (jlong)(uintptr_t)before, (jlong)(uintptr_t)c);
     if (!(*env)->ExceptionCheck(env)) return given;
@@ -106,8 +106,8 @@ static void describe_new(JNIEnv *env, jthread thread, const sa_thread *c, int32_
 
 static void retire(JNIEnv *env, sa_thread *c);
 
-/* A thread may have ended before it was given this context: then nobody takes
- * it away from it. Its last event comes before the JVM calls it terminated. */
+/* If a thread ended before it got this state, nobody takes it away again. A thread's
+ * last event comes before the JVM calls it terminated. */
 static bool ended_before(JNIEnv *env, jthread thread, sa_thread *c) {
     jint state = JVMTI_THREAD_STATE_ALIVE;
     (*sa.jvmti)->GetThreadState(sa.jvmti, thread, &state);
@@ -126,19 +126,19 @@ static void adopt_thread(JNIEnv *env, jthread thread, int32_t os_id, uint64_t st
         describe_new(env, thread, before, os_id, 0);
         return;
     }
-    /* One made for other metrics is not freed: the thread may be about to look at it. */
+    /* State made for other metrics is not freed: the thread may be about to read it. */
     sa_platform *p = sa_platform_new(atomic_fetch_add(&sa_threads.next_id, 1) + 1);
     if (p == NULL) return;
     sa_thread *c = &p->head;
     if (start_ticks != 0) p->cpu_before_ns = sa_thread_cpu_ns();
     if (!give_context(env, thread, before, c)) {
         sa_thread_free(env, c);
-        c = context_of(env, thread); /* of an attach that has just come by, which does not know this thread's numbers */
+        c = context_of(env, thread); /* from an attach at the same moment, which does not know this thread's ids */
         if (c != before && os_id != 0) describe_new(env, thread, c, os_id, start_ticks);
         return;
     }
     if (os_id == 0 && ended_before(env, thread, c)) return;
-    /* One that runs already is no service thread, as far as can be known. */
+    /* A thread that runs already counts as no service thread. */
     if (sa.late && start_ticks == 0) c->entered = true;
     describe_new(env, thread, c, os_id, start_ticks);
 }
@@ -147,8 +147,8 @@ void JNICALL sa_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
     if (atomic_load(&sa.phase) == SA_PHASE_READY) adopt_thread(env, thread, sa_gettid(), sa_ticks(&sa.clock));
 }
 
-/* A thread that never ran a run() was made by the JVM for itself ("Notification
- * Thread"), though Thread's constructor was called for it. */
+/* A thread that never ran run() was created by the JVM for itself ("Notification
+ * Thread"), although Thread's constructor was called for it. */
 static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_thread *c) {
     if (c->entered) return;
     jlong id = get_slot(env, thread, sa_helper.task_slot) & INT64_MAX;
@@ -158,7 +158,7 @@ static void withdraw_service_thread(JNIEnv *env, jthread thread, sa_thread *c) {
     (*env)->DeleteLocalRef(env, class);
 }
 
-/* False: it has been told in its place already, with the threads that are alive. */
+/* False: it is described already, with the threads that are alive. */
 static bool describe_end(JNIEnv *env, jthread thread, sa_thread *c) {
     if (c->generation != atomic_load(&sa.generation)) sa_thread_renew(c);
     sa_cut_all(env, c);
@@ -180,23 +180,23 @@ static bool describe_end(JNIEnv *env, jthread thread, sa_thread *c) {
 
 static _Atomic int ending; /* threads in sa_on_thread_end */
 
-/* A thread that a debugger has suspended there is not awaited for ever: what it
- * has to say is said in its place (final), and what it frees is kept (retire). */
+/* A thread that a debugger has suspended there is not awaited for ever. It is
+ * described in its place (final), and its memory is kept (retire). */
 void sa_await_thread_ends(void) {
     struct timespec pause = {0, 50000};
     uint64_t until = sa_mono_ns() + 2000000000;
     while (atomic_load(&ending) > 0 && sa_mono_ns() < until) nanosleep(&pause, NULL);
 }
 
-/* Contexts of threads that end while others look at all threads: who does may
- * have found the context just before it was taken from its thread. */
+/* State of threads that end while others look at all threads, which may have found it
+ * just before it was taken from its thread. */
 static pthread_mutex_t retire_lock = PTHREAD_MUTEX_INITIALIZER;
 static int looking;
 static sa_platform *retired;
 
-/* No thread has this context any more; by the one that had it. */
+/* No thread has this state any more. Called by the thread that had it. */
 static void retire(JNIEnv *env, sa_thread *c) {
-    sa_platform_leave(sa_platform_of(c)); /* or the end of the OS thread would look at it while another frees it */
+    sa_platform_leave(sa_platform_of(c)); /* or the end of the OS thread would read it while another thread frees it */
     pthread_mutex_lock(&retire_lock);
     bool now = looking == 0;
     if (!now) {
@@ -233,17 +233,18 @@ static void thread_end(JNIEnv *env, jthread thread) {
     sa_thread *c = context_of(env, thread);
     jint java_frames = 0;
     if (c == NULL) return;
-    /* The thread that calls System.exit is announced as ended in the middle of
-     * its work; what it executes is reported as running at exit. */
+    /* The JVM announces the end of the thread that calls System.exit in the middle of
+     * its work; its executions are reported as running at exit. */
     if ((*sa.jvmti)->GetFrameCount(sa.jvmti, thread, &java_frames) == JVMTI_ERROR_NONE && java_frames > 0) return;
     bool counted = phase != SA_PHASE_READY || describe_end(env, thread, c);
     take_context(env, thread);
-    /* Else its counts will be read: a detach looks at all contexts until they are, the end of the JVM frees none. */
+    /* Otherwise its counts will be read: a detach reads all threads' state, and the
+     * end of the JVM frees none. */
     if (counted || atomic_load(&sa.phase) != SA_PHASE_DEAD) retire(env, c);
 }
 
 void JNICALL sa_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread) {
-    atomic_fetch_add(&ending, 1); /* before the phase is looked at */
+    atomic_fetch_add(&ending, 1); /* before it looks at the phase */
     thread_end(env, thread);
     atomic_fetch_sub(&ending, 1);
 }
@@ -270,7 +271,7 @@ static void adopt_existing(JNIEnv *env, jthread thread, bool self) {
     adopt_thread(env, thread, self ? sa_gettid() : 0, 0);
 }
 
-/* The threads that were there before us: main and the JVM's own. */
+/* The threads that existed before the agent: main and the JVM's own. */
 void sa_threads_existing(JNIEnv *env) { each_thread(env, adopt_existing); }
 
 static void describe_final(JNIEnv *env, jthread thread, bool self) {
@@ -286,11 +287,11 @@ static void describe_final(JNIEnv *env, jthread thread, bool self) {
     sa_news_put(m);
 }
 
-/* Last names of the threads that are alive at the end. */
+/* The last names of threads that are alive at the end. */
 void sa_threads_final(JNIEnv *env) { each_thread(env, describe_final); }
 
-/* Slow path of the probes: a virtual thread, or a platform thread that JVMTI
- * has not told us about. The helper stores the result in the thread. */
+/* Slow path of the probes: a virtual thread, or a platform thread that JVMTI has not
+ * announced. The helper stores the result in the thread. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_attach0(JNIEnv *env, jclass helper, jobject thread, jlong java_id,
                                                          jstring name, jboolean mounts_seen) {
     if (thread == NULL || atomic_load(&sa.phase) != SA_PHASE_READY) return 0;

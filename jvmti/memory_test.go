@@ -2,7 +2,7 @@ package jvmti_test
 
 import "testing"
 
-// Cells of classes that are unloaded come back while their thread counts and the drain tells.
+// Cells of unloaded classes are freed while their thread counts and the drain reads.
 func TestReap(t *testing.T) {
 	for name, flags := range map[string][]string{"plain": {"-O2"}, "thread": {"-O1", "-fsanitize=thread"}, "address": checked} {
 		t.Run(name, func(t *testing.T) {

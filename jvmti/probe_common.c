@@ -5,12 +5,12 @@
 
 _Atomic uint64_t sa_next_task_block;
 
-/* What one pause counts for at most. One that is longer tells that this thread got
- * no CPU (the process was stopped, the machine stood still): most likely the
- * collector got none either, and is not to blame. */
+/* A longer pause counts as this much: this thread got no CPU (the process was stopped,
+ * the machine stood still). Most likely the collector got none either, so it is not to
+ * blame. */
 #define STANDSTILL_NS 10000000
 
-/* May this thread wait in this second of the clock? */
+/* May this thread still wait in this second of the clock? */
 static bool may_wait(sa_os *os, uint64_t now_ns) {
     uint64_t second = now_ns / 1000000000;
     if (os->wait_second != second) os->waited_ns = 0;
@@ -18,7 +18,7 @@ static bool may_wait(sa_os *os, uint64_t now_ns) {
     return os->waited_ns < sa.config.block_ns && recording();
 }
 
-/* Waits until there is room. NULL: no longer. */
+/* Waits until there is room; NULL: the time is over. */
 static void *wait_for_room(sa_os *os, unsigned slots) {
     struct timespec pause = {0, 50000};
     for (uint64_t last = sa_mono_ns(); may_wait(os, last);) {
@@ -72,13 +72,14 @@ void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind) {
     if (!recording()) return;
     add_nowhere(&sa_losses.nowhere, kind);
     if (kind != SA_LOST_EXECUTION && kind != SA_LOST_CREATION) return;
-    /* A thread of which there is no context cannot say what it has lost: the virtual ones' sum does. */
+    /* A thread without memory for its state cannot count what it loses; the virtual
+     * threads' sum does. */
     bool known = c != NULL && !c->is_virtual && c->generation == this_generation();
     add_nowhere(known ? &sa_platform_of(c)->counts : &sa_losses.nowhere_virtual, kind);
     atomic_fetch_add(&sa_losses.no_ring, 1);
 }
 
-/* The thread's first probe in a session later than its last one's. */
+/* The OS thread's first probe in this session. */
 sa_os *sa_begin_anew(sa_os *os) {
     if (!recording() || os->generation == this_generation()) return NULL;
     os = sa_os_open();
@@ -90,17 +91,16 @@ sa_os *sa_begin_anew(sa_os *os) {
     return NULL;
 }
 
-/* For the first probe that sees the context in this session. False: one that was
- * made for other metrics cannot be used. */
+/* The Java thread's first probe in this session. False: its state was made for other metrics. */
 bool sa_renew(sa_thread *c) {
     if (!recording()) return false;
-    if (sa_packed(c) && ~c->generation == this_generation()) { /* its mount was not seen: no memory for a ring, say */
+    if (sa_packed(c) && ~c->generation == this_generation()) { /* its mount was not seen, for lack of memory */
         if (sa_frames_unpack(sa_vthread_of(c))) return true;
         sa_refuse("events of a virtual thread not recorded: no memory", NULL);
         return false;
     }
     if (c->width != sa_work.width) {
-        sa_refuse("executions of a virtual thread that is older than the session's metrics", NULL);
+        sa_refuse("executions of a virtual thread not recorded: it is older than the session's metrics", NULL);
         return false;
     }
     sa_thread_renew(c);
@@ -108,7 +108,6 @@ bool sa_renew(sa_thread *c) {
     return true;
 }
 
-/* Says whose records follow. False: no room, the record is lost too. */
 bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
     sa_thread_switch *s = wait ? reserve(os, 1) : reserve_now(os, 1);
     if (s == NULL) return false;
@@ -121,7 +120,7 @@ bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
     return true;
 }
 
-/* As cell_of, of any thread's context: how cells are found that are not at hand. */
+/* Like cell_of, for any thread: finds a cell that is not at hand. */
 __attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id) {
     uint32_t thread = c->thread_id;
     if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
@@ -129,14 +128,14 @@ __attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c,
     sa_cell *cell = sa_cells_find(&os->cells, key);
     if (__builtin_expect(cell != NULL, 1)) return cell;
     if (sa_cells_have_dead(&os->cells)) {
-        if (os->user != NULL) sa_platform_leave(os->user); /* which has them at hand */
+        if (os->user != NULL) sa_platform_leave(os->user); /* it has the dead cells at hand */
         sa_cells_reap(&os->cells);
     }
     return sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
 }
 
-/* Has the cell at hand from now on, where the next probes, and Java code, find
- * it. Where calling contexts are sampled Java code must not count by itself. */
+/* Keeps the cell at hand, where the next probes, and Java code, find it. If calling
+ * contexts are sampled, Java code must not count by itself. */
 __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id) {
     sa_cell *cell = sa_cell_search(os, c, class_id);
     if (cell == NULL || c->is_virtual || sa.special & SA_SPECIAL_CONTEXTS) return cell;
@@ -151,12 +150,11 @@ __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_
     return cell;
 }
 
-/* The innermost hand-over that is under way in the innermost execution; NULL:
- * none. One that has a deeper execution behind it never told its end. */
+/* A submission with a deeper execution behind it never reported its end. */
 const sa_open_submission *sa_submission_under_way(sa_thread *c) {
     while (c->submissions_open > 0) {
         uint32_t i = c->submissions_open - 1;
-        if (i >= SA_MAX_OPEN_SUBMISSIONS) i = SA_MAX_OPEN_SUBMISSIONS - 1; /* the last that is remembered */
+        if (i >= SA_MAX_OPEN_SUBMISSIONS) i = SA_MAX_OPEN_SUBMISSIONS - 1; /* the last one that is kept */
         const sa_open_submission *h = &sa_more_of(c)->submissions[i];
         if (h->depth == c->depth) return h;
         if (h->depth < c->depth) return NULL;

@@ -1,14 +1,13 @@
-/* What every probe does: it marks its thread as busy, finds room in its ring,
- * and decides whether to record or to count. Included by the files with probes. */
+/* What every probe does: it marks its OS thread as busy, finds room in its ring, and
+ * decides whether to record or to summarise. */
 #ifndef STACKAGENT_PROBE_COMMON_H
 #define STACKAGENT_PROBE_COMMON_H
 #include "state_os_threads.h"
 
-/* Waits for room as overflow= says, if it may. NULL: the record is lost, to be counted by the caller. */
+/* Waits for room as overflow= says, if it may. NULL: the caller counts the record as lost. */
 SA_COLD void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
 
-/* Adds to the sums of the OS thread and to those of the Java thread; what is a
- * field of sa_counts. */
+/* Counts an event in the OS thread's sums and in the Java thread's; what: a field of sa_counts. */
 #define COUNT(os, c, what)                                                             \
     do {                                                                               \
         sa_add(&(os)->counts.what, 1);                                                 \
@@ -17,16 +16,16 @@ SA_COLD void *sa_reserve_slow(sa_os *os, unsigned slots, bool wait);
 
 SA_COLD bool sa_renew(sa_thread *c);
 
-/* Makes sure that the context is of this session. */
+/* Makes sure that the thread's state is of this session. */
 static inline bool renew(sa_thread *c) {
     return __builtin_expect(c->generation == this_generation(), 1) || sa_renew(c);
 }
 
 SA_COLD sa_os *sa_begin_anew(sa_os *os);
 
-/* A probe at work on this OS thread; NULL: nothing is recorded (any more). The
- * mark comes before the look at the phase, so that who has changed the phase
- * sees every probe that has not. */
+/* A probe begins on this OS thread; NULL: nothing is recorded. The mark comes before
+ * the look at the phase, so that whoever changes the phase sees every probe that has
+ * not seen the change. */
 static inline sa_os *begin(void) {
     sa_os *os = sa_self_os;
     if (__builtin_expect(os == NULL, 0)) {
@@ -42,8 +41,8 @@ static inline sa_os *begin(void) {
 
 static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }
 
-/* Has another session begun between a look at the context and begin()? Then the cells that the context has at hand
- * are gone with the earlier one. A thread may lose its CPU there for that long. */
+/* Has another session begun between a look at the thread's state and begin()? Then the
+ * cells at hand are gone. A thread may lose its CPU there for that long. */
 static inline bool overtaken(const sa_os *os, const sa_thread *c) { return __builtin_expect(c->generation != os->generation, 0); }
 
 static inline void *reserve(sa_os *os, unsigned slots) {
@@ -51,35 +50,34 @@ static inline void *reserve(sa_os *os, unsigned slots) {
     return __builtin_expect(p != NULL, 1) ? p : sa_reserve_slow(os, slots, true);
 }
 
-/* For what only embellishes: no thread waits for it. */
+/* For records that no thread waits for. */
 static inline void *reserve_now(sa_os *os, unsigned slots) {
     void *p = os->dropping ? NULL : sa_ring_reserve(&os->ring, slots);
     return p != NULL ? p : sa_reserve_slow(os, slots, false);
 }
 
-/* Says whose records follow. False: no room, the record is lost too. */
+/* Writes whose records follow. False: no room, so the record is lost too. */
 SA_COLD bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait);
 
 static inline bool of_thread(sa_os *os, sa_thread *c) {
     return __builtin_expect(os->ring_thread_id == c->thread_id, 1) || sa_switch_thread(os, c, true);
 }
 
-/* Is the ring nearly full, with no more room to be had? */
+/* Is the ring nearly full, and cannot grow? */
 static inline bool crowded(sa_os *os) { return __builtin_expect(sa_ring_crowded(&os->ring), 0) && !sa_os_room(os); }
 
-/* An execution or creation that is produced finds no room for its record. */
+/* Counts an execution or creation without room for its record. */
 SA_COLD void sa_lose(sa_os *os, sa_thread *c);
 
-/* What a probe counts that found no memory for the thread it runs on, c being NULL
- * where there was none for its context either. Nothing if nothing is recorded. */
+/* Counts what is lost if there is no memory for the OS thread; c is NULL without
+ * memory for the Java thread either. Does nothing while nothing is recorded. */
 enum sa_kind_lost { SA_LOST_EXECUTION, SA_LOST_CREATION, SA_LOST_SUBMISSION, SA_LOST_CONSTRUCTION };
 SA_COLD void sa_lost_nowhere(sa_thread *c, enum sa_kind_lost kind);
 
 sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id);
 sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id);
 
-/* The cell of a class in this thread, which is the calling one, or on this
- * carrier; NULL: none is to be had. */
+/* The cell of a class in this thread, or on this carrier; NULL: no memory. */
 static inline sa_cell *cell_of(sa_os *os, sa_thread *c, uint32_t class_id) {
     sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_AT_HAND];
     return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
@@ -96,30 +94,30 @@ static inline int64_t cpu_of(sa_os *os, const sa_thread *c, uint64_t ticks) {
     return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
 
-/* The same where something begins, see sa_cpu_ticks_from. */
+/* The same at the start of an execution, see sa_cpu_ticks_from. */
 static inline int64_t cpu_from(sa_os *os, const sa_thread *c, uint64_t *ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
     return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
 
-/* In the time of a submission that a task carries the upper bits say something
- * else (Stackagent.UNSEEN, CANCELLED); its distance to now says what they were. */
+/* The time of a submission, as a task carries it, has flags in its upper bits
+ * (Stackagent.UNSEEN, CANCELLED). Its distance to now tells what the bits were. */
 #define SA_TICKS_OF_SUBMISSION ((UINT64_C(1) << 62) - 1)
 
 static inline uint64_t sa_queue_ticks(const sa_frame *f) {
     uint64_t ticks = (f->start_ticks - f->submitted) & SA_TICKS_OF_SUBMISSION;
-    /* Clocks of two processors may differ by next to nothing. */
+    /* The clocks of two processors may differ a little. */
     return ticks > SA_TICKS_OF_SUBMISSION / 2 ? 0 : ticks;
 }
 
-/* Where the program is about to hand something over. What an execution does
- * that began since is not said by it. */
+/* The site where the program is about to submit a task. Executions that began since
+ * have their own. */
 static inline uint32_t sa_calling_at(const sa_thread *c) {
     return c->calling_at >> SA_SITE_DEPTH_SHIFT == (c->depth & SA_SITE_MASK) ? c->calling_at & SA_SITE_MASK : 0;
 }
 
-/* The site of a creation: where the program makes a task (making_at, if it said
- * so), else where it hands over the one for which a library makes this. */
+/* The site of a creation: where the program creates the task (making_at), else where
+ * it submits the task for which a library creates this one. */
 static inline uint32_t sa_creation_site(const sa_thread *c, uint32_t making_at) {
     if (making_at != 0) return making_at;
     if (__builtin_expect(c->submissions_open - 1 < SA_MAX_OPEN_SUBMISSIONS, 0)) { /* above 0 */
@@ -129,8 +127,8 @@ static inline uint32_t sa_creation_site(const sa_thread *c, uint32_t making_at) 
     return sa_calling_at(c);
 }
 
-/* The same of one that is only counted. Tasks that a task makes of its own kind
- * for a part of its work are told from those of which nothing is known. */
+/* The same for a creation that is only counted. If a task creates another of its own
+ * class for a part of its work, the site says so. */
 static inline uint32_t sa_counted_site(const sa_thread *c, uint32_t making_at, uint32_t class_id) {
     uint32_t site = sa_creation_site(c, making_at);
     if (__builtin_expect(site != 0, 1) || c->depth == 0) return site;

@@ -1,11 +1,11 @@
-/* What it costs to make a task: the natives of java.lang.StackagentConstruction. */
+/* The cost of task constructors: the natives of java.lang.StackagentConstruction. */
 #include "probe_common.h"
 #include "probe_tokens.h"
 
 #include <stdlib.h>
 
-/* A constructor that has begun. One that ends by an exception does not say so:
- * its place is used again when an outer one ends, or when places run out. */
+/* A constructor that has begun. One that throws does not say so: its entry is reused
+ * when an outer one ends, or when entries run out. */
 typedef struct {
     uint32_t token;
     bool inner; /* called by this(...) */
@@ -31,7 +31,7 @@ static constructing *of(sa_thread *c) {
     return m->constructing;
 }
 
-/* Has a constructor begun that has this token? Callers may make one up. */
+/* Has a constructor with this token begun? Callers may make one up. */
 static bool has_begun(const constructing *k, uint32_t token) { return token >= sa_tokens() && token < k->next; }
 
 JNIEXPORT jint JNICALL Java_java_lang_StackagentConstruction_constructing0(JNIEnv *env, jclass helper, jlong context, jlong bytecodes) {
@@ -68,11 +68,11 @@ static int64_t cpu_ns(const construction *o, uint64_t wall, int64_t cpu) {
     return spent <= 0 ? 0 : (int64_t)sa_ticks_to_ns(&sa.clock, (uint64_t)spent);
 }
 
-/* Tasks of a class that comes too fast are not recorded one by one, nor is what
- * they cost: the summary tells how many were made. */
+/* Constructors of a class that is summarised are not recorded: the summary has the
+ * number of creations. */
 static bool summarised(sa_os *os, const sa_thread *c, uint32_t class_id) {
     if (sa.config.detail == SA_DETAIL_ALL) return false;
-    sa_cell *cell = sa_cell_search(os, c, class_id); /* the context may be of an earlier session */
+    sa_cell *cell = sa_cell_search(os, c, class_id); /* its state may be of an earlier session */
     return cell != NULL && sa_stream_counted(&cell->creations);
 }
 
@@ -115,7 +115,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentConstruction_constructed0(JNIEnv
     const construction *o = &k->open[(uint32_t)token % MOST_OPEN];
     if (o->token != (uint32_t)token) {
         sa_add(&os->counts.constructions, 1);
-        sa_add(&os->counts.lost_constructions, 1); /* too many have begun inside it */
+        sa_add(&os->counts.lost_constructions, 1); /* too many others began inside it */
     } else {
         k->next = o->token;
         if (!o->inner) record(os, c, o, (uint64_t)id, (uint32_t)class_id, now, cpu, work);

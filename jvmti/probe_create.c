@@ -1,26 +1,25 @@
-/* The probes of tasks that are made. */
+/* The probes of creations. */
 #include "probe.h"
 #include "probe_common.h"
 #include "state_contexts.h"
 
-/* True: it has a record in any case. */
+/* True: the creation gets a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_thread *c, uint32_t class_id, uint32_t flags) {
     if (flags == 0 && sa.special & SA_SPECIAL_CONTEXTS) sa_context_take(os, c, SA_CONTEXT_CREATION, class_id);
     return sa.special & SA_SPECIAL_ALL;
 }
 
-/* Counts a creation, or what takes one back, in its class's cell if they come
- * too fast to be recorded. */
+/* Counts a creation, or its withdrawal, in its class's cell if the class is summarised. */
 static inline bool counted_creation(sa_os *os, sa_thread *c, uint32_t class_id, uint32_t flags, uint32_t site) {
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, class_id, flags)) return false;
-    /* What is taken back may be another thread's. */
+    /* A withdrawal may concern another thread. */
     sa_cell *cell = flags == 0 ? cell_of(os, c, class_id) : sa_cell_search(os, c, class_id);
     if (cell == NULL || !counts(&cell->creations, crowded(os))) return false;
     sa_cell_creation(&os->cells, cell, flags, site);
     return true;
 }
 
-/* Asked once: the answer is a constant to the compiler. */
+/* Asked once: to the compiler the answer is a constant. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_phase0(JNIEnv *env, jclass helper) { return (jlong)(uintptr_t)&sa.phase; }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {

@@ -1,4 +1,4 @@
-/* Exceptions by which executions ended, and who asks for them. */
+/* Exceptions by which executions ended, and the program that asks for them. */
 #include "probe.h"
 #include "probe_common.h"
 #include "probe_submit.h"
@@ -10,11 +10,11 @@ static void record_exception(sa_os *os, sa_thread *c, const sa_thrown *x, uint32
     sa_submission_record(os, c, &h, sa_ticks(&sa.clock));
 }
 
-static _Atomic bool followed; /* each who gives an exception away tells of it */
+static _Atomic bool followed; /* every method that hands out an exception is woven */
 
 void sa_exceptions_follow(bool on) { atomic_store(&followed, on); }
 
-/* Is it told in this session who asks for exceptions? */
+/* Does this session record who asks for exceptions? */
 static bool asks(void) { return sa.config.submissions && sa.config.detail != SA_DETAIL_SUMMARY; }
 
 static void follow(sa_os *os, sa_thread *c, uint32_t hash) {
@@ -25,7 +25,7 @@ static void follow(sa_os *os, sa_thread *c, uint32_t hash) {
     if (forgotten.class_id != 0) record_exception(os, c, &forgotten, SA_SUBMIT_FORGOTTEN);
 }
 
-/* The execution with that token, the innermost, is about to end by an exception. */
+/* The innermost execution, with that token, is about to end by an exception. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_failing0(JNIEnv *env, jclass helper, jlong context, jint token,
                                                                 jint hash) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
@@ -41,7 +41,7 @@ void sa_unfollowed(sa_os *os, sa_thread *c, const sa_frame *f) {
     if (asks()) record_exception(os, c, &x, SA_SUBMIT_FORGOTTEN);
 }
 
-/* Somebody is given the exception with that hash. */
+/* The program gets the exception with that hash. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_asked0(JNIEnv *env, jclass helper, jlong context, jint hash) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);

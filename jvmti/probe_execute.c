@@ -1,8 +1,7 @@
-/* The probes of executions, and what all probes share: static natives of
- * java.lang.Stackagent. No allocation, no lock,
- * no system call and no Go on the usual path. The JVM finds them by name in the
- * agent's library; RegisterNatives would make it warn on the program's output
- * that a class of the platform gets natives from elsewhere. */
+/* The probes of executions: static natives of java.lang.Stackagent. No allocation, no
+ * lock, no system call and no Go on the usual path. The JVM finds the natives by name
+ * in the agent's library; RegisterNatives would make it warn on the program's output
+ * that a platform class gets natives from elsewhere. */
 #include "probe.h"
 #include "probe_common.h"
 #include "probe_tokens.h"
@@ -11,7 +10,7 @@
 #include "state_news.h"
 #include "state_queued_tasks.h"
 
-/* An execution that cannot be recorded, for a reason that is counted in why. */
+/* An execution that cannot be recorded; why: the counter of the reason. */
 static __attribute__((noinline, cold)) jint unrecorded(sa_os *os, sa_thread *c, _Atomic uint64_t *why) {
     COUNT(os, c, executions);
     COUNT(os, c, lost);
@@ -19,13 +18,13 @@ static __attribute__((noinline, cold)) jint unrecorded(sa_os *os, sa_thread *c, 
     return -1;
 }
 
-/* There is no memory for what belongs to its thread. */
+/* There is no memory for its thread. */
 static __attribute__((noinline, cold)) jint unrecorded_nowhere(sa_thread *c) {
     sa_lost_nowhere(c, SA_LOST_EXECUTION);
     return SA_NO_TOKEN;
 }
 
-/* Makes a note beside the frame at depth; NULL: no memory. */
+/* A note beside the frame at depth; NULL: no memory. */
 __attribute__((noinline, cold)) static sa_note *take_note(sa_thread *c, uint32_t depth, uint32_t flag) {
     sa_more *m = sa_more_get(c);
     if (m == NULL) return NULL;
@@ -33,7 +32,7 @@ __attribute__((noinline, cold)) static sa_note *take_note(sa_thread *c, uint32_t
     return sa_note_of(c, depth);
 }
 
-/* Its calling context, and what the thread had done when the execution began. */
+/* Samples its calling context, and reads what the thread has done so far. */
 __attribute__((noinline)) static void begin_special(sa_os *os, sa_thread *c, JNIEnv *env, jlong bytecodes) {
     if (sa.special & SA_SPECIAL_CONTEXTS) {
         uint32_t context = sa_context_take(os, c, SA_CONTEXT_EXECUTION, c->frames[c->depth].class_id);
@@ -46,7 +45,7 @@ __attribute__((noinline)) static void begin_special(sa_os *os, sa_thread *c, JNI
     sa_work_read(os, c, env, bytecodes, start);
 }
 
-/* What a virtual thread executes begins with the JDK's own tasks around the program's. */
+/* A virtual thread's class is the first of the program; the JDK's own tasks are around it. */
 static void name_body(sa_thread *c, uint32_t class_id) {
     sa_turns *t = &sa_vthread_of(c)->turns;
     t->named = !sa_class_is_jdk(class_id);
@@ -68,27 +67,26 @@ static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, u
     f->child_ticks = 0;
     f->child_cpu_ns = 0;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0))
-        begin_special(os, c, env, bytecodes); /* what it costs is not in the times */
+        begin_special(os, c, env, bytecodes); /* the cost of this is not in the times */
     uint64_t now = sa_ticks(&sa.clock);
     f->start_cpu_ticks = cpu_from(os, c, &now);
     f->start_ticks = now;
     return sa_token_of(c, c->depth++);
 }
 
-/* The upper bit of a task's id, as it is passed by the helper class, says that
- * this is its first execution. */
+/* The helper sets the upper bit of a task's id at its first execution. */
 static inline jint enter(JNIEnv *env, sa_thread *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
     if (c == NULL) return unrecorded_nowhere(NULL);
-    uint64_t submitted = c->submitted; /* of this execution, and of no other, whatever becomes of it */
+    uint64_t submitted = c->submitted; /* for this execution and no other, whatever becomes of it */
     c->submitted = 0;
     if (!renew(c)) return SA_NO_TOKEN;
     flags |= (submitted >> 63) * SA_EXEC_CREATION_UNSEEN;
     if (id >> 63) {
         id &= INT64_MAX;
-        /* Java code may not have seen yet that this is another session than that of the id. */
+        /* Java code may not have seen yet that the id is of an earlier session. */
         flags |= __builtin_expect(id >= sa.first_task_id, 1) ? SA_EXEC_FIRST : SA_EXEC_CREATION_UNSEEN;
     }
-    /* super.run() inside its own execution is the same execution */
+    /* super.run() inside its own execution is the same execution. */
     if (c->depth > 0 && c->frames[c->depth - 1].task_id == id) return -1;
     sa_os *os = begin();
     if (os == NULL) return unrecorded_nowhere(c);
@@ -110,12 +108,12 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterWork0(JNIEnv *env, jclass 
 
 JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterUnseen0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                             jint class_id, jlong bytecodes) {
-    if (id == 0) return unrecorded_nowhere((sa_thread *)(uintptr_t)context); /* nothing was recorded when it was to get one */
+    if (id == 0) return unrecorded_nowhere((sa_thread *)(uintptr_t)context); /* nothing was recorded when it should have got an id */
     return enter(env, (sa_thread *)(uintptr_t)context, (uint64_t)id, (uint32_t)class_id, SA_EXEC_CREATION_UNSEEN, bytecodes);
 }
 
-/* The id of a task without room for it, and the time of its hand-over if it waited
- * for this execution; else the id is a new one. 0: nothing is recorded. */
+/* The id of a task without room for it, and its submission time if it waited for this
+ * execution; else a new id. 0: nothing is recorded. */
 static uint64_t id_of_bare(sa_thread *c, uint32_t hash, uint32_t class_id) {
     sa_os *os = begin();
     if (os == NULL) return 0;
@@ -125,9 +123,8 @@ static uint64_t id_of_bare(sa_thread *c, uint32_t hash, uint32_t class_id) {
     return id;
 }
 
-/* For a task whose class has no room for an id: super.run() is known by the
- * object's identity hash. */
-/* Whose execution the innermost one is, of a task that has no room for an id. */
+/* Notes whose execution the innermost one is, for a task without room for an id: its
+ * super.run() is known by the object's identity hash. */
 static void note_hash(sa_thread *c, uint32_t token, uint32_t hash) {
     sa_os *os = begin();
     if (os == NULL) return;
@@ -153,7 +150,7 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass 
     return token;
 }
 
-/* Counts an execution in its cell, if its class comes too fast to be recorded. */
+/* Counts an execution in its cell, if its class is summarised. */
 static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, sa_thread *c, const sa_frame *f, uint64_t now, int64_t cpu,
                                      const int64_t *done, uint32_t flags) {
     if (__builtin_expect((sa.special & SA_SPECIAL_ALL) != 0, 0)) return false;
@@ -175,9 +172,9 @@ static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, s
     return true;
 }
 
-/* CPU time, ns, of an execution that began with f, from the thread's CPU time
- * at its end. One thread has no more CPU time than wall time, and no less than
- * the executions inside; renewals of the clock may miss either by little. */
+/* CPU time in ns of an execution, from the thread's CPU time at its end. It is at most
+ * the wall time and at least that of the nested executions; renewals of the clock may
+ * be off by a little. */
 static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t cpu_ticks) {
     if (cpu_ticks == SA_NOT_MEASURED || f->start_cpu_ticks == SA_NOT_MEASURED) return SA_NOT_MEASURED;
     int64_t spent = cpu_ticks - f->start_cpu_ticks;
@@ -186,8 +183,8 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
     return ns < f->child_cpu_ns ? f->child_cpu_ns : ns;
 }
 
-/* When the task whose execution's record follows was submitted. False: there is no
- * room for it, and that one is lost too, or it would look as if nobody had submitted the task. */
+/* Records when the task of the next record was submitted. False: no room, so that
+ * record is lost too; alone it would look as if nobody had submitted the task. */
 static inline bool record_queue(sa_os *os, const sa_frame *f) {
     sa_queue *q = reserve(os, 1);
     if (q == NULL) return false;
@@ -196,9 +193,9 @@ static inline bool record_queue(sa_os *os, const sa_frame *f) {
     return true;
 }
 
-/* The work of the execution at depth, into done: the totals, then what of them
- * is nested; and that of its outer grows by it. While counters did not count
- * all the time, what they missed is not known. */
+/* The work of the execution at depth, into done: totals, then their nested parts. Adds
+ * it to the nested part of the outer execution. If counters missed a part of the time,
+ * the value is not known. */
 __attribute__((noinline)) static void leave_work(sa_thread *c, uint32_t depth, const int64_t *now, int64_t *done) {
     uint32_t n = sa_work.n, width = sa_work.width;
     const int64_t *start = sa_work_frame(c, depth), *nested = start + width;
@@ -217,8 +214,8 @@ __attribute__((noinline, cold)) static void end_context(const sa_thread *c, uint
     sa_context_ran(sa_note_of(c, depth)->context, wall > f->child_ticks ? wall - f->child_ticks : 0, cpu == SA_NOT_MEASURED ? cpu : cpu - f->child_cpu_ns);
 }
 
-/* Ends the innermost execution of c. work: what the thread has done, NULL
- * with neither extra metrics nor calling contexts. */
+/* Ends the innermost execution of c. work: what the thread has done; NULL without
+ * extra metrics and calling contexts. */
 static inline __attribute__((always_inline)) void leave(sa_os *os, sa_thread *c, uint64_t now, int64_t cpu_now,
                                                        const int64_t *work, uint32_t flags) {
     uint32_t depth = --c->depth;
@@ -251,13 +248,13 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_thread *c,
     sa_ring_commit(&os->ring, slots);
 }
 
-/* Out of line, so that the usual way has no extra metrics to think of. */
+/* Out of line, to keep extra metrics off the usual path. */
 static __attribute__((noinline)) void leave_special(sa_os *os, sa_thread *c, uint64_t now, int64_t cpu_now, const int64_t *work,
                                                     uint32_t flags) {
     leave(os, c, now, cpu_now, work, flags);
 }
 
-/* Ends those deeper than depth, of which the exit was never seen. */
+/* Ends deeper executions, whose exit was never seen. */
 __attribute__((noinline, cold)) static void cut_to(sa_os *os, sa_thread *c, uint32_t depth, uint64_t now, int64_t cpu_now,
                                                    const int64_t *work) {
     while (c->depth > depth) leave_special(os, c, now, cpu_now, work, SA_EXEC_CUT);
@@ -272,7 +269,7 @@ static __attribute__((noinline)) void leave_to_special(JNIEnv *env, sa_os *os, s
     leave_special(os, c, now, cpu, work, flags);
 }
 
-/* An execution ends whose session is over: a virtual thread keeps nothing more. */
+/* An execution of an earlier session ends: a virtual thread keeps nothing more. */
 __attribute__((noinline, cold)) static jboolean exit_late(JNIEnv *env, sa_thread *c, uint32_t generation, uint32_t depth) {
     if (!c->is_virtual || depth > 0) return JNI_FALSE;
     uint32_t own = sa_packed(c) ? ~c->generation : c->generation;
@@ -281,8 +278,8 @@ __attribute__((noinline, cold)) static jboolean exit_late(JNIEnv *env, sa_thread
     return JNI_TRUE;
 }
 
-/* The execution at depth, and those inside it, end on an OS thread (a carrier, most
- * likely) that there is no memory to know. */
+/* The execution at depth, and those inside it, end on an OS thread (most likely a
+ * carrier) without memory. */
 __attribute__((noinline, cold)) static jboolean exit_nowhere(JNIEnv *env, sa_thread *c, uint32_t depth) {
     if (!recording()) return JNI_FALSE;
     for (; c->depth > depth; c->depth--) unrecorded_nowhere(c);
@@ -293,8 +290,8 @@ __attribute__((noinline, cold)) static jboolean exit_nowhere(JNIEnv *env, sa_thr
     return JNI_TRUE;
 }
 
-/* True when the caller must forget the context: a virtual thread without an
- * open execution keeps nothing in C. */
+/* True: the caller must forget the thread's state. A virtual thread without an open
+ * execution keeps nothing in C. */
 static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint threw, jlong bytecodes) {
     if (c == NULL) return JNI_FALSE;
     if (__builtin_expect(sa_packed(c), 0) && recording() && !renew(c)) return JNI_FALSE;
@@ -321,7 +318,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
     }
     if (__builtin_expect(threw, 0) && (c->frames[token].flags & SA_FRAME_FOLLOWED) == 0) sa_unfollowed(os, c, &c->frames[token]);
     if (c->is_virtual && c->depth == 0) sa_turns_record(os, c);
-    /* A hand-over of an execution that is over never told its end. */
+    /* A submission of an execution that has ended never reported its end. */
     bool forget = c->depth == 0 && c->is_virtual && (c->submissions_open == 0 || sa_submission_under_way(c) == NULL);
     if (forget) sa_thread_free(env, c);
     end(os);
@@ -337,7 +334,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exitWork0(JNIEnv *env, jcla
     return leave_to(env, (sa_thread *)(uintptr_t)context, token, threw, bytecodes);
 }
 
-/* Asked once: the answer is a constant to the compiler. */
+/* Asked once: to the compiler the answer is a constant. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_countsBytecodes0(JNIEnv *env, jclass helper) { return sa_work.bytecodes; }
 
 void sa_cut_all(JNIEnv *env, sa_thread *c) {
@@ -354,8 +351,8 @@ void sa_cut_all(JNIEnv *env, sa_thread *c) {
     end(os);
 }
 
-/* Frees the context of a virtual thread without an open execution; true: the
- * caller must forget it. */
+/* Frees the state of a virtual thread without an open execution. True: the caller must
+ * forget it. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_release0(JNIEnv *env, jclass helper, jlong context) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     if (c == NULL || !c->is_virtual || c->depth > 0 || c->submissions_open > 0) return JNI_FALSE;

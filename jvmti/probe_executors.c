@@ -1,4 +1,4 @@
-/* The numbers and names of executors. */
+/* The ids and names of executors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static jint new_executor(JNIEnv *env, jclass c, jstring name) {
     m->type = SA_NEWS_EXECUTOR;
     m->class_name = sa_class_name(env, c);
     char *number = m->class_name == NULL ? NULL : strstr(m->class_name, "$$Lambda");
-    if (number != NULL) number[strlen("$$Lambda")] = 0; /* what follows differs from run to run */
+    if (number != NULL) number[strlen("$$Lambda")] = 0; /* the rest differs from run to run */
     const char *chars = name == NULL ? NULL : (*env)->GetStringUTFChars(env, name, NULL);
     if (chars != NULL) {
         m->name = strdup(chars);
@@ -32,7 +32,7 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentHandover_newExecutor0(JNIEnv *en
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
     if (c == NULL) return 0;
     jlong offset = sa_field_offset(env, sa_helper.submissions, sa_helper.executor_offset, c);
-    /* In a JVM that ran before each has a number all the same; else there is one for all instances. */
+    /* After an attach each executor has an id all the same; else all instances share one. */
     if (offset == 0) offset = sa.late ? SA_EXECUTOR_BY_IDENTITY : -(jlong)new_executor(env, c, NULL);
-    return sa_class_make_slot(env, c) ? offset : 0; /* Java code puts it there */
+    return sa_class_make_slot(env, c) ? offset : 0; /* where Java code puts it */
 }

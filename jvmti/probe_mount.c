@@ -1,25 +1,25 @@
-/* The probes of virtual threads that get on and off their carriers, or park on them. */
+/* The probes of virtual threads that are mounted, unmounted, or parked on their carriers. */
 #include "probe.h"
 #include "probe_common.h"
 
-/* As begin(); where there is no memory it counts what happened. */
+/* Like begin(); without memory it counts the event. */
 static inline sa_os *begin_turn(void) {
     sa_os *os = begin();
     if (__builtin_expect(os == NULL, 0) && recording()) atomic_fetch_add(&sa_losses.no_turns, 1);
     return os;
 }
 
-/* CPU time of the OS thread, in ticks, SA_NOT_MEASURED if it is not wanted. */
+/* CPU time of the OS thread, in ticks; SA_NOT_MEASURED without a CPU clock. */
 static inline int64_t os_cpu(sa_os *os, uint64_t ticks) {
     return sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
 }
 
-/* The same where something begins. */
+/* The same at a start. */
 static inline int64_t os_cpu_from(sa_os *os, uint64_t *ticks) {
     return sa.clock.cpu ? sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
 }
 
-/* A context that no probe of this session has seen yet has nothing to be kept up. */
+/* NULL: no probe of this session has seen the thread, so it has no state to update. */
 static inline sa_thread *of_session(jlong context) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     return c != NULL && c->generation == this_generation() ? c : NULL;
@@ -27,21 +27,21 @@ static inline sa_thread *of_session(jlong context) {
 
 static inline bool measured(const sa_thread *c) { return c != NULL && c->cpu_known && sa.clock.cpu; }
 
-/* It gets on or off a carrier that there is no memory to know: what CPU time it has had is not known any more. */
+/* It is mounted or unmounted on a carrier without memory: its CPU time is unknown from now on. */
 __attribute__((noinline, cold)) static void turn_nowhere(sa_thread *c, _Atomic uint64_t *count) {
     if (!recording()) return;
     atomic_fetch_add(count, 1);
     if (c != NULL) c->cpu_known = false;
 }
 
-/* Of one that is not mounted. */
+/* A virtual thread that is not mounted. */
 static inline sa_vthread *away_of(jlong context) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     if (c == NULL || !c->is_virtual) return NULL;
     return (sa_packed(c) ? ~c->generation : c->generation) == this_generation() ? sa_vthread_of(c) : NULL;
 }
 
-/* The virtual thread's own code ends here for now. */
+/* The virtual thread's own code stops here. */
 static inline void leave(sa_os *os, sa_thread *c) {
     os->away = true;
     os->away_ticks = sa_ticks(&sa.clock);
@@ -49,9 +49,9 @@ static inline void leave(sa_os *os, sa_thread *c) {
     if (measured(c)) c->cpu_ticks += os->away_cpu_ticks;
 }
 
-/* Between these two the JVM takes the thread's frames off the stack of the
- * carrier and, later, puts them back: not what the thread does. Where it waits
- * for a monitor, or an older JDK has no such place, mount and unmount serve. */
+/* Between these two probes the JVM moves the thread's frames off the carrier's stack
+ * and, later, back: this is not the thread's work. Where it waits for a monitor, or an
+ * older JDK has no such point, mount and unmount take their place. */
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_leaving0(JNIEnv *env, jclass helper, jlong context) {
     sa_os *os = begin_turn();
     if (os == NULL) return;
@@ -65,7 +65,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     uint64_t now = sa_ticks(&sa.clock);
     int64_t cpu = os_cpu_from(os, &now);
     sa_thread *c = of_session(context);
-    /* Where it was pinned it has not been away: what it did since it was mounted still counts. */
+    /* If it was pinned it was never away: its work since the mount still counts. */
     bool pinned = os->away;
     if (measured(c)) c->cpu_ticks -= pinned ? cpu : cpu - os->mount_cpu_ticks; /* else mounted0 has done the rest */
     os->mount_ticks = pinned ? os->mount_ticks + (now - os->away_ticks) : now;
@@ -74,8 +74,8 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     end(os);
 }
 
-/* At the start of each way to hand a virtual thread to its scheduler, on the
- * thread that does; until it has been the thread is not mounted anywhere. */
+/* Called wherever a virtual thread is handed to its scheduler, by the thread that does
+ * so, before it can be mounted. */
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_ready0(JNIEnv *env, jclass helper, jlong context) {
     sa_os *os = begin_turn();
     if (os == NULL) return;
@@ -90,7 +90,7 @@ static void raise(_Atomic uint64_t *most, uint64_t v) {
     if (v > atomic_load_explicit(most, memory_order_relaxed)) atomic_store_explicit(most, v, memory_order_relaxed);
 }
 
-/* Counts it with others whose body is of the same class. */
+/* Counts it with others whose first class is the same. */
 static bool count_turns(sa_os *os, sa_cell *cell, const sa_virtual *v) {
     sa_scheduled *s = sa_cells_scheduled(&os->cells, cell);
     if (s == NULL) return false;
@@ -111,9 +111,9 @@ static bool count_turns(sa_os *os, sa_cell *cell, const sa_virtual *v) {
     return true;
 }
 
-/* A virtual thread has executed all that it had to: how it was scheduled is
- * told like its body, by a record or counted. What finds room in neither is
- * missing in the account of mounts. */
+/* A virtual thread has ended all its executions: its scheduling is recorded or
+ * summarised, like its class. Without room for either, it is missing in the account of
+ * mounts. */
 void sa_turns_record(sa_os *os, sa_thread *c) {
     sa_virtual v;
     if (!sa_turns_fill(c, &v)) return;
@@ -155,7 +155,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     end(os);
 }
 
-/* Nobody looks at its frames until it is mounted again. */
+/* Nobody reads its frames until it is mounted again. */
 static void put_away(JNIEnv *env, sa_vthread *v, jobject thread) {
     if (v->head.frames != &v->first) sa_frames_pack(v);
     if (v->head.cpu_known && atomic_load_explicit(&v->thread, memory_order_relaxed) == NULL) sa_vthread_follow(env, v, thread);
@@ -189,7 +189,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_unmounting0(JNIEnv *env, jclass
     end(os);
 }
 
-/* A virtual thread that is pinned parks together with its carrier. */
+/* A pinned virtual thread parks together with its carrier. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_parking0(JNIEnv *env, jclass helper) {
     sa_os *os = begin_turn();
     if (os == NULL) return JNI_FALSE;

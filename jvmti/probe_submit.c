@@ -1,4 +1,4 @@
-/* Hand-overs of tasks: the natives of java.lang.StackagentHandover. */
+/* Submissions of tasks: the natives of java.lang.StackagentHandover. */
 #include "probe_submit.h"
 #include "state_contexts.h"
 #include "state_queued_tasks.h"
@@ -7,16 +7,16 @@ void sa_submission_lost(sa_thread *c) {
     if (sa.config.submissions && (c == NULL || c->generation == this_generation())) sa_lost_nowhere(c, SA_LOST_SUBMISSION);
 }
 
-/* True: it has a record in any case. */
+/* True: the submission gets a record in any case. */
 __attribute__((noinline, cold)) static bool special(sa_os *os, const sa_thread *c, const sa_open_submission *h) {
     bool plain = (h->flags & (SA_SUBMIT_INNER | SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) == 0;
     if (plain && sa.special & SA_SPECIAL_CONTEXTS) sa_context_take(os, c, SA_CONTEXT_SUBMISSION, h->class_id);
     return sa.special & SA_SPECIAL_ALL;
 }
 
-/* Counts a submission in the cell of the task's class, if they come too fast to be recorded. */
+/* Counts a submission in the cell of the task's class, if it is summarised. */
 static inline bool counted(sa_os *os, sa_thread *c, const sa_open_submission *h) {
-    if (__builtin_expect((h->flags & (SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN)) != 0, 0)) return false; /* no hand-overs */
+    if (__builtin_expect((h->flags & (SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN)) != 0, 0)) return false; /* no submissions */
     if (__builtin_expect(sa.special != 0, 0) && special(os, c, h)) return false;
     sa_cell *cell = cell_of(os, c, h->class_id);
     if (cell == NULL || !counts(&cell->submissions, crowded(os))) return false;
@@ -24,14 +24,14 @@ static inline bool counted(sa_os *os, sa_thread *c, const sa_open_submission *h)
     return true;
 }
 
-/* Who asks for an exception only embellishes: no thread waits for it. */
+/* No thread waits for the record of who asks for an exception. */
 static inline sa_submission *room_for(sa_os *os, sa_thread *c, uint32_t flags) {
     if (__builtin_expect((flags & (SA_SUBMIT_ASKED | SA_SUBMIT_FORGOTTEN)) == 0, 1)) return of_thread(os, c) ? reserve(os, 2) : NULL;
     bool reported = os->ring_thread_id == c->thread_id || sa_switch_thread(os, c, false);
     return reported ? reserve_now(os, 2) : NULL;
 }
 
-/* What to remember a hand-over in; NULL: no memory, and it is counted as lost. */
+/* Where to keep an open submission; NULL: no memory, and it is counted as lost. */
 static sa_more *more_of(sa_os *os, sa_thread *c) {
     sa_more *m = sa_more_get(c);
     if (m != NULL) return m;
@@ -62,10 +62,10 @@ static void record(sa_os *os, sa_thread *c, const sa_open_submission *h, uint64_
 
 void sa_submission_record(sa_os *os, sa_thread *c, const sa_open_submission *h, uint64_t now) { record(os, c, h, now); }
 
-/* Begins a hand-over inside outer, if that is not NULL. Returns its time. m: sa_more_of(c). */
+/* Begins a submission, inside outer if that is not NULL. Returns its time. m: sa_more_of(c). */
 static inline uint64_t hand(sa_os *os, sa_thread *c, sa_more *m, const sa_open_submission *outer, uint64_t id, uint32_t class_id, uint32_t hash,
                             uint32_t executor, uint32_t flags) {
-    /* Written where it stays: a copy of what was just written in parts has to wait for them. */
+    /* Written in place: a copy of what was just written in parts would stall. */
     sa_open_submission beyond, *h = c->submissions_open < SA_MAX_OPEN_SUBMISSIONS ? &m->submissions[c->submissions_open] : &beyond;
     uint32_t site = sa_calling_at(c);
     if (outer != NULL) {
@@ -85,8 +85,8 @@ static inline uint64_t hand(sa_os *os, sa_thread *c, sa_more *m, const sa_open_s
     return now & SA_TICKS_OF_SUBMISSION;
 }
 
-/* A hand-over begins. Returns its time, or 0: nothing is recorded, or it is part
- * of the hand-over of the same task to the same executor. */
+/* A submission begins. Returns its time, or 0: nothing is recorded, or it is part of
+ * the submission of the same task to the same executor. */
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                               jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
@@ -103,7 +103,8 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
     return (jlong)now;
 }
 
-/* The same of a task without room for its id and time: they wait for it beside. */
+/* The same for a task without room for an id: id and time wait in a table
+ * (state_queued_tasks.c). */
 JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                      jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
@@ -125,8 +126,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *e
     return m != NULL;
 }
 
-/* The hand-over with that number ended by a RejectedExecutionException: the task
- * does not wait. */
+/* The submission ended by a RejectedExecutionException: the task does not wait. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refusedBare0(JNIEnv *env, jclass helper, jint hash, jint class_id) {
     sa_os *os = begin();
     if (os == NULL) return;
@@ -135,7 +135,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refusedBare0(JNIEnv *en
     end(os);
 }
 
-/* A task without room for its id was cancelled; while it waits it is known which. */
+/* A task without room for its id is cancelled; while it waits its id is known. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelledBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                       jint class_id) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
@@ -150,12 +150,12 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelledBare0(JNIEnv *
     end(os);
 }
 
-/* The time of a hand-over that Java code has counted. */
+/* The time of a submission that Java code has counted. */
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_now0(JNIEnv *env, jclass helper) {
     return (jlong)(sa_ticks(&sa.clock) & SA_TICKS_OF_SUBMISSION);
 }
 
-/* The hand-over with that number ended by a RejectedExecutionException. */
+/* The submission with that number ended by a RejectedExecutionException. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, jclass helper, jlong context, jint token) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     if (c == NULL || (uint32_t)token >= SA_MAX_OPEN_SUBMISSIONS || (uint32_t)token >= c->submissions_open) return;
@@ -183,8 +183,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env,
     end(os);
 }
 
-/* A hand-over of which nothing can be said: there was no memory for the context of
- * its thread, or for an id. */
+/* A submission without memory for the state of its thread, or for an id. */
 JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_lost0(JNIEnv *env, jclass helper, jlong context) {
     sa_submission_lost((sa_thread *)(uintptr_t)context);
 }

@@ -3,7 +3,8 @@
 #define STACKAGENT_PROBE_SUBMIT_H
 #include "probe_common.h"
 
-/* As begin(). A lambda keeps the probes of an earlier session with hand-overs; in one without they record nothing. */
+/* Like begin(). A lambda keeps the submission probes of an earlier session; in a session without submissions they
+ * record nothing. */
 static inline sa_os *begin_on(sa_thread *c) {
     sa_os *os = c == NULL || !sa.config.submissions || !renew(c) ? NULL : begin();
     if (os == NULL || !overtaken(os, c)) return os;

@@ -35,12 +35,12 @@ static void record_running(sa_os *os, sa_thread *c) {
         sa_ring_commit(&os->ring, slots);
     }
     sa_virtual v, *to = sa_turns_fill(c, &v) && of_thread(os, c) ? sa_ring_reserve(&os->ring, 2) : NULL;
-    if (to == NULL) return; /* missing in the account of mounts; its class may have no cell any more */
+    if (to == NULL) return; /* missing in the account of mounts: its class may have no cell any more */
     *to = v;
     sa_ring_commit(&os->ring, 2);
 }
 
-/* The thread object is no more. */
+/* The thread object is collected. */
 static void bury(JNIEnv *env, sa_os *os, sa_vthread *v) {
     sa_thread *c = &v->head;
     uint32_t generation = sa_packed(c) ? ~c->generation : c->generation;
@@ -48,7 +48,7 @@ static void bury(JNIEnv *env, sa_os *os, sa_vthread *v) {
     sa_vthread_bury(env, v);
 }
 
-/* Looks at a few threads. A ring that fills is no place for what can wait. */
+/* Looks at a few threads, unless the ring is nearly full: this can wait. */
 static void look_at_some(JNIEnv *env, sa_os *os) {
     sa_vthread *some[STEP];
     size_t n = sa_vthreads_look(some, STEP, &sweep.cursor);

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// compileProbes makes a program of everything that runs in the threads of a JVM, with tests in place of the JVM and
-// of what the C library gives memory with.
+// compileProbes makes a program of everything that runs in the threads of a JVM, with a test in place of the JVM and
+// of the C library's memory functions.
 func compileProbes(t *testing.T, flags ...string) string {
 	t.Helper()
 	for _, name := range strings.Fields("mmap mprotect aligned_alloc calloc malloc pthread_setspecific") {

@@ -2,9 +2,9 @@ package jvmti_test
 
 import "testing"
 
-// What the table of waiting tasks tells of one is its own, and what it cannot
-// tell apart it counts; with threads that use it at the same time.
-func TestWaiting(t *testing.T) {
+// A queued task gets its own id and time, and ambiguous ones are counted, also with threads that use the table at the
+// same time.
+func TestQueuedTasks(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"plain":   {"-O2"},
 		"thread":  {"-O1", "-fsanitize=thread"},

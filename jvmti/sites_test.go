@@ -36,7 +36,7 @@ func asProgram(class []byte, name string) []byte {
 }
 
 // On the classes of the JDK, as if they were a program's: where the weaver finds a site the C reader says that there may
-// be one, and it says so of few others, each of which is handed over for nothing.
+// be one, and it says so of few others, each of which goes to the Go side in vain.
 func TestSitesAgree(t *testing.T) {
 	image, err := jimage.Open(filepath.Join(os.Getenv("JAVA_HOME"), "lib", "modules"))
 	if err != nil {

@@ -1,9 +1,8 @@
-/* How many bytes a thread has allocated, as the JVM itself accounts for it: what
- * is in its closed allocation buffers, and what it has used of the open one
- * (Thread::cooked_allocated_bytes, which is behind com.sun.management's
- * getThreadAllocatedBytes). The fields are found through the tables that the
- * JVM exports for the serviceability agent; whether they say what they should is
- * tried before they are believed. */
+/* How many bytes a thread has allocated, from the JVM's own count: its closed
+ * allocation buffers, and the used part of the open one
+ * (Thread::cooked_allocated_bytes, which com.sun.management's getThreadAllocatedBytes
+ * returns). The fields are found through the tables that the JVM exports for the
+ * serviceability agent. They are tried before they are used. */
 #include <dlfcn.h>
 #include <limits.h>
 
@@ -15,7 +14,7 @@ static struct {
     ptrdiff_t start, top;
 } at;
 
-/* Odd while a collection is going on, which closes the threads' buffers. */
+/* Odd during a collection, which closes the threads' buffers. */
 static _Atomic uint64_t collections;
 
 void sa_alloc_collecting(bool begins) {
@@ -29,9 +28,9 @@ static inline int64_t sum(const volatile char *env) {
     return top <= start ? closed : closed + (int64_t)(top - start);
 }
 
-/* This thread is in native code: a collection does not wait for it, and while
- * it closes the thread's buffer the same bytes may be seen twice. The thread
- * would have to wait for the end of the pause on its way back in any case. */
+/* This thread is in native code, so a collection does not wait for it. While the
+ * collection closes the thread's buffer, the same bytes may be counted twice: wait for
+ * its end, as the thread must on its way back to Java anyway. */
 int64_t sa_allocated(JNIEnv *env) {
     struct timespec pause = {0, 20000};
     for (int tries = 0; tries < 100000; tries++) {
@@ -49,7 +48,7 @@ int64_t sa_allocated(JNIEnv *env) {
 
 static void *symbol(void *library, const char *name) { return dlsym(library, name); }
 
-/* The offset of a field; -1: the JVM does not tell. */
+/* The offset of a field; -1: the JVM does not export it. */
 static ptrdiff_t field(void *library, const char *type, const char *name) {
     const char *const *table = symbol(library, "gHotSpotVMStructs");
     static const char *const parts[] = {"gHotSpotVMStructEntryTypeNameOffset", "gHotSpotVMStructEntryFieldNameOffset",
@@ -74,7 +73,7 @@ static void *jvm_library(void) {
     return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* Where this thread's JavaThread lies: java.lang.Thread keeps its address. */
+/* The address of this thread's JavaThread, which java.lang.Thread keeps. */
 static char *self(JNIEnv *env) {
     jthread thread = NULL;
     if ((*sa.jvmti)->GetCurrentThread(sa.jvmti, &thread) != JVMTI_ERROR_NONE || thread == NULL) return NULL;
@@ -102,8 +101,8 @@ static bool find_fields(JNIEnv *env) {
     return true;
 }
 
-/* Allocates arrays of two sizes: what they differ by must be seen, no more and
- * no less, inside a buffer and beyond. */
+/* Allocates arrays of two sizes: their difference must be counted exactly, inside a
+ * buffer and beyond. */
 static bool try_sizes(JNIEnv *env, jsize small, jsize large, int times) {
     int64_t seen[2];
     for (int i = 0; i < 2; i++) {
@@ -124,10 +123,10 @@ static bool try_sizes(JNIEnv *env, jsize small, jsize large, int times) {
 
 bool sa_alloc_start(JNIEnv *env, char *why, size_t room) {
     if (!find_fields(env)) {
-        snprintf(why, room, "this JVM does not tell where it counts a thread's allocations (no gHotSpotVMStructs for them); use HotSpot, JDK 17 to 25");
+        snprintf(why, room, "this JVM does not export where it counts a thread's allocations (gHotSpotVMStructs); use HotSpot, JDK 17 to 25");
         return false;
     }
     if (try_sizes(env, 96, 1096, 32) && try_sizes(env, 4096, 65536, 64) && try_sizes(env, 1 << 20, 1 << 21, 2)) return true;
-    snprintf(why, room, "the JVM's count of a thread's allocations did not move as it should when tried; please report this JVM's version");
+    snprintf(why, room, "a test of the JVM's count of a thread's allocations failed; please report this JVM's version");
     return false;
 }

@@ -1,5 +1,4 @@
-/* The cells' memory, the choice between counting and recording, and the
- * drain's side. */
+/* The cells' memory, and the choice between recording and summarising. */
 #include "state_cells.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras) {
     };
 }
 
-/* A part of a cell: what it needs beside itself. */
+/* What a cell needs beside itself, in a list. */
 typedef struct part_of_cell {
     struct part_of_cell *next;
     size_t bytes; /* with this */
@@ -72,7 +71,7 @@ void sa_cells_close(sa_cells *cells) {
     sa_cells_open(cells);
 }
 
-/* Refuses, once until the drain finds memory again. */
+/* Refuses memory, until the drain finds some again. */
 static void *refuse(sa_cells *cells) {
     atomic_store(&cells->refused, true);
     atomic_fetch_add(&times_refused, 1);
@@ -89,7 +88,7 @@ static void *allocate(sa_cells *cells, size_t bytes) {
     return refuse(cells);
 }
 
-/* The same for a part of a cell; list: one of its lists. */
+/* Zeroed memory for a part of a cell; list: one of the cell's lists. */
 static void *take(sa_cells *cells, void **list, size_t bytes) {
     part_of_cell *p = allocate(cells, sizeof *p + bytes);
     if (p == NULL) return NULL;
@@ -140,7 +139,7 @@ static uint64_t site_hash(const sa_cell *c, unsigned kind, uint32_t site) {
     return ((uint64_t)(uintptr_t)c + ((uint64_t)kind << 16 | site) * UINT64_C(0xD6E8FEB86659FD93)) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
 }
 
-/* Where in the table the place is, or is to be. */
+/* The slot of a site in the table: its own, or the empty one where it belongs. */
 static sa_site_count **site_slot(sa_site_count **table, uint32_t mask, const sa_cell *c, unsigned kind, uint32_t site) {
     for (uint64_t i = site_hash(c, kind, site);; i++) {
         sa_site_count *p = table[i & mask];
@@ -192,7 +191,7 @@ static _Atomic(sa_measure *) *histograms_of(sa_cell *c, int i) {
     return parts[i];
 }
 
-/* Under the lock, as are those that follow. */
+/* The caller holds the lock, in all functions up to sa_cells_grow. */
 static void restore(sa_cells *cells) {
     for (sa_cell *c = atomic_load(&cells->list); cells->aside && c != NULL; c = c->next)
         for (int i = 0; i < SA_HISTOGRAMS; i++) {
@@ -228,8 +227,8 @@ sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *pa
     return m;
 }
 
-/* Whether what belongs to place k may stand at place j of a table when i gets
- * free: not if who looks for it from k on would find i first. */
+/* When slot i gets free: may the entry of slot k stay at j? Not if a search from k
+ * would meet i first. */
 static bool may_stay(uint64_t k, uint64_t i, uint64_t j, uint32_t mask) { return ((j - k) & mask) < ((j - i) & mask); }
 
 static void remove_cell(sa_cells *cells, const sa_cell *c) {
@@ -278,7 +277,7 @@ bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now) {
     return true;
 }
 
-/* Is all of these histograms told? Nobody counts meanwhile. */
+/* Are these histograms reported completely? Nobody counts meanwhile. */
 static bool all_reported(const sa_measure *m, unsigned n) {
     for (unsigned i = 0; m != NULL && i < n; i++) {
         if (atomic_load(&m[i].sum) != m[i].reported_sum) return false;
@@ -343,7 +342,7 @@ sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c) {
 void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c) {
     sa_cell *first = c;
     if (before == NULL && !atomic_compare_exchange_strong(&cells->list, &first, c->next)) {
-        before = first; /* newer ones are added behind our back */
+        before = first; /* the thread adds newer ones meanwhile */
         while (before->next != c) before = before->next;
     }
     if (before != NULL) before->next = c->next;

@@ -1,7 +1,7 @@
-/* Cells: what a thread counts of a class whose tasks come too fast to be told
- * one by one. A cell belongs to one OS thread, which alone writes it, with
- * plain stores; the drain reads it while it changes, and remembers in it what
- * it has told. No JDK headers. */
+/* A cell is an entry of a table: what one OS thread counts of one class whose tasks
+ * are too fast to be recorded one by one. The cells of a class are its summary. Only
+ * the thread writes a cell, with plain stores. The drain reads it while it changes,
+ * and keeps in it what it has reported. No JDK headers. */
 #ifndef STACKAGENT_STATE_CELLS_H
 #define STACKAGENT_STATE_CELLS_H
 #include <pthread.h>
@@ -12,11 +12,11 @@
 
 #include "ring/record.h"
 
-/* Buckets as in internal/loglinear, kept in blocks of 64: memory is needed for
- * the powers of two that occur. */
+/* Buckets as in internal/loglinear (constants.go), in blocks of 64: only powers of two
+ * that occur need memory. */
 enum { SA_BLOCK_BUCKETS = 64, SA_BLOCKS = 58, SA_BUCKETS = SA_BLOCKS * SA_BLOCK_BUCKETS };
 
-/* The bucket of v; equal to loglinear.Index. */
+/* The bucket of v, as loglinear.Index; a test compares them. */
 static inline unsigned sa_bucket(uint64_t v) {
     if (__builtin_expect(v >> 63, 0)) return SA_BUCKETS - 1;
     unsigned shift = 57 - (unsigned)__builtin_clzll(v | 64);
@@ -35,36 +35,36 @@ typedef struct {
     _Atomic(sa_block *) blocks[SA_BLOCKS];
 } sa_measure;
 
-/* Of executions without others inside, self work is all work: two metrics are
- * enough for these. */
+/* A leaf execution has no others inside, so its self work is all its work: two metrics
+ * are enough. */
 enum { SA_M_WALL = 0, SA_M_CPU = 1, SA_M_SELF_WALL = 2, SA_M_SELF_CPU = 3, SA_LEAF_MEASURES = 2, SA_MEASURES = 4 };
 
-/* What is counted beside the metrics. */
+/* Counts beside the metrics. */
 enum { SA_T_FIRST, SA_T_THREW, SA_T_CUT, SA_T_UNSEEN, SA_T_CREATIONS, SA_T_FAILED, SA_T_WITHDRAWN,
        SA_T_SUBMISSIONS, SA_T_INNER, SA_T_REJECTED, SA_T_CANCELLED, SA_TALLIES };
 
-/* Executions or creations of one cell: told by records or counted. */
+/* Executions, creations or submissions of one cell: recorded or summarised. */
 typedef struct {
     _Atomic bool counted;
-    uint8_t calm;    /* the drain's: intervals in a row with few */
+    uint8_t calm;    /* the drain's: consecutive intervals with few */
     uint32_t streak; /* recorded since streak_start */
     uint64_t streak_start;
 } sa_stream;
 
-/* What is counted by place; equal to wire.SiteKind. */
+/* What is counted at call sites; wire.SiteKind has these values (constants.go). */
 enum { SA_SITE_CREATION, SA_SITE_SUBMISSION, SA_SITE_PART, SA_SITE_INNER, SA_SITE_REJECTED, SA_SITE_REJECTED_INNER };
 
-/* Of these the usual ones are kept at hand, the first two where Java code counts. */
+/* The usual kinds are kept at hand. Java code counts the first two. */
 enum { SA_SITE_KINDS_AT_HAND = 3 };
 static inline unsigned sa_site_hand(unsigned kind) { return kind == SA_SITE_INNER ? 2 : kind < 2 ? kind : SA_SITE_KINDS_AT_HAND; }
 
-/* In place of the site of a creation: none, and inside an execution of a task of
- * the same class. No site has this number. */
+/* In place of the site of a creation: none, and inside an execution of a task of the
+ * same class. No site has this number. */
 enum { SA_SITE_OF_PART = 0xffff };
 
-enum { SA_SITES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: those of one method follow each other */
+enum { SA_SITES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: sites of one method have consecutive numbers */
 
-/* How often it happened to the tasks of a cell at one place. It stays where it is. */
+/* How many events of the cell's tasks happened at one call site. It is never moved. */
 typedef struct sa_site_count {
     uint32_t site; /* 0: not known; SA_SITE_OF_PART */
     uint32_t kind;
@@ -74,7 +74,7 @@ typedef struct sa_site_count {
     struct sa_site_count *next;
 } sa_site_count;
 
-/* How virtual threads whose body is of the cell's class were scheduled. One writer. */
+/* How virtual threads were scheduled whose first class is the cell's. One writer. */
 enum { SA_V_THREADS, SA_V_MOUNTS, SA_V_CHANGES, SA_V_PINS, SA_V_PINNED, SA_V_AWAY, SA_V_READY, SA_V_SUMS };
 enum { SA_V_MOST_MOUNTS, SA_V_MOST_PINNED, SA_V_MOST_AWAY, SA_V_MOST_READY, SA_V_MAXIMA };
 typedef struct {
@@ -88,22 +88,23 @@ enum { SA_H_LEAF, SA_H_INNER, SA_H_QUEUE, SA_H_EXTRA, SA_HISTOGRAMS };
 typedef struct sa_cell {
     uint64_t key; /* sa_cell_key */
     sa_stream executions, creations, submissions;
-    /* An execution that took longer is recorded all the same, while outliers
-     * are left. The drain refills them and moves the limit. */
+    /* A longer execution is recorded by itself, while outliers are left. The drain
+     * refills them and moves the limit. */
     _Atomic uint64_t outlier_ticks;
     _Atomic uint32_t outliers_left;
-    /* NULL: none yet, or given back. A probe looks at each once: behind its back it may be set aside. */
+    /* NULL: none yet, or given back. A probe reads each pointer once: the drain may
+     * set it aside. */
     _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */
-    _Atomic(sa_measure *) queue;       /* queue time of those whose submission is known */
-    _Atomic(sa_measure *) extra;       /* with extra metrics: of each its totals, then of each its self part */
+    _Atomic(sa_measure *) queue;       /* queue times, where the submission is known */
+    _Atomic(sa_measure *) extra;       /* with extra metrics: first their totals, then their self parts */
     _Atomic uint64_t tallies[SA_TALLIES];
     sa_site_count *at_hand[SA_SITE_KINDS_AT_HAND][SA_SITES_AT_HAND];
-    _Atomic(sa_site_count *) sites; /* all, newest first; the drain walks it */
+    _Atomic(sa_site_count *) sites; /* all, newest first, for the drain */
     uint64_t reported[SA_TALLIES], reported_at; /* the drain's */
-    _Atomic(sa_scheduled *) scheduled; /* of virtual threads' bodies */
-    struct sa_cell *next; /* the drain's, once it is in the list */
-    void *parts; /* list of what else the cell has, see state_cells.c */
-    void *histograms; /* the same: blocks and arrays of histograms; under the lock of sa_cells */
+    _Atomic(sa_scheduled *) scheduled; /* of virtual threads */
+    struct sa_cell *next; /* never changed once the cell is in the list, except by the drain */
+    void *parts; /* what else the cell has, see state_cells.c */
+    void *histograms; /* blocks and arrays of histograms; under the lock of sa_cells */
     sa_measure *aside[SA_HISTOGRAMS]; /* while sa_cells.aside: what leaf, inner, queue and extra were */
 } sa_cell;
 
@@ -114,32 +115,32 @@ typedef struct {
     sa_cell **table; /* open addressing, never full; the thread's own */
     uint32_t mask, used;
     sa_cell *first_table[SA_FIRST_TABLE];
-    _Atomic(sa_cell *) list; /* all, newest first; the drain walks it */
-    sa_site_count **sites;       /* of all cells; as table, but NULL while there are none */
+    _Atomic(sa_cell *) list; /* all, newest first, for the drain */
+    sa_site_count **sites;       /* of all cells; a table, NULL while there are none */
     uint32_t sites_mask, sites_used;
     _Atomic bool counted;    /* a cell has counted something */
-    _Atomic bool refused;    /* no memory: nothing new, the drain lifts it */
-    _Atomic(sa_cell *) dead; /* taken off the list: their classes are unloaded; the thread frees them */
-    pthread_mutex_t lock;    /* between the thread that makes histograms and the drain that takes them; never on the usual way */
-    bool aside;              /* the drain is about to take all histograms; under lock */
-    uint32_t quiet;          /* the drain's: rounds in a row without news */
+    _Atomic bool refused;    /* no memory: nothing new until the drain finds some */
+    _Atomic(sa_cell *) dead; /* off the list, their classes are unloaded; the thread frees them */
+    pthread_mutex_t lock;    /* between the thread that makes histograms and the drain that takes them; not on the usual path */
+    bool aside;              /* the drain is about to take all histograms; under the lock */
+    uint32_t quiet;          /* the drain's: consecutive rounds without news */
 } sa_cells;
 
-/* When to count and when to record. */
+/* When to summarise and when to record. */
 typedef struct {
     bool always;             /* detail=summary */
     double ns_per_tick;
     uint64_t ns_per_tick_32; /* times 2^32 */
-    uint64_t streak_ticks;   /* SA_STREAK records in less than this: too fast */
+    uint64_t streak_ticks;   /* SA_STREAK records in less time: too fast */
     uint64_t outlier_ticks;  /* first limit of a cell */
     unsigned extras;         /* extra metrics */
 } sa_cell_policy;
 
 enum {
     SA_STREAK = 4096,
-    SA_FAST_PER_SECOND = 100000, /* of one class in one thread; a quarter of it is calm again */
+    SA_FAST_PER_SECOND = 100000, /* of one class in one thread; with a quarter of it the class is recorded again */
     SA_CALM_INTERVALS = 2,
-    SA_OUTLIERS = 100,           /* records of single executions, a cell and interval */
+    SA_OUTLIERS = 100,           /* single executions that are recorded, per cell and interval */
     SA_OUTLIER_MEANS = 16,       /* an outlier is at least this many means long */
     SA_OUTLIER_NS = 1000000,     /* the limit before a mean is known */
 };
@@ -147,34 +148,34 @@ enum {
 extern sa_cell_policy sa_cells_policy;
 void sa_cells_set_policy(bool always, double ns_per_tick, unsigned extras);
 
-/* state_cells.c: all but the usual path. NULL and false: memory is refused. */
+/* state_cells.c: everything off the usual path. NULL and false: no memory. */
 void sa_cells_open(sa_cells *cells);
 void sa_cells_close(sa_cells *cells);
 sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
 sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets); /* *part */
-sa_site_count *sa_cells_site(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and has it at hand */
-bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: count it */
-/* Where it counts virtual threads; NULL: no memory. */
+sa_site_count *sa_cells_site(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and keeps it at hand */
+bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: summarise */
+/* Where the cell counts virtual threads; NULL: no memory. */
 sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c);
-/* The drain takes a cell off the list: all of it is told, and its class is no
- * more. before: in the list, NULL if it was the first. */
+/* The drain takes a cell off the list: it is reported completely, and its class is
+ * unloaded. before: the previous cell in the list, NULL if c is the first. */
 void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c);
-/* The thread frees those; nothing of them may be at hand. */
+/* The thread frees dropped cells; it must have none of them at hand. */
 void sa_cells_reap(sa_cells *cells);
 static inline bool sa_cells_have_dead(sa_cells *cells) { return atomic_load_explicit(&cells->dead, memory_order_relaxed) != NULL; }
-/* The histograms of a thread that is idle go back in two steps: the drain sets them
- * aside, waits until every probe that may have seen them is over or seen to be
- * busy (a fence on all CPUs), and takes them unless the thread was seen at work,
- * or needed them meanwhile (sa_cells_grow), or counted something that is not told. */
+/* The histograms of an idle thread are freed in two steps. The drain sets them aside
+ * and waits until every probe that may have seen them has ended or is seen to be busy
+ * (a fence on all CPUs). It frees them unless the thread was at work, has needed them
+ * since (sa_cells_grow), or has counted what is not reported. */
 void sa_cells_set_aside(sa_cells *cells);
-bool sa_cells_take_aside(sa_cells *cells, const _Atomic bool *busy); /* false: all is as it was */
+bool sa_cells_take_aside(sa_cells *cells, const _Atomic bool *busy); /* false: nothing has changed */
 bool sa_cells_have_histograms(const sa_cells *cells);
 uint64_t sa_cells_bytes(void); /* of all threads' cells */
-uint64_t sa_cells_refused(void); /* times that memory was refused */
+uint64_t sa_cells_refused(void); /* how often memory was refused */
 void sa_cells_limit(uint64_t bytes);
 
 static inline sa_site_count *sa_cell_sites(sa_cell *c) { return atomic_load_explicit(&c->sites, memory_order_acquire); }
-void sa_cells_relieve(sa_cells *cells); /* lets the thread try again when there is memory */
+void sa_cells_relieve(sa_cells *cells); /* the thread may try again, if there is memory */
 
 static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool is_virtual) {
     return (uint64_t)thread_id << 32 | (uint64_t)is_virtual << 31 | class_id;
@@ -182,7 +183,7 @@ static inline uint64_t sa_cell_key(uint32_t class_id, uint32_t thread_id, bool i
 
 static inline uint64_t sa_cell_hash(uint64_t key) { return key * 0x9E3779B97F4A7C15u >> 32; }
 
-/* The cell of a key, or NULL when there is none yet. */
+/* The cell of a key; NULL: there is none yet. */
 static inline sa_cell *sa_cells_find(const sa_cells *cells, uint64_t key) {
     for (uint64_t i = sa_cell_hash(key);; i++) {
         sa_cell *c = cells->table[i & cells->mask];
@@ -197,9 +198,8 @@ static inline void sa_add(_Atomic uint64_t *n, uint64_t v) {
 
 static inline bool sa_stream_counted(const sa_stream *s) { return atomic_load_explicit(&s->counted, memory_order_relaxed); }
 
-/* One more that is not counted: is it time to think again (sa_stream_decide)?
- * crowded: the ring is nearly full, records cannot be drained as fast as they
- * come; counting is better than waiting. */
+/* Counts one more record: must sa_stream_decide look again? crowded: the ring is
+ * nearly full, the drain cannot keep up; summarising is better than waiting. */
 static inline bool sa_stream_due(sa_stream *s, bool crowded) { return ++s->streak >= SA_STREAK || crowded; }
 
 static inline void sa_measure_add(sa_measure *m, sa_block *b, uint64_t v, unsigned bucket) {
@@ -207,7 +207,7 @@ static inline void sa_measure_add(sa_measure *m, sa_block *b, uint64_t v, unsign
     if (v < atomic_load_explicit(&m->min, memory_order_relaxed)) atomic_store_explicit(&m->min, v, memory_order_relaxed);
     if (v > atomic_load_explicit(&m->max, memory_order_relaxed)) atomic_store_explicit(&m->max, v, memory_order_relaxed);
     _Atomic uint64_t *n = &b->count[bucket % SA_BLOCK_BUCKETS];
-    /* Released: who sees the count sees the sum, and the counts of the metrics before. */
+    /* Released: whoever sees the count sees the sum, and the counts of the metrics before it. */
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_release);
 }
 
@@ -234,8 +234,8 @@ static inline int64_t sa_cell_self(int64_t total, int64_t nested) {
     return total == SA_NOT_MEASURED || nested == SA_NOT_MEASURED ? SA_NOT_MEASURED : total - nested;
 }
 
-/* Makes room for an execution's extra metrics: n totals, then what of each is
- * nested; NULL: no memory. Those that are not measured are not counted. */
+/* Makes room for an execution's extra metrics: n totals, then their nested parts;
+ * NULL: no memory. Metrics without a value are not counted. */
 static __attribute__((noinline, unused)) sa_measure *sa_cell_work_room(sa_cells *cells, sa_cell *c, const int64_t *done) {
     unsigned n = sa_cells_policy.extras;
     unsigned buckets[2 * SA_MAX_CELL_EXTRA];
@@ -247,13 +247,13 @@ static __attribute__((noinline, unused)) sa_measure *sa_cell_work_room(sa_cells 
     return sa_cells_grow(cells, c, &c->extra, 2 * n, buckets);
 }
 
-/* What the extra metrics of an execution add, and to what. */
+/* The extra metrics of an execution, and where they are counted. */
 typedef struct {
     sa_measure *to;      /* of sa_cell_work_room */
     const int64_t *done; /* NULL: there are none */
 } sa_cell_extra;
 
-/* Counts them. Before wall time, of which the count is that of executions. */
+/* Counts them before wall time, whose count is that of executions. */
 static __attribute__((noinline, unused)) void sa_cell_work(sa_measure *m, const int64_t *done) {
     unsigned n = sa_cells_policy.extras;
     for (unsigned k = 0; k < 2 * n; k++) {
@@ -264,13 +264,13 @@ static __attribute__((noinline, unused)) void sa_cell_work(sa_measure *m, const 
     }
 }
 
-/* An execution without others inside. Wall time comes last: its count is that
- * of executions. Written out for two metrics and for four, without arrays: the
- * compiler keeps all of it in registers. */
+/* An execution without others inside. Wall time comes last: its count is that of
+ * executions. Written out for two metrics and for four, without arrays, so that the
+ * compiler keeps everything in registers. */
 static inline bool sa_cell_leaf(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, int64_t cpu_ns, sa_cell_extra extra) {
     uint64_t cpu = cpu_ns == SA_NOT_MEASURED ? 0 : (uint64_t)cpu_ns;
     uint64_t wall = sa_to_ns(wall_ticks);
-    /* Most often the thread has had its CPU all the time. */
+    /* Most often the thread had its CPU all the time. */
     unsigned i = sa_bucket(wall), k = __builtin_expect(cpu == wall, 1) ? i : sa_bucket(cpu);
     sa_block *wall_block, *cpu_block;
     sa_measure *m;
@@ -316,8 +316,8 @@ static __attribute__((noinline, unused)) bool sa_cell_inner(sa_cells *cells, sa_
     return true;
 }
 
-/* Counts an execution; false: no memory, nothing was counted. cpu_ns is
- * SA_NOT_MEASURED where there is no clock; flags: SA_EXEC_*. */
+/* Counts an execution; false: no memory, nothing is counted. cpu_ns is SA_NOT_MEASURED
+ * without a clock; flags: SA_EXEC_*. */
 static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_ticks, uint64_t child_ticks, int64_t cpu_ns,
                                      int64_t child_cpu_ns, sa_cell_extra extra, uint32_t flags) {
     bool inner = child_ticks != 0 || (child_cpu_ns != 0 && cpu_ns != SA_NOT_MEASURED);
@@ -329,20 +329,20 @@ static inline bool sa_cell_execution(sa_cells *cells, sa_cell *c, uint64_t wall_
     return true;
 }
 
-/* Makes room for an execution's queue time, of which the bucket is given; NULL: no memory. */
+/* Makes room for a queue time in the given bucket; NULL: no memory. */
 static inline sa_measure *sa_cell_queue_room(sa_cells *cells, sa_cell *c, unsigned bucket) {
     sa_measure *m = atomic_load_explicit(&c->queue, memory_order_relaxed);
     if (__builtin_expect(m != NULL && sa_block_of(m, bucket) != NULL, 1)) return m;
     return sa_cells_grow(cells, c, &c->queue, 1, (unsigned[]){bucket});
 }
 
-/* Counts it; there is room. */
+/* Counts a queue time where there is room. */
 static inline void sa_cell_queue(sa_measure *m, uint64_t ticks, unsigned bucket) {
     sa_measure_add(m, sa_block_of(m, bucket), ticks, bucket);
 }
 
-/* Counts one of kind at a place. Without memory for one more place it is only
- * missing there: the cell's tallies have it. */
+/* Counts one event of kind at a site. Without memory for one more site only the site's
+ * count misses it; the cell's tallies have it. */
 static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
     unsigned hand = sa_site_hand(kind);
     sa_site_count *p = hand < SA_SITE_KINDS_AT_HAND ? c->at_hand[hand][site % SA_SITES_AT_HAND] : NULL;
@@ -350,7 +350,7 @@ static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32
     if (__builtin_expect(p != NULL, 1)) sa_add(&p->count, 1);
 }
 
-/* Counts a submission, or that of a rejected or cancelled task; flags: SA_SUBMIT_*. */
+/* Counts a submission, or that a task was rejected or cancelled; flags: SA_SUBMIT_*. */
 static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
     bool inner = (flags & SA_SUBMIT_INNER) != 0;
     if (__builtin_expect((flags & (SA_SUBMIT_REJECTED | SA_SUBMIT_CANCELLED)) != 0, 0)) {
@@ -364,7 +364,7 @@ static inline void sa_cell_submission(sa_cells *cells, sa_cell *c, uint32_t flag
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
 }
 
-/* Counts a creation, or one taken back, of which the place is not known; flags: SA_CREATE_*. */
+/* Counts a creation, or one that is taken back, whose site is not known; flags: SA_CREATE_*. */
 static inline void sa_cell_creation(sa_cells *cells, sa_cell *c, uint32_t flags, uint32_t site) {
     if (flags == 0) sa_cell_at(cells, c, SA_SITE_CREATION, site);
     int i = flags == 0 ? SA_T_CREATIONS : (flags & SA_CREATE_FAILED) != 0 ? SA_T_FAILED : SA_T_WITHDRAWN;
@@ -372,7 +372,7 @@ static inline void sa_cell_creation(sa_cells *cells, sa_cell *c, uint32_t flags,
     atomic_store_explicit(&cells->counted, true, memory_order_relaxed);
 }
 
-/* Is an execution of the given length to be recorded by itself? */
+/* Is an execution of this length recorded by itself? */
 static inline bool sa_cell_outlier(sa_cell *c, uint64_t wall_ticks) {
     if (__builtin_expect(wall_ticks <= atomic_load_explicit(&c->outlier_ticks, memory_order_relaxed), 1)) return false;
     uint32_t left = atomic_load_explicit(&c->outliers_left, memory_order_relaxed);

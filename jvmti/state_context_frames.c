@@ -8,13 +8,14 @@ static size_t text; /* bytes of all names */
 static char *keep_text(const char *s) {
     size_t n = s == NULL ? 0 : strnlen(s, SA_CALL_TEXT);
     if (n == 0 || text + n > SA_MAX_CALL_TEXT) return NULL;
-    while (n == SA_CALL_TEXT && ((unsigned char)s[n] & 0xc0) == 0x80 && n > 0) n--; /* whole characters */
+    while (n == SA_CALL_TEXT && ((unsigned char)s[n] & 0xc0) == 0x80 && n > 0) n--; /* cut between characters */
     text += n + 1;
     return strndup(s, n);
 }
 
-/* Java's name of a class from its signature, Lcom/acme/Job$1;. That of a hidden
- * one ends with what differs from run to run: Lcom/acme/Main$$Lambda$14.0x1; */
+/* The Java name of a class, from its signature (Lcom/acme/Job$1;). The name of a
+ * hidden class loses the end that differs from run to run
+ * (Lcom/acme/Main$$Lambda$14.0x1;). */
 static char *keep_class(char *signature) {
     size_t n = signature == NULL ? 0 : strlen(signature);
     if (n < 3 || signature[0] != 'L') return NULL;
@@ -32,7 +33,7 @@ static int32_t line_of(jmethodID method, int32_t bci) {
     jint n = 0;
     jvmtiLineNumberEntry *lines = NULL;
     int32_t line = 0;
-    jlocation best = -1, least = INT32_MAX; /* before the first line stands what is woven into the method's beginning */
+    jlocation best = -1, least = INT32_MAX; /* before the first line is the code that the agent weaves into the method's beginning */
     if (bci < 0 || (*sa.jvmti)->GetLineNumberTable(sa.jvmti, method, &n, &lines) != JVMTI_ERROR_NONE) return 0;
     for (jint i = 0; i < n; i++) {
         jlocation at = lines[i].start_location;
@@ -46,7 +47,7 @@ static int32_t line_of(jmethodID method, int32_t bci) {
 
 static bool ours(const char *signature) { return strncmp(signature, "Ljava/lang/Stackagent", 21) == 0; }
 
-/* Asks for the names. False: it is a frame of the probes. */
+/* Asks the JVM for the names. False: it is a frame of the probes. */
 bool sa_call_describe(JNIEnv *env, sa_call *call) {
     jclass c = NULL;
     char *signature = NULL, *name = NULL, *file = NULL;

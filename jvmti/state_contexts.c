@@ -1,6 +1,7 @@
-/* Full calling contexts, see state_contexts.h. A path that is known is found without a
- * lock; a new one is added under paths_lock by the thread that is on it, which
- * also asks for the names: its methods can not be unloaded meanwhile. */
+/* Calling contexts. A known context is found without a lock. A new one is added under
+ * contexts_lock by the thread that is in it, which also asks for the names: its
+ * methods cannot be unloaded meanwhile. The lock is held across those calls into the
+ * JVM; the VM thread never needs it, and nothing is locked under it. */
 #include "state_contexts.h"
 
 #include <stdlib.h>
@@ -11,13 +12,13 @@ static const uint32_t OUR_CALL = UINT32_MAX; /* a frame of the probes themselves
 
 static struct {
     sa_context *contexts;
-    _Atomic uint32_t *context_slots; /* number of a path, by its hash; 0: free */
+    _Atomic uint32_t *context_slots; /* number of a context, by its hash; 0: free */
     uint32_t *steps;              /* numbers of frames */
     sa_call *calls;
     uint32_t *call_slots;
     _Atomic uint32_t context_n, call_n; /* numbers given */
     uint32_t step_n;
-    /* Methods of the probes, found so far: they are on top of every stack. */
+    /* Methods of the probes, as far as they are found: they are on top of every stack. */
     jmethodID own[MAX_OWN];
     _Atomic uint32_t own_n;
     uint32_t begins[MAX_BEGINS]; /* classes, see sa_contexts_class */
@@ -26,7 +27,7 @@ static struct {
     sa_context_totals before;                    /* of earlier sessions */
     _Atomic bool open;
     jclass virtual_type;
-    jfieldID continuation; /* Thread.cont, where it is to be asked; else NULL */
+    jfieldID continuation; /* Thread.cont, if it must be asked; else NULL */
     uint32_t calls_reported, contexts_reported, sums_at; /* the drain's */
 } t;
 
@@ -37,14 +38,14 @@ static void *reserve_memory(size_t n, size_t each) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* It reads as zeros from now on. Memory that the program has locked (mlockall) can not be given back. */
+/* It reads as zeros from now on. The kernel does not take memory that the program has
+ * locked (mlockall). */
 static void give_back(void *p, size_t n, size_t each) {
     if (madvise(p, n * each, MADV_DONTNEED) != 0) memset(p, 0, n * each);
 }
 
-/* What a carrier runs is in it from before the virtual thread is mounted until
- * after it is unmounted. In a JVM that ran before some are mounted already, of
- * which no probe has told. */
+/* A carrier's stack is unstable from before a virtual thread is mounted until after it
+ * is unmounted. After an attach some may be mounted already, without a probe. */
 static bool find_continuation(JNIEnv *env, jclass thread_type, jclass virtual_type) {
     t.continuation = NULL;
     t.virtual_type = virtual_type;
@@ -66,7 +67,7 @@ static bool reserve_tables(void) {
 }
 
 const char *sa_contexts_start(JNIEnv *env, jclass thread_type, jclass virtual_type) {
-    if (!find_continuation(env, thread_type, virtual_type)) return "calling contexts not recorded: this JVM does not tell which virtual threads are on their carriers";
+    if (!find_continuation(env, thread_type, virtual_type)) return "calling contexts not recorded: this JVM does not show which virtual threads are mounted";
     if (!reserve_tables()) return "calling contexts not recorded: no memory";
     atomic_store(&t.open, !sa.late);
     return NULL;
@@ -74,15 +75,15 @@ const char *sa_contexts_start(JNIEnv *env, jclass thread_type, jclass virtual_ty
 
 void sa_contexts_open(void) { atomic_store(&t.open, true); }
 
-/* Threads begin at different places of their turn, so that many short ones
- * are sampled as often as a long one. */
+/* Threads start at different points of their cycle, so that many short ones are
+ * sampled as often as a long one. */
 void sa_contexts_begin(sa_os *os) {
     uint32_t every = sa.config.contexts;
     for (int k = 0; k < 3; k++) os->until[k] = every == 0 ? 0 : every - (os->ring_id - 1) % every;
 }
 
-/* What runs in a virtual thread before the JVM takes it for mounted is of
- * VirtualThread itself or of a class inside it. */
+/* Before the JVM regards a virtual thread as mounted, it runs VirtualThread itself or
+ * a class inside it. */
 void sa_contexts_class(uint32_t class_id, const char *name) {
     if (name == NULL || strncmp(name, "java.lang.VirtualThread", 23) != 0) return;
     static pthread_mutex_t begins_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -142,9 +143,9 @@ static uint32_t number_of(JNIEnv *env, const jvmtiFrameInfo *f) {
     return id;
 }
 
-/* ---- paths ---- */
+/* ---- contexts ---- */
 
-/* A stack as it was taken, the probes' own frames on top passed over. */
+/* A stack as the JVM returns it; frames skips the probes' own frames on top. */
 typedef struct {
     jvmtiFrameInfo raw[RAW];
     const jvmtiFrameInfo *frames;
@@ -166,7 +167,7 @@ static void trim(stack *s, jint n) {
     s->hash = h;
 }
 
-/* Two paths are the same if their hashes of 64 bits are and what else is cheap to compare. */
+/* Two contexts are the same if their 64-bit hashes, classes and kinds are. */
 static bool same(const sa_context *p, const stack *s) {
     return p->hash == s->hash && p->class_id == s->class_id && p->kind == s->kind;
 }
@@ -178,7 +179,7 @@ static uint32_t find(const stack *s, uint32_t *at) {
     }
 }
 
-/* Under the lock. 0: no room. */
+/* The caller holds the lock. 0: no room. */
 static uint32_t add(JNIEnv *env, stack *s, jint raw) {
     for (jint i = 0; i < raw && number_of(env, &s->raw[i]) == OUR_CALL; i++) {
     }
@@ -192,7 +193,7 @@ static uint32_t add(JNIEnv *env, stack *s, jint raw) {
     p->first = t.step_n, p->frames = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t call = number_of(env, &s->frames[i]);
-        if (call == OUR_CALL) continue; /* a probe further out, which had to call the program's code */
+        if (call == OUR_CALL) continue; /* a probe further out, which called the program's code */
         t.steps[t.step_n++] = call;
         p->frames++;
     }
@@ -201,12 +202,12 @@ static uint32_t add(JNIEnv *env, stack *s, jint raw) {
     return id;
 }
 
-/* While a virtual thread is about to get onto its carrier, to leave it, or is
- * set aside for a moment, nobody may ask for a stack. */
+/* While a virtual thread is being mounted or unmounted, or is switched away for a
+ * moment, nobody may ask for a stack. */
 static bool between(const sa_os *os, const sa_thread *c) { return !c->is_virtual && os->mounted; }
 
-/* The same where a virtual thread may have been mounted before there were
- * probes. self: who the JVM takes the thread for, whose own context is c. */
+/* The same, for a virtual thread that may have been mounted before the attach. self:
+ * the current thread as the JVM sees it; c belongs to the carrier. */
 static bool carries(JNIEnv *env, const sa_thread *c, jthread self) {
     if (t.continuation == NULL || c->is_virtual) return false;
     if ((*env)->IsInstanceOf(env, self, t.virtual_type)) return true;
@@ -313,7 +314,7 @@ size_t sa_contexts_sums(sa_context_sums *out, size_t max, bool *more) {
 }
 
 static void totals(sa_context_totals *x) {
-    x->lost = atomic_load(&t.lost), x->unseen = atomic_load(&t.unseen); /* before what they are part of */
+    x->lost = atomic_load(&t.lost), x->unseen = atomic_load(&t.unseen); /* read before the total that they are part of */
     x->taken = atomic_load(&t.taken);
 }
 
@@ -322,8 +323,8 @@ void sa_contexts_totals(sa_context_totals *x) {
     x->taken -= t.before.taken, x->lost -= t.before.lost, x->unseen -= t.before.unseen;
 }
 
-/* Methods that are no longer woven, or are anew, have other lines at the same
- * places of their code: nothing is kept. */
+/* When methods are woven again or no longer, the same positions have other lines:
+ * nothing is kept. */
 static void forget_all(void) {
     for (uint32_t id = 1, n = atomic_load(&t.call_n); id <= n; id++) {
         free(t.calls[id].class_name);

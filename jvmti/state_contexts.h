@@ -33,7 +33,7 @@ typedef struct {
     bool cut; /* the stack goes on */
     _Atomic uint64_t count, wall_ticks; /* executions: their own wall time, without that of nested ones */
     _Atomic uint64_t measured, cpu_ns;  /* how many have a CPU time, and its sum */
-    uint64_t reported[4];               /* the drain's: of these sums */
+    uint64_t reported[4];               /* the drain's: what of the sums is reported */
 } sa_context;
 
 /* Before probes run, with contexts=; NULL, or why contexts are not recorded. virtual_type:

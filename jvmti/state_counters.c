@@ -1,4 +1,4 @@
-/* Opening and reading a thread's group of performance counters. */
+/* Opens and reads a thread's group of performance counters. */
 #include "state_counters.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int open_one(const sa_counter *e, int group) {
     attr.config2 = e->config2;
     attr.exclude_kernel = e->user_only;
     attr.exclude_hv = 1;
-    attr.disabled = group < 0; /* until all are there: one that joins a running group waits for the next switch of threads */
+    attr.disabled = group < 0; /* until all are open: an event that joins a running group waits for the next context switch */
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
@@ -66,10 +66,9 @@ void sa_counters_close(sa_counters *c) {
     memset(c, 0, sizeof *c);
 }
 
-/* As perf_event_mmap_page's description in the kernel's header has it: the
- * count is an offset and what the counter shows, sign-extended from its width;
- * the lock tells that the kernel changed something meanwhile. Times move on
- * only when the kernel updates the page; their difference is what matters. */
+/* As the kernel's header describes perf_event_mmap_page: the count is the offset plus
+ * the counter's value, sign-extended from its width. The lock changes whenever the
+ * kernel updates the page. Times advance only then; only their difference matters. */
 bool sa_counter_page_read(volatile struct perf_event_mmap_page *page, int64_t *value, int64_t *missing) {
     for (int tries = 0; tries < 100; tries++) {
         uint32_t lock = page->lock;
@@ -99,8 +98,8 @@ static bool read_pages(const sa_counters *c, int64_t *values, int64_t *missing) 
     return true;
 }
 
-/* One by one: PERF_FORMAT_GROUP tells the leader's times only, not whether
- * another one of the group was left out. */
+/* One by one: PERF_FORMAT_GROUP reports only the leader's times, not whether another
+ * event of the group was left out. */
 static bool read_calls(const sa_counters *c, int64_t *values, int64_t *missing) {
     *missing = 0;
     for (uint32_t i = 0; i < c->n; i++) {

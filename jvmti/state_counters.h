@@ -1,5 +1,4 @@
-/* The kernel's performance counters of a thread, opened and read by the thread
- * itself. No JDK headers. */
+/* A thread's performance counters, which the thread itself opens and reads. No JDK headers. */
 #ifndef STACKAGENT_COUNTERS_H
 #define STACKAGENT_COUNTERS_H
 #include <linux/perf_event.h>
@@ -8,21 +7,21 @@
 
 enum { SA_MAX_COUNTERS = 8 };
 
-/* What to count: of perf_event_attr, as internal/perfevent resolves a name. */
+/* What to count, as perf_event_attr has it; internal/perfevent resolves names. */
 typedef struct {
     uint32_t type;
     uint64_t config, config1, config2;
-    bool user_only; /* leave out what the kernel does for the thread */
-    bool narrow;    /* it may be opened with user_only where the kernel wants that, and means the same */
+    bool user_only; /* exclude what the kernel does for the thread */
+    bool narrow;    /* if the kernel insists, it may be opened with user_only, with the same meaning */
 } sa_counter;
 
 typedef struct {
     uint32_t n;
     sa_counter of[SA_MAX_COUNTERS];
-    bool rdpmc; /* every one can be read without a system call, as tried at start */
+    bool rdpmc; /* all can be read without a system call; tested at start */
 } sa_counter_set;
 
-/* The counters of one thread, a group: all of them count, or none does. */
+/* The counters of one thread, a group: either all count or none does. */
 typedef struct {
     uint32_t n; /* 0: not open */
     bool rdpmc;
@@ -30,17 +29,17 @@ typedef struct {
     volatile struct perf_event_mmap_page *page[SA_MAX_COUNTERS]; /* with rdpmc */
 } sa_counters;
 
-/* 0, or an errno; *which is the counter that was refused. */
+/* 0, or an errno; *which is the refused counter. */
 int sa_counters_open(const sa_counter_set *set, sa_counters *c, uint32_t *which);
 void sa_counters_close(sa_counters *c);
 
-/* values[i] of each, and the time in ns in which the group was enabled without
- * counting (other events had the hardware); false: they can not be read. */
+/* values[i] of each counter, and the time in ns for which the group was enabled
+ * without counting, because other events had the hardware. False: it cannot be read. */
 bool sa_counters_read(const sa_counters *c, int64_t *values, int64_t *missing);
 
-/* How an rdpmc instruction answers; a test puts its own here. */
+/* The rdpmc instruction; a test replaces it. */
 extern uint64_t (*sa_rdpmc)(uint32_t index);
 
-/* Reads one counter through its page; false: not now, ask the kernel. */
+/* Reads one counter through its page; false: ask the kernel. */
 bool sa_counter_page_read(volatile struct perf_event_mmap_page *page, int64_t *value, int64_t *missing);
 #endif

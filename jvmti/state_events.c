@@ -1,4 +1,4 @@
-/* What the JVM's threads tell the Go side and wait for, without entering Go. */
+/* The JVM's threads post events and wait for the Go side's answer, without entering Go. */
 #include "state_events.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static int pending, done, outcome;
 
-/* Ahead of the Go runtime's own initialiser: its first thread soon waits here. */
+/* Before the Go runtime's own initialiser, whose first thread soon waits here. */
 __attribute__((constructor(101))) static void make_condition(void) {
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -33,7 +33,7 @@ void sa_post_event(int event) {
 }
 
 void sa_post_full(void) {
-    static _Atomic uint64_t next_ns; /* the threads that wait ask together, and not more often than they look */
+    static _Atomic uint64_t next_ns; /* waiting threads ask together, and not more often than they look */
     uint64_t now = sa_mono_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
     if (now < due || !atomic_compare_exchange_strong(&next_ns, &due, now + 500000)) return;
     pthread_mutex_lock(&lock);
@@ -45,13 +45,14 @@ void sa_post_full(void) {
 int sa_wait_event(void) {
     pthread_mutex_lock(&lock);
     while (pending == 0) pthread_cond_wait(&changed, &lock);
-    int event = pending & -pending; /* in the order in which they come in a JVM's life */
+    int event = pending & -pending; /* the lowest bit first: the order of a JVM's life */
     pending &= ~event;
     pthread_mutex_unlock(&lock);
     return event;
 }
 
-/* Of a JVM that ends at once READY may still be at work when DEATH is posted: who waits, waits for the last event. */
+/* If a JVM ends at once, READY may still be at work when DEATH is posted: the waiting
+ * thread waits for the last event. */
 void sa_event_done(int result) {
     pthread_mutex_lock(&lock);
     done = (pending & ~SA_EVENT_FULL) == 0;

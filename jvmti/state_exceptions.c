@@ -1,20 +1,20 @@
-/* Exceptions by which executions ended, until somebody asks for them. An
- * exception has no room for what is to be remembered of it; its identity hash (31
- * bits) stands for it. Several executions may end by one: it passes through them.
+/* Exceptions by which executions ended, until the program asks for them. An exception
+ * has no room for a task's id, so its identity hash (31 bits) stands for it. One
+ * exception may end several executions: it passes through them.
  *
- * This is no hot path: an exception is thrown, and costs a hundred times as much.
- * A lock for all, held for some loads. */
+ * This is not the hot path: throwing an exception costs a hundred times as much. One
+ * lock serves all. */
 #include "state_exceptions.h"
 
 #include <pthread.h>
 #include <string.h>
 
-enum { SETS = 1 << 13, WAYS = 8 }; /* 1 MiB, touched as it is used */
+enum { SETS = 1 << 13, WAYS = 8 }; /* 1 MiB, of which only used pages are resident */
 
 static struct {
     pthread_mutex_t lock;
-    uint32_t session;        /* 0: of none */
-    sa_thrown at[SETS][WAYS]; /* the latest first; a class id of 0: free, as are those behind it */
+    uint32_t session;        /* 0: none */
+    sa_thrown at[SETS][WAYS]; /* the latest first; class id 0: free, as are those behind it */
 } thrown = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool sa_thrown_put(uint32_t session, sa_thrown x, sa_thrown *forgotten) {

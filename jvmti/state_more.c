@@ -27,7 +27,7 @@ size_t sa_vthreads_look(sa_vthread **out, size_t max, uint64_t *cursor) {
     return n;
 }
 
-/* An object of the thread's own, or straight from the pool. */
+/* One that the OS thread has at hand, or one from the pool. */
 static void *take(sa_slabs *p, sa_magazine *m, uint32_t n) {
     if (__builtin_expect(m->free == NULL, 0)) {
         pthread_mutex_lock(&sa_threads.lock);
@@ -59,7 +59,7 @@ void sa_vthread_give(sa_vthread *v) {
     give(&sa_threads.vthreads, os != NULL ? &os->vthreads : &none, v, os != NULL ? SA_MAGAZINE_BATCH : 0);
 }
 
-enum { MORE_BATCH = 4 }; /* they are large, and few are needed at a time */
+enum { MORE_BATCH = 4 }; /* they are large, and a thread needs few at a time */
 
 sa_more *sa_more_take(void) {
     if (sa_work.width != 0) {

@@ -1,4 +1,4 @@
-/* News for the Go side: classes, threads, refusals. */
+/* News for the Go side, in a list. */
 #include "state_news.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ void sa_news_put(sa_news *m) {
     pthread_mutex_unlock(&news_lock);
 }
 
-/* Takes m back, unless it has been taken: then what it describes is never named. */
+/* Takes m back, unless the Go side has it: then no record will name its id. */
 void sa_news_withdraw(const sa_news *m, uint32_t id) {
     sa_news *before = NULL, *found = NULL;
     pthread_mutex_lock(&news_lock);
@@ -59,7 +59,7 @@ void sa_news_forget(void) {
     for (sa_news *m = sa_news_take(), *next; m != NULL; m = next) {
         next = m->next;
         if (m->type == SA_NEWS_CLASS || m->type == SA_NEWS_EXECUTOR || m->type == SA_NEWS_UNLOADED)
-            sa_news_put(m); /* it keeps its number, and is described once */
+            sa_news_put(m); /* it keeps its number and is described once */
         else
             sa_news_free(m);
     }

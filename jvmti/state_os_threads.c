@@ -1,4 +1,4 @@
-/* OS threads: what belongs to each from its first probe to its end. */
+/* OS threads, from the first probe to the end. */
 #include "state_os_threads.h"
 
 #include "state_contexts.h"
@@ -18,7 +18,7 @@ static pthread_once_t os_key_once = PTHREAD_ONCE_INIT;
 
 int32_t sa_gettid(void) { return (int32_t)syscall(SYS_gettid); }
 
-static pthread_mutex_t os_lock = PTHREAD_MUTEX_INITIALIZER; /* between the end of a thread and that of a session */
+static pthread_mutex_t os_lock = PTHREAD_MUTEX_INITIALIZER; /* between the end of a thread and the end of a session */
 
 static void close_clock(sa_os *os) {
     if (os->cpu.page != NULL) atomic_fetch_sub(&user_pages, 1);
@@ -28,13 +28,13 @@ static void close_clock(sa_os *os) {
 static void os_release(void *p) {
     sa_os *os = p;
     sa_self_os = NULL;
-    if (os->user != NULL) sa_platform_leave(os->user); /* it may execute Java code yet */
+    if (os->user != NULL) sa_platform_leave(os->user); /* it may still execute Java code */
     sa_more_close(os);
     pthread_mutex_lock(&os_lock);
     close_clock(os);
     sa_work_close(os);
     bool listed = os->listed;
-    if (listed) atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when it is empty */
+    if (listed) atomic_store_explicit(&os->ended, true, memory_order_release); /* the drain frees it when its ring is empty */
     pthread_mutex_unlock(&os_lock);
     if (!listed && !os->abandoned) free(os);
 }
@@ -43,11 +43,10 @@ static bool os_key_made;
 
 static void make_os_key(void) { os_key_made = pthread_key_create(&os_key, os_release) == 0; }
 
-/* An exit probe must find the stack that its enter probe had, in whatever form
- * the method runs by then (compiled or interpreted), or it would overflow and
- * the execution never end. So there must be this much beyond what the JVM
- * itself keeps free at the end: red, yellow and reserved zone and the shadow
- * pages, 24 pages by default. */
+/* An exit probe must find as much stack as its enter probe did, whether the method is
+ * compiled or interpreted by then; else it overflows and the execution never ends. So
+ * this much must be free beyond what the JVM keeps: red, yellow and reserved zone and
+ * the shadow pages, 24 pages by default. */
 enum { STACK_KEPT_BY_JVM = 24 * 4096, STACK_MARGIN = 6 * 1024 };
 
 static const char *find_stack_limit(void) {
@@ -60,8 +59,8 @@ static const char *find_stack_limit(void) {
     return low == NULL ? NULL : (const char *)low + STACK_KEPT_BY_JVM + STACK_MARGIN;
 }
 
-/* Every user page is a memory map of its own, of which a process may have some
- * 65,000; a program with that many threads must not find them used up. */
+/* Each user page is a memory map. A process may have about 65,000; a program with that
+ * many threads must not run out of them. */
 enum { MAX_USER_PAGES = 4096 };
 
 static void open_cpu_clock(sa_os *os) {
@@ -74,12 +73,11 @@ static void open_cpu_clock(sa_os *os) {
     }
 }
 
-/* Makes os ready for the session that runs. Its ring gets memory when something
- * is recorded. */
+/* Prepares os for the running session. Its ring gets memory with the first record. */
 static void os_begin(sa_os *os, bool new) {
     if (!new) sa_more_close(os);
     memset(os, 0, sizeof *os);
-    os->generation = atomic_load(&sa.generation); /* before all that a later session may change */
+    os->generation = atomic_load(&sa.generation); /* before everything that a later session may change */
     os->ring.capacity = sa.config.ring_bytes;
     os->os_id = sa_gettid();
     sa_cells_open(&os->cells);
@@ -103,12 +101,12 @@ sa_os *sa_os_open(void) {
     pthread_once(&os_key_once, make_os_key);
     if (!os_key_made) return NULL;
     sa_os *os = sa_self_os;
-    /* What is listed yet is of a session with which the Go side was not done in time. */
+    /* Still listed: the Go side did not finish that session in time. */
     if (os != NULL && (os->abandoned || os->listed)) os = NULL;
     bool new = os == NULL;
     if (new) os = aligned_alloc(64, (sizeof *os + 63) / 64 * 64);
     if (os == NULL) return NULL;
-    if (pthread_setspecific(os_key, os) != 0) { /* its end would not be seen */
+    if (pthread_setspecific(os_key, os) != 0) { /* its end would go unnoticed */
         if (new) free(os);
         return NULL;
     }
@@ -120,7 +118,7 @@ sa_os *sa_os_open(void) {
 
 bool sa_os_room(sa_os *os) {
     enum { RETRY_NS = 10000000 };
-    static _Atomic uint64_t due_ns; /* where no memory was to be had */
+    static _Atomic uint64_t due_ns; /* after memory was refused */
     sa_rouse_drain();
     if (sa_ring_widen(&os->ring, &sa_os_threads.rings)) return true;
     if (os->ring.bytes != NULL) return false;
@@ -131,7 +129,7 @@ bool sa_os_room(sa_os *os) {
     return false;
 }
 
-/* A probe that is still at work keeps what it works with, for ever. */
+/* A probe that is still at work keeps its memory for ever. */
 void sa_os_retire_all(void) {
     pthread_mutex_lock(&os_lock);
     for (sa_os *os = atomic_exchange(&sa_os_threads.list, NULL), *next; os != NULL; os = next) {
@@ -152,7 +150,7 @@ void sa_os_retire_all(void) {
 void sa_settle(uint64_t max_ns) {
     struct timespec pause = {0, 200000};
     uint64_t end = sa_mono_ns() + max_ns;
-    nanosleep(&pause, NULL); /* longer than a probe's mark takes to be seen by other CPUs */
+    nanosleep(&pause, NULL); /* longer than other CPUs need to see a probe's mark */
     for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next)
         while (atomic_load_explicit(&os->busy, memory_order_acquire) && sa_mono_ns() < end) nanosleep(&pause, NULL);
 }

@@ -1,15 +1,13 @@
-/* Tasks that wait for their execution and have no room for what is to be
- * remembered of them: their classes are older than the agent. What stands for
- * the object is its identity hash (31 bits) and its class; an object that was
- * handed over is in the table until it is executed.
+/* Submitted tasks that have no room for an id and a time, because their classes are
+ * older than the agent. The object's identity hash (31 bits) and its class stand for
+ * it, from the submission to the execution.
  *
- * Two of one class with the same hash, or one that is handed over again before
- * it was executed, cannot be told apart. From then on nothing is told of either:
- * a queue time that is not known is counted, a wrong one would not be.
+ * Two objects of one class with the same hash, or one that is submitted again before
+ * it is executed, are ambiguous. From then on neither gets a queue time: a missing one
+ * is counted, a wrong one would not be.
  *
- * No locks. A slot is a key with a state in its lower bits; who wants to write
- * or to read the value behind it claims it first. Keys that may be in the same
- * place are one line of the cache. */
+ * There are no locks. A slot is a key with a state in its lower bits; a thread claims
+ * it before it reads or writes the value. Keys of one set share a cache line. */
 #include "state_queued_tasks.h"
 
 #include <sys/mman.h>
@@ -18,19 +16,19 @@
 
 #include "agent.h"
 
-enum { SETS = 1 << 14, WAYS = 8 }; /* 3 MiB, touched as it is used */
+enum { SETS = 1 << 14, WAYS = 8 }; /* 3 MiB, of which only used pages are resident */
 
-/* A key is never 0, as no class has the id 0; a slot of 0 is free. */
+/* A key is never 0, because no class has id 0; slot 0 is free. */
 enum {
-    SPOILED = 0, /* claimed, and meanwhile somebody else handed over what has this key */
+    SPOILED = 0, /* claimed, and meanwhile another object with this key was submitted */
     CLAIMED = 1,
     ONE = 2,
-    MANY = 3, /* cannot be told apart */
+    MANY = 3, /* ambiguous */
     STATE = 3,
 };
 
 typedef struct {
-    _Atomic uint64_t id, ticks; /* of MANY: when it was met last */
+    _Atomic uint64_t id, ticks; /* MANY: the latest submission */
 } value;
 
 typedef struct {
@@ -38,12 +36,12 @@ typedef struct {
     value values[SETS][WAYS];
 } table;
 
-static table *waiting; /* NULL: there is none */
+static table *waiting; /* NULL: no memory, or not needed */
 static struct {
     _Atomic uint64_t ambiguous, full, aged;
 } missed;
 
-/* What was not executed for so long is taken for dead, and its place for free. */
+/* A task that is not executed for so long counts as dead, and its slot as free. */
 #define AGE_NS 600e9
 static uint64_t age_ticks;
 
@@ -57,7 +55,7 @@ static bool change(_Atomic uint64_t *slot, uint64_t from, uint64_t to) {
     return atomic_compare_exchange_strong(slot, &from, to);
 }
 
-/* Ends a claim. Who met the claim meanwhile has spoiled it. */
+/* Ends a claim. A thread that met the claim has spoiled it. */
 static void release(_Atomic uint64_t *slot, uint64_t key, uint64_t to) {
     if (!change(slot, key | CLAIMED, to)) atomic_store(slot, key | MANY);
 }
@@ -72,10 +70,10 @@ static bool aged(const value *v, uint64_t now) {
     return (int64_t)(now - atomic_load_explicit(&v->ticks, memory_order_relaxed)) > (int64_t)age_ticks;
 }
 
-/* What has the key is handed over while it waits already, or something like it. */
+/* An object with this key is submitted while one waits already. */
 static void again(_Atomic uint64_t *slot, value *v, uint64_t key, uint64_t id, uint64_t now) {
     uint64_t k = atomic_load(slot);
-    if ((k & ~(uint64_t)STATE) != key) { /* executed at this moment: the caller's is left out */
+    if ((k & ~(uint64_t)STATE) != key) { /* executed at this moment: the caller's is skipped */
         miss(&missed.ambiguous, 1);
         return;
     }
@@ -101,7 +99,7 @@ static int find(_Atomic uint64_t *keys, uint64_t key, int but) {
     return -1;
 }
 
-/* Claims a free slot, or one of what is taken for dead; -1: there is none. */
+/* Claims a free slot, or that of a dead task; -1: there is none. */
 static int claim(_Atomic uint64_t *keys, const value *values, uint64_t key, uint64_t now) {
     for (int i = 0; i < WAYS; i++)
         if (atomic_load_explicit(&keys[i], memory_order_relaxed) == 0 && change(&keys[i], 0, key | CLAIMED)) return i;
@@ -179,14 +177,13 @@ bool sa_queued_take(uint32_t hash, uint32_t class_id, uint64_t now, uint64_t *id
 
 void sa_queued_start(void) {
     age_ticks = (uint64_t)(AGE_NS / sa.clock.ns_per_tick);
-    sa_queued_stop(); /* what an earlier session could not give back */
+    sa_queued_stop(); /* memory that an earlier session could not give back */
     if (waiting != NULL) return;
     void *p = mmap(NULL, sizeof *waiting, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED) waiting = p;
 }
 
-/* The memory goes back and reads as zeros; a probe that is late writes into it
- * without harm. */
+/* The memory goes back and reads as zeros; a late probe may write into it without harm. */
 void sa_queued_stop(void) {
     if (waiting != NULL && madvise(waiting, sizeof *waiting, MADV_DONTNEED) != 0)
         memset(waiting, 0, sizeof *waiting); /* the program has locked it (mlockall) */

@@ -1,11 +1,11 @@
-/* Slabs and the regions that they lie in. */
+/* Slabs, and the regions that hold them. */
 #include "state_slabs.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
 
 enum { FIRST_SLAB = (sizeof(sa_region) + SA_SLAB_BYTES - 1) / SA_SLAB_BYTES };
-enum { SPARE_SLABS = 64 }; /* as many are kept without being used: threads come and go */
+enum { SPARE_SLABS = 64 }; /* unused slabs that are kept: threads come and go */
 
 _Static_assert(SA_REGION_BYTES % SA_SLAB_BYTES == 0 && (int)FIRST_SLAB < (int)SA_REGION_SLABS, "a region holds slabs");
 
@@ -79,9 +79,9 @@ bool sa_slabs_fill(sa_slabs *p, sa_magazine *m, uint32_t n) {
     return m->free != NULL;
 }
 
-/* Nothing of the slab is used: its memory goes back and reads as zeros, and it
- * stays in the list of those with room. Memory that the program has locked
- * (mlockall) cannot be given back. */
+/* The slab is unused: its memory goes back and reads as zeros, and it stays in the
+ * list of slabs with room. The kernel does not take memory that the program has locked
+ * (mlockall). */
 static void give_back(sa_slabs *p, sa_slab *s, void *memory) {
     if (p->spare++ < SPARE_SLABS || madvise(memory, SA_SLAB_BYTES, MADV_DONTNEED) != 0) return;
     s->free = NULL;

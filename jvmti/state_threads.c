@@ -1,4 +1,4 @@
-/* What belongs to each Java thread: its frames, and what more it needs. */
+/* Java threads: their open executions, and what more they need. */
 #include <stdlib.h>
 
 #include "state_os_threads.h"
@@ -49,8 +49,8 @@ void sa_thread_free(JNIEnv *env, sa_thread *c) {
     free(p);
 }
 
-/* For its first probe in a session later than the last one's. JVMTI has told
- * which platform threads there are; of a virtual one only the id is known. */
+/* For a thread's first probe of a session. JVMTI has described the platform threads;
+ * of a virtual one only the id is known. */
 void sa_thread_renew(sa_thread *c) {
     pthread_mutex_lock(&sa_threads.lock);
     c->depth = c->submissions_open = 0;
@@ -80,7 +80,7 @@ void sa_threads_forget_sites(void) {
     pthread_mutex_unlock(&sa_threads.lock);
 }
 
-/* Has room for twice as many frames, their notes, and their work. */
+/* Doubles the room for frames, their notes, and their work. */
 static bool widen(sa_thread *c, sa_more *m) {
     uint32_t room = c->room * 2;
     sa_frame *frames = malloc(room * (sizeof *frames + sizeof(sa_note)));
@@ -97,7 +97,7 @@ static bool widen(sa_thread *c, sa_more *m) {
     }
     memcpy(frames, c->frames, c->depth * sizeof *frames);
     memcpy(frames + room, sa_note_of(c, 0), c->depth * sizeof(sa_note));
-    /* A snapshot reads the frames under the same lock. */
+    /* A snapshot reads the frames under this lock. */
     pthread_mutex_lock(&sa_threads.lock);
     sa_frame *old = c->frames;
     int64_t *old_work = m->work;

@@ -1,4 +1,4 @@
-/* How virtual threads are scheduled: mounts, waits for a carrier, and the sums. */
+/* How virtual threads are scheduled: mounts, waits for a carrier, and their sums. */
 #include "state_os_threads.h"
 
 _Atomic bool sa_turns_ready_seen;
@@ -7,7 +7,7 @@ void sa_turns_mount(const sa_os *os, sa_thread *c, uint64_t now) {
     sa_turns *t = &sa_vthread_of(c)->turns;
     if (t->left_at != 0) {
         uint64_t ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
-        /* The clocks of two processors may differ by next to nothing. */
+        /* The clocks of two processors may differ a little. */
         uint64_t from = ready > t->left_at ? ready : t->left_at;
         if (now > t->left_at) t->away_ticks += now - t->left_at;
         if (ready != 0 && now > from) t->ready_ticks += now - from;
@@ -23,8 +23,7 @@ void sa_turns_mount(const sa_os *os, sa_thread *c, uint64_t now) {
     t->last = carrier;
 }
 
-/* A virtual thread has no context before it executes its first task: that it
- * has been mounted for that is found here. */
+/* A virtual thread is known from its first task on. The mount before that is found here. */
 void sa_turns_claim(sa_thread *c) {
     sa_os *os = sa_self_os;
     if (os == NULL || os->generation != this_generation() || !os->unclaimed) return;
@@ -39,7 +38,7 @@ bool sa_turns_fill(const sa_thread *c, sa_virtual *v) {
     if (t->mounts + pins == 0) return false;
     uint64_t now = sa_ticks(&sa.clock), ready = atomic_load_explicit(&t->ready_at, memory_order_relaxed);
     uint64_t away = t->away_ticks, waited = t->ready_ticks;
-    if (t->left_at != 0 && now > t->left_at) { /* of one that is alive */
+    if (t->left_at != 0 && now > t->left_at) { /* it is alive */
         away += now - t->left_at;
         if (ready >= t->left_at && now > ready) waited += now - ready;
     }

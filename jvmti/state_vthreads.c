@@ -1,27 +1,21 @@
-/* Contexts of virtual threads, of which millions may wait. One that waits takes
- * a sa_vthread: what more it needs while it runs (sa_more) it gives back when it
- * leaves its carrier, its frames packed into the place of the first.
- *
- * A virtual thread that nobody refers to is collected while it waits: its
- * executions never end. So a thread that leaves a carrier for the first time is
- * followed by a weak reference. When the contexts have grown by a quarter, and
- * garbage was collected meanwhile, threads that make new ones look at all of
- * them, a few each time. */
+/* Virtual threads, of which millions may wait. One that waits takes a sa_vthread. When
+ * it leaves its carrier it gives back its sa_more, with its frames packed into the
+ * room of the first. */
 #include <stdlib.h>
 
 #include "state_news.h"
 #include "state_os_threads.h"
 
-static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER; /* a reference is asked, or deleted; held across such calls */
+static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a weak reference is read or deleted, and across those calls */
 
-/* ---- who it is, while no record has spoken of it ---- */
+/* ---- who it is, until a record names it ---- */
 
 typedef struct {
     int64_t java_id;
     char name[];
 } named;
 
-/* The id in the upper bits of an odd number, or the address of both. */
+/* The id in the upper bits of an odd number, or the address of id and name. */
 static uintptr_t who_of(JNIEnv *env, int64_t java_id, jstring name) {
     jsize n = name == NULL ? 0 : (*env)->GetStringUTFLength(env, name);
     named *x = n == 0 ? NULL : malloc(sizeof *x + (size_t)n + 1);
@@ -37,8 +31,8 @@ static void forget_who(sa_vthread *v) {
     v->who = 0;
 }
 
-/* Of millions of virtual threads only those are described that a record speaks
- * of; what the others did is counted by class and carrier. */
+/* Only virtual threads that a record names are described; the others are summarised by
+ * class and carrier. */
 void sa_vthread_describe(sa_thread *c) {
     sa_vthread *v = sa_vthread_of(c);
     c->undescribed = false;
@@ -69,7 +63,7 @@ void sa_vthread_describe(sa_thread *c) {
 
 /* ---- packed frames ---- */
 
-/* Numbers that are small most often, whatever their sign. */
+/* Numbers that are mostly small, positive or negative. */
 static uint8_t *put(uint8_t *p, uint64_t n) {
     for (; n > 127; n >>= 7) *p++ = (uint8_t)(n | 128);
     *p++ = (uint8_t)n;
@@ -86,12 +80,12 @@ static const uint8_t *get(const uint8_t *p, uint64_t *n) {
 static uint64_t fold(uint64_t difference) { return difference << 1 ^ (uint64_t)((int64_t)difference >> 63); }
 static uint64_t unfold(uint64_t n) { return n >> 1 ^ -(n & 1); }
 
-/* The first byte of a packed frame: what else there is. */
+/* The first byte of a packed frame: which optional parts follow. */
 enum { HAS_CPU = 1, HAS_SUBMITTED = 2, HAS_NESTED = 4, HAS_FLAGS = 8 };
 enum { LONGEST = 1 + 8 * 10 };
 
-/* A frame as its differences to the one outside it: begun soon after it, most
- * often without losing the CPU between, and with few nested before. */
+/* A frame as its difference to the one outside it: it began soon after, mostly without
+ * losing the CPU between, and with few nested executions before. */
 static uint8_t *pack(uint8_t *p, const sa_frame *f, const sa_frame *outer) {
     uint64_t later = f->start_ticks - outer->start_ticks;
     uint64_t cpu = (uint64_t)f->start_cpu_ticks - (uint64_t)outer->start_cpu_ticks - later;
@@ -126,7 +120,7 @@ static const uint8_t *unpack(const uint8_t *p, sa_frame *f, const sa_frame *oute
     return p;
 }
 
-/* What the first frame is compared with. */
+/* The base of the first frame. */
 static sa_frame base_of(const sa_vthread *v) {
     return (sa_frame){.start_ticks = v->start_ticks, .start_cpu_ticks = v->head.cpu_ticks};
 }
@@ -137,7 +131,7 @@ static void unpack_all(const sa_vthread *v, sa_frame *frames) {
     for (uint32_t i = 0; i < v->head.depth; i++) p = unpack(p, &frames[i], i == 0 ? &base : &frames[i - 1]);
 }
 
-/* Is all that it has more than a sa_vthread its frames? */
+/* Do its frames hold everything that a sa_more adds? */
 static bool only_frames(const sa_thread *c, const sa_more *m) {
     bool plain = !m->allocated && c->submissions_open == 0 && m->constructing == NULL && m->pins == 0 && c->frames == m->first_frames;
     for (uint32_t i = 0; plain && i < c->depth; i++) plain = (c->frames[i].flags & (SA_FRAME_HASHED | SA_FRAME_CONTEXT)) == 0;
@@ -163,7 +157,7 @@ __attribute__((noinline)) bool sa_frames_pack(sa_vthread *v) {
     memcpy(v->packed, bytes, (size_t)(end - bytes));
     c->frames = NULL;
     c->room = 0;
-    c->generation = ~c->generation; /* a probe that has not seen the mount finds out (sa_renew) */
+    c->generation = ~c->generation; /* a probe that has not seen the mount notices it (sa_renew) */
     sa_more_give(m);
     return true;
 }
@@ -186,8 +180,8 @@ const sa_frame *sa_frames_read(const sa_thread *c, sa_frame *room) {
 
 /* ---- the end ---- */
 
-/* From now on it is free to all who look through the contexts. Who looks when
- * the session ends waits for probes at work, and keeps the others out by the lock. */
+/* From now on it is free for all who look through the threads. At the end of a session
+ * the drain waits for probes at work; the lock keeps others out. */
 static void hide(sa_vthread *v) {
     const sa_os *os = sa_self_os;
     if (__builtin_expect(os != NULL && atomic_load_explicit(&os->busy, memory_order_relaxed), 1)) {
@@ -239,7 +233,7 @@ void sa_vthread_bury(JNIEnv *env, sa_vthread *v) {
 void sa_vthread_follow(JNIEnv *env, sa_vthread *v, jobject thread) {
     if (thread == NULL || atomic_load_explicit(&v->thread, memory_order_relaxed) != NULL) return;
     jweak w = (*env)->NewWeakGlobalRef(env, thread);
-    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env); /* no memory: perhaps the next time */
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env); /* no memory: it will try again */
     atomic_store_explicit(&v->thread, w, memory_order_release);
 }
 
@@ -248,7 +242,8 @@ void sa_vthread_follow(JNIEnv *env, sa_vthread *v, jobject thread) {
 sa_vthread *sa_vthread_new(JNIEnv *env, uint32_t thread_id, int64_t java_id, jstring name) {
     sa_vthread *v = sa_vthread_take();
     if (v == NULL) return NULL;
-    /* The end of a session may look at it at any time: its thread's id, which is 0 in what is free, is written last. */
+    /* At the end of a session the drain may read it at any time. Its thread's id, 0
+     * while free, is written last. */
     const size_t id_at = offsetof(sa_vthread, head.thread_id), behind = id_at + sizeof v->head.thread_id;
     memset(v, 0, id_at);
     memset((uint8_t *)v + behind, 0, sizeof *v - behind);

@@ -1,4 +1,4 @@
-/* What a thread has done in the extra metrics. */
+/* The extra metrics of a thread. */
 #include "state_work.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ size_t sa_work_thread_bytes(void) {
     return sa_work.n == 0 ? 0 : (2 + 2 * (size_t)SA_FIRST_FRAMES) * sa_work.width * sizeof(int64_t);
 }
 
-/* A counter takes a file descriptor in each thread; the program needs some itself. */
+/* Each thread needs a file descriptor per counter, and the program needs some itself. */
 static bool may_open(void) {
     struct rlimit l;
     if (getrlimit(RLIMIT_NOFILE, &l) != 0) return false;
@@ -39,7 +39,7 @@ void sa_work_close(sa_os *os) {
     atomic_fetch_sub(&counter_threads, 1);
 }
 
-/* Of the OS thread; bytecodes are the Java thread's own and left out. */
+/* The OS thread's; bytecodes belong to the Java thread and are left out. */
 void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out) {
     int64_t counts[SA_MAX_COUNTERS], missing = SA_NOT_MEASURED;
     bool counted = sa_work.counters && sa_counters_read(&os->counters, counts, &missing);
@@ -59,13 +59,13 @@ void sa_work_read_os(const sa_os *os, JNIEnv *env, int64_t *out) {
     if (sa_work.counters) out[sa_work.n] = counted ? missing : SA_NOT_MEASURED;
 }
 
-/* Of the Java thread. */
+/* The Java thread's. */
 void sa_work_read(const sa_os *os, sa_thread *c, JNIEnv *env, int64_t bytecodes, int64_t *out) {
     sa_work_read_os(os, env, out);
     if (sa_work.width == 0) return;
     const int64_t *bias = sa_work_bias(c);
     for (uint32_t k = 0; k < sa_work.width; k++) {
-        if (!c->cpu_known) out[k] = SA_NOT_MEASURED; /* a virtual thread whose mounts are not seen */
+        if (!c->cpu_known) out[k] = SA_NOT_MEASURED; /* a virtual thread whose mounts the agent does not see */
         sa_work_sum(&out[k], bias[k]);
         if (k < sa_work.n && sa_work.source[k] == SA_WORK_BYTECODES) out[k] = bytecodes;
     }
@@ -103,13 +103,13 @@ static sa_work_asked *asked_counter(uint32_t i) {
     return NULL;
 }
 
-/* The counters that are asked for and not refused. */
+/* The counters that the options name and the kernel has not refused. */
 static void collect_counters(sa_counter_set *set) {
     memset(set, 0, sizeof *set);
     for (sa_work_asked *a; (a = asked_counter(set->n)) != NULL;) set->of[set->n++] = a->counter;
 }
 
-/* Opens the set in this thread, leaving out or narrowing what the kernel refuses. */
+/* Opens the set in this thread, and drops or narrows what the kernel refuses. */
 static bool open_some(sa_counter_set *set, sa_counters *c) {
     for (;;) {
         collect_counters(set);
@@ -137,7 +137,7 @@ static bool all_by_page(sa_counter_set *set) {
     return all;
 }
 
-/* A group that never gets onto the hardware would count nothing for ever. */
+/* A group that never gets the hardware would count nothing. */
 static bool counts_at_all(const sa_counters *c) {
     int64_t values[SA_MAX_COUNTERS], missing = 0;
     uint64_t start = sa_mono_ns();
@@ -157,7 +157,7 @@ static void start_counters(void) {
             return;
         }
         refuse(asked_counter(set->n - 1), 0,
-               "the processor can not count it together with the others, or its counters are taken; ask for fewer metrics");
+               "the processor cannot count it together with the others, or its counters are in use; ask for fewer metrics");
     }
 }
 
@@ -167,19 +167,19 @@ bool sa_work_wants(int source) {
     return false;
 }
 
-static bool helper_counts; /* the probes' Java side reads the count, which is settled when it is initialised */
+static bool helper_counts; /* the helper reads it once, when it is initialised */
 
 void sa_work_start(JNIEnv *env, bool defined) {
     sa_work_of_session *w = &sa_work;
     char why[256] = "";
-    w->n = 0; /* the agent may have been here before, with other metrics */
+    w->n = 0; /* an earlier session may have had other metrics */
     w->counters = w->alloc = w->bytecodes = false;
     start_counters();
     for (uint32_t k = 0; k < w->asked_n; k++) {
         sa_work_asked *a = &w->asked[k];
         if (a->source == SA_WORK_ALLOC && !sa_alloc_start(env, why, sizeof why)) refuse(a, 0, why);
         if (a->source == SA_WORK_BYTECODES && defined && !helper_counts)
-            refuse(a, 0, "the agent was attached to this JVM without it before, which can not be changed; restart the JVM");
+            refuse(a, 0, "an earlier attach to this JVM was without it, which cannot be changed; restart the JVM");
         if (a->refused) continue;
         w->source[w->n++] = a->source;
         w->counters |= a->source == SA_WORK_COUNTER;

@@ -16,10 +16,9 @@ import (
 
 const summaryWords = 1 << 17 // more than a cell has with every bucket in use of every metric
 
-// Summaries goes round the threads' cells and returns what some of them have
-// counted and not told before, and the same by place; more: the round is not
-// over, the next call goes on. The first call after a round begins the next one.
-func (d *Drainer) Summaries() (list []wire.Summary, places []wire.SiteSum, more bool) {
+// Summaries goes round the threads' cells and returns what is new in some of them, and what is new by call site. more:
+// the round is not over, the next call continues it. The first call after a round starts the next one.
+func (d *Drainer) Summaries() (list []wire.Summary, sites []wire.SiteSum, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.words == nil {
@@ -30,7 +29,7 @@ func (d *Drainer) Summaries() (list []wire.Summary, places []wire.SiteSum, more 
 	for words := d.words[:n]; len(words) > 0; {
 		length := words[0] &^ C.SA_REPORT_SITES
 		if entry := words[:length]; length != words[0] {
-			places = appendPlaces(places, entry)
+			sites = appendSites(sites, entry)
 		} else if entry[1] == 0 {
 			d.virtual = append(d.virtual, decodeScheduled(entry))
 		} else {
@@ -38,11 +37,11 @@ func (d *Drainer) Summaries() (list []wire.Summary, places []wire.SiteSum, more 
 		}
 		words = words[length:]
 	}
-	return list, places, bool(left)
+	return list, sites, bool(left)
 }
 
-// appendPlaces reads what sa_cell_tell_places has written.
-func appendPlaces(list []wire.SiteSum, w []uint64) []wire.SiteSum {
+// appendSites reads what sa_cell_report_sites has written.
+func appendSites(list []wire.SiteSum, w []uint64) []wire.SiteSum {
 	of := wire.SiteSum{Class: uint32(w[1]), Thread: uint32(w[1] >> 32), Flags: wire.SummaryFlags(w[2])}
 	for p := w[C.SA_REPORT_SITES_HEADER:]; len(p) > 0; p = p[2:] {
 		of.Kind, of.Site, of.Count = wire.SiteKind(p[0]>>32), uint32(p[0]), p[1]
@@ -51,7 +50,7 @@ func appendPlaces(list []wire.SiteSum, w []uint64) []wire.SiteSum {
 	return list
 }
 
-// decodeSummary reads what sa_cell_tell has written.
+// decodeSummary reads what sa_cell_report has written.
 func decodeSummary(w []uint64) wire.Summary {
 	s := wire.Summary{
 		Class: uint32(w[1]), Thread: uint32(w[1] >> 32), Flags: wire.SummaryFlags(w[2]),
@@ -77,8 +76,7 @@ func decodeSummary(w []uint64) wire.Summary {
 	return s
 }
 
-// Virtual takes what the latest summaries told of virtual threads, class by
-// class and carrier by carrier.
+// Virtual takes what the latest summaries have of virtual threads, by class and carrier.
 func (d *Drainer) Virtual() []wire.VirtualThread {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +85,7 @@ func (d *Drainer) Virtual() []wire.VirtualThread {
 	return list
 }
 
-// decodeScheduled reads what sa_cell_tell_scheduled has written.
+// decodeScheduled reads what sa_cell_report_scheduled has written.
 func decodeScheduled(w []uint64) wire.VirtualThread {
 	sums, most := w[4:], w[4+C.SA_V_SUMS:]
 	v := wire.VirtualThread{

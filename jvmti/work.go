@@ -36,7 +36,7 @@ type Work struct {
 
 var asked []Work // by number, as in sa.work.asked
 
-// askWork tells the C side what is wanted, at most wire.MaxExtra metrics.
+// askWork passes the metrics to the C side, at most wire.MaxExtra.
 func askWork(list []Work) {
 	asked = list[:min(len(list), wire.MaxExtra)]
 	for i, w := range asked {

@@ -232,7 +232,7 @@ func TestPoolLimit(t *testing.T) {
 
 func second(_ uint16, err error) error { return err }
 
-// TestTooLarge tells by type what exceeds the format.
+// TestTooLarge: the type of the error says what exceeds the format.
 func TestTooLarge(t *testing.T) {
 	body := func(nops int) (*Class, *Code) {
 		c := newClass(t, 61)
@@ -265,7 +265,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestMisuse shows that wrong edits are told by Write, not written.
+// TestMisuse: Write reports wrong edits and writes nothing.
 func TestMisuse(t *testing.T) {
 	for name, edit := range map[string]func(c *Code){
 		"label nowhere":       func(c *Code) { c.Append(NewJump(OpGoto, c.NewLabel())) },

@@ -31,8 +31,8 @@ const (
 	AccModule       uint16 = 0x8000
 )
 
-// Class is a parsed class file. Its fields may be changed; what was not changed
-// is written as it was read.
+// Class is a parsed class file. Its fields may be changed; unchanged parts are
+// written as they were read.
 type Class struct {
 	Minor, Major uint16
 	Pool         *Pool
@@ -50,8 +50,8 @@ type Class struct {
 	interfaces  []nameIndex
 }
 
-// nameIndex remembers which pool entry a name came from, since a pool may hold
-// equal entries and untouched parts must keep their index.
+// nameIndex remembers the pool entry of a name: a pool may hold equal entries, and
+// untouched parts must keep their index.
 type nameIndex struct {
 	name  string
 	index uint16

@@ -22,7 +22,7 @@ type Code struct {
 
 	method *Member
 	edited bool
-	err    error // the first misuse, told by Write
+	err    error // the first misuse, returned by Write
 	pass   int32 // number of the current layout; see Label.pass
 }
 
@@ -87,7 +87,7 @@ func (c *Code) fail(err error) {
 	}
 }
 
-// memory is where what belongs to the code is kept.
+// memory is the workspace of the code.
 func (c *Code) memory() *Workspace {
 	if c.method == nil || c.method.class.work == nil {
 		return new(Workspace) // of code that is being made
@@ -118,7 +118,7 @@ func (c *Code) find(in *Insn) int {
 	found := -1
 	for i, x := range c.Insns {
 		if x == nil {
-			continue // told by Write
+			continue // Write reports it
 		}
 		x.pos = int32(i)
 		if x == in {
@@ -151,10 +151,10 @@ func (c *Code) First() *Insn {
 }
 
 // InsertBefore inserts instructions before at and before the labels at its
-// position: a jump to at still lands on at, and what is inserted runs only when
-// control falls through (for the first instruction: once per call). It belongs
-// to no exception range and no line that starts at at. Where control cannot
-// fall through to at it would be dead code, which needs a frame of its own.
+// position: a jump to at still lands on at, and the inserted instructions run only
+// when control falls through (for the first instruction: once per call). They belong
+// to no exception range and no line that starts at at. If control cannot fall through
+// to at, they would be dead code, which needs a frame of its own.
 func (c *Code) InsertBefore(at *Insn, insns ...*Insn) {
 	i := c.find(at)
 	if i < 0 {
@@ -168,8 +168,8 @@ func (c *Code) InsertBefore(at *Insn, insns ...*Insn) {
 }
 
 // InsertBeforeTargeted inserts instructions between the labels at the position
-// of at and at itself: jumps to at land on what is inserted, and it shares the
-// line and the exception ranges of at.
+// of at and at itself: jumps to at land on the inserted instructions, which share
+// the line and the exception ranges of at.
 func (c *Code) InsertBeforeTargeted(at *Insn, insns ...*Insn) {
 	i := c.find(at)
 	if i < 0 {
@@ -179,9 +179,8 @@ func (c *Code) InsertBeforeTargeted(at *Insn, insns ...*Insn) {
 	c.insert(c.beforePinned(i), insns)
 }
 
-// InsertAllBeforeTargeted does InsertBeforeTargeted at all places at once, in time linear in the code. It asks for what
-// is to be inserted before each instruction that is no label, in their order; more is the number of instructions to
-// expect.
+// InsertAllBeforeTargeted is InsertBeforeTargeted for the whole code at once, in linear time. It asks what to insert
+// before each instruction that is no label, in their order; more is the number of instructions to expect.
 func (c *Code) InsertAllBeforeTargeted(more int, before func(in *Insn) []*Insn) {
 	out := c.memory().insnRefs.take(len(c.Insns) + more)[:0]
 	for _, in := range c.Insns {
@@ -237,20 +236,20 @@ func (c *Code) Remove(in *Insn) {
 	c.edited = true
 }
 
-// NewLabel makes a label that is nowhere yet; insert its Insn to place it.
+// NewLabel makes a label that is not in the code yet; insert its Insn.
 func (c *Code) NewLabel() *Label {
 	return c.memory().labels.one().init()
 }
 
-// Keep gives an instruction a place in the memory of the class: cheaper than one of its own.
+// Keep copies an instruction into the memory of the class: cheaper than an allocation.
 func (c *Code) Keep(in Insn) *Insn {
 	to := c.memory().insns.one()
 	*to = in
 	return to
 }
 
-// LabelBefore places a new label directly before in. What InsertBeforeTargeted
-// puts before in later comes after the label.
+// LabelBefore inserts a new label directly before in. What InsertBeforeTargeted
+// inserts before in later is after the label.
 func (c *Code) LabelBefore(in *Insn) *Label {
 	l := c.NewLabel()
 	i := c.find(in)
@@ -262,8 +261,8 @@ func (c *Code) LabelBefore(in *Insn) *Label {
 	return l
 }
 
-// LabelAfter places a new label directly after in. What InsertAfter puts after
-// in later comes before the label.
+// LabelAfter inserts a new label directly after in. What InsertAfter inserts after
+// in later is before the label.
 func (c *Code) LabelAfter(in *Insn) *Label {
 	l := c.NewLabel()
 	c.InsertAfter(in, &l.node)

@@ -398,7 +398,7 @@ func (d *decoder) placeLabels() {
 		}
 	}
 	out := d.work.insnRefs.take(n)[:0]
-	place := func(off int) {
+	add := func(off int) {
 		if l := d.labels[off]; l != nil {
 			out = append(out, &l.node)
 		}
@@ -407,9 +407,9 @@ func (d *decoder) placeLabels() {
 		}
 	}
 	for i := range d.insns {
-		place(int(d.starts[i]))
+		add(int(d.starts[i]))
 		out = append(out, &d.insns[i])
 	}
-	place(len(d.code))
+	add(len(d.code))
 	d.c.Insns = out
 }

@@ -223,7 +223,7 @@ func (d *decoder) types(r *reader, n, slots int) []VerificationType {
 	return list
 }
 
-// appendAll is append without a copy where there is nothing yet: a table is seldom in more than one attribute.
+// appendAll is append without a copy to an empty list: a table is rarely in more than one attribute.
 func appendAll(to, more []LocalVariable) []LocalVariable {
 	if to == nil {
 		return more

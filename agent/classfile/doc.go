@@ -10,8 +10,8 @@
 //     Everything that names a position (jumps, exception ranges, line numbers,
 //     local variables, type annotations, stack map frames) does so through a
 //     [Label], so edits need no arithmetic.
-//   - No input makes it panic or allocate without bound; what is wrong with an
-//     input is told by a typed error with the offset in the file.
+//   - No input makes it panic or allocate without bound; a typed error says what
+//     is wrong and at which offset in the file.
 //
 // Strings are the raw modified UTF-8 of the file. Instructions are normalised
 // when decoded: iload_0 becomes [OpIload] with Local 0, wide forms, goto_w and

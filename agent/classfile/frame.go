@@ -107,7 +107,7 @@ func (c *Code) Frame(l *Label) *Frame {
 	return nil
 }
 
-// SetFrame places a frame at a label; the types are absolute. Two different
+// SetFrame sets the frame at a label; the types are absolute. Two different
 // frames at one position are an error when writing.
 func (c *Code) SetFrame(at *Label, locals, stack []VerificationType) {
 	at.frame = &Frame{Locals: locals, Stack: stack}

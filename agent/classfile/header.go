@@ -2,7 +2,7 @@ package classfile
 
 import "slices"
 
-// Header is the part of a class file that places it in the class hierarchy.
+// Header is the part of a class file that says where it belongs in the class hierarchy.
 type Header struct {
 	Minor, Major uint16
 	Access       uint16
@@ -13,9 +13,8 @@ type Header struct {
 
 const magic = 0xCAFEBABE
 
-// ParseHeader reads only the header. It checks what it reads, and no more; the
-// version is reported, not judged, so that newer class files can be placed in
-// a hierarchy.
+// ParseHeader reads only the header, and checks only that. It accepts any version, so
+// that a hierarchy can include newer class files.
 func ParseHeader(b []byte) (Header, error) { return parseHeader(new(Workspace), b) }
 
 // ParseHeader is the function ParseHeader in the memory of w.

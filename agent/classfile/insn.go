@@ -6,7 +6,7 @@ import (
 )
 
 // Insn is an instruction, or a label between instructions. Which fields have a
-// meaning depends on Op. An Insn belongs to one place in one Code.
+// meaning depends on Op. An Insn is in one Code, once.
 type Insn struct {
 	Op     Opcode
 	Index  uint16 // constant pool index: fields, methods, classes, ldc, ldc2_w
@@ -33,7 +33,7 @@ type Switch struct {
 type Label struct {
 	node   Insn
 	frame  *Frame
-	Mark   uint8 // for who reads or edits the code; it is written nowhere
+	Mark   uint8 // for the use of readers and editors of the code; not written
 	pinned bool  // stays right before the instruction that follows it
 	pass   int32
 	off    int32
@@ -47,7 +47,7 @@ func (l *Label) init() *Label {
 	return l
 }
 
-// Insn returns the pseudo instruction that places l. It may be in the code once.
+// Insn returns the pseudo instruction of l. It may be in the code once.
 func (l *Label) Insn() *Insn { return &l.node }
 
 // Frame returns the stack map frame at l, or nil. It must not be changed; see

@@ -3,7 +3,7 @@ package classfile
 import "slices"
 
 // layout gives every instruction and label its offset. Jumps start out short;
-// those that turn out too far are widened, and everything is placed again until
+// those that turn out too far are widened, and all offsets are computed again until
 // nothing changes. Nothing ever becomes shorter, so this ends.
 func (e *encoder) layout() error {
 	limit := e.c.method.class.jumpLimit

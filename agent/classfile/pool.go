@@ -123,7 +123,7 @@ func entryEnd(b []byte, at int) int {
 	return end
 }
 
-// failEntry says what is wrong with pool entry i, which begins here.
+// failEntry reports what is wrong with pool entry i, which begins here.
 func (r *reader) failEntry(i int) {
 	t := Tag(r.u1())
 	n := entrySize(t)

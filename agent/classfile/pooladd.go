@@ -40,13 +40,13 @@ func (p *Pool) add(entry []byte) (uint16, error) {
 	return i, nil
 }
 
-// roomForEntries is what the names and references of the usual probes take.
+// roomForEntries is the size of the names and references of the usual probes.
 const roomForEntries = 1 << 10
 
-// hashSeed makes the order of the buckets, which shows nowhere.
+// hashSeed decides the order of the buckets, which is not visible.
 var hashSeed = maphash.MakeSeed()
 
-// bucket finds an entry's place in the hash table: that of its index, or an empty one.
+// bucket finds the bucket of an entry: the one with its index, or an empty one.
 func (p *Pool) bucket(entry []byte) int {
 	mask := len(p.buckets) - 1
 	for at := int(maphash.Bytes(hashSeed, entry)) & mask; ; at = (at + 1) & mask {
@@ -62,9 +62,9 @@ func (p *Pool) entry(i uint16) []byte {
 	return p.raw[at:entryEnd(p.raw, at)]
 }
 
-// fillBuckets makes the hash table, of at least so many places. It is at most half full.
-func (p *Pool) fillBuckets(places int) {
-	p.buckets = p.memory().buckets.take(1 << bits.Len(uint(places-1)))
+// fillBuckets makes the hash table with at least n buckets. It is at most half full.
+func (p *Pool) fillBuckets(n int) {
+	p.buckets = p.memory().buckets.take(1 << bits.Len(uint(n-1)))
 	for i := 1; i < len(p.off); i++ {
 		if p.off[i] < 0 {
 			continue
@@ -83,7 +83,7 @@ func (p *Pool) memory() *Workspace {
 	return p.work
 }
 
-// The entries that are looked for are made in one buffer: add copies what is new.
+// Entries to look up are encoded in one buffer: add copies the new ones.
 
 func (p *Pool) add1(t Tag, a uint16) (uint16, error) {
 	w := p.memory()

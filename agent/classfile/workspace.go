@@ -2,9 +2,9 @@ package classfile
 
 import "unsafe"
 
-// A Workspace holds the memory of the classes that are parsed in it, one after the other: who rewrites thousands of
-// classes pays for the memory of the largest, and leaves next to nothing to the garbage collector. It belongs to one
-// goroutine. Its zero value is ready for use.
+// A Workspace holds the memory of the classes that are parsed in it, one after the other: rewriting thousands of
+// classes takes the memory of the largest, and makes almost no garbage. It belongs to one goroutine. Its zero value is
+// ready for use.
 type Workspace struct {
 	members     slab[Member]
 	attributes  slab[Attribute]
@@ -24,15 +24,15 @@ type Workspace struct {
 	bytes       slab[byte]
 	begins      []bool // of the method that is being decoded
 	code        []byte // of the method that is being encoded
-	class       []byte // what follows the pool in the class that is being written
-	entry       []byte // of the pool, that is being looked for
+	class       []byte // the part after the pool of the class that is being written
+	entry       []byte // of the pool, to be looked up
 }
 
-// Parse is the function Parse in the memory of w. The class, and all that was got from it but strings and what Write gave,
-// lives until the next Reset.
+// Parse is the function Parse in the memory of w. The class and everything obtained from it live until the next Reset,
+// except strings and the result of Write.
 func (w *Workspace) Parse(b []byte) (*Class, error) { return parse(w, b) }
 
-// Reset takes back the memory of the classes that were parsed before.
+// Reset frees the memory of the classes that were parsed before.
 func (w *Workspace) Reset() {
 	w.members.reset()
 	w.attributes.reset()
@@ -59,10 +59,10 @@ func (w *Workspace) Reset() {
 
 const (
 	slabStart     = 32      // entries of a slab's first block
-	mostKeptBytes = 2 << 20 // of a slab or a buffer that stays for the next class
+	mostKeptBytes = 2 << 20 // of a slab or a buffer that is kept for the next class
 )
 
-// slab hands out pieces of a block. A full block is left to those who have pieces of it.
+// slab cuts pieces from a block. A full block belongs to the owners of its pieces.
 type slab[T any] struct {
 	block []T
 	used  int

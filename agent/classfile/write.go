@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// Write encodes the class. Parts that were not changed come out as they were
-// read. Errors are *TooLargeError, *PoolFullError, *EditError or
+// Write encodes the class. Unchanged parts are written as they were read. Errors are *TooLargeError, *PoolFullError, *EditError or
 // *UnsupportedError.
 func (c *Class) Write() ([]byte, error) {
 	work := c.work
@@ -29,7 +28,7 @@ func (c *Class) Write() ([]byte, error) {
 	return out.b, nil
 }
 
-// writeBody writes what follows the pool, which it makes grow.
+// writeBody writes the part after the pool, and adds entries to the pool.
 func (c *Class) writeBody(w *writer) error {
 	w.u2(c.Access)
 	if err := c.writeClass(w, c.Name, c.this); err != nil {
@@ -105,8 +104,8 @@ func (m *Member) write(w *writer) error {
 	return m.class.writeAttributes(w, m.Attributes, m.code)
 }
 
-// writeAttributes writes a list of attributes; edited code takes the place of
-// the Code attribute.
+// writeAttributes writes a list of attributes; edited code replaces the
+// Code attribute.
 func (c *Class) writeAttributes(w *writer, list []*Attribute, code *Code) error {
 	if err := c.count(w, "attributes", len(list)); err != nil {
 		return err

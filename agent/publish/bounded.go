@@ -10,12 +10,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Whoever holds the bus's port may not be a bus. The client library believes
-// what it is sent: it keeps a line until its end, and makes room for a message
-// as large as announced. So the connection ends where no bus would go.
+// Whoever holds the bus's port may not be a bus. The client library trusts its
+// peer: it buffers a line of any length, and allocates as much as a message
+// announces. So the connection ends when the peer sends more than a bus would.
 const (
 	maxLine    = 64 << 10 // INFO with the addresses of a large cluster is a few KiB
-	maxMessage = 1 << 20  // acknowledgements, the only messages for an agent, are some hundred bytes
+	maxMessage = 1 << 20  // acknowledgements, the only messages for an agent, take a few hundred bytes
 )
 
 var errNoBus = errors.New("what answers there is not a bus")
@@ -31,15 +31,15 @@ func (d boundedDialer) Dial(network, address string) (net.Conn, error) {
 	return &boundedConn{Conn: c}, nil
 }
 
-// boundedConn reads along with the client. The library reads from one goroutine
+// boundedConn watches what the client reads. The library reads from one goroutine
 // at a time.
 type boundedConn struct {
 	net.Conn
-	line  []byte // begun
-	skip  int64  // bytes of a message that is on its way
-	tail  bool   // what follows, up to the end of the line, is the message's
+	line  []byte // so far
+	skip  int64  // bytes of a message still to be read
+	tail  bool   // the rest of the line belongs to the message
 	lines int
-	free  bool // encrypted from here on, by a server that shows who it is
+	free  bool // encrypted from here on, by a server that has identified itself
 	bad   error
 }
 
@@ -55,10 +55,10 @@ func (c *boundedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// tlsHandshake is the first byte of an encrypted connection. It begins no line of the protocol.
+// tlsHandshake is the first byte of an encrypted connection. No line of the protocol begins with it.
 const tlsHandshake = 0x16
 
-// follow looks at what was read.
+// follow checks what was read.
 func (c *boundedConn) follow(b []byte) {
 	for len(b) > 0 && c.bad == nil && !c.free {
 		switch {
@@ -73,7 +73,7 @@ func (c *boundedConn) follow(b []byte) {
 	}
 }
 
-// read takes the rest of a line, or all that has come of it.
+// read takes the rest of a line, or as much of it as there is.
 func (c *boundedConn) read(b []byte) (rest []byte) {
 	end := bytes.IndexByte(b, '\n')
 	if end < 0 {
@@ -96,7 +96,7 @@ func (c *boundedConn) read(b []byte) (rest []byte) {
 	return b[end+1:]
 }
 
-// announced looks whether a line is followed by a message, and how long that is.
+// announced reports whether a message follows a line, and how long it is.
 func (c *boundedConn) announced() {
 	words := bytes.Fields(c.line)
 	if len(words) == 0 || !bytes.EqualFold(words[0], []byte("MSG")) && !bytes.EqualFold(words[0], []byte("HMSG")) {

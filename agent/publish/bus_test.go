@@ -143,7 +143,7 @@ func seqText(i int) string { return fmt.Sprint(base + i) }
 
 const base = 10_000_000
 
-// notices gathers what a Publisher says.
+// notices collects the notices of a Publisher.
 type notices struct {
 	mu    sync.Mutex
 	lines []string

@@ -13,11 +13,11 @@ import (
 
 const connectTimeout = 2 * time.Second
 
-// Auth is how the agent shows who it is.
+// Auth is how the agent identifies itself.
 type Auth = busauth.Auth
 
-// configure turns Config into options of the client library and finds what is
-// wrong with them now, not in the background.
+// configure turns Config into options of the client library and reports what is
+// wrong with them now, not later in the background.
 func (p *Publisher) configure() error {
 	list := []nats.Option{
 		nats.Name("stackagent " + p.cfg.Session),
@@ -26,7 +26,7 @@ func (p *Publisher) configure() error {
 		nats.IgnoreAuthErrorAbort(), // a token may become valid when the shadow is restarted
 		nats.CustomReconnectDelay(reconnectDelay),
 		nats.ReconnectBufSize(-1), // the buffer is ours
-		nats.SkipHostLookup(),     // boundedDialer looks names up
+		nats.SkipHostLookup(),     // boundedDialer resolves names
 		nats.Timeout(connectTimeout),
 		nats.PingInterval(10 * time.Second),
 		nats.MaxPingsOutstanding(2),
@@ -55,7 +55,7 @@ func (p *Publisher) configure() error {
 	if p.opts.CustomDialer == nil {
 		p.opts.CustomDialer = &net.Dialer{Timeout: connectTimeout}
 	}
-	p.opts.CustomDialer = boundedDialer{p.opts.CustomDialer} // around whichever the options chose
+	p.opts.CustomDialer = boundedDialer{p.opts.CustomDialer} // around the one that the options chose
 	return nil
 }
 
@@ -70,8 +70,8 @@ func backoff(failures int) time.Duration {
 	return min(d, lastBackoff)
 }
 
-// connect makes the connection, which then looks after itself. Its handlers
-// only poke the goroutine. It tries again when the library gives up at once.
+// connect makes the connection. The library reconnects by itself; its handlers only
+// poke the goroutine. connect retries if the library gives up at once.
 func (p *Publisher) connect(ctx context.Context, failed func(error)) *nats.Conn {
 	p.opts.ConnectedCB = func(*nats.Conn) { p.poke() }
 	p.opts.ReconnectedCB = func(*nats.Conn) { p.poke() }

@@ -11,8 +11,8 @@ import (
 )
 
 // The threads of the library are made before the program runs (jvmti/life_go_threads.c), so
-// what can hold one is bounded in the whole process, sessions that have ended
-// included: a look-up that is asked of the C library, and a disk that does not answer.
+// what can block one is bounded in the whole process, ended sessions included: a
+// look-up by the C library, and a disk that does not answer.
 const (
 	mostLookups = 1
 	mostDisks   = 2
@@ -23,10 +23,10 @@ var (
 	disks   = make(chan struct{}, mostDisks)
 )
 
-// errLookups is given while an earlier look-up has no answer.
+// errLookups is returned while an earlier look-up has no answer.
 var errLookups = errors.New("an earlier look-up has no answer yet")
 
-// late holds the answers that came when nobody waited for them any more, by host.
+// late holds the answers that arrived after their caller had given up, by host.
 var late = struct {
 	sync.Mutex
 	of map[string][]string
@@ -40,11 +40,11 @@ func takeLate(host string) []string {
 	return addresses
 }
 
-// resolve asks for the addresses of a host; tests replace it.
+// resolve looks up the addresses of a host; tests replace it.
 var resolve = net.DefaultResolver.LookupHost
 
-// lookup gives the addresses of host in any order. A look-up that takes longer
-// goes on: nothing can end it; its answer serves the next call.
+// lookup gives the addresses of host in any order. A look-up that takes longer than
+// timeout can not be stopped: its answer serves the next call.
 func lookup(host string, timeout time.Duration) ([]string, error) {
 	if addresses := takeLate(host); len(addresses) > 0 {
 		return addresses, nil
@@ -53,7 +53,7 @@ func lookup(host string, timeout time.Duration) ([]string, error) {
 	defer timer.Stop()
 	select {
 	case lookups <- struct{}{}:
-		if addresses := takeLate(host); len(addresses) > 0 { // it came meanwhile
+		if addresses := takeLate(host); len(addresses) > 0 { // it has arrived meanwhile
 			<-lookups
 			return addresses, nil
 		}

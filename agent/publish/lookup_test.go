@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A name server that does not answer holds one thread, however often its answer is asked for.
+// A name server that does not answer blocks one thread, however many look-ups there are.
 func TestLookupsBounded(t *testing.T) {
 	answer := make(chan struct{})
 	var now, most atomic.Int32
@@ -36,7 +36,7 @@ func TestLookupsBounded(t *testing.T) {
 	}
 }
 
-// A name server that answers later than anybody waits is heard all the same.
+// An answer that arrives after the time-out is still used.
 func TestLateLookup(t *testing.T) {
 	before := resolve
 	resolve = func(context.Context, string) ([]string, error) {
@@ -82,7 +82,7 @@ func TestDialEachAddress(t *testing.T) {
 	}
 }
 
-// Sessions whose spool file's disk does not answer hold as many threads as may be; later ones have no spool file, and say so.
+// Sessions whose disk does not answer block a bounded number of threads; later sessions have no spool file, and say so.
 func TestDisksBounded(t *testing.T) {
 	for range mostDisks {
 		disks <- struct{}{}

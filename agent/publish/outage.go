@@ -11,41 +11,41 @@ import (
 	"stackagent/internal/busauth"
 )
 
-// errContested is what becomes of a batch that the bus calls a known one although it was sent for the first time.
-var errContested = errors.New("it has other messages under the ids of the agent's")
+// errContested is the error of a batch that the bus calls a duplicate although it was sent for the first time.
+var errContested = errors.New("it has other messages under the agent's ids")
 
-// outage is a time in which batches can not be delivered. It is told once,
-// when it has lasted for the grace, and its end if its beginning was told.
+// outage is a time in which batches can not be delivered. It is reported once, after
+// the grace; its end is reported if its beginning was.
 type outage struct {
 	grace time.Duration
 	say   func(string)
 	url   string
 
-	on    bool
-	told  bool
-	since time.Time
-	cause error
+	on       bool
+	reported bool
+	since    time.Time
+	cause    error
 }
 
 func (o *outage) begin(now time.Time, cause error) {
 	if !o.on {
-		o.on, o.told, o.since = true, false, now
+		o.on, o.reported, o.since = true, false, now
 	}
 	o.cause = cause
 }
 
-func (o *outage) tell(now time.Time) {
-	if o.on && !o.told && now.Sub(o.since) >= o.grace {
-		o.told = true
-		o.say(fmt.Sprintf("the bus at %s %s; the program runs on, records wait, trying again and again", o.url, reason(o.cause)))
+func (o *outage) report(now time.Time) {
+	if o.on && !o.reported && now.Sub(o.since) >= o.grace {
+		o.reported = true
+		o.say(fmt.Sprintf("the bus at %s %s; the program runs on, records wait, the agent keeps trying", o.url, reason(o.cause)))
 	}
 }
 
 func (o *outage) end() {
-	if o.on && o.told {
+	if o.on && o.reported {
 		o.say(fmt.Sprintf("the bus at %s takes batches again", o.url))
 	}
-	o.on, o.told = false, false
+	o.on, o.reported = false, false
 }
 
 // refusal reports whether the bus has answered that it does not take a batch now:

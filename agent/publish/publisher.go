@@ -1,20 +1,18 @@
-// Package publish brings encoded batches to the bus: NATS JetStream, message
-// ids, a bounded number in flight, resent until acknowledged, which means
-// stored.
+// Package publish sends encoded batches to the bus: NATS JetStream, message ids, a
+// bounded number in flight, resent until acknowledged, which means stored.
 //
-// It lives in somebody's JVM: two goroutines of its own beside those of the
-// client library (one sends, one reads and writes the spool file), bounded memory
-// and a bounded file, nothing written but through Config.Notice, and a panic ends
-// the publishing, not the program.
+// It runs inside the program's JVM, so it is frugal: two goroutines besides those of
+// the client library (one sends, one reads and writes the spool file), bounded memory
+// and a bounded file, no output except through Config.Notice; a panic ends the
+// publishing, not the program.
 //
-// Order and loss. Batches may arrive out of order or twice (the receiver goes
-// by the sequence number and the message id). A batch that was accepted by
-// Offer is never dropped while the Publisher lives, with two exceptions: one
-// that the server says is too large for it, and one that the disk of the spool
-// file gives back damaged (Stats.Rejected, Stats.Damaged). When memory and file
-// are full, Offer refuses, before the batch's number is spent: the caller keeps
-// it and offers it again, and decides what becomes of the records after it.
-// What is not delivered in the end, Keep leaves in the file.
+// Order and loss. Batches may arrive out of order or twice; the receiver uses the
+// sequence number and the message id. A batch that Offer has accepted is dropped in
+// two cases only: the server says that it is too large, or the spool file returns it
+// damaged (Stats.Rejected, Stats.Damaged). When memory and file are full, Offer
+// refuses a batch before its number is used: the caller keeps it and offers it again,
+// and decides what to do with the records after it. Keep leaves in the file what is
+// not delivered in the end.
 package publish
 
 import (
@@ -30,7 +28,7 @@ import (
 	"stackagent/internal/wire"
 )
 
-// What Offer returns.
+// The errors of Offer.
 var (
 	ErrFull   = errors.New("the buffer of batches that wait for the bus is full")
 	ErrClosed = errors.New("the publisher is closed")
@@ -50,8 +48,8 @@ type Config struct {
 
 	// Grace is how long an outage may last without a notice; default 1 s.
 	Grace time.Duration
-	// Notice is told in one line when the bus can not be reached, once for each
-	// outage, and when it is back. It is called from the Publisher's goroutine.
+	// Notice gets one line when the bus can not be reached, once for each outage, and
+	// one when it is back. It is called from the Publisher's goroutine.
 	Notice func(line string)
 }
 
@@ -65,11 +63,11 @@ const (
 )
 
 const (
-	forcedBytes  = 4 << 20 // what Offer takes beyond MaxBytes with force
+	forcedBytes  = 4 << 20 // beyond MaxBytes, for Offer with force
 	firstBackoff = 50 * time.Millisecond
 	lastBackoff  = 2 * time.Second
-	look         = 250 * time.Millisecond // longest time between two looks at what is in flight
-	calmLook     = 10 * time.Second       // the same while nothing is: what changes pokes
+	look         = 250 * time.Millisecond // longest time between two looks at the batches in flight
+	calmLook     = 10 * time.Second       // the same while there are none: every change pokes
 )
 
 // Publisher sends batches. Its methods are safe for concurrent use.
@@ -80,7 +78,7 @@ type Publisher struct {
 	shown  string // URL as shown to users, without credentials
 
 	mu       sync.Mutex
-	queue                  // what is not acknowledged
+	queue                  // the batches not yet acknowledged
 	changed  chan struct{} // closed and replaced when the queue shrinks or on closing
 	closed   bool
 	stats    Stats
@@ -100,12 +98,12 @@ type Stats struct {
 	Resent       uint64 // batches sent again
 	Rejected     uint64 // batches too large for the server, dropped
 	Spooled      uint64 // batches written to the spool file
-	Damaged      uint64 // of these, not read back whole, dropped
-	Contested    uint64 // batches that the bus took for known ones when they were sent first, and that were sent again
+	Damaged      uint64 // spooled batches that were damaged when read back, dropped
+	Contested    uint64 // batches that the bus called duplicates when they were sent first; they were sent again
 }
 
-// New checks the configuration and starts connecting in the background; that
-// the bus is away is no error.
+// New checks the configuration and starts connecting in the background; it is no error
+// if the bus is away.
 func New(cfg Config) (*Publisher, error) {
 	if err := wire.ValidSession(cfg.Session); err != nil {
 		return nil, fmt.Errorf("publish: %w", err)
@@ -126,7 +124,7 @@ func New(cfg Config) (*Publisher, error) {
 			p.spooler = newSpooler(p)
 			go p.spooler.run(ctx)
 		default:
-			cfg.Notice("the disk of the spool file has not answered to earlier sessions: this one has no spool file")
+			cfg.Notice("the disk of the spool file did not answer in earlier sessions: this session has no spool file")
 		}
 	}
 	go p.run(ctx)
@@ -154,9 +152,9 @@ func (c *Config) defaults() {
 	}
 }
 
-// Offer takes over the encoded batch msg, which the caller must not change any
-// more; it never waits. ErrFull: no room now, msg stays the caller's. With
-// force it takes some MiB more than Config.MaxBytes, for the end of a session.
+// Offer takes the encoded batch msg, which the caller must no longer change. It never
+// waits. ErrFull: no room now, the caller keeps msg. With force it takes a few MiB more
+// than Config.MaxBytes, for the end of a session.
 func (p *Publisher) Offer(seq uint64, msg []byte, force bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,16 +180,15 @@ func (p *Publisher) Room(ctx context.Context, size int) error {
 	return p.wait(ctx, func() bool { return p.bytes == 0 || p.bytes+size+overheadBytes <= p.cfg.MaxBytes })
 }
 
-// Undelivered is what was not acknowledged.
+// Undelivered is what the bus has not acknowledged.
 type Undelivered struct {
 	Batches     int
 	Bytes       int
 	First, Last uint64 // smallest and largest sequence, 0 if none
 }
 
-// Flush waits until everything offered is acknowledged or ctx ends, and
-// returns what is not. The error is nil if nothing is left, otherwise that of
-// ctx or ErrClosed.
+// Flush waits until everything offered is acknowledged or ctx ends, and returns the
+// rest. The error is nil if there is none, otherwise that of ctx or ErrClosed.
 func (p *Publisher) Flush(ctx context.Context) (Undelivered, error) {
 	err := p.wait(ctx, func() bool { return len(p.open) == 0 })
 	u := p.undelivered()
@@ -221,8 +218,8 @@ func (p *Publisher) wait(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// Away reports whether the bus can not be reached or does not answer, as far as
-// known now. One that answers that it is full is not away.
+// Away reports whether the bus can not be reached or does not answer, as far as known
+// now. A bus that answers that it is full is not away.
 func (p *Publisher) Away() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,8 +245,8 @@ func (p *Publisher) Stats() Stats {
 	return p.stats
 }
 
-// Close ends publishing; what is not acknowledged by then is given up, unless
-// Keep was called before. It does not wait for the network.
+// Close ends publishing and drops what is not acknowledged, unless Keep was called
+// before. It does not wait for the network.
 func (p *Publisher) Close() {
 	p.stop()
 	p.shut()
@@ -265,7 +262,7 @@ func (p *Publisher) shut() {
 	}
 }
 
-// wake tells those who wait that something has changed; with the lock held.
+// wake wakes those who wait for a change; with the lock held.
 func (p *Publisher) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})

@@ -30,8 +30,8 @@ func TestDelivers(t *testing.T) {
 	}
 }
 
-// No server at the start: said once; when it comes, without a stream at
-// first, everything that was offered meanwhile arrives, and that is said once.
+// No server at the start: one notice. When it starts, at first without a stream,
+// everything that was offered meanwhile arrives, and there is one more notice.
 func TestServerComesLater(t *testing.T) {
 	port := testnats.FreePort(t)
 	url := "nats://secret@" + (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}).String()
@@ -42,7 +42,7 @@ func TestServerComesLater(t *testing.T) {
 		t.Error("not away")
 	}
 	b := startBus(t, server.Options{Port: port, Authorization: "secret"})
-	time.Sleep(300 * time.Millisecond) // connected by now or soon, but nobody takes batches
+	time.Sleep(300 * time.Millisecond) // connected by now or soon, but there is no stream
 	offer(t, p, 11, 20, 100)
 	b.stream(t)
 	flush(t, p)
@@ -72,8 +72,8 @@ func TestNoStream(t *testing.T) {
 	b.expect(t, 3)
 }
 
-// The server dies in mid-run and comes back with the same store: nothing is
-// lost, and nothing is stored twice.
+// The server dies and restarts with the same store: nothing is lost, and nothing is
+// stored twice.
 func TestServerRestarts(t *testing.T) {
 	b := startBus(t, server.Options{})
 	b.stream(t)
@@ -102,7 +102,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// slow passes bytes on to the server, and nothing back while held.
+// slow passes bytes to the server, and holds the answers back.
 type slow struct {
 	net.Listener
 	hold chan struct{} // closed: answers pass
@@ -150,8 +150,8 @@ func (s *slow) pass(to, from net.Conn, answers bool) {
 	}
 }
 
-// Acknowledgements come late: not more than InFlight batches are under way,
-// they are sent again after AckWait, and stored once.
+// Acknowledgements are late: at most InFlight batches are in flight, they are sent
+// again after AckWait, and stored once.
 func TestSlowAcknowledgements(t *testing.T) {
 	b := startBus(t, server.Options{})
 	b.stream(t)
@@ -212,7 +212,7 @@ func TestHugeBatchIntoEmptyBuffer(t *testing.T) {
 	}
 }
 
-// What the server will never take does not block what comes after it.
+// A batch that the server will never take does not block those after it.
 func TestTooLargeForServer(t *testing.T) {
 	b := startBus(t, server.Options{MaxPayload: 2000})
 	b.stream(t)
@@ -230,7 +230,7 @@ func TestTooLargeForServer(t *testing.T) {
 	}
 }
 
-// A wrong token is an outage like any other; a shadow started anew may take it.
+// A wrong token is an outage like any other: a restarted shadow may accept it.
 func TestWrongToken(t *testing.T) {
 	b := startBus(t, server.Options{Authorization: "right"})
 	b.stream(t)

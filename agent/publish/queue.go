@@ -7,20 +7,20 @@ import (
 	"stackagent/internal/spool"
 )
 
-const overheadBytes = 256 // of a message in memory, beside its bytes
+const overheadBytes = 256 // of a message in memory, besides its bytes
 
-// message is a batch on its way.
+// message is a batch to be delivered.
 type message struct {
 	seq  uint64
 	data []byte    // nil while it is in the file only
 	ref  spool.Ref // zero: not in the file
-	sent int       // the ids, counted from 1, under one of which it was sent last; 0: it was not
+	sent int       // number of the ids, from 1, under one of which it was sent last; 0: not sent
 }
 
 func (m message) bytes() int { return len(m.data) + overheadBytes }
 
-// queue is what is not acknowledged: in flight, then head, then filed, then
-// tail, from the oldest to the newest. Head and tail are in memory, the batches
+// queue holds the batches not yet acknowledged, from the oldest to the newest: in
+// flight, head, filed, tail. Head and tail are in memory, the batches
 // between them in the spool file only. It is part of the Publisher and guarded
 // by its lock.
 type queue struct {
@@ -28,16 +28,16 @@ type queue struct {
 	inFile  []message
 	tail    []message          // the file takes them next
 	open    map[uint64]message // all of them
-	bytes   int                // memory for those that have their data
+	bytes   int                // memory of those that have their data
 	filed   int                // bytes of those that are in the file only
-	headMax int                // bytes of memory above which what comes goes to the tail: little, for it is the program's
+	headMax int                // bytes of memory above which new batches go to the tail: few, for it is the program's memory
 	headMin int                // bytes below which the head is filled up from the file
 	moving  bool               // tail[0] is being written
 	loaded  []loaded           // read back from the file and not yet released there
 }
 
-// loaded is a batch that came back from the file, where it stays until it is
-// acknowledged: should the JVM be killed, it is still there.
+// loaded is a batch that was read back from the file. It stays there until it is
+// acknowledged, so that it survives if the JVM is killed.
 type loaded struct {
 	seq  uint64
 	end  int64 // of it in the file
@@ -80,7 +80,7 @@ func (q *queue) shortcut() {
 	}
 }
 
-// forget takes out a message that is done with.
+// forget removes a message that is done.
 func (q *queue) forget(m message) {
 	if _, known := q.open[m.seq]; !known {
 		return
@@ -95,7 +95,7 @@ func (q *queue) forget(m message) {
 	}
 }
 
-// low reports whether the head needs what is in the file.
+// low reports whether the head needs batches from the file.
 func (q *queue) low() bool {
 	if len(q.inFile) == 0 {
 		return false
@@ -121,8 +121,8 @@ func (q *queue) wrote(ref spool.Ref) {
 	q.open[m.seq] = m
 }
 
-// load puts the oldest of the file, of which the data was read, into the head.
-// With nil data it is given up.
+// load puts the oldest batch of the file into the head with its data. With nil data
+// the batch is dropped.
 func (q *queue) load(data []byte) {
 	m := q.inFile[0]
 	q.inFile = q.inFile[1:]
@@ -138,8 +138,8 @@ func (q *queue) load(data []byte) {
 	q.head = append(q.head, m)
 }
 
-// delivered returns up to where the file is no longer needed, 0 if nothing has
-// changed.
+// delivered returns the offset up to which the file is no longer needed, 0 if nothing
+// has changed.
 func (q *queue) delivered() int64 {
 	n, end := 0, int64(0)
 	for n < len(q.loaded) && q.loaded[n].done {

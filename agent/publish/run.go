@@ -28,7 +28,7 @@ type sender struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	ids      wire.MessageIDs
-	idsMade  int // how often; more than once: they were not ours alone
+	idsMade  int // how often; more than once: somebody else used them
 	flights  []flight
 	failures int       // in a row, without an acknowledgement between them
 	next     time.Time // earliest moment for the next attempt
@@ -45,7 +45,7 @@ func (p *Publisher) run(ctx context.Context) {
 	defer p.shut()
 	defer func() {
 		if x := recover(); x != nil {
-			p.cfg.Notice(fmt.Sprintf("publishing has ended by an internal error, the program runs on: %v\n%s", x, debug.Stack()))
+			p.cfg.Notice(fmt.Sprintf("an internal error ended the publishing, the program runs on: %v\n%s", x, debug.Stack()))
 		}
 	}()
 	s.conn = p.connect(ctx, func(err error) { s.failed(err, time.Now()) })
@@ -87,7 +87,7 @@ func (s *sender) loop(ctx context.Context) {
 	}
 }
 
-// pause is the time until the next look when nothing pokes.
+// pause is the time until the next look, if nothing pokes.
 func (s *sender) pause(now time.Time) time.Duration {
 	if s.was && !s.outage.on && len(s.flights) == 0 && s.failures == 0 && !s.waits() {
 		return calmLook
@@ -105,8 +105,8 @@ func (p *Publisher) waits() bool {
 	return len(p.open) > 0
 }
 
-// watch follows the connection: an outage begins when it is gone; when it is
-// back, sending goes on at once.
+// watch follows the connection: an outage begins when it is lost; when it is back,
+// sending continues at once.
 func (s *sender) watch(now time.Time) {
 	connected := s.conn.IsConnected()
 	switch {
@@ -123,10 +123,10 @@ func (s *sender) watch(now time.Time) {
 		s.failures, s.next = 0, time.Time{}
 	}
 	s.was = connected
-	s.outage.tell(now)
+	s.outage.report(now)
 }
 
-// reap takes what was acknowledged out of memory and puts back what failed.
+// reap removes the acknowledged batches from memory and puts back the failed ones.
 func (s *sender) reap(now time.Time) {
 	var done, back []message
 	var known []flight
@@ -158,8 +158,8 @@ func (s *sender) reap(now time.Time) {
 		s.acknowledged(done)
 	}
 	if len(back) > 0 {
-		// What else is in flight went the same way; waiting for its time-outs
-		// one by one would hold up the attempt that finds the bus well again.
+		// The others in flight have failed too; waiting for their time-outs one by
+		// one would delay the attempt that finds the bus working again.
 		back = append(back, messagesOf(s.flights)...)
 		s.flights = nil
 		slices.SortFunc(back, func(a, b message) int { return cmp.Compare(a.seq, b.seq) })
@@ -168,7 +168,7 @@ func (s *sender) reap(now time.Time) {
 	}
 }
 
-// release forgets messages that are done with; with the lock held.
+// release forgets messages that are done; with the lock held.
 func (s *sender) release(list ...message) {
 	for _, m := range list {
 		s.forget(m)
@@ -188,7 +188,7 @@ func (s *sender) acknowledged(list []message) {
 	}
 }
 
-// putBack makes messages wait again, before those that have not been sent.
+// putBack makes messages wait again, before those not yet sent.
 func (s *sender) putBack(back []message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,18 +196,18 @@ func (s *sender) putBack(back []message) {
 	s.stats.Resent += uint64(len(back))
 }
 
-// failed begins or continues an outage and puts the next attempt off.
+// failed begins or continues an outage and postpones the next attempt.
 func (s *sender) failed(err error, now time.Time) {
 	if !now.Before(s.next) { // what was in flight together fails as one
 		s.failures++
 		s.next = now.Add(backoff(s.failures))
 	}
 	s.outage.begin(now, err)
-	s.outage.tell(now)
+	s.outage.report(now)
 	s.publishState()
 }
 
-// publishState shows outsiders what only the goroutine knows.
+// publishState publishes what only the goroutine knows.
 func (s *sender) publishState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,8 +218,8 @@ func (s *sender) publishState() {
 	}
 }
 
-// send puts messages in flight. After a failure one goes ahead alone: if the
-// bus still does not take batches, little is sent in vain.
+// send puts messages in flight. After a failure it sends one alone: if the bus still
+// does not take batches, little is sent in vain.
 func (s *sender) send(now time.Time) {
 	if !s.was || now.Before(s.next) {
 		return
@@ -284,13 +284,13 @@ func (s *sender) renewIDs() {
 	s.idsMade++
 }
 
-// contested reports whether the bus calls a batch a known one that was sent for the first time: it has somebody else's
+// contested reports whether the bus calls a batch a duplicate that was sent for the first time: it has somebody else's
 // message under the batch's id, and has not stored the batch.
 func contested(known []flight) bool {
 	return slices.ContainsFunc(known, func(f flight) bool { return f.first })
 }
 
-// contest makes batches travel anew. Whoever knows one id knows all of them, so all batches get others.
+// contest makes batches be sent again. Whoever knows one id knows all of them, so all batches get others.
 func (s *sender) contest(known []flight) []message {
 	list := messagesOf(known)
 	s.renewIDs()
@@ -299,7 +299,7 @@ func (s *sender) contest(known []flight) []message {
 	s.stats.Contested += uint64(len(list))
 	s.mu.Unlock()
 	if first {
-		s.cfg.Notice(fmt.Sprintf("the bus at %s takes batch %d for one that it has: somebody else sends under the agent's ids. "+
+		s.cfg.Notice(fmt.Sprintf("the bus at %s takes batch %d for a duplicate: somebody else sends under the agent's ids. "+
 			"It is sent again under another id; look who else may publish there", s.shown, list[0].seq))
 	}
 	return list

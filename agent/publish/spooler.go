@@ -18,26 +18,26 @@ type Spool struct {
 	MaxBytes int64  // bound of the file; 0: no file
 }
 
-// DefaultSpoolBytes is the bound of the file unless told otherwise.
+// DefaultSpoolBytes is the bound of the file if Spool sets none.
 const DefaultSpoolBytes = 256 << 20
 
 const (
-	spoolLook = time.Second // between two attempts on a disk that refuses
-	keepLook  = time.Second // between two looks at what Keep has written
-	keepQuiet = 5           // looks in which nothing was: the disk does not answer
-	keepLooks = 30          // in all: the program's end waits
+	spoolLook = time.Second // between two attempts on a failing disk
+	keepLook  = time.Second // between two looks at the progress of Keep
+	keepQuiet = 5           // looks without progress: the disk does not answer
+	keepLooks = 30          // in all: the program waits to end
 )
 
 // spooler is the goroutine that moves batches between memory and the file.
 type spooler struct {
 	*Publisher
-	file     *spool.File // nil until it is needed
-	woken    chan struct{}
-	done     chan struct{}
-	retry    time.Time // no attempt to write before
-	told     bool      // that the disk refuses
-	toldFull bool
-	kept     atomic.Int64 // batches that keepAll has written
+	file         *spool.File // nil until it is needed
+	woken        chan struct{}
+	done         chan struct{}
+	retry        time.Time // no attempt to write before
+	reported     bool      // that the disk fails
+	reportedFull bool
+	kept         atomic.Int64 // batches that keepAll has written
 }
 
 func newSpooler(p *Publisher) *spooler {
@@ -60,7 +60,7 @@ func (s *spooler) run(ctx context.Context) {
 	defer func() { <-disks }()
 	defer func() {
 		if x := recover(); x != nil {
-			s.cfg.Notice(fmt.Sprintf("the spool file is given up by an internal error, the program runs on: %v\n%s", x, debug.Stack()))
+			s.cfg.Notice(fmt.Sprintf("an internal error ended the use of the spool file, the program runs on: %v\n%s", x, debug.Stack()))
 		}
 	}()
 	timer := time.NewTimer(spoolLook)
@@ -78,7 +78,7 @@ func (s *spooler) run(ctx context.Context) {
 	}
 }
 
-// pause is the time until the next look when nothing pokes.
+// pause is the time until the next look, if nothing pokes.
 func (s *spooler) pause() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *spooler) pause() time.Duration {
 	return spoolLook
 }
 
-// step does the most urgent thing; false: there is none.
+// step does the most urgent thing; false: there is nothing to do.
 func (s *spooler) step(now time.Time) bool {
 	s.free()
 	s.mu.Lock()
@@ -114,8 +114,7 @@ func (s *spooler) step(now time.Time) bool {
 	return load
 }
 
-// spillOrSend brings the tail to the head when the head has room for it; with
-// the lock held.
+// spillOrSend moves the tail to the head if that has room; with the lock held.
 func (s *spooler) spillOrSend() {
 	if len(s.tail) > 0 && s.bytes <= s.headMax {
 		s.shortcut()
@@ -135,7 +134,7 @@ func (s *spooler) put(m message, now time.Time) bool {
 	}
 	s.mu.Unlock()
 	if err == nil {
-		s.told, s.toldFull = false, false
+		s.reported, s.reportedFull = false, false
 		return true
 	}
 	s.retry = now.Add(spoolLook)
@@ -165,19 +164,19 @@ func (s *spooler) create() error {
 	return err
 }
 
-// refused tells once of a file that takes nothing more.
+// refused reports once that the file takes nothing more.
 func (s *spooler) refused(err error) {
 	switch {
-	case errors.Is(err, spool.ErrFull) && !s.toldFull:
-		s.toldFull = true
-		s.cfg.Notice(fmt.Sprintf("the bus at %s is away or too slow and the spool file %s is full (%d MiB); what memory does not hold is dropped and counted", s.shown, s.file.Path(), s.cfg.Spool.MaxBytes>>20))
-	case !errors.Is(err, spool.ErrFull) && !s.told:
-		s.told = true
+	case errors.Is(err, spool.ErrFull) && !s.reportedFull:
+		s.reportedFull = true
+		s.cfg.Notice(fmt.Sprintf("the bus at %s is away or too slow and the spool file %s is full (%d MiB); batches beyond that are dropped and counted", s.shown, s.file.Path(), s.cfg.Spool.MaxBytes>>20))
+	case !errors.Is(err, spool.ErrFull) && !s.reported:
+		s.reported = true
 		s.cfg.Notice(fmt.Sprintf("batches can not be kept on the disk, the program runs on: %v; choose another folder with spool=, or spool=off", err))
 	}
 }
 
-// readBack brings m, the oldest in the file, into memory.
+// readBack reads m, the oldest in the file, into memory.
 func (s *spooler) readBack(m message) {
 	data, err := s.file.Read(m.ref)
 	if err != nil {
@@ -194,7 +193,7 @@ func (s *spooler) readBack(m message) {
 	s.Publisher.poke()
 }
 
-// free gives the space of delivered batches back to the disk.
+// free returns the space of delivered batches to the disk.
 func (s *spooler) free() {
 	s.mu.Lock()
 	end := s.delivered()
@@ -214,9 +213,9 @@ type Kept struct {
 	Lost    int    // batches that could not be kept
 }
 
-// Keep ends publishing and leaves what is not acknowledged in the spool file,
-// for `shadow deliver` or a shadow on this machine. With nothing to keep, no file
-// is left. The error says why batches are lost.
+// Keep ends publishing and leaves what is not acknowledged in the spool file, for
+// `shadow deliver` or a shadow on this machine. If there is nothing to keep, it leaves
+// no file. The error says why batches are lost.
 func (p *Publisher) Keep() (Kept, error) {
 	p.Close()
 	if p.spooler == nil {
@@ -241,7 +240,7 @@ func (p *Publisher) Keep() (Kept, error) {
 		select {
 		case r := <-done:
 			return r.kept, r.err
-		case <-tick.C: // a standstill of the process is one of them
+		case <-tick.C: // a stopped process gets one of them
 		}
 		if n := p.spooler.kept.Load(); n != kept {
 			kept, quiet = n, 0
@@ -275,8 +274,8 @@ func (s *spooler) keep() (Kept, error) {
 	return kept, errors.Join(err, s.file.Close())
 }
 
-// keepAll writes list; the bound of the file does not hold for what memory held,
-// which has a bound of its own.
+// keepAll writes list. The bound of the file does not apply to it: what memory held
+// has a bound of its own.
 func (s *spooler) keepAll(list []message) (lost int, err error) {
 	for i, m := range list {
 		if s.file == nil {

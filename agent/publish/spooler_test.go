@@ -16,7 +16,7 @@ import (
 	"stackagent/internal/testnats"
 )
 
-// spooling is a publisher whose memory holds some ten batches of 1000 bytes.
+// spooling is a publisher whose memory holds about ten batches of 1000 bytes.
 func spooling(t *testing.T, port int, max int64) (*Publisher, *notices, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "spool")
@@ -44,8 +44,8 @@ func keep(t *testing.T, p *Publisher) Kept {
 	return k
 }
 
-// What memory does not hold waits in the file, and all of it arrives in order
-// when the bus comes; then no file is left.
+// Batches beyond the memory wait in the file and arrive in order when the bus starts;
+// then there is no file any more.
 func TestSpoolOutage(t *testing.T) {
 	port := testnats.FreePort(t)
 	p, n, dir := spooling(t, port, 1<<20)
@@ -73,7 +73,7 @@ func TestSpoolOutage(t *testing.T) {
 	}
 }
 
-// Memory and file are full: Offer refuses, once told; with the bus there is room again.
+// Memory and file are full: Offer refuses, with one notice; with the bus there is room again.
 func TestSpoolFull(t *testing.T) {
 	port := testnats.FreePort(t)
 	p, n, _ := spooling(t, port, 50_000)
@@ -169,7 +169,7 @@ func TestSpoolRefused(t *testing.T) {
 	}
 }
 
-// A disk that gives a batch back damaged loses that batch, says so, and goes on.
+// A batch that the disk returns damaged is lost, with a notice; the others arrive.
 func TestSpoolDamaged(t *testing.T) {
 	port := testnats.FreePort(t)
 	p, n, dir := spooling(t, port, 1<<20)

@@ -88,7 +88,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// The agent lives in somebody's JVM: a handful of goroutines.
+// The agent runs inside the program's JVM: a handful of goroutines.
 func TestFewGoroutines(t *testing.T) {
 	b := startBus(t, server.Options{})
 	b.stream(t)
@@ -99,7 +99,7 @@ func TestFewGoroutines(t *testing.T) {
 		flush(t, p)
 		return runtime.NumGoroutine() - before
 	}
-	// The server in this process has some for the client, too.
+	// The server in this process has a few for the client, too.
 	if n := run(); n > 14 {
 		t.Errorf("%d goroutines more with a publisher", n)
 	} else {

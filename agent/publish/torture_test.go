@@ -31,8 +31,8 @@ func (b *bus) idOf(t *testing.T, i int) string {
 	return ""
 }
 
-// TestTortureMessageIDs: somebody who knows the agent's ids (which nobody can guess) sends junk under the next 40 of
-// them, and the bus takes the agent's batches for known ones. All are stored all the same, each once, and it is said.
+// TestTortureMessageIDs: somebody who knows the agent's ids (they can not be guessed) sends junk under the next 40 of
+// them, and the bus takes the agent's batches for duplicates. All are stored, each once, and there is a notice.
 func TestTortureMessageIDs(t *testing.T) {
 	b := startBus(t, server.Options{})
 	b.stream(t)
@@ -61,7 +61,7 @@ func TestTortureMessageIDs(t *testing.T) {
 	}
 }
 
-// What is sent again because an acknowledgement was late is known to the bus, and that is no reason to say anything.
+// A batch that is sent again because of a late acknowledgement is a duplicate, and no reason for a notice.
 func TestDuplicatesOfOnesOwn(t *testing.T) {
 	known := func(first ...bool) []flight {
 		var list []flight
@@ -79,8 +79,8 @@ func TestDuplicatesOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestTortureSquatter: another user holds the bus's port and plays a server. It is sent nothing; where the check is left
-// out, it gets a token, but not the seed of an NKEY.
+// TestTortureSquatter: another user holds the bus's port and plays a server. The agent sends it nothing; without the
+// check it gets a token, but not the seed of an NKEY.
 func TestTortureSquatter(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can start a process of another user")
@@ -91,8 +91,8 @@ func TestTortureSquatter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		auth        Auth
-		talks, tell bool // it is sent something; the secret
+		auth         Auth
+		talks, leaks bool // it is sent something; the secret
 	}{
 		"token":            {Auth{Token: token}, false, false},
 		"key":              {Auth{Seed: seed}, false, false},
@@ -111,7 +111,7 @@ func TestTortureSquatter(t *testing.T) {
 			}
 			s.End()
 			got := strings.Join(s.Got(), "")
-			if (got != "") != c.talks || strings.Contains(got, token) != c.tell || strings.Contains(got, seed) {
+			if (got != "") != c.talks || strings.Contains(got, token) != c.leaks || strings.Contains(got, seed) {
 				t.Errorf("the squatter was sent %.300q", got)
 			}
 			if lines := n.all(); !c.talks && !strings.Contains(lines[0], "belongs to the user with id 65534") {

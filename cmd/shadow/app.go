@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -33,7 +34,8 @@ type Env struct {
 	Executable func() (string, error)
 	Now        func() time.Time
 
-	reading *reading // how sessions are read, and those that were
+	reading *reading     // how sessions are read, and those that were
+	log     *slog.Logger // takes the notes; nil: they are plain lines on Err
 }
 
 // System is the real world.
@@ -53,6 +55,10 @@ func (e Env) Getenv(name string) string {
 
 // note tells the user something that is not the output asked for.
 func (e Env) note(format string, args ...any) {
+	if e.log != nil {
+		e.log.Info(fmt.Sprintf(format, args...))
+		return
+	}
 	fmt.Fprintf(e.Err, "shadow: "+format+"\n", args...)
 }
 
@@ -165,7 +171,7 @@ var laterVerbs = map[string]bool{
 func verbs(env Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
-		newThreads(env), newReport(env), newDoctor(env), newDeliver(env),
+		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), newDeliver(env),
 		newJoin(env), newBottle(env), newStack(env), newScale(env), newGC(env),
 		newImport(env), newTgp(env), newAttach(env), newDetach(env),
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +33,7 @@ func (f *joinFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the certificate's key")
 }
 
-// personal tells whether the shadow shows who it is by more than a token.
+// personal reports whether the shadow shows who it is by more than a token.
 func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
 
 // auth reads what is in files and in the environment.
@@ -76,7 +75,7 @@ func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions)
 	}
 	o.URL = f.nats
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = env.logger()
 	}
 	return to(o)
 }

@@ -101,7 +101,7 @@ func reporter(env Env) func(context.Context, string) error {
 			return fmt.Errorf("making a report: %w", err)
 		}
 		_ = unix.Setpriority(unix.PRIO_PROCESS, cmd.Process.Pid, 10)                                    // a matter of courtesy
-		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("1000"), 0o600) // likewise
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("1000"), 0o600) // and to be killed first
 		if err := cmd.Wait(); err != nil {
 			return fmt.Errorf("making a report: %w: %.400s", errors.Join(err, ctx.Err()), errs.String())
 		}
@@ -109,20 +109,26 @@ func reporter(env Env) func(context.Context, string) error {
 	}
 }
 
-// serveLive tells of trouble on stderr, and keeps what lasts.
+// serveLive reports trouble on stderr and keeps what lasts. Where a log is written, it
+// leaves to ingest what that logs by itself.
 type serveLive struct {
 	env      Env
 	switches *switches // nil: scheduling is not recorded
+	root     string    // the store
 
 	mu       sync.Mutex
-	problems map[string]error // by session; of those that cannot be stored now
+	problems map[string]error // by session that cannot be stored now
+	logged   map[string]bool  // sessions whose begin is in the log
 }
 
-func newServeLive(env Env) *serveLive { return &serveLive{env: env, problems: map[string]error{}} }
+func newServeLive(env Env) *serveLive {
+	return &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
+}
 
 // Progress implements ingest.Live.
 func (s *serveLive) Progress(p ingest.Progress) {
 	s.switches.progress(p)
+	s.logProgress(p)
 	if p.Ended != store.EndedRunning {
 		s.mu.Lock()
 		delete(s.problems, p.Session)
@@ -139,14 +145,23 @@ func (s *serveLive) Problem(session string, err error) {
 		delete(s.problems, session)
 	}
 	s.mu.Unlock()
-	noteProblem(s.env, session, err)
+	if s.env.log == nil {
+		noteProblem(s.env, session, err)
+	}
 }
 
 // Refused implements ingest.Doorkeeper.
-func (s *serveLive) Refused(subject string, n uint64, err error) { noteRefused(s.env, subject, n, err) }
+func (s *serveLive) Refused(subject string, n uint64, err error) {
+	if s.env.log == nil {
+		noteRefused(s.env, subject, n, err)
+	}
+}
 
 // Crowded implements ingest.Crowd.
 func (s *serveLive) Crowded(waiting, limit int) {
+	if s.env.log != nil && waiting > 0 {
+		return
+	}
 	if waiting == 0 {
 		s.env.note("no session waits any more")
 		return
@@ -157,15 +172,18 @@ func (s *serveLive) Crowded(waiting, limit int) {
 
 // ForeignRow implements ingest.Rows.
 func (s *serveLive) ForeignRow(err error, rows uint64) {
+	if s.env.log != nil {
+		return
+	}
 	s.env.note("%s ignored in the shadows' table on the bus, the last: %s", text.PluralExact(rows, "row is", "rows are"), text.OneLine(err.Error()))
 }
 
 // foreignPatience is how long a shadow counts as ill after somebody has written into its table.
 const foreignPatience = time.Minute
 
-// healthy tells why nothing is stored: without the bus nothing comes, and a
-// disk that is full or gone stops all sessions. One session's own trouble does
-// not make the shadow ill.
+// healthy returns why nothing is stored: without the bus no batches arrive, and a
+// disk that is full or gone stops all sessions. Trouble of one session does not
+// make the shadow unhealthy.
 func (s *serveLive) healthy(b *bus.Bus, in *ingest.Ingest) error {
 	if !b.Conn().IsConnected() {
 		return errors.New("no connection to the bus")

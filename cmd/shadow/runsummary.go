@@ -53,19 +53,17 @@ const leastNever = 0.01
 const leastTasks = 10
 
 // wanted chooses the findings that a first look needs; shadow stats has all.
-func wanted(f advice.Finding, s *summary.Summary) bool {
-	switch f.Topic {
-	case "processors", "running":
+func wanted(f *advice.Finding, s *summary.Summary) bool {
+	switch f.Rule {
+	case "processors", "running", "gc":
 		return false
-	case "gc":
-		return f.Kind == advice.Advice
 	case "fineness":
 		return s.Fine.N >= leastTasks
-	case "never":
+	case "never-executed":
 		never, created := granularity.NeverExecuted(s.Rows)
 		return never >= leastTasks && float64(never) >= leastNever*float64(created)
 	case "lost", "ended":
-		return false // said by lossLine
+		return false // in lossLine
 	}
 	return true
 }
@@ -73,9 +71,9 @@ func wanted(f advice.Finding, s *summary.Summary) bool {
 // runLines are the summary of one session.
 func runLines(s *summary.Summary) []string {
 	lines := []string{fmt.Sprintf("%s, %s", programName(s), jvmText(s.JVM))}
-	for _, f := range s.Findings {
-		if wanted(f, s) {
-			lines = append(lines, f.Text)
+	for i := range s.Findings {
+		if f := &s.Findings[i]; wanted(f, s) {
+			lines = append(lines, f.Text())
 		}
 	}
 	lines = append(lines, lossLine(s))

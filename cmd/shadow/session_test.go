@@ -133,7 +133,7 @@ func TestNothingLike(t *testing.T) {
 		}
 	}
 	code, out, errs = shadow(t, nil, "stats", dir, "--class", "com.nobody.*")
-	if code != 0 || !strings.Contains(out, "No execution of a task of a class like com.nobody.* was recorded") {
+	if code != 0 || !strings.Contains(out, "No execution of a task of a class matching com.nobody.* was recorded") {
 		t.Errorf("stats: exit code %d\n%s%s", code, out, errs)
 	}
 }

@@ -23,7 +23,7 @@ type Process struct {
 }
 
 // Open finds the file of the JVM with process id pid. It may be in another
-// container: the file is looked for where the JVM itself sees /tmp.
+// container: it looks for the file where the JVM sees /tmp.
 func Open(pid int) (*Process, error) {
 	inner, _, err := proc.Process(pid).Inner()
 	if err != nil {
@@ -76,7 +76,7 @@ func newProcess(pid int, f *os.File) (*Process, error) {
 
 // Read takes a snapshot of all counters.
 func (p *Process) Read() error {
-	n, err := p.file.ReadAt(p.data, 0) // a file that was cut short gives less, never a fault
+	n, err := p.file.ReadAt(p.data, 0) // a truncated file yields less, never a fault
 	if n < headerSize {
 		return errors.Join(ErrNotReady, err)
 	}
@@ -107,5 +107,5 @@ func (p *Process) Text(name string) (string, bool) {
 	return p.layout.Text(p.data, name)
 }
 
-// Close lets go of the file.
+// Close closes the file.
 func (p *Process) Close() error { return p.file.Close() }

@@ -13,7 +13,7 @@ import (
 	"math"
 )
 
-// Limits on what a file may hold. HotSpot's have 32 KiB and some 250 entries.
+// Limits on what a file may hold. HotSpot's have 32 KiB and about 250 entries.
 const (
 	MaxBytes   = 4 << 20
 	maxEntries = 1 << 14
@@ -46,8 +46,8 @@ const (
 	atCount      = 28
 )
 
-// Layout is where the counters of a file lie. It stays as it is while Used
-// does: a JVM only adds counters.
+// Layout is where the counters of a file lie. It holds as long as Used does not
+// change: a JVM only adds counters.
 type Layout struct {
 	Used  int32 // bytes in use, by which a change of the layout shows
 	order binary.ByteOrder

@@ -8,9 +8,9 @@ import (
 	"stackagent/internal/units"
 )
 
-// Account holds the record against the kernel: the CPU time of the process
-// between two moments by its own clock, and the time that its threads stand as
-// running in the record between the same moments.
+// Account compares the record with the kernel: the CPU time of the process
+// between two moments by its own clock, and the running time of its threads in
+// the record between the same moments.
 type Account struct {
 	From    units.MonoNs `json:"from_ns"`
 	To      units.MonoNs `json:"to_ns"`
@@ -33,7 +33,7 @@ type reading struct {
 
 // readAccount reads the clock of a process, which counts what its threads have
 // used, those that have ended included. It fails where there is none, and where
-// it took too long beside the time since the first reading to tell a moment.
+// it took too long, compared with the time since the first reading, to count as one moment.
 func readAccount(pid int, first units.MonoNs) (reading, bool) {
 	const (
 		soon  = units.MonoNs(50 * time.Microsecond)
@@ -52,17 +52,17 @@ func readAccount(pid int, first units.MonoNs) (reading, bool) {
 	return reading{(before + after) / 2, units.Ns(t.Nano())}, true
 }
 
-// measured is a reading and what the record says by then.
+// measured is a reading and what the record says up to then.
 type measured struct {
 	reading
 	ran    units.Ns // without estimates
 	behind units.Ns // by how much the reading may be less than what the threads have used
 }
 
-// longestTick is that of a kernel built with the lowest rate.
+// longestTick is the tick of a kernel built with the lowest rate.
 const longestTick = units.Ns(10 * time.Millisecond)
 
-// comparison is what an Account is made of, and by perf the estimates.
+// comparison collects what an Account and, by perf, the estimates need.
 type comparison struct {
 	first, last measured // zero: none yet
 	part        measured // the first one of this part
@@ -71,8 +71,8 @@ type comparison struct {
 	late        units.Ns // estimated after last
 }
 
-// compare takes a reading at a moment until when all events are applied, and none
-// after it. Where a thread's doing is not known, the comparison begins anew.
+// compare takes a reading at a moment when exactly the events before it are applied.
+// Where the state of a thread is unknown, the comparison starts anew.
 func (b *builder) compare(r reading) {
 	ran, behind, ok := b.ranBy(r.at)
 	if !ok {
@@ -105,9 +105,9 @@ func (b *builder) ranBy(at units.MonoNs) (sum, behind units.Ns, ok bool) {
 	return sum, behind, true
 }
 
-// took: of the stay from until to, now over, the machine took some time, which is
-// not charged. Where the clock was read meanwhile the stay was taken for whole, as it
-// was not known how much of that was before.
+// took notes that a part of an ended stay went to interrupts or the hypervisor and
+// is not charged. A reading during the stay counted it whole: how much was taken
+// before the reading was unknown.
 func (c *comparison) took(from, to units.MonoNs, taken units.Ns) {
 	for _, m := range []*measured{&c.first, &c.last} {
 		if from < m.at && m.at < to {
@@ -116,7 +116,7 @@ func (c *comparison) took(from, to units.MonoNs, taken units.Ns) {
 	}
 }
 
-// result is nil where there were no two readings to compare.
+// result is nil without two readings to compare.
 func (c *comparison) result() *Account {
 	if c.last.at <= c.first.at || c.last.cpu < c.first.cpu { // a clock that went back is another process's
 		return nil

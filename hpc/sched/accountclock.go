@@ -2,7 +2,7 @@ package sched
 
 import "stackagent/internal/units"
 
-// accountClocks tell how long before the record of a switch the kernel's account
+// accountClocks measure how long before the record of a switch the kernel's account
 // of CPU time passed from one thread to the next. The account goes by a clock of
 // each CPU that the scheduler reads when it begins to look for the next thread;
 // or, where a wake-up made it look, already then. That clock runs like

@@ -16,7 +16,7 @@ import (
 )
 
 // The programs' answers are known by how they are made; on a machine that is
-// busy a thread also waits for a CPU, which it is told as, too.
+// busy a thread also waits for a CPU, and is recorded as waiting.
 
 // work of each thread, and as the programs are asked for it. What the machine
 // takes from a thread is known to a tick of 10 ms, so it must be long beside that.
@@ -25,7 +25,7 @@ const (
 	workMs = "600"
 )
 
-// waited is the time in a state; perf tells short stays as blocked only.
+// waited is the time in a state; perf records short stays as blocked.
 func waited(source Choice, sums [NStates]units.Ns, s State) units.Ns {
 	if source == Perf {
 		return sums[s] + sums[Blocked]
@@ -116,7 +116,7 @@ func TestSleepAndPipe(t *testing.T) {
 	})
 }
 
-// slept: perf does not tell when a thread was woken, so it counts the wait for a
+// slept: perf does not report when a thread was woken, so it counts the wait for a
 // CPU with the sleep.
 func (x *observed) slept(a *testjvm.Attempt, source Choice, sums [NStates]units.Ns) {
 	a.Helper()
@@ -130,7 +130,7 @@ func TestLock(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		x := observe(t, a, source, "lock", workMs)
 		w := x.sums(x.named(t, "waiter"))
-		// It may come late to the lock: then it was asleep or waited for a CPU.
+		// It may be late for the lock: then it was asleep or waited for a CPU.
 		least(a, "waiting for the lock", waited(source, w, Futex), work-w[Sleeping]-w[Runnable]-w[Running])
 		if source == EBPF {
 			x.account(t, a, x.named(t, "holder"))
@@ -138,7 +138,7 @@ func TestLock(t *testing.T) {
 	})
 }
 
-// A thousand switches to and fro: each is told.
+// A thousand switches to and fro: each is recorded.
 func TestPing(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		x := observe(t, a, source, "ping", "5000")
@@ -176,10 +176,10 @@ func threadsOf(t *testing.T, pid int, want ...string) {
 	t.Fatalf("process %d does not get the threads %v", pid, want)
 }
 
-// full tells whether the large tests are wanted.
+// full reports whether the large tests are wanted.
 func full() bool { return os.Getenv("STACKAGENT_E2E") == "full" }
 
-// Threads that live for microseconds, and many at once: each is told with its
+// Threads that live for microseconds, and many at once: each is recorded with its
 // begin and end, and nothing is left open.
 func TestManyThreads(t *testing.T) {
 	short, many := 2000, 300

@@ -8,12 +8,12 @@ import (
 )
 
 // builder makes the slices of one process from the events of its threads, which
-// come in the order of time, or nearly so.
+// arrive in the order of time, or nearly so.
 type builder struct {
 	pid      int
 	begin    units.MonoNs // of the observation
 	attached bool         // it was running when the observation began
-	inside   bool         // it has a pid namespace of its own: threads are told by their numbers there
+	inside   bool         // the process has its own pid namespace: threads are recorded with their ids there
 	from     units.MonoNs // of the part that is being filled
 	threads  map[int32]*live
 	next     uint32 // index of the next thread
@@ -22,20 +22,20 @@ type builder struct {
 	ended     []ThreadRow  // since the last part
 	gone      bool         // every thread has ended
 	last      units.MonoNs // latest event
-	nameless  int          // ended threads whose number inside is not known
+	nameless  int          // ended threads whose id inside is unknown
 	late      uint64       // events that came after later ones of their thread
 	lost      uint64       // until the last part
-	lostAtEnd uint64       // when the process was not watched any more
+	lostAtEnd uint64       // when watching the process ended
 
-	ran     units.Ns // sum of the stays on CPUs so far, as they were told
-	gaps    int      // stays of which nothing is known
+	ran     units.Ns // sum of the stays on CPUs so far, as they were reported
+	gaps    int      // stays about which nothing is known
 	account comparison
 
 	// By perf:
 	turns     []turn                 // of this part
 	left      map[int32]units.MonoNs // when a thread last left each CPU
 	way       units.MonoNs           // how long a switch takes, see estimate
-	taken     float64                // share of the running time that the machine took
+	taken     float64                // share of the running time that went to interrupts and the hypervisor
 	ways      units.Ns               // estimated in all
 	turned    int                    // switches with an estimate
 	takenAway units.Ns               // estimated in all
@@ -45,7 +45,7 @@ type builder struct {
 type live struct {
 	Thread
 	index    uint32
-	inner    int32 // its number inside, see builder.inside; 0: not known yet
+	inner    int32 // its id inside, see builder.inside; 0: not known yet
 	state    State
 	since    units.MonoNs
 	certain  bool         // false: state is what /proc said at readAt; the first event shows what it was
@@ -54,18 +54,18 @@ type live struct {
 	switches uint32
 	counted  bool         // switches is known
 	missed   bool         // some switches were not seen
-	begun    units.MonoNs // of the stay on a CPU in which it is
+	begun    units.MonoNs // start of its present stay on a CPU
 	after    bool         // a thread of the same process had that CPU before
-	prior    int          // place of its last slice of this part, or -1
+	prior    int          // index of its last slice in this part, or -1
 	turn     turn         // the switch with which it began, by perf
-	base     units.Ns     // CPU time before First; NotMeasured if not known
+	base     units.Ns     // CPU time before First, or NotMeasured
 	cpuSeen  units.Ns     // CPU time in all when it last left the CPU
 	cpuAt    uint32       // and its switches by then
 	guess    guess
 }
 
 // guess is what /proc said about a blocked thread at a moment. It holds for the
-// whole stay if the stay lasts until then, for a stay has one reason.
+// whole stay, which has one reason, if the stay lasts until then.
 type guess struct {
 	state State
 	at    units.MonoNs
@@ -85,11 +85,11 @@ func (b *builder) add(tid int32, at units.MonoNs) *live {
 	return t
 }
 
-// found adds a thread that was there before the observation: what it did at
-// readAt by /proc, and its CPU time by then.
+// found adds a thread that existed before the observation, with its state and its
+// CPU time by /proc at readAt.
 func (b *builder) found(tid int32, name string, state State, cpu units.Ns, readAt units.MonoNs) {
 	if b.threads[tid] != nil {
-		return // it was made in between
+		return // it was created in between
 	}
 	t := b.add(tid, b.begin)
 	t.Name, t.state, t.base, t.certain, t.readAt = name, state, cpu, false, readAt
@@ -103,13 +103,13 @@ func (b *builder) apply(e *event) {
 		return
 	}
 	t := b.threads[e.tid]
-	if t != nil && e.kind == eventNew && !t.certain { // made while the threads were being listed
+	if t != nil && e.kind == eventNew && !t.certain { // created while the threads were being listed
 		t.since, t.First, t.certain = e.at, e.at, true
 		t.made()
 		return
 	}
 	if t != nil && e.kind == eventNew {
-		b.finish(t, Unknown, e.at, false) // its end was lost, and its id used again
+		b.finish(t, Unknown, e.at, false) // its end was lost, and its id was reused
 		t = nil
 	}
 	if t == nil {
@@ -137,13 +137,13 @@ func (b *builder) apply(e *event) {
 	}
 }
 
-// made is what is known of a thread whose begin is told.
+// made is what is known of a thread whose start is reported.
 func (t *live) made() {
 	t.state, t.BeginSeen, t.base, t.cpuSeen = Runnable, true, 0, 0
 	t.counted, t.switches, t.cpuAt = true, 0, 0
 }
 
-// appear begins the thread of which e is the first sign.
+// appear adds the thread whose first record is e.
 func (b *builder) appear(e *event) *live {
 	switch e.kind {
 	case eventEnd, eventExit:
@@ -153,9 +153,9 @@ func (b *builder) appear(e *event) *live {
 		t.made()
 		return t
 	}
-	t := b.add(e.tid, max(e.at, b.from)) // its begin was lost, or it is older than the list of /proc
+	t := b.add(e.tid, max(e.at, b.from)) // its start was lost, or it is older than the list of /proc
 	t.counted, t.switches = e.counted, e.switches
-	// perf tells of a process that was launched from its first instruction on.
+	// perf reports a launched process from its first instruction on.
 	t.BeginSeen = !e.counted && !b.attached && t.index == 0 && int(t.TID) == b.pid
 	switch e.kind {
 	case eventIn:
@@ -171,7 +171,7 @@ func (b *builder) appear(e *event) *live {
 	return t
 }
 
-// in: the thread gets a CPU.
+// in begins a stay on a CPU.
 func (b *builder) in(t *live, e *event) {
 	was := t.state
 	switch {
@@ -183,7 +183,7 @@ func (b *builder) in(t *live, e *event) {
 			was = Unknown
 		}
 	case was == Running, e.counted && t.counted && e.switches != t.switches:
-		was = Unknown // it left the CPU without our being told
+		was = Unknown // it left the CPU without a report
 		t.missed = true
 	}
 	at := e.at - e.lag
@@ -204,8 +204,8 @@ func (b *builder) in(t *live, e *event) {
 const recoverSlack = units.Ns(100 * time.Microsecond)
 
 // recover finds when a thread got the CPU that it now leaves, if that was not
-// told but is the only thing that was not: it used the CPU ever since, and the
-// kernel's account says how long. (Seen on a virtual machine: its kernel told of
+// reported but is the only gap: it used the CPU ever since, and the
+// kernel's account says how long. (Seen on a virtual machine: its kernel reported
 // no switch from certain tasks, and so not of those to the threads that followed.)
 func (b *builder) recover(t *live, e *event) bool {
 	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
@@ -219,14 +219,14 @@ func (b *builder) recover(t *live, e *event) bool {
 	return true
 }
 
-// again tells that e is a second report of the switch before. Two events of perf
+// again reports that e is a second report of the switch before. Two events of perf
 // may be in one thread if it was made while its process was being attached to.
 func again(t *live, e *event) bool {
 	const apart = units.MonoNs(20 * time.Microsecond)
 	return !e.counted && e.at-t.since < apart
 }
 
-// out: the thread leaves the CPU.
+// out ends a stay on a CPU.
 func (b *builder) out(t *live, e *event) {
 	was := t.state
 	switch {
@@ -260,7 +260,7 @@ func (b *builder) out(t *live, e *event) {
 	}
 }
 
-// wake: a blocked thread becomes runnable. Others are woken, too, for nothing.
+// wake makes a blocked thread runnable. A wake-up of any other thread has no effect.
 func (b *builder) wake(t *live, e *event) {
 	was := t.state
 	switch was {
@@ -279,8 +279,8 @@ func (b *builder) wake(t *live, e *event) {
 	t.state, t.certain = Runnable, true
 }
 
-// exit: the kernel's own counts of a thread that is about to end. They are
-// those since its begin, so they hold if that was seen.
+// exit takes the kernel's own counts of a thread that is about to end. They cover
+// its whole life, so they hold only if its start was seen.
 func (t *live) exit(e *event) {
 	t.Name = e.name
 	if t.BeginSeen && t.missed {
@@ -288,8 +288,8 @@ func (t *live) exit(e *event) {
 	}
 }
 
-// hole: records of a CPU are lost from e.from on. A thread that ran on another
-// one by then and does not leave it can not be concerned.
+// hole handles lost records of a CPU from e.from on. They cannot concern a thread
+// that was running on another CPU and did not leave it.
 func (b *builder) hole(e *event) {
 	for _, t := range b.threads {
 		if t.state == Running && t.certain && t.cpu >= 0 && t.cpu != e.cpu {
@@ -315,7 +315,7 @@ func (b *builder) close(t *live, s State, at units.MonoNs) {
 	t.Last = t.since
 }
 
-// count takes the stay that has just been closed at at into the sums.
+// count adds the stay that has just ended at at to the sums.
 func (b *builder) count(t *live, s State, at units.MonoNs) {
 	switch s {
 	case Unknown:
@@ -342,8 +342,8 @@ func (b *builder) finish(t *live, s State, at units.MonoNs, seen bool) {
 	b.gone = len(b.threads) == 0
 }
 
-// row is what is told of a thread, with the number that it has in its program's
-// own eyes.
+// row is the record of a thread, with the id that it has inside
+// its container.
 func (b *builder) row(t *live) ThreadRow {
 	r := ThreadRow{t.index, t.Thread}
 	if b.inside {
@@ -361,8 +361,8 @@ func (t *live) account() {
 	}
 }
 
-// cut ends the part at at: every stay is divided there. lost is how many records
-// of the process were lost until then.
+// cut ends the part at at and divides every stay there. lost is how many records
+// of the process were lost so far.
 func (b *builder) cut(at units.MonoNs, lost uint64) *Part {
 	at = max(at, b.from, b.last)
 	lost = max(lost, b.lost) // a source may have forgotten a process that has ended

@@ -9,7 +9,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// The events of a thread 5 of process 1, as eBPF tells them.
+// The events of a thread 5 of process 1, as eBPF reports them.
 func made(at units.MonoNs) event { return event{kind: eventNew, at: at, pid: 1, tid: 5} }
 
 func in(at units.MonoNs, switches uint32) event {
@@ -28,7 +28,7 @@ func dead(at units.MonoNs, switches uint32, cpu units.Ns) event {
 	return e
 }
 
-// as perf tells them: without counts.
+// as perf reports them: without counts.
 func perfEvent(kind eventKind, at units.MonoNs, cpu int32, s State) event {
 	return event{kind: kind, at: at, pid: 1, tid: 5, cpu: cpu, state: s, block: s == Blocked, cpuTime: units.NotMeasured}
 }
@@ -48,11 +48,11 @@ func TestBuild(t *testing.T) {
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), wake(70), in(75, 1), out(100, 2, 55, Runnable), in(110, 2), dead(120, 3, 65)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 70}, {0, Runnable, 70, 75}, {0, Running, 75, 100}, {0, Runnable, 100, 110}, {0, Running, 110, 120}},
 			Thread{TID: 5, First: 10, Last: 120, BeginSeen: true, EndSeen: true, Voluntary: 1, Involuntary: 1, CPU: 65}},
-		{"a switch to the thread was not told: the account of its CPU time tells it",
+		{"a switch to the thread was not reported: the account of its CPU time shows it",
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), wake(70), out(100, 2, 55, Sleeping), wake(200), in(210, 2), dead(220, 3, 65)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 70}, {0, Runnable, 70, 75}, {0, Running, 75, 100}, {0, Sleeping, 100, 200}, {0, Runnable, 200, 210}, {0, Running, 210, 220}},
 			Thread{TID: 5, First: 10, Last: 220, BeginSeen: true, EndSeen: true, Voluntary: 2, CPU: 65}},
-		{"no switch to a new thread was told; its account began a moment before the record of its making",
+		{"no switch to a new thread was reported; its account began a moment before the record of its creation",
 			[]event{made(10), out(50, 1, 60, Sleeping), wake(200), in(210, 1), dead(220, 2, 70)},
 			[]Slice{{0, Running, 10, 50}, {0, Sleeping, 50, 200}, {0, Runnable, 200, 210}, {0, Running, 210, 220}},
 			Thread{TID: 5, First: 10, Last: 220, BeginSeen: true, EndSeen: true, Voluntary: 1, CPU: 70}},
@@ -100,7 +100,7 @@ func TestBuild(t *testing.T) {
 			[]event{perfEvent(eventNew, 10, 0, 0), lost(30, 60, 1), perfEvent(eventIn, 100, 0, 0)},
 			[]Slice{{0, Runnable, 10, 30}, {0, Unknown, 30, 100}, {0, Running, 100, 1000}},
 			Thread{TID: 5, First: 10, Last: 1000, BeginSeen: true, CPU: units.NotMeasured}},
-		{"perf tells a switch twice",
+		{"perf reports a switch twice",
 			[]event{perfEvent(eventNew, 10, 0, 0), perfEvent(eventIn, 20, 0, 0), perfEvent(eventIn, 21, 0, 0), perfEvent(eventOut, 50_000, 0, Blocked), perfEvent(eventOut, 50_001, 0, Blocked)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50_000}},
 			Thread{TID: 5, First: 10, Last: 50_001, BeginSeen: true, Voluntary: 1, CPU: units.NotMeasured}},
@@ -112,7 +112,7 @@ func TestBuild(t *testing.T) {
 			}
 			p := b.cut(1000, 0)
 			got := p.Slices
-			if n := len(got); c.name == "perf tells a switch twice" && n > 0 { // the stay that has just begun
+			if n := len(got); c.name == "perf reports a switch twice" && n > 0 { // the stay that has just begun
 				got = got[:n-1]
 			}
 			if !reflect.DeepEqual(got, c.want) {

@@ -3,12 +3,12 @@ package sched
 import "stackagent/internal/units"
 
 // Running is what the kernel charges a thread with. Its account passes from one
-// thread to the next a little before the switch is told, and it leaves out what
+// thread to the next a little before the switch is reported, and it leaves out what
 // interrupts (on kernels that account for them) and the hypervisor took.
 
 // charge makes the stay on a CPU that ends with e as long as the kernel's charge
 // for it. What is missing was taken from the thread, which was ready but did not
-// have the CPU: it stands as Runnable, at the begin, since where it was is not told.
+// have the CPU: it is recorded as Runnable at the start, since its real place is unknown.
 func (b *builder) charge(t *live, e *event) {
 	if !e.counted || !t.counted || t.switches != t.cpuAt || !e.cpuTime.Measured() || !t.cpuSeen.Measured() || t.begun == 0 {
 		return
@@ -29,16 +29,16 @@ func (b *builder) charge(t *live, e *event) {
 	}
 }
 
-// beginAt moves the begin of the stay in which a thread is. What is earlier is
-// taken from the stay before, as far as that is in this part; a thread that was
-// made for it began earlier.
+// beginAt moves the start of a thread's present stay. Earlier time is taken from the
+// stay before, as far as that is in this part. A thread that was created for the
+// stay then starts earlier.
 func (b *builder) beginAt(t *live, at units.MonoNs) {
 	var before *Slice
 	if t.prior >= 0 && b.slices[t.prior].To == t.since && b.slices[t.prior].State != Running {
 		before = &b.slices[t.prior]
 	}
 	switch {
-	case at < t.since && t.prior < 0 && t.since == t.First && t.BeginSeen: // it was made a moment before that was told
+	case at < t.since && t.prior < 0 && t.since == t.First && t.BeginSeen: // it was created a moment before its record
 		t.First = max(at, b.from)
 		t.since = t.First
 	case at < t.since && before != nil:

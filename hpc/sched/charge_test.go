@@ -7,7 +7,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// Running is as long as the kernel charges: these stays are told with the
+// Running is as long as the kernel charges: these stays are reported with the
 // account's own moments, some before the record (lag), some with time taken.
 func TestCharge(t *testing.T) {
 	lagging := func(e event, lag units.MonoNs) event { e.lag = lag; return e }
@@ -17,16 +17,16 @@ func TestCharge(t *testing.T) {
 		events []event
 		want   []Slice // until 1000
 	}{
-		{"the account passed before either switch was told",
+		{"the account passed before either switch was reported",
 			[]event{made(10), lagging(in(25, 0), 5), lagging(out(60, 1, 35, Futex), 5)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 55}, {0, Futex, 55, 1000}}},
-		{"and before the wake-up was told",
+		{"and before the wake-up was reported",
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), wake(70), lagging(in(75, 1), 8), out(100, 2, 63, IO)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 67}, {0, Running, 67, 100}, {0, IO, 100, 1000}}},
 		{"time was taken: the thread was ready but had no CPU",
 			[]event{made(10), in(20, 0), out(100, 1, 50, Futex)},
 			[]Slice{{0, Runnable, 10, 50}, {0, Running, 50, 100}, {0, Futex, 100, 1000}}},
-		{"time was taken from a thread that was not told to have been woken",
+		{"time was taken from a thread whose wake-up was not reported",
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), in(70, 1), out(100, 2, 50, IO)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 70}, {0, Runnable, 70, 80}, {0, Running, 80, 100}, {0, IO, 100, 1000}}},
 		{"more is charged than the switches are apart, on a CPU that was idle",
@@ -35,7 +35,7 @@ func TestCharge(t *testing.T) {
 		{"the same, on a CPU that another thread of the process had",
 			[]event{made(10), after(in(20, 0)), out(50, 1, 36, Futex)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 1000}}},
-		{"a new thread is charged from before its making was told",
+		{"a new thread is charged from before its creation was reported",
 			[]event{made(100), lagging(in(102, 0), 7), out(150, 1, 55, Futex)},
 			[]Slice{{0, Running, 95, 150}, {0, Futex, 150, 1000}}},
 		{"the charge of several stays says nothing about one",

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	ringBytes    = 8 << 20 // some 130,000 switches
+	ringBytes    = 8 << 20 // about 130,000 switches
 	maxProcesses = 4096
 	// settled is how far behind the clock the records are complete: a record is
 	// dated a moment before it takes its place in the ring.
 	settled = units.MonoNs(time.Millisecond)
 )
 
-// ebpfSource hears of every switch from programs in the kernel.
+// ebpfSource gets every switch from programs in the kernel.
 type ebpfSource struct {
 	programs  *ebpf.Collection
 	links     []link.Link
@@ -79,7 +79,7 @@ func openEBPF() (_ *ebpfSource, err error) {
 	return s, nil
 }
 
-// pollable is a map as a file on which a goroutine can wait without a thread.
+// pollable turns a map into a file on which a goroutine can wait without a thread.
 func pollable(m *ebpf.Map) (*os.File, error) {
 	fd, err := unix.FcntlInt(uintptr(m.FD()), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -91,7 +91,7 @@ func pollable(m *ebpf.Map) (*os.File, error) {
 	return os.NewFile(uintptr(fd), mapRecords), nil
 }
 
-// listen calls wake when many records wait, at most once in an interval; it returns when the source is closed.
+// listen calls wake when many records wait, at most once in an interval. It returns when the source is closed.
 func (s *ebpfSource) listen(wake func()) {
 	conn, err := s.ready.SyscallConn()
 	if err != nil {
@@ -112,17 +112,17 @@ func initialPIDNamespace() error {
 		return &UnavailableError{What: "eBPF", Reason: "shadow runs in a container, whose process ids are not those that the kernel's programs see",
 			Remedy: "run shadow outside of it, or the container with --pid=host"}
 	}
-	return nil // what can not be read is tried
+	return nil // if it cannot be read, try
 }
 
-// explainEBPF puts a failure into words.
+// explainEBPF explains a failure.
 func explainEBPF(err error) error {
 	u := &UnavailableError{What: "eBPF", Err: err}
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES), errors.Is(err, fs.ErrPermission):
 		u.Reason, u.Remedy = "programs in the kernel are not permitted to this user", "run shadow as root, or as root: setcap cap_bpf,cap_perfmon+ep PATH_OF_SHADOW"
 	case errors.Is(err, btf.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, btf.ErrNotSupported):
-		u.Reason, u.Remedy = "the kernel does not tell its types (BTF)", "boot a kernel with CONFIG_DEBUG_INFO_BTF"
+		u.Reason, u.Remedy = "the kernel does not describe its types (BTF)", "boot a kernel with CONFIG_DEBUG_INFO_BTF"
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, ebpf.ErrNotSupported):
 		u.Reason, u.Remedy = "the kernel has no eBPF, or too little of it", "use Linux 5.18 or later"
 	default:
@@ -149,8 +149,8 @@ func (s *ebpfSource) set(pid int, flags uint32) error {
 	return nil
 }
 
-// launch lets start start a process that is watched from its first moment, and
-// all that it starts.
+// launch calls start and watches the process that it starts, and all that this one
+// starts, from the first moment.
 func (s *ebpfSource) launch(start func() error) error {
 	if err := s.set(os.Getpid(), flagFollow); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *ebpfSource) lost(pid int) uint64 {
 	return binary.NativeEndian.Uint64(entry[entryLost:])
 }
 
-// guess: the programs tell the reason themselves.
+// guess is not needed: the programs record the reason.
 func (s *ebpfSource) guess(int, *live, units.MonoNs) (State, bool) { return 0, false }
 
 func (s *ebpfSource) close() {
@@ -189,7 +189,7 @@ func (s *ebpfSource) close() {
 	s.programs.Close()
 }
 
-// poll appends what has come; all that was before the time returned has come.
+// poll appends the events that have arrived: all before the time it returns.
 func (s *ebpfSource) poll(into []event) ([]event, units.MonoNs, error) {
 	complete := now() - settled
 	if s.reader.AvailableBytes() == 0 {

@@ -8,12 +8,11 @@ import (
 )
 
 // perf writes the record of a switch to a thread when it is done, while the
-// kernel charges the thread from when it was chosen. How long that takes is not
-// told. It is taken to be the same for all switches of a part, and as long as
-// makes the running times of the part add up to the kernel's account. Neither is
-// told what the hypervisor and interrupts took: where the account is less than the
-// running times, the rest is taken to be spread evenly over these. A part has one
-// estimate or the other.
+// kernel charges the thread from when it was chosen. How long that takes is
+// unknown. It is assumed to be the same for all switches of a part, so that the
+// running times of the part add up to the kernel's account. What the hypervisor and
+// interrupts took is unknown, too: if the account is less than the running times,
+// the difference is spread evenly over them. A part has one estimate or the other.
 
 // wayMost is more than a switch takes.
 const wayMost = units.MonoNs(50 * time.Microsecond)
@@ -21,12 +20,12 @@ const wayMost = units.MonoNs(50 * time.Microsecond)
 // turn is a switch to a thread, by perf.
 type turn struct {
 	at     units.MonoNs
-	before int32        // place of the slice of the stay before it
+	before int32        // index of the slice of the stay before it
 	run    int32        // of the stay on the CPU
 	room   units.MonoNs // by how much that can have begun before: no other thread of the process had the CPU
 }
 
-// turnTo notes a switch to a thread, whose stay before has just been closed.
+// turnTo notes a switch to a thread whose previous stay has just ended.
 func (b *builder) turnTo(t *live, cpu int32) {
 	if t.prior < 0 || b.slices[t.prior].To != t.since || b.slices[t.prior].State == Running {
 		return
@@ -38,7 +37,7 @@ func (b *builder) turnTo(t *live, cpu int32) {
 // estimate makes the running times of this part add up to the kernel's account.
 func (b *builder) estimate() {
 	if len(b.left) == 0 && len(b.turns) == 0 { // a thread may get a CPU, and none leave one, in a whole part
-		return // it is not perf that tells: nothing is estimated
+		return // the source is not perf: nothing is estimated
 	}
 	c := &b.account
 	if ran := c.last.ran - c.part.ran; c.part.at != 0 && ran > 0 {
@@ -155,15 +154,15 @@ func wayOf(turns []turn, from, to units.MonoNs, missing units.Ns) (way units.Mon
 	return way, takes(1) > 0
 }
 
-// explainEstimates puts the estimates that were made into words.
+// explainEstimates describes the estimates that were made.
 func (b *builder) explainEstimates(notAvailable map[string]string) {
 	if b.ways > 0 {
-		notAvailable[switchItself] = fmt.Sprintf("perf tells a switch to a thread when it is done, while the kernel charges the thread from its begin; "+
+		notAvailable[switchItself] = fmt.Sprintf("perf records a switch to a thread when it is done, while the kernel charges the thread from its begin; "+
 			"%s of running time are an estimate, %s for each of %d switches on average, so that running times add up to the kernel's account",
 			units.FormatNs(b.ways), units.FormatNs(b.ways/units.Ns(b.turned)), b.turned)
 	}
 	if b.takenAway > 0 {
-		notAvailable[takenTime] = fmt.Sprintf("what the hypervisor and interrupts took from the threads is not told by perf; "+
+		notAvailable[takenTime] = fmt.Sprintf("what the hypervisor and interrupts took from the threads is not in the records of perf; "+
 			"%s are an estimate, by the kernel's account of the process: runnable in place of running", units.FormatNs(b.takenAway))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// turnsByPerf is what perf tells of two threads that take turns on CPU 0, round by
+// turnsByPerf is what perf records of two threads that take turns on CPU 0, round by
 // round of 100 µs, if the record of a switch to a thread comes way after that to
 // the one before it left.
 func turnsByPerf(rounds int, way units.MonoNs) []event {

@@ -2,7 +2,7 @@ package sched
 
 import "stackagent/internal/units"
 
-// event is what a source tells, in the words of neither.
+// event is what a source reports, in terms that both share.
 type event struct {
 	at       units.MonoNs
 	pid, tid int32

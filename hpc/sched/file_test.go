@@ -90,7 +90,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("got %v, want %v; threads %+v, damage %v", got, want, r.Record().Threads, r.Damage())
 	}
 	if len(r.Record().NotAvailable) != 1 {
-		t.Errorf("the change of the source is not told: %v", r.Record().NotAvailable)
+		t.Errorf("the change of the source is not recorded: %v", r.Record().NotAvailable)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestResumeTorn(t *testing.T) {
 	}
 }
 
-// A record whose threads are not known can not be continued: those of the
+// A record whose threads are not known cannot be continued: those of the
 // shadow that follows would take their numbers.
 func TestResumeWithoutThreads(t *testing.T) {
 	dir := t.TempDir()
@@ -159,7 +159,7 @@ func TestResumeWithoutThreads(t *testing.T) {
 }
 
 // A part that could not be written (a full disk) costs its slices; the threads
-// that ended in it come with the next one.
+// that ended in it are in the next one.
 func TestFailedPart(t *testing.T) {
 	for _, prefix := range []string{threadsPrefix, slicesPrefix} {
 		dir := t.TempDir()
@@ -230,7 +230,7 @@ func TestDamagedPart(t *testing.T) {
 			if got := all(t, r, 0, 300); !reflect.DeepEqual(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
-			all(t, r, 0, 300) // again: it is told once
+			all(t, r, 0, 300) // again: it is reported once
 			if r.Complete() || len(r.Damage()) != 1 || !errors.Is(r.Damage()[0], ErrDamaged) {
 				t.Errorf("complete %v, damage %v", r.Complete(), r.Damage())
 			}
@@ -297,7 +297,7 @@ func FuzzHead(f *testing.F) {
 	})
 }
 
-// That another shadow can not go on with a record takes nothing from it.
+// That another shadow cannot go on with a record takes nothing from it.
 func TestRefuseKeeps(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), Folder)
 	w, err := Create(dir, Record{Source: "perf", PID: 7})

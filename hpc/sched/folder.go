@@ -15,7 +15,7 @@ import (
 	"stackagent/internal/seal"
 )
 
-// Folder is the folder inside a session's that holds the scheduling record.
+// Folder is the folder of the scheduling record inside a session's folder.
 const Folder = "sched"
 
 // Version is the version of the record's files that this package writes and reads.
@@ -64,7 +64,7 @@ func parsePart(prefix, name string) (seq int, ok bool) {
 	return int(n), err == nil
 }
 
-// replace writes dir/name aside and renames it, so that nobody reads half a file; it gives the checksum.
+// replace writes a temporary file and renames it to dir/name, so that nobody reads half a file. It returns the checksum.
 func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {
 	tmp := filepath.Join(dir, tmpPrefix+name)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
@@ -88,8 +88,8 @@ func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err e
 	return w.File(), os.Rename(tmp, filepath.Join(dir, name))
 }
 
-// openRegular opens a file for reading: a link could lead to what is no part of
-// the record, and a pipe would never answer.
+// openRegular opens a regular file for reading: a link could lead out of the record,
+// and a pipe would never answer.
 func openRegular(path string, most int64) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -8,25 +8,25 @@ import (
 	"stackagent/internal/units"
 )
 
-// GCSample is what the JVM's own counters (hsperfdata) told at a moment about
-// its collectors and safepoints, taken where something had changed since the
-// sample before. Counts and times are totals since the JVM's start.
+// GCSample is what the JVM's own counters (hsperfdata) said at a moment about
+// its collectors and safepoints, taken when something had changed since the last
+// sample. Counts and times are totals since the JVM's start.
 type GCSample struct {
 	At          units.MonoNs
 	Collector   string   // whose invocations changed; "": only safepoints did
 	Cause       string   // of its latest invocation, "G1 Evacuation Pause"
 	Invocations int64    // of this collector
-	Entry, Exit units.Ns // of its latest invocation, by the JVM's clock, which begins with the JVM; NotMeasured: not told
+	Entry, Exit units.Ns // of its latest invocation, by the JVM's clock, which begins with the JVM; NotMeasured: unknown
 	Safepoints  int64
 	Safepoint   units.Ns // time at safepoints
 	Sync        units.Ns // time to reach them: from the request until all threads had stopped
 }
 
 const (
-	noGC          = "No GC" // HotSpot's word
+	noGC          = "No GC" // HotSpot's name
 	maxCollectors = 8
 	openEvery     = 5   // polls between attempts to open the counters
-	openMost      = 250 // attempts: a JVM makes them in its first moments
+	openMost      = 250 // attempts: a JVM creates them in its first moments
 )
 
 // counters are those of a running JVM; perfdata.Process has them.
@@ -41,11 +41,11 @@ type counters interface {
 type gcWatch struct {
 	data    counters
 	polls   int
-	why     error // it can not be read
+	why     error // why it cannot be read
 	done    bool
 	last    GCSample
 	counted [maxCollectors]int64
-	begun   [maxCollectors]bool // it is not over: the counters have its begin, and the end of the one before
+	begun   [maxCollectors]bool // a collection is not over: the counters have its start, and the end of the one before
 	samples []GCSample          // a part's: at most so many as there are polls and collectors in a minute
 }
 
@@ -141,7 +141,7 @@ func (g *gcWatch) cutOff() {
 	g.begun = [maxCollectors]bool{}
 }
 
-// take gives the samples since the last time.
+// take returns the samples since its last call.
 func (g *gcWatch) take() []GCSample {
 	all := g.samples
 	g.samples = nil

@@ -24,7 +24,7 @@ func (c *fakeCounters) Text(name string) (string, bool) {
 func (c *fakeCounters) Close() error { return nil }
 
 // The JVM counts a collection when it begins: one that is looked at meanwhile
-// has the end of the one before, and is told when it is over.
+// has the end of the one before, and is recorded when it is over.
 func TestCollectionUnderWay(t *testing.T) {
 	c := &fakeCounters{map[string]int64{"sun.gc.collector.0.invocations": 0}, map[string]string{"sun.gc.collector.0.name": "young"}}
 	g := &gcWatch{data: c}
@@ -45,11 +45,11 @@ func TestCollectionUnderWay(t *testing.T) {
 		}
 	}
 	if got := look(1, 100, 0, "full"); len(got) > 0 {
-		t.Errorf("told while it is under way: %+v", got)
+		t.Errorf("recorded while it is under way: %+v", got)
 	}
 	want(look(1, 100, 130, "full"), 1, 100, 130)
 	if got := look(1, 100, 130, noGC); len(got) > 0 {
-		t.Errorf("told twice: %+v", got)
+		t.Errorf("recorded twice: %+v", got)
 	}
 	want(look(2, 200, 220, "full"), 2, 200, 220)
 	look(3, 300, 220, "full")

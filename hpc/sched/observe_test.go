@@ -41,14 +41,14 @@ type observed struct {
 	*Reader
 	slices   [][]Slice    // by thread
 	cpu      units.Ns     // of the process by getrusage, at the end of its work
-	switches uint64       // likewise
+	switches uint64       // 0: none
 	early    uint64       // those before its work, most of them before the exec, where perf does not look yet
 	from, to units.MonoNs // of its work
 	stolen   units.Ns     // what the machine's hypervisor and interrupts took from it, at most
 }
 
 // start begins to observe with one source, or skips where the machine lacks it;
-// that must come with a reason and a remedy.
+// that must have a reason and a remedy.
 func start(t *testing.T, source Choice) *Observer {
 	t.Helper()
 	before := openFiles(t)

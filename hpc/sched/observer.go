@@ -30,34 +30,34 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 const (
 	pollInterval = 20 * time.Millisecond
 	idleInterval = 5 * time.Second // while nobody is observed
-	// quietInterval is for processes of which hardly any records come; a source that can wakes the observer when they do.
+	// quietInterval is for processes with hardly any records; a source that can wakes the observer when they do.
 	quietInterval = 250 * time.Millisecond
 	quietEvents   = 25 // in such an interval
 	quietAfter    = units.MonoNs(2 * time.Second)
-	// launchPatience is how long after a launch the first record of the process may come.
+	// launchPatience is how long after a launch the first record of the process may arrive.
 	launchPatience = units.MonoNs(5 * time.Second)
-	endPatience    = units.MonoNs(500 * time.Millisecond) // with the last records of a process that is gone
+	endPatience    = units.MonoNs(500 * time.Millisecond) // to wait for the last records of a process that is gone
 	partSlices     = 256 << 10                            // of a part, about
 	partLeast      = units.MonoNs(2 * time.Second)
 	partMost       = units.MonoNs(time.Minute)
 	partShare      = 20       // parts last a 20th of the observation, within these bounds
-	pendingMost    = 64 << 10 // slices of a process that nobody has asked to keep
+	pendingMost    = 64 << 10 // slices of a process that is not kept
 	endedMost      = 64       // processes that ended without being kept
-	finishedMost   = 256      // processes whose records are finished, to be asked what became of them
-	// idle is how long nothing comes of a process that nobody has asked to keep before it is looked for: the
+	finishedMost   = 256      // processes whose records are finished: Finish may ask how that went
+	// idle is how long a process that nobody keeps may have no records before it is looked for: the
 	// record of its end may be lost.
 	idle = units.MonoNs(10 * time.Second)
 )
 
-// source tells what the scheduler does with the threads of watched processes.
+// source reports what the scheduler does with the threads of watched processes.
 type source interface {
 	name() string
-	notAvailable() map[string]string // what it can not tell -> why and the remedy
+	notAvailable() map[string]string // what it cannot report -> why and the remedy
 	launch(start func() error) error // a process that start starts is watched from its first moment, and what it starts
 	watch(pid int) error             // from now on
 	unwatch(pid int)
 	lost(pid int) uint64                                    // records about it that were lost so far
-	poll(into []event) ([]event, units.MonoNs, error)       // what has come; all before the time returned has
+	poll(into []event) ([]event, units.MonoNs, error)       // what has arrived, complete up to the time returned
 	guess(pid int, t *live, now units.MonoNs) (State, bool) // why a thread is off the CPU, if the source must ask elsewhere
 	close()
 }
@@ -65,14 +65,14 @@ type source interface {
 // Observer observes processes through one source.
 type Observer struct {
 	src  source
-	more map[string]string // why it is not the better source
+	more map[string]string // why the better source is missing
 	stop chan struct{}
 	done sync.WaitGroup
 
-	wakes    chan struct{} // somebody is to be observed
+	wakes    chan struct{} // wake up: a process is to be observed
 	launched atomic.Int64  // when a process was launched last, units.MonoNs
 	patient  bool          // the source wakes the observer when many records wait
-	told     int           // events since the last look of run
+	recent   int           // events since the last look of run
 	guesses  bool          // the source must ask elsewhere why threads are off the CPU
 
 	mu        sync.Mutex
@@ -88,23 +88,23 @@ type Observer struct {
 // process is one that is watched.
 type process struct {
 	b       *builder // nil: its record is ended
-	writer  *Writer  // nil: nobody has asked to keep it
+	writer  *Writer  // nil: it is not kept
 	over    bool     // it has ended, or is not watched any more
 	err     error    // of writing, the first
 	unsaved int      // parts that could not be written
-	failed  bool     // the latest could not, and that was told
+	failed  bool     // the latest could not, and that was reported
 	gc      gcWatch
-	heard   bool         // something was told of it since the last look
+	active  bool         // a record of it has arrived since the last look
 	runs    bool         // a thread has a CPU or waits for one, as of the last look
-	reading reading      // of the process's clock, which waits until all events before it have come; zero: none
+	reading reading      // of the process's clock, which waits until all events before it have arrived; zero: none
 	readAt  units.MonoNs // when the latest was taken
 
-	soughtAt units.MonoNs // when it was looked for last, see idle
-	vanished units.MonoNs // when it was found to be gone, while its threads' ends were not told yet; or 0
+	soughtAt units.MonoNs // when it was last looked for, see idle
+	vanished units.MonoNs // when it was found to be gone, while the ends of its threads were not reported yet; or 0
 }
 
-// Start begins to listen to the scheduler. The error is an *UnavailableError
-// where the machine or the user's rights do not allow it.
+// Start begins to observe the scheduler. The error is an *UnavailableError if the
+// machine or the user's rights do not allow it.
 func Start(c Choice) (*Observer, error) {
 	o := &Observer{more: map[string]string{}, stop: make(chan struct{}), wakes: make(chan struct{}, 1), processes: map[int]*process{}}
 	var errE, errP error
@@ -132,16 +132,16 @@ func Start(c Choice) (*Observer, error) {
 	return o, nil
 }
 
-// Failed calls f, from now on, when a record can not be written, once for each
-// time of trouble, and with nil when it can be again. f must return quickly.
+// Failed makes f be called when a record can no longer be written, once, and with nil
+// when it can be again. f must return quickly.
 func (o *Observer) Failed(f func(pid int, err error)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failed = f
 }
 
-// tell tells what became of writing the record of a process.
-func (o *Observer) tell(pid int, p *process, err error) {
+// reportWrite reports what became of writing the record of a process.
+func (o *Observer) reportWrite(pid int, p *process, err error) {
 	if (err != nil) == p.failed {
 		return
 	}
@@ -154,7 +154,7 @@ func (o *Observer) tell(pid int, p *process, err error) {
 // Source is "ebpf" or "perf".
 func (o *Observer) Source() string { return o.src.name() }
 
-// NotAvailable is what the source can not tell, and why it is not the better one.
+// NotAvailable is what the source cannot report, and why the better one is missing.
 func (o *Observer) NotAvailable() map[string]string {
 	all := o.src.notAvailable()
 	for what, why := range o.more {
@@ -163,15 +163,15 @@ func (o *Observer) NotAvailable() map[string]string {
 	return all
 }
 
-// Launch calls start. A process that it starts is observed from its first
-// moment on, and so are those that this one starts.
+// Launch calls start and observes the process that it starts from the first moment,
+// and so all that this one starts.
 func (o *Observer) Launch(start func() error) error {
 	defer o.wake()
 	defer func() { o.launched.Store(int64(now())) }()
 	return o.src.launch(start)
 }
 
-// Watch begins to observe a process that runs; Keep tells where to write that.
+// Watch begins to observe a process that runs; Keep says where to write that.
 func (o *Observer) Watch(pid int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -197,7 +197,7 @@ func (o *Observer) Keep(pid int, dir string) error {
 		return nil
 	default: // an earlier session of this process, or of one that had its number before
 		o.end(pid, p)
-		o.settle() // what was told of it still is no part of the new record
+		o.settle() // what was reported of it so far is not part of the new record
 		p = nil
 	}
 	if p == nil {
@@ -216,13 +216,13 @@ func (o *Observer) Keep(pid int, dir string) error {
 		p.b.readInnerIDs(pid)
 	}
 	if p.over {
-		o.tell(pid, p, p.write(o.src.lost(pid)))
+		o.reportWrite(pid, p, p.write(o.src.lost(pid)))
 		o.finish(pid, p)
 	}
 	return nil
 }
 
-// settle waits until all that has happened is told, by either source, and takes it.
+// settle waits until either source has reported all that has happened, and takes it.
 func (o *Observer) settle() {
 	time.Sleep(time.Duration(2 * max(settled, perfSettled)))
 	o.poll()
@@ -247,7 +247,7 @@ func (o *Observer) attach(pid int) (*process, error) {
 	return p, nil
 }
 
-// Drop forgets a process; a record that was begun ends.
+// Drop forgets a process and ends its record.
 func (o *Observer) Drop(pid int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -257,7 +257,7 @@ func (o *Observer) Drop(pid int) {
 	}
 }
 
-// Finish ends the record of a process with all that has come by now. The error
+// Finish ends the record of a process with all that has arrived by now. The error
 // is one of writing it.
 func (o *Observer) Finish(pid int) error {
 	o.mu.Lock()
@@ -296,7 +296,7 @@ func (o *Observer) Close() error {
 	return err
 }
 
-// poll takes what has come and stores parts that are full.
+// poll takes what has arrived and stores parts that are full.
 func (o *Observer) poll() {
 	events, complete, err := o.src.poll(o.events)
 	if err != nil && o.failure == nil {
@@ -310,7 +310,7 @@ func (o *Observer) poll() {
 	for i := range events[:n] {
 		o.dispatch(&events[i])
 	}
-	o.told += n
+	o.recent += n
 	o.events = append(events[:0], events[n:]...)
 	for pid, p := range o.processes {
 		o.look(pid, p, complete)
@@ -332,13 +332,13 @@ func (o *Observer) dispatch(e *event) {
 		o.processes[int(e.pid)] = p
 	}
 	if !p.over {
-		p.heard = true
+		p.active = true
 		p.until(e.at)
 		p.b.apply(e)
 	}
 }
 
-// look stores a part if it is time, and ends what has ended.
+// look stores a part if one is due, and ends a process that has ended.
 func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	if p.over {
 		return
@@ -353,40 +353,40 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 			}
 		}
 	}
-	if p.stirs() && p.writer != nil {
+	if p.mayHaveActed() && p.writer != nil {
 		p.gc.look(pid, now)
 	}
 	switch {
 	case p.b.gone && p.b.next > 0:
 		o.end(pid, p)
 	case p.writer == nil && (len(p.b.slices) > pendingMost || p.lostEnd(pid, complete)):
-		o.end(pid, p) // nobody will ask for it; if one does, it is observed from then on
+		o.end(pid, p) // nobody will keep it; otherwise it is observed from then on
 		delete(o.processes, pid)
 	case p.writer != nil && p.due(complete):
 		p.b.refresh(pid)
-		o.tell(pid, p, p.b.cutInto(p, complete, o.src.lost(pid)))
+		o.reportWrite(pid, p, p.b.cutInto(p, complete, o.src.lost(pid)))
 		if p.vanished == 0 && !proc.Alive(pid) {
-			p.vanished = complete // its last records may have come since they were read here
+			p.vanished = complete // its last records may have arrived since they were read here
 		}
 	case p.vanished != 0 && complete-p.vanished > endPatience:
 		o.end(pid, p) // they were lost
 	}
 }
 
-// stirs tells whether the process may have done anything since the last look. A JVM in which no thread had a CPU
+// mayHaveActed reports whether the process may have done anything since the last look. A JVM in which no thread had a CPU
 // has not collected any garbage.
-func (p *process) stirs() bool {
-	if !p.heard {
+func (p *process) mayHaveActed() bool {
+	if !p.active {
 		return p.runs
 	}
-	p.heard, p.runs = false, false
+	p.active, p.runs = false, false
 	for _, t := range p.b.threads {
 		p.runs = p.runs || t.state == Running || t.state == Runnable || t.state == Unknown
 	}
 	return true
 }
 
-// lostEnd tells that a process of which nothing has come for long has ended.
+// lostEnd reports that a process has ended that has had no records for long.
 func (p *process) lostEnd(pid int, at units.MonoNs) bool {
 	if at-max(p.b.last, p.soughtAt) < idle {
 		return false
@@ -414,12 +414,12 @@ func (o *Observer) end(pid int, p *process) {
 		p.b.lostAtEnd = lost
 		return
 	}
-	o.tell(pid, p, p.write(lost))
+	o.reportWrite(pid, p, p.write(lost))
 	o.finish(pid, p)
 }
 
-// remember appends a process that has ended to a list, and forgets the first of
-// too many if it is still what such suits.
+// remember appends an ended process to a list. If the list is too long, it forgets
+// the first one, provided that still suits.
 func (o *Observer) remember(list []int, pid, most int, suits func(*process) bool) []int {
 	if list = append(list, pid); len(list) <= most {
 		return list
@@ -430,8 +430,8 @@ func (o *Observer) remember(list []int, pid, most int, suits func(*process) bool
 	return list[1:]
 }
 
-// finish ends the record of a process. What went wrong with one that is
-// forgotten is told at the end.
+// finish ends the record of a process. Errors of a forgotten one are reported at the
+// end.
 func (o *Observer) finish(pid int, p *process) {
 	p.finish()
 	o.finished = o.remember(o.finished, pid, finishedMost, func(old *process) bool {
@@ -444,7 +444,7 @@ func (o *Observer) finish(pid int, p *process) {
 
 // write stores what the builder holds as the last part.
 func (p *process) write(lost uint64) error {
-	p.gc.look(p.b.pid, now) // the file is open still when its JVM is gone
+	p.gc.look(p.b.pid, now) // the file is still open when its JVM is gone
 	p.gc.cutOff()
 	at := p.b.last
 	if !p.b.gone {
@@ -462,7 +462,7 @@ func (b *builder) cutInto(p *process, at units.MonoNs, lost uint64) error {
 		return nil
 	}
 	if p.unsaved++; p.err == nil {
-		p.err = err // the first says why; the time of the parts is told as unknown
+		p.err = err // the first one explains it; the time of the parts is recorded as unknown
 	}
 	p.writer.head.NotAvailable[Unsaved] = fmt.Sprintf("%d parts could not be written, the first: %v", p.unsaved, p.err)
 	return err
@@ -478,18 +478,18 @@ func (p *process) finish() {
 			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
 	}
 	p.b.explainEstimates(notAvailable)
-	if p.unsaved == 0 { // else it would be of times that the record does not have
+	if p.unsaved == 0 { // otherwise it would cover times that the record lacks
 		p.writer.head.Account = p.b.account.result()
 	}
 	p.gc.close()
 	if err := p.writer.Close(notAvailable); p.err == nil {
 		p.err = err
 	}
-	p.b = nil // of many processes only what became of them is kept
+	p.b = nil // only the outcome is kept
 }
 
-// Waits tells whether a process is, or was, observed that Keep has not been
-// called for: one that was launched.
+// Waits reports whether a launched process is or was observed for which Keep has not
+// been called.
 func (o *Observer) Waits(pid int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,19 +9,19 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// field is where a number lies in a structure of the kernel.
+// field is the offset and size of a number in a structure of the kernel.
 type field struct {
 	offset int16
 	size   asm.Size
 }
 
-// offsets are the fields that the programs read, as the running kernel lays
-// them out.
+// offsets are the fields that the programs read, as laid out in the
+// running kernel.
 type offsets struct {
 	pid, tgid, comm, voluntary, involuntary, cpuTime field // of task_struct
 	systemCall                                       field // of pt_regs; zero where it is not known
-	// clock is the way from a task_struct to the clock of its run queue; nil
-	// where the kernel does not lead there (one without CONFIG_FAIR_GROUP_SCHED).
+	// clock is the path from a task_struct to the clock of its run queue; nil
+	// in a kernel without CONFIG_FAIR_GROUP_SCHED.
 	clock []field
 }
 
@@ -29,7 +29,7 @@ type offsets struct {
 // call (syscall_get_nr).
 var systemCallFields = map[string]string{"amd64": "orig_ax", "arm64": "syscallno", "riscv64": "a7"}
 
-// findOffsets asks the kernel's own type information (BTF).
+// findOffsets reads the type information (BTF) of the kernel.
 func findOffsets(spec *btf.Spec) (*offsets, error) {
 	var task *btf.Struct
 	if err := spec.TypeByName("task_struct", &task); err != nil {
@@ -59,7 +59,7 @@ func findOffsets(spec *btf.Spec) (*offsets, error) {
 	return &o, checkSwitch(spec)
 }
 
-// findClock finds the way from a thread to the clock of the CPU on whose run queue it is.
+// findClock finds the path from a thread to the clock of its CPU's run queue.
 func findClock(spec *btf.Spec) (path []field) {
 	for _, step := range [][]string{{"task_struct", "se", "cfs_rq"}, {"cfs_rq", "rq"}, {"rq", "clock"}} {
 		var s *btf.Struct
@@ -87,10 +87,10 @@ func checkSwitch(spec *btf.Spec) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the kernel's sched_switch does not tell the state of the previous thread (Linux 5.18 and later do)")
+	return fmt.Errorf("the kernel's sched_switch does not report the state of the previous thread (Linux 5.18 and later do)")
 }
 
-// findField follows path through structures, also through those without a name.
+// findField follows path through structures, anonymous ones included.
 func findField(s btf.Type, path []string) (field, error) {
 	t, bits, ok := member(s, path[0])
 	if !ok {

@@ -28,7 +28,7 @@ func (o *Observer) run() {
 		default:
 			wait = pollInterval
 		}
-		o.told = 0
+		o.recent = 0
 		o.mu.Unlock()
 		timer.Reset(wait)
 	}
@@ -42,11 +42,11 @@ func (o *Observer) wake() {
 	}
 }
 
-// quiet tells whether so little happens that a look may be late. Where the numbers of threads must be read while these
-// live, none may; and none in the first moments, in which much is read from elsewhere.
+// quiet reports whether so little happens that a look may be late. No look may be late if the ids of threads have to
+// be read while these live, nor in the first moments, when much is read from elsewhere.
 func (o *Observer) quiet() bool {
 	at := now()
-	if o.told > quietEvents || at-units.MonoNs(o.launched.Load()) < launchPatience {
+	if o.recent > quietEvents || at-units.MonoNs(o.launched.Load()) < launchPatience {
 		return false
 	}
 	for _, p := range o.processes {
@@ -57,7 +57,7 @@ func (o *Observer) quiet() bool {
 	return true
 }
 
-// busy tells whether anybody is observed, or may be at any moment: of a process that was launched the source tells
+// busy reports whether anybody is observed, or may be at any moment: the source reports a launched process
 // by itself.
 func (o *Observer) busy() bool {
 	if len(o.events) > 0 || now()-units.MonoNs(o.launched.Load()) < launchPatience {

@@ -22,14 +22,14 @@ import (
 )
 
 const (
-	perfPages      = 1024 // of a CPU's ring: 4 MiB, some 130,000 switches
+	perfPages      = 1024 // of a CPU's ring: 4 MiB, about 130,000 switches
 	perfPagesLeast = 8
 	perfSettled    = units.MonoNs(2 * time.Millisecond)
 	// guessAfter is how long a stay must last before /proc is asked why, and
 	// guessMost how many are asked about at a time.
 	guessAfter = units.MonoNs(10 * time.Millisecond)
 	guessMost  = 200
-	attachMost = 8 // looks for threads that were made while others were being opened
+	attachMost = 8 // looks for threads that started while others were being opened
 )
 
 // Keys of what is not available: see estimate.
@@ -38,7 +38,7 @@ const (
 	takenTime    = "time taken"
 )
 
-// perfSource hears of switches by PERF_RECORD_SWITCH of dummy events in the
+// perfSource gets switches from PERF_RECORD_SWITCH of dummy events in the
 // threads themselves. Each event is bound to a CPU, too: only those may be
 // inherited by new threads and write into a ring.
 type perfSource struct {
@@ -77,7 +77,7 @@ func openPerf() (_ *perfSource, err error) {
 	return s, nil
 }
 
-// mapRing takes as large a ring as this user may have.
+// mapRing maps the largest ring that this user may have.
 func mapRing(ring *perf.Event) error {
 	for pages := perfPages; ; pages /= 2 {
 		err := ring.MapRingNumPages(pages)
@@ -95,14 +95,14 @@ func explainPerf(err error) error {
 	return u
 }
 
-// switchAttr is an event that counts nothing, but tells of switches, new
-// threads, their ends and names. The rings' own events tell nothing.
-func switchAttr(tell bool) *perf.Attr {
+// switchAttr is an event that counts nothing, but records switches, new
+// threads, their ends and names. The rings' own events record nothing.
+func switchAttr(record bool) *perf.Attr {
 	attr := &perf.Attr{
 		Label:        "switches",
 		SampleFormat: perf.SampleFormat{Tid: true, Time: true, CPU: true, StreamID: true},
 		Options: perf.Options{SampleIDAll: true, UseClockID: true, ExcludeKernel: true, ExcludeHypervisor: true,
-			Disabled: !tell, Inherit: tell, ContextSwitch: tell, Task: tell, Comm: tell},
+			Disabled: !record, Inherit: record, ContextSwitch: record, Task: record, Comm: record},
 		ClockID: unix.CLOCK_MONOTONIC,
 	}
 	_ = perf.Dummy.Configure(attr) // sets the type; never fails
@@ -142,12 +142,12 @@ func parseCPUs(text string) ([]int, error) {
 func (s *perfSource) name() string { return "perf" }
 
 func (s *perfSource) notAvailable() map[string]string {
-	const remedy = " (run shadow as root: eBPF tells it)"
+	const remedy = " (run shadow as root: eBPF records it)"
 	all := map[string]string{
-		"runnable after a wake-up": "perf's records do not tell wake-ups; the wait for a CPU after one is in the state before it" + remedy,
+		"runnable after a wake-up": "perf does not record wake-ups; the wait for a CPU after one is in the state before it" + remedy,
 		"reason of short stays": fmt.Sprintf("why a thread is off the CPU is looked up in /proc once it lasts %v; shorter stays are blocked%s",
 			time.Duration(guessAfter), remedy),
-		switchItself: "perf tells a switch to a thread when it is done; the time from its begin, which the kernel charges to the thread, is running time only as far as it can be estimated" + remedy,
+		switchItself: "perf records a switch to a thread when it is done; the time from its begin, which the kernel charges to the thread, is running time only as far as it can be estimated" + remedy,
 		"cpu":        "the kernel's own account of threads that have ended is not in perf's records" + remedy,
 	}
 	for pid, n := range s.missed {
@@ -206,8 +206,8 @@ func closeAll(events []*perf.Event) {
 	}
 }
 
-// watch opens the events in every thread of a running process. Threads that are
-// made meanwhile by one that is not open yet are found by looking again.
+// watch opens the events in every thread of a running process. It looks again for
+// threads that were started by a thread without events.
 func (s *perfSource) watch(pid int) error {
 	s.lostAt[pid] = s.allLost
 	opened := map[int]bool{}
@@ -255,7 +255,7 @@ func (s *perfSource) unwatch(pid int) {
 	delete(s.events, pid)
 }
 
-// lost is what was lost of all processes: the kernel does not tell of whom.
+// lost is what was lost of all processes: the kernel does not say whose.
 func (s *perfSource) lost(pid int) uint64 { return s.allLost - s.lostAt[pid] }
 
 func (s *perfSource) close() {
@@ -330,8 +330,8 @@ func (s *perfSource) decode(into []event, i int) []event {
 	return append(into, e)
 }
 
-// decodeComm reads a record of a new name. The library takes the name for as
-// long as it is, but in the record it is padded to a multiple of 8 bytes.
+// decodeComm reads a record of a new name. The library does not expect that the name
+// is padded to a multiple of 8 bytes.
 func decodeComm(raw *perf.RawRecord, e *event) bool {
 	const (
 		ids        = 8 // process and thread
@@ -348,7 +348,7 @@ func decodeComm(raw *perf.RawRecord, e *event) bool {
 	return true
 }
 
-// guess asks /proc why a thread has been off the CPU for a while.
+// guess looks up in /proc why a thread has been off the CPU for a while.
 func (s *perfSource) guess(pid int, t *live, at units.MonoNs) (State, bool) {
 	if t.state != Blocked || !t.certain || t.guess.at != 0 || at-t.since < guessAfter || s.asked == guessMost {
 		return 0, false

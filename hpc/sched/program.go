@@ -1,17 +1,15 @@
 package sched
 
 import (
-	"fmt"
-
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 )
 
 // The kernel's side of the eBPF source, five small programs on the scheduler's
-// tracepoints. They hold no state: each writes a record for what concerns a
-// watched process. They are assembled here, with the offsets of this very
-// kernel, so that building takes no C compiler for BPF. Kernel helpers ask for a
-// licence that is compatible with the GPL: these programs alone are under MIT or GPL.
+// tracepoints. They hold no state: each writes a record of what concerns a
+// watched process. They are assembled here with the offsets of the running kernel,
+// so the build needs no C compiler for BPF. Kernel helpers require a licence that is
+// compatible with the GPL: these programs alone are under MIT or GPL.
 const programLicense = "Dual MIT/GPL"
 
 // Entries of the map of processes: what to do, and records that had no room.
@@ -39,7 +37,7 @@ const (
 	swNextTGID   = 20 // 0: not watched; recTGID and recTID are those of the previous thread, or 0
 	swNextTID    = 24
 	swPrevState  = 28 // bit 31: it was preempted
-	swPrevCall   = 32 // number of the system call in which it is, as the registers tell
+	swPrevCall   = 32 // number of the system call in which it is, from the registers
 	swPrevCount  = 36 // its switches so far, this one included
 	swNextCount  = 40
 	swPrevCPU    = 48 // its CPU time so far, ns
@@ -57,13 +55,13 @@ const (
 	commSize        = 16
 )
 
-// The reader looks by itself, waking it would cost a switch. It looks seldom while little happens, and is woken by the
-// record with which more than that waits.
+// Waking the reader costs a switch, so it polls. While little happens it polls seldom, and the record with which more
+// than wakeBytes wait wakes it.
 const (
 	noWakeup    = 1 // BPF_RB_NO_WAKEUP
 	forceWakeup = 2 // BPF_RB_FORCE_WAKEUP
 	wakeBytes   = 2 << 10
-	wakeRange   = 4 << 10 // several CPUs may write at the same time: more than what all write between two looks at what waits
+	wakeRange   = 4 << 10 // more than several CPUs write between two checks of what waits
 )
 
 // Places on the stack.
@@ -71,7 +69,7 @@ const (
 	stackKey  = -4
 	stackPrev = -16 // the previous thread's entry, or 0
 	stackNext = -24
-	stackTime = -32 // of the switch; taken first, for what follows may wait for memory
+	stackTime = -32 // of the switch; read first: the rest may wait for memory
 )
 
 // Registers that outlive a call of a helper.
@@ -105,7 +103,7 @@ func (a *assembler) add(ins ...asm.Instruction) {
 }
 
 func (a *assembler) at(label string) {
-	if a.label != "" { // two labels on one place
+	if a.label != "" { // two labels on one instruction
 		a.add(asm.Mov.Reg(asm.R0, asm.R0))
 	}
 	a.label = label
@@ -127,7 +125,7 @@ func (a *assembler) copyField(task asm.Register, f field, offset int16, size asm
 }
 
 // lookup leaves the entry of the task's process in R0, or goes to none. The
-// idle task has process 0 and is asked for most often.
+// idle task has process 0 and is looked up most often.
 func (a *assembler) lookup(task asm.Register, none string) {
 	a.field(task, a.offsets.tgid)
 	a.add(
@@ -271,7 +269,7 @@ func (a *assembler) previous() {
 	a.at("no_previous")
 }
 
-// next writes which thread comes.
+// next writes which thread gets the CPU.
 func (a *assembler) next() {
 	a.add(asm.Mov.Imm(asm.R1, 0))
 	a.store(swNextTGID, asm.Word)
@@ -284,7 +282,7 @@ func (a *assembler) next() {
 }
 
 // clock writes when the scheduler's account of CPU time passed from the previous
-// thread to the next: a moment before the switch is told, or, where one thread
+// thread to the next: a moment before the switch is reported, or, where one thread
 // woke another, at the wake-up. The run queue is found by the next thread's.
 func (a *assembler) clock() {
 	a.add(asm.Mov.Imm(asm.R1, 0))
@@ -405,7 +403,5 @@ func collection(o *offsets, ringBytes, processes uint32) *ebpf.CollectionSpec {
 	}
 }
 
-// programNames are in the order of attaching: what removes comes before what adds.
+// programNames are in the order of attaching: what removes is attached before what adds.
 var programNames = []string{"sched_process_exit", "sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_process_fork"}
-
-func (f field) String() string { return fmt.Sprintf("%d bytes at %d", f.size.Sizeof(), f.offset) }

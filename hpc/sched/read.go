@@ -27,7 +27,7 @@ type Reader struct {
 	id       string
 	names    []string             // of the files of all parts
 	files    map[string]seal.File // nil: a record of version 1, without checksums
-	torn     bool                 // threads of some part could not be read: their numbers are not known
+	torn     bool                 // threads of some part could not be read: their numbers are unknown
 
 	mu     sync.Mutex // guards damage, which reading slices adds to
 	damage []error
@@ -40,8 +40,8 @@ type window struct {
 	from, to units.MonoNs
 }
 
-// Open reads the scheduling record of a session's folder; nil without an error
-// when there is none. The slices stay on the disk until Each asks for them.
+// Open reads the scheduling record in a session's folder. Without one it returns nil
+// and no error. The slices stay on the disk until Each reads them.
 func Open(sessionDir string) (*Reader, error) {
 	r, err := openFolder(filepath.Join(sessionDir, Folder))
 	if missing(err) {
@@ -110,7 +110,10 @@ func (r *Reader) list() error {
 	if err != nil {
 		return err
 	}
-	names := map[string]map[int]string{slicesPrefix: {}, threadsPrefix: {}, gcPrefix: {}}
+	names := map[string]map[int]string{}
+	for _, k := range kinds {
+		names[k.prefix] = map[int]string{}
+	}
 	for _, e := range entries {
 		for prefix, parts := range names {
 			if seq, ok := parsePart(prefix, e.Name()); ok && e.Type().IsRegular() {
@@ -136,8 +139,8 @@ func (r *Reader) list() error {
 		}
 	}
 	missing := r.lastSeq + 1 - len(windows)
-	// The slices are written last: what has none was being written when the
-	// shadow was killed, and whoever continues the record writes it anew.
+	// The slices are written last: a part without them was being written when the
+	// shadow was killed, and the shadow that continues the record rewrites it.
 	for _, seq := range sortedKeys(names[threadsPrefix]) {
 		switch {
 		case seq <= r.lastSeq:
@@ -151,7 +154,7 @@ func (r *Reader) list() error {
 			r.gc = append(r.gc, names[gcPrefix][seq])
 		}
 	}
-	if missing > 0 && r.files == nil { // else verify names them
+	if missing > 0 && r.files == nil { // otherwise verify names them
 		r.damaged("", fmt.Errorf("%d parts are missing: %w", missing, ErrDamaged))
 	}
 	return nil
@@ -166,8 +169,8 @@ func sortedKeys(m map[int]string) []int {
 	return keys
 }
 
-// addWindow takes a part's window from its footer. Between windows that do not
-// touch the threads' states are not known.
+// addWindow takes a part's window from its footer. The states of threads between
+// windows that do not touch are unknown.
 func (r *Reader) addWindow(name string) {
 	w := window{file: name}
 	lost := uint64(0)
@@ -216,8 +219,8 @@ func number(f *parquet.File, key string, n *int64) error {
 	return nil
 }
 
-// addThreads takes the rows of a part of threads, in the order of the parts; the
-// last row of a thread counts.
+// addThreads takes the rows of a part of threads, in the order of the parts. A later
+// row of a thread replaces an earlier one.
 func (r *Reader) addThreads(name string) {
 	if err := eachRow(filepath.Join(r.dir, name), r.addThread); err != nil {
 		r.damaged(name, err)
@@ -230,8 +233,8 @@ func eachRow[T any](path string, use func(*T) error) error {
 	return withPart(path, func(f *parquet.File) error { return parquet.EachRow(f, use) })
 }
 
-// GC reads what the JVM told about its collectors, in the order of time. With
-// an error it gives what could be read.
+// GC reads what the JVM said about its collectors, in the order of time. With
+// an error it returns what could be read.
 func (r *Reader) GC() (all []GCSample, err error) {
 	for _, name := range r.gc {
 		err = errors.Join(err, eachRow(filepath.Join(r.dir, name), func(g *gcRow) error {
@@ -248,8 +251,8 @@ func (r *Reader) GC() (all []GCSample, err error) {
 
 func (r *Reader) addThread(row *threadRow) error {
 	all := &r.record.Threads
-	// An index is at most one beyond those known: threads are numbered as they
-	// come, and each stands in the first part of its life.
+	// An index is at most one beyond the known ones: threads are numbered as they
+	// appear, and each is in the first part of its life.
 	if row.Thread >= maxThreads || int(row.Thread) > len(*all) && len(r.Damage()) == 0 {
 		return fmt.Errorf("thread %d after %d: %w", row.Thread, len(*all), ErrDamaged)
 	}
@@ -265,25 +268,25 @@ func (r *Reader) addThread(row *threadRow) error {
 	return nil
 }
 
-// Record is what the record says beside the slices. Do not change it.
+// Record is the record without the slices. Do not change it.
 func (r *Reader) Record() *Record { return &r.record }
 
-// Sealed tells whether the record has checksums; those of the first version have none.
+// Sealed reports whether the record has checksums; those of the first version have none.
 func (r *Reader) Sealed() bool { return r.files != nil }
 
-// Complete tells that the record was ended in order; otherwise what came after
+// Complete reports whether the record was ended properly. If not, what happened after
 // To is missing: the shadow was killed, or still records.
 func (r *Reader) Complete() bool { return r.complete }
 
-// Damage lists what could not be read so far: that a part's pages are damaged is
-// seen when Each comes to it. Where slices are missing, Each tells Unknown.
+// Damage lists what could not be read so far; damaged pages of a part show only when
+// Each reads it. Where slices are missing, Each hands out Unknown.
 func (r *Reader) Damage() []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.damage)
 }
 
-// damaged notes what is wrong with a file, once ("": with the record).
+// damaged notes once what is wrong with a file, or with the record ("").
 func (r *Reader) damaged(file string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,15 +9,15 @@ const NoRecord = "scheduling record"
 // NoCauses is the key of why the JVM's own counters could not be read.
 const NoCauses = "causes of collections"
 
-// Unsaved is the key of why parts of the record are missing, which a later part tells.
+// Unsaved is the key of why parts of the record are missing; a later part holds it.
 const Unsaved = "parts of the scheduling record"
 
-// NoNumbers is the key of why threads can not be told by their Java names.
+// NoNumbers is the key of why threads cannot be matched with their Java names.
 const NoNumbers = "Java names of threads"
 
 // Refuse writes into the folder dir, usually Folder of a session's, a record
-// that says only why there is none. One that is there already is left as it is:
-// that a shadow can not go on with it takes nothing from what was observed.
+// that says only why there is none. It leaves an existing record alone: what was
+// observed stays valid even if this shadow cannot continue it.
 func Refuse(dir string, pid int, why error) error {
 	if _, err := readHead(dir); err == nil {
 		return nil

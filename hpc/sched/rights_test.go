@@ -94,7 +94,7 @@ func asNobody(t *testing.T) {
 	least(t, "running", sums[Running], 100e6)
 }
 
-// The errors that a kernel gives to those without rights are told in words,
+// The errors that a kernel gives to those without rights are explained,
 // whatever the number.
 func TestRefusals(t *testing.T) {
 	for _, err := range []error{unix.EPERM, unix.EACCES, unix.ENOSYS} {

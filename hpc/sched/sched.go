@@ -5,18 +5,18 @@ package sched
 
 import "stackagent/internal/units"
 
-// State is what a thread is doing. Numbers are for ever: they are stored.
+// State is what a thread is doing. The numbers never change: they are stored.
 type State uint8
 
 // The states. Every moment between a thread's first and last is in exactly one.
 const (
-	Unknown  State = 0 // not observed: records were lost, or the thread's begin was missed
+	Unknown  State = 0 // not observed: records were lost, or the thread's start was missed
 	Running  State = 1
 	Runnable State = 2 // ready, waiting for a CPU
 	Futex    State = 3 // blocked in a futex: locks, monitors, park, joins
 	IO       State = 4 // blocked in a read, write, poll, accept, ... or uninterruptible
-	Sleeping State = 5 // asked to wait for a time: nanosleep; a futex with a time limit is Futex
-	Blocked  State = 6 // off the CPU for a reason that the source can not tell
+	Sleeping State = 5 // waits for a time: nanosleep; a futex with a time limit is Futex
+	Blocked  State = 6 // off the CPU for a reason that the source does not know
 )
 
 // NStates is the number of states.
@@ -29,13 +29,13 @@ type Slice struct {
 	From, To units.MonoNs
 }
 
-// Thread is a kernel thread of the observed process. A thread id that is used
-// again after its thread ended is another Thread.
+// Thread is a kernel thread of the observed process. A reused thread id is
+// another Thread.
 type Thread struct {
 	TID         int32
 	Name        string       // /proc/PID/task/TID/comm, at most 15 bytes, the last one seen
-	First, Last units.MonoNs // begin and end, or of the observation
-	BeginSeen   bool         // First is its begin
+	First, Last units.MonoNs // start and end, or those of the observation
+	BeginSeen   bool         // First is its start
 	EndSeen     bool         // Last is its end
 	Voluntary   uint64       // switches because it blocked
 	Involuntary uint64       // switches because it was preempted or yielded
@@ -49,6 +49,6 @@ type Record struct {
 	From, To     units.MonoNs
 	Threads      []Thread
 	Lost         uint64            // records of switches that the kernel had no room for
-	NotAvailable map[string]string // what this source can not tell -> why and the remedy
+	NotAvailable map[string]string // what this source cannot record -> why and the remedy
 	Account      *Account          // nil: not compared
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // verify holds the files of a record against the checksums in its head, on all
-// processors, and takes those out of names, by prefix and number, that can not
+// processors, and takes those out of names, by prefix and number, that cannot
 // be believed. What came after the head was written last stays, unless the
 // record was ended.
 func (r *Reader) verify(names map[string]map[int]string) {

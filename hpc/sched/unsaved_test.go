@@ -10,22 +10,22 @@ import (
 	"stackagent/internal/units"
 )
 
-// A part that can not be written is told at once, once, and so is that it works
+// A part that cannot be written is reported at once, once, and so is that it works
 // again; the record itself says what is missing.
 func TestUnsavedIsTold(t *testing.T) {
 	pid := os.Getpid()
 	src := &scripted{at: units.MonoNs(time.Hour)}
 	o := &Observer{src: src, processes: map[int]*process{}}
-	var told []string
+	var reports []string
 	o.Failed(func(of int, err error) {
 		if of != pid {
-			t.Errorf("told of process %d", of)
+			t.Errorf("report of process %d", of)
 		}
 		text := "works"
 		if err != nil {
 			text = err.Error()
 		}
-		told = append(told, text)
+		reports = append(reports, text)
 	})
 	src.events = []event{{at: src.at - 1, pid: int32(pid), tid: int32(pid), kind: eventNew, cpuTime: units.NotMeasured}}
 	o.poll()
@@ -45,16 +45,16 @@ func TestUnsavedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	part()
-	if len(told) != 1 || !strings.Contains(told[0], "writing the scheduling record") {
-		t.Fatalf("told %q", told)
+	if len(reports) != 1 || !strings.Contains(reports[0], "writing the scheduling record") {
+		t.Fatalf("reports %q", reports)
 	}
 	part()
 	if err := os.RemoveAll(inWay); err != nil {
 		t.Fatal(err)
 	}
 	part()
-	if len(told) != 2 || told[1] != "works" {
-		t.Errorf("told %q", told)
+	if len(reports) != 2 || reports[1] != "works" {
+		t.Errorf("reports %q", reports)
 	}
 	if r := open(t, filepath.Dir(dir)); !strings.HasPrefix(r.Record().NotAvailable[Unsaved], "2 parts could not be written") {
 		t.Errorf("not available: %v", r.Record().NotAvailable)

@@ -9,7 +9,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// scripted tells what it is given, up to the time that it is set to.
+// scripted reports what it is given, up to the time that it is set to.
 type scripted struct {
 	events []event
 	at     units.MonoNs
@@ -30,24 +30,24 @@ func (s *scripted) poll(into []event) ([]event, units.MonoNs, error) {
 }
 
 // A process ends when a part of its record is due, after its records were read:
-// they come with the next look, or are given up.
+// they arrive with the next look, or are given up.
 func TestProcessGoneAtPart(t *testing.T) {
 	ended := exec.Command("true")
 	if err := ended.Run(); err != nil {
 		t.Fatal(err)
 	}
 	pid := ended.ProcessState.Pid()
-	for name, comes := range map[string]bool{"its end comes later": true, "its end is lost": false} {
+	for name, arrives := range map[string]bool{"its end arrives later": true, "its end is lost": false} {
 		t.Run(name, func(t *testing.T) {
 			src := &scripted{at: units.MonoNs(time.Hour)}
 			o := &Observer{src: src, processes: map[int]*process{}}
-			told := func(kinds ...eventKind) (all []event) {
+			records := func(kinds ...eventKind) (all []event) {
 				for _, kind := range kinds {
 					all = append(all, event{at: src.at - 1, pid: int32(pid), tid: int32(pid), kind: kind, cpuTime: units.NotMeasured})
 				}
 				return all
 			}
-			src.events = told(eventNew, eventIn)
+			src.events = records(eventNew, eventIn)
 			o.poll()
 			dir := filepath.Join(t.TempDir(), Folder)
 			w, err := Create(dir, Record{Source: src.name(), PID: pid})
@@ -62,12 +62,12 @@ func TestProcessGoneAtPart(t *testing.T) {
 				t.Fatal("ended before its last records could be read")
 			}
 			src.at += endPatience
-			if comes {
-				src.events = told(eventEnd)
+			if arrives {
+				src.events = records(eventEnd)
 			}
 			o.poll()
-			if p.over != comes {
-				t.Errorf("over %v, its end came: %v", p.over, comes)
+			if p.over != arrives {
+				t.Errorf("over %v, its end came: %v", p.over, arrives)
 			}
 			src.at++
 			o.poll()
@@ -75,7 +75,7 @@ func TestProcessGoneAtPart(t *testing.T) {
 				t.Errorf("over %v, error %v", p.over, p.err)
 			}
 			r := open(t, filepath.Dir(dir))
-			if th := r.Record().Threads; len(th) != 1 || th[0].EndSeen != comes {
+			if th := r.Record().Threads; len(th) != 1 || th[0].EndSeen != arrives {
 				t.Errorf("%+v", th)
 			}
 		})

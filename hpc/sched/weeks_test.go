@@ -9,20 +9,20 @@ import (
 	"stackagent/internal/units"
 )
 
-// toldSource tells what the test puts into it.
-type toldSource struct{ events []event }
+// listSource reports what the test puts into it.
+type listSource struct{ events []event }
 
-func (s *toldSource) name() string                    { return "told" }
-func (s *toldSource) notAvailable() map[string]string { return map[string]string{} }
-func (s *toldSource) launch(start func() error) error { return start() }
-func (s *toldSource) watch(int) error                 { return nil }
-func (s *toldSource) unwatch(int)                     {}
-func (s *toldSource) lost(int) uint64                 { return 0 }
-func (s *toldSource) close()                          {}
+func (s *listSource) name() string                    { return "list" }
+func (s *listSource) notAvailable() map[string]string { return map[string]string{} }
+func (s *listSource) launch(start func() error) error { return start() }
+func (s *listSource) watch(int) error                 { return nil }
+func (s *listSource) unwatch(int)                     {}
+func (s *listSource) lost(int) uint64                 { return 0 }
+func (s *listSource) close()                          {}
 
-func (s *toldSource) guess(int, *live, units.MonoNs) (State, bool) { return 0, false }
+func (s *listSource) guess(int, *live, units.MonoNs) (State, bool) { return 0, false }
 
-func (s *toldSource) poll(into []event) ([]event, units.MonoNs, error) {
+func (s *listSource) poll(into []event) ([]event, units.MonoNs, error) {
 	into = append(into, s.events...)
 	s.events = nil
 	return into, now(), nil
@@ -33,7 +33,7 @@ const nobody = 1 << 30
 
 // An observer of weeks remembers the latest of the processes that have ended, and those that run.
 func TestProcessesAreForgotten(t *testing.T) {
-	src, self := &toldSource{}, os.Getpid()
+	src, self := &listSource{}, os.Getpid()
 	o := &Observer{src: src, more: map[string]string{}, stop: make(chan struct{}), processes: map[int]*process{}}
 	src.events = append(src.events, event{kind: eventNew, at: now(), pid: int32(self), tid: int32(self)})
 	dir := t.TempDir()
@@ -56,9 +56,9 @@ func TestProcessesAreForgotten(t *testing.T) {
 	}
 }
 
-// A process of whose end nothing was told is found out.
+// A process whose end was not reported is found to have ended.
 func TestLostEnd(t *testing.T) {
-	src, self := &toldSource{}, os.Getpid()
+	src, self := &listSource{}, os.Getpid()
 	o := &Observer{src: src, more: map[string]string{}, stop: make(chan struct{}), processes: map[int]*process{}}
 	at := now() - idle
 	for _, pid := range []int{self, nobody} {

@@ -25,13 +25,13 @@ type head struct {
 	NotAvailable map[string]string `json:"not_available,omitempty"`
 	Account      *Account          `json:"account,omitempty"` // with complete
 
-	// From version 2 on. ID tells the record from others; the manifest of its session has it, too.
+	// From version 2 on. ID distinguishes the record from others; the manifest of its session repeats it.
 	ID string `json:"id,omitempty"`
 	// Files are the checksums of the parts' files.
 	Files map[string]seal.File `json:"files"`
 }
 
-// sealed tells that the head has checksums, and its own.
+// sealed reports whether the head has checksums of the parts and of itself.
 func (h *head) sealed() bool { return h.Version >= 2 }
 
 // sliceRow and threadRow fix the columns of the files.
@@ -74,14 +74,36 @@ const (
 	lostKey = "stackagent.lost"
 )
 
-// ThreadRow is a thread of a part with its place in Record.Threads.
+// kind is one of the files of a part.
+type kind struct {
+	prefix string
+	needed func(*Part) bool // nil: in every part
+	write  func(io.Writer, *Part) error
+}
+
+// kinds are in the order of writing. The slices are last: they make a part whole.
+var kinds = []kind{
+	{prefix: threadsPrefix, write: func(f io.Writer, p *Part) error {
+		return parquet.Write(f, threadRows(p.Threads), Version, nil)
+	}},
+	{prefix: gcPrefix, needed: func(p *Part) bool { return len(p.GC) > 0 }, write: func(f io.Writer, p *Part) error {
+		return parquet.Write(f, gcRows(p.GC), Version, nil)
+	}},
+	{prefix: slicesPrefix, write: func(f io.Writer, p *Part) error {
+		return parquet.Write(f, sliceRows(p.Slices), Version, [][2]string{
+			{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)},
+		})
+	}},
+}
+
+// ThreadRow is a thread of a part with its index in Record.Threads.
 type ThreadRow struct {
 	Index uint32
 	Thread
 }
 
-// Part is what happened between From and To: slices that lie in it, cut at its
-// ends, and the threads of which something changed.
+// Part is what happened between From and To: the slices, cut at both ends, and the
+// threads that changed.
 type Part struct {
 	From, To units.MonoNs
 	Lost     uint64 // records lost in it
@@ -90,25 +112,24 @@ type Part struct {
 	GC       []GCSample
 }
 
-// Writer writes a record part by part. Each part is whole on the disk or not
-// there, so a crash costs what came after the last one. It is not safe for
-// concurrent use.
+// Writer writes a record part by part. Each part is whole on the disk or absent, so
+// a crash costs what followed the last one. It is not safe for concurrent use.
 type Writer struct {
 	dir  string
 	head head
 	seq  int
 	last units.MonoNs
 	base uint32      // threads of the record that is continued
-	owed []ThreadRow // of parts that could not be written: no other part tells of these threads
+	owed []ThreadRow // of parts that could not be written: no other part holds these threads
 }
 
 // maxOwed bounds Writer.owed.
 const maxOwed = 1 << 20
 
-// Create begins a record in the folder dir, usually Folder of a session's
-// folder. Of r it takes the source, the process and what is not available. A
-// record of the same process that dir holds already is continued: its shadow was
-// killed, and another one observes on.
+// Create starts a record in the folder dir, usually Folder in a session's folder.
+// From r it takes the source, the process and what is not available. If dir holds a
+// record of the same process, Create continues it: its shadow was killed, and
+// another one observes on.
 func Create(dir string, r Record) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("beginning a scheduling record: %w", err)
@@ -127,7 +148,7 @@ func Create(dir string, r Record) (*Writer, error) {
 	return w, w.writeHead()
 }
 
-// resume goes on after what the folder holds.
+// resume continues after the parts in the folder.
 func (w *Writer) resume() error {
 	r, err := openFolder(w.dir)
 	if err != nil {
@@ -136,7 +157,7 @@ func (w *Writer) resume() error {
 	if r.record.PID != w.head.PID || r.complete {
 		return fmt.Errorf("%s holds one of process %d already: choose another folder", w.dir, r.record.PID)
 	}
-	if r.torn { // the numbers of new threads would be those of old ones
+	if r.torn { // new threads would get the indices of old ones
 		return fmt.Errorf("%s can not be continued: choose another folder: %w", w.dir, errors.Join(r.Damage()...))
 	}
 	if r.record.Source != w.head.Source {
@@ -150,7 +171,7 @@ func (w *Writer) resume() error {
 	return err
 }
 
-// Moved tells that the record's folder was renamed to dir.
+// Moved sets the folder after the record's was renamed to dir.
 func (w *Writer) Moved(dir string) { w.dir = dir }
 
 func (w *Writer) writeHead() error {
@@ -162,8 +183,8 @@ func (w *Writer) writeHead() error {
 	return err
 }
 
-// Write stores a part. Parts follow each other in time. Slices and threads get
-// sorted. The slices of a part that fails are lost; its threads come with the next.
+// Write stores a part and sorts its slices and threads. Parts follow each other in
+// time. If a part fails, its slices are lost and its threads go into the next one.
 func (w *Writer) Write(p *Part) error {
 	if p.To < p.From || w.seq > 0 && p.From < w.last {
 		return fmt.Errorf("a part from %d to %d after %d: parts of a scheduling record follow each other", p.From, p.To, w.last)
@@ -189,7 +210,7 @@ func (w *Writer) Write(p *Part) error {
 	return nil
 }
 
-// latest keeps of sorted rows the last one of each thread.
+// latest keeps the last of each thread's sorted rows.
 func latest(rows []ThreadRow) []ThreadRow {
 	out := rows[:0]
 	for i, r := range rows {
@@ -200,18 +221,15 @@ func latest(rows []ThreadRow) []ThreadRow {
 	return out[:min(len(out), maxOwed)]
 }
 
-// store writes the files of a part, the slices last: they make it whole. The
-// head then names them.
+// store writes the files of a part, then the head that names them.
 func (w *Writer) store(p *Part) error {
 	before := w.head.Files
 	w.head.Files = maps.Clone(before)
-	err := w.file(threadsPrefix, func(f io.Writer) error { return parquet.Write(f, threadRows(p.Threads), Version, nil) })
-	if err == nil && len(p.GC) > 0 {
-		err = w.file(gcPrefix, func(f io.Writer) error { return parquet.Write(f, gcRows(p.GC), Version, nil) })
-	}
-	meta := [][2]string{{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)}}
-	if err == nil {
-		err = w.file(slicesPrefix, func(f io.Writer) error { return parquet.Write(f, sliceRows(p.Slices), Version, meta) })
+	var err error
+	for _, k := range kinds {
+		if err == nil && (k.needed == nil || k.needed(p)) {
+			err = w.file(k.prefix, func(f io.Writer) error { return k.write(f, p) })
+		}
 	}
 	if err == nil {
 		err = w.writeHead()
@@ -232,7 +250,7 @@ func (w *Writer) file(prefix string, fill func(io.Writer) error) error {
 	return err
 }
 
-// Close ends the record; notAvailable is what the source turned out not to tell.
+// Close ends the record; notAvailable is what the source did not record after all.
 func (w *Writer) Close(notAvailable map[string]string) error {
 	w.head.Complete = true
 	if notAvailable != nil {

@@ -22,9 +22,11 @@ type pkg struct {
 	ImportPath string
 	Name       string
 	Imports    []string // without tests
-	Deps       []string // all, transitively
-	CgoFiles   []string
-	Standard   bool
+	// Imports of tests inside and outside the package.
+	TestImports, XTestImports []string
+	Deps                      []string // all, transitively
+	CgoFiles                  []string
+	Standard                  bool
 }
 
 // short is the path inside the module: "agent/drain"; "" for the root.
@@ -99,7 +101,7 @@ var never = []struct{ from, what, why string }{
 	{"cmd/stackagent", "net/http/pprof", "no listener in somebody's JVM"},
 }
 
-// covers tells whether pattern ("a/b" or "a/b/...") covers the import path.
+// covers reports whether pattern ("a/b" or "a/b/...") covers the import path.
 func covers(pattern, path string) bool {
 	path = strings.TrimPrefix(path, module+"/")
 	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
@@ -138,7 +140,7 @@ func check(packages []pkg) []string {
 	return broken
 }
 
-// standard tells whether path is in the standard library: no dot in its first
+// standard reports whether path is in the standard library: no dot in its first
 // element, and not ours.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
@@ -147,7 +149,7 @@ func standard(path string) bool {
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,Deps,CgoFiles,Standard", module+"/...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps,CgoFiles,Standard", module+"/...")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // else C files would be invisible
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -24,7 +24,7 @@ var (
 
 var byCode = map[int]error{codeRuns: ErrRuns, codeOptions: ErrOptions, codeJVM: ErrJVM, codeNone: ErrNone, codeSession: ErrSession, codeLate: ErrLate}
 
-// explain puts words in the place of a number.
+// explain describes an error code.
 func explain(pid int, err error) error {
 	var code *CodeError
 	if !errors.As(err, &code) {

@@ -16,9 +16,9 @@ import (
 
 // Bounds of the wait for a JVM.
 const (
-	wakePatience = 30 * time.Second // for its attach listener to come up: not while the JVM stops its threads
+	wakePatience = 30 * time.Second // for its attach listener to start, which a stop of all threads delays
 	wakePoll     = 20 * time.Millisecond
-	wakeLooks    = int(wakePatience / wakePoll) // counted: a standstill of this process is one of them
+	wakeLooks    = int(wakePatience / wakePoll) // counted, so that a standstill of this process is one look
 	loadPatience = 5 * time.Minute              // for an agent to be loaded
 )
 
@@ -26,7 +26,7 @@ func (p *Process) socket() string {
 	return filepath.Join(p.Root, "tmp", ".java_pid"+strconv.Itoa(p.InnerPID))
 }
 
-// wake makes the JVM listen, if it does not yet.
+// wake makes the JVM listen if it does not yet.
 func (p *Process) wake(ctx context.Context) error {
 	if p.listens() {
 		return nil
@@ -35,7 +35,7 @@ func (p *Process) wake(ctx context.Context) error {
 		return &Error{PID: p.PID, Reason: "does not handle SIGQUIT: it is still starting, or was started with -Xrs",
 			Remedy: "try again in a second, or start it without -Xrs"}
 	}
-	if !p.Alive() { // the signal would end whatever has its number now
+	if !p.Alive() { // the signal would end the process that has its id now
 		return &Error{PID: p.PID, Reason: "has ended"}
 	}
 	file, err := p.trigger()
@@ -68,8 +68,8 @@ func (p *Process) listens() bool {
 	return err == nil && info.Mode().Type() == fs.ModeSocket
 }
 
-// trigger makes the file that tells the JVM's SIGQUIT handler what is wanted;
-// without it the signal would make the JVM print its threads.
+// trigger makes the file that turns a SIGQUIT into a request to listen. Without it
+// the JVM would print its threads.
 func (p *Process) trigger() (string, error) {
 	name := ".attach_pid" + strconv.Itoa(p.InnerPID)
 	var err error
@@ -90,8 +90,8 @@ func (p *Process) trigger() (string, error) {
 	return "", fmt.Errorf("making the file %s for it: %w", name, err)
 }
 
-// newFile makes an empty file in the place of one that is left over: what lies
-// there already may be the same file as another, and is not to be given away.
+// newFile replaces a leftover file by an empty one. The leftover may be a hard link
+// to another file, whose owner must not change.
 func newFile(path string) (*os.File, error) {
 	const flags = os.O_CREATE | os.O_EXCL | os.O_RDWR | unix.O_NOFOLLOW
 	f, err := os.OpenFile(path, flags, 0o600)
@@ -126,7 +126,7 @@ func (p *Process) execute(ctx context.Context, version int, command string, args
 	if err := conn.SetDeadline(time.Now().Add(loadPatience)); err != nil {
 		return "", fmt.Errorf("process %d: %w", p.PID, err)
 	}
-	if _, err := conn.Write(message); err != nil && !errors.Is(err, unix.EPIPE) { // what it said before it hung up is read
+	if _, err := conn.Write(message); err != nil && !errors.Is(err, unix.EPIPE) { // read what it said before it closed the connection
 		return "", fmt.Errorf("process %d: sending it %q: %w", p.PID, command, err)
 	}
 	text, err := reply(conn, command)
@@ -139,7 +139,7 @@ func (p *Process) execute(ctx context.Context, version int, command string, args
 	return text, err
 }
 
-// mayConnect checks what the JVM checks: without it the JVM only hangs up.
+// mayConnect checks what the JVM checks: if it refuses, it only closes the connection.
 func (p *Process) mayConnect() error {
 	uid, gid := os.Geteuid(), os.Getegid()
 	if uid == 0 || uid == p.UID && gid == p.GID {
@@ -172,13 +172,13 @@ func (p *Process) Load(ctx context.Context, path, options string) error {
 	return loadResult(text)
 }
 
-// Start loads our agent, the library at path as the JVM sees it, and begins a
+// Start loads our agent, the library at path as the JVM sees it, and starts a
 // session with the agent's options.
 func (p *Process) Start(ctx context.Context, path, options string) error {
 	return explain(p.PID, p.Load(ctx, path, options))
 }
 
-// Stop ends the session of our agent and takes the probes out of the JVM.
+// Stop ends the session of our agent and removes the probes from the JVM.
 func (p *Process) Stop(ctx context.Context) error {
 	if p.Agent == "" {
 		return &Error{PID: p.PID, Reason: "refused", Err: ErrNone}

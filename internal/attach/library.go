@@ -13,8 +13,8 @@ import (
 )
 
 // A Place is a private folder in the process's file system, for files that it
-// has to read. The process may be anybody's, and the one that asks is often
-// root: so nothing is reached by a path that it could bend to a file of ours.
+// has to read. We are often root and the process anybody's, so no file is reached by
+// a path that the process could redirect to a file of ours.
 type Place struct {
 	Inside  string   // path of the folder as the process sees it
 	tmp     *os.Root // its /tmp
@@ -43,8 +43,8 @@ func (p *Process) Place() (*Place, error) {
 	return f, nil
 }
 
-// noPlace says why nothing can be put there. A JVM that can not write there itself
-// can not be talked to: its attach socket lies there.
+// noPlace explains why no folder can be made there. A JVM whose /tmp is not writable
+// cannot be attached to: its attach socket lies there.
 func (p *Process) noPlace(err error) error {
 	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENOSPC) {
 		return &Error{PID: p.PID, Reason: "its /tmp can not be written, where a JVM that is attached to has its socket", Err: err,
@@ -72,7 +72,7 @@ func (f *Place) giveFolder() error {
 	return f.give(dir)
 }
 
-// give hands an open file over to the process's user.
+// give makes the process's user the owner of an open file.
 func (f *Place) give(file *os.File) error {
 	if f.process.UID == os.Geteuid() && f.process.GID == os.Getegid() {
 		return nil
@@ -110,7 +110,7 @@ func (f *Place) Copy(path string) (string, error) {
 	return f.Write(filepath.Base(path), in, 0o500)
 }
 
-// Remove takes the folder away with all that is in it.
+// Remove removes the folder with its content.
 func (f *Place) Remove() error {
 	err := f.tmp.RemoveAll(filepath.Base(f.Inside))
 	if f.dir != nil {
@@ -119,9 +119,9 @@ func (f *Place) Remove() error {
 	return errors.Join(err, f.tmp.Close())
 }
 
-// CanRead tells whether the process can surely read the file at path by the
-// same path: it sees our files, and its user may. For another user than ours
-// the modes of the file and of all folders above it must allow everybody.
+// CanRead reports whether the process can surely read the file at path by the
+// same path: it sees our files, and its user has the rights. For another user the
+// modes of the file and of all folders above it must allow everybody.
 func (p *Process) CanRead(path string) bool {
 	if !p.SharesFiles() {
 		return false

@@ -17,7 +17,7 @@ import (
 // procFS is where the kernel shows processes.
 const procFS = "/proc"
 
-// Process is what the kernel tells of a process from outside.
+// Process is what the kernel shows of a process to others.
 type Process struct {
 	PID      int    // as we see it
 	InnerPID int    // as it sees itself: that of the innermost pid namespace
@@ -27,13 +27,13 @@ type Process struct {
 	Agent    string // path of an agent library that it has loaded, as it sees it; "" if none
 	Args     []string
 
-	options     []string // of the JVM, in the order in which it takes them: those of its environment, too
+	options     []string // of the JVM, those of its environment included, in the order in which they apply
 	catchesQuit bool     // it handles SIGQUIT
 	started     uint64   // proc.Stat.Start, which no later process with this id has
 	dir         proc.Dir
 }
 
-// An Error says why a process cannot be attached to, and what to do about it.
+// An Error says why a process cannot be attached to and what to do.
 type Error struct {
 	PID    int
 	Reason string
@@ -56,11 +56,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Inspect looks at a process. library is the file name of the agent library.
-// It is an error if the process is no HotSpot JVM that can be attached to.
+// It fails if the process is not a HotSpot JVM that can be attached to.
 func Inspect(pid int, library string) (*Process, error) { return inspect(procFS, pid, library) }
 
-// Look looks at a process, JVM or not. With an error that is fs.ErrPermission it
-// still tells what everybody may know; the libraries are not known.
+// Look looks at a process, JVM or not. With fs.ErrPermission it still returns what
+// everybody may know; only the libraries are unknown.
 func Look(pid int, library string) (*Process, error) { return look(procFS, pid, library) }
 
 func inspect(root string, pid int, library string) (*Process, error) {
@@ -97,8 +97,7 @@ func look(root string, pid int, library string) (*Process, error) {
 	return p, nil
 }
 
-// check finds what the JVM itself would refuse, or answer by printing on the
-// program's output.
+// check finds what the JVM would refuse, or answer by printing to the program's output.
 func (p *Process) check() error {
 	if p.LibJVM == "" {
 		return &Error{PID: p.PID, Reason: "is no JVM (it has no libjvm.so mapped)"}
@@ -112,7 +111,7 @@ func (p *Process) check() error {
 	return nil
 }
 
-// sets tells whether the last option that sets flag does it with that sign.
+// sets reports whether the last option about flag has this sign.
 func (p *Process) sets(flag string, sign byte) bool {
 	for _, o := range slices.Backward(p.options) {
 		if rest, ok := strings.CutPrefix(o, "-XX:"); ok && len(rest) > 0 && rest[1:] == flag {
@@ -123,8 +122,8 @@ func (p *Process) sets(flag string, sign byte) bool {
 }
 
 // readOptions collects the options of the JVM from its arguments and from the
-// variables that it and its launcher read: one that does not take agents would
-// answer by printing its threads on the program's output.
+// variables that it and its launcher read: a JVM that takes no agents would print its
+// threads to the program's output.
 func (p *Process) readOptions() {
 	variables := map[string][]string{}
 	if environ, err := p.dir.Read("environ"); err == nil {
@@ -139,14 +138,13 @@ func (p *Process) readOptions() {
 	p.options = slices.Concat(variables["JAVA_TOOL_OPTIONS"], variables["JDK_JAVA_OPTIONS"], p.Args, variables["_JAVA_OPTIONS"])
 }
 
-// forbidden says why the kernel refuses something with the process, and who
-// may: that depends on who asks.
+// forbidden explains why the kernel refuses access to the process, and who has it.
 func (p *Process) forbidden(err error) error {
 	return p.forbiddenTo(os.Geteuid(), mayTrace(p.sibling("self")), err)
 }
 
-// forbiddenTo is for effective user uid; trace tells whether it has the right to
-// look into processes of others.
+// forbiddenTo is forbidden for effective user uid; trace: it may look into processes
+// of others.
 func (p *Process) forbiddenTo(uid int, trace bool, err error) error {
 	e := &Error{PID: p.PID, Reason: "it can not be looked into", Err: err}
 	switch {
@@ -172,7 +170,7 @@ func (p *Process) sibling(name string) proc.Dir {
 	return proc.Dir(filepath.Join(filepath.Dir(string(p.dir)), name))
 }
 
-// program is the file name of what it runs, as far as it is told.
+// program is the file name of its program, if that is known.
 func (p *Process) program() string {
 	if len(p.Args) == 0 || p.Args[0] == "" {
 		return "unknown"
@@ -235,7 +233,7 @@ func (p *Process) readMaps(library string) error {
 	return lines.Err()
 }
 
-// SharesFiles tells whether the process sees our root folder and our /tmp, so
+// SharesFiles reports whether the process sees our root folder and our /tmp, so
 // that a path means the same file here and there.
 func (p *Process) SharesFiles() bool {
 	for _, dir := range []string{"/", "/tmp"} {
@@ -248,7 +246,7 @@ func (p *Process) SharesFiles() bool {
 	return p.sharesNamespace("mnt")
 }
 
-// SharesNetwork tells whether its loopback address is ours.
+// SharesNetwork reports whether its loopback address is ours.
 func (p *Process) SharesNetwork() bool { return p.sharesNamespace("net") }
 
 func (p *Process) sharesNamespace(kind string) bool {

@@ -108,7 +108,7 @@ func TestPlaceNot(t *testing.T) {
 	}
 }
 
-// Who is refused is told what would help him: root is not sent to root.
+// Who is refused learns what would help: root is not sent to root.
 func TestForbidden(t *testing.T) {
 	denied := &fs.PathError{Op: "open", Path: "/proc/1/maps", Err: fs.ErrPermission}
 	p := &Process{PID: 1, UID: 1000, Args: []string{"/sbin/init", "splash"}}
@@ -211,7 +211,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// A process can not make us write outside of its file system: not by a /tmp
+// A process cannot make us write outside of its file system: not by a /tmp
 // that leads elsewhere, nor by bending the folder that was given to it.
 func TestPlaceStaysInside(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()

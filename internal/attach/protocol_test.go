@@ -44,7 +44,7 @@ func TestReply(t *testing.T) {
 	if text, err := reply(strings.NewReader("0\nreturn code: 3\n"), "load"); err != nil || !errors.As(loadResult(text), &code) || code.Code != 3 {
 		t.Errorf("the agent's code: %q, %v, %+v", text, err, code)
 	}
-	// JDK 21 and later, a library that can not be opened.
+	// JDK 21 and later, a library that cannot be opened.
 	if text, err := reply(strings.NewReader("0\n/x.so was not loaded.\n/x.so: cannot open shared object file\n"), "load"); err != nil ||
 		!errors.As(loadResult(text), &refused) || !strings.Contains(refused.Message, "cannot open") {
 		t.Errorf("not loaded: %q, %v", text, err)

@@ -41,7 +41,7 @@ type Auth struct {
 // AnyOwner as Auth.Owner leaves the check out to whom the bus's port on this machine belongs.
 const AnyOwner = "any"
 
-// ErrAuth is an authentication that can not be used as it is given.
+// ErrAuth is an authentication that cannot be used as it is given.
 var ErrAuth = errors.New("authentication for the bus")
 
 // Options are those of the client library. What is wrong with the files is
@@ -142,10 +142,10 @@ func readable(path string) error {
 type Servers struct {
 	URLs  []string // for the client library
 	Shown string   // for people: without credentials
-	// Secret tells that a URL holds credentials, User is the user in them.
+	// Secret says that a URL holds credentials, User is the user in them.
 	Secret bool
 	User   string
-	// Beyond tells that a server is not on this machine's loopback.
+	// Beyond says that a server is not on this machine's loopback.
 	Beyond bool
 }
 
@@ -178,7 +178,7 @@ func ParseServers(list string) (Servers, error) {
 	return s, nil
 }
 
-// Loopback tells whether a host is this machine, for nobody else to reach.
+// Loopback reports whether a host is this machine, for nobody else to reach.
 func Loopback(host string) bool {
 	if host == "localhost" {
 		return true
@@ -187,7 +187,7 @@ func Loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// withoutUser cuts the credentials off a URL that can not be parsed.
+// withoutUser cuts the credentials off a URL that cannot be parsed.
 func withoutUser(s string) string {
 	if at := strings.LastIndexByte(s, '@'); at >= 0 {
 		return s[at+1:]

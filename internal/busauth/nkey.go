@@ -56,7 +56,7 @@ func userKey(data []byte) (nkeys.KeyPair, error) {
 	return pair, err
 }
 
-// IsSeed tells whether a secret is the seed of a user's NKEY.
+// IsSeed reports whether a secret is the seed of a user's NKEY.
 func IsSeed(secret string) bool {
 	_, err := userKey([]byte(secret))
 	return err == nil && strings.HasPrefix(secret, "SU")

@@ -107,7 +107,7 @@ func (d *Dialer) check(c net.Conn, address string) error {
 		s, err := d.find(remote, local)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%w: nobody can tell who holds %s: %w", ErrStranger, address, err)
+			return fmt.Errorf("%w: it cannot be found out who holds %s: %w", ErrStranger, address, err)
 		case s.accepted && slices.Contains(d.owners, s.uid):
 			return nil
 		case s.accepted:

@@ -1,6 +1,6 @@
 // Package loglinear divides the non-negative integers into buckets of bounded
 // relative width, as HdrHistogram does: exact below 128, then 64 buckets to
-// each power of two. A value is told from its bucket's middle to better than
+// each power of two. The middle of a value's bucket is nearer to it than
 // 0.8 %. The agent counts in the same buckets (jvmti/state_cells.h); a test compares
 // the two.
 package loglinear

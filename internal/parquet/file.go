@@ -33,7 +33,7 @@ func Read(r io.ReaderAt, size int64, use func(*File) error) (err error) {
 	return use(f)
 }
 
-const runRows = 1024
+const runRows = 256
 
 // EachRow checks all pages of a small table and runs use on its rows.
 // The row is reused.
@@ -41,15 +41,26 @@ func EachRow[T any](f *File, use func(*T) error) error {
 	if err := checkAll(f); err != nil {
 		return err
 	}
+	return EachRun(f, func(rows []T) error {
+		for i := range rows {
+			if err := use(&rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// EachRun runs use on runs of rows of a small table whose pages are checked
+// already. The rows are reused.
+func EachRun[T any](f *File, use func([]T) error) error {
 	r := lib.NewGenericReader[T](f)
 	defer r.Close()
 	rows := make([]T, runRows)
 	for {
 		n, err := r.Read(rows)
-		for i := range rows[:n] {
-			if err := use(&rows[i]); err != nil {
-				return err
-			}
+		if err := use(rows[:n]); err != nil {
+			return err
 		}
 		clear(rows)
 		switch {

@@ -17,7 +17,7 @@ import (
 const MaxPageBytes = 8 << 20
 
 const (
-	maxFooterBytes = 4 << 20  // ours are some KiB
+	maxFooterBytes = 4 << 20  // ours are a few KiB
 	maxHeaderBytes = 64 << 10 // of a page's header, its statistics included
 	maxWindow      = 64 << 20 // how far back zstd may refer; our encoder's is 8 MiB at most
 	tailBytes      = 8        // length of the footer and the magic number

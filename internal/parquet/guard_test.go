@@ -42,14 +42,14 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 		chunk []byte
 		ok    bool
 	}{
-		"good":                   {page(small), true},
-		"told size":              {page(frame(t, 100_000)), true},
-		"2 GiB compressed":       {header(t, 1<<31-1, 100), false},
-		"2 GiB plain":            {append(header(t, int32(len(small)), 1<<31-1), small...), false},
-		"frame larger than told": {page(large), false},
-		"second frame":           {page(append(slices.Clone(small), large...)), false},
-		"a frame cut":            {page(small[:len(small)-1]), false},
-		"no header":              {[]byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f}, false},
+		"good":                      {page(small), true},
+		"size in the header":        {page(frame(t, 100_000)), true},
+		"2 GiB compressed":          {header(t, 1<<31-1, 100), false},
+		"2 GiB plain":               {append(header(t, int32(len(small)), 1<<31-1), small...), false},
+		"frame larger than claimed": {page(large), false},
+		"second frame":              {page(append(slices.Clone(small), large...)), false},
+		"a frame cut":               {page(small[:len(small)-1]), false},
+		"no header":                 {[]byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f}, false},
 	} {
 		if _, err := checkChunk(x.chunk, column{codec: format.Zstd}, nil); (err == nil) != x.ok {
 			t.Errorf("%s: %v", name, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Run lengths and counts stand in the encoded values of a page: some bytes can
+// Run lengths and counts stand in the encoded values of a page: a few bytes can
 // stand for any number of values, and the library makes room for as many as
 // they say.
 

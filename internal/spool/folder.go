@@ -23,7 +23,7 @@ const (
 // ErrFolderFull is returned when a folder holds MaxFolderBytes already.
 var ErrFolderFull = errors.New("the folder of spool files is full; deliver them with `shadow deliver`, or delete them")
 
-// DefaultFolder is where this user's agents keep their files unless told
+// DefaultFolder is where this user's agents keep their files unless configured
 // otherwise.
 func DefaultFolder() string {
 	return filepath.Join(os.TempDir(), "stackagent-spool-"+strconv.Itoa(os.Getuid()))
@@ -55,7 +55,7 @@ func Prepare(dir string) error {
 	return tidy(dir)
 }
 
-// tidy deletes what is too old and tells whether there is room for more.
+// tidy deletes what is too old and reports whether there is room for more.
 func tidy(dir string) error {
 	bytes := int64(0)
 	for _, path := range append(Files(dir), Kept(dir)...) {
@@ -84,7 +84,7 @@ func tidy(dir string) error {
 	return nil
 }
 
-// Files lists the spool files of a folder; none if it can not be read.
+// Files lists the spool files of a folder; none if it cannot be read.
 func Files(dir string) []string { return list(dir, Suffix) }
 
 // Kept lists those that were set aside, see Left.Keep.

@@ -135,7 +135,7 @@ func find(r io.ReaderAt, at, size int64) (int64, error) {
 	return -1, nil
 }
 
-// givenBack tells that the frame at an offset was delivered: its front stands
+// givenBack reports that the frame at an offset was delivered: its front stands
 // before the hole that Release makes, and the rest of it is gone.
 func givenBack(r io.ReaderAt, at, from, size int64) bool {
 	var h [headerSize]byte
@@ -204,7 +204,7 @@ func (l *Left) Close() error { return l.f.Close() }
 // KeptSuffix is added to the name of a file of which not all could be delivered.
 const KeptSuffix = ".damaged"
 
-// Keep sets the file aside: what is whole of it was delivered, the rest can not
+// Keep sets the file aside: what is whole of it was delivered, the rest cannot
 // be. Nobody delivers it again; it goes when it is as old as MaxAge. It gives the new name.
 func (l *Left) Keep() (path string, err error) {
 	path = l.f.Name() + KeptSuffix

@@ -77,7 +77,7 @@ func (r Ref) Size() int { return r.size }
 // Seq is the number of the batch.
 func (r Ref) Seq() uint64 { return r.seq }
 
-// IsZero tells whether r is no place at all.
+// IsZero reports whether r is no place at all.
 func (r Ref) IsZero() bool { return r.offset == 0 }
 
 // File is a spool file that is being written. It is not safe for concurrent use.
@@ -200,7 +200,7 @@ func (s *File) Release(end int64) error {
 		return nil
 	}
 	if err := unix.Fallocate(int(s.f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from); err != nil {
-		return nil // this file system can not; the space comes back when all is delivered
+		return nil // this file system cannot; the space comes back when all is delivered
 	}
 	s.freed = to
 	return nil

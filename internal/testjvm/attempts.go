@@ -13,8 +13,8 @@ type Checker interface {
 	Errorf(format string, args ...any)
 }
 
-// Attempt is one of several measurements of the same thing. What the noise of a
-// machine can spoil is reported to it; what no noise can, to the test itself.
+// Attempt is one of several measurements of the same thing. Errors that may be noise
+// of the machine are reported to it, all others to the test itself.
 type Attempt struct {
 	t     testing.TB
 	wrong []string

@@ -22,7 +22,7 @@ type JDK struct {
 	Home    string // as found, symbolic links resolved
 	Version int    // feature release: 17, 25
 	Full    string // JAVA_VERSION of the release file: "17.0.15"
-	// Compiler is the home of the JDK that compiles for it: its own, but for a mere run time.
+	// Compiler is the home of the JDK that compiles for it: its own, except for a JRE.
 	Compiler string
 }
 
@@ -41,11 +41,11 @@ func (j JDK) javac() []string {
 // String names the JDK in test names: "jdk17".
 func (j JDK) String() string { return "jdk" + strconv.Itoa(j.Version) }
 
-// MoreVariable names further JDKs, their homes with colons between. A mere run time
+// MoreVariable names further JDKs, their homes with colons between. A JRE
 // will do: the newest of the JDKs compiles for it.
 const MoreVariable = "STACKAGENT_MORE_JDKS"
 
-// Find lists the JDKs (not mere run times) that JAVA_HOME, the PATH and
+// Find lists the JDKs (not JREs) that JAVA_HOME, the PATH and
 // /usr/lib/jvm lead to, the first of each feature release only, oldest first; and
 // of further releases those of MoreVariable.
 func Find() ([]JDK, error) {

@@ -71,7 +71,7 @@ type schedule struct {
 
 // checkScheduling holds the scheduling record of every session of a run to what
 // must be true of any program: each thread is in one state at each moment, the
-// bottle's heights add up to the time in which some thread ran, its areas to
+// bottle's heights add up to the time in which any thread ran, its areas to
 // the times of the threads, these to the kernel's account of its CPU time, and a
 // speedup stack to its number of threads.
 func (p Profile) checkScheduling(t testing.TB) {
@@ -243,12 +243,12 @@ func (s *schedule) checkBottle(t testing.TB, p Profile) {
 	}
 }
 
-// checkAccount holds the areas against the kernel's clock of the process, and by
-// eBPF each thread's against the kernel's account of it: within 1 %, on whatever
-// machine, for the kernel's account of the same threads has no noise. Of what the machine took while
-// the clock was read it is not known how much came before that. Beside these
-// there are the ticks at which it is brought up to date, a look at the clock, which takes a while; what a thread does after
-// the kernel has added its time to its process's; and the first switch on a CPU.
+// checkAccount compares the areas with the kernel's clock of the process, and by eBPF
+// each thread's area with the kernel's account of the thread: within 1 %, on any
+// machine, as the kernel's account of the same threads has no noise. Allowed beside
+// that are: what the machine took while the clock was read; the ticks at which the
+// clock is updated; the time that reading it takes; what a thread does after the
+// kernel has added its time to the process; and the first switch on a CPU.
 func (s *schedule) checkAccount(t testing.TB, stolen time.Duration) {
 	t.Helper()
 	const reading, afterEnd, aSwitch = 300e3, 20e3, 200e3

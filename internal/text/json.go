@@ -38,6 +38,6 @@ func (j jsonWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escaped tells whether r is hidden and can only be inside a string: line ends
+// escaped reports whether r is hidden and can only be inside a string: line ends
 // and blanks between values are JSON's own.
 func escaped(r rune) bool { return r > ' ' && Hidden(r) }

@@ -24,7 +24,7 @@ type Ns int64
 // is shown as an empty cell, never as zero.
 const NotMeasured Ns = -1 << 63
 
-// Measured tells whether n holds a measurement.
+// Measured reports whether n holds a measurement.
 func (n Ns) Measured() bool { return n != NotMeasured }
 
 // Duration converts n for printing; NotMeasured becomes zero.
@@ -49,8 +49,8 @@ const (
 	KindHidden                     // a hidden class: a lambda or a class spun at run time
 	KindVirtual                    // java.lang.VirtualThread
 
-	// KindExecutor: java.util.concurrent.Executor. Of no meaning for a task,
-	// and not told with one: a class that tasks are handed to.
+	// KindExecutor: java.util.concurrent.Executor. It has no meaning for a
+	// task: tasks are submitted to such a class.
 	KindExecutor
 )
 

@@ -3,7 +3,7 @@ package wire
 // SiteKind says what a SiteSum counts.
 type SiteKind uint8
 
-// The kinds; equal to SA_PLACE_*. The sum over the first and SitePart is
+// The kinds; equal to SA_SITE_*. The sum over the first and SitePart is
 // Summary.Creations, over SiteSubmission and SiteInner Summary.Submissions, over
 // the last two Summary.Rejected; but for what found no room.
 const (

@@ -24,20 +24,20 @@ typedef struct {
     double ns_per_tick;   /* for CPU time and histograms only: the shadow converts wall time */
     uint64_t ns_per_tick_32; /* the same times 2^32 */
     uint64_t renew_ticks; /* a CPU reading is extrapolated at most this far */
-    bool cpu;             /* CPU time is wanted */
+    bool cpu;             /* measure CPU time */
     bool user_page;       /* the user page works on this machine */
-    bool rseq;            /* the area for restartable sequences tells switches */
+    bool rseq;            /* restartable sequences show context switches */
     uint64_t first_ticks, first_mono_ns;
 } sa_clock;
 
 /* The CPU time of one OS thread. */
 typedef struct {
-    volatile uint32_t *mark; /* differs from `same` when the thread has been switched; NULL: ask the kernel every time */
+    volatile uint32_t *mark; /* differs from `same` once the thread was switched; NULL: ask the kernel every time */
     uint32_t same;           /* *mark at the last real reading */
     int64_t offset_ticks;    /* CPU time = ticks + offset, while it holds */
-    uint64_t until_ticks;    /* renewed then */
-    volatile struct perf_event_mmap_page *page; /* whose lock the mark is; or NULL: */
-    volatile uint64_t *section;                 /* whose lower half it is, see rseq.h */
+    uint64_t until_ticks;    /* then it is renewed */
+    volatile struct perf_event_mmap_page *page; /* the mark is its lock; if NULL: */
+    volatile uint64_t *section;                 /* the mark is its lower half, see rseq.h */
 } sa_cpu_clock;
 
 static inline uint64_t sa_mono_ns(void) {
@@ -58,8 +58,8 @@ static inline uint64_t sa_ticks(const sa_clock *c) {
     return sa_mono_ns();
 }
 
-/* Is the TSC one clock for all CPUs that never stops? The CPU must say so, and
- * the kernel must still trust it. */
+/* Is the TSC one clock for all CPUs that never stops? The CPU must say so, and the
+ * kernel must still trust it. */
 static inline bool sa_tsc_invariant(void) {
 #if defined(__x86_64__)
     unsigned a, b, c, d;
@@ -136,7 +136,7 @@ static inline void sa_cpu_clock_open(sa_cpu_clock *t) {
     t->mark = &t->page->lock;
 }
 
-/* Without it: for the calling thread, where rseq.h's test has been passed. */
+/* Without a page: for a thread where the test of rseq.h has passed. */
 static inline void sa_cpu_clock_open_rseq(sa_cpu_clock *t) {
     memset(t, 0, sizeof *t);
     t->section = sa_rseq_section();
@@ -160,7 +160,7 @@ static inline int64_t sa_thread_cpu_ticks(const sa_clock *c) {
     return (int64_t)((double)sa_thread_cpu_ns() / c->ns_per_tick);
 }
 
-/* Begins a reading after which it is told that the thread was switched. False: nothing tells. */
+/* Starts a reading: later switches of the thread will show. False: they will not. */
 static inline bool sa_cpu_mark(sa_cpu_clock *t) {
     if (t->mark == NULL) return false;
     if (t->section != NULL && !sa_rseq_arm(t->section)) return false;
@@ -168,16 +168,16 @@ static inline bool sa_cpu_mark(sa_cpu_clock *t) {
     return true;
 }
 
-/* A reading of the kernel's account, and when it was made. */
+/* A reading of the kernel's CPU time, and when it was made. */
 typedef struct {
     uint64_t ticks;
     int64_t cpu;
-    bool marked; /* it is told how long it holds */
+    bool marked; /* switches after it show */
 } sa_cpu_reading;
 
-/* CPU time by a new reading. What comes between its two halves without a switch
- * of threads (an interrupt, the hypervisor) shifts one against the other, so the
- * tightest of a few tries counts, if its validity can be told at all. */
+/* CPU time from a new reading. An interrupt or the hypervisor between its two halves
+ * shifts one against the other without a switch, so the tightest of a few tries is
+ * used, if switches show at all. */
 __attribute__((noinline, cold, unused)) static sa_cpu_reading sa_cpu_read(const sa_clock *c, sa_cpu_clock *t) {
     uint64_t best = UINT64_MAX, tight = c->renew_ticks / 500; /* 2 us */
     sa_cpu_reading r = {0}, last = {.marked = true};
@@ -191,14 +191,14 @@ __attribute__((noinline, cold, unused)) static sa_cpu_reading sa_cpu_read(const 
         best = b - a;
         r = last;
     }
-    if (best == UINT64_MAX) return last; /* nothing tells, or switched every time */
+    if (best == UINT64_MAX) return last; /* switches do not show, or there was one every time */
     t->offset_ticks = r.cpu - (int64_t)r.ticks;
     t->until_ticks = r.ticks + c->renew_ticks;
     return r;
 }
 
-/* The moment of a probe lies just beside a reading, unless the thread was switched
- * in between: then one is taken for the other. */
+/* A probe's moment is just beside a reading, unless the thread was switched in
+ * between: then the reading is used as it is. */
 static inline int64_t sa_cpu_beside(const sa_clock *c, sa_cpu_reading r, uint64_t ticks) {
     uint64_t near = c->renew_ticks / 100; /* 10 us */
     return ticks - r.ticks + near < 2 * near ? r.cpu + (int64_t)(ticks - r.ticks) : r.cpu;
@@ -208,16 +208,15 @@ static inline bool sa_cpu_holds(const sa_cpu_clock *t, uint64_t ticks) {
     return __builtin_expect(t->mark != NULL && *t->mark == t->same && ticks < t->until_ticks, 1);
 }
 
-/* CPU time of the calling thread, in ticks, at a moment read just before. While
- * the mark has not changed the thread has not left its CPU, so CPU time went on
- * with the clock. Renewed every millisecond against drift. */
+/* CPU time of the calling thread, in ticks, at a moment read just before. While the
+ * mark is unchanged the thread has not left its CPU, so CPU time advances with the
+ * clock. Renewed every millisecond against drift. */
 static inline int64_t sa_cpu_ticks(const sa_clock *c, sa_cpu_clock *t, uint64_t ticks) {
     if (sa_cpu_holds(t, ticks)) return (int64_t)ticks + t->offset_ticks;
     return sa_cpu_beside(c, sa_cpu_read(c, t), ticks);
 }
 
-/* The same where something begins: what a new reading costs comes before it.
- * *ticks is moved to after that. */
+/* The same at a start: the cost of a new reading comes before it, and *ticks moves behind it. */
 static inline int64_t sa_cpu_ticks_from(const sa_clock *c, sa_cpu_clock *t, uint64_t *ticks) {
     if (sa_cpu_holds(t, *ticks)) return (int64_t)*ticks + t->offset_ticks;
     sa_cpu_reading r = sa_cpu_read(c, t);

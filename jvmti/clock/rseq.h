@@ -1,16 +1,16 @@
-/* Whether the calling thread has been switched, without a system call and
- * without perf. The C library registers an area for restartable sequences
- * (rseq(2), Linux 4.18, glibc 2.35) in each thread. It may hold the address of
- * a descriptor of a critical section; when the kernel switches the thread, moves
- * it or delivers a signal to it while it executes something else, it sets that
- * to 0. So we put the address of a section there that nobody ever executes: as
- * long as it is there the thread has not left its CPU.
+/* Shows whether the calling thread was switched, without a system call and without
+ * perf. The C library registers an area for restartable sequences (rseq(2), Linux
+ * 4.18, glibc 2.35) in each thread. It may hold the address of a descriptor of a
+ * critical section. When the kernel switches or moves the thread, or delivers a signal
+ * to it, while it executes something else, it sets that address to 0. So the agent
+ * puts the address of a section there that nobody ever executes: as long as it is
+ * there, the thread has not left its CPU.
  *
- * The kernel reads the descriptor when it does so, and ends a process in which
- * there is something wrong with it. It lies in this library, which is never unloaded.
+ * The kernel reads the descriptor then, and ends the process if it is invalid. It is
+ * in this library, which is never unloaded.
  *
- * Kernels that no longer look there after a system call (the area's rework in
- * Linux 6.19) do not pass the test at start, and are asked for the time itself. */
+ * Kernels that no longer check the area after a system call (its rework in Linux 6.19)
+ * fail the test at start; there the kernel is asked for the time itself. */
 #ifndef STACKAGENT_RSEQ_H
 #define STACKAGENT_RSEQ_H
 #include <dlfcn.h>
@@ -25,14 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef SA_MAKE_THREAD /* the agent has a pthread_create of its own, for the Go runtime */
+#ifndef SA_MAKE_THREAD /* the agent has its own pthread_create, for the Go runtime */
 #define SA_MAKE_THREAD pthread_create
 #endif
 
 #if defined(__x86_64__)
-/* struct rseq_cs of <linux/rseq.h>, and what the fields name. What is executed
- * when a section is aborted has to have the signature in front of it with which the
- * C library registers (RSEQ_SIG of <sys/rseq.h>). */
+/* struct rseq_cs of <linux/rseq.h>, and what its fields point to. The abort handler
+ * must follow the signature with which the C library registers (RSEQ_SIG of
+ * <sys/rseq.h>). */
 typedef struct {
     struct {
         uint32_t version, flags;
@@ -56,8 +56,8 @@ _Static_assert(offsetof(sa_rseq_dummy, abort) == offsetof(sa_rseq_dummy, signatu
 /* In struct rseq of <linux/rseq.h>. */
 enum { SA_RSEQ_CPU = 4, SA_RSEQ_SECTION = 8, SA_RSEQ_LEAST = 20 /* up to flags */ };
 
-/* Where the calling thread's area is; NULL: it has none (an old C library or
- * kernel, glibc.pthread.rseq=0, valgrind). */
+/* The calling thread's area; NULL: it has none (an old C library or kernel,
+ * glibc.pthread.rseq=0, valgrind). */
 static inline char *sa_rseq_area(void) {
     const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
     const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
@@ -75,9 +75,9 @@ static inline volatile uint64_t *sa_rseq_section(void) {
 
 static inline uint64_t sa_rseq_mark(void) { return (uint64_t)(uintptr_t)&sa_rseq_never.section; }
 
-/* From now on it is told when the thread is switched. False: somebody else (a
- * memory allocator) has the area; what is there after its section is left alone
- * until the kernel clears it. */
+/* From now on a switch of the thread shows. False: somebody else (a memory allocator)
+ * uses the area; what is left there after its section stays until the kernel clears
+ * it. */
 static inline bool sa_rseq_arm(volatile uint64_t *section) {
     uint64_t now = *section;
     if (now == 0) *section = sa_rseq_mark();
@@ -94,7 +94,7 @@ static inline long sa_switches_of_thread(void) {
     return u.ru_nvcsw + u.ru_nivcsw;
 }
 
-/* A thread that runs has a mark that stays, over system calls as well. */
+/* In a running thread the mark stays, across system calls too. */
 static inline bool sa_rseq_stays(volatile uint64_t *section) {
     for (int i = 0; i < 20; i++) {
         if (!sa_rseq_arm(section)) return false;
@@ -104,8 +104,8 @@ static inline bool sa_rseq_stays(volatile uint64_t *section) {
     return false;
 }
 
-/* One that has waited has not. */
-static inline bool sa_rseq_tells_sleep(volatile uint64_t *section) {
+/* In a thread that has waited it is gone. */
+static inline bool sa_rseq_shows_sleep(volatile uint64_t *section) {
     struct timespec pause = {0, 20000};
     for (int i = 0; i < 3; i++) {
         if (!sa_rseq_arm(section)) return false;
@@ -115,22 +115,22 @@ static inline bool sa_rseq_tells_sleep(volatile uint64_t *section) {
     return true;
 }
 
-/* False: it was switched at some time while it computed or yielded, and the mark stayed. */
-static inline bool sa_rseq_tells_rivals(volatile uint64_t *section) {
+/* False: the thread was switched while it computed or yielded, and the mark stayed. */
+static inline bool sa_rseq_shows_rivals(volatile uint64_t *section) {
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    int told = 0;
+    int seen = 0;
     do {
         if (!sa_rseq_arm(section)) return false;
         long before = sa_switches_of_thread();
         for (volatile int k = 0; k < 2000; k++) {
         }
-        if (told % 2 == 0) sched_yield();
+        if (seen % 2 == 0) sched_yield();
         bool cleared = !sa_rseq_armed(section);
         if (!cleared && sa_switches_of_thread() != before && sa_rseq_armed(section)) return false;
-        told += cleared;
+        seen += cleared;
         clock_gettime(CLOCK_MONOTONIC, &now);
-    } while (told < 2 && (now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 5000000);
+    } while (seen < 2 && (now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 5000000);
     return true;
 }
 
@@ -143,8 +143,7 @@ static void *sa_rseq_rival(void *unused) {
     return NULL;
 }
 
-/* The same with a rival for the CPU. Where none can be put beside it what the
- * other tests say has to do. */
+/* The same with a rival for the CPU. If there cannot be one, the other tests must do. */
 static inline bool sa_rseq_beside_rival(volatile uint64_t *section) {
     cpu_set_t all, here;
     int cpu = sched_getcpu();
@@ -156,7 +155,7 @@ static inline bool sa_rseq_beside_rival(volatile uint64_t *section) {
     sa_rseq_tested = false;
     bool good = true;
     if (SA_MAKE_THREAD(&rival, NULL, sa_rseq_rival, NULL) == 0) { /* on the same CPU */
-        good = sa_rseq_tells_rivals(section);
+        good = sa_rseq_shows_rivals(section);
         sa_rseq_tested = true;
         pthread_join(rival, NULL);
     }
@@ -166,7 +165,7 @@ static inline bool sa_rseq_beside_rival(volatile uint64_t *section) {
 
 static inline bool sa_rseq_works(void) {
     volatile uint64_t *section = sa_rseq_section();
-    return section != NULL && sa_rseq_stays(section) && sa_rseq_tells_sleep(section) && sa_rseq_beside_rival(section) &&
+    return section != NULL && sa_rseq_stays(section) && sa_rseq_shows_sleep(section) && sa_rseq_beside_rival(section) &&
            sa_rseq_stays(section);
 }
 #else

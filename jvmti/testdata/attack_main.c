@@ -1,6 +1,7 @@
-/* A JVM without Java: its threads call the natives of the helper as woven code does, at random, while an
- * agent attaches and detaches, threads start and end, virtual threads move between carriers, and a drain
- * reads. For the sanitizers; at the end of each session the account must balance.
+/* A JVM without Java, for the sanitizers. Its threads call the helper's natives at
+ * random, as woven code does, while an agent attaches and detaches, threads start and
+ * end, virtual threads move between carriers, and a drain reads. At the end of each
+ * session the account must balance.
  *
  * attack_main SEED SECONDS */
 #include <pthread.h>
@@ -83,7 +84,7 @@ static void *find_class(JNIEnv *env, const char *name) { return strcmp(name, "ja
 static void *same(JNIEnv *env, void *o) { return o; }
 static void *id_of(JNIEnv *env, jclass c, const char *name, const char *signature) { return (void *)(uintptr_t)name; }
 
-/* Class.forName, too. */
+/* Also Class.forName. */
 static jobject call_static(JNIEnv *env, jclass c, jmethodID method, ...) {
     if (strcmp((const char *)method, "forName") != 0) return (jobject)(void *)&any_object;
     va_list args;
@@ -107,7 +108,7 @@ static jlong *field(jobject o, jfieldID f) {
 
 static jlong get_long(JNIEnv *env, jobject o, jfieldID f) { return __atomic_load_n(field(o, f), __ATOMIC_SEQ_CST); }
 static void set_long(JNIEnv *env, jobject o, jfieldID f, jlong v) { __atomic_store_n(field(o, f), v, __ATOMIC_SEQ_CST); }
-/* Stackagent.adopt, and what is asked of classes. */
+/* Stackagent.adopt, and questions about classes. */
 static jboolean call_boolean(JNIEnv *env, jclass c, jmethodID method, ...) {
     if (strcmp((const char *)method, "adopt") != 0) return JNI_TRUE;
     va_list args;
@@ -233,7 +234,7 @@ static void count_records(size_t n) {
     }
 }
 
-/* Adds what cells tell: of executions the sixth word, behind it the tallies. */
+/* Adds what cells report: the sixth word is that of executions, the tallies follow. */
 static void count_words(size_t n) {
     for (size_t at = 0; at < n;) {
         const uint64_t *w = words + at;
@@ -266,7 +267,7 @@ static void drain(void) {
 
 static uint64_t sessions, executions;
 
-/* As the agent does when it is taken off (agent/ends.go). */
+/* Like a detach of the agent (agent/ends.go). */
 static void end_session(void) {
     static uint8_t running[1 << 20];
     sa_thread_counts counts[256];
@@ -290,7 +291,7 @@ static void end_session(void) {
     session = false;
 }
 
-/* The same for all sessions of a run: a thread that has lost its CPU for that long between its look at
+/* The same for all sessions of a run: a thread that lost its CPU between its look at
  * the phase and its mark may read it while it changes. */
 static void configure(void) {
     static bool done;
@@ -376,7 +377,7 @@ static _Atomic bool over;
 static jlong get_context(object *o) { return __atomic_load_n(&o->context, __ATOMIC_SEQ_CST); }
 static void put_context(object *o, jlong c) { __atomic_store_n(&o->context, c, __ATOMIC_SEQ_CST); }
 
-/* As Stackagent.attach. */
+/* Like Stackagent.attach. */
 static jlong context_for(object *o) {
     jlong c = get_context(o) != 0 ? 0 : CALL(Stackagent_attach0, (jobject)(void *)o, o->tid, NULL, JNI_TRUE);
     if (c != 0) put_context(o, c);
@@ -412,7 +413,7 @@ static pthread_mutex_t parked_lock = PTHREAD_MUTEX_INITIALIZER;
 static object *parked[VIRTUALS]; /* virtual threads that wait for a carrier */
 static int parked_n;
 
-/* Mounts a virtual thread for a while; it may go on elsewhere. */
+/* Mounts a virtual thread for a while; it may continue elsewhere. */
 static void carry(object *carrier) {
     pthread_mutex_lock(&parked_lock);
     object *v = parked_n == 0 ? NULL : parked[--parked_n];
@@ -481,15 +482,15 @@ static void attach_and_detach(uint64_t end_ns) {
     }
 }
 
-/* May the context of a thread stay? If an attach gave it one after its last event
- * and before the JVM called it terminated: no event comes after that. */
+/* May the thread's state stay? If an attach gave it after the thread's last event and
+ * before the JVM called it terminated: no event follows. */
 static bool may_stay(const sa_platform *p) {
     for (object *o = atomic_load(&ended); o != NULL; o = o->next)
         if (o->context == (jlong)(uintptr_t)&p->head) return o->listed;
     return false;
 }
 
-/* Contexts of threads that have ended. */
+/* State of threads that have ended. */
 static unsigned contexts_left(void) {
     unsigned n = 0;
     for (sa_platform *p = sa_threads.platforms.next; p != &sa_threads.platforms; p = p->next) n += !may_stay(p);

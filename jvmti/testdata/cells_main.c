@@ -1,6 +1,6 @@
-/* Cells against a reference that keeps every execution, and against a drain
- * that reads while they change. Run as "index": prints the bucket of each
- * number read from standard input. */
+/* Compares cells with a reference that keeps every execution, also with a drain that
+ * reads while they change. Run as "index": prints the bucket of each number on
+ * standard input. */
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static uint64_t next_random(void) {
     return random_state;
 }
 
-/* The sums of what a cell has told. */
+/* The sums of what a cell has reported. */
 typedef struct {
     uint64_t executions, tallies[SA_TALLIES];
     uint64_t count[6], sum[6], min[6], max[6]; /* by the metric's number on the wire */
@@ -37,7 +37,7 @@ typedef struct {
 
 static void refer_place(reported *t, int kind, uint32_t site) { t->places[kind][site]++; }
 
-/* Of few sites that share places at hand, and of many; none; a part of a task. */
+/* One of a few sites that share entries at hand, one of many, none, or a part of a task. */
 static uint32_t some_site(void);
 
 static reported *new_told(void) {
@@ -71,7 +71,7 @@ static void take(reported *t, const uint64_t *w, size_t n) {
     CHECK(p == end);
 }
 
-/* All that is new of a cell's places, in pieces. */
+/* Reads all that is new of a cell's sites, in pieces. */
 static void take_places(reported *t, sa_cell *c) {
     uint64_t w[SA_REPORT_SITES_HEADER + 2 * 5];
     sa_site_count *next = sa_cell_sites(c);
@@ -129,7 +129,7 @@ static uint32_t some_site(void) {
     }
 }
 
-/* A queue time and some submissions in both. */
+/* Adds a queue time and some submissions to both. */
 static void both_handed(sa_cells *cells, sa_cell *c, reported *want) {
     uint64_t queue = spread(45);
     sa_measure *queues = sa_cell_queue_room(cells, c, sa_bucket(sa_to_ns(queue)));
@@ -139,7 +139,7 @@ static void both_handed(sa_cells *cells, sa_cell *c, reported *want) {
     static const uint32_t flags[] = {0, SA_SUBMIT_FORKED, SA_SUBMIT_INNER, SA_SUBMIT_REJECTED, SA_SUBMIT_REJECTED | SA_SUBMIT_INNER,
                                      SA_SUBMIT_CANCELLED};
     uint64_t k = next_random() % 6;
-    uint32_t site = some_site() % SA_SITE_OF_PART; /* a hand-over is no part */
+    uint32_t site = some_site() % SA_SITE_OF_PART; /* a submission is no part */
     sa_cell_submission(cells, c, flags[k], site);
     if (k < 5) refer_place(want, k < 2 ? SA_SITE_SUBMISSION : k == 2 ? SA_SITE_INNER : k == 3 ? SA_SITE_REJECTED : SA_SITE_REJECTED_INNER, site);
     want->tallies[k < 3 ? SA_T_SUBMISSIONS : k < 5 ? SA_T_REJECTED : SA_T_CANCELLED]++;
@@ -173,7 +173,7 @@ static void both(sa_cells *cells, sa_cell *c, reported *want, bool cpu) {
 
 static uint64_t words[SA_REPORT_WORDS + 2 * SA_MAX_CELL_EXTRA * SA_REPORT_EACH];
 
-/* Many classes, told now and then, with and without CPU time. */
+/* Many classes, reported now and then, with and without CPU time. */
 static void test_reference(void) {
     enum { CELLS = 40 };
     sa_cells cells;
@@ -208,7 +208,7 @@ static void test_reference(void) {
     sa_cells_close(&cells);
 }
 
-/* The measure of a metric in what a cell has told; NULL: none. */
+/* The measure of a metric in what a cell has reported; NULL: none. */
 static const uint64_t *measure_of(uint64_t metric) {
     const uint64_t *p = words + SA_REPORT_HEADER;
     for (uint64_t k = 0; k < words[SA_REPORT_HEADER - 1]; k++, p += SA_REPORT_MEASURE + p[4])
@@ -258,7 +258,7 @@ static void test_extras(void) {
     sa_cells_close(&cells);
 }
 
-/* Memory ends: nothing is counted in part, and what is refused is known. */
+/* Memory runs out: nothing is counted in part, and what is refused is known. */
 static void test_memory(void) {
     sa_cells cells;
     sa_cells_set_policy(true, 1, 0);
@@ -274,7 +274,7 @@ static void test_memory(void) {
     }
     CHECK(counted > 0 && refused > 0 && sa_cells_refused() == before + 1);
     CHECK(sa_cells_add(&cells, 8, 0) == NULL);
-    /* Without memory for its place a creation is counted all the same. */
+    /* Without memory for its site, a creation is counted all the same. */
     sa_cell_creation(&cells, c, 0, 9);
     CHECK(c->tallies[SA_T_CREATIONS] == 1 && sa_cell_sites(c) == NULL);
     reported *got = new_told();
@@ -297,7 +297,7 @@ static uint64_t executions_of(reported *got, sa_cell *c, uint64_t now) {
     return got->executions;
 }
 
-/* Histograms of an idle thread go back, those of one that works do not, and what is not told never. */
+/* Histograms of an idle thread are freed; those of a busy thread, and unreported ones, are not. */
 static void test_aside(void) {
     sa_cells cells;
     _Atomic bool busy = false;
@@ -312,7 +312,7 @@ static void test_aside(void) {
         uint64_t full = sa_cells_bytes();
         CHECK(full > empty + 2 * sizeof(sa_block));
         sa_cells_set_aside(&cells);
-        CHECK(!sa_cells_take_aside(&cells, &busy) && sa_cells_bytes() == full); /* not told yet */
+        CHECK(!sa_cells_take_aside(&cells, &busy) && sa_cells_bytes() == full); /* not reported yet */
         CHECK(executions_of(got, c, (uint64_t)i) == n);
         sa_cells_set_aside(&cells);
         CHECK(count(&cells, c, &e) && ++n); /* the thread needs it after all */
@@ -332,8 +332,8 @@ static void test_aside(void) {
     CHECK(sa_cells_bytes() == 0);
 }
 
-/* auto: counted after a streak that is too fast or when the ring is crowded,
- * recorded again when it has been calm. */
+/* auto: summarised after a streak that is too fast or when the ring is crowded,
+ * recorded again once it has been calm. */
 static void test_mode(void) {
     sa_cells cells;
     sa_cells_set_policy(false, 1, 0);
@@ -358,7 +358,7 @@ static void test_mode(void) {
     sa_cells_close(&cells);
 }
 
-/* A bounded number of outliers an interval; the limit follows. */
+/* A bounded number of outliers per interval; the limit follows. */
 static void test_outliers(void) {
     sa_cells cells;
     sa_cells_set_policy(true, 1, 0);
@@ -379,7 +379,7 @@ static void test_outliers(void) {
     sa_cells_close(&cells);
 }
 
-/* A thread that counts while the drain tells. */
+/* A thread that counts while the drain reads. */
 typedef struct {
     sa_cells cells;
     reported *want;

@@ -1,6 +1,6 @@
-/* The table of exceptions that nobody asked for: each is found by its hash, all
- * executions that it went through are, what has no room is told, and another
- * session begins with none. */
+/* The table of exceptions that nobody has asked for: each is found by its hash, with
+ * all executions that it ended; what loses its room is reported; another session
+ * starts empty. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* Reads names of classes from standard input, a line each, and prints for each
- * the task kinds that the JDK's image tells, or "unknown". The argument is the
- * JDK's lib folder. */
+/* Reads names of classes from standard input, one a line, and prints the task kinds of
+ * each according to the JDK's image, or "unknown". The argument is the JDK's lib
+ * folder. */
 #include "../class_image.c"
 
 sa_state sa;

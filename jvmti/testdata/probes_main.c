@@ -1,9 +1,8 @@
-/* Drives every probe from several threads while memory is refused in one way or
- * another, and holds the account: what was produced = what was recorded + what
- * was summarised + what was counted as lost, for each kind of event. The test
- * links it with --wrap, so that the agent's code is as it is in a JVM.
+/* Drives every probe from several threads while memory is refused in various ways, and
+ * checks the account of each kind of event: produced = recorded + summarised + lost.
+ * The test links it with --wrap, so that the agent's code is as in a JVM.
  *
- * "starve": nobody drains; what a thread waits is bounded. */
+ * "starve": nobody drains; a thread's waits are bounded. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,7 +70,7 @@ bool sa_alloc_start(JNIEnv *env, char *why, size_t room) { return false; }
 int64_t sa_allocated(JNIEnv *env) { return 0; }
 
 static const jobject PLATFORM = (jobject)16, VIRTUAL = (jobject)32, SLOT = (jobject)48;
-static __thread jlong in_slot; /* this thread's context */
+static __thread jlong in_slot; /* this thread's state */
 static jboolean JNICALL is_instance(JNIEnv *env, jobject o, jclass c) { return o == VIRTUAL || o == SLOT; }
 static jlong JNICALL get_long(JNIEnv *env, jobject o, jfieldID field) { return o == SLOT ? in_slot : 1; }
 static jobject JNICALL get_object(JNIEnv *env, jobject o, jfieldID field) { return SLOT; }
@@ -137,7 +136,7 @@ static void ends(jlong *context, jint token) {
     if (token >= 0 && P(exit0)(env, NULL, *context, token, 0)) *context = 0;
 }
 
-/* Deeper than the frames that a context has at once. */
+/* Deeper than the frames that a thread has at first. */
 static void nest(jlong *context, int depth) {
     count(EXECUTIONS);
     jint token = P(enterUnseen0)(env, NULL, *context, P(newId0)(env, NULL), 7, 0);
@@ -163,7 +162,7 @@ static void make(jlong context, jint class) {
     P(failed0)(env, NULL, context, id, class);
 }
 
-/* As StackagentHandover.hand, with one inside, and its end. */
+/* Like StackagentHandover.hand, with another submission inside, and its end. */
 static void hand(jlong context, jint class) {
     count(SUBMISSIONS);
     jlong id = P(newId0)(env, NULL);
@@ -192,7 +191,7 @@ static void execute(jlong *context, jint class) {
     ends(context, token);
     count(EXECUTIONS);
     ends(context, P(enterBare0)(env, NULL, *context, class, 77, 0));
-    count(EXECUTIONS); /* one of which no exit comes */
+    count(EXECUTIONS); /* its exit is never seen */
     P(enterUnseen0)(env, NULL, *context, P(newId0)(env, NULL), class, 0);
     if (*context != 0) sa_cut_all(env, at(*context));
 }
@@ -305,7 +304,7 @@ static bool same(const char *scenario, int kind, uint64_t produced, uint64_t los
     return ok;
 }
 
-/* What the threads' own counts say, and those of the virtual ones together, is all that was produced. */
+/* The threads' own counts, and those of the virtual ones together, are all that was produced. */
 static bool by_thread(const char *scenario, const sa_totals *t) {
     uint64_t executions = t->virtual_executions, creations = t->virtual_creations, lost = t->virtual_lost;
     for (sa_platform *c = sa_threads.platforms.next; c != &sa_threads.platforms; c = c->next) {
@@ -437,8 +436,8 @@ static bool all_scenarios(void) {
 
 static double seconds(uint64_t ns) { return (double)ns / 1e9; }
 
-/* The agent says how long a thread has waited; the clock says how long it took for
- * as many events as are lost without any wait. */
+/* The agent says how long a thread has waited; the clock says how long it took for as
+ * many events as are lost without any wait. */
 static bool starved(void) {
     begin_session(SA_DETAIL_ALL, 1 << 16);
     jlong context = attach(PLATFORM);
@@ -460,14 +459,14 @@ static bool starved(void) {
     bool ok = waited > 0.02 && waited <= 0.03 * (took + 1) && t.waited_ns <= by_clock && atomic_load(&fulls) > 0;
     ok &= same("starved", EXECUTIONS, t.executions, t.lost + sa_ring_unread(&sa_self_os->ring) / sizeof(sa_execution));
     printf("starved: waited %.3f s in %.3f s, longest %.3f s, lost %lu of %lu\n", waited, took, seconds(longest), t.lost, t.executions);
-    /* what only embellishes does not wait at all */
+    /* records that no thread waits for */
     uint64_t waited_before = t.waited_ns, lost_before = t.lost_submissions, wants = 0;
     while (sa_mono_ns() - start < 4600000000u) {
         count(EXECUTIONS);
         jint token = P(enterUnseen0)(env, NULL, context, P(newId0)(env, NULL), 3, 0);
         if (token < 0) continue;
         H(failing0)(env, NULL, context, token, 5);
-        at(context)->depth = 0; /* its record, which may wait, is not what is looked at */
+        at(context)->depth = 0; /* its record, which may wait, does not matter here */
         H(asked0)(env, NULL, context, 5);
         wants++;
     }

@@ -1,5 +1,5 @@
-/* The table of tasks that wait: what is told of one is its own, whatever others
- * do at the same time; what cannot be told apart is counted. */
+/* The table of queued tasks: a task gets its own values, whatever other threads do;
+ * ambiguous tasks are counted. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,12 +39,12 @@ static void alone(void) {
     CHECK(!sa_queued_take(1, CLASS, 13, &id, &at));
     missed(0, 0, 0);
 
-    sa_queued_put(1, CLASS, 101, 20); /* goes on to another executor */
+    sa_queued_put(1, CLASS, 101, 20); /* moves on to another executor */
     sa_queued_renew(1, CLASS, 101, 25);
     sa_queued_renew(1, CLASS, 999, 26); /* not that one */
     CHECK(sa_queued_take(1, CLASS, 30, &id, &at) && id == 101 && at == 25);
 
-    sa_queued_put(1, CLASS, 102, 40); /* three that are alike */
+    sa_queued_put(1, CLASS, 102, 40); /* three with the same key */
     sa_queued_put(1, CLASS, 103, 41);
     sa_queued_put(1, CLASS, 104, 42);
     for (int i = 0; i < 3; i++) CHECK(!sa_queued_take(1, CLASS, 50, &id, &at));
@@ -64,17 +64,17 @@ static void alone(void) {
     missed(4, 1, 1);
     for (uint32_t i = 0; i < WAYS; i++) CHECK(sa_queued_take(3 + i * SETS, CLASS, 11, &id, &at) && id == 200 + i);
     for (uint32_t i = 0; i < WAYS; i++) sa_queued_put(3 + i * SETS, CLASS, 200 + i, 10);
-    sa_queued_put(3 + WAYS * SETS, CLASS, 300, 11 + AGE); /* in the place of a dead one */
+    sa_queued_put(3 + WAYS * SETS, CLASS, 300, 11 + AGE); /* in the slot of a dead one */
     CHECK(sa_queued_take(3 + WAYS * SETS, CLASS, 12 + AGE, &id, &at) && id == 300);
     missed(4, 1, 2);
-    bool locked = mlockall(MCL_CURRENT) == 0; /* as a program may do, if it may: its memory can not be given back */
+    bool locked = mlockall(MCL_CURRENT) == 0; /* as a program may do: its memory cannot be given back */
     sa_queued_stop();
     missed(0, 0, 0);
     CHECK(!sa_queued_take(3 + SETS, CLASS, 12, &id, &at));
     if (locked) munlockall();
 }
 
-/* Each has tasks of its own, and all the same few ones beside. */
+/* Each thread has tasks of its own, and all share a few others. */
 static void *one_of_many(void *which) {
     uint32_t own = (uint32_t)(uintptr_t)which;
     for (uint32_t i = 1; i <= ROUNDS; i++) {

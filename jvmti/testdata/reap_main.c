@@ -1,5 +1,5 @@
-/* Cells of classes that are unloaded: their memory comes back, those that stay
- * are found, and a thread that was refused memory gets some again. */
+/* Cells of unloaded classes: their memory is freed, the others are found, and a thread
+ * that was refused memory gets some again. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@ static sa_cells cells;
 static _Atomic uint32_t newest; /* class */
 static _Atomic bool over;
 
-/* The drain: takes off what is older than the newest few, from the middle of the list, and its end. */
+/* The drain: takes off all but the newest few cells, from the middle of the list and
+ * from its end. */
 static void *drain(void *unused) {
     (void)unused;
     while (!atomic_load(&over)) {
@@ -67,7 +68,7 @@ int main(void) {
         for (sa_site_count *p = sa_cell_sites(c); p != NULL; p = p->next) at_places += p->count;
     }
     assert(made == CLASSES + 3 * STAYS);
-    assert(at_places <= made); /* places may have found no room */
+    assert(at_places <= made); /* sites may have found no room */
     assert(cells.used < CLASSES / 10);
     sa_cells_close(&cells);
     sa_cells_limit(0);

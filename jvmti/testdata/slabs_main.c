@@ -1,4 +1,4 @@
-/* Slabs: objects are given once, and memory of which nothing is used goes back. */
+/* Slabs: an object is given once, and unused memory goes back. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@ import (
 	"stackagent/scripts/bench/part"
 )
 
-// describe is a section's first paragraph: when, on what, with which versions.
+// describe is a section's first paragraph: date, machine, versions.
 func describe(ctx context.Context, c part.Config, started time.Time, load string) string {
 	var jdks []string
 	for _, j := range c.JDKs {
@@ -24,9 +24,9 @@ func describe(ctx context.Context, c part.Config, started time.Time, load string
 	}
 	quick := ""
 	if c.Quick {
-		quick = "**A trial of the harness: these figures mean nothing.**\n\n"
+		quick = "**A trial of the harness: the figures mean nothing.**\n\n"
 	}
-	return fmt.Sprintf("%s*%s (%d minutes). %s, %d CPUs, %s, Linux %s. stackagent %s, JDK %s, Go %s. Load of the machine before it began: %s.*\n\n",
+	return fmt.Sprintf("%s*%s (%d minutes). %s, %d CPUs, %s, Linux %s. stackagent %s, JDK %s, Go %s. Load average before the start: %s.*\n\n",
 		quick, started.UTC().Format("2006-01-02 15:04 UTC"), int(time.Since(started).Minutes()+0.5), cpuModel(), runtime.NumCPU(), memory(), kernel(),
 		version(ctx, c), strings.Join(jdks, " and "), strings.TrimPrefix(runtime.Version(), "go"), load)
 }
@@ -76,8 +76,8 @@ func version(ctx context.Context, c part.Config) string {
 	return f[1]
 }
 
-// load is the machine's load average of the last minute: before the first
-// part, much more than 0 means that somebody else is at work.
+// load is the machine's load average of the last minute. Much more than 0 before the
+// first part means that something else is running.
 func load() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command bench measures what profiling costs, next to the plain JVM and to
-// other tools in the same run, and writes the tables of docs/internals/benchmarks.md.
+// Command bench measures the cost of profiling, compared with the plain JVM and
+// with other tools in the same run, and writes the tables of docs/internals/benchmarks.md.
 //
 //	go run ./scripts/bench [-parts task,metric,bytecodes,real,start,load,shadow,query,switches] [-quick] [-rounds N] [-only exec,pool] [-page FILE]
 package main
@@ -59,14 +59,14 @@ func main() {
 	for _, p := range parts {
 		names = append(names, p.name)
 	}
-	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "what to measure")
-	flag.StringVar(&f.only, "only", "", "of the parts task, metric, handover, bytecodes, real, start, load and switches only these workloads, joined with commas")
+	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "the parts to measure")
+	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, handover, bytecodes, real, start, load and switches, separated by commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
-	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: only printed)")
-	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for what is written meanwhile")
+	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: print only)")
+	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for temporary files")
 	flag.StringVar(&f.bin, "bin", "bin", "folder of shadow and libstackagent.so")
-	flag.IntVar(&f.rounds, "rounds", 0, "runs of each (default: as many as each part needs)")
-	flag.BoolVar(&f.quick, "quick", false, "try the harness: small programs, one round; the figures mean little")
+	flag.IntVar(&f.rounds, "rounds", 0, "runs of each (default: the usual number of each part)")
+	flag.BoolVar(&f.quick, "quick", false, "try the harness: small programs, one round, meaningless figures")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -85,7 +85,7 @@ func bench(ctx context.Context, f flags) error {
 	wanted := words(f.parts)
 	for _, w := range wanted {
 		if !slices.ContainsFunc(parts, func(p section) bool { return p.name == w }) {
-			return fmt.Errorf("there is no part %q", w)
+			return fmt.Errorf("no part is named %q", w)
 		}
 	}
 	c, err := config(f)
@@ -119,7 +119,7 @@ func config(f flags) (part.Config, error) {
 		return part.Config{}, err
 	}
 	if _, err := os.Stat(filepath.Join(root, "scripts", "bench", "main.go")); err != nil {
-		return part.Config{}, fmt.Errorf("run it in the tree's top folder: %w", err)
+		return part.Config{}, fmt.Errorf("run it in the top folder of the tree: %w", err)
 	}
 	c := part.Config{
 		Root: root, Rounds: f.rounds, Quick: f.quick, Only: words(f.only), Log: os.Stderr,

@@ -1,5 +1,5 @@
-// Command gensession writes a session of any size with known figures, to try
-// and to measure what reads sessions: gensession -n 100000000 DIR NAME.
+// Command gensession writes a session of any size with known figures, to test and
+// measure its readers: gensession -n 100000000 DIR NAME.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() {
 	n := flag.Int("n", 1_000_000, "executions")
-	old := flag.Bool("old", false, "as agents wrote it that did not tell first executions")
+	old := flag.Bool("old", false, "write it like old agents, which did not mark first executions")
 	flag.Parse()
 	if flag.NArg() != 2 || *n < 1 {
 		fmt.Fprintln(os.Stderr, "usage: gensession [-n EXECUTIONS] [-old] DIR NAME")

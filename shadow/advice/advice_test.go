@@ -2,6 +2,7 @@ package advice
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ const (
 // busyPool is a pool of n workers that all compute from 0 to span, count units
 // of equal length, none of which waited.
 func busyPool(n int, span units.Ns, count int64) Pool {
-	p := Pool{Label: "com.acme.Pool#1", To: units.MonoNs(span), Units: count, LongestClass: "com.acme.Job", HeaviestClass: "com.acme.Job"}
+	p := Pool{PoolName: PoolName{Label: "com.acme.Pool#1"}, To: units.MonoNs(span), Units: count, LongestClass: "com.acme.Job", HeaviestClass: "com.acme.Job"}
 	for range n {
 		p.Workers = append(p.Workers, Worker{To: units.MonoNs(span), Units: count / int64(n), Wall: span, CPU: span})
 	}
@@ -44,10 +45,15 @@ func setQueue(p *Pool, n units.Ns) {
 	}
 }
 
+// advise finds advice and cautions about units.
+func advise(f *UnitFacts) []Finding {
+	return slices.DeleteFunc(Find(&Facts{Units: f}), func(x Finding) bool { return x.Kind == Fact })
+}
+
 func names(found []Finding) string {
 	var out []string
 	for _, f := range found {
-		out = append(out, f.Name)
+		out = append(out, f.Rule)
 	}
 	return strings.Join(out, " ")
 }
@@ -242,7 +248,7 @@ func TestPools(t *testing.T) {
 		{"mostly summarised", func() Pool {
 			p := busyPool(1, span, 100)
 			setQueue(&p, 500*milli)
-			p.Counted, p.CountedSelf = 1000, span/2
+			p.Summarised, p.SummarisedSelf = 1000, span/2
 			return p
 		}, 4, "", 0},
 		{"threads for little", func() Pool { return churning(200, milli, 200*micro) }, 4, "thread-churn", 400*milli - 150*milli/2},
@@ -280,7 +286,7 @@ func TestPools(t *testing.T) {
 		{"too short to judge", func() Pool { p := busyPool(1, 40*milli, 100); setQueue(&p, 500*milli); return p }, 4, "", 0},
 	} {
 		f := &UnitFacts{Duration: 2 * span, CPUs: c.cpus, Pools: []Pool{c.make()}}
-		got := Advise(f, DefaultThresholds)
+		got := advise(f)
 		if names(got) != c.want {
 			t.Errorf("%s: found %q, want %q", c.name, names(got), c.want)
 			continue
@@ -330,14 +336,14 @@ func inTurns(one, several units.Ns) Pool {
 // TestSelfWaitTexts: of parts that ran and of such that never began.
 func TestSelfWaitTexts(t *testing.T) {
 	p := selfish(800*milli, 700*milli)
-	const waits = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 10 units, of com.acme.Outer for the most, handed 30 tasks over to it and waited, for 800 ms in all, while these were queued for one of its 4 workers"
-	got := Advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}}, DefaultThresholds)
-	if len(got) != 1 || !strings.HasPrefix(got[0].Text, waits+". Run the inner tasks on another pool") || got[0].Class != "com.acme.Outer" {
+	const waits = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 10 units, mostly of com.acme.Outer, submitted 30 tasks to it and waited for 800 ms in total while these were queued for one of its 4 workers."
+	got := advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
+	if len(got) != 1 || !strings.HasPrefix(got[0].Text(), waits+" Run the inner tasks on another pool") || got[0].Class != "com.acme.Outer" {
 		t.Errorf("%+v", got)
 	}
 	p.Queued.Never = 2
-	got = Advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}}, DefaultThresholds)
-	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text, waits+"; 2 tasks had not begun at the end, which is a deadlock if all workers wait so.") {
+	got = advise(&UnitFacts{Duration: 1000 * milli, CPUs: 2, Pools: []Pool{p}})
+	if len(got) != 1 || got[0].Gain != nil || !strings.HasPrefix(got[0].Text(), waits+" 2 tasks had not begun at the end: if all workers wait like this, it is a deadlock.") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -376,10 +382,10 @@ func TestPinned(t *testing.T) {
 	} {
 		f := &UnitFacts{Duration: 2000 * milli, CPUs: 2, Virtual: pinning()}
 		c.change(f, f.Virtual)
-		got := Advise(f, DefaultThresholds)
+		got := advise(f)
 		switch {
 		case c.gain == 0 && len(got) == 0:
-		case len(got) != 1 || got[0].Name != "pinned-threads" || got[0].Gain == nil || got[0].Gain.Ns != c.gain:
+		case len(got) != 1 || got[0].Rule != "pinned-threads" || got[0].Gain == nil || got[0].Gain.Ns != c.gain:
 			t.Errorf("%s: %+v, want a gain of %v", c.name, got, c.gain)
 		}
 	}
@@ -388,20 +394,20 @@ func TestPinned(t *testing.T) {
 // TestPinnedTexts: what pins depends on the JDK; and what else is said of pools of
 // virtual threads would follow from it.
 func TestPinnedTexts(t *testing.T) {
-	const says = "Virtual threads parked 18 times while pinned to their carriers, for 1.80 s in all (17 times and 1.70 s in threads of com.acme.Job, handed over at com.acme.Main.run:7): " +
-		"for 85 % of the time of 2 carriers they kept these while others waited for one. "
+	const says = "Virtual threads parked 18 times while pinned to their carriers, for 1.80 s in total (17 times and 1.70 s in threads of com.acme.Job, submitted at com.acme.Main.run:7). " +
+		"They kept 2 carriers from others that waited for one, for 85 % of the time. "
 	pool := busyPool(1, 1000*milli, 100)
 	setQueue(&pool, 500*milli)
 	f := &UnitFacts{Duration: 1000 * milli, CPUs: 2, Virtual: pinning(), Pools: []Pool{pool}, Classes: []UnitClass{{Name: "com.acme.Job", Site: "com.acme.Main.run:7"}}}
-	for jdk, tries := range map[int]string{21: "Use a lock of java.util.concurrent in place of synchronized", 24: "Do not block in static initialisers"} {
+	for jdk, tries := range map[int]string{21: "Use a lock of java.util.concurrent instead of synchronized", 24: "Do not block in static initialisers"} {
 		f.Virtual.JDK = jdk
-		got := Advise(f, DefaultThresholds)
-		if names(got) != "pinned-threads pool-too-small" || !strings.HasPrefix(got[0].Text, says+tries) || !strings.HasSuffix(got[0].Text, "by at most 950 ms (95 % of the session).") {
+		got := advise(f)
+		if names(got) != "pinned-threads pool-too-small" || !strings.HasPrefix(got[0].Text(), says+tries) || !strings.Contains(got[0].Text(), "by at most 950 ms (95 % of the session). JFR's event") {
 			t.Errorf("%+v, want %q", got, says+tries)
 		}
 	}
 	f.Pools[0].Virtual = true
-	if got := Advise(f, DefaultThresholds); names(got) != "pinned-threads" {
+	if got := advise(f); names(got) != "pinned-threads" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -414,15 +420,15 @@ func TestElsewhere(t *testing.T) {
 	small.Elsewhere, other.Elsewhere = units.NotMeasured, units.NotMeasured
 	other.From, other.To = 500_000_000, 1_500_000_000
 	f := &UnitFacts{Duration: 2000 * milli, CPUs: 4, Pools: []Pool{small, other}}
-	if got := Advise(f, DefaultThresholds); names(got) != "pool-too-small" || got[0].Gain.Ns != 1000*milli-1500*milli/4 {
+	if got := advise(f); names(got) != "pool-too-small" || got[0].Gain.Ns != 1000*milli-1500*milli/4 {
 		t.Errorf("%+v", got)
 	}
 	f.CPUs = 2
-	if got := Advise(f, DefaultThresholds); names(got) != "pool-too-small" { // 1.5 of 2 processors
+	if got := advise(f); names(got) != "pool-too-small" { // 1.5 of 2 processors
 		t.Errorf("%+v", got)
 	}
 	f.Pools[1].From, f.Pools[1].To = 0, 1_000_000_000
-	if got := Advise(f, DefaultThresholds); len(got) != 0 {
+	if got := advise(f); len(got) != 0 {
 		t.Errorf("both processors in use: %+v", got)
 	}
 }
@@ -441,16 +447,16 @@ func TestPoolTexts(t *testing.T) {
 		threads bool
 		want    string
 	}{
-		{large, false, "com.acme.Pool#1 has 16 workers on 4 processors that it keeps 100 % busy: more threads only take turns. Give it as many threads as processors: that saves switches and memory, and can shorten the run by at most 0 ns (0 % of the session), unless other programs took the CPUs."},
-		{crowded, false, "com.acme.Pool#1 has 16 workers on 4 processors, for which they wait 62 % of their time while threads of this JVM have them: more threads only take turns. " +
-			"Give it as many threads as processors: that saves switches and memory, and can shorten the run by at most 150 ms (15 % of the session); the 400 ms of CPU time that other programs took meanwhile are not counted."},
-		{large, true, "16 threads were started for com.acme.Pool#1 on 4 processors that they keep 100 % busy: more threads only take turns. Start as many as there are processors,"},
-		{coarse, false, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which com.acme.Pool#1 has work:"},
-		{coarse, true, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which the threads of com.acme.Pool#1 have work:"},
+		{large, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads only take turns, and cost switches and memory. Give it as many threads as processors: that can shorten the run by at most 0 ns (0 % of the session), if nothing else needs the processors."},
+		{crowded, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and spend 62 % of their time waiting for one. More threads only take turns, and cost switches and memory. " +
+			"Give it as many threads as processors: that can shorten the run by at most 150 ms (15 % of the session), if other programs use as much CPU time as they did. The 400 ms of CPU time that other programs used meanwhile are taken into account."},
+		{large, true, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads only take turns, and cost switches and memory. Start as many as there are processors,"},
+		{coarse, false, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which com.acme.Pool#1 has work."},
+		{coarse, true, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which the threads of com.acme.Pool#1 have work."},
 	} {
 		c.pool.Threads = c.threads
-		got := Advise(&UnitFacts{Duration: span, CPUs: 4, Pools: []Pool{c.pool}}, DefaultThresholds)
-		if len(got) != 1 || !strings.HasPrefix(got[0].Text, c.want) {
+		got := advise(&UnitFacts{Duration: span, CPUs: 4, Pools: []Pool{c.pool}})
+		if len(got) != 1 || !strings.HasPrefix(got[0].Text(), c.want) {
 			t.Errorf("%+v, want %q", got, c.want)
 		}
 	}
@@ -476,13 +482,13 @@ func insideOthers(f *UnitFacts) *UnitFacts {
 }
 
 func TestFine(t *testing.T) {
-	got := Advise(fineFacts(10_000, micro, micro), DefaultThresholds)
+	got := advise(fineFacts(10_000, micro, micro))
 	if names(got) != "fine-grained" || got[0].Class != "com.acme.Tiny" || got[0].Gain.Ns != 100*milli-5*milli {
 		t.Fatalf("%+v", got)
 	}
 	for _, part := range []string{"com.acme.Main.run:7", "10,000 units", "1.00 µs", "at most 95.0 ms (48 % of the session)"} {
-		if !strings.Contains(got[0].Text, part) {
-			t.Errorf("%q is not in %q", part, got[0].Text)
+		if !strings.Contains(got[0].Text(), part) {
+			t.Errorf("%q is not in %q", part, got[0].Text())
 		}
 	}
 	for name, f := range map[string]*UnitFacts{
@@ -491,7 +497,7 @@ func TestFine(t *testing.T) {
 		"too few":            fineFacts(999, micro, micro),
 		"inside others":      insideOthers(fineFacts(10_000, micro, micro)),
 	} {
-		if got := Advise(f, DefaultThresholds); len(got) != 0 {
+		if got := advise(f); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -500,14 +506,14 @@ func TestFine(t *testing.T) {
 		text  string // "": no finding
 	}{
 		"the JDK's housekeeping":         {UnitClass{JDK: true}, ""},
-		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "The tasks that the program hands over as com.acme.Tiny are all fine-grained, handed over at com.acme.Main.run:7"},
-		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation of the program (a parallel stream), which the JDK cuts into com.acme.Tiny, are all fine-grained: 10,000 units"},
+		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "The tasks that the program submits as com.acme.Tiny are all fine-grained, submitted at com.acme.Main.run:7"},
+		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation (a parallel stream), which the JDK splits into com.acme.Tiny, are all fine-grained: 10,000 units"},
 	} {
 		f := fineFacts(10_000, micro, micro)
 		x := &f.Classes[0]
 		x.JDK, x.Bulk, x.Site = c.class.JDK, c.class.Bulk, c.class.Site
-		got := Advise(f, DefaultThresholds)
-		if c.text == "" && len(got) != 0 || c.text != "" && (len(got) != 1 || !strings.HasPrefix(got[0].Text, c.text)) {
+		got := advise(f)
+		if c.text == "" && len(got) != 0 || c.text != "" && (len(got) != 1 || !strings.HasPrefix(got[0].Text(), c.text)) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -515,55 +521,55 @@ func TestFine(t *testing.T) {
 	for range 200 { // two in a hundred are not
 		mixed.Classes[0].Self.Add(milli)
 	}
-	if got := Advise(mixed, DefaultThresholds); len(got) != 0 {
+	if got := advise(mixed); len(got) != 0 {
 		t.Errorf("a class with coarse tasks too: %+v", got)
 	}
 	// Where no unit waited, the workers' idling tells what handing over costs.
 	starved := fineFacts(10_000, micro, micro)
 	starved.Pools[0].Gaps = granularity.Values{}
-	if got := Advise(starved, DefaultThresholds); len(got) != 0 {
+	if got := advise(starved); len(got) != 0 {
 		t.Errorf("busy workers and no gap: %+v", got)
 	}
 	starved.Pools[0].Wall /= 4
-	if got := Advise(starved, DefaultThresholds); names(got) != "fine-grained" {
+	if got := advise(starved); names(got) != "fine-grained" {
 		t.Errorf("idle workers: %+v", got)
 	}
 	// Idle while nothing waits or runs tells nothing.
 	starved.Pools[0].Active /= 4
-	if got := Advise(starved, DefaultThresholds); len(got) != 0 {
+	if got := advise(starved); len(got) != 0 {
 		t.Errorf("idle pool: %+v", got)
 	}
 	waits := fineFacts(10_000, micro, micro)
 	waits.Classes[0].OwnWall = DefaultThresholds.FineWork
-	if got := Advise(waits, DefaultThresholds); len(got) != 0 {
+	if got := advise(waits); len(got) != 0 {
 		t.Errorf("units that wait: %+v", got)
 	}
 	little := fineFacts(10_000, micro, micro)
 	little.Pools[0].Active = 24*milli + 999*micro // 5 of it are work
-	if got := Advise(little, DefaultThresholds); len(got) != 0 {
+	if got := advise(little); len(got) != 0 {
 		t.Errorf("little to gain: %+v", got)
 	}
 	for share, want := range map[units.Ns]units.Ns{2: 100 * milli, 3: 100 * milli / 3} { // half of the time, or a third
 		part := fineFacts(10_000, micro, micro)
 		part.Pools[0].Active /= share
-		if got := Advise(part, DefaultThresholds); names(got) != "fine-grained" || got[0].Gain.Ns != want-5*milli {
+		if got := advise(part); names(got) != "fine-grained" || got[0].Gain.Ns != want-5*milli {
 			t.Errorf("active for 1 / %d: %+v", share, got)
 		}
 	}
 	nested := fineFacts(10_000, micro, 100)
 	nested.Pools[0].Gaps, nested.Pools[0].Inner = granularity.Values{}, nested.Pools[0].Gaps
-	if got := Advise(nested, DefaultThresholds); len(got) != 0 {
+	if got := advise(nested); len(got) != 0 {
 		t.Errorf("cheap parts: %+v", got)
 	}
 	nested = fineFacts(10_000, micro, 200)
 	nested.Pools[0].Gaps, nested.Pools[0].Inner = granularity.Values{}, nested.Pools[0].Gaps
-	if got := Advise(nested, DefaultThresholds); names(got) != "fine-grained" || got[0].Gain != nil || !strings.Contains(got[0].Text, "takes 200 ns or more from one to the next, three times of four") {
+	if got := advise(nested); names(got) != "fine-grained" || got[0].Gain != nil || !strings.Contains(got[0].Text(), "takes 200 ns or more between two of them in three of four cases") {
 		t.Errorf("dear parts: %+v", got)
 	}
 	counted := fineFacts(10_000, micro, micro)
-	counted.Classes[0].Counted, counted.Pools[0].Counted, counted.Pools[0].Gaps = 9000, 9000, granularity.Values{}
-	if got := Advise(counted, DefaultThresholds); names(got) != "fine-grained" ||
-		!strings.Contains(got[0].Text, "10,000 units (90 % of them summarised) with a median of 1.00 µs of work, and while any waits or runs, its workers compute in units 5.0 % of the time") {
+	counted.Classes[0].Summarised, counted.Pools[0].Summarised, counted.Pools[0].Gaps = 9000, 9000, granularity.Values{}
+	if got := advise(counted); names(got) != "fine-grained" ||
+		!strings.Contains(got[0].Text(), "10,000 units (90 % of them summarised) with a median of 1.00 µs of work. The workers spend 95 % of their time on overhead, not on your code.") {
 		t.Errorf("summarised: %+v", got)
 	}
 }
@@ -571,12 +577,12 @@ func TestFine(t *testing.T) {
 func TestOtherAdvice(t *testing.T) {
 	f := &UnitFacts{Duration: milli, CPUs: 2, MaxDepth: 256, Deepest: "com.acme.Nested",
 		Classes: []UnitClass{{Name: "com.acme.Broken", Units: 3, Swallowed: 2, Pool: -1}, {Name: "com.acme.Fine", Units: 3, Threw: 3, Pool: -1}}}
-	got := Advise(f, DefaultThresholds)
+	got := advise(f)
 	if names(got) != "deep-nesting swallowed-exceptions" || got[1].Class != "com.acme.Broken" || got[0].Gain != nil {
 		t.Errorf("%+v", got)
 	}
 	f.MaxDepth, f.Classes = 255, nil
-	if got := Advise(f, DefaultThresholds); len(got) != 0 {
+	if got := advise(f); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -588,13 +594,13 @@ func TestSwallowedTexts(t *testing.T) {
 		unended         bool
 		want            string
 	}{
-		{2, 0, false, "2 units of com.acme.Broken ended by an exception that its future kept; nobody asked for it. Ask"},
-		{2, 0, true, "2 units of com.acme.Broken ended by an exception that its future kept; nobody asked for it, as far as recorded. Ask"},
-		{0, 1, false, "1 unit of com.acme.Broken ended by an exception that its future kept; whether anybody asked the future for it is not known. Ask"},
-		{2, 1, false, "2 units of com.acme.Broken ended by an exception that its future kept; nobody asked for it. Of 1 more whether anybody asked the future for it is not known. Ask"},
+		{2, 0, false, "2 units of com.acme.Broken ended with an exception that its future kept; nobody asked for it. Ask"},
+		{2, 0, true, "2 units of com.acme.Broken ended with an exception that its future kept; nobody asked for it, as far as recorded. Ask"},
+		{0, 1, false, "1 unit of com.acme.Broken ended with an exception that its future kept; whether anybody asked the future for it is not known. Ask"},
+		{2, 1, false, "2 units of com.acme.Broken ended with an exception that its future kept; nobody asked for it. For 1 more, whether anybody asked the future for it is not known. Ask"},
 	} {
 		f := &UnitFacts{CPUs: 2, Unended: c.unended, Classes: []UnitClass{{Name: "com.acme.Broken", Units: 3, Swallowed: c.swallowed, Kept: c.kept, Pool: -1}}}
-		if got := Advise(f, DefaultThresholds); names(got) != "swallowed-exceptions" || !strings.HasPrefix(got[0].Text, c.want) {
+		if got := advise(f); names(got) != "swallowed-exceptions" || !strings.HasPrefix(got[0].Text(), c.want) {
 			t.Errorf("%+v, want %q", got, c.want)
 		}
 	}

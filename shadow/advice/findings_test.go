@@ -33,24 +33,24 @@ func TestFindings(t *testing.T) {
 	}
 	f.Rows[0].NeverExecuted, f.Rows[0].Created, f.Rows[0].Threw = 8, 5008, 1
 	want := []string{
-		"fact: 5,002 executions of 5,010 created tasks on 3 threads in 1.00 s (5,002 a second).",
+		"fact: 5,002 executions of 5,010 created tasks on 3 threads in 1.00 s (5,002 per second).",
 		"fact: Of 5,002 executions of the program's own tasks, >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
 		"fact: The tasks took 614 ms of self CPU time: 100 % in the program's own (app.Coarse 99 %, app.Fine 0.7 %).",
 		"fact: Finished tasks used 0.61 of 4 processors on average (614 ms of CPU time in 1.00 s).",
-		"fact: Garbage collection stopped the program 3 times, 100 ms in all (10 % of the time), 50.0 ms at the longest.",
-		"fact: 2 executions ended by an exception (<0.1 % of all), 1 of them of the program's own tasks.",
-		"fact: 8 tasks (0.2 % of those created) never executed, all of them app.Fine: as far as recorded;",
+		"fact: Garbage collection stopped the program 3 times, for 100 ms in total (10 % of the time). The longest pause took 50.0 ms.",
+		"fact: 2 executions ended with an exception (<0.1 % of all), 1 of the program's own tasks.",
+		"fact: 8 tasks (0.2 % of those created) never executed, all of them app.Fine. Events were lost, so it may be fewer.",
 		"advice: app.Fine is fine-grained: 5,000 executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 0.7 % of the work.",
-		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session;",
-		"advice: The program stood still for garbage collection 10 % of the time:",
-		"caution: 4 events were lost (1 batch never arrived):",
-		"caution: 2 executions were still running at the end:",
+		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session. No schedule is shorter than its longest task",
+		"advice: Garbage collection stopped the program 10 % of the time.",
+		"caution: 4 events were lost (1 batch never arrived). Counts and sums",
+		"caution: 2 executions were still running at the end.",
 		"caution: Not instrumented, or not recorded as asked for: method too large: 2 (such as app.Huge.run); GC pause not recorded: ring full: 3; c: 1; and for 1 reason more.",
 		"caution: Not measured: cycles, instructions.",
 	}
-	got := Findings(f)
+	got := Find(&f)
 	for i := range max(len(got), len(want)) {
-		if i >= len(got) || i >= len(want) || !strings.HasPrefix(string(got[i].Kind)+": "+got[i].Text, want[i]) {
+		if i >= len(got) || i >= len(want) || !strings.HasPrefix(string(got[i].Kind)+": "+got[i].Text(), want[i]) {
 			t.Fatalf("finding %d of %d (want %d):\n%+v", i, len(got), len(want), got[min(i, len(got)-1)])
 		}
 	}
@@ -60,10 +60,10 @@ func TestFindings(t *testing.T) {
 // TestStillRunning: threads that wait for tasks until the program ends are no reason
 // for a caution, an execution of anything else is.
 func TestStillRunning(t *testing.T) {
-	for running, want := range map[int64]string{2: "fact: 2 executions were still running at the end, only loops of threads:", 3: "caution: 3 executions were still running at the end, 2 of them the loops of threads:"} {
+	for running, want := range map[int64]string{2: "fact: 2 threads or pool workers were still alive at the end. This is normal.", 3: "caution: 3 executions were still running at the end, including 2 threads or pool workers."} {
 		var got []string
-		for _, f := range Findings(Facts{Executions: 9, Running: running, Rows: []granularity.Hotspot{{Class: "T", Body: true, Running: 2}, {Class: "A", Running: running - 2}}}) {
-			got = append(got, string(f.Kind)+": "+f.Text)
+		for _, f := range Find(&Facts{Executions: 9, Running: running, Rows: []granularity.Hotspot{{Class: "T", Body: true, Running: 2}, {Class: "A", Running: running - 2}}}) {
+			got = append(got, string(f.Kind)+": "+f.Text())
 		}
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
 			t.Errorf("%d still running: %q, want %q among them", running, got, want)
@@ -77,15 +77,15 @@ func TestFindingsNotTheBodies(t *testing.T) {
 		{Class: "T", Kinds: units.KindThread, Body: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},
 		{Class: "java.util.concurrent.FutureTask", JDK: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},
 	}
-	for _, f := range Findings(Facts{Duration: 1e9, Executions: 4, Rows: rows}) {
+	for _, f := range Find(&Facts{Duration: 1e9, Executions: 4, Rows: rows}) {
 		if f.Kind == Advice {
-			t.Errorf("advice: %s", f.Text)
+			t.Errorf("advice: %s", f.Text())
 		}
 	}
-	if f := Findings(Facts{Duration: 1e9, Like: "com.acme.*"}); !strings.HasPrefix(f[0].Text, "No execution of a task of a class like com.acme.* was recorded") {
+	if f := Find(&Facts{Duration: 1e9, Like: "com.acme.*"}); !strings.HasPrefix(f[0].Text(), "No execution of a task of a class matching com.acme.* was recorded") {
 		t.Errorf("of no class: %+v", f)
 	}
-	if f := Findings(Facts{Duration: 1e9}); len(f) != 2 || !strings.HasPrefix(f[0].Text, "No execution") {
+	if f := Find(&Facts{Duration: 1e9}); len(f) != 2 || !strings.HasPrefix(f[0].Text(), "No execution") {
 		t.Errorf("no executions: %+v", f)
 	}
 }

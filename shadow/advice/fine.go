@@ -1,101 +1,94 @@
 package advice
 
 import (
-	"fmt"
-
 	"stackagent/granularity"
-	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
-// programs tells whether how fine the units are is the program's to change: not
-// where the platform hands over what it needs itself.
-func (c *UnitClass) programs() bool { return !c.JDK || c.Bulk || c.Site != "" }
-
-// spawned begins a sentence about the tasks of the class, and of the platform's about
-// what of the program they stand for.
-func (c *UnitClass) spawned() string {
-	switch {
-	case c.Bulk:
-		return fmt.Sprintf("The parts of a bulk operation of the program (a parallel stream), which the JDK cuts into %s, are", readable(c.Name))
-	case c.JDK:
-		return fmt.Sprintf("The tasks that the program hands over as %s are", readable(c.Name))
-	}
-	return fmt.Sprintf("The tasks of %s are", readable(c.Name))
-}
-
-// remedy is what to do about units too fine.
-func (c *UnitClass) remedy() string {
-	if c.Bulk {
-		return "Give one call more elements, or more to do for each, and leave short ones sequential"
-	}
-	return "Give each task more of the work (batches, a higher threshold for splitting)"
-}
-
-// fineClasses names the classes all of whose units are so small that handing
-// them over costs a good part of their work.
-func (f *UnitFacts) fineClasses(t Thresholds) []Finding {
+// fineGrained finds classes whose tasks are too small: by units where they are known,
+// else by executions.
+func fineGrained(s *search) []Finding {
 	var out []Finding
-	for i := range f.Classes {
-		c := &f.Classes[i]
-		if !c.programs() || c.Units < t.FineUnits || c.Pool < 0 || c.Self.Count() < t.FineUnits || !c.allFine(t) {
+	if !s.unitsRead() {
+		out = fineExecutions(s)
+	}
+	if s.Units == nil {
+		return out
+	}
+	for i := range s.Units.Classes {
+		c := &s.Units.Classes[i]
+		if !c.ofProgram() || c.Units < s.t.FineUnits || c.Pool < 0 || c.Self.Count() < s.t.FineUnits || !c.allFine(s.t) {
 			continue
 		}
-		if p := &f.Pools[c.Pool]; p.To > p.From && !p.churns(t) && !p.runsAtOnce() {
-			if x, ok := f.fine(c, p, t); ok {
-				out = append(out, x)
+		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.churns(s.t) && !p.runsAtOnce() {
+			if x := s.fineUnits(c, p); x != nil {
+				out = append(out, *x)
 			}
 		}
 	}
 	return out
 }
 
-// allFine tells whether the units of a class hardly compute, and do not wait
-// instead: larger ones would wait for longer.
+// FineUnits are units of a class that are all tiny, with costly submissions.
+type FineUnits struct {
+	PoolName
+	JDK        bool     `json:"jdk,omitempty"`
+	Bulk       bool     `json:"bulk,omitempty"`
+	Site       string   `json:"site,omitempty"`
+	Units      int64    `json:"units"`
+	Summarised int64    `json:"summarised"`
+	Median     units.Ns `json:"median_ns"`
+	// Gap is what a worker takes from one unit to the next, NotMeasured: not known; of
+	// parts inside a unit that joins them, what three of four take at least.
+	Gap      units.Ns `json:"gap_ns"`
+	Parts    bool     `json:"parts,omitempty"`
+	Overhead float64  `json:"overhead_share"` // of the workers' time while units wait or run, outside units
+	Work     units.Ns `json:"pool_work_ns"`
+	Active   units.Ns `json:"pool_active_ns"`
+	Always   bool     `json:"-"` // Active is all of the pool's time
+}
+
+// fineUnits is the finding about a class of fine units, if its submissions are costly.
+func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
+	active, always := p.active()
+	e := &FineUnits{PoolName: p.PoolName, JDK: c.JDK, Bulk: c.Bulk, Site: c.Site, Units: c.Units, Summarised: c.Summarised,
+		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - p.inside(), Work: p.Self, Active: active, Always: always}
+	saved := active - p.Self/units.Ns(max(1, min(len(p.Workers), s.Units.CPUs)))
+	if costly(e.Gap, e.Median, s.t) || p.inside() < s.t.Busy {
+		if float64(saved) >= s.t.FineGain*float64(s.Units.Duration) {
+			return &Finding{Class: c.Name, Gain: bound(saved, s.Units.Duration), Evidence: e}
+		}
+	}
+	if inner := usual(&p.Inner, 250, s.t); costly(inner, e.Median, s.t) {
+		e.Gap, e.Parts = inner, true
+		return &Finding{Class: c.Name, Evidence: e}
+	}
+	return nil
+}
+
+// ofProgram reports whether the program can change how fine the units are: not if the
+// platform submits what it needs itself.
+func (c *UnitClass) ofProgram() bool { return !c.JDK || c.Bulk || c.Site != "" }
+
+// allFine reports whether units of a class hardly compute, and do not wait instead:
+// larger ones would wait for longer.
 func (c *UnitClass) allFine(t Thresholds) bool {
 	return c.Self.Quantile(500) < t.FineWork && c.Self.Quantile(990) < 10*t.FineWork && c.OwnWall < t.FineWork
 }
 
-// fine is the finding about a class of fine units, if handing them over is dear.
-func (f *UnitFacts) fine(c *UnitClass, p *Pool, t Thresholds) (Finding, bool) {
-	x := Finding{Kind: Advice, Topic: "fine", Name: "fine-grained", Class: c.Name}
-	median := c.Self.Quantile(500)
-	says := func(evidence string) string {
-		return fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work, %s. %s",
-			c.spawned(), c.at(), text.Plural(c.Units, "unit", "units"), c.countedText(), units.FormatNs(median), evidence, c.remedy())
-	}
-	gap := usual(&p.Gaps, 500, t)
-	active, when := p.active()
-	saved := active - p.Self/units.Ns(max(1, min(len(p.Workers), f.CPUs)))
-	if dear(gap, median, t) || p.idles(t) {
-		if float64(saved) >= t.FineGain*float64(f.Duration) {
-			x.Gain = bound(saved, f.Duration)
-			x.Text = fmt.Sprintf("%s: %s had %s of work in %s, so that can shorten the run by at most %s (%s).",
-				says(p.gapText(gap)), p.name(), units.FormatNs(p.Self), when, units.FormatNs(max(0, saved)), f.ofRun(saved))
-			return x, true
-		}
-	}
-	if inner := usual(&p.Inner, 250, t); dear(inner, median, t) {
-		x.Text = says(fmt.Sprintf("while a task that waits for its parts takes %s or more from one to the next, three times of four", units.FormatNs(inner))) +
-			"; what that costs is part of the tasks' own work, so no gain is told."
-		return x, true
-	}
-	return x, false
-}
-
-// runsAtOnce tells whether an executor is a call by another name: it runs what it is
-// given before it returns, so that nothing is saved by giving it less often.
+// runsAtOnce reports whether the executor runs tasks inside their submission, so that
+// fewer submissions save nothing.
 func (p *Pool) runsAtOnce() bool { return 2*p.AtOnce > p.Units }
 
-// active is the time in which handing over can have cost something, in words too.
-// Pauses in which nothing waits or runs are no part of it, unless they are the lesser
-// part: what stops those who hand over for a moment, a collection or a processor taken
-// away, is no pause of the program's, and may be longer for each hand-over saved.
-func (p *Pool) active() (units.Ns, string) {
+// active is the time in which submissions can have cost something. Pauses in which
+// nothing waits or runs are left out unless they are the smaller part: what stops the
+// submitting threads for a moment, a collection or a lost processor, is no pause of
+// the program's, and may last longer for each submission saved.
+func (p *Pool) active() (time units.Ns, always bool) {
 	if span := units.Ns(p.To - p.From); 2*p.Active >= span {
-		return span, units.FormatNs(span)
+		return span, true
 	}
-	return p.Active, fmt.Sprintf("the %s in which any waited or ran", units.FormatNs(p.Active))
+	return p.Active, false
 }
 
 // usual is a quantile of what was measured often enough, or NotMeasured.
@@ -106,16 +99,16 @@ func usual(v *granularity.Values, permille int, t Thresholds) units.Ns {
 	return v.Quantile(permille)
 }
 
-// dear tells whether a hand-over costs a good part of the work.
-func dear(cost, work units.Ns, t Thresholds) bool {
+// costly reports whether a submission costs a good part of the work.
+func costly(cost, work units.Ns, t Thresholds) bool {
 	return cost.Measured() && float64(cost) >= t.FineCost*float64(work)
 }
 
-// inside is the part of its workers' time that units take while any waits or runs;
-// of summarised ones only what they computed is known.
+// inside is the share of the workers' time inside units while any waits or runs. Of
+// summarised units only the time they computed is known.
 func (p *Pool) inside() float64 {
 	in := p.Wall
-	if p.Counted > 0 {
+	if p.Summarised > 0 {
 		in = p.Self
 	}
 	all := float64(p.Active) * float64(len(p.Workers))
@@ -123,27 +116,4 @@ func (p *Pool) inside() float64 {
 		return 1
 	}
 	return min(1, float64(in)/all)
-}
-
-// idles tells whether the workers are mostly not inside units though some wait or run.
-func (p *Pool) idles(t Thresholds) bool { return p.inside() < t.Busy }
-
-// gapText says what handing over costs a worker, where it could be measured.
-func (p *Pool) gapText(gap units.Ns) string {
-	if gap.Measured() {
-		return fmt.Sprintf("while a worker takes a median of %s from one to the next that waits", units.FormatNs(gap))
-	}
-	does := "are inside units"
-	if p.Counted > 0 {
-		does = "compute in units"
-	}
-	return fmt.Sprintf("and while any waits or runs, its workers %s %s of the time", does, units.FormatPercent(p.inside()))
-}
-
-// countedText says that what is told of a class rests on counts in part.
-func (c *UnitClass) countedText() string {
-	if c.Counted == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s of them summarised)", share(c.Counted, c.Units))
 }

@@ -35,37 +35,37 @@ func TestNeverRun(t *testing.T) {
 	}{
 		{"platform only", []granularity.Hotspot{jdk}, 0, false, "90 tasks (90 % of those created) never executed, all of them java.util.zip.Inflater$InflaterZStreamRef."},
 		{"few of the program", []granularity.Hotspot{few, jdk}, 0, false, "92 tasks (<0.1 % of those created) never executed, most of them java.util.zip"},
-		{"many", []granularity.Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000): objects"},
-		{"no majority", []granularity.Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000): objects"},
+		{"many", []granularity.Hotspot{few, many, jdk}, 0, true, "4,002 tasks of the program (3.6 % of those created) never executed, most of them app.Main.lambda$go$1 (4,000). They were created for nothing"},
+		{"no majority", []granularity.Hotspot{many, other, more}, 0, true, "10,000 tasks of the program (33 % of those created) never executed, the most app.Main.lambda$go$1 (4,000). They were created for nothing"},
 		{"in detail", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1500, Fates: &granularity.Fates{NeverSubmitted: 1300, NeverRun: 199, Cancelled: 1}}}, 0, true,
-			"1,500 tasks of the program (75 % of those created) never executed, all of them app.Job: objects created for nothing, run by a plain call of another method, or still queued at the end. In detail: 1,300 never submitted, 199 submitted and never run, 1 cancelled."},
-		{"lost", []granularity.Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: as far as recorded"},
+			"1,500 tasks of the program (75 % of those created) never executed, all of them app.Job. They were created for nothing, called directly through another method, or still queued at the end. In detail: 1,300 never submitted, 199 submitted and never run, 1 cancelled."},
+		{"lost", []granularity.Hotspot{many}, 3, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. Events were lost, so it may be fewer."},
 		{"fork/join", []granularity.Hotspot{{Class: "app.Fib", Kinds: units.KindForkJoin, Created: 10, Executions: 5, NeverExecuted: 5}}, 0, false,
-			"5 tasks (50 % of those created) never executed, all of them app.Fib. Fork/join tasks whose compute() is called directly"},
+			"5 tasks (50 % of those created) never executed, all of them app.Fib. They include fork/join tasks whose compute() is called directly"},
 		{"below the floor", []granularity.Hotspot{{Class: "app.Job", Created: 1998, NeverExecuted: 999}}, 0, false, "999 tasks (50 % of those created) never executed, all of them app.Job."},
 		{"at the floor", []granularity.Hotspot{{Class: "app.Job", Created: 2000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program (50 %"},
 		{"at the share", []granularity.Hotspot{{Class: "app.Job", Created: 100_000, NeverExecuted: 1000}}, 0, true, "1,000 tasks of the program"},
 		{"below the share", []granularity.Hotspot{{Class: "app.Job", Created: 100_001, NeverExecuted: 1000}}, 0, false, "1,000 tasks (1.0 % of those created)"},
 		{"a library's", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, few}, 0, false, "10,002 tasks (9.1 % of those created) never executed, most of them lib.Worker (10,000)."},
-		{"a library's beside many", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: objects"},
+		{"a library's beside many", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. They were created for nothing"},
 		{"what a cache may call", []granularity.Hotspot{loader(1, 0, 0), few}, 0, false, "4,002 tasks (3.8 % of those created) never executed, most of them app.Main.lambda$load$2 (4,000)."},
-		{"lambdas that are never called", []granularity.Hotspot{loader(0, 0, 0)}, 0, true, "4,000 tasks of the program (100 % of those created) never executed, all of them app.Main.lambda$load$2: objects"},
+		{"lambdas that are never called", []granularity.Hotspot{loader(0, 0, 0)}, 0, true, "4,000 tasks of the program (100 % of those created) never executed, all of them app.Main.lambda$load$2. They were created for nothing"},
 		{"lambdas of which one was handed over", []granularity.Hotspot{loader(1, 1, 0)}, 0, true, "4,000 tasks of the program (>99.9 %"},
 		{"lambdas of which one is queued", []granularity.Hotspot{loader(1, 0, 1)}, 0, true, "4,000 tasks of the program (>99.9 %"},
 		{"steps of futures", []granularity.Hotspot{stage, few}, 0, false,
-			"2 tasks (<0.1 % of those created) never executed, all of them app.Job; beside them, 5,000 steps of CompletableFutures were run by a plain call or not needed."},
+			"2 tasks (<0.1 % of those created) never executed, all of them app.Job. 5,000 CompletableFuture stages ran inline or were skipped."},
 		{"steps and no tasks", []granularity.Hotspot{stage, {Class: "app.Job", Created: 5, Executions: 5}}, 0, false,
-			"5,000 steps of CompletableFutures were run by a plain call or not needed."},
-		{"steps beside many", []granularity.Hotspot{stage, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1: objects"},
-		{"supplied and never run", []granularity.Hotspot{stage, supplied}, 0, false, "3 tasks (30 % of those created) never executed, all of them java.util.concurrent.CompletableFuture$AsyncSupply; beside"},
+			"5,000 CompletableFuture stages ran inline or were skipped."},
+		{"steps beside many", []granularity.Hotspot{stage, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. They were created for nothing"},
+		{"supplied and never run", []granularity.Hotspot{stage, supplied}, 0, false, "3 tasks (30 % of those created) never executed, all of them java.util.concurrent.CompletableFuture$AsyncSupply. 5,000 CompletableFuture stages"},
 		{"none", []granularity.Hotspot{{Class: "app.Job", Created: 5, Executions: 5}}, 0, false, ""},
 	} {
 		f := Facts{Rows: c.rows, LostEvents: c.lost}
 		f.NeverExecuted, f.Created = granularity.SumNever(c.rows)
-		if got := neverRun(f, c.advice); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := neverText(&f, c.advice); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if got := neverRun(f, !c.advice); got != "" {
+		if got := neverText(&f, !c.advice); got != "" {
 			t.Errorf("%s: said twice, or as the wrong kind: %q", c.name, got)
 		}
 	}
@@ -81,7 +81,7 @@ func TestNeverThresholds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := neverRun(Facts{Rows: rows, Created: 100, NeverExecuted: 40, Thresholds: &x}, true) != ""; got != want {
+		if got := neverText(&Facts{Rows: rows, Created: 100, NeverExecuted: 40, Thresholds: &x}, true) != ""; got != want {
 			t.Errorf("%q: advice %v", text, got)
 		}
 	}
@@ -100,12 +100,12 @@ func TestWrapperIsNotFine(t *testing.T) {
 		long.Add(30_000)
 	}
 	row := granularity.Hotspot{Class: "app.Wrapper", Executions: 2000, ExecutionShare: 0.5, Metrics: granularity.Metrics{granularity.SelfCPU: granularity.Describe(self), granularity.CPU: granularity.Describe(long)}}
-	if got := tooFine(Facts{Rows: []granularity.Hotspot{row}}); len(got) != 0 {
-		t.Errorf("a wrapper is called fine-grained: %q", got)
+	if got := fineExecutions(&search{Facts: &Facts{Rows: []granularity.Hotspot{row}}, t: DefaultThresholds}); len(got) != 0 {
+		t.Errorf("a wrapper is called fine-grained: %v", got)
 	}
 	row.Metrics[granularity.CPU] = granularity.Describe(self)
-	if got := tooFine(Facts{Rows: []granularity.Hotspot{row}}); len(got) != 1 {
-		t.Errorf("2,000 tasks of 800 ns are not called fine-grained: %q", got)
+	if got := fineExecutions(&search{Facts: &Facts{Rows: []granularity.Hotspot{row}}, t: DefaultThresholds}); len(got) != 1 {
+		t.Errorf("2,000 tasks of 800 ns are not called fine-grained: %v", got)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestWrapperIsNotFine(t *testing.T) {
 // executed look as if they never had been.
 func TestNeverRunUnended(t *testing.T) {
 	f := Facts{Unended: true, Created: 10, NeverExecuted: 3, Rows: []granularity.Hotspot{{Class: "app.Job", Created: 10, Executions: 7, NeverExecuted: 3}}}
-	const want = "3 tasks (30 % of those created) never executed, all of them app.Job: as far as recorded; of what was being executed"
-	if got := neverRun(f, false); !strings.HasPrefix(got, want) {
+	const want = "3 tasks (30 % of those created) never executed, all of them app.Job. The record has no end, so some may have run."
+	if got := neverText(&f, false); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -134,8 +134,27 @@ func TestFineness(t *testing.T) {
 		{granularity.Fineness{}, false, ""},
 	} {
 		f := Facts{Fine: c.fine, FineIsAll: c.all, Rows: []granularity.Hotspot{{Class: "app.Job", WorkShare: 1}}}
-		if got := fineness(f); got != c.want {
+		if got := textOf(&f, "fineness"); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.fine, got, c.want)
 		}
 	}
+}
+
+// textOf is the sentence of the finding of a rule, "" if there is none.
+func textOf(f *Facts, rule string) string {
+	for _, x := range Find(f) {
+		if x.Rule == rule {
+			return x.Text()
+		}
+	}
+	return ""
+}
+
+// neverText is the sentence about tasks that never ran, if it is advice or not.
+func neverText(f *Facts, advice bool) string {
+	x := neverRun(&search{Facts: f, t: f.thresholds()})
+	if x == nil || (x.Kind == Advice) != advice {
+		return ""
+	}
+	return x.Text()
 }

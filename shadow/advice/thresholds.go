@@ -9,39 +9,99 @@ import (
 	"stackagent/internal/units"
 )
 
-// threshold is one of Thresholds by the name that users give it.
+// Thresholds are judgements, not measurements: the figures from which rules speak.
+type Thresholds struct {
+	FineWork       units.Ns
+	FineUnits      int64
+	FineCost       float64
+	FineGain       float64
+	FineShare      float64
+	Churn          int64
+	OneAtATime     float64
+	Pinned         float64
+	SelfWait       float64
+	CoarseShare    float64
+	CoarseSession  float64
+	Idle           float64
+	Imbalance      float64
+	PoolUnits      int64
+	PoolTime       units.Ns
+	Starved        float64
+	Crowd          float64
+	Busy           float64
+	WaitShare      float64
+	Queued         float64
+	Depth          int64
+	SwallowedUnits int64
+	NeverTasks     int64
+	NeverShare     float64
+	GCShare        float64
+	Taken          float64
+}
+
+// threshold is a field of Thresholds by the name that users give it.
 type threshold struct {
-	name string
-	what string
-	time func(*Thresholds) *units.Ns
-	n    func(*Thresholds) *int64
-	part func(*Thresholds) *float64
+	name  string
+	value float64 // the default
+	what  string
+	field func(*Thresholds) any // *units.Ns, *int64 or *float64
 }
 
 var thresholds = []threshold{
-	{name: "fine-work", what: "ns: below this median of self work a class is fine-grained", time: func(t *Thresholds) *units.Ns { return &t.FineWork }},
-	{name: "fine-units", what: "units from which a class is judged", n: func(t *Thresholds) *int64 { return &t.FineUnits }},
-	{name: "fine-cost", what: "hand-over to work, from which it costs too much", part: func(t *Thresholds) *float64 { return &t.FineCost }},
-	{name: "fine-gain", what: "share of the session that larger units could save, from which that is told", part: func(t *Thresholds) *float64 { return &t.FineGain }},
-	{name: "churn", what: "threads started for little work each", n: func(t *Thresholds) *int64 { return &t.Churn }},
-	{name: "pinned", what: "share of the carriers' time in which parked virtual threads keep them from others", part: func(t *Thresholds) *float64 { return &t.Pinned }},
-	{name: "self-wait", what: "share of their time that workers wait for what is queued in their own pool", part: func(t *Thresholds) *float64 { return &t.SelfWait }},
-	{name: "one-at-a-time", what: "share of the time in which two workers or more may want a processor where tasks run one at a time", part: func(t *Thresholds) *float64 { return &t.OneAtATime }},
-	{name: "coarse-share", what: "share of a pool's time in one unit", part: func(t *Thresholds) *float64 { return &t.CoarseShare }},
-	{name: "idle", what: "share of that time that a split could save", part: func(t *Thresholds) *float64 { return &t.Idle }},
-	{name: "imbalance", what: "share of the time by which the busiest worker exceeds the mean", part: func(t *Thresholds) *float64 { return &t.Imbalance }},
-	{name: "pool-units", what: "units from which a pool is judged", n: func(t *Thresholds) *int64 { return &t.PoolUnits }},
-	{name: "pool-time", what: "ns of activity from which a pool is judged", time: func(t *Thresholds) *units.Ns { return &t.PoolTime }},
-	{name: "starved", what: "share of their time that the workers of a pool too large wait for processors", part: func(t *Thresholds) *float64 { return &t.Starved }},
-	{name: "crowd", what: "workers per processor of a pool too large", part: func(t *Thresholds) *float64 { return &t.Crowd }},
-	{name: "busy", what: "share of the time from which a worker or processor is busy", part: func(t *Thresholds) *float64 { return &t.Busy }},
-	{name: "wait-share", what: "share of their time below which tasks that compute so much wait", part: func(t *Thresholds) *float64 { return &t.WaitShare }},
-	{name: "queued", what: "median queue time to median time of a unit, from which a queue is long", part: func(t *Thresholds) *float64 { return &t.Queued }},
-	{name: "depth", what: "executions on one stack", n: func(t *Thresholds) *int64 { return &t.Depth }},
-	{name: "swallowed", what: "units whose exception their future kept", n: func(t *Thresholds) *int64 { return &t.SwallowedUnits }},
-	{name: "never-tasks", what: "tasks of the program that never ran", n: func(t *Thresholds) *int64 { return &t.NeverTasks }},
-	{name: "taken", what: "share of the processors' time that other programs took from waiting threads, from which that is told", part: func(t *Thresholds) *float64 { return &t.Taken }},
-	{name: "never-share", what: "share of those created", part: func(t *Thresholds) *float64 { return &t.NeverShare }},
+	{"fine-work", 10_000, "ns: a class is fine-grained below this median of self work", func(t *Thresholds) any { return &t.FineWork }},
+	{"fine-units", 1000, "units from which a class is judged", func(t *Thresholds) any { return &t.FineUnits }},
+	{"fine-cost", 0.2, "cost of a submission to work, from which it is too high", func(t *Thresholds) any { return &t.FineCost }},
+	{"fine-gain", 0.1, "share of the session that larger units could save", func(t *Thresholds) any { return &t.FineGain }},
+	{"fine-share", 0.05, "share of all executions from which a class is judged, if units are not known", func(t *Thresholds) any { return &t.FineShare }},
+	{"churn", 100, "threads started for little work each", func(t *Thresholds) any { return &t.Churn }},
+	{"pinned", 0.2, "share of the carriers' time in which parked virtual threads keep them from others", func(t *Thresholds) any { return &t.Pinned }},
+	{"self-wait", 0.2, "share of their time that workers wait for what is queued in their own pool", func(t *Thresholds) any { return &t.SelfWait }},
+	{"one-at-a-time", 0.35, "most of the time in which two workers or more want a processor, if tasks run one at a time", func(t *Thresholds) any { return &t.OneAtATime }},
+	{"coarse-share", 0.5, "share of a pool's time in one unit", func(t *Thresholds) any { return &t.CoarseShare }},
+	{"coarse-session", 0.2, "share of the session in one execution, if units are not known", func(t *Thresholds) any { return &t.CoarseSession }},
+	{"idle", 0.25, "share of that time that a split could save", func(t *Thresholds) any { return &t.Idle }},
+	{"imbalance", 0.2, "share of the time by which the busiest worker exceeds the mean", func(t *Thresholds) any { return &t.Imbalance }},
+	{"pool-units", 4, "units from which a pool is judged", func(t *Thresholds) any { return &t.PoolUnits }},
+	{"pool-time", 50_000_000, "ns of activity from which a pool is judged", func(t *Thresholds) any { return &t.PoolTime }},
+	{"starved", 0.5, "share of their time that the workers of a pool too large wait for processors", func(t *Thresholds) any { return &t.Starved }},
+	{"crowd", 4, "workers per processor of a pool too large", func(t *Thresholds) any { return &t.Crowd }},
+	{"busy", 0.8, "share of the time from which a worker or processor is busy", func(t *Thresholds) any { return &t.Busy }},
+	{"wait-share", 0.3, "tasks wait if they compute for less than this share of their time", func(t *Thresholds) any { return &t.WaitShare }},
+	{"queued", 2, "median queue time to median time of a unit, from which a queue is long", func(t *Thresholds) any { return &t.Queued }},
+	{"depth", 256, "executions on one stack", func(t *Thresholds) any { return &t.Depth }},
+	{"swallowed", 1, "units whose exception their future kept", func(t *Thresholds) any { return &t.SwallowedUnits }},
+	{"never-tasks", 1000, "tasks of the program that never ran", func(t *Thresholds) any { return &t.NeverTasks }},
+	{"never-share", 0.01, "share of the created tasks that never ran", func(t *Thresholds) any { return &t.NeverShare }},
+	{"gc-share", 0.05, "share of the session stopped for garbage collection", func(t *Thresholds) any { return &t.GCShare }},
+	{"taken", 0.1, "share of the CPU time that other programs took from waiting threads", func(t *Thresholds) any { return &t.Taken }},
+}
+
+// Limits of sentences, which nobody needs to set.
+const (
+	rateFrom    = 100 // executions from which a rate means something
+	maxNamed    = 3   // classes named in one finding, or found by one rule
+	maxRefusals = 3   // reasons named in one finding
+)
+
+// DefaultThresholds hold unless the user says otherwise.
+var DefaultThresholds = defaults()
+
+func defaults() (t Thresholds) {
+	for _, x := range thresholds {
+		x.set(&t, x.value)
+	}
+	return t
+}
+
+func (x *threshold) set(t *Thresholds, v float64) {
+	switch field := x.field(t).(type) {
+	case *units.Ns:
+		*field = units.Ns(v)
+	case *int64:
+		*field = int64(v)
+	case *float64:
+		*field = v
+	}
 }
 
 // Set sets a threshold by a text like "fine-work=5000".
@@ -51,28 +111,28 @@ func (t *Thresholds) Set(text string) error {
 	if !ok || i < 0 {
 		return fmt.Errorf("threshold %.60q: want NAME=VALUE with a name of %s", text, strings.Join(ThresholdNames(), ", "))
 	}
-	x := thresholds[i]
-	if x.part != nil {
+	x := &thresholds[i]
+	if field, share := x.field(t).(*float64); share {
 		v, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(v >= 0 && v <= 1e9) {
-			return fmt.Errorf("threshold %s: %.40q is no number from 0", name, value)
+			return fmt.Errorf("threshold %s: %.40q is not a number from 0 to 1e9", name, value)
 		}
-		*x.part(t) = v
+		*field = v
 		return nil
 	}
 	v, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || v < 0 {
-		return fmt.Errorf("threshold %s: %.40q is no whole number from 0", name, value)
+		return fmt.Errorf("threshold %s: %.40q is not a whole number from 0", name, value)
 	}
-	if x.time != nil {
-		*x.time(t) = units.Ns(v)
+	if field, isTime := x.field(t).(*units.Ns); isTime {
+		*field = units.Ns(v)
 	} else {
-		*x.n(t) = v
+		*x.field(t).(*int64) = v
 	}
 	return nil
 }
 
-// ThresholdNames lists the names that Set knows.
+// ThresholdNames lists the names that Set accepts.
 func ThresholdNames() []string {
 	var names []string
 	for _, x := range thresholds {

@@ -23,7 +23,7 @@ type TLS struct {
 	ClientCA  string // PEM file: clients must have a certificate of these authorities
 }
 
-// ErrUsers is a file of users that can not be used.
+// ErrUsers is a file of users that cannot be used.
 var ErrUsers = errors.New("bus: users")
 
 // access is who may connect to an embedded server, and how.
@@ -36,7 +36,7 @@ type access struct {
 	tls    *tls.Config
 }
 
-// chooseAccess decides who may connect. Beyond loopback nobody may who does not show who he is.
+// chooseAccess decides who may connect. Beyond loopback, clients must authenticate.
 func chooseAccess(o Options, host string) (access, error) {
 	var a access
 	var err error
@@ -70,7 +70,7 @@ func (a *access) makeKeys(o Options, secret string) error {
 		return err
 	}
 	a.secret, a.self = secret, busauth.Auth{User: "shadow-" + self[:8], Password: self[8:]}
-	a.keys = &keys{self: a.self, open: secret == "", tokens: o.OldTokens, nkeys: map[string]bool{}, comers: make(chan struct{}, 1)}
+	a.keys = &keys{self: a.self, open: secret == "", tokens: o.OldTokens, nkeys: map[string]bool{}, arrivals: make(chan struct{}, 1)}
 	switch {
 	case busauth.IsSeed(secret):
 		err = a.keys.add(secret, false)
@@ -114,8 +114,8 @@ func randomSecret() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// position finds the line in an error of the server's parser, whose text may
-// repeat what is in the file: passwords.
+// position extracts the line from an error of the server's parser. The rest of the
+// text may repeat passwords from the file.
 var position = regexp.MustCompile(`:(\d+):\d+`)
 
 // readUsers reads the file of users, and adds the shadow itself.

@@ -43,11 +43,11 @@ func connect(url string, a busauth.Auth) error {
 	return err
 }
 
-// silent fails if an error tells a secret.
+// silent fails if an error contains a secret.
 func silent(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && (strings.Contains(err.Error(), tokenText) || strings.Contains(err.Error(), passwordText) || strings.Contains(err.Error(), "geheim")) {
-		t.Errorf("an error tells a secret: %v", err)
+		t.Errorf("an error contains a secret: %v", err)
 	}
 }
 

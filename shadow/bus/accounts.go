@@ -8,14 +8,14 @@ import (
 )
 
 // Agents is the account of the agents in an embedded server. Shadows are in the server's global account, where the
-// streams are. All that crosses is what agents publish to Subjects, and the acknowledgement of each. So an agent can
-// neither hear what shadows say to each other or to the server, nor have an acknowledgement sent to a subject of
-// theirs: NATS does not hold the reply subject of a message against the sender's permissions, but it stays in his account.
+// streams are. Only what agents publish to Subjects and its acknowledgements cross. So an agent can neither read what
+// shadows send to each other or to the server, nor direct an acknowledgement to a subject of theirs: NATS does not
+// check the reply subject of a message against the sender's permissions, but the reply stays in the sender's account.
 const Agents = "AGENTS"
 
 const globalAccount = "$G"
 
-// agentPermissions are those of an agent without ones of its own.
+// agentPermissions are those of an agent that the file of users gives none.
 func agentPermissions() *server.Permissions {
 	return &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: []string{Subjects}},
@@ -23,8 +23,8 @@ func agentPermissions() *server.Permissions {
 	}
 }
 
-// separate adds the account of the agents to the options of a server. The server does not give the global account
-// JetStream then: giveStreams does.
+// separate adds the account of the agents to the options of a server. The server then gives the global account no
+// JetStream; giveStreams does.
 func separate(o *server.Options) { o.Accounts = []*server.Account{server.NewAccount(Agents)} }
 
 // giveStreams gives the shadows' account JetStream, and lets batches through to it.
@@ -54,7 +54,7 @@ func giveStreams(srv *server.Server) error {
 	return nil
 }
 
-// assign puts the users of a file into accounts: who has permissions is an agent, who may do everything a shadow.
+// assign puts the users of a file into accounts: users with permissions are agents, users without are shadows.
 func (a *access) assign() {
 	agents := server.NewAccount(Agents) // the server goes by the name
 	for _, u := range a.users {

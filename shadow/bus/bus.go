@@ -1,10 +1,10 @@
 // Package bus is the shadow's own message bus: an embedded NATS server with
-// JetStream, or a connection to a server that is already there.
+// JetStream, or a connection to an existing server.
 //
 // Batches wait in the stream until they are stored: the stream is a work
 // queue, so that a message leaves it when ingest acknowledges it, and it
 // refuses new messages when it is full (the agent then spools or drops, and
-// counts) rather than throw away what nobody has stored yet.
+// counts) instead of discarding what nobody has stored yet.
 package bus
 
 import (
@@ -40,8 +40,8 @@ const (
 	syncInterval    = time.Second // a crash of the machine loses at most this much of the stream
 )
 
-// ErrUnprotected is returned when a server would listen beyond loopback, or one there is to be joined, without
-// authentication that its owner chose.
+// ErrUnprotected is returned if a server would listen beyond loopback, or is joined there, without authentication that
+// its owner chose.
 var ErrUnprotected = errors.New("bus: refusing to go beyond loopback without authentication; give a token, users, or client certificates")
 
 // Options of Start.
@@ -78,12 +78,12 @@ type Bus struct {
 	url     string
 	token   string
 	warning string          // see Warning
-	streams *server.Account // see Stir; nil when joined
+	streams *server.Account // see Activity; nil when joined
 
-	revived chan struct{} // see Revived
-	comers  chan struct{} // see Comers
-	quit    chan struct{} // ends the keeper; nil when joined
-	kept    chan struct{} // the keeper has ended
+	revived  chan struct{} // see Revived
+	arrivals chan struct{} // see Arrivals
+	quit     chan struct{} // ends the keeper; nil when joined
+	kept     chan struct{} // the keeper has ended
 }
 
 // Start runs an embedded server and creates the stream.
@@ -112,14 +112,14 @@ func Start(o Options) (*Bus, error) {
 	}
 	b := &Bus{srv: srv, streams: streamsOf(srv), token: access.secret, url: clientURL(srv, access), revived: make(chan struct{}, 1)}
 	if access.keys != nil {
-		b.comers = access.keys.comers
+		b.arrivals = access.keys.arrivals
 	}
 	if !busauth.Loopback(host) && access.tls == nil {
 		b.warning = "the bus is beyond loopback without TLS: who can listen on the network reads the batches and the secrets of the bus"
 	}
 	own := []nats.Option{access.own(), nats.InProcessServer(srv), nats.Name("shadow"), nats.Timeout(startTimeout)}
 	err = Patiently(func() (err error) {
-		b.conn, err = nats.Connect("nats://"+DefaultListen, own...) // the URL counts for nothing
+		b.conn, err = nats.Connect("nats://"+DefaultListen, own...) // the URL is ignored
 		return err
 	})
 	if err != nil {
@@ -176,7 +176,7 @@ func (b *Bus) JetStream() jetstream.JetStream { return b.js }
 // ClientURL is where agents connect; it does not hold the token.
 func (b *Bus) ClientURL() string { return b.url }
 
-// Warning is what the owner of the bus should know of its protection; "" if there is nothing.
+// Warning is what the owner of the bus should know about its protection, or "".
 func (b *Bus) Warning() string { return b.warning }
 
 // Token is what agents have in their token file: a token, or the seed of an NKEY; "" when none is needed or there are

@@ -175,7 +175,7 @@ func TestJoin(t *testing.T) {
 		t.Error("joined with a wrong token")
 	}
 	if _, err := Join(JoinOptions{URL: b.ClientURL(), Auth: busauth.Auth{Seed: b.Token()}}); err == nil || !strings.Contains(err.Error(), "shadow.nk") {
-		t.Errorf("joined with the key of an agent, or not told what is wanted: %v", err)
+		t.Errorf("joined with the key of an agent, or the error does not say what is wanted: %v", err)
 	}
 }
 

@@ -22,9 +22,8 @@ type JoinOptions struct {
 	Logger   *slog.Logger  // nil: slog.Default()
 }
 
-// Join connects to a server, or a cluster, that already runs. The stream is
-// created when it is not there; one that is there is left as its owner made it,
-// but for what the options ask for.
+// Join connects to a running server or cluster. It creates the stream if there is
+// none, and changes an existing one only as far as the options ask.
 func Join(o JoinOptions) (*Bus, error) {
 	b, err := openServer(o)
 	if err != nil {
@@ -37,7 +36,7 @@ func Join(o JoinOptions) (*Bus, error) {
 	return b, nil
 }
 
-// Reach is Join for who only publishes batches: it may be an agent's key that it has, for which the stream must be there.
+// Reach is Join for a client that only publishes batches. An agent's key suffices; the stream must exist.
 func Reach(o JoinOptions) (*Bus, error) {
 	b, err := openServer(o)
 	if err != nil {
@@ -102,7 +101,7 @@ func (o JoinOptions) connection() []nats.Option {
 	}
 }
 
-// protected refuses a server beyond loopback that lets everybody in.
+// protected refuses a server beyond loopback without authentication.
 func (b *Bus) protected(servers busauth.Servers, a busauth.Auth) error {
 	if !servers.Beyond {
 		return nil

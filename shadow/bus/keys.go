@@ -11,15 +11,15 @@ import (
 	"stackagent/internal/busauth"
 )
 
-// keys say who a client of the embedded server is: an agent, by an NKEY, a token, or as everybody; a shadow by
-// an NKEY of its own; or this shadow itself. They implement server.Authentication.
+// keys identify clients of the embedded server: an agent, by an NKEY, a token or without either; a shadow, by its
+// own NKEY; or this shadow itself. They implement server.Authentication.
 type keys struct {
-	self   busauth.Auth
-	open   bool // who shows nothing is an agent
-	tokens []string
-	nkeys  map[string]bool // public keys; true: of a shadow
-	srv    *server.Server
-	comers chan struct{} // see Bus.Comers
+	self     busauth.Auth
+	open     bool // a client without credentials is an agent
+	tokens   []string
+	nkeys    map[string]bool // public keys; true: of a shadow
+	srv      *server.Server
+	arrivals chan struct{} // see Bus.Arrivals
 }
 
 func (k *keys) serve(srv *server.Server) {
@@ -70,13 +70,13 @@ func (k *keys) admit(c server.ClientAuthentication, name string, shadow bool) bo
 	}
 	c.RegisterUser(u)
 	select {
-	case k.comers <- struct{}{}:
+	case k.arrivals <- struct{}{}:
 	default: // the one before is not looked at yet
 	}
 	return true
 }
 
-// signed tells whether the holder of a public key's seed has signed the server's nonce.
+// signed reports whether the holder of a public key's seed has signed the server's nonce.
 func signed(public, signature string, nonce []byte) bool {
 	sig, err := base64.RawURLEncoding.DecodeString(signature)
 	if err != nil || len(nonce) == 0 {

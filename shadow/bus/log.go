@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// serverLog hands the server's warnings and errors to slog; its notices and
-// traces are of no interest to the user of a profiler.
+// serverLog passes the server's warnings and errors to slog. Its notices and traces
+// do not matter to the user of a profiler.
 type serverLog struct {
 	log    *slog.Logger
 	mu     sync.Mutex

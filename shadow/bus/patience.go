@@ -10,17 +10,17 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// What a start waits for is asked for several times: in one of them this process,
-// its machine or the server may have stood still, or the question was lost with
-// its connection. After a standstill an answer and the end of the wait come at
-// the same moment, and one wait, however long, says nothing.
+// A start asks several times: this process, its machine or the server may stand
+// still, or the question is lost with its connection. After a standstill an answer
+// and the timeout arrive at the same moment, so one timeout, however long, proves
+// nothing.
 const (
 	startTimeout = 10 * time.Second // of one
 	startTries   = 3
 )
 
-// Patiently asks again, up to three times in all, when nothing is wrong but that
-// no answer came in time. What ask does must bear to be done twice.
+// Patiently asks up to three times, as long as the only error is a timeout. ask must
+// be safe to repeat.
 func Patiently(ask func() error) error {
 	var err error
 	for range startTries {
@@ -31,22 +31,22 @@ func Patiently(ask func() error) error {
 	return err
 }
 
-// late tells whether err is only a missing answer.
+// late reports whether err is only a missing answer.
 func late(err error) bool {
 	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 	return silent && !errors.Is(err, nats.ErrPermissionViolation)
 }
 
-// ask is Patiently with a bounded time each. A server does not answer who may not
-// ask; the connection is told.
+// ask is Patiently with a bounded time each. A server does not answer a client that
+// may not ask; only the connection gets the error.
 func (b *Bus) ask(question func(ctx context.Context) error) error {
 	return Patiently(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 		defer cancel()
 		defer b.whenDenied(cancel)()
 		err := question(ctx)
-		if told := b.conn.LastError(); (late(err) || errors.Is(err, context.Canceled)) && errors.Is(told, nats.ErrPermissionViolation) {
-			return errors.Join(told, err)
+		if refused := b.conn.LastError(); (late(err) || errors.Is(err, context.Canceled)) && errors.Is(refused, nats.ErrPermissionViolation) {
+			return errors.Join(refused, err)
 		}
 		return err
 	})
@@ -75,7 +75,7 @@ func (b *Bus) whenDenied(give func()) (stop func()) {
 	return func() { close(quit) }
 }
 
-// ready waits until the embedded server takes connections, or says that it will not.
+// ready waits until the embedded server takes connections or fails.
 func ready(srv *server.Server, log *serverLog) bool {
 	for range startTries * int(startTimeout/lookInterval) {
 		if srv.ReadyForConnections(lookInterval) {

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// An answer that does not come in time is asked for again, whatever says no is not,
+// An answer that is late is asked for again, whatever says no is not,
 // nor one that the server refuses to give.
 func TestPatiently(t *testing.T) {
 	refused := errors.New("no")

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Once a write has failed, the server's stream takes nothing more until it is
-// opened again: it would stay dead although the disk has space again. The
-// keeper opens it again then; what it had accepted is on the disk.
+// Once a write has failed, the server's stream accepts nothing until it is reopened,
+// even if the disk has space again. The keeper reopens it; accepted batches are on
+// the disk.
 
 const (
 	lookInterval = 250 * time.Millisecond // while the stream is broken, and of what a start waits for
@@ -25,7 +25,7 @@ const (
 func (b *Bus) keep(o Options, log *serverLog) {
 	defer close(b.kept)
 	full := false
-	tell := func(now bool) {
+	report := func(now bool) {
 		if now != full && o.Full != nil {
 			o.Full(now)
 		}
@@ -48,7 +48,7 @@ func (b *Bus) keep(o Options, log *serverLog) {
 		}
 		wait = lookInterval
 		if free, err := freeBytes(o.StoreDir); err == nil && free < reviveSpace {
-			tell(true)
+			report(true)
 			continue
 		}
 		log.broken.Store(false)
@@ -57,7 +57,7 @@ func (b *Bus) keep(o Options, log *serverLog) {
 			log.logger().Warn("bus: opening the stream again", "error", err)
 			continue
 		}
-		tell(false)
+		report(false)
 		select {
 		case b.revived <- struct{}{}:
 		default:
@@ -101,11 +101,11 @@ func (b *Bus) revive(o Options) error {
 	return nil
 }
 
-// Revived receives a value when the stream was opened again after a failure of
-// its disk: its consumers have to be taken anew. It never does for a joined server.
+// Revived receives a value after the stream was reopened: its consumers have to be
+// made again. For a joined server it never receives.
 func (b *Bus) Revived() <-chan struct{} { return b.revived }
 
-// fatal tells whether a message of the server means that its stream has
+// fatal reports whether a message of the server means that its stream has
 // stopped taking messages.
 func fatal(msg string) bool {
 	return strings.Contains(msg, "write error") || strings.Contains(msg, "failed to store a msg") ||

@@ -34,8 +34,8 @@ func (b *Bus) try(seq int, patience time.Duration) error {
 // it had accepted.
 func TestFullDisk(t *testing.T) {
 	disk := smallDisk(t, 64)
-	told := make(chan bool, 10)
-	b, err := Start(Options{Listen: "127.0.0.1:0", StoreDir: filepath.Join(disk, "bus"), Full: func(full bool) { told <- full }})
+	reports := make(chan bool, 10)
+	b, err := Start(Options{Listen: "127.0.0.1:0", StoreDir: filepath.Join(disk, "bus"), Full: func(full bool) { reports <- full }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if full := <-told; !full || <-told || len(told) > 0 {
-		t.Errorf("that the disk is full, and that it has space again, is not told once each")
+	if full := <-reports; !full || <-reports || len(reports) > 0 {
+		t.Errorf("that the disk is full, and that it has space again, is not reported once each")
 	}
 	if n := int(s.CachedInfo().State.Msgs); n < accepted+1 {
 		t.Errorf("%d messages in the stream, %d were accepted", n, accepted+1)

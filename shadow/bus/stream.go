@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrForeignStream is returned when a server has a stream of our name that is
-// not made as ours is.
+// ErrForeignStream is returned if a server has a stream with our name but another
+// configuration.
 var ErrForeignStream = errors.New("the stream is not made as shadows need it")
 
 // defaultReplicas is how many servers of a cluster keep each batch.
@@ -26,7 +26,7 @@ type streamOptions struct {
 	Update   bool          // change a stream that is there
 }
 
-// prepareStream makes the stream, or looks whether the one that is there will do.
+// prepareStream creates the stream, or checks that an existing one will do.
 func (b *Bus) prepareStream(o streamOptions) error {
 	js, err := jetstream.New(b.conn)
 	if err != nil {
@@ -62,8 +62,8 @@ func (b *Bus) openStream(ctx context.Context, o streamOptions) error {
 	return nil
 }
 
-// config is that of the stream: a batch leaves it when it is acknowledged, and
-// a full one refuses.
+// config configures the stream: a batch leaves it when it is acknowledged, and a
+// full stream refuses new ones.
 func (o streamOptions) config(replicas int) jetstream.StreamConfig {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -78,8 +78,8 @@ func (o streamOptions) config(replicas int) jetstream.StreamConfig {
 	}
 }
 
-// suits tells whether a stream that its owner made will do; it is left as it is,
-// but for the number of copies and the bounds when they are asked for.
+// suits reports whether an existing stream will do. Only copies and bounds that the
+// options ask for are changed.
 func (b *Bus) suits(ctx context.Context, c jetstream.StreamConfig, o streamOptions) error {
 	switch {
 	case c.Retention != jetstream.WorkQueuePolicy || c.Discard != jetstream.DiscardNew || !slices.Equal(c.Subjects, []string{Subjects}):

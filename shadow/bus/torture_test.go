@@ -166,12 +166,12 @@ func (d *door) listening(t *testing.T, name string) {
 	}
 	d.publish(t, evil, "evil", 1) // what it gets now, it gets after all else
 	time.Sleep(100 * time.Millisecond)
-	d.heard(t, name, evil, seen)
+	d.checkReports(t, name, evil, seen)
 }
 
-// heard looks at what the agent was told. Agents with one key, or permissions as of before, share their inboxes: there
+// checkReports looks at what the agent received. Agents with one key, or permissions as of before, share their inboxes: there
 // are the acknowledgements of the bus, which say how many batches there are.
-func (d *door) heard(t *testing.T, name string, c *nats.Conn, seen chan *nats.Msg) {
+func (d *door) checkReports(t *testing.T, name string, c *nats.Conn, seen chan *nats.Msg) {
 	t.Helper()
 	if err := c.Flush(); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ const (
 func Bottle(g *bottle.Graph) *Figure {
 	f := &Figure{
 		Name: "bottle", Title: "Bottle graph: share of the time and parallelism of each " + boxIs(g),
-		Alt: "Boxes stacked to a bottle: the height is a " + boxIs(g) + "'s share of the time, the width the number of threads running at once.",
+		Alt: "Stacked boxes: the height is a " + boxIs(g) + "'s share of the time, the width the average number of threads running at the same time.",
 		W:   pageWidth, H: 60,
 	}
 	if g == nil || len(g.Boxes) == 0 {
@@ -68,9 +68,9 @@ func boxIs(g *bottle.Graph) string {
 
 // bottleNote tells what the picture can not.
 func bottleNote(g *bottle.Graph) string {
-	text := fmt.Sprintf("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+	text := fmt.Sprintf("a thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 	if g.UnknownNs > 0 {
-		text += "; not observed: " + units.FormatNs(g.UnknownNs) + ", summed over threads"
+		text += "; not observed: " + units.FormatNs(g.UnknownNs) + ", summed over all threads"
 	}
 	return text
 }
@@ -248,7 +248,7 @@ func Bottles(graphs []*bottle.Graph) *Figure {
 		legend = append(legend, entry{text: fmt.Sprintf("%d more windows are not shown", n)})
 	}
 	wide, high := extent(shown)
-	legend = append(legend, entry{text: fmt.Sprintf("each is %.1f threads wide to either side, and %s high", wide, units.FormatNs(units.Ns(high)))})
+	legend = append(legend, entry{text: fmt.Sprintf("each is %.1f threads wide on each side, and %s high", wide, units.FormatNs(units.Ns(high)))})
 	h := legendHeight(legend, f.W-2*margin)
 	f.H = vg.Length(rows)*cell + h + 4
 	f.body = func(c draw.Canvas) {

@@ -27,7 +27,7 @@ type CollectorPoint struct {
 func Collector(points []CollectorPoint) *Figure {
 	f := &Figure{
 		Name: "collector", Title: "Garbage collection: work and time against the collector's threads",
-		Alt: "Running time of the collector's threads, and their share of the time, for each number of collector and application threads.",
+		Alt: "The running time of the collector's threads and their share of the time, for each number of collector and application threads.",
 		W:   pageWidth, H: 60,
 	}
 	if len(points) == 0 {

@@ -16,7 +16,7 @@ import (
 func MMU(curve []gc.Utilization) *Figure {
 	f := &Figure{
 		Name: "mmu", Title: "Minimum mutator utilization",
-		Alt: "For each length of a window of time, the least share of any such window that is not stopped for garbage collection.",
+		Alt: "Worst case: in any window of this length, the program could run at least this share of the time.",
 		W:   pageWidth, H: 210,
 	}
 	if len(curve) == 0 {

@@ -41,14 +41,14 @@ func TasksOverTime(of granularity.Counted, total *granularity.Series, classes []
 func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never granularity.Fates) *Figure {
 	f := &Figure{
 		Name: "queue", Title: "Queues over time",
-		Alt: "Units of work handed over per second and units waiting, over the time of the session.",
+		Alt: "Units of work submitted per second and units waiting, over the time of the session.",
 	}
-	texts := panels{none: "no hand-overs", others: "other executors", upper: "handed over per second", lower: "waiting at once"}
+	texts := panels{none: "no submissions", others: "other executors", upper: "submitted per second", lower: "waiting at once"}
 	if never.NeverRun > 0 {
 		if never.NotKnown > 0 {
 			texts.note = "at least "
 		}
-		texts.note += units.FormatCount(never.NeverRun) + " more were handed over and never run: in the queue at the end, or dropped before"
+		texts.note += units.FormatCount(never.NeverRun) + " more were submitted and never run: still in the queue at the end, or dropped"
 	}
 	return overTime(f, texts, total, executors)
 }
@@ -72,7 +72,7 @@ func overTime(f *Figure, texts panels, total *granularity.Series, classes []Clas
 	classes = withOther(total, classes, texts.others)
 	legend := seriesLegend(classes)
 	if total.Spreads > 0 {
-		legend = append(legend, entry{text: units.FormatCount(total.Spreads) + " summarised executions are spread evenly over the intervals in which they were counted"})
+		legend = append(legend, entry{text: units.FormatCount(total.Spreads) + " summarised executions, spread evenly over the intervals of their summaries"})
 	}
 	if texts.note != "" {
 		legend = append(legend, entry{text: texts.note})

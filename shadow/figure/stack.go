@@ -44,7 +44,7 @@ const stackHeight = vg.Length(250)
 func Stacks(groups []StackGroup) *Figure {
 	f := &Figure{
 		Name: "stack", Title: "Speedup stacks: where N threads' time goes",
-		Alt: "A bar for each number of threads: the measured speedup, and above it what is lost to each cause, up to the number of threads.",
+		Alt: "A bar for each number of threads: the measured speedup, and above it the losses by cause, up to the number of threads.",
 		W:   pageWidth, H: 60,
 	}
 	var bars []speedup.Repeated

@@ -42,7 +42,7 @@ func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
 	shown := bars[:min(len(bars), maxBars)]
 	legend := shadeLegend(len(bars) - len(shown))
 	if slices.ContainsFunc(shown, func(b ThreadBar) bool { return b.Spread }) {
-		legend = append(legend, entry{text: "the time of summarised tasks is spread evenly over the intervals in which it was counted"})
+		legend = append(legend, entry{text: "the time of summarised tasks is spread evenly over the intervals of their summaries"})
 	}
 	h := legendHeight(legend, f.W-2*margin)
 	f.H = barRow*vg.Length(len(shown)) + 42 + h

@@ -37,12 +37,12 @@ func (in *Ingest) dispatch() {
 		case <-in.stop:
 			return
 		case <-look.C:
-			if in.calm.over(in.o.Bus.Stir()) {
+			if in.calm.over(in.o.Bus.Activity()) {
 				in.look()
 			}
-			pause = in.calm.pause(in.o.Bus.Comers() != nil)
+			pause = in.calm.pause(in.o.Bus.Arrivals() != nil)
 			look.Reset(pause)
-		case <-in.o.Bus.Comers():
+		case <-in.o.Bus.Arrivals():
 			in.calm.came = time.Now()
 			if pause > lookInterval { // else the next look is soon enough
 				pause = lookInterval
@@ -70,7 +70,7 @@ func (in *Ingest) dispatch() {
 func (in *Ingest) look() {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	in.calm.begin(in.o.Bus.Stir())
+	in.calm.begin(in.o.Bus.Activity())
 	waiting, err := in.waiting(ctx)
 	if err != nil {
 		in.log.Warn("ingest: looking for sessions", "error", err)
@@ -90,7 +90,7 @@ func (in *Ingest) look() {
 	}
 	in.calm.disturb() // who is not ours yet may be at the next look
 	leases, err := in.member.Claim(ctx, names, room)
-	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is told by itself
+	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is reported by itself
 		in.log.Warn("ingest: claiming sessions", "error", err)
 	}
 	for _, l := range leases {
@@ -113,7 +113,7 @@ func (in *Ingest) waiting(ctx context.Context) (map[string]uint64, error) {
 		name := strings.TrimPrefix(subject, wire.Subject(""))
 		if err := store.ValidateName(name); err != nil {
 			in.bad.Add(n)
-			in.log.Warn("ingest: messages were kept out", "subject", subject, "messages", n, "error", err)
+			in.log.Warn("ingest: rejected messages", "subject", subject, "messages", n, "error", err)
 			in.tellRefused(subject, n, err)
 			if err := in.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 				in.log.Warn("ingest: removing messages of no session", "error", err)

@@ -294,7 +294,7 @@ func (p *data) Places() []placeTable {
 	for _, t := range []struct {
 		head, by string
 		rows     []granularity.Hotspot
-	}{{"handed to", summary.ByExecutor, s.Executors}, {"handed over at", summary.BySite, s.Sites}} {
+	}{{"submitted to", summary.ByExecutor, s.Executors}, {"submitted at", summary.BySite, s.Sites}} {
 		if len(t.rows) == 0 {
 			continue
 		}

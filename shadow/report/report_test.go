@@ -68,7 +68,7 @@ func TestGolden(t *testing.T) {
 // TestUnended: the page of a session that broke off does not claim to be whole.
 func TestUnended(t *testing.T) {
 	const whole = "Nothing was lost: every event"
-	missing := []string{"what happened after the last batch that came is missing", "<b>≤ 43</b><span>never executed", "events lost, not counting the end"}
+	missing := []string{"what happened after the last batch is missing", "<b>≤ 43</b><span>never executed", "events lost, not counting the end"}
 	src := summarytest.Program()
 	page := string(render(t, src))
 	for _, text := range missing {
@@ -207,7 +207,7 @@ func TestUnits(t *testing.T) {
 // of threads and the time in the queue, by the end of its name where that is long.
 func TestPlaces(t *testing.T) {
 	s := build(t, summarytest.Program())
-	if page := renderSummary(t, s); bytes.Contains(page, []byte("<h2>Where work is handed over")) {
+	if page := renderSummary(t, s); bytes.Contains(page, []byte("<h2>Where work is submitted")) {
 		t.Error("a page without hand-overs has places")
 	}
 	queue := granularity.Distribution{Name: granularity.QueueName, Count: 3, P50: 4_000_000, P99: 5_000_000}
@@ -217,7 +217,7 @@ func TestPlaces(t *testing.T) {
 	}
 	s.Sites[0].Site = long
 	page := string(renderSummary(t, s))
-	_, section, found := strings.Cut(page, "<h2>Where work is handed over")
+	_, section, found := strings.Cut(page, "<h2>Where work is submitted")
 	section, _, _ = strings.Cut(section, "</section>")
 	for _, want := range []string{"<h3>By site</h3>", "…", ".hostile&lt;b&gt;:77</td>", ">com.acme.Main.run:1</td>", "4.00 ms", "5.00 ms", "2 more rows"} {
 		if !found || !strings.Contains(section, want) {
@@ -251,7 +251,7 @@ func TestVirtual(t *testing.T) {
 	_, section, found := strings.Cut(string(renderSummary(t, s)), "<h2>Virtual threads")
 	section, _, _ = strings.Cut(section, "</section>")
 	for _, want := range []string{
-		"4,321 times", "6 times, 120 ms in all", "for 7.00 ms, one of them at most for 5.00 ms", "Hostile&lt;b&gt;</td>", `<td data-v="9">9</td>`, `<td data-v="60000000">60.0 ms</td>`,
+		"4,321 times", "6 times, 120 ms in total", "for 7.00 ms, a single thread at most for 5.00 ms", "Hostile&lt;b&gt;</td>", `<td data-v="9">9</td>`, `<td data-v="60000000">60.0 ms</td>`,
 		`<td data-v="1234">1,234</td><td class="none" data-v="-1">n/a</td>`, `<td data-v="0">0 ns</td><td class="none" data-v="-1">n/a</td><td class="none" data-v="-1">n/a</td>`,
 		"2 more classes", "are not in the table",
 	} {

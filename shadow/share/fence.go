@@ -22,12 +22,12 @@ func (e Epoch) before(o Epoch) bool {
 	return e.Bucket < o.Bucket || e.Bucket == o.Bucket && e.Revision < o.Revision
 }
 
-// ErrBusyFolder is returned while another shadow is in the midst of a write.
+// ErrBusyFolder is returned while another shadow writes.
 var ErrBusyFolder = errors.New("another shadow is writing into this session")
 
 // Fence guards a session's folder in a store that several shadows write to. The
-// epoch of its owner is kept beside it; who finds a later one than its own has
-// lost the session, however long it slept. Check and write are under one lock.
+// epoch of its owner is kept beside it. A shadow that finds a later epoch than its
+// own has lost the session, however long it slept. One lock covers check and write.
 type Fence struct {
 	path  string
 	epoch Epoch
@@ -38,7 +38,7 @@ func (h *Home) Fence(folder string, epoch Epoch) *Fence {
 	return &Fence{path: filepath.Join(h.dir, fenceFolder, folder), epoch: epoch}
 }
 
-// Do runs write unless a later owner has been here. It does not wait for another one that is writing.
+// Do runs write unless a later owner has been here. It does not wait for a shadow that is writing.
 func (f *Fence) Do(write func() error) error {
 	return f.locked(func(file *os.File) error {
 		latest, err := readEpoch(file)
@@ -56,7 +56,7 @@ func (f *Fence) Do(write func() error) error {
 	})
 }
 
-// Close runs write, whoever the last owner was: to close a folder whose session has gone to another store.
+// Close runs write, whoever the last owner was. It closes a folder whose session has moved to another store.
 func (f *Fence) Close(write func() error) error {
 	return f.locked(func(*os.File) error { return write() })
 }
@@ -71,7 +71,7 @@ func (f *Fence) locked(use func(*os.File) error) error {
 			defer file.Close()
 			return use(file)
 		}
-		file.Close() // it was removed before we had the lock: who comes next makes another
+		file.Close() // it was removed before we had the lock: the next owner makes another
 	}
 }
 
@@ -90,13 +90,13 @@ func (f *Fence) lock() (*os.File, error) {
 	return file, nil
 }
 
-// linked tells whether an open file still has its name; one that can not be asked is taken to.
+// linked reports whether an open file still has its name. If that cannot be found out, it is assumed.
 func linked(f *os.File) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) != nil || st.Nlink > 0
 }
 
-// RemoveFences removes the fences of sessions whose folders somebody has taken out of the store at root.
+// RemoveFences removes the fences of sessions whose folders were removed from the store at root.
 func (h *Home) RemoveFences(root string) error {
 	entries, err := os.ReadDir(filepath.Join(h.dir, fenceFolder))
 	if err != nil {
@@ -132,7 +132,7 @@ func readEpoch(f *os.File) (Epoch, error) {
 	}
 	var e Epoch
 	if json.Unmarshal(data, &e) != nil {
-		return Epoch{}, nil // new, or torn by a crash of the machine: the lock was ours to take
+		return Epoch{}, nil // new, or torn by a crash of the machine
 	}
 	return e, nil
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Only shadows may write the table, if the bus is set up as it should be. Where somebody else does, his rows must not
-// move a session from one shadow to another, and so split it over two stores: they are ignored, and the owner of a
-// session writes its row again.
+// Only shadows may write the table on a bus that is set up well. Rows of anybody else must not move a session from
+// one shadow to another and so split it over two stores. They are ignored, and the owner of the session writes its
+// row again.
 
-// maxMends bounds the rows that wait to be written again. Those beyond are when they are renewed.
+// maxMends bounds the rows that wait to be written again. Further ones are written when they are renewed.
 const maxMends = 1 << 12
 
-// sessionRow reads a session's row; that of a row that was removed is empty. With the lock held.
+// sessionRow reads a session's row; a removed row is empty. The caller holds the lock.
 func (m *Member) sessionRow(e jetstream.KeyValueEntry) (row, error) {
 	if e.Operation() != jetstream.KeyValuePut {
 		return row{}, nil
@@ -70,7 +70,7 @@ func validID(id string) bool {
 	return err == nil && len(raw) == idBytes
 }
 
-// mend has a lease's row written again; with the lock held.
+// mend has a lease's row written again. The caller holds the lock.
 func (m *Member) mend(l *Lease) {
 	select {
 	case m.mends <- l:
@@ -78,8 +78,8 @@ func (m *Member) mend(l *Lease) {
 	}
 }
 
-// overwritten tells whether somebody who is no shadow has written over, or removed, the row of a session that
-// is certainly ours, and how to write it again. While it is certain, no shadow can have claimed it meanwhile.
+// overwritten reports whether anybody but a shadow has overwritten or removed the row of a session that is
+// certainly ours, and how to write it again. While that is certain, no shadow can have claimed it.
 func (m *Member) overwritten(ctx context.Context, session string) (write func(context.Context, []byte) (uint64, error), foreign bool) {
 	e, err := m.kv.Get(ctx, sessionKey+session)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {

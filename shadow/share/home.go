@@ -16,7 +16,7 @@ import (
 )
 
 // HomeName is the folder in a store that holds what its shadows agree on; the
-// leading dot keeps it apart from session folders.
+// leading dot distinguishes it from session folders.
 const HomeName = ".shadows"
 
 const (
@@ -28,13 +28,13 @@ const (
 	idBytes     = 8
 )
 
-// Home is a shadow's place in a store: who it is, and the locks that it shares
-// with others that use the same store, also over NFS (version 4; flock must work).
+// Home is a shadow's identity in a store and the locks that it shares with other
+// shadows of the store, also over NFS (version 4; flock must work).
 type Home struct {
-	// ID is the shadow's own. A shadow that starts again in a store takes the id of one that is dead, and
-	// with it its sessions, at once: the lock on the id's file shows that nobody else has it.
+	// ID is the shadow's own. A shadow that restarts in a store takes over the id of a dead one, and with it
+	// the sessions, at once: the lock on the id's file shows that nobody else has it.
 	ID string
-	// Store tells stores apart: two shadows with equal ones see the same files.
+	// Store distinguishes stores: two shadows with equal ones see the same files.
 	Store string
 
 	dir  string
@@ -67,10 +67,10 @@ func OpenHome(root string) (*Home, error) {
 	return nil, fmt.Errorf("share: %d shadows use the store %s already, no more are allowed; choose another", maxSlots, root)
 }
 
-// Close gives the id free for the next shadow.
+// Close releases the id for the next shadow.
 func (h *Home) Close() { h.slot.Close() }
 
-// storeID reads or makes the store's id; with the folder's lock held.
+// storeID reads or makes the store's id. The caller holds the folder's lock.
 func (h *Home) storeID() (string, error) {
 	path := filepath.Join(h.dir, storeIDFile)
 	id, err := readID(path)
@@ -116,7 +116,7 @@ func (h *Home) LockFolders() (unlock func(), err error) {
 
 func newID() string {
 	var b [idBytes]byte
-	_, _ = rand.Read(b[:]) // it does not fail: crypto/rand ends the process instead
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the process instead
 	return hex.EncodeToString(b[:])
 }
 

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// eager is how long a session that waits is left to shadows with less to do.
+// eager is how long a waiting session is left to shadows with fewer sessions.
 const eager = 1500 * time.Millisecond
 
-// Lease is the right to store a session, as long as it is not lost.
+// Lease is the right to store a session until it is lost.
 type Lease struct {
 	Session string
 	// Elsewhere are other stores that may hold parts of the session.
 	Elsewhere []Piece
-	// Taken tells that another shadow owned the session before.
+	// Taken says that another shadow owned the session before.
 	Taken bool
 
 	m        *Member
@@ -58,7 +58,7 @@ func (l *Lease) Apart() uint64 {
 	return l.apart
 }
 
-// SetApart raises it, for this owner and those to come.
+// SetApart raises Apart, for this owner and later ones.
 func (l *Lease) SetApart(ctx context.Context, seq uint64) error {
 	l.m.mu.Lock()
 	if seq <= l.apart {
@@ -72,8 +72,8 @@ func (l *Lease) SetApart(ctx context.Context, seq uint64) error {
 	return l.renew(ctx)
 }
 
-// Release gives up a session that no longer comes. The row stays for keep, so
-// that what comes late finds the same store.
+// Release gives up a session without batches. The row stays for keep, so that late
+// batches find the same store.
 func (l *Lease) Release(keep time.Duration) {
 	m := l.m
 	m.mu.Lock()
@@ -84,7 +84,7 @@ func (l *Lease) Release(keep time.Duration) {
 	}
 }
 
-// renew writes the lease's row anew, which only works while it is ours.
+// renew rewrites the lease's row, which works only while the lease is ours.
 func (l *Lease) renew(ctx context.Context) error {
 	m := l.m
 	m.mu.Lock()
@@ -109,7 +109,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	return nil
 }
 
-// lose ends a lease; with the lock held.
+// lose ends a lease. The caller holds the lock.
 func (m *Member) lose(l *Lease) {
 	select {
 	case <-l.lost:
@@ -121,7 +121,7 @@ func (m *Member) lose(l *Lease) {
 	}
 }
 
-// OwnedByOther tells whether a shadow that is alive has the session.
+// OwnedByOther reports whether a shadow that is alive has the session.
 func (m *Member) OwnedByOther(session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,7 +129,7 @@ func (m *Member) OwnedByOther(session string) bool {
 	return ok && e.Owner != m.o.Home.ID && m.alive(e.Owner, time.Now())
 }
 
-// Elsewhere are the stores other than ours in which a session went on.
+// Elsewhere are the other stores in which a session continued.
 func (m *Member) Elsewhere(session string) []Piece {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,9 +145,9 @@ func (m *Member) others(list []Piece) []Piece {
 	return slices.DeleteFunc(slices.Clone(list), func(p Piece) bool { return p.Store == m.o.Home.Store })
 }
 
-// Claim takes those of the waiting sessions that nobody alive has, at most
-// room of them, and no more than this shadow's share while others are free to
-// take them. Errors of single sessions are joined by the caller's next try.
+// Claim takes waiting sessions that no living shadow has: at most room, and no more
+// than this shadow's share while others may still take theirs. Sessions that fail
+// are tried again with the next call.
 func (m *Member) Claim(ctx context.Context, waiting []string, room int) ([]*Lease, error) {
 	if !m.certain() {
 		return nil, ErrUncertain
@@ -173,8 +173,8 @@ func (m *Member) Claim(ctx context.Context, waiting []string, room int) ([]*Leas
 	return got, nil
 }
 
-// Take claims one session that nobody alive has, whoever else could; nil when
-// somebody has it.
+// Take claims one session that no living shadow has, without leaving it to others;
+// nil if some shadow has it.
 func (m *Member) Take(ctx context.Context, session string) (*Lease, error) {
 	m.mu.Lock()
 	e, known := m.sessions[session]
@@ -186,8 +186,8 @@ func (m *Member) Take(ctx context.Context, session string) (*Lease, error) {
 	return m.claim(ctx, candidate{name: session, row: e, known: known})
 }
 
-// candidate is a session to be claimed, with the row by which it was found to
-// be free: the claim holds only if that is still the row.
+// candidate is a session to claim, with the row that showed it to be free. The claim
+// holds only if that is still the row.
 type candidate struct {
 	name  string
 	row   entry // its owner is "" when there was none
@@ -228,7 +228,7 @@ func (m *Member) choose(waiting []string) []candidate {
 	}
 	m.firstSaw = saw
 	slices.SortFunc(free, func(a, b candidate) int { return cmp.Compare(a.hash, b.hash) })
-	slices.SortFunc(late, func(a, b candidate) int { return saw[a.name].Compare(saw[b.name]) }) // where room is short, who came first goes first
+	slices.SortFunc(late, func(a, b candidate) int { return saw[a.name].Compare(saw[b.name]) }) // if there is little room, the oldest go first
 	free = free[:min(len(free), m.share(len(free), now))]
 	return append(append(mine, late...), free...)
 }
@@ -287,7 +287,7 @@ func (m *Member) claim(ctx context.Context, c candidate) (*Lease, error) {
 	return l, nil
 }
 
-// refresh asks for a row that is not as the watch told.
+// refresh asks for a row that differs from what the watch reported.
 func (m *Member) refresh(ctx context.Context, name string) {
 	if e, err := m.kv.Get(ctx, sessionKey+name); err == nil {
 		m.learn(e)

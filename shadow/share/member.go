@@ -2,11 +2,10 @@
 //
 // Each shadow keeps a heartbeat in a table on the bus (a JetStream key-value
 // bucket), and each session has a row that names its owner. A row changes only
-// by compare-and-set, so that of two shadows that want a session one gets it.
-// A shadow whose heartbeat has not changed for Options.TTL, by the watch of the
-// one who looks, is dead, and its sessions are free. No clocks are compared: a
-// shadow counts its own time only, and stops storing a second before others may
-// take it for dead.
+// by compare-and-set, so if two shadows want a session, one gets it. If a shadow's
+// heartbeat has not changed for Options.TTL, by the clock of the shadow that looks,
+// it is dead and its sessions are free. No clocks are compared: a shadow measures
+// its own time only, and stops storing a second before others may consider it dead.
 package share
 
 import (
@@ -45,12 +44,12 @@ var (
 type Options struct {
 	JetStream jetstream.JetStream
 	Home      *Home
-	Path      string // of the store, told to people only
+	Path      string // of the store, shown to people only
 	Replicas  int    // of the table
 	TTL       time.Duration
-	// Problem is told when the table can not be kept, and nil when it can again. May be nil.
+	// Problem is called when the table cannot be kept, and nil when it can again. May be nil.
 	Problem func(error)
-	// Foreign is told of rows of the table that no shadow has written; they are ignored. May be nil.
+	// Foreign is called for rows of the table that no shadow has written; they are ignored. May be nil.
 	Foreign func(key string, err error)
 }
 
@@ -68,7 +67,7 @@ type heartbeat struct {
 type peer struct {
 	heartbeat
 	revision uint64
-	seen     time.Time // when its row changed last, or when we could look again
+	seen     time.Time // when its row last changed, or when we could look again
 }
 
 // row is the value of a session's row.
@@ -99,7 +98,7 @@ type Member struct {
 	host  string
 	stop  context.CancelFunc
 	done  sync.WaitGroup
-	mends chan *Lease // whose rows somebody else has written over
+	mends chan *Lease // whose rows somebody else has overwritten
 
 	mu       sync.Mutex
 	peers    map[string]*peer
@@ -110,7 +109,7 @@ type Member struct {
 	revision uint64               // of our own row
 	beat     uint64
 	good     time.Time // when the last heartbeat that arrived was sent
-	sure     bool      // false: leases are to be proved again before they are used
+	sure     bool      // false: leases have to be proved again before use
 }
 
 // Join makes this shadow one of those that share the bus.
@@ -169,7 +168,7 @@ func (m *Member) openBucket(ctx context.Context) error {
 	return nil
 }
 
-// begin writes our row over that of an earlier life.
+// begin overwrites our row from before a restart.
 func (m *Member) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -203,7 +202,7 @@ func (m *Member) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case l := <-m.mends:
-			_ = l.renew(ctx) // what fails here, a heartbeat that fails tells, or the lease is lost
+			_ = l.renew(ctx) // a failure shows in a heartbeat, or the lease is lost
 			continue
 		case <-tick.C:
 		}
@@ -218,8 +217,8 @@ func (m *Member) keep(ctx context.Context) {
 	}
 }
 
-// renew sends one heartbeat. After a gap in which others may have taken us for
-// dead, each lease has to prove itself before it counts again.
+// renew sends one heartbeat. After a gap in which others may have considered us dead,
+// each lease has to be proved before it counts again.
 func (m *Member) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -243,7 +242,7 @@ func (m *Member) renew(ctx context.Context) error {
 	m.revision, m.good = revision, sent
 	if late {
 		m.sure = false
-		for _, p := range m.peers { // they may have been cut off as we were: their time begins anew
+		for _, p := range m.peers { // they may have been cut off as we were: their time restarts
 			p.seen = now
 		}
 	}
@@ -255,10 +254,10 @@ func (m *Member) renew(ctx context.Context) error {
 	return nil
 }
 
-// patience is how long we trust our leases without a heartbeat that arrived.
+// patience is how long we trust our leases after the last heartbeat that arrived.
 func (m *Member) patience() time.Duration { return m.o.TTL - m.o.TTL/6 }
 
-// prove writes the row of each lease anew; one that can not be is lost.
+// prove rewrites the row of each lease. A lease whose row cannot be written is lost.
 func (m *Member) prove(ctx context.Context) error {
 	for _, l := range m.held() {
 		err := l.renew(ctx)
@@ -282,7 +281,7 @@ func (m *Member) held() []*Lease {
 	return list
 }
 
-// certain tells whether nobody can have taken us for dead.
+// certain reports whether nobody can have considered us dead.
 func (m *Member) certain() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -291,8 +290,8 @@ func (m *Member) certain() bool {
 
 func (m *Member) certainLocked() bool { return m.sure && time.Since(m.good) <= m.patience() }
 
-// Leave ends the membership in order: shadows of the same store may go on at
-// once, others when this one has not come back for the TTL.
+// Leave ends the membership properly: shadows of the same store may take over at
+// once, others after the TTL.
 func (m *Member) Leave() {
 	m.End()
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -306,7 +305,7 @@ func (m *Member) End() {
 	m.done.Wait()
 }
 
-// conflict tells whether a compare-and-set found another value.
+// conflict reports whether a compare-and-set found another value.
 func conflict(err error) bool {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) {

@@ -14,16 +14,16 @@ import (
 
 const (
 	sweepInterval = time.Minute
-	oldRow        = 24 * time.Hour // rows of shadows and sessions that nobody has touched for so long go
-	// maxForget bounds the rows of sessions that come no more: the table has a size, and a full one takes no
+	oldRow        = 24 * time.Hour // rows of shadows and sessions untouched for so long are removed
+	// maxForget bounds the rows of sessions that have ended: the table has a size, and a full one takes no
 	// heartbeat either.
 	maxForget = 16 << 10
-	// oldMarker is how long it stays in the table that a row was removed, for shadows that were cut off. One
-	// that was for longer finds out when its compare-and-set fails.
+	// oldMarker is how long the table remembers that a row was removed, for shadows that were cut off. One that
+	// was cut off for longer finds out when its compare-and-set fails.
 	oldMarker = 10 * time.Minute
 )
 
-// watch follows the table; when it returns, what was there is known.
+// watch follows the table. When it returns, all rows that existed are known.
 func (m *Member) watch(ctx context.Context) error {
 	w, err := m.kv.WatchAll(ctx)
 	if err != nil {
@@ -54,11 +54,11 @@ func (m *Member) watch(ctx context.Context) error {
 	case <-initial:
 		return nil
 	case <-time.After(2 * askTimeout):
-		return fmt.Errorf("share: the table of shadows %s is not told within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
+		return fmt.Errorf("share: the table of shadows %s was not received within %v: %w", Bucket, 2*askTimeout, context.DeadlineExceeded)
 	}
 }
 
-// learn takes in a row that has changed. One that no shadow has written is ignored, and told.
+// learn takes a changed row. One that no shadow has written is ignored and reported.
 func (m *Member) learn(e jetstream.KeyValueEntry) {
 	var err error
 	m.mu.Lock()
@@ -75,7 +75,7 @@ func (m *Member) learn(e jetstream.KeyValueEntry) {
 	}
 }
 
-// learnSession takes in a session's row; with the lock held.
+// learnSession takes a session's row. The caller holds the lock.
 func (m *Member) learnSession(name string, e jetstream.KeyValueEntry) error {
 	l := m.leases[name]
 	if l != nil && e.Revision() <= l.revision {
@@ -83,7 +83,7 @@ func (m *Member) learnSession(name string, e jetstream.KeyValueEntry) error {
 	}
 	r, err := m.sessionRow(e)
 	switch {
-	case err != nil: // what was known stays so; who has or claims the session writes over this
+	case err != nil: // keep what was known: the owner of the session overwrites this
 		m.sessions[name] = entry{row: m.sessions[name].row, revision: e.Revision(), made: e.Created()}
 	case e.Operation() != jetstream.KeyValuePut:
 		delete(m.sessions, name)
@@ -103,7 +103,7 @@ func (m *Member) learnSession(name string, e jetstream.KeyValueEntry) error {
 	return err
 }
 
-// learnPeer takes in a shadow's heartbeat; with the lock held.
+// learnPeer takes a shadow's heartbeat. The caller holds the lock.
 func (m *Member) learnPeer(id string, e jetstream.KeyValueEntry) error {
 	h, err := heartbeatRow(e)
 	old := m.peers[id]
@@ -121,9 +121,8 @@ func (m *Member) learnPeer(id string, e jetstream.KeyValueEntry) error {
 	return nil
 }
 
-// alive tells whether the shadow id may still store; with the lock held. One that said goodbye may not any
-// more, but what it stored is only within reach of those that use the same store: the others leave it the
-// time of a restart.
+// alive reports whether the shadow id may still store. The caller holds the lock. A shadow that has left may not, but
+// only shadows of its store can reach what it stored: the others give it time for a restart.
 func (m *Member) alive(id string, now time.Time) bool {
 	p := m.peers[id]
 	switch {
@@ -135,22 +134,21 @@ func (m *Member) alive(id string, now time.Time) bool {
 	return true
 }
 
-// bury looks once more at a shadow that seems dead: the watch may only have
-// been late. With the lock not held.
+// bury looks once more at a shadow that seems dead: the watch may have been late.
+// The caller does not hold the lock.
 func (m *Member) bury(ctx context.Context, id string) bool {
 	e, err := m.kv.Get(ctx, shadowKey+id)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.peers[id]
 	if err == nil && (p == nil || e.Revision() > p.revision) {
-		_ = m.learnPeer(id, e) // the watch tells what is wrong with it
+		_ = m.learnPeer(id, e) // the watch reports what is wrong with it
 		return !m.alive(id, time.Now())
 	}
 	return true
 }
 
-// tidy removes rows that are of no use any more, now and then. It has a goroutine of its own: a long list of
-// them must not hold up a heartbeat.
+// tidy removes useless rows from time to time. It has its own goroutine: a long list must not delay a heartbeat.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
@@ -166,7 +164,7 @@ func (m *Member) tidy(ctx context.Context) {
 	}
 }
 
-// sweep does so once; what it has no time for, the next one does.
+// sweep removes as many as it has time for; the next sweep does the rest.
 func (m *Member) sweep(ctx context.Context, now time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, sweepInterval)
 	defer cancel()
@@ -182,7 +180,7 @@ func (m *Member) sweep(ctx context.Context, now time.Time) {
 	}
 }
 
-// old lists the rows to remove, with the revision that was looked at.
+// old lists the rows to remove, with the revision that was read.
 func (m *Member) old(now time.Time) map[string]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -211,14 +209,13 @@ func (m *Member) old(now time.Time) map[string]uint64 {
 	return list
 }
 
-// ownerless tells whether nobody renews or forgets a row: its owner is gone, or was this shadow in an earlier
-// life.
+// ownerless reports whether nobody renews or forgets a row: its owner is gone, or was this shadow before a restart.
 func (m *Member) ownerless(e entry) bool {
 	return e.Owner == m.o.Home.ID || m.peers[e.Owner] == nil
 }
 
-// forgetBefore is the time up to which rows to be forgotten go now: those whose time has come, and the first of
-// the others where there are too many.
+// forgetBefore is the time up to which rows are forgotten now: those that are due and, if there are too many, the
+// oldest others.
 func (m *Member) forgetBefore(now time.Time) time.Time {
 	if len(m.forget) <= maxForget {
 		return now

@@ -21,7 +21,7 @@ func rowsOf(t *testing.T, m *Member) []string {
 	return list
 }
 
-// Rows of sessions that come no more go when their time has come, also those that a shadow that was started
+// Rows of sessions that have ended are removed in time, also those that a shadow that was started
 // again in its store had in its life before; those of sessions that go on stay.
 func TestRowsGo(t *testing.T) {
 	js, root := startServer(t), t.TempDir()
@@ -84,7 +84,7 @@ func wait(t *testing.T, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("does not come about within a minute")
+			t.Fatal("does not happen within a minute")
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // TestTortureForeignRows: somebody writes over, and removes, the rows of a session that has an owner, and those of the
 // shadows: by what the bus acknowledges, by half a row, by rows that name nobody or no store. The session keeps its
-// owner, and the owner its session, for as long as it goes on; each row is told.
+// owner, and the owner its session, as long as it lasts; each row is reported.
 func TestTortureForeignRows(t *testing.T) {
 	testjvm.OneGood(t, func(a *testjvm.Attempt) { foreignRows(t, a) }) // a shadow that gets no time loses its sessions, rightly
 }
@@ -24,12 +24,12 @@ func foreignRows(t *testing.T, a *testjvm.Attempt) {
 	t.Helper()
 	js := startServer(t)
 	const ttl = 3 * time.Second
-	var told atomic.Int64
+	var reported atomic.Int64
 	member := func() *Member {
 		m, err := Join(t.Context(), Options{JetStream: js, Home: openHome(t, t.TempDir()), Path: "/store", TTL: ttl, Foreign: func(_ string, err error) {
-			told.Add(1)
+			reported.Add(1)
 			if !errors.Is(err, ErrForeignRow) {
-				t.Errorf("told %v", err)
+				t.Errorf("reported %v", err)
 			}
 		}})
 		if err != nil {
@@ -73,8 +73,8 @@ func foreignRows(t *testing.T, a *testjvm.Attempt) {
 	if len(other.held()) > 0 {
 		a.Errorf("the session has gone to the other shadow")
 	}
-	if told.Load() < rows {
-		a.Errorf("told of %d rows, at least %d were written", told.Load(), rows)
+	if reported.Load() < rows {
+		a.Errorf("reported %d rows, at least %d were written", reported.Load(), rows)
 	}
 	settled(t, kv, owner)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	guarded "stackagent/internal/parquet"
 	"stackagent/internal/seal"
 	"stackagent/internal/wire"
 )
@@ -75,7 +76,7 @@ func (v inventory) run(stored Ranges, least int) (from, to int) {
 
 func (p *partInfo) mergeable() bool { return !p.stay && p.rows < smallRows }
 
-// Merge merges a run of small parts of each table and tells whether there was
+// Merge merges a run of small parts of each table and reports whether there was
 // any. all: also shorter runs, of a session that has ended. An error leaves the
 // parts as they were.
 func (w *Writer) Merge(all bool) (bool, error) {
@@ -327,7 +328,7 @@ func (j *joinedColumn) next() error {
 func mergeSmall[T any](out io.Writer, s *sources, meta []format.KeyValue) error {
 	w := parquet.NewGenericWriter[T](out, writerOptions(parquet.SchemaOf(*new(T)))...)
 	for _, p := range s.parts {
-		err := eachRow(p, func(rows []T) error {
+		err := guarded.EachRun(p, func(rows []T) error {
 			_, err := w.Write(rows)
 			return err
 		})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	guarded "stackagent/internal/parquet"
 	"stackagent/internal/seal"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -300,7 +300,7 @@ func readSmall[T any](f *Folder, t Table, row func(*T)) ([]*PartError, error) {
 // returned. The rows are reused.
 func readRuns[T any](f *Folder, t Table, use func([]T) error) ([]*PartError, error) {
 	return f.each(t, func(pf *parquet.File, done *int64) error {
-		return eachRow(pf, func(rows []T) error {
+		return guarded.EachRun(pf, func(rows []T) error {
 			if err := use(rows); err != nil {
 				return stopError{err}
 			}
@@ -308,27 +308,4 @@ func readRuns[T any](f *Folder, t Table, use func([]T) error) ([]*PartError, err
 			return nil
 		})
 	})
-}
-
-// eachRow reads the rows of a small table's part.
-func eachRow[T any](pf *parquet.File, use func([]T) error) error {
-	r := parquet.NewGenericReader[T](pf)
-	defer r.Close()
-	buf := make([]T, 256)
-	for {
-		n, err := r.Read(buf)
-		if err := use(buf[:n]); err != nil {
-			return err
-		}
-		clear(buf)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return io.ErrNoProgress
-		}
-	}
 }

@@ -61,9 +61,9 @@ func readAll(t testing.TB, dir string) (rows []Execution, made []Creation, bad [
 	bad, err = f.ReadExecutions(func(c *ExecutionColumns) error {
 		for i := range c.TaskID {
 			rows = append(rows, Execution{
-				c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Depth[i], c.Flags[i],
-				c.StartNs[i], c.EndNs[i], c.WallNs[i], c.CPUNs[i], c.SelfWallNs[i], c.SelfCPUNs[i],
-				c.Site[i], submitted(c.StartNs[i], c.QueueNs[i]),
+				TaskID: c.TaskID[i], OuterTaskID: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i], Depth: c.Depth[i], Flags: c.Flags[i],
+				StartNs: c.StartNs[i], EndNs: c.EndNs[i], WallNs: c.WallNs[i], CPUNs: c.CPUNs[i], SelfWallNs: c.SelfWallNs[i], SelfCPUNs: c.SelfCPUNs[i],
+				Site: c.Site[i], SubmittedNs: submitted(c.StartNs[i], c.QueueNs[i]),
 			})
 		}
 		return nil
@@ -73,7 +73,9 @@ func readAll(t testing.TB, dir string) (rows []Execution, made []Creation, bad [
 	}
 	more, err := f.ReadCreations(func(c *CreationColumns) error {
 		for i := range c.TaskID {
-			made = append(made, Creation{c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Flags[i], c.AtNs[i], c.Site[i]})
+			made = append(made, Creation{
+				TaskID: c.TaskID[i], OuterTaskID: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i], Flags: c.Flags[i], AtNs: c.AtNs[i], Site: c.Site[i],
+			})
 		}
 		return nil
 	})

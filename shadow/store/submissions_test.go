@@ -133,14 +133,17 @@ func checkHandedRows(t *testing.T, f *Folder, parts []*Part) {
 	var sites, wantSites []Site
 	f.ReadConstructions(func(c *ConstructionColumns) error {
 		for i := range c.TaskID {
-			made = append(made, Construction{c.TaskID[i], c.Class[i], c.Thread[i], c.WallNs[i], c.CPUNs[i]})
+			made = append(made, Construction{TaskID: c.TaskID[i], Class: c.Class[i], Thread: c.Thread[i], WallNs: c.WallNs[i], CPUNs: c.CPUNs[i]})
 			costs = append(costs, [2]int64{int64(c.Extra[0][i]), int64(c.Extra[1][i])})
 		}
 		return nil
 	})
 	f.ReadSubmissions(func(c *SubmissionColumns) error {
 		for i := range c.TaskID {
-			handed = append(handed, Submission{c.TaskID[i], c.OuterTaskID[i], c.Class[i], c.Thread[i], c.Executor[i], c.Site[i], c.Flags[i], c.AtNs[i]})
+			handed = append(handed, Submission{
+				TaskID: c.TaskID[i], OuterTaskID: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i],
+				Executor: c.Executor[i], Site: c.Site[i], Flags: c.Flags[i], AtNs: c.AtNs[i],
+			})
 		}
 		return nil
 	})
@@ -294,17 +297,17 @@ func TestJoinHanded(t *testing.T) {
 	extra := NewExtra([]wire.Extra{{Name: "bytecodes"}, {Name: "alloc", Unit: "bytes"}})
 	all := []*Part{worked(1, 50), worked(2, 50), worked(4, 50)}
 	first := writePiece(t, func(m *Manifest) {
-		m.Extra, m.Ended, m.Submissions = extra, EndedElsewhere, &Handed{Produced: 1}
+		m.Extra, m.Ended, m.Submissions = extra, EndedElsewhere, &RecordAccount{Produced: 1}
 	}, all[0])
 	second := writePiece(t, func(m *Manifest) {
-		m.Ended, m.Submissions = EndedExit, &Handed{Produced: 9, Lost: 1}
+		m.Ended, m.Submissions = EndedExit, &RecordAccount{Produced: 9, Lost: 1}
 	}, all[1], all[2])
 	out := filepath.Join(t.TempDir(), "whole")
 	m, err := Join(out, []string{second, first})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *m.Submissions != (Handed{Produced: 9, Stored: 3, Lost: 1, InGaps: 5}) || !slices.Equal(m.Extra, extra) {
+	if *m.Submissions != (RecordAccount{Produced: 9, Stored: 3, Lost: 1, InGaps: 5}) || !slices.Equal(m.Extra, extra) {
 		t.Errorf("submissions %+v, extra metrics %+v", m.Submissions, m.Extra)
 	}
 	checkExtras(t, &Writer{dir: out, Manifest: *m}, all)

@@ -51,13 +51,13 @@ func TestAsked(t *testing.T) {
 		}
 		var found []advice.Finding
 		for _, f := range sum.Findings {
-			if f.Name == "swallowed-exceptions" {
+			if f.Rule == "swallowed-exceptions" {
 				found = append(found, f)
 			}
 		}
 		switch {
 		case c.want == "" && len(found) == 0:
-		case c.want == "" || len(found) != 1 || found[0].Class != "com.acme.Job" || !strings.Contains(found[0].Text, c.want):
+		case c.want == "" || len(found) != 1 || found[0].Class != "com.acme.Job" || !strings.Contains(found[0].Text(), c.want):
 			t.Errorf("%s: %+v, want %q", name, found, c.want)
 		}
 	}

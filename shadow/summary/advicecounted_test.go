@@ -21,20 +21,20 @@ func TestAdviceSummarised(t *testing.T) {
 		want        string
 	}{
 		// 10 ms of two workers' time, of the 400 ms of the summary and the half of a millisecond before.
-		{4900, 2000, "5,000 units (98 % of them summarised) with a median of 2.00 µs of work, and while any waits or runs, its workers compute in units 1.2 % of the time."},
-		{60_000_000, 1, "60.0 M units (>99.9 % of them summarised) with a median of 1 ns of work, and while any waits or runs, its workers compute in units 7.5 % of the time."},
+		{4900, 2000, "5,000 units (98 % of them summarised) with a median of 2.00 µs of work. The workers spend 99 % of their time on overhead, not on your code."},
+		{60_000_000, 1, "60.0 M units (>99.9 % of them summarised) with a median of 1 ns of work. The workers spend 92 % of their time on overhead, not on your code."},
 	} {
 		sum, err := summary.Build(mostlySummarised(t, c.count, c.each), summary.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(sum.Findings, func(f advice.Finding) bool { return f.Name == "fine-grained" })
+		i := slices.IndexFunc(sum.Findings, func(f advice.Finding) bool { return f.Rule == "fine-grained" })
 		if i < 0 {
 			t.Fatalf("%d: %+v", c.count, sum.Findings)
 		}
-		want := "The tasks of com.acme.Tiny are all fine-grained, handed over at com.acme.Main.run:7: " + c.want
-		if !strings.HasPrefix(sum.Findings[i].Text, want) {
-			t.Errorf("%q, want %q", sum.Findings[i].Text, want)
+		want := "The tasks of com.acme.Tiny are all fine-grained, submitted at com.acme.Main.run:7: " + c.want
+		if !strings.HasPrefix(sum.Findings[i].Text(), want) {
+			t.Errorf("%q, want %q", sum.Findings[i].Text(), want)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestAdviceAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return f.Name == "fine-grained" }); got != c.fine {
+		if got := slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return f.Rule == "fine-grained" }); got != c.fine {
 			t.Errorf("handed over %s: fine-grained %v", name, got)
 		}
 	}

@@ -39,8 +39,8 @@ func pinnedSession(t *testing.T) *sessionBuilder {
 // TestPinnedThreads: what virtual threads that parked on their carriers kept from
 // others, worked out by hand, and sessions that do not bear it out.
 func TestPinnedThreads(t *testing.T) {
-	const says = "Virtual threads parked 8 times while pinned to their carriers, for 392 ms in all (8 times and 392 ms in threads of com.acme.Job, handed over at com.acme.Main.run:7): " +
-		"for 73 % of the time of 2 carriers they kept these while others waited for one. Use a lock of java.util.concurrent in place of synchronized"
+	const says = "Virtual threads parked 8 times while pinned to their carriers, for 392 ms in total (8 times and 392 ms in threads of com.acme.Job, submitted at com.acme.Main.run:7). " +
+		"They kept 2 carriers from others that waited for one, for 73 % of the time. Use a lock of java.util.concurrent instead of synchronized"
 	for _, c := range []struct {
 		name   string
 		change func(*sessionBuilder)
@@ -78,10 +78,10 @@ func TestPinnedThreads(t *testing.T) {
 		}
 		switch {
 		case c.gain == 0 && len(found) == 0:
-		case len(found) != 1 || found[0].Name != "pinned-threads" || found[0].Gain.Ns != c.gain:
+		case len(found) != 1 || found[0].Rule != "pinned-threads" || found[0].Gain.Ns != c.gain:
 			t.Errorf("%s: %+v, want a gain of %v", c.name, found, c.gain)
-		case c.name == "pinned" && !strings.HasPrefix(found[0].Text, says):
-			t.Errorf("%q, want %q", found[0].Text, says)
+		case c.name == "pinned" && !strings.HasPrefix(found[0].Text(), says):
+			t.Errorf("%q, want %q", found[0].Text(), says)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestWaitingWithoutRecord(t *testing.T) {
 		var found []string
 		for _, f := range sum.Findings {
 			if f.Kind == advice.Advice {
-				found = append(found, f.Name)
+				found = append(found, f.Rule)
 			}
 		}
 		if c.found && (len(found) != 1 || found[0] != "waiting-tasks") || !c.found && len(found) != 0 {

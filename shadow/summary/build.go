@@ -299,16 +299,16 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		Thresholds:   b.opts.Thresholds,
 	}
 	if b.src.SiteOf != nil {
-		f.Places = map[string]string{}
+		f.Sites = map[string]string{}
 		for i := range b.src.Classes {
 			c := &b.src.Classes[i]
-			if at, other := b.src.SiteOf(c.ID), f.Places[c.Name]; other == "" || other == at {
-				f.Places[c.Name] = at
+			if at, other := b.src.SiteOf(c.ID), f.Sites[c.Name]; other == "" || other == at {
+				f.Sites[c.Name] = at
 			} else if at != "" {
-				f.Places[c.Name] = origin.Several
+				f.Sites[c.Name] = origin.Several
 			}
 		}
-		maps.DeleteFunc(f.Places, func(_, at string) bool { return at == "" || at == origin.Several })
+		maps.DeleteFunc(f.Sites, func(_, at string) bool { return at == "" || at == origin.Several })
 	}
 	for _, r := range s.Refusals {
 		f.Refused = append(f.Refused, advice.Refusal{Reason: r.Reason, Count: r.Count, Sample: r.Sample})

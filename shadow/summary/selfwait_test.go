@@ -39,17 +39,17 @@ func selfWaitText(t *testing.T, b *sessionBuilder) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(sum.Findings, func(f advice.Finding) bool { return f.Name == "self-wait" })
+	i := slices.IndexFunc(sum.Findings, func(f advice.Finding) bool { return f.Rule == "self-wait" })
 	if i < 0 {
 		return ""
 	}
-	return sum.Findings[i].Text
+	return sum.Findings[i].Text()
 }
 
 // TestSelfWait: what a task waits for in its own pool's queue, worked out by hand.
 func TestSelfWait(t *testing.T) {
 	got := selfWaitText(t, selfWaiting(t, func(*store.Submission, *store.Execution) {}))
-	const want = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 5 units, of com.acme.Outer for the most, handed 5 tasks over to it and waited, for 295 ms in all, while these were queued for one of its 2 workers."
+	const want = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 5 units, mostly of com.acme.Outer, submitted 5 tasks to it and waited for 295 ms in total while these were queued for one of its 2 workers."
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -81,7 +81,7 @@ func TestSelfWaitDeadlock(t *testing.T) {
 		b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: inner, OuterTaskID: outer, Class: 2, Thread: 2 + i, Executor: 1, AtNs: 200 * ms})
 	}
 	got := selfWaitText(t, b)
-	for _, want := range []string{"2 units, of com.acme.Outer for the most, handed 2 tasks over to it and waited, for 1.60 s in all", "2 tasks had not begun at the end"} {
+	for _, want := range []string{"2 units, mostly of com.acme.Outer, submitted 2 tasks to it and waited for 1.60 s in total", "2 tasks had not begun at the end"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q, want %q in it", got, want)
 		}

@@ -137,9 +137,9 @@ func TestSummarisedIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range build(t, src, summary.Options{}).Findings {
-		if f.Topic == "summarised" {
-			if f.Kind != advice.Caution || !strings.Contains(f.Text, "com.acme.Main.lambda$main$0 100 %") {
-				t.Errorf("%s: %s", f.Kind, f.Text)
+		if f.Rule == "summarised" {
+			if f.Kind != advice.Caution || !strings.Contains(f.Text(), "com.acme.Main.lambda$main$0 100 %") {
+				t.Errorf("%s: %s", f.Kind, f.Text())
 			}
 			return
 		}

@@ -28,7 +28,7 @@ func handedSession(t *testing.T) *session.Session {
 		t.Fatal(err)
 	}
 	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"},
-		JVM: store.JVM{CPUs: 2}, Produced: store.Counts{Executions: 10}, Submissions: &store.Handed{Produced: 7}}
+		JVM: store.JVM{CPUs: 2}, Produced: store.Counts{Executions: 10}, Submissions: &store.RecordAccount{Produced: 7}}
 	p := &store.Part{Range: store.Range{From: 1, To: 1}}
 	for i, name := range []string{"java.lang.Thread", "java.util.concurrent.ThreadPoolExecutor$Worker", "java.util.concurrent.FutureTask", "com.acme.Job", "com.acme.Started"} {
 		kinds := units.KindRunnable
@@ -87,7 +87,7 @@ func TestAllSummarised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return strings.HasPrefix(f.Text, "All 7 hand-overs were summarised") })
+		return slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return strings.HasPrefix(f.Text(), "All 7 submissions were summarised") })
 	}
 	s := handedSession(t)
 	if says(s) {
@@ -97,7 +97,7 @@ func TestAllSummarised(t *testing.T) {
 	if says(s) {
 		t.Error("hand-overs that were not observed are called summarised")
 	}
-	s.Manifest.Submissions = &store.Handed{Produced: 7, Summarised: 7}
+	s.Manifest.Submissions = &store.RecordAccount{Produced: 7, Summarised: 7}
 	if !says(s) {
 		t.Error("it is not said why there is no advice")
 	}
@@ -154,7 +154,7 @@ func TestUnitsOfSession(t *testing.T) {
 		t.Errorf("note %+v", sum.Units)
 	}
 	swallowed := slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool {
-		return f.Name == "swallowed-exceptions" && f.Class == "com.acme.Job" && strings.Contains(f.Text, "1 unit of")
+		return f.Rule == "swallowed-exceptions" && f.Class == "com.acme.Job" && strings.Contains(f.Text(), "1 unit of")
 	})
 	if !swallowed {
 		t.Errorf("no advice about the exception: %+v", sum.Findings)
@@ -363,7 +363,7 @@ func TestPlatformsOwn(t *testing.T) {
 		"java.lang.VirtualThread$$Lambda -> java.lang.VirtualThread.parkTimeoutExpired"}) {
 		t.Errorf("left out %+v", p)
 	}
-	if text := advice.NoteText(sum.Units); !strings.Contains(text, "5 executions of the JDK's own tasks, which the program did not hand over") {
+	if text := advice.NoteText(sum.Units); !strings.Contains(text, "5 executions of the JDK's own tasks, which the program did not submit") {
 		t.Errorf("note %q", text)
 	}
 }
@@ -409,7 +409,7 @@ func checkWithout(t *testing.T, name string, sum *summary.Summary) {
 	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
 		t.Errorf("%s: units %q, want %q", name, got, want)
 	}
-	if text := advice.NoteText(sum.Units); !strings.Contains(text, "no record of when tasks were handed over: each execution that is not nested in another one counts as a unit, the JDK's own included") {
+	if text := advice.NoteText(sum.Units); !strings.Contains(text, "no record of when tasks were submitted: each execution that is not nested in another one counts as a unit, the JDK's own included") {
 		t.Errorf("%s: note %q", name, text)
 	}
 }
@@ -447,10 +447,10 @@ func TestFineByWhom(t *testing.T) {
 	for _, f := range sum.Findings {
 		if f.Kind == advice.Advice {
 			at := ""
-			if strings.Contains(f.Text, "com.acme.Main.run:7") {
+			if strings.Contains(f.Text(), "com.acme.Main.run:7") {
 				at = " at its site"
 			}
-			got = append(got, f.Name+" "+f.Class+at)
+			got = append(got, f.Rule+" "+f.Class+at)
 		}
 	}
 	slices.Sort(got)
@@ -492,11 +492,11 @@ func TestOneFindingOfAPool(t *testing.T) {
 	}
 	var got []string
 	for _, f := range sum.Findings {
-		if f.Topic == "pool" {
-			got = append(got, f.Text)
+		if pools[f.Rule] {
+			got = append(got, f.Text())
 		}
 	}
-	const want = "com.acme.Forward#2 (the same threads as com.acme.Pool#1) has 8 workers on 2 processors that it keeps 100 % busy:"
+	const want = "8 threads of com.acme.Forward#2 (the same threads as com.acme.Pool#1) compete for 2 CPUs and keep them 100 % busy."
 	if len(got) != 1 || !strings.HasPrefix(got[0], want) {
 		t.Errorf("%q, want one: %q", got, want)
 	}
@@ -508,7 +508,7 @@ func TestOneFindingOfAPool(t *testing.T) {
 func TestPoolOnSharedMachine(t *testing.T) {
 	for share, want := range map[int64]string{
 		100: "(40 % of the session).",
-		90:  "; the 80.0 ms of CPU time that other programs took meanwhile are not counted.",
+		90:  "The 80.0 ms of CPU time that other programs used meanwhile are taken into account.",
 		0:   "",
 	} {
 		sum, err := summary.Build(sharedMachine(t, units.MonoNs(share)), summary.Options{})
@@ -517,8 +517,8 @@ func TestPoolOnSharedMachine(t *testing.T) {
 		}
 		got := ""
 		for _, f := range sum.Findings {
-			if f.Topic == "pool" {
-				got += f.Text
+			if pools[f.Rule] {
+				got += f.Text()
 			}
 		}
 		if (got == "") != (want == "") || !strings.HasSuffix(got, want) {
@@ -559,3 +559,6 @@ func sharedMachine(t *testing.T, share units.MonoNs) *session.Session {
 	}
 	return s
 }
+
+// pools are the rules about pools.
+var pools = map[string]bool{"self-wait": true, "thread-churn": true, "one-at-a-time": true, "waiting-tasks": true, "pool-too-small": true, "pool-too-large": true, "pinned-threads": true}

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// guard lets in who may see the page. Without a token the name asked for must
-// be a loopback one: otherwise a page elsewhere could have its own name point
-// here and read along (DNS rebinding).
+// guard admits requests that may see the page. Without a token the requested host
+// must be a loopback name: otherwise another site could point its own name here and
+// read the page (DNS rebinding).
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -30,13 +30,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// foreign tells whether the page of another site fetches this one behind its
-// user's back. To follow a link from there is allowed: nothing is changed by it.
+// foreign reports whether another site's page fetches this one without the user's
+// doing. Following a link from there is allowed: it changes nothing.
 func foreign(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate"
 }
 
-// admit checks the password, at most so often for one address.
+// admit checks the password and limits the tries of an address.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	from := r.RemoteAddr
 	if wait := s.failures.wait(from); wait > 0 {
@@ -45,13 +45,13 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	_, password, given := r.BasicAuth()
-	// Sums have one length, so that the time tells nothing of the token's.
+	// Sums have one length, so that the time reveals nothing about the token's.
 	got, want := sha256.Sum256([]byte(password)), sha256.Sum256([]byte(s.o.Token))
 	if given && subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
 		return true
 	}
-	if given { // a browser asks first without one
-		if s.failures.failed(from) && s.told.AllowN(s.o.Now(), 1) {
+	if given { // a browser first asks without one
+		if s.failures.failed(from) && s.logged.AllowN(s.o.Now(), 1) {
 			s.o.Note("the live page refuses %s: too many wrong passwords", source(from))
 		}
 	}
@@ -70,17 +70,17 @@ func loopbackHost(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// Wrong passwords that one address may send: a burst, then one in a while.
+// Wrong passwords that an address may send: a burst, then one at a time.
 const (
 	failureBurst    = 10
 	failureInterval = 10 * time.Second
 	maxSources      = 4096 // remembered at once
-	// The log is told so often that an address is refused.
-	toldBurst    = 10
-	toldInterval = time.Minute
+	// How often the log says that an address is refused.
+	logBurst    = 10
+	logInterval = time.Minute
 )
 
-// failures counts wrong passwords by where they come from.
+// failures counts wrong passwords by address.
 type failures struct {
 	now func() time.Time
 
@@ -92,8 +92,8 @@ func newFailures(now func() time.Time) *failures {
 	return &failures{now: now, sources: map[string]*rate.Limiter{}}
 }
 
-// source is the address of a connection without the port; of IPv6 the
-// network, as whoever has one address there has them all.
+// source is the address of a connection without the port. For IPv6 it is the
+// network: whoever has one address there has them all.
 func source(remote string) string {
 	ap, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -107,7 +107,7 @@ func source(remote string) string {
 	return ip.String()
 }
 
-// wait is how long an address has to wait before its next password is looked at.
+// wait is how long an address has to wait before its next password is checked.
 func (f *failures) wait(remote string) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *failures) wait(remote string) time.Duration {
 	return time.Duration((1 - left) * float64(failureInterval))
 }
 
-// failed counts a wrong password and tells whether it used up the burst.
+// failed counts a wrong password and reports whether it used up the burst.
 func (f *failures) failed(remote string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,8 +137,8 @@ func (f *failures) failed(remote string) bool {
 	return l.TokensAt(now) < 1
 }
 
-// makeRoom forgets addresses that have waited long enough and, if these are
-// few, some others: so many at once that the search is rarely needed.
+// makeRoom forgets addresses that have waited long enough and, if these are few,
+// others: enough at once that the search is rare.
 func (f *failures) makeRoom(now time.Time) {
 	if len(f.sources) < maxSources {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// metrics tells totals over all sessions since the shadow started. There are no
-// labels: names of sessions are made by others, and there is no bound on how many.
+// metrics reports totals over all sessions since the shadow started. There are no
+// labels: others choose the names of sessions, without a bound on their number.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	t := s.o.Totals()
 	healthy := uint64(1)
@@ -31,8 +31,8 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	} {
 		metrics.WriteCounterUint64(w, c.name, c.value)
 	}
-	// Gauges: what counts as lost may be found after all, and a session that
-	// goes on after a restart of the shadow brings what was stored before.
+	// Gauges: events that count as lost may still arrive, and a session that
+	// continues after a restart of the shadow adds what was stored before.
 	metrics.WriteGaugeUint64(w, "stackagent_events_stored", t.Stored.Sum())
 	metrics.WriteGaugeUint64(w, "stackagent_events_lost", t.LostEvents)
 	metrics.WriteGaugeUint64(w, "stackagent_batches_lost", t.LostBatches)

@@ -13,7 +13,7 @@ const (
 	rateSamples    = 6 // a rate is over the last five intervals
 )
 
-// rates remembers how much sessions had received in the last seconds.
+// rates remembers how many events sessions received in the last seconds.
 type rates struct {
 	mu      sync.Mutex
 	samples map[string][]sample // by folder; of running sessions only
@@ -40,8 +40,7 @@ func (r *rates) observe(now time.Time, sessions []ingest.Progress) {
 	r.samples = seen
 }
 
-// of is the events a second that a session received lately; not ok before two
-// samples of it.
+// of is the recent rate of a session in events per second; false before two samples.
 func (r *rates) of(folder string) (perSecond float64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

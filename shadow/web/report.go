@@ -24,8 +24,7 @@ const ReportName = "report.html"
 // reportTimeout bounds the making of a report and its way to the browser.
 const reportTimeout = 2 * time.Minute
 
-// report shows the report of a session that has ended; it is made when it is
-// first asked for.
+// report shows the report of an ended session. The first request makes it.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	folder, ok := s.ended(r.PathValue("folder"))
 	if !ok || s.o.Report == nil {
@@ -56,8 +55,8 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", info.ModTime(), f)
 }
 
-// ended gives the folder of a session that is known and has ended. What comes
-// from the request is compared, never used.
+// ended returns the folder of a known, ended session. Text from the request is only
+// compared, never used as a path.
 func (s *Server) ended(asked string) (folder string, ok bool) {
 	all := s.o.Sessions()
 	i := slices.IndexFunc(all, func(p ingest.Progress) bool { return p.Folder == asked && p.Ended != store.EndedRunning })
@@ -67,13 +66,13 @@ func (s *Server) ended(asked string) (folder string, ok bool) {
 	return all[i].Folder, true
 }
 
-// reading opens a file, and waits for nobody if it is a pipe.
+// reading opens a file; a pipe does not block it.
 const reading = os.O_RDONLY | unix.O_NONBLOCK
 
 var errBusy = errors.New("another report is being made")
 
-// openReport opens the report, which is made anew if it is older than the
-// session. The file is looked up within the store, whatever links are in it.
+// openReport opens the report and remakes it if it is older than the session. Links
+// cannot lead out of the store.
 func (s *Server) openReport(r *http.Request, folder string) (*os.File, error) {
 	root, err := os.OpenRoot(s.o.Store)
 	if err != nil {

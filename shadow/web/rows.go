@@ -20,11 +20,11 @@ var pageHTML string
 //go:embed page.css
 var pageCSS []byte
 
-// pageRows is how many sessions the page shows; sessions.json has all of which
-// the shadow still tells.
+// pageRows is how many sessions the page shows; sessions.json has all that the shadow
+// still lists.
 const pageRows = 500
 
-// Row is a session as sessions.json tells it.
+// Row is a session in sessions.json.
 type Row struct {
 	Session    string   `json:"session"`
 	Program    string   `json:"program"`
@@ -63,7 +63,7 @@ func (s *Server) row(p *ingest.Progress) Row {
 		r.PerSecond = &perSecond
 	}
 	if r.Running {
-		r.State = "running, last heard of " + units.FormatNs(units.Ns(s.o.Now().Sub(p.LastBatch))) + " ago"
+		r.State = "running, last batch " + units.FormatNs(units.Ns(s.o.Now().Sub(p.LastBatch))) + " ago"
 	} else if s.o.Report != nil {
 		r.Report = "/sessions/" + p.Folder + "/report"
 	}

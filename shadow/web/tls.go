@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Certificate gives the configuration of a server with the certificate and the
-// key in two PEM files. They are read again when they have changed, as
-// certificates are renewed; a pair that can not be read leaves the old one.
+// Certificate returns a server configuration with the certificate and key of two PEM
+// files. Changed files are read again, since certificates are renewed; if they cannot
+// be read, the old pair stays.
 func Certificate(certFile, keyFile string) (*tls.Config, error) {
 	k := &keyPair{cert: certFile, key: keyFile}
 	if _, err := k.get(nil); err != nil {

@@ -1,8 +1,7 @@
-// Package web is the shadow's live page: the sessions, where they stand, what
-// was lost, and the reports of those that have ended; the same for scripts as
-// JSON and for Prometheus.
+// Package web serves the shadow's live page: the sessions with their state and losses,
+// and the reports of ended ones. It serves the same data as JSON and to Prometheus.
 //
-// The page only tells. It answers GET and HEAD, carries no script, and takes
+// The page only shows. It answers GET and HEAD, carries no script, and takes
 // nothing from a request but the name of a session that it knows.
 package web
 
@@ -38,7 +37,7 @@ const (
 type Options struct {
 	Sessions func() []ingest.Progress
 	Totals   func() ingest.Totals // over all sessions since the start
-	// Healthy tells what keeps the shadow from storing; nil: nothing does.
+	// Healthy returns what keeps the shadow from storing; nil: nothing does.
 	Healthy func() error
 	// Report writes the report of the session in the folder dir to the file
 	// ReportName in it. nil: the page has no reports.
@@ -47,7 +46,7 @@ type Options struct {
 	Bus    string // where JVMs connect
 	Token  string // the password of the page; "": none, and only loopback names are answered
 	TLS    *tls.Config
-	Note   func(format string, args ...any) // what its owner should know
+	Note   func(format string, args ...any) // messages for its owner
 	Now    func() time.Time
 }
 
@@ -56,13 +55,13 @@ type Server struct {
 	o        Options
 	rates    *rates
 	failures *failures
-	told     *rate.Limiter // of refused addresses
+	logged   *rate.Limiter // of refused addresses
 	building chan struct{} // one report at a time
 }
 
 // New makes a server.
 func New(o Options) *Server {
-	return &Server{o: o, rates: newRates(), failures: newFailures(o.Now), told: rate.NewLimiter(rate.Every(toldInterval), toldBurst),
+	return &Server{o: o, rates: newRates(), failures: newFailures(o.Now), logged: rate.NewLimiter(rate.Every(logInterval), logBurst),
 		building: make(chan struct{}, 1)}
 }
 
@@ -71,7 +70,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:    log.New(io.Discard, "", 0), // what strangers send is no news; panics are noted by the handler
+		ErrorLog:    log.New(io.Discard, "", 0), // bad requests are no news; the handler notes panics
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	l = netutil.LimitListener(l, maxConnections)
@@ -110,7 +109,7 @@ func (s *Server) Handler() http.Handler {
 	closed.HandleFunc("GET /sessions/{folder}/report", s.report)
 	closed.HandleFunc("GET /metrics", s.metrics)
 
-	// Probes carry no password and ask by address; the answers tell nothing of
+	// Probes carry no password and ask by address; the answers reveal nothing about
 	// the sessions.
 	open := http.NewServeMux()
 	open.Handle("/", s.guard(closed))
@@ -119,7 +118,7 @@ func (s *Server) Handler() http.Handler {
 	return s.safe(open)
 }
 
-// safe puts what every answer carries around next, and notes its panics.
+// safe adds the headers of every answer to next, and notes its panics.
 func (s *Server) safe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -131,14 +130,14 @@ func (s *Server) safe(next http.Handler) http.Handler {
 		setHeaders(w.Header())
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			plain(w, http.StatusMethodNotAllowed, "this page only tells: GET and HEAD")
+			plain(w, http.StatusMethodNotAllowed, "this page only shows: use GET or HEAD")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// setHeaders forbids a browser everything that the page does not need.
+// setHeaders forbids browsers everything that the page does not need.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -150,7 +149,7 @@ func setHeaders(h http.Header) {
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	if s.o.Healthy != nil && s.o.Healthy() != nil { // why is for those who may see the page
+	if s.o.Healthy != nil && s.o.Healthy() != nil { // the reason is for those who may see the page
 		plain(w, http.StatusServiceUnavailable, "not storing")
 		return
 	}

@@ -126,7 +126,7 @@ func TestProbes(t *testing.T) {
 	}
 	s.o.Token = ""
 	if w := get(s, "/"); !strings.Contains(w.Body.String(), "disk full") {
-		t.Errorf("the page does not tell: %s", w.Body)
+		t.Errorf("the page does not show: %s", w.Body)
 	}
 }
 
@@ -257,13 +257,13 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-// Sessions of which the shadow tells no more are not passed over.
+// Sessions that the shadow lists no more are not passed over.
 func TestForgottenSessions(t *testing.T) {
 	s := newServer(make([]ingest.Progress, 3)...)
 	if body := get(s, "/").Body.String(); strings.Contains(body, "since the start") {
 		t.Errorf("all are shown, but the page says\n%s", body)
 	}
-	s.o.Totals = func() ingest.Totals { return ingest.Totals{Sessions: 12345, NoLongerTold: 12342} }
+	s.o.Totals = func() ingest.Totals { return ingest.Totals{Sessions: 12345, NoLongerListed: 12342} }
 	const want = `The newest 3 of 12,345 sessions since the start; <a href="/sessions.json">sessions.json</a> has 3, the store all.`
 	if body := get(s, "/").Body.String(); !strings.Contains(body, want) {
 		t.Errorf("want %q in\n%s", want, body)
@@ -301,7 +301,7 @@ func FuzzRequest(f *testing.F) {
 			s.Handler().ServeHTTP(w, r)
 			allowed := secret == "" && loopbackHost(host) || secret != "" && password == secret
 			if !allowed && strings.Contains(w.Body.String(), "secret-name") {
-				t.Errorf("%q %q %q %q: the page is told", method, target, host, password)
+				t.Errorf("%q %q %q %q: the page is shown", method, target, host, password)
 			}
 		}
 	})

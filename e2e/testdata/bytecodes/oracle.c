@@ -1,8 +1,8 @@
 /* Counts the instructions that the interpreter executes in a thread, one
  * SingleStep event each, but for those in the dynamic extent of the methods
- * that a file names, a line "class name descriptor" each. The JVM does not tell
- * a step at the place of the step before: of a method that returns into itself
- * and returns there, the second return. The ends of methods tell those. */
+ * that a file names, a line "class name descriptor" each. The JVM reports no
+ * step at the location of the step before: when a method returns into itself and
+ * returns there, the second return is missing. The ends of methods count those. */
 #include <jvmti.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ public class Churn {
         }
         for (int i = 0; i < n; i++) {
             if (i == n / 5) {
-                tell("fifth");
+                print("fifth");
             }
             Class<?> c = args[0].equals("hidden")
                     ? MethodHandles.lookup().defineHiddenClass(bytes, true).lookupClass()
@@ -27,11 +27,11 @@ public class Churn {
             ((Runnable) c.getDeclaredConstructor().newInstance()).run();
         }
         Thread.sleep(1500);
-        tell("end");
+        print("end");
         System.out.println(args[0] + " " + n + " ran " + ran);
     }
 
-    private static void tell(String when) throws IOException {
+    private static void print(String when) throws IOException {
         System.gc();
         for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
             if (line.startsWith("Rss:")) {

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Debugged FOLDER: a thread that a debugger suspends when it executes the first task of a class, and others that meet
- * classes of their own meanwhile. Files in FOLDER say who may go on.
+ * classes of their own meanwhile. Files in FOLDER say who may continue.
  */
 public class Debugged {
     static final AtomicInteger ran = new AtomicInteger();

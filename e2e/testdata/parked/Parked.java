@@ -24,14 +24,14 @@ public class Parked {
     public static void main(String[] args) throws Exception {
         int n = Integer.parseInt(args[1]);
         int rounds = Integer.parseInt(args[2]);
-        tell("begin");
+        print("begin");
         for (int i = 0; i < rounds; i++) {
             round(args[0], n);
         }
         if (args[0].equals("dropped")) {
             settle();
         }
-        tell("end");
+        print("end");
         System.out.println(args[0] + " " + n + " " + rounds + " done");
         System.exit(0);
     }
@@ -56,7 +56,7 @@ public class Parked {
             return;
         }
         settle();
-        tell("waiting");
+        print("waiting");
         if (mode.equals("left")) {
             return;
         }
@@ -67,7 +67,7 @@ public class Parked {
             pool.awaitTermination(1, TimeUnit.MINUTES);
         }
         settle();
-        tell("ended");
+        print("ended");
     }
 
     /** Long enough for the collector of records to have seen them all. */
@@ -76,7 +76,7 @@ public class Parked {
         Thread.sleep(1500);
     }
 
-    private static void tell(String when) throws IOException {
+    private static void print(String when) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
             if (line.startsWith("Rss:")) {
                 System.out.println("resident " + when + " " + line.replaceAll("[^0-9]", ""));

@@ -3,7 +3,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Makes and hands over tasks of one class at several places, fast; what is marked is held against the session. */
+/** Makes and submits tasks of one class at several call sites, fast; marked lines are compared with the session. */
 public class Main {
     static final int TASKS = 200_000;
     static final int VIRTUAL = 20_000;

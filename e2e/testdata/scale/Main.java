@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Programs whose speedup stacks are known. Main THREADS SHAPE [UNITS]: work of a fixed amount
- * is dealt out to so many threads. Each thread tells when it began and ended, by
+ * is divided among that many threads. Each thread prints when it began and ended, by
  * System.nanoTime, which is CLOCK_MONOTONIC, and its CPU time: NAME BEGIN END CPU.
  * <ul>
  * <li>even: all get the same
@@ -36,7 +36,7 @@ final class Main {
         }
     }
 
-    static void tell(long begin) {
+    static void print(long begin) {
         System.out.println(Thread.currentThread().getName() + " " + begin + " " + System.nanoTime() + " "
                 + THREADS.getCurrentThreadCpuTime());
     }
@@ -102,7 +102,7 @@ final class Main {
         int units = args.length > 2 ? Integer.parseInt(args[2]) : 4000;
         long begin = System.nanoTime();
         work(300); // compiled before anything counts
-        tell(begin); // and what telling needs is loaded
+        print(begin); // and what printing needs is loaded
         if (shape.equals("sequential")) {
             work(units / 2);
             units -= units / 2;
@@ -141,7 +141,7 @@ final class Main {
                 } catch (InterruptedException | IOException e) {
                     throw new AssertionError(e);
                 }
-                tell(mine0);
+                print(mine0);
             }, "worker-" + t);
         }
         for (Thread t : all) {
@@ -150,7 +150,7 @@ final class Main {
         for (Thread t : all) {
             t.join();
         }
-        tell(begin);
+        print(begin);
     }
 
     static int share(int units, int threads, int t, String shape) {

@@ -4,9 +4,9 @@ import java.util.Objects;
 import java.util.concurrent.*;
 
 /**
- * Calls with a place that end by an exception, and what comes after them from a place that is not told: a
- * call by reflection. Comments with "made" or "handed" and the name of a class mark the line on which its
- * tasks are made, or handed over. Of the classes named After... the place is not known.
+ * Calls with a call site that end by an exception, and what follows them from an unknown site: a call by
+ * reflection. Comments with "made" or "handed" and the name of a class mark the line on which its tasks are
+ * made or submitted. The site of the classes named After... is unknown.
  */
 public class Main {
     static class Rejected implements Runnable { public void run() {} }
@@ -55,7 +55,7 @@ public class Main {
 
     static class Parent implements Runnable { public void run() {} }
 
-    /** Takes a Runnable by a name of hand-overs, and fails. */
+    /** Takes a Runnable by a name that submits, and fails. */
     static class Other {
         void execute(Runnable r) { throw new IllegalStateException(); }
     }
@@ -100,7 +100,7 @@ public class Main {
         }
     }
 
-    /** By its name and what it takes the call of it has a place, for all that it hands over from none of its own. */
+    /** By its name and parameters a call of it is a call site, though it submits from none of its own. */
     static void executeBoth(Runnable first, Runnable second) {
         POOL.execute(first); // @handed First
         handOver(second);

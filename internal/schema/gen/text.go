@@ -46,14 +46,6 @@ func words(name string) string {
 	return b.String()
 }
 
-// article puts a or an before a word.
-func article(word string) string {
-	if strings.ContainsRune("aeiouAEIO", rune(word[0])) {
-		return "an " + word
-	}
-	return "a " + word
-}
-
 // plain is text for a comment: what is in the Markdown of a page only for its looks goes.
 func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
 

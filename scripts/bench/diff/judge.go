@@ -14,7 +14,7 @@ import (
 	"stackagent/scripts/bench/measure"
 )
 
-// judge shows the comparison and reports whether something became worse.
+// judge prints the comparison and returns errWorse if something became worse.
 func (r *runner) judge(ctx context.Context) error {
 	var files []string
 	for _, t := range r.trees {
@@ -42,7 +42,7 @@ func (r *runner) judge(ctx context.Context) error {
 		return err
 	}
 	if r.rounds < leastRounds {
-		fmt.Printf("%d rounds are too few to tell a difference from chance; give -rounds %d or more.\n", r.rounds, leastRounds)
+		fmt.Printf("%d rounds are too few to distinguish a difference from chance; use -rounds %d or more.\n", r.rounds, leastRounds)
 	}
 	return verdict(os.Stdout, changes)
 }
@@ -56,11 +56,11 @@ type change struct {
 	relative   float64 // +0.25: a quarter more
 }
 
-// worse: of what is told per second more is better, of all else less.
+// worse: more is better for figures per second, less for all others.
 func (c change) worse() bool { return (c.relative > 0) != strings.HasSuffix(c.unit, "/s") }
 
-// readChanges reads benchstat's CSV: sections of a line with the unit and a line
-// for each benchmark. Where a difference is not significant it says "~".
+// readChanges reads benchstat's CSV: sections of a line with the unit and a line for
+// each benchmark. If a difference is not significant, benchstat writes "~".
 func readChanges(text string) ([]change, error) {
 	var changes []change
 	var pkg, unit string
@@ -101,7 +101,7 @@ func readChanges(text string) ([]change, error) {
 	return changes, nil
 }
 
-// verdict says what changed by more than is tolerated; errWorse if any of it is worse.
+// verdict lists the changes above the tolerance; errWorse if one is for the worse.
 func verdict(w io.Writer, changes []change) (err error) {
 	found := 0
 	for _, c := range changes {

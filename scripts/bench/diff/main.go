@@ -1,6 +1,6 @@
-// Command diff measures the working tree against another state of it: the Go
-// microbenchmarks of both, and what a Java task costs under both, run in turns.
-// It prints the table of benchstat and exits 1 when something became worse.
+// Command diff compares the working tree with another state of it: the Go
+// microbenchmarks of both, and the cost of a Java task under both, run in turns. It
+// prints the table of benchstat and exits 1 if something became worse.
 //
 //	go run ./scripts/bench/diff [-rounds 10] [-bench REGEXP] [-quick] BASE
 package main
@@ -18,13 +18,13 @@ import (
 	"stackagent/scripts/bench/measure"
 )
 
-// benchstat is the tool that compares; it is run, not linked.
+// benchstat compares; it is run, not linked.
 const benchstat = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
 
-// tolerated is the relative change that is no finding.
+// tolerated is the largest relative change that is not reported.
 const tolerated = 0.10
 
-// errWorse ends the command with 1 and without further words.
+// errWorse ends the command with 1 and without a message.
 var errWorse = errors.New("worse")
 
 type flags struct {
@@ -57,15 +57,15 @@ func main() {
 func parse(args []string) (f flags, err error) {
 	set := flag.NewFlagSet("bench-diff", flag.ContinueOnError)
 	set.IntVar(&f.rounds, "rounds", 10, "runs of each benchmark of each state")
-	set.BoolVar(&f.quick, "quick", false, "try it: short runs, figures without meaning")
+	set.BoolVar(&f.quick, "quick", false, "try the harness: short runs, meaningless figures")
 	bench := set.String("bench", ".", "only Go benchmarks whose name matches; empty: none")
 	loads := set.String("loads", ".", "only Java workloads whose name matches; empty: none")
-	set.StringVar(&f.scratch, "scratch", "build/bench", "folder for what is built and written meanwhile")
+	set.StringVar(&f.scratch, "scratch", "build/bench", "folder for temporary files")
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
 	if set.NArg() != 1 {
-		return f, errors.New("one state to compare with is wanted: a commit, a branch, a tag")
+		return f, errors.New("missing the state to compare with: a commit, a branch or a tag")
 	}
 	f.base = set.Arg(0)
 	for _, p := range []struct {

@@ -45,7 +45,7 @@ func newRunner(ctx context.Context, f flags, root, scratch string) (*runner, err
 		return nil, fmt.Errorf("finding a JDK for the Java workloads (-loads= leaves them out): %w", err)
 	}
 	r.jdk = jdks[len(jdks)-1]
-	// One program for both states, or their difference would be measured, too.
+	// One program for both states: otherwise its changes would be measured, too.
 	r.classes, err = part.Config{Root: root, Scratch: scratch, JDKs: jdks}.Compile(ctx)
 	return r, err
 }

@@ -22,7 +22,7 @@ type tree struct {
 	results  bytes.Buffer // in the text format of Go benchmarks
 }
 
-// benchmarks are a package's, compiled.
+// benchmarks are the compiled benchmarks of a package.
 type benchmarks struct{ dir, program string }
 
 // checkout writes the state ref of the repository in root to dir, without
@@ -52,7 +52,7 @@ func (t *tree) build(ctx context.Context, out string, wanted *regexp.Regexp) err
 		return fmt.Errorf("building %s: %w", t.name, err)
 	}
 	t.bin = tool.Binaries{Shadow: filepath.Join(out, "shadow"), Agent: filepath.Join(out, "libstackagent.so")}
-	// Copies: somebody may build in the tree meanwhile.
+	// Copies: a build in the tree may replace them meanwhile.
 	for _, file := range []string{t.bin.Shadow, t.bin.Agent} {
 		if err := copyFile(file, filepath.Join(t.dir, "bin", filepath.Base(file))); err != nil {
 			return fmt.Errorf("building %s: %w", t.name, err)

@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** {@code Allocating THREADS TASKS}: each task counts the words of a text that it makes up, with some 300 KB of garbage. */
+/** {@code Allocating THREADS TASKS}: each task generates a text and counts its words, with about 300 KB of garbage. */
 public class Allocating {
     static final int WORDS = 2000;
 

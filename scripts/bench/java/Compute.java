@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What counting instructions slows down: {@code Compute WORKLOAD WARMUP_MS ITERATIONS} prints a line {@code iteration
- * NS} for each iteration after the warm-up: CPU time of the one thread; then {@code total RESULT}, what the work came to:
- * the same with and without an agent. Each iteration is some ten to a hundred milliseconds.
+ * Computations that counting instructions slows down: {@code Compute WORKLOAD WARMUP_MS ITERATIONS} prints a line
+ * {@code iteration NS}, the CPU time of the one thread, for each iteration after the warm-up; then {@code total RESULT},
+ * which must be equal with and without an agent. An iteration takes about 10 to 100 ms.
  */
 public class Compute {
     private static final Map<String, LongSupplier> WORK = new TreeMap<>(Map.ofEntries(
@@ -38,7 +38,7 @@ public class Compute {
     public static void main(String[] args) {
         LongSupplier work = WORK.get(args[0]);
         if (work == null) {
-            throw new IllegalArgumentException(args[0] + ": there are " + WORK.keySet());
+            throw new IllegalArgumentException(args[0] + ": want one of " + WORK.keySet());
         }
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long expected = work.getAsLong();
@@ -58,7 +58,7 @@ public class Compute {
 
     private static void check(long expected, long result) {
         if (result != expected) {
-            throw new AssertionError("the work came to " + result + ", before to " + expected);
+            throw new AssertionError("the result is " + result + ", before it was " + expected);
         }
     }
 
@@ -280,7 +280,7 @@ public class Compute {
         return i;
     }
 
-    /** Objects in lists, read by getters and iterators: what business programs are made of. */
+    /** Objects in lists, read by getters and iterators, as in business programs. */
     private static final class Item {
         private final String name;
         private int amount;

@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutorService;
 
 /**
- * {@code DefinedClasses KIND N [AGENT OPTIONS]}: defines N classes, copies of one template under other names, and prints
- * the CPU time of the process for each, in nanoseconds. With an agent it then prints the CPU time of attaching it and of
- * detaching it, in microseconds.
+ * {@code DefinedClasses KIND N [AGENT OPTIONS]}: defines N classes, renamed copies of one template, and prints the CPU
+ * time of the process per class, in nanoseconds. With an agent it then prints the CPU time of attaching and detaching it,
+ * in microseconds.
  */
 public class DefinedClasses {
     /** No task, and no site. */
@@ -38,7 +38,7 @@ public class DefinedClasses {
         }
     }
 
-    /** No task: it calls a method that has the name of one that hands tasks over. */
+    /** No task: it calls a method named like one that submits tasks. */
     static class Named_000000 {
         Parts parts;
 
@@ -56,7 +56,7 @@ public class DefinedClasses {
         }
     }
 
-    /** No task, below a class of the program. */
+    /** No task: it extends a class of the program. */
     static class Below_000000 extends Parts implements Comparable<String> {
         int a;
 
@@ -80,7 +80,7 @@ public class DefinedClasses {
         }
     }
 
-    /** It hands a task over. */
+    /** It submits a task. */
     static class Handover_000000 {
         void give(ExecutorService to, Runnable task) {
             to.submit(task);
@@ -119,7 +119,7 @@ public class DefinedClasses {
         }
     }
 
-    /** In a JVM that may attach to itself. */
+    /** Needs a JVM that may attach to itself. */
     static void attach(String agent, String options) throws Exception {
         VirtualMachine self = VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
         for (String what : new String[] {options, "detach"}) {

@@ -38,7 +38,7 @@ public class ManyClasses {
                     Class.forName(name, false, loader);
                     loaded++;
                 } catch (ClassNotFoundException | LinkageError e) {
-                    // Some refer to what this JDK does not have.
+                    // A few refer to classes that this JDK lacks.
                 }
             }
         }

@@ -6,8 +6,9 @@ import java.nio.file.Paths;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * {@code Ping TURNS}: two threads do nothing but pass a turn to and fro, each asleep in a futex until it comes. Prints, of
- * the second half of the turns, the time, the process's CPU time and the switches of the two by the kernel's own account.
+ * {@code Ping TURNS}: two threads only pass a turn back and forth, each sleeping in a futex until its turn. Prints the
+ * number of turns in the second half, their time, the CPU time of the process and the kernel's count of the two threads'
+ * switches.
  */
 public class Ping {
     static volatile int turn;
@@ -27,7 +28,7 @@ public class Ping {
                     while (turn != i) {
                         LockSupport.park();
                     }
-                    if (i / 2 == turns / 4) { // its first turn of the second half
+                    if (i / 2 == turns / 4) { // its first turn in the second half
                         switched[number][0] = switches();
                         if (number == 0) {
                             at[0] = System.nanoTime();
@@ -54,7 +55,7 @@ public class Ping {
         System.out.println((turns - turns / 2) + " " + (at[1] - at[0]) + " " + (cpu[1] - cpu[0]) + " " + of);
     }
 
-    /** How often the thread that asks has left its CPU. */
+    /** How often the calling thread has left its CPU. */
     static long switches() {
         long sum = 0;
         try {
@@ -64,7 +65,7 @@ public class Ping {
                 }
             }
         } catch (IOException e) {
-            throw new IllegalStateException("the kernel's account of this thread", e);
+            throw new IllegalStateException("reading the kernel's counters of this thread", e);
         }
         return sum;
     }

@@ -3,7 +3,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** {@code Smallest THREADS TASKS}: the smallest tasks there are, in a pool: each adds one. */
+/** {@code Smallest THREADS TASKS}: the smallest possible tasks, in a pool: each adds one. */
 public class Smallest {
     static final int BATCH = 10_000;
 

@@ -13,19 +13,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What a task costs: {@code Tasks WORKLOAD WARMUP_MS ITERATIONS [TASKS]} prints a line {@code iteration NS} for each
- * iteration after the warm-up: wall time a task; then {@code cpu NS}, the CPU time of the process a task over all of
- * them, and {@code total CLASS EXECUTIONS CREATIONS CALLS}: what there was to observe, warm-up included (calls: of the
- * method that tools which go by name observe). Fails when the tasks did not all happen.
+ * The cost of a task: {@code Tasks WORKLOAD WARMUP_MS ITERATIONS [TASKS]} prints a line {@code iteration NS}, the wall
+ * time per task, for each iteration after the warm-up; then {@code cpu NS}, the CPU time of the process per task over all
+ * of them, and {@code total CLASS EXECUTIONS CREATIONS CALLS}: what there was to observe, including the warm-up (CALLS:
+ * of the method that tools observe by name). Fails if a task did not run.
  */
 public class Tasks {
-    /** Opaque accesses cost next to nothing and keep the compiler from removing the tasks. */
+    /** Opaque accesses cost almost nothing and keep the compiler from removing the tasks. */
     static final AtomicLong sink = new AtomicLong();
 
-    /** Where tasks go, as into a queue: an object that escapes is really made. */
+    /** Holds tasks like a queue: the compiler cannot remove an object that escapes. */
     static final Runnable[] slots = new Runnable[1024];
 
-    /** The least that an object with a reference in it takes. */
+    /** The smallest size of an object with a reference. */
     static final long LEAST_BYTES = 16;
 
     static final class Small implements Runnable {
@@ -46,7 +46,7 @@ public class Tasks {
         }
     }
 
-    /** A task of some ten microseconds: steps that depend on each other. */
+    /** A task of about ten microseconds: steps that depend on each other. */
     static final class Spin implements Runnable {
         static final int STEPS = 4500;
         static final LongAdder results = new LongAdder();
@@ -57,7 +57,7 @@ public class Tasks {
         }
 
         public void run() {
-            // Shifts and exclusive ors in turns: nothing that a compiler could combine over several steps.
+            // Alternating shifts and exclusive ors: a compiler cannot combine several steps.
             long x = done.getCount();
             for (int i = 0; i < STEPS; i++) {
                 x ^= x << 13;
@@ -92,15 +92,15 @@ public class Tasks {
         void run() throws Exception;
     }
 
-    /** A workload: what an iteration does, and what of it there is to observe. */
+    /** A workload: what an iteration does, and what there is to observe. */
     static final class Load {
         final Class<?> task;
-        final long tasks; // an iteration's, for the nanoseconds
+        final long tasks; // per iteration, for the nanoseconds
         final long executions;
         final long creations;
         final Body body;
         long created; // before the first iteration
-        long calls; // of the task's method, where not all of them are executions
+        long calls; // of the task's method, if not all are executions
 
         Load(Class<?> task, long tasks, long executions, long creations, Body body) {
             this.task = task;
@@ -171,7 +171,7 @@ public class Tasks {
         return a;
     }
 
-    /** A thread per task on virtual threads, where the JDK has them (found by reflection: 17 has not). */
+    /** A virtual thread per task, by reflection: JDK 17 has none. */
     static ExecutorService virtual() throws Exception {
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         ThreadFactory factory = (ThreadFactory) Class.forName("java.lang.Thread$Builder").getMethod("factory").invoke(builder);
@@ -186,7 +186,7 @@ public class Tasks {
         });
     }
 
-    /** @param n tasks an iteration (fork/join: the number whose fib is computed), 0: the usual number */
+    /** @param n tasks per iteration (fork/join: the number whose fib is computed), 0: the usual number */
     static Load load(String what, int n) throws Exception {
         int many = n == 0 ? 1_000_000 : n;
         switch (what) {
@@ -230,7 +230,7 @@ public class Tasks {
         }
     }
 
-    /** Did it all happen? What the program itself counted, and the memory that the tasks took. */
+    /** Checks that all tasks ran, by the program's own count and the memory that the tasks took. */
     static void check(String what, Load load, long iterations, long bytes) {
         long want = load.task == Small.class ? load.executions * iterations : 0;
         if (sink.get() != want) {
@@ -247,7 +247,7 @@ public class Tasks {
     /** The least number of iterations before the measured ones, however long they take. */
     static final int LEAST_WARMUP = 3;
 
-    /** Under a slow tool fewer iterations are measured: none begins after this time, but for the first few. */
+    /** Under a slow tool fewer iterations are measured: after this time only the first few may begin. */
     static final long MOST_NS = 10_000_000_000L;
 
     static final int LEAST_MEASURED = 3;

@@ -20,7 +20,7 @@ type Background struct {
 	said  *lines
 }
 
-// StartBackground starts c and waits until it has written a line to stderr for which ready is true.
+// StartBackground starts c and waits for a line on its stderr for which ready is true.
 func StartBackground(ctx context.Context, c Command, ready func(line string) bool) (*Background, error) {
 	cmd := command(ctx, c)
 	stderr, err := cmd.StderrPipe()
@@ -45,9 +45,9 @@ func StartBackground(ctx context.Context, c Command, ready func(line string) boo
 	return nil, &Error{c.Args, errors.Join(err, stopped), b.said.text()}
 }
 
-// Stop interrupts the process, waits for its end and tells what it took.
+// Stop interrupts the process, waits for its end and returns its usage.
 func (b *Background) Stop() (Usage, error) {
-	_ = b.cmd.Process.Signal(os.Interrupt) // it may have ended by itself
+	_ = b.cmd.Process.Signal(os.Interrupt) // it may have ended already
 	<-b.said.ended
 	err := b.cmd.Wait()
 	u := Usage{Wall: time.Since(b.start), PeakBytes: b.peak()}
@@ -60,7 +60,7 @@ func (b *Background) Stop() (Usage, error) {
 	return u, nil
 }
 
-// lines collects what a process says.
+// lines collects the lines of a process.
 type lines struct {
 	ready        func(string) bool
 	found, ended chan struct{}

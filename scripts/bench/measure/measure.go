@@ -1,7 +1,6 @@
-// Package measure runs a process and tells what it took: wall time, CPU time
-// and memory. A process that is started by another one (the JVM under
-// `shadow run`) is measured through a trampoline: this program starts itself
-// in between and writes down what it saw.
+// Package measure runs a process and measures its wall time, CPU time and memory. A
+// process that another one starts (the JVM under `shadow run`) is measured through a
+// trampoline: this program starts itself in between and writes what it measured.
 package measure
 
 import (
@@ -17,13 +16,13 @@ import (
 	"time"
 )
 
-// Trampoline as the first argument makes the program one: see Inner.
+// Trampoline as the first argument turns this program into one: see Inner.
 const Trampoline = "-measure-inner"
 
-// patience bounds one run: a benchmark that hangs must not hold up the others for ever.
+// patience bounds one run: a benchmark that hangs must not block the others.
 const patience = 30 * time.Minute
 
-// Usage is what a process took, the children it waited for included.
+// Usage is what a process took, including the children it waited for.
 type Usage struct {
 	Wall, CPU time.Duration
 	PeakBytes int64 // the process's own peak of resident memory; 0: not known
@@ -49,7 +48,7 @@ type Error struct {
 	Stderr string
 }
 
-// Error shows the end of what the process said.
+// Error shows the end of the process's output.
 func (e *Error) Error() string {
 	said := strings.TrimSpace(e.Stderr)
 	if len(said) > 2000 {
@@ -80,7 +79,7 @@ func command(ctx context.Context, c Command) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(os.Environ(), c.Env...)
-	// An interrupt lets a shadow end its JVM; only then it is killed.
+	// After an interrupt a shadow can end its JVM; later it is killed.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
@@ -100,14 +99,14 @@ func run(cmd *exec.Cmd) (Usage, error) {
 	return u, err
 }
 
-// Under is a command whose last arguments are another one, to be measured for itself.
+// Under is a command whose last arguments are another command, which is measured separately.
 type Under struct {
 	Outer Command  // `shadow run ... --`
 	Inner []string // java ...
 }
 
-// Both runs u and measures the two: outer's usage contains inner's, but for
-// the peak of memory.
+// Both runs u and measures the two: outer's usage contains inner's, except for the
+// peak of memory.
 func (u Under) Both(ctx context.Context, scratch string) (outer Result, inner Usage, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -133,7 +132,7 @@ func (u Under) Both(ctx context.Context, scratch string) (outer Result, inner Us
 // Usage to the file args[0] and returns the exit code.
 func Inner(args []string) int {
 	if len(args) < 2 {
-		fmt.Fprintln(os.Stderr, "measure: a file and a command are wanted")
+		fmt.Fprintln(os.Stderr, "measure: want a file and a command")
 		return 2
 	}
 	cmd := command(context.Background(), Command{Args: args[1:]})

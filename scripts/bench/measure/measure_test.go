@@ -41,7 +41,7 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// The outer process sleeps after the inner one, which is the one that computes.
+// The outer process sleeps after the inner one has computed.
 func TestBoth(t *testing.T) {
 	u := Under{
 		Outer: Command{Args: []string{"sh", "-c", `"$@"; sleep 0.2`, "sh"}},

@@ -8,8 +8,8 @@ import (
 )
 
 // watchPeak reads a process's peak of memory until the returned function is
-// called. The kernel keeps the peak itself (VmHWM), so that what matters is the last
-// reading; wait4's figure would be the greatest among the process and its children.
+// called. The kernel keeps the peak itself (VmHWM), so only the last reading
+// matters; wait4 would return the largest peak among the process and its children.
 func watchPeak(pid int) (end func() int64) {
 	var peak atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Proxy passes TCP connections on to another address and counts the bytes of
-// each direction.
+// Proxy forwards TCP connections to another address and counts the bytes of each
+// direction.
 type Proxy struct {
 	Addr           string       // where it listens, host:port
 	Sent, Received atomic.Int64 // by the clients
@@ -39,7 +39,7 @@ func (p *Proxy) accept() {
 		}
 		server, err := net.Dial("tcp", p.target)
 		if err != nil {
-			client.Close() // it sees that nobody is there
+			client.Close() // it sees that the server is away
 			continue
 		}
 		if !p.keep(client, server) {
@@ -50,7 +50,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// keep notes what Close must close; false: it has been called.
+// keep registers what Close must close; false: the proxy is closed already.
 func (p *Proxy) keep(conns ...net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +67,7 @@ func (p *Proxy) keep(conns ...net.Conn) bool {
 func pass(to, from net.Conn, count *atomic.Int64) {
 	defer to.Close()
 	defer from.Close()
-	_, _ = io.Copy(counter{to, count}, from) // an end is an end, whatever its reason
+	_, _ = io.Copy(counter{to, count}, from) // the reason of the end does not matter
 }
 
 type counter struct {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// answer is what a tool says of a class, or of all ("" is its name): the
-// figures that all of the compared ones give.
+// answer is a tool's answer about a class, or about all ("" is its name): the figures
+// that all compared tools give.
 type answer struct {
 	Class      string                        `json:"class"`
 	Executions uint64                        `json:"executions"`
@@ -40,12 +40,12 @@ func parseHotspots(data string) ([]answer, error) {
 	return rows, nil
 }
 
-// compared are the figures of a metric that must be equal. The standard
-// deviation is a floating-point sum, whose order differs.
+// compared are the figures of a metric that must be equal. The standard deviation may
+// differ slightly: it is a floating-point sum, and the order differs.
 var compared = []string{"count", "sum", "min", "p1", "p5", "p25", "p50", "p75", "p95", "p99", "p999", "max"}
 
-// sameAnswers says what differs between two tools' answers to one question,
-// nil if nothing does. No answers at all are not the same.
+// sameAnswers returns what differs between two tools' answers to one question, nil if
+// they are equal. No answers at all are not equal.
 func sameAnswers(a, b []answer) error {
 	if len(a) == 0 || len(a) != len(b) {
 		return fmt.Errorf("%d classes and %d", len(a), len(b))

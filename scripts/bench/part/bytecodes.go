@@ -33,11 +33,12 @@ var computations = []struct{ name, what string }{
 	{"parser", "a recursive parser"},
 }
 
-// countedPrograms are the whole programs of part real that are compared here.
+// countedPrograms are the programs of part real that are compared here.
 var countedPrograms = []string{"pmd", "sunflow", "lucene", "h2"}
 
-// Bytecodes measures what counting the instructions slows down, with the newest
-// JDK: computations and whole programs, plain, with the default metrics, and counting.
+// Bytecodes measures how much counting instructions slows programs down, with the
+// newest JDK: computations and whole programs, plain, with the default metrics, and
+// with counts.
 func Bytecodes(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
@@ -55,8 +56,8 @@ func Bytecodes(ctx context.Context, c Config) (string, error) {
 	return b.String(), err
 }
 
-// computeTable compares the computations by the least CPU time of an iteration:
-// what a JVM can do, not what others on the machine left of it.
+// computeTable compares the computations by the lowest CPU time of an iteration, which
+// other programs on the machine disturb least.
 func (c Config) computeTable(ctx context.Context, classes string, rounds int) (string, error) {
 	tools := []tool.Tool{tool.Plain(), tool.Stackagent("bytecodes", c.Bin, "--metric", "wall+cpu+bytecodes", "--switches", "off")}
 	t := table.Table{Head: []string{"JDK " + c.newest().Full, "plain ms", "counting ms", "times plain"}}
@@ -87,7 +88,7 @@ func (c Config) computeTable(ctx context.Context, classes string, rounds int) (s
 		return "", nil
 	}
 	t.Add("geometric mean", "", "", table.Number(geometricMean(ratios)))
-	return fmt.Sprintf("CPU time of an iteration in one thread, the least of %d JVMs in turns with %d iterations each after %d ms of warm-up.\n\n%s",
+	return fmt.Sprintf("CPU time of an iteration in one thread: the lowest of %d JVMs with %d iterations each, after %d ms of warm-up. Plain and counting JVMs alternate.\n\n%s",
 		rounds, iterations, pick(c, warmupMs, 100), t.String()), nil
 }
 
@@ -118,7 +119,7 @@ func leastIteration(out string) (float64, error) {
 		}
 	}
 	if math.IsInf(least, 1) {
-		return 0, fmt.Errorf("the program did not tell its figures: %q", out)
+		return 0, fmt.Errorf("the program printed no figures: %q", out)
 	}
 	return least, nil
 }
@@ -154,7 +155,7 @@ func (c Config) countedTable(ctx context.Context, classes string, rounds int) (s
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(text) // that it failed
+		b.WriteString(text) // the failure
 	}
 	if len(t.Rows) == 0 {
 		return b.String(), nil
@@ -167,7 +168,7 @@ func (c Config) countedTable(ctx context.Context, classes string, rounds int) (s
 		}
 	}
 	t.Add(row...)
-	return fmt.Sprintf("\nWhole programs with 2 threads, medians of %d runs in turns; with a tool as a multiple of the plain JVM.\n\n%s%s",
+	return fmt.Sprintf("\nWhole programs with 2 threads, medians of %d runs. The runs alternate. Columns of a tool are multiples of the plain JVM.\n\n%s%s",
 		rounds, t.String(), b.String()), nil
 }
 

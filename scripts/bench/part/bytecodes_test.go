@@ -25,7 +25,7 @@ func TestGeometricMean(t *testing.T) {
 	}
 }
 
-// Every computation is one that the program knows.
+// The program knows every computation.
 func TestComputations(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join("..", "java", "Compute.java"))
 	if err != nil {

@@ -17,16 +17,16 @@ var classKinds = []struct{ name, what string }{
 	{"Plain", "no task, no site"},
 	{"Named", "no task, no site: it calls a `submit` that takes no task"},
 	{"Below", "no task, no site: it extends a class of the program"},
-	{"Run", "no task, but a subclass of it that is a `Runnable` would have its `run()`"},
+	{"Run", "no task, but a `Runnable` subclass would inherit its `run()`"},
 	{"Making", "it makes an object of the program, which may be a task"},
 	{"Threads", "it makes a `Thread`"},
-	{"Handover", "it hands a task over"},
+	{"Handover", "it submits a task"},
 }
 
-// attachedTo are numbers of classes that are loaded when the agent is attached.
+// attachedTo are the numbers of classes loaded when the agent attaches.
 var attachedTo = []int{20_000, 60_000}
 
-// Load measures what the agent takes for classes that are loaded, and for those that are there when it is attached.
+// Load measures the agent's cost per loaded class, and per class that is loaded already when it attaches.
 func Load(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
@@ -34,8 +34,8 @@ func Load(ctx context.Context, c Config) (string, error) {
 	}
 	n, rounds := pick(c, 100_000, 2_000), c.rounds(5)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d runs each, in turns: CPU time of the whole process for each of %s generated classes, after a fifth of that "+
-		"number. The agent has no bus.\n", rounds, table.Grouped(int64(n)))
+	fmt.Fprintf(&b, "Medians of %d runs each; the runs alternate. CPU time of the whole process per class, over %s generated classes after a fifth "+
+		"of that number as warm-up. The agent has no bus.\n", rounds, table.Grouped(int64(n)))
 	for _, jdk := range c.JDKs {
 		text, err := c.loaded(ctx, jdk, classes, n, rounds)
 		if err != nil {
@@ -43,8 +43,8 @@ func Load(ctx context.Context, c Config) (string, error) {
 		}
 		b.WriteString(text)
 	}
-	fmt.Fprintf(&b, "\nMedians of %d runs each: CPU time of the process while the agent is attached, and detached, with so many plain classes loaded. "+
-		"*Times*: in a line that follows another, against that one.\n", rounds)
+	fmt.Fprintf(&b, "\nMedians of %d runs each: CPU time of the process while the agent attaches and detaches, by the number of plain classes loaded. "+
+		"*Times* compares a line with the one before.\n", rounds)
 	for _, jdk := range c.JDKs {
 		text, err := c.attached(ctx, jdk, classes, rounds)
 		if err != nil {
@@ -55,7 +55,7 @@ func Load(ctx context.Context, c Config) (string, error) {
 	return b.String(), nil
 }
 
-// loaded compares the definition of classes with and without the agent.
+// loaded measures the definition of classes with and without the agent.
 func (c Config) loaded(ctx context.Context, jdk testjvm.JDK, classes string, n, rounds int) (string, error) {
 	t := table.Table{Head: []string{"class", "plain µs", "with the agent µs", "added µs", "times plain", "what it is"}}
 	tools := []tool.Tool{tool.Plain(), tool.Idle(c.Bin)}
@@ -131,7 +131,7 @@ func (c Config) definedClasses(ctx context.Context, jdk testjvm.JDK, t tool.Tool
 			numbers = append(numbers, v)
 		}
 		if want := 1 + 2*(len(args)-2)/2; len(numbers) != want {
-			return fmt.Errorf("DefinedClasses %v printed %q, %d numbers are wanted", args, r.Stdout, want)
+			return fmt.Errorf("DefinedClasses %v printed %q, want %d numbers", args, r.Stdout, want)
 		}
 		return nil
 	})

@@ -9,7 +9,7 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// metricTools are the metrics that are compared, the plain JVM first.
+// metricTools are the compared metrics; the plain JVM is first.
 func metricTools(bin tool.Binaries) []tool.Tool {
 	tools := []tool.Tool{tool.Plain()}
 	for _, metrics := range []string{"wall", "cpu", "wall+cpu", "wall+alloc", "wall+page-faults", "wall+cpu+alloc+page-faults", "bytecodes"} {
@@ -18,8 +18,8 @@ func metricTools(bin tool.Binaries) []tool.Tool {
 	return append(tools, tool.Stackagent("metric=wall+cpu, with constructions", bin, "--construction"))
 }
 
-// handoverTools leave out what is told of making and handing over tasks, one
-// after the other; the plain JVM first.
+// handoverTools leave out the records of submissions and call sites one after the
+// other; the plain JVM is first.
 func handoverTools(bin tool.Binaries) []tool.Tool {
 	const places, handovers = "--sites=false", "--submissions=false"
 	return []tool.Tool{
@@ -31,25 +31,25 @@ func handoverTools(bin tool.Binaries) []tool.Tool {
 	}
 }
 
-// Metric measures what each work metric costs per task, with the newest JDK.
+// Metric measures the cost of each work metric per task, with the newest JDK.
 func Metric(ctx context.Context, c Config) (string, error) {
 	return variants(ctx, c, metricTools(c.Bin), "exec", "create")
 }
 
-// Handover measures what the record of hand-overs and of places in the source
-// costs per task, with the newest JDK.
+// Handover measures the cost of recording submissions and call sites per task, with
+// the newest JDK.
 func Handover(ctx context.Context, c Config) (string, error) {
 	return variants(ctx, c, handoverTools(c.Bin), "create", "pool", "fj")
 }
 
-// variants has a table for each of the workloads, with the newest JDK.
+// variants makes a table for each workload, with the newest JDK.
 func variants(ctx context.Context, c Config, tools []tool.Tool, workloads ...string) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d JVMs each, started in turns; a JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
+	fmt.Fprintf(&b, "Medians of %d JVMs each; the tools alternate. A JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
 		c.rounds(5), iterations, pick(c, warmupMs, 100))
 	for _, w := range Workloads {
 		if !slices.Contains(workloads, w.Name) || !c.wants(w.Name) {

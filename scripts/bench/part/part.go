@@ -1,5 +1,5 @@
-// Package part holds the benchmarks, a part each: they measure and return
-// their section of the page as Markdown.
+// Package part holds the benchmarks, one per part of the page: each measures and
+// returns its section as Markdown.
 package part
 
 import (
@@ -17,16 +17,16 @@ import (
 // Config is what the parts share.
 type Config struct {
 	Root    string // of the tree
-	Scratch string // for what is written while measuring; on a disk with room
+	Scratch string // for temporary files; on a disk with room
 	Bin     tool.Binaries
 	JDKs    []testjvm.JDK // oldest first
 	Rounds  int           // 0: each part's own number
-	Quick   bool          // to try the harness: few rounds, small programs, figures not to be published
+	Quick   bool          // try the harness: few rounds, small programs, meaningless figures
 	Only    []string      // Workloads; empty: all
 	Log     io.Writer     // progress
 }
 
-// rounds are the usual ones, unless told otherwise.
+// rounds is usual, unless the user sets a number.
 func (c Config) rounds(usual int) int {
 	switch {
 	case c.Rounds > 0:
@@ -37,7 +37,7 @@ func (c Config) rounds(usual int) int {
 	return usual
 }
 
-// pick is full, or quick where the harness is only tried.
+// pick is full, or quick in a trial of the harness.
 func pick[T any](c Config, full, quick T) T {
 	if c.Quick {
 		return quick
@@ -56,8 +56,8 @@ func (c Config) wants(name string) bool {
 
 func (c Config) say(format string, args ...any) { fmt.Fprintf(c.Log, format+"\n", args...) }
 
-// alternate runs n things in rounds, each once a round, beginning with another
-// one each round: what changes on the machine meanwhile meets all alike.
+// alternate runs n things in rounds, each once per round. Each round begins with
+// another one, so that changes on the machine affect all of them equally.
 func alternate(rounds, n int, run func(round, i int) error) error {
 	for round := range rounds {
 		for k := range n {
@@ -79,8 +79,8 @@ func (c Config) inScratch(f func(dir string) error) error {
 	return f(dir)
 }
 
-// Compile compiles the benchmarks' Java programs with the oldest JDK, so that
-// all run the same byte code.
+// Compile compiles the benchmarks' Java programs with the oldest JDK, so that all JDKs
+// run the same byte code.
 func (c Config) Compile(ctx context.Context) (classes string, err error) {
 	sources, err := filepath.Glob(filepath.Join(c.Root, "scripts", "bench", "java", "*.java"))
 	if err != nil || len(sources) == 0 {
@@ -94,5 +94,5 @@ func (c Config) Compile(ctx context.Context) (classes string, err error) {
 	return classes, nil
 }
 
-// newest is the youngest JDK found.
+// newest is the newest JDK found.
 func (c Config) newest() testjvm.JDK { return c.JDKs[len(c.JDKs)-1] }

@@ -15,7 +15,7 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// program is a whole program to be measured from its start to its end.
+// program is a whole program, measured from start to end.
 type program struct {
 	name, what string
 	tool.Program
@@ -24,7 +24,7 @@ type program struct {
 // wholeRun is one run of a whole program under one tool.
 type wholeRun struct {
 	wall, cpu  float64 // of the JVM, seconds
-	whole      float64 // seconds until the session was complete; without a shadow the JVM's
+	whole      float64 // seconds until the session is complete; without a shadow those of the JVM
 	shadow     float64 // CPU of the shadow, seconds
 	shadowPeak float64 // bytes
 	executions uint64
@@ -33,7 +33,7 @@ type wholeRun struct {
 	switches, lostSwitches uint64 // of the scheduling record
 }
 
-// real prepares one of scripts/real (fetched by Maven or apt the first time) with the newest JDK.
+// real prepares one of scripts/real with the newest JDK; Maven or apt fetches it the first time.
 func (c Config) real(ctx context.Context, name, what string, env ...string) (program, error) {
 	jdk := c.newest()
 	r, err := measure.Run(ctx, measure.Command{
@@ -70,8 +70,8 @@ func (c Config) compareWhole(ctx context.Context, p program, tools []tool.Tool, 
 	return runs, err
 }
 
-// wholeText is the table of one program. One that fails is a line that says so:
-// the others' figures are not to be lost with it.
+// wholeText is the table of one program. A program that fails is reported in a line,
+// so that the figures of the others are kept.
 func (c Config) wholeText(ctx context.Context, prepare lazy, jdk *testjvm.JDK, tools []tool.Tool, rounds int,
 	text func(program, []tool.Tool, [][]wholeRun) string) (string, error) {
 	p, err := prepare.get()
@@ -129,7 +129,7 @@ func wholeWhole(r wholeRun) float64  { return r.whole }
 func wholeShadow(r wholeRun) float64 { return r.shadow }
 
 func realTools(c Config) []tool.Tool {
-	again := tool.Plain() // what it differs by from itself is what these figures can not tell
+	again := tool.Plain() // its difference from itself is the resolution of these figures
 	again.Name = "plain JVM, once more"
 	return []tool.Tool{
 		tool.Plain(),
@@ -151,7 +151,7 @@ func Real(ctx context.Context, c Config) (string, error) {
 	}
 	rounds := c.rounds(5)
 	var b strings.Builder
-	fmt.Fprintf(&b, "JDK %s, 2 threads, medians of %d runs each, in turns. Executions and losses are of the last run.\n", c.newest().Full, rounds)
+	fmt.Fprintf(&b, "JDK %s, 2 threads, medians of %d runs each; the tools alternate. Executions and losses are those of the last run.\n", c.newest().Full, rounds)
 	for _, prepare := range c.realPrograms(ctx, classes) {
 		if !c.wants(prepare.name) {
 			continue
@@ -180,7 +180,7 @@ func (c Config) realPrograms(ctx context.Context, classes string) []lazy {
 		return lazy{name, func() (program, error) { return c.real(ctx, name, what, env...) }}
 	}
 	return []lazy{
-		fetched("pmd", "PMD over the sources of Apache Commons Lang, a task a source file",
+		fetched("pmd", "PMD on the sources of Apache Commons Lang, a task per source file",
 			"SOURCES="+filepath.Join(c.Root, "build", "real", "pmd", "src", pick(c, "", "org/apache/commons/lang3/text"))),
 		fetched("sunflow", "the ray tracer Sunflow, its benchmark scene", "FRAMES="+size(8, 1)),
 		fetched("lucene", "Lucene, indexing and searching", "DOCUMENTS="+size(40_000, 2_000), "QUERIES="+size(40_000, 2_000)),

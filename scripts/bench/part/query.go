@@ -13,30 +13,30 @@ import (
 	"stackagent/scripts/bench/table"
 )
 
-// scriptLimit is the number of executions beyond which the Python script is
-// not run: it keeps every value as an object.
+// scriptLimit is the largest number of executions for the Python script, which keeps
+// every value as an object.
 const scriptLimit = 10_000_000
 
-// question is one way to ask one thing of a session.
+// question is one way to ask a session one thing.
 type question struct {
 	what, tool string
 	args       []string
-	parse      func(string) ([]answer, error) // nil: the answer is a page, not figures
+	parse      func(string) ([]answer, error) // nil: the answer is a page, without figures to compare
 }
 
-// asked is what one question took.
+// asked is the cost of one question.
 type asked struct {
 	wall, cpu, peak []float64
 	out             string
-	failed          error // it is not asked again
+	failed          error // if so, it is not asked again
 }
 
-// Query measures questions to finished sessions of several sizes.
+// Query measures the time of questions to finished sessions of several sizes.
 func Query(ctx context.Context, c Config) (string, error) {
 	python, problem := c.venv(ctx)
 	var b strings.Builder
-	b.WriteString("Sessions made by `scripts/gensession` (four classes, eight threads, a task in fifty never executed), read from the page cache. " +
-		"Every figure of the answers (counts, sums, extremes and eight quantiles of four metrics per class) is compared: where the tools differed, the table says so.\n")
+	b.WriteString("Sessions made by `scripts/gensession` (four classes, eight threads, one task in fifty never executed), read from the page cache. " +
+		"Every figure of the answers (counts, sums, extremes and eight quantiles of four metrics per class) is compared; the table marks answers that differ.\n")
 	for _, n := range pick(c, []int{1_000_000, 10_000_000, 100_000_000}, []int{100_000, 1_000_000}) {
 		if err := c.inScratch(func(dir string) error {
 			text, err := c.queryTable(ctx, dir, n, python)
@@ -48,7 +48,7 @@ func Query(ctx context.Context, c Config) (string, error) {
 	}
 	if problem != nil {
 		reason, _, _ := strings.Cut(problem.Error(), "\n")
-		fmt.Fprintf(&b, "\nDuckDB took no part: %s\n", reason)
+		fmt.Fprintf(&b, "\nDuckDB was not measured: %s\n", reason)
 	}
 	return b.String(), nil
 }
@@ -101,12 +101,12 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 		if err != nil {
 			return "", err
 		}
-		export = fmt.Sprintf("\nThe CSV (%s) took `shadow tasks` %s s to write; that is not in the script's time.\n",
+		export = fmt.Sprintf("\nThe CSV (%s) took `shadow tasks` %s s to write, which the script's time does not include.\n",
 			fileSize(filepath.Join(dir, "tasks.csv")), table.Number(r.Wall.Seconds()))
 	}
 	usual := 5
 	if n >= scriptLimit {
-		usual = 3 // too long for more
+		usual = 3 // more would take too long
 	}
 	took := make([]asked, len(questions))
 	err := alternate(c.rounds(usual), len(questions), func(round, i int) error {
@@ -117,7 +117,7 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 		r, err := measure.Run(ctx, measure.Command{Args: questions[i].args})
 		if err != nil && ctx.Err() == nil && questions[i].tool != "shadow" {
 			c.say("%s failed: %v", questions[i].tool, err)
-			a.failed = err // a peer may give up; the others go on
+			a.failed = err // a peer may fail; the others are still measured
 			return nil
 		}
 		if err != nil {
@@ -132,7 +132,7 @@ func (c Config) queryTable(ctx context.Context, dir string, n int, python string
 		return "", err
 	}
 	if n > scriptLimit {
-		export = fmt.Sprintf("\nThe script was not run: it keeps every value as a Python object, too many beyond %s executions.\n", table.Grouped(scriptLimit))
+		export = fmt.Sprintf("\nThe script was not run: it keeps every value as a Python object, which is too much above %s executions.\n", table.Grouped(scriptLimit))
 	}
 	return c.queryText(n, session, questions, took) + export, nil
 }

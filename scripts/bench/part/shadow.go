@@ -12,7 +12,7 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// manyTasks pass through the shadow while its memory is watched.
+// manyTasks is how many tasks the shadow receives while its memory is watched.
 const manyTasks = 100_000_000
 
 // Shadow measures the process that receives and stores.
@@ -28,9 +28,9 @@ func Shadow(ctx context.Context, c Config) (string, error) {
 	return b.String(), nil
 }
 
-// ingest runs the Go benchmark of the way from the bus into the store.
+// ingest runs the Go benchmark from the bus into the store.
 func ingest(ctx context.Context, c Config) (string, error) {
-	t := table.Table{Head: []string{"from the bus into the store", "million executions a second", "CPU ns an execution", "million a CPU second"}}
+	t := table.Table{Head: []string{"from the bus into the store", "million executions per second", "CPU ns per execution", "million per CPU second"}}
 	for _, cores := range []string{"1", "2"} {
 		r, err := measure.Run(ctx, measure.Command{Dir: c.Root, Args: []string{"go", "test", "-run", "^$", "-bench", "^BenchmarkIngest$",
 			"-cpu", cores, "-count", strconv.Itoa(c.rounds(7)), "-benchtime", pick(c, "5x", "1x"), "./shadow/ingest"}})
@@ -52,8 +52,8 @@ func ingest(ctx context.Context, c Config) (string, error) {
 		t.Add(cores+" core(s)", table.Interval(stat.OfMedian(rates)), table.Interval(stat.OfMedian(cpu)), table.Interval(stat.OfMedian(perCPU)))
 		c.say("ingest on %s core(s): %.2f million/s", cores, stat.Median(rates))
 	}
-	return "Receiving, decoding, ordering, conversion of clocks, Parquet, `fsync` and acknowledgement of a million executions in 64 batches, " +
-		"by `BenchmarkIngest` of `shadow/ingest`, with the bus's own work in it:\n\n" + t.String(), nil
+	return "`BenchmarkIngest` of `shadow/ingest`: it receives, decodes, orders and acknowledges a million executions in 64 batches, converts their clocks and writes " +
+		"Parquet with `fsync`. The bus's own work is included:\n\n" + t.String(), nil
 }
 
 // metric takes the values of one unit from the output of Go benchmarks.
@@ -73,22 +73,22 @@ func metric(out, unit string) ([]float64, error) {
 		}
 	}
 	if len(values) == 0 {
-		return nil, fmt.Errorf("the benchmark told no %s:\n%s", unit, out)
+		return nil, fmt.Errorf("the benchmark printed no %s:\n%s", unit, out)
 	}
 	return values, nil
 }
 
-// memory lets many tasks pass through a shadow.
+// memory sends many tasks through a shadow.
 func memory(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}
-	t := table.Table{Head: []string{"tasks, created and executed", "detail", "peak of memory", "seconds", "tasks a second", "shadow's CPU ns a task", "on the disk", "lost"}}
+	t := table.Table{Head: []string{"tasks, created and executed", "detail", "peak of memory", "seconds", "tasks per second", "shadow's CPU ns per task", "on the disk", "lost"}}
 	for _, n := range pick(c, []int{1_000_000, 10_000_000, manyTasks}, []int{100_000, 1_000_000}) {
 		for _, detail := range []string{"all", "auto"} {
 			if err := c.inScratch(func(dir string) error {
-				const iterations = 10 // and at least three before them
+				const iterations = 10 // after at least three of warm-up
 				each := n / (iterations + 3)
 				p := tool.Program{JDK: c.newest(), Args: []string{"-cp", classes, "Tasks", "both", "0", strconv.Itoa(iterations), strconv.Itoa(each)}}
 				run, err := tool.Stackagent("", c.Bin, "--detail", detail).Run(ctx, p, dir)
@@ -110,6 +110,6 @@ func memory(ctx context.Context, c Config) (string, error) {
 			}
 		}
 	}
-	return "Memory of the shadow (its peak, VmHWM) while a program runs that only creates and executes tasks; one run each. " +
-		"Seconds are those of `shadow run`, from its start until the session is complete:\n\n" + t.String(), nil
+	return "Peak memory of the shadow (VmHWM) while a program only creates and executes tasks; one run each. " +
+		"*Seconds* is the time of `shadow run` until the session is complete:\n\n" + t.String(), nil
 }

@@ -18,43 +18,43 @@ import (
 // sized is a workload whose bytes are counted.
 type sized struct {
 	load, detail string
-	size         int // of an iteration, see java/Tasks.java; 0: the usual
+	size         int // of an iteration, see java/Tasks.java; 0: the usual size
 }
 
-// sizes counts the bytes of a task on the wire, by a proxy between agent and
-// bus, and on the disk.
+// sizes counts the bytes per task on the wire, by a proxy between agent and bus, and on
+// disk.
 func sizes(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}
-	t := table.Table{Head: []string{"workload", "detail", "tasks", "executions", "bytes a task on the wire", "on the disk"}}
+	t := table.Table{Head: []string{"workload", "detail", "tasks", "executions", "bytes per task on the wire", "on disk"}}
 	for _, s := range []sized{{"both", "all", 0}, {"pool", "all", 0}, {"fj", "all", 27}, {"both", "auto", 0}, {"pool", "auto", 0}, {"fj", "auto", 27}} {
 		if c.Quick {
 			s.size = pick(c, s.size, map[string]int{"both": 100_000, "pool": 50_000, "fj": 22}[s.load])
 		}
 		if err := c.inScratch(func(dir string) error {
-			told, wire, disk, err := c.size(ctx, s, classes, dir)
+			printed, wire, disk, err := c.size(ctx, s, classes, dir)
 			if err != nil {
 				return fmt.Errorf("%s, detail=%s: %w", s.load, s.detail, err)
 			}
-			tasks := float64(told.tasks)
-			t.Add(s.load, s.detail, table.Grouped(int64(told.tasks)), table.Grouped(int64(told.executions)),
+			tasks := float64(printed.tasks)
+			t.Add(s.load, s.detail, table.Grouped(int64(printed.tasks)), table.Grouped(int64(printed.executions)),
 				table.Number(float64(wire)/tasks), table.Number(float64(disk)/tasks))
-			c.say("%s, detail=%s: %.2f bytes a task on the wire, %.2f on the disk", s.load, s.detail, float64(wire)/tasks, float64(disk)/tasks)
+			c.say("%s, detail=%s: %.2f bytes per task on the wire, %.2f on disk", s.load, s.detail, float64(wire)/tasks, float64(disk)/tasks)
 			return nil
 		}); err != nil {
 			return "", err
 		}
 	}
-	return "Bytes of a task, whatever is told of it (its creation and its execution, if it had one): on the wire as a proxy between agent and bus counts them, " +
-		"with the protocol around them; on the disk, the Parquet files of the session:\n\n" + t.String(), nil
+	return "Bytes per task for all its records (its creation and its execution, if it had one). *On the wire*: counted by a proxy between agent and bus, " +
+		"including the protocol. *On disk*: the Parquet files of the session:\n\n" + t.String(), nil
 }
 
 var busAddress = regexp.MustCompile(`nats://([^,/\s]+)`)
 
 // size runs s against a `shadow serve` behind a counting proxy.
-func (c Config) size(ctx context.Context, s sized, classes, dir string) (t told, wire, disk int64, err error) {
+func (c Config) size(ctx context.Context, s sized, classes, dir string) (t printed, wire, disk int64, err error) {
 	var address string
 	store := filepath.Join(dir, "store")
 	server, err := measure.StartBackground(ctx, measure.Command{Args: []string{c.Bin.Shadow, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store}},
@@ -106,7 +106,7 @@ func complete(ctx context.Context, dir string) error {
 		}
 		b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 		if err != nil {
-			continue // not yet
+			continue // not written yet
 		}
 		if err := json.Unmarshal(b, &m); err != nil {
 			return fmt.Errorf("reading the manifest of %s: %w", dir, err)

@@ -11,10 +11,10 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// manyClasses is how many classes the large program loads.
+// manyClasses is the number of classes that the large program loads.
 const manyClasses = 10_000
 
-// Start measures what the start of a program costs.
+// Start measures the cost of starting a program.
 func Start(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
@@ -28,8 +28,8 @@ func Start(ctx context.Context, c Config) (string, error) {
 	}
 	rounds := c.rounds(11)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d runs each, in turns: wall time of the JVM from its start to its end, in milliseconds. "+
-		"*With the shadow*: of `shadow run` as a whole, until the session is complete.\n", rounds)
+	fmt.Fprintf(&b, "Medians of %d runs each; the tools alternate. Wall time of the JVM from start to end, in milliseconds. "+
+		"*With the shadow*: the whole `shadow run`, until the session is complete.\n", rounds)
 	for _, jdk := range c.JDKs {
 		for _, prepare := range c.startPrograms(ctx, classes) {
 			if !c.wants(prepare.name) {

@@ -11,11 +11,11 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// pingTurns take some seconds.
+// pingTurns take a few seconds.
 const pingTurns = 600_000
 
-// switchTools are the sources of the scheduling record; all is else as by
-// default. The first is the base, the second what it differs by from itself.
+// switchTools are the sources of the scheduling record, all else by default. The first
+// is the base, the second the base again: their difference is the resolution.
 func switchTools(c Config) []tool.Tool {
 	tools := []tool.Tool{tool.Stackagent("switches=off", c.Bin, "--switches", "off"), tool.Stackagent("switches=off, once more", c.Bin, "--switches", "off")}
 	for _, source := range []string{"ebpf", "perf"} {
@@ -24,8 +24,8 @@ func switchTools(c Config) []tool.Tool {
 	return tools
 }
 
-// Switches measures what recording the scheduler costs: of two threads that do
-// nothing but pass a turn to and fro, and of real programs.
+// Switches measures the cost of recording the scheduler: for two threads that only
+// pass a turn back and forth, and for real programs.
 func Switches(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func Switches(ctx context.Context, c Config) (string, error) {
 	}
 	tools, rounds := switchTools(c), c.rounds(5)
 	var b strings.Builder
-	fmt.Fprintf(&b, "JDK %s, 2 threads, medians of %d runs each, in turns.\n", c.newest().Full, rounds)
+	fmt.Fprintf(&b, "JDK %s, 2 threads, medians of %d runs each; the tools alternate.\n", c.newest().Full, rounds)
 	if c.wants("ping") {
 		text, err := c.pings(ctx, classes, tools, rounds)
 		if err != nil {
@@ -54,8 +54,7 @@ func Switches(ctx context.Context, c Config) (string, error) {
 	return b.String(), nil
 }
 
-// recordOf counts the switches of a session's scheduling record, and those that
-// it lacks.
+// recordOf counts the switches of a session's scheduling record, and the lost ones.
 func recordOf(dir string) (switches, lost uint64, err error) {
 	r, err := sched.Open(dir)
 	if err != nil || r == nil {
@@ -87,7 +86,7 @@ func (c Config) pings(ctx context.Context, classes string, tools []tool.Tool, ro
 			if err != nil {
 				return err
 			}
-			c.say("%-12s round %d %-28s %8.0f ns, %8.0f ns CPU a turn, %8.0f switches a second", p.name, round+1, tools[i].Name, one.wall, one.cpu, one.perSecond)
+			c.say("%-12s round %d %-28s %8.0f ns, %8.0f ns CPU per turn, %8.0f switches per second", p.name, round+1, tools[i].Name, one.wall, one.cpu, one.perSecond)
 			runs[i] = append(runs[i], one)
 			return nil
 		})
@@ -115,7 +114,7 @@ func pingText(tools []tool.Tool, runs [][]ping) string {
 		return v
 	}
 	wall, cpu := func(p ping) float64 { return p.wall }, func(p ping) float64 { return p.cpu }
-	t := table.Table{Head: []string{"ping", "ns a turn", "slower", "CPU ns a turn", "CPU", "switches a second"}}
+	t := table.Table{Head: []string{"ping", "ns per turn", "slower", "CPU ns per turn", "CPU", "switches per second"}}
 	for i, x := range tools {
 		row := []string{x.Name, table.Interval(stat.OfMedian(of(i, wall))), "", table.Interval(stat.OfMedian(of(i, cpu))), "",
 			table.Number(stat.Median(of(i, func(p ping) float64 { return p.perSecond })))}
@@ -124,12 +123,12 @@ func pingText(tools []tool.Tool, runs [][]ping) string {
 		}
 		t.Add(row...)
 	}
-	return "\n**ping**: two threads that do nothing but pass a turn to and fro, each asleep in a futex until it comes. " +
-		"Switches are the kernel's own count of the two.\n\n" + t.String()
+	return "\n**ping**: two threads only pass a turn back and forth, each sleeping in a futex until its turn. " +
+		"Switches are the kernel's own count for the two.\n\n" + t.String()
 }
 
 func switchesText(p program, tools []tool.Tool, runs [][]wholeRun) string {
-	t := table.Table{Head: []string{p.name, "wall s", "wall", "CPU s of the JVM", "CPU", "switches a second", "lost", "shadow's CPU s"}}
+	t := table.Table{Head: []string{p.name, "wall s", "wall", "CPU s of the JVM", "CPU", "switches per second", "lost", "shadow's CPU s"}}
 	for i, x := range tools {
 		r := runs[i]
 		row := []string{x.Name, table.Interval(stat.OfMedian(figures(r, wholeWall))), "", table.Interval(stat.OfMedian(figures(r, wholeCPU))), "", "", "",

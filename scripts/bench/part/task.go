@@ -13,36 +13,36 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// Workload is one of java/Tasks.java.
+// Workload is a workload of java/Tasks.java.
 type Workload struct {
 	Name   string
 	what   string
 	class  string
-	body   string // the method that is the task's execution
+	method string // the task's execution method
 	MinJDK int    // the oldest JDK that it runs on
-	quick  int    // the size of an iteration when the harness is tried
+	quick  int    // the size of an iteration in a trial of the harness
 }
 
-// Workloads are all there are, in the order of the page.
+// Workloads are all workloads, in the order of the page.
 var Workloads = []Workload{
-	{"exec", "one thread executes tasks made before", "Tasks$Small", "run", 17, 200_000},
-	{"create", "one thread creates tasks, none is executed", "Tasks$Small", "run", 17, 200_000},
+	{"exec", "one thread executes tasks created before", "Tasks$Small", "run", 17, 200_000},
+	{"create", "one thread creates tasks and executes none", "Tasks$Small", "run", 17, 200_000},
 	{"both", "one thread creates each task and executes it", "Tasks$Small", "run", 17, 200_000},
 	{"pool", "a pool of 2 threads executes empty tasks", "Tasks$Job", "run", 17, 50_000},
 	{"fj", "fork/join, fib(29) on 2 threads: 1,664,079 tasks created, 832,040 executed", "Tasks$Fib", "compute", 17, 22},
-	{"us10", "a pool of 2 threads executes tasks of some 10 µs", "Tasks$Spin", "run", 17, 2_000},
+	{"us10", "a pool of 2 threads executes tasks of about 10 µs", "Tasks$Spin", "run", 17, 2_000},
 	{"vt", "a virtual thread per empty task", "Tasks$Job", "run", 21, 20_000},
 }
 
-// TaskRun is what one JVM told of one workload.
+// TaskRun is the result of one JVM for one workload.
 type TaskRun struct {
-	Median, Min, CPU float64 // ns a task: of the iterations' wall time, and CPU of the JVM
-	Shadow           float64 // ns a task: CPU of the shadow process, over all of the run
+	Median, Min, CPU float64 // ns per task: wall time of the iterations, and CPU of the JVM
+	Shadow           float64 // ns per task: CPU of the shadow process over the whole run
 	Recorded         float64 // share of the events
 	OneByOne         float64 // share of the executions with a record of their own
 }
 
-// taskTools are those that are compared, the plain JVM first.
+// taskTools are the compared tools; the plain JVM is first.
 func taskTools(ctx context.Context, c Config, jdk testjvm.JDK) []tool.Tool {
 	tools := []tool.Tool{
 		tool.Plain(),
@@ -60,14 +60,14 @@ func taskTools(ctx context.Context, c Config, jdk testjvm.JDK) []tool.Tool {
 	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return jdk.Version < t.MinJDK })
 }
 
-// Task measures what a task costs under each tool.
+// Task measures the cost of a task under each tool.
 func Task(ctx context.Context, c Config) (string, error) {
 	classes, err := c.Compile(ctx)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians of %d JVMs each, started in turns; a JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
+	fmt.Fprintf(&b, "Medians of %d JVMs each; the tools alternate. A JVM's figure is the median of %d iterations after %d ms of warm-up.\n",
 		c.rounds(5), iterations, pick(c, warmupMs, 100))
 	for _, jdk := range c.JDKs {
 		for _, w := range Workloads {
@@ -126,7 +126,7 @@ func cpu(r TaskRun) float64  { return r.CPU }
 
 // taskText is the table of one workload.
 func taskText(jdk testjvm.JDK, w Workload, tools []tool.Tool, runs [][]TaskRun, failed []error) string {
-	t := table.Table{Head: []string{w.Name, "ns a task", "least", "added ns", "times plain", "CPU ns added", "shadow's CPU ns", "recorded", "one by one"}}
+	t := table.Table{Head: []string{w.Name, "ns per task", "lowest", "added ns", "times plain", "CPU ns added", "shadow's CPU ns", "recorded", "one by one"}}
 	notes := ""
 	base := runs[0]
 	for i, x := range tools {
@@ -158,7 +158,7 @@ func taskText(jdk testjvm.JDK, w Workload, tools []tool.Tool, runs [][]TaskRun, 
 	return fmt.Sprintf("\n**%s**, JDK %s: %s.\n\n%s%s", w.Name, jdk.Full, w.what, t.String(), notes)
 }
 
-// share formats a part of one; exactly one and nothing else is "all".
+// share formats a fraction; only exactly 1 is "all".
 func share(v float64) string {
 	switch {
 	case math.IsNaN(v):

@@ -13,7 +13,7 @@ import (
 	"stackagent/scripts/bench/tool"
 )
 
-// Of each JVM.
+// Per JVM.
 const (
 	iterations = 10
 	warmupMs   = 1000
@@ -28,31 +28,31 @@ func (c Config) RunTask(ctx context.Context, t tool.Tool, jdk testjvm.JDK, w Wor
 	p := tool.Program{
 		JDK:     jdk,
 		Args:    []string{"-cp", classes, "Tasks", w.Name, strconv.Itoa(pick(c, warmupMs, 100)), strconv.Itoa(iterations), strconv.Itoa(size)},
-		Methods: []string{w.class + "::" + w.body, w.class + "::<init>"},
+		Methods: []string{w.class + "::" + w.method, w.class + "::<init>"},
 	}
 	err = c.inScratch(func(dir string) error {
 		run, err := t.Run(ctx, p, dir)
 		if err != nil {
 			return err
 		}
-		told, err := parseTasks(run.Stdout)
+		printed, err := parseTasks(run.Stdout)
 		if err != nil {
 			return err
 		}
-		r = told.TaskRun
-		if told.tasks > 0 {
-			r.Shadow = float64(run.Shadow.CPU.Nanoseconds()) / float64(told.tasks)
+		r = printed.TaskRun
+		if printed.tasks > 0 {
+			r.Shadow = float64(run.Shadow.CPU.Nanoseconds()) / float64(printed.tasks)
 		}
 		if t.Recorded == nil {
 			return nil
 		}
-		n, err := t.Recorded(ctx, p, run, told.class)
+		n, err := t.Recorded(ctx, p, run, printed.class)
 		if err != nil {
 			return fmt.Errorf("counting what was recorded: %w", err)
 		}
-		events := told.executions + told.creations
+		events := printed.executions + printed.creations
 		if t.ByMethod {
-			events = told.calls + told.creations
+			events = printed.calls + printed.creations
 		}
 		r.Recorded, r.OneByOne = float64(n.Events)/float64(events), n.OneByOne
 		return nil
@@ -60,17 +60,17 @@ func (c Config) RunTask(ctx context.Context, t tool.Tool, jdk testjvm.JDK, w Wor
 	return r, err
 }
 
-// told is what the program says of itself.
-type told struct {
+// printed is what the program prints about itself.
+type printed struct {
 	TaskRun
 	class                        string
 	executions, creations, calls uint64
-	tasks                        uint64 // all of them, created or not
+	tasks                        uint64 // created or not
 }
 
 // parseTasks reads the output of java/Tasks.java.
-func parseTasks(out string) (told, error) {
-	var t told
+func parseTasks(out string) (printed, error) {
+	var t printed
 	var each []float64
 	for line := range strings.Lines(out) {
 		f := strings.Fields(line)
@@ -95,7 +95,7 @@ func parseTasks(out string) (told, error) {
 		}
 	}
 	if len(each) == 0 || t.executions+t.creations == 0 {
-		return t, fmt.Errorf("the program did not tell its figures: %q", out)
+		return t, fmt.Errorf("the program printed no figures: %q", out)
 	}
 	t.tasks = max(t.executions, t.creations)
 	t.Median, t.Min = stat.Median(each), slices.Min(each)

@@ -15,7 +15,7 @@ func TestParseTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := told{TaskRun: TaskRun{Median: 3.5, Min: 1.5, CPU: 4.25}, class: "Tasks$Fib", executions: 10, creations: 21, calls: 22, tasks: 21}
+	want := printed{TaskRun: TaskRun{Median: 3.5, Min: 1.5, CPU: 4.25}, class: "Tasks$Fib", executions: 10, creations: 21, calls: 22, tasks: 21}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -62,9 +62,9 @@ func TestTaskText(t *testing.T) {
 	got := taskText(testjvm.JDK{Full: "17.0.1"}, Workloads[0], tools, runs, []error{nil, nil, errors.New("no room\nmore")})
 	for _, want := range []string{
 		"**exec**, JDK 17.0.1: one thread executes",
-		"| plain  |      11.0 |  8.00 |",
-		"| ours   |      22.0 |  17.0 |     11.0 |        2.00 |         15.0 |               0 |      all |    25.00 % |",
-		"| broken |    failed |",
+		"| plain  |        11.0 |   8.00 |",
+		"| ours   |        22.0 |   17.0 |     11.0 |        2.00 |         15.0 |               0 |      all |    25.00 % |",
+		"| broken |      failed |",
 		"broken failed: no room\n",
 	} {
 		if !strings.Contains(got, want) {

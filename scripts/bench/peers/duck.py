@@ -38,7 +38,7 @@ def main():
     executions = f"'{folder}/executions-*.parquet'"
     created_by = f"SELECT class, count(*) FROM '{folder}/creations-*.parquet' WHERE flags = 0 GROUP BY class"
     created = dict(db.sql(created_by).fetchall())
-    # A task's first execution carries a flag, so that nobody needs to match creations with executions.
+    # A task's first execution carries a flag, so there is no need to match creations with executions.
     counts = f"count(*), count(DISTINCT thread), count(*) FILTER (flags & {FIRST} != 0), {', '.join(columns())}"
     if what == "stats":
         n, threads, first, *values = db.sql(f"SELECT {counts} FROM {executions}").fetchall()[0]

@@ -1,5 +1,5 @@
-"""A trace in CSV (`shadow tasks --format csv`), read and sorted in plain Python, as scripts around a
-tracing profiler do: the figures of `shadow hotspots` as JSON.
+"""Reads and sorts a trace in CSV (`shadow tasks --format csv`) in plain Python, as scripts around a
+tracing profiler do, and prints the figures of `shadow hotspots` as JSON.
 
     script.py FILE.csv
 """

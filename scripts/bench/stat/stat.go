@@ -17,16 +17,15 @@ const resamples = 10_000
 // Estimate is a figure with its interval.
 type Estimate struct {
 	Value     float64
-	Low, High float64 // NaN where there are too few measurements for an interval
+	Low, High float64 // NaN if there are too few measurements for an interval
 	N         int     // measurements
 }
 
-// leastForInterval is the least number of measurements that an interval is
-// drawn from: resampling two or three says nothing.
+// leastForInterval is the least number of measurements for an interval: resampling two
+// or three of them means nothing.
 const leastForInterval = 4
 
-// Median of v, the mean of the middle two where their number is even; NaN of
-// nothing.
+// Median of v: the mean of the middle two if their number is even, NaN if v is empty.
 func Median(v []float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -48,8 +47,8 @@ func OfMedian(v []float64) Estimate {
 	return bootstrap(v, v, func(a, _ float64) float64 { return a })
 }
 
-// Ratio estimates median(v) / median(base). The measurements are pairs, one of
-// each a round, and are drawn as pairs: what slowed a round down slowed both.
+// Ratio estimates median(v) / median(base). The measurements are pairs, one per round,
+// and are drawn as pairs: whatever slowed a round slowed both.
 func Ratio(v, base []float64) Estimate {
 	return bootstrap(v, base, func(a, b float64) float64 { return a / b })
 }
@@ -59,8 +58,8 @@ func Difference(v, base []float64) Estimate {
 	return bootstrap(v, base, func(a, b float64) float64 { return a - b })
 }
 
-// bootstrap draws rounds with replacement and takes the middle 95 % of what f
-// makes of the medians (percentile method). The same input gives the same interval.
+// bootstrap draws rounds with replacement and takes the middle 95 % of f of the
+// medians (percentile method). The same input gives the same interval.
 func bootstrap(v, base []float64, f func(v, base float64) float64) Estimate {
 	n := min(len(v), len(base))
 	v, base = v[:n], base[:n]

@@ -44,7 +44,7 @@ func TestFewMeasurementsHaveNoInterval(t *testing.T) {
 	}
 }
 
-// A slow machine slows both of a pair: the ratio must not see it.
+// A slow machine slows both of a pair: it must not affect the ratio.
 func TestRatioIsOfPairs(t *testing.T) {
 	slow := []float64{1, 7, 2, 9, 4, 30, 3}
 	v := make([]float64, len(slow))
@@ -92,6 +92,6 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	if share := float64(covered) / trials; share < 0.88 {
-		t.Errorf("%.0f %% of the intervals hold the true median, want some 95", 100*share)
+		t.Errorf("%.0f %% of the intervals hold the true median, want about 95", 100*share)
 	}
 }

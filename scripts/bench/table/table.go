@@ -1,5 +1,5 @@
-// Package table writes figures as Markdown tables, and puts them between the
-// marks of a page that is otherwise written by hand.
+// Package table writes figures as Markdown tables, and puts them between the marks of
+// a page that is otherwise written by hand.
 package table
 
 import (
@@ -90,7 +90,7 @@ func Grouped(n int64) string {
 	return sign + s
 }
 
-// Interval formats an estimate: "12.3 [11.9, 12.8]", or the value alone where
+// Interval formats an estimate: "12.3 [11.9, 12.8]", or the value alone if
 // there is no interval.
 func Interval(e stat.Estimate) string {
 	if math.IsNaN(e.Low) || math.IsNaN(e.High) {

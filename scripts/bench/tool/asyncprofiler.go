@@ -10,10 +10,10 @@ import (
 	"stackagent/scripts/bench/measure"
 )
 
-// asyncProfilerVariable names async-profiler's library where asprof is not on the PATH.
+// asyncProfilerVariable names async-profiler's library if asprof is not on the PATH.
 const asyncProfilerVariable = "ASYNC_PROFILER"
 
-// asyncProfilerLibrary finds it; "" where there is none.
+// asyncProfilerLibrary finds the library; "" if there is none.
 func asyncProfilerLibrary() string {
 	if library := os.Getenv(asyncProfilerVariable); library != "" {
 		return library
@@ -28,14 +28,14 @@ func asyncProfilerLibrary() string {
 	return filepath.Join(filepath.Dir(asprof), "..", "lib", "libasyncProfiler.so")
 }
 
-// AsyncProfiler is async-profiler tracing the program's methods, if there is
-// one: asprof on the PATH, or its library named by $ASYNC_PROFILER.
+// AsyncProfiler is async-profiler tracing the program's methods, if it is installed:
+// asprof on the PATH, or its library named by $ASYNC_PROFILER.
 func AsyncProfiler(ctx context.Context, java string) (t Tool, found bool) {
 	library := asyncProfilerLibrary()
 	if library == "" {
 		return Tool{}, false
 	}
-	// It prints "4.5 " and goes on.
+	// It prints "4.5 " and continues.
 	said, err := measure.Run(ctx, measure.Command{Args: []string{java, "-agentpath:" + library + "=version", "-version"}})
 	words := strings.Fields(said.Stdout)
 	if err != nil || len(words) == 0 {

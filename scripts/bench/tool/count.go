@@ -11,7 +11,7 @@ import (
 	"stackagent/scripts/bench/measure"
 )
 
-// hotspot is what is read of a row of `shadow hotspots --format json`.
+// hotspot holds the fields used of a row of `shadow hotspots --format json`.
 type hotspot struct {
 	Class      string `json:"class"`
 	Created    uint64 `json:"created"`
@@ -36,7 +36,7 @@ func countSession(ctx context.Context, shadow, dir, class string) (Count, error)
 	return Count{OneByOne: math.NaN()}, nil
 }
 
-// countTrace counts a recording's trace events, one a call.
+// countTrace counts a recording's trace events, one per call.
 func countTrace(ctx context.Context, p Program, r Run, _ string) (Count, error) {
 	out, err := measure.Run(ctx, measure.Command{Args: []string{p.JDK.Tool("jfr"), "summary", r.Files}})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"stackagent/scripts/bench/measure"
 )
 
-// Stats is what is read of `shadow stats --format json`.
+// Stats holds the fields used of `shadow stats --format json`.
 type Stats struct {
 	Tasks struct {
 		Created    uint64 `json:"created"`

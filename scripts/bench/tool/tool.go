@@ -1,6 +1,6 @@
-// Package tool holds the ways to run a Java program that are compared: plainly,
-// under stackagent in each of its modes, and under its peers; and how many of
-// the program's tasks each of them recorded.
+// Package tool holds the compared ways to run a Java program: plainly, under
+// stackagent in each of its modes, and under its peers; and counts how many of the
+// program's tasks each of them recorded.
 package tool
 
 import (
@@ -20,24 +20,24 @@ type Program struct {
 	JDK  testjvm.JDK
 	Args []string // what follows java
 	Dir  string
-	// Methods are the bodies and constructors of its tasks, for tools that are
-	// told by name what to observe: "Tasks$Small::run".
+	// Methods are the execution methods and constructors of its tasks, for tools that
+	// observe methods by name: "Tasks$Small::run".
 	Methods []string
 }
 
-// Run is what a program and its tool took.
+// Run is the cost of a program and its tool.
 type Run struct {
 	JVM    measure.Usage
 	Shadow measure.Usage // of the shadow process alone; zero for tools without one. Wall: from start to the session's end
 	Stdout string
-	Files  string // folder of what the tool wrote
+	Files  string // folder of the tool's output
 }
 
 // Count is what a tool recorded of the tasks of one class.
 type Count struct {
 	Events uint64 // executions and creations
 	// OneByOne is the share of the executions that have a record of their own,
-	// NaN where there are none.
+	// NaN if there are none.
 	OneByOne float64
 }
 
@@ -67,8 +67,8 @@ func Stackagent(name string, bin Binaries, flags ...string) Tool {
 	return stackagent(name, bin, nil, flags)
 }
 
-// WithoutPerf is the same where the kernel refuses perf_event_open, as every default seccomp profile does. The binary
-// that uses it must call testjvm.BecomeRefused.
+// WithoutPerf is Stackagent under a kernel that refuses perf_event_open, as every default seccomp profile does. The
+// binary that uses it must call testjvm.BecomeRefused.
 func WithoutPerf(name string, bin Binaries, flags ...string) Tool {
 	self, err := os.Executable()
 	if err != nil {
@@ -108,12 +108,12 @@ func Idle(bin Binaries) Tool {
 	}}
 }
 
-// FlightRecorder is the JVM's own recorder observing the program's methods:
-// what is "method-trace" (an event per call, without stack traces) or
-// "method-timing" (count, least, mean and most per method); "" records what it does by default.
+// FlightRecorder is the JVM's own recorder, which observes the program's methods:
+// what is "method-trace" (an event per call, without stack traces) or "method-timing"
+// (count, minimum, mean and maximum per method); "" records its defaults.
 func FlightRecorder(name, what string) Tool {
 	t := Tool{Name: name, ByMethod: true, Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
-		// Without a maximum size the recorder drops what is older than its last 250 MB.
+		// Without a maximum size the recorder keeps only its last 250 MB.
 		file := filepath.Join(scratch, "recording.jfr")
 		options := "filename=" + file + ",maxsize=100g"
 		if what != "" {

@@ -47,7 +47,7 @@ type poolSum struct {
 type classSums struct {
 	units, threw    int64
 	swallowed, kept int64    // exceptions that nobody asked for; of which it is not known whether somebody did
-	counted         int64    // of units, those that were summarised
+	summarised      int64    // units
 	self            units.Ns // what these computed
 	spans           []summarySpan
 	cpu, wall       granularity.Values
@@ -219,12 +219,12 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 	if x.Threw {
 		c.threw++
 	}
-	joinable := a.asks.Told && x.ForkJoin && x.Threw && !x.Swallowed
+	joinable := a.asks.Complete && x.ForkJoin && x.Threw && !x.Swallowed
 	switch {
 	case !x.Swallowed && !joinable || a.asks.Asked.Has(x.Named):
 	case joinable && !a.asks.Forgotten.Has(x.Named):
 		c.swallowed++
-	case a.asks.Told && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
+	case a.asks.Complete && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
 		c.swallowed++
 	default:
 		c.kept++ // other libraries' futures do not tell who asks
@@ -284,7 +284,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
-		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Counted: c.counted, Pool: -1}
+		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Summarised: c.summarised, Pool: -1}
 		if c.wall.Count() > 0 {
 			x.OwnWall = c.wall.Quantile(500)
 		}

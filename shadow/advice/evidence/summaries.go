@@ -50,7 +50,7 @@ func (a *advisor) addSummaries() error {
 		}
 		c.units += int64(x.Executions)
 		c.threw += int64(x.Threw)
-		c.counted += int64(x.Executions)
+		c.summarised += int64(x.Executions)
 		c.spans = append(c.spans, summarySpan{x.Thread, piece{x.FromNs, x.ToNs}})
 		var wall, cpu *session.Measure
 		for i := range x.Measures {
@@ -79,12 +79,12 @@ func (a *advisor) addSummaries() error {
 func (a *advisor) addSummarised(into map[string]string) {
 	for _, c := range a.classes {
 		p := a.pools[into[most(c.pools)]]
-		if c.counted == 0 || p == nil || p.Units == 0 {
+		if c.summarised == 0 || p == nil || p.Units == 0 {
 			continue
 		}
-		p.Counted += c.counted
+		p.Summarised += c.summarised
 		p.Self += c.self
-		p.CountedSelf += c.self
+		p.SummarisedSelf += c.self
 		for _, s := range c.spans {
 			p.From, p.To = min(p.From, s.from), max(p.To, s.to)
 			p.active.add(s.from, s.to)

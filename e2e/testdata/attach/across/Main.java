@@ -13,8 +13,8 @@ import java.util.concurrent.RecursiveAction;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Tasks that outlive what watches them: made, handed over and executed while an agent is there, while none is,
- * and while it has come again. One step for each line that is read.
+ * Tasks that outlive a session: made, submitted and executed while an agent is attached, while none is, and
+ * while one is attached again. One step for each line that is read.
  */
 public class Main {
     static final int EACH = 50;
@@ -22,24 +22,24 @@ public class Main {
     /** Loaded before any agent. */
     static class Old implements Runnable { public void run() {} }
 
-    /** Handed over in the first session, executed in the second. */
+    /** Submitted in the first session, executed in the second. */
     static class Queued implements Runnable { public void run() {} }
     static class QueuedCall implements Callable<Integer> { public Integer call() { return 1; } }
     static class QueuedFork extends RecursiveAction { protected void compute() {} }
 
-    /** Handed over and executed in the first session; handed over again when nobody sees it, executed in the second. */
+    /** Submitted and executed in the first session; submitted again between the sessions, executed in the second. */
     static class Reused implements Runnable { public void run() {} }
 
-    /** Made in the first session, handed over for the first time when nobody sees it, executed in the second. */
+    /** Made in the first session, submitted for the first time between the sessions, executed in the second. */
     static class Between implements Runnable { public void run() {} }
 
-    /** Made in the first session, handed over and executed twice in the second. */
+    /** Made in the first session, submitted and executed twice in the second. */
     static class Kept implements Runnable { public void run() {} }
 
-    /** Handed over in the first session, cancelled in the second. */
+    /** Submitted in the first session, cancelled in the second. */
     static class Cancelled implements Runnable { public void run() {} }
 
-    /** Made and handed over while the first session ends, executed in all that follow. */
+    /** Made and submitted while the first session ends, executed in all that follow. */
     static class Restless implements Runnable { public void run() {} }
 
     /** Executed by the thread that hands it over, until a later step. */

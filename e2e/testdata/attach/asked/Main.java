@@ -16,7 +16,7 @@ public class Main {
 
     static int runs;
 
-    /** Made before an agent comes. */
+    /** Made before an agent attaches. */
     static class Before { static final Callable<?> task = () -> { throw new Fails(); }; }
 
     /** Made when the first has come. */

@@ -3,7 +3,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Tasks handed over on known call paths, each time that main runs; in between virtual threads of before wait, mounted and not. */
+/** Submits tasks in known calling contexts each time main runs; meanwhile earlier virtual threads wait, mounted and unmounted. */
 public class Main {
     static class Job implements Runnable { public void run() {} }
     static class ByA extends Job {}

@@ -64,7 +64,7 @@ public final class Main {
         int threads = Integer.parseInt(args[0]);
         int tasks = Integer.parseInt(args[1]);
         Callable<Integer> first = new Job(9);
-        first.call(); // classes are initialised, call sites linked, before anybody else comes
+        first.call(); // classes are initialised, call sites linked, before any other task
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         List<Future<Integer>> all = new ArrayList<>();
         for (int i = 0; i < tasks; i++) {

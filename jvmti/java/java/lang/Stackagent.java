@@ -13,45 +13,51 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 
 /**
- * The probes that woven code calls. Defined by the agent at VMInit with the boot loader, in a
+ * The probes that woven code calls. The agent defines the class at VMInit with the boot loader, in a
  * package that every class of every module can see.
  *
- * <p>The state lies where the C side need not touch an object for it: in fields that the agent adds
- * to classes while they are loaded, {@code stackagent$id} in each topmost task class and {@code
- * stackagent$class} in {@code ClassValue.ClassValueMap} (class id in the upper half, offset of the id
- * field of its instances in the lower), and, for a thread, in an instance of this class, which
- * serves the thread as its private lock.
+ * <p>The state is where C code need not touch an object for it: in fields that the agent adds to
+ * classes as they load, {@code stackagent$id} in each topmost task class and {@code stackagent$class}
+ * in {@code ClassValue.ClassValueMap} (class id in the upper half, offset of the instances' id field
+ * in the lower), and, for a thread, in an instance of this class, which serves the thread as its
+ * private lock.
  *
- * <p>Everything here runs inside somebody's program: nothing may throw, allocate or lock on the
- * usual path, and no library code that could be woven itself may be called.
+ * <p>Everything here runs inside the program: nothing may throw, allocate or lock on the usual path,
+ * and no library code that could be woven itself may be called.
  *
- * <p>A public method is within reach of reflection, so none may do harm whatever it is given: an address
- * comes from the slot of the current thread, never from an argument; an offset from the class of the object
- * that it is used on; a token is looked at before it is used. What only classes of this package call is not
- * public.
+ * <p>Reflection can reach a public method, so none may do harm, whatever its arguments: an address
+ * comes from the slot of the current thread, never from an argument; an offset comes from the class of
+ * the object that it is used on; a token is checked before it is used. Methods that only this package
+ * calls are not public.
  */
 public final class Stackagent {
-    /** Only its native methods: getInt(null, address), as getInt(address) is Java code, whose instructions would be counted. */
+    /**
+     * Only its native methods: getInt(null, address), because getInt(address) is Java code, whose
+     * instructions would be counted.
+     */
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
     private static final long CLASS = offset(ClassValue.ClassValueMap.class, "stackagent$class");
 
-    /** In place of that field, where ClassValueMap was loaded before the agent. */
+    /** In place of that field, if ClassValueMap was loaded before the agent. */
     private static final ClassValue<AtomicLong> LATE = CLASS < 0 ? Classes.make() : null;
     private static final long LOCK = lockOffset();
     static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
     private static final long SLOT_CONTEXT = U.objectFieldOffset(Stackagent.class, "context");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
 
-    /** False: the agent is taken off; what is still woven does nothing. */
+    /** False: the agent is detached; probes that are still woven do nothing. */
     static boolean on = true;
 
-    /** Ids below it are of earlier sessions: a task that has one is new to this one, and when it was submitted is not known. */
+    /**
+     * Smaller ids are of earlier sessions: such a task is new to this session, and its submission is
+     * unknown.
+     */
     static long firstId = 1;
 
     static final long SLOT_SUBMITTED = U.objectFieldOffset(Stackagent.class, "submitted");
 
-    /** Of what is known of a class: the offset of the id, and above it that of the latest submission. */
+    /** In what is known of a class: the offset of the id, and above it that of the latest submission. */
     static final long OFFSET = 0xFFFF;
     static final long SUBMITTED_OFFSET = 0x7FFF;
     static final int SUBMITTED_SHIFT = 16;
@@ -63,40 +69,40 @@ public final class Stackagent {
     /** In an id: this task has been executed. As an argument: this is its first execution. */
     static final long EXECUTED = Long.MIN_VALUE;
 
-    /** Whether mounts of virtual threads are told to us; without them their CPU time is not known. */
+    /** Whether the agent sees mounts of virtual threads; otherwise their CPU time is unknown. */
     private static boolean mountsSeen;
 
     /** In place of an offset: the task is a Thread and has its id in its slot. */
     static final long IN_SLOT = 1;
 
-    /** Of a thread: the address of its C context. Only the thread itself changes it. */
+    /** Of a thread: the address of its C state. Only the thread itself changes it. */
     long context;
 
     /** Of a thread: its id as a task. */
     long id;
 
     /**
-     * Of a thread, where java.lang.Thread has no field for it: the JVM instructions that it has
-     * executed, see {@link #mark}.
+     * Of a thread, if java.lang.Thread has no field for it: the JVM instructions that it has executed,
+     * see {@link #mark}.
      */
     private long bytecodes;
 
-    /** Whether metric=bytecodes was asked for; a constant to the compiler. */
+    /** Whether metric=bytecodes is on; a constant to the compiler. */
     static final boolean BYTECODES = countsBytecodes0();
 
-    /** Of the field for them, -1: there is none, as the agent came into a running JVM. */
+    /** The offset of the field for them; -1: there is none, because the agent was attached. */
     private static final long BYTECODES_OFFSET = BYTECODES ? offset(Thread.class, "stackagent$bytecodes") : -1;
 
     /** Of a thread: its latest submission as a task, see {@link StackagentHandover}. */
     long submitted;
 
-    /** The address of the phase of the agent, behind which the number of the session lies. */
+    /** The address of the agent's phase; the number of the session follows it. */
     private static final long PHASE = phase0();
 
-    /** What tokens begin with, see probe_execute.c: no number that somebody makes up is one. */
+    /** What tokens begin with, see probe_tokens.h: a made-up number is no token. */
     static final int TOKENS = tokens0();
 
-    /** Called by the constructors of Thread, as woven. */
+    /** The woven constructors of Thread call it. */
     Stackagent() {}
 
     private static long lockOffset() {
@@ -107,7 +113,10 @@ public final class Stackagent {
         }
     }
 
-    /** The offset of a field of a class, -1 if it declares none of this name; initialises nothing. Not of an array's class. */
+    /**
+     * The offset of a field of a class; -1: the class declares no such field. Initialises nothing. Not
+     * for an array's class.
+     */
     static long offset(Class<?> declaring, String field) {
         try {
             return U.objectFieldOffset(declaring, field);
@@ -116,7 +125,7 @@ public final class Stackagent {
         }
     }
 
-    /** Where the state of a thread lies. */
+    /** Where the state of a thread is. */
     @ForceInline
     @Hidden
     static Stackagent slot(Thread t) {
@@ -124,7 +133,7 @@ public final class Stackagent {
         return lock instanceof Stackagent ? (Stackagent) lock : newSlot(t);
     }
 
-    /** The same, or null: the thread is only just being made. */
+    /** The same; null: the thread is still being constructed. */
     @ForceInline
     @Hidden
     static Stackagent slotIfAny(Thread t) {
@@ -132,7 +141,7 @@ public final class Stackagent {
         return lock instanceof Stackagent ? (Stackagent) lock : null;
     }
 
-    /** The id of a task that was made under our eyes in this session, else 0. */
+    /** The id of a task whose creation this session has seen, else 0. */
     @Hidden
     static long idOf(Object task) {
         long offset = known(task.getClass()) & OFFSET;
@@ -144,7 +153,7 @@ public final class Stackagent {
         return id >= firstId ? id : 0;
     }
 
-    /** For a thread that was made before the constructors of Thread were woven. */
+    /** For a thread that was created before the constructors of Thread were woven. */
     @Hidden
     private static Stackagent newSlot(Thread t) {
         for (;;) {
@@ -160,14 +169,14 @@ public final class Stackagent {
     }
 
     /**
-     * Called from C: gives a thread a context in place of another, or of none (0). False: it has yet another meanwhile, for it
-     * starts, or an attach goes through all threads.
+     * Called from C: gives a thread its C state in place of another, or of none (0). False: it has yet
+     * another meanwhile, because it starts, or an attach goes through all threads.
      */
     private static boolean adopt(Thread t, long before, long context) {
         return U.compareAndSetLong(newSlot(t), SLOT_CONTEXT, before, context);
     }
 
-    /** Class id and offset of the id field of its instances; 0: not known yet. */
+    /** Class id and offset of the instances' id field; 0: not known yet. */
     @ForceInline
     @Hidden
     static long known(Class<?> c) {
@@ -178,7 +187,10 @@ public final class Stackagent {
         return values == null ? 0 : U.getLong(values, CLASS);
     }
 
-    /** Called from C: what is known of the class from now on, which may be what another thread said first. No lock is held. */
+    /**
+     * Called from C: sets what is known of the class, unless another thread was first; returns what
+     * holds. No lock is held.
+     */
     private static long setKnown(Class<?> c, long info) {
         if (CLASS < 0) {
             LATE.get(c).compareAndSet(0, info);
@@ -188,7 +200,7 @@ public final class Stackagent {
         return known(c);
     }
 
-    /** What is known of classes, where they have no field for it. */
+    /** What is known of classes, if they have no field for it. */
     static final class Classes extends ClassValue<AtomicLong> {
         static ClassValue<AtomicLong> make() {
             return new Classes();
@@ -201,11 +213,14 @@ public final class Stackagent {
     }
 
     /**
-     * An executor that has no room for its number, as its class is older than the agent. It is known by
-     * itself, so that no two can be taken for one; nothing keeps it alive.
+     * An executor without room for its id, because its class is older than the agent. It is known by
+     * its identity, so no two are mistaken for one; nothing keeps it alive.
      */
     static final class Executor extends WeakReference<Object> {
-        /** By identity hash, half of it empty at least. Written under the lock; who reads old places asks again under it. */
+        /**
+         * By identity hash, at most half full. Written under the lock; a thread that reads an old
+         * table asks again under it.
+         */
         private static Executor[] all = new Executor[64];
         private static int used;
 
@@ -259,7 +274,7 @@ public final class Stackagent {
             places[i] = e;
         }
 
-        /** Makes room, and forgets those that are no more. */
+        /** Makes room, and forgets executors that were collected. */
         private static void grow() {
             Executor[] places = new Executor[2 * all.length];
             used = 0;
@@ -311,7 +326,7 @@ public final class Stackagent {
             if (at != 0) {
                 U.putLong(null, context + SUBMITTED, at);
                 if (at < 0) {
-                    U.compareAndSetLong(holder, submitted, at, at & ~UNSEEN); // told once
+                    U.compareAndSetLong(holder, submitted, at, at & ~UNSEEN); // reported once
                 }
             }
         }
@@ -324,8 +339,8 @@ public final class Stackagent {
     }
 
     /**
-     * As {@link #enter}, for a covariant call(): mostly called by its bridge, whose execution it is then. C would find
-     * that out as well, at the price of a call.
+     * Like {@link #enter}, for a covariant call(), which mostly its bridge calls: then it is the
+     * bridge's execution. C would find out as well, at the cost of a call.
      */
     @ForceInline
     @Hidden
@@ -333,7 +348,10 @@ public final class Stackagent {
         return isInnermost(task) ? -1 : enter(task);
     }
 
-    /** Is the current thread's innermost execution one of this task? False as well where the task has no room for its id. */
+    /**
+     * Is the current thread's innermost execution one of this task? False also if the task has no room
+     * for its id.
+     */
     @ForceInline
     @Hidden
     private static boolean isInnermost(Object task) {
@@ -351,7 +369,7 @@ public final class Stackagent {
         return U.getLong(null, frame + FRAME_TASK) == (U.getLong(task, offset) & ~EXECUTED);
     }
 
-    /** As {@link #enter}, for run() in a class that is not Runnable, though a subclass may be. */
+    /** Like {@link #enter}, for run() in a class that is not Runnable, because a subclass may be. */
     @ForceInline
     @Hidden
     public static int enterRunnable(Object task) {
@@ -373,7 +391,7 @@ public final class Stackagent {
     }
 
     /**
-     * In place of the call of run() in code that executes the tasks of others: tells of a task whose
+     * In place of the call of run() in code that executes the tasks of others: records a task whose
      * class could not be woven.
      */
     @ForceInline
@@ -451,9 +469,9 @@ public final class Stackagent {
     }
 
     /**
-     * Where a woven method ends, or begins a part of itself: it has executed so many instructions. In one piece:
-     * it is part of nearly every method, and each call in it would be told to the profile of a method that is not yet
-     * compiled for good.
+     * Where a woven method ends, or starts a part of itself: it has executed so many instructions. One
+     * method without calls: it is part of nearly every method, and each call would go into the profile
+     * of a method that is not yet fully compiled.
      */
     @ForceInline
     @Hidden
@@ -478,7 +496,10 @@ public final class Stackagent {
         }
     }
 
-    /** As {@link #count(int)}, in the catch-all handler of a method: out of line, as it is rarely executed. */
+    /**
+     * Like {@link #count(int)}, in the catch-all handler of a method: out of line, because it rarely
+     * runs.
+     */
     @DontInline
     @Hidden
     public static void countThrown(int n) {
@@ -493,9 +514,9 @@ public final class Stackagent {
     }
 
     /**
-     * The JVM instructions that the current thread has executed, as far as its open methods have told.
-     * Only the thread itself changes the count; a virtual thread has its own, whatever carries it.
-     * Before what is not to be counted: the result goes to {@link #reset}.
+     * The JVM instructions that the current thread has executed, without the unreported part of its
+     * open methods. Only the thread itself changes the count; a virtual thread has its own, whatever
+     * carries it. Called before code that must not be counted: the result goes to {@link #reset}.
      */
     @ForceInline
     @Hidden
@@ -554,7 +575,7 @@ public final class Stackagent {
         }
     }
 
-    /** Of those of a platform thread's cells that are at hand, the one that may be of this class; 0: none. */
+    /** The platform thread's cell at hand that may be of this class; 0: none. */
     @ForceInline
     @Hidden
     static long cell(long context, int classId) {
@@ -562,10 +583,10 @@ public final class Stackagent {
     }
 
     /**
-     * Begins to count what the thread does with the class, where that is only counted: all of it happens in
-     * memory that only this thread writes, so a native need not be called. As begin() of probe_common.h: the mark
-     * comes before the look at the phase. Returns the address of the OS thread, which goes to {@link #end},
-     * or 0: a native has to tell. counted: where in the cell is said whether it counts this.
+     * Starts to count an event of the class, if the thread summarises the class. Everything happens in
+     * memory that only this thread writes, so no native is called. Like begin() of probe_common.h: the
+     * mark comes before the look at the phase. Returns the address of the OS thread, for {@link #end},
+     * or 0: call a native. counted: where the cell says whether it counts such events.
      */
     @ForceInline
     @Hidden
@@ -586,21 +607,21 @@ public final class Stackagent {
         return 0;
     }
 
-    /** After all is written. */
+    /** After everything is written. */
     @ForceInline
     @Hidden
     static void end(long os) {
         U.putByteRelease(null, os + OS_BUSY, (byte) 0);
     }
 
-    /** One more of what is counted there. */
+    /** Adds one to the counter there. */
     @ForceInline
     @Hidden
     static void add(long at) {
         U.putLong(null, at, U.getLong(null, at) + 1);
     }
 
-    /** Counts a creation as created0 does. Returns the task's id, or 0: created0 has to tell of it. */
+    /** Counts a creation like created0. Returns the task's id, or 0: call created0. */
     @ForceInline
     @Hidden
     private static long countCreation(long context, int classId) {
@@ -610,49 +631,52 @@ public final class Stackagent {
         }
         long cell = cell(context, classId);
         int site = U.getInt(null, context + MAKING_AT);
-        long place = place(cell + CELL_MADE_AT, site != 0 ? site : elsewhere(context, classId));
+        long count = siteCount(cell + CELL_MADE_AT, site != 0 ? site : elsewhere(context, classId));
         long id = U.getLong(null, os + OS_NEXT_ID);
-        if (place != 0 && id != U.getLong(null, os + OS_END_ID)) {
+        if (count != 0 && id != U.getLong(null, os + OS_END_ID)) {
             add(os + OS_NEXT_ID);
             add(os + OS_CREATIONS);
             add(context + THREAD_CREATIONS);
             add(cell + CELL_CREATIONS);
-            add(place + SITE_COUNT);
+            add(count + SITE_COUNT);
             U.putInt(null, context + MAKING_AT, 0);
         } else {
-            id = 0; // created0 gets new ids, and has the place at hand afterwards
+            id = 0; // created0 gets new ids, and keeps the site at hand
         }
         end(os);
         return id;
     }
 
-    /** Where a cell counts what happens at a site, if that is at hand; else 0. at: where its places of the kind begin. */
+    /**
+     * Where a cell counts events at a site, if that is at hand; else 0. at: where its sites of the
+     * kind begin.
+     */
     @ForceInline
     @Hidden
-    static long place(long at, int site) {
-        long place = U.getLong(null, at + ((site & SITES_MASK) << 3));
-        return place != 0 && U.getInt(null, place + COUNTED_SITE) == site ? place : 0;
+    static long siteCount(long at, int site) {
+        long count = U.getLong(null, at + ((site & SITES_MASK) << 3));
+        return count != 0 && U.getInt(null, count + COUNTED_SITE) == site ? count : 0;
     }
 
     /** Counts there. */
     @ForceInline
     @Hidden
-    static void countAt(long place) {
-        add(place + SITE_COUNT);
+    static void countAt(long count) {
+        add(count + SITE_COUNT);
     }
 
     /**
-     * The site of a creation of which the program has not said that it makes a task, as sa_counted_site() finds it:
-     * where it hands over the one for which a library makes this.
+     * The site of a creation that the program has not announced, as sa_counted_site() finds it: where
+     * it submits the task for which a library makes this one.
      */
     @Hidden
     private static int elsewhere(long context, int classId) {
         int depth = U.getInt(null, context + DEPTH);
         int open = U.getInt(null, context + SUBMISSIONS_OPEN);
         if (open > 0 && open <= MAX_SUBMISSIONS) {
-            long handover = context + FIRST_SUBMISSION + ((open - 1) << SUBMISSION_SHIFT);
-            int site = U.getInt(null, handover + SUBMISSION_SITE);
-            if (site != 0 && U.getInt(null, handover + SUBMISSION_DEPTH) == depth) {
+            long submission = context + FIRST_SUBMISSION + ((open - 1) << SUBMISSION_SHIFT);
+            int site = U.getInt(null, submission + SUBMISSION_SITE);
+            if (site != 0 && U.getInt(null, submission + SUBMISSION_DEPTH) == depth) {
                 return site;
             }
         }
@@ -680,8 +704,8 @@ public final class Stackagent {
     }
 
     /**
-     * In the catch-all handler of a constructor: the object will never be a task, unless it has been one. What takes
-     * the id away takes the creation back, so no creation is taken back twice.
+     * In the catch-all handler of a constructor: the object will never be a task, unless it already
+     * was one. Whoever takes the id away takes the creation back, so no creation is taken back twice.
      */
     @Hidden
     public static void failed(Object task) {
@@ -720,14 +744,17 @@ public final class Stackagent {
         leaving0(slot(thread).context);
     }
 
-    /** After it, on the same carrier or another: the thread's own code goes on. */
+    /** After it, on the same carrier or another: the thread's own code continues. */
     @ForceInline
     @Hidden
     static void returned(Thread thread) {
         returned0(slot(thread).context);
     }
 
-    /** At the start of VirtualThread.parkOnCarrierThread(): it is pinned; the token goes to {@link #parked}. */
+    /**
+     * At the start of VirtualThread.parkOnCarrierThread(): it is pinned; the token goes to {@link
+     * #parked}.
+     */
     @Hidden
     static int parking(Object thread) {
         return on && parking0() ? 0 : -1;
@@ -748,9 +775,9 @@ public final class Stackagent {
     }
 
     /**
-     * Gives a task that has no id of this session one: it was made before we looked, deserialised, or seen in an
-     * earlier session, whose submission is forgotten. It counts as executed, so that no execution is its first.
-     * 0: nothing is recorded, and the task stays as it is.
+     * Gives an id to a task that has none of this session: it was made before the agent saw it,
+     * deserialised, or seen in an earlier session, whose submission is forgotten. It counts as
+     * executed, so no execution is its first. 0: nothing is recorded, and the task is unchanged.
      */
     @Hidden
     static long adopt(Object holder, long offset, long submitted) {
@@ -760,16 +787,15 @@ public final class Stackagent {
         if (id == 0) {
             return (old & ~EXECUTED) < firstId ? 0 : old & ~EXECUTED; // another thread was faster
         }
-        if (at != 0) { // first, as who sees the new id believes what is there
+        if (at != 0) { // first: whoever sees the new id relies on it
             U.compareAndSetLong(holder, submitted, at, 0L);
         }
         return U.compareAndSetLong(holder, offset, old, id | EXECUTED) ? id : U.getLong(holder, offset) & ~EXECUTED;
     }
 
     /**
-     * Offset of the id field in instances of a class which declares it, and that of the latest
-     * submission, as {@link #known} tells them; 0: farther from the beginning than we can say. Called
-     * from C.
+     * Offset of the id field in instances of a class that declares it, and that of the latest
+     * submission, as {@link #known} returns them; 0: too far from the start. Called from C.
      */
     private static long idOffset(Class<?> declaring) {
         if (declaring == Thread.class) {
@@ -779,7 +805,7 @@ public final class Stackagent {
         return id > OFFSET ? 0 : id | submittedOffset(declaring) << SUBMITTED_SHIFT;
     }
 
-    /** 0: submissions are not observed. */
+    /** 0: submissions are not recorded. */
     private static long submittedOffset(Class<?> declaring) {
         try {
             long offset = U.objectFieldOffset(declaring, "stackagent$submitted");
@@ -797,16 +823,16 @@ public final class Stackagent {
         if (context != 0) {
             slot.context = context; // a platform thread has it already
         }
-        reset(mark); // the library's methods count themselves
+        reset(mark); // the library's methods count their own instructions
         return context;
     }
 
-    /** Puts the agent in the way of hidden classes, or out of it; called from C. */
+    /** Makes hidden classes pass through the agent, or no longer. Called from C. */
     private static boolean hook(boolean on) {
         return hook0(ClassLoader.class, on);
     }
 
-    /** The agent comes to this JVM, and gives tasks ids from that one on, or goes (0); called from C. */
+    /** A session begins, whose tasks have ids from that one on, or ends (0). Called from C. */
     private static void turn(long firstId) {
         if (firstId != 0) {
             Stackagent.firstId = firstId;
@@ -815,7 +841,7 @@ public final class Stackagent {
         on = firstId != 0;
     }
 
-    /** Binds every native now, so that no probe has to look for one; tells the number of processors. */
+    /** Binds every native now, so that no probe has to look for one; returns the number of processors. */
     private static int link() {
         enter0(0, 0, 0);
         enterUnseen0(0, 0, 0, 0);
@@ -844,7 +870,7 @@ public final class Stackagent {
 
     private static native int enterUnseen0(long context, long id, int classId, long bytecodes);
 
-    /** As enter0, with the thread's count of JVM instructions. */
+    /** Like enter0, with the thread's count of JVM instructions. */
     private static native int enterWork0(long context, long id, int classId, long bytecodes);
 
     private static native int enterBare0(long context, int classId, int hash, long bytecodes);

@@ -4,13 +4,13 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 
 /**
- * The probes of construction=true: what it costs to make a task, from the begin of its outermost
- * constructor to that constructor's end. Beside {@link Stackagent}, whose rules hold here too.
+ * The probes of construction=true: the cost of making a task, from the start of its outermost
+ * constructor to that constructor's end. The rules of {@link Stackagent} hold here too.
  */
 public final class StackagentConstruction {
     private StackagentConstruction() {}
 
-    /** First in each constructor of a task class; the token goes to the other two. */
+    /** First in each constructor of a task class; the token goes to the other two probes. */
     @ForceInline
     @Hidden
     public static int constructing() {
@@ -31,7 +31,7 @@ public final class StackagentConstruction {
     @Hidden
     public static void constructed(Object task, int token, Class<?> declaring) {
         if (token < 0 || task.getClass() != declaring) {
-            return; // a constructor of a subclass is not over yet
+            return; // a constructor of a subclass is still running
         }
         long id = Stackagent.idOf(task);
         if (id != 0) {

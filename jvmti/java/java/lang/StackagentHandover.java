@@ -14,24 +14,27 @@ import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * The probes of hand-overs: a task goes to an executor. Beside {@link Stackagent}, whose rules hold
- * here too. The time of the latest submission lies in the task, in a field {@code
- * stackagent$submitted} beside its id, so that a queue time needs no other record; an executor has
- * its id in a field {@code stackagent$executor} of the topmost executor class; where that field is,
- * each class remembers in {@code ClassValue.ClassValueMap}, field {@code stackagent$executors}.
+ * The probes of submissions: a task goes to an executor. The rules of {@link Stackagent} hold here
+ * too. The time of the latest submission is in the task, in a field {@code stackagent$submitted}
+ * beside its id, so a queue time needs no other record. An executor has its id in a field {@code
+ * stackagent$executor} of the topmost executor class. Each class keeps the offset of that field in
+ * {@code ClassValue.ClassValueMap}, field {@code stackagent$executors}.
  */
 public final class StackagentHandover {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
 
-    /** -1: there is no such field, with submissions=false or where the agent came into a JVM that ran. */
+    /** -1: there is no such field, because of submissions=false or an attach. */
     private static final long EXECUTOR_CLASS = Stackagent.offset(ClassValue.ClassValueMap.class, "stackagent$executors");
 
-    /** What is asked for may be around the exception, or around what is around it. */
+    /** The exception may be wrapped in others. */
     private static final long CAUSE = U.objectFieldOffset(Throwable.class, "cause");
     private static final int MOST_CAUSES = 8;
 
-    /** In place of where and how deep: the method has not called anything with a place. No site has this number. */
+    /**
+     * In place of site and depth: the method has not called anything with a site. No site has this
+     * number.
+     */
     private static final int NOT_CALLING = -1;
 
     /** By site: whether the objects made there are tasks. */
@@ -45,20 +48,20 @@ public final class StackagentHandover {
 
     private StackagentHandover() {}
 
-    /** At the start of an executor's method that takes a task; the token goes to the other two. */
+    /** At the start of an executor's method that takes a task; the token goes to the other two probes. */
     @ForceInline
     @Hidden
     public static int handing(Object executor, Object task) {
         return task == null ? -1 : hand(executorId(executor), task, 0);
     }
 
-    /** The same where the task is to run later, or again and again. */
+    /** The same if the task is to run later, or repeatedly. */
     @Hidden
     public static int scheduling(Object executor, Object task) {
         return task == null ? -1 : hand(executorId(executor), task, SCHEDULED);
     }
 
-    /** At the start of a scheduler's method that queues a periodic task once more. */
+    /** At the start of a scheduler's method that queues a periodic task again. */
     @Hidden
     public static int repeating(Object executor, Object task) {
         return task == null ? -1 : hand(executorId(executor), task, SCHEDULED | INNER);
@@ -72,7 +75,7 @@ public final class StackagentHandover {
         long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
         ForkJoinPool pool = t instanceof ForkJoinWorkerThread ? ((ForkJoinWorkerThread) t).getPool() : ForkJoinPool.commonPool();
         if (Stackagent.BYTECODES) {
-            Stackagent.reset(mark); // the library's methods count themselves
+            Stackagent.reset(mark); // the library's methods count their own instructions
         }
         return hand(pool == null ? 0 : executorId(pool), task, FORKED);
     }
@@ -132,7 +135,7 @@ public final class StackagentHandover {
                 ? now0()
                 : hand0(context, id, classId, executor, flags);
         if (at == 0) {
-            return -1; // inside a hand-over of the same task to the same executor, or nothing is recorded
+            return -1; // inside a submission of the same task to the same executor, or nothing is recorded
         }
         if (submitted != 0) {
             U.putLong(holder, submitted, at | unseen);
@@ -140,14 +143,14 @@ public final class StackagentHandover {
         return token(context);
     }
 
-    /** Of the hand-over that began last. */
+    /** The token of the submission that began last. */
     @ForceInline
     @Hidden
     private static int token(long context) {
         return Stackagent.TOKENS + U.getInt(null, context + SUBMISSIONS_OPEN) - 1;
     }
 
-    /** The number of the hand-over with that token among those that are open in the current thread; -1: it is not. */
+    /** The number of the submission with that token among the thread's open ones; -1: it is not open. */
     @ForceInline
     @Hidden
     private static int open(long context, int token) {
@@ -156,8 +159,8 @@ public final class StackagentHandover {
     }
 
     /**
-     * Counts a hand-over as hand0 does where the thread's hand-overs of the class are only counted and this
-     * one is in no other; there is nothing then for which Java has to be left but the time.
+     * Counts a submission like hand0, if the thread summarises submissions of the class and this one
+     * is in no other. Then only the time needs a native call.
      */
     @ForceInline
     @Hidden
@@ -175,8 +178,8 @@ public final class StackagentHandover {
             int calling = U.getInt(null, context + CALLING_AT);
             int site = calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0;
             long cell = Stackagent.cell(context, classId);
-            long place = Stackagent.place(cell + CELL_SUBMITTED_AT, site);
-            if (place == 0) { // hand0 has it at hand afterwards
+            long count = Stackagent.siteCount(cell + CELL_SUBMITTED_AT, site);
+            if (count == 0) { // hand0 keeps it at hand
                 Stackagent.end(os);
                 return false;
             }
@@ -189,13 +192,13 @@ public final class StackagentHandover {
             U.putInt(null, context + SUBMISSIONS_OPEN, 1);
             Stackagent.add(os + OS_SUBMISSIONS);
             Stackagent.add(cell + CELL_SUBMISSIONS);
-            Stackagent.countAt(place);
+            Stackagent.countAt(count);
         }
         Stackagent.end(os);
         return outermost;
     }
 
-    /** Before every return of a method that hands over. */
+    /** Before every return of a method that submits. */
     @ForceInline
     @Hidden
     public static void handed(int token) {
@@ -203,7 +206,7 @@ public final class StackagentHandover {
             long context = Stackagent.slot(Thread.currentThread()).context;
             int number = open(context, token);
             if (number < 0) {
-                return; // it began in a session that is over
+                return; // it began in an earlier session
             }
             U.putInt(null, context + SUBMISSIONS_OPEN, number);
             if (number == 0 && U.getInt(null, context + DEPTH) == 0) {
@@ -220,7 +223,7 @@ public final class StackagentHandover {
         }
     }
 
-    /** In the catch-all handler of a method that hands over. */
+    /** In the catch-all handler of a method that submits. */
     @Hidden
     public static void refused(Throwable thrown, Object task, int token) {
         if (token < 0) {
@@ -237,7 +240,7 @@ public final class StackagentHandover {
         handed(token);
     }
 
-    /** The latest submission has been taken back. */
+    /** The latest submission is taken back. */
     @Hidden
     private static void forget(Object task) {
         long info = Stackagent.known(task.getClass());
@@ -251,7 +254,10 @@ public final class StackagentHandover {
         }
     }
 
-    /** Before the returns of cancel: what it returns, the task, and what that held when cancel began. */
+    /**
+     * Before the returns of cancel: its result, the task, and the task that this one wrapped when
+     * cancel began.
+     */
     @Hidden
     public static boolean cancelled(boolean done, Object task, Object held) {
         if (done && cancel(task)) {
@@ -263,8 +269,8 @@ public final class StackagentHandover {
     }
 
     /**
-     * At the start of cancel: the task that one of the JDK's was made around, which it is about to forget; null:
-     * none, or it is not known where. No task of the program's is asked: the field is read.
+     * At the start of cancel: the task that a task of the JDK wraps, which it is about to forget.
+     * null: it wraps none, or an unknown one. The field is read; no task of the program is called.
      */
     @Hidden
     public static Object holds(Object task) {
@@ -279,7 +285,7 @@ public final class StackagentHandover {
             c = c.getSuperclass();
         }
         if (Stackagent.BYTECODES) {
-            Stackagent.reset(mark); // the library's methods count themselves
+            Stackagent.reset(mark); // the library's methods count their own instructions
         }
         return held;
     }
@@ -319,7 +325,7 @@ public final class StackagentHandover {
         }
     }
 
-    /** Records it once, however often the task is cancelled; false: it was recorded before, or is not. */
+    /** Records it once, however often the task is cancelled. False: it was recorded before, or nothing is. */
     @Hidden
     private static boolean cancel(Object task) {
         long info = Stackagent.known(task.getClass());
@@ -332,7 +338,7 @@ public final class StackagentHandover {
         while (offset != 0) {
             long at = U.getLongVolatile(task, submitted);
             if ((at & Stackagent.CANCELLED) != 0 || id < Stackagent.firstId) {
-                return false; // told already, or handed over when nobody saw it
+                return false; // recorded already, or its submission was not seen
             }
             if (U.compareAndSetLong(task, submitted, at, at | Stackagent.CANCELLED)) {
                 break;
@@ -356,7 +362,7 @@ public final class StackagentHandover {
         return true;
     }
 
-    /** What {@link #handed} does at the end of the outermost hand-over. */
+    /** What {@link #handed} does at the end of the outermost submission. */
     @Hidden
     private static void releaseIfIdle(long context) {
         if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + SUBMISSIONS_OPEN) == 0) {
@@ -364,7 +370,7 @@ public final class StackagentHandover {
         }
     }
 
-    /** Where an execution ends by an exception, before its end is told. */
+    /** Where an execution ends by an exception, before its end is recorded. */
     @Hidden
     public static void failing(Throwable thrown, int token) {
         if (token >= 0) {
@@ -372,7 +378,7 @@ public final class StackagentHandover {
         }
     }
 
-    /** Before somebody is given what may be an exception by which an execution ended, or be around it. */
+    /** Before the program gets what may be an exception that ended an execution, or a wrapper of one. */
     @Hidden
     public static void asked(Object given) {
         if (!(given instanceof Throwable) || !Stackagent.on) {
@@ -407,7 +413,10 @@ public final class StackagentHandover {
         return id != 0 ? id : newExecutor(executor, at);
     }
 
-    /** at: the offset of the id, below 0 the id of all instances of a class that has no room for it, 0: not known. */
+    /**
+     * at: the offset of the id; below 0: the id of all instances of a class that has no room for it;
+     * 0: not known.
+     */
     @Hidden
     private static int newExecutor(Object executor, long at) {
         Class<?> c = executor.getClass();
@@ -424,7 +433,7 @@ public final class StackagentHandover {
         if (at <= 0) {
             return (int) -at;
         }
-        // Of two threads at once one describes in vain.
+        // If two threads do so at once, one description is unused.
         int id = newExecutor(executor);
         return U.compareAndSetLong(executor, at, 0L, id) ? id : (int) U.getLong(executor, at);
     }
@@ -444,17 +453,17 @@ public final class StackagentHandover {
         long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
         int id = Stackagent.Executor.idOf(executor);
         if (Stackagent.BYTECODES) {
-            Stackagent.reset(mark); // the library's methods count themselves
+            Stackagent.reset(mark); // the library's methods count their own instructions
         }
         return id;
     }
 
-    /** Offset of the id field in instances of a class which declares it; called from C. */
+    /** Offset of the id field in instances of a class that declares it. Called from C. */
     private static long executorOffset(Class<?> declaring) {
         return U.objectFieldOffset(declaring, "stackagent$executor");
     }
 
-    /** Before a task is made, by a lambda expression for example: where. */
+    /** Before a task is made, for example by a lambda expression: its site. */
     @ForceInline
     @Hidden
     public static void making(int site) {
@@ -464,7 +473,7 @@ public final class StackagentHandover {
         }
     }
 
-    /** The same for an object of a class that may be none; the compiler drops what is not. */
+    /** The same for an object that may be no task; the compiler drops the call if it is none. */
     @ForceInline
     @Hidden
     public static void maybe(int site, Class<?> c) {
@@ -494,7 +503,7 @@ public final class StackagentHandover {
     }
 
     /**
-     * Before a method is called that may hand a task over: where. Gives where another was being called, for
+     * Before the call of a method that may submit a task: its site. Returns the previous site, for
      * {@link #called}. A task that was about to be made before was not made.
      */
     @ForceInline
@@ -510,7 +519,7 @@ public final class StackagentHandover {
         return before;
     }
 
-    /** After it. */
+    /** After the call. */
     @ForceInline
     @Hidden
     public static void called(int before) {
@@ -521,8 +530,8 @@ public final class StackagentHandover {
     }
 
     /**
-     * In the handlers of a method with places: the call, or what is made, at one of them may be what threw.
-     * before: of the latest call, or NOT_CALLING if there was none.
+     * In the handlers of a method with sites: a call or a constructor at one of them may have thrown.
+     * before: the site before the latest call, or NOT_CALLING if there was none.
      */
     @Hidden
     public static void thrown(int before) {
@@ -532,13 +541,13 @@ public final class StackagentHandover {
         }
     }
 
-    /** The same in a method that calls nothing with a place. */
+    /** The same in a method whose calls have no sites. */
     @Hidden
     public static void unmade() {
         making(0);
     }
 
-    /** As {@link Stackagent}'s; called by C. */
+    /** As {@link Stackagent}'s link. Called from C. */
     private static void link(boolean custom) {
         customTasks = custom;
         hand0(0, 0, 0, 0, 0);
@@ -557,7 +566,10 @@ public final class StackagentHandover {
 
     private static native long hand0(long context, long id, int classId, int executor, int flags);
 
-    /** As hand0 of a task without room for its id; false: it is part of one, or nothing is recorded. */
+    /**
+     * Like hand0, for a task without room for its id. False: it is part of another submission, or
+     * nothing is recorded.
+     */
     private static native boolean handBare0(long context, int hash, int classId, int executor, int flags);
 
     private static native void refusedBare0(int hash, int classId);
@@ -568,7 +580,7 @@ public final class StackagentHandover {
 
     private static native void asked0(long context, int hash);
 
-    /** A hand-over that there is no memory to tell of, if anything is recorded. */
+    /** Counts a submission for which there is no memory. */
     private static native void lost0(long context);
 
     private static native long now0();
@@ -577,7 +589,7 @@ public final class StackagentHandover {
 
     private static native void cancelled0(long context, long id, int classId);
 
-    /** Finds where the instances of a class of executors keep their id, see {@link #newExecutor}. */
+    /** Finds where the instances of an executor class keep their id, see {@link #newExecutor}. */
     private static native long describeExecutors0(Class<?> c);
 
     private static native int newExecutor0(Class<?> c, String name);

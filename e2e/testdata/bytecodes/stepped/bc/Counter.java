@@ -1,6 +1,6 @@
 package bc;
 
-/** The thread's count of instructions, as the JVM tells them to a debugger one by one (oracle.c). */
+/** The thread's count of instructions, as the JVM reports them to a debugger one by one (oracle.c). */
 final class Counter {
     private Counter() {}
 

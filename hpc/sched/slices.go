@@ -11,11 +11,11 @@ import (
 
 const runLength = 16 << 10
 
-// Each hands out the slices between from and to, cut at these, in the order of
-// their From (of equal ones by thread). A stay that lasts beyond a part of the
-// record comes in several slices that touch. Where a part can not be read, every
-// thread that lived then is Unknown. The run is reused: copy what is kept. An
-// error of f ends it and is returned as it is.
+// Each hands out the slices between from and to, cut at both, ordered by From, then
+// by thread. A stay that lasts beyond a part of the record is handed out as several
+// slices that touch. Where a part cannot be read, every thread that lived then is
+// Unknown. The run is reused: copy what you keep. An error of f ends Each, which
+// returns it.
 func (r *Reader) Each(from, to units.MonoNs, f func([]Slice) error) error {
 	for _, w := range r.parts {
 		if w.to <= from || w.from >= to {
@@ -69,7 +69,7 @@ func (r *Reader) window(w window, from, to units.MonoNs, f func([]Slice) error) 
 	return flush()
 }
 
-// unknown tells that nothing is known between from and to.
+// unknown hands out Unknown for every thread between from and to.
 func (r *Reader) unknown(from, to units.MonoNs, f func([]Slice) error) error {
 	var run []Slice
 	for i, t := range r.record.Threads {
@@ -96,7 +96,7 @@ func (c *partColumns) slice(i int) Slice {
 	return Slice{Thread: uint32(c.thread[i]), State: State(c.state[i]), From: from, To: from + units.MonoNs(c.ns[i])}
 }
 
-// load reads a part and makes sure that it is what Each promises.
+// load reads a part and checks what Each promises about it.
 func (r *Reader) load(w window) (*partColumns, error) {
 	var c partColumns
 	err := withPart(filepath.Join(r.dir, w.file), func(f *parquet.File) error {

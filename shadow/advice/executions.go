@@ -1,0 +1,92 @@
+package advice
+
+import (
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// ExecutionsOf is the evidence about the executions of one class, where units are not
+// known.
+type ExecutionsOf struct {
+	Of             granularity.Counted `json:"-"`
+	Metric         granularity.Metric  `json:"-"`
+	Site           string              `json:"site,omitempty"` // where all of its tasks come from
+	Count          int64               `json:"executions"`
+	Median         units.Ns            `json:"median_ns"`
+	Max            units.Ns            `json:"max_ns"`
+	ExecutionShare float64             `json:"execution_share"`
+	WorkShare      float64             `json:"work_share"`
+	SessionShare   float64             `json:"max_of_session_share"`
+}
+
+func (s *search) executionsOf(r *granularity.Hotspot) ExecutionsOf {
+	m := r.WorkMetric()
+	d := r.Metrics[m]
+	return ExecutionsOf{Of: s.Of, Metric: m, Site: s.Sites[r.Class], Count: d.Count, Median: d.P50, Max: d.Max,
+		ExecutionShare: r.ExecutionShare, WorkShare: r.WorkShare, SessionShare: float64(d.Max) / float64(max(1, s.Duration))}
+}
+
+// FineExecutions are many tiny ones.
+type FineExecutions struct {
+	ExecutionsOf
+	First bool `json:"-"` // the reason and the remedy hold for the others, too
+}
+
+// fineExecutions names classes with many tiny executions, which submissions can cost
+// as much as. A wrapper does little itself; what runs inside it counts.
+func fineExecutions(s *search) []Finding {
+	var out []Finding
+	for _, r := range ownTasks(s.Rows, granularity.ByCount) {
+		m := r.WorkMetric()
+		d := r.Metrics[m]
+		if len(out) == maxNamed || d.Count < s.t.FineUnits || max(d.P50, r.Metrics[inclusive(m)].P50, r.Metrics[granularity.Wall].P50) >= s.t.FineWork || r.ExecutionShare < s.t.FineShare {
+			continue
+		}
+		out = append(out, Finding{Class: r.Class, Evidence: &FineExecutions{s.executionsOf(&r), len(out) == 0}})
+	}
+	return out
+}
+
+// inclusive is the metric that a self metric was taken from.
+func inclusive(m granularity.Metric) granularity.Metric {
+	switch m {
+	case granularity.SelfWall:
+		return granularity.Wall
+	case granularity.SelfCPU:
+		return granularity.CPU
+	}
+	return m
+}
+
+// CoarseExecution is one that takes a large part of the session.
+type CoarseExecution struct{ ExecutionsOf }
+
+// coarseExecutions names classes one execution of which is a large part of the session.
+func coarseExecutions(s *search) []Finding {
+	if s.unitsRead() {
+		return nil // coarseUnit knows better
+	}
+	var out []Finding
+	for _, r := range ownTasks(s.Rows, granularity.ByMax) {
+		d := r.Metrics[r.WorkMetric()]
+		if len(out) == maxNamed || d.Count < 2 || float64(d.Max) < s.t.CoarseSession*float64(s.Duration) {
+			continue
+		}
+		out = append(out, Finding{Class: r.Class, Evidence: &CoarseExecution{s.executionsOf(&r)}})
+	}
+	return out
+}
+
+// ownTasks are the rows of the program's classes, loops left out.
+func ownTasks(rows []granularity.Hotspot, order granularity.Order) []granularity.Hotspot {
+	var own []granularity.Hotspot
+	for _, r := range rows {
+		if !r.JDK && !r.Body {
+			own = append(own, r)
+		}
+	}
+	if err := granularity.SortHotspots(own, order); err != nil {
+		return nil
+	}
+	return own
+}

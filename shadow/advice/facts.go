@@ -1,0 +1,199 @@
+package advice
+
+import (
+	"stackagent/granularity"
+	"stackagent/granularity/unit"
+	"stackagent/internal/units"
+)
+
+// Facts are what the rules look at.
+type Facts struct {
+	Of            granularity.Counted // what Executions, Total, Fine and Rows are of
+	Like          string              // glob over their classes; "": all
+	Duration      units.Ns
+	CPUs          int
+	Created       int64
+	Executions    int64
+	Summarised    int64 // executions that were summarised
+	NeverExecuted int64
+	Threw         int64
+	Running       int64
+	Threads       int64 // threads that executed tasks
+	Total         granularity.Metrics
+	Fine          granularity.Fineness // of the program's own tasks, loops left out
+	FineIsAll     bool                 // there were none: Fine is of all executions
+	Rows          []granularity.Hotspot
+	GC            granularity.PauseStats
+	LostEvents    uint64
+	LostBatches   uint64
+	Unended       bool // the record breaks off: executions that had begun then are missing
+	Refused       []Refusal
+	Sites         map[string]string // by class: the site from which all of its tasks come, if known
+	NotAvailable  []string
+	Thresholds    *Thresholds // nil: DefaultThresholds
+
+	Units       *UnitFacts   // nil: nothing is known of units or of the machine
+	Note        *unit.Note   // nil: the facts are of executions
+	Submissions *Submissions // nil: units were not read
+	Skipped     *Skipped     // nil: units were read, or there are none
+}
+
+// unitsRead reports whether rules about units replace those about executions.
+func (f *Facts) unitsRead() bool { return f.Units != nil && f.Units.Read }
+
+func (f *Facts) thresholds() Thresholds {
+	if f.Thresholds == nil {
+		return DefaultThresholds
+	}
+	return *f.Thresholds
+}
+
+// Refusal is what could not be instrumented or recorded as asked for, and why:
+// classes and methods, but also threads and pauses.
+type Refusal struct {
+	Reason string `json:"reason"`
+	Count  uint64 `json:"count"`
+	Sample string `json:"sample,omitempty"`
+}
+
+// Submissions counts the submissions of a session.
+type Submissions struct{ Produced, Stored, Summarised uint64 }
+
+// Skipped is why the units of a session were not read.
+type Skipped struct {
+	Recorded uint64 `json:"recorded"` // executions with a record of their own
+	Limit    uint64 `json:"limit"`    // the most that units are read of
+	Asked    bool   `json:"asked"`    // somebody asked for units
+}
+
+// UnitFacts are what is known of units of work and of the machine.
+type UnitFacts struct {
+	Read     bool // false: only the machine is known
+	Duration units.Ns
+	CPUs     int
+	Classes  []UnitClass
+	Pools    []Pool
+	MaxDepth int64         // executions on the deepest stack
+	Deepest  string        // the class of the innermost one
+	Lost     bool          // events were lost: no finding rests on what is missing
+	Unended  bool          // the record breaks off, or goes on
+	Virtual  *VirtualFacts // nil: there were no virtual threads, or what they did is not known
+	// Taken is the CPU time of other programs while threads of the JVM waited for a
+	// processor, during Recorded; NotMeasured: not known.
+	Taken    units.Ns
+	Recorded units.Ns // how long the scheduler was recorded
+}
+
+// UnitClass is what is known of the units named after one class.
+type UnitClass struct {
+	Name      string
+	JDK       bool
+	Bulk      bool // the JDK cuts an operation of the program into such tasks: a parallel stream
+	Units     int64
+	Threw     int64
+	Swallowed int64              // ended by an exception that their future kept and nobody asked for
+	Kept      int64              // ended by one that their future kept; whether somebody asked is not known
+	Self      granularity.Values // self CPU time, or self wall time if that was not measured
+	SelfIsCPU bool
+	// OwnWall is the median self wall time: units that mostly wait are not fine.
+	OwnWall units.Ns
+	// Summarised is the number of summarised units: their submissions are not known,
+	// but Self includes them.
+	Summarised int64
+	Site       string // where most of them were submitted, "" if not known
+	Pool       int    // index into UnitFacts.Pools of where most of them ran; -1: none
+}
+
+// Pool is an executor, or the threads started for one class of tasks.
+type Pool struct {
+	PoolName
+	// From is the first submission (or start) of its units, To the last end.
+	From, To units.MonoNs
+	Workers  []Worker
+	Units    int64
+	Wall     units.Ns           // of the outermost units, summed
+	CPU      units.Ns           // of the outermost units, summed; NotMeasured: not known of all
+	Queue    granularity.Values // queue times
+	Wait     granularity.Values // wall times of the outermost units
+	// Gaps are the times between two units on a worker if the second was waiting
+	// already: what a submission costs the worker.
+	Gaps granularity.Values
+	// Inner are the times between two units inside a third one if the second was
+	// waiting already. Code of the program runs in some of them.
+	Inner  granularity.Values
+	Active units.Ns // how long a unit of it was waiting or running
+	// Elsewhere is the CPU time of the program's other threads between From and To, by
+	// the scheduling record, or NotMeasured.
+	Elsewhere units.Ns
+	// One is how long exactly one worker ran or was ready to run, Several how long more
+	// than one did, by the scheduling record, or NotMeasured.
+	One, Several units.Ns
+	Virtual      bool  // units ran on virtual threads
+	AtOnce       int64 // units that their executor ran inside the submission
+	Summarised   int64 // summarised units of the classes that mostly ran here
+	// SummarisedSelf is their part of Self. Wall, CPU and the workers' times leave them
+	// out.
+	SummarisedSelf units.Ns
+	Queued         SelfWait
+	Self           units.Ns // work of all its units, nested ones taken out
+	// Runnable is how long its workers waited for a processor, or NotMeasured: that
+	// needs a scheduling record.
+	Runnable units.Ns
+	// Taken is the CPU time of other programs while workers waited for a processor,
+	// TakenWait the part of Runnable that this caused; NotMeasured: not known.
+	Taken, TakenWait units.Ns
+	Longest          units.Ns // the longest unit
+	LongestClass     string
+	Heaviest         units.Ns // the greatest CPU time of a unit, if CPU is known
+	HeaviestClass    string
+}
+
+// PoolName names a pool.
+type PoolName struct {
+	Label   string `json:"pool"`              // the executor, or the class that the threads were started for
+	Threads bool   `json:"threads,omitempty"` // threads of their own, no executor
+}
+
+// Worker is a thread of a pool: the time inside its units.
+type Worker struct {
+	From, To  units.MonoNs // the start of its first unit and the end of its last
+	Units     int64
+	Wall, CPU units.Ns
+	Runnable  units.Ns // waited for a processor, inside units at most; or NotMeasured
+}
+
+// SelfWait is what workers of a pool waited for tasks that they had submitted to the
+// same pool: such a task can need the very worker that waits for it.
+type SelfWait struct {
+	Waiting int64    // units that waited so
+	Parts   int64    // units that they waited for
+	Never   int64    // units waited for that had not begun at the end of the session
+	Time    units.Ns // how long the waiting ones were inside, not computing, while a part of theirs was queued
+	Any     units.Ns // how long that was so of any of them
+	CPU     units.Ns // of those that waited
+	// Span is the time of the pool, up to the end of the session if something still
+	// waited then.
+	Span    units.Ns
+	Class   string // of most of those that waited
+	Workers int64  // of the pool, including those inside units that had not ended
+}
+
+// VirtualFacts are how virtual threads got on and off their carriers.
+type VirtualFacts struct {
+	JDK      int // feature release; 0: not known
+	Carriers int // platform threads that carried them
+	// Pins and Pinned are how often and how long one parked without leaving its carrier.
+	Pins   int64
+	Pinned units.Ns
+	// Class is the task class pinned for longest, ClassPins and ClassPinned its share.
+	Class       string
+	ClassPins   int64
+	ClassPinned units.Ns
+	Active      units.Ns // how long a unit waited or ran on one of them
+	// Waited is how long one waited for a carrier at least, Waiting how long at most.
+	Waited, Waiting units.Ns
+	// Mounted is how long they were on carriers and not parked there, summed.
+	Mounted units.Ns
+	CPU     units.Ns // of their units; NotMeasured: not known of all
+	Partly  bool     // some were recorded as a group, without the times of each
+}

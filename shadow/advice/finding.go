@@ -1,0 +1,97 @@
+// Package advice finds what the figures of a session show, and what to do about it.
+//
+// A finding is data: the rule that made it, its evidence and what following it could
+// gain. The table rules lists the rules, thresholds the numbers from which they speak,
+// and text.go has all sentences. To add a finding, write a rule, its evidence with a
+// sentence, and a test.
+package advice
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"stackagent/internal/units"
+)
+
+// FindingKind is what a finding is for.
+type FindingKind string
+
+// The kinds of findings.
+const (
+	Fact    FindingKind = "fact"    // what happened
+	Advice  FindingKind = "advice"  // something to act on
+	Caution FindingKind = "caution" // something that limits what the figures say
+)
+
+// Finding is one observation.
+type Finding struct {
+	Rule     string // its name in the table of rules; of advice, also in docs/advice.md
+	Kind     FindingKind
+	Class    string // the task class that it is about, "" if none
+	Evidence Evidence
+	Gain     *Bound // nil: the record cannot tell
+}
+
+// Evidence is what a finding rests on: a struct of numbers whose JSON names end in
+// their units (_ns, _share; counts have none). Its sentence is in text.go.
+type Evidence interface{ sentence(*Finding) string }
+
+// Bound is the most that following an advice can gain, by the figures of the session.
+type Bound struct {
+	Ns    units.Ns `json:"ns"`
+	Share float64  `json:"share"` // of the session's duration, 0 to 1
+	// Assumes are conditions without which there is less to gain.
+	Assumes []Assumption `json:"assumes,omitempty"`
+}
+
+// Assumption is a condition of a bound; text.go has it in words.
+type Assumption string
+
+// The assumptions.
+const (
+	CPUsFree       Assumption = "no_other_load"     // nothing else needs the processors
+	NotCompeting   Assumption = "tasks_independent" // tasks do not wait for one another
+	NoLock         Assumption = "no_lock"           // tasks do not wait for a lock that one of them holds
+	OthersSameLoad Assumption = "same_other_load"   // other programs take as much CPU time as they did
+)
+
+// bound is a gain of saved, at least 0, out of whole.
+func bound(saved, whole units.Ns, assumes ...Assumption) *Bound {
+	saved = max(0, saved)
+	b := &Bound{Ns: saved, Assumes: assumes}
+	if whole > 0 {
+		b.Share = float64(saved) / float64(whole)
+	}
+	return b
+}
+
+func (f *Finding) gain() units.Ns {
+	if f.Gain == nil {
+		return 0
+	}
+	return f.Gain.Ns
+}
+
+// Text is the finding in a sentence or two.
+func (f *Finding) Text() string { return f.Evidence.sentence(f) }
+
+// MarshalJSON adds the text, and the name of advice.
+func (f Finding) MarshalJSON() ([]byte, error) {
+	name := ""
+	if f.Kind == Advice {
+		name = f.Rule
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // whoever wants that does it
+	err := enc.Encode(struct {
+		Kind     FindingKind `json:"kind"`
+		Text     string      `json:"text"`
+		Name     string      `json:"name,omitempty"`
+		Class    string      `json:"class,omitempty"`
+		Gain     *Bound      `json:"gain,omitempty"`
+		Rule     string      `json:"rule"`
+		Evidence Evidence    `json:"evidence"`
+	}{f.Kind, f.Text(), name, f.Class, f.Gain, f.Rule, f.Evidence})
+	return b.Bytes(), err
+}

@@ -1,0 +1,137 @@
+package advice
+
+import (
+	"cmp"
+	"slices"
+
+	"stackagent/internal/units"
+)
+
+// rule finds one kind of thing. It has one of find and pool.
+type rule struct {
+	name string
+	kind FindingKind // of its findings, unless they say otherwise
+	find func(*search) []Finding
+	pool func(*search, *Pool) *Finding // what one pool of threads does badly
+}
+
+// rules lists all rules, in the order in which their findings are reported within a
+// kind. Advice comes by what it can gain. A pool gets the first finding that one of
+// the rules about pools makes: the others follow from it.
+var rules = []rule{
+	{name: "volume", kind: Fact, find: one(volume)},
+	{name: "fineness", kind: Fact, find: one(fineness)},
+	{name: "work", kind: Fact, find: one(whereWork)},
+	{name: "processors", kind: Fact, find: one(processors)},
+	{name: "gc", kind: Fact, find: one(pauses)},
+	{name: "exceptions", kind: Fact, find: one(threw)},
+	{name: "never-executed", kind: Fact, find: one(neverRun)},
+
+	{name: "fine-grained", kind: Advice, find: fineGrained},
+	{name: "pinned-threads", kind: Advice, find: one(pinned)},
+	{name: "self-wait", kind: Advice, pool: selfWaiting},
+	{name: "thread-churn", kind: Advice, pool: judged(churn)},
+	{name: "one-at-a-time", kind: Advice, pool: judged(oneAtATime)},
+	{name: "waiting-tasks", kind: Advice, pool: judged(waitingTasks)},
+	{name: "pool-too-small", kind: Advice, pool: judged(tooSmall)},
+	{name: "pool-too-large", kind: Advice, pool: judged(tooLarge)},
+	{name: "coarse-grained", kind: Advice, pool: judged(coarseUnit), find: coarseExecutions},
+	{name: "load-imbalance", kind: Advice, pool: judged(imbalance)},
+	{name: "deep-nesting", kind: Advice, find: one(deepNesting)},
+	{name: "swallowed-exceptions", kind: Advice, find: swallowed},
+	{name: "garbage-collection", kind: Advice, find: one(costlyPauses)},
+
+	{name: "contended", kind: Caution, find: one(contended)},
+	{name: "submissions-summarised", kind: Caution, find: one(submissionsSummarised)},
+	{name: "units-skipped", kind: Caution, find: one(unitsSkipped)},
+	{name: "ended", kind: Caution, find: one(unended)},
+	{name: "lost", kind: Caution, find: one(lost)},
+	{name: "summarised", kind: Caution, find: one(summarised)},
+	{name: "running", kind: Caution, find: one(running)},
+	{name: "refused", kind: Caution, find: one(refused)},
+	{name: "not-measured", kind: Caution, find: one(notMeasured)},
+	{name: "units", kind: Caution, find: one(unitsNote)},
+}
+
+// search is what rules look at.
+type search struct {
+	*Facts
+	t Thresholds
+	// isPinned: virtual threads are pinned. What pools of them do badly follows from it.
+	isPinned bool
+}
+
+// Find applies all rules: facts first, then advice, then cautions.
+func Find(f *Facts) []Finding {
+	s := &search{Facts: f, t: f.thresholds()}
+	var out []Finding
+	add := func(r *rule, found ...Finding) {
+		for _, x := range found {
+			x.Rule, x.Kind = r.name, cmp.Or(x.Kind, r.kind)
+			out = append(out, x)
+		}
+	}
+	pools := false
+	for i := range rules {
+		r := &rules[i]
+		if r.pool != nil && !pools {
+			pools = true
+			s.eachPool(add)
+		}
+		if r.find != nil {
+			add(r, r.find(s)...)
+		}
+	}
+	order := map[FindingKind]int{Fact: 0, Advice: 1, Caution: 2}
+	slices.SortStableFunc(out, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(order[x.Kind], order[y.Kind]), cmp.Compare(y.gain(), x.gain()))
+	})
+	return out
+}
+
+// eachPool gives each pool its finding, if any.
+func (s *search) eachPool(add func(*rule, ...Finding)) {
+	if s.Units == nil {
+		return
+	}
+	for i := range s.Units.Pools {
+		p := &s.Units.Pools[i]
+		if s.isPinned && p.Virtual {
+			continue
+		}
+		for k := range rules {
+			if rules[k].pool == nil {
+				continue
+			}
+			if x := rules[k].pool(s, p); x != nil {
+				add(&rules[k], *x)
+				break
+			}
+		}
+	}
+}
+
+// one makes a rule of a function that finds at most one thing.
+func one(find func(*search) *Finding) func(*search) []Finding {
+	return func(s *search) []Finding {
+		if x := find(s); x != nil {
+			return []Finding{*x}
+		}
+		return nil
+	}
+}
+
+// judged makes a rule about pools of which enough is known to judge them.
+func judged(find func(s *search, p *Pool, span units.Ns) *Finding) func(*search, *Pool) *Finding {
+	return func(s *search, p *Pool) *Finding {
+		span := units.Ns(p.To - p.From)
+		n := int64(len(p.Workers))
+		switch {
+		case p.SummarisedSelf > p.Self/10: // too little is known of who worked when
+		case p.Units < min(s.t.PoolUnits, n), p.Units < 2, span < s.t.PoolTime, n == 0, s.Units.CPUs <= 0:
+		default:
+			return find(s, p, span)
+		}
+		return nil
+	}
+}

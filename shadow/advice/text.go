@@ -1,0 +1,276 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+)
+
+// This file has the sentences of advice, textsession.go those of facts and cautions.
+// A sentence says what happened, on what, and what to do.
+
+// gains says what following an advice can gain, "that can shorten the run by at most
+// 95.0 ms (48 % of the session)", and on what conditions.
+func (f *Finding) gains() string {
+	share := "n/a"
+	if f.Gain.Share > 0 || f.Gain.Ns == 0 {
+		share = units.FormatPercent(f.Gain.Share) + " of the session"
+	}
+	s := fmt.Sprintf("that can shorten the run by at most %s (%s)", units.FormatNs(f.Gain.Ns), share)
+	for i, a := range f.Gain.Assumes {
+		if i > 0 {
+			s += " and"
+		} else {
+			s += ", if"
+		}
+		s += " " + assumptions[a]
+	}
+	return s + "."
+}
+
+var assumptions = map[Assumption]string{
+	CPUsFree:       "nothing else needs the processors",
+	NotCompeting:   "the tasks do not wait for one another",
+	NoLock:         "they do not wait for a lock that one of them holds",
+	OthersSameLoad: "other programs use as much CPU time as they did",
+}
+
+func (e *FineUnits) sentence(f *Finding) string {
+	subject := fmt.Sprintf("The tasks of %s are", readable(f.Class))
+	remedy := "Give each task more work (batches, a higher threshold for splitting)"
+	switch {
+	case e.Bulk:
+		subject = fmt.Sprintf("The parts of a bulk operation (a parallel stream), which the JDK splits into %s, are", readable(f.Class))
+		remedy = "Give one call more elements, or more work for each, and leave short ones sequential"
+	case e.JDK:
+		subject = fmt.Sprintf("The tasks that the program submits as %s are", readable(f.Class))
+	}
+	summarised := ""
+	if e.Summarised > 0 {
+		summarised = fmt.Sprintf(" (%s of them summarised)", share(e.Summarised, e.Units))
+	}
+	s := fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work.", subject, submittedAt(e.Site), text.Plural(e.Units, "unit", "units"), summarised, units.FormatNs(e.Median))
+	switch {
+	case e.Parts:
+		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases. %s; the cost is inside the tasks' own work, so the gain is not known.", units.FormatNs(e.Gap), remedy)
+	case e.Gap.Measured():
+		s += fmt.Sprintf(" A worker takes a median of %s to get from one unit to the next.", units.FormatNs(e.Gap))
+	default:
+		s += fmt.Sprintf(" The workers spend %s of their time on overhead, not on your code.", units.FormatPercent(e.Overhead))
+	}
+	in := units.FormatNs(e.Active)
+	if !e.Always {
+		in = "the " + in + " in which a unit waited or ran"
+	}
+	return s + fmt.Sprintf(" %s: %s did %s of work in %s, so %s", remedy, e.name(), units.FormatNs(e.Work), in, f.gains())
+}
+
+func (e *FineExecutions) sentence(f *Finding) string {
+	s := fmt.Sprintf("%s is fine-grained%s: %s with a median of %s of %s, %s of %s for %s of the work.",
+		readable(f.Class), allFrom(e.Site), e.Of.Plural(e.Count), units.FormatNs(e.Median), e.Metric.Label(),
+		units.FormatPercent(e.ExecutionShare), e.Of.All(), units.FormatPercent(e.WorkShare))
+	if e.First {
+		s += " If such tasks run on other threads, creating, queueing and waking cost as much as that work: give each task more of it (batches, a higher threshold for splitting)."
+	}
+	return s
+}
+
+func (e *CoarseExecution) sentence(f *Finding) string {
+	return fmt.Sprintf("%s is coarse-grained%s: its longest %s takes %s of %s, %s of the session. No schedule is shorter than its longest task: split it if other processors idle meanwhile.",
+		readable(f.Class), allFrom(e.Site), e.Of.One(), units.FormatNs(e.Max), e.Metric.Label(), units.FormatPercent(e.SessionShare))
+}
+
+func (e *CoarseUnit) sentence(f *Finding) string {
+	return fmt.Sprintf("One unit of %s takes %s of the %s in which %s work. No schedule is shorter than its longest task. Split it: with the work spread over %s, %s",
+		readable(f.Class), units.FormatNs(e.Unit), units.FormatNs(e.Span), e.has(), text.Plural(e.CPUs, "processor", "processors"), f.gains())
+}
+
+func (e *Churn) sentence(f *Finding) string {
+	started := e.Label + " had " + text.Plural(e.Started, "thread", "threads")
+	if e.Threads {
+		started = e.startedFor(e.Started)
+	}
+	return fmt.Sprintf("%s, at most %d at a time, each for a median of %s. None took less than %s from its submission to its start. Submit the tasks to a pool, which reuses its threads: %s",
+		started, e.AtOnce, units.FormatNs(e.Unit), units.FormatNs(e.Start), f.gains())
+}
+
+func (e *WaitsForItself) sentence(f *Finding) string {
+	s := fmt.Sprintf("Workers of %s wait for tasks in its own queue: %s, mostly of %s, submitted %s to it and waited for %s in total while these were queued for one of its %s.",
+		e.name(), text.Plural(e.Waiting, "unit", "units"), readable(f.Class), text.Plural(e.Parts, "task", "tasks"), units.FormatNs(e.Time), text.Plural(e.Workers, "worker", "workers"))
+	if e.Never > 0 {
+		s += fmt.Sprintf(" %s had not begun at the end: if all workers wait like this, it is a deadlock.", text.Plural(e.Never, "task", "tasks"))
+	}
+	s += " Run the inner tasks on another pool, join them in a fork/join pool, whose workers run them meanwhile, or continue in a completion stage instead of waiting"
+	if f.Gain == nil {
+		return s + "."
+	}
+	return s + ": " + f.gains()
+}
+
+func (e *WaitingTasks) sentence(f *Finding) string {
+	return fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker. "+
+		"Run them on a pool of their own with more threads, or on virtual threads: %s If they wait for a lock, hold it for shorter.",
+		e.name(), text.Plural(e.Units, "unit", "units"), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"),
+		units.FormatPercent(e.Demand), units.FormatNs(e.Queue), f.gains())
+}
+
+func (e *TooSmall) sentence(f *Finding) string {
+	return fmt.Sprintf("%s has %s on %d processors. They are busy %s of the time, while a task waits a median of %s (units take %s). Give it as many threads as processors: %s",
+		e.name(), text.Plural(e.Workers, "worker", "workers"), e.CPUs, units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit), f.gains())
+}
+
+func (e *TooLarge) sentence(f *Finding) string {
+	how := fmt.Sprintf("and keep them %s busy", units.FormatPercent(e.Busy))
+	if e.Observed {
+		how = fmt.Sprintf("and spend %s of their time waiting for one", units.FormatPercent(e.Waiting))
+	}
+	try := "Give it as many threads as processors"
+	if e.Threads {
+		try = "Start as many as there are processors, or submit the tasks to a pool of that size"
+	}
+	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads only take turns, and cost switches and memory. %s: %s",
+		e.Workers, e.of(), text.Plural(e.CPUs, "CPU", "CPUs"), how, try, f.gains())
+	if e.Observed && e.Taken > 0 {
+		s += fmt.Sprintf(" The %s of CPU time that other programs used meanwhile are taken into account.", units.FormatNs(e.Taken))
+	}
+	return s
+}
+
+func (e *Imbalance) sentence(f *Finding) string {
+	does := "works"
+	if e.Waiting {
+		does = "works or waits for a processor for"
+	}
+	return fmt.Sprintf("The load of %s is uneven: the busiest of %s %s %s, the mean is %s, and the others idle meanwhile. Cut the work into more and smaller parts than workers, taken from one queue: %s",
+		e.name(), text.Plural(e.Workers, "thread", "threads"), does, units.FormatNs(e.Busiest), units.FormatNs(e.Mean), f.gains())
+}
+
+func (e *OneAtATime) sentence(f *Finding) string {
+	return fmt.Sprintf("The %s of %s run one at a time: its %s are inside units %s of the time, but for %s of it only one computes or wants a processor, and two or more for %s. "+
+		"They wait for one another, as for a lock. Hold it for less of the work, or divide what it guards: %s",
+		text.Plural(e.Units, "unit", "units"), e.name(), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), units.FormatPercent(e.One), units.FormatPercent(e.Several), f.gains())
+}
+
+func (e *Pinned) sentence(f *Finding) string {
+	const native = "o not block in static initialisers, in class loaders, and in what native code calls"
+	try := "D" + native
+	if e.JDK < 24 { // JEP 491
+		try = "Use a lock of java.util.concurrent instead of synchronized around what blocks (JDK 24 and later do not pin there), and d" + native
+	}
+	return fmt.Sprintf("Virtual threads parked %s while pinned to their carriers, for %s in total (%s and %s in threads of %s%s). They kept %s from others that waited for one, for %s of the time. "+
+		"%s: %s JFR's event jdk.VirtualThreadPinned shows where they pinned.",
+		text.Plural(e.Pins, "time", "times"), units.FormatNs(e.Pinned), text.Plural(e.ClassPins, "time", "times"), units.FormatNs(e.ClassPinned), readable(f.Class), submittedAt(e.Site),
+		text.Plural(e.Carriers, "carrier", "carriers"), units.FormatPercent(e.Held), try, f.gains())
+}
+
+func (e *DeepNesting) sentence(f *Finding) string {
+	return fmt.Sprintf("Tasks are nested up to %s deep on one stack (%s innermost). A deep stack can overflow, and what waits in it holds its memory. "+
+		"Fork and join in a tree, or submit the next step instead of running it inside. The gain in time is not known.", units.FormatCount(e.Depth), readable(f.Class))
+}
+
+func (e *Swallowed) sentence(f *Finding) string {
+	const unknown = "whether anybody asked the future for it is not known"
+	n := e.Unasked
+	if n == 0 {
+		n = e.Unknown
+	}
+	s := fmt.Sprintf("%s of %s ended with an exception that its future kept%s", text.Plural(n, "unit", "units"), readable(f.Class), submittedAt(e.Site))
+	switch {
+	case e.Unasked == 0:
+		s += "; " + unknown + "."
+	case e.Unended:
+		s += "; nobody asked for it, as far as recorded."
+	default:
+		s += "; nobody asked for it."
+	}
+	if e.Unasked > 0 && e.Unknown > 0 {
+		s += fmt.Sprintf(" For %s more, %s.", units.FormatCount(e.Unknown), unknown)
+	}
+	return s + " Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time."
+}
+
+func (e *CostlyPauses) sentence(*Finding) string {
+	return fmt.Sprintf("Garbage collection stopped the program %s of the time. Try a larger heap or another collector, or allocate less inside the tasks.", units.FormatPercent(e.Share))
+}
+
+// name is a pool in a sentence.
+func (p *PoolName) name() string {
+	if p.Threads {
+		return "the threads of " + readable(p.Label)
+	}
+	return p.Label
+}
+
+// of is a pool as the owner of its threads.
+func (p *PoolName) of() string {
+	if p.Threads {
+		return readable(p.Label)
+	}
+	return p.Label
+}
+
+// has is a pool as the subject of a clause.
+func (p *PoolName) has() string {
+	if p.Threads {
+		return p.name() + " have"
+	}
+	return p.name() + " has"
+}
+
+func (p *PoolName) startedFor(n int64) string {
+	return text.Plural(n, "thread was", "threads were") + " started for " + readable(p.Label)
+}
+
+// submittedAt names a site, if one is known.
+func submittedAt(site string) string {
+	if site == "" {
+		return ""
+	}
+	return ", submitted at " + site
+}
+
+// allFrom names the only site of a class, if there is one.
+func allFrom(site string) string {
+	if site == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (all of it from %s)", site)
+}
+
+// readable is a class's name in a sentence: a lambda is named after its method, since
+// the name of its class repeats the host.
+func readable(class string) string {
+	if host, target, ok := strings.Cut(class, "$$Lambda -> "); ok && strings.HasPrefix(target, host+".lambda$") {
+		return target
+	}
+	return class
+}
+
+// WithoutPackage cuts the package off a class's name: its parts before the first that
+// begins with a capital letter.
+func WithoutPackage(class string) string {
+	parts := strings.Split(class, ".")
+	for i, p := range parts {
+		if p != "" && p[0] >= 'A' && p[0] <= 'Z' {
+			return strings.Join(parts[i:], ".")
+		}
+	}
+	return class
+}
+
+func share(part, whole int64) string {
+	if whole == 0 {
+		return units.FormatPercent(0)
+	}
+	return units.FormatPercent(float64(part) / float64(whole))
+}
+
+// join lists names: "a", "a and b", "a, b and c".
+func join(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

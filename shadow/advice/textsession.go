@@ -1,0 +1,275 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackagent/granularity"
+	"stackagent/granularity/unit"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+)
+
+func (e *Volume) sentence(*Finding) string {
+	if e.Executions == 0 {
+		what, like := "execution of a task", ""
+		if e.Of == granularity.UnitsOfWork {
+			what = e.Of.One()
+		}
+		if e.Like != "" {
+			like = " of a class matching " + e.Like
+		}
+		return fmt.Sprintf("No %s%s was recorded in %s (%s created).", what, like, units.FormatNs(e.Duration), text.Plural(e.Created, "task was", "tasks were"))
+	}
+	created := text.Plural(e.Created, "created task", "created tasks")
+	if e.Unseen {
+		created = "tasks whose creation was not always seen"
+	}
+	s := fmt.Sprintf("%s of %s on %s in %s", e.Of.Plural(e.Executions), created, text.Plural(e.Threads, "thread", "threads"), units.FormatNs(e.Duration))
+	if e.Duration > 0 {
+		if rate := float64(e.Executions) / (float64(e.Duration) / 1e9); rate >= 1 && e.Executions >= rateFrom {
+			s += fmt.Sprintf(" (%s per second)", units.FormatCount(int64(rate)))
+		}
+	}
+	return s + "."
+}
+
+func (e *TaskFineness) sentence(*Finding) string {
+	whose := " of the program's own tasks"
+	if e.OwnShare > 0 {
+		whose += fmt.Sprintf(" (%s of the work)", units.FormatPercent(e.OwnShare))
+	}
+	if e.IsAll {
+		whose = ""
+	}
+	f := &e.Fineness
+	label, median := f.Metric.Label(), units.FormatNs(f.Median)
+	if f.N == 1 {
+		return fmt.Sprintf("The one %s%s takes %s of %s.", e.Of.One(), whose, median, label)
+	}
+	who := units.FormatCount(f.N) + " " + e.Of.Many() + whose
+	if f.Below100us == 0 {
+		return fmt.Sprintf("Of %s, none takes less than 100 µs of %s; the median is %s.", who, label, median)
+	}
+	return fmt.Sprintf("Of %s, %s take less than 1 µs of %s, %s less than 10 µs, %s less than 100 µs; the median is %s.",
+		who, share(f.Below1us, f.N), label, share(f.Below10us, f.N), share(f.Below100us, f.N), median)
+}
+
+func (e *WorkSplit) sentence(*Finding) string {
+	var names, parts []string
+	for _, c := range e.Most {
+		names = append(names, fmt.Sprintf("%s %s", readable(c.Class), units.FormatPercent(c.Share)))
+	}
+	if len(names) > 0 {
+		parts = append(parts, fmt.Sprintf("%s in the program's own (%s)", units.FormatPercent(e.Own), strings.Join(names, ", ")))
+	}
+	if e.JDK > 0 {
+		parts = append(parts, fmt.Sprintf("%s in the JDK's own (%s, ...)", units.FormatPercent(e.JDK), WithoutPackage(readable(e.Around))))
+	}
+	if e.Loops > 0 {
+		parts = append(parts, units.FormatPercent(e.Loops)+" in the loops of threads and pools")
+	}
+	waiting := ""
+	if e.Metric == granularity.SelfWall {
+		waiting = " (waiting included)"
+	}
+	return fmt.Sprintf("The tasks took %s of %s%s: %s.", units.FormatNs(e.Work), e.Metric.Label(), waiting, join(parts))
+}
+
+func (e *Processors) sentence(*Finding) string {
+	return fmt.Sprintf("Finished tasks used %.2f of %d processors on average (%s of CPU time in %s).",
+		float64(e.CPU)/float64(e.Duration), e.CPUs, units.FormatNs(e.CPU), units.FormatNs(e.Duration))
+}
+
+func (e *Pauses) sentence(*Finding) string {
+	switch {
+	case e.Count == 0 && e.Unended:
+		return "No garbage collection stopped the program, as far as recorded."
+	case e.Count == 0:
+		return "No garbage collection stopped the program."
+	}
+	return fmt.Sprintf("Garbage collection stopped the program %s, for %s in total (%s of the time). The longest pause took %s.",
+		text.Plural(e.Count, "time", "times"), units.FormatNs(e.Total), units.FormatPercent(e.Share), units.FormatNs(e.Max))
+}
+
+func (e *Exceptions) sentence(*Finding) string {
+	own := ""
+	if e.Own < e.Threw {
+		own = fmt.Sprintf(", %s of the program's own tasks", units.FormatExact(e.Own))
+	}
+	return fmt.Sprintf("%s ended with an exception (%s of all)%s.", e.Of.Plural(e.Threw), share(e.Threw, e.All), own)
+}
+
+func (e *NeverExecuted) sentence(*Finding) string {
+	stages := text.Plural(e.Stages, "CompletableFuture stage", "CompletableFuture stages") + " ran inline or were skipped."
+	if e.Stages == 1 {
+		stages = "1 CompletableFuture stage ran inline or was skipped."
+	}
+	if e.Never <= 0 {
+		return stages
+	}
+	program := ""
+	if e.OfProgram {
+		program = " of the program"
+	}
+	s := fmt.Sprintf("%s (%s of those created) never executed%s", text.Plural(e.Never, "task"+program, "tasks"+program), share(e.Never, e.Created), e.most())
+	switch {
+	case e.Lost:
+		return s + ". Events were lost, so it may be fewer."
+	case e.Unended:
+		return s + ". The record has no end, so some may have run."
+	case e.OfProgram:
+		s += ". They were created for nothing, called directly through another method, or still queued at the end."
+		if fates := e.Fates.Text(); fates != "" {
+			s += " In detail: " + fates + "."
+		}
+		return s
+	}
+	s += "."
+	if e.PlainCalls {
+		s += " They include fork/join tasks whose compute() is called directly, which is usual and cheap."
+	}
+	if e.Stages > 0 {
+		s += " " + stages
+	}
+	return s
+}
+
+// most names the class with most of the tasks that never ran.
+func (e *NeverExecuted) most() string {
+	switch {
+	case e.OfClass == 0:
+		return ""
+	case e.OfClass == e.Never:
+		return ", all of them " + readable(e.Class)
+	case e.OfClass*2 < e.Never:
+		return fmt.Sprintf(", the most %s (%s)", readable(e.Class), units.FormatCount(e.OfClass))
+	}
+	return fmt.Sprintf(", most of them %s (%s)", readable(e.Class), units.FormatCount(e.OfClass))
+}
+
+func (e *Running) sentence(*Finding) string {
+	if e.Loops == e.Running {
+		return text.Plural(e.Loops, "thread or pool worker was", "threads or pool workers were") + " still alive at the end. This is normal."
+	}
+	loops := ""
+	if e.Loops > 0 {
+		loops = fmt.Sprintf(", including %s", text.Plural(e.Loops, "thread or pool worker", "threads or pool workers"))
+	}
+	return fmt.Sprintf("%s still running at the end%s. What has no end is counted, but has no value in the distributions.",
+		text.Plural(e.Running, e.Of.One()+" was", e.Of.Many()+" were"), loops)
+}
+
+func (e *Unended) sentence(*Finding) string {
+	return "The session did not exit cleanly: what happened after the last batch is missing, and not counted as lost."
+}
+
+func (e *Lost) sentence(*Finding) string {
+	missing := ""
+	if e.Batches > 0 {
+		missing = fmt.Sprintf(" (%s never arrived)", text.Plural(e.Batches, "batch", "batches"))
+	}
+	return fmt.Sprintf("%s lost%s. Counts and sums are too low by that much; shares and quantiles describe what was stored.",
+		text.Plural(e.Events, "event was", "events were"), missing)
+}
+
+func (e *SummarisedExecutions) sentence(*Finding) string {
+	var names []string
+	for _, c := range e.Most {
+		names = append(names, fmt.Sprintf("%s %s", readable(c.Class), units.FormatPercent(c.Share)))
+	}
+	if e.Others > 0 {
+		names = append(names, text.Plural(e.Others, "other class", "other classes"))
+	}
+	return fmt.Sprintf("%s of the %s were too fast to record one by one and were summarised (%s). "+
+		"Their counts, sums, means and extremes are exact; quantiles are good to 0.8 %%; single executions are not known.",
+		share(e.Summarised, e.All), e.Of.Many(), join(names))
+}
+
+func (e *Refused) sentence(*Finding) string {
+	var reasons []string
+	for _, r := range e.Reasons[:min(len(e.Reasons), maxRefusals)] {
+		reasons = append(reasons, r.Text())
+	}
+	more := ""
+	if n := len(e.Reasons) - len(reasons); n > 0 {
+		more = fmt.Sprintf("; and for %s more", text.Plural(n, "reason", "reasons"))
+	}
+	return fmt.Sprintf("Not instrumented, or not recorded as asked for: %s%s.", strings.Join(reasons, "; "), more)
+}
+
+// Text is the reason, how often, and an example.
+func (r Refusal) Text() string {
+	s := fmt.Sprintf("%s: %s", r.Reason, units.FormatExact(int64(r.Count)))
+	if r.Sample != "" {
+		s += fmt.Sprintf(" (such as %s)", r.Sample)
+	}
+	return s
+}
+
+func (e *NotMeasured) sentence(*Finding) string {
+	what := e.What
+	late := ""
+	if slices.Contains(what, CreationsUnseen) {
+		late = "Because you attached late, tasks created before then are missing or incomplete."
+		what = slices.DeleteFunc(slices.Clone(what), func(s string) bool { return s == CreationsUnseen })
+	}
+	if len(what) == 0 {
+		return late
+	}
+	return strings.TrimSpace(late + " Not measured: " + strings.Join(what, ", ") + ".")
+}
+
+func (e UnitsNote) sentence(*Finding) string { return NoteText(e.Note) }
+
+// NoteText says how well units are known, "" if there is nothing to say.
+func NoteText(n *unit.Note) string {
+	var out []string
+	if !n.SubmissionsKnown {
+		out = append(out, "This session has no record of when tasks were submitted: each execution that is not nested in another one counts as a unit, the JDK's own included. "+
+			"One nested in another counts as part of its unit, but fork/join tasks count as units of their own.")
+	}
+	if n.Undecided > 0 {
+		out = append(out, fmt.Sprintf("What %s summarised executions were nested in is not known: each counts as a unit.", units.FormatCount(n.Undecided)))
+	}
+	if p := &n.Platform; p.Executions > 0 {
+		names := strings.Join(p.Classes[:min(len(p.Classes), maxNamed)], ", ")
+		if len(p.Classes) > maxNamed {
+			names += ", ..."
+		}
+		work := "work not measured"
+		switch {
+		case p.SelfCPU > 0:
+			work = units.FormatNs(p.SelfCPU) + " of self CPU time"
+		case p.SelfWall > 0:
+			work = units.FormatNs(p.SelfWall) + " of self wall time"
+		}
+		out = append(out, fmt.Sprintf("Left out: %s of the JDK's own tasks, which the program did not submit (%s; %s).",
+			granularity.Executions.Plural(p.Executions), names, work))
+	}
+	return strings.Join(out, " ")
+}
+
+func (e *SummarisedSubmissions) sentence(*Finding) string {
+	if e.All {
+		return fmt.Sprintf("All %s submissions were summarised, so who submitted what to whom is not known. There is no advice about pools, waiting, imbalance and nesting. "+
+			"The distributions show how fine and coarse the tasks are. Profile with --detail auto for the rest.", units.FormatCount(int64(e.Summarised)))
+	}
+	return fmt.Sprintf("%s of the %s submissions were summarised. Advice about units and pools (fine and coarse tasks, imbalance, size, waiting, nesting, exceptions kept by futures) rests only on the %s that were recorded one by one. "+
+		"Advice about tasks never executed and garbage collection, and counts, work and sites, rest on all. Profile with --detail all for the rest.",
+		units.FormatPercent(float64(e.Summarised)/float64(max(1, e.Produced))), units.FormatCount(int64(e.Produced)), units.FormatCount(int64(e.Stored)))
+}
+
+func (e *UnitsSkipped) sentence(*Finding) string {
+	n := units.FormatCount(int64(e.Recorded))
+	if !e.Asked && e.Recorded <= e.Limit {
+		return fmt.Sprintf("Units of work and advice are left out here, because the session has %s recorded executions. Use --units or shadow report to get them.", n)
+	}
+	return fmt.Sprintf("There are no units of work and no advice: the session has %s recorded executions, and the limit is %s.", n, units.FormatCount(int64(e.Limit)))
+}
+
+func (e *Contended) sentence(*Finding) string {
+	return fmt.Sprintf("The machine was busy: other programs used %s of the CPU while this JVM had threads ready to run (or its container's CPU limit stopped them). "+
+		"Wall and queue times are inflated; CPU times are not.", units.FormatPercent(float64(e.Taken)/float64(e.All)))
+}
