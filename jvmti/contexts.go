@@ -70,8 +70,8 @@ func frame(x *C.sa_call_news) wire.Frame {
 }
 
 // contextAccount is how many events were sampled, and how many of them have no context.
-func contextAccount() wire.ContextAccount {
+func contextAccount() wire.ContextSampling {
 	var t C.sa_context_totals
 	C.sa_contexts_totals(&t)
-	return wire.ContextAccount{Every: uint64(C.sa.config.contexts), Taken: uint64(t.taken), Lost: uint64(t.lost), Unseen: uint64(t.unseen)}
+	return wire.ContextSampling{Every: uint64(C.sa.config.contexts), Taken: uint64(t.taken), Lost: uint64(t.lost), Unseen: uint64(t.unseen)}
 }

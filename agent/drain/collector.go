@@ -20,14 +20,14 @@ type Source interface {
 	// Clock reads both clocks at one moment.
 	Clock() wire.ClockPair
 	// Summaries goes round what the threads have counted instead of recording
-	// and returns what is new in some of it, and the same by place; more: the
+	// and returns what is new in some of it, and the same by call site; more: the
 	// round is not over, the next call goes on. The first call after a round
 	// begins the next one.
 	Summaries() (list []wire.Summary, places []wire.SiteSum, more bool)
 	// Contexts returns what is new of calling contexts, and their account; more:
 	// there is more, or the round through their sums is not over.
 	Contexts() (news wire.Contexts, more bool)
-	// Site tells what the number of a site in a record stands for; false: it is none.
+	// Site looks up a site by its number in a record; false: it is none.
 	Site(id uint32) (wire.Site, bool)
 	// Meta returns the news since the last call. A class or thread is known
 	// here before a record that names it can be drained.
@@ -80,7 +80,7 @@ type Config struct {
 
 	Target    int           // encoded size to aim at; default 160 KiB
 	Heartbeat time.Duration // longest time between batches; default 1 s
-	IdleBeat  time.Duration // the same while there is nothing to tell, and there is an Await; default 4 s
+	IdleBeat  time.Duration // the same while there is nothing to report, and there is an Await; default 4 s
 	IdleWait  time.Duration // longest time between two looks at the rings; default 50 ms
 
 	// Await takes the place of waits as long as IdleWait: it returns when there is
@@ -88,7 +88,7 @@ type Config struct {
 	// max. nil: there is no such thing.
 	Await func(soft, max time.Duration)
 
-	// Hurry tells that a thread waits for room in its ring: the next look is now.
+	// Hurry says that a thread waits for room in its ring: the next look is now.
 	Hurry <-chan struct{}
 }
 
@@ -120,7 +120,7 @@ type Collector struct {
 	held    []byte // encoded with number seq and not yet taken by the sink
 	full    time.Time
 	sent    time.Time // when the last batch was encoded
-	empty   int       // batches in a row that told nothing
+	empty   int       // empty batches in a row
 	asked   time.Time // when the last round of summaries began
 	round   bool      // it is not over
 	paths   bool      // nor is that of the contexts, which began with it
@@ -130,7 +130,7 @@ type Collector struct {
 	running func() []byte // see Finish; nil: all have been taken
 }
 
-// Stats tell what a Collector has done so far.
+// Stats say what a Collector has done so far.
 type Stats struct {
 	Batches uint64 // encoded
 	Events  uint64 // executions and creations in them
@@ -288,7 +288,7 @@ func (c *Collector) contexts() {
 	}
 }
 
-// impatient tells whether the sink has been full for too long.
+// impatient reports whether the sink has been full for too long.
 func (c *Collector) impatient(now time.Time) bool {
 	if c.full.IsZero() {
 		c.full = now
@@ -360,8 +360,8 @@ func (c *Collector) emit(change func(*wire.Batch)) error {
 func (c *Collector) account(b *wire.Batch) {
 	c.held = append([]byte(nil), c.scratch...)
 	c.seq = b.Seq
-	c.pending.losses.told(b.Totals.LostByThread)
-	if c.empty++; !tellsNothing(b) {
+	c.pending.losses.sent(b.Totals.LostByThread)
+	if c.empty++; !isEmpty(b) {
 		c.empty = 0
 	}
 	n := len(b.Executions) + len(b.Creations) + len(b.Submissions) + len(b.Constructions)

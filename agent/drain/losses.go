@@ -7,7 +7,7 @@ import (
 	"stackagent/internal/wire"
 )
 
-// maxLossThreads bounds the threads whose losses are told one by one; those of
+// maxLossThreads bounds the threads whose losses are counted one by one; those of
 // further threads are in the sums by reason only.
 const maxLossThreads = 1 << 14
 
@@ -18,7 +18,7 @@ type losses struct {
 	changed map[uint32]struct{} // since they were last in a batch
 
 	platform map[uint32]struct{} // platform threads of which records may wait
-	ended    []uint32            // of these, told to have ended since the rings were last read to their ends
+	ended    []uint32            // of these, reported to have ended since the rings were last read to their ends
 	passing  []uint32            // the same before the last time but one
 	leaving  []leaving           // of these, whose records have all left the rings, oldest first
 }
@@ -92,8 +92,8 @@ func (l *losses) news(limit int) []wire.ThreadLoss {
 	return list
 }
 
-// told takes note of what a batch carries.
-func (l *losses) told(list []wire.ThreadLoss) {
+// sent notes what a batch carries.
+func (l *losses) sent(list []wire.ThreadLoss) {
 	for _, x := range list {
 		delete(l.changed, x.Thread)
 	}

@@ -25,7 +25,7 @@ type pending struct {
 	lostPauses  uint64
 
 	lostSubmissions   uint64
-	sites             []wire.Site // not told yet
+	sites             []wire.Site // not sent yet
 	lostConstructions uint64
 	losses            losses
 
@@ -105,7 +105,7 @@ func (p *pending) addContexts(news *wire.Contexts) {
 }
 
 // firstContexts are the first of each kind, and those only that are left when
-// all that they name has been told.
+// all that they name has been sent.
 func (p *pending) firstContexts(n int) wire.Contexts {
 	c := wire.Contexts{Account: p.contexts.Account, Frames: first(p.contexts.Frames, n)}
 	if len(c.Frames) == len(p.contexts.Frames) {
@@ -143,7 +143,7 @@ func (p *pending) events() int {
 	return len(p.Executions) + len(p.Creations) + len(p.Submissions) + len(p.Constructions) + len(p.Virtual)
 }
 
-// any tells whether something waits that a batch should carry soon.
+// any reports whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
 	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.siteSums) > 0 || len(p.losses.changed) > 0 ||
 		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.sites) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0 || p.contextsWait() > 0
@@ -183,7 +183,7 @@ func (p *pending) drop() uint64 {
 	return n
 }
 
-// dropVirtual forgets what is told of single virtual threads; the session's account
+// dropVirtual forgets what is recorded of single virtual threads; the session's account
 // of mounts says that it is missing. Sums stay: they are as few as classes and carriers.
 func (p *pending) dropVirtual() {
 	p.Virtual = slices.DeleteFunc(p.Virtual, func(v wire.VirtualThread) bool { return v.Thread != 0 })
@@ -200,7 +200,7 @@ func (s share) half() share { return share{max(1, s.events/2), max(1, s.items/2)
 
 func (s share) smallest() bool { return s.events == 1 && s.items == 1 && s.summaries == 0 }
 
-// full tells whether a batch of share s can be filled.
+// full reports whether a batch of share s can be filled.
 func (p *pending) full(s share) bool {
 	return p.events() >= s.events || p.summaryBytes > s.summaries || len(p.meta.Threads) >= s.items ||
 		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.sites) >= s.items || len(p.siteSums) >= s.items || len(p.Pauses) >= s.items || p.contextsWait() >= s.items

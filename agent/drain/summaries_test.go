@@ -201,7 +201,7 @@ func TestLostByThreadBounded(t *testing.T) {
 	told := 0
 	for list := l.news(1000); len(list) > 0; list = l.news(1000) {
 		told += len(list)
-		l.told(list)
+		l.sent(list)
 	}
 	if told != maxLossThreads {
 		t.Errorf("%d threads were told", told)

@@ -23,7 +23,7 @@ func contextSession(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Manifest.Contexts = &store.ContextAccount{Every: 10, Taken: 5}
+	w.Manifest.Contexts = &store.ContextSampling{Every: 10, Taken: 5}
 	err = w.Commit(&store.Part{
 		Range:    store.Range{From: 1, To: 1},
 		Classes:  []store.Class{{ID: 1, Name: "a.Job", Kinds: "runnable"}, {ID: 2, Name: "java.util.X", Kinds: "runnable,jdk"}},

@@ -71,7 +71,7 @@ func TestDocumentedCommands(t *testing.T) {
 // TestDocumentedLinks: every link of the documentation leads to a file of the
 // tree and, where it names a heading, to one of that page.
 func TestDocumentedLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	link := regexp.MustCompile(`(?:\]\(|src=")([^)"\s]+)[)"]`)
 	links := 0
 	for file, text := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {

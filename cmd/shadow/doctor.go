@@ -20,7 +20,7 @@ import (
 	"stackagent/shadow/view/table"
 )
 
-// jvmPatience bounds every start of a JVM that doctor makes.
+// jvmPatience bounds every start of a JVM.
 const jvmPatience = time.Minute
 
 func newDoctor(env Env) *cobra.Command {
@@ -99,8 +99,8 @@ func javaFacilities(homes []jdk.Home) []hpc.Facility {
 	return all
 }
 
-// agentFacilities checks the library itself, then loads it into every usable
-// Java: nothing less proves that it can be loaded.
+// agentFacilities checks the library itself, then loads it into every usable Java:
+// only that proves that it loads.
 func agentFacilities(ctx context.Context, env Env, agent string, homes []jdk.Home) []hpc.Facility {
 	f := hpc.Facility{Name: "agent library"}
 	path, err := findAgent(env, agent)
@@ -118,8 +118,8 @@ func agentFacilities(ctx context.Context, env Env, agent string, homes []jdk.Hom
 	return all
 }
 
-// loads starts a JVM with the agent; "?" is no valid option, so the agent says
-// so and the JVM starts without profiling.
+// loads starts a JVM with the agent. "?" is not a valid option: the agent says so and
+// the JVM starts without profiling.
 func loads(ctx context.Context, library string, h jdk.Home) hpc.Facility {
 	f := hpc.Facility{Name: fmt.Sprintf("agent loads in Java %d", h.Feature())}
 	started := time.Now()
@@ -137,7 +137,7 @@ func loads(ctx context.Context, library string, h jdk.Home) hpc.Facility {
 	return f
 }
 
-// java runs the launcher with a bounded time and gives all that it printed.
+// java runs the launcher for a bounded time and returns all that it printed.
 func java(ctx context.Context, h jdk.Home, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, jvmPatience)
 	defer cancel()
@@ -151,7 +151,7 @@ func java(ctx context.Context, h jdk.Home, args ...string) (string, error) {
 	return string(out), err
 }
 
-// withoutJavaOptions keeps a user's own options out of the checks.
+// withoutJavaOptions removes the user's JVM options from the environment.
 func withoutJavaOptions(env []string) []string {
 	out := make([]string, 0, len(env))
 	for _, line := range env {
@@ -171,12 +171,12 @@ func firstLine(text string, err error) string {
 	return line
 }
 
-// perfData checks for hsperfdata: the JVM's own counters, in a mapped file that
-// others may read at no cost to it.
+// perfData checks for hsperfdata: the JVM's own counters in a mapped file, which
+// others can read at no cost to the JVM.
 func perfData(ctx context.Context, homes []jdk.Home) hpc.Facility {
 	f := hpc.Facility{Name: "JVM counters (hsperfdata)"}
 	if len(homes) == 0 {
-		f.Available, f.Detail = hpc.Unknown, "no Java to ask"
+		f.Available, f.Detail = hpc.Unknown, "no Java found"
 		return f
 	}
 	me, err := user.Current()
@@ -211,6 +211,6 @@ func perfData(ctx context.Context, homes []jdk.Home) hpc.Facility {
 			live++
 		}
 	}
-	f.Available, f.Detail = hpc.Yes, fmt.Sprintf("on by default; %d of them in %s now", live, dir)
+	f.Available, f.Detail = hpc.Yes, fmt.Sprintf("on by default; %d files in %s now", live, dir)
 	return f
 }

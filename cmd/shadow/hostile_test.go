@@ -86,7 +86,7 @@ func makeHostile(t *testing.T, root string, names []string) string {
 		JVM: store.JVM{PID: 1, Host: all, Version: all, Name: all, Home: all, MainClass: all, GC: all, CPUs: 2, AgentVersion: all,
 			Clock: all, CPUClock: all},
 		NotAvailable: map[string]string{}, Produced: store.Counts{Executions: uint64(len(names) + 3)},
-		Contexts: &store.ContextAccount{Every: 10, Taken: 20, Lost: 3, Unseen: 2},
+		Contexts: &store.ContextSampling{Every: 10, Taken: 20, Lost: 3, Unseen: 2},
 		Lost:     store.Lost{ByReason: map[string]uint64{}, Reported: 3}, Ended: all, ExitNote: all, Detail: all,
 	}
 	p := &store.Part{Range: store.Range{From: 1, To: 1}}

@@ -36,7 +36,7 @@ func handOver(t *testing.T, root string, names []string) {
 			WallNs: us, CPUNs: us, SelfWallNs: us, SelfCPUNs: us})
 	}
 	p.Pauses = []store.Pause{{StartNs: int64(3 * ms), EndNs: int64(4 * ms)}}
-	w.Manifest.Submissions = &store.Handed{Produced: uint64(len(names))}
+	w.Manifest.Submissions = &store.RecordAccount{Produced: uint64(len(names))}
 	if err := w.Commit(p); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 const (
 	defaultHTTP  = "127.0.0.1:7077"
 	defaultStore = "shadow-store"
-	// servePatience bounds how long the end waits for batches that are on the bus.
+	// servePatience bounds how long the end waits for batches on the bus.
 	servePatience = 3 * time.Second
 )
 
@@ -48,15 +48,15 @@ live page. JVMs connect with the key in the file "token" of the store:
 
   java -agentpath:/path/libstackagent.so=tokenfile=STORE/token ...
 
-Ends in order on SIGINT and SIGTERM. Beyond loopback authentication must be
-given: a token by --token-file or $` + tokenVariable + `, --users, or --tls-ca (clients then
+SIGINT and SIGTERM end it properly. Beyond loopback it needs authentication:
+a token by --token-file or $` + tokenVariable + `, --users, or --tls-ca (clients then
 need a certificate). The page asks for the token, or for that of --page-token-file,
 as a password (any user name).
 
-Several shadows may join one server or cluster: they share the sessions, and when
-one dies the others go on with its. If their --store is one shared folder they go
-on in the same folders, else see shadow join. To join the bus of another shadow
-takes --nkey with the file .keys/shadow.nk of its store.`,
+Several shadows may join one server or cluster: they share the sessions, and if
+one dies the others take over. If --store is a shared folder, they continue in the
+same folders; otherwise see shadow join. To join the bus of another shadow, give
+--nkey with the file .keys/shadow.nk of its store.`,
 		Example: `  shadow serve --store /var/lib/shadow
   shadow serve --store /var/lib/shadow --log-format json
   shadow serve --listen 0.0.0.0:4222 --token-file /etc/shadow.token --tls-cert c.pem --tls-key k.pem
@@ -81,7 +81,7 @@ takes --nkey with the file .keys/shadow.nk of its store.`,
 	flags.StringVar(&f.store, "store", defaultStore, "folder of the sessions")
 	flags.StringVar(&f.pageTokenFile, "page-token-file", "", "file with the page's password (default: the bus's token)")
 	addSwitches(flags, &f.switches)
-	flags.IntVar(&f.maxSessions, "max-sessions", ingest.DefaultMaxSessions, "sessions open at once; others wait on the bus for their turn")
+	flags.IntVar(&f.maxSessions, "max-sessions", ingest.DefaultMaxSessions, "sessions open at once; others wait on the bus")
 	f.joinFlags.addTo(cmd)
 	f.hostFlags.addTo(cmd)
 	f.pageFlags.addTo(cmd)
@@ -140,10 +140,10 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	go deliverLeft(ctx, env, b, spool.DefaultFolder())
 	pageErr := f.servePage(ctx, env, in, b, live, keys)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), servePatience)
-	_ = in.Drain(last) // what is not stored by then waits on the bus for the next shadow
+	_ = in.Drain(last) // the rest waits on the bus for the next shadow
 	cancel()
 	switch err := in.Close(store.EndedClosed); {
-	case errors.Is(err, ingest.ErrOnBus): // nothing is lost, and nothing is to be done about it here
+	case errors.Is(err, ingest.ErrOnBus): // nothing is lost, and nothing can be done here
 		env.note("%v", err)
 	case err != nil:
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
@@ -154,7 +154,7 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	return pageErr
 }
 
-// servePage says where everything is and shows the page until ctx ends.
+// servePage prints the addresses and serves the page until ctx ends.
 func (f serveFlags) servePage(ctx context.Context, env Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
 	page, err := f.page(env, f.store, keys.page, in, b, live)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const lockName = ".lock"
 
-// openBus starts the bus in the store, or joins that of --nats. unlock closes it, too.
+// openBus starts the bus in the store, or joins that of --nats. unlock also closes it.
 func (f serveFlags) openBus(env Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
 	if f.pageTokenFile != "" {
 		if keys.page, err = readToken(f.pageTokenFile); err != nil {
@@ -44,7 +44,7 @@ func (f serveFlags) openBus(env Env) (b *bus.Bus, keys busKeys, unlock func(), e
 	return b, keys, end, f.protectPage(keys, end)
 }
 
-// protectPage refuses a page beyond loopback that asks for no password.
+// protectPage refuses a page beyond loopback without a password.
 func (f serveFlags) protectPage(keys busKeys, undo func()) error {
 	if keys.page != "" || loopbackAddress(f.http) {
 		return nil
@@ -80,7 +80,7 @@ func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 			if f.tlsCA == "" {
 				return nil, fmt.Errorf("--listen %s is beyond loopback and there is no token: give one with --token-file, or --users", f.hostFlags.listen)
 			}
-			token = "" // the certificates of the clients say who they are
+			token = "" // clients authenticate by certificates
 		}
 		if chosen && keys.page == "" {
 			if keys.page, err = f.pageToken(token); err != nil {
@@ -113,7 +113,7 @@ func (f serveFlags) tokenPath() string {
 	return path
 }
 
-// lockStore keeps a second shadow out of the store.
+// lockStore locks the store against a second shadow.
 func lockStore(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

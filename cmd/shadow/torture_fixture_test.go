@@ -45,8 +45,8 @@ func tortureSession(t testing.TB, root string, seed int) string {
 		p.Executions = append(p.Executions, store.Execution{TaskID: id, Class: 1, Thread: 2, StartNs: at + 2*us, EndNs: at + 402*us, SubmittedNs: at + us, Site: 1,
 			WallNs: 400 * us, SelfWallNs: 400 * us, CPUNs: units.Ns(300+seed) * us, SelfCPUNs: units.Ns(300+seed) * us})
 	}
-	w.Manifest.Contexts = &store.ContextAccount{Every: 10, Taken: 5 + uint64(seed)}
-	w.Manifest.Submissions, w.Manifest.Constructions = &store.Handed{Produced: 40}, &store.Handed{Produced: 40}
+	w.Manifest.Contexts = &store.ContextSampling{Every: 10, Taken: 5 + uint64(seed)}
+	w.Manifest.Submissions, w.Manifest.Constructions = &store.RecordAccount{Produced: 40}, &store.RecordAccount{Produced: 40}
 	must(w.Commit(p))
 	must(w.Close())
 	must(hpc.File{Version: hpc.FileVersion, PID: 42, NotAvailable: map[hpc.Event]string{hpc.Cycles: "none here"},

@@ -110,7 +110,10 @@ func (r *Reader) list() error {
 	if err != nil {
 		return err
 	}
-	names := map[string]map[int]string{slicesPrefix: {}, threadsPrefix: {}, gcPrefix: {}}
+	names := map[string]map[int]string{}
+	for _, k := range kinds {
+		names[k.prefix] = map[int]string{}
+	}
 	for _, e := range entries {
 		for prefix, parts := range names {
 			if seq, ok := parsePart(prefix, e.Name()); ok && e.Type().IsRegular() {

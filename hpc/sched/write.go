@@ -74,6 +74,28 @@ const (
 	lostKey = "stackagent.lost"
 )
 
+// kind is one of the files of a part.
+type kind struct {
+	prefix string
+	needed func(*Part) bool // nil: in every part
+	write  func(io.Writer, *Part) error
+}
+
+// kinds are in the order of writing. The slices are last: they make a part whole.
+var kinds = []kind{
+	{prefix: threadsPrefix, write: func(f io.Writer, p *Part) error {
+		return parquet.Write(f, threadRows(p.Threads), Version, nil)
+	}},
+	{prefix: gcPrefix, needed: func(p *Part) bool { return len(p.GC) > 0 }, write: func(f io.Writer, p *Part) error {
+		return parquet.Write(f, gcRows(p.GC), Version, nil)
+	}},
+	{prefix: slicesPrefix, write: func(f io.Writer, p *Part) error {
+		return parquet.Write(f, sliceRows(p.Slices), Version, [][2]string{
+			{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)},
+		})
+	}},
+}
+
 // ThreadRow is a thread of a part with its index in Record.Threads.
 type ThreadRow struct {
 	Index uint32
@@ -199,18 +221,15 @@ func latest(rows []ThreadRow) []ThreadRow {
 	return out[:min(len(out), maxOwed)]
 }
 
-// store writes the files of a part. The slices are last: they make it whole. The
-// head then names the files.
+// store writes the files of a part, then the head that names them.
 func (w *Writer) store(p *Part) error {
 	before := w.head.Files
 	w.head.Files = maps.Clone(before)
-	err := w.file(threadsPrefix, func(f io.Writer) error { return parquet.Write(f, threadRows(p.Threads), Version, nil) })
-	if err == nil && len(p.GC) > 0 {
-		err = w.file(gcPrefix, func(f io.Writer) error { return parquet.Write(f, gcRows(p.GC), Version, nil) })
-	}
-	meta := [][2]string{{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)}}
-	if err == nil {
-		err = w.file(slicesPrefix, func(f io.Writer) error { return parquet.Write(f, sliceRows(p.Slices), Version, meta) })
+	var err error
+	for _, k := range kinds {
+		if err == nil && (k.needed == nil || k.needed(p)) {
+			err = w.file(k.prefix, func(f io.Writer) error { return k.write(f, p) })
+		}
 	}
 	if err == nil {
 		err = w.writeHead()

@@ -9,21 +9,21 @@ type ContextKind uint8
 // The kinds; equal to SA_CONTEXT_*.
 const (
 	ContextCreation   ContextKind = iota
-	ContextSubmission             // by the program, not inside another hand-over
+	ContextSubmission             // by the program, not inside another submission
 	ContextExecution
 	NumContextKinds
 )
 
-// Contexts are what a batch tells of calling contexts (option contexts=).
+// Contexts are what a batch holds of calling contexts (option contexts=).
 type Contexts struct {
-	Account  ContextAccount
+	Account  ContextSampling
 	Frames   []Frame
 	Contexts []Context
 	Sums     []ContextSum
 }
 
-// ContextAccount says how the contexts came about; all but Every are running sums.
-type ContextAccount struct {
+// ContextSampling says how the contexts came about; all but Every are running sums.
+type ContextSampling struct {
 	Every  uint64 // of each thread, and of each kind, one event in so many is looked at; 0: none
 	Taken  uint64 // events looked at
 	Lost   uint64 // of these: no room for a further context
@@ -32,7 +32,7 @@ type ContextAccount struct {
 
 const accountFields = 4
 
-func (w *writer) account(x *ContextAccount) {
+func (w *writer) account(x *ContextSampling) {
 	w.arrayLen(accountFields)
 	w.uint(x.Every)
 	w.uint(x.Taken)
@@ -40,7 +40,7 @@ func (w *writer) account(x *ContextAccount) {
 	w.uint(x.Unseen)
 }
 
-func (r *reader) account(field string) (x ContextAccount) {
+func (r *reader) account(field string) (x ContextSampling) {
 	end := r.fields(field, accountFields)
 	x.Every = r.uint(field + ".every")
 	x.Taken = r.uint(field + ".taken")

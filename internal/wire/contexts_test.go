@@ -13,7 +13,7 @@ import (
 func withContexts() *Batch {
 	b := empty()
 	b.Contexts = Contexts{
-		Account: ContextAccount{Every: 100, Taken: 7, Lost: 1, Unseen: 2},
+		Account: ContextSampling{Every: 100, Taken: 7, Lost: 1, Unseen: 2},
 		Frames: []Frame{{ID: 1, Class: "com.acme.Main", Method: "main", File: "Main.java", Line: 12},
 			{ID: 2, Class: "com.acme.Main$$Lambda", Method: "run"}},
 		Contexts: []Context{{ID: 1, Kind: ContextExecution, Class: 4, Frames: []uint32{2, 0, 1}}, {ID: 2, Kind: ContextSubmission, Class: 4, Cut: true}},

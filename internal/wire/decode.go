@@ -223,7 +223,7 @@ func (r *reader) threadLoss(field string) (l ThreadLoss) {
 }
 
 func (r *reader) totals() (t Totals) {
-	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsHanded, totalsFieldsMounted, totalsFieldsAll)
+	n, end := r.fieldsFrom("totals", totalsFields, totalsFieldsVirtual, totalsFieldsSubmissions, totalsFieldsMounted, totalsFieldsAll)
 	t.Executions = r.uint("totals.executions")
 	t.Creations = r.uint("totals.creations")
 	t.Classes = r.uint("totals.classes")
@@ -235,7 +235,7 @@ func (r *reader) totals() (t Totals) {
 		t.VirtualLost = r.uint("totals.virtual lost")
 		t.LostByThread = listOf(r, "totals.lost by thread", (*reader).threadLoss)
 	}
-	if n >= totalsFieldsHanded {
+	if n >= totalsFieldsSubmissions {
 		t.Submissions = r.uint("totals.submissions")
 		t.Constructions = r.uint("totals.constructions")
 		t.LostSubmissions = r.uint("totals.lost submissions")

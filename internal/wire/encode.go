@@ -157,7 +157,7 @@ func (e *Encoder) writeEnvelope(w *writer, b *Batch) {
 		{keyFrames, len(b.Contexts.Frames) > 0, func() { each(w, b.Contexts.Frames, (*writer).frame) }},
 		{keyContexts, len(b.Contexts.Contexts) > 0, func() { each(w, b.Contexts.Contexts, (*writer).context) }},
 		{keyContextSums, len(b.Contexts.Sums) > 0, func() { each(w, b.Contexts.Sums, (*writer).contextSum) }},
-		{keyAccount, b.Contexts.Account != ContextAccount{}, func() { w.account(&b.Contexts.Account) }},
+		{keyAccount, b.Contexts.Account != ContextSampling{}, func() { w.account(&b.Contexts.Account) }},
 		{keyConstructions, len(b.Constructions) > 0, func() {
 			e.payload = appendPayload(e, e.payload[:0], b.Constructions, b.ConstructionWork, &constructionsPayload)
 			w.bin(e.payload)
@@ -246,7 +246,7 @@ func (w *writer) threadLoss(l *ThreadLoss) {
 // those that every agent writes, and all.
 const (
 	totalsFields, totalsFieldsVirtual = 5, 9
-	totalsFieldsHanded                = 13 // where anything of them happened
+	totalsFieldsSubmissions           = 13 // where anything of them happened
 	totalsFieldsMounted               = 17 // where virtual threads were mounted
 	totalsFieldsAll                   = 18 // where tasks were summarised that were to be recorded with their construction
 	helloFields, helloFieldsDetail    = 15, 16
@@ -263,7 +263,7 @@ func (w *writer) totals(t Totals) {
 	case mounted:
 		n = totalsFieldsMounted
 	case handed != 0:
-		n = totalsFieldsHanded
+		n = totalsFieldsSubmissions
 	}
 	w.arrayLen(n)
 	w.uint(t.Executions)
@@ -275,7 +275,7 @@ func (w *writer) totals(t Totals) {
 	w.uint(t.VirtualCreations)
 	w.uint(t.VirtualLost)
 	each(w, t.LostByThread, (*writer).threadLoss)
-	if n >= totalsFieldsHanded {
+	if n >= totalsFieldsSubmissions {
 		w.uint(t.Submissions)
 		w.uint(t.Constructions)
 		w.uint(t.LostSubmissions)

@@ -85,7 +85,7 @@ func (p *payload) column(number uint64, codes []uint64) error {
 	}
 }
 
-// has tells whether the column of that number comes next, past unknown ones.
+// has reports whether the column of that number comes next, past unknown ones.
 func (p *payload) has(number uint64) bool {
 	for p.err == nil && p.at < len(p.data) {
 		at, last := p.at, p.number

@@ -196,7 +196,7 @@ func (r *reader) raw(field string, limit int) []byte {
 
 func (r *reader) str(field string) string { return clean(string(r.raw(field, r.lim.String))) }
 
-// bin reads a payload and tells at which byte of the message it begins.
+// bin reads a payload; base is the byte of the message at which it begins.
 func (r *reader) bin(field string) (data []byte, base int) {
 	data = r.raw(field, r.lim.Bytes)
 	return data, r.offset() - len(data)

@@ -25,7 +25,7 @@ func MetricOfExtra(k int, self bool) Metric {
 	return m
 }
 
-// Extra tells which entry of Hello.Extra m is; ok is false for wall, CPU and queue time.
+// Extra finds which entry of Hello.Extra m is; ok is false for wall, CPU and queue time.
 func (m Metric) Extra() (k int, self, ok bool) {
 	if m < metricExtra || m >= metricExtra+2*MaxExtra {
 		return 0, false, false
@@ -33,10 +33,10 @@ func (m Metric) Extra() (k int, self, ok bool) {
 	return int(m-metricExtra) / 2, (m-metricExtra)%2 == 1, true
 }
 
-// InTicks tells whether sums and extremes of m travel in ticks.
+// InTicks reports whether sums and extremes of m travel in ticks.
 func (m Metric) InTicks() bool { return m == MetricWall || m == MetricSelfWall || m == MetricQueue }
 
-// known tells whether a reader knows m.
+// known reports whether a reader knows m.
 func (m Metric) known() bool {
 	_, _, extra := m.Extra()
 	return extra || m >= MetricWall && m <= MetricQueue

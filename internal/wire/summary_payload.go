@@ -10,7 +10,7 @@ import (
 
 // The payload of summaries. Unlike those of single records it is written entry
 // by entry: a batch has few, and of each many buckets. Every entry and every
-// measure tells its length, so that a reader can pass over what it does not know.
+// measure has its length, so that a reader can pass over what it does not know.
 
 const (
 	// maxVarint is the longest number on the wire, in bytes.

@@ -74,7 +74,7 @@ type Totals struct {
 	Creations                          uint64 // creation records produced
 	Submissions, Constructions         uint64 // the same; their lost ones are in LostSubmissions, LostConstructions
 	LostSubmissions, LostConstructions uint64
-	SummarisedConstructions            uint64 // of Constructions: not recorded, since summaries tell of their tasks
+	SummarisedConstructions            uint64 // of Constructions: not recorded, their tasks are in summaries
 	Classes                            uint64 // classes woven
 	Lost                               []Loss // running sums by reason
 
@@ -122,8 +122,8 @@ type Batch struct {
 
 	Executions []Execution // encoded as one columnar bin payload
 	Creations  []Creation  // the same
-	Summaries  []Summary   // what was not told one by one since the batch before
-	SiteSums   []SiteSum   // the same by place
+	Summaries  []Summary   // what was not recorded one by one since the batch before
+	SiteSums   []SiteSum   // the same by call site
 
 	// What is there only when asked for, or when it happens (see work.go).
 	ExecutionWork    Work

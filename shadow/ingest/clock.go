@@ -13,7 +13,7 @@ import (
 // reads is interrupted between the two clocks); over 50 ms that is below one part
 // per million, and an hour needs 72,000 knots of 24 bytes. They stay in memory as
 // long as the session is open, so in a session of days they are farther apart:
-// from 20 hours on a second, as those of a session with little to tell always are.
+// from 20 hours on a second, as those of a session with few batches always are.
 const (
 	knotSpacing  = 50_000_000
 	knotsAtFirst = 72_000 // from as many on the distance grows with the session's age
@@ -63,7 +63,7 @@ func (c *clock) extend(pairs []wire.ClockPair) {
 // maxTurn is by how much the rate of a segment shorter than knotSpacing may differ from the rate over that time.
 const maxTurn = 20e-6
 
-// steady moves a pair that is too near to the last knot to tell a rate: an error of 100 ns, as on a busy machine, is
+// steady moves a pair that is too near to the last knot for a rate: an error of 100 ns, as on a busy machine, is
 // 100 parts per million of a millisecond. The rate is then that since a knot at least knotSpacing away, or as near to
 // it as maxTurn allows; what the pair is off is made good by and by.
 func (c *clock) steady(p wire.ClockPair) wire.ClockPair {
@@ -87,7 +87,7 @@ func (c *clock) spacing(at units.MonoNs) units.MonoNs {
 	return min(max(knotSpacing, (at-c.knots[0].Mono)/knotsAtFirst), widestKnots)
 }
 
-// nanoseconds tells whether the ticks are CLOCK_MONOTONIC already.
+// nanoseconds reports whether the ticks are CLOCK_MONOTONIC already.
 func (c *clock) nanoseconds() bool {
 	return len(c.knots) > 0 && int64(c.knots[0].Ticks) == int64(c.knots[0].Mono)
 }

@@ -7,7 +7,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// describe puts what b says about its session into m. newest tells that no
+// describe puts what b says about its session into m. newest says that no
 // later batch has been seen, so that its running sums count.
 func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 	if b.Hello != nil && (newest || m.JVM.PID == 0) {
@@ -22,7 +22,7 @@ func describe(m *store.Manifest, b *wire.Batch, newest bool) {
 	}
 	m.Produced = store.Counts{Executions: b.Totals.Executions, Creations: b.Totals.Creations}
 	m.ClassesWoven = b.Totals.Classes
-	describeHanded(m, &b.Totals)
+	describeAccounts(m, &b.Totals)
 	describeContexts(m, &b.Contexts.Account)
 	describeVirtual(m, &b.Totals)
 	m.Lost.ByReason = make(map[string]uint64, len(b.Totals.Lost))
@@ -63,7 +63,7 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 }
 
 // describeVirtual takes over the sums of virtual threads; an agent that does
-// not count them never tells any.
+// not count them never sends any.
 func describeVirtual(m *store.Manifest, t *wire.Totals) {
 	n := store.ThreadCounts{
 		Counts: store.Counts{Executions: t.VirtualExecutions, Creations: t.VirtualCreations}, Lost: t.VirtualLost,
@@ -76,7 +76,7 @@ func describeVirtual(m *store.Manifest, t *wire.Totals) {
 	}
 }
 
-// sameJVM tells whether h is the JVM that m describes.
+// sameJVM reports whether h is the JVM that m describes.
 func sameJVM(m *store.Manifest, h *wire.Hello) bool {
 	return m.JVM.PID == h.PID && m.JVM.Host == h.Host && m.JVM.StartTicks == uint64(h.StartClock.Ticks)
 }
@@ -94,21 +94,21 @@ func check(b *wire.Batch, from sender) error {
 	return nil
 }
 
-// describeHanded takes over the sums of submissions and constructions; an agent
-// that records none never tells any.
-func describeHanded(m *store.Manifest, t *wire.Totals) {
+// describeAccounts takes over the sums of submissions and constructions; an agent
+// that records none never sends any.
+func describeAccounts(m *store.Manifest, t *wire.Totals) {
 	if t.Submissions|t.LostSubmissions != 0 {
-		m.Submissions = &store.Handed{Produced: t.Submissions, Lost: t.LostSubmissions}
+		m.Submissions = &store.RecordAccount{Produced: t.Submissions, Lost: t.LostSubmissions}
 	}
 	if t.Constructions|t.LostConstructions != 0 {
-		m.Constructions = &store.Handed{Produced: t.Constructions, Summarised: t.SummarisedConstructions, Lost: t.LostConstructions}
+		m.Constructions = &store.RecordAccount{Produced: t.Constructions, Summarised: t.SummarisedConstructions, Lost: t.LostConstructions}
 	}
 }
 
-// describeContexts takes over the account; an agent that records none never tells one.
-func describeContexts(m *store.Manifest, a *wire.ContextAccount) {
+// describeContexts takes over the account; an agent that records none never sends one.
+func describeContexts(m *store.Manifest, a *wire.ContextSampling) {
 	if a.Every != 0 {
-		account := store.ContextAccount(*a)
+		account := store.ContextSampling(*a)
 		m.Contexts = &account
 	}
 }

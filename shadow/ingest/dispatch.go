@@ -90,7 +90,7 @@ func (in *Ingest) look() {
 	}
 	in.calm.disturb() // who is not ours yet may be at the next look
 	leases, err := in.member.Claim(ctx, names, room)
-	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is told by itself
+	if err != nil && !errors.Is(err, share.ErrUncertain) { // that one is reported by itself
 		in.log.Warn("ingest: claiming sessions", "error", err)
 	}
 	for _, l := range leases {

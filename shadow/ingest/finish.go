@@ -32,7 +32,7 @@ func (w *worker) end() {
 // nothing comes any more: what came is still on the bus, or went as too old.
 var ErrGivenUp = errors.New("nothing comes of it any more, and nothing of it was stored")
 
-// stopping tells that the shadow ends.
+// stopping says that the shadow ends.
 func (w *worker) stopping() bool {
 	select {
 	case <-w.ingest.stop:
@@ -57,10 +57,10 @@ func (w *worker) close() {
 		w.finished.Store(true)
 		w.p, w.part = store.Part{}, nil // for a minute more it only listens for what comes late
 	}
-	w.tell()
+	w.publish()
 }
 
-// leave says that the worker tells nothing more of its folder.
+// leave says that the worker reports nothing more about its folder.
 func (w *worker) leave() {
 	if w.out == nil {
 		return

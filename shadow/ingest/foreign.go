@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// foreignTell is the shortest time between two lines about rows of strangers.
-const foreignTell = 10 * time.Second
+// foreignPause is the shortest time between two lines about rows of strangers.
+const foreignPause = 10 * time.Second
 
-// Rows is a Live that is also told when somebody who is no shadow writes into the shadows' table on the bus, with how
+// Rows is a Live that also learns when somebody who is no shadow writes into the shadows' table on the bus, with how
 // many rows were ignored since the start.
 type Rows interface {
 	ForeignRow(err error, rows uint64)
@@ -18,20 +18,20 @@ type Rows interface {
 type foreignRows struct {
 	in *Ingest
 
-	mu         sync.Mutex
-	n          uint64
-	last, told time.Time
+	mu             sync.Mutex
+	n              uint64
+	last, reported time.Time
 }
 
-func (f *foreignRows) tell(key string, err error) {
+func (f *foreignRows) report(key string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.n++
 	f.last = time.Now()
-	if f.last.Sub(f.told) < foreignTell {
+	if f.last.Sub(f.reported) < foreignPause {
 		return
 	}
-	f.told = f.last
+	f.reported = f.last
 	f.in.log.Warn("ingest: a row of the shadows' table is ignored", "key", key, "error", err, "rows", f.n)
 	if r, ok := f.in.o.Live.(Rows); ok {
 		r.ForeignRow(err, f.n)

@@ -2,7 +2,7 @@ package ingest
 
 import "stackagent/shadow/store"
 
-// dropped tells that the worker must store nothing more: the shadow was
+// dropped says that the worker must store nothing more: the shadow was
 // killed, or the session is another shadow's.
 func (w *worker) dropped() bool {
 	if w.ingest.killed.Load() {

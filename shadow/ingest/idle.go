@@ -6,7 +6,7 @@ import (
 	"stackagent/shadow/bus"
 )
 
-// calm tells whether the bus has to be asked what waits on it. Asking takes a millisecond of CPU time in this process,
+// calm reports whether the bus has to be asked what waits on it. Asking takes a millisecond of CPU time in this process,
 // which is the server, too; whether anything has come since is in its memory.
 type calm struct {
 	known    bool // the last look found nothing that waits for an owner
@@ -38,7 +38,7 @@ func (c *calm) pause(arrivals bool) time.Duration {
 	return lookInterval
 }
 
-// over tells whether a look is due: something has changed, or the last look was long ago. Of a joined bus nothing is
+// over reports whether a look is due: something has changed, or the last look was long ago. Of a joined bus nothing is
 // known, so that it is asked each time.
 func (c *calm) over(activity bus.Activity, own bool) bool {
 	return !own || !c.known || activity != c.activity || time.Since(c.at) >= calmInterval

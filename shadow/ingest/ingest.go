@@ -63,7 +63,7 @@ type Options struct {
 	PartInterval time.Duration // or this long after its first batch came; up to ten times that in a long session
 	LostContact  time.Duration // a session without a batch for so long is closed
 	MaxSessions  int           // open at once; more wait on the bus for their turn
-	KeepEnded    int           // sessions that have ended of which Sessions still tells
+	KeepEnded    int           // sessions that have ended that Sessions still lists
 	TTL          time.Duration // a shadow silent for so long is dead to the others that share the bus
 	Live         Live          // may be nil
 	Logger       *slog.Logger  // nil: slog.Default()
@@ -84,7 +84,7 @@ type Progress struct {
 	LastBatch time.Time
 }
 
-// Live is told what happens, for a display. Calls come from several goroutines
+// Live learns what happens, for a display. Calls come from several goroutines
 // and must return quickly.
 type Live interface {
 	// Progress comes after every stored part, every second besides, and at the end of a session.
@@ -124,7 +124,7 @@ type Ingest struct {
 	mu      sync.Mutex
 	sources map[string]*source // by session; written by the dispatcher only
 	known   known
-	ended   string // what Close was told
+	ended   string // how Close was called
 	err     error  // of the last parts, of sessions whose folders take nothing
 	onBus   error  // the same, of sessions that may be another shadow's by now
 }
@@ -178,7 +178,7 @@ func (in *Ingest) join(ctx context.Context) error {
 	err = bus.Patiently(func() (err error) {
 		in.member, err = share.Join(ctx, share.Options{
 			JetStream: in.o.Bus.JetStream(), Home: in.home, Path: path, TTL: in.o.TTL,
-			Replicas: in.stream.CachedInfo().Config.Replicas, Problem: in.shareProblem, Foreign: in.foreign.tell,
+			Replicas: in.stream.CachedInfo().Config.Replicas, Problem: in.shareProblem, Foreign: in.foreign.report,
 		})
 		return err
 	})
@@ -246,7 +246,7 @@ func senderOf(m jetstream.Msg) (sender, error) {
 // BadMessages counts the messages that were kept out, undecodable or foreign.
 func (in *Ingest) BadMessages() uint64 { return in.bad.Load() }
 
-// Sessions tells where the sessions stand, in order of appearance: all that are
+// Sessions lists where the sessions stand, in order of appearance: all that are
 // open, and the latest that have ended.
 func (in *Ingest) Sessions() []Progress {
 	in.mu.Lock()
@@ -255,7 +255,7 @@ func (in *Ingest) Sessions() []Progress {
 }
 
 // Totals sums over all sessions since the start, those included of which
-// Sessions no longer tells.
+// Sessions no longer lists.
 func (in *Ingest) Totals() Totals {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -307,7 +307,7 @@ func (in *Ingest) Drain(ctx context.Context) error {
 	}
 }
 
-// left counts what is on the bus for us, and tells whether some of it has not
+// left counts what is on the bus for us, and reports whether some of it has not
 // even come to us.
 func (in *Ingest) left(ctx context.Context) (left uint64, coming bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
@@ -387,7 +387,7 @@ func (in *Ingest) shut() {
 	in.mu.Unlock()
 	<-in.done
 	if d, ok := in.o.Live.(Doorkeeper); ok {
-		in.refusals.tell(d)
+		in.refusals.report(d)
 	}
 	in.o.Bus.Conn().Flush() // acknowledgements on their way; lost ones only mean a replay
 	if in.killed.Load() {

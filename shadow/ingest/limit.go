@@ -3,13 +3,13 @@ package ingest
 import "time"
 
 // pressedPatience is how long a session may be silent while others wait for
-// room; agents send a batch every second, or every four when there is nothing to tell.
+// room; agents send a batch every second, or every four when there is nothing to report.
 const pressedPatience = 10 * time.Second
 
 // turnPause is when the messages of a JVM come again that has to wait for its namesakes.
 const turnPause = 5 * time.Second
 
-// Crowd is a Live that is also told when sessions wait for room, with how many
+// Crowd is a Live that also learns when sessions wait for room, with how many
 // (JVMs that wait for others of their name are one) and the limit, and with 0
 // when none does any more. What waits is safe on the
 // bus, and in the JVMs when the bus is full.

@@ -99,10 +99,10 @@ func TestKnownIsBounded(t *testing.T) {
 	want := Totals{Sessions: n + 1, Running: 1, Received: store.Counts{Executions: 3 * n, Creations: 4 * n}, Stored: store.Counts{Executions: 3 * n},
 		LostEvents: 5 * n, LostBatches: 6 * n, Batches: 2*n + 1, Repeated: n}
 	got := k.totals()
-	if got.NoLongerTold += uint64(len(list)); got.NoLongerTold != n+1 {
-		t.Errorf("%d sessions told or not", got.NoLongerTold)
+	if got.NoLongerListed += uint64(len(list)); got.NoLongerListed != n+1 {
+		t.Errorf("%d sessions told or not", got.NoLongerListed)
 	}
-	got.NoLongerTold = 0
+	got.NoLongerListed = 0
 	if got != want {
 		t.Errorf("sums %+v, want %+v", got, want)
 	}

@@ -128,7 +128,7 @@ func (w *worker) store() bool {
 	clear(w.part)
 	w.part, w.rows = w.part[:0], 0
 	w.slim()
-	w.tell()
+	w.publish()
 	return true
 }
 
@@ -139,7 +139,7 @@ const (
 	endPause    = 50 * time.Millisecond
 )
 
-// lastTry waits a moment and tells whether storing is to be tried again although
+// lastTry waits a moment and reports whether storing is to be tried again although
 // the shadow ends.
 func (w *worker) lastTry(err error) bool {
 	if !errors.Is(err, share.ErrUncertain) {
@@ -180,7 +180,7 @@ func (w *worker) convert() {
 }
 
 // describeLosses takes over what threads lost behind their rings. The sums only
-// grow, so that batches in any order tell the same.
+// grow, so that the order of batches does not matter.
 func (w *worker) describeLosses(t *wire.Totals) {
 	for _, l := range t.LostByThread {
 		if !w.out.Manifest.Lost.AddThread(l.Thread, l.Events) {
@@ -198,7 +198,7 @@ func (w *worker) pairs() []wire.ClockPair {
 	for _, h := range w.part {
 		pairs = append(pairs, h.batch.Clock)
 	}
-	// One reading tells no rate: of a session taken over in its midst, the next batch's helps.
+	// One reading gives no rate: of a session taken over in its midst, the next batch's helps.
 	if len(w.clock.knots)+len(pairs) == 1 && w.ahead.Mono > pairs[0].Mono {
 		pairs = append(pairs, w.ahead)
 	}
@@ -229,11 +229,11 @@ func (w *worker) ack(h *held) {
 	}
 }
 
-// tell publishes where the session stands.
-func (w *worker) tell() {
+// publish says where the session stands.
+func (w *worker) publish() {
 	m := &w.out.Manifest
 	w.pro.JVM, w.pro.StartNs, w.pro.Stored, w.pro.Lost, w.pro.Ended = m.JVM, m.StartNs, m.Stored, m.Lost, m.Ended
-	w.told = time.Now()
+	w.published = time.Now()
 	w.pro.LastBatch = time.Unix(0, w.lastBatch.Load())
 	w.ingest.report(w.pro)
 }

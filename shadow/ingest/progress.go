@@ -4,17 +4,17 @@ import "stackagent/shadow/store"
 
 // Totals are sums over sessions since the shadow started.
 type Totals struct {
-	Sessions     uint64
-	Running      uint64 // of these, that have not ended
-	Received     store.Counts
-	Stored       store.Counts
-	LostEvents   uint64
-	LostBatches  uint64
-	Batches      uint64 // received
-	Repeated     uint64
-	Refused      uint64 // messages that were no batches, or not of their sender
-	ForeignRows  uint64 // of the shadows' table on the bus, that no shadow had written
-	NoLongerTold uint64 // sessions, of these, of which Ingest.Sessions does not tell any more
+	Sessions       uint64
+	Running        uint64 // of these, that have not ended
+	Received       store.Counts
+	Stored         store.Counts
+	LostEvents     uint64
+	LostBatches    uint64
+	Batches        uint64 // received
+	Repeated       uint64
+	Refused        uint64 // messages that were no batches, or not of their sender
+	ForeignRows    uint64 // of the shadows' table on the bus, that no shadow had written
+	NoLongerListed uint64 // sessions, that Ingest.Sessions no longer lists
 }
 
 func (t *Totals) add(p *Progress) {
@@ -30,7 +30,7 @@ func (t *Totals) add(p *Progress) {
 	t.Repeated += p.Repeated
 }
 
-// known is what is told of sessions. A shadow runs for months: of sessions that
+// known is what is shown of sessions. A shadow runs for months: of sessions that
 // have ended and that nobody works on any more it keeps the latest, and of the
 // others their sums.
 type known struct {
@@ -43,7 +43,7 @@ type known struct {
 
 type entry struct {
 	Progress
-	left bool // no worker tells of it any more
+	left bool // no worker reports it any more
 }
 
 func newKnown(keep int) known { return known{keep: keep, progress: map[string]*entry{}} }
@@ -66,7 +66,7 @@ func (k *known) report(p Progress) {
 	e.Progress = p
 }
 
-// left is told when the worker of a folder ends. A tenth more than is kept may
+// left is called when the worker of a folder ends. A tenth more than is kept may
 // gather before the oldest go together.
 func (k *known) left(folder string) {
 	e := k.progress[folder]
@@ -81,7 +81,7 @@ func (k *known) left(folder string) {
 	for _, f := range k.order {
 		if e := k.progress[f]; e.left && k.idle > k.keep {
 			k.past.add(&e.Progress)
-			k.past.NoLongerTold++
+			k.past.NoLongerListed++
 			delete(k.progress, f)
 			k.idle--
 			continue

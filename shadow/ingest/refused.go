@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Doorkeeper is a Live that is also told of messages that are not stored: they
-// are no batches, or not of whom they claim. They are told together, at most
+// Doorkeeper is a Live that also learns of messages that are not stored: they
+// are no batches, or not of whom they claim. They are reported together, at most
 // once in refusedPause, so that a flood of them is a few lines.
 type Doorkeeper interface {
 	Refused(subject string, n uint64, why error)
@@ -15,14 +15,14 @@ type Doorkeeper interface {
 // refusedPause is the time between two lines about refused messages.
 const refusedPause = 10 * time.Second
 
-// refusals are messages that nobody was told of yet.
+// refusals are messages that are not reported yet.
 type refusals struct {
-	mu      sync.Mutex
-	told    time.Time
-	n       uint64
-	subject string // of the last
-	why     error
-	waiting bool // somebody tells at the end of the pause
+	mu       sync.Mutex
+	reported time.Time
+	n        uint64
+	subject  string // of the last
+	why      error
+	waiting  bool // somebody reports at the end of the pause
 }
 
 func (in *Ingest) tellRefused(subject string, n uint64, why error) {
@@ -37,24 +37,24 @@ func (in *Ingest) tellRefused(subject string, n uint64, why error) {
 	if r.waiting {
 		return
 	}
-	if left := refusedPause - time.Since(r.told); left > 0 && !r.told.IsZero() {
+	if left := refusedPause - time.Since(r.reported); left > 0 && !r.reported.IsZero() {
 		r.waiting = true
-		time.AfterFunc(left, func() { r.tell(d) })
+		time.AfterFunc(left, func() { r.report(d) })
 		return
 	}
-	r.told = time.Now()
+	r.reported = time.Now()
 	d.Refused(r.subject, r.n, r.why)
 	r.n = 0
 }
 
-// tell tells what came since the last time.
-func (r *refusals) tell(d Doorkeeper) {
+// report reports what came since the last time.
+func (r *refusals) report(d Doorkeeper) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.waiting = false; r.n == 0 {
 		return
 	}
-	r.told = time.Now()
+	r.reported = time.Now()
 	d.Refused(r.subject, r.n, r.why)
 	r.n = 0
 }

@@ -89,7 +89,7 @@ func (s *source) run() {
 	}
 }
 
-// leave tells the dispatcher that s has ended.
+// leave informs the dispatcher that s has ended.
 func (in *Ingest) leave(s *source) {
 	select {
 	case in.gone <- s:
@@ -105,7 +105,7 @@ func (s *source) poke() {
 	}
 }
 
-// coming tells whether messages of the session have not been delivered to us yet.
+// coming reports whether messages of the session have not been delivered to us yet.
 func (s *source) coming(ctx context.Context) bool {
 	c := s.current()
 	if c == nil {
@@ -127,7 +127,7 @@ func (s *source) route(m jetstream.Msg) {
 	if w == nil {
 		// One JVM of each name is always taken: many of one name keep no other out.
 		if len(s.workers) > 0 && int(s.in.active.Load()) >= s.in.o.MaxSessions {
-			s.in.turnedAway.Store(time.Now().UnixNano()) // crowd tells it, not each message
+			s.in.turnedAway.Store(time.Now().UnixNano()) // crowd reports it, not each message
 			s.in.putBack(m, turnPause)
 			return
 		}
@@ -209,9 +209,9 @@ func (s *source) endWorkers() {
 	s.in.active.Add(-int64(len(s.workers)))
 }
 
-// storedBefore tells whether the owner before, in a store that we do not see, may have stored the batch in m
+// storedBefore reports whether the owner before, in a store that we do not see, may have stored the batch in m
 // and not acknowledged it. Such a batch becomes a part of its own, so that who joins the pieces of the session
-// can tell by the names of the parts what is there twice.
+// can see by the names of the parts what is there twice.
 func (s *source) storedBefore(m jetstream.Msg) bool {
 	if s.lease.Apart() == 0 {
 		return false

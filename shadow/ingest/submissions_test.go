@@ -58,10 +58,10 @@ func TestHandedIsStoredOnce(t *testing.T) {
 	s := checkRows(t, filepath.Join(root, "job"), all)
 	m := s.Manifest
 	const n = 40 * perBatch
-	if h := m.Submissions; h == nil || *h != (store.Handed{Produced: n + 2, Stored: n, Lost: 2}) {
+	if h := m.Submissions; h == nil || *h != (store.RecordAccount{Produced: n + 2, Stored: n, Lost: 2}) {
 		t.Errorf("submissions %+v", h)
 	}
-	if h := m.Constructions; h == nil || *h != (store.Handed{Produced: n + 5, Stored: n, Summarised: 5}) {
+	if h := m.Constructions; h == nil || *h != (store.RecordAccount{Produced: n + 5, Stored: n, Summarised: 5}) {
 		t.Errorf("constructions %+v", h)
 	}
 	if len(m.Extra) != 2 || m.Extra[0].Column != "bytecodes" || m.Extra[1] != (store.ExtraMetric{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}) {
@@ -121,10 +121,10 @@ func TestHandedInGaps(t *testing.T) {
 	must(t, in.Close(store.EndedClosed))
 	s, err := session.Open(filepath.Join(root, "job"))
 	must(t, err)
-	if h := s.Manifest.Submissions; *h != (store.Handed{Produced: 4*perBatch + 2, Stored: 3 * perBatch, Lost: 2, InGaps: perBatch}) {
+	if h := s.Manifest.Submissions; *h != (store.RecordAccount{Produced: 4*perBatch + 2, Stored: 3 * perBatch, Lost: 2, InGaps: perBatch}) {
 		t.Errorf("submissions %+v", h)
 	}
-	if h := s.Manifest.Constructions; *h != (store.Handed{Produced: 4*perBatch + 5, Stored: 3 * perBatch, Summarised: 5, InGaps: perBatch}) {
+	if h := s.Manifest.Constructions; *h != (store.RecordAccount{Produced: 4*perBatch + 5, Stored: 3 * perBatch, Summarised: 5, InGaps: perBatch}) {
 		t.Errorf("constructions %+v", h)
 	}
 	if w := strings.Join(s.Warnings, "\n"); !strings.Contains(w, "22 of 82 submissions were lost") || !strings.Contains(w, "20 of 85 constructions were lost") {

@@ -80,15 +80,15 @@ type worker struct {
 	ahead      wire.ClockPair   // of the batch behind the part, if it has come
 	next       uint64           // the sequence number expected
 
-	p      store.Part // its slices are used again
-	roomy  int        // parts in a row that left most of it unused
-	pro    Progress
-	opened time.Time
-	told   time.Time // when pro was last published
+	p         store.Part // its slices are used again
+	roomy     int        // parts in a row that left most of it unused
+	pro       Progress
+	opened    time.Time
+	published time.Time // when pro was last published
 }
 
-// tellInterval is how old a published progress gets at most.
-const tellInterval = time.Second
+// publishInterval is how old a published progress gets at most.
+const publishInterval = time.Second
 
 func newWorker(s *source, from sender) *worker {
 	w := &worker{
@@ -136,8 +136,8 @@ func (w *worker) run() {
 				w.store()
 			case !w.ended.IsZero() && len(w.pending) == 0 && now.Sub(w.ended) >= closeDelay:
 				w.close()
-			case w.out != nil && now.Sub(w.told) >= tellInterval:
-				w.tell()
+			case w.out != nil && now.Sub(w.published) >= publishInterval:
+				w.publish()
 			case w.out != nil && len(w.in) == 0:
 				w.merge(false)
 			}
@@ -152,15 +152,15 @@ func (w *worker) pace(now time.Time) time.Duration {
 	if len(w.waiting) > 0 || !w.ended.IsZero() || w.out == nil {
 		return least
 	}
-	if len(w.part) > 0 && w.interval(now)-now.Sub(w.since) < tellInterval/2 {
+	if len(w.part) > 0 && w.interval(now)-now.Sub(w.since) < publishInterval/2 {
 		return least
 	}
-	return max(least, tellInterval/2)
+	return max(least, publishInterval/2)
 }
 
 // slimAfter is how many parts in a row leave most of a session's room for rows
 // unused before it goes: that of its largest part takes tens of MiB, which dozens
-// of JVMs need not hold that had much to tell when they started.
+// of JVMs need not hold that had much to send when they started.
 const slimAfter = 8
 
 // slim lets the room of w.p go if it is far too large.
@@ -176,7 +176,7 @@ func (w *worker) slim() {
 	}
 }
 
-// due tells whether the part has waited long enough. While one clock pair is
+// due reports whether the part has waited long enough. While one clock pair is
 // all that is known, there is no rate to convert by; the next batch brings it.
 func (w *worker) due(now time.Time) bool {
 	if len(w.part) == 0 || now.Sub(w.since) < w.interval(now) {
@@ -261,7 +261,7 @@ func (w *worker) open(b *wire.Batch) error {
 		return err
 	}
 	w.begin(out, folder)
-	w.tell()
+	w.publish()
 	return nil
 }
 
@@ -291,7 +291,7 @@ func (w *worker) claimFolder(b *wire.Batch) (*store.Writer, string, error) {
 	return out, folder, err
 }
 
-// another tells whether b is the first batch of another JVM than the one whose
+// another reports whether b is the first batch of another JVM than the one whose
 // session is open.
 func (w *worker) another(b *wire.Batch) bool {
 	m := &w.out.Manifest
@@ -343,7 +343,7 @@ func (w *worker) chooseFolder(b *wire.Batch) string {
 	return fmt.Sprintf("%s-%015x", w.name, h.Sum64()>>4) // as long as a folder's name may be beyond its session's
 }
 
-// taken tells that a name without a readable manifest is not free: it holds one that is damaged, or is no
+// taken says that a name without a readable manifest is not free: it holds one that is damaged, or is no
 // folder, as the token's file beside the sessions or a link that somebody laid there.
 func (w *worker) taken(folder string) bool {
 	path := filepath.Join(w.ingest.o.Root, folder)

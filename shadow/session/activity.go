@@ -20,7 +20,7 @@ type Activity struct {
 	From, To units.MonoNs // of the observation
 	Source   string       // "ebpf", "perf"
 	Lost     uint64       // records of switches that the kernel had no room for
-	// NotAvailable is what the source can not tell -> why and the remedy.
+	// NotAvailable is what the source can not know -> why and the remedy.
 	NotAvailable map[string]string
 	Complete     bool           // the record was ended in order
 	Account      *sched.Account // the record against the kernel's account; nil: not compared
@@ -132,7 +132,7 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 // find more.
 func (a *Activity) Damage() []error { return a.reader.Damage() }
 
-// Collections are what the JVM's own counters told of its collectors and
+// Collections are what the JVM's own counters say about its collectors and
 // safepoints, in the order of time; none where nobody read them.
 func (a *Activity) Collections() ([]sched.GCSample, error) { return a.reader.GC() }
 

@@ -16,7 +16,7 @@ import (
 // ErrNoContexts means that no calling contexts were recorded.
 var ErrNoContexts = errors.New("the session has no calling contexts: profile again with --contexts N (or all)")
 
-// Context is a stack on which tasks of a class were created, handed over or
+// Context is a stack on which tasks of a class were created, submitted or
 // executed, and how often. With Manifest.Contexts.Every above 1 one event in so
 // many was looked at, and Count and work are estimates: that of these events
 // times Every.
@@ -32,7 +32,7 @@ type Context struct {
 	SelfCPU  units.Ns // the same; of those of which it is known, NotMeasured if of none
 }
 
-// HasContexts tells whether calling contexts were recorded.
+// HasContexts reports whether calling contexts were recorded.
 func (s *Session) HasContexts() bool { return s.Manifest.Contexts != nil }
 
 // Every is of how many events one was looked at for its calling context.
@@ -142,7 +142,7 @@ func plus(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 func plusNs(a, b units.Ns) units.Ns { return a + min(max(0, b), math.MaxInt64-a) }
 
-// warnContexts tells of contexts that were not recorded.
+// warnContexts warns of contexts that were not recorded.
 func (s *Session) warnContexts() {
 	c := s.Manifest.Contexts
 	if c == nil {

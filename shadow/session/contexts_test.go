@@ -28,7 +28,7 @@ func TestContexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Manifest.Contexts = &store.ContextAccount{Every: 10, Taken: 9, Lost: 1, Unseen: 2}
+	s.Manifest.Contexts = &store.ContextSampling{Every: 10, Taken: 9, Lost: 1, Unseen: 2}
 	s.warnContexts()
 	got, err := s.Contexts()
 	if err != nil {

@@ -34,7 +34,7 @@ func (c *ClassCounts) add(o *ClassCounts) {
 }
 
 // Counts are the exact counts of each class that has any, in the order of class
-// ids, and their sum. Where executions tell which is a task's first, classes
+// ids, and their sum. Where executions say which is a task's first, classes
 // and flags are all that is read; of sessions of older agents the task ids are,
 // and memory is a few bits a task.
 func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) {
@@ -46,7 +46,7 @@ func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) {
 		return nil, ClassCounts{}, err
 	}
 	count := t.creationsByID
-	if t.told {
+	if t.marksFirst {
 		count = t.creationsByFlags
 	}
 	if err := count(); err != nil {
@@ -63,9 +63,9 @@ func (s *Session) Counts() ([]ClassCounts, ClassCounts, error) {
 
 // tally is the state of a count.
 type tally struct {
-	s    *Session
-	byID map[uint32]*ClassCounts
-	told bool // executions tell which is their task's first
+	s          *Session
+	byID       map[uint32]*ClassCounts
+	marksFirst bool // executions say which is their task's first
 }
 
 func (t *tally) of(id uint32) *ClassCounts {
@@ -122,7 +122,7 @@ func (t *tally) executions() error {
 	for _, b := range counts {
 		b.each(func(class uint32, flags uint16, n uint64) {
 			t.of(class).executed(wire.ExecutionFlags(flags), n)
-			t.told = t.told || wire.ExecutionFlags(flags)&wire.First != 0
+			t.marksFirst = t.marksFirst || wire.ExecutionFlags(flags)&wire.First != 0
 		})
 	}
 	return err
@@ -145,7 +145,7 @@ func (c *ClassCounts) executed(flags wire.ExecutionFlags, n uint64) {
 	}
 }
 
-// creationsByFlags counts the constructions of a session whose executions tell
+// creationsByFlags counts the constructions of a session whose executions say
 // which is the first of a task whose creation was seen.
 func (t *tally) creationsByFlags() error {
 	counts := make([]byFlags, Workers())
@@ -213,7 +213,7 @@ func (t *tally) withdraw(take func(c *ClassCounts, id uint64)) error {
 }
 
 // creationsByID counts the constructions of a session whose executions do not
-// tell which is their task's first: by the ids of the tasks.
+// say which is their task's first: by the ids of the tasks.
 func (t *tally) creationsByID() error {
 	executed, created := newIDSet(), newIDSet()
 	err := t.s.scanExecutions(store.ExecutionTaskID|store.ExecutionClass, 1, func(_ int, c *Chunk) error {
@@ -276,7 +276,7 @@ func (c *ClassCounts) uncreate(executed bool) {
 }
 
 // summaries counts what came too fast to be recorded one by one. Agents that
-// summarise also tell which execution is the first of its task.
+// summarise also say which execution is the first of its task.
 func (t *tally) summaries() error {
 	return t.s.Summaries(func(x *Summary) error {
 		c := t.of(x.Class)
@@ -287,7 +287,7 @@ func (t *tally) summaries() error {
 		c.Created += x.Creations
 		c.Failed += x.Failed
 		c.takenBack += x.Failed + x.Withdrawn
-		t.told = true
+		t.marksFirst = true
 		return nil
 	})
 }

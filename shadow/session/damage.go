@@ -8,7 +8,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// noChecksums is the warning of a session whose files can not be told from
+// noChecksums is the warning of a session whose files can not be distinguished from
 // damaged ones that still make sense.
 const noChecksums = "the session has no checksums: an older version wrote it, so damage that leaves the files readable is not found"
 
@@ -17,7 +17,7 @@ const Totals = "totals"
 
 const incompleteWhy = "files of the session are damaged, missing or exchanged; the figures stand for what is left"
 
-// hint tells how to read a damaged session.
+// hint says how to read a damaged session.
 func hint(err error) error {
 	if !errors.Is(err, store.ErrDamaged) {
 		return err
@@ -51,7 +51,7 @@ func (s *Session) incomplete() {
 }
 
 // Err is the damage that was met, of a session that Open opened: also where it
-// was told as a warning only.
+// was a warning only.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

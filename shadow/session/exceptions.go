@@ -6,13 +6,13 @@ import (
 
 // Asks is what became of the exceptions by which executions ended.
 type Asks struct {
-	Told      bool     // it is known of those that are in neither set that nobody asked for them
+	Complete  bool     // it is known of those that are in neither set that nobody asked for them
 	Asked     *TaskSet // somebody was given it
 	Forgotten *TaskSet // it is not known
 }
 
 // Asks reads who was asked for the exceptions of executions that ended by one.
-// Sessions of agents that did not tell have an empty one.
+// Sessions of older agents have an empty one.
 func (s *Session) Asks() (*Asks, error) {
 	a := &Asks{Asked: NewTaskSet(), Forgotten: NewTaskSet()}
 	const both = wire.Asked | wire.Forgotten
@@ -20,7 +20,7 @@ func (s *Session) Asks() (*Asks, error) {
 		for i, id := range c.TaskID {
 			switch wire.SubmissionFlags(c.Flags[i]) & both {
 			case both:
-				a.Told = true
+				a.Complete = true
 			case wire.Asked:
 				a.Asked.Add(id)
 			case wire.Forgotten:
@@ -30,7 +30,7 @@ func (s *Session) Asks() (*Asks, error) {
 		return nil
 	})
 	if h := s.Manifest.Submissions; h == nil || h.Lost+h.InGaps > 0 {
-		a.Told = false // what was lost may be that somebody asked
+		a.Complete = false // what was lost may be that somebody asked
 	}
 	return a, err
 }

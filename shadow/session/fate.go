@@ -6,23 +6,23 @@ import (
 	"stackagent/internal/wire"
 )
 
-// fates is what is known of hand-overs beside those of the task itself: libraries
+// fates is what is known of submissions beside those of the task itself: libraries
 // put a task of their own around the one that they are given (FutureTask), and
 // that is cancelled, or never run, in its place.
 type fates struct {
-	told       bool            // all hand-overs are recorded
-	summarised map[uint32]bool // classes with hand-overs that are not
+	complete   bool            // all submissions are recorded
+	summarised map[uint32]bool // classes with submissions that are not
 	cancelled  *idSet          // the tasks around those that are in it, or they themselves, were
-	emptied    *idSet          // cancelled tasks of the library of which it is told what was in them
-	inside     bool            // a task that the program handed over may hold another one, and did not run it
+	emptied    *idSet          // cancelled tasks of the library whose content is known
+	inside     bool            // a task that the program submitted may hold another one, and did not run it
 }
 
-// readFates reads who was cancelled, and what was in a hand-over around it: of
-// each thread, the first task that a library hands over inside that of another
+// readFates reads who was cancelled, and what was in a submission around it: of
+// each thread, the first task that a library submits inside that of another
 // is around that one.
 func (j *join) readFates() error {
 	h := j.s.Manifest.Submissions
-	j.fates = fates{summarised: map[uint32]bool{}, cancelled: newIDSet(), emptied: newIDSet(), told: h != nil && h.Lost == 0 && h.InGaps == 0}
+	j.fates = fates{summarised: map[uint32]bool{}, cancelled: newIDSet(), emptied: newIDSet(), complete: h != nil && h.Lost == 0 && h.InGaps == 0}
 	any := false
 	for i := range j.submissions {
 		if x := &j.submissions[i]; x.flags&wire.Cancelled != 0 {
@@ -35,7 +35,7 @@ func (j *join) readFates() error {
 	}
 	type handed struct {
 		id   uint64
-		open bool // nothing was handed over inside yet
+		open bool // nothing was submitted inside yet
 	}
 	latest := map[uint32]handed{}  // by thread
 	holders := map[uint32]uint64{} // by thread: the library's task that was cancelled last, if nothing came after it
@@ -71,9 +71,9 @@ func (j *join) readFates() error {
 	})
 }
 
-// findHolders tells whether there is a library's task that the program handed
+// findHolders reports whether there is a library's task that the program handed
 // over, and that did not run what it holds: then it is not known whose that is.
-// Of what is cancelled the agent tells it right behind.
+// The agent records it right behind what is cancelled.
 func (j *join) findHolders() {
 	for i := range j.creations {
 		c := &j.creations[i]
@@ -93,7 +93,7 @@ func (j *join) findHolders() {
 		}
 		for _, x := range j.of(c.id, p) {
 			// What the platform does for itself has no place.
-			if x.handedOver() && x.flags&wire.Inner == 0 && (x.site != 0 || len(j.s.Sites()) == 0) {
+			if x.stands() && x.flags&wire.Inner == 0 && (x.site != 0 || len(j.s.Sites()) == 0) {
 				j.fates.inside = true
 				return
 			}
@@ -107,7 +107,7 @@ func (j *join) fate(t *Task, p *page, class uint32) {
 	refused := false
 	for i, x := range j.of(t.TaskID, p) {
 		switch {
-		case x.handedOver():
+		case x.stands():
 			j.fill(t, &j.of(t.TaskID, p)[i])
 		case x.dropped:
 			refused = true
@@ -120,12 +120,12 @@ func (j *join) fate(t *Task, p *page, class uint32) {
 		t.State = NeverRun
 	case refused:
 		t.State = Rejected
-	case j.fates.told && !j.fates.inside && !j.fates.summarised[class] && !isPart(t.Class):
+	case j.fates.complete && !j.fates.inside && !j.fates.summarised[class] && !isPart(t.Class):
 		t.State = NeverSubmitted
 	}
 }
 
-// isPart tells the adapters that are a part of a library's task and never handed
+// isPart finds the adapters that are a part of a library's task and never handed
 // over themselves.
 func isPart(c *Class) bool {
 	return c.Kinds&(units.KindRunnable|units.KindForkJoin) == 0 && unit.IsWrapper(c.Name)

@@ -32,7 +32,7 @@ func (s *idSet) at(id uint64, create bool) (*uint64, uint64) {
 	return &s.page[id%idsPerPage/64], bit
 }
 
-// add tells whether id is new.
+// add reports whether id is new.
 func (s *idSet) add(id uint64) bool {
 	w, bit := s.at(id, true)
 	if *w&bit != 0 {
@@ -47,7 +47,7 @@ func (s *idSet) has(id uint64) bool {
 	return w != nil && *w&bit != 0
 }
 
-// remove tells whether id was there.
+// remove reports whether id was there.
 func (s *idSet) remove(id uint64) bool {
 	w, bit := s.at(id, false)
 	if w == nil || *w&bit == 0 {
@@ -67,5 +67,5 @@ func NewTaskSet() *TaskSet { return &TaskSet{newIDSet()} }
 // Add puts id in.
 func (s *TaskSet) Add(id uint64) { s.ids.add(id) }
 
-// Has tells whether id is in the set.
+// Has reports whether id is in the set.
 func (s *TaskSet) Has(id uint64) bool { return s.ids.has(id) }

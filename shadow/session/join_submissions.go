@@ -11,7 +11,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// submission is what the join keeps of a hand-over: 32 bytes.
+// submission is what the join keeps of a submission: 32 bytes.
 type submission struct {
 	id                     uint64
 	at                     units.MonoNs
@@ -20,8 +20,8 @@ type submission struct {
 	dropped                bool // taken back: the executor refused it
 }
 
-// handedOver tells whether x stands as a hand-over.
-func (x *submission) handedOver() bool {
+// handedOver reports whether x stands as a submission.
+func (x *submission) stands() bool {
 	return !x.dropped && x.flags&(wire.Rejected|wire.NoSubmission) == 0
 }
 
@@ -79,7 +79,7 @@ func refuse(x []submission) {
 			if n := len(open); n > 0 {
 				x[open[n-1]].dropped, open = true, open[:n-1]
 			}
-		case x[i].handedOver():
+		case x[i].stands():
 			open = append(open, i)
 		}
 	}
@@ -95,7 +95,7 @@ func (j *join) of(id uint64, p *page) []submission {
 }
 
 // submitted fills in the latest submission before the start of t. When the agent
-// told the queue time, it is the one that this was measured from.
+// reported the queue time, it is the one that this was measured from.
 func (j *join) submitted(t *Task, p *page) {
 	until := t.StartNs
 	if t.QueueNs.Measured() {
@@ -104,7 +104,7 @@ func (j *join) submitted(t *Task, p *page) {
 	}
 	x := j.of(t.TaskID, p)
 	last := sort.Search(len(x), func(i int) bool { return x[i].at > until }) - 1
-	for last >= 0 && !x[last].handedOver() {
+	for last >= 0 && !x[last].stands() {
 		last--
 	}
 	if last < 0 || t.QueueNs.Measured() && x[last].at != until {

@@ -12,7 +12,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// handedOver is a session of one class in which tasks are handed over in all ways.
+// handedOver is a session of one class in which tasks are submitted in all ways.
 func handedOver(t *testing.T, summaries ...store.Summary) *Session {
 	t.Helper()
 	p := &store.Part{
@@ -37,7 +37,7 @@ func handedOver(t *testing.T, summaries ...store.Summary) *Session {
 	}
 	made(1, 2, 3, 4, 5, 6, 7, 8, 100, 101)
 	p.Creations[0].Site = 9
-	// 1: handed over and executed three times; the records come in no order.
+	// 1: submitted and executed three times; the records come in no order.
 	ran(1, 1000, 0)
 	ran(1, 3000, 0)
 	ran(1, 2000, 0)
@@ -50,7 +50,7 @@ func handedOver(t *testing.T, summaries ...store.Summary) *Session {
 	handed(2, 110, wire.Rejected)
 	handed(2, 120, wire.Forked)
 	ran(2, 130, 0)
-	// 3: refused; 4: cancelled; 5: refused twice, then cancelled; 6: not handed over at all.
+	// 3: refused; 4: cancelled; 5: refused twice, then cancelled; 6: not submitted at all.
 	handed(3, 200, 0)
 	handed(3, 200, wire.Rejected)
 	handed(4, 300, 0)
@@ -138,7 +138,7 @@ func TestUndecidedTasks(t *testing.T) {
 }
 
 // TestFates: what became of tasks that were never executed, where libraries put
-// tasks of their own around them. Thread 1 hands over one after the other.
+// tasks of their own around them. Thread 1 submits one after the other.
 func TestFates(t *testing.T) {
 	const job, future, adapter = 1, 2, 3
 	type row struct {
@@ -180,7 +180,7 @@ func TestFates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Manifest.Submissions = &store.Handed{Lost: lost}
+		w.Manifest.Submissions = &store.RecordAccount{Lost: lost}
 		if err := w.Commit(p); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestFates(t *testing.T) {
 	if got, want := open(nil, 0), known+"6 never submitted, 7 never executed"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	// invokeAll handed over a future that never ran: it may be that task 6 is in it.
+	// invokeAll submitted a future that never ran: it may be that task 6 is in it.
 	if got, want := open([]row{{id: 8, class: future, thread: 1}}, 0), known+"8 never run, 6 never executed, 7 never executed"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -27,7 +27,7 @@ var servicePrefixes = []struct{ kind, prefixes string }{
 		"Finalizer|Reference Handl|Common-Cleaner|DestroyJavaVM|JFR "},
 }
 
-// roles tell more about threads of a kind than the kind does. The first that
+// roles say more about threads than their kind does. The first that
 // fits holds.
 var roles = []struct{ role, prefixes string }{
 	{"refinement", "G1 Refine"},
@@ -41,7 +41,7 @@ var roles = []struct{ role, prefixes string }{
 	{"agent", "stackagent"}, // our own, in the JVM
 }
 
-// Role is what a thread does, where its name and kind tell: "parallel",
+// Role is what a thread does, where its name and kind say: "parallel",
 // "concurrent" or "refinement" of a collector, "C1" or "C2", "carrier" of virtual
 // threads, "virtual", "agent" for those of the profiler itself; else "".
 func (t *Thread) Role() string {
@@ -75,7 +75,7 @@ func roleOf(name string) string {
 	return ""
 }
 
-// Role is that of the thread which it stands for, or what its own name tells.
+// Role is that of the thread which it stands for, or what its own name says.
 // The first thread of a JVM only waits for the one that it starts.
 func (t *ThreadTime) Role(pid int) string {
 	switch {

@@ -136,7 +136,7 @@ func (s *Session) loadThreads() error {
 }
 
 // loadServiceThreads adds the kernel's threads that are not Java threads, and
-// gives living Java threads whose CPU time the agent did not tell the kernel's.
+// gives living Java threads whose CPU time the agent did not report the kernel's.
 func (s *Session) loadServiceThreads() error {
 	rows := map[int32]store.OSThread{}
 	bad, err := s.folder.ReadOSThreads(func(r *store.OSThread) { rows[r.OSID] = *r })
@@ -157,11 +157,11 @@ func (s *Session) loadServiceThreads() error {
 }
 
 // shareOut gives the kernel's CPU time of an OS thread to the Java thread that
-// lives on it and whose own the agent did not tell, less what is known of the
+// lives on it and whose own the agent did not report, less what is known of the
 // Java threads that it carried before: none of it is counted twice.
 // (DestroyJavaVM lives on main's OS thread.)
 func (s *Session) shareOut(rows map[int32]store.OSThread) {
-	known := map[int32]units.Ns{} // CPU time told by the agent, by OS thread
+	known := map[int32]units.Ns{} // CPU time by the agent, by OS thread
 	heir := map[int32]*Thread{}   // the newest Java thread without
 	for i := range s.Threads {
 		t := &s.Threads[i]

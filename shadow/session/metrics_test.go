@@ -12,7 +12,7 @@ import (
 func TestMetrics(t *testing.T) {
 	list := MetricsOf(&store.Manifest{
 		Metrics: []string{"wall", "alloc"}, Extra: []store.ExtraMetric{{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}, {Name: "cycles", Column: "cycles"}},
-		Submissions: &store.Handed{Summarised: 1},
+		Submissions: &store.RecordAccount{Summarised: 1},
 	})
 	c := &Chunk{WallNs: []units.Ns{1}, SelfWallNs: []units.Ns{2}, QueueNs: []units.Ns{3}, Extra: [][]units.Ns{{4}}, SelfExtra: [][]units.Ns{{5}}}
 	task := &Task{WallNs: 1, SelfWallNs: 2, CPUNs: 6, SelfCPUNs: 7, QueueNs: 3, Extra: []units.Ns{4}, SelfExtra: []units.Ns{5}}

@@ -85,8 +85,8 @@ func open(dir string, damaged bool) (*Session, error) {
 	if err := s.countRows(); err != nil {
 		return nil, hint(fmt.Errorf("opening the session %s: %w", dir, err))
 	}
-	s.warnHanded("submissions", m.Submissions, "the queue times, executors and places of some tasks are not known")
-	s.warnHanded("constructions", m.Constructions, "what it cost to make some tasks is not known")
+	s.warnMissing("submissions", m.Submissions, "the queue times, executors and places of some tasks are not known")
+	s.warnMissing("constructions", m.Constructions, "what it cost to make some tasks is not known")
 	if h := m.Constructions; h != nil && h.Summarised > 0 {
 		s.warn(fmt.Sprintf("what it cost to make %d of %d tasks was not recorded, since their classes were summarised; --detail all records it",
 			h.Summarised, h.Produced))
@@ -151,9 +151,9 @@ func (s *Session) countRows() error {
 	var missing uint64
 	var gone []string
 	for _, x := range []struct {
-		table store.Table
-		count *uint64
-		told  uint64 // by summaries
+		table      store.Table
+		count      *uint64
+		summarised uint64 // in summaries
 	}{
 		{store.Executions, &s.Manifest.Stored.Executions, s.Manifest.Summarised.Executions},
 		{store.Creations, &s.Manifest.Stored.Creations, s.Manifest.Summarised.Creations},
@@ -163,7 +163,7 @@ func (s *Session) countRows() error {
 			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
 		}
 		s.warnAll(bad)
-		rows, want := uint64(n), *x.count-min(*x.count, x.told)
+		rows, want := uint64(n), *x.count-min(*x.count, x.summarised)
 		switch {
 		case rows < want:
 			missing += want - rows
@@ -171,14 +171,14 @@ func (s *Session) countRows() error {
 		case rows > want:
 			s.warn(fmt.Sprintf("%d rows of %v are newer than the manifest: the shadow was cut off or is still writing", rows-want, x.table))
 		}
-		*x.count = rows + x.told
+		*x.count = rows + x.summarised
 	}
 	s.lose(missing)
 	for t := range store.Tables() {
 		if t == store.Executions || t == store.Creations {
 			continue
 		}
-		n, bad := s.folder.Rows(t) // damage is told when the rows are read
+		n, bad := s.folder.Rows(t) // damage is reported when the rows are read
 		if len(bad) > 0 && s.folder.Strict {
 			return fmt.Errorf("%w: %w", store.ErrDamaged, bad[0])
 		}

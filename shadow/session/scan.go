@@ -21,7 +21,7 @@ func (s *Session) ScanExecutions(want store.Columns, use func(worker int, c *Chu
 	return s.scanExecutions(want, Workers(), use)
 }
 
-// ScanCreations reads the wanted columns of all creations likewise.
+// ScanCreations reads the wanted columns of all creations.
 func (s *Session) ScanCreations(want store.Columns, use func(worker int, c *CreationChunk) error) error {
 	return s.scanCreations(want, Workers(), use)
 }

@@ -29,7 +29,7 @@ type Thread struct {
 	// nil where that is not known of next to all of its life.
 	Waited *units.Ns
 
-	// Counted says that the agent told what the thread produced; Produced and
+	// Counted says that the agent reported what the thread produced; Produced and
 	// Lost include summarised and lost events then.
 	Counted  bool
 	Produced store.Counts
@@ -77,7 +77,7 @@ type Task struct {
 	Extra, SelfExtra []units.Ns // of extra metric k, see Metric; nil of a task never executed
 }
 
-// Submission is the hand-over of a task.
+// Submission is the submission of a task.
 type Submission struct {
 	AtNs       units.MonoNs
 	Thread     *Thread   // that submitted it; nil: not known
@@ -87,7 +87,7 @@ type Submission struct {
 	Flags      wire.SubmissionFlags
 }
 
-// TaskState is what became of a task, as far as one row of the trace tells.
+// TaskState is what became of a task, as far as one row of the trace says.
 type TaskState string
 
 // The states.
@@ -95,7 +95,7 @@ const (
 	Executed       TaskState = "executed"
 	StillRunning   TaskState = "running"         // when the program ended
 	NeverSubmitted TaskState = "never submitted" // nor was a library's task around it: never executed
-	NeverRun       TaskState = "never run"       // handed over, and neither executed nor one of those that follow
+	NeverRun       TaskState = "never run"       // submitted, and neither executed nor one of those that follow
 	Cancelled      TaskState = "cancelled"       // or the library's task around it was, and never executed
 	Rejected       TaskState = "rejected"        // by each executor that it was handed to, and never executed
 	NeverExecuted  TaskState = "never executed"  // it is not known which of these four

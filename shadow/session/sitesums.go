@@ -9,7 +9,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// SiteSum counts what summaries tell of the tasks of a class by the place where
+// SiteSum counts what summaries hold of the tasks of a class by the call site where
 // it happened.
 type SiteSum struct {
 	Class uint32
@@ -18,7 +18,7 @@ type SiteSum struct {
 	Count uint64
 }
 
-// SiteSums sums up over all threads what summaries tell by place, ascending by
+// SiteSums sums up over all threads what summaries hold by call site, ascending by
 // class, kind and site. Sessions of older agents have none.
 func (s *Session) SiteSums() ([]SiteSum, error) {
 	sums := map[SiteSum]uint64{}

@@ -31,8 +31,8 @@ func (s *Session) Constructions(f func(*ConstructionChunk) error) error {
 	return err
 }
 
-// warnHanded tells of records that are missing, and what that means.
-func (s *Session) warnHanded(what string, h *store.Handed, consequence string) {
+// warnMissing warns of records that are missing, and says what that means.
+func (s *Session) warnMissing(what string, h *store.RecordAccount, consequence string) {
 	if h == nil {
 		return
 	}

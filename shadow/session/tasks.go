@@ -89,7 +89,7 @@ func (j *join) at(id uint64, create bool) *page {
 // or was withdrawn has no row of the second kind. The row is used again: copy what is kept.
 // Memory: about 30 bytes a task, 40 more for each submission.
 //
-// Where first executions of a class are in summaries, it can not be told which
+// Where first executions of a class are in summaries, it is not known which
 // of its recorded creations were never executed; they have no row.
 func (s *Session) Tasks(f func(*Task) error) error {
 	_, err := s.EachTask(f)

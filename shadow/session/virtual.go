@@ -17,7 +17,7 @@ const maxListedVirtual = 1 << 15
 // many; ThreadByID finds them.
 func (s *Session) Unlisted() int { return s.virtual.live }
 
-// IsUnlisted tells whether id is one of them.
+// IsUnlisted reports whether id is one of them.
 func (s *Session) IsUnlisted(id uint32) bool { return s.virtual.has(id) }
 
 // virtuals are virtual threads in some 60 bytes each.
@@ -166,8 +166,8 @@ func (w *interner) of(text string) uint32 {
 func (w *interner) text(n uint32) string { return w.texts[n] }
 
 // VirtualThreads calls f with how each virtual thread was scheduled, or each
-// group of them that was told together (Thread 0), in the order of the batches.
-// Sessions without virtual threads, or of agents that do not tell, have none.
+// group of them recorded together (Thread 0), in the order of the batches.
+// Sessions without virtual threads, or of older agents, have none.
 func (s *Session) VirtualThreads(f func(*store.VirtualThread)) error {
 	bad, err := s.folder.ReadVirtualThreads(f)
 	s.warnAll(bad)

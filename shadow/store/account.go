@@ -23,14 +23,14 @@ func account(f *Folder, m *Manifest) (*Balance, error) {
 	return a.balance(), nil
 }
 
-// line is the account of one thread that told its own counts.
+// line is the account of one thread that reported its own counts.
 type line struct {
 	ThreadBalance
 	ended bool
 }
 
 // accountant holds what is known of the threads. Rows of threads that did not
-// tell their own counts, virtual ones above all, go to rest.
+// report their own counts, virtual ones above all, go to rest.
 type accountant struct {
 	m         *Manifest
 	threads   map[uint32]*line
@@ -183,16 +183,16 @@ func (a *accountant) balance() *Balance {
 }
 
 // explained is how many events are known to be lost, but not of which thread:
-// those in batches that never came, and what the agent lost and could not tell
+// those in batches that never came, and what the agent lost and could not assign to a thread
 // thread by thread.
 func (a *accountant) explained() uint64 {
 	l := &a.m.Lost
-	told := a.rest.Lost
+	counted := a.rest.Lost
 	for _, x := range a.threads {
-		told += x.Lost
+		counted += x.Lost
 	}
 	reported := a.reported()
-	return l.InGaps + reported - min(reported, told)
+	return l.InGaps + reported - min(reported, counted)
 }
 
 // reported is how many events the agent says are lost.
@@ -237,7 +237,7 @@ func (a *accountant) virtualProduced() Counts {
 	return a.m.Virtual.Counts
 }
 
-// virtualAgrees tells whether all that no platform thread produced was produced
+// virtualAgrees reports whether all that no platform thread produced was produced
 // by virtual threads.
 func (a *accountant) virtualAgrees() bool { return a.virtualProduced() == a.rest.Produced }
 
@@ -249,7 +249,7 @@ func (l *ThreadBalance) settle() {
 	l.Missing = int64(l.Produced.Sum() - l.Recorded.Sum() - l.Summarised.Sum() - l.Lost)
 }
 
-// over tells whether more is stored than was produced, of either kind.
+// over reports whether more is stored than was produced, of either kind.
 func (l *ThreadBalance) over() bool {
 	return l.Recorded.Executions+l.Summarised.Executions > l.Produced.Executions ||
 		l.Recorded.Creations+l.Summarised.Creations > l.Produced.Creations

@@ -27,7 +27,7 @@ type Balance struct {
 	// Threads is how many threads were held against their own count; all
 	// virtual threads together are one of them. Uncounted is how many were held
 	// together against what the others leave of the sums, as the agent did not
-	// tell their own counts.
+	// report their own counts.
 	Threads   uint64 `json:"threads"`
 	Uncounted uint64 `json:"uncounted"`
 
@@ -52,10 +52,10 @@ type ThreadBalance struct {
 
 	Produced   Counts `json:"produced"`
 	Recorded   Counts `json:"recorded"`   // rows
-	Summarised Counts `json:"summarised"` // told by summaries only
+	Summarised Counts `json:"summarised"` // held by summaries only
 	Lost       uint64 `json:"lost"`       // counted as lost, thread by thread
 	// Missing is Produced - Recorded - Summarised - Lost. In a session with
-	// batches that never came, or with losses that could not be told thread by
+	// batches that never came, or with losses that could not be counted thread by
 	// thread, it is theirs as long as the sum over all threads is not greater.
 	Missing int64 `json:"missing"`
 }

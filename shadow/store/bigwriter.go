@@ -108,7 +108,7 @@ func (w *bigWriter[R]) choose(has func(*bigColumn[R]) bool, extra []string) erro
 }
 
 // loader puts the next n rows of a column into the writer's values and there,
-// as bigColumn.get does, and tells how many values that were.
+// as bigColumn.get does, and returns the number of values.
 type loader func(n int) (values int, err error)
 
 // encode writes rows with their extra metrics as one file.

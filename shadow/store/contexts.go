@@ -7,8 +7,8 @@ const (
 	ContextExecution  = "execution"
 )
 
-// ContextAccount says how the contexts of a session came about.
-type ContextAccount struct {
+// ContextSampling says how the contexts of a session came about.
+type ContextSampling struct {
 	Every  uint64 `json:"every"`  // of each thread, and of each kind, one event in so many was looked at
 	Taken  uint64 `json:"taken"`  // events looked at
 	Lost   uint64 `json:"lost"`   // of these: no room for a further context

@@ -66,7 +66,7 @@ func columnOf(x wire.Extra) string {
 	return name
 }
 
-// taken tells whether a column of that name, or of what is made of it, is there.
+// taken reports whether a column of that name, or of what is made of it, is there.
 func taken(column string, others []ExtraMetric) bool {
 	if metricNumber(column) != 0 || column == endColumn1 || derived(column) {
 		return true
@@ -79,7 +79,7 @@ func taken(column string, others []ExtraMetric) bool {
 	return slices.ContainsFunc(others, func(x ExtraMetric) bool { return x.Column == column })
 }
 
-// derived tells whether a name is one that is made of others.
+// derived reports whether a name is one that is made of others.
 func derived(name string) bool {
 	return strings.HasPrefix(name, "nested_") || strings.HasPrefix(name, "self_") || strings.HasPrefix(name, namelessPrefix)
 }
@@ -118,7 +118,7 @@ func (m *Manifest) ExtraColumns() []string {
 func NestedColumn(column string) string { return "nested_" + column }
 
 // namelessPrefix begins the columns of extra metrics whose names never came:
-// the batch that told them is missing.
+// the batch that named them is missing.
 const namelessPrefix = "unnamed_"
 
 // extraName is the column of extra metric k.
@@ -129,7 +129,7 @@ func extraName(names []string, k int) string {
 	return fmt.Sprintf("%s%d", namelessPrefix, k)
 }
 
-// nameless tells whether a part has columns of metrics without a name: such a
+// nameless reports whether a part has columns of metrics without a name: such a
 // part stays as it is, so that they are not mixed with others.
 func nameless(pf *parquet.File) bool {
 	for _, e := range pf.Metadata().Schema {
@@ -247,7 +247,7 @@ func workColumns(names []string, work wire.Work, rows int) ([]workColumn, error)
 // names are those of the columns that are not extra ones.
 func (w *bigWriter[R]) names() []string { return namesOf(w.all) }
 
-// has tells whether any of the sources has the column.
+// has reports whether any of the sources has the column.
 func (s *sources) has(name string) bool {
 	return slices.ContainsFunc(s.parts, func(pf *parquet.File) bool {
 		_, ok := pf.Schema().Lookup(name)

@@ -26,7 +26,7 @@ type piece struct {
 type joinedPart struct {
 	Range
 	dir string
-	sum seal.File // by the manifest; zero: it does not tell
+	sum seal.File // by the manifest; zero: not known
 }
 
 // Join copies the parts of the pieces in dirs, which several shadows stored
@@ -143,7 +143,7 @@ func choose(t Table, pieces []piece) ([]joinedPart, error) {
 	for _, p := range all {
 		if n := len(kept); n > 0 && p.From <= kept[n-1].To {
 			if last := kept[n-1]; p.To > last.To {
-				return nil, fmt.Errorf("joining: %w: the parts %s in %s and in %s overlap, and it can not be told which rows are there twice",
+				return nil, fmt.Errorf("joining: %w: the parts %s in %s and in %s overlap, and it is not known which rows are there twice",
 					ErrNotPieces, PartName(t, last.From, last.To)+" and "+PartName(t, p.From, p.To), last.dir, p.dir)
 			}
 			continue // there twice

@@ -47,7 +47,7 @@ func executionLayout(extra []string) *layout[ExecutionColumns] {
 	return l
 }
 
-// executionLayoutOf tells the layout of a part by its columns.
+// executionLayoutOf finds the layout of a part by its columns.
 func (f *Folder) executionLayoutOf(pf *parquet.File) *layout[ExecutionColumns] {
 	if _, ok := pf.Schema().Lookup(endColumn1); ok {
 		return executionLayout1

@@ -24,7 +24,7 @@ func lockShared(dir string) *os.File {
 	return d
 }
 
-// whileUnread runs remove unless a reader holds the folder; ran tells.
+// whileUnread runs remove unless a reader holds the folder; ran says that it did.
 func whileUnread(dir string, remove func()) (ran bool) {
 	d, err := os.Open(dir)
 	if err != nil {

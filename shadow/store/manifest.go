@@ -49,7 +49,7 @@ type Manifest struct {
 	Version int    `json:"version"`
 	Session string `json:"session"`
 
-	// Process tells the JVM from others that use the same session name at once.
+	// Process distinguishes the JVM from others that use the same session name at once.
 	Process string `json:"process,omitempty"`
 
 	JVM        JVM          `json:"jvm"`
@@ -60,11 +60,11 @@ type Manifest struct {
 
 	Metrics      []string          `json:"metrics"`
 	NotAvailable map[string]string `json:"not_available"`    // metric -> why
-	Detail       string            `json:"detail,omitempty"` // the agent's option: "all", "auto" or "summary"; empty: not told
+	Detail       string            `json:"detail,omitempty"` // the agent's option: "all", "auto" or "summary"; empty: not known
 
 	Produced Counts `json:"produced"` // by the agent's own count
 	Stored   Counts `json:"stored"`   // rows in the parts, and what summaries stand for
-	// Summarised is the part of Stored that is told by summaries only.
+	// Summarised is the part of Stored that is in summaries only.
 	Summarised Counts `json:"summarised"`
 	Lost       Lost   `json:"lost"`
 	// Virtual is what virtual threads produced and lost, together; nil: the
@@ -76,14 +76,14 @@ type Manifest struct {
 	// before the end of the session.
 	Balance *Balance `json:"balance,omitempty"`
 	// Rows counts the rows of the small tables by the names of their files, to
-	// tell when parts have gone.
+	// show when parts have gone.
 	Rows map[string]uint64 `json:"rows,omitempty"`
 	// Submissions and Constructions are the account of these records; nil where
 	// there are none.
-	Submissions   *Handed `json:"submissions,omitempty"`
-	Constructions *Handed `json:"constructions,omitempty"`
+	Submissions   *RecordAccount `json:"submissions,omitempty"`
+	Constructions *RecordAccount `json:"constructions,omitempty"`
 	// Contexts is the account of calling contexts; nil where none were recorded.
-	Contexts *ContextAccount `json:"contexts,omitempty"`
+	Contexts *ContextSampling `json:"contexts,omitempty"`
 	// Extra are the work metrics beside wall and CPU time.
 	Extra        []ExtraMetric `json:"extra,omitempty"`
 	ClassesWoven uint64        `json:"classes_woven"`
@@ -95,7 +95,7 @@ type Manifest struct {
 	Notes       []string `json:"notes,omitempty"`
 
 	// Pieces are the other stores that hold parts of the session. While there are any, what is missing here is
-	// not known to be lost, and parts are not merged: their ranges tell what is there twice.
+	// not known to be lost, and parts are not merged: their ranges show what is there twice.
 	Pieces []Piece `json:"pieces,omitempty"`
 
 	// Sequences lists the closed ranges of batches that are wholly stored.
@@ -169,7 +169,7 @@ type Lost struct {
 
 // AddThread takes over a running sum of what thread lost behind its ring: of
 // several, the largest counts, whatever the order in which they come.
-// It tells whether there was room.
+// It reports whether there was room.
 func (l *Lost) AddThread(thread uint32, events uint64) bool {
 	i, found := slices.BinarySearchFunc(l.ByThread, uint64(thread), func(x [2]uint64, id uint64) int { return cmp.Compare(x[0], id) })
 	if !found && len(l.ByThread) == MaxLostThreads {

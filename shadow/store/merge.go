@@ -76,7 +76,7 @@ func (v inventory) run(stored Ranges, least int) (from, to int) {
 
 func (p *partInfo) mergeable() bool { return !p.stay && p.rows < smallRows }
 
-// Merge merges a run of small parts of each table and tells whether there was
+// Merge merges a run of small parts of each table and reports whether there was
 // any. all: also shorter runs, of a session that has ended. An error leaves the
 // parts as they were.
 func (w *Writer) Merge(all bool) (bool, error) {

@@ -1,7 +1,7 @@
 // Package store writes and reads the folder of a session: a manifest and
 // Parquet parts named by the range of batch sequences that they hold.
 //
-// A part is written aside, synced and renamed, then the manifest likewise. A
+// A part is written aside, synced and renamed, then the manifest is too. A
 // crash therefore leaves whole parts, and a replay of what was not yet
 // acknowledged is harmless: what a part already holds is not written again.
 // docs/internals/format-session.md describes every file and column.
@@ -27,7 +27,7 @@ var ErrBadName = errors.New("not a valid session name")
 // maxFolder is the longest folder name: a session's name and a number.
 const maxFolder = wire.MaxSession + 16
 
-// ValidateName tells whether s can name a session: it becomes a folder and the
+// ValidateName reports whether s can name a session: it becomes a folder and the
 // end of a NATS subject, and comes from another process.
 func ValidateName(s string) error {
 	if err := wire.ValidSession(s); err != nil {

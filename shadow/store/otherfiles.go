@@ -44,7 +44,7 @@ func (f *Folder) checkBeside(m *Manifest) {
 	path := filepath.Join(f.Dir, recordName)
 	switch id := recordID(f.Dir); {
 	case id == m.SchedulingRecord:
-	case m.Files[recordName].SHA256 != "": // told already
+	case m.Files[recordName].SHA256 != "": // reported already
 	case id == "":
 		f.Damage = append(f.Damage, fmt.Errorf("%s: it is missing or damaged", path))
 	default:

@@ -26,7 +26,7 @@ func (m *Manifest) AddPiece(p Piece) {
 	}
 }
 
-// PieceNote tells the reader of a folder that holds only a part of its session;
+// PieceNote warns the reader of a folder that holds only a part of its session;
 // "" when it holds the whole.
 func (m *Manifest) PieceNote() string {
 	if len(m.Pieces) == 0 {

@@ -11,13 +11,13 @@ type Range struct{ From, To uint64 }
 // Ranges is a set of sequence numbers: sorted, disjoint, not adjacent ranges.
 type Ranges [][2]uint64
 
-// Has tells whether seq is in the set.
+// Has reports whether seq is in the set.
 func (r Ranges) Has(seq uint64) bool {
 	i := sort.Search(len(r), func(i int) bool { return r[i][1] >= seq })
 	return i < len(r) && r[i][0] <= seq
 }
 
-// HasAll tells whether all of from..to is in the set.
+// HasAll reports whether all of from..to is in the set.
 func (r Ranges) HasAll(from, to uint64) bool {
 	i := sort.Search(len(r), func(i int) bool { return r[i][1] >= to })
 	return i < len(r) && r[i][0] <= from

@@ -12,7 +12,7 @@ func (f *Folder) ReadExecutions(use func(*ExecutionColumns) error) (bad []*PartE
 	return readBig(f, Executions, f.executionLayoutOf, use)
 }
 
-// ReadCreations streams the creations likewise.
+// ReadCreations streams the creations, as ReadExecutions does.
 func (f *Folder) ReadCreations(use func(*CreationColumns) error) (bad []*PartError, err error) {
 	return readBig(f, Creations, creationLayoutOf, use)
 }
@@ -104,12 +104,12 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// ReadConstructions streams the constructions likewise.
+// ReadConstructions streams the constructions.
 func (f *Folder) ReadConstructions(use func(*ConstructionColumns) error) (bad []*PartError, err error) {
 	return readBig(f, Constructions, f.constructionLayoutOf, use)
 }
 
-// ReadSubmissions streams the submissions likewise.
+// ReadSubmissions streams the submissions.
 func (f *Folder) ReadSubmissions(use func(*SubmissionColumns) error) (bad []*PartError, err error) {
 	return readBig(f, Submissions, submissionLayoutOf, use)
 }

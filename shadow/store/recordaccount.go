@@ -1,12 +1,12 @@
 package store
 
-// Handed is the account of the submissions or constructions of a session:
+// RecordAccount is the account of the submissions or constructions of a session:
 //
 //	produced = stored + summarised + lost + in gaps (+ unaccounted)
-type Handed struct {
+type RecordAccount struct {
 	Produced uint64 `json:"produced"` // by the agent's own count
 	Stored   uint64 `json:"stored"`   // rows in the parts
-	// Summarised stands for those that summaries only tell: submissions with all
+	// Summarised stands for those that are in summaries only: submissions with all
 	// that is counted of them, constructions as creations, without what they cost.
 	Summarised uint64 `json:"summarised,omitempty"`
 	Lost       uint64 `json:"lost"`    // that the agent itself could not deliver
@@ -17,7 +17,7 @@ type Handed struct {
 }
 
 // settle makes the sums agree.
-func (h *Handed) settle(gaps, ended bool) {
+func (h *RecordAccount) settle(gaps, ended bool) {
 	if h == nil {
 		return
 	}
@@ -31,12 +31,12 @@ func (h *Handed) settle(gaps, ended bool) {
 	}
 }
 
-// handed counts the rows of t, and what summaries tell, into its account, a copy of h.
-func (w *Writer) handed(h *Handed, t Table, summarised uint64) *Handed {
+// account counts the rows of t, and what summaries hold, into its account, a copy of h.
+func (w *Writer) account(h *RecordAccount, t Table, summarised uint64) *RecordAccount {
 	if h == nil && w.stored[t]+summarised == 0 {
 		return nil
 	}
-	n := Handed{}
+	n := RecordAccount{}
 	if h != nil {
 		n = *h
 	}

@@ -27,7 +27,7 @@ func (f *Folder) ScanExecutions(want Columns, workers int, use func(worker int, 
 	return scan(f, Executions, want, workers, f.executionLayoutOf, use)
 }
 
-// ScanCreations reads the wanted columns of the creations likewise.
+// ScanCreations reads the wanted columns of the creations.
 func (f *Folder) ScanCreations(want Columns, workers int, use func(worker int, c *CreationColumns) error) ([]*PartError, error) {
 	return scan(f, Creations, want, workers, creationLayoutOf, use)
 }
@@ -76,7 +76,7 @@ func (s *scanner[C]) work(worker int) {
 	}
 }
 
-// part reads one part and tells whether to go on.
+// part reads one part and reports whether to go on.
 func (s *scanner[C]) part(worker int, c *C, r Range) bool {
 	path := s.folder.path(s.table, r)
 	state := s.folder.state(path)

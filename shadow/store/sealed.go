@@ -24,7 +24,7 @@ var ErrDamaged = errors.New("the session is damaged")
 // checksums of all files, and its own.
 const sealedFrom = 3
 
-// Sealed tells whether the manifest holds checksums.
+// Sealed reports whether the manifest holds checksums.
 func (m *Manifest) Sealed() bool { return m.Version >= sealedFrom }
 
 // OpenSession reads the manifest of the session in dir and lists the parts that
@@ -116,12 +116,12 @@ func (f *Folder) choose(t Table, listed, found []Range, stored Ranges) {
 	f.parts[t], _ = inOrder(kept)
 }
 
-// replaced tells that a listed part holds what r does: r was merged into it.
+// replaced says that a listed part holds what r does: r was merged into it.
 func replaced(listed []Range, r Range) bool {
 	return slices.ContainsFunc(listed, func(l Range) bool { return l.From <= r.From && r.To <= l.To })
 }
 
-// unfinished tells that r was being made of listed parts, which count still.
+// unfinished says that r was being made of listed parts, which count still.
 func unfinished(listed []Range, r Range) bool {
 	return slices.ContainsFunc(listed, func(l Range) bool { return l.From == r.From }) &&
 		slices.ContainsFunc(listed, func(l Range) bool { return l.To == r.To })

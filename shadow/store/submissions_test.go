@@ -297,17 +297,17 @@ func TestJoinHanded(t *testing.T) {
 	extra := NewExtra([]wire.Extra{{Name: "bytecodes"}, {Name: "alloc", Unit: "bytes"}})
 	all := []*Part{worked(1, 50), worked(2, 50), worked(4, 50)}
 	first := writePiece(t, func(m *Manifest) {
-		m.Extra, m.Ended, m.Submissions = extra, EndedElsewhere, &Handed{Produced: 1}
+		m.Extra, m.Ended, m.Submissions = extra, EndedElsewhere, &RecordAccount{Produced: 1}
 	}, all[0])
 	second := writePiece(t, func(m *Manifest) {
-		m.Ended, m.Submissions = EndedExit, &Handed{Produced: 9, Lost: 1}
+		m.Ended, m.Submissions = EndedExit, &RecordAccount{Produced: 9, Lost: 1}
 	}, all[1], all[2])
 	out := filepath.Join(t.TempDir(), "whole")
 	m, err := Join(out, []string{second, first})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *m.Submissions != (Handed{Produced: 9, Stored: 3, Lost: 1, InGaps: 5}) || !slices.Equal(m.Extra, extra) {
+	if *m.Submissions != (RecordAccount{Produced: 9, Stored: 3, Lost: 1, InGaps: 5}) || !slices.Equal(m.Extra, extra) {
 		t.Errorf("submissions %+v, extra metrics %+v", m.Submissions, m.Extra)
 	}
 	checkExtras(t, &Writer{dir: out, Manifest: *m}, all)

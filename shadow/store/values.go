@@ -17,7 +17,7 @@ type bigColumn[R any] struct {
 	// x, and returns how many; in there, for an optional column, 1 for each
 	// value and 0 for each null.
 	get func(x []R, v []int64, there []byte) int
-	// used tells whether rows have a column that is left out otherwise; nil: it
+	// used reports whether rows have a column that is left out otherwise; nil: it
 	// is always there.
 	used func(x []R) bool
 }

@@ -75,7 +75,7 @@ func openDir(dir, name string) (*Writer, error) {
 	return w, nil
 }
 
-// isNew tells a folder without a manifest from one whose manifest is damaged.
+// isNew distinguishes a folder without a manifest from one whose manifest is damaged.
 func isNew(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ManifestName))
 	return errors.Is(err, os.ErrNotExist)
@@ -199,10 +199,10 @@ func (w *Writer) takeStock(f *Folder, t Table) (bad []*PartError) {
 // Dir is the session's folder.
 func (w *Writer) Dir() string { return w.dir }
 
-// Has tells whether the batch seq is wholly stored.
+// Has reports whether the batch seq is wholly stored.
 func (w *Writer) Has(seq uint64) bool { return w.Manifest.Sequences.Has(seq) }
 
-// SamePart tells whether the batches a and b may share a part: a part must not
+// SamePart reports whether the batches a and b may share a part: a part must not
 // mix batches whose rows are partly on the disk already with others.
 func (w *Writer) SamePart(a, b uint64) bool {
 	for t := range w.adopted {
@@ -324,12 +324,12 @@ func (w *Writer) count() {
 	w.Manifest.Summarised = w.summarised
 	w.Manifest.Stored = Counts{Executions: w.stored[Executions], Creations: w.stored[Creations]}
 	w.Manifest.Stored.Add(w.summarised)
-	w.Manifest.Submissions = w.handed(w.Manifest.Submissions, Submissions, w.summarisedSubmissions)
+	w.Manifest.Submissions = w.account(w.Manifest.Submissions, Submissions, w.summarisedSubmissions)
 	summarised := uint64(0) // the rows of summaries do not say how many of their creations were constructions
 	if h := w.Manifest.Constructions; h != nil {
 		summarised = h.Summarised
 	}
-	w.Manifest.Constructions = w.handed(w.Manifest.Constructions, Constructions, summarised)
+	w.Manifest.Constructions = w.account(w.Manifest.Constructions, Constructions, summarised)
 	w.Manifest.Rows = map[string]uint64{}
 	for t := Classes; t < numTables; t++ {
 		w.Manifest.Rows[t.String()] = w.stored[t]
@@ -347,7 +347,7 @@ func (m *Manifest) settle() {
 	}
 	l.Events, l.Batches, l.InGaps, l.Unaccounted = l.Reported, 0, 0, 0
 	gaps := len(m.Pieces) == 0 && m.Sequences.Max() > m.Sequences.Count()
-	for _, h := range []*Handed{m.Submissions, m.Constructions} {
+	for _, h := range []*RecordAccount{m.Submissions, m.Constructions} {
 		h.settle(gaps, len(m.Pieces) == 0 && m.Ended == EndedExit)
 	}
 	if len(m.Pieces) > 0 { // what is missing here may be in one of them

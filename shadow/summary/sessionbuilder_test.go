@@ -77,7 +77,7 @@ func (b *sessionBuilder) open(handOvers bool) *session.Session {
 	b.part.Executors = []store.Executor{{ID: 1, Class: "com.acme.Pool"}, {ID: 2, Class: "com.acme.Forward"},
 		{ID: 3, Class: "java.util.concurrent.CompletableFuture$DelayedExecutor"}}
 	if handOvers {
-		w.Manifest.Submissions = &store.Handed{Produced: uint64(len(b.part.Submissions)) + b.lost, Lost: b.lost}
+		w.Manifest.Submissions = &store.RecordAccount{Produced: uint64(len(b.part.Submissions)) + b.lost, Lost: b.lost}
 	} else {
 		b.part.Submissions = nil
 		for i := range b.part.Executions {

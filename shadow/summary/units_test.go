@@ -28,7 +28,7 @@ func handedSession(t *testing.T) *session.Session {
 		t.Fatal(err)
 	}
 	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, Ended: store.EndedExit, Metrics: []string{"wall", "cpu"},
-		JVM: store.JVM{CPUs: 2}, Produced: store.Counts{Executions: 10}, Submissions: &store.Handed{Produced: 7}}
+		JVM: store.JVM{CPUs: 2}, Produced: store.Counts{Executions: 10}, Submissions: &store.RecordAccount{Produced: 7}}
 	p := &store.Part{Range: store.Range{From: 1, To: 1}}
 	for i, name := range []string{"java.lang.Thread", "java.util.concurrent.ThreadPoolExecutor$Worker", "java.util.concurrent.FutureTask", "com.acme.Job", "com.acme.Started"} {
 		kinds := units.KindRunnable
@@ -97,7 +97,7 @@ func TestAllSummarised(t *testing.T) {
 	if says(s) {
 		t.Error("hand-overs that were not observed are called summarised")
 	}
-	s.Manifest.Submissions = &store.Handed{Produced: 7, Summarised: 7}
+	s.Manifest.Submissions = &store.RecordAccount{Produced: 7, Summarised: 7}
 	if !says(s) {
 		t.Error("it is not said why there is no advice")
 	}

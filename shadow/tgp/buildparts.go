@@ -133,7 +133,7 @@ func (b *builder) submissions(p *store.Part, executors []uint32) {
 		}
 	}
 	if n := uint64(len(p.Submissions)); n > 0 {
-		b.w.Manifest.Submissions = &store.Handed{Produced: n}
+		b.w.Manifest.Submissions = &store.RecordAccount{Produced: n}
 	}
 }
 

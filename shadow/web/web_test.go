@@ -263,7 +263,7 @@ func TestForgottenSessions(t *testing.T) {
 	if body := get(s, "/").Body.String(); strings.Contains(body, "since the start") {
 		t.Errorf("all are shown, but the page says\n%s", body)
 	}
-	s.o.Totals = func() ingest.Totals { return ingest.Totals{Sessions: 12345, NoLongerTold: 12342} }
+	s.o.Totals = func() ingest.Totals { return ingest.Totals{Sessions: 12345, NoLongerListed: 12342} }
 	const want = `The newest 3 of 12,345 sessions since the start; <a href="/sessions.json">sessions.json</a> has 3, the store all.`
 	if body := get(s, "/").Body.String(); !strings.Contains(body, want) {
 		t.Errorf("want %q in\n%s", want, body)

@@ -219,12 +219,12 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 	if x.Threw {
 		c.threw++
 	}
-	joinable := a.asks.Told && x.ForkJoin && x.Threw && !x.Swallowed
+	joinable := a.asks.Complete && x.ForkJoin && x.Threw && !x.Swallowed
 	switch {
 	case !x.Swallowed && !joinable || a.asks.Asked.Has(x.Named):
 	case joinable && !a.asks.Forgotten.Has(x.Named):
 		c.swallowed++
-	case a.asks.Told && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
+	case a.asks.Complete && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
 		c.swallowed++
 	default:
 		c.kept++ // other libraries' futures do not tell who asks
