@@ -13,7 +13,7 @@ import (
 // passwordVariable holds the password of --user where --password-file is not given.
 const passwordVariable = "STACKAGENT_BUS_PASSWORD"
 
-// joinFlags say which server to join, and how the shadow shows who it is.
+// joinFlags say which server to join and how to authenticate.
 type joinFlags struct {
 	nats, tokenFile, user, passwordFile, creds, nkey string
 	tlsCA, tlsCert, tlsKey, busOwner                 string
@@ -33,10 +33,10 @@ func (f *joinFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the certificate's key")
 }
 
-// personal reports whether the shadow shows who it is by more than a token.
+// personal reports whether the shadow authenticates by more than a token.
 func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
 
-// auth reads what is in files and in the environment.
+// auth reads the files and the environment.
 func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
 	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Owner: f.busOwner}
 	var err error

@@ -12,13 +12,17 @@ import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** One defect of task parallelism at a time, as its advice finds it, and the same program with the advice followed: Main DEFECT [fixed]. */
+/**
+ * One defect of task parallelism at a time, and the same program with the advice followed.
+ * Arguments: DEFECT [fixed].
+ * Known answer: the advice about DEFECT, and none about it with "fixed".
+ */
 public class Main {
     static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
     static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
     static final LongAdder SUM = new LongAdder();
 
-    /** Uses so much time of a processor, however many others want it. */
+    /** Uses that much CPU time, however busy the machine is. */
     static void burn(long micros) {
         long until = BEAN.getCurrentThreadCpuTime() + micros * 1000;
         while (BEAN.getCurrentThreadCpuTime() < until) {
@@ -40,7 +44,7 @@ public class Main {
         }
     }
 
-    /** Computes while it has a lock that all have in common. */
+    /** Computes while it holds a lock that all share. */
     static class Locked implements Runnable {
         static final Object LOCK = new Object();
 
@@ -96,7 +100,7 @@ public class Main {
         }
     }
 
-    /** Hands its parts over to a pool and waits for them. */
+    /** Submits its parts to a pool and waits for them. */
     static class Whole implements Runnable {
         final ExecutorService parts;
 
@@ -225,7 +229,7 @@ public class Main {
         pool.awaitTermination(1, TimeUnit.MINUTES);
     }
 
-    /** A pool of one more than waits in it at a time, and, fixed, another one for the parts. */
+    /** A pool with one thread more than waits in it at a time; fixed: another pool for the parts. */
     static void selfWait(boolean fixed) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(CPUS + 1);
         ExecutorService parts = fixed ? Executors.newFixedThreadPool(CPUS) : pool;
@@ -242,7 +246,7 @@ public class Main {
         parts.shutdown();
     }
 
-    /** A thread for each little piece of work, or a pool for them all. */
+    /** A thread for each small piece of work; fixed: one pool for all. */
     static void churn(boolean fixed) throws Exception {
         ExecutorService pool = fixed ? Executors.newFixedThreadPool(1) : null;
         for (int i = 0; i < 1500; i++) {

@@ -3,12 +3,11 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Tasks that allocate, from nothing to some MiB, each asking the JVM as its first and its last act how much its thread
- * has allocated (com.sun.management.ThreadMXBean.getThreadAllocatedBytes). Small objects, so that buffers are filled
- * and closed, and large ones that lie outside of them; enough to have collections.
- *
- * <p>Arguments: threads, tasks per thread, and optionally a file that gets a line "thread task bytes nested" for each
- * task: what the JVM said, and of this what the task inside it was told.
+ * Tasks that allocate from nothing to a few MiB. Each reads at its start and end how much its thread has allocated
+ * (com.sun.management.ThreadMXBean.getThreadAllocatedBytes). Small objects fill and close buffers, large ones lie outside
+ * of them, and there are enough of them for collections.
+ * Arguments: THREADS TASKS-PER-THREAD [FILE]; FILE gets a line "thread task bytes nested" per task.
+ * Known answer: the bytes in FILE, and the part of them that belongs to the nested task.
  */
 public class Main {
     static final com.sun.management.ThreadMXBean JVM = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -46,7 +45,7 @@ public class Main {
         }
     }
 
-    /** On a virtual thread; it leaves its carrier again and again while it allocates. */
+    /** On a virtual thread, which leaves its carrier repeatedly while it allocates. */
     static final class Hopper implements Runnable {
         final CountDownLatch done;
 
@@ -71,7 +70,7 @@ public class Main {
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[0]);
         int tasks = Integer.parseInt(args[1]);
-        JVM.getThreadAllocatedBytes(Thread.currentThread().getId()); // what is made at the first call is no task's
+        JVM.getThreadAllocatedBytes(Thread.currentThread().getId()); // allocations of the first call belong to no task
         Job[][] jobs = new Job[threads][tasks];
         Thread[] running = new Thread[threads];
         for (int t = 0; t < threads; t++) {
@@ -99,7 +98,7 @@ public class Main {
         System.out.println("done " + threads * tasks);
     }
 
-    /** Where there are virtual threads. */
+    /** If the JDK has virtual threads. */
     private static void hop() throws Exception {
         java.lang.reflect.Method start;
         try {

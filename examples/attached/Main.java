@@ -7,11 +7,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Runs before an agent comes; then does the same work for each line that it reads, or at "time" says what a task costs. */
+/**
+ * Runs before an agent attaches; then does the same work for each line that it reads.
+ * With the argument "time" it prints the cost of a task instead.
+ * Known answer: classes loaded before the agent attached have executions, but no creations; later ones have both.
+ */
 public class Main {
     static final AtomicInteger done = new AtomicInteger();
 
-    /** Loaded before the agent comes. */
+    /** Loaded before the agent attaches. */
     static class Old implements Runnable {
         @Override
         public void run() {
@@ -42,7 +46,7 @@ public class Main {
         }
     }
 
-    /** The same; its superclass is older than the agent. */
+    /** Not loaded before the first line is read; its superclass was loaded before the agent attached. */
     static class FreshSub extends Base {
         int own;
 
@@ -53,7 +57,7 @@ public class Main {
         }
     }
 
-    /** The same; a class with places in the source, and no task. */
+    /** Not loaded before the first line is read; no task, but with call sites. */
     static class FreshPlaces {
         static void work() throws Exception {
             for (int i = 0; i < 30; i++) {
@@ -63,7 +67,7 @@ public class Main {
         }
     }
 
-    /** What is executed to see what an execution costs. */
+    /** Executed to measure the cost of an execution. */
     static class Timed implements Runnable {
         int n;
 
@@ -73,7 +77,7 @@ public class Main {
         }
     }
 
-    /** CPU time of an execution in picoseconds, the least of some rounds. */
+    /** CPU time of an execution in picoseconds, the lowest of several rounds. */
     static long time() {
         final int rounds = 15;
         final int each = 1_000_000;

@@ -1,7 +1,10 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tasks made by clone(): each copy is a task of its own, also when it runs inside its original. */
+/**
+ * Tasks made by clone().
+ * Known answer: each copy is a task of its own, also if it runs inside its original.
+ */
 public class Main {
     static int ran;
 
@@ -28,7 +31,7 @@ public class Main {
         }
     }
 
-    /** Has no clone() of its own: Object's is called, on this and on another. */
+    /** Has no clone() of its own: it calls that of Object, on this and on another object. */
     static class Plain implements Runnable, Cloneable {
         Plain copy(Plain other) throws CloneNotSupportedException {
             return (Plain) (other == null ? this : other).clone();

@@ -3,7 +3,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** CompletableFuture: on a pool of its own (run()) and on the common pool (exec() around run()). */
+/**
+ * CompletableFuture on a pool of its own (run()) and on the common pool (exec() around run()).
+ * Known answer: one task object per asynchronous stage; a stage that a plain call fires is created, but not executed.
+ */
 public class Main {
     static final AtomicInteger ran = new AtomicInteger();
 
@@ -25,8 +28,8 @@ public class Main {
             CompletableFuture.supplyAsync(Main::supply, pool).get();
             CompletableFuture.supplyAsync(Main::supply).get();
         }
-        // Made while the source is open: one object each. The plain one is fired by complete(),
-        // not executed; the asynchronous one is executed by the pool.
+        // Made while the source is incomplete: one object each. complete() fires the plain one,
+        // without executing it; the pool executes the asynchronous one.
         CompletableFuture<Integer> source = new CompletableFuture<>();
         CompletableFuture<Integer> plain = source.thenApply(x -> x + 1);
         CompletableFuture<Void> async = source.thenAcceptAsync(x -> ran.addAndGet(x), pool);

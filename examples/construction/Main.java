@@ -2,11 +2,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 
 /**
- * Tasks whose constructors do work of known size: they allocate, and they take their time. With super classes,
- * this(...), tasks made inside constructors and in their arguments, constructors that fail, lambdas, threads and tasks of
- * the class library.
- *
- * <p>Every construction allocates so many KiB in arrays (8 of 1 KiB less the header each), the fields beside them nothing.
+ * Tasks whose constructors allocate and compute a known amount: with superclasses, this(...), tasks made inside
+ * constructors and in their arguments, failing constructors, lambdas, threads and tasks of the class library.
+ * Known answer: each construction allocates a known number of KiB in arrays of 1 KiB; the fields beside them take nothing.
  */
 public class Main {
     static volatile Object sink;
@@ -34,7 +32,7 @@ public class Main {
     static class Derived extends Base {
         Derived() {
             super(2);
-            kib(3); // 5 in all
+            kib(3); // 5 in total
         }
     }
 
@@ -43,11 +41,11 @@ public class Main {
 
         Third(int x) {
             this.x = x;
-            kib(4); // 9 in all
+            kib(4); // 9 in total
         }
 
         Third() {
-            this(cost(7)); // 16 in all: its arguments are its own
+            this(cost(7)); // 16 in total: its arguments are part of it
             kib(0);
         }
 
@@ -62,7 +60,7 @@ public class Main {
         return n;
     }
 
-    /** Makes a task of its own class inside its constructor, and one in the arguments of this(...). */
+    /** Makes a task of its own class in its constructor, and one in the arguments of this(...). */
     static class Nest implements Runnable {
         Nest inner;
 
@@ -76,7 +74,7 @@ public class Main {
         }
 
         Nest(int n) {
-            this(new Nest()); // 1 inside; 3 and what the inner object takes
+            this(new Nest()); // 1 inside; 3 and those of the inner object
             kib(n);
         }
 
@@ -90,7 +88,7 @@ public class Main {
             if (fail) {
                 throw new IllegalStateException();
             }
-            kib(1); // 2 in all
+            kib(1); // 2 in total
         }
     }
 

@@ -3,9 +3,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Tasks handed over on known call paths, a class for each: by two callers of one method, by
- * recursion, deeper than a context holds, in a lambda and, where there are any, in a virtual thread.
- * Main N: so many tasks of class Many. Main N D: and 4^D of class Leaf, each made on a path of its own.
+ * Tasks submitted in known calling contexts, a class for each: by two callers of one method, by recursion, deeper than
+ * a context holds, in a lambda and, since JDK 21, in a virtual thread.
+ * Arguments: N [D]: N tasks of class Many, and 4^D of class Leaf, each with a calling context of its own.
+ * Known answer: the calling context of each class.
  */
 public class Main {
     static class Job implements Runnable { public void run() {} }
@@ -18,7 +19,7 @@ public class Main {
     static class Leaf extends Job {}
     static class Many implements Runnable { public void run() {} }
 
-    /** Executes another task inside, with work of its own before and after. */
+    /** Executes another task, with work of its own before and after. */
     static class Nesting implements Runnable {
         public void run() { burn(); new Inside().run(); burn(); }
     }

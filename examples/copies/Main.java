@@ -1,6 +1,9 @@
 import kotlinx.coroutines.DispatchedTask;
 
-/** Task types of other libraries: own copies of fork/join, known by name, and a dispatcher's tasks. */
+/**
+ * Task types of other libraries: copies of fork/join, known by name, and the tasks of a dispatcher.
+ * Known answer: they are recorded like tasks of the platform.
+ */
 public class Main {
     static int done;
 
@@ -20,7 +23,7 @@ public class Main {
         }
     }
 
-    /** A level in between, as RecursiveAction is one. */
+    /** A class in between, like RecursiveAction. */
     abstract static class Action extends jsr166y.ForkJoinTask<Void> {
         abstract void compute();
 

@@ -2,7 +2,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** call() with a return type of its own: called directly, through the bridge, through super, by itself. */
+/**
+ * call() with a return type of its own: called directly, through the bridge, through super, by itself.
+ * Known answer: a call through the bridge or through super on the same object is one execution.
+ */
 public class Main {
     static int calls;
 
@@ -43,7 +46,7 @@ public class Main {
         }
     }
 
-    /** So is a call of itself. */
+    /** A call of itself is part of the same execution. */
     static class Recursive implements Callable<Integer> {
         private int left = 5;
 
@@ -76,7 +79,7 @@ public class Main {
 
     static class TakesDefault implements Named {}
 
-    /** A functional interface with a covariant method: of a lambda, too. */
+    /** A functional interface with a covariant method, for lambdas too. */
     interface Text extends Callable<String> {
         @Override
         String call();

@@ -3,11 +3,10 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Busy threads, more than CPUs if asked, each executing tasks of 1 µs to 10 ms one after the other. Every task reads
- * CLOCK_MONOTONIC and, inside that, CLOCK_THREAD_CPUTIME_ID (that is what ThreadMXBean does for the current thread) as its
- * first and its last act.
- *
- * <p>Arguments: threads, tasks per thread, and optionally a file that gets a line "thread task cpu_ns wall_ns" for each task.
+ * Busy threads, if asked more than CPUs, each executing tasks of 1 µs to 10 ms one after the other. At its start and
+ * end each task reads CLOCK_MONOTONIC and, inside that, CLOCK_THREAD_CPUTIME_ID (as ThreadMXBean does for the current thread).
+ * Arguments: THREADS TASKS-PER-THREAD [FILE]; FILE gets a line "thread task cpu_ns wall_ns" per task.
+ * Known answer: the CPU and wall times in FILE.
  */
 public class Main {
     static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();

@@ -1,7 +1,10 @@
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
-/** Construction: chains, nesting, exceptions. An object whose constructor ends by an exception was not created. */
+/**
+ * Construction: chains, nesting, exceptions.
+ * Known answer: an object whose constructor throws was not created.
+ */
 public class Main {
     static int ran;
     static int failed;
@@ -26,7 +29,7 @@ public class Main {
         }
     }
 
-    /** A task in the arguments of super(...), of the same and of another class. */
+    /** A task in the arguments of super(...), of the same class and of another one. */
     static class Wraps extends Base {
         Wraps() {
             super(new Chain());
@@ -109,7 +112,7 @@ public class Main {
         public void run() {}
     }
 
-    /** An exception inside the constructor that the constructor handles itself. */
+    /** The constructor throws and catches an exception itself. */
     static class Recovers implements Runnable {
         int state;
 

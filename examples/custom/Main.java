@@ -1,4 +1,7 @@
-/** Tasks that the user names: no Runnable, but the program's own unit of work. */
+/**
+ * Tasks that the user names: not Runnable, but the program's own unit of work.
+ * Known answer: Main$Request#process(I)V is an execution method with --task.
+ */
 public class Main {
     static int done;
 

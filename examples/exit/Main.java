@@ -2,7 +2,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** System.exit inside a task, while another task is still running: both are reported, as running. */
+/**
+ * System.exit inside a task, while another task is running.
+ * Known answer: both are reported as still running.
+ */
 public class Main {
     static final CountDownLatch sleeping = new CountDownLatch(1);
 

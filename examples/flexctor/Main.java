@@ -1,4 +1,7 @@
-/** Constructors with statements before super(...) (Java 25, JEP 513). */
+/**
+ * Constructors with statements before super(...) (Java 25, JEP 513).
+ * Known answer: a task is created when super(...) returns.
+ */
 public class Main {
     static int ran;
 

@@ -2,8 +2,8 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveTask;
 
 /**
- * fib(n) with {@code a.fork(); b.compute() + a.join()}: 2*F(n+1)-1 tasks are created, F(n+1) of
- * them executed by exec(); the others are computed by a plain call inside another task.
+ * fib(n) with {@code a.fork(); b.compute() + a.join()}.
+ * Known answer: 2*F(n+1)-1 tasks are created; exec() executes F(n+1) of them, and plain calls inside other tasks compute the rest.
  */
 public class Main {
     static final class Fib extends RecursiveTask<Integer> {

@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Tasks of known size. Each reads its thread's CPU clock as its first and its last act and adds the
- * difference to its class's sum; the program prints "class executions cpu_ns wall_ns". What a
- * profiler measures must be no less than that, and hardly more.
+ * Tasks of known size. Each reads its thread's CPU clock at its start and end and adds the difference to the sum of its
+ * class; the program prints "class executions cpu_ns wall_ns".
+ * Known answer: the measured sums are at least the printed ones, and hardly more.
  */
 public class Main {
     static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
@@ -82,7 +82,7 @@ public class Main {
         }
     }
 
-    /** Hardly any CPU time, much wall time. */
+    /** Almost no CPU time, much wall time. */
     static final class Sleeps implements Runnable {
         static final Sum SUM = new Sum();
 

@@ -1,4 +1,7 @@
-/** Runtime.halt inside a task: no hooks, no end of the task; what was finished before is reported. */
+/**
+ * Runtime.halt inside a task: no shutdown hooks, and the task never ends.
+ * Known answer: the tasks that finished before are all reported.
+ */
 public class Main {
     static class Done implements Runnable {
         public void run() {

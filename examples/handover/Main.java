@@ -4,8 +4,9 @@ import java.util.TimerTask;
 import java.util.concurrent.*;
 
 /**
- * Every kind of hand-over, with a task class for each. Comments with "made" or "handed" and the name
- * of a class mark the line on which its tasks are made, or handed over.
+ * Every kind of submission, with a task class for each. Comments with "made" or "handed" and the name of a class mark the
+ * line that makes or submits its tasks.
+ * Known answer: the marked lines, the executor and the queue time of each class.
  */
 public class Main {
     static class Executed implements Runnable { public void run() {} }
@@ -56,12 +57,12 @@ public class Main {
         }
     }
 
-    /** Runs a task at once, in the thread that hands it over. */
+    /** Runs a task at once, in the thread that submits it. */
     static class Own implements Executor {
         public void execute(Runnable r) { r.run(); }
     }
 
-    /** What is handed over by a task inside a hand-over is handed over by the program. */
+    /** A task that submits another one inside a submission: the program submits that one. */
     static class Nesting implements Runnable {
         public void run() {
             new Own().execute(new Direct()); // @handed Direct @made Direct
@@ -73,7 +74,7 @@ public class Main {
         @Override public void execute(Runnable r) { super.execute(r); }
     }
 
-    /** Refuses each task once. */
+    /** Rejects each task once. */
     static class Moody extends ThreadPoolExecutor {
         Moody() { super(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>()); }
         @Override public void execute(Runnable r) {
@@ -147,7 +148,7 @@ public class Main {
         queue();
     }
 
-    /** A task that waits behind another: within what the program itself sees of its queue time. */
+    /** A task that waits behind another one, and bounds of its queue time. */
     static void queue() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(1);
         for (int i = 0; i < 5; i++) {

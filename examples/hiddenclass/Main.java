@@ -3,7 +3,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodHandles.Lookup.ClassOption;
 
-/** A program that defines hidden task classes itself: plain, as nest mates, and with class data. */
+/**
+ * A program that defines hidden task classes itself: plain, as nest mates, and with class data.
+ * Known answer: the tasks of all of them are recorded under one name.
+ */
 public class Main {
     static int ran;
 

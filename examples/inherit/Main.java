@@ -1,6 +1,9 @@
 import java.util.concurrent.Callable;
 
-/** Where the execution method comes from: abstract bases, super.run(), bridges, default methods, strangers. */
+/**
+ * Inherited execution methods: abstract bases, super.run(), bridges, default methods, unrelated classes.
+ * Known answer: super.run() on the same object is one execution, run() of another object a second one.
+ */
 public class Main {
     static int ran;
 
@@ -33,7 +36,7 @@ public class Main {
         }
     }
 
-    /** Twice over. */
+    /** Calls super.run() through two levels. */
     static class CallsSuperSuper extends CallsSuper {
         @Override
         public void run() {
@@ -42,7 +45,7 @@ public class Main {
         }
     }
 
-    /** Inherits the method as it is. */
+    /** Inherits the method. */
     static class Silent extends Base {}
 
     /** Another object of the same class inside: a second execution. */
@@ -61,7 +64,7 @@ public class Main {
         }
     }
 
-    /** A task by virtue of the interface, with the method inherited from a class that is no task. */
+    /** A task by its interface, with the method of a superclass that is no task. */
     static class Adopted extends Stranger implements Runnable {}
 
     static class StrangerBase {

@@ -9,7 +9,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.RecursiveAction;
 import java.util.concurrent.RecursiveTask;
 
-/** One task of every kind that the platform knows, each created and executed a known number of times. */
+/**
+ * One task of every kind that the platform has.
+ * Known answer: each is created and executed a known number of times.
+ */
 public class Main {
     static int sum;
 

@@ -2,7 +2,10 @@ import java.io.Serializable;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
-/** Lambdas and method references: one that captures nothing is one object, however often it is evaluated. */
+/**
+ * Lambdas and method references, with and without captured values.
+ * Known answer: one that captures nothing is one object, however often it is evaluated.
+ */
 public class Main {
     static int ran;
 

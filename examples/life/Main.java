@@ -3,8 +3,8 @@ import java.util.List;
 import java.util.concurrent.*;
 
 /**
- * What becomes of tasks: a class for each way in which one is not run, and for each way in which an exception is, or is
- * not, asked for.
+ * Tasks that do not run, and tasks that end by an exception: a class for each way.
+ * Known answer: which tasks were cancelled, dropped, rejected or never submitted, and which exceptions the program reads.
  */
 public class Main {
     static class LoseInPool implements Callable<Integer> { public Integer call() { return 2; } }
@@ -51,7 +51,7 @@ public class Main {
         }
     }
 
-    /** A pool of one thread that is busy, with room for one in its queue. */
+    /** A pool of one busy thread, with room for one task in its queue. */
     static ThreadPoolExecutor busy(Blocker b, int room, RejectedExecutionHandler h) throws Exception {
         ThreadPoolExecutor p = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(room), h);
         p.execute(b);
@@ -75,13 +75,13 @@ public class Main {
         exceptions();
     }
 
-    /** What holds the only thread there is until the others have been cancelled. */
+    /** Keeps the only thread busy until the others are cancelled. */
     static class Holds implements Callable<Integer> {
         final Blocker until = new Blocker();
         public Integer call() { until.run(); return 3; }
     }
 
-    /** One begins; who waits for any of them is interrupted, and the others are cancelled. */
+    /** One task begins; the thread that waits for any of them is interrupted, and the others are cancelled. */
     static void any() throws Exception {
         for (ExecutorService pool : List.of(new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>()), new ForkJoinPool(1))) {
             Holds holds = new Holds();

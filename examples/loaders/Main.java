@@ -5,9 +5,12 @@ import java.lang.module.ModuleFinder;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** The same class in several loaders, a loader that hands up only java.*, and a named module. */
+/**
+ * The same class in several loaders, a loader that delegates only java.*, and a named module.
+ * Known answer: the tasks of all of them are recorded, classes of one name under one name.
+ */
 public class Main {
-    /** Defines the package plugin itself, hands up what begins with java., knows nothing else. */
+    /** Defines the package plugin itself, delegates java.*, and knows nothing else. */
     static final class Strict extends ClassLoader {
         Strict() {
             super(null);

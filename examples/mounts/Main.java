@@ -1,11 +1,10 @@
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Virtual threads of which each is woken a known number of times, and which find out themselves how often they come back on
- * another carrier: the text of a mounted virtual thread ends with the name of its carrier. Prints a line "thread
- * mounts carrier-changes pins" for each.
- *
- * <p>Arguments: threads that park, how often each, and optionally how many short ones come before.
+ * Virtual threads that are woken a known number of times and count how often they return on another carrier: the text of
+ * a mounted virtual thread ends with the name of its carrier. Prints a line "thread mounts carrier-changes pins" per thread.
+ * Arguments: PARKERS PARKS [SHORT]; SHORT virtual threads run first.
+ * Known answer: the printed numbers.
  */
 public class Main {
     static volatile int sink;
@@ -16,7 +15,7 @@ public class Main {
         int changes;
         int pins;
 
-        /** Parks until another thread has seen it parked and wakes it: the only park, as nobody else has a permit for it. */
+        /** Parks until another thread sees it parked and wakes it: no one else gives it a permit. */
         void await() {
             String before = carrier();
             waits = true;
@@ -50,7 +49,7 @@ public class Main {
         }
     }
 
-    /** A static initialiser has a frame of the JVM below it: whoever parks in it stays on the carrier. */
+    /** A static initialiser has a frame of the JVM below it: a thread that parks in it stays on its carrier. */
     static class Pinned extends Woken {
         @Override
         public void run() {

@@ -1,4 +1,7 @@
-/** Tasks named by globs, through superclasses and interfaces, all overloads of a method. */
+/**
+ * Tasks that the user names by globs, through superclasses and interfaces, with all overloads of a method.
+ * Known answer: an overridden method that calls the one of its superclass is one execution.
+ */
 public class Main {
     static int done;
 
@@ -13,7 +16,7 @@ public class Main {
         }
     }
 
-    /** Executes by its own method, which calls that of its superclass: one execution. */
+    /** Its method calls that of its superclass: one execution. */
     static class SaveTwice extends Save {
         @Override
         public void execute() {

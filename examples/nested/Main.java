@@ -1,4 +1,7 @@
-/** Executions inside executions: each Outer runs three Middle, each of which runs two Inner. */
+/**
+ * Executions inside executions: each Outer runs three Middle, each of which runs two Inner.
+ * Known answer: 11, 33 and 66 executions, and a chain of 200.
+ */
 public class Main {
     static volatile long sink;
     static int inner;
@@ -33,7 +36,7 @@ public class Main {
         }
     }
 
-    /** A recursion of different objects: depth executions inside each other. */
+    /** A recursion over different objects: that many executions inside each other. */
     static class Chain implements Runnable {
         final int depth;
 

@@ -4,7 +4,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Tasks that were created and never executed: forgotten, or still in the queue when the pool was stopped. */
+/**
+ * Tasks that are created and never executed: forgotten, or still in the queue when the pool is stopped.
+ * Known answer: their numbers by class.
+ */
 public class Main {
     static int ran;
 

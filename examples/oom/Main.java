@@ -1,7 +1,10 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** A task that uses up the heap and ends by OutOfMemoryError; life goes on after it. */
+/**
+ * A task that uses up the heap and ends by OutOfMemoryError; the program continues after it.
+ * Known answer: each of the three executions threw.
+ */
 public class Main {
     static class Hog implements Runnable {
         public void run() {

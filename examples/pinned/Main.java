@@ -3,8 +3,9 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Virtual threads of which is known how often each gets onto a carrier, and which park pinned to it. With an argument it
- * prints for how long, in nanoseconds.
+ * Virtual threads that mount a known number of times, and some that park while pinned to their carrier.
+ * With an argument it prints for how many nanoseconds.
+ * Known answer: the number of mounts and pins, and the time pinned.
  */
 public class Main {
     static volatile int sink;
@@ -16,7 +17,7 @@ public class Main {
         }
     }
 
-    /** Leaves its carrier once and comes back. */
+    /** Leaves its carrier once and returns. */
     static class Parker implements Runnable {
         @Override
         public void run() {
@@ -24,7 +25,7 @@ public class Main {
         }
     }
 
-    /** Wakes up by the clock once, before time is measured: the first one who does waits for what the JDK sets up for that. */
+    /** Sleeps once before time is measured: the first sleeper waits for the JDK's timer thread. */
     static class Sleeper implements Runnable {
         @Override
         public void run() {
@@ -32,10 +33,10 @@ public class Main {
         }
     }
 
-    /** Time that the pinned threads see pass; one runs after the other. */
+    /** Time that passes for the pinned threads, which run one after the other. */
     static volatile long pinnedNanos;
 
-    /** A static initialiser has a frame of the JVM below it: whoever parks in it stays on the carrier. */
+    /** A static initialiser has a frame of the JVM below it: a thread that parks in it stays on its carrier. */
     static class Pinned implements Runnable {
         final int n;
 

@@ -4,7 +4,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One task object executed many times. */
+/**
+ * One task object executed many times.
+ * Known answer: one creation and 100 executions; a finished FutureTask no longer calls its task.
+ */
 public class Main {
     static final AtomicInteger ran = new AtomicInteger();
 

@@ -5,7 +5,10 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Scheduled tasks: one-shot ones, and a periodic one that cancels itself in its fifth execution. */
+/**
+ * Scheduled tasks: one-shot ones, and a periodic one that cancels itself in its fifth execution.
+ * Known answer: the periodic task is one task with five executions.
+ */
 public class Main {
     static final AtomicInteger ran = new AtomicInteger();
 
@@ -28,7 +31,7 @@ public class Main {
 
         public void run() {
             while (self == null) {
-                Thread.onSpinWait(); // not yet handed back to the program
+                Thread.onSpinWait(); // the program has not stored its future yet
             }
             ran.incrementAndGet();
             if (++n == 5) {

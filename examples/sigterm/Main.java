@@ -1,6 +1,9 @@
 import java.util.concurrent.CountDownLatch;
 
-/** Waits to be ended by a signal: says "ready", then sleeps inside a task. */
+/**
+ * Prints "ready" and sleeps inside a task until a signal ends the JVM.
+ * Known answer: the session is complete, and the task is reported as still running.
+ */
 public class Main {
     static class Done implements Runnable {
         public void run() {}

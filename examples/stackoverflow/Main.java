@@ -1,4 +1,7 @@
-/** The end of the stack, reached in a plain method, in a task, and by tasks inside tasks. */
+/**
+ * Stack overflows: in a plain method, in a task, and by tasks nested in tasks.
+ * Known answer: the program behaves as without the agent; the executions that overflow threw.
+ */
 public class Main {
     static int deep(int n) {
         return deep(n + 1) + 1;
@@ -20,7 +23,7 @@ public class Main {
         }
     }
 
-    /** Tasks nested without end; how many fit the stack is not known beforehand. */
+    /** Tasks nested without end; the number that fits the stack is not known in advance. */
     static class Endless implements Runnable {
         public void run() {
             new Endless().run();

@@ -3,10 +3,10 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Threads that wait between their start and their first instruction. A virtual thread can not run while another keeps the
- * only carrier busy; how long that is, is known. Prints for each thread the least and the most that it can have waited.
- *
- * <p>Needs -Djdk.virtualThreadScheduler.parallelism=1 and .maxPoolSize=1.
+ * Threads that wait between start() and their first instruction. A virtual thread can not run while another one keeps the
+ * only carrier busy for a known time. Prints for each thread the least and the most that it can have waited.
+ * Needs -Djdk.virtualThreadScheduler.parallelism=1 and .maxPoolSize=1.
+ * Known answer: queue times between the printed bounds.
  */
 public class Main {
     static volatile boolean busy;

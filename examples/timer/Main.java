@@ -2,7 +2,10 @@ import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.CountDownLatch;
 
-/** java.util.Timer: its thread is a task of class java.util.TimerThread; a repeated TimerTask is one object. */
+/**
+ * java.util.Timer: its thread is a task of class java.util.TimerThread.
+ * Known answer: a repeated TimerTask is one task with four executions.
+ */
 public class Main {
     static int ran;
 

@@ -4,7 +4,10 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
 
-/** Tasks that no constructor made: deserialised copies are executed, but were not seen created. */
+/**
+ * Tasks that no constructor made: deserialised copies.
+ * Known answer: they are executed, but were not seen created.
+ */
 public class Main {
     static int ran;
 

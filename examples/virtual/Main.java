@@ -4,7 +4,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Virtual threads: started one by one, through an executor, and blocking so that they change carriers. */
+/**
+ * Virtual threads: started one by one, through an executor, and blocking so that they change carriers.
+ * Known answer: each is a task, and so is what it runs.
+ */
 public class Main {
     static final AtomicInteger ran = new AtomicInteger();
 

@@ -4,7 +4,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Virtual threads that keep their carriers while they wait, and the same program with the advice followed: Main DEFECT [fixed]. */
+/**
+ * Virtual threads that keep their carriers while they wait, and the same program with the advice followed.
+ * Arguments: DEFECT [fixed].
+ * Known answer: the advice about DEFECT, and none about it with "fixed".
+ */
 public class Main {
     static final int TASKS = 60;
 
@@ -16,7 +20,7 @@ public class Main {
         }
     }
 
-    /** The JVM asks it for a class: whoever waits in it has a frame of the JVM below, and stays on the carrier. */
+    /** The JVM asks it for a class: a thread that waits in it has a frame of the JVM below, and stays on its carrier. */
     static class Loader extends ClassLoader {
         final boolean waits;
 
@@ -55,7 +59,7 @@ public class Main {
 
     static class Loaded {}
 
-    /** Waits in a monitor that nobody else wants: until JDK 23 that pins. */
+    /** Waits in a monitor without competition: until JDK 23 that pins. */
     static class Synchronized implements Runnable {
         @Override
         public synchronized void run() {

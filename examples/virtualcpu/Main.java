@@ -22,14 +22,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Virtual threads that compute in pieces and let others onto their carriers in between. Every task asks the kernel, before
- * and after each piece, for the CPU time of the thread that carries it: what it must at least be charged with. And whoever
- * carries it asks before it is mounted and after it has been unmounted: what it must at most be charged with.
- *
- * <p>Arguments: what happens between the pieces, threads, pieces of each, length of a piece in microseconds, and
- * optionally a file that gets a line "thread pieces_ns mounted_ns carriers" for each task, and the number of carriers (2).
- * Between the pieces: "yield"; "park", until another thread wakes it; "sleep" for 1 ms; "queue", until another thread puts
- * something into one; "socket", until a byte comes. "lock" and "monitor": each piece is executed by who has the only one.
+ * Virtual threads that compute in pieces and release their carriers in between. Each task reads the CPU time of its
+ * carrier before and after each piece: the least that it must be charged with. The carrier reads it before it mounts a task
+ * and after it unmounts it: the most.
+ * Arguments: BETWEEN THREADS PIECES MICROSECONDS [FILE [CARRIERS]]; FILE gets a line "thread pieces_ns mounted_ns carriers" per
+ * task. BETWEEN the pieces: "yield"; "park" until another thread wakes it; "sleep" for 1 ms; "queue" until another thread puts an
+ * element; "socket" until a byte arrives. "lock" and "monitor": the owner executes each piece.
+ * Known answer: CPU times between the two bounds in FILE.
  */
 public class Main {
     static final int CLOCK_THREAD_CPUTIME_ID = 3;
@@ -42,7 +41,7 @@ public class Main {
     static final Object MONITOR = new Object();
     static final MethodHandle NEW_VIRTUAL_THREAD = newVirtualThread();
 
-    /** The JDK makes threads with a scheduler other than its own for its tests only. */
+    /** The JDK gives virtual threads another scheduler only in its own tests. */
     static MethodHandle newVirtualThread() {
         try {
             Class<?> builders = Class.forName("java.lang.ThreadBuilders");
@@ -53,7 +52,7 @@ public class Main {
         }
     }
 
-    /** Runs one virtual thread on the carriers, and asks the kernel what each of its stays took. */
+    /** Runs one virtual thread on the carriers, and reads the CPU time of each stay. */
     static final class Scheduler implements Executor {
         final ExecutorService carriers;
         final Set<Thread> seen = new HashSet<>();
@@ -70,7 +69,7 @@ public class Main {
                 long before = cpuNs(time);
                 continuation.run();
                 long took = cpuNs(time) - before;
-                synchronized (this) { // it may be on the next one already
+                synchronized (this) { // it may run on the next carrier already
                     mountedNs += took;
                     seen.add(Thread.currentThread());
                 }
@@ -155,7 +154,7 @@ public class Main {
             }
         }
 
-        /** From another thread: lets it go on. */
+        /** Called by another thread: lets it continue. */
         void wake(Thread thread) throws Exception {
             if (!waits) {
                 return;
@@ -167,7 +166,7 @@ public class Main {
                 }
                 case "queue" -> {
                     waits = false;
-                    if (!queue.offer(this)) { // it does not wait there yet
+                    if (!queue.offer(this)) { // it is not waiting there yet
                         waits = true;
                     }
                 }
@@ -179,7 +178,7 @@ public class Main {
         }
     }
 
-    /** The same, so that code is compiled before anything counts. */
+    /** The same work, so that the code is compiled before the measurement. */
     static final class Warm extends Busy {
         Warm(String between, int pieces, int spins, CountDownLatch done) {
             super(between, pieces, spins, done);
@@ -211,7 +210,7 @@ public class Main {
         sink = x;
     }
 
-    /** How often spin() goes round in so many microseconds, by the quickest of many. */
+    /** The number of loops of spin() in that many microseconds, by the fastest of many tries. */
     static int spinsIn(int us) {
         final int spins = 100_000;
         long quickest = Long.MAX_VALUE;
@@ -270,7 +269,7 @@ public class Main {
         execute(true, between, 50, 40, 100, new Scheduler[50], carriers);
         Scheduler[] schedulers = new Scheduler[threads];
         Busy[] tasks = execute(false, between, threads, pieces, spins, schedulers, carriers);
-        carriers.shutdown(); // what a stay took is known when it is over
+        carriers.shutdown(); // the CPU time of a stay is known when it is over
         carriers.awaitTermination(1, TimeUnit.MINUTES);
         if (args.length > 4) {
             try (PrintWriter out = new PrintWriter(args[4])) {

@@ -1,6 +1,6 @@
 package jsr166y;
 
-/** Stands in for the copy of the platform's class that a library of this package brings along. */
+/** Represents the copy of ForkJoinTask that the library of this package contains. */
 public abstract class ForkJoinTask<V> {
     private Throwable thrown;
 

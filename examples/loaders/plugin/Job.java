@@ -1,6 +1,6 @@
 package plugin;
 
-/** Loaded once by the application's loader and twice by loaders of the program's own. */
+/** Loaded once by the application's loader and twice by loaders of the program. */
 public class Job implements Runnable {
     public static int ran;
 

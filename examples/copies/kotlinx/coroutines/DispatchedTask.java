@@ -1,6 +1,6 @@
 package kotlinx.coroutines;
 
-/** Stands in for what a dispatcher of coroutines executes. */
+/** Represents the tasks of a dispatcher of coroutines. */
 public abstract class DispatchedTask implements Runnable {
     protected abstract void resume();
 
