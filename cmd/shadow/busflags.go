@@ -71,7 +71,7 @@ func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions)
 		return nil, err
 	}
 	if s, err := busauth.ParseServers(f.nats); err == nil && s.Secret {
-		env.note("the secret in --nats can be read by every user of this machine; give it by a file")
+		env.note("every user of this machine can read the secret in --nats; use a file instead")
 	}
 	o.URL = f.nats
 	if o.Logger == nil {
@@ -108,7 +108,7 @@ func (f *hostFlags) check(joins bool) error {
 	case f.age < 0:
 		return usagef("--bus-age %v: want a time above 0", f.age)
 	case f.users != "" && joins:
-		return usagef("--users is of the shadow's own bus; that of --nats has its own")
+		return usagef("--users sets up the shadow's own bus; the server of --nats has its own users")
 	}
 	return nil
 }
