@@ -1,10 +1,10 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -202,15 +202,27 @@ func TestOthersReported(t *testing.T) {
 	p := profileDefect(t, testjvm.JDKs(t)[0], d, "good")
 	after := testjvm.Processors(t)
 	had := after.Busy - before.Busy - time.Duration(p.Stats(t).Metrics["self_cpu_ns"].Sum) // the recorder's too
-	found := regexp.MustCompile(`Other programs had the processors of this machine for ([0-9.,]+) (ms|s) of `).FindStringSubmatch(string(p.Shadow(t, "stats", p.Dir)))
-	if found == nil {
-		t.Fatalf("nothing is said of other programs, which had %v", had)
+	var stats struct {
+		Findings []struct {
+			Rule     string
+			Evidence struct {
+				Taken time.Duration `json:"taken_ns"`
+			}
+		}
 	}
-	reported, err := time.ParseDuration(strings.ReplaceAll(found[1], ",", "") + found[2])
-	if err != nil {
+	if err := json.Unmarshal(p.Shadow(t, "stats", p.Dir, "--format", "json"), &stats); err != nil {
 		t.Fatal(err)
 	}
-	// Three digits, and the kernel's 10 ms on each processor.
+	reported := time.Duration(0)
+	for _, f := range stats.Findings {
+		if f.Rule == "contended" {
+			reported = f.Evidence.Taken
+		}
+	}
+	if reported == 0 {
+		t.Fatalf("nothing is said of other programs, which had %v", had)
+	}
+	// The kernel counts in steps of 10 ms on each processor.
 	if most := had + had/200 + time.Duration(runtime.NumCPU())*10*time.Millisecond; reported > most {
 		t.Errorf("other programs are said to have had %v, by the kernel %v", reported, had)
 	}

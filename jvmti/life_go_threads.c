@@ -6,7 +6,7 @@
  * and the program runs without the agent.
  *
  * Further threads are created on demand. If the system gives none, the caller waits
- * until it does, and the wait is counted. docs/design.md explains how many can be
+ * until it does, and the wait is counted. docs/internals/design.md explains how many can be
  * needed at once. */
 #include <dlfcn.h>
 #include <errno.h>

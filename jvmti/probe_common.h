@@ -101,7 +101,7 @@ static inline int64_t cpu_from(sa_os *os, const sa_thread *c, uint64_t *ticks) {
 }
 
 /* The time of a submission, as a task carries it, has flags in its upper bits
- * (Stackagent.UNSEEN, CANCELLED). Its distance to now tells what the bits were. */
+ * (Stackagent.UNSEEN, CANCELLED). Its distance to now shows what the bits were. */
 #define SA_TICKS_OF_SUBMISSION ((UINT64_C(1) << 62) - 1)
 
 static inline uint64_t sa_queue_ticks(const sa_frame *f) {

@@ -23,7 +23,7 @@ type Source interface {
 	// and returns what is new in some of it, and the same by call site; more: the
 	// round is not over, the next call goes on. The first call after a round
 	// begins the next one.
-	Summaries() (list []wire.Summary, places []wire.SiteSum, more bool)
+	Summaries() (list []wire.Summary, sites []wire.SiteSum, more bool)
 	// Contexts returns what is new of calling contexts, and their account; more:
 	// there is more, or the round through their sums is not over.
 	Contexts() (news wire.Contexts, more bool)
@@ -273,9 +273,9 @@ func (c *Collector) drain(due bool, now time.Time) int {
 func (c *Collector) summaries() {
 	for c.round && c.pending.summaryBytes < maxSummaries && len(c.pending.siteSums) < maxBatchItems {
 		var list []wire.Summary
-		var places []wire.SiteSum
-		list, places, c.round = c.src.Summaries()
-		c.pending.addSummaries(list, places)
+		var sites []wire.SiteSum
+		list, sites, c.round = c.src.Summaries()
+		c.pending.addSummaries(list, sites)
 	}
 }
 

@@ -83,11 +83,11 @@ func (p *pending) nameSites(site func(uint32) (wire.Site, bool)) {
 
 // addSummaries takes over summaries. They are never dropped: what is not asked
 // for stays with the threads and grows no larger.
-func (p *pending) addSummaries(list []wire.Summary, places []wire.SiteSum) {
+func (p *pending) addSummaries(list []wire.Summary, sites []wire.SiteSum) {
 	p.summaries = append(p.summaries, list...)
-	p.siteSums = append(p.siteSums, places...)
-	for i := range places {
-		p.site(places[i].Site)
+	p.siteSums = append(p.siteSums, sites...)
+	for i := range sites {
+		p.site(sites[i].Site)
 	}
 	for i := range list {
 		p.summaryBytes += list[i].EncodedSize()
@@ -145,8 +145,45 @@ func (p *pending) events() int {
 
 // any reports whether something waits that a batch should carry soon.
 func (p *pending) any() bool {
-	return p.events() > 0 || len(p.Pauses) > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.siteSums) > 0 || len(p.losses.changed) > 0 ||
-		len(p.meta.Classes) > 0 || len(p.meta.Executors) > 0 || len(p.sites) > 0 || len(p.meta.Threads) > 0 || len(p.meta.OS) > 0 || p.contextsWait() > 0
+	return p.events() > 0 || p.refusalsNew || len(p.summaries) > 0 || len(p.losses.changed) > 0 || p.contextsWait() > 0 || p.longest() > 0
+}
+
+// list is what waits of one kind, and where it goes in a batch.
+type list interface {
+	waits() int
+	fill(b *wire.Batch, n int)
+	sent(b *wire.Batch)
+}
+
+// listOf is a list of entries T.
+type listOf[T any] struct {
+	from *[]T
+	to   func(*wire.Batch) *[]T
+}
+
+func (l listOf[T]) waits() int                { return len(*l.from) }
+func (l listOf[T]) fill(b *wire.Batch, n int) { *l.to(b) = first(*l.from, n) }
+func (l listOf[T]) sent(b *wire.Batch)        { *l.from = rest(*l.from, len(*l.to(b))) }
+
+// lists are all that wait of what is neither an event nor a context.
+func (p *pending) lists() []list {
+	return []list{
+		listOf[wire.Class]{&p.meta.Classes, func(b *wire.Batch) *[]wire.Class { return &b.Classes }},
+		listOf[wire.Thread]{&p.meta.Threads, func(b *wire.Batch) *[]wire.Thread { return &b.Threads }},
+		listOf[wire.OSThread]{&p.meta.OS, func(b *wire.Batch) *[]wire.OSThread { return &b.OS }},
+		listOf[wire.Pause]{&p.Pauses, func(b *wire.Batch) *[]wire.Pause { return &b.Pauses }},
+		listOf[wire.Executor]{&p.meta.Executors, func(b *wire.Batch) *[]wire.Executor { return &b.Executors }},
+		listOf[wire.Site]{&p.sites, func(b *wire.Batch) *[]wire.Site { return &b.Sites }},
+		listOf[wire.SiteSum]{&p.siteSums, func(b *wire.Batch) *[]wire.SiteSum { return &b.SiteSums }},
+	}
+}
+
+// longest is the length of the longest of the lists.
+func (p *pending) longest() (n int) {
+	for _, l := range p.lists() {
+		n = max(n, l.waits())
+	}
+	return n
 }
 
 // contextsWait is the longest of the lists of contexts.
@@ -202,8 +239,7 @@ func (s share) smallest() bool { return s.events == 1 && s.items == 1 && s.summa
 
 // full reports whether a batch of share s can be filled.
 func (p *pending) full(s share) bool {
-	return p.events() >= s.events || p.summaryBytes > s.summaries || len(p.meta.Threads) >= s.items ||
-		len(p.meta.Classes) >= s.items || len(p.meta.Executors) >= s.items || len(p.sites) >= s.items || len(p.siteSums) >= s.items || len(p.Pauses) >= s.items || p.contextsWait() >= s.items
+	return p.events() >= s.events || p.summaryBytes > s.summaries || p.longest() >= s.items || p.contextsWait() >= s.items
 }
 
 // fill puts the first part of what is pending into b, without taking it away.
@@ -216,14 +252,10 @@ func (p *pending) fill(b *wire.Batch, s share) {
 	b.ConstructionWork = firstWork(p.ConstructionWork, len(b.Constructions))
 	b.Virtual = first(p.Virtual, s.events-len(b.Executions)-len(b.Creations)-len(b.Submissions)-len(b.Constructions))
 	b.Summaries = p.firstSummaries(s.summaries)
-	b.Classes = first(p.meta.Classes, s.items)
-	b.Threads = first(p.meta.Threads, s.items)
-	b.Executors = first(p.meta.Executors, s.items)
-	b.Sites = first(p.sites, s.items)
-	b.SiteSums = first(p.siteSums, s.items)
+	for _, l := range p.lists() {
+		l.fill(b, s.items)
+	}
 	b.Contexts = p.firstContexts(s.items)
-	b.OS = first(p.meta.OS, s.items)
-	b.Pauses = first(p.Pauses, s.items)
 	if p.refusalsNew {
 		b.Refusals = p.meta.Refusals
 	}
@@ -254,16 +286,12 @@ func (p *pending) taken(b *wire.Batch) {
 		p.summaryBytes -= b.Summaries[i].EncodedSize()
 	}
 	p.summaries = rest(p.summaries, len(b.Summaries))
-	p.meta.Classes = rest(p.meta.Classes, len(b.Classes))
-	p.meta.Threads = rest(p.meta.Threads, len(b.Threads))
-	p.sites = rest(p.sites, len(b.Sites))
-	p.siteSums = rest(p.siteSums, len(b.SiteSums))
-	p.meta.Executors = rest(p.meta.Executors, len(b.Executors))
-	p.meta.OS = rest(p.meta.OS, len(b.OS))
+	for _, l := range p.lists() {
+		l.sent(b)
+	}
 	p.contexts.Frames = rest(p.contexts.Frames, len(b.Contexts.Frames))
 	p.contexts.Contexts = rest(p.contexts.Contexts, len(b.Contexts.Contexts))
 	p.contexts.Sums = rest(p.contexts.Sums, len(b.Contexts.Sums))
-	p.Pauses = rest(p.Pauses, len(b.Pauses))
 	p.refusalsNew = false
 }
 

@@ -11,7 +11,7 @@ import (
 // the kernel's account of the process.
 func noteAccount(env Env, a *sched.Account) {
 	if a == nil {
-		env.note("running times were not compared with the kernel's account of the process: it was read less than twice, or the record was not ended in order, or has gaps")
+		env.note("running times are not compared with the kernel's account of the process: it was read less than twice, or the record has gaps or did not end cleanly")
 		return
 	}
 	off := float64(a.Running-a.CPU) / math.Max(float64(a.CPU), 1)

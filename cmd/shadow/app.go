@@ -119,10 +119,10 @@ func newRoot(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "shadow",
 		Short: "Task-granularity profiler for the JVM",
-		Long: `shadow profiles the tasks of Java programs: every Runnable, Callable and
-ForkJoinTask, how often it ran, on which thread, for how long.
+		Long: `shadow profiles the tasks of Java programs: which Runnables, Callables and
+ForkJoinTasks ran, how often, on which thread, and for how long.
 
-A session is a folder. Make one with "shadow run", look at it with the others.`,
+A session is a folder. "shadow run" records one; the other commands show it.`,
 		Example: `  shadow run -o /tmp/s -- java -jar app.jar
   shadow stats /tmp/s
   shadow hotspots /tmp/s --sort count --top 20
@@ -134,7 +134,7 @@ A session is a folder. Make one with "shadow run", look at it with the others.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(env.Err)
 			_ = cmd.Help()
-			return usagef("which verb?")
+			return usagef("missing command")
 		},
 	}
 	root.SetIn(env.In)

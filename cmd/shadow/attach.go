@@ -38,15 +38,15 @@ func newAttach(env Env) *cobra.Command {
 		Use:   "attach PID [flags]",
 		Short: "Load the agent into a running JVM",
 		Long: `Loads the agent into the JVM with process id PID and records until Ctrl-C, or for
---duration, or until the JVM ends; then takes the probes out of it again. The
-program runs on and its output stays its own.
+--duration, or until the JVM ends; then removes the probes. The program continues
+and its output is unchanged.
 
 With --bus the session goes to a "shadow serve" (or any bus that one has joined);
 the agent then stays until "shadow detach PID", unless --duration is given.
 
-What began before cannot all be seen; the session lists it. From Java 21 on the
-JVM prints a warning on the program's standard error when an agent is loaded this
-way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
+Tasks created before you attach are missing or incomplete; the session lists what.
+From Java 21 on the JVM prints a warning on stderr when an agent is loaded this way,
+unless it was started with -XX:+EnableDynamicAgentLoading.`,
 		Example: `  shadow attach 4711 -o /tmp/s --duration 30s
   shadow attach 4711 --bus nats://127.0.0.1:4222 --token-file shadow-store/token
   shadow detach 4711`,
@@ -77,10 +77,10 @@ way, unless it was started with -XX:+EnableDynamicAgentLoading.`,
 func newDetach(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "detach PID",
-		Short: "End the recording in a running JVM and take the probes out of it",
-		Long: `Ends the session in the JVM with process id PID, sends what is left of it, and puts
-the classes back as they were. The agent library stays loaded (no JVM can unload
-one) and does nothing until it is attached again.`,
+		Short: "Stop recording in a running JVM and remove the probes",
+		Long: `Ends the session in the JVM with process id PID, sends the rest of it, and restores
+the classes. The agent library stays loaded, as no JVM can unload one, and does
+nothing until you attach again.`,
 		Example: `  shadow detach 4711`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,7 +104,7 @@ one) and does nothing until it is attached again.`,
 func parsePID(s string) (int, error) {
 	pid, err := strconv.Atoi(s)
 	if err != nil || pid <= 0 {
-		return 0, usagef("%q is no process id; jps or ps lists them", s)
+		return 0, usagef("%q is not a process id; jps lists the JVMs", s)
 	}
 	return pid, nil
 }
@@ -112,14 +112,14 @@ func parsePID(s string) (int, error) {
 func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {
 	for _, name := range []string{"switches", "counters", "progress"} {
 		if f.bus() != "" && flags.Changed(name) {
-			return usagef("--%s goes with a session that is stored here; with --bus that is the other side's", name)
+			return usagef("--%s needs a session that is stored here; with --bus it is the other side's", name)
 		}
 	}
 	switch {
 	case f.duration < 0:
 		return usagef("--duration %v: want a time above 0", f.duration)
 	case f.bus() != "" && f.dir != "":
-		return usagef("--bus sends the session elsewhere, -o stores it here: give one of them")
+		return usagef("--bus sends the session elsewhere, -o stores it here; give one of them")
 	case f.bus() == "" && f.options.value("tokenfile")+f.options.value("session") != "":
 		return usagef("--token-file and --session go with --bus")
 	}
@@ -229,7 +229,7 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 	}
 	defer g.leave()
 	if !g.process.SharesNetwork() {
-		return fmt.Errorf("process %d has a network of its own and does not reach a bus on this side's loopback; "+
+		return fmt.Errorf("process %d has its own network and cannot reach a bus on this side's loopback; "+
 			"run shadow serve where it can be reached, and attach with --bus", pid)
 	}
 	dir, remove, err := sessionFolder(env, f.dir)

@@ -42,7 +42,7 @@ func (w *windowFlags) addTo(cmd *cobra.Command) {
 
 func (w *windowFlags) check() error {
 	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
-		return usagef("--from %v --to %v: the end must come after the begin", w.from, w.to)
+		return usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
 		span.To = min(start+units.MonoNs(w.to), to)
 	}
 	if span.To <= span.From {
-		return span, fmt.Errorf("%s: nothing was observed then, the record ends %s after the start of the session",
+		return span, fmt.Errorf("%s: nothing was recorded in this time; the record ends %s after the start of the session",
 			w, units.FormatNs(units.Ns(to-start)))
 	}
 	return span, nil
@@ -77,13 +77,13 @@ func newBottle(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bottle DIR",
 		Short: "Bottle graph: each thread's share of the time and its parallelism",
-		Long: `For each thread: its share of the time (while r threads run, each gets 1/r of
-it), its running time, and the quotient, its width: how many threads ran at once
-while it did. Shares add up to the time in which at least one thread ran. High
-and narrow boxes are what keeps a program from being faster.
+		Long: `Shows a box for each thread. Its height is the thread's share of the time: while r
+threads run, each gets 1/r. Its width is the average number of threads running at
+the same time. Heights add up to the time in which at least one thread ran. A tall,
+narrow box is a thread that ran mostly alone: your sequential bottleneck.
 
-Needs the scheduling record (shadow run --switches). Works on a session that is
-still being recorded, as far as it is stored.`,
+Needs the scheduling record (shadow run --switches). Also works on a session that
+is still being recorded, as far as it is stored.`,
 		Example: `  shadow bottle /tmp/s
   shadow bottle /tmp/s --from 2s --to 5s -o bottle.svg
   shadow bottle /tmp/s --every 500ms --group kind --format csv`,
@@ -97,7 +97,7 @@ still being recorded, as far as it is stored.`,
 	}
 	f.addTo(cmd, env, true, "table", "json", "csv")
 	f.window.addTo(cmd)
-	cmd.Flags().DurationVar(&f.every, "every", 0, "a graph for each stretch of this length")
+	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length")
 	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 	return cmd
@@ -190,10 +190,10 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 		return nil, err
 	}
 	if a.Lost > 0 {
-		env.note("%s of switches lost: where they are missing, what a thread did is unknown", text.PluralExact(a.Lost, "record", "records"))
+		env.note("%s of switches lost; what the threads did there is unknown", text.PluralExact(a.Lost, "record", "records"))
 	}
 	if !a.Complete {
-		env.note("the scheduling record ends %s after the start of the session: it is still being written, or was cut off",
+		env.note("the scheduling record ends %s after the start of the session: it is still being written, or was cut",
 			units.FormatNs(units.Ns(a.To-s.Manifest.StartNs)))
 	}
 	return a, nil

@@ -13,7 +13,7 @@ import (
 // passwordVariable holds the password of --user where --password-file is not given.
 const passwordVariable = "STACKAGENT_BUS_PASSWORD"
 
-// joinFlags say which server to join, and how the shadow shows who it is.
+// joinFlags say which server to join and how to authenticate.
 type joinFlags struct {
 	nats, tokenFile, user, passwordFile, creds, nkey string
 	tlsCA, tlsCert, tlsKey, busOwner                 string
@@ -33,10 +33,10 @@ func (f *joinFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the certificate's key")
 }
 
-// personal reports whether the shadow shows who it is by more than a token.
+// personal reports whether the shadow authenticates by more than a token.
 func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
 
-// auth reads what is in files and in the environment.
+// auth reads the files and the environment.
 func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
 	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Owner: f.busOwner}
 	var err error
@@ -71,7 +71,7 @@ func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions)
 		return nil, err
 	}
 	if s, err := busauth.ParseServers(f.nats); err == nil && s.Secret {
-		env.note("the secret in --nats can be read by every user of this machine; give it by a file")
+		env.note("every user of this machine can read the secret in --nats; use a file instead")
 	}
 	o.URL = f.nats
 	if o.Logger == nil {
@@ -108,7 +108,7 @@ func (f *hostFlags) check(joins bool) error {
 	case f.age < 0:
 		return usagef("--bus-age %v: want a time above 0", f.age)
 	case f.users != "" && joins:
-		return usagef("--users is of the shadow's own bus; that of --nats has its own")
+		return usagef("--users sets up the shadow's own bus; the server of --nats has its own users")
 	}
 	return nil
 }

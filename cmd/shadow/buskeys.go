@@ -65,7 +65,7 @@ func (f serveFlags) oldTokens(env Env) ([]string, error) {
 		return nil, nil
 	}
 	if err == nil {
-		env.note("%s still lets JVMs in, and they send it as it is. Remove it when those that were started with it have ended", path)
+		env.note("JVMs can still connect with %s, which they send in plain text. Remove it once the JVMs started with it have ended", path)
 	}
 	return []string{token}, err
 }
@@ -125,7 +125,7 @@ func readToken(path string) (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if len(token) < leastToken || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("%s holds no token: one word of at least %d characters is wanted", path, leastToken)
+		return "", fmt.Errorf("%s holds no token; want one word of at least %d characters", path, leastToken)
 	}
 	return token, nil
 }

@@ -42,7 +42,7 @@ func TestOldToken(t *testing.T) {
 			t.Errorf("with %.4q...: %v", secret, err)
 		}
 	}
-	if _, errs := stop(); !strings.Contains(errs, "still lets JVMs in") || strings.Contains(errs, old) || strings.Contains(errs, seed) {
+	if _, errs := stop(); !strings.Contains(errs, "JVMs can still connect with") || strings.Contains(errs, old) || strings.Contains(errs, seed) {
 		t.Errorf("said: %s", errs)
 	}
 }

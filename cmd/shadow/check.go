@@ -37,7 +37,7 @@ func (l *listing) checkSession(dir string) error {
 	}
 	r := check.Compare(sum, s.ExtraMetrics(), counters, usage)
 	if err := hpc.WriteJSON(filepath.Join(s.Dir, checkFileName), r); err != nil {
-		l.env.note("the comparison is not kept in the session: %s", text.OneLine(err.Error()))
+		l.env.note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
 	}
 	if l.format == "json" {
 		return writeJSON(l.env.Out, r)

@@ -87,7 +87,7 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 		err = c.clear()
 	}
 	if err != nil {
-		err = fmt.Errorf("storing the last of what was recorded: %w; when that is mended, `shadow serve --store %s` stores the rest", err, c.root)
+		err = fmt.Errorf("storing the last batches: %w; after you fix that, `shadow serve --store %s` stores the rest", err, c.root)
 	}
 	return sessions, alive, err
 }

@@ -25,7 +25,7 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 		return usagef("--by context --sort %s: use one of %v", o.Sort, summary.ContextOrders)
 	}
 	if o.Metric != "" {
-		return usagef("--metric does not go with --by context: contexts have wall and CPU time")
+		return usagef("--metric and --by context exclude each other: contexts have wall and CPU time")
 	}
 	s, err := open(l.env, dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 // noUnits refuses --units: contexts are those of single executions.
 func (l *listing) noUnits(o summary.HotspotOptions) error {
 	if o.Units {
-		return usagef("--units does not go with --by context: contexts are those of single creations, submissions and executions")
+		return usagef("--units and --by context exclude each other: a context is that of a single creation, submission or execution")
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func TestDeliverKeepsDamaged(t *testing.T) {
 	}
 	code, _, errs := shadow(t, nil, "deliver", "--store", filepath.Join(t.TempDir(), "store"), f.Path())
 	kept := f.Path() + spool.KeptSuffix
-	if code != 1 || !strings.Contains(errs, "could not be delivered whole: 1 batch is damaged") || !strings.Contains(errs, kept) {
+	if code != 1 || !strings.Contains(errs, "was delivered in part: 1 batch is damaged") || !strings.Contains(errs, kept) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if got, err := os.ReadFile(kept); err != nil || !bytes.Equal(got, data) {
@@ -63,7 +63,7 @@ func TestImportOfAPipe(t *testing.T) {
 	}()
 	select {
 	case got := <-done:
-		if !strings.HasPrefix(got, "1: ") || !strings.Contains(got, "is no file") {
+		if !strings.HasPrefix(got, "1: ") || !strings.Contains(got, "is not a regular file") {
 			t.Error(got)
 		}
 	case <-time.After(time.Minute):

@@ -33,16 +33,16 @@ func newDeliver(env Env) *cobra.Command {
 	var f deliverFlags
 	cmd := &cobra.Command{
 		Use:   "deliver [flags] [FILE|FOLDER...]",
-		Short: "Store what JVMs have left in spool files",
-		Long: `An agent whose bus is away when its JVM ends leaves the batches that were not
-delivered in a file and says where. This stores them: in a store that no shadow
-uses now (--store), or by a shadow that runs (--nats). Without arguments, all files
-in this user's default folder are delivered. A file is deleted when all of
-it is stored or on the bus; one with damaged batches is kept, with .damaged behind
-its name, and the exit code is 1. Those of running JVMs are left alone. To deliver
-twice does no harm.
+		Short: "Store the batches that JVMs left in spool files",
+		Long: `If the bus is away when a JVM ends, its agent leaves the undelivered batches in a
+spool file and prints where. This verb stores them: in a store that no shadow uses
+(--store), or through a running shadow (--nats). Without arguments it delivers all
+files in this user's default folder.
 
-A shadow serve does the same by itself for JVMs of its machine and user.`,
+A delivered file is deleted. A file with damaged batches is kept as FILE.damaged, and
+the exit code is 1. Files of running JVMs are skipped. Delivering twice is harmless.
+
+A shadow serve delivers the files of its own machine and user by itself.`,
 		Example: `  shadow deliver --store /var/lib/shadow
   shadow deliver --nats nats://127.0.0.1:4222 --token-file STORE/token FILE`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,7 +67,7 @@ func deliver(ctx context.Context, env Env, f deliverFlags, paths []string) error
 		return err
 	}
 	if len(files) == 0 {
-		env.note("there is nothing to deliver")
+		env.note("nothing to deliver")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
@@ -149,7 +149,7 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 	for _, path := range files {
 		l, err := spool.Open(path)
 		if errors.Is(err, spool.ErrInUse) {
-			env.note("%s: its JVM still runs", clean(path))
+			env.note("%s: skipped, its JVM still runs", clean(path))
 			continue
 		}
 		if err == nil {
@@ -173,7 +173,7 @@ func notWhole(r leftover.Result) error {
 	if r.Damaged == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s could not be delivered whole: %s damaged; the file is kept as %s", r.Path,
+	return fmt.Errorf("%s was delivered in part: %s damaged; the file is kept as %s", r.Path,
 		text.PluralExact(r.Damaged, "batch is", "batches are"), r.Kept)
 }
 

@@ -28,7 +28,7 @@ func newDoctor(env Env) *cobra.Command {
 	var agent string
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		Short:   "What this machine and its JVMs allow, each with the remedy",
+		Short:   "What this machine and its JVMs allow, and how to enable the rest",
 		Example: "  shadow doctor\n  shadow doctor --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

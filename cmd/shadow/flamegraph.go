@@ -54,7 +54,7 @@ func (l *listing) writeContexts(s *session.Session, o summary.HotspotOptions, ou
 	}
 	noteFound(l.env, s, before)
 	if n := s.Every(); n > 1 {
-		l.env.note("estimates: the context of one event in %d was recorded, what is written is scaled by that", n)
+		l.env.note("estimates: the context of one event in %d was recorded; the values are scaled by that", n)
 	}
 	return nil
 }

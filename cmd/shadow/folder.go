@@ -35,12 +35,12 @@ func sessionFolder(env Env, dir string) (path string, remove func(), err error) 
 	case errors.Is(err, unix.ENOTDIR):
 		return "", nil, fmt.Errorf("%s exists and is not a folder; choose another with -o", dir)
 	case err != nil:
-		return "", nil, fmt.Errorf("looking into the session folder: %w", err)
+		return "", nil, fmt.Errorf("reading the session folder: %w", err)
 	case len(entries) > 0:
 		return "", nil, fmt.Errorf("%s exists and is not empty; choose another with -o, or remove it", dir)
 	}
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
-		return "", nil, fmt.Errorf("%s can not be written to: %w; choose another with -o", dir, err)
+		return "", nil, fmt.Errorf("%s cannot be written to: %w; choose another with -o", dir, err)
 	}
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err == nil {

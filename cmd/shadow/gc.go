@@ -34,16 +34,16 @@ func newGC(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc DIR",
 		Short: "What garbage collection costs: pauses, utilization, collector threads, latency of tasks",
-		Long: `Pauses are the stop-the-world pauses that the JVM reported; the time to reach the
-safepoint is not in them: it is told with the safepoints, which, like the causes,
-come from the JVM's own counters. Utilization is the minimum mutator utilization: of any
-stretch of time that long, at least this share was not stopped. The collector's
-threads are told where the session has a scheduling record: work is their running
-time, time their share of the program's (shadow bottle).
+		Long: `Pauses are the stop-the-world pauses that the JVM reported, without the time to
+reach the safepoint. That time is shown with the safepoints; they and the causes come
+from the JVM's own counters. Utilization is the minimum mutator utilization, the worst
+case: in any window of this length, the program could run at least this share of the
+time. With a scheduling record, the collector's threads are shown, too: work is their
+running time, time their share of the program's time (shadow bottle).
 
---class tells the latency of its executions: simple, from start to end, and
-metered, as if requests had come at a steady rate, so that a pause makes those
-late, too, that had to wait for it; starts are smoothed over a window.`,
+With --class, shows the latency of the class's executions. Simple latency is from
+start to end. Metered latency assumes that requests arrive at a steady rate, smoothed
+over a window, so that a pause delays all requests that had to wait for it.`,
 		Example: `  shadow gc /tmp/s
   shadow gc /tmp/s --class 'com.acme.Request' --format json
   shadow gc /tmp/s -o mmu.svg`,
@@ -60,7 +60,7 @@ late, too, that had to wait for it; starts are smoothed over a window.`,
 	}
 	f.addTo(cmd, env, false, "table", "json", "csv")
 	f.window.addTo(cmd)
-	cmd.Flags().StringVar(&f.class, "class", "", "latency of the executions of classes like this (glob over the Java name)")
+	cmd.Flags().StringVar(&f.class, "class", "", "latency of the executions of classes whose Java name matches this glob")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the curve of utilization to FILE.svg|png|pdf")
 	return cmd
 }

@@ -19,11 +19,13 @@ func newHotspots(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hotspots DIR",
 		Short: "Which tasks hold the work, by class, site, executor, thread or context",
-		Long: `Lists where the work is. A site is the place in the source where tasks are
-handed over (created, where that is not known). A context is the whole stack, of
-sessions recorded with --contexts. --format pprof and collapsed write the work by
-executor, site and class (by context where there are any, without --units) for
-tools that draw flame graphs: pprof -http=: FILE, or flamegraph.pl.`,
+		Long: `Lists where the work is. A site is the call site that submits the tasks, or creates
+them if the submission is not known. A context is a whole stack; it needs a session
+recorded with --contexts.
+
+--format pprof and collapsed write the work for tools that draw flame graphs
+(pprof -http=: FILE, flamegraph.pl): by context if the session has contexts and
+--units is not given, else by executor, site and class.`,
 		Example: `  shadow hotspots /tmp/s --app --top 10
   shadow hotspots /tmp/s --by thread --sort count
   shadow hotspots /tmp/s --by site --units --sort queue
@@ -42,7 +44,7 @@ tools that draw flame graphs: pprof -http=: FILE, or flamegraph.pl.`,
 			}
 			if l.format == "pprof" || l.format == "collapsed" {
 				if o.Metric != "" {
-					return usagef("--format %s has its own metrics: it goes without --metric", l.format)
+					return usagef("--format %s and --metric exclude each other: the format has its own metrics", l.format)
 				}
 				return l.writeStacks(args[0], o, output)
 			}
@@ -67,7 +69,7 @@ tools that draw flame graphs: pprof -http=: FILE, or flamegraph.pl.`,
 	filterFlags(cmd, &o.Filter)
 	unitsFlag(cmd, &o.Units)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread|context")
-	cmd.Flags().StringVar(&o.Metric, "metric", "", "sort and show by this metric in place of CPU time: wall, cpu, queue, alloc, ... as the session has them")
+	cmd.Flags().StringVar(&o.Metric, "metric", "", "sort and show by this metric instead of CPU time: wall, cpu, queue, alloc, ... as the session has them")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "of pprof and collapsed: file to write (default: standard output)")
 	cmd.Flags().StringVar(&sort, "sort", "work", "work|self|wall|cpu|count|mean|p99|max|never|threw|queue, greatest first")
 	return cmd
@@ -137,7 +139,7 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 		return err
 	}
 	if parts > 0 {
-		l.env.note("not listed: %s of which all tasks ran inside the units above; without --units their executions are", text.PluralExact(parts, "class", "classes"))
+		l.env.note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
 	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions); text != "" {
 		l.env.note("%s (~)", text)

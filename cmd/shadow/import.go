@@ -25,10 +25,10 @@ type importFlags struct {
 func newImport(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FORMAT FILE... -o DIR",
-		Short: "Make a session of the trace of another profiler",
+		Short: "Convert the trace of another profiler into a session",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return usagef("import what? tgp is known: shadow import tgp tasks.csv -o DIR")
+			return usagef("missing format; the only one is tgp: shadow import tgp tasks.csv -o DIR")
 		},
 	}
 	cmd.AddCommand(newImportTgp(env))
@@ -39,10 +39,10 @@ func newImportTgp(env Env) *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR",
-		Short: "Make a session of a trace of tgp, the task granularity profiler",
-		Long: `Reads the files of tgp, in any order, told apart by their names or headers, into
-a session on which every analysis works. What a trace does not tell (CPU time,
-when tasks were created and submitted) is not available in it.`,
+		Short: "Convert a trace of tgp, the task granularity profiler, into a session",
+		Long: `Reads the files of tgp, in any order, into a session on which every analysis works.
+Names or headers say which file is which. What a trace does not have (CPU time, when
+tasks were created and submitted) is not available in the session.`,
 		Example: `  shadow import tgp traces/tasks.csv traces/gc.csv -o /tmp/t
   shadow import tgp traces/*.csv --metric ref_cycles -o /tmp/t`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -157,7 +157,7 @@ func openPlain(path string) (*os.File, error) {
 	case info.IsDir():
 		err = fmt.Errorf("%s is a folder; name the files in it", path)
 	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file (%s); write its content to one first", path, info.Mode().Type())
+		err = fmt.Errorf("%s is not a regular file (%s); write its content to one first", path, info.Mode().Type())
 	default:
 		return f, nil
 	}

@@ -13,11 +13,11 @@ func newJoin(env Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "join DIR DIR... -o DIR",
-		Short: "Make one session of the pieces that several shadows stored",
-		Long: `When a shadow dies, another one goes on with its sessions. If each has a store of
-its own, the session then lies in two folders, and each says so. join copies the
-parts of both into one; what was stored twice at the change is taken once, and
-what is in no piece is counted as lost.`,
+		Short: "Join the pieces of a session that several shadows stored",
+		Long: `When a shadow dies, another one takes over its sessions. If each has its own store,
+the session is then in two folders, and each says so. join copies the parts of both
+into one folder. It keeps one copy of what both have, and counts as lost what
+neither has.`,
 		Example: `  shadow join host1/blue host2/blue -o blue`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || out == "" {

@@ -15,14 +15,14 @@ import (
 func oneSession(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return usagef("which session? name its folder")
+		return usagef("missing session folder")
 	case 1:
 		return nil
 	}
-	return usagef("one session folder is wanted, %d arguments are given", len(args))
+	return usagef("want one session folder, got %d arguments", len(args))
 }
 
-// open opens a session and notes on stderr what of it can not be read.
+// open opens a session and notes on stderr what of it cannot be read.
 func open(env Env, dir string) (*session.Session, error) {
 	s, err := env.reading.open(dir)
 	if err != nil {
@@ -36,18 +36,18 @@ func open(env Env, dir string) (*session.Session, error) {
 
 // filterFlags gives cmd the flags that choose classes.
 func filterFlags(cmd *cobra.Command, f *summary.Filter) {
-	cmd.Flags().BoolVar(&f.App, "app", false, "leave out the task classes of the JDK")
-	cmd.Flags().StringVar(&f.Class, "class", "", "only classes like this (glob over the Java name)")
+	cmd.Flags().BoolVar(&f.App, "app", false, "omit the JDK's task classes")
+	cmd.Flags().StringVar(&f.Class, "class", "", "only classes whose Java name matches this glob")
 }
 
 // unitsFlag gives cmd the flag that chooses units of work.
 func unitsFlag(cmd *cobra.Command, to *bool) {
-	cmd.Flags().BoolVar(to, "units", false, "units of work (one for each hand-over by the program) in place of executions")
+	cmd.Flags().BoolVar(to, "units", false, "list units of work (one per submission by the program) instead of executions")
 }
 
 // thresholdFlag gives cmd the flag that sets thresholds of the advice.
 func thresholdFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringArrayVar(to, "threshold", nil, "of the advice, NAME=VALUE, repeatable; names: "+strings.Join(advice.ThresholdNames(), ", "))
+	cmd.Flags().StringArrayVar(to, "threshold", nil, "threshold of a finding, NAME=VALUE; repeatable; names: "+strings.Join(advice.ThresholdNames(), ", "))
 }
 
 // setThresholds are the default ones with what was set.
@@ -87,10 +87,10 @@ func noteNone(env Env, s *session.Session, f summary.Filter, shown int) {
 	}
 	like := summary.Filter{Class: f.Class}
 	if slices.ContainsFunc(s.Classes, func(c session.Class) bool { return like.Match(c.Name, c.Kinds) }) {
-		env.note("of the task classes like %q nothing is left to show here; shadow hotspots DIR lists all, without --app, --units and --by", clean(f.Class))
+		env.note("all classes matching %q are filtered out; shadow hotspots DIR lists all, without --app, --units and --by", clean(f.Class))
 		return
 	}
-	env.note("no task class is like %q; shadow hotspots DIR lists all (a lambda is called Host$$Lambda -> Host.method)", clean(f.Class))
+	env.note("no task class matches %q; shadow hotspots DIR lists all (the name of a lambda is Host$$Lambda -> Host.method)", clean(f.Class))
 }
 
 // noteFound notes what was found damaged while reading; the first warnings,

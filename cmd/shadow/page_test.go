@@ -138,7 +138,7 @@ func TestPageFlags(t *testing.T) {
 // TestStoreOfOthers: a store that somebody else can put links into is refused.
 func TestStoreOfOthers(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
-		"everybody may write": func(dir string) error {
+		"every user can write": func(dir string) error {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ type repeatFlags struct {
 
 func (r *repeatFlags) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&r.times, "repeat", 1, "run the command N times; sessions in run-1, run-2, ... of the folder")
-	flags.BoolVar(&r.baseline, "baseline", false, "also run it as often without the agent, in turns, and say what profiling changed")
+	flags.BoolVar(&r.baseline, "baseline", false, "also run it as often without the agent, in turns, and report what profiling changed")
 }
 
 func (r *repeatFlags) check() error {
@@ -203,7 +203,7 @@ type perturbationFile struct {
 func tellPerturbation(env Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
 	n := min(len(with), len(without))
 	if n == 0 {
-		return fmt.Errorf("interrupted before a run of each kind was over")
+		return fmt.Errorf("interrupted before one run of each kind ended")
 	}
 	var names []string
 	for _, q := range quantities {

@@ -40,8 +40,8 @@ func newReport(env Env) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR...",
-		Short: "One self-contained HTML page, and figures as files",
-		Long: `Writes the report of a session. -o says what:
+		Short: "Write a self-contained HTML report, or figures as files",
+		Long: `Writes the report of a session. -o chooses what to write:
   FILE.html            the page (default: ` + reportName + ` in the session's folder)
   FILE.svg|png|pdf     the one figure named by --figures
   OUTDIR               the page and all figures as files; with several sessions,
@@ -52,7 +52,7 @@ func newReport(env Env) *cobra.Command {
   shadow report /tmp/a /tmp/b -o figures --figures cdf,box --figure-format pdf`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("which session? name its folder")
+				return usagef("missing session folder")
 			}
 			return f.check(args)
 		},
@@ -81,12 +81,12 @@ func (f *reportFlags) extension() string {
 func (f *reportFlags) check(dirs []string) error {
 	for _, name := range f.figures {
 		if !slices.Contains(report.FigureNames, name) {
-			return usagef("--figures %s: use some of %s", name, strings.Join(report.FigureNames, ","))
+			return usagef("--figures %s: use one or more of %s", name, strings.Join(report.FigureNames, ","))
 		}
 	}
 	for _, format := range f.formats {
 		if !slices.Contains(figureFormats, format) {
-			return usagef("--figure-format %s: use some of %s", format, strings.Join(figureFormats, ","))
+			return usagef("--figure-format %s: use one or more of %s", format, strings.Join(figureFormats, ","))
 		}
 	}
 	if err := f.filter.Check(); err != nil {

@@ -42,10 +42,10 @@ func newRun(env Env) *cobra.Command {
 		Use:   "run [flags] -- COMMAND [ARGS...]",
 		Short: "Run a command with the agent in every JVM it starts",
 		Long: `Runs COMMAND with the agent in every JVM that it starts, and writes a session
-folder. The command's input, output and exit code stay its own.
+folder. The command's input, output and exit code are unchanged.
 
-If COMMAND is java, the agent is put on its command line; for any other command
-it travels in JAVA_TOOL_OPTIONS, of which each JVM prints a line on stderr.`,
+If COMMAND is java, shadow puts the agent on its command line. For any other command
+it uses JAVA_TOOL_OPTIONS, which every JVM announces with a line on stderr.`,
 		Example: `  shadow run -- java -jar app.jar
   shadow run -o /tmp/s --metric wall+cpu -- java -cp classes com.acme.Main
   shadow run --repeat 10 --baseline -o /tmp/r -- java -jar app.jar
@@ -212,7 +212,7 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 		return err
 	}
 	for _, pid := range alive {
-		env.note("the JVM with process id %d still runs; what it does from now on is not recorded", pid)
+		env.note("process %d still runs; what it does from now on is not recorded", pid)
 	}
 	return errors.Join(err, printRunSummary(env, e.dir, folders, e.result))
 }

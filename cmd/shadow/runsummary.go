@@ -18,7 +18,7 @@ import (
 // was, what it shows, what is missing, where it is, what to do next.
 func printRunSummary(env Env, dir string, folders []string, result launch.Result) error {
 	if result.Signal != 0 {
-		env.note("the command was ended by signal %d (%s)", int(result.Signal), result.Signal)
+		env.note("signal %d (%s) ended the command", int(result.Signal), result.Signal)
 	}
 	for _, folder := range folders {
 		s, err := session.Open(folder)

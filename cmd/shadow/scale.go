@@ -40,16 +40,16 @@ func newScale(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scale --threads 1,2,4 [flags] -- COMMAND [ARGS...]",
 		Short: "Run a command with several numbers of threads and draw its speedup stacks",
-		Long: `Runs COMMAND, as shadow run does, with each number of threads in the place of
-` + threadsWord + ` in its arguments, compares the runs with those with one thread, and
-writes OUT (default ./shadow-scale-<time>): a session for each run, stack.json,
-and the figures. Repeated runs take turns; the figures are means with their
-confidence intervals at 95 %.
+		Long: `Runs COMMAND as shadow run does, once for each number of threads, which replaces
+` + threadsWord + ` in its arguments. Compares the runs with those with one thread and writes
+a folder (default ./shadow-scale-<time>): a session per run, stack.json and the
+figures. Repeated runs take turns; the figures are means with 95 % confidence
+intervals.
 
-With --gc-threads, it runs COMMAND with each number of collector threads, too:
-in the place of ` + gcThreadsWord + `, or by JDK_JAVA_OPTIONS=-XX:ParallelGCThreads. A further
-figure shows the collector's work and time; a COMMAND without ` + threadsWord + ` gives that one
-only. All flags of shadow run that say what to record hold for each run.`,
+With --gc-threads, also runs COMMAND with each number of collector threads, which
+replaces ` + gcThreadsWord + ` or goes into JDK_JAVA_OPTIONS as -XX:ParallelGCThreads. One more figure
+shows the collector's work and time; without ` + threadsWord + ` in COMMAND it is the only one.
+The flags of shadow run that choose what to record apply to every run.`,
 		Example: `  shadow scale --threads 1,2,4 -- java -jar app.jar --workers {threads}
   shadow scale --threads 1,2 --repeat 5 --region last:3 --task 'com.acme.Main#iteration' -o out -- java -cp c com.acme.Main {threads}
   shadow scale --threads 1,2 --gc-threads 1,2 -o out -- java -XX:+UseParallelGC -cp c com.acme.Main {threads}`,
@@ -96,13 +96,13 @@ func (f *scaleFlags) checkNumbers(args []string) error {
 	}
 	switch varied := mentions(args, threadsWord); {
 	case mentions(args, gcThreadsWord) && len(f.gcThreads) == 0:
-		return usagef("the command has %s: name the numbers with --gc-threads 1,2", gcThreadsWord)
+		return usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
 	case !varied && len(f.threads) > 0:
-		return usagef("the command has no %s: put it where the number of threads is to stand, as in app.jar --workers %s", threadsWord, threadsWord)
+		return usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
 	case varied && len(f.threads) == 0:
-		return usagef("the command has %s: name the numbers with --threads 1,2,4", threadsWord)
+		return usagef("the command has %s: give the numbers with --threads 1,2,4", threadsWord)
 	case !varied && len(f.gcThreads) == 0:
-		return usagef("nothing to vary: put %s into the command and name numbers with --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
+		return usagef("nothing varies: put %s into the command and give --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
 	}
 	return nil
 }

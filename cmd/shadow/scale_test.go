@@ -16,14 +16,14 @@ import (
 // together; what is wrong is named, with the remedy.
 func TestScaleNumbers(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no command given":                  {"--threads", "1,2"},
-		"--threads 0: use numbers above 0":  {"--threads", "1,0", "--", "java", "{threads}"},
-		"--threads -2: use numbers above 0": {"--threads", "-2", "--", "java", "{threads}"},
-		"--gc-threads 0: use numbers":       {"--gc-threads", "0", "--", "java"},
-		"nothing to vary: put {threads}":    {"--", "java"},
-		"has no {threads}: put it where":    {"--threads", "1,2", "--gc-threads", "1", "--", "java"},
-		"the command has {threads}: name":   {"--gc-threads", "1", "--", "java", "-Dn={threads}"},
-		"the command has {gcthreads}: name": {"--threads", "1", "--", "java", "-XX:ParallelGCThreads={gcthreads}", "{threads}"},
+		"no command given":                     {"--threads", "1,2"},
+		"--threads 0: use numbers above 0":     {"--threads", "1,0", "--", "java", "{threads}"},
+		"--threads -2: use numbers above 0":    {"--threads", "-2", "--", "java", "{threads}"},
+		"--gc-threads 0: use numbers":          {"--gc-threads", "0", "--", "java"},
+		"nothing varies: put {threads}":        {"--", "java"},
+		"has no {threads}: put it in place of": {"--threads", "1,2", "--gc-threads", "1", "--", "java"},
+		"the command has {threads}: give":      {"--gc-threads", "1", "--", "java", "-Dn={threads}"},
+		"the command has {gcthreads}: give":    {"--threads", "1", "--", "java", "-XX:ParallelGCThreads={gcthreads}", "{threads}"},
 	} {
 		code, out, errs := shadow(t, nil, append([]string{"scale"}, args...)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, want) {

@@ -115,20 +115,20 @@ func golden(name string) string { return filepath.Join("testdata", name+".golden
 func TestNothingLike(t *testing.T) {
 	dir := makeSession(t, t.TempDir())
 	code, out, errs := shadow(t, nil, "hotspots", dir, "--class", "com.nobody.*")
-	if code != 0 || out != "" || !strings.Contains(errs, `no task class is like "com.nobody.*"`) {
+	if code != 0 || out != "" || !strings.Contains(errs, `no task class matches "com.nobody.*"`) {
 		t.Errorf("hotspots: exit code %d\n%s%s", code, out, errs)
 	}
 	for _, args := range [][]string{{"hotspots", "--format", "csv"}, {"hotspots", "--by", "thread"}, {"tasks"}, {"tasks", "--units"}, {"stats"}, {"report", "-o", filepath.Join(t.TempDir(), "r.html")}} {
 		args = append(args, dir, "--class", "com.nobody.*")
 		code, _, errs := shadow(t, nil, args...)
-		if code != 0 || strings.Count(errs, `no task class is like "com.nobody.*"`) != 1 {
+		if code != 0 || strings.Count(errs, `no task class matches "com.nobody.*"`) != 1 {
 			t.Errorf("%q: exit code %d\n%s", args, code, errs)
 		}
 	}
 	for _, args := range [][]string{{"hotspots", "--app"}, {"hotspots", "--units"}, {"tasks", "--app"}, {"tasks", "--units"}} {
 		args = append(args, dir, "--class", "java.*")
 		code, _, errs := shadow(t, nil, args...)
-		if code != 0 || strings.Count(errs, `of the task classes like "java.*" nothing is left`) != 1 || strings.Contains(errs, "no task class") {
+		if code != 0 || strings.Count(errs, `all classes matching "java.*" are filtered out`) != 1 || strings.Contains(errs, "no task class") {
 			t.Errorf("%q: exit code %d\n%s", args, code, errs)
 		}
 	}

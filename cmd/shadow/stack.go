@@ -35,18 +35,18 @@ func newStack(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stack BASE_DIR DIR...",
 		Short: "Speedup stacks: why N threads are not N times as fast as one",
-		Long: `Compares runs with the run with one application thread, BASE_DIR. For each, the
-measured speedup and what was lost up to the number of threads: to garbage
-collection, to the main thread's sequential part, to waiting for each other, to
-threads that end early, to I/O and to want of processors; the rest is more work
-for the same result, and what is told under it. All add up to the number of
-threads; a negative figure is a gain.`,
+		Long: `Compares runs with BASE_DIR, the run with one application thread. For each run, shows
+the measured speedup and what keeps it below the number of threads: garbage
+collection, the main thread's sequential part, waiting for each other, threads that
+end early, I/O, and too few CPUs. The rest is more work for the same result, and what
+is listed under it. All components add up to the number of threads; a negative one is
+a gain.`,
 		Example: `  shadow stack /tmp/one /tmp/two /tmp/four
   shadow stack /tmp/one /tmp/four --threads 4 --region last:3 --marker 'com.acme.Iteration'
   shadow stack /tmp/one /tmp/two -o stack.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("which sessions? name the folder of the run with one thread, then those of the others")
+				return usagef("missing session folders: name that of the run with one thread, then the others")
 			}
 			return f.check(len(args) - 1)
 		},
@@ -63,7 +63,7 @@ func (f *stackFlags) check(runs int) error {
 		return err
 	}
 	if len(f.threads) != 0 && len(f.threads) != runs {
-		return usagef("--threads names %d numbers for %d runs (the base is not among them)", len(f.threads), runs)
+		return usagef("--threads has %d numbers for %d runs (the base has none)", len(f.threads), runs)
 	}
 	if err := positive("--threads", f.threads); err != nil {
 		return &usageError{err}

@@ -37,7 +37,7 @@ func newStats(env Env) *cobra.Command {
 			}
 			if views {
 				if filter.Active() || inUnits || metric != "" || l.format == "csv" {
-					return usagef("--check compares whole threads: it goes without --app, --class, --units, --metric and --format csv")
+					return usagef("--check compares whole threads; use it without --app, --class, --units, --metric and --format csv")
 				}
 				return l.checkSession(args[0])
 			}
@@ -68,12 +68,12 @@ func newStats(env Env) *cobra.Command {
 	unitsFlag(cmd, &inUnits)
 	thresholdFlag(cmd, &thresholds)
 	cmd.Flags().StringVar(&metric, "metric", "", "only the distributions of this metric: wall, cpu, queue, alloc, ... as the session has them")
-	cmd.Flags().BoolVar(&views, "check", false, "hold what the agent measured against the kernel's account of each thread and of the process, and keep the comparison in the session")
+	cmd.Flags().BoolVar(&views, "check", false, "compare what the agent measured with the kernel's account of each thread and of the process, and store the comparison in the session")
 	return cmd
 }
 
 // metricUsage describes --metric where it says by what is sorted.
-const metricUsage = "sort, show and draw by this metric in place of CPU time: wall, cpu, queue, alloc, ... as the session has them"
+const metricUsage = "sort, show and draw by this metric instead of CPU time: wall, cpu, queue, alloc, ... as the session has them"
 
 // show makes metric name the one that is shown. One that the session does not
 // have is wrong usage.

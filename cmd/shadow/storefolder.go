@@ -16,7 +16,7 @@ func ownStore(dir string) error {
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {
-		return fmt.Errorf("looking at the store %s: %w", dir, err)
+		return fmt.Errorf("reading the store %s: %w", dir, err)
 	}
 	switch owner := int(st.Uid); {
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
@@ -24,7 +24,7 @@ func ownStore(dir string) error {
 	case owner != os.Geteuid() && owner != 0:
 		return fmt.Errorf("the store %s belongs to user %d, who could change what is stored; choose another --store", dir, owner)
 	case st.Mode&unix.S_IWOTH != 0:
-		return fmt.Errorf("everybody may write to the store %s; choose a folder below it, which is then made with mode 0700, or take the permission away (chmod o-w)", dir)
+		return fmt.Errorf("every user can write to the store %s; choose a folder below it (shadow creates it with mode 0700), or run chmod o-w", dir)
 	}
 	return nil
 }

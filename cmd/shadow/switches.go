@@ -64,7 +64,7 @@ func checkSwitches(choice string) error {
 	return nil
 }
 
-// startSwitches begins to listen to the scheduler. What can not be had is told
+// startSwitches begins to listen to the scheduler. What cannot be had is told
 // in the sessions; only a source that was asked for by its name is an error.
 func startSwitches(env Env, choice sched.Choice, root string, w *jvmprocess.Finder) (*switches, error) {
 	s := &switches{env: env, finder: w, root: root, kept: map[string]bool{}}
@@ -80,14 +80,14 @@ func startSwitches(env Env, choice sched.Choice, root string, w *jvmprocess.Find
 	return s, nil
 }
 
-// failed tells that the scheduling of a JVM can not be recorded now, or, with
+// failed tells that the scheduling of a JVM cannot be recorded now, or, with
 // nil, that it is again.
 func (s *switches) failed(pid int, err error) {
 	if err == nil {
-		s.env.note("scheduling of the JVM with process id %d is recorded again", pid)
+		s.env.note("recording the scheduling of process %d again", pid)
 		return
 	}
-	s.env.note("scheduling of the JVM with process id %d can not be recorded now: %s", pid, text.OneLine(err.Error()))
+	s.env.note("cannot record the scheduling of process %d at the moment: %s", pid, text.OneLine(err.Error()))
 }
 
 // launch calls start; the threads of a process that it starts are observed from
@@ -130,7 +130,7 @@ func (s *switches) progress(p ingest.Progress) {
 		err = s.keep(p, dir)
 	}
 	if err != nil {
-		s.env.note("scheduling of the JVM with process id %d is not recorded: %s", pid, text.OneLine(err.Error()))
+		s.env.note("not recording the scheduling of process %d: %s", pid, text.OneLine(err.Error()))
 	}
 }
 

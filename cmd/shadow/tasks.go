@@ -27,10 +27,11 @@ func newTasks(env Env) *cobra.Command {
 	var inUnits bool
 	cmd := &cobra.Command{
 		Use:   "tasks DIR",
-		Short: "The raw trace: a row per execution, and one for each task never executed",
-		Long: `Prints the raw trace. Times are CLOCK_MONOTONIC nanoseconds of the profiled
-machine. A cell is empty (null in JSON and Parquet) where nothing was measured:
-a task never executed has no execution, start, end, thread or work.`,
+		Short: "The raw trace: a row per execution and per task never executed",
+		Long: `Prints the raw trace. Times are CLOCK_MONOTONIC nanoseconds of the profiled machine.
+A cell is empty (null in JSON and Parquet) if nothing was measured: a task never
+executed has no execution, start, end, thread or work. docs/columns.md describes the
+columns.`,
 		Example: `  shadow tasks /tmp/s --format csv -o tasks.csv
   shadow tasks /tmp/s --format parquet -o tasks.parquet
   shadow tasks /tmp/s --format tgp -o traces
@@ -131,7 +132,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 	for i, n := range names {
 		names[i] = clean(n)
 	}
-	l.env.note("%s and %s have no row: they came too fast to be recorded one by one and are in summaries, of %s%s; shadow hotspots counts them",
+	l.env.note("%s and %s have no row: they were too fast to be recorded one by one and are in the summaries of %s%s; shadow hotspots counts them",
 		text.PluralExact(executions, "execution", "executions"), text.PluralExact(int64(creations), "creation", "creations"), strings.Join(names, ", "), more)
 	return nil
 }
@@ -142,7 +143,7 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, to view.Si
 	limit := l.limit()
 	inherited, err := origin.Inherited(s)
 	if err != nil {
-		return 0, fmt.Errorf("reading the places of the tasks of %s: %w", s.Dir, err)
+		return 0, fmt.Errorf("reading the call sites of the tasks of %s: %w", s.Dir, err)
 	}
 	undecided, err := s.EachTask(func(t *session.Task) error {
 		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {

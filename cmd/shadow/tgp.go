@@ -34,14 +34,14 @@ func newTgp(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tgp",
 		Short: "The post-processing of tgp: aggregation, diagnosis, fine- and coarse-grained classes",
-		Long: `Does what the scripts that come with tgp do, on a session, or on files of tgp
-as they are. A nested execution is merged into its outer one, recursively, if the
-outer task is no thread, or if it is one and the nested task was not submitted and
-was created and executed by the same thread. Samples taken during a collection
-are left out. docs/tgp.md tells where this differs from the scripts.`,
+		Long: `Does what the scripts of tgp do, on a session or on the files of tgp. A nested
+execution is merged into its outer one, recursively, if the outer task is not a
+thread, or if the nested task was not submitted and was created and executed by that
+thread. Samples taken during a collection are left out. docs/tgp.md describes the
+differences from the scripts.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("which one? see %s --help", cmd.CommandPath())
+			return usagef("missing command; %s --help lists them", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newTgpAggregate(env), newTgpDiagnose(env),
@@ -66,7 +66,7 @@ func (f *tgpFlags) addAnalysis(cmd *cobra.Command) {
 
 func tgpArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef("of what? name a session's folder, or tasks.csv and the other files of tgp")
+		return usagef("missing input: name a session folder, or tasks.csv and the other files of tgp")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
 func (f *tgpFlags) noteSession(s *session.Session, m selfMetric) {
 	f.env.note("the granularity is self %s", m.name)
 	if n := s.Manifest.Summarised.Executions; n > 0 {
-		f.env.note("%s were summarised where they ran and are not in this: run with detail=all for all", text.PluralExact(n, "execution", "executions"))
+		f.env.note("%s summarised and not included; record with --detail all to have all", text.PluralExact(n, "execution", "executions"))
 	}
 }
 
@@ -181,7 +181,7 @@ func newTgpAggregate(env Env) *cobra.Command {
 				return err
 			}
 			a := in.merged
-			env.note("%d of %d executions were merged into others; %d outer tasks are not in the trace; %d tasks never executed are left out",
+			env.note("merged %d of %d executions into others; %d outer tasks are not in the trace; left out %d tasks never executed",
 				a.Executions-int64(len(a.Tasks)), a.Executions, a.Missing, a.NotExecuted)
 			return nil
 		},
@@ -229,7 +229,7 @@ func newTgpDiagnose(env Env) *cobra.Command {
 	f.addTo(cmd, env, false, "table", "json", "csv")
 	f.addAnalysis(cmd)
 	cmd.Flags().StringVar(&f.class, "class", "", "only executions of this class")
-	cmd.Flags().Int64Var(&f.centre, "around", 100_000, "tell the share of tasks within a factor of ten of this granularity")
+	cmd.Flags().Int64Var(&f.centre, "around", 100_000, "report the share of tasks within a factor of ten of this granularity")
 	return cmd
 }
 

@@ -42,7 +42,7 @@ func TestTgp(t *testing.T) {
 			t.Errorf("tgp %s: exit code %d %s\n%s\nof the files, of the session\n%s", verb, code, errs, a, b)
 		}
 	}
-	if code, out, errs := shadow(t, nil, "tgp", "aggregate", first); code != 0 || strings.Count(out, "\n") != 4 || !strings.Contains(errs, "5 of 8 executions were merged") {
+	if code, out, errs := shadow(t, nil, "tgp", "aggregate", first); code != 0 || strings.Count(out, "\n") != 4 || !strings.Contains(errs, "merged 5 of 8 executions") {
 		t.Errorf("aggregate: exit code %d\n%s%s", code, out, errs)
 	}
 }
@@ -70,15 +70,15 @@ func TestTgpWrong(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"import"}, 2, "import what?"},
+		{[]string{"import"}, 2, "missing format"},
 		{[]string{"import", "tgp"}, 2, "want files and -o"},
 		{[]string{"import", "tgp", bad}, 2, "want files and -o"},
 		{[]string{"import", "tgp", bad, "-o", dir + "/x", "--metric", "moon"}, 2, "unknown metric"},
 		{[]string{"import", "tgp", bad, "-o", dir + "/x", "--max-rows", "0"}, 2, "above 0"},
 		{[]string{"import", "tgp", bad, "-o", dir + "/x"}, 1, "tasks.csv:1:4: 2 fields in place of 22"},
 		{[]string{"import", "tgp", dir + "/none.csv", "-o", dir + "/x"}, 1, "no such file"},
-		{[]string{"tgp"}, 2, "which one?"},
-		{[]string{"tgp", "fine"}, 2, "of what?"},
+		{[]string{"tgp"}, 2, "missing command"},
+		{[]string{"tgp", "fine"}, 2, "missing input"},
 		{[]string{"tgp", "diagnose", dir}, 1, "tasks.csv:1"},
 	} {
 		code, _, errs := shadow(t, nil, c.args...)

@@ -87,7 +87,7 @@ func writeSamples(env Env, dir string, s gran.Samples) error {
 		{tgp.CPUFile, len(s.CPU), func(w io.Writer) error { return tgp.WriteCPU(w, s.CPU) }},
 	} {
 		if x.n == 0 {
-			env.note("%s is not written: the session has no record of it", x.name)
+			env.note("%s not written: the session has no data for it", x.name)
 			continue
 		}
 		if err := files.Write(nil, filepath.Join(dir, x.name), x.write); err != nil {

@@ -25,24 +25,24 @@ func newThreads(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "threads DIR",
 		Short: "The threads of a session with name, kind, times and counters",
-		Long: `Lists the Java threads and the JVM's own service threads. With a scheduling
-record (shadow run --switches) it tells where each thread's time went: running,
-runnable (waiting for a CPU), in a futex (locks, monitors, park), I/O, asleep, or
-blocked for another reason; switches are its own, because it blocked, + those that
-were forced on it (preempted). A role tells more than a kind: C1 or C2, carrier of virtual
-threads, agent (the profiler's own).
+		Long: `Lists the Java threads and the JVM's own service threads. With a scheduling record
+(shadow run --switches) it shows where each thread's time went: running, runnable
+(waiting for a CPU), in a futex (locks, monitors, park), in I/O, asleep, or blocked for
+another reason. Switches are its own (it blocked) + forced ones (it was preempted). A
+role is more precise than a kind: C1 or C2, carrier of virtual threads, agent (the
+profiler's own).
 
-Counters (switches, faults, migrations, hardware events) were read from outside
-by shadow run; a cell is empty where nothing was measured, and an estimate of a
-multiplexed counter begins with ~. The table has them with --counters; csv and
-json always do. Times and counters are those of the operating system's thread:
-where it carried several Java threads one after the other, they stand with one.
+shadow run reads the counters (switches, faults, migrations, hardware events) from
+outside. The table shows them with --counters; csv and json always do. A cell is
+empty if nothing was measured; ~ marks the estimate of a multiplexed counter. Times
+and counters are those of the operating system's thread. If it carried several Java
+threads in turn, they are in the row of the first.
 
-With --virtual it tells how virtual threads were scheduled: how often they got onto
-a carrier (of one thread: median and most), how often onto another than before, how
-long they waited for one when they were ready to go on, and how often and how long
-they parked without leaving it (pinned). json and csv without --virtual have the same
-for each virtual thread that was recorded by itself.`,
+With --virtual it shows how virtual threads were scheduled: how often they got onto a
+carrier (per thread: median and most), how often onto another than before, how long
+they waited for one when ready, and how often and how long they parked without leaving
+it (pinned). json and csv without --virtual have these figures for each virtual thread
+that was recorded by itself.`,
 		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --virtual\n  shadow threads /tmp/s --format csv",
 		Args:    oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -81,8 +81,8 @@ for each virtual thread that was recorded by itself.`,
 		},
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv")
-	cmd.Flags().BoolVar(&counted, "counters", false, "the table shows counters in place of times")
-	cmd.Flags().BoolVar(&virtual, "virtual", false, "how virtual threads were scheduled, a row for each class of their bodies")
+	cmd.Flags().BoolVar(&counted, "counters", false, "show counters instead of times in the table")
+	cmd.Flags().BoolVar(&virtual, "virtual", false, "how virtual threads were scheduled: a row per class of their bodies")
 	cmd.Flags().StringVar(&group, "group", "thread", "a row for each thread|pool|kind")
 	return cmd
 }
@@ -122,7 +122,7 @@ func (l *listing) printThreads(rows []threads.Row, file *hpc.File, times *sessio
 // noteCounters says why cells of counters are empty.
 func (l *listing) noteCounters(file *hpc.File) {
 	if file == nil {
-		l.env.note("no counters from outside in this session")
+		l.env.note("this session has no counters")
 		return
 	}
 	for _, e := range hpc.AllEvents() {
@@ -140,7 +140,7 @@ func (l *listing) noteTimes(times *session.Times) {
 	r := times.Record
 	l.env.note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
 	if !times.Whole {
-		l.env.note("the record was not ended in order: what came after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
+		l.env.note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
 		l.env.note("%s not available: %s", clean(what), clean(r.NotAvailable[what]))

@@ -40,7 +40,7 @@ func (l *listing) listVirtual(s *session.Session) error {
 	}
 	if v == nil {
 		v = &virtual.Threads{List: []virtual.Class{}}
-		l.env.note("no virtual thread was mounted, or the agent could not see it (shadow stats)")
+		l.env.note("no virtual thread ran, or the agent could not observe it (see shadow stats)")
 	}
 	if l.format == "json" {
 		if n := l.limit(); n > 0 && n < len(v.List) {

@@ -39,7 +39,7 @@ type watcher struct {
 type counting struct {
 	pid   int
 	began units.MonoNs  // 0: not known
-	over  bool          // it has ended, or can not be counted in
+	over  bool          // it has ended, or cannot be counted in
 	c     *hpc.Counters // nil while being opened, or when not possible
 	why   error
 }
@@ -108,7 +108,7 @@ func noteProblem(env Env, session string, err error) {
 // noteFull says that the bus takes no batches, or that it does again.
 func noteFull(env Env, full bool) {
 	if full {
-		env.note("the bus takes no batches: its disk is full; make space, it goes on by itself")
+		env.note("the bus takes no batches: its disk is full; make space and it continues by itself")
 	} else {
 		env.note("the bus takes batches again")
 	}

@@ -1,5 +1,4 @@
-// Package busauth is how agents and shadows find the bus and show who they
-// are: by a token, a user and password, an NKEY, a credentials file (JWT), a
+// Package busauth lets agents and shadows find the bus and authenticate: by a token, a user and password, an NKEY, a credentials file (JWT), a
 // client's certificate, or several of them. Secrets come from files and stay out
 // of error texts.
 package busauth
@@ -17,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Auth is how a client shows who it is; a user and password, or a token, may
-// also be part of the URL. At most one of Token, User, CredsFile,
+// Auth is how a client authenticates. A user and password, or a token, may also be
+// part of the URL. At most one of Token, User, CredsFile,
 // NKeyFile and Seed is given.
 type Auth struct {
 	Token     string
@@ -38,14 +37,14 @@ type Auth struct {
 	Owner string
 }
 
-// AnyOwner as Auth.Owner leaves the check out to whom the bus's port on this machine belongs.
+// AnyOwner as Auth.Owner skips the check of who owns the bus's port on this machine.
 const AnyOwner = "any"
 
-// ErrAuth is an authentication that cannot be used as it is given.
+// ErrAuth is returned for an unusable authentication.
 var ErrAuth = errors.New("authentication for the bus")
 
-// Options are those of the client library. What is wrong with the files is
-// found now, not in the background.
+// Options returns the options of the client library. Problems of the files show now,
+// not in the background.
 func (a Auth) Options() ([]nats.Option, error) {
 	if err := a.check(); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func (a Auth) check() error {
 	return nil
 }
 
-// longestSecret bounds what is read from a file that may not be ours.
+// longestSecret bounds the file of a secret, which may not be ours.
 const longestSecret = 4096
 
 // ReadSecret reads a file of one line: a token, a password.
@@ -178,7 +177,7 @@ func ParseServers(list string) (Servers, error) {
 	return s, nil
 }
 
-// Loopback reports whether a host is this machine, for nobody else to reach.
+// Loopback reports whether a host is this machine and unreachable for others.
 func Loopback(host string) bool {
 	if host == "localhost" {
 		return true

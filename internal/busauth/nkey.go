@@ -22,7 +22,7 @@ func (a Auth) nkey() (nats.Option, error) {
 	return nats.Nkey(public, pair.Sign), nil
 }
 
-// pair is the key pair of the seed. It stays in memory: the file may be gone when the connection is made again.
+// pair is the key pair of the seed. It stays in memory: the file may be gone at a reconnect.
 func (a Auth) pair() (nkeys.KeyPair, error) {
 	if a.Seed != "" {
 		pair, err := userKey([]byte(a.Seed))
@@ -93,7 +93,7 @@ func (a *Auth) SetSecret(secret string) {
 	}
 }
 
-// SetToken reads a token file. To whom it belongs, the bus may belong.
+// SetToken reads a token file. The bus may belong to the owner of the file.
 func (a *Auth) SetToken(path string) error {
 	secret, err := ReadSecret(path)
 	if err != nil {
@@ -112,7 +112,7 @@ func (a *Auth) SetPassword(path string) (err error) {
 }
 
 // inbox is where a client's answers arrive: a prefix of its own for each user, so that permissions can keep one
-// user's answers from the others. It begins with _INBOX, for servers whose permissions say _INBOX.> only.
+// user's answers from the others. It starts with _INBOX, for servers whose permissions say _INBOX.> only.
 func (a Auth) inbox() (string, error) {
 	switch {
 	case a.User != "":
@@ -145,7 +145,7 @@ func publicInbox(pair nkeys.KeyPair) (string, error) {
 	return Inbox(public), nil
 }
 
-// Inbox is the prefix of a user's inboxes: _INBOX.NAME. What is no letter, digit, '_' or '-' becomes '_'.
+// Inbox is the prefix of a user's inboxes: _INBOX.NAME. All but letters, digits, '_' and '-' become '_'.
 func Inbox(user string) string {
 	return "_INBOX." + strings.Map(func(r rune) rune {
 		switch {

@@ -18,17 +18,17 @@ import (
 	"time"
 )
 
-// ErrStranger is returned when the process that holds the bus's port on this machine is not of a user whom we trust.
+// ErrStranger is returned if an untrusted user's process holds the bus's port on this machine.
 var ErrStranger = errors.New("the bus's port is not held by a user who may hold it")
 
 const (
 	dialTimeout   = 2 * time.Second
-	acceptTimeout = time.Second // for the other side to accept, before which nobody knows who it is
+	acceptTimeout = time.Second // for the other side to accept; before that its user is unknown
 	acceptLook    = 5 * time.Millisecond
 )
 
-// Dialer connects to the bus. On this machine it looks, before a byte is sent, which user the other end belongs to:
-// while the shadow is away anybody may listen on its port. It is a nats.CustomDialer.
+// Dialer connects to the bus. On this machine it checks, before it sends a byte, which user owns the other end: while
+// the shadow is away anybody may listen on its port. It implements nats.CustomDialer.
 type Dialer struct {
 	owners []uint32
 	any    bool
@@ -97,7 +97,7 @@ func (d *Dialer) Dial(network, address string) (net.Conn, error) {
 	return c, nil
 }
 
-// check looks to whom the other end belongs if it is on this machine.
+// check checks who owns the other end if it is on this machine.
 func (d *Dialer) check(c net.Conn, address string) error {
 	local, remote := addrOf(c.LocalAddr()), addrOf(c.RemoteAddr())
 	if !remote.Addr().IsLoopback() && remote.Addr() != local.Addr() {
@@ -135,8 +135,8 @@ type socket struct {
 	there, accepted bool
 }
 
-// find looks in the kernel's tables for the socket at local that is connected with remote. That it is not
-// there (yet) is no error.
+// find looks in the kernel's tables for the socket at local that is connected to remote. A socket that is not there
+// (yet) is not an error.
 func (d *Dialer) find(local, remote netip.AddrPort) (socket, error) {
 	var failed error
 	read := 0

@@ -1,14 +1,14 @@
 // Package loglinear divides the non-negative integers into buckets of bounded
 // relative width, as HdrHistogram does: exact below 128, then 64 buckets to
-// each power of two. The middle of a value's bucket is nearer to it than
-// 0.8 %. The agent counts in the same buckets (jvmti/state_cells.h); a test compares
+// each power of two. The middle of a value's bucket is within 0.8 % of
+// it. The agent counts in the same buckets (jvmti/state_cells.h); a test compares
 // the two.
 package loglinear
 
 import "math/bits"
 
 const (
-	// PerOctave is the number of buckets to each power of two.
+	// PerOctave is the number of buckets per power of two.
 	PerOctave = 64
 	// Linear is the number of buckets of width one at the start.
 	Linear = 2 * PerOctave
@@ -46,7 +46,7 @@ func Bounds(i int) (lowest, highest uint64) {
 	return lowest, lowest + 1<<shift - 1
 }
 
-// Middle is the value that stands for bucket i.
+// Middle is the value that represents bucket i.
 func Middle(i int) float64 {
 	lowest, highest := Bounds(i)
 	return (float64(lowest) + float64(highest)) / 2

@@ -27,8 +27,8 @@ const (
 
 var errThrift = errors.New("no Thrift structure")
 
-// skimThrift goes over one structure at the beginning of data, whose lists and
-// strings must fit into data, and returns its length.
+// skimThrift skips one structure at the start of data and returns its length. Its
+// lists and strings must fit into data.
 func skimThrift(data []byte) (int, error) {
 	s := skimmer{data: data}
 	if err := s.structure(0); err != nil {
@@ -115,7 +115,7 @@ func (s *skimmer) value(t byte, depth int) error {
 	return fmt.Errorf("type %d: %w", t, errThrift) // Parquet has no maps
 }
 
-// list goes over a list; an element takes a byte at least.
+// list skips a list. An element takes at least a byte.
 func (s *skimmer) list(depth int) error {
 	h, err := s.byte()
 	if err != nil {

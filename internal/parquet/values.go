@@ -12,9 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Run lengths and counts stand in the encoded values of a page: a few bytes can
-// stand for any number of values, and the library makes room for as many as
-// they say.
+// The encoded values of a page contain run lengths and counts: a few bytes can claim
+// any number of values, and the library allocates as many as they claim.
 
 // MaxPageValues bounds the values of a page; ours have 32,768, those of the
 // library at most eight to a byte of its buffer of a quarter of a MiB.
@@ -22,7 +21,7 @@ const MaxPageValues = 1 << 22
 
 var errEncoding = errors.New("an encoding that parts do not have")
 
-// column is what its pages have to fit to.
+// column describes what its pages have to match.
 type column struct {
 	codec                  format.CompressionCodec
 	repetition, definition int // bits of a level
@@ -45,8 +44,8 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxPageBytes), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(0))
 })
 
-// checkDataPage holds the counts in a page against those of its header. packed
-// is what follows the levels; the grown buffer is returned for the next page.
+// checkDataPage compares the counts in a page with those in its header. packed follows
+// the levels. It returns the grown buffer for the next page.
 func checkDataPage(h *format.DataPageHeaderV2, levels, packed []byte, compressed bool, c column, buf []byte) ([]byte, error) {
 	n := int64(h.NumValues)
 	if n < 0 || n > MaxPageValues || h.NumNulls < 0 || h.NumNulls > h.NumValues {
@@ -100,7 +99,7 @@ func checkDelta(data []byte, n int64) error {
 	for range 2 {
 		_, size := binary.Uvarint(data)
 		if size <= 0 {
-			return nil // the library finds that out before it makes room
+			return nil // the library finds that out before it allocates
 		}
 		data = data[size:]
 	}
@@ -117,7 +116,7 @@ func checkRuns(data []byte, width int, n int64) error {
 	for total := uint64(0); len(data) > 0; {
 		head, size := binary.Uvarint(data)
 		if size <= 0 {
-			return nil // the library finds that out too
+			return nil // the library finds that out, too
 		}
 		data = data[size:]
 		count, bytes := head>>1, uint64(width+group-1)/group

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Explain says why the kernel does not count e, and what to do about it.
+// Explain says why the kernel does not count e and what to do.
 func Explain(e Event, err syscall.Errno) string {
 	switch err {
 	case syscall.EACCES, syscall.EPERM:

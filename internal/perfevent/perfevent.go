@@ -1,5 +1,5 @@
 // Package perfevent knows the names of the kernel's performance events: which
-// numbers perf_event_open wants for them, and why it refuses one.
+// numbers perf_event_open takes for them, and why it refuses one.
 package perfevent
 
 import (
@@ -19,11 +19,11 @@ type Event struct {
 
 	// UserOnly leaves out what the kernel does on behalf of the thread. It is
 	// the rule for hardware events: the count of user mode is the program's own,
-	// and it may be had at kernel.perf_event_paranoid=2.
+	// and it is allowed at kernel.perf_event_paranoid=2.
 	UserOnly bool
 
-	// Narrow says that the event may be opened with UserOnly where the kernel
-	// does not allow more, and means the same then.
+	// Narrow says that the event may be opened with UserOnly if the kernel allows no
+	// more, with the same meaning.
 	Narrow bool
 }
 
@@ -69,8 +69,8 @@ var (
 	rawName   = regexp.MustCompile(`^r([0-9a-fA-F]{1,16})$`)
 )
 
-// Parse finds an event by its name: one of Names, "LLC-load-misses" and its
-// kin, or "rHEX" for a raw one; behind ":u" or ":uk" which modes to count.
+// Parse finds an event by its name: one of Names, "LLC-load-misses" and
+// similar, or "rHEX" for a raw one; behind ":u" or ":uk" which modes to count.
 func Parse(text string) (Event, error) {
 	if len(text) > Longest {
 		return Event{}, fmt.Errorf("event name of %d bytes, at most %d are allowed", len(text), Longest)
@@ -83,7 +83,7 @@ func Parse(text string) (Event, error) {
 		e.Type, e.Config = Cache, cacheConfig(m)
 	} else if m := rawName.FindStringSubmatch(name); m != nil {
 		e.Type = Raw
-		e.Config, _ = strconv.ParseUint(m[1], 16, 64) // the expression admits nothing else
+		e.Config, _ = strconv.ParseUint(m[1], 16, 64) // the expression matches nothing else
 	} else {
 		return Event{}, fmt.Errorf("event %q is not known; events are %s, LLC-load-misses and the like, and raw ones as r01c2", name, strings.Join(Names(), ", "))
 	}

@@ -1,6 +1,5 @@
 // Package seal gives files of a session checksums, so that a reader sees that
-// one was damaged or exchanged. It does not stop a forger, who can compute them
-// anew.
+// one was damaged or exchanged. It does not stop a forger, who can compute new ones.
 package seal
 
 import (
@@ -14,7 +13,7 @@ import (
 	"io"
 )
 
-// ErrMismatch is content that is not what its checksum was computed of.
+// ErrMismatch is returned for content that does not match its checksum.
 var ErrMismatch = errors.New("the content does not match its checksum: it was damaged, changed or exchanged")
 
 // File is what is known of a file whose content must not change.
@@ -24,7 +23,7 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Check holds other, computed of the content as it is now, against f.
+// Check compares f with other, computed from the present content.
 func (f File) Check(other File) error {
 	switch {
 	case f.Bytes != other.Bytes:
@@ -58,7 +57,7 @@ func (w *Writer) File() File {
 	return File{Bytes: w.bytes, SHA256: hex.EncodeToString(w.sum.Sum(nil))}
 }
 
-// Of computes the checksum of all that r gives.
+// Of computes the checksum of all that r reads.
 func Of(r io.Reader) (File, error) {
 	w := NewWriter(io.Discard)
 	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, 256<<10))
@@ -93,7 +92,7 @@ func JSON(v any) ([]byte, error) {
 
 // CheckJSON checks what JSON wrote. It fails for a file without a digest.
 func CheckJSON(data []byte) error {
-	i := bytes.LastIndex(data, []byte(digestLine)) // a line break stands in no JSON string
+	i := bytes.LastIndex(data, []byte(digestLine)) // no JSON string contains a line break
 	if i < 0 {
 		return fmt.Errorf("%w (there is no checksum in it)", ErrMismatch)
 	}

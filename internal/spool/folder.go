@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Bounds of a folder, over all JVMs: an agent that finds no bus again and again
-// must not fill the disk.
+// Bounds of a folder over all JVMs: agents that never find a bus must not fill the
+// disk.
 const (
-	// MaxAge is how long a file is kept that nobody delivers.
+	// MaxAge is how long an undelivered file is kept.
 	MaxAge = 7 * 24 * time.Hour
-	// MaxFolderBytes is from when on no file is added.
+	// MaxFolderBytes is the size above which no file is added.
 	MaxFolderBytes = 1 << 30
 )
 
-// ErrFolderFull is returned when a folder holds MaxFolderBytes already.
+// ErrFolderFull is returned if a folder already holds MaxFolderBytes.
 var ErrFolderFull = errors.New("the folder of spool files is full; deliver them with `shadow deliver`, or delete them")
 
 // DefaultFolder is where this user's agents keep their files unless configured
@@ -29,9 +29,9 @@ func DefaultFolder() string {
 	return filepath.Join(os.TempDir(), "stackagent-spool-"+strconv.Itoa(os.Getuid()))
 }
 
-// Prepare makes the folder, private to this user, or checks the one that is
-// there: one of a known name in a place where all may write could be somebody
-// else's. It deletes files older than MaxAge.
+// Prepare makes the folder, private to this user, or checks an existing one: under a
+// known name where everybody may write, it could be somebody else's. It deletes files
+// older than MaxAge.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("folder for spool files: %w", err)
@@ -61,7 +61,7 @@ func tidy(dir string) error {
 	for _, path := range append(Files(dir), Kept(dir)...) {
 		info, err := os.Lstat(path)
 		if err != nil {
-			continue // another one has just delivered it
+			continue // another process has just delivered it
 		}
 		st, ok := info.Sys().(*syscall.Stat_t)
 		if !ok {
@@ -87,7 +87,7 @@ func tidy(dir string) error {
 // Files lists the spool files of a folder; none if it cannot be read.
 func Files(dir string) []string { return list(dir, Suffix) }
 
-// Kept lists those that were set aside, see Left.Keep.
+// Kept lists the files that were set aside, see Left.Keep.
 func Kept(dir string) []string { return list(dir, Suffix+KeptSuffix) }
 
 func list(dir, suffix string) []string {

@@ -22,10 +22,10 @@ var (
 	ErrNotSpool = errors.New("not a spool file")
 )
 
-// Bounds of what a reader takes from a file that may not be ours.
+// Bounds for reading a file that may not be ours.
 const (
 	maxBatches  = 1 << 20
-	maxDamaged  = 1 << 12 // places that look like a frame and are none
+	maxDamaged  = 1 << 12 // places that look like a frame but are not
 	windowBytes = 256 << 10
 )
 
@@ -33,12 +33,12 @@ const (
 type Left struct {
 	Meta    Meta
 	Batches []Ref // by sequence, each once
-	Damaged int   // frames that were begun and are not whole
+	Damaged int   // incomplete frames
 	f       *os.File
 }
 
-// Open locks and reads a file. ErrInUse: its JVM still runs; ErrNotSpool: it
-// has no description.
+// Open locks and reads a file. The error is ErrInUse if its JVM still runs, and
+// ErrNotSpool if the file has no description.
 func Open(path string) (*Left, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func scan(r io.ReaderAt, size int64) (*Left, error) {
 	if err := errors.Join(wire.ValidSession(l.Meta.Session), wire.ValidProcess(l.Meta.Process)); err != nil {
 		return nil, fmt.Errorf("%w: its description: %w", ErrNotSpool, err)
 	}
-	hole := up(int64(headerSize + len(head.data))) // where Release begins to give space back
+	hole := up(int64(headerSize + len(head.data))) // where Release starts to free space
 	for at := int64(headerSize + len(head.data)); ; {
 		at, err = find(r, at, size)
 		if err != nil || at < 0 {
@@ -116,7 +116,7 @@ func scan(r io.ReaderAt, size int64) (*Left, error) {
 	return l, nil
 }
 
-// find returns where the next magic stands at or behind at, -1 if nowhere.
+// find returns the offset of the next magic at or after at, or -1.
 func find(r io.ReaderAt, at, size int64) (int64, error) {
 	window := make([]byte, windowBytes)
 	for at < size {
@@ -130,13 +130,13 @@ func find(r io.ReaderAt, at, size int64) (int64, error) {
 		if n < windowBytes {
 			return -1, nil
 		}
-		at += int64(n - len(magic) + 1) // one may begin at the window's end
+		at += int64(n - len(magic) + 1) // one may start at the end of the window
 	}
 	return -1, nil
 }
 
-// givenBack reports that the frame at an offset was delivered: its front stands
-// before the hole that Release makes, and the rest of it is gone.
+// givenBack reports whether the frame at an offset was delivered: its front lies before
+// the hole that Release makes, and the rest is gone.
 func givenBack(r io.ReaderAt, at, from, size int64) bool {
 	var h [headerSize]byte
 	if _, err := r.ReadAt(h[:], at); err != nil {
@@ -154,7 +154,7 @@ func givenBack(r io.ReaderAt, at, from, size int64) bool {
 	return len(bytes.Trim(hole, "\x00")) == 0
 }
 
-// frame is one that is whole.
+// frame is a complete frame.
 type frame struct {
 	seq  uint64
 	data []byte
@@ -198,14 +198,14 @@ func (l *Left) Read(r Ref) ([]byte, error) {
 // Path of the file.
 func (l *Left) Path() string { return l.f.Name() }
 
-// Close gives up the lock and leaves the file.
+// Close releases the lock and leaves the file.
 func (l *Left) Close() error { return l.f.Close() }
 
-// KeptSuffix is added to the name of a file of which not all could be delivered.
+// KeptSuffix is added to the name of a file that could not be delivered completely.
 const KeptSuffix = ".damaged"
 
-// Keep sets the file aside: what is whole of it was delivered, the rest cannot
-// be. Nobody delivers it again; it goes when it is as old as MaxAge. It gives the new name.
+// Keep sets the file aside and returns its new name: the complete frames were
+// delivered, the rest cannot be. Nobody delivers it again; it is deleted after MaxAge.
 func (l *Left) Keep() (path string, err error) {
 	path = l.f.Name() + KeptSuffix
 	if err := errors.Join(os.Rename(l.f.Name(), path), l.f.Close()); err != nil {
@@ -214,7 +214,7 @@ func (l *Left) Keep() (path string, err error) {
 	return path, nil
 }
 
-// Remove deletes the file, when all of it is delivered.
+// Remove deletes the file after all of it was delivered.
 func (l *Left) Remove() error {
 	if err := errors.Join(os.Remove(l.f.Name()), l.f.Close()); err != nil {
 		return fmt.Errorf("removing the spool file: %w", err)

@@ -1,15 +1,14 @@
 // Package spool keeps batches in a file while the bus does not take them: a
-// queue with a bound, one file per JVM, written by the agent and, when the JVM
-// has ended, read by whoever delivers what is left.
+// bounded queue, one file per JVM. The agent writes it; after the end of the JVM,
+// another process reads and delivers what is left.
 //
-// A file is a row of frames, each with its length and a checksum; the first
-// holds the description (Meta), the others a batch each. What has been
-// delivered is given back to the disk from the front by punching holes. So
-// a reader takes whatever frames are whole, wherever they stand: a torn tail, a
-// hole or a damaged place costs the frames in it and no other.
+// A file is a sequence of frames, each with its length and a checksum. The first one
+// holds the description (Meta), every other a batch. Punching holes frees delivered
+// frames from the front. So a reader takes all complete frames, wherever they are: a
+// torn tail, a hole or a damaged place costs only the frames in it.
 //
-// The writer holds a lock on the file as long as it lives. A file that can be
-// locked has no writer any more.
+// The writer holds a lock on the file while it lives. A file that can be locked has
+// no writer.
 package spool
 
 import (
@@ -27,7 +26,7 @@ import (
 	"stackagent/internal/wire"
 )
 
-// What a File returns; both leave the queue as it was.
+// Errors of a File; both leave the queue unchanged.
 var (
 	ErrFull    = errors.New("the spool file is full")
 	ErrDamaged = errors.New("a batch in the spool file is damaged")
@@ -46,22 +45,22 @@ const (
 	magic      = "\xf5SPL"
 	headerSize = 20
 	maxFrame   = wire.MaxBatch
-	blockSize  = 4096 // holes begin and end at multiples of this
+	blockSize  = 4096 // holes start and end at multiples of this
 	lockWait   = time.Second
 	lockPause  = 10 * time.Millisecond
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Meta says whose batches a file holds. It has no secrets in it.
+// Meta says whose batches a file holds. It contains no secrets.
 type Meta struct {
 	Session string `json:"session"`
 	Process string `json:"process"`
-	Bus     string `json:"bus"` // where they were to go, without credentials
+	Bus     string `json:"bus"` // their destination, without credentials
 	PID     int    `json:"pid"`
 }
 
-// Ref is the place of a batch in a File; the zero value is none.
+// Ref locates a batch in a File; the zero value locates none.
 type Ref struct {
 	offset int64
 	size   int // of the batch, bytes
@@ -77,14 +76,14 @@ func (r Ref) Size() int { return r.size }
 // Seq is the number of the batch.
 func (r Ref) Seq() uint64 { return r.seq }
 
-// IsZero reports whether r is no place at all.
+// IsZero reports whether r locates no batch.
 func (r Ref) IsZero() bool { return r.offset == 0 }
 
 // File is a spool file that is being written. It is not safe for concurrent use.
 type File struct {
 	f     *os.File
-	start int64 // where the frames of batches begin
-	freed int64 // up to here the blocks have been given back
+	start int64 // where the frames of batches start
+	freed int64 // up to here blocks have been freed
 	end   int64
 	max   int64
 	buf   []byte
@@ -122,7 +121,7 @@ func (s *File) begin(m Meta) error {
 	return nil
 }
 
-// lock takes the lock of a file, waiting for those that only look at it.
+// lock locks a file and waits for processes that only look at it.
 func lock(f *os.File, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; time.Sleep(lockPause) {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -155,8 +154,8 @@ func checksum(seq, data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(seq, castagnoli), castagnoli, data)
 }
 
-// Append puts a batch at the end of the queue. ErrFull: its bound is reached;
-// any other error is the disk's.
+// Append adds a batch to the queue. The error is ErrFull if the bound is reached;
+// any other is the disk's.
 func (s *File) Append(seq uint64, data []byte) (Ref, error) {
 	if len(data) > maxFrame || seq == 0 {
 		return Ref{}, fmt.Errorf("spool file: batch %d of %d bytes can not be kept", seq, len(data))
@@ -186,9 +185,9 @@ func (s *File) Read(r Ref) ([]byte, error) {
 	return fr.data, nil
 }
 
-// Release gives the space of all batches before end (Ref.End of the last) back.
+// Release frees the space of all batches before end (Ref.End of the last).
 func (s *File) Release(end int64) error {
-	if end >= s.end { // all of them: begin anew
+	if end >= s.end { // all of them: start over
 		if err := s.f.Truncate(s.start); err != nil {
 			return fmt.Errorf("emptying the spool file: %w", err)
 		}
@@ -200,7 +199,7 @@ func (s *File) Release(end int64) error {
 		return nil
 	}
 	if err := unix.Fallocate(int(s.f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from); err != nil {
-		return nil // this file system cannot; the space comes back when all is delivered
+		return nil // this file system cannot; the space is freed when all is delivered
 	}
 	s.freed = to
 	return nil
@@ -214,7 +213,7 @@ func (s *File) Path() string { return s.f.Name() }
 // Bytes is what the queue holds at most now, as its bound counts it.
 func (s *File) Bytes() int64 { return s.end - s.freed }
 
-// Close leaves the file for whoever delivers it, and gives up the lock.
+// Close releases the lock and leaves the file to be delivered.
 func (s *File) Close() error {
 	if err := s.f.Close(); err != nil {
 		return fmt.Errorf("closing the spool file: %w", err)

@@ -1,6 +1,6 @@
 // Package units holds the small types that keep times and counts apart.
 //
-// Everything in a session lies on one clock, CLOCK_MONOTONIC of the machine
+// Everything in a session is on one clock, CLOCK_MONOTONIC of the machine
 // that runs the JVM. Raw clock readings of the agent (the time-stamp counter
 // where it is invariant) are Ticks and never leave the ingest path.
 package units

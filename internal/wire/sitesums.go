@@ -9,7 +9,7 @@ type SiteKind uint8
 const (
 	SiteCreation      SiteKind = iota
 	SiteSubmission             // by the program
-	SitePart                   // creation without a place, inside an execution of a task of the same class
+	SitePart                   // creation without a call site, inside an execution of a task of the same class
 	SiteInner                  // submission inside another
 	SiteRejected               // takes back one by the program
 	SiteRejectedInner          // takes back an inner one

@@ -15,7 +15,7 @@ import (
 // account, alone and when the thread has to share its CPU. The median error is
 // zero: the reading lies between two readings of the kernel's clock. What
 // interrupts and the hypervisor took since the kernel was asked is allowed, as
-// the kernel's own account tells it.
+// the kernel's own account shows it.
 func TestCPUClockAgainstKernel(t *testing.T) {
 	program := compile(t, "clock_test.c")
 	for _, source := range []string{"page", "rseq", "syscall"} {
@@ -42,7 +42,7 @@ func compile(t *testing.T, source string) (program string) {
 func TestRseqBesideOthers(t *testing.T) {
 	out, err := exec.Command(compile(t, "rseq_test.c")).CombinedOutput()
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) && e.ExitCode() == notHere {
-		t.Skip("the area tells no switches on this machine")
+		t.Skip("the area shows no switches on this machine")
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

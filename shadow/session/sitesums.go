@@ -30,7 +30,7 @@ func (s *Session) SiteSums() ([]SiteSum, error) {
 	})
 	s.warnAll(bad)
 	if err != nil {
-		return nil, fmt.Errorf("reading the places of summarised tasks of session %s: %w", s.Manifest.Session, err)
+		return nil, fmt.Errorf("reading the call sites of summarised tasks of session %s: %w", s.Manifest.Session, err)
 	}
 	out := make([]SiteSum, 0, len(sums))
 	for k, n := range sums {

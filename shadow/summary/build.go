@@ -20,13 +20,14 @@ const buckets = 200
 
 // builder is the state of a condensation.
 type builder struct {
-	src   Source
-	opts  Options
-	grid  granularity.Grid
-	until units.MonoNs
-	busy  map[uint32]bool // threads with a busy bar
-	told  *progress
-	all   *gathered // once all is read
+	src     Source
+	opts    Options
+	grid    granularity.Grid
+	until   units.MonoNs
+	metrics []metric        // by granularity.Metric
+	busy    map[uint32]bool // threads with a busy bar
+	told    *progress
+	all     *gathered // once all is read
 }
 
 // classGroup is what is known of the classes of one name: lambdas of the same
@@ -51,7 +52,7 @@ func BuildFrom(src Source, opts Options) (*Summary, error) {
 	if opts.Classes <= 0 {
 		opts.Classes = DefaultClasses
 	}
-	b := &builder{src: src, opts: opts, told: newProgress(opts.Progress, src.Manifest.Stored.Executions)}
+	b := &builder{src: src, opts: opts, metrics: metricsOf(&src), told: newProgress(opts.Progress, src.Manifest.Stored.Executions)}
 	if err := b.makeGrid(); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (a *analysis) byOrigin(by string) (*Summary, error) {
 	}
 	opts := a.opts
 	opts.Filter = Filter{not: leftOut} // the groups have no classes to filter by
-	sum, err := BuildFrom(withQueue(src), opts)
+	sum, err := BuildFrom(src, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -10,19 +10,6 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// metricColumns are the columns that hold the metrics.
-var metricColumns = [granularity.NMetrics]store.Columns{
-	granularity.Wall: store.ExecutionWall, granularity.CPU: store.ExecutionCPU,
-	granularity.SelfWall: store.ExecutionSelfWall, granularity.SelfCPU: store.ExecutionSelfCPU,
-}
-
-// work is the column of metric m of c.
-func work(c *session.Chunk, m granularity.Metric) []units.Ns {
-	return [granularity.NMetrics][]units.Ns{
-		granularity.Wall: c.WallNs, granularity.CPU: c.CPUNs, granularity.SelfWall: c.SelfWallNs, granularity.SelfCPU: c.SelfCPUNs,
-	}[m]
-}
-
 // gathered is what one goroutine has read, or all together.
 type gathered struct {
 	b       *builder
@@ -74,8 +61,8 @@ func (g *gathered) class(id uint32) *classGroup {
 // gather reads all executions once.
 func (b *builder) gather() error {
 	columns := store.ExecutionClass | store.ExecutionThread | store.ExecutionDepth | store.ExecutionFlags
-	for _, m := range b.metrics() {
-		columns |= columnsOf(m)
+	for _, m := range b.metrics {
+		columns |= m.columns
 	}
 	if b.opts.Shapes {
 		columns |= store.ExecutionStart | store.ExecutionEnd
@@ -107,7 +94,8 @@ func (b *builder) gather() error {
 
 func (g *gathered) chunk(c *session.Chunk) {
 	var e granularity.Execution
-	further := make([]units.Ns, 2*len(g.b.src.Manifest.Extra))
+	columns := g.b.further(c)
+	further := make([]units.Ns, len(columns))
 	for i, class := range c.Class {
 		if g.group == nil || class != g.lastClass {
 			g.lastClass, g.group = class, g.class(class)
@@ -124,7 +112,7 @@ func (g *gathered) chunk(c *session.Chunk) {
 		e.Work[granularity.Wall], e.Work[granularity.CPU] = c.WallNs[i], c.CPUNs[i]
 		e.Work[granularity.SelfWall], e.Work[granularity.SelfCPU] = c.SelfWallNs[i], c.SelfCPUNs[i]
 		if len(further) > 0 {
-			more(c, i, further)
+			row(columns, i, further)
 			e.More = further
 		}
 		if len(c.StartNs) > 0 {

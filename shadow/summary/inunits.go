@@ -36,7 +36,7 @@ func (a *analysis) inUnits() (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum, err := BuildFrom(withQueue(unitSource(a.s, u)), a.opts)
+	sum, err := BuildFrom(unitSource(a.s, u), a.opts)
 	if err != nil {
 		return nil, err
 	}

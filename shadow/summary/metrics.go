@@ -10,96 +10,89 @@ import (
 	"stackagent/shadow/store"
 )
 
-// metrics are the metrics of the session: the times, then its further ones.
-func (b *builder) metrics() []granularity.Metric {
-	list := make([]granularity.Metric, int(granularity.NMetrics)+2*len(b.src.Manifest.Extra))
-	for i := range list {
-		list[i] = granularity.Metric(i)
+// metric is a metric of the session; its index in the builder's list is the
+// granularity.Metric.
+type metric struct {
+	name, unit string // of further metrics
+	asked      bool   // the session set out to measure it: an empty distribution is reported, too
+	columns    store.Columns
+	values     func(*session.Chunk) []units.Ns // nil: a part lacks the column
+}
+
+// metricsOf lists the metrics of a source: the times, the further metrics, each
+// inclusive and self, and the queue time.
+func metricsOf(src *Source) []metric {
+	m := &src.Manifest
+	wall, cpu := slices.Contains(m.Metrics, "wall"), slices.Contains(m.Metrics, "cpu")
+	list := []metric{
+		granularity.Wall:     {asked: wall, columns: store.ExecutionWall, values: func(c *session.Chunk) []units.Ns { return c.WallNs }},
+		granularity.CPU:      {asked: cpu, columns: store.ExecutionCPU, values: func(c *session.Chunk) []units.Ns { return c.CPUNs }},
+		granularity.SelfWall: {asked: wall, columns: store.ExecutionSelfWall, values: func(c *session.Chunk) []units.Ns { return c.SelfWallNs }},
+		granularity.SelfCPU:  {asked: cpu, columns: store.ExecutionSelfCPU, values: func(c *session.Chunk) []units.Ns { return c.SelfCPUNs }},
+	}
+	for k, x := range m.Extra {
+		asked := slices.Contains(m.Metrics, x.Name)
+		list = append(list,
+			metric{x.Column, x.Unit, asked, store.ExecutionExtra(k), func(c *session.Chunk) []units.Ns { return nth(c.Extra, k) }},
+			metric{"self_" + x.Column, x.Unit, asked, store.ExecutionSelfExtra(k), func(c *session.Chunk) []units.Ns { return nth(c.SelfExtra, k) }})
+	}
+	if src.Queues {
+		list = append(list, metric{granularity.QueueName, "ns", false, store.ExecutionQueue, func(c *session.Chunk) []units.Ns { return c.QueueNs }})
 	}
 	return list
 }
 
-// columnsOf are the columns that hold metric m.
-func columnsOf(m granularity.Metric) store.Columns {
-	if !m.Further() {
-		return metricColumns[m]
-	}
-	k, self := place(m)
-	if self {
-		return store.ExecutionSelfExtra(k)
-	}
-	return store.ExecutionExtra(k)
-}
-
-// place is where in the session's list further metric m is.
-func place(m granularity.Metric) (k int, self bool) {
-	i := int(m - granularity.NMetrics)
-	return i / 2, i%2 == 1
-}
-
-// more puts the further metrics of execution i of c into e, which keeps them.
-func more(c *session.Chunk, i int, e []units.Ns) {
-	for k := range len(e) / 2 {
-		e[2*k], e[2*k+1] = at(c.Extra, k, i), at(c.SelfExtra, k, i)
-	}
-}
-
-// at is a value of a column that may be missing in a part.
-func at(columns [][]units.Ns, k, i int) units.Ns {
-	if k >= len(columns) || i >= len(columns[k]) {
-		return units.NotMeasured
-	}
-	return columns[k][i]
-}
-
-// column is the column of further metric m of c, nil where it is missing.
-func column(c *session.Chunk, m granularity.Metric) []units.Ns {
-	k, self := place(m)
-	columns := c.Extra
-	if self {
-		columns = c.SelfExtra
-	}
+func nth(columns [][]units.Ns, k int) []units.Ns {
 	if k >= len(columns) {
 		return nil
 	}
 	return columns[k]
 }
 
-// furtherOf tells which further metric one of the wire is, if the session has it.
-func (b *builder) furtherOf(m wire.Metric) (int, bool) {
-	extra := b.src.Manifest.Extra
-	k, self, ok := m.Extra()
-	if m == wire.MetricQueue { // see withQueue
-		k = slices.IndexFunc(extra, func(x store.ExtraMetric) bool { return x.Column == granularity.QueueName })
-		ok = k >= 0
+// queuesKnown reports whether queue times were recorded, one by one or in summaries.
+func queuesKnown(m *store.Manifest) bool {
+	return m.Rows[store.Submissions.String()] > 0 || m.Submissions != nil && m.Submissions.Summarised > 0
+}
+
+// further are the columns of the further metrics in a chunk.
+func (b *builder) further(c *session.Chunk) [][]units.Ns {
+	var columns [][]units.Ns
+	for _, m := range b.metrics[granularity.NMetrics:] {
+		columns = append(columns, m.values(c))
 	}
-	return int(granularity.FurtherMetric(k, self) - granularity.NMetrics), ok && k < len(extra)
+	return columns
+}
+
+// row puts the values of execution i into to.
+func row(columns [][]units.Ns, i int, to []units.Ns) {
+	for k, column := range columns {
+		to[k] = units.NotMeasured
+		if i < len(column) {
+			to[k] = column[i]
+		}
+	}
+}
+
+// furtherOf is the place of a metric of a summary among the further ones, if the
+// session has it.
+func (b *builder) furtherOf(m wire.Metric) (int, bool) {
+	further := b.metrics[granularity.NMetrics:]
+	if m == wire.MetricQueue {
+		i := slices.IndexFunc(further, func(x metric) bool { return x.name == granularity.QueueName })
+		return i, i >= 0
+	}
+	k, self, ok := m.Extra()
+	return int(granularity.FurtherMetric(k, self) - granularity.NMetrics), ok && k < len(b.src.Manifest.Extra)
 }
 
 // name gives the distributions of further metrics their names and units.
 func (b *builder) name(metrics granularity.Metrics) {
 	for m, d := range metrics {
-		if !m.Further() {
-			continue
+		if m.Further() {
+			d.Name, d.Unit = b.metrics[m].name, b.metrics[m].unit
+			metrics[m] = d
 		}
-		k, self := place(m)
-		if k >= len(b.src.Manifest.Extra) {
-			delete(metrics, m) // damaged: nobody knows what it is
-			continue
-		}
-		x := b.src.Manifest.Extra[k]
-		d.Name, d.Unit = x.Column, x.Unit
-		if self {
-			d.Name = "self_" + x.Column
-		}
-		metrics[m] = d
 	}
-}
-
-// asked tells whether the session set out to measure further metric m.
-func (b *builder) asked(m granularity.Metric) bool {
-	k, _ := place(m)
-	return k < len(b.src.Manifest.Extra) && slices.Contains(b.src.Manifest.Metrics, b.src.Manifest.Extra[k].Name)
 }
 
 // addMore adds the self parts of n further metrics to the thread's sums.

@@ -62,7 +62,7 @@ type parts struct {
 // parts merges the values of the groups.
 func (b *builder) parts(groups []*classGroup) *parts {
 	p := &parts{isOwn: map[*classGroup]bool{}, work: granularity.SelfWall}
-	for _, m := range b.metrics() {
+	for m := range granularity.Metric(len(b.metrics)) {
 		whole, missing := new(granularity.Values), int64(0)
 		for _, g := range groups {
 			if v, without := g.Of(m); v != nil {
@@ -92,8 +92,8 @@ func (b *builder) parts(groups []*classGroup) *parts {
 // describe computes all that is told of distributions.
 func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 	s.Metrics = granularity.Metrics{}
-	for _, m := range b.metrics() {
-		if p.whole[m].Count() > 0 || b.measures(m) {
+	for m := range granularity.Metric(len(b.metrics)) {
+		if p.whole[m].Count() > 0 || b.metrics[m].asked {
 			d := granularity.Describe(p.whole[m])
 			d.NotMeasured = p.missing[m]
 			s.Metrics[m] = d
@@ -122,19 +122,6 @@ func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 		s.Rows = append(s.Rows, o.row)
 	}
 	b.threadRows(s)
-}
-
-// measures tells whether the session set out to measure m: then its
-// distribution is reported even if it is empty.
-func (b *builder) measures(m granularity.Metric) bool {
-	if m.Further() {
-		return b.asked(m)
-	}
-	name := "wall"
-	if m == granularity.CPU || m == granularity.SelfCPU {
-		name = "cpu"
-	}
-	return slices.Contains(b.src.Manifest.Metrics, name)
 }
 
 func (b *builder) row(g *classGroup) granularity.Hotspot {
@@ -195,7 +182,7 @@ func (b *builder) figures(s *Summary, order []rowGroup, p *parts) *Figures {
 		f.Total.Merge(o.group.Series)
 	}
 	chosen := b.choose(order)
-	for _, m := range b.metrics() {
+	for m := range granularity.Metric(len(b.metrics)) {
 		if _, ok := s.Metrics[m]; !ok {
 			continue
 		}

@@ -25,7 +25,7 @@ type sought struct {
 
 // lookup is what a goroutine asks about each execution.
 type lookup struct {
-	metrics []granularity.Metric
+	metrics []metric
 	classes byid.Map[[][]*granularity.Search] // by metric
 	threads byid.Map[[]*granularity.Search]
 	row     func(thread uint32) uint32
@@ -36,7 +36,7 @@ type lookup struct {
 // quest is a further reading.
 type quest struct {
 	sought  []*sought
-	metrics []granularity.Metric
+	metrics []metric
 	lookups []lookup
 	columns store.Columns
 	used    int
@@ -77,18 +77,18 @@ func (q *quest) seek(v *granularity.Values, m granularity.Metric) []*granularity
 		s.searches = append(s.searches, v.Search())
 	}
 	q.sought = append(q.sought, s)
-	q.columns |= columnsOf(m)
+	q.columns |= q.metrics[m].columns
 	return s.searches
 }
 
 func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
-	q := &quest{columns: store.ExecutionClass, metrics: b.metrics(), lookups: make([]lookup, session.Workers())}
+	q := &quest{columns: store.ExecutionClass, metrics: b.metrics, lookups: make([]lookup, session.Workers())}
 	for i := range q.lookups {
 		q.lookups[i].metrics, q.lookups[i].row = q.metrics, b.threadRow
 		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID.Get(class); return g != nil && g.passes }
 	}
 	whole := make([][]*granularity.Search, len(q.metrics))
-	for _, m := range q.metrics {
+	for m := range granularity.Metric(len(q.metrics)) {
 		whole[m] = q.seek(p.whole[m], m)
 	}
 	var own []*granularity.Search
@@ -100,7 +100,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 		ids[g] = append(ids[g], id)
 	}
 	for _, g := range groups {
-		for _, m := range q.metrics {
+		for m := range granularity.Metric(len(q.metrics)) {
 			var mine []*granularity.Search
 			if v, _ := g.Of(m); v != nil {
 				mine = q.seek(v, m)
@@ -142,7 +142,7 @@ func (q *quest) ask(class uint32, m granularity.Metric, searches ...[]*granulari
 
 // askThread has every worker show the executions on a thread to its searches.
 func (q *quest) askThread(id uint32, g *granularity.Group) {
-	for _, m := range q.metrics {
+	for m := range granularity.Metric(len(q.metrics)) {
 		v, _ := g.Of(m)
 		if v == nil {
 			continue
@@ -168,22 +168,18 @@ func (l *lookup) chunk(c *session.Chunk) {
 	for _, class := range c.Class {
 		l.rows = append(l.rows, l.classes.Get(class))
 	}
-	for _, m := range l.metrics {
-		if m.Further() {
-			look(l, c, column(c, m), m)
-		} else {
-			look(l, c, work(c, m), m)
-		}
+	for m := range l.metrics {
+		l.look(c, l.metrics[m].values(c), granularity.Metric(m))
 	}
 }
 
 // look shows the values of metric m of the chunk's executions to who asked.
-func look[V ~int64](l *lookup, c *session.Chunk, values []V, m granularity.Metric) {
+func (l *lookup) look(c *session.Chunk, values []units.Ns, m granularity.Metric) {
 	if len(values) == 0 {
 		return
 	}
 	for i, at := range l.rows {
-		if n := units.Ns(values[i]); at != nil && n.Measured() {
+		if n := values[i]; at != nil && n.Measured() {
 			for _, s := range (*at)[m] {
 				s.Look(n)
 			}
@@ -194,7 +190,7 @@ func look[V ~int64](l *lookup, c *session.Chunk, values []V, m granularity.Metri
 	}
 	for i, id := range c.Thread {
 		at := l.threads.Get(l.row(id))
-		if n := units.Ns(values[i]); at != nil && (*at)[m] != nil && n.Measured() && l.passes(c.Class[i]) {
+		if n := values[i]; at != nil && (*at)[m] != nil && n.Measured() && l.passes(c.Class[i]) {
 			(*at)[m].Look(n)
 		}
 	}

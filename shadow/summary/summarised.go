@@ -31,7 +31,7 @@ func (b *builder) summaries() error {
 		}
 		s := granularity.Summarised{
 			From: x.FromNs, To: x.ToNs, Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
-			More:       make([]granularity.Measured, 2*len(b.src.Manifest.Extra)), // what a summary does not have was not measured
+			More:       make([]granularity.Measured, len(b.metrics)-int(granularity.NMetrics)), // what a summary does not have was not measured
 			Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
 		}
 		for _, m := range x.Measures {

@@ -165,6 +165,7 @@ type ThreadRow struct {
 type Source struct {
 	Of       granularity.Counted // what Executions gives
 	Manifest store.Manifest
+	Queues   bool // queue times are a metric
 	Warnings []string
 	Classes  []session.Class
 	Threads  []session.Thread

@@ -74,7 +74,7 @@ func Opt[T any](p *T, of func(T) Value) Value {
 // IsNull reports whether the value is missing.
 func (v Value) IsNull() bool { return v.kind == 0 }
 
-// cell is v in a CSV file; names cannot be formulas.
+// cell is v in a CSV file. A text cannot be a formula.
 func (v Value) cell() string {
 	switch v.kind {
 	case Int:
@@ -85,10 +85,8 @@ func (v Value) cell() string {
 		return strconv.FormatFloat(v.f, 'g', -1, 64)
 	case Bool:
 		return strconv.FormatBool(v.n != 0)
-	case Name:
-		return text.Cell(v.s)
 	}
-	return v.s
+	return text.Cell(v.s) // a word, too: a damaged session may hold anything
 }
 
 // appendJSON appends v as JSON.

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"stackagent/shadow/session"
+	"stackagent/shadow/threads"
+	"stackagent/shadow/view"
+)
+
+// updateColumns makes TestColumnsPage write the page.
+const updateColumns = "SHADOW_UPDATE_COLUMNS"
+
+// TestColumnsPage fails if docs/columns.md is not what the listings' columns give.
+func TestColumnsPage(t *testing.T) {
+	s := &session.Session{}
+	want := "# Columns of the listings\n\nGenerated from the columns that the code declares: " + updateColumns + "=1 go test ./cmd/shadow -run ColumnsPage.\n" +
+		"Times are CLOCK_MONOTONIC nanoseconds. *Empty* cells are `null` in JSON and Parquet.\n" +
+		"\n## shadow tasks\n\n" + view.Markdown(view.Tasks(s)) +
+		"\n## shadow tasks --units\n\n" + view.Markdown(view.UnitsOfWork(s)) +
+		"\n## shadow threads\n\n" + view.Markdown(threads.Columns(false)) +
+		"\n## shadow threads --virtual\n\n" + view.Markdown(threads.VirtualColumns)
+	page := filepath.Join("..", "..", "docs", "columns.md")
+	if os.Getenv(updateColumns) != "" {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil || string(got) != want {
+		t.Errorf("%s is stale (%v); run: %s=1 go test ./cmd/shadow -run ColumnsPage", page, err, updateColumns)
+	}
+}
