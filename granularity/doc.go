@@ -39,7 +39,7 @@ func FurtherMetric(k int, self bool) Metric {
 	return m
 }
 
-// Further tells whether m is a further metric.
+// Further reports whether m is a further metric.
 func (m Metric) Further() bool { return m >= NMetrics }
 
 var metricNames = [NMetrics]string{"wall_ns", "cpu_ns", "self_wall_ns", "self_cpu_ns"}

@@ -178,7 +178,7 @@ func (g *Group) Threads() int64 { return g.threads.count() }
 // MarkThreads adds g's threads to the set that another group keeps.
 func (g *Group) MarkThreads(into *Group) { into.threads.or(g.threads) }
 
-// Measured tells whether any execution has a value of m.
+// Measured reports whether any execution has a value of m.
 func (g *Group) Measured(m Metric) bool {
 	v, _ := g.Of(m)
 	return v != nil && v.Count() > 0

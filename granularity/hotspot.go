@@ -91,7 +91,7 @@ func (f *Fates) Text() string {
 	return strings.Join(parts, ", ")
 }
 
-// WorkMeasured tells whether Work holds a measurement: not for a task that never
+// WorkMeasured reports whether Work holds a measurement: not for a task that never
 // ran, nor for one that ran on when the session ended.
 func (h *Hotspot) WorkMeasured() bool {
 	return h.Work != 0 || h.Metrics[h.Metrics.WorkMetric()].Count > 0

@@ -117,7 +117,7 @@ func (c *content) child(k int, v *Values) *content {
 	return nil
 }
 
-// Unknown tells whether an answer since the last Search needs a further reading
+// Unknown reports whether an answer since the last Search needs a further reading
 // to be exact.
 func (v *Values) Unknown() bool { return len(v.wants) > 0 }
 

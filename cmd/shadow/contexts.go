@@ -10,7 +10,7 @@ import (
 	"stackagent/shadow/view"
 )
 
-// wholeStacks tells whether what flame graphs show are whole stacks: those of
+// wholeStacks reports whether what flame graphs show are whole stacks: those of
 // executions, where they were recorded.
 func wholeStacks(s *session.Session, o summary.HotspotOptions) bool {
 	return s.HasContexts() && !o.Units

@@ -233,7 +233,7 @@ func checkJSON(t *testing.T, what string, names []string, text string) {
 	}
 }
 
-// holds tells whether a value of v begins with the text (a thread has its id behind it).
+// holds reports whether a value of v begins with the text (a thread has its id behind it).
 func holds(v any, text string) bool {
 	switch v := v.(type) {
 	case string:

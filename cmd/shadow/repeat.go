@@ -45,7 +45,7 @@ func (r *repeatFlags) check() error {
 	return nil
 }
 
-// wanted tells whether more than one plain run is asked for.
+// wanted reports whether more than one plain run is asked for.
 func (r *repeatFlags) wanted() bool { return r.times > 1 || r.baseline }
 
 // measuredRun is what the kernel says about one run as a whole, by quantity.

@@ -288,7 +288,7 @@ func (f *scaleFlags) bars(configs []config, runs map[config][]*scaling.Run) []gc
 	return out
 }
 
-// others tells whether there is another number of threads than one.
+// others reports whether there is another number of threads than one.
 func (f *scaleFlags) others() bool {
 	return slices.ContainsFunc(f.threads, func(n int) bool { return n > 1 })
 }

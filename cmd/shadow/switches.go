@@ -39,7 +39,7 @@ type switches struct {
 // what it left is there.
 const maxKept = 16 << 10
 
-// first tells whether a session is seen for the first time, and remembers it.
+// first reports whether a session is seen for the first time, and remembers it.
 func (s *switches) first(folder string) bool {
 	if s.kept[folder] {
 		return false

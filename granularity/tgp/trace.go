@@ -37,10 +37,10 @@ type Task struct {
 	Flags       Flags
 }
 
-// Executed tells whether the row is an execution.
+// Executed reports whether the row is an execution.
 func (t *Task) Executed() bool { return t.Outer != None && t.Entry >= 0 }
 
-// Ended tells whether the row is an execution that came to its end.
+// Ended reports whether the row is an execution that came to its end.
 func (t *Task) Ended() bool { return t.Executed() && t.Exit >= 0 }
 
 // Thread is a thread as a trace names it.

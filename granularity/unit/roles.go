@@ -54,12 +54,12 @@ var libraries = []string{
 	"org.springframework.core.task.", "org.springframework.aop.interceptor.",
 }
 
-// IsLibrary tells whether a class is of a library that schedules tasks.
+// IsLibrary reports whether a class is of a library that schedules tasks.
 func IsLibrary(class string) bool {
 	return slices.ContainsFunc(libraries, func(p string) bool { return strings.HasPrefix(class, p) })
 }
 
-// IsWrapper tells whether a class is known to wrap the tasks handed over.
+// IsWrapper reports whether a class is known to wrap the tasks handed over.
 func IsWrapper(class string) bool {
 	if wrappers[class] {
 		return true

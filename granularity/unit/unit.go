@@ -200,7 +200,7 @@ func (b *Builder) Add(e *Execution) {
 	}
 }
 
-// own tells whether u, which is nested in nothing, is of the platform's own doing.
+// own reports whether u, which is nested in nothing, is of the platform's own doing.
 func (u *acc) own() bool {
 	return u.rank == anInternalTask || u.rank == aPlatformTask && !u.HandedOver
 }
@@ -238,7 +238,7 @@ func (b *Builder) started(e *Execution, p *pending) {
 	p.first.StartedAs = e.Task
 }
 
-// begin tells whether e is the first that ran in the body of a thread.
+// begin reports whether e is the first that ran in the body of a thread.
 func (b *Builder) begin(e *Execution) bool {
 	if e.Outer == 0 {
 		return false
@@ -249,7 +249,7 @@ func (b *Builder) begin(e *Execution) bool {
 	return first
 }
 
-// holds tells whether u, which ran in the body of a thread, waits for that to
+// holds reports whether u, which ran in the body of a thread, waits for that to
 // end: it may be what the thread was started for.
 func (b *Builder) holds(e *Execution, u *acc) bool {
 	if !b.begin(e) || e.HandedOver {
@@ -411,7 +411,7 @@ func (b *Builder) fresh() *pending {
 	return new(pending)
 }
 
-// isLoop tells whether an execution that a thread began with is a loop around
+// isLoop reports whether an execution that a thread began with is a loop around
 // other units, by what ran in it: two units or more, and most of its time.
 func (b *Builder) isLoop(e *Execution, p *pending, inBody bool) bool {
 	if p == nil || !inBody || e.ForkJoin || e.HandedOver && !e.Started || p.inside < 2 {

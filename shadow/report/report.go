@@ -320,7 +320,7 @@ func (p *data) Drawn() granularity.Counted {
 	return p.Of
 }
 
-// Queues tells whether it is known what waited when.
+// Queues reports whether it is known what waited when.
 func (p *data) Queues() bool {
 	return p.InUnits != nil || p.Figures.Waiting != nil
 }

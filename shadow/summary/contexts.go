@@ -55,5 +55,5 @@ func Contexts(s *session.Session, filter Filter, order granularity.Order) ([]Con
 	return out, nil
 }
 
-// Executes tells whether c has work: it is of executions.
+// Executes reports whether c has work: it is of executions.
 func (c *Context) Executes() bool { return c.Kind == store.ContextExecution }

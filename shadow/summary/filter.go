@@ -21,10 +21,10 @@ type Filter struct {
 // ErrBadGlob is a class glob that is not well formed.
 var ErrBadGlob = errors.New("bad class pattern")
 
-// Active tells whether the filter leaves anything out.
+// Active reports whether the filter leaves anything out.
 func (f Filter) Active() bool { return f.App || f.Class != "" }
 
-// Check tells whether the class glob is well formed.
+// Check reports whether the class glob is well formed.
 func (f Filter) Check() error {
 	if _, err := path.Match(f.Class, ""); err != nil {
 		return fmt.Errorf("%w %q: %w (use *, ? and [...])", ErrBadGlob, f.Class, err)
@@ -32,7 +32,7 @@ func (f Filter) Check() error {
 	return nil
 }
 
-// Match tells whether a class passes. A glob's * matches dots too, since class
+// Match reports whether a class passes. A glob's * matches dots too, since class
 // names hold no slash; a name that is equal always matches.
 func (f Filter) Match(name string, kinds units.Kinds) bool {
 	if f.not != "" && name == f.not || f.App && unit.IsJDK(name, kinds) {

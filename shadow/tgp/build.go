@@ -98,7 +98,7 @@ func (b *builder) link() {
 	}
 }
 
-// within tells whether x can be nested in o.
+// within reports whether x can be nested in o.
 func within(x, o *tgp.Task) bool {
 	return x.Runner == o.Runner && o.Entry <= x.Entry && (o.Exit == tgp.None || x.Exit != tgp.None && x.Exit <= o.Exit)
 }

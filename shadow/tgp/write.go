@@ -61,7 +61,7 @@ func (t *TaskWriter) thread(x *tgp.Thread) {
 	t.row = append(t.row, number(x.ID), cell(x.Class), cell(x.Name))
 }
 
-// Close writes what is left and tells whether all could be written.
+// Close writes what is left and reports whether all could be written.
 func (t *TaskWriter) Close() error {
 	t.csv.Flush()
 	if err := t.csv.Error(); err != nil {

@@ -145,7 +145,7 @@ func (m *merger) root(l string) string {
 
 func (m *merger) size(l string) int { return len(m.pools[l].workers) }
 
-// within tells whether most of x's workers are y's. A thread alone may have
+// within reports whether most of x's workers are y's. A thread alone may have
 // helped out: one of several is not enough.
 func (m *merger) within(x, y string) bool {
 	n := m.shared[x][y]
@@ -177,7 +177,7 @@ func (m *merger) executors() {
 	}
 }
 
-// apart tells whether two of them share no worker.
+// apart reports whether two of them share no worker.
 func (m *merger) apart(labels []string) bool {
 	for i, x := range labels {
 		for _, y := range labels[:i] {

@@ -105,7 +105,7 @@ func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 	v.waiting = append(v.waiting, u)
 }
 
-// ranAtOnce tells whether a unit was run by whoever handed it over, before it went
+// ranAtOnce reports whether a unit was run by whoever handed it over, before it went
 // on: inside the same execution. Of threads that are no tasks themselves it is not told.
 func (v *selfWaits) ranAtOnce(x *unit.Unit) bool {
 	if v == nil || !x.Inside {

@@ -33,7 +33,7 @@ func (a *advisor) summarySpans() error {
 	return err
 }
 
-// summarisedIn tells whether something was summarised on a thread from one time to another.
+// summarisedIn reports whether something was summarised on a thread from one time to another.
 func (a *advisor) summarisedIn(thread uint32, from, to units.MonoNs) bool {
 	list := a.summaries[thread]
 	i, _ := slices.BinarySearchFunc(list, from, func(p piece, t units.MonoNs) int { return cmp.Compare(p.to, t) })

@@ -71,7 +71,7 @@ func CheckLibrary(path string) (string, error) {
 	return "", &LibraryError{abs, "is no agent of a JVM (it does not export Agent_OnLoad)", nil}
 }
 
-// IsJava tells whether a command is the Java launcher itself.
+// IsJava reports whether a command is the Java launcher itself.
 func IsJava(name string) bool { return filepath.Base(name) == "java" }
 
 // WithAgent puts the agent in front of a JVM's own options: as the first

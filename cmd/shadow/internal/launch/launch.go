@@ -150,7 +150,7 @@ func (p *Process) forward() {
 	}
 }
 
-// atTerminal tells whether our process group, and so the command, is the one
+// atTerminal reports whether our process group, and so the command, is the one
 // to which the terminal sends the signals of its keys.
 func atTerminal() bool {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|unix.O_NOCTTY, 0)

@@ -90,7 +90,7 @@ func sendOnce(ctx context.Context, js jetstream.JetStream, msg *nats.Msg, id str
 	return err
 }
 
-// SameBus tells whether one of the URLs that an agent was given is one of the
+// SameBus reports whether one of the URLs that an agent was given is one of the
 // bus at address: the same server, under whichever of this machine's names.
 // Both are lists joined with ','.
 func SameBus(given, address string) bool {
@@ -113,7 +113,7 @@ func sameServer(a, b string) bool {
 	return u.Host == v.Host || u.Port() == v.Port() && local(u.Hostname()) && local(v.Hostname())
 }
 
-// local tells whether host is this machine.
+// local reports whether host is this machine.
 func local(host string) bool {
 	if name, err := os.Hostname(); host == "localhost" || err == nil && host == name {
 		return true

@@ -93,7 +93,7 @@ func (s *Sweeper) file(ctx context.Context, js jetstream.JetStream, address, pat
 	return r, err == nil, err
 }
 
-// same tells whether a file has not changed; old is nil when it was not there.
+// same reports whether a file has not changed; old is nil when it was not there.
 func same(old, now os.FileInfo) bool {
 	return old != nil && os.SameFile(old, now) && old.Size() == now.Size() && old.ModTime().Equal(now.ModTime())
 }
