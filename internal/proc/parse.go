@@ -20,10 +20,10 @@ type Stat struct {
 // Ended reports whether only the exit code is left of the process.
 func (s Stat) Ended() bool { return s.State == 'Z' || s.State == 'X' }
 
-// Fields of a stat line after the name, counted from field 3.
+// Fields of a stat line after the name: fields 3 and 22 of proc(5), the first of them at 0.
 const (
-	fieldState = 3 - 3
-	fieldStart = 22 - 3
+	fieldState = 0
+	fieldStart = 19
 )
 
 // ParseStat parses a stat line. The name may hold blanks and parentheses; the

@@ -15,7 +15,7 @@ const (
 
 // parquetSink writes the columns in their order; names stay as they are.
 type parquetSink[R any] struct {
-	w       *parquet.Writer
+	w       *parquet.GenericWriter[any]
 	columns []Column[R]
 	rows    []parquet.Row
 	free    []parquet.Value // of the batch
@@ -25,7 +25,7 @@ type parquetSink[R any] struct {
 func Parquet[R any](w io.Writer, columns []Column[R]) Sink[R] {
 	s := &parquetSink[R]{columns: columns}
 	schema := parquet.NewSchema("row", fields(columns))
-	s.w = parquet.NewWriter(w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup))
+	s.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup))
 	return s
 }
 
