@@ -231,7 +231,7 @@ func TestAttachRefused(t *testing.T) {
 		{"nothing to detach", []string{"detach", fmt.Sprint(g.Process.Pid)}, 1, "no agent records in it"},
 		{"no JVM", []string{"attach", fmt.Sprint(os.Getpid())}, 1, "is no JVM"},
 		{"no process", []string{"attach", "999999999"}, 1, "no such process"},
-		{"no number", []string{"attach", "x"}, 2, "no process id"},
+		{"no number", []string{"attach", "x"}, 2, "is not a process id"},
 		{"two places", []string{"attach", "1", "--bus", "nats://127.0.0.1:1", "-o", "x"}, 2, "give one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
