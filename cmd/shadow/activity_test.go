@@ -242,8 +242,8 @@ func TestActivityUsage(t *testing.T) {
 	}
 }
 
-// TestCausesDamaged: samples of the JVM's counters that can not be read cost the
-// causes, not the rest, and it is told.
+// TestCausesDamaged: samples of the JVM's counters that cannot be read cost the
+// causes, not the rest, and the report says so.
 func TestCausesDamaged(t *testing.T) {
 	dir := recorded(t)
 	found, err := filepath.Glob(filepath.Join(dir, sched.Folder, "threads-*"))
@@ -288,7 +288,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestGCWithout: without pauses nothing is told of one, and a collector without
+// TestGCWithout: without pauses no figure of a pause is shown, and a collector without
 // threads has no work of 0.
 func TestGCWithout(t *testing.T) {
 	code, out, errs := shadow(t, nil, "gc", recorded(t), "--to", "1ms", "--format", "json")

@@ -53,7 +53,7 @@ func (e Env) Getenv(name string) string {
 	return ""
 }
 
-// note tells the user something that is not the output asked for.
+// note prints a message to stderr, apart from the output.
 func (e Env) note(format string, args ...any) {
 	if e.log != nil {
 		e.log.Info(fmt.Sprintf(format, args...))

@@ -221,7 +221,7 @@ func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
 	return g.stop(context.WithoutCancel(ctx))
 }
 
-// attachHere records into a folder until it is told to end.
+// attachHere records into a folder until ctx ends or the duration is over.
 func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 	g, err := visit(env, &f, pid)
 	if err != nil {

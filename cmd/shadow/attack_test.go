@@ -61,14 +61,14 @@ func (a attacker) publish(subject string, data []byte, header ...string) error {
 	a.conn.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		select {
 		case denied <- err:
-			cancel() // the bus tells who may not publish, and does not answer
+			cancel() // the bus reports a denied publication, but does not answer it
 		default:
 		}
 	})
 	_, err := a.js.PublishMsg(ctx, m)
 	select {
-	case told := <-denied:
-		return errors.Join(told, err)
+	case refusal := <-denied:
+		return errors.Join(refusal, err)
 	default:
 		return err
 	}

@@ -31,9 +31,8 @@ func balanceText(b *store.Balance) string {
 	return line
 }
 
-// equation is produced = recorded + summarised + lost over all threads. What
-// is missing in batches that never came, or was lost without a thread being
-// told, counts as lost.
+// equation is produced = recorded + summarised + lost over all threads. Events
+// in batches that never arrived, and events lost without a known thread, count as lost.
 func equation(b *store.Balance) string {
 	s := b.Sum
 	lost := int64(s.Lost) + max(0, s.Missing-int64(b.Unexplained))

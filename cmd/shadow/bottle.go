@@ -129,7 +129,7 @@ func checkGroup(group string) error {
 	return nil
 }
 
-// checkFigure refuses a name that does not tell a figure's format.
+// checkFigure refuses a file name without the ending of a figure's format.
 func checkFigure(output string) error {
 	if output != "" && !slices.Contains(figureFormats, figureFormat(output)) {
 		return usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
@@ -183,7 +183,7 @@ func (f *bottleFlags) figure(graphs []*bottle.Graph) *figure.Figure {
 	return figure.Bottle(graphs[0])
 }
 
-// openActivity opens the scheduling record and notes what it does not tell.
+// openActivity opens the scheduling record and notes what is missing in it.
 func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 	a, err := s.Activity()
 	if err != nil {
@@ -207,7 +207,7 @@ func noteDamage(env Env, a *session.Activity) {
 	}
 }
 
-// writeFigure writes a figure to a file that tells its format, and prints its name.
+// writeFigure writes a figure in the format of the file's ending, and prints the file's name.
 func writeFigure(env Env, path string, fig *figure.Figure) error {
 	if err := files.Write(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
 		return err

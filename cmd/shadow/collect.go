@@ -25,7 +25,7 @@ const (
 	pollInterval   = 20 * time.Millisecond
 )
 
-// keepAll: the command is told of every session at its end.
+// keepAll: the command reports every session when it ends.
 const keepAll = 1 << 20
 
 // busFolder holds the stream while the shadow runs; the leading dot keeps it

@@ -46,7 +46,7 @@ func TestDeliverKeepsDamaged(t *testing.T) {
 		t.Errorf("the file is not kept as it was: %v", err)
 	}
 	if !strings.Contains(errs, "rejected 2 messages") && !strings.Contains(errs, "rejected 1 message,") {
-		t.Errorf("what the shadow rejected is not told: %s", errs)
+		t.Errorf("what the shadow rejected is not reported: %s", errs)
 	}
 }
 

@@ -155,7 +155,7 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 		if err == nil {
 			var r leftover.Result
 			if r, err = leftover.Deliver(ctx, js, l); err == nil {
-				tellDelivered(env, r)
+				noteDelivered(env, r)
 				err = notWhole(r)
 			}
 		}
@@ -164,7 +164,7 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 	return errs
 }
 
-func tellDelivered(env Env, r leftover.Result) {
+func noteDelivered(env Env, r leftover.Result) {
 	env.note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), clean(r.Session), clean(r.Path))
 }
 
@@ -181,18 +181,18 @@ func notWhole(r leftover.Result) error {
 func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
-	told := ""
+	noted := ""
 	var sweeper leftover.Sweeper
 	for {
 		results, err := sweeper.Sweep(ctx, b.JetStream(), b.ClientURL(), folders...)
 		for _, r := range results {
-			tellDelivered(env, r)
+			noteDelivered(env, r)
 			if err := notWhole(r); err != nil {
 				env.note("%s", text.OneLine(err.Error()))
 			}
 		}
-		if err != nil && ctx.Err() == nil && err.Error() != told { // once, not every time
-			told = err.Error()
+		if err != nil && ctx.Err() == nil && err.Error() != noted { // once, not every time
+			noted = err.Error()
 			env.note("%s", text.OneLine(err.Error()))
 		}
 		select {

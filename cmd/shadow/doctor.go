@@ -27,10 +27,14 @@ func newDoctor(env Env) *cobra.Command {
 	var l listing
 	var agent string
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		Short:   "What this machine and its JVMs allow, and how to enable the rest",
-		Example: "  shadow doctor\n  shadow doctor --format json",
-		Args:    cobra.NoArgs,
+		Use:   "doctor",
+		Short: "What this machine and its JVMs allow, and how to enable the rest",
+		Long: `Checks the installed JVMs, the agent library, hardware counters and the scheduler's
+events. For each check, prints whether it is available and, if not, what to do about
+it. Starts JVMs for a moment; changes nothing.`,
+		Example: `  shadow doctor
+  shadow doctor --format json`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := l.check(); err != nil {
 				return err

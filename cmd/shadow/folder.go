@@ -14,7 +14,7 @@ import (
 // leastSpace is the free space without which a session is not begun, bytes.
 const leastSpace = 64 << 20
 
-// folderTime is how the time stands in the name of a folder that nobody named.
+// folderTime is the layout of the time in the name of a default folder.
 const folderTime = "20060102-150405"
 
 // sessionFolder makes the folder for a run. It must be new or empty, so that

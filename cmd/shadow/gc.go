@@ -166,7 +166,7 @@ func gcPausesOf(p gc.Pauses) gcPauses {
 	return out
 }
 
-// threads tells what the collector's threads did.
+// threads adds what the collector's threads did.
 func (r *gcReport) threads(a *session.Activity, w activity.Span, pauses []activity.Span) error {
 	graphs, err := bottle.Compute(a.Threads, a.Stream(w.From, w.To), w)
 	if err != nil {
@@ -259,7 +259,7 @@ func (f *gcFlags) latency(s *session.Session, r *gcReport, w activity.Span) erro
 	}
 	events := slices.Concat(parts...)
 	if len(events) == 0 {
-		r.NotAvailable["latency"] = "no execution of a class like " + f.class + " was recorded one by one"
+		r.NotAvailable["latency"] = "no execution of a class that matches " + f.class + " was recorded one by one"
 		return nil
 	}
 	r.Latency = append(r.Latency, latencyOf(gc.Simple(events)))

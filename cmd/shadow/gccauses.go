@@ -15,7 +15,7 @@ import (
 )
 
 // causeUnseen stands for collections of which only the number is known: several
-// between two looks at the JVM's counters, of which only the last tells its cause.
+// between two looks at the JVM's counters, which hold the cause of the last one only.
 const causeUnseen = "(not seen)"
 
 // gcCause is a collector and why it ran, from the JVM's own counters.
@@ -23,8 +23,8 @@ type gcCause struct {
 	Collector string `json:"collector"`
 	Cause     string `json:"cause"`
 	Count     int64  `json:"count"`
-	// TimeNs is from their begins to their ends, of those whose cause was seen.
-	// null: of none of them.
+	// TimeNs is the time from start to end of those with a known cause.
+	// null: the cause of none is known.
 	TimeNs *units.Ns `json:"time_ns"`
 }
 
@@ -46,15 +46,15 @@ type gcSafepoints struct {
 // noCauses is why there are neither causes nor safepoints.
 const noCauses = "the JVM's own counters (hsperfdata) were not read: the JVM was not on this host, or runs with -XX:-UsePerfData"
 
-// causes tells what the JVM's own counters say of the window.
+// causes adds what the JVM's own counters recorded in the window.
 func (r *gcReport) causes(a *session.Activity, w activity.Span) {
 	if a == nil {
 		return // said already
 	}
 	samples, err := a.Collections()
 	why := noCauses
-	if told := a.NotAvailable[sched.NoCauses]; told != "" {
-		why = told
+	if reason := a.NotAvailable[sched.NoCauses]; reason != "" {
+		why = reason
 	}
 	if err != nil { // what could be read stands
 		why = text.OneLine(err.Error())
@@ -68,7 +68,7 @@ func (r *gcReport) causes(a *session.Activity, w activity.Span) {
 	if s := safepointsOf(samples, w); s.Count > 0 {
 		r.Safepoints = &s
 	} else {
-		r.NotAvailable["safepoints"] = "the JVM's counters tell none in this time, or it has no counters of them"
+		r.NotAvailable["safepoints"] = "the JVM's counters recorded none in this time, or it does not count them"
 	}
 }
 

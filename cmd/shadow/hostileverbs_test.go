@@ -17,7 +17,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// handOver gives the session in root/h places, executors and submissions of these names.
+// handOver gives the session in root/h call sites, executors and submissions with hostile names.
 func handOver(t *testing.T, root string, names []string) {
 	t.Helper()
 	w, err := store.OpenWriter(root, "h", "h")

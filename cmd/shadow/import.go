@@ -26,7 +26,10 @@ func newImport(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FORMAT FILE... -o DIR",
 		Short: "Convert the trace of another profiler into a session",
-		Args:  cobra.NoArgs,
+		Long: `Converts the trace of another profiler into a session, so that stats, report, hotspots
+and the other commands work on it. FORMAT is the profiler; the only one is tgp.`,
+		Example: `  shadow import tgp traces/tasks.csv traces/gc.csv -o /tmp/t`,
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return usagef("missing format; the only one is tgp: shadow import tgp tasks.csv -o DIR")
 		},
@@ -54,7 +57,7 @@ tasks were created and submitted) is not available in the session.`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args) },
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "folder of the session, new or empty")
-	cmd.Flags().StringVar(&f.metric, "metric", tgp.Unnamed, "what its granularities are, which a trace does not tell: "+strings.Join(tgp.Metrics, "|"))
+	cmd.Flags().StringVar(&f.metric, "metric", tgp.Unnamed, "what its granularities measure; a trace does not record it: "+strings.Join(tgp.Metrics, "|"))
 	cmd.Flags().IntVar(&f.maxRows, "max-rows", tgp.DefaultMaxRows, "refuse a trace of more rows; about 150 bytes of memory each")
 	return cmd
 }
@@ -99,8 +102,7 @@ func keepSamples(dir string, s gran.Samples) error {
 	return writeSamples(silent, dir, s)
 }
 
-// readTgp reads files of tgp, told apart by their names: each holds tasks, gc,
-// cs or cpu.
+// readTgp reads files of tgp. Their names say whether they hold tasks, gc, cs or cpu.
 func readTgp(files []string, maxRows int) (trace *gran.Trace, pauses []gran.Pause, s gran.Samples, err error) {
 	for _, path := range files {
 		err = readFile(path, func(in io.Reader) (err error) {
@@ -123,7 +125,7 @@ func readTgp(files []string, maxRows int) (trace *gran.Trace, pauses []gran.Paus
 	return trace, pauses, s, nil
 }
 
-// kindOfFile tells the files apart: tgp's names, or those of its filtered ones
+// kindOfFile returns what a file holds, by tgp's names or those of its filtered files
 // (filtered-cs.csv, aggregated-tasks.csv).
 func kindOfFile(path string) string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".csv")

@@ -24,7 +24,7 @@ import (
 // holds what profiling changed.
 const perturbationFileName = "perturbation.json"
 
-// maxRepeat bounds --repeat: more runs tell nothing that these do not.
+// maxRepeat bounds --repeat: more runs add nothing.
 const maxRepeat = 1000
 
 // repeatFlags ask for several runs of one command.

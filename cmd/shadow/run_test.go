@@ -83,7 +83,7 @@ func agentOptionsOf(args []string) (map[string]string, error) {
 	return nil, fmt.Errorf("no agent in %q", words)
 }
 
-// optionsOf are those of a client with what stands in a token file.
+// optionsOf are the options of a client with the token of a token file.
 func optionsOf(secret string) []nats.Option {
 	var a busauth.Auth
 	a.SetSecret(secret)

@@ -106,8 +106,8 @@ func (f *stackFlags) run(env Env, baseDir string, dirs []string) error {
 	return f.print(bars, nil)
 }
 
-// stackBar is a bar with how its number of threads is known, and what the
-// counters tell of its runs.
+// stackBar is a bar, how its number of threads is known, and the counters of its
+// runs.
 type stackBar struct {
 	speedup.Repeated
 	counted  bool

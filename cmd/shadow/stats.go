@@ -27,10 +27,20 @@ func newStats(env Env) *cobra.Command {
 	var thresholds []string
 	var metric string
 	cmd := &cobra.Command{
-		Use:     "stats DIR",
-		Short:   "The summary of a session: tasks, threads, GC, what was lost, distributions",
-		Example: "  shadow stats /tmp/s\n  shadow stats /tmp/s --app --format json\n  shadow stats /tmp/s --units\n  shadow stats /tmp/s --check",
-		Args:    oneSession,
+		Use:   "stats DIR",
+		Short: "The summary of a session: tasks, threads, GC, what was lost, distributions",
+		Long: `Prints the summary of a session: how many tasks were created and executed, on which
+threads, what garbage collection cost, whether anything was lost, and the distributions
+of times and sizes. With --units, counts units of work instead of executions and adds
+findings: what limits the program, and what to change. CSV has the distributions only.
+
+With --check, compares the session with other measurements of the same threads and
+prints the differences.`,
+		Example: `  shadow stats /tmp/s
+  shadow stats /tmp/s --app --format json
+  shadow stats /tmp/s --units
+  shadow stats /tmp/s --check`,
+		Args: oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
 				return err

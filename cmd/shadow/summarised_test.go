@@ -11,7 +11,7 @@ import (
 
 // makeSummarised is makeSession and a batch in which com.acme.Job came too fast:
 // 990 executions of 1 ms and 10 of 20 ms on the pool's thread, whose account
-// tells what it lost.
+// reports what it lost.
 func makeSummarised(t *testing.T, root string) string {
 	t.Helper()
 	dir := makeSession(t, root)

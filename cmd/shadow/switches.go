@@ -64,8 +64,8 @@ func checkSwitches(choice string) error {
 	return nil
 }
 
-// startSwitches begins to listen to the scheduler. What cannot be had is told
-// in the sessions; only a source that was asked for by its name is an error.
+// startSwitches begins to listen to the scheduler. The sessions record
+// what is not available; only a source requested by name is an error.
 func startSwitches(env Env, choice sched.Choice, root string, w *jvmprocess.Finder) (*switches, error) {
 	s := &switches{env: env, finder: w, root: root, kept: map[string]bool{}}
 	if choice == sched.Off {
@@ -80,8 +80,8 @@ func startSwitches(env Env, choice sched.Choice, root string, w *jvmprocess.Find
 	return s, nil
 }
 
-// failed tells that the scheduling of a JVM cannot be recorded now, or, with
-// nil, that it is again.
+// failed notes that the scheduling of a JVM cannot be recorded at the moment, or, if
+// err is nil, that it is recorded again.
 func (s *switches) failed(pid int, err error) {
 	if err == nil {
 		s.env.note("recording the scheduling of process %d again", pid)
@@ -99,7 +99,7 @@ func (s *switches) launch(start func() error) error {
 	return s.observer.Launch(start)
 }
 
-// watch observes a process that runs from now on; why not, keep tells in its session.
+// watch observes a process that runs from now on; if that fails, keep records why in its session.
 func (s *switches) watch(pid int) {
 	if s != nil && s.observer != nil {
 		_ = s.observer.Watch(pid)

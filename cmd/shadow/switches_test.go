@@ -58,7 +58,7 @@ func TestRunSwitches(t *testing.T) {
 	}
 }
 
-// checkTimes: the record is whole, and shadow threads tells where the time of
+// checkTimes: the record is whole, and shadow threads shows where the time of
 // the first thread went.
 func checkTimes(t *testing.T, dir string, r *sched.Reader, source string) {
 	t.Helper()

@@ -23,7 +23,7 @@ func TestTgp(t *testing.T) {
 			t.Fatalf("%q: exit code %d\n%s%s", args, code, out, errs)
 		}
 	}
-	// What a trace does not tell has no name and no number.
+	// What a trace does not record has no name and no number.
 	_, out, _ := shadow(t, nil, "stats", imported)
 	for _, want := range []string{"self granularity", "ended by an exception: not known", "recorded by tgp\n"} {
 		if !strings.Contains(out, want) {

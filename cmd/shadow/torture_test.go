@@ -175,7 +175,7 @@ func (x *tortured) left() {
 	}
 }
 
-// explained tells that each line says something of a session.
+// explained checks that each line is about a session.
 func explained(errs string) bool {
 	for line := range strings.Lines(errs) {
 		if !strings.HasPrefix(line, "shadow: ") {

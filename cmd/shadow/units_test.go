@@ -125,7 +125,7 @@ func TestUnitsSaySo(t *testing.T) {
 	}
 }
 
-// TestUnitRows: the listing of units tells the same in CSV as in JSON.
+// TestUnitRows: the listing of units is the same in CSV and in JSON.
 func TestUnitRows(t *testing.T) {
 	dir := makeSession(t, t.TempDir())
 	_, text, _ := shadow(t, nil, "tasks", dir, "--units", "--format", "csv")

@@ -13,16 +13,16 @@ import (
 
 // virtualText is the line of the statistics.
 func virtualText(v *virtual.Threads) string {
-	told := &v.Recorded
+	recorded := &v.Recorded
 	line := fmt.Sprintf("threads mounted %s times", units.FormatExact(int64(v.Mounts)))
-	if told.Threads > 0 {
-		line = fmt.Sprintf("%s mounted %s times (", text.PluralExact(told.Threads, "thread", "threads"), units.FormatExact(int64(v.Mounts)))
-		if told.MedianMounts != nil {
-			line += fmt.Sprintf("median %s, ", units.FormatExact(int64(*told.MedianMounts)))
+	if recorded.Threads > 0 {
+		line = fmt.Sprintf("%s mounted %s times (", text.PluralExact(recorded.Threads, "thread", "threads"), units.FormatExact(int64(v.Mounts)))
+		if recorded.MedianMounts != nil {
+			line += fmt.Sprintf("median %s, ", units.FormatExact(int64(*recorded.MedianMounts)))
 		}
-		line += fmt.Sprintf("at most %s a thread), of these %s on another carrier than before", units.FormatExact(int64(told.MostMounts)), units.FormatExact(int64(told.Changes)))
-		if told.ReadyNs != nil {
-			line += fmt.Sprintf("; waited for a carrier for %s, at most %s", units.FormatNs(*told.ReadyNs), units.FormatNs(told.MostReadyNs))
+		line += fmt.Sprintf("at most %s a thread), %s of them on another carrier than before", units.FormatExact(int64(recorded.MostMounts)), units.FormatExact(int64(recorded.Changes)))
+		if recorded.ReadyNs != nil {
+			line += fmt.Sprintf("; waited for a carrier for %s, at most %s", units.FormatNs(*recorded.ReadyNs), units.FormatNs(recorded.MostReadyNs))
 		}
 	}
 	line += fmt.Sprintf("; parked while pinned to their carrier %s times, %s in all", units.FormatExact(int64(v.Pins)), units.FormatNs(v.PinnedNs))

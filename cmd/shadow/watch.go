@@ -91,7 +91,7 @@ func (w *watcher) Problem(session string, err error) {
 // Refused implements ingest.Doorkeeper.
 func (w *watcher) Refused(subject string, n uint64, err error) { noteRefused(w.env, subject, n, err) }
 
-// noteRefused says what was not stored. What the sender chose is told with care.
+// noteRefused notes what was not stored. The sender chose the subject, which is cut and cleaned.
 func noteRefused(env Env, subject string, n uint64, err error) {
 	env.note("rejected %s, the last on %.200s: %.400s", text.PluralExact(n, "message", "messages"), clean(subject), text.OneLine(err.Error()))
 }

@@ -41,7 +41,7 @@ func TestCountedOnce(t *testing.T) {
 }
 
 // A run that starts thousands of JVMs counts in those that run: of the others it
-// keeps what their sessions are told of them.
+// keeps what it recorded for their sessions.
 func TestProcessesAreForgotten(t *testing.T) {
 	w := newWatcher(Env{}, true)
 	running := w.watch(os.Getpid())

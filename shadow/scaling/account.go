@@ -164,7 +164,7 @@ func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Spa
 		say("%d records of switches were lost: some of the threads' time is unknown, in the rest", a.Lost)
 	}
 	if blocked := r.InState[activity.Blocked]; float64(blocked) > 0.01*float64(r.Parallel) {
-		say("for %s of the threads' waiting the source (%s) can not tell the reason: it is in the rest, not in synchronization or I/O",
+		say("for %s of the threads' waiting the source (%s) cannot say why: this time is in the rest, not in synchronization or I/O",
 			units.FormatNs(blocked), a.Source)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// tasks is what executions tell of the application threads.
+// tasks is when the application threads ran tasks.
 type tasks struct {
 	// done is, by span and thread, the end of the last task, 0: none. On a thread
 	// with a loop it is the last one inside the loop: what runs when the thread
@@ -108,7 +108,7 @@ func (t *taskScan) add(p int, main, worker bool, class uint32, e execution, span
 	if !main && !worker {
 		return
 	}
-	// The first span that ends after its begin; those before it can not hold it.
+	// The first span that ends after its begin; earlier ones cannot hold it.
 	first, _ := slices.BinarySearchFunc(spans, e.from, func(s activity.Span, at units.MonoNs) int { return cmp.Compare(s.To, at+1) })
 	for i := first; i < len(spans) && spans[i].From < e.to; i++ {
 		last := &t.last[e.nested][i][p]

@@ -25,8 +25,8 @@ type Input struct {
 const partRows = 512 << 10
 
 // Build writes the session to the folder dir, which must be new or empty. The
-// session is named after the folder. It gives notes on what the trace does not
-// tell and what in it cannot be.
+// session is named after the folder. It returns notes on what the trace does not
+// record and what in it cannot be true.
 func Build(dir string, in Input) ([]string, error) {
 	name := filepath.Base(filepath.Clean(dir))
 	w, err := store.OpenWriter(filepath.Dir(filepath.Clean(dir)), name, name)

@@ -28,7 +28,7 @@ func (b *builder) describe() {
 	m.Metrics = []string{"wall", b.in.Metric}
 	m.NotAvailable = map[string]string{
 		"cpu":   "a trace of tgp has no CPU times",
-		"threw": "a trace of tgp does not tell which executions ended by an exception",
+		"threw": "a trace of tgp does not record which executions ended by an exception",
 		"queue": "a trace of tgp names the executor, but not when and where a task was submitted",
 	}
 	m.Produced.Executions = uint64(len(b.order))
@@ -69,7 +69,7 @@ func (b *builder) part(p *store.Part) *store.Part {
 	return p
 }
 
-// granularity of row i, nested executions included, and of these alone.
+// granularity returns that of row i, nested executions included, and that of the nested ones alone.
 func (b *builder) granularity(i int32) (total, nested int64) {
 	g, n := b.in.Trace.Tasks[i].Granularity, b.nestedG[i]
 	if g == tgp.None || n == tgp.None {

@@ -65,8 +65,8 @@ func thread(t *session.Thread) *tgp.Thread {
 	return &tgp.Thread{ID: id, Class: t.Class, Name: t.Name}
 }
 
-// FlagsOf are the flags of an executed task of these kinds. Which method was
-// executed is told where the kinds leave only one.
+// FlagsOf are the flags of an executed task of these kinds. The method
+// is set where the kinds leave only one.
 func FlagsOf(k units.Kinds) tgp.Flags {
 	var f tgp.Flags
 	ways := 0

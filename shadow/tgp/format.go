@@ -97,8 +97,8 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // that programs using its format record.
 var Metrics = []string{"bytecodes", "ref_cycles", "instructions", "cycles", Unnamed}
 
-// Unnamed is what granularities are called of which nobody said the metric: a
-// trace does not tell.
+// Unnamed is the metric of granularities where nobody named it: a trace does not
+// record it.
 const Unnamed = "granularity"
 
 // CheckMetric refuses a metric that is none of Metrics.

@@ -142,7 +142,7 @@ func exportAgain(t *testing.T, s *session.Session) string {
 	return writeTrace(t, &tr)
 }
 
-// TestBuildDoubts: what cannot be nested as it says stands as outermost, and is told.
+// TestBuildDoubts: what cannot be nested as it says becomes outermost, with a note.
 func TestBuildDoubts(t *testing.T) {
 	row := func(id, outer, thread, from, to string) string {
 		return id + ",C," + outer + ",1,1,c,n," + thread + ",c,n,-1,null," + from + "," + to + ",5,F,T,F,F,T,F,F\n"
@@ -246,7 +246,7 @@ func TestSamples(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestFlags: the method that was executed is told only where there is no doubt.
+// TestFlags: the method is set only where there is no doubt.
 func TestFlags(t *testing.T) {
 	for k, want := range map[units.Kinds]tgp.Flags{
 		units.KindRunnable: tgp.IsRunnable | tgp.RanRun,

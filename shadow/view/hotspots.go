@@ -37,7 +37,7 @@ func Hotspots(rows []granularity.Hotspot, s *summary.Summary, by string) []Colum
 	}
 	if by == summary.BySite {
 		submitted := hotspotNumber("handed_over", "submissions by the program that were not refused", func(r hotspot) int64 { return r.HandedOver })
-		submitted.Title, submitted.Last = "handed over", 8
+		submitted.Title, submitted.Last = "submitted", 8
 		columns = append(columns, submitted)
 	}
 	return append(columns, hotspotQuantiles(rows)...)

@@ -155,8 +155,8 @@ func (t *Table) fit(room int) []int {
 	return widths
 }
 
-// Cut shortens s to width cells by leaving out its middle: of a class name the
-// end tells most, of a lambda both ends do.
+// Cut shortens s to width cells by leaving out its middle: the end of a
+// class name says most, both ends of a lambda do.
 func Cut(s string, width int) string {
 	if prettytext.StringWidth(s) <= width {
 		return s

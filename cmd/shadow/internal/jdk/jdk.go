@@ -1,5 +1,5 @@
-// Package jdk finds the Java installations of a machine and tells their
-// versions from their release files, without starting them.
+// Package jdk finds the Java installations of a machine and reads
+// their versions from their release files, without starting them.
 package jdk
 
 import (

@@ -101,7 +101,7 @@ func quote(option string) (string, error) {
 	case !strings.Contains(option, `'`):
 		return `'` + option + `'`, nil
 	}
-	return "", fmt.Errorf("%s can not hold both kinds of quotes: %s", ToolOptions, option)
+	return "", fmt.Errorf("%s cannot hold both kinds of quotes: %s", ToolOptions, option)
 }
 
 // prependVariable puts value before what the variable already holds: an agent must see what

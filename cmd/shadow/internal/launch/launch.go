@@ -1,6 +1,6 @@
 // Package launch runs the command that is to be profiled, as if it had been
 // typed without the profiler: its input and output untouched, signals passed
-// on, its end told exactly.
+// on, its exit code or signal reported exactly.
 package launch
 
 import (
@@ -34,7 +34,7 @@ type Result struct {
 	Signal syscall.Signal // 0: it ended by itself
 	Wall   time.Duration
 	// Usage is of it and the children it waited for; nil: the system does not
-	// tell. Its Maxrss begins, on Linux, at the peak of the process that starts
+	// report it. Its Maxrss begins, on Linux, at the peak of the process that starts
 	// the command, which is this one: 0 where the command's own was not above that.
 	Usage *syscall.Rusage
 }

@@ -132,7 +132,7 @@ func TestWithAgent(t *testing.T) {
 		}
 	}
 	if _, _, err := WithAgent([]string{"mvn"}, nil, `/it's "here".so`, "k=v"); err == nil {
-		t.Error("a path that can not be quoted is accepted")
+		t.Error("a path that cannot be quoted is accepted")
 	}
 }
 
