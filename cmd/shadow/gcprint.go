@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"stackagent/granularity/gc"
+	"stackagent/internal/units"
+	"stackagent/shadow/view/table"
+)
+
+func (f *gcFlags) print(r *gcReport) error {
+	switch f.format {
+	case "json":
+		return writeJSON(f.env.Out, r)
+	case "csv":
+		return f.csv(r)
+	}
+	return f.table(r)
+}
+
+func (f *gcFlags) table(r *gcReport) error {
+	o := table.ForWriter(f.env.Out, f.env.Getenv)
+	p := r.Pauses
+	facts := table.New(table.Column{}, table.Column{})
+	facts.Row("collector", r.Collector)
+	facts.Row("pauses", fmt.Sprintf("%s, stopped %s, %s of %s", units.FormatExact(int64(p.Count)), units.FormatNs(p.TotalNs),
+		units.FormatPercent(p.Share), units.FormatNs(units.Ns(r.ToNs-r.FromNs))))
+	if p.Count > 0 {
+		facts.Row("a pause", fmt.Sprintf("mean %s, median %s, p90 %s, p99 %s, max %s", units.FormatNs(*p.MeanNs), units.FormatNs(*p.P50Ns),
+			units.FormatNs(*p.P90Ns), units.FormatNs(*p.P99Ns), units.FormatNs(*p.MaxNs)))
+	}
+	if t := r.Threads; t != nil {
+		facts.Row("collector threads", fmt.Sprintf("%s ran, work %s (in pauses %s, and %s waiting for a processor), share of the time %s, %.2f at once", units.FormatExact(int64(t.Threads)),
+			units.FormatNs(t.WorkNs), units.FormatNs(t.InPause), units.FormatNs(t.Waited), units.FormatNs(units.Ns(t.TimeNs)), t.Width))
+	}
+	if p := r.Safepoints; p != nil {
+		facts.Row("safepoints", fmt.Sprintf("%s, %s at them, %s to reach them", units.FormatExact(p.Count), units.FormatNs(p.TimeNs), units.FormatNs(p.ReachNs)))
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
+		facts.Row("not available", what+": "+r.NotAvailable[what])
+	}
+	if err := facts.Render(f.env.Out, table.Options{}); err != nil {
+		return err
+	}
+	t := table.New(right("window"), right("utilization, least"))
+	for _, u := range r.MMU {
+		t.Row(units.FormatNs(u.WindowNs), units.FormatPercent(u.Min))
+	}
+	fmt.Fprintln(f.env.Out)
+	if err := t.Render(f.env.Out, o); err != nil {
+		return err
+	}
+	if err := f.causesTable(r, o); err != nil {
+		return err
+	}
+	return f.latencyTable(r, o)
+}
+
+func (f *gcFlags) latencyTable(r *gcReport, o table.Options) error {
+	if len(r.Latency) == 0 {
+		return nil
+	}
+	columns := []table.Column{{Title: "latency"}, right("smoothed over"), right("count")}
+	for _, q := range gc.Quantiles {
+		columns = append(columns, right(quantileName(q)))
+	}
+	t := table.New(append(columns, right("max"))...)
+	for _, l := range r.Latency {
+		row := []string{l.Kind, l.over(), units.FormatExact(int64(l.Count))}
+		for _, q := range gc.Quantiles {
+			row = append(row, units.FormatNs(l.Quantiles[quantileName(q)]))
+		}
+		t.Row(append(row, units.FormatNs(l.MaxNs))...)
+	}
+	fmt.Fprintln(f.env.Out)
+	return t.Render(f.env.Out, o)
+}
+
+func (l *gcLatency) over() string {
+	switch {
+	case l.Whole:
+		return "the whole run"
+	case l.WindowNs != nil:
+		return units.FormatNs(*l.WindowNs)
+	}
+	return ""
+}
+
+// csv prints name and value.
+func (f *gcFlags) csv(r *gcReport) error {
+	p := r.Pauses
+	number := func(n units.Ns) string { return strconv.FormatInt(int64(n), 10) }
+	one := func(n *units.Ns) string { // of a pause
+		if n == nil {
+			return ""
+		}
+		return number(*n)
+	}
+	share := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
+	cells := [][]string{{"pauses", strconv.Itoa(p.Count)}, {"pause_total_ns", number(p.TotalNs)}, {"pause_share", share(p.Share)},
+		{"pause_mean_ns", one(p.MeanNs)}, {"pause_min_ns", one(p.MinNs)}, {"pause_p50_ns", one(p.P50Ns)}, {"pause_p90_ns", one(p.P90Ns)},
+		{"pause_p99_ns", one(p.P99Ns)}, {"pause_p999_ns", one(p.P999Ns)}, {"pause_max_ns", one(p.MaxNs)}}
+	for _, u := range r.MMU {
+		cells = append(cells, []string{"mmu_" + number(u.WindowNs), share(u.Min)})
+	}
+	if t := r.Threads; t != nil {
+		cells = append(cells, []string{"gc_work_ns", number(t.WorkNs)}, []string{"gc_pause_work_ns", number(t.InPause)}, []string{"gc_pause_runnable_ns", number(t.Waited)}, []string{"gc_time_ns", share(t.TimeNs)}, []string{"gc_width", share(t.Width)})
+	}
+	for _, c := range r.Causes {
+		name := csvName(c.Collector + ": " + c.Cause)
+		cells = append(cells, []string{"collections " + name, strconv.FormatInt(c.Count, 10)}, []string{"collections_time_ns " + name, one(c.TimeNs)})
+	}
+	if p := r.Safepoints; p != nil {
+		cells = append(cells, []string{"safepoints", strconv.FormatInt(p.Count, 10)}, []string{"safepoint_ns", number(p.TimeNs)}, []string{"safepoint_reach_ns", number(p.ReachNs)})
+	}
+	for _, l := range r.Latency {
+		name := "latency_" + l.Kind
+		if l.Whole {
+			name += "_whole"
+		} else if l.WindowNs != nil {
+			name += "_" + number(*l.WindowNs)
+		}
+		for _, q := range gc.Quantiles {
+			cells = append(cells, []string{name + "_" + quantileName(q) + "_ns", number(l.Quantiles[quantileName(q)])})
+		}
+		cells = append(cells, []string{name + "_max_ns", number(l.MaxNs)})
+	}
+	return writeCSV(f.env.Out, []string{"figure", "value"}, cells)
+}
