@@ -8,6 +8,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -50,12 +51,17 @@ func printBalance(w io.Writer, b *store.Balance, o table.Options) error {
 	if b == nil || len(b.Differ) == 0 {
 		return nil
 	}
-	t := table.New(table.Column{Title: "thread"}, right("produced"), right("recorded"), right("summarised"), right("lost"), right("missing"))
-	for _, l := range b.Differ {
-		t.Row(threadOfBalance(l), count(l.Produced), count(l.Recorded), count(l.Summarised), units.FormatExact(int64(l.Lost)), units.FormatExact(l.Missing))
-	}
 	fmt.Fprintln(w)
-	return t.Render(w, o)
+	return printTable(w, o, b.Differ, balanceColumns)
+}
+
+var balanceColumns = []view.Column[store.ThreadBalance]{
+	{Title: "thread", Kind: view.Word, Show: threadOfBalance},
+	{Title: "produced", Kind: view.Int, Show: func(l store.ThreadBalance) string { return count(l.Produced) }},
+	{Title: "recorded", Kind: view.Int, Show: func(l store.ThreadBalance) string { return count(l.Recorded) }},
+	{Title: "summarised", Kind: view.Int, Show: func(l store.ThreadBalance) string { return count(l.Summarised) }},
+	{Title: "lost", Kind: view.Int, Unit: view.Count, Value: func(l store.ThreadBalance) view.Value { return view.IntOf(int64(l.Lost)) }},
+	{Title: "missing", Kind: view.Int, Unit: view.Count, Value: func(l store.ThreadBalance) view.Value { return view.IntOf(l.Missing) }},
 }
 
 func threadOfBalance(l store.ThreadBalance) string {

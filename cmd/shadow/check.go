@@ -3,13 +3,15 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/check"
 	"stackagent/shadow/summary"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/view"
 )
 
 // checkFileName is the file of a session folder that holds the comparison of
@@ -46,16 +48,8 @@ func (l *listing) checkSession(dir string) error {
 }
 
 func (l *listing) printCheck(r *check.Result) error {
-	t := table.New(table.Column{Title: "thread", Flexible: true}, table.Column{Title: "kind"}, right("kernel"), right("in tasks"),
-		right("outside"), right("share"), right("executions"), right("not ended"), table.Column{Title: "events, kernel / tasks"})
-	shown := 0
-	for i := range r.Threads {
-		if row := &r.Threads[i]; row.Tasks != nil && shown < defaultTop {
-			t.Row(checkCells(row)...)
-			shown++
-		}
-	}
-	if err := t.Render(l.env.Out, table.ForWriter(l.env.Out, l.env.Getenv)); err != nil {
+	rows := slices.DeleteFunc(refs(r.Threads), func(t *check.Thread) bool { return t.Tasks == nil })
+	if err := printTable(l.env.Out, l.tableOptions(false), rows[:min(len(rows), defaultTop)], checkThreadColumns); err != nil {
 		return err
 	}
 	fmt.Fprintln(l.env.Out)
@@ -69,38 +63,60 @@ func (l *listing) printCheck(r *check.Result) error {
 	return nil
 }
 
-func checkCells(row *check.Thread) []string {
-	cells := []string{row.Label, row.Kind, "", units.FormatNs(*row.Tasks), "", "",
-		units.FormatExact(row.Executions), units.FormatExact(row.Running), ""}
-	if row.Outside != nil {
-		cells[2], cells[4] = units.FormatNs(*row.Kernel), units.FormatNs(*row.Outside)
-		if *row.Kernel > 0 {
-			cells[5] = units.FormatPercent(float64(*row.Tasks) / float64(*row.Kernel))
+var checkThreadColumns = []view.Column[*check.Thread]{
+	{Title: "thread", Kind: view.Name, Value: func(t *check.Thread) view.Value { return view.NameOf(t.Label) }},
+	{Title: "kind", Kind: view.Word, Value: func(t *check.Thread) view.Value { return view.WordOf(t.Kind) }},
+	{Title: "kernel", Kind: view.Int, Unit: view.Ns, Value: inKernel(func(t *check.Thread) view.Value { return view.IntOf(*t.Kernel) })},
+	{Title: "in tasks", Kind: view.Int, Unit: view.Ns, Value: func(t *check.Thread) view.Value { return view.IntOf(*t.Tasks) }},
+	{Title: "outside", Kind: view.Int, Unit: view.Ns, Value: inKernel(func(t *check.Thread) view.Value { return view.IntOf(*t.Outside) })},
+	{Title: "share", Kind: view.Float, Unit: view.Share, Value: inKernel(func(t *check.Thread) view.Value {
+		if *t.Kernel <= 0 {
+			return view.Null
 		}
+		return view.FloatOf(float64(*t.Tasks) / float64(*t.Kernel))
+	})},
+	{Title: "executions", Kind: view.Int, Unit: view.Count, Value: func(t *check.Thread) view.Value { return view.IntOf(t.Executions) }},
+	{Title: "not ended", Kind: view.Int, Unit: view.Count, Value: func(t *check.Thread) view.Value { return view.IntOf(t.Running) }},
+	{Title: "events, kernel / tasks", Kind: view.Word, Show: eventsOf},
+}
+
+// inKernel leaves a cell empty if the kernel's account of the thread is not known.
+func inKernel(of func(*check.Thread) view.Value) func(*check.Thread) view.Value {
+	return func(t *check.Thread) view.Value {
+		if t.Outside == nil {
+			return view.Null
+		}
+		return of(t)
 	}
-	for i, c := range row.Counters {
-		if i > 0 {
-			cells[8] += ", "
-		}
+}
+
+// eventsOf lists the events that both views count.
+func eventsOf(t *check.Thread) string {
+	var list []string
+	for _, c := range t.Counters {
 		estimated := ""
 		if c.Estimated {
 			estimated = "~"
 		}
-		cells[8] += fmt.Sprintf("%s %s%s / %s", c.Event, estimated, units.FormatCount(int64(c.Kernel)), units.FormatCount(c.Tasks))
+		list = append(list, fmt.Sprintf("%s %s%s / %s", c.Event, estimated, units.FormatCount(int64(c.Kernel)), units.FormatCount(c.Tasks)))
 	}
-	return cells
+	return strings.Join(list, ", ")
+}
+
+// outsideColumns are the columns of the CPU time that is not in tasks.
+var outsideColumns = []view.Column[*check.Part]{
+	{Title: "CPU", Kind: view.Int, Unit: view.Ns, Value: func(p *check.Part) view.Value { return view.IntOf(p.CPU) }},
+	{Title: "threads", Kind: view.Int, Unit: view.Count, Value: func(p *check.Part) view.Value {
+		if p.Threads == 0 {
+			return view.Null
+		}
+		return view.IntOf(int64(p.Threads))
+	}},
+	{Title: "not in tasks", Kind: view.Word, Value: func(p *check.Part) view.Value { return view.WordOf(p.What) }},
 }
 
 func (l *listing) printNotInTasks(r *check.Result) error {
-	t := table.New(right("CPU"), right("threads"), table.Column{Title: "not in tasks"})
-	for _, p := range r.Process.NotTasks {
-		threads := ""
-		if p.Threads > 0 {
-			threads = units.FormatExact(int64(p.Threads))
-		}
-		t.Row(units.FormatNs(p.CPU), threads, p.What)
-	}
-	return t.Render(l.env.Out, table.ForWriter(l.env.Out, l.env.Getenv))
+	return printTable(l.env.Out, l.tableOptions(false), refs(r.Process.NotTasks), outsideColumns)
 }
 
 // checkLines say in sentences how the views agree.
@@ -120,7 +136,7 @@ func checkLines(r *check.Result) []string {
 	}
 	for i := range r.Threads {
 		if t := &r.Threads[i]; t.TooMuch {
-			lines = append(lines, fmt.Sprintf("caution: the tasks of %s have %s more than the thread: a fault of this program's, please report it.", t.Label, units.FormatNs(-*t.Outside)))
+			lines = append(lines, fmt.Sprintf("caution: the tasks of %s have %s more than the thread: a bug in stackagent; please report it.", t.Label, units.FormatNs(-*t.Outside)))
 		}
 	}
 	return lines

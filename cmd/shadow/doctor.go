@@ -17,7 +17,7 @@ import (
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
-	"stackagent/shadow/view/table"
+	"stackagent/shadow/view"
 )
 
 // jvmPatience bounds every start of a JVM.
@@ -52,18 +52,16 @@ func (l *listing) printFacilities(all []hpc.Facility) error {
 	case "json":
 		return writeJSON(l.env.Out, all)
 	case "csv":
-		rows := make([][]string, len(all))
-		for i, f := range all {
-			rows[i] = []string{csvName(f.Name), string(f.Available), csvName(f.Detail), csvName(f.Remedy)}
-		}
-		return writeCSV(l.env.Out, []string{"check", "result", "detail", "remedy"}, rows)
+		return view.All(view.CSV(l.env.Out, facilityColumns), all)
 	}
-	t := table.New(table.Column{Title: "check"}, table.Column{Title: "result"},
-		table.Column{Title: "detail", Flexible: true}, table.Column{Title: "remedy", Flexible: true})
-	for _, f := range all {
-		t.Row(f.Name, string(f.Available), f.Detail, f.Remedy)
-	}
-	return l.render(t, t.Len())
+	return printTable(l.env.Out, l.tableOptions(false), all, facilityColumns)
+}
+
+var facilityColumns = []view.Column[hpc.Facility]{
+	{Name: "check", Title: "check", Kind: view.Word, Doc: "what is checked", Value: func(f hpc.Facility) view.Value { return view.WordOf(f.Name) }},
+	{Name: "result", Title: "result", Kind: view.Word, Doc: "whether it is available", Value: func(f hpc.Facility) view.Value { return view.WordOf(f.Available) }},
+	{Name: "detail", Title: "detail", Kind: view.Name, Doc: "what was found", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Detail) }},
+	{Name: "remedy", Title: "remedy", Kind: view.Name, Doc: "how to enable it", Value: func(f hpc.Facility) view.Value { return view.NameOf(f.Remedy) }},
 }
 
 // diagnose makes all checks: Java, the agent, then the machine.

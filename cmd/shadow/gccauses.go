@@ -11,6 +11,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -28,7 +29,7 @@ type gcCause struct {
 	TimeNs *units.Ns `json:"time_ns"`
 }
 
-// time is empty where it is not known.
+// time is empty if it is not known.
 func (c *gcCause) time() string {
 	if c.TimeNs == nil {
 		return ""
@@ -137,10 +138,13 @@ func (f *gcFlags) causesTable(r *gcReport, o table.Options) error {
 	if len(r.Causes) == 0 {
 		return nil
 	}
-	t := table.New(table.Column{Title: "collector"}, table.Column{Title: "cause", Flexible: true}, right("collections"), right("time"))
-	for _, c := range r.Causes {
-		t.Row(c.Collector, c.Cause, units.FormatExact(c.Count), c.time())
-	}
 	fmt.Fprintln(f.env.Out)
-	return t.Render(f.env.Out, o)
+	return printTable(f.env.Out, o, refs(r.Causes), causeColumns)
+}
+
+var causeColumns = []view.Column[*gcCause]{
+	{Title: "collector", Kind: view.Word, Value: func(c *gcCause) view.Value { return view.WordOf(c.Collector) }},
+	{Title: "cause", Kind: view.Name, Value: func(c *gcCause) view.Value { return view.NameOf(c.Cause) }},
+	{Title: "collections", Kind: view.Int, Unit: view.Count, Value: func(c *gcCause) view.Value { return view.IntOf(c.Count) }},
+	{Title: "time", Kind: view.Int, Show: (*gcCause).time},
 }

@@ -8,6 +8,7 @@ import (
 
 	"stackagent/granularity/gc"
 	"stackagent/internal/units"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -45,12 +46,8 @@ func (f *gcFlags) table(r *gcReport) error {
 	if err := facts.Render(f.env.Out, table.Options{}); err != nil {
 		return err
 	}
-	t := table.New(right("window"), right("utilization, least"))
-	for _, u := range r.MMU {
-		t.Row(units.FormatNs(u.WindowNs), units.FormatPercent(u.Min))
-	}
 	fmt.Fprintln(f.env.Out)
-	if err := t.Render(f.env.Out, o); err != nil {
+	if err := printTable(f.env.Out, o, r.MMU, utilizationColumns); err != nil {
 		return err
 	}
 	if err := f.causesTable(r, o); err != nil {
@@ -63,20 +60,28 @@ func (f *gcFlags) latencyTable(r *gcReport, o table.Options) error {
 	if len(r.Latency) == 0 {
 		return nil
 	}
-	columns := []table.Column{{Title: "latency"}, right("smoothed over"), right("count")}
-	for _, q := range gc.Quantiles {
-		columns = append(columns, right(quantileName(q)))
-	}
-	t := table.New(append(columns, right("max"))...)
-	for _, l := range r.Latency {
-		row := []string{l.Kind, l.over(), units.FormatExact(int64(l.Count))}
-		for _, q := range gc.Quantiles {
-			row = append(row, units.FormatNs(l.Quantiles[quantileName(q)]))
-		}
-		t.Row(append(row, units.FormatNs(l.MaxNs))...)
-	}
 	fmt.Fprintln(f.env.Out)
-	return t.Render(f.env.Out, o)
+	return printTable(f.env.Out, o, refs(r.Latency), latencyColumns())
+}
+
+var utilizationColumns = []view.Column[gcUtilization]{
+	{Title: "window", Kind: view.Int, Unit: view.Ns, Value: func(u gcUtilization) view.Value { return view.IntOf(u.WindowNs) }},
+	{Title: "utilization, least", Kind: view.Float, Unit: view.Share, Value: func(u gcUtilization) view.Value { return view.FloatOf(u.Min) }},
+}
+
+func latencyColumns() []view.Column[*gcLatency] {
+	columns := []view.Column[*gcLatency]{
+		{Title: "latency", Kind: view.Word, Value: func(l *gcLatency) view.Value { return view.WordOf(l.Kind) }},
+		{Title: "smoothed over", Kind: view.Int, Show: (*gcLatency).over},
+		{Title: "count", Kind: view.Int, Unit: view.Count, Value: func(l *gcLatency) view.Value { return view.IntOf(int64(l.Count)) }},
+	}
+	for _, q := range gc.Quantiles {
+		name := quantileName(q)
+		columns = append(columns, view.Column[*gcLatency]{Title: name, Kind: view.Int, Unit: view.Ns,
+			Value: func(l *gcLatency) view.Value { return view.IntOf(l.Quantiles[name]) }})
+	}
+	return append(columns, view.Column[*gcLatency]{Title: "max", Kind: view.Int, Unit: view.Ns,
+		Value: func(l *gcLatency) view.Value { return view.IntOf(l.MaxNs) }})
 }
 
 func (l *gcLatency) over() string {

@@ -47,6 +47,11 @@ func refs[T any](list []T) []*T {
 	return out
 }
 
+// printTable prints all rows as a table for the terminal.
+func printTable[R any](w io.Writer, o table.Options, rows []R, columns []view.Column[R]) error {
+	return view.All(view.ForTerminal(w, o, columns), rows)
+}
+
 // tableOf is the terminal's table of rows.
 func tableOf[R any](rows []R, columns []view.Column[R]) *table.Table {
 	t := view.ForTerminal(nil, table.Options{}, columns)

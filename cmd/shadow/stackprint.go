@@ -13,6 +13,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -127,19 +128,7 @@ func runOf(b speedup.Bar) runJSON {
 }
 
 func (f *stackFlags) table(bars []stackBar) error {
-	columns := []table.Column{right("threads"), right("speedup")}
-	for c := range speedup.NComponents {
-		columns = append(columns, right(c.String()))
-	}
-	t := table.New(columns...)
-	for _, b := range bars {
-		row := []string{strconv.Itoa(b.Threads), interval(b.Speedup)}
-		for _, v := range b.Components {
-			row = append(row, interval(v))
-		}
-		t.Row(row...)
-	}
-	if err := f.render(t, len(bars)); err != nil {
+	if err := printTable(f.env.Out, f.tableOptions(false), refs(bars), barColumns()); err != nil {
 		return err
 	}
 	var text strings.Builder
@@ -150,6 +139,18 @@ func (f *stackFlags) table(bars []stackBar) error {
 		return fmt.Errorf("printing advice: %w", err)
 	}
 	return f.counterTable(bars)
+}
+
+func barColumns() []view.Column[*stackBar] {
+	columns := []view.Column[*stackBar]{
+		{Title: "threads", Kind: view.Int, Value: func(b *stackBar) view.Value { return view.IntOf(int64(b.Threads)) }},
+		{Title: "speedup", Kind: view.Float, Show: func(b *stackBar) string { return interval(b.Speedup) }},
+	}
+	for c := range speedup.NComponents {
+		columns = append(columns, view.Column[*stackBar]{Title: c.String(), Kind: view.Float,
+			Show: func(b *stackBar) string { return interval(b.Components[c]) }})
+	}
+	return columns
 }
 
 // counterTable prints the events of the runs, normalised to one thread.
@@ -197,18 +198,22 @@ func (f *stackFlags) collectorTable(points []figure.CollectorPoint) error {
 	if len(points) == 0 {
 		return nil
 	}
-	t := table.New(right("threads"), right("GC threads"), right("work"), right("time"))
-	for _, c := range points {
-		threads := strconv.Itoa(c.Threads)
-		if c.Threads == 0 {
-			threads = "" // the program's choice
-		}
-		t.Row(threads, strconv.Itoa(c.GCThreads), intervalNs(c.Work), intervalNs(c.Time))
-	}
 	if _, err := fmt.Fprintln(f.env.Out); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	return f.render(t, len(points))
+	return printTable(f.env.Out, f.tableOptions(false), points, collectorColumns)
+}
+
+var collectorColumns = []view.Column[figure.CollectorPoint]{
+	{Title: "threads", Kind: view.Int, Value: func(c figure.CollectorPoint) view.Value {
+		if c.Threads == 0 {
+			return view.Null // the program's choice
+		}
+		return view.IntOf(int64(c.Threads))
+	}},
+	{Title: "GC threads", Kind: view.Int, Value: func(c figure.CollectorPoint) view.Value { return view.IntOf(int64(c.GCThreads)) }},
+	{Title: "work", Kind: view.Int, Show: func(c figure.CollectorPoint) string { return intervalNs(c.Work) }},
+	{Title: "time", Kind: view.Int, Show: func(c figure.CollectorPoint) string { return intervalNs(c.Time) }},
 }
 
 func intervalNs(v speedup.Interval) string {

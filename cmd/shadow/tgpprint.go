@@ -6,7 +6,6 @@ import (
 
 	gran "stackagent/granularity/tgp"
 	"stackagent/shadow/view"
-	"stackagent/shadow/view/table"
 )
 
 // printDiagnosis prints a line per statistic.
@@ -31,20 +30,21 @@ func (f *tgpFlags) printDiagnosis(d *gran.Diagnosis) error {
 		rows = append(rows, [2]string{"cpu_percent_error_95", formatFloat(*d.CPUError)})
 	}
 	if f.format == "csv" {
-		cells := make([][]string, len(rows))
-		for i, r := range rows {
+		return view.All(view.CSV(f.env.Out, statisticColumns), rows)
+	}
+	return printTable(f.env.Out, f.tableOptions(false), rows, statisticColumns)
+}
+
+// statisticColumns are the columns of rows of name and value.
+var statisticColumns = []view.Column[[2]string]{
+	{Name: "statistic", Title: "statistic", Kind: view.Word, Doc: "the statistic", Value: func(r [2]string) view.Value { return view.WordOf(r[0]) }},
+	{Name: "value", Title: "value", Kind: view.Float, Doc: "its value; empty: not available", Show: func(r [2]string) string { return r[1] },
+		Text: func(r [2]string) string {
 			if r[1] == "n/a" {
-				r[1] = ""
+				return ""
 			}
-			cells[i] = []string{r[0], r[1]}
-		}
-		return writeCSV(f.env.Out, []string{"statistic", "value"}, cells)
-	}
-	t := table.New(table.Column{Title: "statistic"}, right("value"))
-	for _, r := range rows {
-		t.Row(r[0], r[1])
-	}
-	return f.render(t, len(rows))
+			return r[1]
+		}},
 }
 
 // tgpClasses is the JSON form of a listing of classes.
