@@ -98,7 +98,7 @@ func keepSamples(dir string, s gran.Samples) error {
 	if len(s.Switches)+len(s.CPU) == 0 {
 		return nil
 	}
-	silent := Env{Err: io.Discard} // what is missing is no news here
+	silent := Env{Err: io.Discard} // the import reports what is missing
 	return writeSamples(silent, dir, s)
 }
 

@@ -17,6 +17,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/threads"
+	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
@@ -242,31 +243,46 @@ func column(runs []measuredRun, name string) []float64 {
 }
 
 func printPerturbation(env Env, file *perturbationFile, dir string) error {
-	t := table.New(table.Column{Title: fmt.Sprintf("%d runs each", file.Runs)}, right("without"), right("± 95 %"), right("stddev"),
-		right("with"), right("± 95 %"), right("stddev"), right("ratio"), right("95 %"))
-	for i := range file.Quantities {
-		q := &file.Quantities[i]
-		text := countText
-		for _, known := range quantities {
-			if known.name == q.Quantity {
-				text = known.print
-			}
-		}
-		cells := []string{q.Quantity}
-		for _, s := range []perturbation.Sample{q.Without, q.With} {
-			cells = append(cells, text(s.Mean), unlessNaN(s.Half, text), unlessNaN(s.StdDev, text))
-		}
-		interval := ""
-		if !math.IsNaN(q.Ratio.Low) {
-			interval = fmt.Sprintf("%.3f to %.3f", q.Ratio.Low, q.Ratio.High)
-		}
-		t.Row(append(cells, unlessNaN(q.Ratio.Value, func(v float64) string { return fmt.Sprintf("%.3f", v) }), interval)...)
-	}
-	if err := t.Render(env.Err, table.ForWriter(env.Err, env.Getenv)); err != nil {
+	err := printTable(env.Err, table.ForWriter(env.Err, env.Getenv), refs(file.Quantities), perturbationColumns(file.Runs))
+	if err != nil {
 		return err
 	}
 	env.note("sessions in %s, the comparison in %s", dir, filepath.Join(dir, perturbationFileName))
 	return nil
+}
+
+func perturbationColumns(runs int) []view.Column[*perturbationRow] {
+	columns := []view.Column[*perturbationRow]{
+		{Title: fmt.Sprintf("%d runs each", runs), Kind: view.Word, Show: func(q *perturbationRow) string { return q.Quantity }},
+	}
+	sample := func(title string, of func(*perturbationRow) perturbation.Sample) {
+		columns = append(columns,
+			view.Column[*perturbationRow]{Title: title, Kind: view.Float, Show: func(q *perturbationRow) string { return q.text()(of(q).Mean) }},
+			view.Column[*perturbationRow]{Title: "± 95 %", Kind: view.Float, Show: func(q *perturbationRow) string { return unlessNaN(of(q).Half, q.text()) }},
+			view.Column[*perturbationRow]{Title: "stddev", Kind: view.Float, Show: func(q *perturbationRow) string { return unlessNaN(of(q).StdDev, q.text()) }})
+	}
+	sample("without", func(q *perturbationRow) perturbation.Sample { return q.Without })
+	sample("with", func(q *perturbationRow) perturbation.Sample { return q.With })
+	return append(columns,
+		view.Column[*perturbationRow]{Title: "ratio", Kind: view.Float, Show: func(q *perturbationRow) string {
+			return unlessNaN(q.Ratio.Value, func(v float64) string { return fmt.Sprintf("%.3f", v) })
+		}},
+		view.Column[*perturbationRow]{Title: "95 %", Kind: view.Float, Show: func(q *perturbationRow) string {
+			if math.IsNaN(q.Ratio.Low) {
+				return ""
+			}
+			return fmt.Sprintf("%.3f to %.3f", q.Ratio.Low, q.Ratio.High)
+		}})
+}
+
+// text returns how the terminal shows values of the quantity.
+func (q *perturbationRow) text() func(float64) string {
+	for _, known := range quantities {
+		if known.name == q.Quantity {
+			return known.print
+		}
+	}
+	return countText
 }
 
 func unlessNaN(v float64, text func(float64) string) string {

@@ -248,7 +248,7 @@ func (f *scaleFlags) reckonAll(env Env, dir string, configs []config) (map[confi
 	return out, nil
 }
 
-// gcBars are the bars of the runs with so many collector threads.
+// gcBars are the bars of the runs with this number of collector threads.
 type gcBars struct {
 	gc   int
 	bars []stackBar

@@ -24,8 +24,8 @@ type stackJSON struct {
 	Collector    []collectorJSON   `json:"collector,omitempty"` // of shadow scale --gc-threads
 }
 
-// collectorJSON is what the collector's threads did in runs with so many
-// application (0: the program's choice) and collector threads, nanoseconds.
+// collectorJSON is what the collector's threads did in the runs with one number
+// of application threads (0: the program's choice) and of collector threads, nanoseconds.
 type collectorJSON struct {
 	Threads    int                 `json:"threads"`
 	GCThreads  int                 `json:"gc_threads"`

@@ -262,8 +262,8 @@ are over the samples taken while its tasks were executed, once for each.`,
 	flags.Int64Var(&f.limits.MinGranularity, "min-gran", limits.MinGranularity, "no task of the class below this (MIN_GRAN)")
 	flags.Int64Var(&f.limits.MaxGranularity, "max-gran", limits.MaxGranularity, "no task of the class above this (MAX_GRAN)")
 	flags.Int64Var(&f.limits.MaxDifference, "max-diff", limits.MaxDifference, "largest less smallest of the class (MAX_DIFF); -1: any")
-	flags.Int64Var(&f.limits.MinTasks, "min-tasks", limits.MinTasks, "at least so many tasks (MIN_TASKS)")
-	flags.Int64Var(&f.limits.MaxTasks, "max-tasks", limits.MaxTasks, "at most so many (MAX_TASKS); 0: any")
+	flags.Int64Var(&f.limits.MinTasks, "min-tasks", limits.MinTasks, "the class has at least this many tasks (MIN_TASKS)")
+	flags.Int64Var(&f.limits.MaxTasks, "max-tasks", limits.MaxTasks, "the class has at most this many tasks (MAX_TASKS); 0: any")
 	return cmd
 }
 

@@ -31,7 +31,7 @@ func selfMetrics(s *session.Session) []selfMetric {
 	return append(out, selfMetric{"wall", func(t *session.Task) units.Ns { return t.SelfWallNs }})
 }
 
-// extraAt is the further metric at place k, not measured where it is missing.
+// extraAt is the further metric at index k, not measured if it is missing.
 func extraAt(list []units.Ns, k int) units.Ns {
 	if k >= len(list) {
 		return units.NotMeasured

@@ -19,7 +19,7 @@ import (
 // clean makes a name of the program harmless.
 func clean(s string) string { return text.Clean(s, '?') }
 
-// pprofBuilder makes each function and place once.
+// pprofBuilder makes each function and location once.
 type pprofBuilder struct {
 	p     *profile.Profile
 	known map[string]*profile.Location
