@@ -12,6 +12,7 @@ import (
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
+	"stackagent/shadow/advice"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
@@ -92,7 +93,7 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 func (b *stackBar) json() barJSON {
 	out := barJSON{
 		Threads: b.Threads, Speedup: b.Speedup.Mean, Components: map[string]float64{}, Rest: map[string]float64{},
-		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Advice: b.Advice(), Counters: b.counters(),
+		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Advice: advice.OfBar(b.Mean()), Counters: b.counters(),
 	}
 	for c, v := range b.Components {
 		name := speedup.Component(c).String()
@@ -133,7 +134,7 @@ func (f *stackFlags) table(bars []stackBar) error {
 	}
 	var text strings.Builder
 	for _, b := range bars {
-		fmt.Fprintf(&text, "\n%s", b.Advice())
+		fmt.Fprintf(&text, "\n%s", advice.OfBar(b.Mean()))
 	}
 	if _, err := fmt.Fprintln(f.env.Out, text.String()); err != nil {
 		return fmt.Errorf("printing advice: %w", err)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"stackagent/granularity/activity"
@@ -288,29 +287,6 @@ func random(rng *rand.Rand, n int) Input {
 		in.Pauses = append(in.Pauses, activity.Span{From: from, To: from + units.MonoNs(rng.IntN(60))})
 	}
 	return in
-}
-
-func TestAdvice(t *testing.T) {
-	bar := func(c Component, v float64, p Part, w float64) *Bar {
-		b := &Bar{Threads: 4, Speedup: 2}
-		b.Components[c], b.Parts[p] = v, w
-		return b
-	}
-	for name, c := range map[string]struct {
-		bar  *Bar
-		want string
-	}{
-		"gc":               {bar(GC, 1.5, Work, 0), "4 threads: 2.00 times as fast as one; most is lost to garbage collection (1.50 of 4): collections"},
-		"oversubscription": {bar(Oversubscription, 1.5, Work, 0), "most is lost to oversubscription (1.50 of 4): threads are ready"},
-		"io":               {bar(IO, 1.5, Work, 0), "most is lost to I/O"},
-		"rest":             {bar(Rest, 1.5, Late, 1.5), "most is lost elsewhere (1.50 of 4): there are fewer threads"},
-		"gain":             {bar(Rest, -1, Work, -1), "1.00 below zero"},
-		"nothing":          {bar(GC, 0.1, Work, 0), "nothing that is told here"},
-	} {
-		if got := c.bar.Advice(); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q does not say %q", name, got, c.want)
-		}
-	}
 }
 
 // TestIntervals: Student's t for 95 % and two degrees of freedom is 4.3027.

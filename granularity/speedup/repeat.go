@@ -62,14 +62,14 @@ func Repeat(bars []Bar) Repeated {
 	return r
 }
 
-// Advice is a sentence about the mean bar.
-func (r *Repeated) Advice() string {
-	b := Bar{Threads: r.Threads, Speedup: r.Speedup.Mean}
+// Mean is the mean bar.
+func (r *Repeated) Mean() *Bar {
+	b := &Bar{Threads: r.Threads, Speedup: r.Speedup.Mean}
 	for c, v := range r.Components {
 		b.Components[c] = v.Mean
 	}
 	for p, v := range r.Parts {
 		b.Parts[p] = v.Mean
 	}
-	return b.Advice()
+	return b
 }

@@ -2,7 +2,7 @@
 //
 // A finding is data: the rule that made it, its evidence and what following it could
 // gain. The table rules lists the rules, thresholds the numbers from which they speak,
-// and text.go has all sentences. To add a finding, write a rule, its evidence with a
+// and the files text*.go have all sentences. To add a finding, write a rule, its evidence with a
 // sentence, and a test.
 package advice
 
@@ -33,7 +33,7 @@ type Finding struct {
 }
 
 // Evidence is what a finding rests on: a struct of numbers whose JSON names end in
-// their units (_ns, _share; counts have none). Its sentence is in text.go.
+// their units (_ns, _share; counts have none). Its sentence is in text.go or textsession.go.
 type Evidence interface{ sentence(*Finding) string }
 
 // Bound is the most that following an advice can gain, by the figures of the session.

@@ -237,7 +237,7 @@ func (w *worker) refuse(m jetstream.Msg, err error) {
 	w.ingest.refuse(m, err)
 	if w.out != nil {
 		w.out.Manifest.BadMessages++
-		w.out.Note("a message was kept out: " + err.Error())
+		w.out.Note("rejected a message: " + err.Error())
 	}
 }
 
