@@ -282,7 +282,7 @@ func BenchmarkTasks(b *testing.B) {
 			id := uint64(i%4+1)<<32 | uint64(p*per/4+i/4)
 			at := units.MonoNs(p*per + i)
 			x.Creations = append(x.Creations, store.Creation{TaskID: id, Class: 1, Thread: 1, AtNs: at})
-			x.Executions = append(x.Executions, store.Execution{TaskID: id, Class: 1, Thread: 1, StartNs: at, EndNs: at + 1})
+			x.Executions = append(x.Executions, store.Execution{TaskID: id, Class: 1, Thread: 1, StartNs: at, EndNs: at + 1, WallNs: 1, SelfWallNs: 1})
 		}
 		all = append(all, x)
 	}
