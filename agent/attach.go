@@ -6,7 +6,7 @@ import (
 )
 
 // Detach implements jvmti.Handler: it ends the session and frees its memory. Go's
-// runtime and its few threads stay: such a library can not be unloaded.
+// runtime and its few threads stay: such a library cannot be unloaded.
 func (a *Agent) Detach() {
 	a.finish(exitNoteDetach)
 	if a.publisher != nil {
@@ -16,7 +16,7 @@ func (a *Agent) Detach() {
 	debug.FreeOSMemory()
 }
 
-// unseen is what can not be known in a JVM that ran before the agent attached.
+// unseen is what cannot be known in a JVM that ran before the agent attached.
 var unseen = map[string]string{
 	"created": "tasks whose class was loaded before the agent attached have no identity: their executions are recorded, " +
 		"but not which task each belongs to",

@@ -8,7 +8,7 @@ import (
 )
 
 // maxSites is how many sites there can be: records have 16 bits for one, and with
-// all of them set the thread's state would be that of no call (StackagentHandover.NOT_CALLING).
+// all of them set the thread's state would be that of no call (StackagentSubmission.NOT_CALLING).
 const maxSites = 1<<16 - 2
 
 // siteTable gives numbers to call sites. A site's description is sent when a record

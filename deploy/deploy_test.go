@@ -105,7 +105,7 @@ func TestBus(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := js.Publish(ctx, wire.Subject("job"), []byte("x")); err != nil {
-		t.Errorf("an agent can not deliver: %v", err)
+		t.Errorf("an agent cannot deliver: %v", err)
 	}
 	// What an agent must not do: read, delete, publish elsewhere.
 	if _, err := c.SubscribeSync("stackagent.v1.batch.>"); err != nil {

@@ -39,7 +39,7 @@ func TestFaultNoBus(t *testing.T) {
 			if res.Exit != 7 || res.Stdout != "ran 100\n" {
 				t.Errorf("exit %d, stdout %q", res.Exit, res.Stdout)
 			}
-			agentLines(t, res.Stderr, 2, "can not be reached", "are kept in", "shadow deliver")
+			agentLines(t, res.Stderr, 2, "cannot be reached", "are kept in", "shadow deliver")
 			t.Logf("%v without the agent, %v with it and no bus", plain.Wall, res.Wall)
 			if res.Wall > plain.Wall+2*time.Second {
 				a.Errorf("%v without a bus, %v without the agent", res.Wall, plain.Wall)
@@ -102,7 +102,7 @@ func TestFaultBusDies(t *testing.T) {
 			t.Errorf("exit %d, stdout %q", exit, out)
 		}
 		t.Logf("ended %v after the shadow", time.Since(began))
-		agentLines(t, java.stderr.String(), 2, "can not be reached", "are kept in", "shadow deliver")
+		agentLines(t, java.stderr.String(), 2, "cannot be reached", "are kept in", "shadow deliver")
 		if r := readable(t, dir); r.Executions < 1 {
 			t.Error("nothing of what had been stored can be read")
 		}

@@ -21,7 +21,7 @@ const (
 )
 
 // siteCounts is what happened at a call site.
-type siteCounts struct{ Created, HandedOver, Executions int64 }
+type siteCounts struct{ Created, Submitted, Executions int64 }
 
 // TestSitesOfSummarisedTasks: the call sites that make and submit tasks have the
 // known counts, whether the tasks are recorded or summarised.
@@ -37,11 +37,11 @@ func TestSitesOfSummarisedTasks(t *testing.T) {
 			}
 			want := map[string]siteCounts{
 				at("left"): {Created: siteTasks + virtual}, at("right"): {Created: siteTasks/2 + siteTasks/4},
-				at("always"): {HandedOver: siteTasks}, at("second"): {HandedOver: siteTasks / 2}, at("fourth"): {HandedOver: siteTasks / 4},
-				at("fifth"): {Created: siteTasks / 5, HandedOver: siteTasks / 5, Executions: siteTasks / 5},
+				at("always"): {Submitted: siteTasks}, at("second"): {Submitted: siteTasks / 2}, at("fourth"): {Submitted: siteTasks / 4},
+				at("fifth"): {Created: siteTasks / 5, Submitted: siteTasks / 5, Executions: siteTasks / 5},
 			}
 			if virtual > 0 {
-				want[at("virtual")] = siteCounts{HandedOver: virtual}
+				want[at("virtual")] = siteCounts{Submitted: virtual}
 			}
 			dir := testjvm.Compile(t, jdk, folder)
 			for _, detail := range []string{"auto", "summary", "all"} {
@@ -89,7 +89,7 @@ func listedSites(t *testing.T, p testjvm.Profile, class string) map[string]siteC
 	var rows []struct {
 		Site       string `json:"site"`
 		Created    int64  `json:"created"`
-		HandedOver int64  `json:"handed_over"`
+		Submitted  int64  `json:"handed_over"`
 		Executions int64  `json:"executions"`
 	}
 	out := p.Shadow(t, "hotspots", p.Dir, "--by", "site", "--format", "json", "--class", class)
@@ -98,7 +98,7 @@ func listedSites(t *testing.T, p testjvm.Profile, class string) map[string]siteC
 	}
 	got := map[string]siteCounts{}
 	for _, r := range rows {
-		got[r.Site] = siteCounts{r.Created, r.HandedOver, r.Executions}
+		got[r.Site] = siteCounts{r.Created, r.Submitted, r.Executions}
 	}
 	return got
 }
@@ -113,8 +113,8 @@ func checkSites(t *testing.T, p testjvm.Profile, want map[string]siteCounts, sin
 	for site, x := range got {
 		executions += x.Executions
 		w := want[site]
-		if x.Created != w.Created || x.HandedOver != w.HandedOver {
-			t.Errorf("%s: %d made and %d submitted, want %d and %d", site, x.Created, x.HandedOver, w.Created, w.HandedOver)
+		if x.Created != w.Created || x.Submitted != w.Submitted {
+			t.Errorf("%s: %d made and %d submitted, want %d and %d", site, x.Created, x.Submitted, w.Created, w.Submitted)
 		}
 	}
 	for site := range maps.Keys(want) {

@@ -25,7 +25,7 @@ type Hotspot struct {
 	Body          bool        `json:"-"`                     // its executions are the loops of threads and pools
 	Library       bool        `json:"-"`                     // the class belongs to a library that schedules tasks
 	Created       int64       `json:"created"`               // tasks whose creation was seen
-	HandedOver    int64       `json:"handed_over,omitempty"` // of a site: hand-overs by the program that were not refused
+	Submitted     int64       `json:"handed_over,omitempty"` // of a site: hand-overs by the program that were not refused
 	Executions    int64       `json:"executions"`
 	Summarised    int64       `json:"summarised"`      // of these, not recorded one by one
 	NeverExecuted int64       `json:"never_executed"`  // created and not executed by the end

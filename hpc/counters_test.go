@@ -341,7 +341,7 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 		if _, err := json.Marshal(file); err != nil {
-			t.Fatalf("what was read can not be written: %v", err)
+			t.Fatalf("what was read cannot be written: %v", err)
 		}
 	})
 }

@@ -50,7 +50,7 @@ func cpus(r roots) Facility {
 	n := runtime.NumCPU()
 	f.Detail = fmt.Sprintf("%d usable", n)
 	if n < 2 {
-		f.Available, f.Remedy = No, "tasks can not run in parallel here: use a machine with more CPUs, or a wider taskset"
+		f.Available, f.Remedy = No, "tasks cannot run in parallel here: use a machine with more CPUs, or a wider taskset"
 	}
 	quota, err := cgroupCPUs(r)
 	switch {

@@ -89,7 +89,7 @@ func taskClockPage() Facility {
 	}
 	page, err := unix.Mmap(fd, 0, os.Getpagesize(), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		f.Available, f.Detail = No, fmt.Sprintf("the event opens, but its page can not be mapped: %v", err)
+		f.Available, f.Detail = No, fmt.Sprintf("the event opens, but its page cannot be mapped: %v", err)
 		f.Remedy = "ulimit -l 8192"
 		return f
 	}
@@ -130,7 +130,7 @@ func switchRecords() Facility {
 	}
 	defer ev.Close()
 	if err := ev.MapRingNumPages(1); err != nil {
-		f.Available, f.Detail = No, fmt.Sprintf("the event opens, but its ring can not be mapped: %v", err)
+		f.Available, f.Detail = No, fmt.Sprintf("the event opens, but its ring cannot be mapped: %v", err)
 		f.Remedy = "ulimit -l 8192"
 		return f
 	}

@@ -26,7 +26,7 @@ typedef struct {
 /* The helper: the classes that woven code calls. life_helper.c defines them. */
 typedef struct {
     jclass probes;        /* java.lang.Stackagent, global */
-    jclass submissions;   /* java.lang.StackagentHandover, global; NULL without submissions and sites */
+    jclass submissions;   /* java.lang.StackagentSubmission, global; NULL without submissions and sites */
     jclass constructions; /* java.lang.StackagentConstruction, global; NULL without construction=true */
     jmethodID id_offset, executor_offset, known, set_known, adopt; /* methods of the same names */
     jfieldID thread_slot, task_slot; /* Stackagent.context, Stackagent.id */

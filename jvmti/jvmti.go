@@ -44,7 +44,7 @@ var lateClass []byte // for an attach to a running JVM
 //go:embed helper/java/lang/Stackagent$Executor.class
 var executorClass []byte // for an attach to a running JVM
 
-//go:embed helper/java/lang/StackagentHandover.class
+//go:embed helper/java/lang/StackagentSubmission.class
 var handoverClass []byte
 
 // Detail says which executions and creations are recorded and which counted.

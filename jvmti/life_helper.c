@@ -8,7 +8,7 @@
 int sa_processors;
 
 static jclass define_submissions(JNIEnv *env) {
-    jclass c = (*env)->DefineClass(env, "java/lang/StackagentHandover", NULL, (const jbyte *)sa_helper.submissions_file.bytes,
+    jclass c = (*env)->DefineClass(env, "java/lang/StackagentSubmission", NULL, (const jbyte *)sa_helper.submissions_file.bytes,
                                    (jsize)sa_helper.submissions_file.len);
     return c == NULL ? NULL : (*env)->NewGlobalRef(env, c);
 }

@@ -26,7 +26,7 @@ static void follow(sa_os *os, sa_thread *c, uint32_t hash) {
 }
 
 /* The innermost execution, with that token, is about to end by an exception. */
-JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_failing0(JNIEnv *env, jclass helper, jlong context, jint token,
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_failing0(JNIEnv *env, jclass helper, jlong context, jint token,
                                                                 jint hash) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     if (c == NULL || !asks() || !atomic_load_explicit(&followed, memory_order_relaxed)) return;
@@ -42,7 +42,7 @@ void sa_unfollowed(sa_os *os, sa_thread *c, const sa_frame *f) {
 }
 
 /* The program gets the exception with that hash. */
-JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_asked0(JNIEnv *env, jclass helper, jlong context, jint hash) {
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_asked0(JNIEnv *env, jclass helper, jlong context, jint hash) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);
     sa_thrown x;

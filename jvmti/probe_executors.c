@@ -25,11 +25,11 @@ static jint new_executor(JNIEnv *env, jclass c, jstring name) {
     return (jint)id;
 }
 
-JNIEXPORT jint JNICALL Java_java_lang_StackagentHandover_newExecutor0(JNIEnv *env, jclass helper, jclass c, jstring name) {
+JNIEXPORT jint JNICALL Java_java_lang_StackagentSubmission_newExecutor0(JNIEnv *env, jclass helper, jclass c, jstring name) {
     return c == NULL ? 0 : new_executor(env, c, name);
 }
 
-JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
     if (c == NULL) return 0;
     jlong offset = sa_field_offset(env, sa_helper.submissions, sa_helper.executor_offset, c);
     /* After an attach each executor has an id all the same; else all instances share one. */

@@ -1,4 +1,4 @@
-/* Submissions of tasks: the natives of java.lang.StackagentHandover. */
+/* Submissions of tasks: the natives of java.lang.StackagentSubmission. */
 #include "probe_submit.h"
 #include "state_contexts.h"
 #include "state_queued_tasks.h"
@@ -87,7 +87,7 @@ static inline uint64_t hand(sa_os *os, sa_thread *c, sa_more *m, const sa_open_s
 
 /* A submission begins. Returns its time, or 0: nothing is recorded, or it is part of
  * the submission of the same task to the same executor. */
-JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                               jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);
@@ -105,7 +105,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_hand0(JNIEnv *env, jcl
 
 /* The same for a task without room for an id: id and time wait in a table
  * (state_queued_tasks.c). */
-JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
+JNIEXPORT jboolean JNICALL Java_java_lang_StackagentSubmission_handBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                      jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);
@@ -127,7 +127,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_StackagentHandover_handBare0(JNIEnv *e
 }
 
 /* The submission ended by a RejectedExecutionException: the task does not wait. */
-JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refusedBare0(JNIEnv *env, jclass helper, jint hash, jint class_id) {
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_refusedBare0(JNIEnv *env, jclass helper, jint hash, jint class_id) {
     sa_os *os = begin();
     if (os == NULL) return;
     uint64_t id = 0, at = 0;
@@ -136,7 +136,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refusedBare0(JNIEnv *en
 }
 
 /* A task without room for its id is cancelled; while it waits its id is known. */
-JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelledBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_cancelledBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                       jint class_id) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);
@@ -151,12 +151,12 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelledBare0(JNIEnv *
 }
 
 /* The time of a submission that Java code has counted. */
-JNIEXPORT jlong JNICALL Java_java_lang_StackagentHandover_now0(JNIEnv *env, jclass helper) {
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_now0(JNIEnv *env, jclass helper) {
     return (jlong)(sa_ticks(&sa.clock) & SA_TICKS_OF_SUBMISSION);
 }
 
 /* The submission with that number ended by a RejectedExecutionException. */
-JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, jclass helper, jlong context, jint token) {
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_refused0(JNIEnv *env, jclass helper, jlong context, jint token) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     if (c == NULL || (uint32_t)token >= SA_MAX_OPEN_SUBMISSIONS || (uint32_t)token >= c->submissions_open) return;
     sa_os *os = begin_on(c);
@@ -170,7 +170,7 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_refused0(JNIEnv *env, j
     end(os);
 }
 
-JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env, jclass helper, jlong context, jlong id,
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_cancelled0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                                   jint class_id) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);
@@ -184,6 +184,6 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_cancelled0(JNIEnv *env,
 }
 
 /* A submission without memory for the state of its thread, or for an id. */
-JNIEXPORT void JNICALL Java_java_lang_StackagentHandover_lost0(JNIEnv *env, jclass helper, jlong context) {
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_lost0(JNIEnv *env, jclass helper, jlong context) {
     sa_submission_lost((sa_thread *)(uintptr_t)context);
 }

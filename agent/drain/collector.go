@@ -349,7 +349,7 @@ func (c *Collector) emit(change func(*wire.Batch)) error {
 			break
 		}
 		if s.smallest() {
-			return fmt.Errorf("collect records: batch %d of %d bytes can not be split below %d", b.Seq, len(msg), maxMessage)
+			return fmt.Errorf("collect records: batch %d of %d bytes cannot be split below %d", b.Seq, len(msg), maxMessage)
 		}
 	}
 	c.account(b)

@@ -8,7 +8,7 @@ import (
 // cancellations shows a probe what the cancel method of a task is about to return,
 // and the task that it held before: a FutureTask that is cancelled forgets it.
 //
-//	Object held = StackagentHandover.holds(this); ...; return StackagentHandover.cancelled(result, this, held)
+//	Object held = StackagentSubmission.holds(this); ...; return StackagentSubmission.cancelled(result, this, held)
 type cancellations struct{}
 
 func (cancellations) wants(t target) bool {

@@ -46,7 +46,7 @@ type Input struct {
 	Platform bool // defined by the boot or the platform loader
 	Hidden   bool // a hidden class, a lambda's for example
 
-	// Of a loaded class, whose fields can not change.
+	// Of a loaded class, whose fields cannot change.
 	Loaded bool
 	Fields []string // of ours that it has, in their order
 

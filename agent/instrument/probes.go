@@ -8,7 +8,7 @@ type probe struct{ owner, name, descriptor string }
 // The helper's classes.
 const (
 	nameProbes        = "java/lang/Stackagent"
-	nameSubmissions   = "java/lang/StackagentHandover"
+	nameSubmissions   = "java/lang/StackagentSubmission"
 	nameConstructions = "java/lang/StackagentConstruction"
 )
 
@@ -48,12 +48,12 @@ var (
 
 // Submissions.
 var (
-	probeSubmitting = probe{nameSubmissions, "handing", descBegin}
+	probeSubmitting = probe{nameSubmissions, "submitting", descBegin}
 	probeScheduling = probe{nameSubmissions, "scheduling", descBegin} // to run later
 	probeRepeating  = probe{nameSubmissions, "repeating", descBegin}  // by the executor, once more
 	probeForking    = probe{nameSubmissions, "forking", descEnter}    // ForkJoinTask.fork
 	probeStarting   = probe{nameSubmissions, "starting", descEnter}   // Thread.start
-	probeSubmitted  = probe{nameSubmissions, "handed", descToken}
+	probeSubmitted  = probe{nameSubmissions, "submitted", descToken}
 	probeRejected   = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
 	probeHolds      = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"}        // task -> the task inside it
 	// What cancel returns, the task, the task inside it -> what cancel returns.

@@ -42,9 +42,9 @@ type callSites struct{}
 func (callSites) wants(t target) bool { return t.mayInsert() && t.sites }
 
 // plan implements kind. A bridge method has no line of its own: the site is where
-// it is called. A method whose code can not be read, or that would no longer be
+// it is called. A method whose code cannot be read, or that would no longer be
 // compiled, is left as it is: only its sites are lost. Before version 49 a class
-// can not name another one as a constant.
+// cannot name another one as a constant.
 func (k callSites) plan(p *Plan) error {
 	if p.class.Major < ldcClass {
 		return nil
@@ -57,7 +57,7 @@ func (k callSites) plan(p *Plan) error {
 		s := &siteStep{code: code, before: -1}
 		var flow *thisFlow
 		if m.Name == "<init>" {
-			// The verifier rejects what can not be followed; a task's constructor is refused then.
+			// The verifier rejects what cannot be followed; a task's constructor is refused then.
 			if flow, err = analyseThis(p.class, code); err != nil {
 				continue
 			}

@@ -9,9 +9,9 @@ import (
 
 // submissions puts probes around the methods that submit a task to an executor:
 //
-//	int token = StackagentHandover.handing(this, task);
-//	try { ...; StackagentHandover.handed(token) before every return }
-//	catch (Throwable t) { StackagentHandover.refused(t, task, token); throw t; }
+//	int token = StackagentSubmission.submitting(this, task);
+//	try { ...; StackagentSubmission.submitted(token) before every return }
+//	catch (Throwable t) { StackagentSubmission.refused(t, task, token); throw t; }
 //
 // A submission inside it (of the FutureTask around a Callable) is recognised as
 // nested by that.

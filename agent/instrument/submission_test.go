@@ -82,18 +82,18 @@ func TestJDKSubmissions(t *testing.T) {
 		{nameTimerTask, 0, []string{"field " + FieldSubmitted + " J", "cancellation cancel()Z cancelled"}},
 		{nameForkJoinTask + "$InterruptibleTask", 25, []string{"cancellation cancel(Z)Z cancelled"}},
 		{"java/util/concurrent/DelayScheduler$ScheduledForkJoinTask", 25, []string{"cancellation cancel(Z)Z cancelled"}},
-		{"java/util/concurrent/ThreadPoolExecutor", 0, []string{"submission execute(" + run + ")V handing"}},
+		{"java/util/concurrent/ThreadPoolExecutor", 0, []string{"submission execute(" + run + ")V submitting"}},
 		{"java/util/concurrent/AbstractExecutorService", 0, []string{"field " + FieldExecutorID + " J",
-			"submission submit(" + run + ")Ljava/util/concurrent/Future; handing"}},
-		{"java/util/concurrent/ForkJoinPool", 0, []string{"submission execute(" + run + ")V handing",
-			"submission invoke(L" + nameForkJoinTask + ";)Ljava/lang/Object; handing"}},
+			"submission submit(" + run + ")Ljava/util/concurrent/Future; submitting"}},
+		{"java/util/concurrent/ForkJoinPool", 0, []string{"submission execute(" + run + ")V submitting",
+			"submission invoke(L" + nameForkJoinTask + ";)Ljava/lang/Object; submitting"}},
 		{"java/util/concurrent/ScheduledThreadPoolExecutor", 0, []string{
 			"submission schedule(" + run + "JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/ScheduledFuture; scheduling",
 			"submission reExecutePeriodic(Ljava/util/concurrent/RunnableScheduledFuture;)V repeating"}},
 		{"java/util/concurrent/Executors$DelegatedExecutorService", 0, []string{"field " + FieldExecutorID + " J",
-			"submission execute(" + run + ")V handing"}},
+			"submission execute(" + run + ")V submitting"}},
 		{"java/util/Timer", 0, []string{"field " + FieldExecutorID + " J", "submission schedule(Ljava/util/TimerTask;J)V scheduling"}},
-		{"java/util/concurrent/ThreadPerTaskExecutor", 21, []string{"submission execute(" + run + ")V handing"}},
+		{"java/util/concurrent/ThreadPerTaskExecutor", 21, []string{"submission execute(" + run + ")V submitting"}},
 	}
 	o := Options{Submissions: true}
 	for _, jdk := range testjvm.JDKs(t) {

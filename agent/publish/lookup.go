@@ -44,7 +44,7 @@ func takeLate(host string) []string {
 var resolve = net.DefaultResolver.LookupHost
 
 // lookup gives the addresses of host in any order. A look-up that takes longer than
-// timeout can not be stopped: its answer serves the next call.
+// timeout cannot be stopped: its answer serves the next call.
 func lookup(host string, timeout time.Duration) ([]string, error) {
 	if addresses := takeLate(host); len(addresses) > 0 {
 		return addresses, nil

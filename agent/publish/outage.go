@@ -14,7 +14,7 @@ import (
 // errContested is the error of a batch that the bus calls a duplicate although it was sent for the first time.
 var errContested = errors.New("it has other messages under the agent's ids")
 
-// outage is a time in which batches can not be delivered. It is reported once, after
+// outage is a time in which batches cannot be delivered. It is reported once, after
 // the grace; its end is reported if its beginning was.
 type outage struct {
 	grace time.Duration
@@ -85,8 +85,8 @@ func reason(err error) string {
 	case errors.Is(err, errContested):
 		return fmt.Sprintf("is used by somebody else, too (%v)", err)
 	case errors.Is(err, nats.ErrNoServers):
-		return "can not be reached (nothing answers there)"
+		return "cannot be reached (nothing answers there)"
 	default:
-		return fmt.Sprintf("can not be reached (%v)", err)
+		return fmt.Sprintf("cannot be reached (%v)", err)
 	}
 }

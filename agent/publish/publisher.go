@@ -48,7 +48,7 @@ type Config struct {
 
 	// Grace is how long an outage may last without a notice; default 1 s.
 	Grace time.Duration
-	// Notice gets one line when the bus can not be reached, once for each outage, and
+	// Notice gets one line when the bus cannot be reached, once for each outage, and
 	// one when it is back. It is called from the Publisher's goroutine.
 	Notice func(line string)
 }
@@ -218,7 +218,7 @@ func (p *Publisher) wait(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// Away reports whether the bus can not be reached or does not answer, as far as known
+// Away reports whether the bus cannot be reached or does not answer, as far as known
 // now. A bus that answers that it is full is not away.
 func (p *Publisher) Away() bool {
 	p.mu.Lock()
@@ -226,8 +226,8 @@ func (p *Publisher) Away() bool {
 	return p.away
 }
 
-// Trouble says which bus can not be used and why, as the beginning of a
-// sentence ("the bus at URL can not be reached (...)"), and what to do about it.
+// Trouble says which bus cannot be used and why, as the beginning of a
+// sentence ("the bus at URL cannot be reached (...)"), and what to do about it.
 func (p *Publisher) Trouble() (what, remedy string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,7 +48,7 @@ func TestServerComesLater(t *testing.T) {
 	flush(t, p)
 	b.expect(t, 20)
 	lines := n.all()
-	if len(lines) != 2 || !strings.Contains(lines[0], "can not be reached") || !strings.Contains(lines[1], "again") {
+	if len(lines) != 2 || !strings.Contains(lines[0], "cannot be reached") || !strings.Contains(lines[1], "again") {
 		t.Errorf("notices %q", lines)
 	}
 	if strings.Contains(strings.Join(lines, ""), "secret") {

@@ -172,7 +172,7 @@ func (s *spooler) refused(err error) {
 		s.cfg.Notice(fmt.Sprintf("the bus at %s is away or too slow and the spool file %s is full (%d MiB); batches beyond that are dropped and counted", s.shown, s.file.Path(), s.cfg.Spool.MaxBytes>>20))
 	case !errors.Is(err, spool.ErrFull) && !s.reported:
 		s.reported = true
-		s.cfg.Notice(fmt.Sprintf("batches can not be kept on the disk, the program runs on: %v; choose another folder with spool=, or spool=off", err))
+		s.cfg.Notice(fmt.Sprintf("batches cannot be kept on the disk, the program runs on: %v; choose another folder with spool=, or spool=off", err))
 	}
 }
 

@@ -31,7 +31,7 @@ func (b *bus) idOf(t *testing.T, i int) string {
 	return ""
 }
 
-// TestTortureMessageIDs: somebody who knows the agent's ids (they can not be guessed) sends junk under the next 40 of
+// TestTortureMessageIDs: somebody who knows the agent's ids (they cannot be guessed) sends junk under the next 40 of
 // them, and the bus takes the agent's batches for duplicates. All are stored, each once, and there is a notice.
 func TestTortureMessageIDs(t *testing.T) {
 	b := startBus(t, server.Options{})

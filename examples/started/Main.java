@@ -3,7 +3,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Threads that wait between start() and their first instruction. A virtual thread can not run while another one keeps the
+ * Threads that wait between start() and their first instruction. A virtual thread cannot run while another one keeps the
  * only carrier busy for a known time. Prints for each thread the least and the most that it can have waited.
  * Needs -Djdk.virtualThreadScheduler.parallelism=1 and .maxPoolSize=1.
  * Known answer: queue times between the printed bounds.

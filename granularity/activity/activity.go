@@ -20,7 +20,7 @@ const (
 	Futex                 // blocked in a futex: locks, monitors, park, joins
 	IO                    // blocked in a read, write, poll, accept, ... or uninterruptible
 	Sleeping              // asked to wait for a time
-	Blocked               // off the CPU for a reason that the source can not tell
+	Blocked               // off the CPU for a reason that the source cannot tell
 	NStates
 )
 

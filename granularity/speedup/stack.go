@@ -36,7 +36,7 @@ type Part int
 const (
 	Work     Part = iota // on a CPU for longer: more instructions, or slower ones
 	Sleep                // asked to wait for a time
-	Off                  // off the CPU, the record can not tell why
+	Off                  // off the CPU, the record cannot tell why
 	Unseen               // not observed
 	Late                 // no thread had begun yet
 	Surplus              // negative: living threads beyond N
@@ -58,7 +58,7 @@ type Bar struct {
 	Components [NComponents]float64
 	Parts      [NParts]float64
 	// AssumedSequential says that the base has no application thread beside the
-	// main one, so that its sequential part can not be told from the rest of its
+	// main one, so that its sequential part cannot be told from the rest of its
 	// work: it is taken to be as long as that of the run.
 	AssumedSequential bool
 	Run, Base         Account

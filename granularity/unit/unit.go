@@ -35,7 +35,7 @@ type Execution struct {
 	Role        Role
 	Thread      uint32
 	ForkJoin    bool // the class is a ForkJoinTask
-	HandedOver  bool // its task was handed over by itself: there is a submission of it before its start
+	Submitted   bool // its task was handed over by itself: there is a submission of it before its start
 	// Inner: tasks of its class are handed over only inside the hand-over of something
 	// else. Around one that was handed over it is a wrapper, whoever's class it is.
 	Inner        bool
@@ -77,7 +77,7 @@ type Unit struct {
 	Executions int64    // in it
 	Depth      int32    // of the deepest execution in it, 0: a single one
 	Inside     bool     // it ran inside another execution than the known loop of a thread
-	HandedOver bool
+	Submitted  bool
 	Threw      bool // the task it is named after ended by an exception
 	Swallowed  bool // and the outermost execution, a wrapper, did not
 	// Keeper is the class of the wrapper that kept the exception, if Swallowed.
@@ -202,7 +202,7 @@ func (b *Builder) Add(e *Execution) {
 
 // own reports whether u, which is nested in nothing, is of the platform's own doing.
 func (u *acc) own() bool {
-	return u.rank == anInternalTask || u.rank == aPlatformTask && !u.HandedOver
+	return u.rank == anInternalTask || u.rank == aPlatformTask && !u.Submitted
 }
 
 // outermost emits a unit that is nested in nothing, or counts what the platform
@@ -252,7 +252,7 @@ func (b *Builder) begin(e *Execution) bool {
 // holds reports whether u, which ran in the body of a thread, waits for that to
 // end: it may be what the thread was started for.
 func (b *Builder) holds(e *Execution, u *acc) bool {
-	if !b.begin(e) || e.HandedOver {
+	if !b.begin(e) || e.Submitted {
 		return false
 	}
 	o := b.outer(e)
@@ -275,8 +275,8 @@ func (b *Builder) outer(e *Execution) *pending {
 func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
 		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
-		HandedOver: e.HandedOver, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
-	}, rank: rankOf(e.Role), given: e.HandedOver}
+		Submitted: e.Submitted, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
+	}, rank: rankOf(e.Role), given: e.Submitted}
 	if p == nil {
 		return u
 	}
@@ -344,7 +344,7 @@ func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
 		return
 	}
 	o := b.outer(e)
-	if !e.HandedOver {
+	if !e.Submitted {
 		if o.merged.Executions == 0 {
 			o.merged = *u
 			return
@@ -414,7 +414,7 @@ func (b *Builder) fresh() *pending {
 // isLoop reports whether an execution that a thread began with is a loop around
 // other units, by what ran in it: two units or more, and most of its time.
 func (b *Builder) isLoop(e *Execution, p *pending, inBody bool) bool {
-	if p == nil || !inBody || e.ForkJoin || e.HandedOver && !e.Started || p.inside < 2 {
+	if p == nil || !inBody || e.ForkJoin || e.Submitted && !e.Started || p.inside < 2 {
 		return false
 	}
 	if cpu := e.Work[granularity.CPU]; cpu.Measured() { // waiting for tasks is no work

@@ -46,7 +46,7 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 			e.Role = Library
 		}
 		e.Inner = strings.Contains(flags, "n")
-		e.HandedOver, e.Threw, e.Running = strings.Contains(flags, "h"), strings.Contains(flags, "t"), strings.Contains(flags, "r")
+		e.Submitted, e.Threw, e.Running = strings.Contains(flags, "h"), strings.Contains(flags, "t"), strings.Contains(flags, "r")
 		e.Started = strings.Contains(flags, "s")
 		wall := self + inside[e.Task]
 		delete(inside, e.Task)
@@ -153,12 +153,12 @@ func TestUnits(t *testing.T) {
 // first; it waited from the start on.
 func TestStartedThreads(t *testing.T) {
 	const none = units.NotMeasured
-	thread := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, HandedOver: true, Started: true, Queue: 30}
+	thread := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Submitted: true, Started: true, Queue: 30}
 	unseen := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Queue: none}
-	pool := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, HandedOver: true, Queue: 30}
+	pool := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Submitted: true, Queue: 30}
 	target := Execution{Task: 2, Outer: 1, Class: 'A', Start: 105, Queue: none}
 	second := Execution{Task: 3, Outer: 1, Class: 'B', Start: 150, Queue: none}
-	submitted := Execution{Task: 4, Outer: 1, Class: 'C', Start: 160, HandedOver: true, Queue: 7}
+	submitted := Execution{Task: 4, Outer: 1, Class: 'C', Start: 160, Submitted: true, Queue: 7}
 	nested := Execution{Task: 5, Outer: 2, Class: 'D', Start: 110, Queue: none}
 	worker := Execution{Task: 6, Outer: 1, Class: 'b', Role: Body, Start: 102, Queue: none}
 	for _, c := range []struct {
@@ -196,8 +196,8 @@ func TestSums(t *testing.T) {
 	_, b := run(t, trace)
 	b.emit = func(u *Unit) { sum += u.Work[granularity.SelfCPU] }
 	for _, e := range []Execution{
-		{Task: 5, Outer: 4, Class: 'B'}, {Task: 4, Outer: 3, Role: Wrapper, HandedOver: true}, {Task: 6, Outer: 3, HandedOver: true},
-		{Task: 3, Outer: 2, HandedOver: true}, {Task: 2, HandedOver: true},
+		{Task: 5, Outer: 4, Class: 'B'}, {Task: 4, Outer: 3, Role: Wrapper, Submitted: true}, {Task: 6, Outer: 3, Submitted: true},
+		{Task: 3, Outer: 2, Submitted: true}, {Task: 2, Submitted: true},
 	} {
 		e.Work[granularity.SelfCPU] = units.Ns(1 << e.Task)
 		b.Add(&e)
@@ -213,7 +213,7 @@ func TestBounded(t *testing.T) {
 	n := 0
 	b := NewBuilder(func(uint64) bool { return false }, 0, func(*Unit) { n++ })
 	for i := range 1_000_000 {
-		b.Add(&Execution{Task: uint64(i + 10), Outer: 1, Thread: 1, HandedOver: true})
+		b.Add(&Execution{Task: uint64(i + 10), Outer: 1, Thread: 1, Submitted: true})
 		if b.Open() > 1 {
 			t.Fatalf("%d open", b.Open())
 		}

@@ -89,13 +89,13 @@ func FuzzParse(f *testing.F) {
 		}
 		for name := range l.longs {
 			if _, ok := l.Long(b, name); !ok {
-				t.Fatalf("%s can not be read", name)
+				t.Fatalf("%s cannot be read", name)
 			}
 			l.Long(b[:len(b)/2], name) // a file that was cut since
 		}
 		for name := range l.texts {
 			if _, ok := l.Text(b, name); !ok {
-				t.Fatalf("%s can not be read", name)
+				t.Fatalf("%s cannot be read", name)
 			}
 			l.Text(b[:len(b)/2], name)
 		}

@@ -56,7 +56,7 @@ func TestBuild(t *testing.T) {
 			[]event{made(10), out(50, 1, 60, Sleeping), wake(200), in(210, 1), dead(220, 2, 70)},
 			[]Slice{{0, Running, 10, 50}, {0, Sleeping, 50, 200}, {0, Runnable, 200, 210}, {0, Running, 210, 220}},
 			Thread{TID: 5, First: 10, Last: 220, BeginSeen: true, EndSeen: true, Voluntary: 1, CPU: 70}},
-		{"an account that can not be that of the stay",
+		{"an account that cannot be that of the stay",
 			[]event{made(10), out(50, 1, 200_000, Sleeping), wake(200), in(210, 1), dead(220, 2, 200_010)},
 			[]Slice{{0, Unknown, 10, 50}, {0, Sleeping, 50, 200}, {0, Runnable, 200, 210}, {0, Running, 210, 220}},
 			Thread{TID: 5, First: 10, Last: 220, BeginSeen: true, EndSeen: true, Voluntary: 1, CPU: 200_010}},

@@ -158,7 +158,7 @@ func (w *Writer) resume() error {
 		return fmt.Errorf("%s holds one of process %d already: choose another folder", w.dir, r.record.PID)
 	}
 	if r.torn { // new threads would get the indices of old ones
-		return fmt.Errorf("%s can not be continued: choose another folder: %w", w.dir, errors.Join(r.Damage()...))
+		return fmt.Errorf("%s cannot be continued: choose another folder: %w", w.dir, errors.Join(r.Damage()...))
 	}
 	if r.record.Source != w.head.Source {
 		w.head.NotAvailable["until "+fmt.Sprint(int64(r.record.To))] = "observed by " + r.record.Source

@@ -47,7 +47,7 @@ func (p *Process) Place() (*Place, error) {
 // cannot be attached to: its attach socket lies there.
 func (p *Process) noPlace(err error) error {
 	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENOSPC) {
-		return &Error{PID: p.PID, Reason: "its /tmp can not be written, where a JVM that is attached to has its socket", Err: err,
+		return &Error{PID: p.PID, Reason: "its /tmp cannot be written, where a JVM that is attached to has its socket", Err: err,
 			Remedy: "give it one that can be (a tmpfs), or start it with the agent"}
 	}
 	return p.forbidden(err)

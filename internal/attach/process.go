@@ -82,7 +82,7 @@ func look(root string, pid int, library string) (*Process, error) {
 		err = p.readStatus(status)
 	}
 	if err != nil {
-		return nil, &Error{PID: pid, Reason: "its state can not be read", Err: err}
+		return nil, &Error{PID: pid, Reason: "its state cannot be read", Err: err}
 	}
 	if stat, err := dir.Stat(); err == nil {
 		p.started = stat.Start
@@ -146,7 +146,7 @@ func (p *Process) forbidden(err error) error {
 // forbiddenTo is forbidden for effective user uid; trace: it may look into processes
 // of others.
 func (p *Process) forbiddenTo(uid int, trace bool, err error) error {
-	e := &Error{PID: p.PID, Reason: "it can not be looked into", Err: err}
+	e := &Error{PID: p.PID, Reason: "it cannot be looked into", Err: err}
 	switch {
 	case !errors.Is(err, fs.ErrPermission):
 	case uid != 0 && uid != p.UID:

@@ -102,7 +102,7 @@ func TestPlaceNot(t *testing.T) {
 	p := &Process{PID: 77}
 	for _, cause := range []error{unix.EROFS, unix.ENOSPC} {
 		err := p.noPlace(&fs.PathError{Op: "mkdirat", Path: "x", Err: cause})
-		if !errors.Is(err, cause) || !strings.Contains(err.Error(), "/tmp can not be written") {
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), "/tmp cannot be written") {
 			t.Errorf("%v: %v", cause, err)
 		}
 	}

@@ -62,7 +62,7 @@ type Table struct {
 	Big    bool   // written and read column by column
 	Work   Work
 	Order  int  // of the tables, where a part holds several
-	Check  bool // the row's method check refuses what the columns can not hold
+	Check  bool // the row's method check refuses what the columns cannot hold
 }
 
 // Work is which columns of extra metrics a table has.

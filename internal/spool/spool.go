@@ -158,7 +158,7 @@ func checksum(seq, data []byte) uint32 {
 // any other is the disk's.
 func (s *File) Append(seq uint64, data []byte) (Ref, error) {
 	if len(data) > maxFrame || seq == 0 {
-		return Ref{}, fmt.Errorf("spool file: batch %d of %d bytes can not be kept", seq, len(data))
+		return Ref{}, fmt.Errorf("spool file: batch %d of %d bytes cannot be kept", seq, len(data))
 	}
 	if s.end+headerSize+int64(len(data))-s.freed > s.max {
 		return Ref{}, ErrFull

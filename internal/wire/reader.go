@@ -234,6 +234,6 @@ func (r *reader) skipFlat(field string, c byte) {
 		return
 	}
 	if err := r.mp.Skip(); err != nil {
-		r.fail(field, "can not be skipped", err)
+		r.fail(field, "cannot be skipped", err)
 	}
 }

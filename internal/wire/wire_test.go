@@ -116,7 +116,7 @@ func golden(t *testing.T, path string, data []byte) {
 		t.Fatal(err)
 	}
 	if got := hex.Dump(data); got != string(want) {
-		t.Errorf("the format has changed; sessions and agents in use can not follow.\ngot\n%s\nwant\n%s", got, want)
+		t.Errorf("the format has changed; sessions and agents in use cannot follow.\ngot\n%s\nwant\n%s", got, want)
 	}
 }
 

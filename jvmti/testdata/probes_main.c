@@ -110,17 +110,17 @@ void Java_java_lang_Stackagent_returned0(JNIEnv *, jclass, jlong);
 void Java_java_lang_Stackagent_ready0(JNIEnv *, jclass, jlong);
 jboolean Java_java_lang_Stackagent_parking0(JNIEnv *, jclass);
 void Java_java_lang_Stackagent_parked0(JNIEnv *, jclass, jlong);
-jlong Java_java_lang_StackagentHandover_hand0(JNIEnv *, jclass, jlong, jlong, jint, jint, jint);
-jboolean Java_java_lang_StackagentHandover_handBare0(JNIEnv *, jclass, jlong, jint, jint, jint, jint);
-void Java_java_lang_StackagentHandover_refused0(JNIEnv *, jclass, jlong, jint);
-void Java_java_lang_StackagentHandover_cancelled0(JNIEnv *, jclass, jlong, jlong, jint);
-void Java_java_lang_StackagentHandover_lost0(JNIEnv *, jclass, jlong);
-void Java_java_lang_StackagentHandover_failing0(JNIEnv *, jclass, jlong, jint, jint);
-void Java_java_lang_StackagentHandover_asked0(JNIEnv *, jclass, jlong, jint);
+jlong Java_java_lang_StackagentSubmission_hand0(JNIEnv *, jclass, jlong, jlong, jint, jint, jint);
+jboolean Java_java_lang_StackagentSubmission_handBare0(JNIEnv *, jclass, jlong, jint, jint, jint, jint);
+void Java_java_lang_StackagentSubmission_refused0(JNIEnv *, jclass, jlong, jint);
+void Java_java_lang_StackagentSubmission_cancelled0(JNIEnv *, jclass, jlong, jlong, jint);
+void Java_java_lang_StackagentSubmission_lost0(JNIEnv *, jclass, jlong);
+void Java_java_lang_StackagentSubmission_failing0(JNIEnv *, jclass, jlong, jint, jint);
+void Java_java_lang_StackagentSubmission_asked0(JNIEnv *, jclass, jlong, jint);
 jint Java_java_lang_StackagentConstruction_constructing0(JNIEnv *, jclass, jlong, jlong);
 void Java_java_lang_StackagentConstruction_constructed0(JNIEnv *, jclass, jlong, jint, jlong, jint, jlong);
 #define P(name) Java_java_lang_Stackagent_##name
-#define H(name) Java_java_lang_StackagentHandover_##name
+#define H(name) Java_java_lang_StackagentSubmission_##name
 #define C(name) Java_java_lang_StackagentConstruction_##name
 
 /* ---- the program ---- */
@@ -162,7 +162,7 @@ static void make(jlong context, jint class) {
     P(failed0)(env, NULL, context, id, class);
 }
 
-/* Like StackagentHandover.hand, with another submission inside, and its end. */
+/* Like StackagentSubmission.hand, with another submission inside, and its end. */
 static void hand(jlong context, jint class) {
     count(SUBMISSIONS);
     jlong id = P(newId0)(env, NULL);

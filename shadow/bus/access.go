@@ -129,7 +129,7 @@ func (a *access) readUsers(path string) error {
 		if m := position.FindStringSubmatch(err.Error()); m != nil {
 			where = ", line " + m[1]
 		}
-		return fmt.Errorf("%w: %s%s can not be understood; want authorization { users = [ {user: NAME, password: BCRYPT}, {nkey: U...} ] } as in a NATS server's configuration", ErrUsers, path, where)
+		return fmt.Errorf("%w: %s%s cannot be understood; want authorization { users = [ {user: NAME, password: BCRYPT}, {nkey: U...} ] } as in a NATS server's configuration", ErrUsers, path, where)
 	}
 	a.users, a.nkeys = o.Users, o.Nkeys
 	if o.Username != "" {

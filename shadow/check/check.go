@@ -1,7 +1,7 @@
 // Package check holds the two views of a session against each other: what the
 // agent measured inside the program, execution by execution, and what the
 // kernel counted of its threads and of the process as a whole. A thread's
-// tasks can not have more than the thread; what the thread has more is not in
+// tasks cannot have more than the thread; what the thread has more is not in
 // tasks, and is listed.
 package check
 

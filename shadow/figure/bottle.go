@@ -66,7 +66,7 @@ func boxIs(g *bottle.Graph) string {
 	return string(g.By)
 }
 
-// bottleNote tells what the picture can not.
+// bottleNote tells what the picture cannot.
 func bottleNote(g *bottle.Graph) string {
 	text := fmt.Sprintf("a thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 	if g.UnknownNs > 0 {

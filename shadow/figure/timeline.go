@@ -136,7 +136,7 @@ func laneOf(t *timeline.Timeline, i int, name string, scale float64) plotter {
 
 // bands calls f with each stretch of buckets in which top is above floor.
 func bands(floor, top []float64, f func(from, to int)) {
-	const least = 0.004 // less can not be seen
+	const least = 0.004 // less cannot be seen
 	for i := 0; i < len(top); i++ {
 		from := i
 		for i < len(top) && top[i]-floor[i] > least {

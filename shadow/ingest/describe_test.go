@@ -25,7 +25,7 @@ func TestRefusalsStay(t *testing.T) {
 	}
 }
 
-// A session whose folder was taken away can not be stored; the others are.
+// A session whose folder was taken away cannot be stored; the others are.
 func TestOneStuckSessionHoldsUpNoOther(t *testing.T) {
 	b, root := startBus(t), t.TempDir()
 	live := &problems{}

@@ -85,7 +85,7 @@ const mergePause = time.Minute
 
 // merge makes one part of many small ones: once, while nothing waits to be
 // stored, or, of a session that has ended, until nothing is left to do. What
-// can not be merged stays as it is.
+// cannot be merged stays as it is.
 func (w *worker) merge(all bool) {
 	for !w.dropped() && time.Now().After(w.mergeAfter) {
 		merged := false

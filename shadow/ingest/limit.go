@@ -18,7 +18,7 @@ type Crowd interface {
 }
 
 // crowd looks whether sessions have to wait. Then those that have ended leave at
-// once, and silent ones soon, so that many names, however they came up, can not
+// once, and silent ones soon, so that many names, however they came up, cannot
 // keep the others out.
 func (in *Ingest) crowd(names []string, room int) {
 	mine := 0

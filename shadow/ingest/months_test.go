@@ -136,7 +136,7 @@ func (g *givenUp) Problem(session string, err error) {
 	}
 }
 
-// A session whose folder can not be made is let go when nothing comes of it any
+// A session whose folder cannot be made is let go when nothing comes of it any
 // more; names that are taken in the store are no session's folder.
 func TestFolderThatCanNotBe(t *testing.T) {
 	t.Parallel()
@@ -160,7 +160,7 @@ func TestFolderThatCanNotBe(t *testing.T) {
 		t.Fatalf("problems: %v", errs)
 	}
 
-	// A fence that is a folder can not be locked, so that nothing is ever opened.
+	// A fence that is a folder cannot be locked, so that nothing is ever opened.
 	must(t, os.MkdirAll(filepath.Join(root, share.HomeName, "owners", "never"), 0o700))
 	publishAll(t, b, fakeBatches("never", 3, 7)...)
 	waitFor(t, func() bool { return len(live.list()) > 0 })

@@ -18,7 +18,7 @@ const (
 	consumerPrefix = "session-" // followed by a hash of the session's name and the owner's epoch
 	inactive       = 10 * time.Minute
 	retryPause     = 500 * time.Millisecond
-	stuckDelay     = 2 * time.Second // when a message comes again whose session can not be stored now
+	stuckDelay     = 2 * time.Second // when a message comes again whose session cannot be stored now
 )
 
 // ErrBusy is returned when a shadow of an earlier version consumes the same stream.
@@ -29,7 +29,7 @@ var ErrBusy = errors.New("a shadow of an earlier version is storing from this bu
 var ErrOnBus = errors.New("the last batches wait on the bus for the shadow that has their session")
 
 // source brings the messages of one session name to its workers: one for each JVM that uses the name. It has
-// a consumer of its own, so that a session that can not be stored holds up no other.
+// a consumer of its own, so that a session that cannot be stored holds up no other.
 type source struct {
 	in    *Ingest
 	name  string

@@ -96,7 +96,7 @@ func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 		return root
 	case u.StartedAs != 0:
 		return x.recorded(u.StartedAs)
-	case u.HandedOver && x.unrecorded != 0:
+	case u.Submitted && x.unrecorded != 0:
 		return x.unrecorded
 	}
 	return id

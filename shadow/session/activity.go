@@ -20,7 +20,7 @@ type Activity struct {
 	From, To units.MonoNs // of the observation
 	Source   string       // "ebpf", "perf"
 	Lost     uint64       // records of switches that the kernel had no room for
-	// NotAvailable is what the source can not know -> why and the remedy.
+	// NotAvailable is what the source cannot know -> why and the remedy.
 	NotAvailable map[string]string
 	Complete     bool           // the record was ended in order
 	Account      *sched.Account // the record against the kernel's account; nil: not compared

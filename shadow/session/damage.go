@@ -8,7 +8,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// noChecksums is the warning of a session whose files can not be distinguished from
+// noChecksums is the warning of a session whose files cannot be distinguished from
 // damaged ones that still make sense.
 const noChecksums = "the session has no checksums: an older version wrote it, so damage that leaves the files readable is not found"
 

@@ -54,7 +54,7 @@ const maxListed = 20
 // or exchanged is an error (store.ErrDamaged): here, or when it is read.
 func Open(dir string) (*Session, error) { return open(dir, false) }
 
-// OpenDamaged opens what is left of a session. What can not be read is left out,
+// OpenDamaged opens what is left of a session. What cannot be read is left out,
 // warned of, and counted as lost; no total is called exact.
 func OpenDamaged(dir string) (*Session, error) { return open(dir, true) }
 

@@ -49,7 +49,7 @@ func (s *Session) Summaries(f func(*Summary) error) error {
 	})
 	s.warnAll(bad)
 	if without > 0 {
-		s.warn(fmt.Sprintf("the distribution of %d measured values of summarised executions can not be read; counts and sums can", without))
+		s.warn(fmt.Sprintf("the distribution of %d measured values of summarised executions cannot be read; counts and sums can", without))
 	}
 	return err
 }

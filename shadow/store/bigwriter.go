@@ -33,7 +33,7 @@ const (
 // bigWriter writes the parts of one big table. It is not safe for concurrent use.
 type bigWriter[R any] struct {
 	all      []bigColumn[R] // that a file may have, but for extra ones
-	check    func(*R) error // refuses rows that the columns can not hold; nil: they hold all
+	check    func(*R) error // refuses rows that the columns cannot hold; nil: they hold all
 	elements []format.SchemaElement
 	order    format.ColumnOrder
 

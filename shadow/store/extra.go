@@ -30,7 +30,7 @@ const maxColumn = 48
 var columnRE = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // NewExtra names the columns of an agent's extra metrics. Names come from
-// another process: what can not be in the name of a column becomes _, and what
+// another process: what cannot be in the name of a column becomes _, and what
 // would clash with another column is numbered.
 func NewExtra(list []wire.Extra) []ExtraMetric {
 	var out []ExtraMetric

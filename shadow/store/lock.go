@@ -10,7 +10,7 @@ import (
 // minutes perhaps, while a shadow merges small ones. So a reader holds a shared
 // lock on the folder, and merged parts are taken away only while nobody does.
 
-// lockShared holds the folder against that; nil where it can not be locked (a
+// lockShared holds the folder against that; nil where it cannot be locked (a
 // file system without locks): a reader may then miss a part and say so.
 func lockShared(dir string) *os.File {
 	d, err := os.Open(dir)

@@ -39,7 +39,7 @@ type partInfo struct {
 	Range
 	rows  int
 	knots int  // of the clock, in its footer
-	stay  bool // it can not be merged
+	stay  bool // it cannot be merged
 }
 
 // inventory are the parts of a table, by their ranges.

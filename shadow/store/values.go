@@ -40,7 +40,7 @@ func queueTime(x *Execution) (int64, bool) {
 	return int64(x.StartNs - x.SubmittedNs), x.SubmittedNs != 0
 }
 
-// errRow is a row that the table can not hold.
+// errRow is a row that the table cannot hold.
 var errRow = errors.New("an end that is not start + wall, or self work without work")
 
 // check refuses a row whose derived columns would not come back as they are.

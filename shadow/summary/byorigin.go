@@ -231,7 +231,7 @@ func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
 		}
 	}
 	fill := func(r *granularity.Hotspot, c *counts) {
-		r.Created, r.HandedOver = int64(c.created), int64(c.submitted-min(c.submitted, c.rejected))
+		r.Created, r.Submitted = int64(c.created), int64(c.submitted-min(c.submitted, c.rejected))
 	}
 	for i := range rows {
 		if c := at[rows[i].Site]; c != nil {
@@ -241,7 +241,7 @@ func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
 	}
 	for _, label := range slices.Sorted(maps.Keys(at)) {
 		r := granularity.Hotspot{Site: label, Metrics: granularity.Metrics{}}
-		if fill(&r, at[label]); r.Created+r.HandedOver > 0 {
+		if fill(&r, at[label]); r.Created+r.Submitted > 0 {
 			rows = append(rows, r)
 		}
 	}

@@ -117,7 +117,7 @@ func TestCountsByPlace(t *testing.T) {
 	type counts struct{ created, handed int64 }
 	want := map[string]counts{"com.acme.Main.run:7": {11, 21 + 1 - 6 - 1}, "com.acme.Main.again:9": {1, 0}, "(made inside a task of its own class)": {5, 0}}
 	for _, r := range sum.Rows {
-		if got := (counts{r.Created, r.HandedOver}); got != want[r.Site] {
+		if got := (counts{r.Created, r.Submitted}); got != want[r.Site] {
 			t.Errorf("%s: %+v, want %+v", r.Site, got, want[r.Site])
 		}
 		delete(want, r.Site)

@@ -200,12 +200,12 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 	if i < len(c.QueueNs) {
 		e.Queue = c.QueueNs[i]
 	}
-	e.HandedOver = e.Queue.Measured()
+	e.Submitted = e.Queue.Measured()
 	if r := u.roles.Get(e.Class); r != nil {
 		r.executions++
 		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
-		e.Started = e.HandedOver && r.thread
-		e.HandedOver = e.HandedOver || !u.handed && r.forkJoin
+		e.Started = e.Submitted && r.thread
+		e.Submitted = e.Submitted || !u.handed && r.forkJoin
 	}
 }
 

@@ -36,7 +36,7 @@ func Hotspots(rows []granularity.Hotspot, s *summary.Summary, by string) []Colum
 		columns = append(append(columns, Distribution(name+"_", false, of)...), RelativeError(name+"_", of))
 	}
 	if by == summary.BySite {
-		submitted := hotspotNumber("handed_over", "submissions by the program that were not refused", func(r hotspot) int64 { return r.HandedOver })
+		submitted := hotspotNumber("handed_over", "submissions by the program that were not refused", func(r hotspot) int64 { return r.Submitted })
 		submitted.Title, submitted.Last = "submitted", 8
 		columns = append(columns, submitted)
 	}

@@ -41,7 +41,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil:
 		s.o.Note("report of %s for the live page: %v", folder, err)
-		plain(w, http.StatusInternalServerError, "the report can not be made; the shadow's log says why")
+		plain(w, http.StatusInternalServerError, "the report cannot be made; the shadow's log says why")
 		return
 	}
 	defer f.Close()

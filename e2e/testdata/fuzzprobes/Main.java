@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * beside and inside tasks of its own. Prints the same with the agent and without it.
  */
 public final class Main {
-    private static final String[] PROBES = {"Stackagent", "StackagentHandover", "StackagentConstruction",
+    private static final String[] PROBES = {"Stackagent", "StackagentSubmission", "StackagentConstruction",
         "Stackagent$Classes", "Stackagent$Executor"};
     private static final int ROUNDS = 20;
 

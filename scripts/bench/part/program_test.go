@@ -46,7 +46,7 @@ func TestWholeTables(t *testing.T) {
 	}
 }
 
-// A program that can not be prepared is a line of the page; an interrupt is an error.
+// A program that cannot be prepared is a line of the page; an interrupt is an error.
 func TestWholeTextOfAFailure(t *testing.T) {
 	c := Config{Log: io.Discard}
 	broken := lazy{"broken", func() (program, error) { return program{}, errors.New("no network\nmore") }}

@@ -101,7 +101,7 @@ func stackagent(name string, bin Binaries, wrap, flags []string) Tool {
 	}
 }
 
-// Idle is the agent in a JVM whose bus can not be reached.
+// Idle is the agent in a JVM whose bus cannot be reached.
 func Idle(bin Binaries) Tool {
 	return Tool{Name: "stackagent, no bus", Run: func(ctx context.Context, p Program, scratch string) (Run, error) {
 		return direct(ctx, p, "-agentpath:"+bin.Agent+"=bus=nats://127.0.0.1:1")

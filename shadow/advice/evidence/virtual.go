@@ -63,7 +63,7 @@ func (a *advisor) firstMounts() (waited units.Ns, known uint64, err error) {
 const virtualThread = "java.lang.VirtualThread"
 
 // virtualFacts puts together how the virtual threads were scheduled; nil where none
-// parked pinned, or that can not be read.
+// parked pinned, or that cannot be read.
 func (a *advisor) virtualFacts() *advice.VirtualFacts {
 	if sums := a.s.Manifest.Scheduling; sums == nil || sums.Pins == 0 {
 		return nil

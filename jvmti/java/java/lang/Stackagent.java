@@ -93,7 +93,7 @@ public final class Stackagent {
     /** The offset of the field for them; -1: there is none, because the agent was attached. */
     private static final long BYTECODES_OFFSET = BYTECODES ? offset(Thread.class, "stackagent$bytecodes") : -1;
 
-    /** Of a thread: its latest submission as a task, see {@link StackagentHandover}. */
+    /** Of a thread: its latest submission as a task, see {@link StackagentSubmission}. */
     long submitted;
 
     /** The address of the agent's phase; the number of the session follows it. */
@@ -260,7 +260,7 @@ public final class Stackagent {
             if (2 * used >= all.length) {
                 grow();
             }
-            id = StackagentHandover.newExecutor(executor);
+            id = StackagentSubmission.newExecutor(executor);
             put(all, new Executor(executor, hash, id));
             used++;
             return id;

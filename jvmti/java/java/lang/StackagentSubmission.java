@@ -20,7 +20,7 @@ import jdk.internal.vm.annotation.Stable;
  * stackagent$executor} of the topmost executor class. Each class keeps the offset of that field in
  * {@code ClassValue.ClassValueMap}, field {@code stackagent$executors}.
  */
-public final class StackagentHandover {
+public final class StackagentSubmission {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
 
@@ -46,12 +46,12 @@ public final class StackagentHandover {
     /** Any class may be a task by task=. */
     private static boolean customTasks;
 
-    private StackagentHandover() {}
+    private StackagentSubmission() {}
 
     /** At the start of an executor's method that takes a task; the token goes to the other two probes. */
     @ForceInline
     @Hidden
-    public static int handing(Object executor, Object task) {
+    public static int submitting(Object executor, Object task) {
         return task == null ? -1 : hand(executorId(executor), task, 0);
     }
 
@@ -201,7 +201,7 @@ public final class StackagentHandover {
     /** Before every return of a method that submits. */
     @ForceInline
     @Hidden
-    public static void handed(int token) {
+    public static void submitted(int token) {
         if (token >= 0) {
             long context = Stackagent.slot(Thread.currentThread()).context;
             int number = open(context, token);
@@ -237,7 +237,7 @@ public final class StackagentHandover {
                 forget(task);
             }
         }
-        handed(token);
+        submitted(token);
     }
 
     /** The latest submission is taken back. */
@@ -362,7 +362,7 @@ public final class StackagentHandover {
         return true;
     }
 
-    /** What {@link #handed} does at the end of the outermost submission. */
+    /** What {@link #submitted} does at the end of the outermost submission. */
     @Hidden
     private static void releaseIfIdle(long context) {
         if (U.getInt(null, context + DEPTH) == 0 && U.getInt(null, context + SUBMISSIONS_OPEN) == 0) {

@@ -1,13 +1,13 @@
 package java.lang;
 
 /** Probes of hand-overs and places that do nothing. */
-public class StackagentHandover {
-    public static int handing(Object executor, Object task) { return 0; }
+public class StackagentSubmission {
+    public static int submitting(Object executor, Object task) { return 0; }
     public static int scheduling(Object executor, Object task) { return 0; }
     public static int repeating(Object executor, Object task) { return 0; }
     public static int forking(Object task) { return 0; }
     public static int starting(Object thread) { return 0; }
-    public static void handed(int token) {}
+    public static void submitted(int token) {}
     public static void refused(Throwable thrown, Object task, int token) {}
     public static void failing(Throwable thrown, int token) {}
     public static void asked(Object given) {}
