@@ -55,7 +55,7 @@ void sa_dotted_name(const char *internal, char *out, size_t room); /* a class's 
 bool sa_is_copy(const char *name);
 uint16_t sa_kinds_by_name(const char *name); /* of the types that define what a task is, else 0 */
 bool sa_gives_exceptions(const char *name);  /* it is woven only for the exceptions that it hands out */
-bool sa_stands_in(const char *name);         /* it executes the tasks that others give it */
+bool sa_runs_tasks(const char *name);         /* it executes the tasks that others give it */
 
 /* ---- class_image.c: the JDK's own classes ---- */
 
@@ -100,7 +100,7 @@ typedef struct sa_request {
     uint8_t names;      /* no class: bytes are Java names, one a line; the answer is '1' for each that task= names */
     uint8_t loaded;     /* it exists already, with these fields of the agent */
     uint8_t bare_super; /* its superclass is a task without room for an id */
-    uint8_t stand_in;   /* its calls of tasks are to be probed, in place of tasks that could not be woven */
+    uint8_t dispatcher;   /* its calls of tasks are to be probed, in place of tasks that could not be woven */
     uint32_t field_count;
     char fields[SA_MAX_FIELDS][64];
     uint32_t super_count;

@@ -41,7 +41,7 @@ static bool has_one(const char *name, const char *const *words, size_t n) {
 
 /* Does this class execute the tasks that others give it? Its calls are probed in place
  * of tasks that could not be woven. */
-bool sa_stands_in(const char *name) {
+bool sa_runs_tasks(const char *name) {
     static const char *const platform[] = {"Executor", "FutureTask", "ForkJoin", "CompletableFuture", "StructuredTaskScope"};
     static const char *const others[] = {"Executor", "ThreadPool", "EventLoop", "Dispatcher"};
     if (strncmp(name, "java/util/concurrent/", 21) == 0) return has_one(name, platform, sizeof platform / sizeof platform[0]);

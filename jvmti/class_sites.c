@@ -71,7 +71,7 @@ static bool makes_task(piece descriptor) {
     return end != NULL && task_type((piece){end + 1, (size_t)(descriptor.text + descriptor.n - end) - 1});
 }
 
-static bool hands_over_by_name(piece name) {
+static bool submits_by_name(piece name) {
     static const char *const names[] = {"execute", "submit", "sched", "invoke", "externalSubmit", "poolSubmit",
                                         "lazySubmit", "lazyExecute", "tryExecute", "dispatch", "delayedExecute", "reExecutePeriodic"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -79,15 +79,15 @@ static bool hands_over_by_name(piece name) {
     return false;
 }
 
-/* May a method submit a task? As callsHandover of the Go side. */
-static bool hands_over(piece owner, piece name, piece type) {
+/* May a method submit a task? Like callsSubmission in agent/instrument. */
+static bool submits(piece owner, piece name, piece type) {
     if (is(name, "start") && is(type, "()V")) return true;
     if (is(name, "fork") && is(type, "()Ljava/util/concurrent/ForkJoinTask;")) return true;
     if (begins(name, "invokeA") && (contains(type, "Ljava/util/Collection;") || contains(type, "Ljava/util/concurrent/ForkJoinTask;")))
         return true;
     if (ends(name, "Async")) return begins(owner, "java/util/concurrent/Complet");
     if (begins(name, "start")) return begins(owner, "java/lang/Thread") && takes_task(type);
-    return hands_over_by_name(name) && takes_task(type);
+    return submits_by_name(name) && takes_task(type);
 }
 
 /* text NULL: it is another kind of entry. */
@@ -170,7 +170,7 @@ static bool is_site(const sa_pool *p, uint32_t i, const sa_site_class *of) {
     uint32_t owner_index = at2(p, i, 0);
     piece owner = class_at(p, owner_index);
     if (owner.text == NULL) return false;
-    if (!is(name, "<init>")) return hands_over(owner, name, type) || works_parallel(owner, name, type);
+    if (!is(name, "<init>")) return submits(owner, name, type) || works_parallel(owner, name, type);
     if (is(owner, of->class_name)) return false; /* a task is woven anyway, and no other class creates it this way */
     /* Each class refers to the constructor of its superclass. */
     return constructs_task(owner, of->no_tasks) && (owner_index != of->super_class || makes(of->code, of->code_len, owner_index));

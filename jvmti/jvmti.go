@@ -45,7 +45,7 @@ var lateClass []byte // for an attach to a running JVM
 var executorClass []byte // for an attach to a running JVM
 
 //go:embed helper/java/lang/StackagentSubmission.class
-var handoverClass []byte
+var submissionClass []byte
 
 // Detail says which executions and creations are recorded and which counted.
 type Detail int
@@ -122,7 +122,7 @@ const workers = 2 // threads that weave classes
 // loadFirst makes ready what every session needs.
 var loadFirst = sync.OnceFunc(func() {
 	C.sa_helper.probes_file = classBytes(helperClass)
-	C.sa_helper.submissions_file = classBytes(handoverClass)
+	C.sa_helper.submissions_file = classBytes(submissionClass)
 	C.sa_helper.constructions_file = classBytes(constructionClass)
 	C.sa_helper.classes_file = classBytes(lateClass)
 	C.sa_helper.executor_file = classBytes(executorClass)

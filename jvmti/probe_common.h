@@ -42,7 +42,7 @@ static inline sa_os *begin(void) {
 static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }
 
 /* Has another session begun between a look at the thread's state and begin()? Then the
- * cells at hand are gone. A thread may lose its CPU there for that long. */
+ * cached cells are gone. A thread may lose its CPU there for that long. */
 static inline bool overtaken(const sa_os *os, const sa_thread *c) { return __builtin_expect(c->generation != os->generation, 0); }
 
 static inline void *reserve(sa_os *os, unsigned slots) {
@@ -79,7 +79,7 @@ sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id);
 
 /* The cell of a class in this thread, or on this carrier; NULL: no memory. */
 static inline sa_cell *cell_of(sa_os *os, sa_thread *c, uint32_t class_id) {
-    sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_AT_HAND];
+    sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_CACHED];
     return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
 }
 

@@ -367,8 +367,8 @@ NATIVE(void, Stackagent_unmounting0, jlong context, jobject thread);
 NATIVE(void, Stackagent_leaving0, jlong context);
 NATIVE(void, Stackagent_returned0, jlong context);
 NATIVE(void, Stackagent_ready0, jlong context);
-NATIVE(jlong, StackagentSubmission_hand0, jlong context, jlong id, jint class_id, jint executor, jint flags);
-NATIVE(jboolean, StackagentSubmission_handBare0, jlong context, jint hash, jint class_id, jint executor, jint flags);
+NATIVE(jlong, StackagentSubmission_submit0, jlong context, jlong id, jint class_id, jint executor, jint flags);
+NATIVE(jboolean, StackagentSubmission_submitBare0, jlong context, jint hash, jint class_id, jint executor, jint flags);
 
 #define CALL(name, ...) Java_java_lang_##name((JNIEnv *)&env_of_all, NULL, ##__VA_ARGS__)
 
@@ -384,7 +384,7 @@ static jlong context_for(object *o) {
     return get_context(o);
 }
 
-static void end_handovers(jlong context, uint32_t open) {
+static void end_submissions(jlong context, uint32_t open) {
     if (context != 0) ((sa_thread *)(uintptr_t)context)->submissions_open = open; /* as Java code does */
 }
 
@@ -398,8 +398,8 @@ static void execute(object *o, unsigned depth) {
     if (below(3) == 0) {
         jlong context = context_for(o);
         uint32_t open = context == 0 ? 0 : ((sa_thread *)(uintptr_t)context)->submissions_open;
-        if (CALL(StackagentSubmission_hand0, context, id, class_id, 1, 0) != 0) end_handovers(context, open);
-        if (below(4) == 0 && CALL(StackagentSubmission_handBare0, context, (jint)below(64), class_id, 1, 0)) end_handovers(context, open);
+        if (CALL(StackagentSubmission_submit0, context, id, class_id, 1, 0) != 0) end_submissions(context, open);
+        if (below(4) == 0 && CALL(StackagentSubmission_submitBare0, context, (jint)below(64), class_id, 1, 0)) end_submissions(context, open);
     }
     jint token = below(8) == 0 ? CALL(Stackagent_enterBare0, context_for(o), class_id, (jint)below(64), 0)
                                : CALL(Stackagent_enter0, context_for(o), id | INT64_MIN, class_id);

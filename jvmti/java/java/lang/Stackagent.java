@@ -240,9 +240,9 @@ public final class Stackagent {
         }
 
         private static int search(Object executor, int hash) {
-            Executor[] places = all;
-            for (int i = hash & places.length - 1;; i = i + 1 & places.length - 1) {
-                Executor e = places[i];
+            Executor[] table = all;
+            for (int i = hash & table.length - 1;; i = i + 1 & table.length - 1) {
+                Executor e = table[i];
                 if (e == null) {
                     return 0;
                 }
@@ -266,25 +266,25 @@ public final class Stackagent {
             return id;
         }
 
-        private static void put(Executor[] places, Executor e) {
-            int i = e.hash & places.length - 1;
-            while (places[i] != null) {
-                i = i + 1 & places.length - 1;
+        private static void put(Executor[] table, Executor e) {
+            int i = e.hash & table.length - 1;
+            while (table[i] != null) {
+                i = i + 1 & table.length - 1;
             }
-            places[i] = e;
+            table[i] = e;
         }
 
         /** Makes room, and forgets executors that were collected. */
         private static void grow() {
-            Executor[] places = new Executor[2 * all.length];
+            Executor[] table = new Executor[2 * all.length];
             used = 0;
             for (Executor e : all) {
                 if (e != null && e.get() != null) {
-                    put(places, e);
+                    put(table, e);
                     used++;
                 }
             }
-            all = places;
+            all = table;
         }
     }
 
@@ -575,7 +575,7 @@ public final class Stackagent {
         }
     }
 
-    /** The platform thread's cell at hand that may be of this class; 0: none. */
+    /** The platform thread's cached cell that may be of this class; 0: none. */
     @ForceInline
     @Hidden
     static long cell(long context, int classId) {
@@ -641,14 +641,14 @@ public final class Stackagent {
             add(count + SITE_COUNT);
             U.putInt(null, context + MAKING_AT, 0);
         } else {
-            id = 0; // created0 gets new ids, and keeps the site at hand
+            id = 0; // created0 gets new ids, and caches the site
         }
         end(os);
         return id;
     }
 
     /**
-     * Where a cell counts events at a site, if that is at hand; else 0. at: where its sites of the
+     * Where a cell counts events at a site, if the platform thread has cached it; else 0. at: where its sites of the
      * kind begin.
      */
     @ForceInline
@@ -768,7 +768,7 @@ public final class Stackagent {
         }
     }
 
-    /** At the start of the methods of VirtualThread that hand the thread to its scheduler. */
+    /** At the start of the methods of VirtualThread that submit the thread to its scheduler. */
     @Hidden
     static void ready(Thread thread) {
         ready0(slot(thread).context);
