@@ -2,13 +2,14 @@ package advice
 
 import (
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // ExecutionsOf is the evidence about the executions of one class, where units are not
 // known.
 type ExecutionsOf struct {
-	Of             granularity.Counted `json:"-"`
+	Of             text.Population `json:"-"`
 	Metric         granularity.Metric  `json:"-"`
 	Site           string              `json:"site,omitempty"` // where all of its tasks come from
 	Count          int64               `json:"executions"`
@@ -81,7 +82,7 @@ func coarseExecutions(s *search) []Finding {
 func ownTasks(rows []granularity.Hotspot, order granularity.Order) []granularity.Hotspot {
 	var own []granularity.Hotspot
 	for _, r := range rows {
-		if !r.JDK && !r.Body {
+		if !r.JDK && !r.Loop {
 			own = append(own, r)
 		}
 	}

@@ -6,12 +6,13 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // Volume is how much was executed.
 type Volume struct {
-	Of         granularity.Counted `json:"-"`
+	Of         text.Population `json:"-"`
 	Executions int64               `json:"executions"`
 	Created    int64               `json:"created"`
 	Threads    int64               `json:"threads"`
@@ -30,7 +31,7 @@ func volume(s *search) *Finding {
 
 // TaskFineness is how fine the program's tasks are.
 type TaskFineness struct {
-	Of       granularity.Counted  `json:"-"`
+	Of       text.Population  `json:"-"`
 	Fineness granularity.Fineness `json:"-"`
 	N        int64                `json:"n"`
 	Median   units.Ns             `json:"median_ns"`
@@ -45,7 +46,7 @@ func fineness(s *search) *Finding {
 	}
 	own := 0.0
 	for _, r := range s.Rows {
-		if !r.JDK && !r.Body {
+		if !r.JDK && !r.Loop {
 			own += r.WorkShare
 		}
 	}
@@ -83,7 +84,7 @@ func whereWork(s *search) *Finding {
 	x := &WorkSplit{Metric: work, Work: s.Total[work].Sum}
 	for _, r := range rows {
 		switch {
-		case r.Body:
+		case r.Loop:
 			x.Loops += r.WorkShare
 		case r.JDK:
 			x.JDK += r.WorkShare
@@ -113,8 +114,8 @@ func processors(s *search) *Finding {
 	return &Finding{Evidence: &Processors{d.Sum, s.Duration, s.CPUs}}
 }
 
-// Pauses are those of garbage collection.
-type Pauses struct {
+// CollectorPauses are the pauses of garbage collection.
+type CollectorPauses struct {
 	Count   int64    `json:"pauses"`
 	Total   units.Ns `json:"total_ns"`
 	Max     units.Ns `json:"max_ns"`
@@ -126,7 +127,7 @@ func pauses(s *search) *Finding {
 	if s.Duration <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &Pauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
+	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
 }
 
 // CostlyPauses are pauses that stop the program for too long.
@@ -144,7 +145,7 @@ func costlyPauses(s *search) *Finding {
 
 // Exceptions are executions that ended by one.
 type Exceptions struct {
-	Of    granularity.Counted `json:"-"`
+	Of    text.Population `json:"-"`
 	Threw int64               `json:"threw"`
 	All   int64               `json:"executions"`
 	Own   int64               `json:"own"` // of the program's tasks: an exception passes through the wrappers around them
@@ -165,7 +166,7 @@ func threw(s *search) *Finding {
 
 // Running is what had not ended when the session did.
 type Running struct {
-	Of      granularity.Counted `json:"-"`
+	Of      text.Population `json:"-"`
 	Running int64               `json:"running"`
 	Loops   int64               `json:"loops"` // loops of threads, which wait for tasks
 }
@@ -176,7 +177,7 @@ func running(s *search) *Finding {
 	}
 	x := &Running{Of: s.Of, Running: s.Running}
 	for _, r := range s.Rows {
-		if r.Body {
+		if r.Loop {
 			x.Loops += r.Running
 		}
 	}
@@ -211,7 +212,7 @@ func lost(s *search) *Finding {
 
 // SummarisedExecutions are those of fast classes without a record of their own.
 type SummarisedExecutions struct {
-	Of         granularity.Counted `json:"-"`
+	Of         text.Population `json:"-"`
 	Summarised int64               `json:"summarised"`
 	All        int64               `json:"executions"`
 	Most       []ClassShare        `json:"most"`
