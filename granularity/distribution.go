@@ -38,8 +38,8 @@ type Distribution struct {
 	// they are exact.
 	RelativeError float64 `json:"relative_error,omitempty"`
 
-	// Of a further metric: its name as it stands in JSON ("alloc_bytes",
-	// "self_alloc_bytes"), and its unit, "bytes" or "" for a count.
+	// Name and Unit are set where the session names the metric: its name in JSON
+	// ("alloc_bytes", "self_alloc_bytes") and its unit, "bytes" or "" for a count.
 	Name string `json:"-"`
 	Unit string `json:"-"`
 }

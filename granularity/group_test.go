@@ -16,9 +16,9 @@ const none = units.NotMeasured
 
 func TestGroupSkipsAndCountsNotMeasured(t *testing.T) {
 	var g Group
-	g.Add(&Execution{Start: 10, End: 30, Work: [NMetrics]units.Ns{20, 15, 12, 9}, Thread: 3, Threw: true})
-	g.Add(&Execution{Start: 40, Work: [NMetrics]units.Ns{none, none, none, none}, Thread: 70, Running: true, Nested: true})
-	g.Add(&Execution{Start: 50, End: 55, Work: [NMetrics]units.Ns{5, none, 5, none}, Thread: 3, Cut: true})
+	g.Add(&Execution{Start: 10, End: 30, Work: []units.Ns{20, 15, 12, 9}, Thread: 3, Threw: true})
+	g.Add(&Execution{Start: 40, Work: []units.Ns{none, none, none, none}, Thread: 70, Running: true, Nested: true})
+	g.Add(&Execution{Start: 50, End: 55, Work: []units.Ns{5, none, 5, none}, Thread: 3, Cut: true})
 	if g.Executions != 3 || g.Threw != 1 || g.Running != 1 || g.Cut != 1 || g.Nested != 1 || g.Threads() != 2 {
 		t.Errorf("counts %+v, %d threads", g, g.Threads())
 	}

@@ -204,8 +204,8 @@ func (m Metrics) Queue() Distribution { return m.Named(QueueName) }
 // Named is the distribution of the further metric of that name ("alloc_bytes",
 // "self_alloc_bytes"); without values where there is none.
 func (m Metrics) Named(name string) Distribution {
-	for metric, d := range m {
-		if metric.Further() && d.Name == name {
+	for _, d := range m {
+		if d.Name == name {
 			return d
 		}
 	}

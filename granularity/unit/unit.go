@@ -44,18 +44,18 @@ type Execution struct {
 	Threw        bool
 	Running, Cut bool
 	Virtual      bool
-	Unseen       bool                           // its creation was not seen
-	Work         [granularity.NMetrics]units.Ns // of Wall and CPU nested executions included, of the self metrics not
-	More         More                           // further metrics
-	Queue        units.Ns                       // start less the latest submission, or NotMeasured
+	Unseen       bool // its creation was not seen
+	Work         Work
+	Queue        units.Ns // start less the latest submission, or NotMeasured
 }
 
-// MaxFurther is how many further metrics are carried along.
-const MaxFurther = 8
+// MaxMetrics is how many metrics a unit has room for: wall and CPU time and
+// eight of the session's own, total and self.
+const MaxMetrics = 2 * (2 + 8)
 
-// More holds further metrics, like granularity.Execution.More: at place k
-// inclusive 2k, self 2k+1.
-type More [2 * MaxFurther]units.Ns
+// Work is the work of an execution or a unit by granularity.Metric. It is an
+// array so that the Builder allocates nothing for it.
+type Work [MaxMetrics]units.Ns
 
 // Unit is one unit of work.
 type Unit struct {
@@ -71,8 +71,7 @@ type Unit struct {
 	Start, End units.MonoNs
 	// Work has, as Wall and CPU, what passed from start to end, and as the self
 	// metrics what the unit did itself: other units nested in it are taken out.
-	Work       [granularity.NMetrics]units.Ns
-	More       More
+	Work       Work
 	Queue      units.Ns // of what a thread was started for, since the start of the thread
 	Executions int64    // in it
 	Depth      int32    // of the deepest execution in it, 0: a single one
@@ -93,7 +92,7 @@ type Unit struct {
 type Builder struct {
 	isBody func(task uint64) bool
 	emit   func(*Unit)
-	more   int // further metrics of the session
+	self   []granularity.Metric // the self metrics of the session
 	open   map[place]*pending
 	free   []*pending
 
@@ -105,7 +104,7 @@ type Builder struct {
 // Own is what the platform did for itself in tasks of one class.
 type Own struct {
 	Executions int64
-	Work       [granularity.NMetrics]units.Ns // of the self metrics what was not a unit's; as far as measured
+	Work       Work // of the self metrics what was not a unit's; as far as measured
 }
 
 // place is where an execution is open: a task can be executed on two threads
@@ -168,9 +167,15 @@ func rankOf(r Role) rank {
 // NewBuilder hands units to emit as they end; the Unit is used again after the
 // call. isBody tells the tasks whose executions are loops; it is asked before
 // these have ended. The unit for which a thread was started comes when the thread
-// has ended. more is the number of further metrics.
-func NewBuilder(isBody func(task uint64) bool, more int, emit func(*Unit)) *Builder {
-	return &Builder{isBody: isBody, emit: emit, more: min(more, MaxFurther), open: map[place]*pending{}, Own: map[uint32]*Own{}}
+// has ended. metrics is how many the session has.
+func NewBuilder(isBody func(task uint64) bool, metrics int, emit func(*Unit)) *Builder {
+	b := &Builder{isBody: isBody, emit: emit, open: map[place]*pending{}, Own: map[uint32]*Own{}}
+	for m := range granularity.Metric(min(metrics, MaxMetrics)) {
+		if m.IsSelf() {
+			b.self = append(b.self, m)
+		}
+	}
+	return b
 }
 
 // Add takes the next execution.
@@ -274,7 +279,7 @@ func (b *Builder) outer(e *Execution) *pending {
 // join makes one of an execution and what belongs to it.
 func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
-		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
+		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, Queue: e.Queue, Executions: 1,
 		Submitted: e.Submitted, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
 	}, rank: rankOf(e.Role), given: e.Submitted}
 	if p == nil {
@@ -282,15 +287,15 @@ func (b *Builder) join(e *Execution, p *pending) acc {
 	}
 	if p.has && e.Inner && !p.many {
 		u.rank = aWrapper
-		u.wrap(&p.candidate, b.more) // first: it bears the name, whatever else ran beside it
+		u.wrap(&p.candidate, b.self) // first: it bears the name, whatever else ran beside it
 		p.has = false
 	}
 	if p.merged.Executions > 0 {
-		u.take(&p.merged, b.more)
+		u.take(&p.merged, b.self)
 		p.merged.Executions = 0
 	}
 	if p.has && e.Role == Wrapper && !p.many {
-		u.wrap(&p.candidate, b.more)
+		u.wrap(&p.candidate, b.self)
 		p.has = false
 	}
 	return u
@@ -298,9 +303,9 @@ func (b *Builder) join(e *Execution, p *pending) acc {
 
 // wrap adds what u is wrapped around. Of two wrappers the name is that of the one
 // inside: the program handed that over.
-func (u *acc) wrap(n *acc, more int) {
+func (u *acc) wrap(n *acc, self []granularity.Metric) {
 	wrappers := u.rank == aWrapper && n.rank == aWrapper
-	u.take(n, more)
+	u.take(n, self)
 	if wrappers {
 		u.name(n)
 	}
@@ -319,12 +324,9 @@ func (u *acc) name(n *acc) {
 }
 
 // take adds what was nested to u.
-func (u *acc) take(n *acc, more int) {
-	for _, m := range selfMetrics {
+func (u *acc) take(n *acc, self []granularity.Metric) {
+	for _, m := range self {
 		u.Work[m] = add(u.Work[m], n.Work[m])
-	}
-	for k := range more {
-		u.More[2*k+1] = add(u.More[2*k+1], n.More[2*k+1])
 	}
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
@@ -332,8 +334,6 @@ func (u *acc) take(n *acc, more int) {
 		u.name(n)
 	}
 }
-
-var selfMetrics = [...]granularity.Metric{granularity.SelfWall, granularity.SelfCPU}
 
 // pass gives a finished execution to its outer one, or out.
 func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
@@ -349,7 +349,7 @@ func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
 			o.merged = *u
 			return
 		}
-		o.merged.beside(u, b.more)
+		o.merged.beside(u, b.self)
 		return
 	}
 	o.inside++
@@ -368,9 +368,9 @@ func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
 }
 
 // beside adds what was nested next to u.
-func (u *acc) beside(n *acc, more int) {
+func (u *acc) beside(n *acc, self []granularity.Metric) {
 	depth := max(u.Depth, n.Depth)
-	u.take(n, more)
+	u.take(n, self)
 	u.Depth = depth
 }
 

@@ -213,7 +213,7 @@ func TestPlaces(t *testing.T) {
 	queue := granularity.Distribution{Name: granularity.QueueName, Count: 3, P50: 4_000_000, P99: 5_000_000}
 	long := "com.acme.some.packages.below." + strings.Repeat("Long", 12) + ".hostile<b>:77"
 	for i := range placeRows + 2 {
-		s.Sites = append(s.Sites, granularity.Hotspot{Site: fmt.Sprintf("com.acme.Main.run:%d", i), Executions: 3, Threads: 2, Metrics: granularity.Metrics{granularity.NMetrics: queue}})
+		s.Sites = append(s.Sites, granularity.Hotspot{Site: fmt.Sprintf("com.acme.Main.run:%d", i), Executions: 3, Threads: 2, Metrics: granularity.Metrics{granularity.MetricOf(2, false): queue}})
 	}
 	s.Sites[0].Site = long
 	page := string(renderSummary(t, s))

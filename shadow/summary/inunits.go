@@ -55,7 +55,7 @@ func unitSource(s *session.Session, u *unit.Reader) Source {
 	src := FromSession(s)
 	src.Of = granularity.UnitsOfWork
 	src.Executions = func(_ store.Columns, use func(int, *session.Chunk) error) error {
-		return u.Chunks(use, func(x *unit.Unit) (uint32, bool) { return x.Class, true })
+		return u.Chunks(func(x *unit.Unit) (uint32, bool) { return x.Class, true }, func(c *session.Chunk, _ []uint32) error { return use(0, c) })
 	}
 	src.Summaries, src.Counts = u.Summaries, u.ClassCounts
 	return src

@@ -154,7 +154,8 @@ func TestSummarisedQueue(t *testing.T) {
 	job, thread := w.Class("com.acme.Job", units.KindRunnable, 0, 0), w.Thread("worker", "java", 0)
 	w.Add(summarytest.Execution{Class: job, Thread: thread, Wall: 100})
 	src := w.Src
-	src.Manifest.Extra = []store.ExtraMetric{{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}, {Name: "queue", Unit: "ns", Column: "queue_ns"}}
+	src.Manifest.Extra = []store.ExtraMetric{{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}}
+	src.Manifest.Submissions = &store.RecordAccount{Summarised: 3}
 	src.Summaries = func(f func(*session.Summary) error) error {
 		at := loglinear.Index(1000)
 		return f(&session.Summary{Class: job, Thread: thread, Executions: 5, Measures: []session.Measure{

@@ -404,7 +404,7 @@ func checkWithout(t *testing.T, name string, sum *summary.Summary) {
 	t.Helper()
 	want := []string{"com.acme.Job 2 38 0", "java.lang.invoke.MethodHandleNatives$CallSiteContext 3 15 0", "java.net.Fetch 1 50 0", "java.util.concurrent.CompletableFuture$AsyncSupply 1 20 0"}
 	for i := range sum.Rows {
-		delete(sum.Rows[i].Metrics, granularity.FurtherMetric(0, false)) // no queue times
+		delete(sum.Rows[i].Metrics, granularity.MetricOf(2, false)) // no queue times
 	}
 	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
 		t.Errorf("%s: units %q, want %q", name, got, want)

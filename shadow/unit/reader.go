@@ -136,7 +136,8 @@ func (u *Reader) judgeThreads() error {
 		for i, id := range c.Class {
 			if g := own[id]; g != nil {
 				mu.Lock()
-				g.Add(&granularity.Execution{Work: workOf(c, i)})
+				g.Add(&granularity.Execution{Work: []units.Ns{
+					granularity.Wall: c.WallNs[i], granularity.CPU: c.CPUNs[i], granularity.SelfWall: c.SelfWallNs[i], granularity.SelfCPU: c.SelfCPUNs[i]}})
 				mu.Unlock()
 			}
 		}
@@ -150,11 +151,6 @@ func (u *Reader) judgeThreads() error {
 	return err
 }
 
-// workOf is the work of execution i of c.
-func workOf(c *session.Chunk, i int) [granularity.NMetrics]units.Ns {
-	return [granularity.NMetrics]units.Ns{granularity.Wall: c.WallNs[i], granularity.CPU: c.CPUNs[i], granularity.SelfWall: c.SelfWallNs[i], granularity.SelfCPU: c.SelfCPUNs[i]}
-}
-
 // Each hands out all units, in the order in which they ended on each thread; the
 // one for which it was started comes when the thread has ended.
 // What is given is used again after the call.
@@ -163,7 +159,9 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 		r.executions, r.named = 0, 0
 	}
 	var failed error
-	b := unit.NewBuilder(u.bodies.Has, len(u.s.Manifest.Extra), func(x *unit.Unit) {
+	all := u.s.Metrics()
+	work := NewWorkColumns(all[:len(all)-1]) // the queue time is not work: it has a field of its own
+	b := unit.NewBuilder(u.bodies.Has, work.Len(), func(x *Unit) {
 		if r := u.roles.Get(x.Class); r != nil {
 			r.named++
 		}
@@ -173,8 +171,13 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 	})
 	err := u.s.Executions(func(c *session.Chunk) error {
 		var e unit.Execution
+		columns := work.Of(c)
+		columns = columns[:min(len(columns), unit.MaxMetrics)]
 		for i := range c.TaskID {
 			u.execution(&e, c, i)
+			for m, column := range columns {
+				e.Work[m] = column[i]
+			}
 			b.Add(&e)
 		}
 		return failed
@@ -192,10 +195,6 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 		Task: c.TaskID[i], Outer: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i], Start: c.StartNs[i], End: c.EndNs[i],
 		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
 		Virtual: flags&wire.Virtual != 0, Unseen: flags&wire.CreationUnseen != 0, Queue: units.NotMeasured,
-	}
-	e.Work = workOf(c, i)
-	for k := range min(len(u.s.Manifest.Extra), unit.MaxFurther) {
-		e.More[2*k], e.More[2*k+1] = at(c.Extra, k, i), at(c.SelfExtra, k, i)
 	}
 	if i < len(c.QueueNs) {
 		e.Queue = c.QueueNs[i]
@@ -244,11 +243,3 @@ func (u *Reader) ClassCounts() ([]session.ClassCounts, session.ClassCounts, erro
 
 // Recorded is the number of executions of a session with a record of their own.
 func Recorded(m *store.Manifest) uint64 { return m.Stored.Executions - m.Summarised.Executions }
-
-// at is a value of a column that a part may lack.
-func at(columns [][]units.Ns, k, i int) units.Ns {
-	if k >= len(columns) || i >= len(columns[k]) {
-		return units.NotMeasured
-	}
-	return columns[k][i]
-}
