@@ -92,7 +92,7 @@ func TestContextProfile(t *testing.T) {
 		values[strings.Join(names, " < ")] = s.Value
 	}
 	for stack, want := range map[string][]int64{
-		"a.Job < a.Job.run < (frame unknown) < a.Main.main":      {0, 0, 20, 70000, 50000},
+		"a.Job < a.Job.run < (frame unknown) < a.Main.main":        {0, 0, 20, 70000, 50000},
 		"java.util.X < a.Main.main < (deeper frames not recorded)": {0, 30, 0, 0, 0},
 	} {
 		if !slices.Equal(values[stack], want) {
