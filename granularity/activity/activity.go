@@ -15,12 +15,12 @@ type ThreadState uint8
 // The states. Every moment between a thread's first and last is in exactly one.
 const (
 	Unknown  ThreadState = iota // not observed
-	Running               // on a CPU
-	Runnable              // ready, waiting for a CPU
-	Futex                 // blocked in a futex: locks, monitors, park, joins
-	IO                    // blocked in a read, write, poll, accept, ... or uninterruptible
-	Sleeping              // asked to wait for a time
-	Blocked               // off the CPU, the source does not record why
+	Running                     // on a CPU
+	Runnable                    // ready, waiting for a CPU
+	Futex                       // blocked in a futex: locks, monitors, park, joins
+	IO                          // blocked in a read, write, poll, accept, ... or uninterruptible
+	Sleeping                    // asked to wait for a time
+	Blocked                     // off the CPU, the source does not record why
 	NStates
 )
 

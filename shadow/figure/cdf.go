@@ -14,9 +14,9 @@ import (
 
 // Measure is what a distribution is of.
 type Measure struct {
-	Label string              // "self CPU time"
+	Label string          // "self CPU time"
 	Of    text.Population // what has it
-	Unit  string              // of the values: "ns", "bytes", "": a count
+	Unit  string          // of the values: "ns", "bytes", "": a count
 }
 
 // Time is a measure in nanoseconds.

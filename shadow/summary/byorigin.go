@@ -26,7 +26,7 @@ const (
 )
 
 // leftOut is the group of what the filter leaves out.
-const leftOut = "(left out by the filter)"
+const leftOut = "(filtered out)"
 
 // BuildByOrigin condenses a session by site or executor: those are the rows of the
 // summary. It has no findings.

@@ -85,7 +85,7 @@ type Summary struct {
 	ThreadRows []granularity.Hotspot `json:"-"`
 	// Threads has a row per thread of the JVM.
 	Threads   []ThreadRow          `json:"-"`
-	Pauses    []activity.Span   `json:"-"` // GC pauses, by start
+	Pauses    []activity.Span      `json:"-"` // GC pauses, by start
 	Fine      granularity.Fineness `json:"-"`
 	FineIsAll bool                 `json:"-"` // Fine is about all executions
 	Figures   *Figures             `json:"-"` // nil unless Options.Shapes
