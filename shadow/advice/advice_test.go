@@ -447,10 +447,10 @@ func TestPoolTexts(t *testing.T) {
 		threads bool
 		want    string
 	}{
-		{large, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads only take turns, and cost switches and memory. Give it as many threads as processors: that can shorten the run by at most 0 ns (0 % of the session), if nothing else needs the processors."},
-		{crowded, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and spend 62 % of their time waiting for one. More threads only take turns, and cost switches and memory. " +
+		{large, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads do not run more at once; they only cost context switches and memory. Give it as many threads as processors: that can shorten the run by at most 0 ns (0 % of the session), if nothing else needs the processors."},
+		{crowded, false, "16 threads of com.acme.Pool#1 compete for 4 CPUs and spend 62 % of their time waiting for one. More threads do not run more at once; they only cost context switches and memory. " +
 			"Give it as many threads as processors: that can shorten the run by at most 150 ms (15 % of the session), if other programs use as much CPU time as they did. The 400 ms of CPU time that other programs used meanwhile are taken into account."},
-		{large, true, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads only take turns, and cost switches and memory. Start as many as there are processors,"},
+		{large, true, "16 threads of com.acme.Pool#1 compete for 4 CPUs and keep them 100 % busy. More threads do not run more at once; they only cost context switches and memory. Start as many as there are processors,"},
 		{coarse, false, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which com.acme.Pool#1 has work."},
 		{coarse, true, "One unit of com.acme.Job takes 900 ms of the 1.00 s in which the threads of com.acme.Pool#1 have work."},
 	} {

@@ -12,7 +12,7 @@ import (
 // handed over, as some of the others were.
 func loader(called, ofThese, queued int64) granularity.Hotspot {
 	return granularity.Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$load$2", Kinds: units.KindCallable | units.KindHidden, Created: 4000 + called, Executions: called,
-		NeverExecuted: 4000, Fates: &granularity.Fates{NeverSubmitted: 4000 - queued, NeverRun: queued}, Metrics: granularity.Metrics{granularity.FurtherMetric(0, false): {Name: granularity.QueueName, Count: ofThese}}}
+		NeverExecuted: 4000, Fates: &granularity.Fates{NeverSubmitted: 4000 - queued, NeverRun: queued}, Metrics: granularity.Metrics{granularity.MetricOf(2, false): {Name: granularity.QueueName, Count: ofThese}}}
 }
 
 // TestNeverRun: tasks that never ran are advice where they are the program's

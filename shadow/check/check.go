@@ -119,11 +119,11 @@ func compareThread(t *summary.ThreadRow) Thread {
 	if t.CPU.Measured() {
 		row.Kernel = &t.CPU
 	}
-	if t.SelfCPU.Measured() {
-		row.Tasks = &t.SelfCPU
+	if t.SelfCPU().Measured() {
+		row.Tasks = new(t.SelfCPU())
 	}
 	if row.Kernel != nil && row.Tasks != nil {
-		left := t.CPU - t.SelfCPU
+		left := t.CPU - t.SelfCPU()
 		row.Outside = &left
 		row.TooMuch = left < -tolerance(t.CPU)
 	}
@@ -131,12 +131,12 @@ func compareThread(t *summary.ThreadRow) Thread {
 }
 
 func (a *Agreement) add(t *summary.ThreadRow, row *Thread) {
-	if row.Outside == nil || t.Running > 0 || t.EndNs == 0 || t.Virtual || !t.Body {
+	if row.Outside == nil || t.Running > 0 || t.EndNs == 0 || t.Virtual || !t.Loop {
 		return
 	}
 	a.Threads++
 	a.Kernel += t.CPU
-	a.Tasks += t.SelfCPU
+	a.Tasks += t.SelfCPU()
 	if t.CPU >= LeastCPU {
 		a.Worst = max(a.Worst, max(float64(*row.Outside), -float64(*row.Outside))/float64(t.CPU))
 	}
@@ -203,10 +203,10 @@ func compareCounters(t *summary.ThreadRow, extra []store.ExtraMetric, outside *h
 	for k, x := range extra {
 		e, ok := eventOf(x.Name)
 		n := outside.Counts[e]
-		if !ok || n == nil || k >= len(t.SelfMore) {
+		if !ok || n == nil || len(t.Work) == 0 {
 			continue
 		}
-		c := Counter{Event: x.Name, Kernel: float64(n.Counted), Estimated: n.Multiplexed, Tasks: int64(t.SelfMore[k])}
+		c := Counter{Event: x.Name, Kernel: float64(n.Counted), Estimated: n.Multiplexed, Tasks: int64(max(t.Self(session.FirstExtra+k), 0))}
 		if n.Multiplexed {
 			c.Kernel = n.Estimate
 		}
@@ -250,8 +250,8 @@ func (p *Process) add(threads []summary.ThreadRow) {
 	for i := range threads {
 		t := &threads[i]
 		tasks := units.Ns(0)
-		if t.SelfCPU.Measured() {
-			tasks = t.SelfCPU
+		if t.SelfCPU().Measured() {
+			tasks = t.SelfCPU()
 		}
 		p.Tasks += tasks
 		if !t.CPU.Measured() {

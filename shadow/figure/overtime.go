@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -25,7 +27,7 @@ type ClassSeries struct {
 // units) started per second, stacked by class, and the mean number of them
 // running at once, by class. total is all of them; what classes leave of it
 // is drawn as other classes.
-func TasksOverTime(of granularity.Counted, total *granularity.Series, classes []ClassSeries) *Figure {
+func TasksOverTime(of text.Population, total *granularity.Series, classes []ClassSeries) *Figure {
 	many := of.Many()
 	f := &Figure{
 		Name: "tasks", Title: "Tasks over time: " + many,
@@ -274,7 +276,7 @@ func band(g granularity.Grid, scale float64, low, high []float64, clr color.Colo
 
 // Pauses draws every collection pause of a session from..to: when it began and
 // how long it took.
-func Pauses(pauses []granularity.Span, from, to units.MonoNs) *Figure {
+func Pauses(pauses []activity.Span, from, to units.MonoNs) *Figure {
 	f := &Figure{
 		Name: "gc", Title: "Garbage collection pauses",
 		Alt: "Length of each garbage collection pause over the time of the session.",
@@ -304,7 +306,7 @@ func Pauses(pauses []granularity.Span, from, to units.MonoNs) *Figure {
 
 // pauseStems draws a stem with a dot per pause; where stems are closer than
 // they can be seen apart, the longest.
-func pauseStems(pauses []granularity.Span, from units.MonoNs, xScale, yScale float64) plotter {
+func pauseStems(pauses []activity.Span, from units.MonoNs, xScale, yScale float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		const apart = 0.7

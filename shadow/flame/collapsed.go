@@ -12,7 +12,7 @@ import (
 )
 
 // Unknown stands for a frame that is not known.
-const Unknown = "(frame not known)"
+const Unknown = "(frame unknown)"
 
 // Cut stands for the frames beyond those that a context holds.
 const Cut = "(deeper frames not recorded)"

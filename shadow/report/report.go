@@ -313,7 +313,7 @@ func (p *data) Places() []placeTable {
 }
 
 // Drawn is what the distributions are of that are drawn.
-func (p *data) Drawn() granularity.Counted {
+func (p *data) Drawn() text.Population {
 	if p.InUnits != nil {
 		return p.InUnits.Of
 	}

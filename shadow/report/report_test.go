@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -187,7 +188,7 @@ func TestWriteError(t *testing.T) {
 // is of; its terms and what is said of summarised executions stay.
 func TestUnits(t *testing.T) {
 	src := summarytest.Program()
-	src.Of = granularity.UnitsOfWork
+	src.Of = text.UnitsOfWork
 	page := render(t, src)
 	body, _, _ := bytes.Cut(page, []byte("<h2>What these figures leave out"))
 	for _, want := range []string{"<span>units of work</span>", "<h3>Distributions over all units of work</h3>", "<th>units of work</th>", "all units of work (n = ",
@@ -213,7 +214,7 @@ func TestPlaces(t *testing.T) {
 	queue := granularity.Distribution{Name: granularity.QueueName, Count: 3, P50: 4_000_000, P99: 5_000_000}
 	long := "com.acme.some.packages.below." + strings.Repeat("Long", 12) + ".hostile<b>:77"
 	for i := range placeRows + 2 {
-		s.Sites = append(s.Sites, granularity.Hotspot{Site: fmt.Sprintf("com.acme.Main.run:%d", i), Executions: 3, Threads: 2, Metrics: granularity.Metrics{granularity.NMetrics: queue}})
+		s.Sites = append(s.Sites, granularity.Hotspot{Site: fmt.Sprintf("com.acme.Main.run:%d", i), Executions: 3, Threads: 2, Metrics: granularity.Metrics{granularity.MetricOf(2, false): queue}})
 	}
 	s.Sites[0].Site = long
 	page := string(renderSummary(t, s))

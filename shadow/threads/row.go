@@ -72,7 +72,7 @@ func Rows(list []summary.ThreadRow, file *hpc.File) []Row {
 	for i, t := range list {
 		rows[i] = Row{
 			Name: t.Label(), Threads: 1, Kind: t.Kind, Class: t.Class, Group: t.Group, Daemon: t.Daemon, Virtual: t.Virtual,
-			JavaID: t.JavaID, OSID: t.OSID, Start: t.StartNs, End: t.EndNs, CPU: t.CPU, TaskCPU: t.SelfCPU,
+			JavaID: t.JavaID, OSID: t.OSID, Start: t.StartNs, End: t.EndNs, CPU: t.CPU, TaskCPU: t.SelfCPU(),
 			Executions: t.RunExecutions, Summarised: t.RunSummarised, Produced: producedBy(&t.Thread),
 			Counters: map[string]Count{}, Role: t.Role(), Pool: t.Pool(), key: keyOf(&t.Thread),
 		}
