@@ -493,9 +493,9 @@ func TestFine(t *testing.T) {
 	}
 	for name, f := range map[string]*UnitFacts{
 		"cheap to submit": fineFacts(10_000, 9*micro, micro),
-		"not fine":           fineFacts(10_000, 10*micro, 10*micro),
-		"too few":            fineFacts(999, micro, micro),
-		"inside others":      insideOthers(fineFacts(10_000, micro, micro)),
+		"not fine":        fineFacts(10_000, 10*micro, 10*micro),
+		"too few":         fineFacts(999, micro, micro),
+		"inside others":   insideOthers(fineFacts(10_000, micro, micro)),
 	} {
 		if got := advise(f); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)
@@ -505,9 +505,9 @@ func TestFine(t *testing.T) {
 		class UnitClass
 		text  string // "": no finding
 	}{
-		"the JDK's housekeeping":         {UnitClass{JDK: true}, ""},
+		"the JDK's housekeeping":            {UnitClass{JDK: true}, ""},
 		"the JDK's, submitted by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "The tasks that the program submits as com.acme.Tiny are all fine-grained, submitted at com.acme.Main.run:7"},
-		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation (a parallel stream), which the JDK splits into com.acme.Tiny, are all fine-grained: 10,000 units"},
+		"a parallel stream":                 {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation (a parallel stream), which the JDK splits into com.acme.Tiny, are all fine-grained: 10,000 units"},
 	} {
 		f := fineFacts(10_000, micro, micro)
 		x := &f.Classes[0]

@@ -2,20 +2,21 @@ package advice
 
 import (
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // ExecutionsOf is the evidence about the executions of one class, if units are unknown.
 type ExecutionsOf struct {
-	Of             granularity.Counted `json:"-"`
-	Metric         granularity.Metric  `json:"-"`
-	Site           string              `json:"site,omitempty"` // the site of all its tasks
-	Count          int64               `json:"executions"`
-	Median         units.Ns            `json:"median_ns"`
-	Max            units.Ns            `json:"max_ns"`
-	ExecutionShare float64             `json:"execution_share"`
-	WorkShare      float64             `json:"work_share"`
-	SessionShare   float64             `json:"max_of_session_share"`
+	Of             text.Population    `json:"-"`
+	Metric         granularity.Metric `json:"-"`
+	Site           string             `json:"site,omitempty"` // the site of all its tasks
+	Count          int64              `json:"executions"`
+	Median         units.Ns           `json:"median_ns"`
+	Max            units.Ns           `json:"max_ns"`
+	ExecutionShare float64            `json:"execution_share"`
+	WorkShare      float64            `json:"work_share"`
+	SessionShare   float64            `json:"max_of_session_share"`
 }
 
 func (s *search) executionsOf(r *granularity.Hotspot) ExecutionsOf {
@@ -80,7 +81,7 @@ func coarseExecutions(s *search) []Finding {
 func ownTasks(rows []granularity.Hotspot, order granularity.Order) []granularity.Hotspot {
 	var own []granularity.Hotspot
 	for _, r := range rows {
-		if !r.JDK && !r.Body {
+		if !r.JDK && !r.Loop {
 			own = append(own, r)
 		}
 	}

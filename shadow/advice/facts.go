@@ -3,13 +3,14 @@ package advice
 import (
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // Facts are what the rules look at.
 type Facts struct {
-	Of            granularity.Counted // what Executions, Total, Fine and Rows are of
-	Like          string              // glob that selects their classes; "": all
+	Of            text.Population // what Executions, Total, Fine and Rows are of
+	Like          string          // glob that selects their classes; "": all
 	Duration      units.Ns
 	CPUs          int
 	Created       int64

@@ -6,18 +6,19 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // Volume is how much was executed.
 type Volume struct {
-	Of         granularity.Counted `json:"-"`
-	Executions int64               `json:"executions"`
-	Created    int64               `json:"created"`
-	Threads    int64               `json:"threads"`
-	Duration   units.Ns            `json:"duration_ns"`
-	Like       string              `json:"class,omitempty"`
-	Unseen     bool                `json:"created_unseen,omitempty"` // not all creations were seen
+	Of         text.Population `json:"-"`
+	Executions int64           `json:"executions"`
+	Created    int64           `json:"created"`
+	Threads    int64           `json:"threads"`
+	Duration   units.Ns        `json:"duration_ns"`
+	Like       string          `json:"class,omitempty"`
+	Unseen     bool            `json:"created_unseen,omitempty"` // not all creations were seen
 }
 
 // CreationsUnseen is in NotAvailable if tasks existed before the agent attached.
@@ -29,7 +30,7 @@ func volume(s *search) *Finding {
 
 // TaskFineness is how fine the program's tasks are.
 type TaskFineness struct {
-	Of       granularity.Counted  `json:"-"`
+	Of       text.Population      `json:"-"`
 	Fineness granularity.Fineness `json:"-"`
 	N        int64                `json:"n"`
 	Median   units.Ns             `json:"median_ns"`
@@ -44,7 +45,7 @@ func fineness(s *search) *Finding {
 	}
 	own := 0.0
 	for _, r := range s.Rows {
-		if !r.JDK && !r.Body {
+		if !r.JDK && !r.Loop {
 			own += r.WorkShare
 		}
 	}
@@ -82,7 +83,7 @@ func whereWork(s *search) *Finding {
 	x := &WorkSplit{Metric: work, Work: s.Total[work].Sum}
 	for _, r := range rows {
 		switch {
-		case r.Body:
+		case r.Loop:
 			x.Loops += r.WorkShare
 		case r.JDK:
 			x.JDK += r.WorkShare
@@ -112,8 +113,8 @@ func processors(s *search) *Finding {
 	return &Finding{Evidence: &Processors{d.Sum, s.Duration, s.CPUs}}
 }
 
-// Pauses are the pauses of garbage collection.
-type Pauses struct {
+// CollectorPauses are the pauses of garbage collection.
+type CollectorPauses struct {
 	Count   int64    `json:"pauses"`
 	Total   units.Ns `json:"total_ns"`
 	Max     units.Ns `json:"max_ns"`
@@ -125,7 +126,7 @@ func pauses(s *search) *Finding {
 	if s.Duration <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &Pauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
+	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
 }
 
 // CostlyPauses are pauses that stop the program for too long.
@@ -143,10 +144,10 @@ func costlyPauses(s *search) *Finding {
 
 // Exceptions are executions that ended with an exception.
 type Exceptions struct {
-	Of    granularity.Counted `json:"-"`
-	Threw int64               `json:"threw"`
-	All   int64               `json:"executions"`
-	Own   int64               `json:"own"` // of the program's tasks: wrappers around them end with the same exception
+	Of    text.Population `json:"-"`
+	Threw int64           `json:"threw"`
+	All   int64           `json:"executions"`
+	Own   int64           `json:"own"` // of the program's tasks: wrappers around them end with the same exception
 }
 
 func threw(s *search) *Finding {
@@ -164,9 +165,9 @@ func threw(s *search) *Finding {
 
 // Running is what still ran at the end of the session.
 type Running struct {
-	Of      granularity.Counted `json:"-"`
-	Running int64               `json:"running"`
-	Loops   int64               `json:"loops"` // loops of threads, which wait for tasks
+	Of      text.Population `json:"-"`
+	Running int64           `json:"running"`
+	Loops   int64           `json:"loops"` // loops of threads, which wait for tasks
 }
 
 func running(s *search) *Finding {
@@ -175,7 +176,7 @@ func running(s *search) *Finding {
 	}
 	x := &Running{Of: s.Of, Running: s.Running}
 	for _, r := range s.Rows {
-		if r.Body {
+		if r.Loop {
 			x.Loops += r.Running
 		}
 	}
@@ -210,11 +211,11 @@ func lost(s *search) *Finding {
 
 // SummarisedExecutions are those of fast classes without a record of their own.
 type SummarisedExecutions struct {
-	Of         granularity.Counted `json:"-"`
-	Summarised int64               `json:"summarised"`
-	All        int64               `json:"executions"`
-	Most       []ClassShare        `json:"most"`
-	Others     int                 `json:"other_classes"`
+	Of         text.Population `json:"-"`
+	Summarised int64           `json:"summarised"`
+	All        int64           `json:"executions"`
+	Most       []ClassShare    `json:"most"`
+	Others     int             `json:"other_classes"`
 }
 
 func summarised(s *search) *Finding {

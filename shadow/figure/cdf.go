@@ -8,18 +8,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // Measure is the quantity of a distribution.
 type Measure struct {
-	Label string              // "self CPU time"
-	Of    granularity.Counted // what is measured
-	Unit  string              // of the values: "ns", "bytes", "": a count
+	Label string          // "self CPU time"
+	Of    text.Population // what is measured
+	Unit  string          // of the values: "ns", "bytes", "": a count
 }
 
 // Time is a measure in nanoseconds.
-func Time(label string, of granularity.Counted) Measure { return Measure{label, of, "ns"} }
+func Time(label string, of text.Population) Measure { return Measure{label, of, "ns"} }
 
 // each is the measure in a title and on an axis, "self CPU time per execution".
 func (m Measure) each() string { return m.Label + " per " + m.Of.One() }

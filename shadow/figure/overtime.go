@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -24,7 +26,7 @@ type ClassSeries struct {
 // TasksOverTime draws two panels over the time of the session: executions (or
 // units) started per second, stacked by class, and the mean number of them
 // running at once, by class. total minus classes is drawn as other classes.
-func TasksOverTime(of granularity.Counted, total *granularity.Series, classes []ClassSeries) *Figure {
+func TasksOverTime(of text.Population, total *granularity.Series, classes []ClassSeries) *Figure {
 	many := of.Many()
 	f := &Figure{
 		Name: "tasks", Title: "Tasks over time: " + many,
@@ -272,7 +274,7 @@ func band(g granularity.Grid, scale float64, low, high []float64, clr color.Colo
 
 // Pauses draws every collection pause of a session from..to: when it began and
 // how long it took.
-func Pauses(pauses []granularity.Span, from, to units.MonoNs) *Figure {
+func Pauses(pauses []activity.Span, from, to units.MonoNs) *Figure {
 	f := &Figure{
 		Name: "gc", Title: "Garbage collection pauses",
 		Alt: "Length of each garbage collection pause over the time of the session.",
@@ -302,7 +304,7 @@ func Pauses(pauses []granularity.Span, from, to units.MonoNs) *Figure {
 
 // pauseStems draws a stem with a dot per pause. Of stems too close to separate it draws
 // the longest.
-func pauseStems(pauses []granularity.Span, from units.MonoNs, xScale, yScale float64) plotter {
+func pauseStems(pauses []activity.Span, from units.MonoNs, xScale, yScale float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		const apart = 0.7

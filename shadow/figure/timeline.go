@@ -17,7 +17,7 @@ import (
 // stateLooks are the colours of states in the order in which they are stacked
 // in a row, running at the bottom.
 var stateLooks = []struct {
-	state activity.State
+	state activity.ThreadState
 	label string
 	clr   color.RGBA
 }{
@@ -42,7 +42,7 @@ const (
 // how many were running and how many waited for a processor. Pauses are shaded. Times
 // count from start, the start of the session; the JVM itself started before. cpus is
 // the number of processors, 0: unknown.
-func Timeline(t *timeline.Timeline, pauses []granularity.Span, start units.MonoNs, cpus int) *Figure {
+func Timeline(t *timeline.Timeline, pauses []activity.Span, start units.MonoNs, cpus int) *Figure {
 	f := &Figure{
 		Name: "timeline", Title: "Threads over time",
 		Alt: "What each thread did over the time of the session, and the number of threads running and waiting for a processor.",
@@ -174,7 +174,7 @@ var pauseShade = color.NRGBA{213, 94, 0, 80}
 
 // pauseShades shades the pauses over the whole height of a plot and joins those too
 // close to separate.
-func pauseShades(g granularity.Grid, pauses []granularity.Span, scale float64) plotter {
+func pauseShades(g granularity.Grid, pauses []activity.Span, scale float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, _ := p.Transforms(&c)
 		last := c.Min.X

@@ -310,7 +310,7 @@ func (p *data) Origins() []originTable {
 }
 
 // Drawn is what the drawn distributions count.
-func (p *data) Drawn() granularity.Counted {
+func (p *data) Drawn() text.Population {
 	if p.InUnits != nil {
 		return p.InUnits.Of
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
@@ -187,7 +188,7 @@ func TestWriteError(t *testing.T) {
 // is of; its terms and what is said of summarised executions stay.
 func TestUnits(t *testing.T) {
 	src := summarytest.Program()
-	src.Of = granularity.UnitsOfWork
+	src.Of = text.UnitsOfWork
 	page := render(t, src)
 	body, _, _ := bytes.Cut(page, []byte("<h2>What these figures leave out"))
 	for _, want := range []string{"<span>units of work</span>", "<h3>Distributions over all units of work</h3>", "<th>units of work</th>", "all units of work (n = ",

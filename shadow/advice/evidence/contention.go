@@ -37,7 +37,7 @@ const longWait = units.MonoNs(1_000_000)
 // the processors. of is the pool of each thread; -1: none.
 func contention(slices activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
 	var ends activity.Ends
-	state, long := make([]activity.State, len(of)), make([]bool, len(of))
+	state, long := make([]activity.ThreadState, len(of)), make([]bool, len(of))
 	each := []*contended{whole}
 	for i := range pools {
 		each = append(each, &pools[i])

@@ -11,7 +11,7 @@ import (
 // hand.
 func TestContention(t *testing.T) {
 	var in []activity.Slice
-	add := func(from, to units.MonoNs, states ...activity.State) {
+	add := func(from, to units.MonoNs, states ...activity.ThreadState) {
 		for i, s := range states {
 			in = append(in, activity.Slice{Thread: uint32(i), State: s, From: from, To: to})
 		}
