@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/granularity/activity"
 	"stackagent/internal/units"
 )
 
@@ -102,7 +103,7 @@ func TestGridEdges(t *testing.T) {
 }
 
 func TestPauses(t *testing.T) {
-	s := Pauses([]Span{{0, 10}, {20, 50}, {30, 40}, {45, 60}, {100, 101}})
+	s := Pauses([]activity.Span{{From: 0, To: 10}, {From: 20, To: 50}, {From: 30, To: 40}, {From: 45, To: 60}, {From: 100, To: 101}})
 	// The union is 10 + 40 + 1.
 	if s != (PauseStats{Count: 5, Total: 51, Median: 10, P99: 30, Max: 30}) {
 		t.Errorf("%+v", s)
@@ -137,8 +138,7 @@ func TestSortHotspots(t *testing.T) {
 			t.Errorf("by %q: %s, want %s", order, got, want)
 		}
 	}
-	var unknown *UnknownOrderError
-	if err := SortHotspots(nil, "colour"); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "colour") {
+	if err := SortHotspots(nil, "colour"); !errors.Is(err, ErrUnknownOrder) || !strings.Contains(err.Error(), "colour") {
 		t.Errorf("unknown order: %v", err)
 	}
 }

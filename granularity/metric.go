@@ -1,6 +1,9 @@
 package granularity
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Metric names one kind of work of an execution. It indexes every list of work.
 // A session has the first two metrics, each total and self; then, in its own
@@ -64,8 +67,16 @@ func (m Metric) String() string {
 
 // Label is the metric in words for an axis, "self CPU time".
 func (m Metric) Label() string {
-	if m >= named {
-		return m.String()
+	if m == CPU || m == SelfCPU {
+		return strings.ReplaceAll(words(m.String()), "cpu", "CPU")
 	}
-	return [named]string{"wall time", "CPU time", "self wall time", "self CPU time"}[m]
+	return words(m.String())
+}
+
+// words is the name of a metric in words.
+func words(name string) string {
+	if time, ok := strings.CutSuffix(name, "_ns"); ok {
+		name = time + " time"
+	}
+	return strings.ReplaceAll(name, "_", " ")
 }

@@ -18,7 +18,7 @@ import (
 // n only inside the hand-over of something else, t threw, r still running.
 func run(t *testing.T, trace string) (got []string, b *Builder) {
 	t.Helper()
-	bodies := map[uint64]bool{}
+	loops := map[uint64]bool{}
 	var list []Execution
 	inside := map[uint64]units.Ns{}
 	for _, word := range strings.Split(trace, ",") {
@@ -34,8 +34,8 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		case "w":
 			e.Role = Wrapper
 		case "b":
-			e.Role = Body
-			bodies[e.Task] = true
+			e.Role = Loop
+			loops[e.Task] = true
 		case "p":
 			e.Role = Platform
 		case "i":
@@ -59,7 +59,7 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		}
 		list = append(list, e)
 	}
-	b = NewBuilder(func(id uint64) bool { return bodies[id] }, 4, func(u *Unit) {
+	b = NewBuilder(func(id uint64) bool { return loops[id] }, 4, func(u *Unit) {
 		s := fmt.Sprintf("%c=%d", rune(u.Class), u.Work[granularity.SelfWall])
 		if u.Running {
 			s = fmt.Sprintf("%c running", rune(u.Class))
@@ -153,14 +153,14 @@ func TestUnits(t *testing.T) {
 // first; it waited from the start on.
 func TestStartedThreads(t *testing.T) {
 	const none = units.NotMeasured
-	thread := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Submitted: true, Started: true, Queue: 30}
-	unseen := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Queue: none}
-	pool := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Submitted: true, Queue: 30}
+	thread := Execution{Task: 1, Class: 'b', Role: Loop, Start: 100, Submitted: true, Started: true, Queue: 30}
+	unseen := Execution{Task: 1, Class: 'b', Role: Loop, Start: 100, Queue: none}
+	pool := Execution{Task: 1, Class: 'b', Role: Loop, Start: 100, Submitted: true, Queue: 30}
 	target := Execution{Task: 2, Outer: 1, Class: 'A', Start: 105, Queue: none}
 	second := Execution{Task: 3, Outer: 1, Class: 'B', Start: 150, Queue: none}
 	submitted := Execution{Task: 4, Outer: 1, Class: 'C', Start: 160, Submitted: true, Queue: 7}
 	nested := Execution{Task: 5, Outer: 2, Class: 'D', Start: 110, Queue: none}
-	worker := Execution{Task: 6, Outer: 1, Class: 'b', Role: Body, Start: 102, Queue: none}
+	worker := Execution{Task: 6, Outer: 1, Class: 'b', Role: Loop, Start: 102, Queue: none}
 	for _, c := range []struct {
 		name  string
 		trace []Execution
@@ -188,7 +188,7 @@ func TestStartedThreads(t *testing.T) {
 	}
 }
 
-// TestSums: whatever the nesting, the units' own work and that of bodies and
+// TestSums: whatever the nesting, the units' own work and that of loops and
 // loops is all there was.
 func TestSums(t *testing.T) {
 	trace := "5<4 B:3, 4<3 w:1 h, 6<3 C:4 h, 3<2 A:8 h, 7<2 j:2 h, 2<1 w:1, 8<1 D:9, 1<0 b:10, 10<0 E:1 h"

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/origin"
@@ -278,9 +279,9 @@ func (b *builder) totals(s *Summary, groups []*classGroup) {
 
 func (b *builder) pauses(s *Summary) {
 	for _, p := range b.src.Pauses {
-		s.Pauses = append(s.Pauses, granularity.Span{From: p.StartNs, To: p.EndNs})
+		s.Pauses = append(s.Pauses, activity.Span{From: p.StartNs, To: p.EndNs})
 	}
-	slices.SortStableFunc(s.Pauses, func(a, c granularity.Span) int { return cmp.Compare(a.From, c.From) })
+	slices.SortStableFunc(s.Pauses, func(a, c activity.Span) int { return cmp.Compare(a.From, c.From) })
 	st := granularity.Pauses(s.Pauses)
 	s.GC = GC{Pauses: st.Count, PauseNs: st.Total, MedianNs: st.Median, P99Ns: st.P99, MaxNs: st.Max}
 	if s.DurationNs > 0 {

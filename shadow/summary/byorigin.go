@@ -7,6 +7,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/byid"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/origin"
@@ -25,7 +26,7 @@ const (
 )
 
 // leftOut is the group of what the filter leaves out.
-const leftOut = "(left out by the filter)"
+const leftOut = "(filtered out)"
 
 // BuildByOrigin condenses a session by site or executor: those are the rows of the
 // summary. It has no findings.
@@ -106,7 +107,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		if err != nil {
 			return nil, Source{}, err
 		}
-		src.Groups.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, granularity.UnitsOfWork
+		src.Groups.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, text.UnitsOfWork
 	}
 	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
 	return g, src, nil

@@ -130,7 +130,7 @@ func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
 	b.metrics.name(h.Metrics)
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), unit.IsJDK(g.name, g.kinds)
-	h.Body, h.Library = g.loop, unit.IsLibrary(g.name)
+	h.Loop, h.Library = g.loop, unit.IsLibrary(g.name)
 	h.Created, h.NeverExecuted = g.created, g.never
 	if g.fates != nil && g.fates.Sum() == g.never { // else of the classes of that name some are not known
 		h.Fates = g.fates
@@ -242,7 +242,7 @@ func notBodies(order []rowGroup) []rowGroup {
 			continue
 		}
 		ran = append(ran, r)
-		if !r.row.Body {
+		if !r.row.Loop {
 			own = append(own, r)
 		}
 	}

@@ -122,7 +122,7 @@ func TestSummarisedVirtual(t *testing.T) {
 	for _, r := range s.ThreadRows {
 		got[r.Thread] = r.Executions
 	}
-	if want := map[string]int64{"(virtual threads, not told apart)": 9, "ForkJoinPool-1-worker-1#21": 1}; !maps.Equal(got, want) {
+	if want := map[string]int64{"(virtual threads, combined)": 9, "ForkJoinPool-1-worker-1#21": 1}; !maps.Equal(got, want) {
 		t.Errorf("executions by thread %v, want %v", got, want)
 	}
 	if d := s.Metrics[granularity.SelfWall]; d.P50 != 100 || d.RelativeError != 0 || d.Summarised != 9 {

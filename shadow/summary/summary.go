@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
@@ -69,7 +71,7 @@ type Summary struct {
 	Findings     []advice.Finding    `json:"findings"`
 	Warnings     []string            `json:"warnings,omitempty"` // what of the folder could not be read
 	// Of tells what the figures are of: executions, unless Units is set.
-	Of granularity.Counted `json:"-"`
+	Of text.Population `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
 	Units *unit.Note `json:"units,omitempty"`
 
@@ -83,7 +85,7 @@ type Summary struct {
 	ThreadRows []granularity.Hotspot `json:"-"`
 	// Threads has a row per thread of the JVM.
 	Threads   []ThreadRow          `json:"-"`
-	Pauses    []granularity.Span   `json:"-"` // GC pauses, by start
+	Pauses    []activity.Span      `json:"-"` // GC pauses, by start
 	Fine      granularity.Fineness `json:"-"`
 	FineIsAll bool                 `json:"-"` // Fine is about all executions
 	Figures   *Figures             `json:"-"` // nil unless Options.Shapes
@@ -177,7 +179,7 @@ func (r ThreadRow) SelfWall() units.Ns { return max(r.Self(int(granularity.Wall)
 
 // Source is where a summary comes from: a session, or made-up data in tests.
 type Source struct {
-	Of       granularity.Counted // what Executions gives
+	Of       text.Population // what Executions gives
 	Manifest store.Manifest
 	Warnings []string
 	Classes  []session.Class

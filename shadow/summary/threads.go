@@ -257,7 +257,7 @@ func (b *builder) threadRows(s *Summary) {
 
 func unknownThread(id uint32) string {
 	if id == virtualThreads {
-		return "(virtual threads, not told apart)"
+		return "(virtual threads, combined)"
 	}
 	return fmt.Sprintf("(thread %d, description lost)", id)
 }
