@@ -1,5 +1,5 @@
 /* Classes on their way into the JVM: which ones are of interest, what their supertypes
- * are, and the path of hidden classes (lambdas), for which JVMTI has no event. */
+ * are, and hidden classes (lambdas), for which JVMTI has no event. */
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -223,7 +223,7 @@ static void retransform_batch(jint n, const jclass *classes) {
     }
 }
 
-/* Global references in place of local ones; returns how many. In a retransformation,
+/* Replaces local references by global ones; returns how many. In a retransformation,
  * -Xcheck:jni counts the references of all frames in other agents' events, so the
  * agent's must be gone. */
 static jint keep_classes(JNIEnv *env, jint n, jclass *classes) {

@@ -1,5 +1,5 @@
-/* Which classes may have sites, by their constants. It says yes too often rather than
- * too rarely: the Go side looks at the instructions. */
+/* Which classes may have sites, by their constants. The answer may be a false yes, never
+ * a false no: the Go side looks at the instructions. */
 #include "class_pool.h"
 
 static bool starts(const unsigned char *text, size_t n, const char *word) {
@@ -30,7 +30,7 @@ static bool ends(piece p, const char *word) {
 
 static bool contains(piece p, const char *word) { return memmem(p.text, p.n, word, strlen(word)) != NULL; }
 
-/* The types of a parameter that takes a task; as taskTypes of the Go side. */
+/* The types of a parameter that takes a task; like taskTypes in agent/instrument. */
 static bool task_type(piece type) {
     static const char *const types[] = {
         "Ljava/lang/Runnable;", "Ljava/util/concurrent/Callable;", "Ljava/util/concurrent/ForkJoinTask;",
@@ -121,8 +121,8 @@ static piece class_at(const sa_pool *p, uint32_t index) {
     return utf8(p, at2(p, index, 0));
 }
 
-/* Does a reference to a constructor name a class that may be a task? As creationAt of
- * the Go side. */
+/* Does a reference to a constructor name a class that may be a task? Like creationAt
+ * in agent/instrument. */
 static bool constructs_task(piece owner, const sa_names *no_tasks) {
     if (of_platform(owner.text, owner.n)) return is(owner, "java/lang/Thread") || is(owner, "java/util/concurrent/FutureTask");
     return !ends(owner, "Exception") && !ends(owner, "Error") && !has_name(no_tasks, owner.text, owner.n);
@@ -149,8 +149,8 @@ static bool ends_stream(piece name) {
 }
 
 /* Methods of the platform that may create tasks of their own: terminal operations of
- * streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold. As
- * callsParallel of the Go side. */
+ * streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold. Like
+ * callsParallel in agent/instrument. */
 static bool works_parallel(piece owner, piece name, piece type) {
     if (!begins(owner, "java/util/")) return false;
     if (begins(owner, "java/util/stream/")) return ends_stream(name) && ends(owner, "Stream");

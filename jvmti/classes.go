@@ -41,11 +41,11 @@ type ClassRequest struct {
 	Loaded     bool        // it exists already, with Fields
 	Fields     []string    // fields of the agent that it was loaded with
 	BareSuper  bool        // its superclass is a task without room for an id
-	Dispatcher bool        // probe its calls of tasks, in place of tasks that could not be woven
+	Dispatcher bool        // probe its calls of tasks: some tasks could not be woven
 	Supertypes []Supertype // Transform fills in Kinds and Known where it can
 }
 
-// ClassAnswer is what becomes of the class.
+// ClassAnswer says how the class continues.
 type ClassAnswer struct {
 	Woven []byte // nil: the class keeps its bytes
 	Label string // name under which a hidden class is reported; "" for its own

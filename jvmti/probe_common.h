@@ -94,7 +94,7 @@ static inline int64_t cpu_of(sa_os *os, const sa_thread *c, uint64_t ticks) {
     return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
 
-/* The same at the start of an execution, see sa_cpu_ticks_from. */
+/* CPU time at the start of an execution, see sa_cpu_ticks_from. */
 static inline int64_t cpu_from(sa_os *os, const sa_thread *c, uint64_t *ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
     return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
@@ -127,8 +127,8 @@ static inline uint32_t sa_creation_site(const sa_thread *c, uint32_t making_at) 
     return sa_calling_at(c);
 }
 
-/* The same for a creation that is only counted. If a task creates another of its own
- * class for a part of its work, the site says so. */
+/* The site of a creation that is only counted: SA_SITE_OF_PART if a task creates
+ * another of its own class for a part of its work. */
 static inline uint32_t sa_counted_site(const sa_thread *c, uint32_t making_at, uint32_t class_id) {
     uint32_t site = sa_creation_site(c, making_at);
     if (__builtin_expect(site != 0, 1) || c->depth == 0) return site;
@@ -151,7 +151,7 @@ static inline void sa_fill_execution(sa_execution *e, const sa_thread *c, const 
 /* The innermost submission that is open in the innermost execution; NULL: none. */
 const sa_open_submission *sa_submission_under_way(sa_thread *c);
 
-extern SA_HIDDEN _Atomic uint64_t sa_next_task_block; /* task ids are handed out in blocks */
+extern SA_HIDDEN _Atomic uint64_t sa_next_task_block; /* a thread takes task ids in blocks */
 
 static inline uint64_t new_id(sa_os *os) {
     if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {

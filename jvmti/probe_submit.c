@@ -65,7 +65,7 @@ void sa_submission_record(sa_os *os, sa_thread *c, const sa_open_submission *h, 
 /* Begins a submission, inside outer if that is not NULL. Returns its time. m: sa_more_of(c). */
 static inline uint64_t submit(sa_os *os, sa_thread *c, sa_more *m, const sa_open_submission *outer, uint64_t id, uint32_t class_id, uint32_t hash,
                             uint32_t executor, uint32_t flags) {
-    /* Written in place: a copy of what was just written in parts would stall. */
+    /* No local copy: reading back what was just written in parts would stall. */
     sa_open_submission beyond, *h = c->submissions_open < SA_MAX_OPEN_SUBMISSIONS ? &m->submissions[c->submissions_open] : &beyond;
     uint32_t site = sa_calling_at(c);
     if (outer != NULL) {
@@ -103,7 +103,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_submit0(JNIEnv *env,
     return (jlong)now;
 }
 
-/* The same for a task without room for an id: id and time wait in a table
+/* Like submit0, for a task without room for an id: id and time wait in a table
  * (state_queued_tasks.c). */
 JNIEXPORT jboolean JNICALL Java_java_lang_StackagentSubmission_submitBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                      jint class_id, jint executor, jint flags) {

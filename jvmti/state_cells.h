@@ -58,8 +58,8 @@ enum { SA_SITE_CREATION, SA_SITE_SUBMISSION, SA_SITE_PART, SA_SITE_INNER, SA_SIT
 enum { SA_SITE_KINDS_CACHED = 3 };
 static inline unsigned sa_site_cache(unsigned kind) { return kind == SA_SITE_INNER ? 2 : kind < 2 ? kind : SA_SITE_KINDS_CACHED; }
 
-/* In place of the site of a creation: none, and inside an execution of a task of the
- * same class. No site has this number. */
+/* Instead of a creation's site: its site is unknown, and it happened inside an execution
+ * of a task of the same class. No site has this number. */
 enum { SA_SITE_OF_PART = 0xffff };
 
 enum { SA_SITES_CACHED = 8 }; /* of a kind, by the last bits of the site: sites of one method have consecutive numbers */

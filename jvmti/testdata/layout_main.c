@@ -78,11 +78,11 @@ int main(void) {
     constant("SITES_MASK", SA_SITES_CACHED - 1);
     FIELD("COUNTED_SITE", sa_site_count, site);
     FIELD("SITE_COUNT", sa_site_count, count);
-    section("In place of a site: none, and inside an execution of a task of the same class.");
+    section("Instead of a site: unknown, and inside an execution of a task of the same class.");
     constant("PART", SA_SITE_OF_PART);
     section("In what is known of a class: a hidden class without probes.");
     printf("    static final long STRANGER = 0x%xL;\n", SA_CLASS_STRANGER);
-    section("In place of the offset of an executor's number: executors have theirs by identity.");
+    section("Instead of the offset of an executor's id: the executors of the class are known by identity.");
     printf("    static final long BY_IDENTITY = Long.MIN_VALUE;\n}\n");
     _Static_assert(SA_EXECUTOR_BY_IDENTITY == INT64_MIN, "BY_IDENTITY");
     return 0;

@@ -332,7 +332,7 @@ static bool balance(const char *scenario) {
     ok &= same(scenario, MOUNTS, t.mounts, 0) && same(scenario, UNMOUNTS, t.unmounts, 0) && same(scenario, PINS, t.pins, 0);
     ok &= by_thread(scenario, &t) && t.no_ring <= t.lost;
     if (refused == 0) ok &= t.no_ring == 0 && t.lost_threads == 0 && t.no_turns == 0;
-    printf("%-40s lost %lu of %lu, of these %lu without memory; %lu threads not described, %lu turns not followed\n", scenario, t.lost,
+    printf("%-40s lost %lu of %lu, %lu without memory; %lu threads not described, %lu turns not followed\n", scenario, t.lost,
            t.executions + t.creations, t.no_ring, t.lost_threads, t.no_turns);
     return ok;
 }
@@ -471,7 +471,7 @@ static bool starved(void) {
         wants++;
     }
     sa_totals_now(&t);
-    printf("starved: %lu exceptions asked for, %lu not told, waited %.6f s\n", wants, t.lost_submissions - lost_before,
+    printf("starved: %lu exceptions asked for, %lu not recorded, waited %.6f s\n", wants, t.lost_submissions - lost_before,
            seconds(t.waited_ns - waited_before));
     ok &= wants > 0 && t.lost_submissions > lost_before && t.waited_ns == waited_before;
     atomic_store(&sa.phase, SA_PHASE_OFF);

@@ -32,7 +32,7 @@ public final class StackagentSubmission {
     private static final int MOST_CAUSES = 8;
 
     /**
-     * In place of site and depth: the method has not called anything with a site. No site has this
+     * Instead of site and depth: the method has not called anything with a site. No site has this
      * number.
      */
     private static final int NOT_CALLING = -1;
@@ -55,7 +55,7 @@ public final class StackagentSubmission {
         return task == null ? -1 : submit(executorId(executor), task, 0);
     }
 
-    /** The same if the task is to run later, or repeatedly. */
+    /** Like submitting, for a task that is to run later, or repeatedly. */
     @Hidden
     public static int scheduling(Object executor, Object task) {
         return task == null ? -1 : submit(executorId(executor), task, SCHEDULED);
@@ -438,7 +438,7 @@ public final class StackagentSubmission {
         return U.compareAndSetLong(executor, at, 0L, id) ? id : (int) U.getLong(executor, at);
     }
 
-    /** Describes it, before anybody can name it. */
+    /** Describes it, before a record can name it. */
     @Hidden
     static int newExecutor(Object executor) {
         boolean common = executor instanceof ForkJoinPool && executor == ForkJoinPool.commonPool();
@@ -473,7 +473,7 @@ public final class StackagentSubmission {
         }
     }
 
-    /** The same for an object that may be no task; the compiler drops the call if it is none. */
+    /** Like making, for an object that may be no task; the compiler drops the call if it is none. */
     @ForceInline
     @Hidden
     public static void maybe(int site, Class<?> c) {
@@ -486,7 +486,7 @@ public final class StackagentSubmission {
         }
     }
 
-    /** After it: no other task was made there. */
+    /** After the task is made: no other one was made there. */
     @ForceInline
     @Hidden
     public static void made(int site) {
@@ -541,7 +541,7 @@ public final class StackagentSubmission {
         }
     }
 
-    /** The same in a method whose calls have no sites. */
+    /** Like that one, in a method whose calls have no sites. */
     @Hidden
     public static void unmade() {
         making(0);
