@@ -76,7 +76,7 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 		Loaded:     r.Loaded,
 		Fields:     r.Fields,
 		BareSuper:  r.BareSuper,
-		Dispatcher: r.StandIn,
+		Dispatcher: r.Dispatcher,
 	}
 	switch r.Mode {
 	case jvmti.ModeStructure:

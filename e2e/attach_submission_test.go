@@ -62,10 +62,10 @@ const byOldLambda = "Main$ByLambda"
 // one that was there from the start does; twice.
 func TestAttachSubmissions(t *testing.T) {
 	testjvm.Shared(t)
-	_, submittedAt := marks(t, "examples/handover", submissionMethods)
+	_, submittedAt := marks(t, "examples/submissions", submissionMethods)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			g := startAgain(t, jdk, "examples/handover")
+			g := startAgain(t, jdk, "examples/submissions")
 			for range 2 {
 				said := ""
 				p := g.attached(t, func() { said = g.again(t) }, "--detail", "all")

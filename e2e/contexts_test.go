@@ -70,22 +70,22 @@ func linesOf(t *testing.T, program string) func(label, text string) string {
 func TestContexts(t *testing.T) {
 	testjvm.Shared(t)
 	at := linesOf(t, "examples/contexts")
-	hand := at("Main.hand", "static void hand(")
-	recursion := []string{hand, at("Main.recurse", "hand(new Recursive())")}
+	submit := at("Main.submit", "static void submit(")
+	recursion := []string{submit, at("Main.recurse", "submit(new Recursive())")}
 	for range 5 {
 		recursion = append(recursion, at("Main.recurse", "else recurse(n - 1)"))
 	}
-	dive := []string{hand, at("Main.dive", "hand(new Deep())")}
+	dive := []string{submit, at("Main.dive", "submit(new Deep())")}
 	for len(dive) < 63 { // and the executor's own method on top
 		dive = append(dive, at("Main.dive", "else dive(n - 1)"))
 	}
 	want := map[string][]string{
-		"Main$ByA":       {hand, at("Main.a", "static void a()"), at("Main.main", "i < 3; i++) a()")},
-		"Main$ByB":       {hand, at("Main.b", "static void b()"), at("Main.main", "i < 2; i++) b()")},
+		"Main$ByA":       {submit, at("Main.a", "static void a()"), at("Main.main", "i < 3; i++) a()")},
+		"Main$ByB":       {submit, at("Main.b", "static void b()"), at("Main.main", "i < 2; i++) b()")},
 		"Main$Recursive": append(recursion, at("Main.main", "recurse(5)")),
 		"Main$Deep":      dive,
-		"Main$ByLambda":  {hand, at("Main.lambda$main$0", "Runnable r = ()"), "Main$$Lambda.run", at("Main.main", "r.run();")},
-		"Main$ByVirtual": {hand, at("Main.inVirtual", "static void inVirtual()"), "Main$$Lambda.run"},
+		"Main$ByLambda":  {submit, at("Main.lambda$main$0", "Runnable r = ()"), "Main$$Lambda.run", at("Main.main", "r.run();")},
+		"Main$ByVirtual": {submit, at("Main.inVirtual", "static void inVirtual()"), "Main$$Lambda.run"},
 	}
 	counts := map[string]int64{"Main$ByA": 3, "Main$ByB": 2}
 	for _, jdk := range testjvm.JDKs(t) {
@@ -217,15 +217,15 @@ func TestContextsFull(t *testing.T) {
 // offsets in the code differ, the lines do not.
 func TestContextsAttach(t *testing.T) {
 	testjvm.Shared(t)
-	const program = "e2e/testdata/attach/paths"
+	const program = "e2e/testdata/attach/contexts"
 	at := linesOf(t, program)
-	hand := at("Main.hand", "static void hand(")
+	submit := at("Main.submit", "static void submit(")
 	want := map[string][]string{
-		"Main$ByA": {hand, at("Main.a", "static void a()"), at("Main.main", "i < 3; i++) a()")},
-		"Main$ByB": {hand, at("Main.b", "static void b()"), at("Main.main", "i < 2; i++) b()")},
+		"Main$ByA": {submit, at("Main.a", "static void a()"), at("Main.main", "i < 3; i++) a()")},
+		"Main$ByB": {submit, at("Main.b", "static void b()"), at("Main.main", "i < 2; i++) b()")},
 		// Lambdas: one made anew each time, hidden from the stack or not as the JDK has it.
-		"Main$ByVirtual":    {hand, at("Main.inVirtual", "static void inVirtual()")},
-		"Main$ByOldVirtual": {hand, at("Main.inOldVirtual", "hand(new ByOldVirtual())")},
+		"Main$ByVirtual":    {submit, at("Main.inVirtual", "static void inVirtual()")},
+		"Main$ByOldVirtual": {submit, at("Main.inOldVirtual", "submit(new ByOldVirtual())")},
 	}
 	counts := map[string]int64{"Main$ByA": 3, "Main$ByB": 2, "Main$ByVirtual": 1, "Main$ByOldVirtual": 2}
 	for _, jdk := range testjvm.JDKs(t) {

@@ -17,7 +17,7 @@ import (
 )
 
 // sitesMethods are the methods of testdata/sites as submissionMethods are those of
-// examples/handover.
+// examples/submissions.
 var sitesMethods = map[string]string{
 	"Argument": "Main$Derived.<init>", "Base": "Main$Derived.<init>", "Parent": "Main$Child.parent", "Thrown": "Main.refuse", "First": "Main.executeBoth",
 	"Late": "Main.late", "InTask": "Main.lambda$inTask$0",

@@ -30,7 +30,7 @@ const (
 	forkPool   = "java.util.concurrent.ForkJoinPool"
 )
 
-// wantSubmissions follows from the text of examples/handover and the JDK's sources.
+// wantSubmissions follows from the text of examples/submissions and the JDK's sources.
 var wantSubmissions = map[string][]submission{
 	"Main$Executed":       {{0, threadPool}},
 	"Main$Submitted":      {{0, threadPool}},
@@ -64,7 +64,7 @@ var wantSubmissions = map[string][]submission{
 	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":        {{wire.Inner, threadPool}},
 }
 
-// wantFates is what becomes of those of examples/handover that are never executed.
+// wantFates is what becomes of those of examples/submissions that are never executed.
 var wantFates = map[string]session.TaskState{
 	"Main$NeverSubmitted": session.NeverSubmitted, "Main$NeverRun": session.NeverRun,
 	"Main$Cancelled": session.Cancelled, "Main$Withdrawn": session.Cancelled, "Main$Untimed": session.Cancelled,
@@ -102,11 +102,11 @@ type submitted struct {
 // program with a class for each.
 func TestSubmissions(t *testing.T) {
 	testjvm.Shared(t)
-	made, submittedAt := marks(t, "examples/handover", submissionMethods)
+	made, submittedAt := marks(t, "examples/submissions", submissionMethods)
 	delete(made, nestedMaking)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			cmd := testjvm.Example(t, "handover").Command(t, jdk)
+			cmd := testjvm.Example(t, "submissions").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all"}
 			p := cmd.Profile(t)
 			classes := readSubmissions(t, p.Dir, true)
@@ -136,11 +136,11 @@ func TestSubmissions(t *testing.T) {
 // TestSubmissionsOrSites: each of the two without the other.
 func TestSubmissionsOrSites(t *testing.T) {
 	testjvm.Shared(t)
-	made, _ := marks(t, "examples/handover", submissionMethods)
+	made, _ := marks(t, "examples/submissions", submissionMethods)
 	delete(made, nestedMaking)
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
-			cmd := testjvm.Example(t, "handover").Command(t, jdk)
+			cmd := testjvm.Example(t, "submissions").Command(t, jdk)
 			cmd.Agent = []string{"--detail", "all", "--submissions=false"}
 			classes := readSubmissions(t, cmd.Profile(t).Dir, false)
 			for class, want := range made {
@@ -167,7 +167,7 @@ func TestSubmissionsOrSites(t *testing.T) {
 // call site is then not known.
 const nestedMaking = "Main$Cancelled"
 
-// submissionMethods are the methods in which tasks of examples/handover are made
+// submissionMethods are the methods in which tasks of examples/submissions are made
 // and submitted, by class; of the others it is main.
 var submissionMethods = map[string]string{"Forked": "Main$Invoked.compute", "Direct": "Main$Nesting.run"}
 
@@ -181,7 +181,7 @@ func marks(t *testing.T, folder string, methods map[string]string) (made, submit
 	}
 	made, submittedAt = map[string]string{}, map[string]string{}
 	for i, line := range strings.Split(string(text), "\n") {
-		for _, m := range regexp.MustCompile(`@(made|handed) ([\w.$]+)`).FindAllStringSubmatch(line, -1) {
+		for _, m := range regexp.MustCompile(`@(made|submitted) ([\w.$]+)`).FindAllStringSubmatch(line, -1) {
 			method, ok := methods[m[2]]
 			if !ok {
 				method = "Main.main"
@@ -193,7 +193,7 @@ func marks(t *testing.T, folder string, methods map[string]string) (made, submit
 			if m[1] == "made" {
 				made[class] = at
 			}
-			if m[1] == "handed" {
+			if m[1] == "submitted" {
 				submittedAt[class] = at
 			}
 		}

@@ -3,16 +3,15 @@ package granularity
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 
 	"stackagent/internal/units"
 )
 
 // Distribution describes the values of one metric, in nanoseconds where they
 // are no counts. Count, Sum, Mean, Min and Max are exact. Quantiles are
-// nearest-rank ones (see Values.Quantile), exact unless RelativeError says
-// otherwise. StdDev is the sample standard deviation (see Values.StdDev). With
-// Count 0 the other figures are zero and mean nothing.
+// nearest-rank ones (see Values.Quantile), exact unless RelativeError is set.
+// StdDev is the sample standard deviation (see Values.StdDev). With Count 0 the
+// other figures are zero and mean nothing.
 type Distribution struct {
 	Count  int64    `json:"count"`
 	Sum    units.Ns `json:"sum"`
@@ -38,8 +37,8 @@ type Distribution struct {
 	// they are exact.
 	RelativeError float64 `json:"relative_error,omitempty"`
 
-	// Of a further metric: its name as it stands in JSON ("alloc_bytes",
-	// "self_alloc_bytes"), and its unit, "bytes" or "" for a count.
+	// Name and Unit are set where the session names the metric: its name in JSON
+	// ("alloc_bytes", "self_alloc_bytes") and its unit, "bytes" or "" for a count.
 	Name string `json:"-"`
 	Unit string `json:"-"`
 }
@@ -62,14 +61,11 @@ func (d Distribution) Title(m Metric) string {
 	if d.Name == "" {
 		return m.Label()
 	}
-	if name, ok := strings.CutSuffix(d.Name, "_ns"); ok {
-		return strings.ReplaceAll(name, "_", " ") + " time"
-	}
-	return strings.ReplaceAll(d.Name, "_", " ")
+	return words(d.Name)
 }
 
-// Describe computes the distribution of v. If v.Unknown after that, a further
-// reading makes it exact.
+// Describe computes the distribution of v. If v.Unknown is true after that,
+// another reading makes it exact.
 func Describe(v *Values) Distribution {
 	n := v.Count()
 	if n <= 0 {
@@ -103,4 +99,15 @@ func (m Metrics) MarshalJSON() ([]byte, error) {
 		byName[cmp.Or(d.Name, metric.String())] = d
 	}
 	return json.Marshal(byName)
+}
+
+// FormatIn prints a value in its unit, "ns", "bytes" or "" for a count.
+func FormatIn(unit string, v units.Ns) string {
+	switch unit {
+	case "ns":
+		return units.FormatNs(v)
+	case "bytes":
+		return units.FormatBytes(int64(v))
+	}
+	return units.FormatCount(int64(v))
 }

@@ -7,11 +7,10 @@ import (
 	"stackagent/internal/units"
 )
 
-// Execution is what the accumulators need to know of one execution.
+// Execution is what a Group needs to know of one execution.
 type Execution struct {
 	Start, End            units.MonoNs // the end of the session where it was still running
-	Work                  [NMetrics]units.Ns
-	More                  []units.Ns // further metrics: at place k inclusive 2k, self 2k+1; nil: none
+	Work                  []units.Ns   // by Metric; not kept
 	Thread                uint32
 	Nested                bool // inside another execution on its thread
 	Threw, Running, Cut   bool
@@ -23,55 +22,55 @@ type Execution struct {
 // is ready; not safe for concurrent use.
 type Group struct {
 	Executions   int64
-	Summarised   int64 // of these, not recorded one by one
-	Nested       int64 // recorded executions that lay within another one
-	Threw        int64 // ended by an exception
-	Running      int64 // had not ended when the session did
-	Cut          int64 // ended without an exit probe
-	Virtual      int64 // ran on a virtual thread
-	CreateUnseen int64 // the task's creation was not seen
-	Work         [NMetrics]Values
-	NotMeasured  [NMetrics]int64
-	More         []Further // as in Execution
-	Series       *Series   // nil: not wanted
+	Summarised   int64   // of Executions, not recorded one by one
+	Nested       int64   // recorded executions inside another one
+	Threw        int64   // ended by an exception
+	Running      int64   // had not ended when the session did
+	Cut          int64   // ended without an exit probe
+	Virtual      int64   // ran on a virtual thread
+	CreateUnseen int64   // the task's creation was not seen
+	Series       *Series // nil: not wanted
 	threads      bitset
+	work         []work // by Metric
 }
 
-// Further are the values of a further metric.
-type Further struct {
-	Values      Values
-	NotMeasured int64
+// work is what a group knows of one metric.
+type work struct {
+	values      Values
+	notMeasured int64
 }
 
-// more is the further metric m, made when first needed.
-func (g *Group) more(i int) *Further {
-	if i >= len(g.More) {
-		g.More = append(g.More, make([]Further, i+1-len(g.More))...)
+// grow makes room for n metrics.
+func (g *Group) grow(n int) {
+	if n > len(g.work) {
+		g.work = append(g.work, make([]work, n-len(g.work))...)
 	}
-	return &g.More[i]
 }
 
-// Of are the values of metric m and how many executions have none; nil where
-// nothing was ever said of a further metric.
+// Of returns the values of metric m and how many executions have none; nil if no
+// execution had that metric.
 func (g *Group) Of(m Metric) (values *Values, notMeasured int64) {
-	if !m.Further() {
-		return &g.Work[m], g.NotMeasured[m]
-	}
-	i := int(m - NMetrics)
-	if i >= len(g.More) {
+	if int(m) >= len(g.work) {
 		return nil, 0
 	}
-	return &g.More[i].Values, g.More[i].NotMeasured
+	return &g.work[m].values, g.work[m].notMeasured
 }
 
-// Summarised stands for executions that were counted where they ran.
+// Sum adds up the values of metric m.
+func (g *Group) Sum(m Metric) units.Ns {
+	if int(m) >= len(g.work) {
+		return 0
+	}
+	return g.work[m].values.Sum()
+}
+
+// Summarised stands for executions that the agent summarised.
 type Summarised struct {
 	From, To                               units.MonoNs
 	Thread                                 uint32 // 0: not known
 	Executions, Threw, Cut, CreationUnseen int64
 	Virtual                                bool
-	Work                                   [NMetrics]Measured
-	More                                   []Measured // as in Execution
+	Work                                   []Measured // by Metric
 }
 
 // Measured is one metric of summarised executions: the count, sum and extremes,
@@ -82,7 +81,14 @@ type Measured struct {
 	Buckets       []loglinear.Bucket
 }
 
-// AddSummarised puts summarised executions in. Whether they were nested is not
+func (s *Summarised) sum(m Metric) units.Ns {
+	if int(m) >= len(s.Work) {
+		return 0
+	}
+	return s.Work[m].Sum
+}
+
+// AddSummarised adds summarised executions. Whether they were nested is not
 // known. On the time axis they are spread evenly over their interval.
 func (g *Group) AddSummarised(s *Summarised) {
 	g.Executions += s.Executions
@@ -96,18 +102,14 @@ func (g *Group) AddSummarised(s *Summarised) {
 	if s.Executions > 0 && s.Thread != 0 {
 		g.threads.set(s.Thread)
 	}
+	g.grow(len(s.Work))
 	for m := range s.Work {
-		w := &s.Work[m]
-		g.Work[m].AddSummarised(w.Count, w.Sum, w.Min, w.Max, w.Buckets)
-		g.NotMeasured[m] += s.Executions - w.Count
-	}
-	for i := range s.More {
-		w, f := &s.More[i], g.more(i)
-		f.Values.AddSummarised(w.Count, w.Sum, w.Min, w.Max, w.Buckets)
-		f.NotMeasured += s.Executions - w.Count
+		from, to := &s.Work[m], &g.work[m]
+		to.values.AddSummarised(from.Count, from.Sum, from.Min, from.Max, from.Buckets)
+		to.notMeasured += s.Executions - from.Count
 	}
 	if g.Series != nil {
-		g.Series.Spread(s.From, s.To, s.Executions, s.Work[Wall].Sum)
+		g.Series.Spread(s.From, s.To, s.Executions, s.sum(Wall))
 	}
 }
 
@@ -123,21 +125,17 @@ func (g *Group) Merge(o *Group) {
 	g.Virtual += o.Virtual
 	g.CreateUnseen += o.CreateUnseen
 	g.threads.or(o.threads)
-	for m := range g.Work {
-		g.Work[m].Merge(&o.Work[m])
-		g.NotMeasured[m] += o.NotMeasured[m]
-	}
-	for i := range o.More {
-		f := g.more(i)
-		f.Values.Merge(&o.More[i].Values)
-		f.NotMeasured += o.More[i].NotMeasured
+	g.grow(len(o.work))
+	for m := range o.work {
+		g.work[m].values.Merge(&o.work[m].values)
+		g.work[m].notMeasured += o.work[m].notMeasured
 	}
 	if g.Series != nil && o.Series != nil {
 		g.Series.Merge(o.Series)
 	}
 }
 
-// Add puts one execution in. One that was still running has no wall time.
+// Add adds one execution. One that was still running has no wall time.
 func (g *Group) Add(e *Execution) {
 	g.Executions++
 	count(&g.Nested, e.Nested)
@@ -147,18 +145,14 @@ func (g *Group) Add(e *Execution) {
 	count(&g.Virtual, e.Virtual)
 	count(&g.CreateUnseen, e.CreateUnseen)
 	g.threads.set(e.Thread)
-	for m, w := range e.Work {
-		if w.Measured() {
-			g.Work[m].Add(w)
-		} else {
-			g.NotMeasured[m]++
-		}
+	if len(g.work) < len(e.Work) {
+		g.grow(len(e.Work))
 	}
-	for i, w := range e.More {
-		if f := g.more(i); w.Measured() {
-			f.Values.Add(w)
+	for m, n := range e.Work {
+		if w := &g.work[m]; n.Measured() {
+			w.values.Add(n)
 		} else {
-			f.NotMeasured++
+			w.notMeasured++
 		}
 	}
 	if g.Series != nil {
@@ -188,12 +182,11 @@ func (g *Group) Measured(m Metric) bool {
 // execution was measured.
 func (g *Group) Describe() Metrics {
 	out := Metrics{}
-	for m := Metric(0); m < NMetrics+Metric(len(g.More)); m++ {
-		if g.Measured(m) {
-			v, missing := g.Of(m)
-			d := Describe(v)
-			d.NotMeasured = missing
-			out[m] = d
+	for m := range g.work {
+		if w := &g.work[m]; w.values.Count() > 0 {
+			d := Describe(&w.values)
+			d.NotMeasured = w.notMeasured
+			out[Metric(m)] = d
 		}
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/granularity/activity"
 	"stackagent/internal/units"
 )
 
@@ -16,9 +17,9 @@ const none = units.NotMeasured
 
 func TestGroupSkipsAndCountsNotMeasured(t *testing.T) {
 	var g Group
-	g.Add(&Execution{Start: 10, End: 30, Work: [NMetrics]units.Ns{20, 15, 12, 9}, Thread: 3, Threw: true})
-	g.Add(&Execution{Start: 40, Work: [NMetrics]units.Ns{none, none, none, none}, Thread: 70, Running: true, Nested: true})
-	g.Add(&Execution{Start: 50, End: 55, Work: [NMetrics]units.Ns{5, none, 5, none}, Thread: 3, Cut: true})
+	g.Add(&Execution{Start: 10, End: 30, Work: []units.Ns{20, 15, 12, 9}, Thread: 3, Threw: true})
+	g.Add(&Execution{Start: 40, Work: []units.Ns{none, none, none, none}, Thread: 70, Running: true, Nested: true})
+	g.Add(&Execution{Start: 50, End: 55, Work: []units.Ns{5, none, 5, none}, Thread: 3, Cut: true})
 	if g.Executions != 3 || g.Threw != 1 || g.Running != 1 || g.Cut != 1 || g.Nested != 1 || g.Threads() != 2 {
 		t.Errorf("counts %+v, %d threads", g, g.Threads())
 	}
@@ -102,7 +103,7 @@ func TestGridEdges(t *testing.T) {
 }
 
 func TestPauses(t *testing.T) {
-	s := Pauses([]Span{{0, 10}, {20, 50}, {30, 40}, {45, 60}, {100, 101}})
+	s := Pauses([]activity.Span{{From: 0, To: 10}, {From: 20, To: 50}, {From: 30, To: 40}, {From: 45, To: 60}, {From: 100, To: 101}})
 	// The union is 10 + 40 + 1.
 	if s != (PauseStats{Count: 5, Total: 51, Median: 10, P99: 30, Max: 30}) {
 		t.Errorf("%+v", s)
@@ -137,8 +138,7 @@ func TestSortHotspots(t *testing.T) {
 			t.Errorf("by %q: %s, want %s", order, got, want)
 		}
 	}
-	var unknown *UnknownOrderError
-	if err := SortHotspots(nil, "colour"); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "colour") {
+	if err := SortHotspots(nil, "colour"); !errors.Is(err, ErrUnknownOrder) || !strings.Contains(err.Error(), "colour") {
 		t.Errorf("unknown order: %v", err)
 	}
 }

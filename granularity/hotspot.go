@@ -3,6 +3,7 @@ package granularity
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,18 +17,18 @@ import (
 type Hotspot struct {
 	Class         string      `json:"class,omitempty"`
 	Thread        string      `json:"thread,omitempty"`
-	Site          string      `json:"site,omitempty"`     // where they were handed over, or created
-	Executor      string      `json:"executor,omitempty"` // to which they were handed over
+	Site          string      `json:"site,omitempty"`     // where they were submitted, or created
+	Executor      string      `json:"executor,omitempty"` // to which they were submitted
 	ThreadKind    string      `json:"thread_kind,omitempty"`
 	Kinds         units.Kinds `json:"-"`
 	KindNames     string      `json:"kinds,omitempty"`
 	JDK           bool        `json:"jdk"`                   // the class belongs to the platform
-	Body          bool        `json:"-"`                     // its executions are the loops of threads and pools
+	Loop          bool        `json:"-"`                     // its executions are the loops of threads and workers
 	Library       bool        `json:"-"`                     // the class belongs to a library that schedules tasks
 	Created       int64       `json:"created"`               // tasks whose creation was seen
-	Submitted     int64       `json:"handed_over,omitempty"` // of a site: hand-overs by the program that were not refused
+	Submitted     int64       `json:"handed_over,omitempty"` // of a site: submissions by the program that were not refused
 	Executions    int64       `json:"executions"`
-	Summarised    int64       `json:"summarised"`      // of these, not recorded one by one
+	Summarised    int64       `json:"summarised"`      // of Executions, not recorded one by one
 	NeverExecuted int64       `json:"never_executed"`  // created and not executed by the end
 	Fates         *Fates      `json:"fates,omitempty"` // of the tasks never executed; nil: not known
 	Threads       int64       `json:"threads"`         // distinct threads that executed them
@@ -50,14 +51,14 @@ type Hotspot struct {
 
 // Fates is what became of tasks that were never executed.
 type Fates struct {
-	NeverSubmitted int64 `json:"never_submitted"` // neither they nor a library's task around them were handed over
-	NeverRun       int64 `json:"never_run"`       // handed over, and not executed by the end
+	NeverSubmitted int64 `json:"never_submitted"` // neither they nor a library's task around them were submitted
+	NeverRun       int64 `json:"never_run"`       // submitted, and not executed by the end
 	Cancelled      int64 `json:"cancelled"`       // or the library's task around them was
-	Rejected       int64 `json:"rejected"`        // by each executor that they were handed to
-	NotKnown       int64 `json:"not_known"`       // which of these
+	Rejected       int64 `json:"rejected"`        // by each executor that they were submitted to
+	NotKnown       int64 `json:"not_known"`       // which of the above
 }
 
-// Add adds up.
+// Add adds o; nil is nothing.
 func (f *Fates) Add(o *Fates) {
 	if o != nil {
 		f.NeverSubmitted += o.NeverSubmitted
@@ -68,27 +69,9 @@ func (f *Fates) Add(o *Fates) {
 	}
 }
 
-// Sum is how many tasks these are.
+// Sum is the number of tasks.
 func (f *Fates) Sum() int64 {
 	return f.NeverSubmitted + f.NeverRun + f.Cancelled + f.Rejected + f.NotKnown
-}
-
-// Text lists what there is, "" of nil.
-func (f *Fates) Text() string {
-	if f == nil {
-		return ""
-	}
-	var parts []string
-	for _, p := range []struct {
-		n    int64
-		what string
-	}{{f.NeverSubmitted, "never submitted"}, {f.NeverRun, "submitted and never run"}, {f.Cancelled, "cancelled"},
-		{f.Rejected, "rejected"}, {f.NotKnown, "not known which"}} {
-		if p.n > 0 {
-			parts = append(parts, units.FormatExact(p.n)+" "+p.what)
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // WorkMeasured reports whether Work holds a measurement: not for a task that never
@@ -129,20 +112,16 @@ const (
 	ByMax   Order = "max"   // its maximum
 	ByNever Order = "never" // tasks never executed
 	ByThrew Order = "threw" // executions that ended by an exception
-	ByQueue Order = "queue" // summed time between hand-over and start
+	ByQueue Order = "queue" // summed time between submission and start
 )
 
 // Orders lists every Order.
 var Orders = []Order{ByWork, BySelf, ByWall, ByCPU, ByCount, ByMean, ByP99, ByMax, ByNever, ByThrew, ByQueue}
 
-// UnknownOrderError is returned for a sort key that does not exist.
-type UnknownOrderError struct{ Order Order }
+// ErrUnknownOrder is a sort key that does not exist.
+var ErrUnknownOrder = errors.New("unknown sort key")
 
-func (e *UnknownOrderError) Error() string {
-	return fmt.Sprintf("unknown sort key %q: use one of %v", string(e.Order), Orders)
-}
-
-// WorkMetric is the metric by which a row's work counts.
+// WorkMetric is the metric of the row's work.
 func (h *Hotspot) WorkMetric() Metric {
 	if h.By != Wall {
 		return h.By
@@ -159,8 +138,8 @@ func (m Metrics) WorkMetric() Metric {
 }
 
 // Choose finds a metric by its name, "cpu", "alloc", "alloc_bytes" or, of an
-// event, "LLC-load-misses", in its self form where it has one; ok is false where
-// it was not measured.
+// event, "LLC-load-misses", in its self form if it has one; ok is false if it
+// was not measured.
 func (m Metrics) Choose(name string) (metric Metric, ok bool) {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_") // as columns are named
 	var best Metric
@@ -190,31 +169,29 @@ func (m Metrics) Names() []string {
 	return names
 }
 
-// QueueName is the name of the queue time among a session's further metrics:
-// the time between the latest hand-over of a task and its start.
+// QueueName is the name of the queue time, the time between the latest submission
+// of a task and its start.
 const QueueName = "queue_ns"
 
-// Queue is the distribution of the queue times; without values where none is
-// known.
+// Queue is the distribution of the queue times; empty if none is known.
 func (h *Hotspot) Queue() Distribution { return h.Metrics.Queue() }
 
-// Queue is the distribution of the queue times, likewise.
+// Queue is the distribution of the queue times; empty if none is known.
 func (m Metrics) Queue() Distribution { return m.Named(QueueName) }
 
-// Named is the distribution of the further metric of that name ("alloc_bytes",
-// "self_alloc_bytes"); without values where there is none.
+// Named is the distribution of the metric that the session names so ("alloc_bytes",
+// "self_alloc_bytes"); empty if there is none.
 func (m Metrics) Named(name string) Distribution {
-	for metric, d := range m {
-		if metric.Further() && d.Name == name {
+	for _, d := range m {
+		if d.Name == name {
 			return d
 		}
 	}
 	return Distribution{}
 }
 
-// SortHotspots sorts rows by order, greatest first; rows that are equal in it
-// by work, then by executions, then by name, so that the listing of a session
-// is the same every time.
+// SortHotspots sorts rows by order, greatest first. Ties go by work, then by
+// executions, then by name: the listing of a session never changes.
 func SortHotspots(rows []Hotspot, order Order) error {
 	key, err := sortKey(order)
 	if err != nil {
@@ -270,5 +247,5 @@ func sortKey(order Order) (func(*Hotspot) float64, error) {
 	case ByThrew:
 		return func(h *Hotspot) float64 { return float64(h.Threw) }, nil
 	}
-	return nil, &UnknownOrderError{order}
+	return nil, fmt.Errorf("%w %q: use one of %v", ErrUnknownOrder, string(order), Orders)
 }

@@ -3,6 +3,7 @@ package granularity
 import (
 	"math"
 
+	"stackagent/granularity/activity"
 	"stackagent/internal/units"
 )
 
@@ -43,13 +44,13 @@ func (g Grid) Start(i int) units.MonoNs { return g.From + units.MonoNs(i)*units.
 // End is the time at which the last bucket ends.
 func (g Grid) End() units.MonoNs { return g.Start(g.N) }
 
-// Series counts executions over the buckets of a grid: how many started, and
-// for how long executions were running. Make it with NewSeries.
+// Series counts, for each bucket of a grid, how many executions started and for
+// how long executions ran. Make it with NewSeries.
 type Series struct {
 	Grid    Grid
 	Started []int64 // executions that started in the bucket
 	Outside int64   // executions that started before or after the grid
-	Spreads int64   // of those in Started, spread over their interval
+	Spreads int64   // the part of Started that Spread has counted
 	edge    []int64 // time within the first and the last bucket of each execution
 	whole   []int64 // +1 where an execution begins to fill whole buckets, -1 after
 }
@@ -82,13 +83,13 @@ func (s *Series) Add(start, end units.MonoNs) {
 	s.whole[last]--
 }
 
-// Spread counts n executions that started from..to, nobody knows when, and were
-// running for inside nanoseconds in all: evenly. Sums stay exact.
+// Spread counts n executions evenly over from..to, where they started at unknown
+// times and ran for inside nanoseconds in all. Sums stay exact.
 func (s *Series) Spread(from, to units.MonoNs, n int64, inside units.Ns) {
 	if to <= from {
 		to = from + 1
 	}
-	// As floats: times of a hostile sender may be further apart than 63 bits tell.
+	// As floats: times of a hostile sender may differ by more than 63 bits.
 	span := float64(to) - float64(from)
 	part := func(total int64, until units.MonoNs) int64 {
 		return int64(math.Round(float64(total) * ((float64(min(max(until, from), to)) - float64(from)) / span)))
@@ -120,8 +121,8 @@ func (s *Series) Merge(o *Series) {
 }
 
 // Running is, for each bucket, the mean number of executions that were running
-// in it: time inside executions divided by the bucket's width. A nested
-// execution counts beside its outer one.
+// in it: time inside executions divided by the bucket's width. A nested execution
+// and its outer one both count.
 func (s *Series) Running() []float64 {
 	out := make([]float64, s.Grid.N)
 	var whole int64
@@ -141,12 +142,6 @@ func (s *Series) StartedTotal() int64 {
 	return n
 }
 
-// Span is an interval of time, a collection pause for example.
-type Span struct{ From, To units.MonoNs }
-
-// Len is the length of the span in nanoseconds.
-func (s Span) Len() units.Ns { return units.Ns(s.To - s.From) }
-
 // PauseStats sums up pauses, in nanoseconds. Pauses that overlap are counted
 // each, but the time stopped (Total) is that of their union.
 type PauseStats struct {
@@ -155,7 +150,7 @@ type PauseStats struct {
 }
 
 // Pauses computes the statistics of pauses, which are in order of From.
-func Pauses(spans []Span) PauseStats {
+func Pauses(spans []activity.Span) PauseStats {
 	var v Values
 	var s PauseStats
 	var until units.MonoNs

@@ -21,7 +21,7 @@ var (
 	name     = regexp.MustCompile(`\b[a-z]\w*\b`)
 )
 
-// source is a C file or header: the functions that it has a body of, by name.
+// source is a C file or header: the functions that it defines, by name.
 type source struct {
 	includes []string
 	bodies   map[string]string
@@ -185,7 +185,7 @@ func readSources(t *testing.T) map[string]source {
 	return sources
 }
 
-// No C file calls one that calls it, directly or not, and no room calls one further out.
+// TestCallsHaveNoCircles: no C file calls a file that calls it, directly or not, and no room calls one further out.
 func TestCallsHaveNoCircles(t *testing.T) {
 	graph, functions := readCalls(readSources(t))
 	if functions < 200 {

@@ -16,7 +16,7 @@ func compileCells(t *testing.T, flags ...string) string {
 	return compile(t, flags, "testdata/cells_main.c", "state_cells.c", "drain_cells.c")
 }
 
-// Cells count what a reference counts that keeps all, also while they are read.
+// TestCells compares cells with a reference that keeps every execution, also while a drain reads the cells.
 func TestCells(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"plain":   {"-O2"},

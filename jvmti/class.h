@@ -38,24 +38,24 @@ extern SA_HIDDEN sa_helper_classes sa_helper;
 bool sa_types_init(JNIEnv *env);  /* once Java code can run; false: an unknown JVM */
 bool sa_types_known(JNIEnv *env); /* sa_types_init; false too if no Java code can run yet */
 jclass sa_boot_class(JNIEnv *env, const char *name); /* Java name; a local reference, NULL: there is none */
-jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal); /* a local reference, NULL: it cannot be had */
+jclass sa_class_by_name(JNIEnv *env, jobject loader, const char *internal); /* a local reference, NULL: not found */
 void sa_load_hidden(JNIEnv *env);        /* classes that the JVM would load without an event */
 void sa_dotted_name(const char *internal, char *out, size_t room); /* a class's Java name */
 
 /* What the helper knows of a class (Stackagent.known): its id, and below it the offset
- * of the field in which instances keep the task id. In place of the offset's upper
- * bit: a hidden class without probes, made when nobody looked. */
+ * of the field in which instances keep the task id. The offset's upper bit marks a hidden
+ * class without probes: the agent did not see its definition. */
 #define SA_CLASS_STRANGER (UINT32_C(1) << 31)
 
-/* In place of the offset of an executor's number: executors have theirs by identity. */
+/* Instead of the offset of an executor's id: the executors of the class are known by identity. */
 #define SA_EXECUTOR_BY_IDENTITY INT64_MIN
 
 /* ---- class_names.c: what the internal name alone says ---- */
 
 bool sa_is_copy(const char *name);
 uint16_t sa_kinds_by_name(const char *name); /* of the types that define what a task is, else 0 */
-bool sa_gives_exceptions(const char *name);  /* it is woven only for the exceptions that it hands out */
-bool sa_stands_in(const char *name);         /* it executes the tasks that others give it */
+bool sa_gives_exceptions(const char *name);  /* it is woven only because it returns the exceptions of tasks */
+bool sa_runs_tasks(const char *name);         /* it executes the tasks that others give it */
 
 /* ---- class_image.c: the JDK's own classes ---- */
 
@@ -100,7 +100,7 @@ typedef struct sa_request {
     uint8_t names;      /* no class: bytes are Java names, one a line; the answer is '1' for each that task= names */
     uint8_t loaded;     /* it exists already, with these fields of the agent */
     uint8_t bare_super; /* its superclass is a task without room for an id */
-    uint8_t stand_in;   /* its calls of tasks are to be probed, in place of tasks that could not be woven */
+    uint8_t dispatcher;   /* probe its calls of tasks: some tasks could not be woven */
     uint32_t field_count;
     char fields[SA_MAX_FIELDS][64];
     uint32_t super_count;
@@ -121,7 +121,7 @@ void sa_answer(sa_request *r);
 
 void sa_fields_of(JNIEnv *env, jclass c, sa_request *r);
 bool sa_loader_finds_probes(JNIEnv *env, jobject loader, const unsigned char *woven, uint32_t len);
-bool sa_loaders_refuse(void); /* one has not found them */
+bool sa_loaders_refuse(void); /* a loader did not find them */
 
 /* ---- class_load.c: JVMTI's events ---- */
 

@@ -114,7 +114,7 @@ static bool open_in(const char *lib) {
     return image.file != NULL;
 }
 
-/* The path of lib/server/libjvm.so leads to lib. */
+/* Finds lib from the path of lib/server/libjvm.so. */
 static void open_image(void) {
     Dl_info jvm;
     char lib[PATH_MAX];

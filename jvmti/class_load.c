@@ -1,5 +1,5 @@
 /* Classes on their way into the JVM: which ones are of interest, what their supertypes
- * are, and the path of hidden classes (lambdas), for which JVMTI has no event. */
+ * are, and hidden classes (lambdas), for which JVMTI has no event. */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static bool of_interest(JNIEnv *env, jobject loader, sa_header *h, bool ask_jvm,
     bool task = under_task(env, loader, h, ask_jvm);
     bool lends = h->executions != 0 && !h->is_final && !hidden;
     return task || lends || h->sites || sa.config.custom_tasks || sa_work.bytecodes || !h->complete || always_asked(h->name) ||
-           (sa.late && sa_stands_in(h->name));
+           (sa.late && sa_runs_tasks(h->name));
 }
 
 /* ---- weaving ---- */
@@ -91,7 +91,7 @@ static void ask(sa_request *r, sa_header *h, uint8_t mode, bool platform, bool h
     r->mode = mode;
     r->platform = platform;
     r->hidden = hidden;
-    r->stand_in = sa.late && sa_stands_in(h->name);
+    r->dispatcher = sa.late && sa_runs_tasks(h->name);
     r->supers = h->supers;
     r->super_count = h->super_count;
     sa_transform(r);

@@ -30,7 +30,7 @@ uint16_t sa_kinds_by_name(const char *name) {
     return sa_is_copy(name) ? SA_KIND_FORKJOIN : 0;
 }
 
-/* It is woven only for the exceptions that it hands out. */
+/* It is woven only because it returns the exceptions of tasks. */
 bool sa_gives_exceptions(const char *name) { return strcmp(name, "java/util/concurrent/CompletableFuture") == 0; }
 
 static bool has_one(const char *name, const char *const *words, size_t n) {
@@ -39,9 +39,9 @@ static bool has_one(const char *name, const char *const *words, size_t n) {
     return false;
 }
 
-/* Does this class execute the tasks that others give it? Its calls are probed in place
- * of tasks that could not be woven. */
-bool sa_stands_in(const char *name) {
+/* Does this class execute the tasks of others? After an attach its calls are probed,
+ * because some tasks could not be woven. */
+bool sa_runs_tasks(const char *name) {
     static const char *const platform[] = {"Executor", "FutureTask", "ForkJoin", "CompletableFuture", "StructuredTaskScope"};
     static const char *const others[] = {"Executor", "ThreadPool", "EventLoop", "Dispatcher"};
     if (strncmp(name, "java/util/concurrent/", 21) == 0) return has_one(name, platform, sizeof platform / sizeof platform[0]);

@@ -45,7 +45,7 @@ static bool is_known_by_name(jclass c) {
         if (sa_is_copy(signature + 1)) sa_copy_seen();
         yes = strcmp(signature + 1, "java/lang/invoke/LambdaProxyClassArchive") == 0 ||
               (sa_kinds_by_name(signature + 1) & SA_KIND_EXECUTOR) != 0 || sa_gives_exceptions(signature + 1) ||
-              (sa.late && sa_stands_in(signature + 1));
+              (sa.late && sa_runs_tasks(signature + 1));
     }
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
     return yes;
@@ -223,7 +223,7 @@ static void retransform_batch(jint n, const jclass *classes) {
     }
 }
 
-/* Global references in place of local ones; returns how many. In a retransformation,
+/* Replaces local references by global ones; returns how many. In a retransformation,
  * -Xcheck:jni counts the references of all frames in other agents' events, so the
  * agent's must be gone. */
 static jint keep_classes(JNIEnv *env, jint n, jclass *classes) {

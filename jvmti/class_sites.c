@@ -1,5 +1,5 @@
-/* Which classes may have sites, by their constants. It says yes too often rather than
- * too rarely: the Go side looks at the instructions. */
+/* Which classes may have sites, by their constants. The answer may be a false yes, never
+ * a false no: the Go side looks at the instructions. */
 #include "class_pool.h"
 
 static bool starts(const unsigned char *text, size_t n, const char *word) {
@@ -30,7 +30,7 @@ static bool ends(piece p, const char *word) {
 
 static bool contains(piece p, const char *word) { return memmem(p.text, p.n, word, strlen(word)) != NULL; }
 
-/* The types of a parameter that takes a task; as taskTypes of the Go side. */
+/* The types of a parameter that takes a task; like taskTypes in agent/instrument. */
 static bool task_type(piece type) {
     static const char *const types[] = {
         "Ljava/lang/Runnable;", "Ljava/util/concurrent/Callable;", "Ljava/util/concurrent/ForkJoinTask;",
@@ -71,7 +71,7 @@ static bool makes_task(piece descriptor) {
     return end != NULL && task_type((piece){end + 1, (size_t)(descriptor.text + descriptor.n - end) - 1});
 }
 
-static bool hands_over_by_name(piece name) {
+static bool submits_by_name(piece name) {
     static const char *const names[] = {"execute", "submit", "sched", "invoke", "externalSubmit", "poolSubmit",
                                         "lazySubmit", "lazyExecute", "tryExecute", "dispatch", "delayedExecute", "reExecutePeriodic"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -79,15 +79,15 @@ static bool hands_over_by_name(piece name) {
     return false;
 }
 
-/* May a method submit a task? As callsHandover of the Go side. */
-static bool hands_over(piece owner, piece name, piece type) {
+/* May a method submit a task? Like callsSubmission in agent/instrument. */
+static bool submits(piece owner, piece name, piece type) {
     if (is(name, "start") && is(type, "()V")) return true;
     if (is(name, "fork") && is(type, "()Ljava/util/concurrent/ForkJoinTask;")) return true;
     if (begins(name, "invokeA") && (contains(type, "Ljava/util/Collection;") || contains(type, "Ljava/util/concurrent/ForkJoinTask;")))
         return true;
     if (ends(name, "Async")) return begins(owner, "java/util/concurrent/Complet");
     if (begins(name, "start")) return begins(owner, "java/lang/Thread") && takes_task(type);
-    return hands_over_by_name(name) && takes_task(type);
+    return submits_by_name(name) && takes_task(type);
 }
 
 /* text NULL: it is another kind of entry. */
@@ -121,8 +121,8 @@ static piece class_at(const sa_pool *p, uint32_t index) {
     return utf8(p, at2(p, index, 0));
 }
 
-/* Does a reference to a constructor name a class that may be a task? As creationAt of
- * the Go side. */
+/* Does a reference to a constructor name a class that may be a task? Like creationAt
+ * in agent/instrument. */
 static bool constructs_task(piece owner, const sa_names *no_tasks) {
     if (of_platform(owner.text, owner.n)) return is(owner, "java/lang/Thread") || is(owner, "java/util/concurrent/FutureTask");
     return !ends(owner, "Exception") && !ends(owner, "Error") && !has_name(no_tasks, owner.text, owner.n);
@@ -149,8 +149,8 @@ static bool ends_stream(piece name) {
 }
 
 /* Methods of the platform that may create tasks of their own: terminal operations of
- * streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold. As
- * callsParallel of the Go side. */
+ * streams, Arrays.parallel..., ConcurrentHashMap with a parallelism threshold. Like
+ * callsParallel in agent/instrument. */
 static bool works_parallel(piece owner, piece name, piece type) {
     if (!begins(owner, "java/util/")) return false;
     if (begins(owner, "java/util/stream/")) return ends_stream(name) && ends(owner, "Stream");
@@ -170,7 +170,7 @@ static bool is_site(const sa_pool *p, uint32_t i, const sa_site_class *of) {
     uint32_t owner_index = at2(p, i, 0);
     piece owner = class_at(p, owner_index);
     if (owner.text == NULL) return false;
-    if (!is(name, "<init>")) return hands_over(owner, name, type) || works_parallel(owner, name, type);
+    if (!is(name, "<init>")) return submits(owner, name, type) || works_parallel(owner, name, type);
     if (is(owner, of->class_name)) return false; /* a task is woven anyway, and no other class creates it this way */
     /* Each class refers to the constructor of its superclass. */
     return constructs_task(owner, of->no_tasks) && (owner_index != of->super_class || makes(of->code, of->code_len, owner_index));

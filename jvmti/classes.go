@@ -41,11 +41,11 @@ type ClassRequest struct {
 	Loaded     bool        // it exists already, with Fields
 	Fields     []string    // fields of the agent that it was loaded with
 	BareSuper  bool        // its superclass is a task without room for an id
-	StandIn    bool        // probe its calls of tasks, in place of tasks that could not be woven
+	Dispatcher bool        // probe its calls of tasks: some tasks could not be woven
 	Supertypes []Supertype // Transform fills in Kinds and Known where it can
 }
 
-// ClassAnswer is what becomes of the class.
+// ClassAnswer says how the class continues.
 type ClassAnswer struct {
 	Woven []byte // nil: the class keeps its bytes
 	Label string // name under which a hidden class is reported; "" for its own
@@ -83,9 +83,9 @@ func answer(r *C.sa_request) {
 		Platform: r.platform != 0,
 		Hidden:   r.hidden != 0,
 
-		Loaded:    r.loaded != 0,
-		BareSuper: r.bare_super != 0,
-		StandIn:   r.stand_in != 0,
+		Loaded:     r.loaded != 0,
+		BareSuper:  r.bare_super != 0,
+		Dispatcher: r.dispatcher != 0,
 	}
 	for i := range int(r.field_count) {
 		request.Fields = append(request.Fields, C.GoString(&r.fields[i][0]))

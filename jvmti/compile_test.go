@@ -41,7 +41,7 @@ func compile(t testing.TB, flags []string, sources ...string) (program string) {
 // keptFor is how long a program stays in the cache.
 const keptFor = 7 * 24 * time.Hour
 
-// programs is the folder of compiled programs, without those of long ago.
+// programs is the folder of compiled programs; it removes those older than keptFor.
 func programs(t testing.TB) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

@@ -20,7 +20,7 @@ type contextNews struct {
 }
 
 // Contexts returns what is new of calling contexts: frames before the contexts
-// that name them, these before their sums. more: there is more, or the round
+// that name them, contexts before their sums. more: there is more, or the round
 // through the sums is not over.
 func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	d.mu.Lock()
@@ -31,7 +31,7 @@ func (d *Drainer) Contexts() (news wire.Contexts, more bool) {
 	if d.contexts == nil {
 		d.contexts = &contextNews{}
 	}
-	news.Account = contextAccount()
+	news.Account = contextTotals()
 	p := d.contexts
 	n := int(C.sa_contexts_new(&p.contexts[0], newsAtOnce))
 	for i := range p.contexts[:n] {
@@ -69,8 +69,8 @@ func frame(x *C.sa_call_news) wire.Frame {
 		File: text(x.call.file), Line: int32(x.call.line)}
 }
 
-// contextAccount is how many events were sampled, and how many of them have no context.
-func contextAccount() wire.ContextSampling {
+// contextTotals are how many events were sampled, and how many of them have no context.
+func contextTotals() wire.ContextSampling {
 	var t C.sa_context_totals
 	C.sa_contexts_totals(&t)
 	return wire.ContextSampling{Every: uint64(C.sa.config.contexts), Taken: uint64(t.taken), Lost: uint64(t.lost), Unseen: uint64(t.unseen)}

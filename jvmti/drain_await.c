@@ -37,7 +37,7 @@ static state look(void) {
 /* A sixteenth of a ring is unread, or rings of ended threads wait. */
 static bool much(const state *s) { return s->unread >= sa.config.ring_bytes / 16 || s->ended >= MANY_ENDED; }
 
-/* Then a thread that becomes busy soon needs more room in its ring, and rouses the drain. */
+/* In this state a thread that becomes busy soon needs more room in its ring, which wakes the drain. */
 static void narrow_all(void) {
     for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL; os = os->next)
         while (sa_ring_narrow(&os->ring, &sa_os_threads.rings)) {}

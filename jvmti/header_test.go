@@ -82,7 +82,7 @@ func agree(line string, h classfile.Header) error {
 		return fmt.Errorf("%s: the C reader says %q", h.Name, line)
 	}
 	if fields[2] != "1" {
-		return nil // it knows that it does not know all
+		return nil // the reader says that its answer is incomplete
 	}
 	want := append([]string{}, h.Interfaces...)
 	if h.Super != "" {
@@ -120,7 +120,7 @@ func agreeOnMethods(line string, b []byte) error {
 	return nil
 }
 
-// On every class of the JDK in use both readers say the same.
+// Both readers agree on every class of the JDK in use.
 func TestHeaderReadersAgree(t *testing.T) {
 	image, err := jimage.Open(filepath.Join(os.Getenv("JAVA_HOME"), "lib", "modules"))
 	if err != nil {

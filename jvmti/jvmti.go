@@ -45,7 +45,7 @@ var lateClass []byte // for an attach to a running JVM
 var executorClass []byte // for an attach to a running JVM
 
 //go:embed helper/java/lang/StackagentSubmission.class
-var handoverClass []byte
+var submissionClass []byte
 
 // Detail says which executions and creations are recorded and which counted.
 type Detail int
@@ -122,7 +122,7 @@ const workers = 2 // threads that weave classes
 // loadFirst makes ready what every session needs.
 var loadFirst = sync.OnceFunc(func() {
 	C.sa_helper.probes_file = classBytes(helperClass)
-	C.sa_helper.submissions_file = classBytes(handoverClass)
+	C.sa_helper.submissions_file = classBytes(submissionClass)
 	C.sa_helper.constructions_file = classBytes(constructionClass)
 	C.sa_helper.classes_file = classBytes(lateClass)
 	C.sa_helper.executor_file = classBytes(executorClass)
@@ -135,8 +135,8 @@ func classBytes(class []byte) C.sa_class_bytes {
 	return C.sa_class_bytes{bytes: (*C.uchar)(C.CBytes(class)), len: C.uint32_t(len(class))}
 }
 
-// loadAsked takes the options that wait; there may be none, where the library is
-// loaded for nothing.
+// loadAsked takes the options that wait. There are none if the library is loaded
+// without being an agent.
 func loadAsked() Outcome {
 	options := C.sa_new_options()
 	if options == nil {
@@ -222,7 +222,7 @@ func Say(message string) {
 }
 
 // Property returns a system property as it was when the JVM came up, "" if
-// there is none or it is not one of those that are kept (life_control.c).
+// there is none or the agent does not keep it (life_vm.c).
 func Property(name string) string {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))
@@ -300,7 +300,7 @@ type Drainer struct {
 	words    []uint64             // of summaries; made when first needed
 	contexts *contextNews         // made when first needed
 	virtual  []wire.VirtualThread // of the summaries, not taken yet
-	cursor   *C.sa_os             // where the next call goes on, so that no thread is always last
+	cursor   *C.sa_os             // where the next call starts, so that no thread is always last
 }
 
 // NewDrainer makes a drainer for rings of ringBytes.
@@ -334,9 +334,8 @@ func (d *Drainer) Drain(max int, f func(ring uint32, slots []byte)) int {
 	return total
 }
 
-// Await waits until there is much to drain, WakeDrain is called, or max is over; after soft, anything that has
-// happened since the call before ends it.
-// Like Drain, by one goroutine at a time.
+// Await waits until there is much to drain, WakeDrain is called, or max is over; after soft, any event since the last
+// call ends it. Like Drain, it is for one goroutine at a time.
 func (d *Drainer) Await(soft, max time.Duration) {
 	C.sa_await_records(C.uint64_t(soft), C.uint64_t(max))
 }

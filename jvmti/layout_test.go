@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write generated files anew")
 
 const layoutFile = "java/java/lang/StackagentLayout.java"
 
-// What Java code knows of C structures is what the C compiler says; with -update the file is written.
+// TestJavaLayout: the Java constants of C structures are those of the C compiler; -update writes the file.
 func TestJavaLayout(t *testing.T) {
 	out, err := exec.Command(compile(t, []string{"-Wno-unused-parameter"}, "testdata/layout_main.c")).Output()
 	if err != nil {

@@ -113,7 +113,7 @@ static int attach(JavaVM *vm, JNIEnv *env, char *options) {
 /* ---- detach ---- */
 
 /* Restores everything, except fields, which a class keeps, and lambdas, which the JVM
- * lets nobody change: their probes do nothing from now on. */
+ * does not let agents change: their probes do nothing from now on. */
 static void leave(JNIEnv *env) {
     sa_look_begin(); /* state of threads that end from now on is kept, and freed by restore() */
     atomic_store(&sa.phase, SA_PHASE_DORMANT);

@@ -1,7 +1,7 @@
 /* The threads of the Go runtime. If the runtime cannot create a thread it ends the
  * process, at any moment of the program's life. So its threads are created here, all
  * at once, while the library is loaded. The runtime finds the functions of this file
- * in place of the C library's (they are hidden: no other library sees them), and gets
+ * before the C library's (they are hidden: no other library sees them), and gets
  * one of the waiting threads. If they cannot be created, the runtime is never started
  * and the program runs without the agent.
  *

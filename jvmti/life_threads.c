@@ -87,7 +87,7 @@ static void take_context(JNIEnv *env, jthread thread) {
     (*env)->DeleteLocalRef(env, slot);
 }
 
-/* Gives a thread its state in place of `before`, which may be NULL. False: it has
+/* Replaces a thread's state `before`, which may be NULL, by its new one. False: it has
  * another one meanwhile, or there is no memory for its slot. */
 static bool give_context(JNIEnv *env, jthread thread, const sa_thread *before, const sa_thread *c) {
     jboolean given = (*env)->CallStaticBooleanMethod(env, sa_helper.probes, sa_helper.adopt, thread, (jlong)(uintptr_t)before, (jlong)(uintptr_t)c);
@@ -180,8 +180,8 @@ static bool describe_end(JNIEnv *env, jthread thread, sa_thread *c) {
 
 static _Atomic int ending; /* threads in sa_on_thread_end */
 
-/* A thread that a debugger has suspended there is not awaited for ever. It is
- * described in its place (final), and its memory is kept (retire). */
+/* Waits only for a while: a debugger may have suspended a thread there. Such a thread
+ * is described here (final), and its memory is kept (retire). */
 void sa_await_thread_ends(void) {
     struct timespec pause = {0, 50000};
     uint64_t until = sa_mono_ns() + 2000000000;

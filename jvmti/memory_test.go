@@ -11,7 +11,7 @@ func TestReap(t *testing.T) {
 	}
 }
 
-// Memory of contexts that are gone goes back to the system.
+// Memory of threads' states that are freed goes back to the system.
 func TestSlabs(t *testing.T) {
 	run(t, compile(t, []string{"-O2"}, "testdata/slabs_main.c", "state_slabs.c"))
 }

@@ -14,8 +14,8 @@ void sa_pause_record(uint64_t start, uint64_t end);
 
 /* probe_exceptions.c */
 void sa_exceptions_follow(bool on); /* all classes are woven: exceptions can be followed to who asks for them */
-/* An execution has ended by an exception that no probe saw coming: whether
- * somebody asks for it will not be known. */
+/* An execution has ended by an exception that no probe saw coming: the agent will not
+ * know whether the program asks for it. */
 void sa_unfollowed(sa_os *os, sa_thread *c, const sa_frame *f);
 
 /* probe_mount.c: the virtual thread has executed all that it had to */

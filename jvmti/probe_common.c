@@ -120,7 +120,7 @@ bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
     return true;
 }
 
-/* Like cell_of, for any thread: finds a cell that is not at hand. */
+/* Like cell_of, for any thread: finds a cell that is not cached. */
 __attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c, uint32_t class_id) {
     uint32_t thread = c->thread_id;
     if (c->is_virtual) thread = os->carrier == NULL ? 0 : os->carrier->thread_id;
@@ -128,13 +128,13 @@ __attribute__((noinline)) sa_cell *sa_cell_search(sa_os *os, const sa_thread *c,
     sa_cell *cell = sa_cells_find(&os->cells, key);
     if (__builtin_expect(cell != NULL, 1)) return cell;
     if (sa_cells_have_dead(&os->cells)) {
-        if (os->user != NULL) sa_platform_leave(os->user); /* it has the dead cells at hand */
+        if (os->user != NULL) sa_platform_leave(os->user); /* it may have cached the dead cells */
         sa_cells_reap(&os->cells);
     }
     return sa_cells_add(&os->cells, key, sa_ticks(&sa.clock));
 }
 
-/* Keeps the cell at hand, where the next probes, and Java code, find it. If calling
+/* Caches the cell, where the next probes and Java code find it. If calling
  * contexts are sampled, Java code must not count by itself. */
 __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id) {
     sa_cell *cell = sa_cell_search(os, c, class_id);
@@ -146,7 +146,7 @@ __attribute__((noinline)) sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_
         os->user = p;
         p->os = os;
     }
-    p->cells[class_id % SA_CELLS_AT_HAND] = cell;
+    p->cells[class_id % SA_CELLS_CACHED] = cell;
     return cell;
 }
 

@@ -42,7 +42,7 @@ static inline sa_os *begin(void) {
 static inline void end(sa_os *os) { atomic_store_explicit(&os->busy, false, memory_order_release); }
 
 /* Has another session begun between a look at the thread's state and begin()? Then the
- * cells at hand are gone. A thread may lose its CPU there for that long. */
+ * cached cells are gone. A thread may lose its CPU there for that long. */
 static inline bool overtaken(const sa_os *os, const sa_thread *c) { return __builtin_expect(c->generation != os->generation, 0); }
 
 static inline void *reserve(sa_os *os, unsigned slots) {
@@ -79,7 +79,7 @@ sa_cell *sa_cell_look(sa_os *os, sa_thread *c, uint32_t class_id);
 
 /* The cell of a class in this thread, or on this carrier; NULL: no memory. */
 static inline sa_cell *cell_of(sa_os *os, sa_thread *c, uint32_t class_id) {
-    sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_AT_HAND];
+    sa_cell *cell = c->is_virtual ? NULL : sa_platform_of(c)->cells[class_id % SA_CELLS_CACHED];
     return __builtin_expect(cell != NULL && (uint32_t)cell->key == class_id, 1) ? cell : sa_cell_look(os, c, class_id);
 }
 
@@ -94,7 +94,7 @@ static inline int64_t cpu_of(sa_os *os, const sa_thread *c, uint64_t ticks) {
     return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
 }
 
-/* The same at the start of an execution, see sa_cpu_ticks_from. */
+/* CPU time at the start of an execution, see sa_cpu_ticks_from. */
 static inline int64_t cpu_from(sa_os *os, const sa_thread *c, uint64_t *ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
     return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
@@ -127,8 +127,8 @@ static inline uint32_t sa_creation_site(const sa_thread *c, uint32_t making_at) 
     return sa_calling_at(c);
 }
 
-/* The same for a creation that is only counted. If a task creates another of its own
- * class for a part of its work, the site says so. */
+/* The site of a creation that is only counted: SA_SITE_OF_PART if a task creates
+ * another of its own class for a part of its work. */
 static inline uint32_t sa_counted_site(const sa_thread *c, uint32_t making_at, uint32_t class_id) {
     uint32_t site = sa_creation_site(c, making_at);
     if (__builtin_expect(site != 0, 1) || c->depth == 0) return site;
@@ -151,7 +151,7 @@ static inline void sa_fill_execution(sa_execution *e, const sa_thread *c, const 
 /* The innermost submission that is open in the innermost execution; NULL: none. */
 const sa_open_submission *sa_submission_under_way(sa_thread *c);
 
-extern SA_HIDDEN _Atomic uint64_t sa_next_task_block; /* task ids are handed out in blocks */
+extern SA_HIDDEN _Atomic uint64_t sa_next_task_block; /* a thread takes task ids in blocks */
 
 static inline uint64_t new_id(sa_os *os) {
     if (__builtin_expect(os->next_task_id == os->end_task_id, 0)) {

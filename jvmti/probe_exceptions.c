@@ -10,7 +10,7 @@ static void record_exception(sa_os *os, sa_thread *c, const sa_thrown *x, uint32
     sa_submission_record(os, c, &h, sa_ticks(&sa.clock));
 }
 
-static _Atomic bool followed; /* every method that hands out an exception is woven */
+static _Atomic bool followed; /* every method that returns a task's exception is woven */
 
 void sa_exceptions_follow(bool on) { atomic_store(&followed, on); }
 

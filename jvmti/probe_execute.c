@@ -46,7 +46,7 @@ __attribute__((noinline)) static void begin_special(sa_os *os, sa_thread *c, JNI
 }
 
 /* A virtual thread's class is the first of the program; the JDK's own tasks are around it. */
-static void name_body(sa_thread *c, uint32_t class_id) {
+static void name_loop(sa_thread *c, uint32_t class_id) {
     sa_turns *t = &sa_vthread_of(c)->turns;
     t->named = !sa_class_is_jdk(class_id);
     if (t->named || t->class_id == 0 || (c->depth == 1 && t->class_id == c->frames[0].class_id)) t->class_id = class_id;
@@ -58,7 +58,7 @@ static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, u
     if (__builtin_expect(c->depth == c->room, 0) && !sa_frames_grow(c))
         return unrecorded(os, c, c->room < SA_MOST_FRAMES ? &sa_losses.no_ring : &sa_losses.too_deep);
     c->entered = true;
-    if (c->is_virtual && !sa_vthread_of(c)->turns.named) name_body(c, class_id);
+    if (c->is_virtual && !sa_vthread_of(c)->turns.named) name_loop(c, class_id);
     sa_frame *f = &c->frames[c->depth];
     f->task_id = id;
     f->class_id = class_id;

@@ -14,7 +14,7 @@ static inline int64_t os_cpu(sa_os *os, uint64_t ticks) {
     return sa.clock.cpu ? sa_cpu_ticks(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
 }
 
-/* The same at a start. */
+/* Like os_cpu at the start of an interval, see sa_cpu_ticks_from. */
 static inline int64_t os_cpu_from(sa_os *os, uint64_t *ticks) {
     return sa.clock.cpu ? sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) : SA_NOT_MEASURED;
 }
@@ -51,7 +51,7 @@ static inline void leave(sa_os *os, sa_thread *c) {
 
 /* Between these two probes the JVM moves the thread's frames off the carrier's stack
  * and, later, back: this is not the thread's work. Where it waits for a monitor, or an
- * older JDK has no such point, mount and unmount take their place. */
+ * older JDK has no such point, mount and unmount do this. */
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_leaving0(JNIEnv *env, jclass helper, jlong context) {
     sa_os *os = begin_turn();
     if (os == NULL) return;
@@ -74,7 +74,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_returned0(JNIEnv *env, jclass h
     end(os);
 }
 
-/* Called wherever a virtual thread is handed to its scheduler, by the thread that does
+/* Called wherever a virtual thread is submitted to its scheduler, by the thread that does
  * so, before it can be mounted. */
 JNIEXPORT void JNICALL Java_java_lang_Stackagent_ready0(JNIEnv *env, jclass helper, jlong context) {
     sa_os *os = begin_turn();

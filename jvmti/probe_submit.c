@@ -63,9 +63,9 @@ static void record(sa_os *os, sa_thread *c, const sa_open_submission *h, uint64_
 void sa_submission_record(sa_os *os, sa_thread *c, const sa_open_submission *h, uint64_t now) { record(os, c, h, now); }
 
 /* Begins a submission, inside outer if that is not NULL. Returns its time. m: sa_more_of(c). */
-static inline uint64_t hand(sa_os *os, sa_thread *c, sa_more *m, const sa_open_submission *outer, uint64_t id, uint32_t class_id, uint32_t hash,
+static inline uint64_t submit(sa_os *os, sa_thread *c, sa_more *m, const sa_open_submission *outer, uint64_t id, uint32_t class_id, uint32_t hash,
                             uint32_t executor, uint32_t flags) {
-    /* Written in place: a copy of what was just written in parts would stall. */
+    /* No local copy: reading back what was just written in parts would stall. */
     sa_open_submission beyond, *h = c->submissions_open < SA_MAX_OPEN_SUBMISSIONS ? &m->submissions[c->submissions_open] : &beyond;
     uint32_t site = sa_calling_at(c);
     if (outer != NULL) {
@@ -87,7 +87,7 @@ static inline uint64_t hand(sa_os *os, sa_thread *c, sa_more *m, const sa_open_s
 
 /* A submission begins. Returns its time, or 0: nothing is recorded, or it is part of
  * the submission of the same task to the same executor. */
-JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_hand0(JNIEnv *env, jclass helper, jlong context, jlong id,
+JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_submit0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                               jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);
@@ -98,14 +98,14 @@ JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_hand0(JNIEnv *env, j
     const sa_open_submission *outer = sa_submission_under_way(c);
     bool part = outer != NULL && outer->task_id == (uint64_t)id && id != 0 && outer->executor == (uint32_t)executor;
     sa_more *m = part ? NULL : more_of(os, c);
-    uint64_t now = m == NULL ? 0 : hand(os, c, m, outer, (uint64_t)id, (uint32_t)class_id, 0, (uint32_t)executor, (uint32_t)flags);
+    uint64_t now = m == NULL ? 0 : submit(os, c, m, outer, (uint64_t)id, (uint32_t)class_id, 0, (uint32_t)executor, (uint32_t)flags);
     end(os);
     return (jlong)now;
 }
 
-/* The same for a task without room for an id: id and time wait in a table
+/* Like submit0, for a task without room for an id: id and time wait in a table
  * (state_queued_tasks.c). */
-JNIEXPORT jboolean JNICALL Java_java_lang_StackagentSubmission_handBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
+JNIEXPORT jboolean JNICALL Java_java_lang_StackagentSubmission_submitBare0(JNIEnv *env, jclass helper, jlong context, jint hash,
                                                                      jint class_id, jint executor, jint flags) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;
     sa_os *os = begin_on(c);
@@ -119,7 +119,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_StackagentSubmission_handBare0(JNIEnv 
     sa_more *m = part ? NULL : more_of(os, c);
     if (m != NULL) {
         uint64_t id = same ? outer->task_id : new_id(os);
-        uint64_t now = hand(os, c, m, outer, id, (uint32_t)class_id, (uint32_t)hash, (uint32_t)executor, (uint32_t)flags);
+        uint64_t now = submit(os, c, m, outer, id, (uint32_t)class_id, (uint32_t)hash, (uint32_t)executor, (uint32_t)flags);
         (same ? sa_queued_renew : sa_queued_put)((uint32_t)hash, (uint32_t)class_id, id, now);
     }
     end(os);

@@ -1,4 +1,4 @@
-/* A virtual thread that nobody refers to is collected while it waits, and its
+/* An unreachable virtual thread is collected while it waits, and its
  * executions never end. So a thread that leaves a carrier for the first time is
  * followed by a weak reference. When virtual threads have grown by a quarter, and
  * garbage was collected meanwhile, threads that make new ones look at all of

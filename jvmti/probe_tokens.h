@@ -1,8 +1,8 @@
 /* Tokens: what the enter probe gives and the exit probe takes. A token holds the
  * depth of the execution and its session, so that the exit of an execution of an
  * earlier session ends no other. Sessions are counted from a number that differs
- * from process to process: exit() is a public method, and a token that somebody
- * makes up must end nothing. */
+ * from process to process: exit() is a public method, and a made-up token must end
+ * nothing. */
 #ifndef STACKAGENT_PROBE_TOKENS_H
 #define STACKAGENT_PROBE_TOKENS_H
 #include "state_threads.h"

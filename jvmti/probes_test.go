@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// compileProbes makes a program of everything that runs in the threads of a JVM, with a test in place of the JVM and
-// of the C library's memory functions.
+// compileProbes makes a program of everything that runs in the threads of a JVM. The test replaces the JVM and the C
+// library's memory functions.
 func compileProbes(t *testing.T, flags ...string) string {
 	t.Helper()
 	for _, name := range strings.Fields("mmap mprotect aligned_alloc calloc malloc pthread_setspecific") {
@@ -45,7 +45,7 @@ func TestProbesWithoutMemory(t *testing.T) {
 	}
 }
 
-// Where nobody drains a thread waits 20 ms a second and no longer, and not at all for what only embellishes.
+// Without a drain a thread waits at most 20 ms per second, and not at all for optional records.
 func TestWaitsAreBounded(t *testing.T) {
 	out, err := exec.Command(compileProbes(t, "-O2"), "starve").CombinedOutput()
 	t.Logf("%s", out)

@@ -2,8 +2,7 @@ package jvmti_test
 
 import "testing"
 
-// A queued task gets its own id and time, and ambiguous ones are counted, also with threads that use the table at the
-// same time.
+// A queued task gets its own id and time, and ambiguous ones are counted, also when threads share the table.
 func TestQueuedTasks(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"plain":   {"-O2"},

@@ -23,9 +23,9 @@ type ThreadCounts struct {
 // called after recording has stopped, and not concurrently with Drain.
 func Settle(max time.Duration) { C.sa_settle(C.uint64_t(max)) }
 
-// Running returns what gives records of the executions that have not ended, in
-// the layout of a ring, some with each call; none: there are no more. What it
-// gives is valid until the next call. To be called after Settle.
+// Running returns a function that reads records of the executions that have not ended, in
+// the layout of a ring, a part with each call; an empty part is the end. The part is
+// valid until the next call. Call it after Settle.
 func Running() func() []byte {
 	const room = 1 << 20
 	at := (*C.sa_running)(C.calloc(1, C.sizeof_sa_running))
@@ -45,9 +45,9 @@ func Running() func() []byte {
 
 // FinalCounts returns what each platform thread that is alive has produced,
 // running executions included, and how many virtual threads are executing
-// now. To be called after Settle.
+// now. Call it after Settle.
 func FinalCounts() (threads []ThreadCounts, virtualRunning uint64) {
-	n := C.sa_final_counts(nil, 0) + 64 // some may attach themselves meanwhile
+	n := C.sa_final_counts(nil, 0) + 64 // more may attach themselves meanwhile
 	out := (*C.sa_thread_counts)(C.calloc(n, C.sizeof_sa_thread_counts))
 	defer C.free(unsafe.Pointer(out))
 	lines := unsafe.Slice(out, int(min(n, C.sa_final_counts(out, n))))

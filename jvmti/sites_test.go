@@ -35,8 +35,8 @@ func asProgram(class []byte, name string) []byte {
 	return class
 }
 
-// On the classes of the JDK, as if they were a program's: where the weaver finds a site the C reader says that there may
-// be one, and it says so of few others, each of which goes to the Go side in vain.
+// The classes of the JDK are read as if they were a program's. If the weaver finds a site in a class, the C reader must
+// say that there may be one. It says so of few others, which go to the Go side for nothing.
 func TestSitesAgree(t *testing.T) {
 	image, err := jimage.Open(filepath.Join(os.Getenv("JAVA_HOME"), "lib", "modules"))
 	if err != nil {
@@ -45,7 +45,7 @@ func TestSitesAgree(t *testing.T) {
 	defer image.Close()
 	reader := startHeaderReader(t)
 	options := instrument.Options{Submissions: true, Sites: anySite{}}
-	const step = 6 // of so many classes one is tried
+	const step = 6 // every sixth class is tried
 	n, found, more, missed := 0, 0, 0, 0
 	err = image.Each(func(_, name string, class []byte) error {
 		if n++; n%step != 0 || strings.HasSuffix(name, "-info") {

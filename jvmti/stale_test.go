@@ -22,8 +22,8 @@ type listed struct {
 }
 
 // go build compiles package jvmti anew when one of its own files changes or a
-// package that it imports. Each header that its C files include must be one of
-// these, or libstackagent.so stays as it was after a change.
+// package that it imports. Each header that its C files include must be in one of
+// those packages, or libstackagent.so stays old after a change.
 func TestGoBuildSeesEveryHeader(t *testing.T) {
 	packages := goList(t, ".", "-deps", "./")
 	i := slices.IndexFunc(packages, func(p listed) bool { return len(p.CFiles) > 0 && filepath.Base(p.Dir) == "jvmti" })
@@ -50,8 +50,8 @@ func TestGoBuildSeesEveryHeader(t *testing.T) {
 	}
 }
 
-// The packages that hold headers are other packages when a header changes: so
-// says their build id, which goes into that of package jvmti.
+// A change of a header changes the build id of the package that holds it, which goes
+// into that of package jvmti.
 func TestAChangedHeaderChangesItsPackage(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "go.mod"), []byte("module stackagent\n\ngo 1.21\n"))
@@ -88,7 +88,7 @@ func TestAChangedHeaderChangesItsPackage(t *testing.T) {
 	}
 }
 
-// contentOf is the part of a build id that those who import the package see.
+// contentOf is the part of a build id that importers of the package see.
 func contentOf(id string) string { return id[strings.LastIndex(id, "/")+1:] }
 
 func goList(t *testing.T, dir string, args ...string) []listed {

@@ -181,8 +181,8 @@ static sa_site_count *add_site(sa_cells *cells, sa_cell *c, unsigned kind, uint3
 __attribute__((noinline)) sa_site_count *sa_cells_site(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
     sa_site_count *p = cells->sites == NULL ? NULL : *site_slot(cells->sites, cells->sites_mask, c, kind, site);
     if (p == NULL) p = add_site(cells, c, kind, site);
-    unsigned hand = sa_site_hand(kind);
-    if (p != NULL && hand < SA_SITE_KINDS_AT_HAND) c->at_hand[hand][site % SA_SITES_AT_HAND] = p;
+    unsigned cache = sa_site_cache(kind);
+    if (p != NULL && cache < SA_SITE_KINDS_CACHED) c->cached[cache][site % SA_SITES_CACHED] = p;
     return p;
 }
 

@@ -51,15 +51,15 @@ typedef struct {
     uint64_t streak_start;
 } sa_stream;
 
-/* The usual kinds of what is counted at call sites (ring/record.h) are kept at hand. Java code counts the first two. */
-enum { SA_SITE_KINDS_AT_HAND = 3 };
-static inline unsigned sa_site_hand(unsigned kind) { return kind == SA_SITE_INNER ? 2 : kind < 2 ? kind : SA_SITE_KINDS_AT_HAND; }
+/* The usual kinds of what is counted at call sites (ring/record.h) are cached. Java code counts the first two. */
+enum { SA_SITE_KINDS_CACHED = 3 };
+static inline unsigned sa_site_cache(unsigned kind) { return kind == SA_SITE_INNER ? 2 : kind < 2 ? kind : SA_SITE_KINDS_CACHED; }
 
-/* In place of the site of a creation: none, and inside an execution of a task of the
- * same class. No site has this number. */
+/* Instead of a creation's site: its site is unknown, and it happened inside an execution
+ * of a task of the same class. No site has this number. */
 enum { SA_SITE_OF_PART = 0xffff };
 
-enum { SA_SITES_AT_HAND = 8 }; /* of a kind, by the last bits of the site: sites of one method have consecutive numbers */
+enum { SA_SITES_CACHED = 8 }; /* of a kind, by the last bits of the site: sites of one method have consecutive numbers */
 
 /* How many events of the cell's tasks happened at one call site. It is never moved. */
 typedef struct sa_site_count {
@@ -95,7 +95,7 @@ typedef struct sa_cell {
     _Atomic(sa_measure *) queue;       /* queue times, where the submission is known */
     _Atomic(sa_measure *) extra;       /* with extra metrics: first their totals, then their self parts */
     _Atomic uint64_t tallies[SA_TALLIES];
-    sa_site_count *at_hand[SA_SITE_KINDS_AT_HAND][SA_SITES_AT_HAND];
+    sa_site_count *cached[SA_SITE_KINDS_CACHED][SA_SITES_CACHED];
     _Atomic(sa_site_count *) sites; /* all, newest first, for the drain */
     uint64_t reported[SA_TALLIES], reported_at; /* the drain's */
     _Atomic(sa_scheduled *) scheduled; /* of virtual threads */
@@ -150,14 +150,14 @@ void sa_cells_open(sa_cells *cells);
 void sa_cells_close(sa_cells *cells);
 sa_cell *sa_cells_add(sa_cells *cells, uint64_t key, uint64_t now);
 sa_measure *sa_cells_grow(sa_cells *cells, sa_cell *c, _Atomic(sa_measure *) *part, unsigned measures, const unsigned *buckets); /* *part */
-sa_site_count *sa_cells_site(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and keeps it at hand */
+sa_site_count *sa_cells_site(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site); /* and caches it */
 bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now); /* true: summarise */
 /* Where the cell counts virtual threads; NULL: no memory. */
 sa_scheduled *sa_cells_scheduled(sa_cells *cells, sa_cell *c);
 /* The drain takes a cell off the list: it is reported completely, and its class is
  * unloaded. before: the previous cell in the list, NULL if c is the first. */
 void sa_cells_drop(sa_cells *cells, sa_cell *before, sa_cell *c);
-/* The thread frees dropped cells; it must have none of them at hand. */
+/* The thread frees dropped cells; it must have cached none of them. */
 void sa_cells_reap(sa_cells *cells);
 static inline bool sa_cells_have_dead(sa_cells *cells) { return atomic_load_explicit(&cells->dead, memory_order_relaxed) != NULL; }
 /* The histograms of an idle thread are freed in two steps. The drain sets them aside
@@ -341,8 +341,8 @@ static inline void sa_cell_queue(sa_measure *m, uint64_t ticks, unsigned bucket)
 /* Counts one event of kind at a site. Without memory for one more site only the site's
  * count misses it; the cell's tallies have it. */
 static inline void sa_cell_at(sa_cells *cells, sa_cell *c, unsigned kind, uint32_t site) {
-    unsigned hand = sa_site_hand(kind);
-    sa_site_count *p = hand < SA_SITE_KINDS_AT_HAND ? c->at_hand[hand][site % SA_SITES_AT_HAND] : NULL;
+    unsigned cache = sa_site_cache(kind);
+    sa_site_count *p = cache < SA_SITE_KINDS_CACHED ? c->cached[cache][site % SA_SITES_CACHED] : NULL;
     if (__builtin_expect(p == NULL || p->site != site, 0)) p = sa_cells_site(cells, c, kind, site);
     if (__builtin_expect(p != NULL, 1)) sa_add(&p->count, 1);
 }

@@ -202,11 +202,11 @@ static uint32_t add(JNIEnv *env, stack *s, jint raw) {
     return id;
 }
 
-/* While a virtual thread is being mounted or unmounted, or is switched away for a
- * moment, nobody may ask for a stack. */
+/* No stack may be taken while a virtual thread is being mounted or unmounted, or is
+ * switched away for a moment. */
 static bool between(const sa_os *os, const sa_thread *c) { return !c->is_virtual && os->mounted; }
 
-/* The same, for a virtual thread that may have been mounted before the attach. self:
+/* Like between(), for a virtual thread that may have been mounted before the attach. self:
  * the current thread as the JVM sees it; c belongs to the carrier. */
 static bool carries(JNIEnv *env, const sa_thread *c, jthread self) {
     if (t.continuation == NULL || c->is_virtual) return false;

@@ -33,7 +33,7 @@ void sa_post_event(int event) {
 }
 
 void sa_post_full(void) {
-    static _Atomic uint64_t next_ns; /* waiting threads ask together, and not more often than they look */
+    static _Atomic uint64_t next_ns; /* one request for all waiting threads, at most one per look */
     uint64_t now = sa_mono_ns(), due = atomic_load_explicit(&next_ns, memory_order_relaxed);
     if (now < due || !atomic_compare_exchange_strong(&next_ns, &due, now + 500000)) return;
     pthread_mutex_lock(&lock);

@@ -1,5 +1,5 @@
-/* Memory of virtual threads: sa_vthread and sa_more. Each OS thread has a few free
- * ones at hand. */
+/* Memory of virtual threads: sa_vthread and sa_more. Each OS thread keeps a few free
+ * ones for itself. */
 #include <stdlib.h>
 
 #include "state_os_threads.h"
@@ -27,7 +27,7 @@ size_t sa_vthreads_look(sa_vthread **out, size_t max, uint64_t *cursor) {
     return n;
 }
 
-/* One that the OS thread has at hand, or one from the pool. */
+/* One that the OS thread kept, or one from the pool. */
 static void *take(sa_slabs *p, sa_magazine *m, uint32_t n) {
     if (__builtin_expect(m->free == NULL, 0)) {
         pthread_mutex_lock(&sa_threads.lock);

@@ -44,7 +44,7 @@ typedef struct sa_os {
     sa_scheduling scheduling;
     uint64_t pin_ticks; /* since when its virtual thread is parked on it */
     sa_counts virtual_counts;  /* the part of counts that virtual threads have */
-    sa_magazine vthreads, mores; /* free ones at hand, of all sessions */
+    sa_magazine vthreads, mores; /* free ones, of all sessions */
     sa_cells cells;
     _Atomic bool ended;
     struct sa_os *next;

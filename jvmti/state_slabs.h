@@ -12,7 +12,7 @@ enum { SA_SLAB_BYTES = 16 << 10, SA_REGION_BYTES = 4 << 20, SA_REGION_SLABS = SA
 /* A slab's state is outside the slab, whose memory may be back at the system. */
 typedef struct {
     void *free;         /* objects given back, linked through their first word */
-    uint16_t made, used; /* objects handed out at least once; objects in use */
+    uint16_t made, used; /* objects given at least once; objects in use */
     bool listed;        /* it has room and is in the pool's list */
     uint32_t next;      /* in that list */
 } sa_slab;
@@ -45,7 +45,7 @@ typedef struct {
 bool sa_slabs_fill(sa_slabs *p, sa_magazine *m, uint32_t n); /* false: no memory for even one */
 void sa_slabs_drain(sa_slabs *p, sa_magazine *m, uint32_t keep);
 
-/* The next object, from *cursor (0 at first), that was handed out at least once; NULL:
+/* The next object, from *cursor (0 at first), that was given at least once; NULL:
  * there are no more. Moves the cursor. */
 void *sa_slabs_next(const sa_slabs *p, uint64_t *cursor);
 

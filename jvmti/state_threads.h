@@ -41,7 +41,7 @@ typedef struct {
 /* calling_at: the site, and above it the depth of the executions there. */
 enum { SA_SITE_MASK = 0xffff, SA_SITE_DEPTH_SHIFT = 16 };
 
-enum { SA_CELLS_AT_HAND = 8 };
+enum { SA_CELLS_CACHED = 8 };
 enum { SA_MAX_OPEN_SUBMISSIONS = 8 }; /* of deeper ones only the number is kept */
 
 /* How a virtual thread was scheduled while it executed something. Only the thread
@@ -102,7 +102,7 @@ typedef struct sa_platform {
     /* Its OS thread, and the cells of it that the thread used last, by class id; Java
      * code counts there without a call. */
     struct sa_os *os;
-    sa_cell *cells[SA_CELLS_AT_HAND];
+    sa_cell *cells[SA_CELLS_CACHED];
     sa_counts counts;
     int64_t cpu_before_ns; /* CPU time of the OS thread before it became this Java thread */
     struct sa_platform *prev, *next, *retired;
@@ -153,7 +153,7 @@ static inline bool sa_packed(const sa_thread *c) { return c->frames == NULL; }
 void sa_threads_init(void);
 void sa_threads_forget_sites(void); /* where tasks were being made when an earlier session ended */
 sa_platform *sa_platform_new(uint32_t thread_id);
-void sa_platform_leave(sa_platform *p); /* its OS thread or the session ends: no cell is at hand any more */
+void sa_platform_leave(sa_platform *p); /* its OS thread or the session ends: forgets its cached cells */
 void sa_thread_free(JNIEnv *env, sa_thread *c);
 void sa_thread_renew(sa_thread *c);
 bool sa_frames_grow(sa_thread *c);
@@ -167,7 +167,7 @@ void sa_more_free(sa_thread *c); /* what it holds */
 sa_vthread *sa_vthread_take(void);
 void sa_vthread_give(sa_vthread *v);
 struct sa_os;
-void sa_more_close(struct sa_os *os); /* gives back what the OS thread has at hand */
+void sa_more_close(struct sa_os *os); /* gives back what the OS thread kept */
 bool sa_vthreads_crowded(void);       /* there are many more than at the last look */
 size_t sa_vthreads_look(sa_vthread **out, size_t max, uint64_t *cursor); /* fewer than max: all have been seen */
 

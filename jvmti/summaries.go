@@ -16,8 +16,8 @@ import (
 
 const summaryWords = 1 << 17 // more than a cell has with every bucket in use of every metric
 
-// Summaries goes round the threads' cells and returns what is new in some of them, and what is new by call site. more:
-// the round is not over, the next call continues it. The first call after a round starts the next one.
+// Summaries goes through the threads' cells in rounds and returns a part of what is new in them, by class and by call
+// site. more: the round is not over, and the next call continues it. The first call after a round starts the next one.
 func (d *Drainer) Summaries() (list []wire.Summary, sites []wire.SiteSum, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

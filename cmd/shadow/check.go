@@ -130,7 +130,7 @@ func checkLines(r *check.Result) []string {
 	} else {
 		lines = append(lines, "The process's own account is not in the session: only `shadow run -- java ...` sees it.")
 	}
-	if b := &r.Bodies; b.Threads > 0 {
+	if b := &r.Loops; b.Threads > 0 {
 		lines = append(lines, fmt.Sprintf("Threads that lived and ended as executions: %d; the agent has %s of the %s that the kernel has (%s); of one with %s or more it misses at most %s.",
 			b.Threads, units.FormatNs(b.Tasks), units.FormatNs(b.Kernel), units.FormatPercent(b.Share()), units.FormatNs(check.LeastCPU), units.FormatPercent(b.Worst)))
 	}

@@ -44,10 +44,10 @@ func TestContextListing(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"--by", "context"}, []string{"~50.0 µs", "~70.0 µs", "~20", "a.Job < a.Job.run < (frame not known) < a.Main.main:3", "~30", "java.util.X < a.Main.main:3 < (deeper frames not recorded)"}},
+		{[]string{"--by", "context"}, []string{"~50.0 µs", "~70.0 µs", "~20", "a.Job < a.Job.run < (frame unknown) < a.Main.main:3", "~30", "java.util.X < a.Main.main:3 < (deeper frames not recorded)"}},
 		{[]string{"--by", "context", "--format", "json", "--app"}, []string{`"sampled": 2`, `"estimated": true`, `"count": 20`, `"self_wall_ns": 70000`, "null"}},
-		{[]string{"--by", "context", "--format", "csv"}, []string{"execution,a.Job,20,2,true,70000,50000,false,a.Main.main;(frame not known);a.Job.run;a.Job", "submission,java.util.X,30,3,true,,,true,"}},
-		{[]string{"--format", "collapsed"}, []string{"a.Main.main;(frame not known);a.Job.run;a.Job 50\n"}},
+		{[]string{"--by", "context", "--format", "csv"}, []string{"execution,a.Job,20,2,true,70000,50000,false,a.Main.main;(frame unknown);a.Job.run;a.Job", "submission,java.util.X,30,3,true,,,true,"}},
+		{[]string{"--format", "collapsed"}, []string{"a.Main.main;(frame unknown);a.Job.run;a.Job 50\n"}},
 	} {
 		code, out, errs := shadow(t, nil, append([]string{"hotspots", dir}, c.args...)...)
 		for _, want := range c.want {
@@ -92,7 +92,7 @@ func TestContextProfile(t *testing.T) {
 		values[strings.Join(names, " < ")] = s.Value
 	}
 	for stack, want := range map[string][]int64{
-		"a.Job < a.Job.run < (frame not known) < a.Main.main":      {0, 0, 20, 70000, 50000},
+		"a.Job < a.Job.run < (frame unknown) < a.Main.main":        {0, 0, 20, 70000, 50000},
 		"java.util.X < a.Main.main < (deeper frames not recorded)": {0, 30, 0, 0, 0},
 	} {
 		if !slices.Equal(values[stack], want) {

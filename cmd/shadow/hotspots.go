@@ -117,7 +117,7 @@ func inOtherUnits(r granularity.Hotspot) bool { return r.Executions == 0 && r.Ne
 
 func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, by string) error {
 	parts := 0
-	if l.format == "table" && by == "class" && s.Of == granularity.UnitsOfWork {
+	if l.format == "table" && by == "class" && s.Of == text.UnitsOfWork {
 		all := len(rows)
 		rows = slices.DeleteFunc(rows, inOtherUnits)
 		parts = all - len(rows)

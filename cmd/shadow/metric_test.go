@@ -51,7 +51,7 @@ func TestReportMetric(t *testing.T) {
 // TestShowBy: the class with the most bytes comes before that with the most CPU
 // time, also in units of work; what units do not have is shown of executions.
 func TestShowBy(t *testing.T) {
-	alloc := granularity.FurtherMetric(0, true)
+	alloc := granularity.MetricOf(2, true)
 	row := func(class string, cpu, bytes units.Ns) granularity.Hotspot {
 		return granularity.Hotspot{Class: class, Executions: 1, Work: cpu, Metrics: granularity.Metrics{
 			granularity.SelfCPU: {Count: 1, Sum: cpu}, alloc: {Name: "self_alloc_bytes", Unit: "bytes", Count: 1, Sum: bytes}}}

@@ -123,7 +123,7 @@ func runOf(b speedup.Bar) runJSON {
 		States: map[string]units.Ns{}, ExitedNs: r.Exited, Threads: r.Workers, AtOnce: r.MostAlive,
 	}
 	for s, d := range r.InState {
-		out.States[activity.State(s).String()] = d
+		out.States[activity.ThreadState(s).String()] = d
 	}
 	return out
 }

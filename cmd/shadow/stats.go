@@ -165,7 +165,7 @@ func neverText(s *summary.Summary) string {
 	if !s.EndSeen() && s.Tasks.NeverExecuted > 0 {
 		line = "at most " + line // what was being executed has no record
 	}
-	if fates := granularity.FatesOf(s.Rows).Text(); fates != "" {
+	if fates := advice.FatesText(granularity.FatesOf(s.Rows)); fates != "" {
 		line += " (" + fates + ")"
 	}
 	if steps > 0 {

@@ -24,7 +24,7 @@ import (
 // cells in each row as columns.
 func TestHotspotsCSVFurther(t *testing.T) {
 	var b bytes.Buffer
-	alloc, self, queue := granularity.FurtherMetric(0, false), granularity.FurtherMetric(0, true), granularity.FurtherMetric(1, false)
+	alloc, self, queue := granularity.MetricOf(2, false), granularity.MetricOf(2, true), granularity.MetricOf(3, false)
 	rows := []granularity.Hotspot{
 		{Class: "com.acme.Idle", Metrics: granularity.Metrics{}},
 		{Class: "com.acme.Job", Metrics: granularity.Metrics{
@@ -57,7 +57,7 @@ func TestHotspotsCSVFurther(t *testing.T) {
 
 // TestHotspotsMetric: the listing sorts and shows by the metric that is asked for.
 func TestHotspotsMetric(t *testing.T) {
-	alloc := granularity.FurtherMetric(0, true)
+	alloc := granularity.MetricOf(2, true)
 	row := func(class string, cpu, bytes units.Ns) granularity.Hotspot {
 		return granularity.Hotspot{Class: class, Executions: 1, Work: cpu, Metrics: granularity.Metrics{
 			granularity.SelfCPU: {Count: 1, Sum: cpu, P99: cpu, Max: cpu},

@@ -34,21 +34,21 @@ public class Main {
         for (long i = 0; i < 3_000_000; i++) sink += i;
     }
 
-    static void hand(Job j) { pool.execute(j); }
-    static void a() { hand(new ByA()); }
-    static void b() { hand(new ByB()); }
+    static void submit(Job j) { pool.execute(j); }
+    static void a() { submit(new ByA()); }
+    static void b() { submit(new ByB()); }
 
     static void recurse(int n) {
-        if (n == 0) hand(new Recursive());
+        if (n == 0) submit(new Recursive());
         else recurse(n - 1);
     }
 
     static void dive(int n) {
-        if (n == 0) hand(new Deep());
+        if (n == 0) submit(new Deep());
         else dive(n - 1);
     }
 
-    static void inVirtual() { hand(new ByVirtual()); }
+    static void inVirtual() { submit(new ByVirtual()); }
 
     static void many(int n) {
         for (int i = 0; i < n; i++) pool.execute(new Many());
@@ -70,7 +70,7 @@ public class Main {
         for (int i = 0; i < 2; i++) b();
         recurse(5);
         dive(100);
-        Runnable r = () -> hand(new ByLambda());
+        Runnable r = () -> submit(new ByLambda());
         r.run();
         pool.execute(new Nesting());
         try {

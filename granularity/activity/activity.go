@@ -1,5 +1,5 @@
 // Package activity holds what the analyses of threads' time have in common:
-// states, slices of time, threads and what they are grouped by. It mirrors the
+// states, slices of time, threads and their groups. It mirrors the
 // scheduling record (package hpc/sched), which analyses must not import.
 package activity
 
@@ -9,25 +9,25 @@ import (
 	"stackagent/internal/units"
 )
 
-// State is what a thread is doing. Numbers are those of hpc/sched.
-type State uint8
+// ThreadState is what a thread is doing. Numbers are those of hpc/sched.
+type ThreadState uint8
 
 // The states. Every moment between a thread's first and last is in exactly one.
 const (
-	Unknown  State = iota // not observed
-	Running               // on a CPU
-	Runnable              // ready, waiting for a CPU
-	Futex                 // blocked in a futex: locks, monitors, park, joins
-	IO                    // blocked in a read, write, poll, accept, ... or uninterruptible
-	Sleeping              // asked to wait for a time
-	Blocked               // off the CPU for a reason that the source cannot tell
+	Unknown  ThreadState = iota // not observed
+	Running                     // on a CPU
+	Runnable                    // ready, waiting for a CPU
+	Futex                       // blocked in a futex: locks, monitors, park, joins
+	IO                          // blocked in a read, write, poll, accept, ... or uninterruptible
+	Sleeping                    // asked to wait for a time
+	Blocked                     // off the CPU, the source does not record why
 	NStates
 )
 
 var stateNames = [NStates]string{"unknown", "running", "runnable", "futex", "io", "sleeping", "blocked"}
 
 // String is the state in a word, "running".
-func (s State) String() string {
+func (s ThreadState) String() string {
 	if s >= NStates {
 		return "unknown"
 	}
@@ -37,7 +37,7 @@ func (s State) String() string {
 // Slice is one stay of a thread in a state, From <= t < To.
 type Slice struct {
 	Thread   uint32 // index into a list of Thread
-	State    State
+	State    ThreadState
 	From, To units.MonoNs
 }
 
@@ -75,7 +75,7 @@ func (s Span) Cut(w Span) Span {
 	return c
 }
 
-// ErrOrder is a slice that begins before the one that came before it.
+// ErrOrder is a slice that begins before the previous one.
 var ErrOrder = errors.New("slices are not in the order of their begins")
 
 // Stream calls use with slices in the order of From. Slices of one thread do

@@ -134,7 +134,7 @@ func record(rng *rand.Rand) []activity.Slice {
 		for range rng.IntN(9) {
 			at += units.MonoNs(rng.IntN(21))
 			to := at + units.MonoNs(rng.IntN(41))
-			state := []activity.State{activity.Running, activity.Running, activity.Futex, activity.Runnable}[rng.IntN(4)]
+			state := []activity.ThreadState{activity.Running, activity.Running, activity.Futex, activity.Runnable}[rng.IntN(4)]
 			all = append(all, activity.Slice{Thread: uint32(thread), State: state, From: at, To: to})
 			at = to
 		}

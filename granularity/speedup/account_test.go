@@ -45,7 +45,7 @@ func sorted(all []activity.Slice) []activity.Slice {
 	return all
 }
 
-func sl(thread uint32, s activity.State, from, to units.MonoNs) activity.Slice {
+func sl(thread uint32, s activity.ThreadState, from, to units.MonoNs) activity.Slice {
 	return activity.Slice{Thread: thread, State: s, From: from, To: to}
 }
 
@@ -257,7 +257,7 @@ func random(rng *rand.Rand, n int) Input {
 		lives[th].From = at
 		for range rng.IntN(12) {
 			to := at + units.MonoNs(rng.IntN(60))
-			all = append(all, activity.Slice{Thread: uint32(th), State: activity.State(rng.IntN(int(activity.NStates))), From: at, To: to})
+			all = append(all, activity.Slice{Thread: uint32(th), State: activity.ThreadState(rng.IntN(int(activity.NStates))), From: at, To: to})
 			at = to + units.MonoNs(rng.IntN(2)*rng.IntN(20))
 		}
 		lives[th].To = at

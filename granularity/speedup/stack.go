@@ -105,7 +105,7 @@ func Stack(base, run Account) Bar {
 
 // restParts is what Rest consists of, in nanoseconds.
 func restParts(base, run Account) [NParts]units.Ns {
-	more := func(s activity.State) units.Ns { return run.InState[s] - base.InState[s] }
+	more := func(s activity.ThreadState) units.Ns { return run.InState[s] - base.InState[s] }
 	return [NParts]units.Ns{
 		Work:     more(activity.Running),
 		Sleep:    more(activity.Sleeping),

@@ -51,7 +51,7 @@ const (
 
 // stay is a thread's current slice.
 type stay struct {
-	state    activity.State
+	state    activity.ThreadState
 	parallel units.Ns // the clock of parallel time when it began
 	open     bool
 	alive    bool

@@ -2,21 +2,18 @@ package tgp
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
 
-// CycleError is a trace in which executions enclose one another in a circle.
-type CycleError struct{ ID int64 }
-
-func (e *CycleError) Error() string {
-	return fmt.Sprintf("task %d is nested in itself, through its outer tasks: no program can do that, so the trace is damaged", e.ID)
-}
+// ErrCycle is a trace in which executions enclose one another in a circle.
+var ErrCycle = errors.New("no program can do that, so the trace is damaged")
 
 // Aggregated is what Aggregate makes of a trace.
 type Aggregated struct {
-	Tasks       []Task  // executions that were not merged into another, in the order of the trace, with the work of those merged into them
-	Merged      []int64 // beside Tasks: how many executions were merged into each
+	Tasks       []Task  // executions not merged into another, in the order of the trace, with the work merged into them
+	Merged      []int64 // parallel to Tasks: the number of executions merged into each
 	Executions  int64   // rows of the trace that are executions
 	NotExecuted int64   // rows left out: tasks never executed
 	Missing     int64   // nested executions whose outer task is not in the trace; they stand alone
@@ -24,8 +21,8 @@ type Aggregated struct {
 
 // Aggregate merges nested executions into their outer ones, recursively: if
 // the outer task is no thread, or if it is a thread and the nested task was not
-// submitted and was created and executed by the same thread. A sum with a
-// granularity that was not measured in it is not measured.
+// submitted and was created and executed by the same thread. A sum is not measured
+// if one of its granularities is not.
 func Aggregate(t *Trace) (*Aggregated, error) {
 	outer, missing := Outers(t)
 	a := &Aggregated{Missing: missing}
@@ -39,7 +36,7 @@ func Aggregate(t *Trace) (*Aggregated, error) {
 	if err := flatten(t, into); err != nil {
 		return nil, err
 	}
-	place := make([]int32, len(t.Tasks))
+	index := make([]int32, len(t.Tasks))
 	for i := range t.Tasks {
 		if !t.Tasks[i].Executed() {
 			a.NotExecuted++
@@ -47,15 +44,15 @@ func Aggregate(t *Trace) (*Aggregated, error) {
 		}
 		a.Executions++
 		if into[i] == None {
-			place[i] = int32(len(a.Tasks))
+			index[i] = int32(len(a.Tasks))
 			a.Tasks, a.Merged = append(a.Tasks, t.Tasks[i]), append(a.Merged, 0)
 		}
 	}
 	for i, root := range into {
 		if root != None {
-			to := &a.Tasks[place[root]]
+			to := &a.Tasks[index[root]]
 			to.Granularity = add(to.Granularity, t.Tasks[i].Granularity)
-			a.Merged[place[root]]++
+			a.Merged[index[root]]++
 		}
 	}
 	return a, nil
@@ -77,8 +74,8 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
-// flatten follows each row to the one that is merged into no other. It goes
-// without recursion: chains can be as long as the trace.
+// flatten follows each row to the one that is merged into no other. It does not
+// recurse: chains can be as long as the trace.
 func flatten(t *Trace, into []int32) error {
 	const (
 		unseen = iota
@@ -96,7 +93,7 @@ func flatten(t *Trace, into []int32) error {
 			at = into[at]
 		}
 		if state[at] == onPath {
-			return &CycleError{t.Tasks[at].ID}
+			return fmt.Errorf("task %d is nested in itself, through its outer tasks: %w", t.Tasks[at].ID, ErrCycle)
 		}
 		root := at
 		if into[at] != None {
@@ -110,11 +107,11 @@ func flatten(t *Trace, into []int32) error {
 	return nil
 }
 
-// Outers finds for each row the row of its outer execution, None where there
-// is none; missing counts nested rows whose outer task the trace does not have.
-// An identity hash code can name several tasks, and a task can be executed
-// several times: of several rows that one counts which encloses the nested one
-// most closely, on the same thread if there is one; if none does, the last.
+// Outers finds the row of the outer execution of each row, None if there is
+// none; missing counts nested rows whose outer task is not in the trace. An
+// identity hash code can name several tasks, and a task can run several times: of
+// several rows the one that encloses the nested row most closely wins, if possible
+// on the same thread; if none encloses it, the last.
 func Outers(t *Trace) (outer []int32, missing int64) {
 	byID := make([]int32, 0, len(t.Tasks))
 	for i := range t.Tasks {

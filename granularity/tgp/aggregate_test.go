@@ -122,8 +122,7 @@ func TestAggregateCircle(t *testing.T) {
 	_, err := Aggregate(draw(t, `1<2 1 - @0-9
 		2<3 1 - @0-9
 		3<1 1 - @0-9`))
-	var circle *CycleError
-	if !errors.As(err, &circle) {
+	if !errors.Is(err, ErrCycle) {
 		t.Errorf("a circle gave %v", err)
 	}
 }

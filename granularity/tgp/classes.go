@@ -29,7 +29,7 @@ type Class struct {
 	Min      int64   `json:"min_granularity"`
 	Max      int64   `json:"max_granularity"`
 	Switches *Mean   `json:"context_switches,omitempty"` // per sample taken during its tasks; nil: no sample was
-	CPU      *Mean   `json:"cpu_percent,omitempty"`      // user and kernel, likewise
+	CPU      *Mean   `json:"cpu_percent,omitempty"`      // user and kernel, per sample taken during its tasks; nil: no sample was
 }
 
 // Mean is an average over samples. A sample counts once for each execution

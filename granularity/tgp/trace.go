@@ -1,12 +1,12 @@
 // Package tgp does to traces what the post-processing of tgp, the task
 // granularity profiler (Rosales, Rosà, Binder), does: it merges nested
 // executions into their outer ones, leaves out samples taken during garbage
-// collections, and tells which classes spawn only fine- or only coarse-grained
-// tasks. Everything here is pure. Times are nanoseconds of whatever clock the
-// trace has; granularities are of whatever metric it was recorded in.
+// collections, and finds the classes that spawn only fine- or only coarse-grained
+// tasks. Everything here is pure. Times are nanoseconds of the clock of the trace;
+// granularities are of the metric that it was recorded in.
 package tgp
 
-// None stands where a trace has -1 or null: not executed, not submitted.
+// None is -1 or null in a trace: not executed, not submitted.
 const None = -1
 
 // Flags are the T/F columns of a trace.
@@ -32,7 +32,7 @@ type Task struct {
 	Granularity int64 // self work, nested executions taken out; None: not measured
 	Class       int32 // index into Trace.Classes
 	Creator     int32 // index into Trace.Threads, or None
-	Runner      int32 // likewise
+	Runner      int32 // index into Trace.Threads, or None
 	Executor    int32 // index into Trace.Executors; None: not submitted
 	Flags       Flags
 }
@@ -40,7 +40,7 @@ type Task struct {
 // Executed reports whether the row is an execution.
 func (t *Task) Executed() bool { return t.Outer != None && t.Entry >= 0 }
 
-// Ended reports whether the row is an execution that came to its end.
+// Ended reports whether the row is an execution that has ended.
 func (t *Task) Ended() bool { return t.Executed() && t.Exit >= 0 }
 
 // Thread is a thread as a trace names it.

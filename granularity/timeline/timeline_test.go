@@ -15,7 +15,7 @@ func TestKnown(t *testing.T) {
 		{Name: "w1", Kind: activity.KindApplication, First: 5}, {Name: "main", Kind: activity.KindMain}, {Name: "w2", Kind: activity.KindApplication, First: 6},
 		{Name: "w3", Kind: activity.KindApplication, First: 7}, {Name: "gc", Kind: activity.KindGC}, {Name: "idle", Kind: activity.KindVM},
 	}
-	s := func(th uint32, st activity.State, from, to units.MonoNs) activity.Slice {
+	s := func(th uint32, st activity.ThreadState, from, to units.MonoNs) activity.Slice {
 		return activity.Slice{Thread: th, State: st, From: from, To: to}
 	}
 	all := []activity.Slice{
@@ -68,7 +68,7 @@ func TestNothingIsLost(t *testing.T) {
 			ran[threads[i].Name] = 1
 			for at := units.MonoNs(rng.IntN(30)); at < 400; {
 				to := at + 1 + units.MonoNs(rng.IntN(90))
-				all = append(all, activity.Slice{Thread: uint32(i), State: activity.State(rng.IntN(int(activity.NStates))), From: at, To: to})
+				all = append(all, activity.Slice{Thread: uint32(i), State: activity.ThreadState(rng.IntN(int(activity.NStates))), From: at, To: to})
 				want += activity.Span{From: at, To: to}.Cut(activity.Span{From: g.From, To: g.End()}).Len()
 				at = to
 			}

@@ -2,15 +2,15 @@ package unit
 
 import "stackagent/internal/units"
 
-// Note says how well the units of a session are known.
+// Note records how well the units of a session are known.
 type Note struct {
 	// SubmissionsKnown: the session recorded which executions were submitted, and when
 	// (an imported trace names executors at most). Otherwise each execution that is not
-	// nested in another one counts as a unit with all that is nested in it, but nested
+	// nested in another one counts as a unit with all that is nested in it; nested
 	// fork/join tasks count as units of their own.
 	SubmissionsKnown bool `json:"hand_overs_known"`
-	// Undecided is the number of summarised executions: whether they were nested in a
-	// unit or submitted by themselves is not known, so each counts as a unit.
+	// Undecided is the number of summarised executions. Each counts as a unit: the
+	// summary does not record whether it was nested or submitted by itself.
 	Undecided int64 `json:"undecided"`
 	// Platform is what the JDK did in tasks that the program did not submit: no units.
 	Platform PlatformNote `json:"platform"`

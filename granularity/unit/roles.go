@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// AsyncRun is what the JDK puts around the Runnable of CompletableFuture.runAsync.
+// AsyncRun is the JDK's wrapper of the Runnable of CompletableFuture.runAsync.
 const AsyncRun = "java.util.concurrent.CompletableFuture$AsyncRun"
 
-// wrappers are the classes that libraries put around a task that is handed
-// over, one for each. Where a class wraps a function that is no task, its units
-// bear its own name.
+// wrappers are the classes that libraries put around a submitted task, one for
+// each. If a class wraps a function that is no task, its units have its own name.
 var wrappers = map[string]bool{
 	"java.util.concurrent.FutureTask":                                          true,
 	"java.util.concurrent.Executors$RunnableAdapter":                           true,
@@ -45,9 +44,8 @@ var wrappers = map[string]bool{
 	"org.apache.pekko.dispatch.ForkJoinExecutorConfigurator$PekkoForkJoinTask":                          true,
 }
 
-// libraries are the packages that schedule what is given to them: their own tasks
-// stand for those of the program that they run. Not here are those of servers, whose
-// tasks are units of work by themselves (a request, say).
+// libraries are packages that schedule tasks of the program inside tasks of their
+// own. Servers are not among them: their tasks, such as requests, are units of work.
 var libraries = []string{
 	"reactor.core.", "io.reactivex.", "rx.internal.", "kotlinx.coroutines.", "groovyx.gpars.", "io.vertx.core.", "io.netty.util.concurrent.",
 	"akka.dispatch.", "org.apache.pekko.dispatch.", "scala.concurrent.", "com.google.common.util.concurrent.", "org.springframework.scheduling.",
@@ -59,7 +57,7 @@ func IsLibrary(class string) bool {
 	return slices.ContainsFunc(libraries, func(p string) bool { return strings.HasPrefix(class, p) })
 }
 
-// IsWrapper reports whether a class is known to wrap the tasks handed over.
+// IsWrapper reports whether a class is known to wrap submitted tasks.
 func IsWrapper(class string) bool {
 	if wrappers[class] {
 		return true

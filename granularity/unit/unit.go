@@ -1,13 +1,13 @@
-// Package unit makes units of work of executions: one hand-over by the program
+// Package unit makes units of work of executions. One submission by the program
 // (submit, execute, fork, start) is one unit, however many wrappers the
-// libraries put around it. An execution nested in another one that was not
-// handed over by itself belongs to its outer's unit; the loops of threads and
-// pools are no units, nor is what the platform does for itself. A unit is named
-// after the program's own task in it.
+// libraries put around it. A nested execution whose task was not submitted by
+// itself belongs to the unit of its outer execution. The loops of threads and
+// workers are no units, nor are tasks that the platform runs for itself. A unit
+// is named after the program's own task in it.
 //
-// Executions stream by as each thread ended them, nested ones before their
-// outer one, and units come out. Memory is bounded by the executions that are
-// open at a time, not by their number.
+// The Builder takes executions in the order in which each thread ended them,
+// nested ones before their outer one. Memory is bounded by the number of
+// executions that are open at a time.
 package unit
 
 import (
@@ -21,11 +21,11 @@ type Role uint8
 // The roles.
 const (
 	Task     Role = iota // a task of the program, or a fork/join task of the platform
-	Library              // a task of a library that schedules tasks: a unit like any other, named after the program's in it
-	Platform             // a task of the platform: a unit only if it was handed over
+	Library              // a task of a library that schedules tasks: a unit like any other, named after the program's task in it
+	Platform             // a task of the platform: a unit only if it was submitted
 	Wrapper              // a library's, around the task that it was made for
-	Body                 // the loop of a thread or of a pool's worker
-	Internal             // a task that the platform makes and hands over for itself: never a unit
+	Loop                 // the loop of a thread or of a pool's worker
+	Internal             // a task that the platform makes and submits for itself: never a unit
 )
 
 // Execution is one execution.
@@ -35,27 +35,27 @@ type Execution struct {
 	Role        Role
 	Thread      uint32
 	ForkJoin    bool // the class is a ForkJoinTask
-	Submitted   bool // its task was handed over by itself: there is a submission of it before its start
-	// Inner: tasks of its class are handed over only inside the hand-over of something
-	// else. Around one that was handed over it is a wrapper, whoever's class it is.
+	Submitted   bool // its task was submitted by itself, before its start
+	// Inner: tasks of its class are submitted only inside another submission. Around a
+	// submitted task it is a wrapper, whoever's class it is.
 	Inner        bool
-	Started      bool // that hand-over was the start of a thread
+	Started      bool // that submission was the start of a thread
 	Start, End   units.MonoNs
 	Threw        bool
 	Running, Cut bool
 	Virtual      bool
-	Unseen       bool                           // its creation was not seen
-	Work         [granularity.NMetrics]units.Ns // of Wall and CPU nested executions included, of the self metrics not
-	More         More                           // further metrics
-	Queue        units.Ns                       // start less the latest submission, or NotMeasured
+	Unseen       bool // its creation was not seen
+	Work         Work
+	Queue        units.Ns // start less the latest submission, or NotMeasured
 }
 
-// MaxFurther is how many further metrics are carried along.
-const MaxFurther = 8
+// MaxMetrics is how many metrics a unit has room for: wall and CPU time and
+// eight of the session's own, total and self.
+const MaxMetrics = 2 * (2 + 8)
 
-// More holds further metrics, like granularity.Execution.More: at place k
-// inclusive 2k, self 2k+1.
-type More [2 * MaxFurther]units.Ns
+// Work is the work of an execution or a unit by granularity.Metric. It is an
+// array so that the Builder allocates nothing for it.
+type Work [MaxMetrics]units.Ns
 
 // Unit is one unit of work.
 type Unit struct {
@@ -64,25 +64,24 @@ type Unit struct {
 	Named  uint64 // task after which it is named
 	Class  uint32 // its class
 	Thread uint32
-	// StartedAs is the thread, as a task, of which the start handed over the unit;
-	// 0: it was handed over by itself, or not at all.
+	// StartedAs is the thread, as a task, whose start submitted the unit; 0: it was
+	// submitted by itself, or not at all.
 	StartedAs uint64
 	// Start and End are those of its outermost execution; End 0: still running.
 	Start, End units.MonoNs
-	// Work has, as Wall and CPU, what passed from start to end, and as the self
-	// metrics what the unit did itself: other units nested in it are taken out.
-	Work       [granularity.NMetrics]units.Ns
-	More       More
-	Queue      units.Ns // of what a thread was started for, since the start of the thread
+	// Work has the total metrics from start to end and, as the self metrics, what
+	// the unit did itself: without the units nested in it.
+	Work       Work
+	Queue      units.Ns // of a unit that a thread was started for: since the start of the thread
 	Executions int64    // in it
 	Depth      int32    // of the deepest execution in it, 0: a single one
-	Inside     bool     // it ran inside another execution than the known loop of a thread
+	Inside     bool     // it ran inside an execution that is not the loop of a thread
 	Submitted  bool
 	Threw      bool // the task it is named after ended by an exception
-	Swallowed  bool // and the outermost execution, a wrapper, did not
+	Swallowed  bool // it did, and the outermost execution, a wrapper, did not
 	// Keeper is the class of the wrapper that kept the exception, if Swallowed.
 	Keeper   uint32
-	ForkJoin bool // the outermost execution is that of a fork/join task: what it throws is kept for who joins it
+	ForkJoin bool // the outermost task is a fork/join task, which keeps its exception for whoever joins it
 	Running  bool
 	Cut      bool
 	Virtual  bool
@@ -91,26 +90,25 @@ type Unit struct {
 
 // Builder makes units. Make it with NewBuilder.
 type Builder struct {
-	isBody func(task uint64) bool
+	isLoop func(task uint64) bool
 	emit   func(*Unit)
-	more   int // further metrics of the session
-	open   map[place]*pending
+	self   []granularity.Metric // the self metrics of the session
+	open   map[openKey]*pending
 	free   []*pending
 
-	// Own are the executions of the platform's own tasks that nobody handed over, or
-	// only the platform to itself, by class: no units.
+	// Own has, by class, the executions of the platform's own tasks that the program
+	// did not submit: no units.
 	Own map[uint32]*Own
 }
 
-// Own is what the platform did for itself in tasks of one class.
+// Own sums up what the platform did for itself in tasks of one class.
 type Own struct {
 	Executions int64
-	Work       [granularity.NMetrics]units.Ns // of the self metrics what was not a unit's; as far as measured
+	Work       Work // in the self metrics without nested units; as far as measured
 }
 
-// place is where an execution is open: a task can be executed on two threads
-// at once.
-type place struct {
+// openKey identifies an open execution: two threads can execute a task at once.
+type openKey struct {
 	thread uint32
 	task   uint64
 }
@@ -118,29 +116,27 @@ type place struct {
 // pending is what is known of an execution before it has ended.
 type pending struct {
 	merged    acc
-	candidate acc // nested and handed over by itself: of the same hand-over as its outer if that is a wrapper
+	candidate acc // nested and submitted by itself: part of the outer unit if the outer task is a wrapper
 	has, many bool
 	wall, cpu units.Ns // of the units inside; cpu as far as measured
-	inside    int64    // how many
-	body      bool     // a loop ran inside: a wrapper around it is none of the program's
+	inside    int64    // the number of units inside
+	loop      bool     // a loop ran inside: a wrapper around it is not the program's
 
-	begun bool // of the body of a thread: something has run in it
+	begun bool // of the loop of a thread: something has run in it
 	waits bool // first has not been emitted
-	first acc  // what ran first, not handed over by itself: the thread may have been started for it
+	first acc  // what ran first and was not submitted by itself: the thread may have been started for it
 }
 
 // acc gathers a unit.
 type acc struct {
 	Unit
-	rank rank // of what it is named after
-	// given: that was handed over by itself. What the platform runs for itself inside a
-	// wrapper (the cleaner of a file that is closed there) is not what it was made for.
-	given bool
+	rank rank // of the task it is named after
+	// submitted: that task was submitted by itself. A wrapper was not made for what the
+	// platform runs for itself in it, the cleaner of a file that is closed there.
+	submitted bool
 }
 
-// rank orders what a unit can be named after: a task of the program goes before
-// one of a library that schedules tasks, this before one of the platform, and this
-// before a wrapper.
+// rank orders the tasks that a unit can be named after, the best last.
 type rank uint8
 
 const (
@@ -165,48 +161,54 @@ func rankOf(r Role) rank {
 	return aWrapper
 }
 
-// NewBuilder hands units to emit as they end; the Unit is used again after the
-// call. isBody tells the tasks whose executions are loops; it is asked before
-// these have ended. The unit for which a thread was started comes when the thread
-// has ended. more is the number of further metrics.
-func NewBuilder(isBody func(task uint64) bool, more int, emit func(*Unit)) *Builder {
-	return &Builder{isBody: isBody, emit: emit, more: min(more, MaxFurther), open: map[place]*pending{}, Own: map[uint32]*Own{}}
+// NewBuilder calls emit with each unit as it ends and reuses the Unit after the
+// call; a unit that a thread was started for ends with the thread. isLoop reports
+// whether executions of a task are loops, before they have ended. metrics is the
+// number of metrics in Work.
+func NewBuilder(isLoop func(task uint64) bool, metrics int, emit func(*Unit)) *Builder {
+	b := &Builder{isLoop: isLoop, emit: emit, open: map[openKey]*pending{}, Own: map[uint32]*Own{}}
+	for m := range granularity.Metric(min(metrics, MaxMetrics)) {
+		if m.IsSelf() {
+			b.self = append(b.self, m)
+		}
+	}
+	return b
 }
 
 // Add takes the next execution.
 func (b *Builder) Add(e *Execution) {
-	at := place{e.Thread, e.Task}
+	at := openKey{e.Thread, e.Task}
 	p := b.open[at]
 	if p != nil {
 		delete(b.open, at)
 	}
-	inBody := e.Outer == 0 || b.isBody(e.Outer)
+	inLoop := e.Outer == 0 || b.isLoop(e.Outer)
 	switch {
-	case e.Role == Body, e.Role == Wrapper && p != nil && p.body:
+	case e.Role == Loop, e.Role == Wrapper && p != nil && p.loop:
 		b.started(e, p)
 		b.release(p, true)
-		if !inBody {
-			b.outer(e).body = true
+		if !inLoop {
+			b.outer(e).loop = true
 		} else {
 			b.begin(e)
 		}
-	case b.isLoop(e, p, inBody):
+	case b.aroundUnits(e, p, inLoop):
 		b.release(p, true)
 		b.begin(e)
 	default:
 		u := b.join(e, p)
-		b.release(p, inBody && u.own())
-		b.pass(e, &u, inBody)
+		b.release(p, inLoop && u.own())
+		b.pass(e, &u, inLoop)
 	}
 }
 
-// own reports whether u, which is nested in nothing, is of the platform's own doing.
+// own reports whether u, which is nested in nothing, is the platform's own.
 func (u *acc) own() bool {
 	return u.rank == anInternalTask || u.rank == aPlatformTask && !u.Submitted
 }
 
-// outermost emits a unit that is nested in nothing, or counts what the platform
-// did for itself.
+// outermost emits a unit that is nested in nothing, or counts it as the platform's
+// own.
 func (b *Builder) outermost(u *acc) {
 	if u.own() {
 		b.count(u)
@@ -215,7 +217,7 @@ func (b *Builder) outermost(u *acc) {
 	b.out(u, false)
 }
 
-// count adds what the platform did for itself.
+// count adds u to what the platform did for itself.
 func (b *Builder) count(u *acc) {
 	o := b.Own[u.Class]
 	if o == nil {
@@ -228,8 +230,8 @@ func (b *Builder) count(u *acc) {
 	}
 }
 
-// started ends the body of a thread: the start handed over what ran first in
-// it, if that was not handed over by itself.
+// started ends the loop of a thread. The start of the thread submitted what ran
+// first in it, unless that was submitted by itself.
 func (b *Builder) started(e *Execution, p *pending) {
 	if p == nil || !p.waits || !e.Started || !e.Queue.Measured() {
 		return
@@ -238,7 +240,7 @@ func (b *Builder) started(e *Execution, p *pending) {
 	p.first.StartedAs = e.Task
 }
 
-// begin reports whether e is the first that ran in the body of a thread.
+// begin reports whether e is the first execution in the loop of a thread.
 func (b *Builder) begin(e *Execution) bool {
 	if e.Outer == 0 {
 		return false
@@ -249,8 +251,8 @@ func (b *Builder) begin(e *Execution) bool {
 	return first
 }
 
-// holds reports whether u, which ran in the body of a thread, waits for that to
-// end: it may be what the thread was started for.
+// holds reports whether u, which ran in the loop of a thread, waits for the loop to
+// end: the thread may have been started for it.
 func (b *Builder) holds(e *Execution, u *acc) bool {
 	if !b.begin(e) || e.Submitted {
 		return false
@@ -262,7 +264,7 @@ func (b *Builder) holds(e *Execution, u *acc) bool {
 
 // outer is what is known of the execution around e.
 func (b *Builder) outer(e *Execution) *pending {
-	at := place{e.Thread, e.Outer}
+	at := openKey{e.Thread, e.Outer}
 	o := b.open[at]
 	if o == nil {
 		o = b.fresh()
@@ -271,36 +273,36 @@ func (b *Builder) outer(e *Execution) *pending {
 	return o
 }
 
-// join makes one of an execution and what belongs to it.
+// join makes a unit of an execution and what belongs to it.
 func (b *Builder) join(e *Execution, p *pending) acc {
 	u := acc{Unit: Unit{
-		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, More: e.More, Queue: e.Queue, Executions: 1,
+		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, Queue: e.Queue, Executions: 1,
 		Submitted: e.Submitted, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
-	}, rank: rankOf(e.Role), given: e.Submitted}
+	}, rank: rankOf(e.Role), submitted: e.Submitted}
 	if p == nil {
 		return u
 	}
 	if p.has && e.Inner && !p.many {
 		u.rank = aWrapper
-		u.wrap(&p.candidate, b.more) // first: it bears the name, whatever else ran beside it
+		u.wrap(&p.candidate, b.self) // first: it bears the name, whatever else ran beside it
 		p.has = false
 	}
 	if p.merged.Executions > 0 {
-		u.take(&p.merged, b.more)
+		u.take(&p.merged, b.self)
 		p.merged.Executions = 0
 	}
 	if p.has && e.Role == Wrapper && !p.many {
-		u.wrap(&p.candidate, b.more)
+		u.wrap(&p.candidate, b.self)
 		p.has = false
 	}
 	return u
 }
 
-// wrap adds what u is wrapped around. Of two wrappers the name is that of the one
-// inside: the program handed that over.
-func (u *acc) wrap(n *acc, more int) {
+// wrap adds what u is wrapped around. Of two wrappers the inner one gives the name:
+// the program submitted it.
+func (u *acc) wrap(n *acc, self []granularity.Metric) {
 	wrappers := u.rank == aWrapper && n.rank == aWrapper
-	u.take(n, more)
+	u.take(n, self)
 	if wrappers {
 		u.name(n)
 	}
@@ -313,31 +315,26 @@ func (u *acc) name(n *acc) {
 	} else if u.Swallowed = n.Threw && !u.Threw; u.Swallowed {
 		u.Keeper = u.Class
 	}
-	u.rank, u.given, u.Class, u.Named = n.rank, n.given, n.Class, n.Named
+	u.rank, u.submitted, u.Class, u.Named = n.rank, n.submitted, n.Class, n.Named
 	u.Threw = n.Threw
 	u.Unseen = n.Unseen
 }
 
-// take adds what was nested to u.
-func (u *acc) take(n *acc, more int) {
-	for _, m := range selfMetrics {
+// take adds n, which was nested in u.
+func (u *acc) take(n *acc, self []granularity.Metric) {
+	for _, m := range self {
 		u.Work[m] = add(u.Work[m], n.Work[m])
-	}
-	for k := range more {
-		u.More[2*k+1] = add(u.More[2*k+1], n.More[2*k+1])
 	}
 	u.Executions += n.Executions
 	u.Depth = max(u.Depth, n.Depth+1)
-	if u.rank < n.rank && (n.rank != aPlatformTask || n.given) {
+	if u.rank < n.rank && (n.rank != aPlatformTask || n.submitted) {
 		u.name(n)
 	}
 }
 
-var selfMetrics = [...]granularity.Metric{granularity.SelfWall, granularity.SelfCPU}
-
-// pass gives a finished execution to its outer one, or out.
-func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
-	if inBody {
+// pass adds a finished execution to its outer one, or emits it.
+func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
+	if inLoop {
 		if !b.holds(e, u) {
 			b.outermost(u)
 		}
@@ -349,7 +346,7 @@ func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
 			o.merged = *u
 			return
 		}
-		o.merged.beside(u, b.more)
+		o.merged.beside(u, b.self)
 		return
 	}
 	o.inside++
@@ -368,9 +365,9 @@ func (b *Builder) pass(e *Execution, u *acc, inBody bool) {
 }
 
 // beside adds what was nested next to u.
-func (u *acc) beside(n *acc, more int) {
+func (u *acc) beside(n *acc, self []granularity.Metric) {
 	depth := max(u.Depth, n.Depth)
-	u.take(n, more)
+	u.take(n, self)
 	u.Depth = depth
 }
 
@@ -384,18 +381,18 @@ func (b *Builder) out(u *acc, inside bool) {
 	b.emit(&u.Unit)
 }
 
-// release emits the unit that waited inside, and what is left over in a body.
-func (b *Builder) release(p *pending, body bool) {
+// release emits the unit that waited inside, and what is left over in a loop.
+func (b *Builder) release(p *pending, loop bool) {
 	if p == nil {
 		return
 	}
 	if p.has {
-		b.out(&p.candidate, !body)
+		b.out(&p.candidate, !loop)
 	}
 	if p.waits {
 		b.outermost(&p.first)
 	}
-	if body && p.merged.Executions > 0 {
+	if loop && p.merged.Executions > 0 {
 		b.outermost(&p.merged)
 	}
 	*p = pending{}
@@ -411,10 +408,10 @@ func (b *Builder) fresh() *pending {
 	return new(pending)
 }
 
-// isLoop reports whether an execution that a thread began with is a loop around
-// other units, by what ran in it: two units or more, and most of its time.
-func (b *Builder) isLoop(e *Execution, p *pending, inBody bool) bool {
-	if p == nil || !inBody || e.ForkJoin || e.Submitted && !e.Started || p.inside < 2 {
+// aroundUnits reports whether an execution that a thread began with is a loop around
+// other units: it held two units or more for most of its time.
+func (b *Builder) aroundUnits(e *Execution, p *pending, inLoop bool) bool {
+	if p == nil || !inLoop || e.ForkJoin || e.Submitted && !e.Started || p.inside < 2 {
 		return false
 	}
 	if cpu := e.Work[granularity.CPU]; cpu.Measured() { // waiting for tasks is no work
@@ -431,8 +428,8 @@ func orZero(n units.Ns) units.Ns {
 	return n
 }
 
-// Close emits the units whose outer execution never came, since its record was
-// lost: they stand alone.
+// Close emits the units whose outer execution is missing because its record was
+// lost.
 func (b *Builder) Close() {
 	for at, p := range b.open {
 		delete(b.open, at)

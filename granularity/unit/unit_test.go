@@ -18,7 +18,7 @@ import (
 // n only inside the hand-over of something else, t threw, r still running.
 func run(t *testing.T, trace string) (got []string, b *Builder) {
 	t.Helper()
-	bodies := map[uint64]bool{}
+	loops := map[uint64]bool{}
 	var list []Execution
 	inside := map[uint64]units.Ns{}
 	for _, word := range strings.Split(trace, ",") {
@@ -34,8 +34,8 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		case "w":
 			e.Role = Wrapper
 		case "b":
-			e.Role = Body
-			bodies[e.Task] = true
+			e.Role = Loop
+			loops[e.Task] = true
 		case "p":
 			e.Role = Platform
 		case "i":
@@ -51,7 +51,7 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		wall := self + inside[e.Task]
 		delete(inside, e.Task)
 		inside[e.Outer] += wall
-		e.Work = [granularity.NMetrics]units.Ns{granularity.Wall: wall, granularity.CPU: wall, granularity.SelfWall: self, granularity.SelfCPU: self}
+		e.Work = Work{granularity.Wall: wall, granularity.CPU: wall, granularity.SelfWall: self, granularity.SelfCPU: self}
 		if e.Running {
 			for m := range e.Work {
 				e.Work[m] = units.NotMeasured
@@ -59,7 +59,7 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		}
 		list = append(list, e)
 	}
-	b = NewBuilder(func(id uint64) bool { return bodies[id] }, 0, func(u *Unit) {
+	b = NewBuilder(func(id uint64) bool { return loops[id] }, 4, func(u *Unit) {
 		s := fmt.Sprintf("%c=%d", rune(u.Class), u.Work[granularity.SelfWall])
 		if u.Running {
 			s = fmt.Sprintf("%c running", rune(u.Class))
@@ -153,14 +153,14 @@ func TestUnits(t *testing.T) {
 // first; it waited from the start on.
 func TestStartedThreads(t *testing.T) {
 	const none = units.NotMeasured
-	thread := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Submitted: true, Started: true, Queue: 30}
-	unseen := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Queue: none}
-	pool := Execution{Task: 1, Class: 'b', Role: Body, Start: 100, Submitted: true, Queue: 30}
+	thread := Execution{Task: 1, Class: 'b', Role: Loop, Start: 100, Submitted: true, Started: true, Queue: 30}
+	unseen := Execution{Task: 1, Class: 'b', Role: Loop, Start: 100, Queue: none}
+	pool := Execution{Task: 1, Class: 'b', Role: Loop, Start: 100, Submitted: true, Queue: 30}
 	target := Execution{Task: 2, Outer: 1, Class: 'A', Start: 105, Queue: none}
 	second := Execution{Task: 3, Outer: 1, Class: 'B', Start: 150, Queue: none}
 	submitted := Execution{Task: 4, Outer: 1, Class: 'C', Start: 160, Submitted: true, Queue: 7}
 	nested := Execution{Task: 5, Outer: 2, Class: 'D', Start: 110, Queue: none}
-	worker := Execution{Task: 6, Outer: 1, Class: 'b', Role: Body, Start: 102, Queue: none}
+	worker := Execution{Task: 6, Outer: 1, Class: 'b', Role: Loop, Start: 102, Queue: none}
 	for _, c := range []struct {
 		name  string
 		trace []Execution
@@ -177,7 +177,7 @@ func TestStartedThreads(t *testing.T) {
 		{"a thread that has not ended", []Execution{target}, map[rune]units.Ns{'A': none}},
 	} {
 		got := map[rune]units.Ns{}
-		b := NewBuilder(func(task uint64) bool { return task == 1 || task == 6 }, 0, func(u *Unit) { got[rune(u.Class)] = u.Queue })
+		b := NewBuilder(func(task uint64) bool { return task == 1 || task == 6 }, 4, func(u *Unit) { got[rune(u.Class)] = u.Queue })
 		for i := range c.trace {
 			b.Add(&c.trace[i])
 		}
@@ -188,7 +188,7 @@ func TestStartedThreads(t *testing.T) {
 	}
 }
 
-// TestSums: whatever the nesting, the units' own work and that of bodies and
+// TestSums: whatever the nesting, the units' own work and that of loops and
 // loops is all there was.
 func TestSums(t *testing.T) {
 	trace := "5<4 B:3, 4<3 w:1 h, 6<3 C:4 h, 3<2 A:8 h, 7<2 j:2 h, 2<1 w:1, 8<1 D:9, 1<0 b:10, 10<0 E:1 h"
@@ -211,7 +211,7 @@ func TestSums(t *testing.T) {
 // keeps none of them.
 func TestBounded(t *testing.T) {
 	n := 0
-	b := NewBuilder(func(uint64) bool { return false }, 0, func(*Unit) { n++ })
+	b := NewBuilder(func(uint64) bool { return false }, 4, func(*Unit) { n++ })
 	for i := range 1_000_000 {
 		b.Add(&Execution{Task: uint64(i + 10), Outer: 1, Thread: 1, Submitted: true})
 		if b.Open() > 1 {
@@ -226,7 +226,7 @@ func TestBounded(t *testing.T) {
 // TestTwoThreads: one task executed on two threads at once.
 func TestTwoThreads(t *testing.T) {
 	var got []string
-	b := NewBuilder(func(uint64) bool { return false }, 0, func(u *Unit) {
+	b := NewBuilder(func(uint64) bool { return false }, 4, func(u *Unit) {
 		got = append(got, fmt.Sprintf("%d on %d: %d", u.Class, u.Thread, u.Executions))
 	})
 	for _, e := range []Execution{{Task: 2, Outer: 1, Class: 2, Thread: 1}, {Task: 3, Outer: 1, Class: 3, Thread: 2}, {Task: 4, Outer: 1, Class: 3, Thread: 2},
@@ -238,14 +238,36 @@ func TestTwoThreads(t *testing.T) {
 	}
 }
 
-func TestMore(t *testing.T) {
-	var got More
-	b := NewBuilder(func(uint64) bool { return false }, 2, func(u *Unit) { got = u.More })
+// TestSessionMetrics: the metrics of the session add up like the times.
+func TestSessionMetrics(t *testing.T) {
+	var got Work
+	b := NewBuilder(func(uint64) bool { return false }, 8, func(u *Unit) { got = u.Work })
 	na := units.NotMeasured
-	b.Add(&Execution{Task: 2, Outer: 1, More: More{10, 10, 5, na}})
-	b.Add(&Execution{Task: 1, More: More{30, 20, 9, 4}})
-	if got[0] != 30 || got[1] != 30 || got[2] != 9 || got[3] != na {
+	b.Add(&Execution{Task: 2, Outer: 1, Work: Work{4: 10, 10, 5, na}})
+	b.Add(&Execution{Task: 1, Work: Work{4: 30, 20, 9, 4}})
+	if got[4] != 30 || got[5] != 30 || got[6] != 9 || got[7] != na {
 		t.Errorf("%v", got)
+	}
+}
+
+// BenchmarkBuilder makes units of a pool's executions: each a task in a future
+// with two nested tasks, of a session with two metrics of its own.
+func BenchmarkBuilder(b *testing.B) {
+	n := 0
+	build := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(*Unit) { n++ })
+	b.ReportAllocs()
+	for i := range b.N {
+		id := uint64(4*i + 10)
+		thread := uint32(i % 8)
+		for _, e := range [...]Execution{
+			{Task: id, Outer: id + 2, Class: 3, Thread: thread}, {Task: id + 1, Outer: id + 2, Class: 4, Thread: thread},
+			{Task: id + 2, Outer: id + 3, Class: 2, Thread: thread}, {Task: id + 3, Outer: 1, Class: 1, Role: Wrapper, Thread: thread, Submitted: true},
+		} {
+			build.Add(&e)
+		}
+	}
+	if n < b.N {
+		b.Errorf("%d units of %d", n, b.N)
 	}
 }
 

@@ -6,8 +6,8 @@ package clock
 import "embed"
 
 // Headers are the C sources. Nothing reads them: go build hashes the files of a
-// cgo package's own folder only, and learns of a change here because package
-// jvmti imports this one. The linker drops the text.
+// cgo package's own folder only, and sees a change here because package jvmti
+// imports this one. The linker drops the text.
 //
 //go:embed *.h
 var Headers embed.FS

@@ -216,7 +216,7 @@ static inline int64_t sa_cpu_ticks(const sa_clock *c, sa_cpu_clock *t, uint64_t 
     return sa_cpu_beside(c, sa_cpu_read(c, t), ticks);
 }
 
-/* The same at a start: the cost of a new reading comes before it, and *ticks moves behind it. */
+/* CPU time at the start of an interval: a new reading happens before it, and *ticks moves behind the reading. */
 static inline int64_t sa_cpu_ticks_from(const sa_clock *c, sa_cpu_clock *t, uint64_t *ticks) {
     if (sa_cpu_holds(t, *ticks)) return (int64_t)*ticks + t->offset_ticks;
     sa_cpu_reading r = sa_cpu_read(c, t);

@@ -3,7 +3,7 @@
  * 4.18, glibc 2.35) in each thread. It may hold the address of a descriptor of a
  * critical section. When the kernel switches or moves the thread, or delivers a signal
  * to it, while it executes something else, it sets that address to 0. So the agent
- * puts the address of a section there that nobody ever executes: as long as it is
+ * puts the address of a section there that is never executed: as long as it is
  * there, the thread has not left its CPU.
  *
  * The kernel reads the descriptor then, and ends the process if it is invalid. It is
@@ -75,9 +75,8 @@ static inline volatile uint64_t *sa_rseq_section(void) {
 
 static inline uint64_t sa_rseq_mark(void) { return (uint64_t)(uintptr_t)&sa_rseq_never.section; }
 
-/* From now on a switch of the thread shows. False: somebody else (a memory allocator)
- * uses the area; what is left there after its section stays until the kernel clears
- * it. */
+/* From now on a switch of the thread shows. False: other code (a memory allocator)
+ * uses the area; what that code leaves there stays until the kernel clears it. */
 static inline bool sa_rseq_arm(volatile uint64_t *section) {
     uint64_t now = *section;
     if (now == 0) *section = sa_rseq_mark();
@@ -143,7 +142,7 @@ static void *sa_rseq_rival(void *unused) {
     return NULL;
 }
 
-/* The same with a rival for the CPU. If there cannot be one, the other tests must do. */
+/* The test beside a rival on one CPU. If no rival can be had, the other tests must do. */
 static inline bool sa_rseq_beside_rival(volatile uint64_t *section) {
     cpu_set_t all, here;
     int cpu = sched_getcpu();

@@ -1,13 +1,12 @@
 /* Where rings get their memory, and how much of it stays resident.
  *
  * Address space is reserved for many rings at a time, because a process may
- * have some 65,000 maps only, and made accessible ring by ring, because strict
- * overcommit and RLIMIT_DATA count what is accessible. Where that much is
- * refused rings are small, and few at a time: what is left is the program's.
+ * have only about 65,000 maps. It is made accessible ring by ring, because strict
+ * overcommit and RLIMIT_DATA count what is accessible. If the system refuses that
+ * much, rings are small, and few at a time: the rest is left to the program.
  *
- * How many bytes may wait unread is charged to one account for all rings, so
- * that their sum is bounded whatever the threads do; each ring has a small part
- * that is its own. No JDK headers. */
+ * One counter for all rings bounds the bytes that wait unread, whatever the threads
+ * do; each ring has a small part of its own beside it. No JDK headers. */
 #ifndef STACKAGENT_RING_MEMORY_H
 #define STACKAGENT_RING_MEMORY_H
 #include <pthread.h>

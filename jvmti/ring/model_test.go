@@ -39,8 +39,8 @@ func explorer(t *testing.T, change func(header []byte) []byte) string {
 	return program
 }
 
-// In the memory model of C11 no way in which the two threads of a small ring can meet loses a record, hands out
-// one that is not whole, or is a data race.
+// In the memory model of C11, no interleaving of the two threads of a small ring loses a record, reads a partial one,
+// or is a data race.
 func TestTortureModel(t *testing.T) {
 	line := []string{explorer(t, func(b []byte) []byte { return b })}
 	if os.Getenv("STACKAGENT_TORTURE") == "full" {
@@ -53,7 +53,7 @@ func TestTortureModel(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// A ring with one word of its synchronisation taken away is found to be wrong.
+// The explorer finds a ring wrong if one word of its synchronisation is weakened.
 func TestTortureModelFinds(t *testing.T) {
 	for name, weaken := range map[string]string{
 		"published is not released": `(atomic_store_explicit\(&r->published[^;]*)memory_order_release`,

@@ -5,7 +5,7 @@ package ring
 
 import "embed"
 
-// Headers are the C sources, so that go build learns of a change: see package clock.
+// Headers are the C sources, so that go build sees a change: see package clock.
 //
 //go:embed *.h
 var Headers embed.FS

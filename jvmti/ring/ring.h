@@ -2,9 +2,9 @@
  * consumer (the drain). Positions are byte counts that only grow; the memory is
  * touched page by page as it is first used. No JDK headers.
  *
- * A ring has no memory before it is first written to, where none is to be had,
- * and while its thread is idle: its limit is 0 then, so that the usual way finds
- * it full and asks sa_ring_widen. */
+ * A ring has no memory before its first record, when the system refuses it, and
+ * while its thread is idle. Its limit is then 0: the usual way finds it full and
+ * calls sa_ring_widen. */
 #ifndef STACKAGENT_RING_H
 #define STACKAGENT_RING_H
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct {
     uint64_t capacity;      /* a power of two, multiple of two slots */
     uint64_t head;          /* producer's own copy of what is published */
     uint64_t tail_seen;     /* producer's last look at tail */
-    _Atomic uint64_t limit; /* so many bytes may be unread, at most capacity */
+    _Atomic uint64_t limit; /* this many bytes may be unread, at most capacity */
     uint64_t set_aside;     /* the limit, while the consumer is about to take the memory; under the pool's lock */
     char pad1[16];
     _Atomic uint64_t published; /* end of whole records, written by the producer */
@@ -27,8 +27,8 @@ typedef struct {
     uint64_t read;                 /* end of what it has copied */
     int64_t clean_from, clean_to;  /* pages of these positions went back, and were not written to since */
     uint64_t resident;
-    uint64_t quiet_since_ns, window_ns; /* begin of its present silence, and of the interval in which it */
-    uint64_t window_bytes, window_most; /* copied so many, and so many at a time */
+    uint64_t quiet_since_ns, window_ns; /* start of its present silence, and of the interval in which it */
+    uint64_t window_bytes, window_most; /* copied this many, and at most so many at once */
 } sa_ring;
 
 /* The part of the limit that is never charged. */
@@ -38,7 +38,7 @@ static inline uint64_t sa_ring_own(uint64_t capacity) {
     return own < capacity ? own : capacity;
 }
 
-/* Gives an empty ring memory, for records from now on; false: none is to be had. */
+/* Gives an empty ring memory, for records from now on; false: there is none. */
 static inline bool sa_ring_open(sa_ring *r, sa_ring_pool *pool, uint64_t capacity) {
     sa_ring_memory m = sa_ring_pool_take(pool, capacity);
     if (m.bytes == NULL) return false;
@@ -52,7 +52,7 @@ static inline bool sa_ring_open(sa_ring *r, sa_ring_pool *pool, uint64_t capacit
     return true;
 }
 
-/* Takes its memory and what is charged to it. Nobody writes to it meanwhile. */
+/* Takes its memory and what is charged to it. Its thread must not write meanwhile. */
 static inline void sa_ring_close(sa_ring *r, sa_ring_pool *pool) {
     if (r->bytes == NULL) return;
     sa_ring_memory m = {r->bytes, r->capacity};
@@ -74,8 +74,8 @@ static inline void sa_ring_set_aside(sa_ring *r, sa_ring_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Whoever of the two is first: the producer needs its ring after all, or it was
- * seen at work. */
+/* Undoes sa_ring_set_aside. Called by the one that is first: the producer needs its ring
+ * after all, or the consumer saw it at work. */
 static inline void sa_ring_restore_locked(sa_ring *r) {
     if (r->set_aside != 0) atomic_store(&r->limit, r->set_aside);
     r->set_aside = 0;
@@ -102,8 +102,8 @@ static inline bool sa_ring_take(sa_ring *r, sa_ring_pool *pool, const _Atomic bo
     return true;
 }
 
-/* The producer's: more room where there was too little. False: there is none, or,
- * where the ring has no memory, it is to be opened. */
+/* Called by the producer: more room when there was too little. False: there is none. A
+ * ring without memory must be opened instead. */
 static inline bool sa_ring_widen(sa_ring *r, sa_ring_pool *pool) {
     uint64_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed);
     while (limit != 0 && limit < r->capacity) {
@@ -119,8 +119,8 @@ static inline bool sa_ring_widen(sa_ring *r, sa_ring_pool *pool) {
     return atomic_load_explicit(&r->limit, memory_order_relaxed) != 0;
 }
 
-/* A place for a record of the given number of slots, or NULL when the ring is
- * full. A record never wraps: the last slots are padded when it does not fit. */
+/* Room for a record of the given number of slots, or NULL when the ring is full. A
+ * record never wraps: if it does not fit before the end, padding fills the last slots. */
 static inline void *sa_ring_reserve(sa_ring *r, unsigned slots) {
     uint64_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed);
     uint64_t offset = r->head & (r->capacity - 1);
@@ -146,7 +146,7 @@ static inline bool sa_ring_crowded(sa_ring *r) {
     return r->head - r->tail_seen >= most;
 }
 
-/* Publishes the record written into the reserved place. */
+/* Publishes the record written into the reserved slots. */
 static inline void sa_ring_commit(sa_ring *r, unsigned slots) {
     r->head += (uint64_t)slots * SA_SLOT_BYTES;
     atomic_store_explicit(&r->published, r->head, memory_order_release);
@@ -187,9 +187,9 @@ static inline void sa_ring_clean(sa_ring *r, uint64_t from, uint64_t to) {
     r->clean_to = (int64_t)to;
 }
 
-/* The room of what was read is the producer's again, page by page: a page of
- * which it may write one part could not be given back. over: pages go back
- * first, while they are still the consumer's. */
+/* What was read becomes free for the producer, in whole pages: a page that it may
+ * write to cannot go back to the kernel. over: pages go back first, while they are
+ * still the consumer's. */
 static inline void sa_ring_consumed(sa_ring *r, sa_ring_pool *pool, bool over) {
     uint64_t page = sa_page_bytes(), tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     uint64_t to = r->capacity >= 4 * page ? r->read / page * page : r->read;
@@ -215,7 +215,7 @@ static inline uint64_t sa_ring_unread(sa_ring *r) {
     return atomic_load_explicit(&r->published, memory_order_acquire) - r->read;
 }
 
-/* The same as the producer sees it. */
+/* Unread bytes, as the producer sees them. */
 static inline uint64_t sa_ring_waiting(sa_ring *r) {
     return r->head - atomic_load_explicit(&r->tail, memory_order_acquire);
 }

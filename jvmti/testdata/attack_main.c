@@ -281,7 +281,7 @@ static void end_session(void) {
     sa_totals_now(&t);
     uint64_t reported = got.executions + got.creations + t.lost;
     if (t.executions + t.creations != reported || t.submissions != got.submissions + t.lost_submissions) {
-        fprintf(stderr, "session %lu, seed %lu: %lu executions and %lu creations, told %lu and %lu, %lu lost; %lu submissions, told %lu, %lu lost\n",
+        fprintf(stderr, "session %lu, seed %lu: %lu executions and %lu creations, reported %lu and %lu, %lu lost; %lu submissions, reported %lu, %lu lost\n",
                 sessions, seed, t.executions, t.creations, got.executions, got.creations, t.lost, t.submissions, got.submissions,
                 t.lost_submissions);
         abort();
@@ -291,8 +291,8 @@ static void end_session(void) {
     session = false;
 }
 
-/* The same for all sessions of a run: a thread that lost its CPU between its look at
- * the phase and its mark may read it while it changes. */
+/* Constant during a run: a thread that lost its CPU between its look at the phase and
+ * its mark may read it at any time. */
 static void configure(void) {
     static bool done;
     if (done) return;
@@ -336,7 +336,7 @@ static void *drain_on(void *unused) {
     return NULL;
 }
 
-/* In place of life_go_threads.c, which is for the Go runtime. */
+/* Replaces life_go_threads.c, which is for the Go runtime. */
 bool sa_go_threads_made(void) { return true; }
 uint64_t sa_thread_waits(void) { return 0; }
 int sa_make_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
@@ -367,8 +367,8 @@ NATIVE(void, Stackagent_unmounting0, jlong context, jobject thread);
 NATIVE(void, Stackagent_leaving0, jlong context);
 NATIVE(void, Stackagent_returned0, jlong context);
 NATIVE(void, Stackagent_ready0, jlong context);
-NATIVE(jlong, StackagentSubmission_hand0, jlong context, jlong id, jint class_id, jint executor, jint flags);
-NATIVE(jboolean, StackagentSubmission_handBare0, jlong context, jint hash, jint class_id, jint executor, jint flags);
+NATIVE(jlong, StackagentSubmission_submit0, jlong context, jlong id, jint class_id, jint executor, jint flags);
+NATIVE(jboolean, StackagentSubmission_submitBare0, jlong context, jint hash, jint class_id, jint executor, jint flags);
 
 #define CALL(name, ...) Java_java_lang_##name((JNIEnv *)&env_of_all, NULL, ##__VA_ARGS__)
 
@@ -384,7 +384,7 @@ static jlong context_for(object *o) {
     return get_context(o);
 }
 
-static void end_handovers(jlong context, uint32_t open) {
+static void end_submissions(jlong context, uint32_t open) {
     if (context != 0) ((sa_thread *)(uintptr_t)context)->submissions_open = open; /* as Java code does */
 }
 
@@ -398,8 +398,8 @@ static void execute(object *o, unsigned depth) {
     if (below(3) == 0) {
         jlong context = context_for(o);
         uint32_t open = context == 0 ? 0 : ((sa_thread *)(uintptr_t)context)->submissions_open;
-        if (CALL(StackagentSubmission_hand0, context, id, class_id, 1, 0) != 0) end_handovers(context, open);
-        if (below(4) == 0 && CALL(StackagentSubmission_handBare0, context, (jint)below(64), class_id, 1, 0)) end_handovers(context, open);
+        if (CALL(StackagentSubmission_submit0, context, id, class_id, 1, 0) != 0) end_submissions(context, open);
+        if (below(4) == 0 && CALL(StackagentSubmission_submitBare0, context, (jint)below(64), class_id, 1, 0)) end_submissions(context, open);
     }
     jint token = below(8) == 0 ? CALL(Stackagent_enterBare0, context_for(o), class_id, (jint)below(64), 0)
                                : CALL(Stackagent_enter0, context_for(o), id | INT64_MIN, class_id);
@@ -451,7 +451,7 @@ static void *java_thread(void *number) {
     o->listed = before % 2 == 1 || atomic_load(&attaching) != before;
     o->next = atomic_load(&ended);
     while (!atomic_compare_exchange_weak(&ended, &o->next, o)) {}
-    return NULL; /* the object stays, as garbage that was not collected; others may have it in a list */
+    return NULL; /* the object stays, like garbage that is not collected yet; other threads may have it in a list */
 }
 
 /* Starts Java threads, one after another. */
@@ -482,8 +482,8 @@ static void attach_and_detach(uint64_t end_ns) {
     }
 }
 
-/* May the thread's state stay? If an attach gave it after the thread's last event and
- * before the JVM called it terminated: no event follows. */
+/* May the thread's state stay? Yes, if an attach gave it after the thread's last event
+ * and before the JVM called the thread terminated: no event follows. */
 static bool may_stay(const sa_platform *p) {
     for (object *o = atomic_load(&ended); o != NULL; o = o->next)
         if (o->context == (jlong)(uintptr_t)&p->head) return o->listed;

@@ -32,12 +32,12 @@ typedef struct {
     uint64_t executions, tallies[SA_TALLIES];
     uint64_t count[6], sum[6], min[6], max[6]; /* by the metric's number on the wire */
     uint64_t buckets[6][SA_BUCKETS];
-    uint64_t places[SA_SITE_REJECTED_INNER + 1][SA_SITE_OF_PART]; /* by kind and site */
+    uint64_t sites[SA_SITE_REJECTED_INNER + 1][SA_SITE_OF_PART]; /* by kind and site */
 } reported;
 
-static void refer_place(reported *t, int kind, uint32_t site) { t->places[kind][site]++; }
+static void refer_site(reported *t, int kind, uint32_t site) { t->sites[kind][site]++; }
 
-/* One of a few sites that share entries at hand, one of many, none, or a part of a task. */
+/* One of a few sites that share cache entries, one of many, none, or a part of a task. */
 static uint32_t some_site(void);
 
 static reported *new_told(void) {
@@ -82,7 +82,7 @@ static void take_places(reported *t, sa_cell *c) {
         CHECK(w[1] == (c->key & UINT64_C(0xffffffff7fffffff)) && w[2] == (c->key >> 31 & 1));
         for (size_t i = SA_REPORT_SITES_HEADER; i < n; i += 2) {
             CHECK(w[i] >> 32 <= SA_SITE_REJECTED_INNER && (uint32_t)w[i] < SA_SITE_OF_PART && w[i + 1] > 0);
-            t->places[w[i] >> 32][(uint32_t)w[i]] += w[i + 1];
+            t->sites[w[i] >> 32][(uint32_t)w[i]] += w[i + 1];
         }
     } while (next != NULL);
 }
@@ -130,7 +130,7 @@ static uint32_t some_site(void) {
 }
 
 /* Adds a queue time and some submissions to both. */
-static void both_handed(sa_cells *cells, sa_cell *c, reported *want) {
+static void both_submitted(sa_cells *cells, sa_cell *c, reported *want) {
     uint64_t queue = spread(45);
     sa_measure *queues = sa_cell_queue_room(cells, c, sa_bucket(sa_to_ns(queue)));
     CHECK(queues != NULL);
@@ -141,7 +141,7 @@ static void both_handed(sa_cells *cells, sa_cell *c, reported *want) {
     uint64_t k = next_random() % 6;
     uint32_t site = some_site() % SA_SITE_OF_PART; /* a submission is no part */
     sa_cell_submission(cells, c, flags[k], site);
-    if (k < 5) refer_place(want, k < 2 ? SA_SITE_SUBMISSION : k == 2 ? SA_SITE_INNER : k == 3 ? SA_SITE_REJECTED : SA_SITE_REJECTED_INNER, site);
+    if (k < 5) refer_site(want, k < 2 ? SA_SITE_SUBMISSION : k == 2 ? SA_SITE_INNER : k == 3 ? SA_SITE_REJECTED : SA_SITE_REJECTED_INNER, site);
     want->tallies[k < 3 ? SA_T_SUBMISSIONS : k < 5 ? SA_T_REJECTED : SA_T_CANCELLED]++;
     want->tallies[SA_T_INNER] += k == 2;
 }
@@ -162,12 +162,12 @@ static void both(sa_cells *cells, sa_cell *c, reported *want, bool cpu) {
     want->tallies[SA_T_THREW] += (e.flags & SA_EXEC_THREW) != 0;
     want->tallies[SA_T_CUT] += (e.flags & SA_EXEC_CUT) != 0;
     want->tallies[SA_T_UNSEEN] += (e.flags & SA_EXEC_CREATION_UNSEEN) != 0;
-    if (next_random() % 3 == 0) both_handed(cells, c, want);
+    if (next_random() % 3 == 0) both_submitted(cells, c, want);
     if (next_random() % 2 == 0) return;
     int taken_back = (int)(next_random() % 8);
     uint32_t site = some_site();
     sa_cell_creation(cells, c, taken_back == 0 ? SA_CREATE_FAILED : taken_back == 1 ? SA_CREATE_WITHDRAWN : 0, site);
-    if (taken_back > 1) refer_place(want, site == SA_SITE_OF_PART ? SA_SITE_PART : SA_SITE_CREATION, site == SA_SITE_OF_PART ? 0 : site);
+    if (taken_back > 1) refer_site(want, site == SA_SITE_OF_PART ? SA_SITE_PART : SA_SITE_CREATION, site == SA_SITE_OF_PART ? 0 : site);
     want->tallies[taken_back == 0 ? SA_T_FAILED : taken_back == 1 ? SA_T_WITHDRAWN : SA_T_CREATIONS]++;
 }
 
@@ -284,9 +284,9 @@ static void test_memory(void) {
     sa_cells_relieve(&cells);
     CHECK(sa_cells_add(&cells, 8, 0) != NULL);
     sa_cell_creation(&cells, c, 0, 9);
-    memset(got->places, 0, sizeof got->places);
+    memset(got->sites, 0, sizeof got->sites);
     take_places(got, c);
-    CHECK(got->places[SA_SITE_CREATION][9] == 1);
+    CHECK(got->sites[SA_SITE_CREATION][9] == 1);
     free(got);
     sa_cells_close(&cells);
 }

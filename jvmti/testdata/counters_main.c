@@ -55,11 +55,11 @@ static void pages(void) {
     set_page(1, 48, 0);
     page.time_running = 4100;
     CHECK(sa_counter_page_read(&page, &value, &missing) && missing == 900);
-    /* Changed in the midst of a reading: once more, with what holds then. */
+    /* The page changes during a reading: it is read again. */
     set_page(1, 48, 0);
     shown = 50, disturbances = 2;
     CHECK(sa_counter_page_read(&page, &value, &missing) && value == 2007 && disturbances == 0);
-    /* Always changing, or on no counter, or not allowed: ask the kernel. */
+    /* If the page keeps changing, has no counter, or forbids rdpmc, the kernel is asked. */
     disturbances = 1 << 30;
     CHECK(!sa_counter_page_read(&page, &value, &missing));
     disturbances = 0;

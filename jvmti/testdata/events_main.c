@@ -23,7 +23,7 @@ int main(void) {
     CHECK(sa_wait_event() == SA_EVENT_DEATH);
     CHECK(!sa_await_done(0));
     sa_event_done(1);
-    CHECK(sa_await_done(0) && sa_outcome() == 1); /* nobody waits for rings that are full */
+    CHECK(sa_await_done(0) && sa_outcome() == 1); /* the event of a full ring needs no answer */
     CHECK(sa_wait_event() == SA_EVENT_FULL);
 
     sa_post_event(SA_EVENT_READY); /* neither has begun */

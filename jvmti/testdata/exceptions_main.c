@@ -1,5 +1,5 @@
-/* The table of exceptions that nobody has asked for: each is found by its hash, with
- * all executions that it ended; what loses its room is reported; another session
+/* The table of exceptions that the program has not asked for: each is found by its
+ * hash, with all executions that it ended; an evicted one is reported; another session
  * starts empty. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -110,8 +110,8 @@ void Java_java_lang_Stackagent_returned0(JNIEnv *, jclass, jlong);
 void Java_java_lang_Stackagent_ready0(JNIEnv *, jclass, jlong);
 jboolean Java_java_lang_Stackagent_parking0(JNIEnv *, jclass);
 void Java_java_lang_Stackagent_parked0(JNIEnv *, jclass, jlong);
-jlong Java_java_lang_StackagentSubmission_hand0(JNIEnv *, jclass, jlong, jlong, jint, jint, jint);
-jboolean Java_java_lang_StackagentSubmission_handBare0(JNIEnv *, jclass, jlong, jint, jint, jint, jint);
+jlong Java_java_lang_StackagentSubmission_submit0(JNIEnv *, jclass, jlong, jlong, jint, jint, jint);
+jboolean Java_java_lang_StackagentSubmission_submitBare0(JNIEnv *, jclass, jlong, jint, jint, jint, jint);
 void Java_java_lang_StackagentSubmission_refused0(JNIEnv *, jclass, jlong, jint);
 void Java_java_lang_StackagentSubmission_cancelled0(JNIEnv *, jclass, jlong, jlong, jint);
 void Java_java_lang_StackagentSubmission_lost0(JNIEnv *, jclass, jlong);
@@ -162,17 +162,17 @@ static void make(jlong context, jint class) {
     P(failed0)(env, NULL, context, id, class);
 }
 
-/* Like StackagentSubmission.hand, with another submission inside, and its end. */
-static void hand(jlong context, jint class) {
+/* Like StackagentSubmission.submit, with another submission inside, and its end. */
+static void submit(jlong context, jint class) {
     count(SUBMISSIONS);
     jlong id = P(newId0)(env, NULL);
     if (context == 0 || id == 0) {
         H(lost0)(env, NULL, context);
         return;
     }
-    jlong now = H(hand0)(env, NULL, context, id, class, 1, 0);
+    jlong now = H(submit0)(env, NULL, context, id, class, 1, 0);
     count(SUBMISSIONS);
-    H(handBare0)(env, NULL, context, (jint)id & 0xffff, class + 1, 2, 0);
+    H(submitBare0)(env, NULL, context, (jint)id & 0xffff, class + 1, 2, 0);
     count(SUBMISSIONS);
     H(cancelled0)(env, NULL, context, id, class);
     if (now != 0) {
@@ -229,7 +229,7 @@ static void *program(void *number) {
         jint class = 3 + i % CLASSES;
         if (context == 0) context = attach(PLATFORM);
         make(context, class);
-        hand(context, class);
+        submit(context, class);
         execute(&context, class);
         virtual_thread(context, class);
         count(PAUSES);
@@ -332,7 +332,7 @@ static bool balance(const char *scenario) {
     ok &= same(scenario, MOUNTS, t.mounts, 0) && same(scenario, UNMOUNTS, t.unmounts, 0) && same(scenario, PINS, t.pins, 0);
     ok &= by_thread(scenario, &t) && t.no_ring <= t.lost;
     if (refused == 0) ok &= t.no_ring == 0 && t.lost_threads == 0 && t.no_turns == 0;
-    printf("%-40s lost %lu of %lu, of these %lu without memory; %lu threads not described, %lu turns not followed\n", scenario, t.lost,
+    printf("%-40s lost %lu of %lu, %lu without memory; %lu threads not described, %lu turns not followed\n", scenario, t.lost,
            t.executions + t.creations, t.no_ring, t.lost_threads, t.no_turns);
     return ok;
 }
@@ -471,7 +471,7 @@ static bool starved(void) {
         wants++;
     }
     sa_totals_now(&t);
-    printf("starved: %lu exceptions asked for, %lu not told, waited %.6f s\n", wants, t.lost_submissions - lost_before,
+    printf("starved: %lu exceptions asked for, %lu not recorded, waited %.6f s\n", wants, t.lost_submissions - lost_before,
            seconds(t.waited_ns - waited_before));
     ok &= wants > 0 && t.lost_submissions > lost_before && t.waited_ns == waited_before;
     atomic_store(&sa.phase, SA_PHASE_OFF);

@@ -49,7 +49,7 @@ static void alone(void) {
     sa_queued_put(1, CLASS, 104, 42);
     for (int i = 0; i < 3; i++) CHECK(!sa_queued_take(1, CLASS, 50, &id, &at));
     missed(3, 0, 0);
-    sa_queued_put(1, CLASS, 105, 60); /* nor one that comes soon after them */
+    sa_queued_put(1, CLASS, 105, 60); /* nor one soon after them */
     CHECK(!sa_queued_take(1, CLASS, 61, &id, &at));
     missed(4, 0, 0);
     sa_queued_put(1, CLASS, 106, 62 + AGE); /* all others are dead or executed */

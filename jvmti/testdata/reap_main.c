@@ -60,15 +60,15 @@ int main(void) {
     atomic_store(&over, true);
     pthread_join(t, NULL);
     sa_cells_reap(&cells);
-    uint64_t made = 0, at_places = 0;
+    uint64_t made = 0, at_sites = 0;
     for (uint32_t i = 1; i <= STAYS; i++) {
         sa_cell *c = sa_cells_find(&cells, sa_cell_key(i, 1, false));
         assert(c != NULL);
         made += c->tallies[SA_T_CREATIONS];
-        for (sa_site_count *p = sa_cell_sites(c); p != NULL; p = p->next) at_places += p->count;
+        for (sa_site_count *p = sa_cell_sites(c); p != NULL; p = p->next) at_sites += p->count;
     }
     assert(made == CLASSES + 3 * STAYS);
-    assert(at_places <= made); /* sites may have found no room */
+    assert(at_sites <= made); /* sites may have found no room */
     assert(cells.used < CLASSES / 10);
     sa_cells_close(&cells);
     sa_cells_limit(0);

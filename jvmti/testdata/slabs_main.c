@@ -36,7 +36,7 @@ static void fill(sa_magazine *m, int from, int to) {
 }
 
 static void give(sa_magazine *m, int i) {
-    assert(all[i][16] == 1); /* nobody else has it */
+    assert(all[i][16] == 1); /* no other object overlaps it */
     all[i][16] = 0;
     sa_magazine_give(m, all[i]);
     if (m->n > 2 * BATCH) sa_slabs_drain(&pool, m, BATCH);

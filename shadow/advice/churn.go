@@ -7,8 +7,8 @@ import (
 	"stackagent/internal/units"
 )
 
-// atOnce is the greatest number of workers at a time: of threads that come and go there
-// are many, and yet they do not take turns.
+// atOnce is the greatest number of workers alive at the same time. A pool of short-lived
+// threads has many workers, but few at once.
 func (p *Pool) atOnce() int {
 	type change struct {
 		at units.MonoNs
@@ -19,7 +19,7 @@ func (p *Pool) atOnce() int {
 		w := &p.Workers[i]
 		changes = append(changes, change{w.From, 1}, change{max(w.To, w.From+1), -1})
 	}
-	// A worker that ends as another begins has gone.
+	// At equal times, ends count before starts.
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	most, now := 0, 0
 	for _, c := range changes {
@@ -29,16 +29,16 @@ func (p *Pool) atOnce() int {
 	return most
 }
 
-// churns reports whether threads come and go for one or two units each, and starting
-// one costs a good part of what it does. The least start of so many has no waiting for
-// a processor in it.
+// churns reports whether threads live for one or two units each, and starting one costs
+// a large part of its work. The shortest start of so many includes no wait for a
+// processor.
 func (p *Pool) churns(t Thresholds) bool {
 	n := int64(len(p.Workers))
 	return !p.Virtual && n >= max(1, t.Churn) && p.Units <= 2*n && int64(p.atOnce()) <= n/4 &&
 		p.Queue.Len() > 0 && p.Wait.Len() > 0 && float64(p.Queue.Min()) >= t.FineCost*float64(p.Wait.Quantile(500))
 }
 
-// Churn is a thread for each little piece of work.
+// Churn is a new thread for each small task.
 type Churn struct {
 	PoolName
 	Started int64    `json:"threads_started"`

@@ -2,21 +2,21 @@ package advice
 
 import (
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
-// ExecutionsOf is the evidence about the executions of one class, where units are not
-// known.
+// ExecutionsOf is the evidence about the executions of one class, if units are unknown.
 type ExecutionsOf struct {
-	Of             granularity.Counted `json:"-"`
-	Metric         granularity.Metric  `json:"-"`
-	Site           string              `json:"site,omitempty"` // where all of its tasks come from
-	Count          int64               `json:"executions"`
-	Median         units.Ns            `json:"median_ns"`
-	Max            units.Ns            `json:"max_ns"`
-	ExecutionShare float64             `json:"execution_share"`
-	WorkShare      float64             `json:"work_share"`
-	SessionShare   float64             `json:"max_of_session_share"`
+	Of             text.Population    `json:"-"`
+	Metric         granularity.Metric `json:"-"`
+	Site           string             `json:"site,omitempty"` // the site of all its tasks
+	Count          int64              `json:"executions"`
+	Median         units.Ns           `json:"median_ns"`
+	Max            units.Ns           `json:"max_ns"`
+	ExecutionShare float64            `json:"execution_share"`
+	WorkShare      float64            `json:"work_share"`
+	SessionShare   float64            `json:"max_of_session_share"`
 }
 
 func (s *search) executionsOf(r *granularity.Hotspot) ExecutionsOf {
@@ -26,14 +26,14 @@ func (s *search) executionsOf(r *granularity.Hotspot) ExecutionsOf {
 		ExecutionShare: r.ExecutionShare, WorkShare: r.WorkShare, SessionShare: float64(d.Max) / float64(max(1, s.Duration))}
 }
 
-// FineExecutions are many tiny ones.
+// FineExecutions are many tiny executions.
 type FineExecutions struct {
 	ExecutionsOf
-	First bool `json:"-"` // the reason and the remedy hold for the others, too
+	First bool `json:"-"` // only the first finding gives the reason and the remedy
 }
 
-// fineExecutions names classes with many tiny executions, which submissions can cost
-// as much as. A wrapper does little itself; what runs inside it counts.
+// fineExecutions finds classes with many tiny executions, whose submissions can cost as
+// much as their work. Wrappers do little themselves, so what runs inside them counts.
 func fineExecutions(s *search) []Finding {
 	var out []Finding
 	for _, r := range ownTasks(s.Rows, granularity.ByCount) {
@@ -47,7 +47,7 @@ func fineExecutions(s *search) []Finding {
 	return out
 }
 
-// inclusive is the metric that a self metric was taken from.
+// inclusive is the metric that includes nested executions.
 func inclusive(m granularity.Metric) granularity.Metric {
 	switch m {
 	case granularity.SelfWall:
@@ -58,13 +58,13 @@ func inclusive(m granularity.Metric) granularity.Metric {
 	return m
 }
 
-// CoarseExecution is one that takes a large part of the session.
+// CoarseExecution is an execution that takes a large part of the session.
 type CoarseExecution struct{ ExecutionsOf }
 
-// coarseExecutions names classes one execution of which is a large part of the session.
+// coarseExecutions finds classes with such an execution.
 func coarseExecutions(s *search) []Finding {
 	if s.unitsRead() {
-		return nil // coarseUnit knows better
+		return nil // coarseUnit judges these
 	}
 	var out []Finding
 	for _, r := range ownTasks(s.Rows, granularity.ByMax) {
@@ -81,7 +81,7 @@ func coarseExecutions(s *search) []Finding {
 func ownTasks(rows []granularity.Hotspot, order granularity.Order) []granularity.Hotspot {
 	var own []granularity.Hotspot
 	for _, r := range rows {
-		if !r.JDK && !r.Body {
+		if !r.JDK && !r.Loop {
 			own = append(own, r)
 		}
 	}

@@ -3,13 +3,14 @@ package advice
 import (
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // Facts are what the rules look at.
 type Facts struct {
-	Of            granularity.Counted // what Executions, Total, Fine and Rows are of
-	Like          string              // glob over their classes; "": all
+	Of            text.Population // what Executions, Total, Fine and Rows are of
+	Like          string          // glob that selects their classes; "": all
 	Duration      units.Ns
 	CPUs          int
 	Created       int64
@@ -26,13 +27,13 @@ type Facts struct {
 	GC            granularity.PauseStats
 	LostEvents    uint64
 	LostBatches   uint64
-	Unended       bool // the record breaks off: executions that had begun then are missing
+	Unended       bool // the record breaks off: executions still running then are missing
 	Refused       []Refusal
-	Sites         map[string]string // by class: the site from which all of its tasks come, if known
+	Sites         map[string]string // by class: the site of all its tasks, if there is one
 	NotAvailable  []string
 	Thresholds    *Thresholds // nil: DefaultThresholds
 
-	Units       *UnitFacts   // nil: nothing is known of units or of the machine
+	Units       *UnitFacts   // nil: units and the machine are unknown
 	Note        *unit.Note   // nil: the facts are of executions
 	Submissions *Submissions // nil: units were not read
 	Skipped     *Skipped     // nil: units were read, or there are none
@@ -48,8 +49,8 @@ func (f *Facts) thresholds() Thresholds {
 	return *f.Thresholds
 }
 
-// Refusal is what could not be instrumented or recorded as asked for, and why:
-// classes and methods, but also threads and pauses.
+// Refusal counts what could not be instrumented or recorded, for one reason: classes
+// and methods, but also threads and pauses.
 type Refusal struct {
 	Reason string `json:"reason"`
 	Count  uint64 `json:"count"`
@@ -62,11 +63,11 @@ type Submissions struct{ Produced, Stored, Summarised uint64 }
 // Skipped is why the units of a session were not read.
 type Skipped struct {
 	Recorded uint64 `json:"recorded"` // executions with a record of their own
-	Limit    uint64 `json:"limit"`    // the most that units are read of
-	Asked    bool   `json:"asked"`    // somebody asked for units
+	Limit    uint64 `json:"limit"`    // the most for which units are read
+	Asked    bool   `json:"asked"`    // the user asked for units
 }
 
-// UnitFacts are what is known of units of work and of the machine.
+// UnitFacts describe units of work and the machine.
 type UnitFacts struct {
 	Read     bool // false: only the machine is known
 	Duration units.Ns
@@ -75,24 +76,24 @@ type UnitFacts struct {
 	Pools    []Pool
 	MaxDepth int64         // executions on the deepest stack
 	Deepest  string        // the class of the innermost one
-	Lost     bool          // events were lost: no finding rests on what is missing
-	Unended  bool          // the record breaks off, or goes on
-	Virtual  *VirtualFacts // nil: there were no virtual threads, or what they did is not known
+	Lost     bool          // events were lost: no finding may rest on missing events
+	Unended  bool          // the record breaks off, or the session still runs
+	Virtual  *VirtualFacts // nil: no virtual threads, or nothing known about them
 	// Taken is the CPU time of other programs while threads of the JVM waited for a
 	// processor, during Recorded; NotMeasured: not known.
 	Taken    units.Ns
 	Recorded units.Ns // how long the scheduler was recorded
 }
 
-// UnitClass is what is known of the units named after one class.
+// UnitClass describes the units named after one class.
 type UnitClass struct {
 	Name      string
 	JDK       bool
-	Bulk      bool // the JDK cuts an operation of the program into such tasks: a parallel stream
+	Bulk      bool // the JDK splits an operation into such tasks, as a parallel stream
 	Units     int64
 	Threw     int64
-	Swallowed int64              // ended by an exception that their future kept and nobody asked for
-	Kept      int64              // ended by one that their future kept; whether somebody asked is not known
+	Swallowed int64              // units whose future kept an exception that nobody asked for
+	Kept      int64              // those for which it is unknown whether anybody asked
 	Self      granularity.Values // self CPU time, or self wall time if that was not measured
 	SelfIsCPU bool
 	// OwnWall is the median self wall time: units that mostly wait are not fine.
@@ -115,11 +116,11 @@ type Pool struct {
 	CPU      units.Ns           // of the outermost units, summed; NotMeasured: not known of all
 	Queue    granularity.Values // queue times
 	Wait     granularity.Values // wall times of the outermost units
-	// Gaps are the times between two units on a worker if the second was waiting
-	// already: what a submission costs the worker.
+	// Gaps are the times between two units on a worker, if the second was queued already:
+	// the cost of a submission to the worker.
 	Gaps granularity.Values
-	// Inner are the times between two units inside a third one if the second was
-	// waiting already. Code of the program runs in some of them.
+	// Inner are such times between two units inside a third one. The program's own code
+	// runs in a part of them.
 	Inner  granularity.Values
 	Active units.Ns // how long a unit of it was waiting or running
 	// Elsewhere is the CPU time of the program's other threads between From and To, by
@@ -131,8 +132,7 @@ type Pool struct {
 	Virtual      bool  // units ran on virtual threads
 	AtOnce       int64 // units that their executor ran inside the submission
 	Summarised   int64 // summarised units of the classes that mostly ran here
-	// SummarisedSelf is their part of Self. Wall, CPU and the workers' times leave them
-	// out.
+	// SummarisedSelf is their part of Self. Wall, CPU and the workers' times exclude them.
 	SummarisedSelf units.Ns
 	Queued         SelfWait
 	Self           units.Ns // work of all its units, nested ones taken out
@@ -151,7 +151,7 @@ type Pool struct {
 // PoolName names a pool.
 type PoolName struct {
 	Label   string `json:"pool"`              // the executor, or the class that the threads were started for
-	Threads bool   `json:"threads,omitempty"` // threads of their own, no executor
+	Threads bool   `json:"threads,omitempty"` // no executor: threads started for tasks
 }
 
 // Worker is a thread of a pool: the time inside its units.
@@ -162,27 +162,26 @@ type Worker struct {
 	Runnable  units.Ns // waited for a processor, inside units at most; or NotMeasured
 }
 
-// SelfWait is what workers of a pool waited for tasks that they had submitted to the
-// same pool: such a task can need the very worker that waits for it.
+// SelfWait is how workers of a pool waited for tasks they had submitted to the same pool.
+// Such a task can need the very worker that waits for it.
 type SelfWait struct {
 	Waiting int64    // units that waited so
 	Parts   int64    // units that they waited for
 	Never   int64    // units waited for that had not begun at the end of the session
-	Time    units.Ns // how long the waiting ones were inside, not computing, while a part of theirs was queued
-	Any     units.Ns // how long that was so of any of them
+	Time    units.Ns // that they did not compute while a task they waited for was queued
+	Any     units.Ns // during which at least one of them waited so
 	CPU     units.Ns // of those that waited
-	// Span is the time of the pool, up to the end of the session if something still
-	// waited then.
+	// Span is the pool's time, up to the end of the session if a unit still waited then.
 	Span    units.Ns
 	Class   string // of most of those that waited
 	Workers int64  // of the pool, including those inside units that had not ended
 }
 
-// VirtualFacts are how virtual threads got on and off their carriers.
+// VirtualFacts describe how virtual threads used their carriers.
 type VirtualFacts struct {
 	JDK      int // feature release; 0: not known
 	Carriers int // platform threads that carried them
-	// Pins and Pinned are how often and how long one parked without leaving its carrier.
+	// Pins and Pinned are how often and how long threads parked without leaving their carriers.
 	Pins   int64
 	Pinned units.Ns
 	// Class is the task class pinned for longest, ClassPins and ClassPinned its share.
@@ -190,7 +189,7 @@ type VirtualFacts struct {
 	ClassPins   int64
 	ClassPinned units.Ns
 	Active      units.Ns // how long a unit waited or ran on one of them
-	// Waited is how long one waited for a carrier at least, Waiting how long at most.
+	// Waited and Waiting are bounds of how long a thread waited for a carrier: at least, at most.
 	Waited, Waiting units.Ns
 	// Mounted is how long they were on carriers and not parked there, summed.
 	Mounted units.Ns

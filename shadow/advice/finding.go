@@ -1,9 +1,9 @@
-// Package advice finds what the figures of a session show, and what to do about it.
+// Package advice turns the figures of a session into findings: what happened, and what
+// to do about it.
 //
-// A finding is data: the rule that made it, its evidence and what following it could
-// gain. The table rules lists the rules, thresholds the numbers from which they speak,
-// and the files text*.go have all sentences. To add a finding, write a rule, its evidence with a
-// sentence, and a test.
+// A finding is data: its rule, its evidence and its possible gain. rules.go lists the
+// rules, thresholds.go their thresholds, and the files text*.go have all sentences. To
+// add a finding, write a rule, its evidence with a sentence, and a test.
 package advice
 
 import (
@@ -29,18 +29,18 @@ type Finding struct {
 	Kind     FindingKind
 	Class    string // the task class that it is about, "" if none
 	Evidence Evidence
-	Gain     *Bound // nil: the record cannot tell
+	Gain     *Bound // nil: unknown
 }
 
-// Evidence is what a finding rests on: a struct of numbers whose JSON names end in
-// their units (_ns, _share; counts have none). Its sentence is in text.go or textsession.go.
+// Evidence has the figures behind a finding. JSON names end in the unit (_ns, _share);
+// counts have none. Its sentence is in text.go or textsession.go.
 type Evidence interface{ sentence(*Finding) string }
 
-// Bound is the most that following an advice can gain, by the figures of the session.
+// Bound is the most that following an advice can gain.
 type Bound struct {
 	Ns    units.Ns `json:"ns"`
 	Share float64  `json:"share"` // of the session's duration, 0 to 1
-	// Assumes are conditions without which there is less to gain.
+	// Assumes are the conditions for gaining that much.
 	Assumes []Assumption `json:"assumes,omitempty"`
 }
 
@@ -83,7 +83,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // whoever wants that does it
+	enc.SetEscapeHTML(false) // the caller escapes
 	err := enc.Encode(struct {
 		Kind     FindingKind `json:"kind"`
 		Text     string      `json:"text"`

@@ -56,13 +56,13 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestFindingsNotTheBodies: threads and the platform's classes get no advice.
+// TestNoFindingsForLoops: loops of threads and classes of the JDK get no advice.
 // TestStillRunning: threads that wait for tasks until the program ends are no reason
 // for a caution, an execution of anything else is.
 func TestStillRunning(t *testing.T) {
 	for running, want := range map[int64]string{2: "fact: 2 threads or pool workers were still alive at the end. This is normal.", 3: "caution: 3 executions were still running at the end, including 2 threads or pool workers."} {
 		var got []string
-		for _, f := range Find(&Facts{Executions: 9, Running: running, Rows: []granularity.Hotspot{{Class: "T", Body: true, Running: 2}, {Class: "A", Running: running - 2}}}) {
+		for _, f := range Find(&Facts{Executions: 9, Running: running, Rows: []granularity.Hotspot{{Class: "T", Loop: true, Running: 2}, {Class: "A", Running: running - 2}}}) {
 			got = append(got, string(f.Kind)+": "+f.Text())
 		}
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
@@ -71,10 +71,10 @@ func TestStillRunning(t *testing.T) {
 	}
 }
 
-func TestFindingsNotTheBodies(t *testing.T) {
+func TestNoFindingsForLoops(t *testing.T) {
 	d := granularity.Describe(valuesOf(900e6, 900e6))
 	rows := []granularity.Hotspot{
-		{Class: "T", Kinds: units.KindThread, Body: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},
+		{Class: "T", Kinds: units.KindThread, Loop: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},
 		{Class: "java.util.concurrent.FutureTask", JDK: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},
 	}
 	for _, f := range Find(&Facts{Duration: 1e9, Executions: 4, Rows: rows}) {

@@ -5,8 +5,8 @@ import (
 	"stackagent/internal/units"
 )
 
-// fineGrained finds classes whose tasks are too small: by units where they are known,
-// else by executions.
+// fineGrained finds classes whose tasks are too small, by units if they are known, else
+// by executions.
 func fineGrained(s *search) []Finding {
 	var out []Finding
 	if !s.unitsRead() {
@@ -38,8 +38,8 @@ type FineUnits struct {
 	Units      int64    `json:"units"`
 	Summarised int64    `json:"summarised"`
 	Median     units.Ns `json:"median_ns"`
-	// Gap is what a worker takes from one unit to the next, NotMeasured: not known; of
-	// parts inside a unit that joins them, what three of four take at least.
+	// Gap is the median time of a worker from one unit to the next; for parts inside a
+	// unit that joins them, the first quartile. NotMeasured: unknown.
 	Gap      units.Ns `json:"gap_ns"`
 	Parts    bool     `json:"parts,omitempty"`
 	Overhead float64  `json:"overhead_share"` // of the workers' time while units wait or run, outside units
@@ -66,12 +66,12 @@ func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	return nil
 }
 
-// ofProgram reports whether the program can change how fine the units are: not if the
-// platform submits what it needs itself.
+// ofProgram reports whether the program decides how fine the units are. It does not if
+// the JDK submits them for itself.
 func (c *UnitClass) ofProgram() bool { return !c.JDK || c.Bulk || c.Site != "" }
 
-// allFine reports whether units of a class hardly compute, and do not wait instead:
-// larger ones would wait for longer.
+// allFine reports whether units of a class hardly compute and hardly wait: larger units
+// would only wait longer.
 func (c *UnitClass) allFine(t Thresholds) bool {
 	return c.Self.Quantile(500) < t.FineWork && c.Self.Quantile(990) < 10*t.FineWork && c.OwnWall < t.FineWork
 }
@@ -80,10 +80,9 @@ func (c *UnitClass) allFine(t Thresholds) bool {
 // fewer submissions save nothing.
 func (p *Pool) runsAtOnce() bool { return 2*p.AtOnce > p.Units }
 
-// active is the time in which submissions can have cost something. Pauses in which
-// nothing waits or runs are left out unless they are the smaller part: what stops the
-// submitting threads for a moment, a collection or a lost processor, is no pause of
-// the program's, and may last longer for each submission saved.
+// active is the time during which submissions can cost something. It includes pauses in
+// which nothing waits or runs, if they are the smaller part: a collection or a lost
+// processor may have stopped the submitting threads.
 func (p *Pool) active() (time units.Ns, always bool) {
 	if span := units.Ns(p.To - p.From); 2*p.Active >= span {
 		return span, true
@@ -91,7 +90,7 @@ func (p *Pool) active() (time units.Ns, always bool) {
 	return p.Active, false
 }
 
-// usual is a quantile of what was measured often enough, or NotMeasured.
+// usual is a quantile of enough values, or NotMeasured.
 func usual(v *granularity.Values, permille int, t Thresholds) units.Ns {
 	if int64(v.Len()) < t.FineUnits/10 {
 		return units.NotMeasured
@@ -99,13 +98,13 @@ func usual(v *granularity.Values, permille int, t Thresholds) units.Ns {
 	return v.Quantile(permille)
 }
 
-// costly reports whether a submission costs a good part of the work.
+// costly reports whether a submission costs a large part of the work.
 func costly(cost, work units.Ns, t Thresholds) bool {
 	return cost.Measured() && float64(cost) >= t.FineCost*float64(work)
 }
 
-// inside is the share of the workers' time inside units while any waits or runs. Of
-// summarised units only the time they computed is known.
+// inside is the share of the workers' time inside units, while any unit waits or runs.
+// Summarised units add only their self time.
 func (p *Pool) inside() float64 {
 	in := p.Wall
 	if p.Summarised > 0 {

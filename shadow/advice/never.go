@@ -21,11 +21,10 @@ type NeverExecuted struct {
 	Unended    bool               `json:"unended,omitempty"`
 }
 
-// neverRun counts the tasks that never ran: as advice if they are many and the
-// program's own, else as a fact. Classes of the platform (cleaners, close handlers)
-// seldom run; stages of CompletableFutures often run inline, as does every other
-// fork/join task; what scheduling libraries make for themselves is not the program's
-// to change; and lambdas that something may call need not be called.
+// neverRun counts tasks that never ran: as advice if they are many and the program's
+// own, else as a fact. It ignores tasks that need not run: cleaners and close handlers
+// of the JDK, inline stages of CompletableFutures, every other fork/join task, tasks
+// that scheduling libraries make for themselves, and lambdas passed as functions.
 func neverRun(s *search) *Finding {
 	if s.NeverExecuted <= 0 || s.Created <= 0 {
 		return nil
@@ -50,8 +49,8 @@ func neverRun(s *search) *Finding {
 	return &Finding{Kind: kind, Evidence: x}
 }
 
-// isFunction reports lambdas that are passed to whoever may call them, as a cache does
-// for a value that it lacks: some were called, none was submitted as a task.
+// isFunction reports whether a lambda is passed to code that may call it, as a cache does
+// for a missing value: some were called, none was submitted.
 func isFunction(r granularity.Hotspot) bool {
 	return r.Kinds&units.KindHidden != 0 && r.Created > r.NeverExecuted && r.Queue().Count == 0 && r.Fates != nil && r.Fates.NeverSubmitted == r.NeverExecuted
 }

@@ -4,8 +4,8 @@ import (
 	"stackagent/internal/units"
 )
 
-// used is the share that a pool's units used of the processors it could use; -1: not
-// known.
+// used is the share of the processors available to a pool that its units used; -1:
+// unknown.
 func (f *UnitFacts) used(p *Pool, span units.Ns) float64 {
 	if !p.CPU.Measured() {
 		return -1
@@ -18,7 +18,7 @@ func occupied(p *Pool, span units.Ns) float64 {
 	return float64(p.Wall) / (float64(span) * float64(len(p.Workers)))
 }
 
-// demand is the time in which a pool's workers used a processor or wanted one.
+// demand is how long a pool's workers used or wanted a processor.
 func (p *Pool) demand() units.Ns { return p.CPU + orNone(p.Runnable) }
 
 func orNone(n units.Ns) units.Ns {
@@ -28,10 +28,10 @@ func orNone(n units.Ns) units.Ns {
 	return n
 }
 
-// observed reports whether a scheduling record says who had the processors.
+// observed reports whether a scheduling record shows who used the processors.
 func (p *Pool) observed() bool { return p.Runnable.Measured() && p.Taken.Measured() }
 
-// ownWait is how long the workers waited for processors that threads of this JVM had.
+// ownWait is how long the workers waited for processors that this JVM used.
 func (p *Pool) ownWait() units.Ns { return max(0, p.Runnable-p.TakenWait) }
 
 // queueLong reports whether tasks wait long for a worker.
@@ -39,18 +39,18 @@ func queueLong(p *Pool, t Thresholds) bool {
 	return p.Queue.Len() > 0 && p.Wait.Len() > 0 && float64(p.Queue.Quantile(500)) >= t.Queued*float64(max(1, p.Wait.Quantile(500)))
 }
 
-// WaitingTasks mostly wait on a pool made for computing.
+// WaitingTasks are tasks that mostly wait, on a pool sized for computing.
 type WaitingTasks struct {
 	PoolName
 	Units   int64    `json:"units"`
 	Workers int64    `json:"workers"`
 	Wall    units.Ns `json:"wall_ns"`
-	Demand  float64  `json:"cpu_share"` // of Wall: used a processor, or wanted one
+	Demand  float64  `json:"cpu_share"` // of Wall: used or wanted a processor
 	Queue   units.Ns `json:"median_queue_ns"`
 }
 
 // waitingTasks: tasks that mostly wait occupy the few workers of a compute pool while
-// others queue. If nobody knows what they waited for, it may have been a processor.
+// others queue. Without a scheduling record they may have waited for a processor.
 func waitingTasks(s *search, p *Pool, span units.Ns) *Finding {
 	f := s.Units
 	if p.Threads || p.Virtual || p.Units < s.t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || !p.Runnable.Measured() || p.Wall <= 0 ||
@@ -79,7 +79,7 @@ func tooSmall(s *search, p *Pool, span units.Ns) *Finding {
 	f := s.Units
 	n, others := len(p.Workers), f.elsewhere(p, span)
 	if float64(p.demand()+others) >= s.t.Busy*float64(span)*float64(f.CPUs) {
-		return nil // the program has the processors
+		return nil // the program uses the processors
 	}
 	if p.Threads || n >= f.CPUs || p.Units < s.t.PoolUnits || !p.CPU.Measured() || occupied(p, span) < s.t.Busy || float64(p.demand()) < s.t.Busy*float64(p.Wall) || !queueLong(p, s.t) {
 		return nil
@@ -91,9 +91,9 @@ func tooSmall(s *search, p *Pool, span units.Ns) *Finding {
 	}
 }
 
-// elsewhere is the CPU time that the program used outside a pool between the pool's
-// first and last unit: by the scheduling record, else by the units of other pools, as
-// if each computed evenly all its time.
+// elsewhere is the CPU time that the program used outside a pool, from the pool's first
+// to its last unit: by the scheduling record, else by the units of other pools, assuming
+// that each computed evenly.
 func (f *UnitFacts) elsewhere(p *Pool, span units.Ns) units.Ns {
 	if p.Elsewhere.Measured() {
 		return p.Elsewhere
@@ -114,8 +114,8 @@ type TooLarge struct {
 	PoolName
 	Workers  int      `json:"workers"`
 	CPUs     int      `json:"cpus"`
-	Observed bool     `json:"observed"`       // a scheduling record says who had the processors
-	Waiting  float64  `json:"waiting_share"`  // then: of the workers' time, for processors that this JVM had
+	Observed bool     `json:"observed"`       // a scheduling record shows who used the processors
+	Waiting  float64  `json:"waiting_share"`  // then: of the workers' time, for processors that this JVM used
 	Busy     float64  `json:"cpu_busy_share"` // else: of the processors' time, by this pool
 	Taken    units.Ns `json:"taken_ns"`       // by other programs, meanwhile
 }
@@ -141,20 +141,19 @@ func tooLarge(s *search, p *Pool, span units.Ns) *Finding {
 	return &Finding{Gain: bound(span-least, f.Duration, assumes...), Evidence: e}
 }
 
-// crowded reports whether the pool itself keeps the processors from its workers. If
-// nobody recorded who had them, nearly all must be its own.
+// crowded reports whether the pool itself keeps its workers from the processors. Without
+// a scheduling record it must use nearly all of them.
 func (f *UnitFacts) crowded(p *Pool, span units.Ns, t Thresholds) bool {
 	if !p.observed() {
 		return f.used(p, span) >= (1+t.Busy)/2
 	}
 	if 2*float64(p.Taken) >= float64(span)*float64(f.CPUs) {
-		return false // other programs had the machine for most of the time
+		return false // other programs used the machine most of the time
 	}
 	return f.used(p, span) >= t.Busy || p.starved(t)
 }
 
-// starved reports whether the workers mostly wait for processors that threads of this
-// JVM have.
+// starved reports whether the workers mostly wait for processors that this JVM uses.
 func (p *Pool) starved(t Thresholds) bool {
 	return p.observed() && p.Wall > 0 && float64(p.ownWait()) >= t.Starved*float64(p.Wall)
 }
@@ -167,15 +166,15 @@ type CoarseUnit struct {
 	CPUs int      `json:"cpus"` // that the work could be spread over
 }
 
-// coarseUnit: one unit of many takes most of the pool's time while workers idle. It
-// looks at what units compute: a unit that waits for a processor is not coarse, and
-// one that waits for something else is not shorter in parts.
+// coarseUnit: one unit of many takes most of the pool's time while workers idle. Only
+// CPU time counts: a unit that waits for a processor is not coarse, and splitting one
+// that waits for something else saves nothing.
 func coarseUnit(s *search, p *Pool, span units.Ns) *Finding {
 	f := s.Units
 	n := max(min(len(p.Workers), f.CPUs), min(2, f.CPUs))
 	unit, class, alone := p.heaviest(span, n)
 	work := p.work()
-	few := p.Units > 2 && work-unit < unit/2 // one long unit among short ones, not parts of a whole cut unevenly
+	few := p.Units > 2 && work-unit < unit/2 // one long unit among short ones, not an uneven split
 	if p.Units <= 2*int64(len(p.Workers)) && !few || float64(unit) < s.t.CoarseShare*float64(alone) || float64(p.Longest) < s.t.CoarseShare*float64(span) || f.CPUs < 2 || work < s.t.PoolTime {
 		return nil
 	}
@@ -183,13 +182,13 @@ func coarseUnit(s *search, p *Pool, span units.Ns) *Finding {
 	if float64(alone-least) < s.t.Idle*float64(alone) || p.mostlyWaits(unit, s.t) {
 		return nil
 	}
-	saved := min(span-least, p.Longest-unit/units.Ns(n)) // no more than the unit takes longer than its parts
+	saved := min(span-least, p.Longest-unit/units.Ns(n)) // at most the difference between the unit and its parts
 	return &Finding{Class: class, Gain: bound(saved, f.Duration), Evidence: &CoarseUnit{p.PoolName, unit, span, n}}
 }
 
-// heaviest is the unit with most to do, and how long the pool takes at most on n
-// processors that nobody else uses (Graham's bound of any schedule without gaps). If
-// CPU times are not known, both are as recorded.
+// heaviest is the CPU time of the heaviest unit, and the most that the pool takes on n
+// free processors (Graham's bound of any schedule without gaps). If CPU times are
+// unknown, both are as recorded.
 func (p *Pool) heaviest(span units.Ns, n int) (unit units.Ns, class string, alone units.Ns) {
 	if !p.CPU.Measured() {
 		return p.Longest, p.LongestClass, span
@@ -197,10 +196,9 @@ func (p *Pool) heaviest(span units.Ns, n int) (unit units.Ns, class string, alon
 	return p.Heaviest, p.HeaviestClass, min(span, p.CPU/units.Ns(n)+p.Heaviest*units.Ns(n-1)/units.Ns(n))
 }
 
-// mostlyWaits reports whether the longest unit, with this CPU time at most, hardly
-// computed or wanted to: the loop of a thread that takes what comes, or a task that
-// waits for what it submitted. Without a scheduling record its waits for a processor
-// are not known, so the limit is lower.
+// mostlyWaits reports whether the longest unit, with at most this CPU time, mostly
+// waited: the loop of a thread, or a task that waits for tasks it submitted. Without a
+// scheduling record some waits may be for a processor, so the limit is lower.
 func (p *Pool) mostlyWaits(unit units.Ns, t Thresholds) bool {
 	if !p.CPU.Measured() {
 		return false
@@ -219,7 +217,7 @@ func (p *Pool) work() units.Ns {
 	return p.Wall
 }
 
-// Imbalance is a pool one worker of which has much more to do than the others.
+// Imbalance is a pool in which one worker has much more to do than the others.
 type Imbalance struct {
 	PoolName
 	Workers int64    `json:"workers"`
@@ -259,8 +257,8 @@ func (p *Pool) busiest(time func(*Worker) units.Ns) (most, mean units.Ns) {
 	return most, sum / units.Ns(len(p.Workers))
 }
 
-// unevenly reports whether the workers had more and less to compute, not only to wait
-// for processors that others had.
+// unevenly reports whether the workers' CPU times differ, not only their waits for
+// processors.
 func (p *Pool) unevenly(t Thresholds) bool {
 	if !p.CPU.Measured() {
 		return true

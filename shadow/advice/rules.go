@@ -7,17 +7,16 @@ import (
 	"stackagent/internal/units"
 )
 
-// rule finds one kind of thing. It has one of find and pool.
+// rule makes findings of one kind. It has either find or pool.
 type rule struct {
 	name string
-	kind FindingKind // of its findings, unless they say otherwise
+	kind FindingKind // of its findings, unless they set their own
 	find func(*search) []Finding
-	pool func(*search, *Pool) *Finding // what one pool of threads does badly
+	pool func(*search, *Pool) *Finding // finds a problem of one pool
 }
 
-// rules lists all rules, in the order in which their findings are reported within a
-// kind. Advice comes by what it can gain. A pool gets the first finding that one of
-// the rules about pools makes: the others follow from it.
+// rules lists all rules. Findings of a kind are reported in this order, advice by its
+// gain. A pool gets only the first finding of the pool rules: the others follow from it.
 var rules = []rule{
 	{name: "volume", kind: Fact, find: one(volume)},
 	{name: "fineness", kind: Fact, find: one(fineness)},
@@ -53,11 +52,11 @@ var rules = []rule{
 	{name: "units", kind: Caution, find: one(unitsNote)},
 }
 
-// search is what rules look at.
+// search is the input of rules.
 type search struct {
 	*Facts
 	t Thresholds
-	// isPinned: virtual threads are pinned. What pools of them do badly follows from it.
+	// isPinned: virtual threads are pinned, which explains the problems of their pools.
 	isPinned bool
 }
 
@@ -111,7 +110,7 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 	}
 }
 
-// one makes a rule of a function that finds at most one thing.
+// one makes a rule of a function that finds at most one.
 func one(find func(*search) *Finding) func(*search) []Finding {
 	return func(s *search) []Finding {
 		if x := find(s); x != nil {
@@ -121,13 +120,13 @@ func one(find func(*search) *Finding) func(*search) []Finding {
 	}
 }
 
-// judged makes a rule about pools of which enough is known to judge them.
+// judged makes a rule about pools with enough units and figures to judge.
 func judged(find func(s *search, p *Pool, span units.Ns) *Finding) func(*search, *Pool) *Finding {
 	return func(s *search, p *Pool) *Finding {
 		span := units.Ns(p.To - p.From)
 		n := int64(len(p.Workers))
 		switch {
-		case p.SummarisedSelf > p.Self/10: // too little is known of who worked when
+		case p.SummarisedSelf > p.Self/10: // unknown who worked when
 		case p.Units < min(s.t.PoolUnits, n), p.Units < 2, span < s.t.PoolTime, n == 0, s.Units.CPUs <= 0:
 		default:
 			return find(s, p, span)

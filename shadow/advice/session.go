@@ -6,22 +6,22 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
 // Volume is how much was executed.
 type Volume struct {
-	Of         granularity.Counted `json:"-"`
-	Executions int64               `json:"executions"`
-	Created    int64               `json:"created"`
-	Threads    int64               `json:"threads"`
-	Duration   units.Ns            `json:"duration_ns"`
-	Like       string              `json:"class,omitempty"`
-	Unseen     bool                `json:"created_unseen,omitempty"` // not all creations were seen
+	Of         text.Population `json:"-"`
+	Executions int64           `json:"executions"`
+	Created    int64           `json:"created"`
+	Threads    int64           `json:"threads"`
+	Duration   units.Ns        `json:"duration_ns"`
+	Like       string          `json:"class,omitempty"`
+	Unseen     bool            `json:"created_unseen,omitempty"` // not all creations were seen
 }
 
-// CreationsUnseen is the name in NotAvailable of a session whose agent attached when
-// there were tasks already.
+// CreationsUnseen is in NotAvailable if tasks existed before the agent attached.
 const CreationsUnseen = "created"
 
 func volume(s *search) *Finding {
@@ -30,12 +30,12 @@ func volume(s *search) *Finding {
 
 // TaskFineness is how fine the program's tasks are.
 type TaskFineness struct {
-	Of       granularity.Counted  `json:"-"`
+	Of       text.Population      `json:"-"`
 	Fineness granularity.Fineness `json:"-"`
 	N        int64                `json:"n"`
 	Median   units.Ns             `json:"median_ns"`
 	IsAll    bool                 `json:"all"` // the program has no tasks of its own
-	// OwnShare is the share of their work of all, 0 if it is most or not known.
+	// OwnShare is their share of all work, 0 if it is most or unknown.
 	OwnShare float64 `json:"own_share,omitempty"`
 }
 
@@ -45,26 +45,26 @@ func fineness(s *search) *Finding {
 	}
 	own := 0.0
 	for _, r := range s.Rows {
-		if !r.JDK && !r.Body {
+		if !r.JDK && !r.Loop {
 			own += r.WorkShare
 		}
 	}
-	// Loops that wait have most of the wall time, which means nothing.
+	// Waiting loops would have most of the wall time.
 	if own >= 0.9 || s.FineIsAll || s.Total.WorkMetric() == granularity.SelfWall {
 		own = 0
 	}
 	return &Finding{Evidence: &TaskFineness{s.Of, s.Fine, s.Fine.N, s.Fine.Median, s.FineIsAll, own}}
 }
 
-// WorkSplit is how the work divides between the program's own tasks, the platform's
-// around them and loops.
+// WorkSplit divides the work between the program's tasks, the JDK's tasks around them,
+// and loops.
 type WorkSplit struct {
 	Metric granularity.Metric `json:"-"`
 	Work   units.Ns           `json:"work_ns"`
 	Own    float64            `json:"own_share"`
 	Most   []ClassShare       `json:"most"` // the program's classes with the most
 	JDK    float64            `json:"jdk_share"`
-	Around string             `json:"jdk_class,omitempty"` // of the platform's, the class with the most
+	Around string             `json:"jdk_class,omitempty"` // the JDK's class with the most work
 	Loops  float64            `json:"loops_share"`
 }
 
@@ -83,7 +83,7 @@ func whereWork(s *search) *Finding {
 	x := &WorkSplit{Metric: work, Work: s.Total[work].Sum}
 	for _, r := range rows {
 		switch {
-		case r.Body:
+		case r.Loop:
 			x.Loops += r.WorkShare
 		case r.JDK:
 			x.JDK += r.WorkShare
@@ -98,7 +98,7 @@ func whereWork(s *search) *Finding {
 	return &Finding{Evidence: x}
 }
 
-// Processors is how many processors the tasks used.
+// Processors is how many processors the tasks used on average.
 type Processors struct {
 	CPU      units.Ns `json:"cpu_ns"`
 	Duration units.Ns `json:"duration_ns"`
@@ -113,8 +113,8 @@ func processors(s *search) *Finding {
 	return &Finding{Evidence: &Processors{d.Sum, s.Duration, s.CPUs}}
 }
 
-// Pauses are those of garbage collection.
-type Pauses struct {
+// CollectorPauses are the pauses of garbage collection.
+type CollectorPauses struct {
 	Count   int64    `json:"pauses"`
 	Total   units.Ns `json:"total_ns"`
 	Max     units.Ns `json:"max_ns"`
@@ -126,7 +126,7 @@ func pauses(s *search) *Finding {
 	if s.Duration <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &Pauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
+	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
 }
 
 // CostlyPauses are pauses that stop the program for too long.
@@ -142,12 +142,12 @@ func costlyPauses(s *search) *Finding {
 	return &Finding{Evidence: &CostlyPauses{share}}
 }
 
-// Exceptions are executions that ended by one.
+// Exceptions are executions that ended with an exception.
 type Exceptions struct {
-	Of    granularity.Counted `json:"-"`
-	Threw int64               `json:"threw"`
-	All   int64               `json:"executions"`
-	Own   int64               `json:"own"` // of the program's tasks: an exception passes through the wrappers around them
+	Of    text.Population `json:"-"`
+	Threw int64           `json:"threw"`
+	All   int64           `json:"executions"`
+	Own   int64           `json:"own"` // of the program's tasks: wrappers around them end with the same exception
 }
 
 func threw(s *search) *Finding {
@@ -163,11 +163,11 @@ func threw(s *search) *Finding {
 	return &Finding{Evidence: &Exceptions{s.Of, s.Threw, s.Executions, own}}
 }
 
-// Running is what had not ended when the session did.
+// Running is what still ran at the end of the session.
 type Running struct {
-	Of      granularity.Counted `json:"-"`
-	Running int64               `json:"running"`
-	Loops   int64               `json:"loops"` // loops of threads, which wait for tasks
+	Of      text.Population `json:"-"`
+	Running int64           `json:"running"`
+	Loops   int64           `json:"loops"` // loops of threads, which wait for tasks
 }
 
 func running(s *search) *Finding {
@@ -176,11 +176,11 @@ func running(s *search) *Finding {
 	}
 	x := &Running{Of: s.Of, Running: s.Running}
 	for _, r := range s.Rows {
-		if r.Body {
+		if r.Loop {
 			x.Loops += r.Running
 		}
 	}
-	if x.Loops == x.Running { // as expected of threads that nobody ends
+	if x.Loops == x.Running { // normal for pool workers
 		return &Finding{Kind: Fact, Evidence: x}
 	}
 	return &Finding{Evidence: x}
@@ -196,7 +196,7 @@ func unended(s *search) *Finding {
 	return &Finding{Evidence: &Unended{}}
 }
 
-// Lost is what was produced and is not in the session.
+// Lost is what was produced and did not reach the session.
 type Lost struct {
 	Events  uint64 `json:"events"`
 	Batches uint64 `json:"batches"`
@@ -211,11 +211,11 @@ func lost(s *search) *Finding {
 
 // SummarisedExecutions are those of fast classes without a record of their own.
 type SummarisedExecutions struct {
-	Of         granularity.Counted `json:"-"`
-	Summarised int64               `json:"summarised"`
-	All        int64               `json:"executions"`
-	Most       []ClassShare        `json:"most"`
-	Others     int                 `json:"other_classes"`
+	Of         text.Population `json:"-"`
+	Summarised int64           `json:"summarised"`
+	All        int64           `json:"executions"`
+	Most       []ClassShare    `json:"most"`
+	Others     int             `json:"other_classes"`
 }
 
 func summarised(s *search) *Finding {
@@ -243,7 +243,7 @@ func refused(s *search) *Finding {
 	return &Finding{Evidence: &Refused{s.Refused}}
 }
 
-// NotMeasured lists what the session lacks.
+// NotMeasured lists what was not measured.
 type NotMeasured struct {
 	What []string `json:"what"`
 }
@@ -272,7 +272,7 @@ func unitsNote(s *search) *Finding {
 	return &Finding{Kind: kind, Evidence: UnitsNote{n}}
 }
 
-// SummarisedSubmissions are those that advice about units does not see.
+// SummarisedSubmissions are submissions without a record, so advice about units ignores them.
 type SummarisedSubmissions struct {
 	Produced   uint64 `json:"produced"`
 	Stored     uint64 `json:"stored"`
@@ -304,8 +304,7 @@ type Contended struct {
 	All   units.Ns `json:"available_ns"` // of all processors, while the scheduler was recorded
 }
 
-// contended warns that the times of this session are also those of a machine that
-// others used.
+// contended warns that other programs used the machine meanwhile.
 func contended(s *search) *Finding {
 	f := s.Units
 	if f == nil || !f.Taken.Measured() {

@@ -1,10 +1,10 @@
 package advice
 
-// Swallowed are exceptions that ended in futures.
+// Swallowed are exceptions that only a future saw.
 type Swallowed struct {
 	Site    string `json:"site,omitempty"`
 	Unasked int64  `json:"unasked"` // nobody asked the future
-	Unknown int64  `json:"unknown"` // whether somebody did is not known
+	Unknown int64  `json:"unknown"` // unknown whether anybody asked
 	Unended bool   `json:"unended,omitempty"`
 }
 

@@ -130,7 +130,7 @@ func (e *TooLarge) sentence(f *Finding) string {
 	if e.Threads {
 		try = "Start as many as there are processors, or submit the tasks to a pool of that size"
 	}
-	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads only take turns, and cost switches and memory. %s: %s",
+	s := fmt.Sprintf("%d threads of %s compete for %s %s. More threads do not run more at once; they only cost context switches and memory. %s: %s",
 		e.Workers, e.of(), text.Plural(e.CPUs, "CPU", "CPUs"), how, try, f.gains())
 	if e.Observed && e.Taken > 0 {
 		s += fmt.Sprintf(" The %s of CPU time that other programs used meanwhile are taken into account.", units.FormatNs(e.Taken))

@@ -14,7 +14,7 @@ import (
 func (e *Volume) sentence(*Finding) string {
 	if e.Executions == 0 {
 		what, like := "execution of a task", ""
-		if e.Of == granularity.UnitsOfWork {
+		if e.Of == text.UnitsOfWork {
 			what = e.Of.One()
 		}
 		if e.Like != "" {
@@ -82,7 +82,7 @@ func (e *Processors) sentence(*Finding) string {
 		float64(e.CPU)/float64(e.Duration), e.CPUs, units.FormatNs(e.CPU), units.FormatNs(e.Duration))
 }
 
-func (e *Pauses) sentence(*Finding) string {
+func (e *CollectorPauses) sentence(*Finding) string {
 	switch {
 	case e.Count == 0 && e.Unended:
 		return "No garbage collection stopped the program, as far as recorded."
@@ -121,7 +121,7 @@ func (e *NeverExecuted) sentence(*Finding) string {
 		return s + ". The record has no end, so some may have run."
 	case e.OfProgram:
 		s += ". They were created for nothing, called directly through another method, or still queued at the end."
-		if fates := e.Fates.Text(); fates != "" {
+		if fates := FatesText(e.Fates); fates != "" {
 			s += " In detail: " + fates + "."
 		}
 		return s
@@ -246,7 +246,7 @@ func NoteText(n *unit.Note) string {
 			work = units.FormatNs(p.SelfWall) + " of self wall time"
 		}
 		out = append(out, fmt.Sprintf("Left out: %s of the JDK's own tasks, which the program did not submit (%s; %s).",
-			granularity.Executions.Plural(p.Executions), names, work))
+			text.Executions.Plural(p.Executions), names, work))
 	}
 	return strings.Join(out, " ")
 }

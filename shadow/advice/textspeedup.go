@@ -7,7 +7,7 @@ import (
 	"stackagent/internal/text"
 )
 
-// barRemedies says what to do about a component.
+// barRemedies says what to do about each component.
 var barRemedies = [speedup.NComponents]string{
 	speedup.GC:               "collections do not get shorter with more threads: allocate less, give it a larger heap, or try other numbers of GC threads (shadow scale --gc-threads)",
 	speedup.Sequential:       "the main thread works alone for long: divide or overlap what it does before, between and after the parallel parts",
@@ -17,7 +17,7 @@ var barRemedies = [speedup.NComponents]string{
 	speedup.Oversubscription: "threads are ready and find no processor: use fewer threads, give it more processors, or keep other programs off them",
 }
 
-// restRemedies say what to do about a part of the rest.
+// restRemedies says what to do about each part of the rest.
 var restRemedies = [speedup.NParts]string{
 	speedup.Work:     "the threads need more processor time for the same work than one alone: more instructions for handing over, or caches and memory shared",
 	speedup.Sleep:    "threads sleep for a time that they ask for",

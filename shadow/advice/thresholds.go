@@ -9,7 +9,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// Thresholds are judgements, not measurements: the figures from which rules speak.
+// Thresholds decide when rules make a finding. They are judgements, not measurements.
 type Thresholds struct {
 	FineWork       units.Ns
 	FineUnits      int64
@@ -39,7 +39,7 @@ type Thresholds struct {
 	Taken          float64
 }
 
-// threshold is a field of Thresholds by the name that users give it.
+// threshold is a field of Thresholds with its flag.
 type threshold struct {
 	name  string
 	value float64 // the default
@@ -76,14 +76,14 @@ var thresholds = []threshold{
 	{"taken", 0.1, "share of the CPU time that other programs took from waiting threads", func(t *Thresholds) any { return &t.Taken }},
 }
 
-// Limits of sentences, which nobody needs to set.
+// Limits of sentences, fixed.
 const (
 	rateFrom    = 100 // executions from which a rate means something
 	maxNamed    = 3   // classes named in one finding, or found by one rule
 	maxRefusals = 3   // reasons named in one finding
 )
 
-// DefaultThresholds hold unless the user says otherwise.
+// DefaultThresholds are those that no flag changes.
 var DefaultThresholds = defaults()
 
 func defaults() (t Thresholds) {

@@ -12,7 +12,7 @@ type WaitsForItself struct {
 	Workers int64    `json:"workers"`
 }
 
-// selfWaiting: workers wait for what is queued behind them in their own pool.
+// selfWaiting: workers wait for tasks queued behind them in their own pool.
 func selfWaiting(s *search, p *Pool) *Finding {
 	q := &p.Queued
 	if q.Waiting == 0 || q.Span < s.t.PoolTime || float64(q.Time-p.readyOf(q.CPU)) < s.t.SelfWait*float64(q.Span)*float64(q.Workers) {
@@ -30,7 +30,7 @@ func selfWaiting(s *search, p *Pool) *Finding {
 	return x
 }
 
-// readyOf is how long units with this CPU time waited for processors, if they did so in
+// readyOf estimates how long units with this CPU time waited for processors: in
 // proportion to all units of their pool.
 func (p *Pool) readyOf(cpu units.Ns) units.Ns {
 	if p.CPU <= 0 {
@@ -49,11 +49,11 @@ type OneAtATime struct {
 	Several float64 `json:"several_want_cpu_share"`
 }
 
-// oneAtATime: all workers are inside units, and only one at a time makes progress.
-// Independent tasks do not do that: if at least one of them wants a processor 0.9 of
-// the time by chance, two or more do for 0.46 of it (of two workers; of many for
-// 0.67). Threads one of which has more to do than the others are uneven instead;
-// workers that take from one queue are uneven if one gets the lock again and again.
+// oneAtATime: all workers are inside units, but only one at a time makes progress.
+// Independent tasks do not behave like this: if at least one of them wants a processor
+// for 0.9 of the time by chance, two or more do so for 0.46 of it (two workers) to 0.67
+// (many). Threads with uneven work are an imbalance instead, except where workers take
+// from one queue: there one may get the lock again and again.
 func oneAtATime(s *search, p *Pool, span units.Ns) *Finding {
 	f, n := s.Units, len(p.Workers)
 	if n < 2 || f.CPUs < 2 || p.Units < s.t.PoolUnits || !p.CPU.Measured() || p.work() < s.t.PoolTime || occupied(p, span) < s.t.Busy || p.Threads && p.unevenly(s.t) ||
@@ -66,7 +66,7 @@ func oneAtATime(s *search, p *Pool, span units.Ns) *Finding {
 	}
 }
 
-// Pinned is what virtual threads kept from others while they were parked.
+// Pinned are virtual threads that kept their carriers while parked.
 type Pinned struct {
 	JDK         int      `json:"jdk"`
 	Pins        int64    `json:"pins"`
@@ -78,8 +78,7 @@ type Pinned struct {
 	Held        float64  `json:"held_share"` // of the carriers' time, while others waited for one
 }
 
-// pinned: virtual threads keep their carriers while they are parked, and others have
-// none.
+// pinned: virtual threads keep their carriers while parked, and others wait for one.
 func pinned(s *search) *Finding {
 	f := s.Units
 	if f == nil || f.Virtual == nil || f.Virtual.Partly || f.Lost || f.Virtual.Pins < max(1, s.t.PoolUnits) || f.Virtual.Active < s.t.PoolTime || f.Virtual.Carriers <= 0 || f.CPUs <= 0 {
@@ -99,14 +98,14 @@ func pinned(s *search) *Finding {
 	}
 }
 
-// held is how much of the carriers' time, at least, pinned threads took while another
-// one waited for a carrier. While one waits all carriers have a thread; if these were
-// not parked, they were at work.
+// held is the least share of the carriers' time that pinned threads took while another
+// thread waited. While one waits, every carrier has a thread: it is either parked or
+// working.
 func (v *VirtualFacts) held(carriers int) units.Ns {
 	return min(v.Pinned, v.Waited*units.Ns(carriers)-v.Mounted)
 }
 
-// siteOf is where a class was submitted, "" if not known.
+// siteOf is the site at which a class was submitted, "" if unknown.
 func (f *UnitFacts) siteOf(class string) string {
 	for i := range f.Classes {
 		if c := &f.Classes[i]; c.Name == class {

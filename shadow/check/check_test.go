@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"stackagent/granularity"
 	"stackagent/hpc"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -16,7 +17,7 @@ const ms = units.Ns(1e6)
 func thread(id uint32, os int32, name, kind string, kernel, tasks units.Ns, change func(*summary.ThreadRow)) summary.ThreadRow {
 	t := summary.ThreadRow{
 		Thread:        session.Thread{ID: id, JavaID: int64(id), OSID: os, Name: name, Kind: kind, CPU: kernel, EndNs: 9},
-		RunExecutions: 5, SelfCPU: tasks, Body: true,
+		RunExecutions: 5, Work: []units.Ns{granularity.SelfCPU: tasks}, Loop: true,
 	}
 	if change != nil {
 		change(&t)
@@ -25,14 +26,14 @@ func thread(id uint32, os int32, name, kind string, kernel, tasks units.Ns, chan
 }
 
 func service(os int32, name, kind string, kernel units.Ns) summary.ThreadRow {
-	return summary.ThreadRow{Thread: session.Thread{OSID: os, Name: name, Kind: kind, CPU: kernel}, SelfCPU: units.NotMeasured}
+	return summary.ThreadRow{Thread: session.Thread{OSID: os, Name: name, Kind: kind, CPU: kernel}}
 }
 
 // sample is a process of 1,000 ms: 600 in tasks, of which 50 on virtual threads.
 func sample() *summary.Summary {
 	return &summary.Summary{Threads: []summary.ThreadRow{
-		thread(1, 11, "main", session.KindMain, 100*ms, 10*ms, func(t *summary.ThreadRow) { t.Body = false }),
-		thread(2, 12, "worker", session.KindApplication, 300*ms, 299*ms, func(t *summary.ThreadRow) { t.SelfMore = []units.Ns{1000, 70} }),
+		thread(1, 11, "main", session.KindMain, 100*ms, 10*ms, func(t *summary.ThreadRow) { t.Loop = false }),
+		thread(2, 12, "worker", session.KindApplication, 300*ms, 299*ms, func(t *summary.ThreadRow) { t.Work = append(t.Work, units.NotMeasured, 1000, units.NotMeasured, 70) }),
 		thread(3, 13, "pool", session.KindApplication, 250*ms, 241*ms, func(t *summary.ThreadRow) { t.Running, t.EndNs = 1, 0 }),
 		thread(4, 14, "carrier", session.KindApplication, 60*ms, 0, nil),
 		thread(5, 0, "virtual", session.KindApplication, units.NotMeasured, 50*ms, func(t *summary.ThreadRow) { t.Virtual = true }),
@@ -65,11 +66,11 @@ func TestCompare(t *testing.T) {
 		delete(want, p.What)
 	}
 	if len(want) > 0 || sum != usage.CPU() {
-		t.Errorf("not told: %v; all parts are %d of %d", want, sum, usage.CPU())
+		t.Errorf("not listed: %v; all parts are %d of %d", want, sum, usage.CPU())
 	}
 	// The worker and the carrier, which ended; not the pool, which still ran.
-	if b := r.Bodies; b.Threads != 2 || b.Kernel != 360*ms || b.Tasks != 299*ms || b.Worst != 1 {
-		t.Errorf("bodies %+v", b)
+	if b := r.Loops; b.Threads != 2 || b.Kernel != 360*ms || b.Tasks != 299*ms || b.Worst != 1 {
+		t.Errorf("loops %+v", b)
 	}
 	c := r.Threads[1].Counters
 	if len(c) != 2 || c[0] != (Counter{"instructions", 1010.5, true, 1000}) || c[1] != (Counter{"page-faults", 75, false, 70}) {
@@ -90,7 +91,7 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
-	if r.Process.NotSeen != nil || r.Bodies.Threads != 0 {
+	if r.Process.NotSeen != nil || r.Loops.Threads != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -124,7 +125,7 @@ func TestTooMuch(t *testing.T) {
 		if r.Threads[0].TooMuch != want {
 			t.Errorf("%d ns too much: %v", over, r.Threads[0].TooMuch)
 		}
-		if w := r.Bodies.Worst; math.Abs(w-math.Abs(float64(over))/3e8) > 1e-12 {
+		if w := r.Loops.Worst; math.Abs(w-math.Abs(float64(over))/3e8) > 1e-12 {
 			t.Errorf("worst %v of %d", w, over)
 		}
 	}

@@ -122,7 +122,7 @@ func timelineOf(workers, rows int) *Figure {
 		threads = append(threads, activity.Thread{Name: name, Kind: activity.KindApplication, First: 2 * s})
 		for at := 2 * s; at < 10*s; {
 			to := min(at+units.MonoNs(rng.ExpFloat64()*1e8)+1, 10*s)
-			state := []activity.State{activity.Running, activity.Running, activity.Futex, activity.Runnable, activity.IO, activity.Sleeping, activity.Blocked, activity.Unknown}[min(rng.IntN(40)/4, 7)]
+			state := []activity.ThreadState{activity.Running, activity.Running, activity.Futex, activity.Runnable, activity.IO, activity.Sleeping, activity.Blocked, activity.Unknown}[min(rng.IntN(40)/4, 7)]
 			if at > 4*s && at < 4*s+3e8 {
 				state = activity.Futex
 			}
@@ -137,5 +137,5 @@ func timelineOf(workers, rows int) *Figure {
 	if err != nil {
 		panic(err)
 	}
-	return Timeline(t, []granularity.Span{{From: 4 * s, To: 4*s + 3e8}, {From: 7 * s, To: 7*s + 1e6}}, 2*s, 2)
+	return Timeline(t, []activity.Span{{From: 4 * s, To: 4*s + 3e8}, {From: 7 * s, To: 7*s + 1e6}}, 2*s, 2)
 }

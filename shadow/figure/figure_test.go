@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
 	"stackagent/internal/loglinear"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
 
@@ -77,10 +79,10 @@ func someSeries() (*granularity.Series, []ClassSeries) {
 
 func someFigures() map[string]*Figure {
 	total, classes := someSeries()
-	var pauses []granularity.Span
+	var pauses []activity.Span
 	for i := range 60 {
 		from := units.MonoNs(1e9 + i*190_000_000)
-		pauses = append(pauses, granularity.Span{From: from, To: from + units.MonoNs(2_000_000+i%7*1_300_000)})
+		pauses = append(pauses, activity.Span{From: from, To: from + units.MonoNs(2_000_000+i%7*1_300_000)})
 	}
 	bars := []ThreadBar{}
 	for i, name := range []string{"pool-1-thread-1#31", "pool-1-thread-2#32", "main#1", "ForkJoinPool.commonPool-worker-with-a-long-name-1#40"} {
@@ -94,16 +96,16 @@ func someFigures() map[string]*Figure {
 	total2, part := summarisedParts(shapes)
 	same := []Shape{shapeOf("all executions", true, valuesOf(5000, 5000, 5000))}
 	figs := map[string]*Figure{
-		"cdf": CDF(Time("self CPU time", granularity.Executions), shapes), "box": Box(Time("self CPU time", granularity.Executions), shapes),
-		"tasks": TasksOverTime(granularity.Executions, total, classes), "gc": Pauses(pauses, 1e9, 13e9),
+		"cdf": CDF(Time("self CPU time", text.Executions), shapes), "box": Box(Time("self CPU time", text.Executions), shapes),
+		"tasks": TasksOverTime(text.Executions, total, classes), "gc": Pauses(pauses, 1e9, 13e9),
 		"threads":   Threads(total.Grid, bars),
-		"cdf-empty": CDF(Time("wall time", granularity.Executions), nil), "box-empty": Box(Time("wall time", granularity.Executions), nil),
-		"tasks-empty": TasksOverTime(granularity.Executions, nil, nil), "gc-empty": Pauses(nil, 0, 1), "threads-empty": Threads(total.Grid, nil),
-		"cdf-equal": CDF(Time("wall time", granularity.Executions), same), "box-equal": Box(Time("wall time", granularity.Executions), same),
-		"cdf-zero":       CDF(Time("CPU time", granularity.Executions), []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
-		"cdf-summarised": CDF(Time("self CPU time", granularity.Executions), part), "box-summarised": Box(Time("self CPU time", granularity.Executions), part),
-		"tasks-summarised": TasksOverTime(granularity.Executions, total2, []ClassSeries{{Label: "com.acme.Parser$ParseTask", Series: total2}}),
-		"box-one":          Box(Time("CPU time", granularity.Executions), []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
+		"cdf-empty": CDF(Time("wall time", text.Executions), nil), "box-empty": Box(Time("wall time", text.Executions), nil),
+		"tasks-empty": TasksOverTime(text.Executions, nil, nil), "gc-empty": Pauses(nil, 0, 1), "threads-empty": Threads(total.Grid, nil),
+		"cdf-equal": CDF(Time("wall time", text.Executions), same), "box-equal": Box(Time("wall time", text.Executions), same),
+		"cdf-zero":       CDF(Time("CPU time", text.Executions), []Shape{shapeOf("all executions", true, valuesOf(0, 0, -3))}),
+		"cdf-summarised": CDF(Time("self CPU time", text.Executions), part), "box-summarised": Box(Time("self CPU time", text.Executions), part),
+		"tasks-summarised": TasksOverTime(text.Executions, total2, []ClassSeries{{Label: "com.acme.Parser$ParseTask", Series: total2}}),
+		"box-one":          Box(Time("CPU time", text.Executions), []Shape{shapeOf("all executions", true, valuesOf(1_234_567))}),
 	}
 	maps.Copy(figs, activityFigures())
 	return figs
@@ -184,7 +186,7 @@ func TestFormats(t *testing.T) {
 // TestBoxRangeBehindZero: a whisker at 0 does not push the box off the axis.
 func TestBoxRangeBehindZero(t *testing.T) {
 	shapes := []Shape{shapeOf("all executions", true, valuesOf(0, 60, 70, 9_000, 40_000)), shapeOf("a", false, valuesOf(2_000, 90_000))}
-	r := boxRange(Time("", granularity.Executions), shapes)
+	r := boxRange(Time("", text.Executions), shapes)
 	for _, n := range []units.Ns{60, 70, 9_000, 40_000, 90_000} {
 		if at := r.clamp(n); at != log10(n) {
 			t.Errorf("%d ns is drawn at %g, want %g", n, at, log10(n))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stackagent/granularity"
+	"stackagent/internal/text"
 )
 
 var written = regexp.MustCompile(`>([^<]+)</text>`)
@@ -14,11 +15,11 @@ var written = regexp.MustCompile(`>([^<]+)</text>`)
 // TestSaysWhatIsDrawn: the words of a figure are of what it is of, and its
 // values in their unit.
 func TestSaysWhatIsDrawn(t *testing.T) {
-	shapes := []Shape{shapeOf(granularity.UnitsOfWork.All(), true, valuesOf(2048, 3_000_000)), shapeOf("a", false, valuesOf(2048, 3_000_000))}
+	shapes := []Shape{shapeOf(text.UnitsOfWork.All(), true, valuesOf(2048, 3_000_000)), shapeOf("a", false, valuesOf(2048, 3_000_000))}
 	total, classes := someSeries()
-	size := Measure{"self alloc bytes", granularity.UnitsOfWork, "bytes"}
-	count := Measure{"self instructions", granularity.UnitsOfWork, ""}
-	times := Time("self CPU time", granularity.UnitsOfWork)
+	size := Measure{"self alloc bytes", text.UnitsOfWork, "bytes"}
+	count := Measure{"self instructions", text.UnitsOfWork, ""}
+	times := Time("self CPU time", text.UnitsOfWork)
 	for _, c := range []struct {
 		name      string
 		f         *Figure
@@ -26,7 +27,7 @@ func TestSaysWhatIsDrawn(t *testing.T) {
 	}{
 		{"cdf", CDF(times, shapes), []string{"share of units of work", "self CPU time per unit of work", "all units of work", "ms"}, []string{"execution"}},
 		{"box", Box(times, shapes), []string{"self CPU time per unit of work", "ms"}, []string{"execution"}},
-		{"tasks", TasksOverTime(granularity.UnitsOfWork, total, classes), []string{"units of work", "other classes"}, []string{"execution"}},
+		{"tasks", TasksOverTime(text.UnitsOfWork, total, classes), []string{"units of work", "other classes"}, []string{"execution"}},
 		{"queue", QueuesOverTime(total, classes, granularity.Fates{Cancelled: 3}), []string{"waiting at once", "other executors"}, []string{"never run", "classes"}},
 		{"queue left", QueuesOverTime(total, classes, granularity.Fates{NeverRun: 4321}), []string{"4,321 more were submitted and never run"}, []string{"at least"}},
 		{"queue left, some not known", QueuesOverTime(total, classes, granularity.Fates{NeverRun: 7, NotKnown: 1}), []string{"at least 7 more were"}, nil},
@@ -34,7 +35,7 @@ func TestSaysWhatIsDrawn(t *testing.T) {
 		{"nothing", CDF(times, nil), []string{"no units of work"}, []string{"execution"}},
 		{"bytes", CDF(size, shapes), []string{"KiB", "100 kB", "self alloc bytes per unit of work"}, []string{" ns", " µs", " ms"}},
 		{"counts", Box(count, shapes), []string{"100 k", "self instructions per unit of work"}, []string{" ns", " µs", " ms", "kB"}},
-		{"executions", CDF(Time("wall time", granularity.Executions), shapes[1:]), []string{"share of executions", "wall time per execution"}, []string{"unit"}},
+		{"executions", CDF(Time("wall time", text.Executions), shapes[1:]), []string{"share of executions", "wall time per execution"}, []string{"unit"}},
 	} {
 		var b bytes.Buffer
 		if err := c.f.Write(&b, "svg"); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // MMU draws the curve of minimum mutator utilization over a logarithmic axis of
-// windows: of any stretch of time that long, at least this share is not stopped.
+// windows.
 func MMU(curve []gc.Utilization) *Figure {
 	f := &Figure{
 		Name: "mmu", Title: "Minimum mutator utilization",

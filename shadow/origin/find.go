@@ -16,13 +16,13 @@ const (
 
 // Labels that replace a site or an executor.
 const (
-	NoSite       = "(place not known)"
-	NoExecutor   = "(not handed to an executor)"
-	OwnThread    = "(a thread of its own)"
+	NoSite       = "(call site unknown)"
+	NoExecutor   = "(no executor)"
+	OwnThread    = "(own thread)"
 	Several      = "(several)"
-	Summarised   = "(summarised: not told apart)"
-	SeveralSites = "(several places, counted together)"
-	OwnParts     = "(made inside a task of its own class)"
+	Summarised   = "(summarised: not separated)"
+	SeveralSites = "(summarised: several sites)"
+	OwnParts     = "(part of a task of its class)"
 	UnknownSite  = "(description lost)"
 )
 

@@ -118,7 +118,7 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 	return func(use func(activity.Slice) error) error {
 		err := a.reader.Each(from, to, func(run []sched.Slice) error {
 			for _, s := range run {
-				if err := use(activity.Slice{Thread: s.Thread, State: activity.State(s.State), From: s.From, To: s.To}); err != nil {
+				if err := use(activity.Slice{Thread: s.Thread, State: activity.ThreadState(s.State), From: s.From, To: s.To}); err != nil {
 					return err
 				}
 			}

@@ -14,7 +14,7 @@ func TestStates(t *testing.T) {
 		t.Fatalf("%d states of the analyses, %d of the record", activity.NStates, sched.NStates)
 	}
 	for i := range sched.NStates {
-		if of, in := activity.State(i).String(), sched.State(i).String(); of != in {
+		if of, in := activity.ThreadState(i).String(), sched.State(i).String(); of != in {
 			t.Errorf("state %d is %q in the analyses and %q in the record", i, of, in)
 		}
 	}

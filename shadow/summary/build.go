@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/origin"
@@ -24,7 +25,7 @@ type builder struct {
 	opts    Options
 	grid    granularity.Grid
 	until   units.MonoNs
-	metrics []metric        // by granularity.Metric
+	metrics *metrics
 	busy    map[uint32]bool // threads with a busy bar
 	told    *progress
 	all     *gathered // once all is read
@@ -34,14 +35,16 @@ type builder struct {
 // code and classes of several loaders count as one.
 type classGroup struct {
 	granularity.Group
-	name    string
-	kinds   units.Kinds
-	passes  bool
-	loop    bool // its executions are loops around other tasks; known once all are read
-	created int64
-	never   int64
-	fates   *granularity.Fates // of never; nil: not known
-	failed  int64
+	name   string
+	kinds  units.Kinds
+	passes bool
+	loop   bool // its executions are loops around other tasks; known once all are read
+	// knownLoop: they are by the name of the class.
+	knownLoop bool
+	created   int64
+	never     int64
+	fates     *granularity.Fates // of never; nil: not known
+	failed    int64
 }
 
 // BuildFrom condenses what src holds.
@@ -100,7 +103,7 @@ func (b *builder) makeGrid() error {
 func (b *builder) span() (first, last units.MonoNs, err error) {
 	type ends struct{ first, last units.MonoNs }
 	all := make([]ends, session.Workers())
-	err = b.src.Executions(store.ExecutionClass|store.ExecutionStart|store.ExecutionEnd, func(worker int, c *session.Chunk) error {
+	err = b.executions(store.ExecutionClass|store.ExecutionStart|store.ExecutionEnd, func(worker int, c *session.Chunk, _ []uint32) error {
 		e := &all[worker]
 		for i := range c.Len() {
 			if e.first == 0 || c.StartNs[i] < e.first {
@@ -133,7 +136,7 @@ func (b *builder) counts() error {
 		if c.Class == nil {
 			continue
 		}
-		g := b.all.class(c.Class.ID)
+		g := b.all.classOf(c.Class.ID)
 		if f := fatesOf(fates[c.Class.ID]); f.Sum() == int64(c.NeverExecuted) && f.Sum() > 0 {
 			if g.fates == nil {
 				g.fates = new(granularity.Fates)
@@ -276,9 +279,9 @@ func (b *builder) totals(s *Summary, groups []*classGroup) {
 
 func (b *builder) pauses(s *Summary) {
 	for _, p := range b.src.Pauses {
-		s.Pauses = append(s.Pauses, granularity.Span{From: p.StartNs, To: p.EndNs})
+		s.Pauses = append(s.Pauses, activity.Span{From: p.StartNs, To: p.EndNs})
 	}
-	slices.SortStableFunc(s.Pauses, func(a, c granularity.Span) int { return cmp.Compare(a.From, c.From) })
+	slices.SortStableFunc(s.Pauses, func(a, c activity.Span) int { return cmp.Compare(a.From, c.From) })
 	st := granularity.Pauses(s.Pauses)
 	s.GC = GC{Pauses: st.Count, PauseNs: st.Total, MedianNs: st.Median, P99Ns: st.P99, MaxNs: st.Max}
 	if s.DurationNs > 0 {
@@ -319,5 +322,5 @@ func (b *builder) facts(s *Summary) advice.Facts {
 
 // isLoop reports whether executions of the class are loops around other tasks.
 func (g *classGroup) isLoop() bool {
-	return unit.IsLoop(g.name, g.kinds) || g.kinds&units.KindThread != 0 && unit.LooksLikeLoop(&g.Group)
+	return g.knownLoop || g.kinds&units.KindThread != 0 && unit.LooksLikeLoop(&g.Group)
 }

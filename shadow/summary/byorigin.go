@@ -7,6 +7,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/internal/byid"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/origin"
@@ -25,7 +26,7 @@ const (
 )
 
 // leftOut is the group of what the filter leaves out.
-const leftOut = "(left out by the filter)"
+const leftOut = "(filtered out)"
 
 // BuildByOrigin condenses a session by site or executor: those are the rows of the
 // summary. It has no findings.
@@ -61,7 +62,16 @@ func (a *analysis) byOrigin(by string) (*Summary, error) {
 	return sum, nil
 }
 
-// groups gives sites or executors numbers, which replace the classes of a source.
+// Groups are what a source is grouped by in place of classes. They have numbers from 0.
+type Groups struct {
+	Labels []string
+	// Executions reads columns as Source.Executions does, with the group of each.
+	Executions func(want store.Columns, use func(worker int, c *session.Chunk, group []uint32) error) error
+	// OfSummary is the group of what a summary counts; false: it is left out.
+	OfSummary func(*session.Summary) (uint32, bool)
+}
+
+// groups numbers the sites or executors of a session.
 type groups struct {
 	*origin.Index
 	by     string
@@ -71,7 +81,7 @@ type groups struct {
 	passes byid.Map[bool] // by class
 }
 
-// groups makes a source whose classes are the sites or executors of tasks.
+// groups makes a source that is grouped by the sites or executors of tasks.
 func (a *analysis) groups(by string) (*groups, Source, error) {
 	if !unit.SubmissionsKnown(a.s) && len(a.s.Sites()) == 0 {
 		return nil, Source{}, ErrNoSubmissions
@@ -90,29 +100,25 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 	}
 	src := FromSession(a.s)
 	numbers, out := g.numbers(), g.number(leftOut)
-	src.Executions = g.executions(a.s.ScanExecutions, numbers, out)
+	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, numbers, out)}
+	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) { return g.ofSummaries(x.Class), g.passing(x.Class) }
 	if a.opts.Units {
 		u, err := a.units()
 		if err != nil {
 			return nil, Source{}, err
 		}
-		src.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, granularity.UnitsOfWork
+		src.Groups.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, text.UnitsOfWork
 	}
-	src.Summaries, src.Classes = g.summaries(src.Summaries), nil
 	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
-	for i, label := range g.labels {
-		src.Classes = append(src.Classes, session.Class{ID: uint32(i) + 1, Name: label})
-	}
 	return g, src, nil
 }
 
-// number is the number of a label, from 1.
+// number is the number of a label.
 func (g *groups) number(label string) uint32 {
 	id, ok := g.ids[label]
 	if !ok {
-		g.labels = append(g.labels, label)
 		id = uint32(len(g.labels))
-		g.ids[label] = id
+		g.labels, g.ids[label] = append(g.labels, label), id
 	}
 	return id
 }
@@ -132,12 +138,15 @@ func (g *groups) passing(class uint32) bool {
 	return yes == nil && !g.filter.Active() || yes != nil && *yes
 }
 
-type scan func(store.Columns, func(int, *session.Chunk) error) error
+type (
+	scan        func(store.Columns, func(int, *session.Chunk) error) error
+	scanGrouped func(store.Columns, func(int, *session.Chunk, []uint32) error) error
+)
 
-// executions reads executions with their groups in place of their classes.
-func (g *groups) executions(read scan, numbers []uint32, out uint32) scan {
+// executions reads executions with their groups.
+func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped {
 	_, unrecorded := g.Unrecorded()
-	return func(want store.Columns, use func(int, *session.Chunk) error) error {
+	return func(want store.Columns, use func(int, *session.Chunk, []uint32) error) error {
 		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags
 		if unrecorded {
 			want |= store.ExecutionQueue
@@ -153,9 +162,7 @@ func (g *groups) executions(read scan, numbers []uint32, out uint32) scan {
 				column = append(column, n)
 			}
 			group[worker] = column
-			grouped := *c
-			grouped.Class = column
-			return use(worker, &grouped)
+			return use(worker, c, column)
 		})
 	}
 }
@@ -170,15 +177,16 @@ func (g *groups) ofExecution(c *session.Chunk, i int) origin.ID {
 	return unrecorded
 }
 
-// units reads units with their groups in place of their classes.
-func (g *groups) units(u *unit.Reader, numbers []uint32) scan {
-	return func(_ store.Columns, use func(int, *session.Chunk) error) error {
-		return u.Chunks(use, func(x *unit.Unit) (uint32, bool) {
+// units reads units with their groups.
+func (g *groups) units(u *unit.Reader, numbers []uint32) scanGrouped {
+	return func(_ store.Columns, use func(int, *session.Chunk, []uint32) error) error {
+		group := func(x *unit.Unit) (uint32, bool) {
 			if !g.passing(x.Class) {
 				return 0, false
 			}
 			return numbers[g.OfUnit(x, g.by)], true
-		})
+		}
+		return u.Chunks(group, func(c *session.Chunk, group []uint32) error { return use(0, c, group) })
 	}
 }
 
@@ -189,20 +197,6 @@ func (g *groups) ofSummaries(class uint32) uint32 {
 		return g.number(origin.Summarised)
 	}
 	return g.number(g.SummaryLabel(class))
-}
-
-// summaries reads summaries with their groups in place of their classes.
-func (g *groups) summaries(read func(func(*session.Summary) error) error) func(func(*session.Summary) error) error {
-	return func(f func(*session.Summary) error) error {
-		return read(func(x *session.Summary) error {
-			if !g.passing(x.Class) {
-				return nil
-			}
-			y := *x
-			y.Class = g.ofSummaries(x.Class)
-			return f(&y)
-		})
-	}
 }
 
 // count fills in how many tasks were made and submitted at each site, and adds the

@@ -13,12 +13,14 @@ import (
 // gathered is what one goroutine has read, or all together.
 type gathered struct {
 	b       *builder
-	byID    byid.Map[classGroup]
+	byID    byid.Map[classGroup] // by class, or by the number of Source.Groups
 	byName  map[string]*classGroup
 	threads byid.Map[threadGroup]
+	work    *unit.WorkColumns
+	values  []units.Ns // of one execution
 
-	// The newest, since executions of a class and thread follow one another.
-	lastClass  uint32
+	// The newest: executions of a class and of a thread follow one another.
+	lastGroup  uint32
 	group      *classGroup
 	lastThread uint32
 	thread     *threadGroup
@@ -26,6 +28,14 @@ type gathered struct {
 
 func (b *builder) newGathered() *gathered {
 	g := &gathered{b: b, byName: map[string]*classGroup{}}
+	g.work = unit.NewWorkColumns(b.metrics.session)
+	g.values = make([]units.Ns, g.work.Len())
+	if b.src.Groups != nil {
+		for i, label := range b.src.Groups.Labels {
+			g.byID.Set(uint32(i), g.named(label, 0))
+		}
+		return g
+	}
 	for i := range b.src.Classes {
 		c := &b.src.Classes[i]
 		g.byID.Set(c.ID, g.named(c.Name, c.Kinds))
@@ -37,9 +47,10 @@ func (b *builder) newGathered() *gathered {
 func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 	if c, ok := g.byName[name]; ok {
 		c.kinds |= kinds
+		c.knownLoop = unit.IsLoop(name, c.kinds)
 		return c
 	}
-	c := &classGroup{name: name, kinds: kinds, passes: g.b.opts.Filter.Match(name, kinds)}
+	c := &classGroup{name: name, kinds: kinds, passes: g.b.opts.Filter.Match(name, kinds), knownLoop: unit.IsLoop(name, kinds)}
 	if g.b.opts.Shapes && c.passes {
 		c.Series = granularity.NewSeries(g.b.grid)
 	}
@@ -47,9 +58,9 @@ func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 	return c
 }
 
-// class is the group of a class id; an id without a description (its batch was
-// lost) keeps its executions under a name that says so.
-func (g *gathered) class(id uint32) *classGroup {
+// classOf is the group of an id; a class without a description (its batch was
+// lost) has a name that says so.
+func (g *gathered) classOf(id uint32) *classGroup {
 	c := g.byID.Get(id)
 	if c == nil {
 		c = g.named(unit.UnknownClass(id), 0)
@@ -61,7 +72,7 @@ func (g *gathered) class(id uint32) *classGroup {
 // gather reads all executions once.
 func (b *builder) gather() error {
 	columns := store.ExecutionClass | store.ExecutionThread | store.ExecutionDepth | store.ExecutionFlags
-	for _, m := range b.metrics {
+	for _, m := range b.metrics.list {
 		columns |= m.columns
 	}
 	if b.opts.Shapes {
@@ -69,11 +80,11 @@ func (b *builder) gather() error {
 	}
 	b.told.pass("reading the executions")
 	each := make([]*gathered, session.Workers())
-	err := b.src.Executions(columns, func(worker int, c *session.Chunk) error {
+	err := b.executions(columns, func(worker int, c *session.Chunk, group []uint32) error {
 		if each[worker] == nil {
 			each[worker] = b.newGathered()
 		}
-		each[worker].chunk(c)
+		each[worker].chunk(c, group)
 		b.told.add(c.Len())
 		return nil
 	})
@@ -92,28 +103,32 @@ func (b *builder) gather() error {
 	return b.reading("reading the executions", err)
 }
 
-func (g *gathered) chunk(c *session.Chunk) {
+// executions reads the executions, each with its group.
+func (b *builder) executions(want store.Columns, use func(worker int, c *session.Chunk, group []uint32) error) error {
+	if b.src.Groups != nil {
+		return b.src.Groups.Executions(want, use)
+	}
+	return b.src.Executions(want, func(worker int, c *session.Chunk) error { return use(worker, c, c.Class) })
+}
+
+func (g *gathered) chunk(c *session.Chunk, group []uint32) {
 	var e granularity.Execution
-	columns := g.b.further(c)
-	further := make([]units.Ns, len(columns))
-	for i, class := range c.Class {
-		if g.group == nil || class != g.lastClass {
-			g.lastClass, g.group = class, g.class(class)
+	columns := g.work.Of(c)
+	for i, id := range group {
+		if g.group == nil || id != g.lastGroup {
+			g.lastGroup, g.group = id, g.classOf(id)
 		}
 		if !g.group.passes {
 			continue
 		}
 		flags := wire.ExecutionFlags(c.Flags[i])
 		e = granularity.Execution{
-			Thread: c.Thread[i], Nested: c.Depth[i] > 0,
+			Work: g.values, Thread: c.Thread[i], Nested: c.Depth[i] > 0,
 			Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
 			Virtual: flags&wire.Virtual != 0, CreateUnseen: flags&wire.CreationUnseen != 0,
 		}
-		e.Work[granularity.Wall], e.Work[granularity.CPU] = c.WallNs[i], c.CPUNs[i]
-		e.Work[granularity.SelfWall], e.Work[granularity.SelfCPU] = c.SelfWallNs[i], c.SelfCPUNs[i]
-		if len(further) > 0 {
-			row(columns, i, further)
-			e.More = further
+		for m, column := range columns {
+			e.Work[m] = column[i]
 		}
 		if len(c.StartNs) > 0 {
 			e.Start, e.End = c.StartNs[i], c.EndNs[i]

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/advice"
@@ -53,9 +54,9 @@ func (a *analysis) inUnits() (*Summary, error) {
 // unitSource is the session with units in place of executions.
 func unitSource(s *session.Session, u *unit.Reader) Source {
 	src := FromSession(s)
-	src.Of = granularity.UnitsOfWork
+	src.Of = text.UnitsOfWork
 	src.Executions = func(_ store.Columns, use func(int, *session.Chunk) error) error {
-		return u.Chunks(use, func(x *unit.Unit) (uint32, bool) { return x.Class, true })
+		return u.Chunks(func(x *unit.Unit) (uint32, bool) { return x.Class, true }, func(c *session.Chunk, _ []uint32) error { return use(0, c) })
 	}
 	src.Summaries, src.Counts = u.Summaries, u.ClassCounts
 	return src

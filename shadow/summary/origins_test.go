@@ -20,7 +20,7 @@ type counted struct {
 // TestWhereSummarisedExecutionsBelong: at one place if all tasks of the class can
 // come from nowhere else, otherwise at none.
 func TestWhereSummarisedExecutionsBelong(t *testing.T) {
-	const several, unknown, notTold = "(several places, counted together)", "(place not known)", "(summarised: not told apart)"
+	const several, unknown, notTold = "(summarised: several sites)", "(call site unknown)", "(summarised: not separated)"
 	const run = "com.acme.Main.run:7"
 	const creation, submission, part, inner = wire.SiteCreation, wire.SiteSubmission, wire.SitePart, wire.SiteInner
 	for name, c := range map[string]struct {
@@ -115,7 +115,7 @@ func TestCountsByPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	type counts struct{ created, handed int64 }
-	want := map[string]counts{"com.acme.Main.run:7": {11, 21 + 1 - 6 - 1}, "com.acme.Main.again:9": {1, 0}, "(made inside a task of its own class)": {5, 0}}
+	want := map[string]counts{"com.acme.Main.run:7": {11, 21 + 1 - 6 - 1}, "com.acme.Main.again:9": {1, 0}, "(part of a task of its class)": {5, 0}}
 	for _, r := range sum.Rows {
 		if got := (counts{r.Created, r.Submitted}); got != want[r.Site] {
 			t.Errorf("%s: %+v, want %+v", r.Site, got, want[r.Site])

@@ -62,7 +62,7 @@ type parts struct {
 // parts merges the values of the groups.
 func (b *builder) parts(groups []*classGroup) *parts {
 	p := &parts{isOwn: map[*classGroup]bool{}, work: granularity.SelfWall}
-	for m := range granularity.Metric(len(b.metrics)) {
+	for m := range b.metrics.count() {
 		whole, missing := new(granularity.Values), int64(0)
 		for _, g := range groups {
 			if v, without := g.Of(m); v != nil {
@@ -80,7 +80,9 @@ func (b *builder) parts(groups []*classGroup) *parts {
 		g.loop = g.isLoop()
 		if !unit.IsJDK(g.name, g.kinds) && !g.loop {
 			p.isOwn[g] = true
-			own.Merge(&g.Work[p.work])
+			if v, _ := g.Of(p.work); v != nil {
+				own.Merge(v)
+			}
 		}
 	}
 	if own.Len() > 0 {
@@ -92,14 +94,14 @@ func (b *builder) parts(groups []*classGroup) *parts {
 // describe computes all that is told of distributions.
 func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 	s.Metrics = granularity.Metrics{}
-	for m := range granularity.Metric(len(b.metrics)) {
-		if p.whole[m].Count() > 0 || b.metrics[m].asked {
+	for m := range b.metrics.count() {
+		if p.whole[m].Count() > 0 || b.metrics.list[m].always {
 			d := granularity.Describe(p.whole[m])
 			d.NotMeasured = p.missing[m]
 			s.Metrics[m] = d
 		}
 	}
-	b.name(s.Metrics)
+	b.metrics.name(s.Metrics)
 	total := s.Metrics[p.work].Sum
 	rows := make([]granularity.Hotspot, len(groups))
 	for i, g := range groups {
@@ -126,9 +128,9 @@ func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 
 func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
-	b.name(h.Metrics)
+	b.metrics.name(h.Metrics)
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), unit.IsJDK(g.name, g.kinds)
-	h.Body, h.Library = g.loop, unit.IsLibrary(g.name)
+	h.Loop, h.Library = g.loop, unit.IsLibrary(g.name)
 	h.Created, h.NeverExecuted = g.created, g.never
 	if g.fates != nil && g.fates.Sum() == g.never { // else of the classes of that name some are not known
 		h.Fates = g.fates
@@ -182,7 +184,7 @@ func (b *builder) figures(s *Summary, order []rowGroup, p *parts) *Figures {
 		f.Total.Merge(o.group.Series)
 	}
 	chosen := b.choose(order)
-	for m := range granularity.Metric(len(b.metrics)) {
+	for m := range b.metrics.count() {
 		if _, ok := s.Metrics[m]; !ok {
 			continue
 		}
@@ -240,7 +242,7 @@ func notBodies(order []rowGroup) []rowGroup {
 			continue
 		}
 		ran = append(ran, r)
-		if !r.row.Body {
+		if !r.row.Loop {
 			own = append(own, r)
 		}
 	}

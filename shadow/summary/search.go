@@ -25,18 +25,18 @@ type sought struct {
 
 // lookup is what a goroutine asks about each execution.
 type lookup struct {
-	metrics []metric
-	classes byid.Map[[][]*granularity.Search] // by metric
+	metrics *metrics
+	groups  byid.Map[[][]*granularity.Search] // by metric
 	threads byid.Map[[]*granularity.Search]
 	row     func(thread uint32) uint32
-	passes  func(class uint32) bool // what was filtered out is no part of a thread's values
+	passes  func(group uint32) bool // what was filtered out is no part of a thread's values
 	rows    []*[][]*granularity.Search
 }
 
 // quest is a further reading.
 type quest struct {
 	sought  []*sought
-	metrics []metric
+	metrics *metrics
 	lookups []lookup
 	columns store.Columns
 	used    int
@@ -50,8 +50,8 @@ func (b *builder) search(groups []*classGroup, p *parts) (more bool, err error) 
 		return false, nil
 	}
 	b.told.pass("looking up quantiles")
-	err = b.src.Executions(q.columns, func(worker int, c *session.Chunk) error {
-		q.lookups[worker].chunk(c)
+	err = b.executions(q.columns, func(worker int, c *session.Chunk, group []uint32) error {
+		q.lookups[worker].chunk(c, group)
 		b.told.add(c.Len())
 		return nil
 	})
@@ -77,7 +77,7 @@ func (q *quest) seek(v *granularity.Values, m granularity.Metric) []*granularity
 		s.searches = append(s.searches, v.Search())
 	}
 	q.sought = append(q.sought, s)
-	q.columns |= q.metrics[m].columns
+	q.columns |= q.metrics.list[m].columns
 	return s.searches
 }
 
@@ -85,10 +85,10 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 	q := &quest{columns: store.ExecutionClass, metrics: b.metrics, lookups: make([]lookup, session.Workers())}
 	for i := range q.lookups {
 		q.lookups[i].metrics, q.lookups[i].row = q.metrics, b.threadRow
-		q.lookups[i].passes = func(class uint32) bool { g := b.all.byID.Get(class); return g != nil && g.passes }
+		q.lookups[i].passes = func(group uint32) bool { g := b.all.byID.Get(group); return g != nil && g.passes }
 	}
-	whole := make([][]*granularity.Search, len(q.metrics))
-	for m := range granularity.Metric(len(q.metrics)) {
+	whole := make([][]*granularity.Search, len(q.metrics.list))
+	for m := range q.metrics.count() {
 		whole[m] = q.seek(p.whole[m], m)
 	}
 	var own []*granularity.Search
@@ -100,7 +100,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 		ids[g] = append(ids[g], id)
 	}
 	for _, g := range groups {
-		for m := range granularity.Metric(len(q.metrics)) {
+		for m := range q.metrics.count() {
 			var mine []*granularity.Search
 			if v, _ := g.Of(m); v != nil {
 				mine = q.seek(v, m)
@@ -122,18 +122,18 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 	return q
 }
 
-// ask has every worker show the executions of a class to some searches.
-func (q *quest) ask(class uint32, m granularity.Metric, searches ...[]*granularity.Search) {
+// ask has every worker show the executions of a group to some searches.
+func (q *quest) ask(group uint32, m granularity.Metric, searches ...[]*granularity.Search) {
 	for worker := range q.lookups {
 		for _, s := range searches {
 			if s == nil {
 				continue
 			}
-			at := q.lookups[worker].classes.Get(class)
+			at := q.lookups[worker].groups.Get(group)
 			if at == nil {
-				rows := make([][]*granularity.Search, len(q.metrics))
+				rows := make([][]*granularity.Search, len(q.metrics.list))
 				at = &rows
-				q.lookups[worker].classes.Set(class, at)
+				q.lookups[worker].groups.Set(group, at)
 			}
 			(*at)[m] = append((*at)[m], s[worker])
 		}
@@ -142,7 +142,7 @@ func (q *quest) ask(class uint32, m granularity.Metric, searches ...[]*granulari
 
 // askThread has every worker show the executions on a thread to its searches.
 func (q *quest) askThread(id uint32, g *granularity.Group) {
-	for m := range granularity.Metric(len(q.metrics)) {
+	for m := range q.metrics.count() {
 		v, _ := g.Of(m)
 		if v == nil {
 			continue
@@ -155,7 +155,7 @@ func (q *quest) askThread(id uint32, g *granularity.Group) {
 		for worker := range q.lookups {
 			l := &q.lookups[worker]
 			if l.threads.Get(id) == nil {
-				row := make([]*granularity.Search, len(q.metrics))
+				row := make([]*granularity.Search, len(q.metrics.list))
 				l.threads.Set(id, &row)
 			}
 			(*l.threads.Get(id))[m] = searches[worker]
@@ -163,18 +163,18 @@ func (q *quest) askThread(id uint32, g *granularity.Group) {
 	}
 }
 
-func (l *lookup) chunk(c *session.Chunk) {
+func (l *lookup) chunk(c *session.Chunk, group []uint32) {
 	l.rows = l.rows[:0]
-	for _, class := range c.Class {
-		l.rows = append(l.rows, l.classes.Get(class))
+	for _, id := range group {
+		l.rows = append(l.rows, l.groups.Get(id))
 	}
-	for m := range l.metrics {
-		l.look(c, l.metrics[m].values(c), granularity.Metric(m))
+	for m := range l.metrics.list {
+		l.look(c, group, l.metrics.list[m].values(c), granularity.Metric(m))
 	}
 }
 
 // look shows the values of metric m of the chunk's executions to who asked.
-func (l *lookup) look(c *session.Chunk, values []units.Ns, m granularity.Metric) {
+func (l *lookup) look(c *session.Chunk, group []uint32, values []units.Ns, m granularity.Metric) {
 	if len(values) == 0 {
 		return
 	}
@@ -190,7 +190,7 @@ func (l *lookup) look(c *session.Chunk, values []units.Ns, m granularity.Metric)
 	}
 	for i, id := range c.Thread {
 		at := l.threads.Get(l.row(id))
-		if n := values[i]; at != nil && (*at)[m] != nil && n.Measured() && l.passes(c.Class[i]) {
+		if n := values[i]; at != nil && (*at)[m] != nil && n.Measured() && l.passes(group[i]) {
 			(*at)[m].Look(n)
 		}
 	}

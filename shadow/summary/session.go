@@ -133,7 +133,7 @@ func (a *analysis) advise(sum *Summary) error {
 // FromSession is the source that reads s.
 func FromSession(s *session.Session) Source {
 	src := Source{
-		Manifest: s.Manifest, Queues: queuesKnown(&s.Manifest), Warnings: s.Warnings, Classes: s.Classes,
+		Manifest: s.Manifest, Warnings: s.Warnings, Classes: s.Classes,
 		Threads: s.Threads, Pauses: s.Pauses, Executions: s.ScanExecutions, Summaries: s.Summaries, Counts: s.Counts, Found: s.Found,
 		Activity:  s.Activity,
 		Fates:     s.Fates,

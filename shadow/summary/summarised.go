@@ -9,12 +9,6 @@ import (
 	"stackagent/shadow/session"
 )
 
-// metricOf tells which metric of the analyses one of the wire is.
-var metricOf = map[wire.Metric]granularity.Metric{
-	wire.MetricWall: granularity.Wall, wire.MetricSelfWall: granularity.SelfWall,
-	wire.MetricCPU: granularity.CPU, wire.MetricSelfCPU: granularity.SelfCPU,
-}
-
 // virtualThreads stands for the virtual threads together, where they are not
 // told apart: no thread has this id.
 const virtualThreads = 0
@@ -25,20 +19,25 @@ func (b *builder) summaries() error {
 		return nil
 	}
 	return b.reading("reading the summaries", b.src.Summaries(func(x *session.Summary) error {
-		g := b.all.class(x.Class)
+		id, wanted := x.Class, true
+		if b.src.Groups != nil {
+			id, wanted = b.src.Groups.OfSummary(x)
+		}
+		if !wanted {
+			return nil
+		}
+		g := b.all.classOf(id)
 		if x.Executions == 0 || !g.passes {
 			return nil
 		}
 		s := granularity.Summarised{
 			From: x.FromNs, To: x.ToNs, Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
-			More:       make([]granularity.Measured, len(b.metrics)-int(granularity.NMetrics)), // what a summary does not have was not measured
+			Work:       make([]granularity.Measured, len(b.metrics.list)), // what a summary does not have was not measured
 			Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
 		}
 		for _, m := range x.Measures {
-			if to, known := metricOf[m.Metric]; known {
+			if to, ok := b.metrics.ofSummary(m.Metric); ok {
 				s.Work[to] = measured(&m)
-			} else if i, ok := b.furtherOf(m.Metric); ok {
-				s.More[i] = measured(&m)
 			}
 		}
 		if s.Virtual {

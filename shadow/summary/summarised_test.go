@@ -122,7 +122,7 @@ func TestSummarisedVirtual(t *testing.T) {
 	for _, r := range s.ThreadRows {
 		got[r.Thread] = r.Executions
 	}
-	if want := map[string]int64{"(virtual threads, not told apart)": 9, "ForkJoinPool-1-worker-1#21": 1}; !maps.Equal(got, want) {
+	if want := map[string]int64{"(virtual threads, combined)": 9, "ForkJoinPool-1-worker-1#21": 1}; !maps.Equal(got, want) {
 		t.Errorf("executions by thread %v, want %v", got, want)
 	}
 	if d := s.Metrics[granularity.SelfWall]; d.P50 != 100 || d.RelativeError != 0 || d.Summarised != 9 {
@@ -154,7 +154,8 @@ func TestSummarisedQueue(t *testing.T) {
 	job, thread := w.Class("com.acme.Job", units.KindRunnable, 0, 0), w.Thread("worker", "java", 0)
 	w.Add(summarytest.Execution{Class: job, Thread: thread, Wall: 100})
 	src := w.Src
-	src.Manifest.Extra = []store.ExtraMetric{{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}, {Name: "queue", Unit: "ns", Column: "queue_ns"}}
+	src.Manifest.Extra = []store.ExtraMetric{{Name: "alloc", Unit: "bytes", Column: "alloc_bytes"}}
+	src.Manifest.Submissions = &store.RecordAccount{Summarised: 3}
 	src.Summaries = func(f func(*session.Summary) error) error {
 		at := loglinear.Index(1000)
 		return f(&session.Summary{Class: job, Thread: thread, Executions: 5, Measures: []session.Measure{

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"stackagent/granularity"
+	"stackagent/granularity/activity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
@@ -69,7 +71,7 @@ type Summary struct {
 	Findings     []advice.Finding    `json:"findings"`
 	Warnings     []string            `json:"warnings,omitempty"` // what of the folder could not be read
 	// Of tells what the figures are of: executions, unless Units is set.
-	Of granularity.Counted `json:"-"`
+	Of text.Population `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
 	Units *unit.Note `json:"units,omitempty"`
 
@@ -83,7 +85,7 @@ type Summary struct {
 	ThreadRows []granularity.Hotspot `json:"-"`
 	// Threads has a row per thread of the JVM.
 	Threads   []ThreadRow          `json:"-"`
-	Pauses    []granularity.Span   `json:"-"` // GC pauses, by start
+	Pauses    []activity.Span      `json:"-"` // GC pauses, by start
 	Fine      granularity.Fineness `json:"-"`
 	FineIsAll bool                 `json:"-"` // Fine is about all executions
 	Figures   *Figures             `json:"-"` // nil unless Options.Shapes
@@ -150,22 +152,35 @@ type GC struct {
 type ThreadRow struct {
 	session.Thread
 	RunExecutions int64      // executions on it that pass the filter
-	RunSummarised int64      // of these, not recorded one by one
-	SelfWall      units.Ns   // their summed self wall time
-	SelfCPU       units.Ns   // their summed self CPU time, or NotMeasured
-	Running       int64      // of them, had not ended when the program did
-	SelfMore      []units.Ns // of further metric k (Manifest.Extra) their summed self part, where measured
-	Body          bool       // it began with an execution of a thread: all that it does is inside
+	RunSummarised int64      // of RunExecutions, not recorded one by one
+	Running       int64      // of RunExecutions, had not ended when the program did
+	Work          []units.Ns // by granularity.Metric, of self metrics only: the sum over RunExecutions, or NotMeasured; nil: no executions
+	Loop          bool       // it began with an execution of a thread: all that it does is inside
 	// Busy is, per bucket of Figures.Grid, the share of time (0 to 1) inside
-	// outermost executions that are not the thread's own body; nil if none.
+	// outermost executions that are not the thread's own loop; nil if none.
 	Busy []float64
 }
 
+// Self is the summed self work of the executions in the metric at place k of
+// session.Metrics, or NotMeasured.
+func (r ThreadRow) Self(k int) units.Ns {
+	m := granularity.MetricOf(k, true)
+	if int(m) >= len(r.Work) {
+		return units.NotMeasured
+	}
+	return r.Work[m]
+}
+
+// SelfCPU is the summed self CPU time of the executions, or NotMeasured.
+func (r ThreadRow) SelfCPU() units.Ns { return r.Self(int(granularity.CPU)) }
+
+// SelfWall is the summed self wall time of the executions that have ended.
+func (r ThreadRow) SelfWall() units.Ns { return max(r.Self(int(granularity.Wall)), 0) }
+
 // Source is where a summary comes from: a session, or made-up data in tests.
 type Source struct {
-	Of       granularity.Counted // what Executions gives
+	Of       text.Population // what Executions gives
 	Manifest store.Manifest
-	Queues   bool // queue times are a metric
 	Warnings []string
 	Classes  []session.Class
 	Threads  []session.Thread
@@ -177,8 +192,10 @@ type Source struct {
 	SiteOf func(class uint32) string
 	// Executions reads columns as session.ScanExecutions does, the same each time.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
-	Summaries  func(func(*session.Summary) error) error // nil: there are none
-	Counts     func() ([]session.ClassCounts, session.ClassCounts, error)
+	// Groups replaces the classes; nil: executions are grouped by class.
+	Groups    *Groups
+	Summaries func(func(*session.Summary) error) error // nil: there are none
+	Counts    func() ([]session.ClassCounts, session.ClassCounts, error)
 	// Fates counts the tasks of each class that were never executed; nil: not known.
 	Fates    func() (map[uint32]map[session.TaskState]int64, error)
 	Activity func() (*session.Activity, error) // the scheduling record; nil: there is none

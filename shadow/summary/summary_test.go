@@ -136,8 +136,7 @@ func TestWrongOptions(t *testing.T) {
 	if _, err := summary.Hotspots(s, summary.HotspotOptions{By: "colour"}); !errors.Is(err, summary.ErrUnknownBy) {
 		t.Errorf("unknown grouping: %v", err)
 	}
-	var unknown *granularity.UnknownOrderError
-	if _, err := summary.Hotspots(s, summary.HotspotOptions{Sort: "colour"}); !errors.As(err, &unknown) {
+	if _, err := summary.Hotspots(s, summary.HotspotOptions{Sort: "colour"}); !errors.Is(err, granularity.ErrUnknownOrder) {
 		t.Errorf("unknown order: %v", err)
 	}
 }

@@ -8,33 +8,30 @@ import (
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
-	"stackagent/shadow/unit"
 )
 
 // Limits of what is kept per thread: a program can have a million virtual
 // threads, and nobody looks at a million bars.
 const (
 	maxBusyThreads = 256 // with a busy bar
-	maxBodyDepth   = 3   // a thread's body, its pool's worker, ...
+	maxLoopDepth   = 3   // a thread's loop, its pool's worker, ...
 )
 
 // threadGroup is what is known of the executions on one thread.
 type threadGroup struct {
-	executions        int64
-	summarised        int64 // of these
-	running           int64 // had not ended
-	selfWall, selfCPU units.Ns
-	cpuMeasured       bool
-	body              bool               // a thread was executed, outermost
-	more              []units.Ns         // of further metric k the self part, summed; nil: none
-	group             *granularity.Group // nil unless Options.PerThread
-	// busy has the executions that are not bodies, by depth of nesting (nil: not
-	// wanted), and bodies the depth below which only bodies were seen.
+	executions int64
+	summarised int64              // of executions
+	running    int64              // had not ended
+	work       []units.Ns         // by granularity.Metric, of self metrics only: the sum, or NotMeasured
+	loop       bool               // a thread was executed, outermost
+	group      *granularity.Group // nil unless Options.PerThread
+	// busy has the executions that are not loops, by depth of nesting (nil: not
+	// wanted), and loops the depth below which only loops were seen.
 	busy   []*granularity.Series
-	bodies int
-	spread *granularity.Series // the self time of summarised ones
-	// own has the executions of the program's thread classes, by name, which are
-	// bodies or not as all their executions tell.
+	loops  int
+	spread *granularity.Series // the self time of summarised executions
+	// own has the executions of the program's thread classes, by name. Whether they
+	// are loops is known once all are read.
 	own map[string]*granularity.Series
 }
 
@@ -65,12 +62,12 @@ func (g *gathered) threadOf(id uint32) *threadGroup {
 	if t != nil {
 		return t
 	}
-	t = &threadGroup{}
+	t = &threadGroup{work: slices.Repeat([]units.Ns{units.NotMeasured}, len(g.b.metrics.list))}
 	if g.b.opts.PerThread {
 		t.group = &granularity.Group{}
 	}
 	if g.b.busy[id] {
-		t.busy = make([]*granularity.Series, maxBodyDepth)
+		t.busy = make([]*granularity.Series, maxLoopDepth)
 	}
 	g.threads.Set(id, t)
 	return t
@@ -81,30 +78,35 @@ func (t *threadGroup) add(b *builder, g *classGroup, e *granularity.Execution, d
 	if e.Running {
 		t.running++
 	}
-	t.body = t.body || depth == 0 && g.kinds&units.KindThread != 0
-	t.addMore(len(e.More)/2, func(k int) units.Ns { return e.More[2*k+1] })
-	if w := e.Work[granularity.SelfWall]; w.Measured() {
-		t.selfWall += w
-	}
-	if c := e.Work[granularity.SelfCPU]; c.Measured() {
-		t.selfCPU += c
-		t.cpuMeasured = true
+	t.loop = t.loop || depth == 0 && g.kinds&units.KindThread != 0
+	for _, m := range b.metrics.self {
+		t.addWork(m, e.Work[m])
 	}
 	if t.group != nil {
 		t.group.Add(e)
 	}
-	if t.busy == nil || int(depth) >= maxBodyDepth {
+	if t.busy == nil || int(depth) >= maxLoopDepth {
 		return
 	}
-	known := unit.IsLoop(g.name, g.kinds)
-	if own := !known && g.kinds&units.KindThread != 0; own || known {
-		t.bodies = max(t.bodies, int(depth)+1)
+	if own := !g.knownLoop && g.kinds&units.KindThread != 0; own || g.knownLoop {
+		t.loops = max(t.loops, int(depth)+1)
 		if own && depth == 0 {
 			t.addOwn(b, g, e.Start, e.End)
 		}
 		return
 	}
 	seriesOf(&t.busy[depth], b).Add(e.Start, e.End)
+}
+
+// addWork adds to the sum of m.
+func (t *threadGroup) addWork(m granularity.Metric, n units.Ns) {
+	switch {
+	case !n.Measured():
+	case t.work[m].Measured():
+		t.work[m] += n
+	default:
+		t.work[m] = n
+	}
 }
 
 // seriesOf makes a series where there is none.
@@ -120,18 +122,16 @@ func seriesOf(s **granularity.Series, b *builder) *granularity.Series {
 func (t *threadGroup) addSummarised(b *builder, g *classGroup, s *granularity.Summarised) {
 	t.executions += s.Executions
 	t.summarised += s.Executions
-	wall, cpu := &s.Work[granularity.SelfWall], &s.Work[granularity.SelfCPU]
-	t.selfWall += wall.Sum
-	if cpu.Count > 0 {
-		t.selfCPU += cpu.Sum
-		t.cpuMeasured = true
+	for _, m := range b.metrics.self {
+		if w := &s.Work[m]; w.Count > 0 {
+			t.addWork(m, w.Sum)
+		}
 	}
-	t.addMore(len(s.More)/2, func(k int) units.Ns { return s.More[2*k+1].Sum })
 	if t.group != nil {
 		t.group.AddSummarised(s)
 	}
-	if t.busy != nil && !unit.IsLoop(g.name, g.kinds) && g.kinds&units.KindThread == 0 {
-		seriesOf(&t.spread, b).Spread(s.From, s.To, s.Executions, wall.Sum)
+	if t.busy != nil && !g.knownLoop && g.kinds&units.KindThread == 0 {
+		seriesOf(&t.spread, b).Spread(s.From, s.To, s.Executions, s.Work[granularity.SelfWall].Sum)
 	}
 }
 
@@ -140,12 +140,11 @@ func (t *threadGroup) merge(o *threadGroup) {
 	t.executions += o.executions
 	t.summarised += o.summarised
 	t.running += o.running
-	t.body = t.body || o.body
-	t.addMore(len(o.more), func(k int) units.Ns { return o.more[k] })
-	t.selfWall += o.selfWall
-	t.selfCPU += o.selfCPU
-	t.cpuMeasured = t.cpuMeasured || o.cpuMeasured
-	t.bodies = max(t.bodies, o.bodies)
+	t.loop = t.loop || o.loop
+	for m, n := range o.work {
+		t.addWork(granularity.Metric(m), n)
+	}
+	t.loops = max(t.loops, o.loops)
 	if t.group != nil && o.group != nil {
 		t.group.Merge(o.group)
 	}
@@ -189,7 +188,7 @@ func (t *threadGroup) addOwn(b *builder, g *classGroup, start, end units.MonoNs)
 // bodies; shallower ones are the outermost of a thread without a body.
 func (t *threadGroup) share(b *builder) []float64 {
 	var out []float64
-	deepest := t.bodies
+	deepest := t.loops
 	for name, s := range t.own {
 		if !b.all.byName[name].loop {
 			out, deepest = atMostOne(out, s), 0
@@ -226,7 +225,7 @@ func (b *builder) threadRows(s *Summary) {
 	s.Threads, s.ThreadRows = nil, nil
 	seen := map[uint32]bool{}
 	for _, th := range b.src.Threads {
-		row := ThreadRow{Thread: th, SelfCPU: units.NotMeasured}
+		row := ThreadRow{Thread: th}
 		if t := b.all.threads.Get(th.ID); t != nil && th.ID != 0 {
 			seen[th.ID] = true
 			t.fill(b, &row)
@@ -258,17 +257,14 @@ func (b *builder) threadRows(s *Summary) {
 
 func unknownThread(id uint32) string {
 	if id == virtualThreads {
-		return "(virtual threads, not told apart)"
+		return "(virtual threads, combined)"
 	}
 	return fmt.Sprintf("(thread %d, description lost)", id)
 }
 
 func (t *threadGroup) fill(b *builder, row *ThreadRow) {
-	row.RunExecutions, row.RunSummarised, row.SelfWall, row.Busy = t.executions, t.summarised, t.selfWall, t.share(b)
-	row.Running, row.SelfMore, row.Body = t.running, t.more, t.body
-	if t.cpuMeasured {
-		row.SelfCPU = t.selfCPU
-	}
+	row.RunExecutions, row.RunSummarised, row.Work, row.Busy = t.executions, t.summarised, t.work, t.share(b)
+	row.Running, row.Loop = t.running, t.loop
 }
 
 // cost orders threads: total CPU time, or what its tasks used.
@@ -276,23 +272,18 @@ func (r *ThreadRow) cost() units.Ns {
 	switch {
 	case r.CPU.Measured():
 		return r.CPU
-	case r.SelfCPU.Measured():
-		return r.SelfCPU
 	}
-	return 0
+	return max(r.SelfCPU(), 0) // below 0: not measured
 }
 
 func (t *threadGroup) hotspot(b *builder, th ThreadRow, work granularity.Metric, total units.Ns, executions int64) granularity.Hotspot {
 	h := granularity.Hotspot{Executions: t.executions, Summarised: t.summarised, Threads: 1}
 	if t.group != nil {
 		h = hotspot(t.group)
-		b.name(h.Metrics)
+		b.metrics.name(h.Metrics)
 	}
 	h.Thread, h.ThreadKind = th.Label(), th.Kind
-	h.Work = t.selfWall
-	if work == granularity.SelfCPU {
-		h.Work = t.selfCPU
-	}
+	h.Work = max(t.work[work], 0) // below 0: not measured
 	if total > 0 {
 		h.WorkShare = float64(h.Work) / float64(total)
 	}

@@ -119,7 +119,7 @@ func TestSummarisedQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := sum.InUnits.Figures
-	if f.Waiting.StartedTotal() != 41 || f.Waiting.Spreads != 40 || len(f.Queues) != 2 || f.Queues[0].Label != "(summarised: not told apart)" {
+	if f.Waiting.StartedTotal() != 41 || f.Waiting.Spreads != 40 || len(f.Queues) != 2 || f.Queues[0].Label != "(summarised: not separated)" {
 		t.Fatalf("%d waited, %d of these summarised, by %+v; want 41, 40, by summaries and the pool", f.Waiting.StartedTotal(), f.Waiting.Spreads, f.Queues)
 	}
 	// 40 times 10 ms within 200 ms: two at once.
@@ -166,7 +166,7 @@ func TestUnitsOfSession(t *testing.T) {
 	if raw.Tasks.Executions != 10 || raw.InUnits == nil || raw.InUnits.Tasks.Executions != 4 {
 		t.Fatalf("%d executions, units %+v", raw.Tasks.Executions, raw.InUnits)
 	}
-	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 4 || len(f.Queues) != 2 || f.Queues[0].Label != "com.acme.Pool#7" || f.Queues[1].Label != "(a thread of its own)" {
+	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 4 || len(f.Queues) != 2 || f.Queues[0].Label != "com.acme.Pool#7" || f.Queues[1].Label != "(own thread)" {
 		t.Errorf("queues %+v", f.Queues)
 	}
 }
@@ -178,9 +178,9 @@ func TestPlaces(t *testing.T) {
 		opts summary.Options
 		want []string
 	}{
-		{summary.BySite, summary.Options{Units: true}, []string{"(place not known) 1 50 2", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
-		{summary.ByExecutor, summary.Options{Units: true}, []string{"(a thread of its own) 1 50 2", "com.acme.Pool#7 3 36 15"}},
-		{summary.ByExecutor, summary.Options{}, []string{"(a thread of its own) 1 2 1", "(not handed to an executor) 3 134 1", "com.acme.Pool#7 6 36 30"}},
+		{summary.BySite, summary.Options{Units: true}, []string{"(call site unknown) 1 50 2", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
+		{summary.ByExecutor, summary.Options{Units: true}, []string{"(own thread) 1 50 2", "com.acme.Pool#7 3 36 15"}},
+		{summary.ByExecutor, summary.Options{}, []string{"(no executor) 3 134 1", "(own thread) 1 2 1", "com.acme.Pool#7 6 36 30"}},
 		{summary.BySite, summary.Options{Filter: summary.Filter{Class: "com.acme.Job"}}, []string{"com.acme.Main.first:10 2 20 10", "com.acme.Main.second:20 1 10 5"}},
 	} {
 		sum, err := summary.BuildByOrigin(s, c.opts, c.by)
@@ -271,7 +271,7 @@ func TestStacks(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s|%s|%s %d %d %d", x.Executor, site, x.Class, x.Count, x.SelfCPU/ms, x.Queue/ms))
 	}
-	want := []string{"(a thread of its own)||com.acme.Started 1 50 2", "com.acme.Pool#7|com.acme.Main.first:10|com.acme.Job 2 24 10", "com.acme.Pool#7|com.acme.Main.second:20|com.acme.Job 1 12 5"}
+	want := []string{"(own thread)||com.acme.Started 1 50 2", "com.acme.Pool#7|com.acme.Main.first:10|com.acme.Job 2 24 10", "com.acme.Pool#7|com.acme.Main.second:20|com.acme.Job 1 12 5"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -404,7 +404,7 @@ func checkWithout(t *testing.T, name string, sum *summary.Summary) {
 	t.Helper()
 	want := []string{"com.acme.Job 2 38 0", "java.lang.invoke.MethodHandleNatives$CallSiteContext 3 15 0", "java.net.Fetch 1 50 0", "java.util.concurrent.CompletableFuture$AsyncSupply 1 20 0"}
 	for i := range sum.Rows {
-		delete(sum.Rows[i].Metrics, granularity.FurtherMetric(0, false)) // no queue times
+		delete(sum.Rows[i].Metrics, granularity.MetricOf(2, false)) // no queue times
 	}
 	if got := rowsOf(sum.Rows); !slices.Equal(got, want) {
 		t.Errorf("%s: units %q, want %q", name, got, want)

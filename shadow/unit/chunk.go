@@ -8,63 +8,67 @@ import (
 	"stackagent/shadow/session"
 )
 
-// unitChunk is how many units are handed on at once.
-const unitChunk = 4096
+// chunkLength is the number of units in a chunk.
+const chunkLength = 4096
 
-// Chunks hands on the units that class lets pass, as executions of the class
-// that it says.
-func (u *Reader) Chunks(use func(int, *session.Chunk) error, class func(*unit.Unit) (uint32, bool)) error {
-	c := newUnitChunk(len(u.s.Manifest.Extra))
-	err := u.Each(func(x *unit.Unit) error {
-		if id, ok := class(x); ok {
+// Chunks reads the units as chunks of executions, each with its group; group also
+// chooses the units.
+func (u *Reader) Chunks(group func(*Unit) (uint32, bool), use func(c *session.Chunk, group []uint32) error) error {
+	c := newColumns(len(u.s.Manifest.Extra))
+	err := u.Each(func(x *Unit) error {
+		if id, ok := group(x); ok {
 			c.add(x, id)
 		}
-		if c.Len() < unitChunk {
+		if c.Len() < chunkLength {
 			return nil
 		}
 		defer c.empty()
-		return use(0, &c.Chunk)
+		return use(&c.Chunk, c.group)
 	})
 	if err != nil || c.Len() == 0 {
 		return err
 	}
-	return use(0, &c.Chunk)
+	return use(&c.Chunk, c.group)
 }
 
-// unitColumns are units in the columns of executions.
-type unitColumns struct {
+// columns are units in the columns of executions.
+type columns struct {
 	session.Chunk
-	further int
+	group []uint32
+	work  []*[]units.Ns // of Chunk, by granularity.Metric
 }
 
-func newUnitChunk(further int) *unitColumns {
-	c := &unitColumns{further: further}
-	c.Extra, c.SelfExtra = make([][]units.Ns, further), make([][]units.Ns, further)
+// newColumns makes columns for units of a session with so many extra metrics.
+func newColumns(extra int) *columns {
+	c := &columns{}
+	c.Extra, c.SelfExtra = make([][]units.Ns, extra), make([][]units.Ns, extra)
+	c.work = []*[]units.Ns{granularity.Wall: &c.WallNs, granularity.CPU: &c.CPUNs, granularity.SelfWall: &c.SelfWallNs, granularity.SelfCPU: &c.SelfCPUNs}
+	for k := range extra {
+		c.work = append(c.work, &c.Extra[k], &c.SelfExtra[k])
+	}
 	return c
 }
 
-func (c *unitColumns) add(x *unit.Unit, class uint32) {
+func (c *columns) add(x *Unit, group uint32) {
 	c.TaskID, c.OuterTaskID = append(c.TaskID, x.Root), append(c.OuterTaskID, 0)
-	c.Class, c.Thread = append(c.Class, class), append(c.Thread, x.Thread)
+	c.Class, c.Thread, c.group = append(c.Class, x.Class), append(c.Thread, x.Thread), append(c.group, group)
 	depth := uint16(0)
 	if x.Inside {
 		depth = 1
 	}
-	c.Depth, c.Flags = append(c.Depth, depth), append(c.Flags, unitFlags(x))
+	c.Depth, c.Flags = append(c.Depth, depth), append(c.Flags, flagsOf(x))
 	c.StartNs, c.EndNs = append(c.StartNs, x.Start), append(c.EndNs, x.End)
-	c.WallNs, c.CPUNs = append(c.WallNs, x.Work[granularity.Wall]), append(c.CPUNs, x.Work[granularity.CPU])
-	c.SelfWallNs, c.SelfCPUNs = append(c.SelfWallNs, x.Work[granularity.SelfWall]), append(c.SelfCPUNs, x.Work[granularity.SelfCPU])
 	c.Site, c.QueueNs = append(c.Site, 0), append(c.QueueNs, x.Queue)
-	for k := range c.further {
-		total, self := units.NotMeasured, units.NotMeasured
-		if k < unit.MaxFurther {
-			total, self = x.More[2*k], x.More[2*k+1]
+	for m, to := range c.work {
+		n := units.NotMeasured
+		if m < unit.MaxMetrics {
+			n = x.Work[m]
 		}
-		c.Extra[k], c.SelfExtra[k] = append(c.Extra[k], total), append(c.SelfExtra[k], self)
+		*to = append(*to, n)
 	}
 }
 
-func unitFlags(x *unit.Unit) uint16 {
+func flagsOf(x *Unit) uint16 {
 	var flags wire.ExecutionFlags
 	for _, f := range []struct {
 		set  bool
@@ -77,13 +81,11 @@ func unitFlags(x *unit.Unit) uint16 {
 	return uint16(flags)
 }
 
-func (c *unitColumns) empty() {
-	k := &c.Chunk
-	k.TaskID, k.OuterTaskID, k.Class, k.Thread = k.TaskID[:0], k.OuterTaskID[:0], k.Class[:0], k.Thread[:0]
-	k.Depth, k.Flags, k.StartNs, k.EndNs = k.Depth[:0], k.Flags[:0], k.StartNs[:0], k.EndNs[:0]
-	k.WallNs, k.CPUNs, k.SelfWallNs, k.SelfCPUNs = k.WallNs[:0], k.CPUNs[:0], k.SelfWallNs[:0], k.SelfCPUNs[:0]
-	k.Site, k.QueueNs = k.Site[:0], k.QueueNs[:0]
-	for i := range k.Extra {
-		k.Extra[i], k.SelfExtra[i] = k.Extra[i][:0], k.SelfExtra[i][:0]
+func (c *columns) empty() {
+	c.TaskID, c.OuterTaskID, c.Class, c.Thread = c.TaskID[:0], c.OuterTaskID[:0], c.Class[:0], c.Thread[:0]
+	c.Depth, c.Flags, c.StartNs, c.EndNs = c.Depth[:0], c.Flags[:0], c.StartNs[:0], c.EndNs[:0]
+	c.Site, c.QueueNs, c.group = c.Site[:0], c.QueueNs[:0], c.group[:0]
+	for _, column := range c.work {
+		*column = (*column)[:0]
 	}
 }

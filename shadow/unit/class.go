@@ -71,9 +71,9 @@ func IsLoop(name string, kinds units.Kinds) bool {
 // like work, so any nested task makes a loop.
 func LooksLikeLoop(g *granularity.Group) bool {
 	if g.Measured(granularity.SelfCPU) {
-		return g.Work[granularity.SelfCPU].Sum() < g.Work[granularity.CPU].Sum()/2
+		return g.Sum(granularity.SelfCPU) < g.Sum(granularity.CPU)/2
 	}
-	return g.Work[granularity.SelfWall].Sum() < g.Work[granularity.Wall].Sum() || !g.Measured(granularity.SelfWall)
+	return g.Sum(granularity.SelfWall) < g.Sum(granularity.Wall) || !g.Measured(granularity.SelfWall)
 }
 
 // internalClasses are the timers of CompletableFuture (orTimeout, completeOnTimeout)

@@ -9,10 +9,10 @@ import (
 	"stackagent/granularity/unit"
 )
 
-// Note says how well the units were known in the latest reading, in which so many
-// executions were summarised.
+// Note records how well the units were known in the latest reading, which had so many
+// summarised executions.
 func (u *Reader) Note(summarised int64) *unit.Note {
-	return &unit.Note{SubmissionsKnown: u.handed, Undecided: summarised, Platform: u.platform()}
+	return &unit.Note{SubmissionsKnown: u.submissions, Undecided: summarised, Platform: u.platform()}
 }
 
 func (u *Reader) platform() unit.PlatformNote {

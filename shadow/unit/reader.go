@@ -14,15 +14,13 @@ import (
 	"stackagent/shadow/store"
 )
 
-// Reader turns a session's executions into units of work: a Source whose
-// executions are units, so that everything that is computed of a Source is
-// computed of them. Its memory is a few bits for each task that is the body of
-// a thread; each reading of it makes the units anew.
+// Reader reads a session's executions as units of work. Each reading makes the
+// units anew. Its memory is a few bits for each task that is the loop of a thread.
 type Reader struct {
-	s      *session.Session
-	bodies *session.TaskSet
-	roles  byid.Map[classRole]
-	handed bool // it was recorded which executions were handed over, and when
+	s           *session.Session
+	loops       *session.TaskSet
+	roles       byid.Map[classRole]
+	submissions bool // they were recorded, with their times
 	// Of the latest reading: what the platform did for itself, by class.
 	own           map[uint32]*unit.Own
 	ownSummarised map[uint32]int64
@@ -33,49 +31,49 @@ type classRole struct {
 	role     unit.Role
 	forkJoin bool
 	thread   bool
-	inner    bool // its tasks are handed over only inside the hand-over of something else
-	// Of the latest reading: its executions, and the units that bear its name.
+	inner    bool // its tasks are submitted only inside another submission
+	// Of the latest reading: its executions, and the units named after it.
 	executions, named int64
 }
 
-// NewReader reads which tasks are the bodies of threads.
+// NewReader finds the tasks that are the loops of threads.
 func NewReader(s *session.Session) (*Reader, error) {
-	u := &Reader{s: s, bodies: session.NewTaskSet(), handed: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
+	u := &Reader{s: s, loops: session.NewTaskSet(), submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
 	for i := range s.Classes {
 		c := &s.Classes[i]
 		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0}
 		switch {
 		case IsLoop(c.Name, c.Kinds):
-			r.role = unit.Body
+			r.role = unit.Loop
 		case unit.IsWrapper(c.Name):
 			r.role = unit.Wrapper
 		case isInternal(c.Name, c.Kinds):
 			r.role = unit.Internal
-		case u.handed && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
-			r.role = unit.Platform // only a hand-over makes it one: without a record of them nobody knows
+		case u.submissions && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
+			r.role = unit.Platform // without a record of submissions it may be a unit
 		case unit.IsLibrary(c.Name):
 			r.role = unit.Library
 		}
 		u.roles.Set(c.ID, r)
 	}
 	if err := u.findInner(); err != nil {
-		return nil, fmt.Errorf("reading the hand-overs of session %s: %w", s.Manifest.Session, err)
+		return nil, fmt.Errorf("reading the submissions of session %s: %w", s.Manifest.Session, err)
 	}
-	if err := u.findBodies(); err != nil {
+	if err := u.findLoops(); err != nil {
 		return nil, fmt.Errorf("looking for the loops of threads of session %s: %w", s.Manifest.Session, err)
 	}
 	return u, nil
 }
 
-// SubmissionsKnown reports whether the session recorded what was handed over.
+// SubmissionsKnown reports whether the session recorded submissions.
 func SubmissionsKnown(s *session.Session) bool {
 	return s.Manifest.Rows[store.Submissions.String()] > 0
 }
 
-// findInner tells which classes are handed over only by what the program hands
-// over to: an executor that puts something of its own around each task.
+// findInner finds the classes whose tasks are submitted only inside another
+// submission: by an executor that wraps each task in one of its own.
 func (u *Reader) findInner() error {
-	if !u.handed {
+	if !u.submissions {
 		return nil
 	}
 	var own, inner byid.Map[bool]
@@ -100,18 +98,18 @@ func (u *Reader) findInner() error {
 	return err
 }
 
-// findBodies collects the tasks that are loops of threads, by their class. Of a
-// thread class of the program the figures decide, see looksLikeBody.
-func (u *Reader) findBodies() error {
+// findLoops collects the tasks that are loops of threads, by their class. For a
+// thread class of the program the figures decide, see LooksLikeLoop.
+func (u *Reader) findLoops() error {
 	if err := u.judgeThreads(); err != nil {
 		return err
 	}
 	var mu sync.Mutex
 	return u.s.ScanExecutions(store.ExecutionClass|store.ExecutionTaskID, func(_ int, c *session.Chunk) error {
 		for i, id := range c.Class {
-			if r := u.roles.Get(id); r != nil && r.role == unit.Body {
+			if r := u.roles.Get(id); r != nil && r.role == unit.Loop {
 				mu.Lock()
-				u.bodies.Add(c.TaskID[i])
+				u.loops.Add(c.TaskID[i])
 				mu.Unlock()
 			}
 		}
@@ -119,11 +117,11 @@ func (u *Reader) findBodies() error {
 	})
 }
 
-// judgeThreads tells which thread classes of the program are loops.
+// judgeThreads finds the thread classes of the program that are loops.
 func (u *Reader) judgeThreads() error {
 	own := map[uint32]*granularity.Group{}
 	for id, r := range u.roles.All() {
-		if r.thread && r.role != unit.Body {
+		if r.thread && r.role != unit.Loop {
 			own[id] = &granularity.Group{}
 		}
 	}
@@ -136,7 +134,8 @@ func (u *Reader) judgeThreads() error {
 		for i, id := range c.Class {
 			if g := own[id]; g != nil {
 				mu.Lock()
-				g.Add(&granularity.Execution{Work: workOf(c, i)})
+				g.Add(&granularity.Execution{Work: []units.Ns{
+					granularity.Wall: c.WallNs[i], granularity.CPU: c.CPUNs[i], granularity.SelfWall: c.SelfWallNs[i], granularity.SelfCPU: c.SelfCPUNs[i]}})
 				mu.Unlock()
 			}
 		}
@@ -144,26 +143,23 @@ func (u *Reader) judgeThreads() error {
 	})
 	for id, g := range own {
 		if LooksLikeLoop(g) {
-			u.roles.Get(id).role = unit.Body
+			u.roles.Get(id).role = unit.Loop
 		}
 	}
 	return err
 }
 
-// workOf is the work of execution i of c.
-func workOf(c *session.Chunk, i int) [granularity.NMetrics]units.Ns {
-	return [granularity.NMetrics]units.Ns{granularity.Wall: c.WallNs[i], granularity.CPU: c.CPUNs[i], granularity.SelfWall: c.SelfWallNs[i], granularity.SelfCPU: c.SelfCPUNs[i]}
-}
-
-// Each hands out all units, in the order in which they ended on each thread; the
-// one for which it was started comes when the thread has ended.
-// What is given is used again after the call.
+// Each calls f with all units, in the order in which they ended on each thread; a
+// unit that a thread was started for ends with the thread. The Unit is reused after
+// the call.
 func (u *Reader) Each(f func(*unit.Unit) error) error {
 	for _, r := range u.roles.All() {
 		r.executions, r.named = 0, 0
 	}
 	var failed error
-	b := unit.NewBuilder(u.bodies.Has, len(u.s.Manifest.Extra), func(x *unit.Unit) {
+	all := u.s.Metrics()
+	work := NewWorkColumns(all[:len(all)-1]) // the queue time is not work: it has a field of its own
+	b := unit.NewBuilder(u.loops.Has, work.Len(), func(x *Unit) {
 		if r := u.roles.Get(x.Class); r != nil {
 			r.named++
 		}
@@ -173,8 +169,13 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 	})
 	err := u.s.Executions(func(c *session.Chunk) error {
 		var e unit.Execution
+		columns := work.Of(c)
+		columns = columns[:min(len(columns), unit.MaxMetrics)]
 		for i := range c.TaskID {
 			u.execution(&e, c, i)
+			for m, column := range columns {
+				e.Work[m] = column[i]
+			}
 			b.Add(&e)
 		}
 		return failed
@@ -193,10 +194,6 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
 		Virtual: flags&wire.Virtual != 0, Unseen: flags&wire.CreationUnseen != 0, Queue: units.NotMeasured,
 	}
-	e.Work = workOf(c, i)
-	for k := range min(len(u.s.Manifest.Extra), unit.MaxFurther) {
-		e.More[2*k], e.More[2*k+1] = at(c.Extra, k, i), at(c.SelfExtra, k, i)
-	}
 	if i < len(c.QueueNs) {
 		e.Queue = c.QueueNs[i]
 	}
@@ -205,15 +202,15 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 		r.executions++
 		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
 		e.Started = e.Submitted && r.thread
-		e.Submitted = e.Submitted || !u.handed && r.forkJoin
+		e.Submitted = e.Submitted || !u.submissions && r.forkJoin
 	}
 }
 
 // Unit is one unit of work.
 type Unit = unit.Unit
 
-// Summaries hands out the summaries of the classes whose executions count as units.
-// It counts what the platform did for itself, for Note.
+// Summaries calls f with the summaries of the classes whose executions count as
+// units. It counts what the platform did for itself, for Note.
 func (u *Reader) Summaries(f func(*session.Summary) error) error {
 	u.ownSummarised = map[uint32]int64{}
 	return u.s.Summaries(func(x *session.Summary) error {
@@ -244,11 +241,3 @@ func (u *Reader) ClassCounts() ([]session.ClassCounts, session.ClassCounts, erro
 
 // Recorded is the number of executions of a session with a record of their own.
 func Recorded(m *store.Manifest) uint64 { return m.Stored.Executions - m.Summarised.Executions }
-
-// at is a value of a column that a part may lack.
-func at(columns [][]units.Ns, k, i int) units.Ns {
-	if k >= len(columns) || i >= len(columns[k]) {
-		return units.NotMeasured
-	}
-	return columns[k][i]
-}

@@ -155,7 +155,7 @@ func furtherMetrics(rows []granularity.Hotspot) []string {
 	found := map[granularity.Metric]string{}
 	for i := range rows {
 		for m, d := range rows[i].Metrics {
-			if m.Further() && d.Name != granularity.QueueName {
+			if d.Name != "" && d.Name != granularity.QueueName {
 				found[m] = d.Name
 			}
 		}

@@ -84,7 +84,7 @@ public final class Main {
     /** A task by a method of its superclass, which is none. */
     public static class Heir00000000 extends Lender implements Runnable {}
 
-    /** Makes tasks and hands them over. */
+    /** Makes tasks and submits them. */
     public static class Site00000000 implements Callable<Object> {
         @Override
         public Object call() throws Exception {

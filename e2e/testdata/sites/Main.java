@@ -5,7 +5,7 @@ import java.util.concurrent.*;
 
 /**
  * Calls with a call site that end by an exception, and what follows them from an unknown site: a call by
- * reflection. Comments with "made" or "handed" and the name of a class mark the line on which its tasks are
+ * reflection. Comments with "made" or "submitted" and the name of a class mark the line on which its tasks are
  * made or submitted. The site of the classes named After... is unknown.
  */
 public class Main {
@@ -67,7 +67,7 @@ public class Main {
     }
 
     /** Calls a method, or a constructor, from code that is not the program's. */
-    static void handOver(Runnable task) {
+    static void submit(Runnable task) {
         try {
             EXECUTE.invoke(POOL, task);
         } catch (IllegalAccessException | InvocationTargetException e) {
@@ -96,21 +96,21 @@ public class Main {
     /** Does not catch what its call throws. */
     static void refuse(Runnable task) {
         synchronized (CLOSED) {
-            CLOSED.execute(task); // @handed Thrown
+            CLOSED.execute(task); // @submitted Thrown
         }
     }
 
     /** By its name and parameters a call of it is a call site, though it submits from none of its own. */
     static void executeBoth(Runnable first, Runnable second) {
-        POOL.execute(first); // @handed First
-        handOver(second);
+        POOL.execute(first); // @submitted First
+        submit(second);
     }
 
     static void late() {
         try {
-            CLOSED.execute(new Late()); // @made Late @handed Late
+            CLOSED.execute(new Late()); // @made Late @submitted Late
         } finally {
-            handOver(make(AfterLate.class));
+            submit(make(AfterLate.class));
         }
     }
 
@@ -119,21 +119,21 @@ public class Main {
         Runnable afterRejected = new AfterRejected(), afterThrown = new AfterThrown(), afterOther = new AfterOther();
         Runnable thrown = new Thrown(), first = new First(), second = new Second(); // @made Second
         try {
-            CLOSED.execute(new Rejected()); // @made Rejected @handed Rejected
+            CLOSED.execute(new Rejected()); // @made Rejected @submitted Rejected
         } catch (RejectedExecutionException e) {
-            handOver(afterRejected);
+            submit(afterRejected);
         }
         try {
             refuse(thrown);
         } catch (RejectedExecutionException e) {
-            handOver(afterThrown);
+            submit(afterThrown);
         }
         try {
             new Other().execute(new NeverTaken()); // @made NeverTaken
         } catch (IllegalStateException e) {
-            handOver(afterOther);
+            submit(afterOther);
         }
-        executeBoth(first, second); // @handed Second
+        executeBoth(first, second); // @submitted Second
         inTask();
         picky();
         new Derived();
@@ -144,7 +144,7 @@ public class Main {
             System.out.println("rejected");
         }
         Kept kept = new Kept(); // @made Kept
-        POOL.execute(kept); // @handed Kept
+        POOL.execute(kept); // @submitted Kept
         POOL.shutdown();
         POOL.awaitTermination(1, TimeUnit.MINUTES);
     }
@@ -153,9 +153,9 @@ public class Main {
         POOL.submit(() -> {
             Runnable after = make(AfterInTask.class);
             try {
-                CLOSED.execute(new InTask()); // @made InTask @handed InTask
+                CLOSED.execute(new InTask()); // @made InTask @submitted InTask
             } catch (RejectedExecutionException e) {
-                handOver(after);
+                submit(after);
             }
         }).get();
     }
@@ -164,7 +164,7 @@ public class Main {
         try {
             System.out.println(new Picky(null));
         } catch (NullPointerException e) {
-            handOver(make(AfterPicky.class));
+            submit(make(AfterPicky.class));
         }
     }
 }

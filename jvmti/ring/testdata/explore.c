@@ -1,5 +1,5 @@
 /* Every way in which a producer and a consumer of a small ring can meet, in the memory model of C11: a program
- * like CDSChecker. The atomics of ring.h are replaced by functions that hand over to a scheduler; at each step it
+ * like CDSChecker. The atomics of ring.h are replaced by functions that yield to a scheduler; at each step it
  * tries each thread, and at each load each value that the model lets the thread see. Bytes that are copied out of the
  * ring must have been written before, by the order that release and acquire make, and never be written again
  * before that reading: else it is a data race.

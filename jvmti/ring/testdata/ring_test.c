@@ -249,7 +249,7 @@ int main(void) {
     CHECK(n == CAPACITY / sizeof(sa_execution));
     static uint8_t out[CAPACITY];
     CHECK(sa_ring_read(&ring, out, sizeof out) == CAPACITY);
-    CHECK(sa_ring_reserve(&ring, 2) == NULL); /* until it is told that it was */
+    CHECK(sa_ring_reserve(&ring, 2) == NULL); /* until the consumer says that it was */
     sa_ring_consumed(&ring, &pool, false);
     CHECK(sa_ring_reserve(&ring, 2) != NULL);
     pthread_t t;

@@ -8,36 +8,36 @@ import (
 	"stackagent/shadow/session"
 )
 
-// contended is a pool whose wish for processors is looked at.
+// contended is a pool, and how its workers compete for processors.
 type contended struct {
 	span  activity.Span
 	ready int64 // workers that wait for a processor now
-	// taken is the processor time that other programs had while workers waited
-	// for it, and wait the part of the workers' waiting that they caused.
+	// taken is the processor time that other programs used while workers waited for a
+	// processor; wait is the part of the waiting that this caused.
 	taken, wait float64
 	runs        int64   // workers that run now
 	elsewhere   float64 // CPU time of the program's other threads
-	// one is the time in which just one worker ran or was ready, several in which more did.
+	// one is the time in which exactly one worker ran or was ready, several that in which more did.
 	one, several units.Ns
 }
 
-// notJava stands in the place of a pool for threads that are none of the program's.
+// notJava replaces the pool of the JVM's own threads.
 const notJava = -2
 
-// longWait is how long a thread must have waited for a processor for that to be
-// told of a whole program: to be woken on a processor that idles takes less.
+// longWait is the shortest wait for a processor that counts for the whole program.
+// Waking up on an idle processor takes less.
 const longWait = units.MonoNs(1_000_000)
 
-// contention finds what other programs had of cpus processors while workers of
-// pools waited for one, or, of whole, any thread at all for longWait or more: what the observed process did not use itself, its
-// collectors and compilers included, at most as much as workers waited. Of their
-// waiting they caused the share that they had of the processors. of is the pool of
-// each thread of the record, -1: none, notJava: a thread of the JVM's own. Of the program's other threads it finds
-// what they used meanwhile. What the record does not know of the
-// process counts as others'.
+// contention computes, for each pool, the processor time that other programs used
+// while its workers waited for a processor, and what the program's other threads used.
+// For whole, threads that waited at least longWait count as workers.
+//
+// A processor that no thread of the process uses, by the record, is used by others if
+// a worker waits for one. Others cause as large a share of the waiting as they have of
+// the processors. of is the pool of each thread; -1: none.
 func contention(slices activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
 	var ends activity.Ends
-	state, long := make([]activity.State, len(of)), make([]bool, len(of))
+	state, long := make([]activity.ThreadState, len(of)), make([]bool, len(of))
 	each := []*contended{whole}
 	for i := range pools {
 		each = append(each, &pools[i])
@@ -107,10 +107,10 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 	return err
 }
 
-// others tells what other programs took of the processors, where the scheduling
-// record has it: of the pools with many workers, and of the whole program; and of
-// those with few what the program used outside of them; and of those that are busy how
-// many of their workers wanted a processor at a time.
+// others sets what the scheduling record shows of competition for processors: what
+// other programs took from the whole program and from the pools that looksCrowded
+// selects, what the program used outside these pools, and how many of their workers
+// wanted a processor at a time.
 func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thresholds) {
 	f.Taken = units.NotMeasured
 	if a.times == nil || f.CPUs <= 0 {
@@ -130,7 +130,7 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thres
 		pools, which = append(pools, contended{span: activity.Span{From: p.From, To: p.To}}), append(which, i)
 	}
 	if len(pools) == 0 && float64(a.ready()) < t.Taken*float64(f.CPUs)*float64(f.Duration) {
-		return // nothing to find that would be told
+		return // too little waiting for any finding
 	}
 	record, err := a.s.Activity()
 	if err != nil {
@@ -148,8 +148,8 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thres
 	}
 }
 
-// looksCrowded tells the pools that are looked at more closely: with many workers,
-// with few, and those whose workers are inside units all the time.
+// looksCrowded reports whether a pool is worth a closer look: it has many workers, few,
+// or ones that are inside units all the time.
 func looksCrowded(p *advice.Pool, cpus int, t advice.Thresholds) bool {
 	n, span := len(p.Workers), units.Ns(p.To-p.From)
 	if float64(n) >= t.Crowd*float64(cpus) {
@@ -161,8 +161,7 @@ func looksCrowded(p *advice.Pool, cpus int, t advice.Thresholds) bool {
 	return !p.Threads && n < cpus || n > 1 && float64(p.Wall) >= t.Busy*float64(span)*float64(n)
 }
 
-// Machine gathers what other programs had of the processors, for a session whose units
-// are not read.
+// Machine gathers what other programs took of the processors, without reading units.
 func Machine(s *session.Session, t advice.Thresholds) *advice.UnitFacts {
 	a := &advisor{s: s}
 	a.waited()

@@ -7,12 +7,12 @@ import (
 	"stackagent/internal/units"
 )
 
-// coverLimit is how many pieces a cover keeps before it makes fewer of them.
+// coverLimit is the number of pieces from which a cover joins some.
 const coverLimit = 1 << 16
 
-// cover is the time that spans cover together. Pauses shorter than slack are
-// covered too; where the pieces become too many slack grows, and the time with it:
-// it is never too short.
+// cover is the time that spans cover together. Pauses shorter than slack count as
+// covered. If there are too many pieces, slack grows: the time is then too long, never
+// too short.
 type cover struct {
 	pieces []piece
 	slack  units.MonoNs
@@ -38,7 +38,7 @@ func (c *cover) add(from, to units.MonoNs) {
 	}
 }
 
-// join makes one piece of those that touch.
+// join merges pieces that touch.
 func (c *cover) join() {
 	slices.SortFunc(c.pieces, func(a, b piece) int { return cmp.Compare(a.from, b.from) })
 	kept := c.pieces[:0]

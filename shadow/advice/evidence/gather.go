@@ -1,4 +1,4 @@
-// Package evidence gathers from a session what advice about its units of work rests on.
+// Package evidence gathers what advice about units of work rests on from a session.
 package evidence
 
 import (
@@ -18,18 +18,18 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// advisor gathers what advice about units of work rests on, in one reading.
+// advisor reads the units of a session once and gathers the evidence.
 type advisor struct {
 	s         *session.Session
 	u         *unit.Reader
 	origins   *origin.Index
-	self      *selfWaits // nil: too many tasks hand over tasks
+	self      *selfWaits // nil: too many tasks submit tasks
 	pools     map[string]*poolSum
 	classes   map[uint32]*classSums
-	ended     map[uint32]units.MonoNs // by thread: end of the outermost unit before
-	inside    map[uint32]units.MonoNs // by thread: end of the unit before that was inside another one
+	ended     map[uint32]units.MonoNs // by thread: end of its previous outermost unit
+	inside    map[uint32]units.MonoNs // by thread: end of its previous unit inside another one
 	summaries map[uint32][]piece      // by thread: when executions were summarised
-	slack     units.MonoNs            // pauses of a pool up to this are spent handing over
+	slack     units.MonoNs            // pauses of a pool up to this are part of submitting
 	deepest   deep
 	asks      *session.Asks
 	times     *session.Times // nil: no scheduling record
@@ -46,16 +46,16 @@ type poolSum struct {
 
 type classSums struct {
 	units, threw    int64
-	swallowed, kept int64    // exceptions that nobody asked for; of which it is not known whether somebody did
+	swallowed, kept int64    // exceptions that nobody asked for; unknown whether anybody did
 	summarised      int64    // units
-	self            units.Ns // what these computed
+	self            units.Ns // work of the summarised units
 	spans           []summarySpan
 	cpu, wall       granularity.Values
 	origins         map[origin.ID]int64 // units
 	pools           map[string]int64
 }
 
-// Units reads the units of a session and gathers what advice about them rests on.
+// Units reads the units of a session and gathers the evidence about them.
 // The session must have recorded its submissions.
 func Units(s *session.Session, u *unit.Reader, x *origin.Index, t advice.Thresholds) (*advice.UnitFacts, error) {
 	slack := units.MonoNs(t.FineWork)
@@ -79,7 +79,7 @@ func Units(s *session.Session, u *unit.Reader, x *origin.Index, t advice.Thresho
 	return a.facts(t), nil
 }
 
-// deep is how deep an execution lies, the outermost one at 1.
+// deep is the depth of an execution; the outermost has 1.
 type deep struct {
 	depth int64
 	class uint32
@@ -101,7 +101,7 @@ func (a *advisor) depths() error {
 	return err
 }
 
-// unit takes the next one of its thread.
+// unit adds the next unit of a thread.
 func (a *advisor) unit(x *unit.Unit) {
 	n := a.origins.OfUnit(x, origin.ByExecutor)
 	name := a.className(x.Class)
@@ -133,8 +133,8 @@ func (a *advisor) unit(x *unit.Unit) {
 	a.gap(x, p)
 }
 
-// poolOf names the pool that a unit ran on as far as the unit tells: merge
-// finds those that are the same.
+// poolOf names the pool that a unit ran on by the unit alone. merge joins pools that
+// turn out to be one.
 func (a *advisor) poolOf(x *unit.Unit, o origin.Origin) (string, poolKind) {
 	if o.Executor != 0 {
 		return a.origins.ExecutorLabel(o.Executor), byExecutor
@@ -145,8 +145,7 @@ func (a *advisor) poolOf(x *unit.Unit, o origin.Origin) (string, poolKind) {
 	return a.className(x.Class), byClass
 }
 
-// add counts a unit; of time only that of outermost ones, as others lie inside
-// them.
+// add counts a unit. Only outermost ones add time: the others run inside them.
 func (p *poolSum) add(x *unit.Unit) {
 	from := x.Start
 	if x.Queue.Measured() {
@@ -189,9 +188,8 @@ func (p *poolSum) add(x *unit.Unit) {
 	}
 }
 
-// gap measures what it took the worker to come from one unit to the next, where
-// the next was waiting already and nothing in between was summarised. Of units
-// inside others it goes by those inside the same one.
+// gap measures the time between two units on a worker, if the second was queued already
+// and nothing in between was summarised. Units inside one unit have gaps of their own.
 func (a *advisor) gap(x *unit.Unit, p *poolSum) {
 	ended, to := a.ended, &p.Gaps
 	if x.Inside {
@@ -227,7 +225,7 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 	case a.asks.Complete && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
 		c.swallowed++
 	default:
-		c.kept++ // other libraries' futures do not tell who asks
+		c.kept++ // calls to other libraries' futures are not recorded
 	}
 	if n := x.Work[granularity.SelfCPU]; n.Measured() {
 		c.cpu.Add(n)
@@ -239,7 +237,7 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 
 func (a *advisor) className(id uint32) string { return unit.ClassName(a.s, id) }
 
-// facts puts together what was gathered, in an order that does not change.
+// facts assembles the evidence in a fixed order.
 func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	waited, into := a.waited(), a.merge()
 	a.addSummarised(into)
@@ -249,7 +247,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	if a.deepest.depth > 0 {
 		f.Deepest = a.className(a.deepest.class)
 	}
-	places := map[string]int{}
+	index := map[string]int{}
 	var workers [][]uint32
 	for _, label := range slices.Sorted(maps.Keys(a.pools)) {
 		p := a.pools[label]
@@ -273,11 +271,11 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 			p.Queued = q.of(p, m.EndNs)
 		}
 		if int64(len(p.workers)) >= t.Churn && p.Queue.Len() > 0 {
-			// To end a thread and to wait for its end takes about as long as to start it.
+			// Ending and joining a thread takes about as long as starting it.
 			p.active.slack = max(p.active.slack, units.MonoNs(p.Queue.Quantile(500)))
 		}
 		p.Active = p.active.length()
-		places[label] = len(f.Pools)
+		index[label] = len(f.Pools)
 		f.Pools = append(f.Pools, p.Pool)
 	}
 	a.others(f, workers, t)
@@ -298,18 +296,18 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		}
 		x.Site = a.siteOf(id, c)
 		if pool := most(c.pools); pool != "" {
-			x.Pool = places[into[pool]]
+			x.Pool = index[into[pool]]
 		}
 		f.Classes = append(f.Classes, x)
 	}
 	return f
 }
 
-// siteOf names the place where most units of a class were handed over, or where
-// all were, if part of them was only counted; "": none is known.
+// siteOf is the site at which most units of a class were submitted; for a class with
+// summarised units, the one at which all were. "": unknown.
 func (a *advisor) siteOf(class uint32, c *classSums) string {
 	if len(c.origins) > 1 {
-		delete(c.origins, 0) // the rest stands for units whose submission was summarised
+		delete(c.origins, 0) // the others represent units whose submission was summarised
 	}
 	from := most(c.origins)
 	if a.origins.HasSummaries(class) {
@@ -321,25 +319,21 @@ func (a *advisor) siteOf(class uint32, c *classSums) string {
 	return ""
 }
 
-// isBulk tells the fork/join tasks of the platform into which it cuts a parallel
-// stream, a parallel sort, or a bulk operation on a map or on large numbers: not
-// those that each stand for one function or for a time (the stages of a
-// CompletableFuture, invokeAny, what is to run later). Of a class that is not
-// known nothing is said.
+// isBulk reports whether the JDK makes tasks of a class by splitting one operation: a
+// parallel stream or sort, or a bulk operation on a map or on large numbers. Fork/join
+// tasks that run one function each (stages of a CompletableFuture, invokeAny) are not.
 func isBulk(c *session.Class) bool {
 	return c.Kinds&units.KindForkJoin != 0 && slices.ContainsFunc(bulkClasses, func(p string) bool { return strings.HasPrefix(c.Name, p) })
 }
 
-// bulkClasses are how the names of the JDK's fork/join tasks begin into which it
-// cuts work, in java.base of 17 to 25.
+// bulkClasses are prefixes of the classes into which java.base splits work, JDK 17 to 25.
 var bulkClasses = []string{
 	"java.util.stream.", "java.util.concurrent.ConcurrentHashMap$", "java.util.ArrayPrefixHelpers$",
 	"java.util.ArraysParallelSortHelpers$", "java.util.DualPivotQuicksort$", "java.math.BigInteger$",
 }
 
-// waited is how long threads were ready and waited for a processor, by the
-// scheduling record; where there is none that can be read, by the kernel's account of
-// those of which the agent saw that.
+// waited is how long each thread waited for a processor, by the scheduling record or,
+// if that cannot be read, by the kernel's figure in the thread's description.
 func (a *advisor) waited() map[uint32]*units.Ns {
 	out := map[uint32]*units.Ns{}
 	times, err := a.s.ThreadTimes()
@@ -373,7 +367,7 @@ func plus(a, b units.Ns) units.Ns {
 	return a + b
 }
 
-// most is the key with the greatest count, of several the smallest.
+// most is the key with the greatest count, the smallest of equals.
 func most[K cmp.Ordered](counts map[K]int64) K {
 	var best K
 	for _, k := range slices.Sorted(maps.Keys(counts)) {

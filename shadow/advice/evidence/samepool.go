@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// poolKind is what a pool was known by.
+// poolKind is what identifies a pool.
 type poolKind uint8
 
 const (
 	byExecutor poolKind = iota
-	byThreads           // the common name of its threads: tasks that went through several executors
-	byClass             // the class of tasks whose executor is not known
+	byThreads           // the common name of its threads: its tasks went through several executors
+	byClass             // the class of its tasks: their executor is unknown
 )
 
-// merge puts together what is one pool under several names: an executor and
-// those that forward to it, and tasks on its workers whose executor is not
-// known. It tells which label each one has become part of.
+// merge joins pools that are one under several names: an executor, those that forward
+// to it, and tasks on its workers whose executor is unknown. The result maps each
+// label to the one it became part of.
 func (a *advisor) merge() map[string]string {
 	m := newMerger(a.pools)
 	m.executors()
@@ -51,7 +51,7 @@ func (a *advisor) merge() map[string]string {
 	return into
 }
 
-// alias names the other executors behind which the same threads are.
+// alias names the other executors with the same threads.
 func alias(also []string) string {
 	switch len(also) {
 	case 0:
@@ -101,14 +101,14 @@ func (p *poolSum) merge(o *poolSum) {
 	}
 }
 
-// manyOnOne is how many classes on one thread are compared with one another.
+// manyOnOne is the most classes on one thread that are compared in pairs.
 const manyOnOne = 256
 
 // merger finds the pools that share their workers.
 type merger struct {
 	pools  map[string]*poolSum
 	labels []string                  // in order
-	shared map[string]map[string]int // workers that two have in common
+	shared map[string]map[string]int // the number of workers that two have in common
 	parent map[string]string
 	router map[string]bool
 }
@@ -145,16 +145,15 @@ func (m *merger) root(l string) string {
 
 func (m *merger) size(l string) int { return len(m.pools[l].workers) }
 
-// within reports whether most of x's workers are y's. A thread alone may have
-// helped out: one of several is not enough.
+// within reports whether most of x's workers are y's. One shared worker of several is
+// not enough: it may have helped out once.
 func (m *merger) within(x, y string) bool {
 	n := m.shared[x][y]
 	return 2*n > m.size(x) && (n > 1 || m.size(y) == 1)
 }
 
-// executors joins those that have their workers in common, smaller with
-// larger. One that forwards to several which have nothing in common is none of
-// them.
+// executors joins executors that share their workers, the smaller to the larger. One
+// that forwards to several unrelated ones is a router, and stays apart.
 func (m *merger) executors() {
 	inside := map[string][]string{}
 	for _, x := range m.labels {
@@ -177,7 +176,7 @@ func (m *merger) executors() {
 	}
 }
 
-// apart reports whether two of them share no worker.
+// apart reports whether any two pools share no worker.
 func (m *merger) apart(labels []string) bool {
 	for i, x := range labels {
 		for _, y := range labels[:i] {
@@ -189,8 +188,7 @@ func (m *merger) apart(labels []string) bool {
 	return false
 }
 
-// others joins tasks without an executor of their own with the one on whose
-// workers they mostly ran.
+// others joins tasks without an executor to the one on whose workers most of them ran.
 func (m *merger) others() {
 	for _, x := range m.labels {
 		if m.pools[x].kind != byClass && !m.router[x] {
@@ -208,7 +206,8 @@ func (m *merger) others() {
 	}
 }
 
-// classes joins those that mostly have the same threads, which no executor has.
+// classes joins classes that mostly ran on the same threads, if these belong to no
+// executor.
 func (m *merger) classes() {
 	alone := func(l string) bool { return m.pools[l].kind == byClass && m.parent[l] == l }
 	var pairs [][2]string

@@ -15,31 +15,31 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// maxParts is how many hand-overs by tasks are kept; of a session with more of
-// them it is not told whether tasks wait for their own pool.
+// maxParts is the most submissions by tasks that are kept. A session with more gets no
+// advice about tasks that wait for their own pool.
 const maxParts = 1 << 20
 
-// selfWaits finds the units that wait for what they handed over to the pool that
-// they run on. Fork/join pools are left out: their workers run meanwhile what
-// they wait for, or are replaced.
+// selfWaits finds units that wait for tasks they submitted to the pool they run on.
+// Fork/join pools are left out: while their workers wait, they run these tasks or are
+// replaced.
 type selfWaits struct {
-	parts    []handedPart
-	of       map[uint64]int   // into parts, by task
-	byThread map[uint32][]int // likewise, in order of time
+	parts    []part
+	of       map[uint64]int   // index into parts, by task
+	byThread map[uint32][]int // indexes into parts, in order of time
 	waiting  []waitingUnit
 	end      units.MonoNs // of the session
 }
 
-// handedPart is a task that was handed over inside an execution, and the unit that became of it.
-type handedPart struct {
-	at, start, end units.MonoNs // start 0: it has not begun, end 0: nor ended
+// part is a task submitted inside an execution, and its unit.
+type part struct {
+	at, start, end units.MonoNs // start 0: not begun; end 0: not ended
 	pool           string
 	thread         uint32
-	by             uint32 // the thread that handed it over
-	outer          uint64 // the task that did
+	by             uint32 // the thread that submitted it
+	outer          uint64 // the task that submitted it
 }
 
-// waitingUnit is one on whose thread something was handed over meanwhile.
+// waitingUnit is a unit that submitted tasks.
 type waitingUnit struct {
 	from, to units.MonoNs
 	cpu      units.Ns // as far as known
@@ -52,7 +52,7 @@ type waitingUnit struct {
 
 const noSelfWait = wire.Rejected | wire.NoSubmission | wire.Forked | wire.Started | wire.Scheduled | wire.Inner
 
-// newSelfWaits reads what was handed over inside executions; nil if that is too much.
+// newSelfWaits reads the submissions inside executions; nil if there are too many.
 func newSelfWaits(s *session.Session, x *origin.Index) (*selfWaits, error) {
 	v := &selfWaits{of: map[uint64]int{}, byThread: map[uint32][]int{}, end: s.Manifest.EndNs}
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
@@ -65,7 +65,7 @@ func newSelfWaits(s *session.Session, x *origin.Index) (*selfWaits, error) {
 			}
 			v.of[id] = len(v.parts)
 			v.byThread[c.Thread[i]] = append(v.byThread[c.Thread[i]], len(v.parts))
-			v.parts = append(v.parts, handedPart{at: c.AtNs[i], by: c.Thread[i], outer: c.OuterTaskID[i], pool: x.ExecutorLabel(c.Executor[i])})
+			v.parts = append(v.parts, part{at: c.AtNs[i], by: c.Thread[i], outer: c.OuterTaskID[i], pool: x.ExecutorLabel(c.Executor[i])})
 		}
 		return nil
 	})
@@ -75,7 +75,7 @@ func newSelfWaits(s *session.Session, x *origin.Index) (*selfWaits, error) {
 	return v, nil
 }
 
-// unit takes the next one.
+// unit adds the next unit of a thread.
 func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 	if v == nil {
 		return
@@ -95,7 +95,7 @@ func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 	if x.Running {
 		u.to = max(v.end, x.Start)
 	}
-	u.parts = v.handedOver(x.Thread, u.from, u.to)
+	u.parts = v.submitted(x.Thread, u.from, u.to)
 	if !x.Running {
 		addMeasured(&u.cpu, x.Work[granularity.CPU])
 	}
@@ -105,8 +105,8 @@ func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 	v.waiting = append(v.waiting, u)
 }
 
-// ranAtOnce reports whether a unit was run by whoever handed it over, before it went
-// on: inside the same execution. Of threads that are no tasks themselves it is not told.
+// ranAtOnce reports whether a unit ran inside its own submission: on the submitting
+// thread, inside the submitting task. Without a submitting task it is false.
 func (v *selfWaits) ranAtOnce(x *unit.Unit) bool {
 	if v == nil || !x.Inside {
 		return false
@@ -118,8 +118,8 @@ func (v *selfWaits) ranAtOnce(x *unit.Unit) bool {
 	return ok && v.parts[n].outer == x.Outer && v.parts[n].by == x.Thread
 }
 
-// joined makes one of two units that had not ended on a thread: nobody knows yet
-// that one is inside the other.
+// joined merges a running unit with another one of its thread: one is inside the
+// other, but that is recorded only at its end.
 func (v *selfWaits) joined(u *waitingUnit) bool {
 	i := slices.IndexFunc(v.waiting, func(o waitingUnit) bool { return o.running && o.thread == u.thread })
 	if i < 0 {
@@ -127,7 +127,7 @@ func (v *selfWaits) joined(u *waitingUnit) bool {
 	}
 	o := &v.waiting[i]
 	if u.from > o.from {
-		o.class = u.class // the inner one is the program's
+		o.class = u.class // the inner one names the program's task
 		return true
 	}
 	class := o.class
@@ -136,8 +136,8 @@ func (v *selfWaits) joined(u *waitingUnit) bool {
 	return true
 }
 
-// handedOver are the parts that a thread handed over from one time to another.
-func (v *selfWaits) handedOver(thread uint32, from, to units.MonoNs) []int {
+// submitted are the parts that a thread submitted in a span.
+func (v *selfWaits) submitted(thread uint32, from, to units.MonoNs) []int {
 	all := v.byThread[thread]
 	at := func(n int, t units.MonoNs) int { return cmp.Compare(v.parts[n].at, t) }
 	first, _ := slices.BinarySearchFunc(all, from, at)
@@ -145,17 +145,17 @@ func (v *selfWaits) handedOver(thread uint32, from, to units.MonoNs) []int {
 	return all[first:last]
 }
 
-// selfSum is what is known of one pool.
+// selfSum sums up the waiting of one pool.
 type selfSum struct {
 	advice.SelfWait
 	any        cover
 	classes    map[string]int64
-	threads    map[uint32]bool // that had not ended
+	threads    map[uint32]bool // of the units still running
 	first      units.MonoNs
 	unfinished bool
 }
 
-// byPool sums up what waited, by the pool that labels have become.
+// byPool sums up the waiting by pool; into maps labels to merged ones.
 func (v *selfWaits) byPool(into map[string]string) map[string]*selfSum {
 	out := map[string]*selfSum{}
 	if v == nil {
@@ -204,7 +204,7 @@ func (s *selfSum) add(u *waitingUnit, queued *cover, waited units.Ns, parts, nev
 	}
 }
 
-// of is the sum as the advice takes it, of a pool with these workers.
+// of converts the sum for the pool p.
 func (s *selfSum) of(p *poolSum, end units.MonoNs) advice.SelfWait {
 	x := s.SelfWait
 	x.Any, x.Class = s.any.length(), most(s.classes)

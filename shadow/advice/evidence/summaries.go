@@ -16,8 +16,8 @@ type summarySpan struct {
 	piece
 }
 
-// summarySpans reads when something was summarised on each thread: between
-// units recorded one by one lie others then.
+// summarySpans reads when each thread summarised executions: other units lie between
+// the recorded ones then.
 func (a *advisor) summarySpans() error {
 	err := a.s.Summaries(func(x *session.Summary) error {
 		if x.Executions > 0 {
@@ -33,15 +33,15 @@ func (a *advisor) summarySpans() error {
 	return err
 }
 
-// summarisedIn reports whether something was summarised on a thread from one time to another.
+// summarisedIn reports whether a thread summarised anything in a span.
 func (a *advisor) summarisedIn(thread uint32, from, to units.MonoNs) bool {
 	list := a.summaries[thread]
 	i, _ := slices.BinarySearchFunc(list, from, func(p piece, t units.MonoNs) int { return cmp.Compare(p.to, t) })
 	return i < len(list) && list[i].from <= to
 }
 
-// addSummaries adds what was summarised to the classes. It comes after the units,
-// which tell what a class is in them.
+// addSummaries adds the summarised executions to their classes. It needs the units read
+// before: they decide whether executions of a class count as units.
 func (a *advisor) addSummaries() error {
 	return a.s.Summaries(func(x *session.Summary) error {
 		c := a.classes[x.Class]
@@ -73,9 +73,8 @@ func (a *advisor) addSummaries() error {
 	})
 }
 
-// addSummarised gives what was summarised of a class to the pool that most of its
-// recorded units ran on. Which of them ran when is not told: the pool counts as
-// active all that time.
+// addSummarised adds the summarised units of a class to the pool on which most of its
+// recorded units ran. The pool counts as active during the whole span of a summary.
 func (a *advisor) addSummarised(into map[string]string) {
 	for _, c := range a.classes {
 		p := a.pools[into[most(c.pools)]]

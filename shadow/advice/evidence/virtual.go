@@ -13,13 +13,13 @@ import (
 	"stackagent/shadow/virtual"
 )
 
-// virtualSum is what the units on virtual threads tell of their scheduling.
+// virtualSum sums up the units on virtual threads.
 type virtualSum struct {
 	active cover // a unit waited or ran
 	cpu    units.Ns
 }
 
-// unit takes one that has ended.
+// unit adds a unit that has ended.
 func (v *virtualSum) unit(x *unit.Unit) {
 	from := x.Start
 	if x.Queue.Measured() {
@@ -31,9 +31,9 @@ func (v *virtualSum) unit(x *unit.Unit) {
 	}
 }
 
-// firstMounts tells how long at least one virtual thread that had been started waited
-// for its first carrier, and of how many threads that is known. Units do not tell:
-// what runs first on a pool's worker may have waited in the pool's queue.
+// firstMounts is how long at least one started virtual thread waited for its first
+// carrier, and the number of threads for which that is known. It reads executions of
+// the threads themselves: the first unit on a pool's worker may have waited in a queue.
 func (a *advisor) firstMounts() (waited units.Ns, known uint64, err error) {
 	type sum struct {
 		waited cover
@@ -58,12 +58,12 @@ func (a *advisor) firstMounts() (waited units.Ns, known uint64, err error) {
 	return all.waited.length(), all.known, err
 }
 
-// virtualThread is the class of the threads that are mounted on carriers; an
-// execution of it is as long as the thread.
+// virtualThread is the class of the threads that carriers mount; its execution lasts as
+// long as the thread.
 const virtualThread = "java.lang.VirtualThread"
 
-// virtualFacts puts together how the virtual threads were scheduled; nil where none
-// parked pinned, or that cannot be read.
+// virtualFacts describes how virtual threads were scheduled; nil if none parked while
+// pinned, or if that cannot be read.
 func (a *advisor) virtualFacts() *advice.VirtualFacts {
 	if sums := a.s.Manifest.Scheduling; sums == nil || sums.Pins == 0 {
 		return nil
@@ -99,16 +99,16 @@ func (a *advisor) virtualFacts() *advice.VirtualFacts {
 	return v
 }
 
-// mounted is how long virtual threads were on carriers and not parked there: from
-// when they first were to when they were told of last, less what they were away and parked.
+// mounted is how long virtual threads were on carriers and not parked there: the time
+// from a thread's start to its last record, less the time away or pinned.
 func (a *advisor) mounted() (sum units.Ns, err error) {
-	told := map[uint32]int64{}
+	recorded := map[uint32]int64{}
 	err = a.s.VirtualThreads(func(r *store.VirtualThread) {
-		from, again := told[r.Thread]
+		from, again := recorded[r.Thread]
 		if t := a.s.ThreadByID(r.Thread); !again && t != nil {
 			from = int64(t.StartNs)
 		}
-		told[r.Thread] = r.AtNs
+		recorded[r.Thread] = r.AtNs
 		sum += max(0, units.Ns(r.AtNs-from)-r.AwayNs-r.PinnedNs)
 	})
 	return sum, err

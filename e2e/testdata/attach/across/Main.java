@@ -42,7 +42,7 @@ public class Main {
     /** Made and submitted while the first session ends, executed in all that follow. */
     static class Restless implements Runnable { public void run() {} }
 
-    /** Executed by the thread that hands it over, until a later step. */
+    /** Executed by the thread that submits it, until a later step. */
     static class Held implements Runnable {
         final CountDownLatch begun = new CountDownLatch(1), go = new CountDownLatch(1);
         public void run() {
@@ -97,7 +97,7 @@ public class Main {
     static final int HELD = 4;
     static final CountDownLatch hold = new CountDownLatch(1), letGo = new CountDownLatch(HELD);
 
-    /** Starts a thread, a virtual one where there are any, that will hand one over. */
+    /** Starts a thread that submits one: a virtual thread, if the JDK has them. */
     static void startHolder() throws Exception {
         Held h = new Held();
         held.add(h);

@@ -39,7 +39,7 @@ public final class Stackagent {
     private static final long CLASS_VALUES = U.objectFieldOffset(Class.class, "classValueMap");
     private static final long CLASS = offset(ClassValue.ClassValueMap.class, "stackagent$class");
 
-    /** In place of that field, if ClassValueMap was loaded before the agent. */
+    /** Holds what that field would, if ClassValueMap was loaded before the agent. */
     private static final ClassValue<AtomicLong> LATE = CLASS < 0 ? Classes.make() : null;
     private static final long LOCK = lockOffset();
     static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
@@ -72,7 +72,7 @@ public final class Stackagent {
     /** Whether the agent sees mounts of virtual threads; otherwise their CPU time is unknown. */
     private static boolean mountsSeen;
 
-    /** In place of an offset: the task is a Thread and has its id in its slot. */
+    /** Instead of an offset: the task is a Thread and has its id in its slot. */
     static final long IN_SLOT = 1;
 
     /** Of a thread: the address of its C state. Only the thread itself changes it. */
@@ -133,7 +133,7 @@ public final class Stackagent {
         return lock instanceof Stackagent ? (Stackagent) lock : newSlot(t);
     }
 
-    /** The same; null: the thread is still being constructed. */
+    /** Where the state of a thread is; null: the thread is still being constructed. */
     @ForceInline
     @Hidden
     static Stackagent slotIfAny(Thread t) {
@@ -169,8 +169,8 @@ public final class Stackagent {
     }
 
     /**
-     * Called from C: gives a thread its C state in place of another, or of none (0). False: it has yet
-     * another meanwhile, because it starts, or an attach goes through all threads.
+     * Called from C: replaces a thread's C state, or 0, by another. False: it has a third one by now,
+     * because the thread starts, or an attach goes through all threads.
      */
     private static boolean adopt(Thread t, long before, long context) {
         return U.compareAndSetLong(newSlot(t), SLOT_CONTEXT, before, context);
@@ -240,9 +240,9 @@ public final class Stackagent {
         }
 
         private static int search(Object executor, int hash) {
-            Executor[] places = all;
-            for (int i = hash & places.length - 1;; i = i + 1 & places.length - 1) {
-                Executor e = places[i];
+            Executor[] table = all;
+            for (int i = hash & table.length - 1;; i = i + 1 & table.length - 1) {
+                Executor e = table[i];
                 if (e == null) {
                     return 0;
                 }
@@ -266,25 +266,25 @@ public final class Stackagent {
             return id;
         }
 
-        private static void put(Executor[] places, Executor e) {
-            int i = e.hash & places.length - 1;
-            while (places[i] != null) {
-                i = i + 1 & places.length - 1;
+        private static void put(Executor[] table, Executor e) {
+            int i = e.hash & table.length - 1;
+            while (table[i] != null) {
+                i = i + 1 & table.length - 1;
             }
-            places[i] = e;
+            table[i] = e;
         }
 
         /** Makes room, and forgets executors that were collected. */
         private static void grow() {
-            Executor[] places = new Executor[2 * all.length];
+            Executor[] table = new Executor[2 * all.length];
             used = 0;
             for (Executor e : all) {
                 if (e != null && e.get() != null) {
-                    put(places, e);
+                    put(table, e);
                     used++;
                 }
             }
-            all = places;
+            all = table;
         }
     }
 
@@ -376,14 +376,14 @@ public final class Stackagent {
         return task instanceof Runnable ? enter(task) : -1;
     }
 
-    /** The same for call(). */
+    /** Like {@link #enter}, for call() in a class that is not Callable. */
     @ForceInline
     @Hidden
     public static int enterCallable(Object task) {
         return task instanceof Callable ? enter(task) : -1;
     }
 
-    /** The same for exec(). */
+    /** Like {@link #enter}, for exec() in a class that is not a ForkJoinTask. */
     @ForceInline
     @Hidden
     public static int enterForkJoin(Object task) {
@@ -391,7 +391,7 @@ public final class Stackagent {
     }
 
     /**
-     * In place of the call of run() in code that executes the tasks of others: records a task whose
+     * Replaces the call of run() in code that executes the tasks of others: records a task whose
      * class could not be woven.
      */
     @ForceInline
@@ -411,7 +411,7 @@ public final class Stackagent {
         exit(token);
     }
 
-    /** The same for call(). */
+    /** Like run, for the call of call(). */
     @ForceInline
     @Hidden
     public static Object call(Callable<?> task) throws Exception {
@@ -469,9 +469,9 @@ public final class Stackagent {
     }
 
     /**
-     * Where a woven method ends, or starts a part of itself: it has executed so many instructions. One
-     * method without calls: it is part of nearly every method, and each call would go into the profile
-     * of a method that is not yet fully compiled.
+     * At each end of a woven method, and of a part of it: adds the number of instructions that it has
+     * executed. Written without calls: nearly every method calls it, and further calls would disturb
+     * the profile of methods that are not yet fully compiled.
      */
     @ForceInline
     @Hidden
@@ -484,7 +484,7 @@ public final class Stackagent {
         }
     }
 
-    /** The same for a method with loops. */
+    /** Like {@link #count(int)}, for a method with loops. */
     @ForceInline
     @Hidden
     public static void count(int n, long more) {
@@ -506,7 +506,7 @@ public final class Stackagent {
         count(n);
     }
 
-    /** The same for a method with loops. */
+    /** Like the one before, for a method with loops. */
     @DontInline
     @Hidden
     public static void countThrown(int n, long more) {
@@ -525,7 +525,7 @@ public final class Stackagent {
         return BYTECODES_OFFSET >= 0 ? U.getLong(t, BYTECODES_OFFSET) : slot(t).bytecodes;
     }
 
-    /** After it. */
+    /** After code that must not be counted. */
     @ForceInline
     @Hidden
     public static void reset(long mark) {
@@ -575,7 +575,7 @@ public final class Stackagent {
         }
     }
 
-    /** The platform thread's cell at hand that may be of this class; 0: none. */
+    /** The platform thread's cached cell that may be of this class; 0: none. */
     @ForceInline
     @Hidden
     static long cell(long context, int classId) {
@@ -641,14 +641,14 @@ public final class Stackagent {
             add(count + SITE_COUNT);
             U.putInt(null, context + MAKING_AT, 0);
         } else {
-            id = 0; // created0 gets new ids, and keeps the site at hand
+            id = 0; // created0 gets new ids, and caches the site
         }
         end(os);
         return id;
     }
 
     /**
-     * Where a cell counts events at a site, if that is at hand; else 0. at: where its sites of the
+     * Where a cell counts events at a site, if the platform thread has cached it; else 0. at: where its sites of the
      * kind begin.
      */
     @ForceInline
@@ -768,7 +768,7 @@ public final class Stackagent {
         }
     }
 
-    /** At the start of the methods of VirtualThread that hand the thread to its scheduler. */
+    /** At the start of the methods of VirtualThread that submit the thread to its scheduler. */
     @Hidden
     static void ready(Thread thread) {
         ready0(slot(thread).context);

@@ -71,12 +71,12 @@ final class StackagentLayout {
     static final int COUNTED_SITE = 0;
     static final int SITE_COUNT = 8;
 
-    /** In place of a site: none, and inside an execution of a task of the same class. */
+    /** Instead of a site: unknown, and inside an execution of a task of the same class. */
     static final int PART = 65535;
 
     /** In what is known of a class: a hidden class without probes. */
     static final long STRANGER = 0x80000000L;
 
-    /** In place of the offset of an executor's number: executors have theirs by identity. */
+    /** Instead of the offset of an executor's id: the executors of the class are known by identity. */
     static final long BY_IDENTITY = Long.MIN_VALUE;
 }

@@ -32,7 +32,7 @@ public final class StackagentSubmission {
     private static final int MOST_CAUSES = 8;
 
     /**
-     * In place of site and depth: the method has not called anything with a site. No site has this
+     * Instead of site and depth: the method has not called anything with a site. No site has this
      * number.
      */
     private static final int NOT_CALLING = -1;
@@ -52,19 +52,19 @@ public final class StackagentSubmission {
     @ForceInline
     @Hidden
     public static int submitting(Object executor, Object task) {
-        return task == null ? -1 : hand(executorId(executor), task, 0);
+        return task == null ? -1 : submit(executorId(executor), task, 0);
     }
 
-    /** The same if the task is to run later, or repeatedly. */
+    /** Like submitting, for a task that is to run later, or repeatedly. */
     @Hidden
     public static int scheduling(Object executor, Object task) {
-        return task == null ? -1 : hand(executorId(executor), task, SCHEDULED);
+        return task == null ? -1 : submit(executorId(executor), task, SCHEDULED);
     }
 
     /** At the start of a scheduler's method that queues a periodic task again. */
     @Hidden
     public static int repeating(Object executor, Object task) {
-        return task == null ? -1 : hand(executorId(executor), task, SCHEDULED | INNER);
+        return task == null ? -1 : submit(executorId(executor), task, SCHEDULED | INNER);
     }
 
     /** At the start of ForkJoinTask.fork(). */
@@ -77,18 +77,18 @@ public final class StackagentSubmission {
         if (Stackagent.BYTECODES) {
             Stackagent.reset(mark); // the library's methods count their own instructions
         }
-        return hand(pool == null ? 0 : executorId(pool), task, FORKED);
+        return submit(pool == null ? 0 : executorId(pool), task, FORKED);
     }
 
     /** At the start of the methods that start a thread. */
     @Hidden
     public static int starting(Object thread) {
-        return hand(0, thread, STARTED);
+        return submit(0, thread, STARTED);
     }
 
     @ForceInline
     @Hidden
-    private static int hand(int executor, Object task, int flags) {
+    private static int submit(int executor, Object task, int flags) {
         if (!Stackagent.on) {
             return -1;
         }
@@ -117,7 +117,7 @@ public final class StackagentSubmission {
         }
         int classId = (int) (info >>> 32);
         if (offset == 0) {
-            return handBare0(context, System.identityHashCode(task), classId, executor, flags)
+            return submitBare0(context, System.identityHashCode(task), classId, executor, flags)
                     ? token(context)
                     : -1;
         }
@@ -133,7 +133,7 @@ public final class StackagentSubmission {
         }
         long at = count(context, id, classId, executor, flags)
                 ? now0()
-                : hand0(context, id, classId, executor, flags);
+                : submit0(context, id, classId, executor, flags);
         if (at == 0) {
             return -1; // inside a submission of the same task to the same executor, or nothing is recorded
         }
@@ -159,7 +159,7 @@ public final class StackagentSubmission {
     }
 
     /**
-     * Counts a submission like hand0, if the thread summarises submissions of the class and this one
+     * Counts a submission like submit0, if the thread summarises submissions of the class and this one
      * is in no other. Then only the time needs a native call.
      */
     @ForceInline
@@ -179,7 +179,7 @@ public final class StackagentSubmission {
             int site = calling >>> CALLING_DEPTH_SHIFT == (depth & SITE) ? calling & SITE : 0;
             long cell = Stackagent.cell(context, classId);
             long count = Stackagent.siteCount(cell + CELL_SUBMITTED_AT, site);
-            if (count == 0) { // hand0 keeps it at hand
+            if (count == 0) { // submit0 caches it
                 Stackagent.end(os);
                 return false;
             }
@@ -438,7 +438,7 @@ public final class StackagentSubmission {
         return U.compareAndSetLong(executor, at, 0L, id) ? id : (int) U.getLong(executor, at);
     }
 
-    /** Describes it, before anybody can name it. */
+    /** Describes it, before a record can name it. */
     @Hidden
     static int newExecutor(Object executor) {
         boolean common = executor instanceof ForkJoinPool && executor == ForkJoinPool.commonPool();
@@ -473,7 +473,7 @@ public final class StackagentSubmission {
         }
     }
 
-    /** The same for an object that may be no task; the compiler drops the call if it is none. */
+    /** Like making, for an object that may be no task; the compiler drops the call if it is none. */
     @ForceInline
     @Hidden
     public static void maybe(int site, Class<?> c) {
@@ -486,7 +486,7 @@ public final class StackagentSubmission {
         }
     }
 
-    /** After it: no other task was made there. */
+    /** After the task is made: no other one was made there. */
     @ForceInline
     @Hidden
     public static void made(int site) {
@@ -541,7 +541,7 @@ public final class StackagentSubmission {
         }
     }
 
-    /** The same in a method whose calls have no sites. */
+    /** Like that one, in a method whose calls have no sites. */
     @Hidden
     public static void unmade() {
         making(0);
@@ -550,11 +550,11 @@ public final class StackagentSubmission {
     /** As {@link Stackagent}'s link. Called from C. */
     private static void link(boolean custom) {
         customTasks = custom;
-        hand0(0, 0, 0, 0, 0);
+        submit0(0, 0, 0, 0, 0);
         now0();
         refused0(0, 0);
         cancelled0(0, 0, 0);
-        handBare0(0, 0, 0, 0, 0);
+        submitBare0(0, 0, 0, 0, 0);
         refusedBare0(0, 0);
         cancelledBare0(0, 0, 0);
         failing0(0, 0, 0);
@@ -564,13 +564,13 @@ public final class StackagentSubmission {
         newExecutor0(null, null);
     }
 
-    private static native long hand0(long context, long id, int classId, int executor, int flags);
+    private static native long submit0(long context, long id, int classId, int executor, int flags);
 
     /**
-     * Like hand0, for a task without room for its id. False: it is part of another submission, or
+     * Like submit0, for a task without room for its id. False: it is part of another submission, or
      * nothing is recorded.
      */
-    private static native boolean handBare0(long context, int hash, int classId, int executor, int flags);
+    private static native boolean submitBare0(long context, int hash, int classId, int executor, int flags);
 
     private static native void refusedBare0(int hash, int classId);
 

@@ -43,7 +43,7 @@ final class Cases {
         c.accept("bridge methods", () -> Main.sink += new Bridge().compareTo(new Bridge()) + compare(new Bridge(), new Bridge()));
         c.accept("constructors", () -> Main.sink += new Derived(3).sum + new Derived(-3).sum);
         c.accept("constructor that throws", () -> Main.sink += Exceptions.constructors());
-        c.accept("tasks made and handed over", () -> Main.sink += new Later().all(6));
+        c.accept("tasks made and submitted", () -> Main.sink += new Later().all(6));
         c.accept("inner class", () -> Main.sink += new Outer(4).inner().twice());
         c.accept("anonymous class", () -> Main.sink += anonymous(5).getAsInt());
         c.accept("throw and catch", () -> Main.sink += Exceptions.local(10));

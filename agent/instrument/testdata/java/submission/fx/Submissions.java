@@ -63,7 +63,7 @@ public class Submissions {
         void execute(Runnable task) {}
     }
 
-    // ---- places ----
+    // ---- call sites ----
 
     static Runnable lambda() {
         return () -> {};
@@ -84,7 +84,7 @@ public class Submissions {
         return new int[0];
     }
 
-    static void handsOver(ExecutorService pool, ForkJoinTask<?> forked, Thread thread) throws Exception {
+    static void submits(ExecutorService pool, ForkJoinTask<?> forked, Thread thread) throws Exception {
         pool.submit(lambda());
         pool.invokeAll(List.of());
         CompletableFuture.runAsync(lambda(), pool);
@@ -109,7 +109,7 @@ public class Submissions {
         }
 
         Chained(Job other) {
-            super(); // no place: it is this one that is made
+            super(); // no call site: the constructor of the object itself
             this.other = other;
         }
     }

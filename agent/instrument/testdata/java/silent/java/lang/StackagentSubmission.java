@@ -1,6 +1,6 @@
 package java.lang;
 
-/** Probes of hand-overs and places that do nothing. */
+/** Probes of submissions and call sites that do nothing. */
 public class StackagentSubmission {
     public static int submitting(Object executor, Object task) { return 0; }
     public static int scheduling(Object executor, Object task) { return 0; }

@@ -34,8 +34,8 @@ func threadPerTask() summary.Source {
 func TestThreadsThatWork(t *testing.T) {
 	s := build(t, threadPerTask(), summary.Options{Shapes: true})
 	for _, r := range s.Rows {
-		if want := r.Class == "app.Server" || r.Class == "app.Ticker"; r.Body != want {
-			t.Errorf("%s is a loop: %v, want %v", r.Class, r.Body, want)
+		if want := r.Class == "app.Server" || r.Class == "app.Ticker"; r.Loop != want {
+			t.Errorf("%s is a loop: %v, want %v", r.Class, r.Loop, want)
 		}
 	}
 	curves := map[string]bool{}

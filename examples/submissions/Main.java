@@ -4,7 +4,7 @@ import java.util.TimerTask;
 import java.util.concurrent.*;
 
 /**
- * Every kind of submission, with a task class for each. Comments with "made" or "handed" and the name of a class mark the
+ * Every kind of submission, with a task class for each. Comments with "made" or "submitted" and the name of a class mark the
  * line that makes or submits its tasks.
  * Known answer: the marked lines, the executor and the queue time of each class.
  */
@@ -52,7 +52,7 @@ public class Main {
         private static final long serialVersionUID = 1;
         protected Integer compute() {
             Forked f = new Forked(); // @made Forked
-            f.fork(); // @handed Forked
+            f.fork(); // @submitted Forked
             return f.join();
         }
     }
@@ -65,7 +65,7 @@ public class Main {
     /** A task that submits another one inside a submission: the program submits that one. */
     static class Nesting implements Runnable {
         public void run() {
-            new Own().execute(new Direct()); // @handed Direct @made Direct
+            new Own().execute(new Direct()); // @submitted Direct @made Direct
         }
     }
 
@@ -89,54 +89,54 @@ public class Main {
     public static void main(String[] args) throws Exception {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>());
         Runnable executed = new Executed(); // @made Executed
-        pool.execute(executed); // @handed Executed
+        pool.execute(executed); // @submitted Executed
         Callable<Integer> submitted = new Submitted(); // @made Submitted
-        pool.submit(submitted).get(); // @handed Submitted
+        pool.submit(submitted).get(); // @submitted Submitted
         pool.invokeAll(List.of(new All(), new All())); // @made All
         ExecutorCompletionService<Integer> completion = new ExecutorCompletionService<>(pool);
-        completion.submit(new Completed()); // @made Completed @handed Completed
+        completion.submit(new Completed()); // @made Completed @submitted Completed
         completion.take().get();
-        Executors.unconfigurableExecutorService(pool).execute(new Delegated()); // @made Delegated @handed Delegated
-        CompletableFuture.runAsync(new Async(), pool).get(); // @made Async @handed java.util.concurrent.CompletableFuture$AsyncRun
+        Executors.unconfigurableExecutorService(pool).execute(new Delegated()); // @made Delegated @submitted Delegated
+        CompletableFuture.runAsync(new Async(), pool).get(); // @made Async @submitted java.util.concurrent.CompletableFuture$AsyncRun
         Sub sub = new Sub();
-        sub.execute(new OnSub()); // @made OnSub @handed OnSub
+        sub.execute(new OnSub()); // @made OnSub @submitted OnSub
         Moody moody = new Moody();
-        moody.execute(new Retried()); // @made Retried @handed Retried
-        new Own().execute(new Nesting()); // @made Nesting @handed Nesting
+        moody.execute(new Retried()); // @made Retried @submitted Retried
+        new Own().execute(new Nesting()); // @made Nesting @submitted Nesting
         Executor lambda = Runnable::run;
-        lambda.execute(new ByLambda()); // @made ByLambda @handed ByLambda
-        new ForkJoinPool(1).invoke(new Invoked()); // @made Invoked @handed Invoked
+        lambda.execute(new ByLambda()); // @made ByLambda @submitted ByLambda
+        new ForkJoinPool(1).invoke(new Invoked()); // @made Invoked @submitted Invoked
         ScheduledThreadPoolExecutor later = new ScheduledThreadPoolExecutor(1);
-        later.schedule(new Scheduled(), 20, TimeUnit.MILLISECONDS).get(); // @made Scheduled @handed Scheduled
+        later.schedule(new Scheduled(), 20, TimeUnit.MILLISECONDS).get(); // @made Scheduled @submitted Scheduled
         Timer timer = new Timer(true);
         Timed timed = new Timed(); // @made Timed
-        timer.schedule(timed, 5); // @handed Timed
+        timer.schedule(timed, 5); // @submitted Timed
         timed.done.await();
         TimerTask untimed = new Untimed(); // @made Untimed
-        timer.schedule(untimed, 3_600_000); // @handed Untimed
+        timer.schedule(untimed, 3_600_000); // @submitted Untimed
         System.out.println(untimed.cancel());
         Thread started = new Started(); // @made Started
-        started.start(); // @handed Started
+        started.start(); // @submitted Started
         started.join();
         new NeverSubmitted(); // @made NeverSubmitted
 
         Blocker blocker = new Blocker(); // @made Blocker
-        pool.execute(blocker); // @handed Blocker
+        pool.execute(blocker); // @submitted Blocker
         blocker.begun.await();
         Cancelled cancelled = new Cancelled(); // @made Cancelled
-        pool.execute(cancelled); // @handed Cancelled
+        pool.execute(cancelled); // @submitted Cancelled
         System.out.println(cancelled.cancel(false) + " " + cancelled.cancel(false));
-        Future<?> withdrawn = pool.submit(new Withdrawn()); // @made Withdrawn @handed Withdrawn
+        Future<?> withdrawn = pool.submit(new Withdrawn()); // @made Withdrawn @submitted Withdrawn
         System.out.println(withdrawn.cancel(false));
-        pool.execute(new NeverRun()); // @made NeverRun @handed NeverRun
+        pool.execute(new NeverRun()); // @made NeverRun @submitted NeverRun
         System.out.println(pool.shutdownNow().size() + " left");
         try {
-            pool.execute(new Rejected()); // @made Rejected @handed Rejected
+            pool.execute(new Rejected()); // @made Rejected @submitted Rejected
         } catch (RejectedExecutionException e) {
             System.out.println("rejected");
         }
         try {
-            pool.submit(new RejectedCall()); // @made RejectedCall @handed RejectedCall
+            pool.submit(new RejectedCall()); // @made RejectedCall @submitted RejectedCall
         } catch (RejectedExecutionException e) {
             System.out.println("rejected");
         }

@@ -12,23 +12,23 @@ public class Main {
     static class ByOldVirtual extends Job {}
 
     static ExecutorService pool;
-    static CountDownLatch go, handed;
+    static CountDownLatch go, submitted;
     static volatile boolean spin;
 
-    static void hand(Job j) { pool.execute(j); }
-    static void a() { hand(new ByA()); }
-    static void b() { hand(new ByB()); }
+    static void submit(Job j) { pool.execute(j); }
+    static void a() { submit(new ByA()); }
+    static void b() { submit(new ByB()); }
 
-    static void inVirtual() { hand(new ByVirtual()); }
+    static void inVirtual() { submit(new ByVirtual()); }
 
     /** One waits until main runs again, the other spins until then. */
-    static void inOldVirtual(CountDownLatch go, CountDownLatch handed) {
+    static void inOldVirtual(CountDownLatch go, CountDownLatch submitted) {
         try {
             if (go != null) go.await();
             while (spin) Thread.onSpinWait();
         } catch (InterruptedException e) { throw new AssertionError(e); }
-        hand(new ByOldVirtual());
-        handed.countDown();
+        submit(new ByOldVirtual());
+        submitted.countDown();
     }
 
     static Thread start(Runnable r) throws Exception {
@@ -46,14 +46,14 @@ public class Main {
         for (int i = 0; i < 3; i++) a();
         for (int i = 0; i < 2; i++) b();
         start(Main::inVirtual).join();
-        if (handed != null) {
+        if (submitted != null) {
             spin = false;
             go.countDown();
-            handed.await();
+            submitted.await();
         }
         pool.shutdown();
         pool.awaitTermination(1, TimeUnit.MINUTES);
-        CountDownLatch g = go = new CountDownLatch(1), h = handed = new CountDownLatch(2);
+        CountDownLatch g = go = new CountDownLatch(1), h = submitted = new CountDownLatch(2);
         spin = true;
         start(() -> inOldVirtual(g, h));
         start(() -> inOldVirtual(null, h));
