@@ -142,8 +142,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Probe must answer every question on the machine at hand, and the answer about
-// hardware counters must agree with really opening one.
+// Probe must answer every question on this machine, and its answer about hardware
+// counters must agree with opening one.
 func TestProbe(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range Probe() {

@@ -20,7 +20,7 @@ func probes(t testing.TB, jdk testjvm.JDK, dir string) string {
 	return testjvm.Compile(t, jdk, src, "--patch-module", "java.base="+src)
 }
 
-// runWoven runs a program under the harness and gives its output and the
+// runWoven runs a program under the harness and returns its output and the
 // counts of the probes.
 func runWoven(t testing.TB, jdk testjvm.JDK, patch, classpath, main string) (stdout, counts string) {
 	t.Helper()

@@ -11,11 +11,10 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// The CPU clock must agree with CLOCK_THREAD_CPUTIME_ID, the kernel's own
-// account, alone and when the thread has to share its CPU. The median error is
-// zero: the reading lies between two readings of the kernel's clock. What
-// interrupts and the hypervisor took since the kernel was asked is allowed, as
-// the kernel's own account shows it.
+// The CPU clock must agree with the kernel's, CLOCK_THREAD_CPUTIME_ID, alone and when
+// the thread shares its CPU. The median error is zero: the reading lies between two
+// readings of the kernel's clock. The error may be as large as what interrupts and the
+// hypervisor took since the last real reading, which the kernel's clock shows.
 func TestCPUClockAgainstKernel(t *testing.T) {
 	program := compile(t, "clock_test.c")
 	for _, source := range []string{"page", "rseq", "syscall"} {
@@ -38,7 +37,7 @@ func compile(t *testing.T, source string) (program string) {
 	return program
 }
 
-// The area for restartable sequences is everybody's: see the program.
+// Other code may use the area for restartable sequences, too: see the program.
 func TestRseqBesideOthers(t *testing.T) {
 	out, err := exec.Command(compile(t, "rseq_test.c")).CombinedOutput()
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) && e.ExitCode() == notHere {
