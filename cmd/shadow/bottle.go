@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
@@ -42,7 +43,7 @@ func (w *windowFlags) addTo(cmd *cobra.Command) {
 
 func (w *windowFlags) check() error {
 	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
-		return usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
+		return console.Usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
 	}
 	return nil
 }
@@ -114,7 +115,7 @@ func (f *bottleFlags) check() error {
 		return err
 	}
 	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
-		return usagef("--every %v: use a time of 1µs or more", f.every)
+		return console.Usagef("--every %v: use a time of 1µs or more", f.every)
 	}
 	if err := checkFigure(f.output); err != nil {
 		return err
@@ -124,7 +125,7 @@ func (f *bottleFlags) check() error {
 
 func checkGroup(group string) error {
 	if !slices.Contains([]string{"thread", "pool", "kind"}, group) {
-		return usagef("--group %s: use thread, pool or kind", group)
+		return console.Usagef("--group %s: use thread, pool or kind", group)
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func checkGroup(group string) error {
 // checkFigure refuses a file name without the ending of a figure's format.
 func checkFigure(output string) error {
 	if output != "" && !slices.Contains(figureFormats, figureFormat(output)) {
-		return usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
+		return console.Usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func figureFormat(output string) string {
 }
 
 func (f *bottleFlags) run(env Env, dir string) error {
-	s, err := open(env, dir)
+	s, err := env.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (f *bottleFlags) run(env Env, dir string) error {
 		return err
 	}
 	if f.every > 0 && int64(window.Len())/int64(f.every) >= maxWindows {
-		return usagef("--every %v: more than %d windows; choose a longer time, or less with --from and --to", f.every, maxWindows)
+		return console.Usagef("--every %v: more than %d windows; choose a longer time, or less with --from and --to", f.every, maxWindows)
 	}
 	windows := bottle.Windows(window.From, window.To, units.Ns(f.every))
 	graphs, err := bottle.Compute(a.Threads, a.Stream(window.From, window.To), windows...)
@@ -190,10 +191,10 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 		return nil, err
 	}
 	if a.Lost > 0 {
-		env.note("%s of switches lost; what the threads did there is unknown", text.PluralExact(a.Lost, "record", "records"))
+		env.Note("%s of switches lost; what the threads did there is unknown", text.PluralExact(a.Lost, "record", "records"))
 	}
 	if !a.Complete {
-		env.note("the scheduling record ends %s after the start of the session: it is still being written, or was cut",
+		env.Note("the scheduling record ends %s after the start of the session: it is still being written, or was cut",
 			units.FormatNs(units.Ns(a.To-s.Manifest.StartNs)))
 	}
 	return a, nil
@@ -203,7 +204,7 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 // that is wanted of it has been.
 func noteDamage(env Env, a *session.Activity) {
 	for _, d := range a.Damage() {
-		env.note("%s", text.OneLine(d.Error()))
+		env.Note("%s", text.OneLine(d.Error()))
 	}
 }
 
@@ -333,7 +334,7 @@ func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
 			all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}
 			shown = append(shown, windowBox{all, g})
 			total++
-			f.env.note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+			f.env.Note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 		}
 	}
 	return f.render(tableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)

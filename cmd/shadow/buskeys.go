@@ -65,7 +65,7 @@ func (f serveFlags) oldTokens(env Env) ([]string, error) {
 		return nil, nil
 	}
 	if err == nil {
-		env.note("JVMs can still connect with %s, which they send in plain text. Remove it once the JVMs started with it have ended", path)
+		env.Note("JVMs can still connect with %s, which they send in plain text. Remove it once the JVMs started with it have ended", path)
 	}
 	return []string{token}, err
 }

@@ -21,17 +21,17 @@ const checkFileName = "check.json"
 // checkSession is shadow stats --check: it prints the comparison and keeps it
 // in the session.
 func (l *listing) checkSession(dir string) error {
-	s, err := open(l.env, dir)
+	s, err := l.env.Open(dir)
 	if err != nil {
 		return err
 	}
 	counters, err := hpc.ReadFile(s.Dir)
 	if err != nil {
-		l.env.note("%s", text.OneLine(err.Error()))
+		l.env.Note("%s", text.OneLine(err.Error()))
 	}
 	usage, err := hpc.ReadUsage(s.Dir)
 	if err != nil {
-		l.env.note("%s", text.OneLine(err.Error()))
+		l.env.Note("%s", text.OneLine(err.Error()))
 	}
 	sum, err := condense(l.env, s, summary.Options{Brief: true})
 	if err != nil {
@@ -39,7 +39,7 @@ func (l *listing) checkSession(dir string) error {
 	}
 	r := check.Compare(sum, s.ExtraMetrics(), counters, usage)
 	if err := hpc.WriteJSON(filepath.Join(s.Dir, checkFileName), r); err != nil {
-		l.env.note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
+		l.env.Note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
 	}
 	if l.format == "json" {
 		return writeJSON(l.env.Out, r)
@@ -130,7 +130,7 @@ func checkLines(r *check.Result) []string {
 	} else {
 		lines = append(lines, "The process's own account is not in the session: only `shadow run -- java ...` sees it.")
 	}
-	if b := &r.Bodies; b.Threads > 0 {
+	if b := &r.Loops; b.Threads > 0 {
 		lines = append(lines, fmt.Sprintf("Threads that lived and ended as executions: %d; the agent has %s of the %s that the kernel has (%s); of one with %s or more it misses at most %s.",
 			b.Threads, units.FormatNs(b.Tasks), units.FormatNs(b.Kernel), units.FormatPercent(b.Share()), units.FormatNs(check.LeastCPU), units.FormatPercent(b.Worst)))
 	}

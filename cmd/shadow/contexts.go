@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/shadow/flame"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -22,12 +23,12 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 		return err
 	}
 	if !slices.Contains(summary.ContextOrders, o.Sort) {
-		return usagef("--by context --sort %s: use one of %v", o.Sort, summary.ContextOrders)
+		return console.Usagef("--by context --sort %s: use one of %v", o.Sort, summary.ContextOrders)
 	}
 	if o.Metric != "" {
-		return usagef("--metric and --by context exclude each other: contexts have wall and CPU time")
+		return console.Usagef("--metric and --by context exclude each other: contexts have wall and CPU time")
 	}
-	s, err := open(l.env, dir)
+	s, err := l.env.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -36,12 +37,12 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 	if err != nil {
 		return err
 	}
-	noteFound(l.env, s, before)
+	l.env.NoteFound(s, before)
 	if err := printRows(l, refs(rows), contextColumns(s.Every())); err != nil || l.format != "table" {
 		return err
 	}
 	if s.Every() > 1 {
-		l.env.note("~ are estimates: the context of one event in %d was recorded", s.Every())
+		l.env.Note("~ are estimates: the context of one event in %d was recorded", s.Every())
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 // noUnits refuses --units: contexts are those of single executions.
 func (l *listing) noUnits(o summary.HotspotOptions) error {
 	if o.Units {
-		return usagef("--units and --by context exclude each other: a context is that of a single creation, submission or execution")
+		return console.Usagef("--units and --by context exclude each other: a context is that of a single creation, submission or execution")
 	}
 	return nil
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/leftover"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
@@ -47,7 +49,7 @@ A shadow serve delivers the files of its own machine and user by itself.`,
   shadow deliver --nats nats://127.0.0.1:4222 --token-file STORE/token FILE`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (f.nats == "") == (f.store == "") {
-				return usagef("give --store DIR or --nats URL")
+				return console.Usagef("give --store DIR or --nats URL")
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
@@ -67,7 +69,7 @@ func deliver(ctx context.Context, env Env, f deliverFlags, paths []string) error
 		return err
 	}
 	if len(files) == 0 {
-		env.note("nothing to deliver")
+		env.Note("nothing to deliver")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
@@ -132,14 +134,14 @@ func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) erro
 		return fmt.Errorf("%w, or deliver to its bus with --nats", err)
 	}
 	defer unlock()
-	c, err := startCollector(ctx, env, f.store, newServeLive(env))
+	c, err := record.Start(ctx, env, f.store, newServeLive(env))
 	if err != nil {
 		return err
 	}
-	err = errors.Join(deliverFiles(ctx, env, c.bus.JetStream(), files), c.drain(ctx))
-	sessions, _, closeErr := c.finish(context.WithoutCancel(ctx))
+	err = errors.Join(deliverFiles(ctx, env, c.Bus.JetStream(), files), c.Drain(ctx))
+	sessions, _, closeErr := c.Finish(context.WithoutCancel(ctx))
 	for _, s := range sessions {
-		env.note("session %s in %s", clean(s.Session), filepath.Join(f.store, s.Folder))
+		env.Note("session %s in %s", clean(s.Session), filepath.Join(f.store, s.Folder))
 	}
 	return errors.Join(err, closeErr)
 }
@@ -149,7 +151,7 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 	for _, path := range files {
 		l, err := spool.Open(path)
 		if errors.Is(err, spool.ErrInUse) {
-			env.note("%s: skipped, its JVM still runs", clean(path))
+			env.Note("%s: skipped, its JVM still runs", clean(path))
 			continue
 		}
 		if err == nil {
@@ -165,7 +167,7 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 }
 
 func noteDelivered(env Env, r leftover.Result) {
-	env.note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), clean(r.Session), clean(r.Path))
+	env.Note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), clean(r.Session), clean(r.Path))
 }
 
 // notWhole is the error of a file that could not be delivered whole.
@@ -188,12 +190,12 @@ func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
 		for _, r := range results {
 			noteDelivered(env, r)
 			if err := notWhole(r); err != nil {
-				env.note("%s", text.OneLine(err.Error()))
+				env.Note("%s", text.OneLine(err.Error()))
 			}
 		}
 		if err != nil && ctx.Err() == nil && err.Error() != noted { // once, not every time
 			noted = err.Error()
-			env.note("%s", text.OneLine(err.Error()))
+			env.Note("%s", text.OneLine(err.Error()))
 		}
 		select {
 		case <-ctx.Done():

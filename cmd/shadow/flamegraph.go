@@ -11,7 +11,7 @@ import (
 
 // writeStacks writes the work by executor, call site and class for tools that draw flame graphs.
 func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output string) error {
-	s, err := open(l.env, dir)
+	s, err := l.env.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output strin
 	if err != nil {
 		return err
 	}
-	noteFound(l.env, s, before)
+	l.env.NoteFound(s, before)
 	return nil
 }
 
@@ -52,9 +52,9 @@ func (l *listing) writeContexts(s *session.Session, o summary.HotspotOptions, ou
 	if err != nil {
 		return err
 	}
-	noteFound(l.env, s, before)
+	l.env.NoteFound(s, before)
 	if n := s.Every(); n > 1 {
-		l.env.note("estimates: the context of one event in %d was recorded; the values are scaled by that", n)
+		l.env.Note("estimates: the context of one event in %d was recorded; the values are scaled by that", n)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/gc"
@@ -49,7 +50,7 @@ over a window, so that a pause delays all requests that had to wait for it.`,
 				return err
 			}
 			if _, err := path.Match(f.class, ""); err != nil {
-				return usagef("--class %s: %v", f.class, err)
+				return console.Usagef("--class %s: %v", f.class, err)
 			}
 			return f.run(env, args[0])
 		},
@@ -115,7 +116,7 @@ type gcLatency struct {
 }
 
 func (f *gcFlags) run(env Env, dir string) error {
-	s, err := open(env, dir)
+	s, err := env.Open(dir)
 	if err != nil {
 		return err
 	}

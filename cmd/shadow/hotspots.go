@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/shadow/summary"
@@ -40,11 +41,11 @@ recorded with --contexts.
 				return err
 			}
 			if l.format == "pprof" && output == "" {
-				return usagef("--format pprof: name a file with -o")
+				return console.Usagef("--format pprof: name a file with -o")
 			}
 			if l.format == "pprof" || l.format == "collapsed" {
 				if o.Metric != "" {
-					return usagef("--format %s and --metric exclude each other: the format has its own metrics", l.format)
+					return console.Usagef("--format %s and --metric exclude each other: the format has its own metrics", l.format)
 				}
 				return l.writeStacks(args[0], o, output)
 			}
@@ -57,7 +58,7 @@ recorded with --contexts.
 			}
 			rows, err := summary.Hotspots(s, o)
 			if errors.Is(err, summary.ErrNoMetric) {
-				return &usageError{err}
+				return &console.UsageError{Err: err}
 			}
 			if err != nil {
 				return err
@@ -83,10 +84,10 @@ func checkHotspots(l *listing, o summary.HotspotOptions) error {
 	switch o.By {
 	case "class", "thread", summary.BySite, summary.ByExecutor, summary.ByContext:
 	default:
-		return usagef("--by %s: use class, site, executor, thread or context", o.By)
+		return console.Usagef("--by %s: use class, site, executor, thread or context", o.By)
 	}
 	if err := granularity.SortHotspots(nil, o.Sort); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	return nil
 }
@@ -97,7 +98,7 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 	if o.By != summary.BySite && o.By != summary.ByExecutor {
 		return summarise(env, dir, options)
 	}
-	s, err := open(env, dir)
+	s, err := env.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 		return nil, err
 	}
 	noteNone(env, s, o.Filter, len(sum.Rows))
-	noteFound(env, s, before)
+	env.NoteFound(s, before)
 	return sum, nil
 }
 
@@ -139,10 +140,10 @@ func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, 
 		return err
 	}
 	if parts > 0 {
-		l.env.note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
+		l.env.Note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
 	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions); text != "" {
-		l.env.note("%s (~)", text)
+		l.env.Note("%s (~)", text)
 	}
 	return nil
 }

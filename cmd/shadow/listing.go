@@ -75,6 +75,6 @@ func (l *listing) tableOptions(file bool) table.Options {
 // noteCut says that a table is not all there is.
 func (l *listing) noteCut(cut bool) {
 	if cut && l.format == "table" {
-		l.env.note("the first %d rows; --top N shows more, --format csv all", l.limit())
+		l.env.Note("the first %d rows; --top N shows more, --format csv all", l.limit())
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stackagent/cmd/shadow/internal/console"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if os.Getenv(commandVariable) != "" {
-		os.Exit(Run(context.Background(), os.Args[1:], System()))
+		os.Exit(Run(context.Background(), os.Args[1:], console.System()))
 	}
 	os.Exit(m.Run())
 }

@@ -16,7 +16,7 @@ func (l *listing) noteUndecided(s *session.Session, filter summary.Filter, undec
 		}
 	}
 	if sum > 0 {
-		l.env.note("%s left out: some executions of their classes are in summaries, so it is unknown which tasks were never executed; shadow hotspots counts them",
+		l.env.Note("%s left out: some executions of their classes are in summaries, so it is unknown which tasks were never executed; shadow hotspots counts them",
 			text.PluralExact(sum, "created task is", "created tasks are"))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 	"stackagent/shadow/view/table"
 )
@@ -38,10 +39,10 @@ func (l *listing) addTo(cmd *cobra.Command, env Env, top bool, formats ...string
 // check refuses values that make no sense.
 func (l *listing) check() error {
 	if !slices.Contains(l.formats, l.format) {
-		return usagef("--format %s: use one of %s", l.format, strings.Join(l.formats, ", "))
+		return console.Usagef("--format %s: use one of %s", l.format, strings.Join(l.formats, ", "))
 	}
 	if l.top < 0 {
-		return usagef("--top %d: use a number above 0", l.top)
+		return console.Usagef("--top %d: use a number above 0", l.top)
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (l *listing) render(t *table.Table, total int) error {
 		return err
 	}
 	if total > t.Len() {
-		l.env.note("%d of %d rows; --top N shows more", t.Len(), total)
+		l.env.Note("%d of %d rows; --top N shows more", t.Len(), total)
 	}
 	return nil
 }

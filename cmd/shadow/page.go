@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
@@ -35,7 +37,7 @@ func (f *pageFlags) addTo(cmd *cobra.Command) {
 
 func (f *pageFlags) check() error {
 	if (f.cert == "") != (f.key == "") {
-		return usagef("--http-tls-cert and --http-tls-key: give both or none")
+		return console.Usagef("--http-tls-cert and --http-tls-key: give both or none")
 	}
 	return nil
 }
@@ -54,7 +56,7 @@ func (f *pageFlags) page(env Env, dir, token string, in *ingest.Ingest, b *bus.B
 	}}
 	if f.cert == "" {
 		if !loopbackAddress(f.http) {
-			env.note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
+			env.Note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
 		}
 		return p, nil
 	}
@@ -76,7 +78,7 @@ func (f *pageFlags) listenPage() (net.Listener, error) {
 
 // noteLines notes what may hold words of strangers.
 func noteLines(env Env) func(string, ...any) {
-	return func(format string, args ...any) { env.note("%s", text.OneLine(fmt.Errorf(format, args...).Error())) }
+	return func(format string, args ...any) { env.Note("%s", text.OneLine(fmt.Errorf(format, args...).Error())) }
 }
 
 // reportPatience bounds the making of a report for the page.
@@ -113,8 +115,8 @@ func reporter(env Env) func(context.Context, string) error {
 // leaves to ingest what that logs by itself.
 type serveLive struct {
 	env      Env
-	switches *switches // nil: scheduling is not recorded
-	root     string    // the store
+	switches *record.Switches // nil: scheduling is not recorded
+	root     string           // the store
 
 	mu       sync.Mutex
 	problems map[string]error // by session that cannot be stored now
@@ -127,7 +129,7 @@ func newServeLive(env Env) *serveLive {
 
 // Progress implements ingest.Live.
 func (s *serveLive) Progress(p ingest.Progress) {
-	s.switches.progress(p)
+	s.switches.Progress(p)
 	s.logProgress(p)
 	if p.Ended != store.EndedRunning {
 		s.mu.Lock()
@@ -145,37 +147,37 @@ func (s *serveLive) Problem(session string, err error) {
 		delete(s.problems, session)
 	}
 	s.mu.Unlock()
-	if s.env.log == nil {
-		noteProblem(s.env, session, err)
+	if s.env.Log == nil {
+		record.NoteProblem(s.env, session, err)
 	}
 }
 
 // Refused implements ingest.Doorkeeper.
 func (s *serveLive) Refused(subject string, n uint64, err error) {
-	if s.env.log == nil {
-		noteRefused(s.env, subject, n, err)
+	if s.env.Log == nil {
+		record.NoteRefused(s.env, subject, n, err)
 	}
 }
 
 // Crowded implements ingest.Crowd.
 func (s *serveLive) Crowded(waiting, limit int) {
-	if s.env.log != nil && waiting > 0 {
+	if s.env.Log != nil && waiting > 0 {
 		return
 	}
 	if waiting == 0 {
-		s.env.note("no session waits any more")
+		s.env.Note("no session waits any more")
 		return
 	}
-	s.env.note("%s: %s are open, the limit; what they send waits on the bus, then in the JVMs. --max-sessions raises the limit",
+	s.env.Note("%s: %s are open, the limit; what they send waits on the bus, then in the JVMs. --max-sessions raises the limit",
 		text.PluralExact(waiting, "session waits", "sessions wait"), strconv.Itoa(limit))
 }
 
 // ForeignRow implements ingest.Rows.
 func (s *serveLive) ForeignRow(err error, rows uint64) {
-	if s.env.log != nil {
+	if s.env.Log != nil {
 		return
 	}
-	s.env.note("%s ignored in the shadows' table on the bus, the last: %s", text.PluralExact(rows, "row is", "rows are"), text.OneLine(err.Error()))
+	s.env.Note("%s ignored in the shadows' table on the bus, the last: %s", text.PluralExact(rows, "row is", "rows are"), text.OneLine(err.Error()))
 }
 
 // foreignPatience is how long a shadow counts as ill after somebody has written into its table.

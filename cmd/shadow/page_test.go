@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/testnats"
 )
 
@@ -35,7 +36,7 @@ func TestDeployedCommands(t *testing.T) {
 		if len(args) < 3 && !strings.Contains(file, "kubernetes") || len(args) == 0 || args[0] != "serve" {
 			t.Fatalf("%s: no command in it: %q", file, args)
 		}
-		cmd := newServe(System())
+		cmd := newServe(console.System())
 		if err := cmd.ParseFlags(args[1:]); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

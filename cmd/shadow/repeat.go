@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
 	"stackagent/internal/text"
@@ -41,7 +43,7 @@ func (r *repeatFlags) addTo(flags *pflag.FlagSet) {
 
 func (r *repeatFlags) check() error {
 	if r.times < 1 || r.times > maxRepeat {
-		return usagef("--repeat %d: use a number from 1 to %d", r.times, maxRepeat)
+		return console.Usagef("--repeat %d: use a number from 1 to %d", r.times, maxRepeat)
 	}
 	return nil
 }
@@ -147,7 +149,7 @@ func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measu
 	}
 	counters, err := hpc.ReadFile(f.dir)
 	if err != nil {
-		env.note("%s", text.OneLine(err.Error()))
+		env.Note("%s", text.OneLine(err.Error()))
 	}
 	*into = append(*into, measuredOf(result, counters))
 	return failed(result)
@@ -156,23 +158,22 @@ func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measu
 // bare is a run without the agent. The counters from outside run as they do with
 // it, so that they are no part of the difference.
 func bare(env Env, f runFlags, args []string, into *[]measuredRun) error {
-	w := newWatcher(env, f.counter)
-	defer w.end()
+	w := record.NewWatcher(env, f.counter)
+	defer w.End()
 	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: env.Out, Err: env.Err})
 	if err != nil {
 		return err
 	}
-	var x *counting
+	var x *record.Counting
 	if launch.IsJava(args[0]) {
-		x = w.watch(p.PID())
+		x = w.Watch(p.PID())
 	}
 	result, err := p.Wait()
 	if err != nil {
 		return err
 	}
-	w.stop()
-	w.scanner.Wait()
-	*into = append(*into, measuredOf(result, w.snapshot(x)))
+	w.End()
+	*into = append(*into, measuredOf(result, w.Snapshot(x)))
 	return failed(result)
 }
 
@@ -247,7 +248,7 @@ func printPerturbation(env Env, file *perturbationFile, dir string) error {
 	if err != nil {
 		return err
 	}
-	env.note("sessions in %s, the comparison in %s", dir, filepath.Join(dir, perturbationFileName))
+	env.Note("sessions in %s, the comparison in %s", dir, filepath.Join(dir, perturbationFileName))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
@@ -78,9 +79,9 @@ func (f *scaleFlags) check(args []string) error {
 	case err != nil:
 		return err
 	case len(args) == 0:
-		return usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
+		return console.Usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
 	case f.repeat < 1 || f.warmup < 0:
-		return usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
+		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
 	}
 	if err := cmp.Or(f.checkNumbers(args), f.run.check()); err != nil {
 		return err
@@ -92,17 +93,17 @@ func (f *scaleFlags) check(args []string) error {
 // that are to take them.
 func (f *scaleFlags) checkNumbers(args []string) error {
 	if err := errors.Join(positive("--threads", f.threads), positive("--gc-threads", f.gcThreads)); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	switch varied := mentions(args, threadsWord); {
 	case mentions(args, gcThreadsWord) && len(f.gcThreads) == 0:
-		return usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
+		return console.Usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
 	case !varied && len(f.threads) > 0:
-		return usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
+		return console.Usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
 	case varied && len(f.threads) == 0:
-		return usagef("the command has %s: give the numbers with --threads 1,2,4", threadsWord)
+		return console.Usagef("the command has %s: give the numbers with --threads 1,2,4", threadsWord)
 	case !varied && len(f.gcThreads) == 0:
-		return usagef("nothing varies: put %s into the command and give --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
+		return console.Usagef("nothing varies: put %s into the command and give --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func (f *scaleFlags) once(ctx context.Context, env Env, dir string, c config, ro
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("making the folder of a run: %w", err)
 	}
-	env.note("%s, run %d", c.name(), round+1)
+	env.Note("%s, run %d", c.name(), round+1)
 	quiet := env
 	quiet.Out = env.Err // what the runs print is not what this verb prints
 	quiet.Environ = withGCThreads(env, c, args)
@@ -325,7 +326,7 @@ func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
 	if err != nil {
 		return err
 	}
-	env.note("wrote %s", strings.Join(append([]string{filepath.Join(dir, stackName)}, files...), ", "))
+	env.Note("wrote %s", strings.Join(append([]string{filepath.Join(dir, stackName)}, files...), ", "))
 	return nil
 }
 

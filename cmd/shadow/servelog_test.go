@@ -75,8 +75,8 @@ func TestLogLevels(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		env := Env{Err: &out}
-		env.log = c.flags.logger(env)
-		log := env.logger()
+		env.Log = c.flags.logger(env)
+		log := env.Logger()
 		log.Debug("D")
 		log.Info("I")
 		log.Warn("W")
@@ -100,7 +100,7 @@ func TestLogLevels(t *testing.T) {
 func TestLogOfTrouble(t *testing.T) {
 	var out bytes.Buffer
 	env := Env{Err: &out}
-	env.log = slog.New(slog.DiscardHandler)
+	env.Log = slog.New(slog.DiscardHandler)
 	live := newServeLive(env)
 	live.Problem("s", errors.New("disk"))
 	live.Refused("subject", 1, errors.New("why"))
@@ -109,7 +109,7 @@ func TestLogOfTrouble(t *testing.T) {
 	if out.Len() > 0 {
 		t.Errorf("notes beside the log: %s", out.String())
 	}
-	env.log = (&logFlags{format: "json"}).logger(env)
+	env.Log = (&logFlags{format: "json"}).logger(env)
 	live = newServeLive(env)
 	live.logProgress(ingest.Progress{Session: "a\u009b2J\u202e", Folder: "f", Ended: store.EndedRunning})
 	if strings.ContainsAny(out.String(), "\u009b\u202e") || !strings.Contains(out.String(), "session began") {

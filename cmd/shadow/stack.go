@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
 	"stackagent/shadow/figure"
@@ -46,7 +47,7 @@ a gain.`,
   shadow stack /tmp/one /tmp/two -o stack.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("missing session folders: name that of the run with one thread, then the others")
+				return console.Usagef("missing session folders: name that of the run with one thread, then the others")
 			}
 			return f.check(len(args) - 1)
 		},
@@ -63,10 +64,10 @@ func (f *stackFlags) check(runs int) error {
 		return err
 	}
 	if len(f.threads) != 0 && len(f.threads) != runs {
-		return usagef("--threads has %d numbers for %d runs (the base has none)", len(f.threads), runs)
+		return console.Usagef("--threads has %d numbers for %d runs (the base has none)", len(f.threads), runs)
 	}
 	if err := positive("--threads", f.threads); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	return f.checkRegion()
 }
@@ -74,7 +75,7 @@ func (f *stackFlags) check(runs int) error {
 func (f *stackFlags) checkRegion() error {
 	var err error
 	if f.parsed, err = scaling.ParseRegion(f.region); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	return checkFigure(f.output)
 }
@@ -155,7 +156,7 @@ func repeated(bars []stackBar) []speedup.Repeated {
 
 // reckon brings the session in dir to account.
 func (f *stackFlags) reckon(env Env, dir string, threads int) (*scaling.Run, error) {
-	s, err := open(env, dir)
+	s, err := env.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +165,6 @@ func (f *stackFlags) reckon(env Env, dir string, threads int) (*scaling.Run, err
 
 func noteRun(env Env, dir string, r *scaling.Run) {
 	for _, n := range r.Notes {
-		env.note("%s: %s", clean(dir), clean(n))
+		env.Note("%s: %s", clean(dir), clean(n))
 	}
 }

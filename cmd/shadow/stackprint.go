@@ -189,7 +189,7 @@ func (f *stackFlags) counterTable(bars []stackBar) error {
 		byReason[absent[what]] = append(byReason[absent[what]], what)
 	}
 	for _, why := range slices.Sorted(maps.Keys(byReason)) {
-		f.env.note("not available: %s: %s", strings.Join(byReason[why], ", "), clean(why))
+		f.env.Note("not available: %s: %s", strings.Join(byReason[why], ", "), clean(why))
 	}
 	return nil
 }

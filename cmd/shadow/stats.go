@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -47,7 +48,7 @@ prints the differences.`,
 			}
 			if views {
 				if filter.Active() || inUnits || metric != "" || l.format == "csv" {
-					return usagef("--check compares whole threads; use it without --app, --class, --units, --metric and --format csv")
+					return console.Usagef("--check compares whole threads; use it without --app, --class, --units, --metric and --format csv")
 				}
 				return l.checkSession(args[0])
 			}
@@ -90,7 +91,7 @@ const metricUsage = "sort, show and draw by this metric instead of CPU time: wal
 func show(s *summary.Summary, name string, only bool) error {
 	err := s.ShowBy(name, only)
 	if errors.Is(err, summary.ErrNoMetric) {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/internal/text"
 	"stackagent/shadow/origin"
@@ -42,18 +43,18 @@ columns.`,
 				return err
 			}
 			if err := filter.Check(); err != nil {
-				return &usageError{err}
+				return &console.UsageError{Err: err}
 			}
 			if inUnits && !slices.Contains(unitFormats, l.format) {
-				return usagef("--units --format %s: use one of %s", l.format, strings.Join(unitFormats, ", "))
+				return console.Usagef("--units --format %s: use one of %s", l.format, strings.Join(unitFormats, ", "))
 			}
 			if l.format == "tgp" && output == "" {
-				return usagef("--format tgp: name a folder with -o, for its four files")
+				return console.Usagef("--format tgp: name a folder with -o, for its four files")
 			}
 			if l.format == "parquet" && output == "" {
-				return usagef("--format parquet: name a file with -o")
+				return console.Usagef("--format parquet: name a file with -o")
 			}
-			s, err := open(env, args[0])
+			s, err := env.Open(args[0])
 			if err != nil {
 				return err
 			}
@@ -92,7 +93,7 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 		if s.Manifest.Summarised.Sum() == 0 { // else some may have no row
 			noteNone(l.env, s, filter, total)
 		}
-		noteFound(l.env, s, before)
+		l.env.NoteFound(s, before)
 		return nil
 	})
 }
@@ -132,7 +133,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 	for i, n := range names {
 		names[i] = clean(n)
 	}
-	l.env.note("%s and %s have no row: they were too fast to be recorded one by one and are in the summaries of %s%s; shadow hotspots counts them",
+	l.env.Note("%s and %s have no row: they were too fast to be recorded one by one and are in the summaries of %s%s; shadow hotspots counts them",
 		text.PluralExact(executions, "execution", "executions"), text.PluralExact(int64(creations), "creation", "creations"), strings.Join(names, ", "), more)
 	return nil
 }

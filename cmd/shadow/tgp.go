@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
@@ -41,7 +42,7 @@ thread. Samples taken during a collection are left out. docs/tgp.md describes th
 differences from the scripts.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("missing command; %s --help lists them", cmd.CommandPath())
+			return console.Usagef("missing command; %s --help lists them", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newTgpAggregate(env), newTgpDiagnose(env),
@@ -66,7 +67,7 @@ func (f *tgpFlags) addAnalysis(cmd *cobra.Command) {
 
 func tgpArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef("missing input: name a session folder, or tasks.csv and the other files of tgp")
+		return console.Usagef("missing input: name a session folder, or tasks.csv and the other files of tgp")
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ type tgpInput struct {
 
 func (f *tgpFlags) load(args []string) (*tgpInput, error) {
 	if f.maxRows < 1 {
-		return nil, usagef("--max-rows %d: use a number above 0", f.maxRows)
+		return nil, console.Usagef("--max-rows %d: use a number above 0", f.maxRows)
 	}
 	in := &tgpInput{}
 	pauses, err := f.read(args, in)
@@ -117,7 +118,7 @@ func (f *tgpFlags) read(args []string, in *tgpInput) (pauses []gran.Pause, err e
 	}
 	in.trace, pauses, in.samples, err = readTgp(args, f.maxRows)
 	if err == nil && in.trace == nil {
-		err = usagef("no %s among the files", tgp.TasksFile)
+		err = console.Usagef("no %s among the files", tgp.TasksFile)
 	}
 	return pauses, err
 }
@@ -128,7 +129,7 @@ func fileExists(path string) bool {
 }
 
 func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
-	s, err := open(f.env, dir)
+	s, err := f.env.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +150,9 @@ func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
 }
 
 func (f *tgpFlags) noteSession(s *session.Session, m selfMetric) {
-	f.env.note("the granularity is self %s", m.name)
+	f.env.Note("the granularity is self %s", m.name)
 	if n := s.Manifest.Summarised.Executions; n > 0 {
-		f.env.note("%s summarised and not included; record with --detail all to have all", text.PluralExact(n, "execution", "executions"))
+		f.env.Note("%s summarised and not included; record with --detail all to have all", text.PluralExact(n, "execution", "executions"))
 	}
 }
 
@@ -181,7 +182,7 @@ func newTgpAggregate(env Env) *cobra.Command {
 				return err
 			}
 			a := in.merged
-			env.note("merged %d of %d executions into others; %d outer tasks are not in the trace; left out %d tasks never executed",
+			env.Note("merged %d of %d executions into others; %d outer tasks are not in the trace; left out %d tasks never executed",
 				a.Executions-int64(len(a.Tasks)), a.Executions, a.Missing, a.NotExecuted)
 			return nil
 		},

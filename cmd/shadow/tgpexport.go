@@ -45,12 +45,12 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 	if err := writeSamples(env, dir, samples); err != nil {
 		return err
 	}
-	env.note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
+	env.Note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
 	l := listing{env: env}
 	if err := l.noteSummarised(s, filter); err != nil {
 		return err
 	}
-	noteFound(env, s, before)
+	env.NoteFound(s, before)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func writeSamples(env Env, dir string, s gran.Samples) error {
 		{tgp.CPUFile, len(s.CPU), func(w io.Writer) error { return tgp.WriteCPU(w, s.CPU) }},
 	} {
 		if x.n == 0 {
-			env.note("%s not written: the session has no data for it", x.name)
+			env.Note("%s not written: the session has no data for it", x.name)
 			continue
 		}
 		if err := files.Write(nil, filepath.Join(dir, x.name), x.write); err != nil {

@@ -65,7 +65,7 @@ func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind str
 		return err
 	}
 	if outside != nil {
-		f.env.note("%.2f context switches in a sample while no %s-grained task was executed", outside.Mean, kind)
+		f.env.Note("%.2f context switches in a sample while no %s-grained task was executed", outside.Mean, kind)
 	}
 	return nil
 }

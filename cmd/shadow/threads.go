@@ -49,7 +49,7 @@ that was recorded by itself.`,
 			if err := cmp.Or(l.check(), checkGroup(group)); err != nil {
 				return err
 			}
-			s, err := open(env, args[0])
+			s, err := env.Open(args[0])
 			if err != nil {
 				return err
 			}
@@ -58,14 +58,14 @@ that was recorded by itself.`,
 			}
 			counters, err := hpc.ReadFile(s.Dir)
 			if err != nil {
-				env.note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
+				env.Note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
 			}
 			before := len(s.Warnings)
 			sum, err := condense(env, s, summary.Options{Brief: true})
 			if err != nil {
 				return err
 			}
-			noteFound(env, s, before)
+			env.NoteFound(s, before)
 			rows, times := addTimes(env, s, threads.Rows(sum.Threads, counters))
 			if l.format != "table" { // which does not show it of single threads
 				err = threads.AddScheduling(s, rows, sum.Threads)
@@ -92,7 +92,7 @@ that was recorded by itself.`,
 func addTimes(env Env, s *session.Session, rows []threads.Row) ([]threads.Row, *session.Times) {
 	times, err := s.ThreadTimes()
 	if err != nil {
-		env.note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
+		env.Note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
 		return rows, nil
 	}
 	if times == nil {
@@ -100,7 +100,7 @@ func addTimes(env Env, s *session.Session, rows []threads.Row) ([]threads.Row, *
 	}
 	rows = threads.AddTimes(rows, times, s.Manifest.JVM.PID)
 	if times.Record.Source == sched.NoSource {
-		env.note("scheduling record not available: %s", clean(times.Record.NotAvailable[sched.NoRecord]))
+		env.Note("scheduling record not available: %s", clean(times.Record.NotAvailable[sched.NoRecord]))
 		times = nil
 	}
 	return rows, times
@@ -122,31 +122,31 @@ func (l *listing) printThreads(rows []threads.Row, file *hpc.File, times *sessio
 // noteCounters says why cells of counters are empty.
 func (l *listing) noteCounters(file *hpc.File) {
 	if file == nil {
-		l.env.note("this session has no counters")
+		l.env.Note("this session has no counters")
 		return
 	}
 	for _, e := range hpc.AllEvents() {
 		if why := file.NotAvailable[e]; why != "" {
-			l.env.note("%s not available: %s", e, clean(why))
+			l.env.Note("%s not available: %s", e, clean(why))
 		}
 	}
 	if why := file.Partial(); why != "" {
-		l.env.note("%s", clean(why))
+		l.env.Note("%s", clean(why))
 	}
 }
 
 // noteTimes says from where the times are, and what is not in them.
 func (l *listing) noteTimes(times *session.Times) {
 	r := times.Record
-	l.env.note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
+	l.env.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
 	if !times.Whole {
-		l.env.note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
+		l.env.Note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
-		l.env.note("%s not available: %s", clean(what), clean(r.NotAvailable[what]))
+		l.env.Note("%s not available: %s", clean(what), clean(r.NotAvailable[what]))
 	}
 	noteAccount(l.env, r.Account)
 	for _, err := range times.Damage {
-		l.env.note("%s", text.OneLine(err.Error()))
+		l.env.Note("%s", text.OneLine(err.Error()))
 	}
 }

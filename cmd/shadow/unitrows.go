@@ -54,11 +54,11 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 		return err
 	}
 	if text := advice.NoteText(u.Note(0)); text != "" { // what was summarised has no row
-		l.env.note("%s", text)
+		l.env.Note("%s", text)
 	}
 	if s.Manifest.Summarised.Sum() == 0 {
 		noteNone(l.env, s, filter, n)
 	}
-	noteFound(l.env, s, before)
+	l.env.NoteFound(s, before)
 	return nil
 }

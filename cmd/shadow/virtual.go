@@ -40,7 +40,7 @@ func (l *listing) listVirtual(s *session.Session) error {
 	}
 	if v == nil {
 		v = &virtual.Threads{List: []virtual.Class{}}
-		l.env.note("no virtual thread ran, or the agent could not observe it (see shadow stats)")
+		l.env.Note("no virtual thread ran, or the agent could not observe it (see shadow stats)")
 	}
 	if l.format == "json" {
 		if n := l.limit(); n > 0 && n < len(v.List) {
@@ -52,7 +52,7 @@ func (l *listing) listVirtual(s *session.Session) error {
 		return err
 	}
 	if v.Unrecorded != 0 {
-		l.env.note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
+		l.env.Note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (b *builder) newGathered() *gathered {
 	return g
 }
 
-// named is the group of the class of that name.
+// named is the group of a name.
 func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 	if c, ok := g.byName[name]; ok {
 		c.kinds |= kinds
@@ -78,14 +78,14 @@ func (b *builder) gather() error {
 	if b.opts.Shapes {
 		columns |= store.ExecutionStart | store.ExecutionEnd
 	}
-	b.told.pass("reading the executions")
+	b.progress.pass("reading the executions")
 	each := make([]*gathered, session.Workers())
 	err := b.executions(columns, func(worker int, c *session.Chunk, group []uint32) error {
 		if each[worker] == nil {
 			each[worker] = b.newGathered()
 		}
 		each[worker].chunk(c, group)
-		b.told.add(c.Len())
+		b.progress.add(c.Len())
 		return nil
 	})
 	for _, g := range each {
