@@ -181,6 +181,15 @@ func TestBusyChild(t *testing.T) {
 	testjvm.OneGood(t, func(a *testjvm.Attempt) { busyChild(t, a) })
 }
 
+// skipRefused skips a test on a machine without counters, after a check that the refusal says why and what to do.
+func skipRefused(t *testing.T, na *NotAvailableError) {
+	t.Helper()
+	if na.Reason == "" || na.Remedy == "" {
+		t.Errorf("not available without a reason and a remedy: %+v", na)
+	}
+	t.Skip(na)
+}
+
 func busyChild(t *testing.T, a *testjvm.Attempt) {
 	t.Helper()
 	before := testjvm.Stolen(t)
@@ -193,7 +202,7 @@ func busyChild(t *testing.T, a *testjvm.Attempt) {
 	c, err := Attach(pid, AllEvents(), Options{})
 	var na *NotAvailableError
 	if errors.As(err, &na) {
-		t.Skip(na)
+		skipRefused(t, na)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +270,7 @@ func compareThreads(t *testing.T, a *testjvm.Attempt) {
 	c, err := Attach(os.Getpid(), []Event{TaskClock}, Options{})
 	var na *NotAvailableError
 	if errors.As(err, &na) {
-		t.Skip(na)
+		skipRefused(t, na)
 	}
 	if err != nil {
 		t.Fatal(err)

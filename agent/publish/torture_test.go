@@ -83,7 +83,7 @@ func TestDuplicatesOfOnesOwn(t *testing.T) {
 // check it gets a token, but not the seed of an NKEY.
 func TestTortureSquatter(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can start a process of another user")
+		t.Skip("needs root, to start a process of another user; run it as root")
 	}
 	const token = "secret-token-0123456789"
 	seed, err := busauth.NewSeed()

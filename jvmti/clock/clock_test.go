@@ -41,7 +41,7 @@ func compile(t *testing.T, source string) (program string) {
 func TestRseqBesideOthers(t *testing.T) {
 	out, err := exec.Command(compile(t, "rseq_test.c")).CombinedOutput()
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) && e.ExitCode() == notHere {
-		t.Skip("the area shows no switches on this machine")
+		t.Skip("restartable sequences (rseq) show no switches here: the C library has no area, or the kernel does not clear it; TestNoRseq checks that the clock then reports so")
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -65,7 +65,7 @@ func agree(t *testing.T, a *testjvm.Attempt, program, source string, rivals int)
 	t.Helper()
 	out, err := exec.Command(program, fmt.Sprint(rivals), source).CombinedOutput()
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) && e.ExitCode() == notHere {
-		t.Skipf("no CPU clock by %s on this machine", source)
+		t.Skipf("the C library or the kernel lacks %s here; the program found out and opened no clock, and the other sources are checked", source)
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
