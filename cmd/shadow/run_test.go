@@ -246,7 +246,7 @@ func TestRunSignal(t *testing.T) {
 func TestRunKilledJVM(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	code, _, errs := shadow(t, []string{fakeVariable + "=killed"}, "run", "--agent", agentLibrary(t), "-o", dir, "--", fakeJava(t, "java"))
-	if code != 137 || !strings.Contains(errs, "Not ended in order (lost contact)") || strings.Contains(errs, "Nothing was lost") {
+	if code != 137 || !strings.Contains(errs, "The session did not exit cleanly (lost contact)") || strings.Contains(errs, "Nothing was lost") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	code, out, errs := shadow(t, nil, "stats", dir)

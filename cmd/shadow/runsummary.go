@@ -88,7 +88,7 @@ func lossLine(s *summary.Summary) string {
 	}
 	switch {
 	case !s.EndSeen():
-		return strings.TrimSpace(line + " Not ended in order (" + endedText(s.Ended) + "): " + missingEnd + ".")
+		return strings.TrimSpace(line + " The session did not exit cleanly (" + endedText(s.Ended) + "): " + missingEnd + ".")
 	case line == "":
 		line = "Nothing was lost."
 	}
@@ -112,7 +112,7 @@ func endedText(ended string) string {
 	case store.EndedRunning:
 		return "still running, or the shadow was killed"
 	case store.EndedExit:
-		return "in order" // the program, or its recording: an agent can be sent away
+		return "cleanly" // of the program, or of a recording that was stopped
 	}
 	return ended
 }
