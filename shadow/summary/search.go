@@ -121,7 +121,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 	return q
 }
 
-// ask has every worker show the executions of a group to some searches.
+// ask makes every worker show the executions of a group to the searches.
 func (q *quest) ask(group uint32, m granularity.Metric, searches ...[]*granularity.Search) {
 	for worker := range q.lookups {
 		for _, s := range searches {
