@@ -18,9 +18,9 @@ import (
 // the two views.
 const checkFileName = "check.json"
 
-// checkSession is shadow stats --check: it prints the comparison and keeps it
+// compareViews is shadow stats --check: it prints the comparison and keeps it
 // in the session.
-func (l *listing) checkSession(dir string) error {
+func compareViews(l *listing, dir string) error {
 	s, err := l.env.Open(dir)
 	if err != nil {
 		return err
@@ -44,16 +44,16 @@ func (l *listing) checkSession(dir string) error {
 	if l.format == "json" {
 		return writeJSON(l.env.Out, r)
 	}
-	return l.printCheck(&r)
+	return printCheck(l, &r)
 }
 
-func (l *listing) printCheck(r *check.Result) error {
+func printCheck(l *listing, r *check.Result) error {
 	rows := slices.DeleteFunc(refs(r.Threads), func(t *check.Thread) bool { return t.Tasks == nil })
 	if err := printTable(l.env.Out, l.tableOptions(false), rows[:min(len(rows), defaultTop)], checkThreadColumns); err != nil {
 		return err
 	}
 	fmt.Fprintln(l.env.Out)
-	if err := l.printNotInTasks(r); err != nil {
+	if err := printNotInTasks(l, r); err != nil {
 		return err
 	}
 	fmt.Fprintln(l.env.Out)
@@ -115,7 +115,7 @@ var outsideColumns = []view.Column[*check.Part]{
 	{Title: "not in tasks", Kind: view.Word, Value: func(p *check.Part) view.Value { return view.WordOf(p.What) }},
 }
 
-func (l *listing) printNotInTasks(r *check.Result) error {
+func printNotInTasks(l *listing, r *check.Result) error {
 	return printTable(l.env.Out, l.tableOptions(false), refs(r.Process.NotTasks), outsideColumns)
 }
 

@@ -18,8 +18,8 @@ func wholeStacks(s *session.Session, o summary.HotspotOptions) bool {
 }
 
 // listContexts prints the calling contexts of a session.
-func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
-	if err := l.noUnits(o); err != nil {
+func listContexts(l *listing, dir string, o summary.HotspotOptions) error {
+	if err := noUnits(l, o); err != nil {
 		return err
 	}
 	if !slices.Contains(summary.ContextOrders, o.Sort) {
@@ -48,7 +48,7 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 }
 
 // noUnits refuses --units: contexts are those of single executions.
-func (l *listing) noUnits(o summary.HotspotOptions) error {
+func noUnits(l *listing, o summary.HotspotOptions) error {
 	if o.Units {
 		return console.Usagef("--units and --by context exclude each other: a context is that of a single creation, submission or execution")
 	}

@@ -39,7 +39,7 @@ it. Starts JVMs for a moment; changes nothing.`,
 			if err := l.check(); err != nil {
 				return err
 			}
-			return l.printFacilities(diagnose(cmd.Context(), env, agent))
+			return printFacilities(&l, diagnose(cmd.Context(), env, agent))
 		},
 	}
 	l.addTo(cmd, env, false, "table", "json", "csv")
@@ -47,7 +47,7 @@ it. Starts JVMs for a moment; changes nothing.`,
 	return cmd
 }
 
-func (l *listing) printFacilities(all []hpc.Facility) error {
+func printFacilities(l *listing, all []hpc.Facility) error {
 	switch l.format {
 	case "json":
 		return writeJSON(l.env.Out, all)

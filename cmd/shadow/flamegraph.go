@@ -10,14 +10,14 @@ import (
 )
 
 // writeStacks writes the work by executor, call site and class for tools that draw flame graphs.
-func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output string) error {
+func writeStacks(l *listing, dir string, o summary.HotspotOptions, output string) error {
 	s, err := l.env.Open(dir)
 	if err != nil {
 		return err
 	}
 	before := len(s.Warnings)
 	if wholeStacks(s, o) {
-		return l.writeContexts(s, o, output)
+		return writeContexts(l, s, o, output)
 	}
 	stacks, err := summary.StacksOf(s, summary.Options{Filter: o.Filter, Units: o.Units})
 	if err != nil {
@@ -37,7 +37,7 @@ func (l *listing) writeStacks(dir string, o summary.HotspotOptions, output strin
 }
 
 // writeContexts writes the whole stacks on which tasks were executed.
-func (l *listing) writeContexts(s *session.Session, o summary.HotspotOptions, output string) error {
+func writeContexts(l *listing, s *session.Session, o summary.HotspotOptions, output string) error {
 	before := len(s.Warnings)
 	contexts, err := summary.Contexts(s, o.Filter, o.Sort)
 	if err != nil {

@@ -47,10 +47,10 @@ recorded with --contexts.
 				if o.Metric != "" {
 					return console.Usagef("--format %s and --metric exclude each other: the format has its own metrics", l.format)
 				}
-				return l.writeStacks(args[0], o, output)
+				return writeStacks(&l, args[0], o, output)
 			}
 			if o.By == summary.ByContext {
-				return l.listContexts(args[0], o)
+				return listContexts(&l, args[0], o)
 			}
 			s, err := hotspotSummary(env, args[0], o)
 			if err != nil {
@@ -63,7 +63,7 @@ recorded with --contexts.
 			if err != nil {
 				return err
 			}
-			return l.printHotspots(rows, s, o.By)
+			return printHotspots(&l, rows, s, o.By)
 		},
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
@@ -116,7 +116,7 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 // units of other names: a row would say nothing of them.
 func inOtherUnits(r granularity.Hotspot) bool { return r.Executions == 0 && r.NeverExecuted == 0 }
 
-func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, by string) error {
+func printHotspots(l *listing, rows []granularity.Hotspot, s *summary.Summary, by string) error {
 	parts := 0
 	if l.format == "table" && by == "class" && s.Of == text.UnitsOfWork {
 		all := len(rows)

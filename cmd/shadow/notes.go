@@ -8,7 +8,7 @@ import (
 
 // noteUndecided says which created tasks have no row since nobody knows whether
 // they were executed.
-func (l *listing) noteUndecided(s *session.Session, filter summary.Filter, undecided map[uint32]uint64) {
+func noteUndecided(l *listing, s *session.Session, filter summary.Filter, undecided map[uint32]uint64) {
 	sum := uint64(0)
 	for id, n := range undecided {
 		if c := s.ClassByID(id); c == nil || filter.Match(c.Name, c.Kinds) {

@@ -50,7 +50,7 @@ prints the differences.`,
 				if filter.Active() || inUnits || metric != "" || l.format == "csv" {
 					return console.Usagef("--check compares whole threads; use it without --app, --class, --units, --metric and --format csv")
 				}
-				return l.checkSession(args[0])
+				return compareViews(&l, args[0])
 			}
 			t, err := setThresholds(thresholds)
 			if err != nil {
@@ -71,7 +71,7 @@ prints the differences.`,
 			case "csv":
 				return view.All(view.CSV(env.Out, view.Metrics()), metricsOf(s))
 			}
-			return l.statsTable(s)
+			return statsTable(&l, s)
 		},
 	}
 	l.addTo(cmd, env, false, "table", "json", "csv")
@@ -96,7 +96,7 @@ func show(s *summary.Summary, name string, only bool) error {
 	return err
 }
 
-func (l *listing) statsTable(s *summary.Summary) error {
+func statsTable(l *listing, s *summary.Summary) error {
 	w := l.env.Out
 	facts := table.New(table.Column{}, table.Column{})
 	for _, f := range statsFacts(s) {

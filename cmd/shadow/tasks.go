@@ -59,12 +59,12 @@ columns.`,
 				return err
 			}
 			if inUnits {
-				return l.printUnits(s, filter, output)
+				return printUnits(&l, s, filter, output)
 			}
 			if l.format == "tgp" {
 				return exportTgp(env, s, filter, metric, output)
 			}
-			return l.printTasks(s, filter, output)
+			return printTasks(&l, s, filter, output)
 		},
 	}
 	l.addTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
@@ -75,18 +75,18 @@ columns.`,
 	return cmd
 }
 
-func (l *listing) printTasks(s *session.Session, filter summary.Filter, output string) error {
+func printTasks(l *listing, s *session.Session, filter summary.Filter, output string) error {
 	return files.Write(l.env.Out, output, func(w io.Writer) error {
 		sink := stream(l, w, output != "", view.Tasks(s))
 		before := len(s.Warnings)
-		total, err := l.eachTask(s, filter, sink)
+		total, err := eachTask(l, s, filter, sink)
 		if err != nil {
 			return err
 		}
 		if err := sink.Close(); err != nil {
 			return fmt.Errorf("printing tasks: %w", err)
 		}
-		if err := l.noteSummarised(s, filter); err != nil {
+		if err := noteSummarised(l, s, filter); err != nil {
 			return err
 		}
 		l.noteCut(total > l.limit())
@@ -102,7 +102,7 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 const maxNamed = 5
 
 // noteSummarised says what has no row since it was not recorded one by one.
-func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) error {
+func noteSummarised(l *listing, s *session.Session, filter summary.Filter) error {
 	if s.Manifest.Summarised.Sum() == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 
 // eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func (l *listing) eachTask(s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
+func eachTask(l *listing, s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
 	limit := l.limit()
 	inherited, err := origin.Inherited(s)
 	if err != nil {
@@ -159,6 +159,6 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, to view.Si
 	if err != nil && !errors.Is(err, errEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
-	l.noteUndecided(s, filter, undecided)
+	noteUndecided(l, s, filter, undecided)
 	return total, nil
 }

@@ -47,7 +47,7 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 	}
 	env.Note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
 	l := listing{env: env}
-	if err := l.noteSummarised(s, filter); err != nil {
+	if err := noteSummarised(&l, s, filter); err != nil {
 		return err
 	}
 	env.NoteFound(s, before)

@@ -54,7 +54,7 @@ that was recorded by itself.`,
 				return err
 			}
 			if virtual {
-				return l.listVirtual(s)
+				return listVirtual(&l, s)
 			}
 			counters, err := hpc.ReadFile(s.Dir)
 			if err != nil {
@@ -77,7 +77,7 @@ that was recorded by itself.`,
 			if counted {
 				times = nil
 			}
-			return l.printThreads(rows, counters, times)
+			return printThreads(&l, rows, counters, times)
 		},
 	}
 	l.addTo(cmd, env, true, "table", "json", "csv")
@@ -107,20 +107,20 @@ func addTimes(env Env, s *session.Session, rows []threads.Row) ([]threads.Row, *
 }
 
 // printThreads prints the listing and the notes that belong to it.
-func (l *listing) printThreads(rows []threads.Row, file *hpc.File, times *session.Times) error {
+func printThreads(l *listing, rows []threads.Row, file *hpc.File, times *session.Times) error {
 	if err := printRows(l, refs(rows), threads.Columns(times == nil)); err != nil || l.format != "table" {
 		return err
 	}
 	if times != nil {
-		l.noteTimes(times)
+		noteTimes(l, times)
 	} else {
-		l.noteCounters(file)
+		noteCounters(l, file)
 	}
 	return nil
 }
 
 // noteCounters says why cells of counters are empty.
-func (l *listing) noteCounters(file *hpc.File) {
+func noteCounters(l *listing, file *hpc.File) {
 	if file == nil {
 		l.env.Note("this session has no counters")
 		return
@@ -136,7 +136,7 @@ func (l *listing) noteCounters(file *hpc.File) {
 }
 
 // noteTimes says from where the times are, and what is not in them.
-func (l *listing) noteTimes(times *session.Times) {
+func noteTimes(l *listing, times *session.Times) {
 	r := times.Record
 	l.env.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
 	if !times.Whole {

@@ -19,7 +19,7 @@ var unitFormats = []string{"table", "csv", "json"}
 
 // printUnits lists the units of a session in the order of their ends on each
 // thread.
-func (l *listing) printUnits(s *session.Session, filter summary.Filter, output string) error {
+func printUnits(l *listing, s *session.Session, filter summary.Filter, output string) error {
 	u, err := unit.NewReader(s)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 	if err != nil {
 		return err
 	}
-	if err := l.noteSummarised(s, filter); err != nil {
+	if err := noteSummarised(l, s, filter); err != nil {
 		return err
 	}
 	if text := advice.NoteText(u.Note(0)); text != "" { // what was summarised has no row

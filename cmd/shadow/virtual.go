@@ -33,7 +33,7 @@ func virtualText(v *virtual.Threads) string {
 }
 
 // listVirtual prints a row for each class of virtual threads' bodies.
-func (l *listing) listVirtual(s *session.Session) error {
+func listVirtual(l *listing, s *session.Session) error {
 	v, err := summary.Virtual(s, summary.Filter{})
 	if err != nil {
 		return err

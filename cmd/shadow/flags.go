@@ -20,14 +20,14 @@ const defaultTop = 20
 
 // listing holds the flags of a verb that prints data.
 type listing struct {
-	env     Env
+	env     console.Env
 	format  string
 	formats []string
 	top     int
 }
 
 // addTo gives cmd the flags --format and, with top, --top.
-func (l *listing) addTo(cmd *cobra.Command, env Env, top bool, formats ...string) {
+func (l *listing) addTo(cmd *cobra.Command, env console.Env, top bool, formats ...string) {
 	l.env, l.formats = env, formats
 	cmd.Flags().StringVar(&l.format, "format", formats[0], strings.Join(formats, "|"))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
