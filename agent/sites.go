@@ -20,7 +20,7 @@ type siteTable struct {
 	by   map[siteOf][]uint32 // the sites of a class in the order of weaving
 }
 
-// siteOf says whose sites are in that order.
+// siteOf names a class whose sites keep their order.
 type siteOf struct {
 	class  string
 	custom bool // task= was given, which makes other objects tasks

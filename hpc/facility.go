@@ -18,7 +18,7 @@ const (
 	Unknown Answer = "could not tell"
 )
 
-// Facility is one thing that a machine may or may not allow.
+// Facility is something that a machine may or may not allow.
 type Facility struct {
 	Name      string `json:"check"`
 	Available Answer `json:"result"`

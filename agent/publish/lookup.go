@@ -26,7 +26,7 @@ var (
 // errLookups is returned while an earlier look-up has no answer.
 var errLookups = errors.New("an earlier look-up has no answer yet")
 
-// late holds the answers that arrived after their caller had given up, by host.
+// late holds answers that arrived after their caller gave up, by host.
 var late = struct {
 	sync.Mutex
 	of map[string][]string
