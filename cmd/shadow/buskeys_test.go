@@ -30,6 +30,9 @@ func secretIn(t *testing.T, path ...string) string {
 func TestOldToken(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	old := strings.Repeat("0123456789abcdef", 3)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, serve.TokenName), []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
