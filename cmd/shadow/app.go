@@ -23,16 +23,13 @@ const (
 	exitUsage   = 2 // wrong usage
 )
 
-// Env is what the command takes from the world; tests bring their own.
-type Env = console.Env
-
 // exitError ends with another program's exit code, already explained.
 type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // Run is the whole command; it gives the exit code.
-func Run(ctx context.Context, args []string, env Env) int {
+func Run(ctx context.Context, args []string, env console.Env) int {
 	if args == nil {
 		args = []string{} // nil would mean those of the process
 	}
@@ -68,7 +65,7 @@ func Run(ctx context.Context, args []string, env Env) int {
 	return exitFailure
 }
 
-func newRoot(env Env) *cobra.Command {
+func newRoot(env console.Env) *cobra.Command {
 	if env.Sessions == nil {
 		env.Sessions = new(console.Sessions)
 	}
@@ -124,7 +121,7 @@ var laterVerbs = map[string]bool{
 }
 
 // verbs are those that work; a verb is added here when it does.
-func verbs(env Env) []*cobra.Command {
+func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), newDeliver(env),

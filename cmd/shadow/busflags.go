@@ -38,7 +38,7 @@ func (f *joinFlags) addTo(cmd *cobra.Command) {
 func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
 
 // auth reads the files and the environment.
-func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
+func (f *joinFlags) auth(env console.Env) (busauth.Auth, error) {
 	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Owner: f.busOwner}
 	var err error
 	switch {
@@ -61,12 +61,12 @@ func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
 }
 
 // join makes this shadow one of those of the server.
-func (f *joinFlags) join(env Env, o bus.JoinOptions) (*bus.Bus, error) {
+func (f *joinFlags) join(env console.Env, o bus.JoinOptions) (*bus.Bus, error) {
 	return f.connect(env, o, bus.Join)
 }
 
 // connect connects to the server by bus.Join or bus.Reach.
-func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions) (*bus.Bus, error)) (*bus.Bus, error) {
+func (f *joinFlags) connect(env console.Env, o bus.JoinOptions, to func(bus.JoinOptions) (*bus.Bus, error)) (*bus.Bus, error) {
 	var err error
 	if o.Auth, err = f.auth(env); err != nil {
 		return nil, err

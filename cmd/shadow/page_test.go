@@ -63,7 +63,7 @@ func TestPageHTTPS(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var errs safeBuffer
-	env := Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: func() (string, error) { return program, nil }, Now: time.Now}
+	env := console.Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: func() (string, error) { return program, nil }, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir, "--http-tls-cert", cert, "--http-tls-key", key}, env)

@@ -40,7 +40,7 @@ type serveFlags struct {
 	logFlags
 }
 
-func newServe(env Env) *cobra.Command {
+func newServe(env console.Env) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -119,7 +119,7 @@ func (f *serveFlags) checkAll(listen bool) error {
 }
 
 // serve runs until ctx ends.
-func serve(ctx context.Context, env Env, f serveFlags) error {
+func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if err := ownStore(f.store); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 }
 
 // servePage prints the addresses and serves the page until ctx ends.
-func (f serveFlags) servePage(ctx context.Context, env Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
+func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
 	page, err := f.page(env, f.store, keys.page, in, b, live)
 	if err != nil {
 		return err

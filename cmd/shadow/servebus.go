@@ -18,7 +18,7 @@ import (
 const lockName = ".lock"
 
 // openBus starts the bus in the store, or joins that of --nats. unlock also closes it.
-func (f serveFlags) openBus(env Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
+func (f serveFlags) openBus(env console.Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
 	if f.pageTokenFile != "" {
 		if keys.page, err = readToken(f.pageTokenFile); err != nil {
 			return nil, keys, nil, err
@@ -56,7 +56,7 @@ func (f serveFlags) protectPage(keys busKeys, undo func()) error {
 }
 
 // hostBus starts the bus in the store.
-func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
+func (f serveFlags) hostBus(env console.Env, keys *busKeys) (*bus.Bus, error) {
 	o := bus.Options{
 		Listen: f.hostFlags.listen, StoreDir: filepath.Join(f.store, record.BusFolder), MaxBytes: f.size << 20, MaxAge: f.age,
 		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: env.Logger(),
