@@ -33,8 +33,8 @@ func BoxOf(v *Values) Box {
 	v.guessed = false
 	b := Box{N: n, Q1: v.Quantile(250), Median: v.Quantile(500), Q3: v.Quantile(750), Summarised: v.Summarised()}
 	reach := 1.5 * (float64(b.Q3) - float64(b.Q1))
-	// A float is too coarse for the largest values: the quartiles are within the
-	// whiskers all the same.
+	// A float is too coarse for the largest values, so clamp: the quartiles are within
+	// the whiskers.
 	low, high := min(atOrAbove(float64(b.Q1)-reach), b.Q1), above(float64(b.Q3)+reach)
 	if high <= b.Q3 {
 		high = above(math.Nextafter(float64(b.Q3), math.Inf(1)))
@@ -69,8 +69,8 @@ func above(f float64) units.Ns {
 
 // dots are the outliers, the first values below low and those after the first
 // upTo from high on, one for each cell of the axis, ascending. The extremes are
-// exact, they are what one reads off; a dot between may stand to the left of its
-// value by a fine bucket's width, which cannot be seen.
+// exact: people read them off. A dot between may stand to the left of its value by a
+// fine bucket's width, which cannot be seen.
 func dots(v *Values, low, high, first, upTo int64) []units.Ns {
 	var out []units.Ns
 	next := int64(math.MinInt64)
@@ -101,7 +101,7 @@ func dots(v *Values, low, high, first, upTo int64) []units.Ns {
 // nextCell is the smallest value that is drawn as a dot of its own beside x.
 func nextCell(x units.Ns) units.Ns {
 	if x <= 0 {
-		return 1 // a logarithmic axis has one place for all of these
+		return 1 // a logarithmic axis has one position for all of them
 	}
 	step := math.Ceil(float64(x) * (math.Pow(10, 1.0/dotsPerDecade) - 1))
 	return x + max(1, units.Ns(step))

@@ -3,13 +3,13 @@ package granularity
 import "math/bits"
 
 // Values are counted in buckets of a relative width of 2^-10 and less: each
-// nanosecond below 2048 has its own, then 1024 share each power of two.
-// Negative values have the mirrored buckets with negative numbers. The buckets
-// of package loglinear, in which the agent counts, are unions of these.
+// nanosecond below 2048 has its own, then 1024 share each power of two. The
+// buckets of negative values mirror them and have negative numbers. The buckets of
+// package loglinear, in which the agent counts, are unions of fine buckets.
 const (
 	fineBits  = 10
 	pageLen   = 1 << fineBits
-	exactFrom = 2 * pageLen // values below this are told exactly
+	exactFrom = 2 * pageLen // values below this are exact
 	halfPages = 54          // of the values from 0 on
 	numPages  = 2 * halfPages
 )
@@ -44,7 +44,7 @@ func boundsOf(bucket int) (lo, hi int64) {
 // tally counts values by bucket.
 type tally struct {
 	pages [numPages]*[pageLen]uint32
-	over  map[int]int64 // what did not fit into 32 bits
+	over  map[int]int64 // the part of a count above 32 bits
 	found map[int]*content
 }
 

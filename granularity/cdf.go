@@ -17,7 +17,7 @@ type Point struct {
 // points after which it steps, on a logarithmic axis.
 type CDF struct {
 	N           int
-	NonPositive int // values <= 0, which have no place on the axis: F starts at NonPositive/N
+	NonPositive int // values <= 0, which a logarithmic axis cannot show: F starts at NonPositive/N
 	Points      []Point
 	Summarised  int64 // of N, known by their bucket only
 }
@@ -75,7 +75,7 @@ func thinned(points []Point, limit int) []Point {
 	return out
 }
 
-// At is F(x) as the points tell it.
+// At is F(x) according to the points.
 func (c CDF) At(x units.Ns) float64 {
 	if c.N == 0 {
 		return 0

@@ -2,8 +2,8 @@ package granularity
 
 import "stackagent/internal/units"
 
-// Fineness says how fine a set of executions is: how many take less than a
-// microsecond, ten and a hundred, by the work metric named.
+// Fineness is how fine a set of executions is: how many need less than one, ten and
+// a hundred microseconds of a metric.
 type Fineness struct {
 	Metric                          Metric
 	N                               int64

@@ -113,8 +113,8 @@ func (g *Group) AddSummarised(s *Summarised) {
 	}
 }
 
-// Merge adds what o has gathered; o stays as it is. Both have a series over the
-// same grid or none.
+// Merge adds o, which it leaves unchanged. Both have a series over the same grid or
+// none.
 func (g *Group) Merge(o *Group) {
 	g.Executions += o.Executions
 	g.Summarised += o.Summarised

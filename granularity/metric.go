@@ -22,7 +22,7 @@ const (
 	named                  // the others have their names from the session
 )
 
-// MetricOf is the number of the metric at place k in a session's list: 0 is wall
+// MetricOf is the number of the metric at index k of a session's list: 0 is wall
 // time, 1 CPU time.
 func MetricOf(k int, self bool) Metric {
 	m := Metric(2 * k)

@@ -7,17 +7,17 @@ import (
 	"stackagent/internal/loglinear"
 )
 
-// rough is what was counted by the agent, in its buckets.
+// rough has the values that the agent summarised, in its buckets.
 type rough struct {
 	n, sum, min, max int64 // n: the sum of counts
 	blank            int64 // values, part of sum, whose buckets are not known
 	counts           map[uint16]int64
-	merged           []cell // with what was recorded, once asked for
+	merged           []cell // with the recorded values, computed when needed
 	with             int64  // how many recorded values are in there
 }
 
-// maxCounted bounds the values of one set, so that sums of many stay numbers.
-const maxCounted = 1 << 44
+// maxSummarised bounds the values of one set, so that sums of many do not overflow.
+const maxSummarised = 1 << 44
 
 func newRough() *rough { return &rough{counts: map[uint16]int64{}} }
 
@@ -32,8 +32,8 @@ func (r *rough) add(count, sum, least, greatest int64, buckets []loglinear.Bucke
 	r.extremes(least, greatest)
 	r.sum, r.merged = r.sum+sum, nil
 	for _, b := range buckets {
-		if b.Index >= loglinear.Buckets || b.Count > uint64(maxCounted-r.n) {
-			continue // from a hostile sender; it stays a value without a bucket
+		if b.Index >= loglinear.Buckets || b.Count > uint64(maxSummarised-r.n) {
+			continue // from a hostile sender: a value without a bucket
 		}
 		r.counts[b.Index] += int64(b.Count)
 		r.n += int64(b.Count)

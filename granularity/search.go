@@ -7,19 +7,18 @@ import (
 	"stackagent/internal/units"
 )
 
-// A bucket is too wide to tell a value of some thousand nanoseconds exactly.
-// Values notes which buckets it was asked about; a further reading of the same
-// values, in any order, then fills these: with the values themselves if they
-// are few, else with counts in narrower buckets, and so on until all that was
-// asked is known.
+// A bucket is too wide to give a value of a few thousand nanoseconds exactly.
+// Values notes which buckets the questions were about. Another reading of the
+// values, in any order, fills these buckets: with the values themselves if they are
+// few, else with counts in narrower buckets, and so on until all is known.
 
 const (
 	keepMax   = 4096 // values of a bucket that are kept one by one
-	splitBits = 12   // of a bucket with more: 4096 narrower ones
+	splitBits = 12   // a bucket with more is divided into 4096
 	maxWants  = 255  // buckets of one Values that one reading fills
 )
 
-// want is a range of values whose content is asked for.
+// want is a range of values whose content is needed.
 type want struct {
 	lo, hi int64
 	n      int64 // how many values lie in it
@@ -31,12 +30,13 @@ type content struct {
 	cell
 	values []int64          // ascending; or
 	counts []int64          // in ranges 1<<shift wide
-	inside map[int]*content // what is known of those
+	inside map[int]*content // what is known of a range
 	shift  uint
-	failed bool // a further reading did not find the same values
+	failed bool // another reading found other values
 }
 
-// contentOf is what is known of a bucket; nil if nothing is: then it is noted.
+// contentOf is what is known of a bucket. If that is nothing, it notes the bucket and
+// returns nil.
 func (v *Values) contentOf(c cell) *content {
 	bucket := bucketOf(c.lo)
 	if found := v.tally.found[bucket]; found != nil {
@@ -101,8 +101,8 @@ func (c *content) below(x int64, v *Values) (int64, bool) {
 	return total + n, ok
 }
 
-// child is what is known of the k-th narrower range; nil if nothing is: then it
-// is noted.
+// child is what is known of the k-th narrower range. If that is nothing, it notes the
+// range and returns nil.
 func (c *content) child(k int, v *Values) *content {
 	if found := c.inside[k]; found != nil {
 		return found
@@ -117,11 +117,11 @@ func (c *content) child(k int, v *Values) *content {
 	return nil
 }
 
-// Unknown reports whether an answer since the last Search needs a further reading
-// to be exact.
+// Unknown reports whether an answer since the last Search needs another reading to be
+// exact.
 func (v *Values) Unknown() bool { return len(v.wants) > 0 }
 
-// SearchBytes is about the memory that a Search of v takes.
+// SearchBytes estimates the memory of a Search of v.
 func (v *Values) SearchBytes() int {
 	total := 0
 	for _, w := range v.wants {
@@ -130,15 +130,15 @@ func (v *Values) SearchBytes() int {
 	return total
 }
 
-// Search collects in a further reading what Values could not tell. Each
-// goroutine has its own.
+// Search collects in another reading what Values does not know. Each goroutine has
+// its own.
 type Search struct {
 	wants   []want
 	found   []content
 	targets [numPages]*[pageLen]uint8 // by bucket: the number of its first want, from 1
 }
 
-// Search is ready to look at all values again; nil if nothing is unknown.
+// Search returns a Search for all that is unknown; nil if nothing is.
 func (v *Values) Search() *Search {
 	if len(v.wants) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func (s *Search) Look(n units.Ns) {
 	}
 }
 
-// take puts x where it is wanted, from the i-th want on.
+// take adds x to the want that it is in, from the i-th on.
 func (s *Search) take(x int64, i int) {
 	for ; i < len(s.found) && s.found[i].lo <= x; i++ {
 		c := &s.found[i]
@@ -189,14 +189,14 @@ func (s *Search) take(x int64, i int) {
 		switch {
 		case c.counts != nil:
 			c.counts[(x-c.lo)>>c.shift]++
-		case len(c.values) <= keepMax: // more than were counted: it fails below
+		case len(c.values) <= keepMax: // more than before: Learn makes it fail
 			c.values = append(c.values, x)
 		}
 		return
 	}
 }
 
-// Learn takes in what the searches of all goroutines have found.
+// Learn adds what the searches of all goroutines have found.
 func (v *Values) Learn(searches ...*Search) {
 	if len(searches) == 0 {
 		return

@@ -62,7 +62,7 @@ func TestMassOfEqualValues(t *testing.T) {
 	}
 }
 
-// TestReadingThatDiffers: a further reading that finds other values than the
+// TestReadingThatDiffers: another reading that finds other values than the
 // first (a file damaged in between) makes no figure exact, nor wrong.
 func TestReadingThatDiffers(t *testing.T) {
 	v := new(Values)
@@ -160,7 +160,7 @@ func checkSummarised(t *testing.T, v *Values, all []units.Ns, summarised int64) 
 		t.Errorf("standard deviation %g, want nearly %g", d.StdDev, want)
 	}
 	if v.Unknown() {
-		t.Error("a further reading is asked for, which cannot tell more")
+		t.Error("wants another reading, which cannot find more")
 	}
 	off := d.RelativeError
 	if off != 0 && off != loglinear.RelativeError {

@@ -8,30 +8,29 @@ import (
 	"stackagent/internal/units"
 )
 
-// Values is a multiset of measured values of one metric in bounded memory. Few
-// values are kept one by one; of many only the counts in fine buckets (see
-// buckets.go), and a further reading of the same values tells those that are
-// asked for exactly (see Search). Counts, sums, extremes and the standard
-// deviation are exact at once. What is known only in the agent's coarse
-// buckets (AddSummarised) makes quantiles as coarse (RelativeError).
+// Values is a multiset of measured values of one metric in bounded memory. It keeps
+// few values one by one. Of many it keeps the counts in fine buckets (buckets.go);
+// another reading of the values then makes the answers exact (Search). Counts, sums,
+// extremes and the standard deviation are always exact. Summarised values are known
+// by the agent's coarse buckets, which makes quantiles coarse (RelativeError).
 //
 // The zero value is empty and ready. Not safe for concurrent use.
 type Values struct {
 	sums   moments // of what was recorded one by one
-	list   []int64 // all of it while it is little
+	list   []int64 // all of them, while they are few
 	sorted bool
 	tally  *tally
 	rough  *rough // nil: nothing summarised
 
 	wants   []want
-	guessed bool // an answer since this was cleared was not exact
+	guessed bool // an answer since this was reset was not exact
 }
 
-// listMax is how many values are kept one by one: from there on buckets of
-// a usual spread need less memory.
+// listMax is how many values are kept one by one. Of more, buckets need less
+// memory.
 const listMax = 4096
 
-// Add puts one value in. The caller skips (and counts) units.NotMeasured.
+// Add adds one value. The caller skips (and counts) units.NotMeasured.
 func (v *Values) Add(n units.Ns) {
 	v.sums.add(int64(n))
 	if v.tally != nil {
@@ -45,7 +44,7 @@ func (v *Values) Add(n units.Ns) {
 	}
 }
 
-// spread goes over to buckets.
+// spread moves the values to buckets.
 func (v *Values) spread() {
 	v.tally = new(tally)
 	for _, x := range v.list {
@@ -54,8 +53,8 @@ func (v *Values) spread() {
 	v.list = nil
 }
 
-// AddSummarised puts in values that were counted where they arose: how many,
-// their sum and extremes, all exact, and their counts by bucket.
+// AddSummarised adds values that the agent summarised: their number, sum and
+// extremes, all exact, and their counts by bucket.
 func (v *Values) AddSummarised(count int64, sum, least, greatest units.Ns, buckets []loglinear.Bucket) {
 	if count <= 0 {
 		return
@@ -66,8 +65,8 @@ func (v *Values) AddSummarised(count int64, sum, least, greatest units.Ns, bucke
 	v.rough.add(count, int64(sum), int64(least), int64(greatest), buckets)
 }
 
-// Merge puts every value of o in; o stays as it is. What a further reading has
-// found out about v is forgotten.
+// Merge adds every value of o, which it leaves unchanged. It discards what another
+// reading has found out about v.
 func (v *Values) Merge(o *Values) {
 	v.sums.merge(&o.sums)
 	switch {
@@ -98,7 +97,7 @@ func (v *Values) Merge(o *Values) {
 	v.wants = nil
 }
 
-// Len is the number of values whose size is known, be it by a bucket.
+// Len is the number of values that are known, if only by a bucket.
 func (v *Values) Len() int {
 	if v.rough == nil {
 		return int(v.sums.n)
@@ -106,7 +105,7 @@ func (v *Values) Len() int {
 	return int(v.sums.n + v.rough.n)
 }
 
-// Count is the number of all values: Len and those whose buckets were lost.
+// Count is the number of all values: Len and the values without a bucket.
 func (v *Values) Count() int64 { return v.sums.n + v.Summarised() }
 
 // Summarised is the number of values that were not recorded one by one.
@@ -167,9 +166,9 @@ func (v *Values) StdDev() float64 {
 	return math.Sqrt(squares / (n - 1))
 }
 
-// cells calls f with disjoint ranges of values, ascending, and how many values
-// lie in each, until f has enough: single values, fine buckets, or coarse ones
-// if some are summarised.
+// cells calls f with disjoint ranges of values, ascending, and the number of values in
+// each, until f returns false: single values, fine buckets, or coarse ones if any
+// value is summarised.
 func (v *Values) cells(f func(cell) bool) {
 	if v.rough != nil {
 		v.rough.cells(v, f)
@@ -204,7 +203,7 @@ func (v *Values) sort() {
 }
 
 // At is the i-th smallest value, i from 0: exact where the value was recorded
-// and its place is known, else its bucket's middle; RelativeError tells.
+// and its rank is known, else the middle of its bucket; see RelativeError.
 func (v *Values) At(i int) units.Ns {
 	if v.tally == nil && v.rough == nil {
 		v.sort()
@@ -232,8 +231,8 @@ func (v *Values) At(i int) units.Ns {
 	return min(max(units.Ns(at.lo+(at.hi-at.lo)/2), v.Min()), v.Max())
 }
 
-// CountBelow is the number of values smaller than n: exact, but that a bucket
-// which cannot be divided counts with its middle.
+// CountBelow is the number of values smaller than n. It is exact except for a bucket
+// that cannot be divided, which counts by its middle.
 func (v *Values) CountBelow(n units.Ns) int {
 	below, x := int64(0), int64(n)
 	v.cells(func(c cell) bool {
@@ -261,8 +260,8 @@ func (v *Values) CountBelow(n units.Ns) int {
 
 // Quantile is the nearest-rank quantile at permille thousandths: the smallest
 // value with at least permille/1000 * n values at or below it (500: median).
-// Never interpolated; see At. Thousandths in place of a fraction keep the rank
-// free of rounding. It panics on an empty set.
+// Never interpolated; see At. Thousandths instead of a fraction avoid
+// rounding. It panics on an empty set.
 func (v *Values) Quantile(permille int) units.Ns {
 	return v.At(rank(permille, v.Len()))
 }
@@ -273,7 +272,7 @@ func rank(permille, n int) int {
 	return min(max(r, 1), n) - 1
 }
 
-// RelativeError bounds |told - true| / true of the values told since the last
+// RelativeError bounds |returned - true| / true of the values returned since the last
 // Describe or BoxOf began; 0: they are exact.
 func (v *Values) RelativeError() float64 {
 	switch {

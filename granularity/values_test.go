@@ -104,7 +104,7 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
-// exactly asks until all answers are exact, with further readings of the values
+// exactly asks until all answers are exact, with more readings of the values
 // by two readers in between.
 func exactly(t *testing.T, v *Values, raw []units.Ns, ask func()) {
 	t.Helper()

@@ -34,15 +34,5 @@ var _ = [...]struct{}{
 	[1]struct{}{}[C.SA_METRIC_SELF_CPU-wire.MetricSelfCPU],
 	[1]struct{}{}[C.SA_METRIC_QUEUE-wire.MetricQueue],
 
-	[1]struct{}{}[C.SA_SITE_CREATION-wire.SiteCreation],
-	[1]struct{}{}[C.SA_SITE_SUBMISSION-wire.SiteSubmission],
-	[1]struct{}{}[C.SA_SITE_PART-wire.SitePart],
-	[1]struct{}{}[C.SA_SITE_INNER-wire.SiteInner],
-	[1]struct{}{}[C.SA_SITE_REJECTED-wire.SiteRejected],
-	[1]struct{}{}[C.SA_SITE_REJECTED_INNER-wire.SiteRejectedInner],
-
 	[1]struct{}{}[C.SA_CONTEXT_DEPTH-wire.MaxFrames],
-	[1]struct{}{}[C.SA_CONTEXT_CREATION-wire.ContextCreation],
-	[1]struct{}{}[C.SA_CONTEXT_SUBMISSION-wire.ContextSubmission],
-	[1]struct{}{}[C.SA_CONTEXT_EXECUTION-wire.ContextExecution],
 }

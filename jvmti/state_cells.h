@@ -51,10 +51,7 @@ typedef struct {
     uint64_t streak_start;
 } sa_stream;
 
-/* What is counted at call sites; wire.SiteKind has these values (constants.go). */
-enum { SA_SITE_CREATION, SA_SITE_SUBMISSION, SA_SITE_PART, SA_SITE_INNER, SA_SITE_REJECTED, SA_SITE_REJECTED_INNER };
-
-/* The usual kinds are cached. Java code counts the first two. */
+/* The usual kinds of what is counted at call sites (ring/record.h) are cached. Java code counts the first two. */
 enum { SA_SITE_KINDS_CACHED = 3 };
 static inline unsigned sa_site_cache(unsigned kind) { return kind == SA_SITE_INNER ? 2 : kind < 2 ? kind : SA_SITE_KINDS_CACHED; }
 

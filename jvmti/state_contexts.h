@@ -5,9 +5,6 @@
 #define STACKAGENT_STATE_CONTEXTS_H
 #include "state_os_threads.h"
 
-/* What happened in a context; wire.ContextKind has these values (constants.go). */
-enum { SA_CONTEXT_CREATION = 0, SA_CONTEXT_SUBMISSION = 1, SA_CONTEXT_EXECUTION = 2 };
-
 enum {
     SA_CONTEXT_DEPTH = 64,     /* frames of a context; as wire.MaxFrames (constants.go) */
     SA_MAX_CONTEXTS = 1 << 16,

@@ -15,6 +15,9 @@ import (
 // metrics are the words of metric= beside the names of performance events.
 var metrics = []string{"alloc", "bytecodes", "cpu", "wall"}
 
+// MetricNames are the words of metric= beside the names of performance events.
+func MetricNames() []string { return slices.Clone(metrics) }
+
 // setMetric takes names joined with '+'.
 func setMetric(o *Options, value string) string {
 	var list []string

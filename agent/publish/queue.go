@@ -30,7 +30,7 @@ type queue struct {
 	open    map[uint64]message // all of them
 	bytes   int                // memory of those that have their data
 	filed   int                // bytes of those that are in the file only
-	headMax int                // bytes of memory above which new batches go to the tail: few, for it is the program's memory
+	headMax int                // bytes of memory above which new batches go to the tail: few, because it is the program's memory
 	headMin int                // bytes below which the head is filled up from the file
 	flying  int                // bytes in flight above which no more are sent while there is a file
 	moving  bool               // tail[0] is being written

@@ -3,15 +3,16 @@ package main
 import (
 	"math"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 )
 
 // noteAccount says how well the running times of a scheduling record agree with
 // the kernel's account of the process.
-func noteAccount(env Env, a *sched.Account) {
+func noteAccount(env console.Env, a *sched.Account) {
 	if a == nil {
-		env.note("running times are not compared with the kernel's account of the process: it was read less than twice, or the record has gaps or did not end cleanly")
+		env.Note("running times are not compared with the kernel's account of the process: it was read less than twice, or the record has gaps or did not end cleanly")
 		return
 	}
 	off := float64(a.Running-a.CPU) / math.Max(float64(a.CPU), 1)
@@ -30,6 +31,6 @@ func noteAccount(env Env, a *sched.Account) {
 	if math.Abs(off) < 0.00005 {
 		off = 0 // not -0.00 %
 	}
-	env.note("over %s running times add up to %s, the kernel's account of the process to %s%s: %+.2f %%%s",
+	env.Note("over %s running times add up to %s, the kernel's account of the process to %s%s: %+.2f %%%s",
 		units.FormatNs(units.Ns(a.To-a.From)), units.FormatNs(a.Running), units.FormatNs(a.CPU), behind, 100*off, estimated)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/console"
 )
 
 // agentFlags are the flags of a verb that set options of the agent.
@@ -48,7 +49,7 @@ func (l agentFlags) check() error {
 				if f.option.Secret {
 					v = "..."
 				}
-				return usagef("--%s %s: %s", f.option.Flag, v, wrong.Problem)
+				return console.Usagef("--%s %s: %s", f.option.Flag, v, wrong.Problem)
 			}
 		}
 	}

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 )
 
@@ -26,75 +23,31 @@ const (
 	exitUsage   = 2 // wrong usage
 )
 
-// Env is what the command takes from the world; tests bring their own.
-type Env struct {
-	In         io.Reader
-	Out, Err   io.Writer
-	Environ    []string
-	Executable func() (string, error)
-	Now        func() time.Time
-
-	reading *reading     // how sessions are read, and those that were
-	log     *slog.Logger // takes the notes; nil: they are plain lines on Err
-}
-
-// System is the real world.
-func System() Env {
-	return Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
-}
-
-// Getenv looks a variable up; of several the last counts.
-func (e Env) Getenv(name string) string {
-	for i := len(e.Environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(e.Environ[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// note prints a message to stderr, apart from the output.
-func (e Env) note(format string, args ...any) {
-	if e.log != nil {
-		e.log.Info(fmt.Sprintf(format, args...))
-		return
-	}
-	fmt.Fprintf(e.Err, "shadow: "+format+"\n", args...)
-}
-
-// usageError is wrong usage: exit code 2 and a hint to the help.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
 // exitError ends with another program's exit code, already explained.
 type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // Run is the whole command; it gives the exit code.
-func Run(ctx context.Context, args []string, env Env) int {
+func Run(ctx context.Context, args []string, env console.Env) int {
 	if args == nil {
 		args = []string{} // nil would mean those of the process
 	}
 	if len(args) > 0 && laterVerbs[args[0]] {
-		env.note("%q is not part of this version", args[0])
+		env.Note("%q is not part of this version", args[0])
 		fmt.Fprintln(env.Err, "Try 'shadow --help'.")
 		return exitUsage
 	}
 	started := false
-	env.reading = new(reading)
-	defer env.reading.forget()
+	env.Sessions = new(console.Sessions)
+	defer env.Sessions.Forget()
 	root := newRoot(env)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	root.SetContext(ctx)
 	cmd, err := root.ExecuteC()
 	if err == nil {
-		err = env.reading.err()
+		err = env.Sessions.Err()
 	}
 	if err == nil {
 		return 0
@@ -103,8 +56,8 @@ func Run(ctx context.Context, args []string, env Env) int {
 	if errors.As(err, &exit) {
 		return exit.code
 	}
-	env.note("%s", text.OneLine(err.Error()))
-	var usage *usageError
+	env.Note("%s", text.OneLine(err.Error()))
+	var usage *console.UsageError
 	if errors.As(err, &usage) || !started {
 		fmt.Fprintf(env.Err, "Try '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
@@ -112,9 +65,9 @@ func Run(ctx context.Context, args []string, env Env) int {
 	return exitFailure
 }
 
-func newRoot(env Env) *cobra.Command {
-	if env.reading == nil {
-		env.reading = new(reading)
+func newRoot(env console.Env) *cobra.Command {
+	if env.Sessions == nil {
+		env.Sessions = new(console.Sessions)
 	}
 	root := &cobra.Command{
 		Use:   "shadow",
@@ -134,16 +87,16 @@ A session is a folder. "shadow run" records one; the other commands show it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(env.Err)
 			_ = cmd.Help()
-			return usagef("missing command")
+			return console.Usagef("missing command")
 		},
 	}
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &console.UsageError{Err: err} })
 	root.AddCommand(verbs(env)...)
-	env.reading.addFlag(root)
+	damagedFlag(root, env.Sessions)
 	return root
 }
 
@@ -157,7 +110,7 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
 		text += ": is it " + strings.Join(like, " or ") + "?"
 	}
-	return usagef("%s", text)
+	return console.Usagef("%s", text)
 }
 
 // laterVerbs are promised to users for later versions, and not taken for
@@ -168,7 +121,7 @@ var laterVerbs = map[string]bool{
 }
 
 // verbs are those that work; a verb is added here when it does.
-func verbs(env Env) []*cobra.Command {
+func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), newDeliver(env),

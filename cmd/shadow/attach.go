@@ -14,7 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/sched"
 	"stackagent/internal/attach"
 	"stackagent/internal/text"
@@ -32,7 +34,7 @@ type attachFlags struct {
 // bus is the URL of --bus, "" if the session is stored here.
 func (f *attachFlags) bus() string { return f.options.value("bus") }
 
-func newAttach(env Env) *cobra.Command {
+func newAttach(env console.Env) *cobra.Command {
 	var f attachFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID [flags]",
@@ -74,7 +76,7 @@ unless it was started with -XX:+EnableDynamicAgentLoading.`,
 	return cmd
 }
 
-func newDetach(env Env) *cobra.Command {
+func newDetach(env console.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "detach PID",
 		Short: "Stop recording in a running JVM and remove the probes",
@@ -95,7 +97,7 @@ nothing until you attach again.`,
 			if err := p.Stop(cmd.Context()); err != nil {
 				return err
 			}
-			env.note("detached from process %d", pid)
+			env.Note("detached from process %d", pid)
 			return nil
 		},
 	}
@@ -104,7 +106,7 @@ nothing until you attach again.`,
 func parsePID(s string) (int, error) {
 	pid, err := strconv.Atoi(s)
 	if err != nil || pid <= 0 {
-		return 0, usagef("%q is not a process id; jps lists the JVMs", s)
+		return 0, console.Usagef("%q is not a process id; jps lists the JVMs", s)
 	}
 	return pid, nil
 }
@@ -112,16 +114,16 @@ func parsePID(s string) (int, error) {
 func (f *attachFlags) checkAttach(flags *pflag.FlagSet) error {
 	for _, name := range []string{"switches", "counters", "progress"} {
 		if f.bus() != "" && flags.Changed(name) {
-			return usagef("--%s needs a session that is stored here; with --bus it is the other side's", name)
+			return console.Usagef("--%s needs a session that is stored here; with --bus it is the other side's", name)
 		}
 	}
 	switch {
 	case f.duration < 0:
-		return usagef("--duration %v: want a time above 0", f.duration)
+		return console.Usagef("--duration %v: want a time above 0", f.duration)
 	case f.bus() != "" && f.dir != "":
-		return usagef("--bus sends the session elsewhere, -o stores it here; give one of them")
+		return console.Usagef("--bus sends the session elsewhere, -o stores it here; give one of them")
 	case f.bus() == "" && f.options.value("tokenfile")+f.options.value("session") != "":
-		return usagef("--token-file and --session go with --bus")
+		return console.Usagef("--token-file and --session go with --bus")
 	}
 	return f.check()
 }
@@ -134,7 +136,7 @@ type guest struct {
 }
 
 // visit looks at the JVM and makes sure that it can read the agent library.
-func visit(env Env, f *attachFlags, pid int) (*guest, error) {
+func visit(env console.Env, f *attachFlags, pid int) (*guest, error) {
 	p, err := attach.Inspect(pid, launch.LibraryName)
 	if err != nil {
 		return nil, err
@@ -202,7 +204,7 @@ func (g *guest) stay(ctx context.Context, d time.Duration) {
 }
 
 // attachTo lets the agent send to a bus elsewhere.
-func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
+func attachTo(ctx context.Context, env console.Env, f attachFlags, pid int) error {
 	g, err := visit(env, &f, pid)
 	if err != nil {
 		return err
@@ -211,7 +213,7 @@ func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
 	if err := g.start(ctx, options.String(f.options.settings())); err != nil {
 		return err
 	}
-	env.note("attached to process %d; shadow detach %d ends the session", pid, pid)
+	env.Note("attached to process %d; shadow detach %d ends the session", pid, pid)
 	if f.duration == 0 {
 		return nil
 	}
@@ -222,7 +224,7 @@ func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
 }
 
 // attachHere records into a folder until ctx ends or the duration is over.
-func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
+func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) error {
 	g, err := visit(env, &f, pid)
 	if err != nil {
 		return err
@@ -236,24 +238,24 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 	if err != nil {
 		return err
 	}
-	w := newWatcher(env, f.counter)
-	w.finder.Attached = g.process
-	defer w.end()
-	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.finder); err != nil {
+	w := record.NewWatcher(env, f.counter)
+	w.Finder.Attached = g.process
+	defer w.End()
+	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), dir, w.Finder); err != nil {
 		remove()
 		return err
 	}
-	c, err := startCollector(ctx, w.env, dir, w)
+	c, err := record.Start(ctx, env, dir, w)
 	if err != nil {
 		remove()
 		return err
 	}
 	caught, end := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer end()
-	w.switches.watch(g.process.PID) // not only from when the agent says its first word
-	w.watch(g.process.PID)
+	w.Switches.Watch(g.process.PID) // not only from when the agent says its first word
+	w.Watch(g.process.PID)
 	if err := g.record(caught, env, f, c); err != nil {
-		c.abandon()
+		c.Abandon()
 		remove()
 		return err
 	}
@@ -261,8 +263,8 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 }
 
 // record attaches, waits and detaches.
-func (g *guest) record(ctx context.Context, env Env, f attachFlags, c *collector) error {
-	token, spool := c.private.token(), c.private.spool()
+func (g *guest) record(ctx context.Context, env console.Env, f attachFlags, c *record.Collector) error {
+	token, spool := c.Token(), c.Spool()
 	if g.place != nil {
 		inside, err := g.giveToken(c)
 		if err != nil {
@@ -270,25 +272,25 @@ func (g *guest) record(ctx context.Context, env Env, f attachFlags, c *collector
 		}
 		token, spool = inside, "off"
 	}
-	if err := g.start(ctx, f.agentOptions(c.bus.ClientURL(), token, spool)); err != nil {
+	if err := g.start(ctx, f.agentOptions(c.Bus.ClientURL(), token, spool)); err != nil {
 		return err
 	}
 	if !f.quiet {
-		env.note("attached to process %d; Ctrl-C ends the recording", g.process.PID)
+		env.Note("attached to process %d; Ctrl-C ends the recording", g.process.PID)
 	}
 	if f.progress {
-		defer showProgress(env, c.ingest)()
+		defer record.ShowProgress(env, c.Ingest)()
 	}
 	g.stay(ctx, f.duration)
 	if err := g.stop(context.WithoutCancel(ctx)); err != nil && g.process.Alive() {
-		env.note("%s", text.OneLine(err.Error())) // what has been recorded is stored all the same
+		env.Note("%s", text.OneLine(err.Error())) // what has been recorded is stored all the same
 	}
 	return nil
 }
 
 // giveToken puts the bus's secret where the JVM can read it.
-func (g *guest) giveToken(c *collector) (string, error) {
-	f, err := os.Open(c.private.token())
+func (g *guest) giveToken(c *record.Collector) (string, error) {
+	f, err := os.Open(c.Token())
 	if err != nil {
 		return "", fmt.Errorf("reading the bus's token: %w", err)
 	}

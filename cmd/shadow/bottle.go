@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
@@ -25,7 +27,7 @@ import (
 
 // bottleFlags are the flags of shadow bottle.
 type bottleFlags struct {
-	listing
+	listing.Flags
 	window windowFlags
 	every  time.Duration
 	group  string
@@ -42,7 +44,7 @@ func (w *windowFlags) addTo(cmd *cobra.Command) {
 
 func (w *windowFlags) check() error {
 	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
-		return usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
+		return console.Usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
 	}
 	return nil
 }
@@ -72,7 +74,7 @@ func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
 	return span, nil
 }
 
-func newBottle(env Env) *cobra.Command {
+func newBottle(env console.Env) *cobra.Command {
 	var f bottleFlags
 	cmd := &cobra.Command{
 		Use:   "bottle DIR",
@@ -95,7 +97,7 @@ is still being recorded, as far as it is stored.`,
 			return f.run(env, args[0])
 		},
 	}
-	f.addTo(cmd, env, true, "table", "json", "csv")
+	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.window.addTo(cmd)
 	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length")
 	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
@@ -107,14 +109,14 @@ is still being recorded, as far as it is stored.`,
 const maxWindows = 100_000
 
 func (f *bottleFlags) check() error {
-	if err := f.listing.check(); err != nil {
+	if err := f.Flags.Check(); err != nil {
 		return err
 	}
 	if err := checkGroup(f.group); err != nil {
 		return err
 	}
 	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
-		return usagef("--every %v: use a time of 1µs or more", f.every)
+		return console.Usagef("--every %v: use a time of 1µs or more", f.every)
 	}
 	if err := checkFigure(f.output); err != nil {
 		return err
@@ -124,7 +126,7 @@ func (f *bottleFlags) check() error {
 
 func checkGroup(group string) error {
 	if !slices.Contains([]string{"thread", "pool", "kind"}, group) {
-		return usagef("--group %s: use thread, pool or kind", group)
+		return console.Usagef("--group %s: use thread, pool or kind", group)
 	}
 	return nil
 }
@@ -132,7 +134,7 @@ func checkGroup(group string) error {
 // checkFigure refuses a file name without the ending of a figure's format.
 func checkFigure(output string) error {
 	if output != "" && !slices.Contains(figureFormats, figureFormat(output)) {
-		return usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
+		return console.Usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
 	}
 	return nil
 }
@@ -142,8 +144,8 @@ func figureFormat(output string) string {
 	return strings.ToLower(output[i+1:])
 }
 
-func (f *bottleFlags) run(env Env, dir string) error {
-	s, err := open(env, dir)
+func (f *bottleFlags) run(env console.Env, dir string) error {
+	s, err := env.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -156,7 +158,7 @@ func (f *bottleFlags) run(env Env, dir string) error {
 		return err
 	}
 	if f.every > 0 && int64(window.Len())/int64(f.every) >= maxWindows {
-		return usagef("--every %v: more than %d windows; choose a longer time, or less with --from and --to", f.every, maxWindows)
+		return console.Usagef("--every %v: more than %d windows; choose a longer time, or less with --from and --to", f.every, maxWindows)
 	}
 	windows := bottle.Windows(window.From, window.To, units.Ns(f.every))
 	graphs, err := bottle.Compute(a.Threads, a.Stream(window.From, window.To), windows...)
@@ -170,7 +172,7 @@ func (f *bottleFlags) run(env Env, dir string) error {
 	if f.output != "" {
 		return writeFigure(env, f.output, f.figure(graphs))
 	}
-	if f.format == "table" {
+	if f.Format == "table" {
 		noteAccount(env, a.Account)
 	}
 	return f.print(graphs, s.Manifest.StartNs, a)
@@ -184,16 +186,16 @@ func (f *bottleFlags) figure(graphs []*bottle.Graph) *figure.Figure {
 }
 
 // openActivity opens the scheduling record and notes what is missing in it.
-func openActivity(env Env, s *session.Session) (*session.Activity, error) {
+func openActivity(env console.Env, s *session.Session) (*session.Activity, error) {
 	a, err := s.Activity()
 	if err != nil {
 		return nil, err
 	}
 	if a.Lost > 0 {
-		env.note("%s of switches lost; what the threads did there is unknown", text.PluralExact(a.Lost, "record", "records"))
+		env.Note("%s of switches lost; what the threads did there is unknown", text.PluralExact(a.Lost, "record", "records"))
 	}
 	if !a.Complete {
-		env.note("the scheduling record ends %s after the start of the session: it is still being written, or was cut",
+		env.Note("the scheduling record ends %s after the start of the session: it is still being written, or was cut",
 			units.FormatNs(units.Ns(a.To-s.Manifest.StartNs)))
 	}
 	return a, nil
@@ -201,14 +203,14 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 
 // noteDamage notes what of the scheduling record could not be read, when all
 // that is wanted of it has been.
-func noteDamage(env Env, a *session.Activity) {
+func noteDamage(env console.Env, a *session.Activity) {
 	for _, d := range a.Damage() {
-		env.note("%s", text.OneLine(d.Error()))
+		env.Note("%s", text.OneLine(d.Error()))
 	}
 }
 
 // writeFigure writes a figure in the format of the file's ending, and prints the file's name.
-func writeFigure(env Env, path string, fig *figure.Figure) error {
+func writeFigure(env console.Env, path string, fig *figure.Figure) error {
 	if err := files.Write(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
 		return err
 	}
@@ -252,15 +254,15 @@ func (f *bottleFlags) json(g *bottle.Graph, a *session.Activity) bottleJSON {
 
 func (f *bottleFlags) print(graphs []*bottle.Graph, start units.MonoNs, a *session.Activity) error {
 	switch {
-	case f.format == "json" && f.every > 0:
+	case f.Format == "json" && f.every > 0:
 		out := make([]bottleJSON, len(graphs))
 		for i, g := range graphs {
 			out[i] = f.json(g, a)
 		}
-		return writeJSON(f.env.Out, out)
-	case f.format == "json":
-		return writeJSON(f.env.Out, f.json(graphs[0], a))
-	case f.format == "csv":
+		return listing.JSON(f.Env.Out, out)
+	case f.Format == "json":
+		return listing.JSON(f.Env.Out, f.json(graphs[0], a))
+	case f.Format == "csv":
 		return f.csv(graphs)
 	}
 	return f.table(graphs, start)
@@ -302,7 +304,7 @@ func bottleColumns(group string, windows bool, start units.MonoNs) []view.Column
 
 // topBoxes are the boxes of a graph that are printed.
 func (f *bottleFlags) topBoxes(boxes []bottle.Box) []bottle.Box {
-	if n := f.limit(); n > 0 && n < len(boxes) {
+	if n := f.Limit(); n > 0 && n < len(boxes) {
 		return boxes[:n]
 	}
 	return boxes
@@ -315,7 +317,7 @@ func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
 			boxes = append(boxes, windowBox{b, g})
 		}
 	}
-	return view.All(view.CSV(f.env.Out, bottleColumns(f.group, true, 0)), boxes)
+	return view.All(view.CSV(f.Env.Out, bottleColumns(f.group, true, 0)), boxes)
 }
 
 // table lists the boxes of each window, longest running time first.
@@ -333,8 +335,8 @@ func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
 			all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}
 			shown = append(shown, windowBox{all, g})
 			total++
-			f.env.note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+			f.Env.Note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 		}
 	}
-	return f.render(tableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
+	return f.Render(listing.TableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/busauth"
 	"stackagent/shadow/bus"
 )
@@ -37,7 +38,7 @@ func (f *joinFlags) addTo(cmd *cobra.Command) {
 func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
 
 // auth reads the files and the environment.
-func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
+func (f *joinFlags) auth(env console.Env) (busauth.Auth, error) {
 	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Owner: f.busOwner}
 	var err error
 	switch {
@@ -60,22 +61,22 @@ func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
 }
 
 // join makes this shadow one of those of the server.
-func (f *joinFlags) join(env Env, o bus.JoinOptions) (*bus.Bus, error) {
+func (f *joinFlags) join(env console.Env, o bus.JoinOptions) (*bus.Bus, error) {
 	return f.connect(env, o, bus.Join)
 }
 
 // connect connects to the server by bus.Join or bus.Reach.
-func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions) (*bus.Bus, error)) (*bus.Bus, error) {
+func (f *joinFlags) connect(env console.Env, o bus.JoinOptions, to func(bus.JoinOptions) (*bus.Bus, error)) (*bus.Bus, error) {
 	var err error
 	if o.Auth, err = f.auth(env); err != nil {
 		return nil, err
 	}
 	if s, err := busauth.ParseServers(f.nats); err == nil && s.Secret {
-		env.note("every user of this machine can read the secret in --nats; use a file instead")
+		env.Note("every user of this machine can read the secret in --nats; use a file instead")
 	}
 	o.URL = f.nats
 	if o.Logger == nil {
-		o.Logger = env.logger()
+		o.Logger = env.Logger()
 	}
 	return to(o)
 }
@@ -100,15 +101,15 @@ func (f *hostFlags) addTo(cmd *cobra.Command) {
 func (f *hostFlags) check(joins bool) error {
 	switch {
 	case f.replicas < 0 || f.replicas > 5:
-		return usagef("--replicas %d: want 1 to 5", f.replicas)
+		return console.Usagef("--replicas %d: want 1 to 5", f.replicas)
 	case f.replicas > 1 && !joins:
-		return usagef("--replicas %d: the bus of the shadow is one server; run a cluster and join it with --nats", f.replicas)
+		return console.Usagef("--replicas %d: the bus of the shadow is one server; run a cluster and join it with --nats", f.replicas)
 	case f.size < 0 || f.size > 1<<30:
-		return usagef("--bus-size %d: want MiB, 1 to %d", f.size, 1<<30)
+		return console.Usagef("--bus-size %d: want MiB, 1 to %d", f.size, 1<<30)
 	case f.age < 0:
-		return usagef("--bus-age %v: want a time above 0", f.age)
+		return console.Usagef("--bus-age %v: want a time above 0", f.age)
 	case f.users != "" && joins:
-		return usagef("--users sets up the shadow's own bus; the server of --nats has its own users")
+		return console.Usagef("--users sets up the shadow's own bus; the server of --nats has its own users")
 	}
 	return nil
 }

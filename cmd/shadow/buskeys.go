@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/busauth"
 )
 
@@ -29,7 +30,7 @@ type busKeys struct {
 }
 
 // token is the bus's secret: one that the user chose, or an NKEY that is made once and kept in the store.
-func (f serveFlags) token(env Env) (token string, chosen bool, err error) {
+func (f serveFlags) token(env console.Env) (token string, chosen bool, err error) {
 	if f.tokenFile != "" {
 		token, err := readToken(f.tokenFile)
 		return token, true, err
@@ -58,14 +59,14 @@ func (f serveFlags) setAside(path string) error {
 }
 
 // oldTokens still let agents in: JVMs that run were given them by an earlier version.
-func (f serveFlags) oldTokens(env Env) ([]string, error) {
+func (f serveFlags) oldTokens(env console.Env) ([]string, error) {
 	path := filepath.Join(f.store, oldTokenName)
 	token, err := readToken(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err == nil {
-		env.note("JVMs can still connect with %s, which they send in plain text. Remove it once the JVMs started with it have ended", path)
+		env.Note("JVMs can still connect with %s, which they send in plain text. Remove it once the JVMs started with it have ended", path)
 	}
 	return []string{token}, err
 }

@@ -14,10 +14,13 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/leftover"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
+	"stackagent/shadow/view/table"
 )
 
 // sweepInterval is how often a shadow looks for what JVMs have left.
@@ -29,7 +32,7 @@ type deliverFlags struct {
 	wait  time.Duration
 }
 
-func newDeliver(env Env) *cobra.Command {
+func newDeliver(env console.Env) *cobra.Command {
 	var f deliverFlags
 	cmd := &cobra.Command{
 		Use:   "deliver [flags] [FILE|FOLDER...]",
@@ -47,7 +50,7 @@ A shadow serve delivers the files of its own machine and user by itself.`,
   shadow deliver --nats nats://127.0.0.1:4222 --token-file STORE/token FILE`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (f.nats == "") == (f.store == "") {
-				return usagef("give --store DIR or --nats URL")
+				return console.Usagef("give --store DIR or --nats URL")
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
@@ -61,13 +64,13 @@ A shadow serve delivers the files of its own machine and user by itself.`,
 	return cmd
 }
 
-func deliver(ctx context.Context, env Env, f deliverFlags, paths []string) error {
+func deliver(ctx context.Context, env console.Env, f deliverFlags, paths []string) error {
 	files, err := leftFiles(paths)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		env.note("nothing to deliver")
+		env.Note("nothing to deliver")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
@@ -99,7 +102,7 @@ func leftFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error {
+func (f deliverFlags) toBus(ctx context.Context, env console.Env, files []string) error {
 	b, err := f.joinInTime(ctx, env)
 	if err != nil {
 		return err
@@ -109,7 +112,7 @@ func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error 
 }
 
 // joinInTime joins the bus, which may be about to come back, until ctx ends.
-func (f deliverFlags) joinInTime(ctx context.Context, env Env) (*bus.Bus, error) {
+func (f deliverFlags) joinInTime(ctx context.Context, env console.Env) (*bus.Bus, error) {
 	for {
 		b, err := f.connect(env, bus.JoinOptions{}, bus.Reach)
 		if err == nil || errors.Is(err, nats.ErrAuthorization) {
@@ -123,7 +126,7 @@ func (f deliverFlags) joinInTime(ctx context.Context, env Env) (*bus.Bus, error)
 	}
 }
 
-func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) error {
+func (f deliverFlags) toStore(ctx context.Context, env console.Env, files []string) error {
 	if err := ownStore(f.store); err != nil {
 		return err
 	}
@@ -132,24 +135,24 @@ func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) erro
 		return fmt.Errorf("%w, or deliver to its bus with --nats", err)
 	}
 	defer unlock()
-	c, err := startCollector(ctx, env, f.store, newServeLive(env))
+	c, err := record.Start(ctx, env, f.store, newServeLive(env))
 	if err != nil {
 		return err
 	}
-	err = errors.Join(deliverFiles(ctx, env, c.bus.JetStream(), files), c.drain(ctx))
-	sessions, _, closeErr := c.finish(context.WithoutCancel(ctx))
+	err = errors.Join(deliverFiles(ctx, env, c.Bus.JetStream(), files), c.Drain(ctx))
+	sessions, _, closeErr := c.Finish(context.WithoutCancel(ctx))
 	for _, s := range sessions {
-		env.note("session %s in %s", clean(s.Session), filepath.Join(f.store, s.Folder))
+		env.Note("session %s in %s", table.Clean(s.Session), filepath.Join(f.store, s.Folder))
 	}
 	return errors.Join(err, closeErr)
 }
 
-func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []string) error {
+func deliverFiles(ctx context.Context, env console.Env, js jetstream.JetStream, files []string) error {
 	var errs error
 	for _, path := range files {
 		l, err := spool.Open(path)
 		if errors.Is(err, spool.ErrInUse) {
-			env.note("%s: skipped, its JVM still runs", clean(path))
+			env.Note("%s: skipped, its JVM still runs", table.Clean(path))
 			continue
 		}
 		if err == nil {
@@ -164,8 +167,8 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 	return errs
 }
 
-func noteDelivered(env Env, r leftover.Result) {
-	env.note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), clean(r.Session), clean(r.Path))
+func noteDelivered(env console.Env, r leftover.Result) {
+	env.Note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), table.Clean(r.Session), table.Clean(r.Path))
 }
 
 // notWhole is the error of a file that could not be delivered whole.
@@ -178,7 +181,7 @@ func notWhole(r leftover.Result) error {
 }
 
 // deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
-func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
+func deliverLeft(ctx context.Context, env console.Env, b *bus.Bus, folders ...string) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	noted := ""
@@ -188,12 +191,12 @@ func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
 		for _, r := range results {
 			noteDelivered(env, r)
 			if err := notWhole(r); err != nil {
-				env.note("%s", text.OneLine(err.Error()))
+				env.Note("%s", text.OneLine(err.Error()))
 			}
 		}
 		if err != nil && ctx.Err() == nil && err.Error() != noted { // once, not every time
 			noted = err.Error()
-			env.note("%s", text.OneLine(err.Error()))
+			env.Note("%s", text.OneLine(err.Error()))
 		}
 		select {
 		case <-ctx.Done():

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"stackagent/cmd/shadow/internal/console"
 )
 
 // pages returns the text of every page of the documentation by its path.
@@ -46,7 +48,7 @@ func TestDocumentedCommands(t *testing.T) {
 			if m[1] == "closed" { // how a session ended: store.EndedClosed
 				continue
 			}
-			root := newRoot(System())
+			root := newRoot(console.System())
 			line, _, _ := strings.Cut(m[2], " -- ") // what follows is the program's
 			cmd, _, err := root.Find(append([]string{m[1]}, strings.Fields(line)...))
 			if err != nil || cmd == root {

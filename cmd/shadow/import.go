@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/store"
@@ -22,7 +23,7 @@ type importFlags struct {
 	maxRows int
 }
 
-func newImport(env Env) *cobra.Command {
+func newImport(env console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FORMAT FILE... -o DIR",
 		Short: "Convert the trace of another profiler into a session",
@@ -31,14 +32,14 @@ and the other commands work on it. FORMAT is the profiler; the only one is tgp.`
 		Example: `  shadow import tgp traces/tasks.csv traces/gc.csv -o /tmp/t`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return usagef("missing format; the only one is tgp: shadow import tgp tasks.csv -o DIR")
+			return console.Usagef("missing format; the only one is tgp: shadow import tgp tasks.csv -o DIR")
 		},
 	}
 	cmd.AddCommand(newImportTgp(env))
 	return cmd
 }
 
-func newImportTgp(env Env) *cobra.Command {
+func newImportTgp(env console.Env) *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR",
@@ -50,7 +51,7 @@ tasks were created and submitted) is not available in the session.`,
   shadow import tgp traces/*.csv --metric ref_cycles -o /tmp/t`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || f.output == "" {
-				return usagef("want files and -o: shadow import tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR")
+				return console.Usagef("want files and -o: shadow import tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR")
 			}
 			return nil
 		},
@@ -62,26 +63,26 @@ tasks were created and submitted) is not available in the session.`,
 	return cmd
 }
 
-func (f *importFlags) run(env Env, files []string) error {
+func (f *importFlags) run(env console.Env, files []string) error {
 	if err := tgp.CheckMetric(f.metric); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	if f.maxRows < 1 {
-		return usagef("--max-rows %d: use a number above 0", f.maxRows)
+		return console.Usagef("--max-rows %d: use a number above 0", f.maxRows)
 	}
 	trace, pauses, samples, err := readTgp(files, f.maxRows)
 	if err != nil {
 		return err
 	}
 	if trace == nil {
-		return usagef("no %s among the files", tgp.TasksFile)
+		return console.Usagef("no %s among the files", tgp.TasksFile)
 	}
 	notes, err := tgp.Build(f.output, tgp.Input{Trace: trace, Pauses: pauses, Metric: f.metric})
 	if err != nil {
 		return err
 	}
 	for _, n := range notes {
-		env.note("%s", n)
+		env.Note("%s", n)
 	}
 	if err := keepSamples(f.output, samples); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (f *importFlags) run(env Env, files []string) error {
 	if err := store.SealBeside(f.output, store.BesideFiles()...); err != nil {
 		return err
 	}
-	env.note("%s in %s", text.PluralExact(len(trace.Tasks), "row", "rows"), f.output)
+	env.Note("%s in %s", text.PluralExact(len(trace.Tasks), "row", "rows"), f.output)
 	return nil
 }
 
@@ -98,7 +99,7 @@ func keepSamples(dir string, s gran.Samples) error {
 	if len(s.Switches)+len(s.CPU) == 0 {
 		return nil
 	}
-	silent := Env{Err: io.Discard} // the import reports what is missing
+	silent := console.Env{Err: io.Discard} // the import reports what is missing
 	return writeSamples(silent, dir, s)
 }
 

@@ -5,11 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 	"stackagent/shadow/store"
+	"stackagent/shadow/view/table"
 )
 
-func newJoin(env Env) *cobra.Command {
+func newJoin(env console.Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "join DIR DIR... -o DIR",
@@ -21,7 +23,7 @@ neither has.`,
 		Example: `  shadow join host1/blue host2/blue -o blue`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || out == "" {
-				return usagef("want the folders of the pieces and -o: shadow join DIR DIR... -o DIR")
+				return console.Usagef("want the folders of the pieces and -o: shadow join DIR DIR... -o DIR")
 			}
 			return nil
 		},
@@ -30,7 +32,7 @@ neither has.`,
 			if err != nil {
 				return err
 			}
-			env.note("session %s in %s: %s in %s, %s missing", clean(m.Session), out,
+			env.Note("session %s in %s: %s in %s, %s missing", table.Clean(m.Session), out,
 				text.PluralExact(m.Sequences.Count(), "batch", "batches"), text.PluralExact(int64(len(args)), "piece", "pieces"), fmt.Sprint(m.Lost.Batches))
 			return nil
 		},

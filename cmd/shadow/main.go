@@ -5,8 +5,10 @@ package main
 import (
 	"context"
 	"os"
+
+	"stackagent/cmd/shadow/internal/console"
 )
 
 func main() {
-	os.Exit(Run(context.Background(), os.Args[1:], System()))
+	os.Exit(Run(context.Background(), os.Args[1:], console.System()))
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stackagent/cmd/shadow/internal/console"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if os.Getenv(commandVariable) != "" {
-		os.Exit(Run(context.Background(), os.Args[1:], System()))
+		os.Exit(Run(context.Background(), os.Args[1:], console.System()))
 	}
 	os.Exit(m.Run())
 }
@@ -39,7 +41,7 @@ const commandVariable = "SHADOW_TEST_COMMAND"
 func shadow(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	env := Env{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append(os.Environ(), environ...),
+	env := console.Env{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append(os.Environ(), environ...),
 		Executable: func() (string, error) { return "/nowhere/shadow", nil },
 		Now:        func() time.Time { return time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC) }}
 	code = Run(context.Background(), args, env)

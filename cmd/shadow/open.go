@@ -6,32 +6,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // oneSession takes exactly one argument, the session folder.
 func oneSession(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return usagef("missing session folder")
+		return console.Usagef("missing session folder")
 	case 1:
 		return nil
 	}
-	return usagef("want one session folder, got %d arguments", len(args))
-}
-
-// open opens a session and notes on stderr what of it cannot be read.
-func open(env Env, dir string) (*session.Session, error) {
-	s, err := env.reading.open(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range s.Warnings {
-		env.note("%s", clean(w))
-	}
-	return s, nil
+	return console.Usagef("want one session folder, got %d arguments", len(args))
 }
 
 // filterFlags gives cmd the flags that choose classes.
@@ -55,18 +45,18 @@ func setThresholds(list []string) (*advice.Thresholds, error) {
 	t := advice.DefaultThresholds
 	for _, text := range list {
 		if err := t.Set(text); err != nil {
-			return nil, &usageError{err}
+			return nil, &console.UsageError{Err: err}
 		}
 	}
 	return &t, nil
 }
 
 // summarise opens a session and condenses it.
-func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error) {
+func summarise(env console.Env, dir string, o summary.Options) (*summary.Summary, error) {
 	if err := o.Filter.Check(); err != nil {
-		return nil, &usageError{err}
+		return nil, &console.UsageError{Err: err}
 	}
-	s, err := open(env, dir)
+	s, err := env.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -76,28 +66,29 @@ func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error)
 		return nil, err
 	}
 	noteNone(env, s, o.Filter, len(sum.Rows))
-	noteFound(env, s, before)
+	env.NoteFound(s, before)
 	return sum, nil
 }
 
 // noteNone says why nothing is shown of the classes that were asked for.
-func noteNone(env Env, s *session.Session, f summary.Filter, shown int) {
+func noteNone(env console.Env, s *session.Session, f summary.Filter, shown int) {
 	if f.Class == "" || shown > 0 {
 		return
 	}
 	like := summary.Filter{Class: f.Class}
 	if slices.ContainsFunc(s.Classes, func(c session.Class) bool { return like.Match(c.Name, c.Kinds) }) {
-		env.note("all classes matching %q are filtered out; shadow hotspots DIR lists all, without --app, --units and --by", clean(f.Class))
+		env.Note("all classes matching %q are filtered out; shadow hotspots DIR lists all, without --app, --units and --by", table.Clean(f.Class))
 		return
 	}
-	env.note("no task class matches %q; shadow hotspots DIR lists all (the name of a lambda is Host$$Lambda -> Host.method)", clean(f.Class))
+	env.Note("no task class matches %q; shadow hotspots DIR lists all (the name of a lambda is Host$$Lambda -> Host.method)", table.Clean(f.Class))
 }
 
-// noteFound notes what was found damaged while reading; the first warnings,
-// as many as before, have been noted.
-func noteFound(env Env, s *session.Session, before int) {
-	_, warnings := s.Found()
-	for _, w := range warnings[min(before, len(warnings)):] {
-		env.note("%s", clean(w))
+// condense builds a summary and shows how far it is where somebody may be
+// waiting: on a terminal, and if it takes long.
+func condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
+	if bar := env.Bar(); bar != nil {
+		o.Progress = bar.Show
+		defer bar.Clear()
 	}
+	return summary.Build(s, o)
 }

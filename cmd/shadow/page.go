@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
@@ -35,7 +37,7 @@ func (f *pageFlags) addTo(cmd *cobra.Command) {
 
 func (f *pageFlags) check() error {
 	if (f.cert == "") != (f.key == "") {
-		return usagef("--http-tls-cert and --http-tls-key: give both or none")
+		return console.Usagef("--http-tls-cert and --http-tls-key: give both or none")
 	}
 	return nil
 }
@@ -47,14 +49,14 @@ type livePage struct {
 }
 
 // page prepares the live page; token "" asks for none.
-func (f *pageFlags) page(env Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
+func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
 	p := livePage{scheme: "http", options: web.Options{
 		Sessions: in.Sessions, Totals: in.Totals, Healthy: func() error { return live.healthy(b, in) }, Report: reporter(env),
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
 	}}
 	if f.cert == "" {
 		if !loopbackAddress(f.http) {
-			env.note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
+			env.Note("the page at %s is not encrypted: give --http-tls-cert and --http-tls-key, or let only a proxy that encrypts reach it", f.http)
 		}
 		return p, nil
 	}
@@ -75,8 +77,8 @@ func (f *pageFlags) listenPage() (net.Listener, error) {
 }
 
 // noteLines notes what may hold words of strangers.
-func noteLines(env Env) func(string, ...any) {
-	return func(format string, args ...any) { env.note("%s", text.OneLine(fmt.Errorf(format, args...).Error())) }
+func noteLines(env console.Env) func(string, ...any) {
+	return func(format string, args ...any) { env.Note("%s", text.OneLine(fmt.Errorf(format, args...).Error())) }
 }
 
 // reportPatience bounds the making of a report for the page.
@@ -84,7 +86,7 @@ const reportPatience = time.Minute
 
 // reporter makes reports in a process of their own, which has the lower
 // priority and goes first when memory runs out: collecting comes before looking.
-func reporter(env Env) func(context.Context, string) error {
+func reporter(env console.Env) func(context.Context, string) error {
 	return func(ctx context.Context, dir string) error {
 		self, err := env.Executable()
 		if err != nil {
@@ -112,22 +114,22 @@ func reporter(env Env) func(context.Context, string) error {
 // serveLive reports trouble on stderr and keeps what lasts. Where a log is written, it
 // leaves to ingest what that logs by itself.
 type serveLive struct {
-	env      Env
-	switches *switches // nil: scheduling is not recorded
-	root     string    // the store
+	env      console.Env
+	switches *record.Switches // nil: scheduling is not recorded
+	root     string           // the store
 
 	mu       sync.Mutex
 	problems map[string]error // by session that cannot be stored now
 	logged   map[string]bool  // sessions whose begin is in the log
 }
 
-func newServeLive(env Env) *serveLive {
+func newServeLive(env console.Env) *serveLive {
 	return &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
 }
 
 // Progress implements ingest.Live.
 func (s *serveLive) Progress(p ingest.Progress) {
-	s.switches.progress(p)
+	s.switches.Progress(p)
 	s.logProgress(p)
 	if p.Ended != store.EndedRunning {
 		s.mu.Lock()
@@ -145,37 +147,37 @@ func (s *serveLive) Problem(session string, err error) {
 		delete(s.problems, session)
 	}
 	s.mu.Unlock()
-	if s.env.log == nil {
-		noteProblem(s.env, session, err)
+	if s.env.Log == nil {
+		record.NoteProblem(s.env, session, err)
 	}
 }
 
 // Refused implements ingest.Doorkeeper.
 func (s *serveLive) Refused(subject string, n uint64, err error) {
-	if s.env.log == nil {
-		noteRefused(s.env, subject, n, err)
+	if s.env.Log == nil {
+		record.NoteRefused(s.env, subject, n, err)
 	}
 }
 
 // Crowded implements ingest.Crowd.
 func (s *serveLive) Crowded(waiting, limit int) {
-	if s.env.log != nil && waiting > 0 {
+	if s.env.Log != nil && waiting > 0 {
 		return
 	}
 	if waiting == 0 {
-		s.env.note("no session waits any more")
+		s.env.Note("no session waits any more")
 		return
 	}
-	s.env.note("%s: %s are open, the limit; what they send waits on the bus, then in the JVMs. --max-sessions raises the limit",
+	s.env.Note("%s: %s are open, the limit; what they send waits on the bus, then in the JVMs. --max-sessions raises the limit",
 		text.PluralExact(waiting, "session waits", "sessions wait"), strconv.Itoa(limit))
 }
 
 // ForeignRow implements ingest.Rows.
 func (s *serveLive) ForeignRow(err error, rows uint64) {
-	if s.env.log != nil {
+	if s.env.Log != nil {
 		return
 	}
-	s.env.note("%s ignored in the shadows' table on the bus, the last: %s", text.PluralExact(rows, "row is", "rows are"), text.OneLine(err.Error()))
+	s.env.Note("%s ignored in the shadows' table on the bus, the last: %s", text.PluralExact(rows, "row is", "rows are"), text.OneLine(err.Error()))
 }
 
 // foreignPatience is how long a shadow counts as ill after somebody has written into its table.

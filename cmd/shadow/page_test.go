@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/testnats"
 )
 
@@ -35,7 +36,7 @@ func TestDeployedCommands(t *testing.T) {
 		if len(args) < 3 && !strings.Contains(file, "kubernetes") || len(args) == 0 || args[0] != "serve" {
 			t.Fatalf("%s: no command in it: %q", file, args)
 		}
-		cmd := newServe(System())
+		cmd := newServe(console.System())
 		if err := cmd.ParseFlags(args[1:]); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -62,7 +63,7 @@ func TestPageHTTPS(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var errs safeBuffer
-	env := Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: func() (string, error) { return program, nil }, Now: time.Now}
+	env := console.Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: func() (string, error) { return program, nil }, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir, "--http-tls-cert", cert, "--http-tls-key", key}, env)

@@ -11,7 +11,10 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
 	"stackagent/internal/text"
@@ -41,7 +44,7 @@ func (r *repeatFlags) addTo(flags *pflag.FlagSet) {
 
 func (r *repeatFlags) check() error {
 	if r.times < 1 || r.times > maxRepeat {
-		return usagef("--repeat %d: use a number from 1 to %d", r.times, maxRepeat)
+		return console.Usagef("--repeat %d: use a number from 1 to %d", r.times, maxRepeat)
 	}
 	return nil
 }
@@ -108,7 +111,7 @@ func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
 }
 
 // repeat runs the command several times with the agent, and in turns without it.
-func repeat(ctx context.Context, env Env, f runFlags, args []string) error {
+func repeat(ctx context.Context, env console.Env, f runFlags, args []string) error {
 	dir, remove, err := sessionFolder(env, f.dir)
 	if err != nil {
 		return err
@@ -140,14 +143,14 @@ func repeat(ctx context.Context, env Env, f runFlags, args []string) error {
 }
 
 // once is a run with the agent.
-func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measuredRun) error {
+func once(ctx context.Context, env console.Env, f runFlags, args []string, into *[]measuredRun) error {
 	result, err := profiled(ctx, env, f, args)
 	if err != nil {
 		return err
 	}
 	counters, err := hpc.ReadFile(f.dir)
 	if err != nil {
-		env.note("%s", text.OneLine(err.Error()))
+		env.Note("%s", text.OneLine(err.Error()))
 	}
 	*into = append(*into, measuredOf(result, counters))
 	return failed(result)
@@ -155,24 +158,23 @@ func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measu
 
 // bare is a run without the agent. The counters from outside run as they do with
 // it, so that they are no part of the difference.
-func bare(env Env, f runFlags, args []string, into *[]measuredRun) error {
-	w := newWatcher(env, f.counter)
-	defer w.end()
+func bare(env console.Env, f runFlags, args []string, into *[]measuredRun) error {
+	w := record.NewWatcher(env, f.counter)
+	defer w.End()
 	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: env.Out, Err: env.Err})
 	if err != nil {
 		return err
 	}
-	var x *counting
+	var x *record.Counting
 	if launch.IsJava(args[0]) {
-		x = w.watch(p.PID())
+		x = w.Watch(p.PID())
 	}
 	result, err := p.Wait()
 	if err != nil {
 		return err
 	}
-	w.stop()
-	w.scanner.Wait()
-	*into = append(*into, measuredOf(result, w.snapshot(x)))
+	w.End()
+	*into = append(*into, measuredOf(result, w.Snapshot(x)))
 	return failed(result)
 }
 
@@ -201,7 +203,7 @@ type perturbationFile struct {
 	Quantities []perturbationRow `json:"quantities"`
 }
 
-func tellPerturbation(env Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
+func tellPerturbation(env console.Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
 	n := min(len(with), len(without))
 	if n == 0 {
 		return fmt.Errorf("interrupted before one run of each kind ended")
@@ -242,12 +244,12 @@ func column(runs []measuredRun, name string) []float64 {
 	return values
 }
 
-func printPerturbation(env Env, file *perturbationFile, dir string) error {
-	err := printTable(env.Err, table.ForWriter(env.Err, env.Getenv), refs(file.Quantities), perturbationColumns(file.Runs))
+func printPerturbation(env console.Env, file *perturbationFile, dir string) error {
+	err := listing.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listing.Refs(file.Quantities), perturbationColumns(file.Runs))
 	if err != nil {
 		return err
 	}
-	env.note("sessions in %s, the comparison in %s", dir, filepath.Join(dir, perturbationFileName))
+	env.Note("sessions in %s, the comparison in %s", dir, filepath.Join(dir, perturbationFileName))
 	return nil
 }
 

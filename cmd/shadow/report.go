@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/shadow/report"
 	"stackagent/shadow/session"
@@ -36,7 +37,7 @@ type reportFlags struct {
 	thresholds []string
 }
 
-func newReport(env Env) *cobra.Command {
+func newReport(env console.Env) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR...",
@@ -52,7 +53,7 @@ func newReport(env Env) *cobra.Command {
   shadow report /tmp/a /tmp/b -o figures --figures cdf,box --figure-format pdf`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("missing session folder")
+				return console.Usagef("missing session folder")
 			}
 			return f.check(args)
 		},
@@ -81,16 +82,16 @@ func (f *reportFlags) extension() string {
 func (f *reportFlags) check(dirs []string) error {
 	for _, name := range f.figures {
 		if !slices.Contains(report.FigureNames, name) {
-			return usagef("--figures %s: use one or more of %s", name, strings.Join(report.FigureNames, ","))
+			return console.Usagef("--figures %s: use one or more of %s", name, strings.Join(report.FigureNames, ","))
 		}
 	}
 	for _, format := range f.formats {
 		if !slices.Contains(figureFormats, format) {
-			return usagef("--figure-format %s: use one or more of %s", format, strings.Join(figureFormats, ","))
+			return console.Usagef("--figure-format %s: use one or more of %s", format, strings.Join(figureFormats, ","))
 		}
 	}
 	if err := f.filter.Check(); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	if _, err := setThresholds(f.thresholds); err != nil {
 		return err
@@ -98,18 +99,18 @@ func (f *reportFlags) check(dirs []string) error {
 	ext := f.extension()
 	switch {
 	case noFigure[strings.ToLower(filepath.Ext(f.output))]:
-		return usagef("-o %s: use FILE.html, FILE.svg, .png or .pdf, or the name of a folder", f.output)
+		return console.Usagef("-o %s: use FILE.html, FILE.svg, .png or .pdf, or the name of a folder", f.output)
 	case len(dirs) > 1 && (ext != "" || f.output == ""):
-		return usagef("%d sessions need a folder: name one with -o", len(dirs))
+		return console.Usagef("%d sessions need a folder: name one with -o", len(dirs))
 	case slices.Contains(figureFormats, ext) && len(f.figures) != 1:
-		return usagef("-o %s takes one figure: name it with --figures", f.output)
+		return console.Usagef("-o %s takes one figure: name it with --figures", f.output)
 	}
 	return nil
 }
 
-func (f *reportFlags) write(env Env, dirs []string) error {
+func (f *reportFlags) write(env console.Env, dirs []string) error {
 	for _, dir := range dirs {
-		s, err := open(env, dir)
+		s, err := env.Open(dir)
 		if err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 		if err != nil {
 			return err
 		}
-		noteFound(env, s, before)
+		env.NoteFound(s, before)
 		for _, file := range files {
 			if _, err := fmt.Fprintln(env.Out, file); err != nil {
 				return fmt.Errorf("printing: %w", err)
@@ -129,7 +130,7 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 }
 
 // one writes what is wanted of one session and lists the files.
-func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, error) {
+func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]string, error) {
 	t, err := setThresholds(f.thresholds)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
@@ -36,7 +38,7 @@ type runFlags struct {
 	switches                 string
 }
 
-func newRun(env Env) *cobra.Command {
+func newRun(env console.Env) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGS...]",
@@ -52,7 +54,7 @@ it uses JAVA_TOOL_OPTIONS, which every JVM announces with a line on stderr.`,
   shadow run --task 'com.acme.Job#process(Lcom/acme/Ctx;)V' -- ./start.sh`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no command given: shadow run [flags] -- COMMAND [ARGS...]")
+				return console.Usagef("no command given: shadow run [flags] -- COMMAND [ARGS...]")
 			}
 			if err := f.repeat.check(); err != nil {
 				return err
@@ -80,7 +82,7 @@ func (f *runFlags) addOutputFlags(flags *pflag.FlagSet) {
 func (f *runFlags) addRecordFlags(flags *pflag.FlagSet, verb options.Verbs) {
 	f.options = addAgentFlags(flags, verb)
 	flags.BoolVar(&f.counter, "counters", true, "count switches, faults and hardware events of the JVM's threads from outside")
-	addSwitches(flags, &f.switches)
+	record.AddSwitches(flags, &f.switches)
 	flags.StringVar(&f.library, "agent", "", "agent library (default $"+agentVariable+", or "+launch.LibraryName+" beside shadow)")
 }
 
@@ -89,7 +91,7 @@ func (f *runFlags) check() error {
 	if err := f.options.check(); err != nil {
 		return err
 	}
-	return checkSwitches(f.switches)
+	return record.CheckSwitches(f.switches)
 }
 
 // agentOptions is the agent's option string for a bus of this shadow.
@@ -99,7 +101,7 @@ func (f *runFlags) agentOptions(url, tokenFile, spool string, more ...options.Se
 }
 
 // run is the verb: prepare, run, collect, report.
-func run(ctx context.Context, env Env, f runFlags, args []string) error {
+func run(ctx context.Context, env console.Env, f runFlags, args []string) error {
 	if f.repeat.wanted() {
 		return repeat(ctx, env, f, args)
 	}
@@ -111,7 +113,7 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 }
 
 // profiled is a run with the agent.
-func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.Result, error) {
+func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (launch.Result, error) {
 	library, err := findAgent(env, f.library)
 	if err != nil {
 		return launch.Result{}, err
@@ -123,13 +125,13 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 	if err != nil {
 		return launch.Result{}, err
 	}
-	w := newWatcher(env, f.counter)
-	defer w.end()
-	if w.switches, err = startSwitches(env, sched.Choice(f.switches), dir, w.finder); err != nil {
+	w := record.NewWatcher(env, f.counter)
+	defer w.End()
+	if w.Switches, err = record.StartSwitches(env, sched.Choice(f.switches), dir, w.Finder); err != nil {
 		remove()
 		return launch.Result{}, err
 	}
-	c, err := startCollector(ctx, w.env, dir, w)
+	c, err := record.Start(ctx, env, dir, w)
 	if err != nil {
 		remove()
 		return launch.Result{}, err
@@ -140,31 +142,31 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 	defer signal.Stop(caught)
 	result, err := execute(env, f, c, w, library, args)
 	if err != nil {
-		c.abandon()
+		c.Abandon()
 		remove()
 		return launch.Result{}, err
 	}
 	if err := conclude(ctx, env, f, c, w, ending{dir, remove, args[0], result}); err != nil {
-		env.note("%s", text.OneLine(err.Error())) // the exit code stays the command's
+		env.Note("%s", text.OneLine(err.Error())) // the exit code stays the command's
 	}
 	return result, nil
 }
 
 // execute runs the command with the agent and waits for its end.
-func execute(env Env, f runFlags, c *collector, w *watcher, library string, args []string) (launch.Result, error) {
+func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string) (launch.Result, error) {
 	isJava := launch.IsJava(args[0])
 	var children []options.Setting
 	if isJava { // for any other command the environment reaches them
 		children = append(children, options.Setting{Key: "children", Value: "true"})
 	}
-	agentOptions := f.agentOptions(c.bus.ClientURL(), c.private.token(), c.private.spool(), children...)
+	agentOptions := f.agentOptions(c.Bus.ClientURL(), c.Token(), c.Spool(), children...)
 	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(s string) bool { return strings.HasPrefix(s, tokenVariable+"=") })
 	newArgs, environ, err := launch.WithAgent(args, environ, library, agentOptions)
 	if err != nil {
 		return launch.Result{}, err
 	}
 	var p *launch.Process
-	err = w.switches.launch(func() (err error) {
+	err = w.Switches.Launch(func() (err error) {
 		p, err = launch.Start(launch.Command{Args: newArgs, Env: environ, In: env.In, Out: env.Out, Err: env.Err})
 		return err
 	})
@@ -172,25 +174,25 @@ func execute(env Env, f runFlags, c *collector, w *watcher, library string, args
 		return launch.Result{}, err
 	}
 	if isJava {
-		w.watch(p.PID()) // from the very start
+		w.Watch(p.PID()) // from the very start
 	}
 	if f.progress {
-		defer showProgress(env, c.ingest)()
+		defer record.ShowProgress(env, c.Ingest)()
 	}
 	return p.Wait()
 }
 
 // conclude stores the rest, puts a single session into dir itself and says what
 // was recorded.
-func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher, e ending) error {
+func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collector, w *record.Watcher, e ending) error {
 	// A second interrupt ends the wait, not the shadow in the midst of a write.
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
-	sessions, alive, err := c.finish(ctx)
-	w.end()
-	for _, r := range c.left {
+	sessions, alive, err := c.Finish(ctx)
+	w.End()
+	for _, r := range c.Left {
 		if err := notWhole(r); err != nil {
-			env.note("%s", text.OneLine(err.Error()))
+			env.Note("%s", text.OneLine(err.Error()))
 		}
 	}
 	if len(sessions) == 0 {
@@ -200,7 +202,7 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 	folders, moveErr := place(e.dir, sessions, err == nil)
 	err = errors.Join(err, moveErr)
 	for i, s := range sessions {
-		err = errors.Join(err, w.write(s.Folder, folders[i]))
+		err = errors.Join(err, w.Write(s.Folder, folders[i]))
 	}
 	if len(folders) == 1 && launch.IsJava(e.name) && e.result.Usage != nil {
 		err = errors.Join(err, hpc.UsageOf(e.result.Usage, e.result.Wall).Write(folders[0]))
@@ -212,7 +214,7 @@ func conclude(ctx context.Context, env Env, f runFlags, c *collector, w *watcher
 		return err
 	}
 	for _, pid := range alive {
-		env.note("process %d still runs; what it does from now on is not recorded", pid)
+		env.Note("process %d still runs; what it does from now on is not recorded", pid)
 	}
 	return errors.Join(err, printRunSummary(env, e.dir, folders, e.result))
 }

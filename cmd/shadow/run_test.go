@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
@@ -170,7 +171,7 @@ func checkSession(t *testing.T, dir string) {
 	if all.Created != 3 || all.Executions != 3 || s.Manifest.Ended != "exit" || s.Manifest.Lost.Events != 0 {
 		t.Errorf("created %d, executed %d, ended %q, lost %+v", all.Created, all.Executions, s.Manifest.Ended, s.Manifest.Lost)
 	}
-	if _, err := os.Stat(filepath.Join(dir, busFolder)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, record.BusFolder)); err == nil {
 		t.Error("the bus's folder is left in the session")
 	}
 }
@@ -245,7 +246,7 @@ func TestRunSignal(t *testing.T) {
 func TestRunKilledJVM(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	code, _, errs := shadow(t, []string{fakeVariable + "=killed"}, "run", "--agent", agentLibrary(t), "-o", dir, "--", fakeJava(t, "java"))
-	if code != 137 || !strings.Contains(errs, "Not ended in order (lost contact)") || strings.Contains(errs, "Nothing was lost") {
+	if code != 137 || !strings.Contains(errs, "The session did not exit cleanly (lost contact)") || strings.Contains(errs, "Nothing was lost") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	code, out, errs := shadow(t, nil, "stats", dir)

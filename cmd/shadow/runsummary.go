@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/granularity"
 	"stackagent/internal/text"
@@ -12,13 +13,14 @@ import (
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // printRunSummary says on stderr, in a few lines, what a run recorded: what it
 // was, what it shows, what is missing, where it is, what to do next.
-func printRunSummary(env Env, dir string, folders []string, result launch.Result) error {
+func printRunSummary(env console.Env, dir string, folders []string, result launch.Result) error {
 	if result.Signal != 0 {
-		env.note("signal %d (%s) ended the command", int(result.Signal), result.Signal)
+		env.Note("signal %d (%s) ended the command", int(result.Signal), result.Signal)
 	}
 	for _, folder := range folders {
 		s, err := session.Open(folder)
@@ -30,18 +32,18 @@ func printRunSummary(env Env, dir string, folders []string, result launch.Result
 			return err
 		}
 		for _, line := range runLines(sum) {
-			env.note("%s", clean(line))
+			env.Note("%s", table.Clean(line))
 		}
 		if len(folders) > 1 {
-			env.note("  in %s", folder)
+			env.Note("  in %s", folder)
 		}
 	}
 	if len(folders) == 1 {
-		env.note("session in %s", folders[0])
+		env.Note("session in %s", folders[0])
 	} else {
-		env.note("%d sessions, one per JVM, under %s", len(folders), dir)
+		env.Note("%d sessions, one per JVM, under %s", len(folders), dir)
 	}
-	env.note("next: shadow hotspots %s, or shadow report %s -o report.html", shellWord(folders[0]), shellWord(folders[0]))
+	env.Note("next: shadow hotspots %s, or shadow report %s -o report.html", shellWord(folders[0]), shellWord(folders[0]))
 	return nil
 }
 
@@ -88,7 +90,7 @@ func lossLine(s *summary.Summary) string {
 	}
 	switch {
 	case !s.EndSeen():
-		return strings.TrimSpace(line + " Not ended in order (" + endedText(s.Ended) + "): " + missingEnd + ".")
+		return strings.TrimSpace(line + " The session did not exit cleanly (" + endedText(s.Ended) + "): " + missingEnd + ".")
 	case line == "":
 		line = "Nothing was lost."
 	}
@@ -112,7 +114,7 @@ func endedText(ended string) string {
 	case store.EndedRunning:
 		return "still running, or the shadow was killed"
 	case store.EndedExit:
-		return "in order" // the program, or its recording: an agent can be sent away
+		return "cleanly" // of the program, or of a recording that was stopped
 	}
 	return ended
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/agent/options"
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/granularity/speedup"
 	"stackagent/internal/text"
@@ -35,7 +36,7 @@ type scaleFlags struct {
 	run            runFlags // how each run records
 }
 
-func newScale(env Env) *cobra.Command {
+func newScale(env console.Env) *cobra.Command {
 	var f scaleFlags
 	cmd := &cobra.Command{
 		Use:   "scale --threads 1,2,4 [flags] -- COMMAND [ARGS...]",
@@ -58,7 +59,7 @@ The flags of shadow run that choose what to record apply to every run.`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
-	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.addRegion(cmd)
 	flags.IntSliceVar(&f.threads, "threads", nil, "numbers of threads; 1 is the base and always among them")
 	flags.IntSliceVar(&f.gcThreads, "gc-threads", nil, "numbers of threads of the collector (default: the JVM's choice)")
@@ -78,31 +79,31 @@ func (f *scaleFlags) check(args []string) error {
 	case err != nil:
 		return err
 	case len(args) == 0:
-		return usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
+		return console.Usagef("no command given: shadow scale --threads 1,2,4 -- COMMAND [ARGS...]")
 	case f.repeat < 1 || f.warmup < 0:
-		return usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
+		return console.Usagef("--repeat %d --warmup %d: use numbers from 1 and from 0", f.repeat, f.warmup)
 	}
 	if err := cmp.Or(f.checkNumbers(args), f.run.check()); err != nil {
 		return err
 	}
-	return f.listing.check()
+	return f.Flags.Check()
 }
 
 // checkNumbers holds the numbers of threads against the places in the command
 // that are to take them.
 func (f *scaleFlags) checkNumbers(args []string) error {
 	if err := errors.Join(positive("--threads", f.threads), positive("--gc-threads", f.gcThreads)); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	switch varied := mentions(args, threadsWord); {
 	case mentions(args, gcThreadsWord) && len(f.gcThreads) == 0:
-		return usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
+		return console.Usagef("the command has %s: give the numbers with --gc-threads 1,2", gcThreadsWord)
 	case !varied && len(f.threads) > 0:
-		return usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
+		return console.Usagef("the command has no %s: put it in place of the number of threads, as in app.jar --workers %s", threadsWord, threadsWord)
 	case varied && len(f.threads) == 0:
-		return usagef("the command has %s: give the numbers with --threads 1,2,4", threadsWord)
+		return console.Usagef("the command has %s: give the numbers with --threads 1,2,4", threadsWord)
 	case !varied && len(f.gcThreads) == 0:
-		return usagef("nothing varies: put %s into the command and give --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
+		return console.Usagef("nothing varies: put %s into the command and give --threads 1,2,4, or vary the collector's with --gc-threads 1,2", threadsWord)
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func (f *scaleFlags) configs() []config {
 	return out
 }
 
-func (f *scaleFlags) scale(ctx context.Context, env Env, args []string) error {
+func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) error {
 	dir := f.output
 	if dir == "" {
 		dir = "shadow-scale-" + env.Now().Format(folderTime)
@@ -183,7 +184,7 @@ func (f *scaleFlags) scale(ctx context.Context, env Env, args []string) error {
 }
 
 // once runs the command; a round below 0 warms up and leaves no session.
-func (f *scaleFlags) once(ctx context.Context, env Env, dir string, c config, round int, args []string) error {
+func (f *scaleFlags) once(ctx context.Context, env console.Env, dir string, c config, round int, args []string) error {
 	to := runFolder(dir, c, round)
 	if round < 0 {
 		to = filepath.Join(dir, "warmup")
@@ -192,7 +193,7 @@ func (f *scaleFlags) once(ctx context.Context, env Env, dir string, c config, ro
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("making the folder of a run: %w", err)
 	}
-	env.note("%s, run %d", c.name(), round+1)
+	env.Note("%s, run %d", c.name(), round+1)
 	quiet := env
 	quiet.Out = env.Err // what the runs print is not what this verb prints
 	quiet.Environ = withGCThreads(env, c, args)
@@ -223,7 +224,7 @@ func substituted(args []string, c config) []string {
 // javaOptions is where the java command looks for options of its own.
 const javaOptions = "JDK_JAVA_OPTIONS"
 
-func withGCThreads(env Env, c config, args []string) []string {
+func withGCThreads(env console.Env, c config, args []string) []string {
 	if c.gc == 0 || mentions(args, gcThreadsWord) {
 		return env.Environ
 	}
@@ -232,7 +233,7 @@ func withGCThreads(env Env, c config, args []string) []string {
 }
 
 // reckonAll brings all runs to account, by configuration and round.
-func (f *scaleFlags) reckonAll(env Env, dir string, configs []config) (map[config][]*scaling.Run, error) {
+func (f *scaleFlags) reckonAll(env console.Env, dir string, configs []config) (map[config][]*scaling.Run, error) {
 	out := map[config][]*scaling.Run{}
 	for _, c := range configs {
 		for round := range f.repeat {
@@ -302,7 +303,7 @@ func flatBars(groups []gcBars) []stackBar {
 }
 
 // write puts the stacks and the figures into dir.
-func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
+func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) error {
 	if err := f.writeJSON(dir, result); err != nil {
 		return err
 	}
@@ -325,7 +326,7 @@ func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
 	if err != nil {
 		return err
 	}
-	env.note("wrote %s", strings.Join(append([]string{filepath.Join(dir, stackName)}, files...), ", "))
+	env.Note("wrote %s", strings.Join(append([]string{filepath.Join(dir, stackName)}, files...), ", "))
 	return nil
 }
 
@@ -339,7 +340,7 @@ func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
 	}
 	defer os.Remove(file.Name()) // gone already if all went well
 	l := f.stackFlags
-	l.env.Out, l.format = file, "json"
+	l.Env.Out, l.Format = file, "json"
 	if err := l.print(flatBars(result.bars), result.collector); err != nil {
 		file.Close()
 		return err

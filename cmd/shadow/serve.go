@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jvmprocess"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/hpc/sched"
 	"stackagent/internal/spool"
 	"stackagent/shadow/bus"
@@ -38,7 +40,7 @@ type serveFlags struct {
 	logFlags
 }
 
-func newServe(env Env) *cobra.Command {
+func newServe(env console.Env) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -68,10 +70,10 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
-			env.log = f.logger(env)
+			env.Log = f.logger(env)
 			err := serve(ctx, env, f)
-			if err != nil && env.log != nil {
-				env.log.Error("the shadow ended", "error", err)
+			if err != nil && env.Log != nil {
+				env.Log.Error("the shadow ended", "error", err)
 				return &exitError{exitFailure}
 			}
 			return err
@@ -80,7 +82,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 	flags := cmd.Flags()
 	flags.StringVar(&f.store, "store", defaultStore, "folder of the sessions")
 	flags.StringVar(&f.pageTokenFile, "page-token-file", "", "file with the page's password (default: the bus's token)")
-	addSwitches(flags, &f.switches)
+	record.AddSwitches(flags, &f.switches)
 	flags.IntVar(&f.maxSessions, "max-sessions", ingest.DefaultMaxSessions, "sessions open at once; others wait on the bus")
 	f.joinFlags.addTo(cmd)
 	f.hostFlags.addTo(cmd)
@@ -90,21 +92,21 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 }
 
 func (f *serveFlags) checkAll(listen bool) error {
-	if err := checkSwitches(f.switches); err != nil {
+	if err := record.CheckSwitches(f.switches); err != nil {
 		return err
 	}
 	if f.nats != "" && listen {
-		return usagef("--nats joins a bus, --listen starts one: give one of them")
+		return console.Usagef("--nats joins a bus, --listen starts one: give one of them")
 	}
 	if f.maxSessions < 1 {
-		return usagef("--max-sessions %d: want 1 or more", f.maxSessions)
+		return console.Usagef("--max-sessions %d: want 1 or more", f.maxSessions)
 	}
 	if f.nats == "" && f.personal() {
-		return usagef("--user, --creds and --nkey are for the server of --nats; who may use the shadow's own bus is in --users")
+		return console.Usagef("--user, --creds and --nkey are for the server of --nats; who may use the shadow's own bus is in --users")
 	}
 	for name, address := range map[string]string{"listen": f.hostFlags.listen, "http": f.http} {
 		if _, _, err := net.SplitHostPort(address); err != nil {
-			return usagef("--%s %s: want HOST:PORT", name, address)
+			return console.Usagef("--%s %s: want HOST:PORT", name, address)
 		}
 	}
 	if err := f.hostFlags.check(f.nats != ""); err != nil {
@@ -117,7 +119,7 @@ func (f *serveFlags) checkAll(listen bool) error {
 }
 
 // serve runs until ctx ends.
-func serve(ctx context.Context, env Env, f serveFlags) error {
+func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if err := ownStore(f.store); err != nil {
 		return err
 	}
@@ -129,11 +131,11 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	defer b.Close()
 	live := newServeLive(env)
 	live.root = f.store
-	if live.switches, err = startSwitches(env, sched.Choice(f.switches), f.store, jvmprocess.NewFinder()); err != nil {
+	if live.switches, err = record.StartSwitches(env, sched.Choice(f.switches), f.store, jvmprocess.NewFinder()); err != nil {
 		return err
 	}
-	defer live.switches.end()
-	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Logger: env.logger()})
+	defer live.switches.End()
+	in, err := ingest.Start(context.WithoutCancel(ctx), ingest.Options{Bus: b, Root: f.store, MaxSessions: f.maxSessions, Live: live, Logger: env.Logger()})
 	if err != nil {
 		return fmt.Errorf("starting to collect in %s: %w", f.store, err)
 	}
@@ -144,18 +146,18 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 	cancel()
 	switch err := in.Close(store.EndedClosed); {
 	case errors.Is(err, ingest.ErrOnBus): // nothing is lost, and nothing can be done here
-		env.note("%v", err)
+		env.Note("%v", err)
 	case err != nil:
 		return errors.Join(pageErr, fmt.Errorf("storing the last of what was received: %w", err))
 	}
 	if pageErr == nil {
-		env.note("ended; sessions are in %s", f.store)
+		env.Note("ended; sessions are in %s", f.store)
 	}
 	return pageErr
 }
 
 // servePage prints the addresses and serves the page until ctx ends.
-func (f serveFlags) servePage(ctx context.Context, env Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
+func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
 	page, err := f.page(env, f.store, keys.page, in, b, live)
 	if err != nil {
 		return err
@@ -164,12 +166,12 @@ func (f serveFlags) servePage(ctx context.Context, env Env, in *ingest.Ingest, b
 	if err != nil {
 		return err
 	}
-	env.note("bus %s, page %s://%s/, store %s", b.ClientURL(), page.scheme, l.Addr(), f.store)
+	env.Note("bus %s, page %s://%s/, store %s", b.ClientURL(), page.scheme, l.Addr(), f.store)
 	if b.Warning() != "" {
-		env.note("%s", b.Warning())
+		env.Note("%s", b.Warning())
 	}
 	if keys.hint != "" {
-		env.note("JVMs: java -agentpath:/path/libstackagent.so=bus=%s,%s ...", b.ClientURL(), keys.hint)
+		env.Note("JVMs: java -agentpath:/path/libstackagent.so=bus=%s,%s ...", b.ClientURL(), keys.hint)
 	}
 	return web.New(page.options).Serve(ctx, l)
 }

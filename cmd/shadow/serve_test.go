@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/shadow/store"
 	"stackagent/shadow/web"
 )
@@ -41,7 +42,7 @@ func startServe(t *testing.T, dir string, flags ...string) (busURL, pageURL stri
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var errs safeBuffer
-	env := Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
+	env := console.Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir}, flags...), env)

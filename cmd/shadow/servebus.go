@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
 	"stackagent/shadow/bus"
 )
@@ -16,7 +18,7 @@ import (
 const lockName = ".lock"
 
 // openBus starts the bus in the store, or joins that of --nats. unlock also closes it.
-func (f serveFlags) openBus(env Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
+func (f serveFlags) openBus(env console.Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
 	if f.pageTokenFile != "" {
 		if keys.page, err = readToken(f.pageTokenFile); err != nil {
 			return nil, keys, nil, err
@@ -54,15 +56,15 @@ func (f serveFlags) protectPage(keys busKeys, undo func()) error {
 }
 
 // hostBus starts the bus in the store.
-func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
+func (f serveFlags) hostBus(env console.Env, keys *busKeys) (*bus.Bus, error) {
 	o := bus.Options{
-		Listen: f.hostFlags.listen, StoreDir: filepath.Join(f.store, busFolder), MaxBytes: f.size << 20, MaxAge: f.age,
-		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: env.logger(),
-		Full: func(full bool) { noteFull(env, full) },
+		Listen: f.hostFlags.listen, StoreDir: filepath.Join(f.store, record.BusFolder), MaxBytes: f.size << 20, MaxAge: f.age,
+		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: env.Logger(),
+		Full: func(full bool) { record.NoteFull(env, full) },
 	}
 	switch {
 	case f.users != "" && f.tokenFile != "":
-		return nil, usagef("--users and --token-file exclude each other")
+		return nil, console.Usagef("--users and --token-file exclude each other")
 	case f.users != "":
 		o.Users, keys.hint = f.users, "user=NAME,passwordfile=FILE"
 	default:

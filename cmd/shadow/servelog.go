@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -32,17 +33,17 @@ func (f *logFlags) addTo(cmd *cobra.Command) {
 
 func (f *logFlags) check() error {
 	if f.format != "" && !slices.Contains(logFormats, f.format) {
-		return usagef("--log-format %s: use one of %s", f.format, strings.Join(logFormats, ", "))
+		return console.Usagef("--log-format %s: use one of %s", f.format, strings.Join(logFormats, ", "))
 	}
 	if f.level != "" && !slices.Contains(logLevels, f.level) {
-		return usagef("--log-level %s: use one of %s", f.level, strings.Join(logLevels, ", "))
+		return console.Usagef("--log-level %s: use one of %s", f.level, strings.Join(logLevels, ", "))
 	}
 	return nil
 }
 
 // logger writes records to env.Err; nil if none are wanted. Names from profiled
 // programs are escaped in both formats.
-func (f *logFlags) logger(env Env) *slog.Logger {
+func (f *logFlags) logger(env console.Env) *slog.Logger {
 	if f.format == "" && f.level == "" {
 		return nil
 	}
@@ -57,17 +58,9 @@ func (f *logFlags) logger(env Env) *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Err, o))
 }
 
-// logger is what packages of the shadow log to.
-func (e Env) logger() *slog.Logger {
-	if e.log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return e.log
-}
-
 // logProgress logs that a session begins or ends.
 func (s *serveLive) logProgress(p ingest.Progress) {
-	if s.env.log == nil {
+	if s.env.Log == nil {
 		return
 	}
 	running := p.Ended == store.EndedRunning
@@ -79,7 +72,7 @@ func (s *serveLive) logProgress(p ingest.Progress) {
 		delete(s.logged, p.Session)
 	}
 	s.mu.Unlock()
-	log := s.env.log.With("session", p.Session, "path", filepath.Join(s.root, p.Folder))
+	log := s.env.Log.With("session", p.Session, "path", filepath.Join(s.root, p.Folder))
 	if running && !known {
 		log.Info("session began", "pid", p.JVM.PID, "java", p.JVM.Version, "program", p.JVM.MainClass)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
@@ -74,9 +75,9 @@ func TestLogLevels(t *testing.T) {
 		{logFlags{format: "text", level: "error"}, "E"},
 	} {
 		var out bytes.Buffer
-		env := Env{Err: &out}
-		env.log = c.flags.logger(env)
-		log := env.logger()
+		env := console.Env{Err: &out}
+		env.Log = c.flags.logger(env)
+		log := env.Logger()
 		log.Debug("D")
 		log.Info("I")
 		log.Warn("W")
@@ -99,8 +100,8 @@ func TestLogLevels(t *testing.T) {
 // With a log, trouble is in it once and there are no notes; names cannot act on a terminal.
 func TestLogOfTrouble(t *testing.T) {
 	var out bytes.Buffer
-	env := Env{Err: &out}
-	env.log = slog.New(slog.DiscardHandler)
+	env := console.Env{Err: &out}
+	env.Log = slog.New(slog.DiscardHandler)
 	live := newServeLive(env)
 	live.Problem("s", errors.New("disk"))
 	live.Refused("subject", 1, errors.New("why"))
@@ -109,7 +110,7 @@ func TestLogOfTrouble(t *testing.T) {
 	if out.Len() > 0 {
 		t.Errorf("notes beside the log: %s", out.String())
 	}
-	env.log = (&logFlags{format: "json"}).logger(env)
+	env.Log = (&logFlags{format: "json"}).logger(env)
 	live = newServeLive(env)
 	live.logProgress(ingest.Progress{Session: "a\u009b2J\u202e", Folder: "f", Ended: store.EndedRunning})
 	if strings.ContainsAny(out.String(), "\u009b\u202e") || !strings.Contains(out.String(), "session began") {
@@ -122,7 +123,7 @@ func serveInBackground(t *testing.T, flags ...string) (errs *safeBuffer, stop fu
 	t.Helper()
 	errs = new(safeBuffer)
 	ctx, cancel := context.WithCancel(t.Context())
-	env := Env{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
+	env := console.Env{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, flags...), env)

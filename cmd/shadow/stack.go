@@ -5,15 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
+	"stackagent/shadow/view/table"
 )
 
 // stackFlags are the flags of shadow stack, and those that scale shares.
 type stackFlags struct {
-	listing
+	listing.Flags
 	region  string
 	marker  string
 	workers string
@@ -30,7 +33,7 @@ func (f *stackFlags) addRegion(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 }
 
-func newStack(env Env) *cobra.Command {
+func newStack(env console.Env) *cobra.Command {
 	var f stackFlags
 	cmd := &cobra.Command{
 		Use:   "stack BASE_DIR DIR...",
@@ -46,27 +49,27 @@ a gain.`,
   shadow stack /tmp/one /tmp/two -o stack.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("missing session folders: name that of the run with one thread, then the others")
+				return console.Usagef("missing session folders: name that of the run with one thread, then the others")
 			}
 			return f.check(len(args) - 1)
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args[0], args[1:]) },
 	}
-	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.addRegion(cmd)
 	cmd.Flags().IntSliceVar(&f.threads, "threads", nil, "numbers of threads of the runs, in their order (default: counted)")
 	return cmd
 }
 
 func (f *stackFlags) check(runs int) error {
-	if err := f.listing.check(); err != nil {
+	if err := f.Flags.Check(); err != nil {
 		return err
 	}
 	if len(f.threads) != 0 && len(f.threads) != runs {
-		return usagef("--threads has %d numbers for %d runs (the base has none)", len(f.threads), runs)
+		return console.Usagef("--threads has %d numbers for %d runs (the base has none)", len(f.threads), runs)
 	}
 	if err := positive("--threads", f.threads); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	return f.checkRegion()
 }
@@ -74,12 +77,12 @@ func (f *stackFlags) check(runs int) error {
 func (f *stackFlags) checkRegion() error {
 	var err error
 	if f.parsed, err = scaling.ParseRegion(f.region); err != nil {
-		return &usageError{err}
+		return &console.UsageError{Err: err}
 	}
 	return checkFigure(f.output)
 }
 
-func (f *stackFlags) run(env Env, baseDir string, dirs []string) error {
+func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
 	base, err := f.reckon(env, baseDir, 1)
 	if err != nil {
 		return err
@@ -154,16 +157,16 @@ func repeated(bars []stackBar) []speedup.Repeated {
 }
 
 // reckon brings the session in dir to account.
-func (f *stackFlags) reckon(env Env, dir string, threads int) (*scaling.Run, error) {
-	s, err := open(env, dir)
+func (f *stackFlags) reckon(env console.Env, dir string, threads int) (*scaling.Run, error) {
+	s, err := env.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	return scaling.Reckon(s, scaling.Options{Threads: threads, Region: f.parsed, Marker: f.marker, Workers: f.workers})
 }
 
-func noteRun(env Env, dir string, r *scaling.Run) {
+func noteRun(env console.Env, dir string, r *scaling.Run) {
 	for _, n := range r.Notes {
-		env.note("%s: %s", clean(dir), clean(n))
+		env.Note("%s: %s", table.Clean(dir), table.Clean(n))
 	}
 }

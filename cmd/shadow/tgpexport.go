@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
@@ -15,7 +17,7 @@ import (
 )
 
 // exportTgp writes the files of tgp to the folder dir.
-func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir string) error {
+func exportTgp(env console.Env, s *session.Session, filter summary.Filter, metric, dir string) error {
 	m, err := chooseMetric(s, metric)
 	if err != nil {
 		return err
@@ -45,12 +47,12 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 	if err := writeSamples(env, dir, samples); err != nil {
 		return err
 	}
-	env.note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
-	l := listing{env: env}
-	if err := l.noteSummarised(s, filter); err != nil {
+	env.Note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
+	l := listing.Flags{Env: env}
+	if err := noteSummarised(&l, s, filter); err != nil {
 		return err
 	}
-	noteFound(env, s, before)
+	env.NoteFound(s, before)
 	return nil
 }
 
@@ -77,7 +79,7 @@ func pausesOf(s *session.Session) []gran.Pause {
 }
 
 // writeSamples writes cs.csv and cpu.csv where there is something to write.
-func writeSamples(env Env, dir string, s gran.Samples) error {
+func writeSamples(env console.Env, dir string, s gran.Samples) error {
 	for _, x := range []struct {
 		name  string
 		n     int
@@ -87,7 +89,7 @@ func writeSamples(env Env, dir string, s gran.Samples) error {
 		{tgp.CPUFile, len(s.CPU), func(w io.Writer) error { return tgp.WriteCPU(w, s.CPU) }},
 	} {
 		if x.n == 0 {
-			env.note("%s not written: the session has no data for it", x.name)
+			env.Note("%s not written: the session has no data for it", x.name)
 			continue
 		}
 		if err := files.Write(nil, filepath.Join(dir, x.name), x.write); err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -52,5 +53,5 @@ func chooseMetric(s *session.Session, name string) (selfMetric, error) {
 		}
 		names = append(names, m.name)
 	}
-	return selfMetric{}, usagef("--metric %s: this session has %s", name, strings.Join(names, ", "))
+	return selfMetric{}, console.Usagef("--metric %s: this session has %s", name, strings.Join(names, ", "))
 }

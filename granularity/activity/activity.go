@@ -1,6 +1,6 @@
-// Package activity holds what the analyses of threads' time have in common:
-// states, slices of time, threads and their groups. It mirrors the
-// scheduling record (package hpc/sched), which analyses must not import.
+// Package activity has the types that all analyses of threads' time share: states,
+// slices of time, threads. It mirrors the scheduling record (package hpc/sched),
+// which analyses must not import.
 package activity
 
 import (
@@ -19,7 +19,7 @@ const (
 	Runnable                    // ready, waiting for a CPU
 	Futex                       // blocked in a futex: locks, monitors, park, joins
 	IO                          // blocked in a read, write, poll, accept, ... or uninterruptible
-	Sleeping                    // asked to wait for a time
+	Sleeping                    // waiting for a given time
 	Blocked                     // off the CPU, the source does not record why
 	NStates
 )
@@ -41,7 +41,7 @@ type Slice struct {
 	From, To units.MonoNs
 }
 
-// Kinds of threads, as in a session.
+// Kinds of threads, the same as in a session.
 const (
 	KindApplication = "application"
 	KindMain        = "main"
@@ -55,12 +55,12 @@ const (
 type Thread struct {
 	Name             string // of the Java thread, or the kernel's
 	Kind             string // KindApplication, ...
-	Pool             string // what threads of a pool have in common; Name where there is none
+	Pool             string // the common part of the names in a pool; Name of a thread without one
 	First, Last      units.MonoNs
-	BeginSeen, Ended bool // First is its begin, Last is its end, not those of the observation
+	BeginSeen, Ended bool // First is its begin, Last its end; else those of the observation
 }
 
-// Span is a stretch of time, From <= t < To.
+// Span is an interval of time, From <= t < To.
 type Span struct{ From, To units.MonoNs }
 
 // Len is the length of the span in nanoseconds, 0 for a reversed one.
@@ -82,7 +82,7 @@ var ErrOrder = errors.New("slices are not in the order of their begins")
 // not overlap.
 type Stream func(use func(Slice) error) error
 
-// Of is a stream of slices held in memory, which are in order already.
+// Of is a stream of slices in memory, which are in order.
 func Of(slices []Slice) Stream {
 	return func(use func(Slice) error) error {
 		for _, s := range slices {

@@ -12,14 +12,14 @@ type End struct {
 	Thread uint32
 }
 
-// Ends are the ends of the slices that are open at a point of a sweep; the
-// first to come is Ends[0]. The zero value is ready.
+// Ends are the ends of the slices that are open at a point of a sweep; Ends[0] is
+// the earliest. The zero value is ready.
 type Ends []End
 
-// Add puts an end in.
+// Add adds an end.
 func (e *Ends) Add(end End) { heap.Push((*endHeap)(e), end) }
 
-// Next takes the first end to come out.
+// Next removes the earliest end.
 func (e *Ends) Next() End { return heap.Pop((*endHeap)(e)).(End) }
 
 type endHeap []End

@@ -22,8 +22,8 @@ import (
 type Box struct {
 	Name      string
 	Kind      string
-	Pool      string   // what the threads of its pool have in common
-	Threads   int      // that the box stands for
+	Pool      string   // the pool of the threads
+	Threads   int      // number of threads in the box
 	HeightNs  float64  // S: share of the time, nanoseconds
 	RunningNs units.Ns // A: time on a CPU, exact
 	Width     float64  // P = A/S: threads running at once, itself included
@@ -35,8 +35,8 @@ type Graph struct {
 	By       By       // what a box stands for; "": a thread
 	Boxes    []Box    // widest first; boxes of the same width by name
 	BusyNs   units.Ns // time with at least one thread running: the sum of the heights
-	// UnknownNs is time, summed over threads, of which the record does not tell
-	// whether they ran.
+	// UnknownNs is the time, summed over threads, without a record of whether they
+	// ran.
 	UnknownNs units.Ns
 }
 
@@ -49,8 +49,8 @@ func (g *Graph) RunningNs() units.Ns {
 	return sum
 }
 
-// HeightNs is the sum of the heights of the boxes of a kind, in nanoseconds; all
-// of them for "".
+// HeightNs is the sum of the heights of the boxes of a kind, in nanoseconds; "" is
+// all kinds.
 func (g *Graph) HeightNs(kind string) float64 {
 	sum := 0.0
 	for _, b := range g.Boxes {
@@ -71,23 +71,23 @@ const (
 	ByKind   By = "kind"
 )
 
-// Group gives the graph with a box for each pool or kind: heights and running
+// Group returns the graph with a box for each pool or kind: heights and running
 // times are sums, the width is their quotient.
 func (g *Graph) Group(by By) *Graph {
 	if by == ByThread {
 		return g
 	}
 	out := &Graph{From: g.From, To: g.To, By: by, BusyNs: g.BusyNs, UnknownNs: g.UnknownNs}
-	place := map[[2]string]int{}
+	index := map[[2]string]int{}
 	for _, b := range g.Boxes {
 		key := [2]string{b.Kind, b.Kind}
 		if by == ByPool {
 			key[1] = b.Pool
 		}
-		i, ok := place[key]
+		i, ok := index[key]
 		if !ok {
 			i = len(out.Boxes)
-			place[key] = i
+			index[key] = i
 			out.Boxes = append(out.Boxes, Box{Name: key[1], Kind: b.Kind, Pool: key[1]})
 		}
 		out.Boxes[i].add(b)

@@ -79,7 +79,7 @@ func TestKnown(t *testing.T) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
 
-// TestOtherStates: only running counts, and what was not observed is told.
+// TestOtherStates: only running counts, and time not observed is reported.
 func TestOtherStates(t *testing.T) {
 	s := []activity.Slice{
 		{Thread: 0, State: activity.Running, From: 0, To: 100}, {Thread: 1, State: activity.Futex, From: 0, To: 100},

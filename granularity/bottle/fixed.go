@@ -6,9 +6,8 @@ import (
 	"stackagent/internal/units"
 )
 
-// fixed is a time in nanoseconds with 64 bits after the point. Millions of
-// shares add up without the error that floats would gather, and to the same
-// figure in whatever order.
+// fixed is a time in nanoseconds with 64 bits after the point. Millions of shares
+// add up without rounding errors, and in any order to the same sum.
 type fixed struct{ ns, frac uint64 }
 
 // share is d divided by n threads.

@@ -16,10 +16,10 @@ var (
 	ErrWindows  = errors.New("windows overlap or are not in order")
 )
 
-// Compute sweeps once over a stream and gives the bottle graph of each window.
+// Compute sweeps once over a stream and returns the bottle graph of each window.
 // Windows are in order and do not overlap. Threads without running time in a
-// window have no box. Memory depends on the number of threads and on that of
-// boxes, not on that of slices.
+// window have no box. Memory depends on the numbers of threads and boxes, not on
+// the number of slices.
 func Compute(threads []activity.Thread, stream activity.Stream, windows ...activity.Span) ([]*Graph, error) {
 	for i, w := range windows {
 		if w.To < w.From || i > 0 && w.From < windows[i-1].To {
@@ -38,7 +38,7 @@ func Compute(threads []activity.Thread, stream activity.Stream, windows ...activ
 	return s.graphs, nil
 }
 
-// account is what a thread has in the current window.
+// account sums up a thread in the current window.
 type account struct {
 	height  fixed
 	since   fixed // sweep.ideal when its slice began
@@ -60,9 +60,8 @@ type sweep struct {
 	busy     units.Ns
 	unknown  units.Ns
 	waiting  []activity.Slice // unknown stays that reach beyond the window
-	// ideal is the time that a thread would have got as its share had it been
-	// running all the time: a stay's share is the difference between its ends,
-	// whatever happened in between.
+	// ideal is the share of a thread that runs all the time. The share of a stay is
+	// the difference between ideal at its end and at its begin.
 	ideal fixed
 }
 
@@ -137,7 +136,7 @@ func (s *sweep) advance(t units.MonoNs) {
 	}
 }
 
-// pass lets the time until t go by with n threads running.
+// pass moves to t, with n threads running until then.
 func (s *sweep) pass(t units.MonoNs, n int) {
 	if t <= s.at {
 		return
@@ -156,7 +155,7 @@ func (s *sweep) stop(thread uint32) {
 	s.collect(a)
 }
 
-// collect adds what has gone by of a running stay.
+// collect adds the part of a running stay that has passed.
 func (s *sweep) collect(a *account) {
 	a.height = a.height.plus(s.ideal.minus(a.since))
 	a.ran += units.Ns(max(s.at-a.from, 0))
@@ -187,7 +186,7 @@ func (s *sweep) close() {
 	}
 }
 
-// skip goes over the time between two windows: what runs there counts for none.
+// skip ignores what runs between two windows.
 func (s *sweep) skip() {
 	from := s.windows[0].From
 	for len(s.ends) > 0 && s.ends[0].At <= from {

@@ -1,6 +1,6 @@
-// Package gc computes what garbage collection costs a program: its pauses, how
-// little of any stretch of time they leave to the program, and what becomes of
-// the latency of its tasks.
+// Package gc computes what garbage collection costs a program: its pauses, the
+// least share of any time window that they leave to the program, and the latency
+// of its tasks.
 package gc
 
 import (
@@ -21,7 +21,7 @@ type Pauses struct {
 	Share                     float64 // of the window, 0 to 1
 }
 
-// Union cuts spans to the window w and melts those that overlap or touch.
+// Union cuts spans to the window w and joins those that overlap or touch.
 func Union(spans []activity.Span, w activity.Span) []activity.Span {
 	var cut []activity.Span
 	for _, s := range spans {

@@ -11,7 +11,7 @@ import (
 // Event is an execution of a task: a request, say.
 type Event struct{ Start, End units.MonoNs }
 
-// Quantiles lists those of a Latency, in 1/10,000.
+// Quantiles lists the quantiles of a Latency, in 1/10,000.
 var Quantiles = []int{5000, 9000, 9500, 9900, 9990, 9999}
 
 // Latency is the distribution of the latency of events, in nanoseconds.
@@ -29,13 +29,13 @@ func Simple(events []Event) Latency {
 	return describe(events, func(i int) units.MonoNs { return events[i].Start })
 }
 
-// Metered is the latency that clients would have seen who send requests at a
-// steady rate: from the earlier of the start and a synthetic start to the end
-// (Blackburn et al., DaCapo Chopin). So a pause makes those late, too, that had
-// to wait for it. The synthetic starts are the starts in order, smoothed by a
-// sliding average over as many events as come in window on average; near the
-// ends of the run it reaches as far to both sides as there are events. With
-// whole they are uniform, from the first start to the last. Events get sorted.
+// Metered is the latency for clients that send requests at a steady rate: from the
+// earlier of the start and a synthetic start to the end (Blackburn et al., DaCapo
+// Chopin). A pause also delays the requests that waited for it. The synthetic
+// starts are the starts in order, smoothed by a sliding average over the mean
+// number of events in window; near the ends of the run the average covers fewer
+// events. With whole they are uniform, from the first start to the last. Metered
+// sorts events.
 func Metered(events []Event, window units.Ns, whole bool) Latency {
 	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	synthetic := smoothed(events, window)
@@ -96,8 +96,8 @@ func describe(events []Event, start func(i int) units.MonoNs) Latency {
 	return l
 }
 
-// Windows are those for which metered latency is told: 1 ms, 10 ms, ... below
-// the length of the run.
+// Windows are the smoothing windows of metered latency: 1 ms, 10 ms, ... below the
+// length of the run.
 func Windows(events []Event) []units.Ns {
 	if len(events) < 2 {
 		return nil

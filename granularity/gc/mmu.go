@@ -15,7 +15,7 @@ type Utilization struct {
 
 // MMU computes minimum mutator utilizations (Cheng and Blelloch): the minimum,
 // over all windows of a length that lie in w, of the share of time not in a
-// pause. A length beyond that of w stands for all of w.
+// pause. A window longer than w is all of w.
 func MMU(pauses []activity.Span, w activity.Span, lengths []units.Ns) []Utilization {
 	union := Union(pauses, w)
 	out := make([]Utilization, 0, len(lengths))
@@ -25,9 +25,8 @@ func MMU(pauses []activity.Span, w activity.Span, lengths []units.Ns) []Utilizat
 	return out
 }
 
-// mmu looks at the windows that begin where a pause begins and those that end
-// where one ends: as a window slides, the time stopped in it has its maxima
-// there.
+// mmu looks at the windows that begin with a pause and those that end with one: as a
+// window slides, the time stopped in it has its maxima there.
 func mmu(union []activity.Span, w activity.Span, length units.Ns) float64 {
 	if length <= 0 {
 		return 1
@@ -38,7 +37,7 @@ func mmu(union []activity.Span, w activity.Span, length units.Ns) float64 {
 	for i, p := range union {
 		before[i+1] = before[i] + p.Len()
 	}
-	first, last := 0, 0 // of the pauses that reach into a window beginning with pause i
+	first, last := 0, 0 // of the pauses in a window that begins with pause i
 	for i, p := range union {
 		from := min(p.From, w.To-size)
 		for first < i && union[first].To <= from {
@@ -73,8 +72,8 @@ func stopped(union []activity.Span, before []units.Ns, first, last int, from, to
 	return sum - units.Ns(max(union[last-1].To-to, 0))
 }
 
-// Lengths are the windows of a curve from least up to the length of w, steps to
-// a decade.
+// Lengths are the window lengths of a curve, from least to the length of w, steps
+// per decade.
 func Lengths(least units.Ns, w activity.Span, steps int) []units.Ns {
 	var out []units.Ns
 	for x := float64(least); units.Ns(x) < w.Len(); x *= root10(steps) {

@@ -1,7 +1,7 @@
-// Package perturbation says what profiling changes: the same command run
-// several times with and without the profiler, quantity by quantity, as in the
+// Package perturbation computes what profiling changes: it compares several runs
+// of a command with and without the profiler, quantity by quantity, as in the
 // perturbation analysis of vertical profiling (Hauswirth, Sweeney, Diwan,
-// Hind), section 3.4: end-to-end counts of runs without against runs with it.
+// Hind), section 3.4.
 // Everything here is pure.
 package perturbation
 
@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// confidence is that of all intervals.
+// confidence is the level of all intervals.
 const confidence = 0.95
 
-// Sample is what one quantity came to in repeated runs.
+// Sample is one quantity in repeated runs.
 type Sample struct {
 	Values []float64
 	Mean   float64
@@ -38,7 +38,7 @@ func SampleOf(values []float64) Sample {
 	return s
 }
 
-// quantile is that of Student's t which leaves (1 - confidence)/2 above it.
+// quantile is the quantile of Student's t with (1 - confidence)/2 above it.
 func quantile(degrees float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile(0.5 + confidence/2)
 }
@@ -49,10 +49,10 @@ type Ratio struct {
 	Low, High float64 // 95 %; NaN where either sample is a single value
 }
 
-// RatioOf is the mean of with over that of without. The interval is that of the
-// logarithms' difference: the relative standard errors add up as squares (delta
-// method), with Welch's degrees of freedom. It holds for positive quantities
-// whose spread is small against their mean.
+// RatioOf is the mean of with divided by the mean of without. The interval comes
+// from the difference of the logarithms: the relative standard errors add up as
+// squares (delta method), with Welch's degrees of freedom. It holds for positive
+// quantities whose spread is small against their mean.
 func RatioOf(with, without Sample) Ratio {
 	r := Ratio{Value: with.Mean / without.Mean, Low: math.NaN(), High: math.NaN()}
 	if without.Mean == 0 {
@@ -78,7 +78,7 @@ func relative(s Sample) float64 {
 	return e * e
 }
 
-// number is null in JSON where there is none.
+// number is null in JSON if f is no number.
 func number(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
@@ -86,7 +86,7 @@ func number(f float64) *float64 {
 	return &f
 }
 
-// MarshalJSON writes null for what a single run does not tell.
+// MarshalJSON writes null for the figures that a single run does not have.
 func (s Sample) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Values []float64 `json:"values"`

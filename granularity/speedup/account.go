@@ -3,10 +3,10 @@
 // Du Bois, Eyerman, Eeckhout: Analyzing the Scalability of Managed Language
 // Applications with Speedup Stacks).
 //
-// A run is first brought to account: each moment of the region counts N times,
-// once for each thread that could do the program's work, and each of these
-// slots is in exactly one place of the Account. Two accounts, that of the run
-// and that of the run with one thread, give a Bar.
+// Each run first gets an Account: each moment of the region counts N times, once
+// for each thread that could do the program's work, and each of the N slots is in
+// exactly one field of the Account. Two accounts, of the run and of the run with
+// one thread, give a Bar.
 package speedup
 
 import (
@@ -21,11 +21,11 @@ type Input struct {
 	Threads []activity.Thread
 	Stream  activity.Stream // in order of From, see activity.Stream
 	Pauses  []activity.Span // stop-the-world pauses, by From; they may overlap
-	// N is the number of application threads that the run was asked to use.
+	// N is the number of application threads that the run should use.
 	N int
-	// Workers says, by thread, which ones are application threads. The main
-	// thread (of KindMain) may be one of them: where it takes part in the
-	// parallel work, as the caller of a parallel stream does.
+	// Workers says, by thread, which ones are application threads. The main thread
+	// (of KindMain) is one of them if it takes part in the parallel work, as the
+	// caller of a parallel stream does.
 	Workers []bool
 	// Region is the time that the account is about: one or more spans, in order.
 	Region []Segment
@@ -34,15 +34,15 @@ type Input struct {
 // Segment is a span of the region.
 type Segment struct {
 	activity.Span
-	// Done has, by thread, when a worker ended its last task in the segment:
-	// from then on it is counted as one that has exited. 0: not known, and it is
-	// done when it exits. nil: not known of any.
+	// Done has, by thread, when a worker ended its last task in the segment: from
+	// then on it counts as exited. 0: not known, so it is done when it exits. nil: not
+	// known for any.
 	Done []units.MonoNs
 }
 
-// Account says where N threads' time went, in nanoseconds. The first four make
-// up the region; they are times of the whole program and count once, not N
-// times. What follows them adds up to N times Parallel:
+// Account is where N threads' time went, in nanoseconds. GC, Sequential, Idle and
+// Parallel make up the region; they are times of the whole program and count once.
+// The fields after them add up to N times Parallel:
 //
 //	sum(InState) + Exited + Late - Surplus = N * Parallel
 type Account struct {
@@ -94,9 +94,9 @@ const (
 	nPhases
 )
 
-// emptySlots gives the slots, of n, that stand empty because threads have exited,
-// those for which none has begun yet, and the threads beyond n, with so many
-// alive and gone.
+// emptySlots divides n slots with alive threads, after gone have exited: the slots
+// whose thread has exited, those whose thread has not begun, and the threads beyond
+// n.
 func emptySlots(n, alive, gone int) (exited, late, surplus int) {
 	free := n - alive
 	if free < 0 {

@@ -59,7 +59,7 @@ func reckon(t *testing.T, in Input) Account {
 	return a
 }
 
-// whole checks that every moment of every slot is in one place.
+// whole checks that every moment of every slot counts once.
 func whole(t *testing.T, a Account) {
 	t.Helper()
 	if sum := a.GC + a.Sequential + a.Idle + a.Parallel; sum != a.Duration {
@@ -187,7 +187,7 @@ func TestMainWorks(t *testing.T) {
 	par.Workers[0] = true
 	b := Stack(reckon(t, base), reckon(t, par))
 	if !b.AssumedSequential {
-		t.Error("it is not told that the base's sequential part is an assumption")
+		t.Error("AssumedSequential is not set")
 	}
 	want := map[string]float64{"speedup": 1000.0 / 600, "sequential": 200.0 / 600}
 	for name, v := range flat(b) {
@@ -227,7 +227,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSums: whatever the record, every slot is in one place, and a bar adds up.
+// TestSums: whatever the record, every slot counts once, and a bar adds up.
 func TestSums(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 7))

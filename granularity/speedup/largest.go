@@ -8,7 +8,7 @@ type Outcome int
 
 // The outcomes.
 const (
-	NoLoss    Outcome = iota // no component is worth a word
+	NoLoss    Outcome = iota // no component is large enough to report
 	InOne                    // Largest.Component
 	Elsewhere                // Largest.Part of the rest
 	Gain                     // the rest is negative: less work than with one thread

@@ -14,7 +14,7 @@ type Interval struct {
 	Half float64
 }
 
-// confidence is that of an Interval.
+// confidence is the level of an Interval.
 const confidence = 0.95
 
 // IntervalOf is the mean of values and its confidence interval.

@@ -31,12 +31,12 @@ func (c Component) String() string { return componentNames[c] }
 // Part names a part of Rest.
 type Part int
 
-// The parts of Rest, each divided by T_p. The difference between the run and
-// the base, of what the application threads did in the parallel part.
+// The parts of Rest, each divided by T_p: what the application threads did in the
+// parallel part of the run, less what they did in the base.
 const (
 	Work     Part = iota // on a CPU for longer: more instructions, or slower ones
-	Sleep                // asked to wait for a time
-	Off                  // off the CPU, the record cannot tell why
+	Sleep                // waiting for a given time
+	Off                  // off the CPU, for a reason that is not recorded
 	Unseen               // not observed
 	Late                 // no thread had begun yet
 	Surplus              // negative: living threads beyond N
@@ -57,9 +57,9 @@ type Bar struct {
 	Speedup    float64
 	Components [NComponents]float64
 	Parts      [NParts]float64
-	// AssumedSequential says that the base has no application thread beside the
-	// main one, so that its sequential part cannot be told from the rest of its
-	// work: it is taken to be as long as that of the run.
+	// AssumedSequential: the base has no application thread beside the main one, so
+	// its sequential part cannot be separated from the rest of its work. It is assumed
+	// to be as long as the sequential part of the run.
 	AssumedSequential bool
 	Run, Base         Account
 }
@@ -67,12 +67,12 @@ type Bar struct {
 // Stack compares a run with its base, the run with one thread over the same
 // region; base.N must be 1.
 //
-// GC, Sequential, Synchronization and Imbalance follow the paper: what scales
-// perfectly (a collection that takes an N-th of the time with N threads) is
-// zero. Synchronization and Imbalance are those of the run alone, as a single
-// thread has nobody to wait for. IO and Oversubscription, which the paper does
-// not have, are differences: I/O that takes as long in sum as with one thread
-// is no loss of scalability.
+// GC, Sequential, Synchronization and Imbalance follow the paper: a component that
+// scales perfectly (a collection that takes an N-th of the time with N threads) is
+// zero. Synchronization and Imbalance are those of the run alone, as a single thread
+// never waits for another. IO and Oversubscription, which the paper does not have,
+// are differences: I/O that takes as long in sum as with one thread is no loss of
+// scalability.
 func Stack(base, run Account) Bar {
 	b := Bar{Threads: run.N, Run: run, Base: base}
 	if base.MainOnly || base.Workers == 0 {
@@ -103,7 +103,7 @@ func Stack(base, run Account) Bar {
 	return b
 }
 
-// restParts is what Rest consists of, in nanoseconds.
+// restParts are the parts of Rest in nanoseconds.
 func restParts(base, run Account) [NParts]units.Ns {
 	more := func(s activity.ThreadState) units.Ns { return run.InState[s] - base.InState[s] }
 	return [NParts]units.Ns{
@@ -118,8 +118,8 @@ func restParts(base, run Account) [NParts]units.Ns {
 	}
 }
 
-// withSequential is a with as much of its main thread's running time, in the
-// parallel or sequential phase, counted as sequential as there is, up to d.
+// withSequential is a with up to d of its main thread's running time, parallel or
+// sequential, counted as sequential.
 func withSequential(a Account, d units.Ns) Account {
 	mixed := a.Sequential + a.InState[activity.Running]
 	d = min(d, mixed)

@@ -10,7 +10,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// Reckon sweeps once over the slices of in and brings the run to account.
+// Reckon sweeps once over the slices of in and returns the account of the run.
 // Memory depends on the number of threads, segments and pauses.
 func Reckon(in Input) (Account, error) {
 	if in.N < 1 {
@@ -28,7 +28,7 @@ func Reckon(in Input) (Account, error) {
 	return s.total(), nil
 }
 
-// change is something that happens at a known time, beside slices.
+// change is an event at a known time.
 type change struct {
 	at     units.MonoNs
 	what   changeKind
@@ -37,8 +37,8 @@ type change struct {
 
 type changeKind int
 
-// At the same time ends come before begins, so that what follows without a
-// gap never overlaps, and a thread lives within a segment.
+// At the same time ends come before begins: neighbours without a gap never overlap,
+// and a thread lives within a segment.
 const (
 	threadEnds changeKind = iota
 	segmentEnds
@@ -77,7 +77,7 @@ type sweep struct {
 	mainWorks, otherSeen bool
 }
 
-// plan lists what is known to happen: segments, pauses, lives of threads.
+// plan lists the changes that are known: segments, pauses, lives of threads.
 func (s *sweep) plan() error {
 	var until units.MonoNs
 	for i, seg := range s.in.Region {
@@ -111,7 +111,7 @@ func (s *sweep) plan() error {
 
 func (s *sweep) note(c change) { s.changes = append(s.changes, c) }
 
-// planLife notes when worker t is there in seg.
+// planLife notes when worker t lives in seg.
 func (s *sweep) planLife(t uint32, seg Segment) {
 	th := s.in.Threads[t]
 	life := seg.Span
@@ -128,7 +128,7 @@ func (s *sweep) planLife(t uint32, seg Segment) {
 		s.note(change{at: life.From, what: threadBegins, thread: t})
 		s.note(change{at: life.To, what: threadEnds, thread: t})
 	} else if th.BeginSeen && th.First >= seg.From && th.First < seg.To {
-		// It came and was gone at once, and left its slot empty.
+		// It ended at once and left its slot empty.
 		s.note(change{at: th.First, what: threadGone, thread: t})
 	}
 }
@@ -159,7 +159,7 @@ func (s *sweep) matters(t uint32) bool { return s.worker(t) || s.main(t) }
 func (s *sweep) worker(t uint32) bool  { return int(t) < len(s.in.Workers) && s.in.Workers[t] }
 func (s *sweep) main(t uint32) bool    { return s.in.Threads[t].Kind == activity.KindMain }
 
-// count adds or takes a thread to or from those at work.
+// count adds thread t to the threads at work, or removes it.
 func (s *sweep) count(t uint32, by int) {
 	st := &s.stays[t]
 	switch wants := st.state == activity.Running || st.state == activity.Runnable; {
@@ -171,7 +171,7 @@ func (s *sweep) count(t uint32, by int) {
 	}
 }
 
-// advance goes to t over all that changes before it.
+// advance moves to t and applies all changes before it.
 func (s *sweep) advance(t units.MonoNs) {
 	for {
 		next, what := t, 0
@@ -195,7 +195,7 @@ func (s *sweep) advance(t units.MonoNs) {
 	}
 }
 
-// pass lets the time until t go by.
+// pass moves to t.
 func (s *sweep) pass(t units.MonoNs) {
 	if t <= s.at {
 		return
@@ -240,7 +240,7 @@ func (s *sweep) end(t uint32) {
 	s.stays[t].open = false
 }
 
-// collect adds what has gone by of t's slice.
+// collect adds the part of t's slice that has passed.
 func (s *sweep) collect(t uint32) {
 	st := &s.stays[t]
 	if st.alive && st.open {
@@ -304,18 +304,18 @@ func (s *sweep) die(t uint32) {
 	s.gone++
 }
 
-// total is the account, once all time has gone by.
+// total is the account at the end of the sweep.
 func (s *sweep) total() Account {
 	a := s.acc
 	a.GC, a.Sequential, a.Idle, a.Parallel = s.clocks[inGC], s.clocks[inSequential], s.clocks[inIdle], s.clocks[inParallel]
 	for _, seg := range s.in.Region {
 		a.Duration += seg.Len()
 	}
-	var told units.Ns
+	var known units.Ns
 	for _, d := range a.InState {
-		told += d
+		known += d
 	}
-	a.InState[activity.Unknown] += s.aliveTime - told
+	a.InState[activity.Unknown] += s.aliveTime - known
 	a.MainOnly = s.mainWorks && !s.otherSeen
 	return a
 }

@@ -79,7 +79,7 @@ type classSum struct {
 	Class
 	spans
 	sum     int64
-	unknown bool // a granularity was not measured: nothing can be said of all
+	unknown bool // a granularity was not measured: nothing is known of the class
 }
 
 func (c *classSum) add(t *Task) {

@@ -1,6 +1,6 @@
-// Package timeline tells what threads did over time: for rows of threads, and
-// for each bucket of a grid, the share of time in each state, and how many
-// threads were running or ready to run.
+// Package timeline computes what threads did over time: for each row of threads and
+// each bucket of a grid, the share of time in each state and the number of threads
+// running or ready to run.
 package timeline
 
 import (
@@ -14,12 +14,12 @@ import (
 	"stackagent/internal/units"
 )
 
-// Row is a thread over time, or several that are gathered.
+// Row is one thread over time, or several together.
 type Row struct {
 	Name    string
 	Kind    string
 	Threads int
-	Ran     units.Ns // running time of them all
+	Ran     units.Ns // running time of all its threads
 	// States has, by state, the time in it for each bucket, summed over the
 	// row's threads; divided by the bucket's width it is a number of threads. nil:
 	// never in that state.
@@ -30,8 +30,8 @@ type Row struct {
 type Timeline struct {
 	Grid granularity.Grid
 	Rows []Row
-	// Running and Ready are, for each bucket, the time summed over all threads
-	// that they were on a CPU, and that they waited for one.
+	// Running and Ready are, for each bucket, the times on a CPU and waiting for one,
+	// summed over all threads.
 	Running, Ready []units.Ns
 }
 
@@ -49,8 +49,8 @@ func (t *Timeline) Mean(sum []units.Ns) []float64 {
 const leastRan = 0.002
 
 // Compute sweeps over a stream. The threads that ran most have a row each, at
-// most rows of them, by kind and in the order of their begin; the others are
-// gathered by kind. ran is the running time of each thread, as of a bottle graph.
+// most rows of them, by kind and begin; the others share one row per kind. ran is the
+// running time of each thread, from a bottle graph.
 func Compute(threads []activity.Thread, stream activity.Stream, grid granularity.Grid, ran map[string]units.Ns, rows int) (*Timeline, error) {
 	t := &Timeline{Grid: grid, Running: make([]units.Ns, grid.N), Ready: make([]units.Ns, grid.N)}
 	rowOf := t.choose(threads, ran, rows)
@@ -96,7 +96,7 @@ func spread(g granularity.Grid, s activity.Slice, into []units.Ns) {
 	}
 }
 
-// choose makes the rows and tells which row a thread is in, -1: none.
+// choose makes the rows and returns the row of each thread, -1: none.
 func (t *Timeline) choose(threads []activity.Thread, ran map[string]units.Ns, rows int) []int {
 	order := make([]int, 0, len(threads))
 	for i, th := range threads {
@@ -128,16 +128,16 @@ func (t *Timeline) choose(threads []activity.Thread, ran map[string]units.Ns, ro
 	return rowOf
 }
 
-// gather makes a row for each kind of what has none of its own.
+// gather makes a row per kind for the threads without a row of their own.
 func (t *Timeline) gather(threads []activity.Thread, rest []int, ran map[string]units.Ns, rowOf []int) {
 	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(rank(threads[a].Kind), rank(threads[b].Kind)) })
-	place := map[string]int{}
+	index := map[string]int{}
 	for _, i := range rest {
 		kind := threads[i].Kind
-		r, ok := place[kind]
+		r, ok := index[kind]
 		if !ok {
 			r = len(t.Rows)
-			place[kind] = r
+			index[kind] = r
 			t.Rows = append(t.Rows, Row{Kind: kind})
 		}
 		t.Rows[r].Threads++

@@ -14,8 +14,8 @@ import (
 // A trace is drawn as a list of executions in the order in which they ended,
 // "task<outer class:self flags"; wall time is the self time and that of what
 // lies directly inside. Classes: upper case letters are tasks, w wraps, b is a
-// body, p a task of the platform, i one that it hands over to itself, j a fork/join task, l one of a library that schedules tasks. Flags: h handed over,
-// n only inside the hand-over of something else, t threw, r still running.
+// loop, p a task of the platform, i one that it submits to itself, j a fork/join task, l one of a library that schedules tasks. Flags: h submitted,
+// n only inside the submission of something else, t threw, r still running.
 func run(t *testing.T, trace string) (got []string, b *Builder) {
 	t.Helper()
 	loops := map[uint64]bool{}
@@ -98,20 +98,20 @@ func TestUnits(t *testing.T) {
 		{"a pool's loop swallows nothing", "2<1 A:5 h, 1<9 w:1 h, 4<3 B:7 h, 3<9 w:1 h, 5<9 C:2 h, 9<8 b:100, 8<0 b:50", "A=6/2 B=8/2 C=2"},
 		{"future around an adapter around a runnable", "3<2 A:5 h, 2<1 w:1, 1<9 w:2 h, 9<0 b:1", "A=8/3"},
 		{"a wrapper alone bears its own name", "1<9 w:2 h, 9<0 b:1", "w=2"},
-		{"nested and not handed over", "2<1 B:5, 3<1 C:1, 1<9 A:2 h, 9<0 b:1", "A=8/3"},
-		{"a chain not handed over", "4<3 D:1, 3<2 C:2, 2<1 B:4, 1<0 A:8 h", "A=15/4"},
+		{"nested and not submitted", "2<1 B:5, 3<1 C:1, 1<9 A:2 h, 9<0 b:1", "A=8/3"},
+		{"a chain not submitted", "4<3 D:1, 3<2 C:2, 2<1 B:4, 1<0 A:8 h", "A=15/4"},
 		{"fork/join: a worker that waits helps", "2<1 j:5 h, 3<1 j:7 h, 1<9 j:2 h, 9<0 b:1", "j=2 j=5^ j=7^"},
 		{"fork/join: one helped with", "2<1 j:5 h, 1<9 j:2 h, 9<0 b:1", "j=2 j=5^"},
 		{"fork/join: invoked, not forked", "2<1 j:5, 3<1 j:7 h, 1<9 j:2 h, 9<0 b:1", "j=7/2 j=7^"},
 		{"caller runs: the task and its future are a unit inside", "3<2 B:5 h, 2<1 w:1 h, 1<9 A:2 h, 9<0 b:1", "A=2 B=6/2^"},
 		{"a wrapper with two tasks is none", "2<1 A:5 h, 3<1 B:6 h, 1<9 w:1 h, 9<0 b:1", "A=5^ B=6^ w=1"},
 		{"the platform's own", "1<0 p:5, 2<9 p:7, 3<9 A:2, 9<0 b:1", "A=2 own p=12/2"},
-		{"handed over, the platform's is a unit", "1<9 p:5 h, 9<0 b:1", "p=5"},
+		{"submitted, the platform's is a unit", "1<9 p:5 h, 9<0 b:1", "p=5"},
 		{"nested in the program's, it belongs to it", "2<1 p:5, 1<9 A:2 h, 9<0 b:1", "A=7/2"},
 		{"the program's in the platform's bears its name", "2<1 A:5, 1<0 p:2", "A=7/2"},
-		{"and if it was handed over", "3<2 A:5, 2<1 p:2, 1<9 w:1 h, 9<0 b:1", "A=8/3"},
-		{"handed over and run by the platform's own", "2<1 A:5 h, 1<0 p:2", "A=5 own p=2/1"},
-		{"what the platform hands over to itself is no unit: the end of a virtual thread's sleep", "2<1 i:5 h, 1<9 w:1 h, 3<9 i:4 h, 4<9 A:2 h, 9<0 b:1", "A=2 own i=10/3"},
+		{"and if it was submitted", "3<2 A:5, 2<1 p:2, 1<9 w:1 h, 9<0 b:1", "A=8/3"},
+		{"submitted and run by the platform's own", "2<1 A:5 h, 1<0 p:2", "A=5 own p=2/1"},
+		{"what the platform submits to itself is no unit: the end of a virtual thread's sleep", "2<1 i:5 h, 1<9 w:1 h, 3<9 i:4 h, 4<9 A:2 h, 9<0 b:1", "A=2 own i=10/3"},
 		{"nor is it inside another", "2<1 i:5 h, 3<1 i:6 h, 1<9 A:2 h, 9<0 b:1", "A=2 own i=11/2"},
 		{"what it runs for the program is", "3<2 A:5, 2<1 i:1 h, 1<9 w:1 h, 9<0 b:1", "A=7/3"},
 		{"the platform's own before its outer one was lost", "2<1 p:5, 3<1 C:7 h", "C=7 own p=5/1"},
@@ -122,13 +122,13 @@ func TestUnits(t *testing.T) {
 		{"what runs beside is not the name", "3<1 B:1, 2<1 A:5 h, 1<9 D:2 hn, 9<0 b:1", "A=8/3"},
 		{"around two it is none", "2<1 A:5 h, 3<1 B:6 h, 1<9 D:2 hn, 9<0 b:1", "A=5^ B=6^ D=2"},
 		{"around nothing it is a unit", "1<9 D:2 hn, 9<0 b:1", "D=2"},
-		{"a task that the program hands over runs another: two units", "2<1 A:5 h, 1<9 D:2 h, 9<0 b:1", "A=5^ D=2"},
+		{"a task that the program submits runs another: two units", "2<1 A:5 h, 1<9 D:2 h, 9<0 b:1", "A=5^ D=2"},
 		{"of two wrappers around a function the inner one is named", "2<1 w:5 h, 1<9 D:2 hn, 9<0 b:1", "w=7/2"},
 		{"a library's task stands for the program's in it", "3<2 A:5, 2<1 l:2, 1<9 w:1 h, 9<0 b:1", "A=8/3"},
 		{"and is a unit without one", "1<9 l:5 h, 9<0 b:1", "l=5"},
 		{"what the platform does for itself inside a wrapper is not what that was made for", "2<1 p:5, 1<9 w:1 h, 9<0 b:1", "w=6/2"},
 		{"nor what it does beside", "2<1 p:5, 3<1 w:2, 1<9 w:1 h, 9<0 b:1", "w=8/3"},
-		{"what was handed over is: the platform's", "3<2 p:5 h, 2<1 w:1, 1<9 w:1 h, 9<0 b:1", "p=7/3"},
+		{"a submitted task is: the platform's", "3<2 p:5 h, 2<1 w:1, 1<9 w:1 h, 9<0 b:1", "p=7/3"},
 		{"with its name before one of the platform", "2<1 p:5, 1<9 l:1 h, 9<0 b:1", "l=6/2"},
 		{"the program's around a library's keeps its name", "2<1 l:5, 1<9 A:1 h, 9<0 b:1", "A=6/2"},
 		{"swallowed by the future", "2<1 A:5 ht, 1<9 w:1 h, 9<0 b:1", "A=6/2!?"},
@@ -136,7 +136,7 @@ func TestUnits(t *testing.T) {
 		{"started thread that runs others is a loop", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1, 9<0 b:1", "B=50^ C=60^"},
 		{"with one it is not", "2<1 B:50 h, 1<9 A:1, 9<0 b:1", "A=1 B=50^"},
 		{"with much of its own it is not", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:200, 9<0 b:1", "A=200 B=50^ C=60^"},
-		{"handed over to a pool it is not", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1 h, 9<0 b:1", "A=1 B=50^ C=60^"},
+		{"submitted to a pool it is not", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1 h, 9<0 b:1", "A=1 B=50^ C=60^"},
 		{"the outer one was lost", "2<1 B:5, 3<1 C:7 h, 4<1 D:1 h", "B=5 C=7^ D=1^"},
 		{"the outer one was lost: one", "3<1 C:7 h", "C=7"},
 		{"still running", "2<1 B:5 h, 1<0 A:0 r", "A running B=5^"},
@@ -149,7 +149,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestStartedThreads: the start of a thread hands over what the thread runs
+// TestStartedThreads: the start of a thread submits what the thread runs
 // first; it waited from the start on.
 func TestStartedThreads(t *testing.T) {
 	const none = units.NotMeasured
@@ -169,11 +169,11 @@ func TestStartedThreads(t *testing.T) {
 		{"its target", []Execution{target, thread}, map[rune]units.Ns{'A': 35}},
 		{"with one nested", []Execution{nested, target, thread}, map[rune]units.Ns{'A': 35}},
 		{"the first of two", []Execution{target, second, thread}, map[rune]units.Ns{'A': 35, 'B': none}},
-		{"one handed over by itself", []Execution{submitted, thread}, map[rune]units.Ns{'C': 7}},
+		{"one submitted by itself", []Execution{submitted, thread}, map[rune]units.Ns{'C': 7}},
 		{"and one that was not after it", []Execution{submitted, target, thread}, map[rune]units.Ns{'C': 7, 'A': none}},
 		{"a pool's worker before it", []Execution{worker, second, thread}, map[rune]units.Ns{'B': none}},
 		{"the start was not seen", []Execution{target, unseen}, map[rune]units.Ns{'A': none}},
-		{"a worker, handed over to a pool", []Execution{target, pool}, map[rune]units.Ns{'A': none}},
+		{"a worker, submitted to a pool", []Execution{target, pool}, map[rune]units.Ns{'A': none}},
 		{"a thread that has not ended", []Execution{target}, map[rune]units.Ns{'A': none}},
 	} {
 		got := map[rune]units.Ns{}
@@ -207,7 +207,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestBounded: a task that hands over a million others and runs them itself
+// TestBounded: a task that submits a million others and runs them itself
 // keeps none of them.
 func TestBounded(t *testing.T) {
 	n := 0
@@ -250,16 +250,28 @@ func TestSessionMetrics(t *testing.T) {
 	}
 }
 
+// TestNoAllocation: once it has seen the depth of a program, a Builder allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	b := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(*Unit) {})
+	if n := testing.AllocsPerRun(1000, func() {
+		b.Add(&Execution{Task: 3, Outer: 2, Submitted: true})
+		b.Add(&Execution{Task: 2, Outer: 1, Role: Wrapper, Submitted: true})
+	}); n > 0 {
+		t.Errorf("%v allocations for a unit of two executions", n)
+	}
+}
+
 // BenchmarkBuilder makes units of a pool's executions: each a task in a future
 // with two nested tasks, of a session with two metrics of its own.
 func BenchmarkBuilder(b *testing.B) {
 	n := 0
 	build := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(*Unit) { n++ })
 	b.ReportAllocs()
+	var e Execution
 	for i := range b.N {
 		id := uint64(4*i + 10)
 		thread := uint32(i % 8)
-		for _, e := range [...]Execution{
+		for _, e = range [...]Execution{
 			{Task: id, Outer: id + 2, Class: 3, Thread: thread}, {Task: id + 1, Outer: id + 2, Class: 4, Thread: thread},
 			{Task: id + 2, Outer: id + 3, Class: 2, Thread: thread}, {Task: id + 3, Outer: 1, Class: 1, Role: Wrapper, Thread: thread, Submitted: true},
 		} {

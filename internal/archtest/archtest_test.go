@@ -88,6 +88,8 @@ var rules = []rule{
 	{"shadow/ingest", []string{"shadow/bus", "shadow/share", "shadow/store", "internal/wire", "internal/units", "internal/loglinear", "github.com/nats-io/nats.go/..."}},
 	{"shadow/figure", []string{"granularity/...", "internal/units", "internal/text", "gonum.org/v1/plot/...", "golang.org/x/image/...", "golang.org/x/text/..."}},
 	{"shadow/web", []string{"shadow/ingest", "shadow/report", "shadow/store", "internal/units", "internal/text", "github.com/VictoriaMetrics/metrics", "golang.org/x/net/netutil", "golang.org/x/sys/...", "golang.org/x/time/rate"}},
+	{"cmd/shadow/internal/console", []string{"shadow/session", "shadow/view/table", "golang.org/x/term"}},
+	{"cmd/shadow/internal/listing", []string{"cmd/shadow/internal/console", "shadow/view/...", "internal/text", "github.com/spf13/cobra"}},
 	{"cmd/stackagent", []string{"agent", "jvmti"}},
 }
 

@@ -167,3 +167,18 @@ type FlagSet struct {
 	Doc   string
 	Flags []Flag
 }
+
+// Kind is a value of an enumeration.
+type Kind struct {
+	Name string // the Go constant in package wire
+	C    string // the C constant
+	Doc  string
+}
+
+// KindSet declares an enumeration. Values count from 0, for ever.
+type KindSet struct {
+	Name  string // the Go type in package wire: "SiteKind"
+	Of    string // what the header says that they are
+	Doc   string
+	Kinds []Kind
+}

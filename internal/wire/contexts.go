@@ -3,17 +3,6 @@ package wire
 // MaxFrames is the largest number of frames of a context.
 const MaxFrames = 64
 
-// ContextKind says what happened in a calling context.
-type ContextKind uint8
-
-// The kinds; equal to SA_CONTEXT_*.
-const (
-	ContextCreation   ContextKind = iota
-	ContextSubmission             // by the program, not inside another submission
-	ContextExecution
-	NumContextKinds
-)
-
 // Contexts are what a batch holds of calling contexts (option contexts=).
 type Contexts struct {
 	Account  ContextSampling

@@ -268,7 +268,7 @@ func (r *reader) hello() *Hello {
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
 		JavaHome: r.str("hello.java home"), MainClass: r.str("hello.main class"),
-		GC: r.str("hello.gc"), CPUs: int(r.int32("hello.cpus")),
+		GC: r.str("hello.gc"), CPUs: int(r.intWithin("hello.cpus", 32)),
 		AgentVersion: r.str("hello.agent version"), ClockName: r.str("hello.clock name"),
 		CPUClock: r.str("hello.cpu clock"), WallUnixNs: r.int("hello.wall"),
 		StartClock: r.clock("hello.start clock"), Metrics: listOf(r, "hello.metrics", (*reader).str),

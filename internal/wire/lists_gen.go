@@ -53,7 +53,7 @@ func (r *reader) site(field string) (x Site) {
 	x.Class = r.str(field + ".class")
 	x.Method = r.str(field + ".method")
 	x.File = r.str(field + ".file")
-	x.Line = r.int32(field + ".line")
+	x.Line = int32(r.intWithin(field+".line", 32))
 	end()
 	return x
 }
@@ -152,7 +152,7 @@ func (r *reader) thread(field string) (x Thread) {
 	n, end := r.fieldsFrom(field, 11, 14)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.JavaID = r.int(field + ".java id")
-	x.OSID = r.int32(field + ".os id")
+	x.OSID = int32(r.intWithin(field+".os id", 32))
 	x.Name = r.str(field + ".name")
 	x.Group = r.str(field + ".group")
 	x.Class = r.str(field + ".class")
@@ -180,7 +180,7 @@ func (w *writer) osThread(x *OSThread) {
 
 func (r *reader) osThread(field string) (x OSThread) {
 	end := r.fields(field, 4)
-	x.OSID = r.int32(field + ".os id")
+	x.OSID = int32(r.intWithin(field+".os id", 32))
 	x.Name = r.str(field + ".name")
 	x.CPU = units.Ns(r.int(field + ".cpu"))
 	x.Run = units.Ns(r.int(field + ".run"))

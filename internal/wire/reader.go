@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
@@ -142,13 +141,13 @@ func (r *reader) int(field string) int64 {
 	return v
 }
 
-func (r *reader) int32(field string) int32 {
+func (r *reader) intWithin(field string, bits int) int64 {
 	v := r.int(field)
-	if v < math.MinInt32 || v > math.MaxInt32 {
-		r.fail(field, "more than 32 bits", nil)
+	if v != v<<(64-bits)>>(64-bits) {
+		r.fail(field, "more than "+strconv.Itoa(bits)+" bits", nil)
 		return 0
 	}
-	return int32(v)
+	return v
 }
 
 func (r *reader) bool(field string) bool {

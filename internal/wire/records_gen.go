@@ -61,6 +61,33 @@ const (
 	SummaryVirtual SummaryFlags = 1 << 0 // on virtual threads; the thread is the carrier, or 0 where it is not known
 )
 
+// SiteKind says what a SiteSum counts. The sum over SiteCreation and SitePart is Summary.Creations, over
+// SiteSubmission and SiteInner Summary.Submissions, over the last two Summary.Rejected; but for what found no
+// room.
+type SiteKind uint8
+
+// The values of SiteKind.
+const (
+	SiteCreation      SiteKind = iota // creation
+	SiteSubmission                    // submission by the program
+	SitePart                          // creation without a call site, inside an execution of a task of the same class
+	SiteInner                         // submission inside another
+	SiteRejected                      // takes back one by the program
+	SiteRejectedInner                 // takes back an inner one
+	NumSiteKinds
+)
+
+// ContextKind says what happens in a calling context.
+type ContextKind uint8
+
+// The values of ContextKind.
+const (
+	ContextCreation   ContextKind = iota // creation
+	ContextSubmission                    // submission by the program, not inside another
+	ContextExecution                     // execution
+	NumContextKinds
+)
+
 // Execution is one run of a task's execution method. It is written when it ends.
 type Execution struct {
 	TaskID      uint64         // the task; several executions of one task share it

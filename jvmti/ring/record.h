@@ -54,6 +54,23 @@ enum {
     SA_VIRTUAL_ALIVE = 1 << 0, /* the thread had not ended */
 };
 
+/* what is counted at a call site; equal to wire.SiteKind */
+enum {
+    SA_SITE_CREATION = 0, /* creation */
+    SA_SITE_SUBMISSION = 1, /* submission by the program */
+    SA_SITE_PART = 2, /* creation without a call site, inside an execution of a task of the same class */
+    SA_SITE_INNER = 3, /* submission inside another */
+    SA_SITE_REJECTED = 4, /* takes back one by the program */
+    SA_SITE_REJECTED_INNER = 5, /* takes back an inner one */
+};
+
+/* what happens in a calling context; equal to wire.ContextKind */
+enum {
+    SA_CONTEXT_CREATION = 0, /* creation */
+    SA_CONTEXT_SUBMISSION = 1, /* submission by the program, not inside another */
+    SA_CONTEXT_EXECUTION = 2, /* execution */
+};
+
 #define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */
 
 /* Execution is one run of a task's execution method. It is written when it ends. */

@@ -153,7 +153,7 @@ func TestPools(t *testing.T) {
 			p.Longest, p.Heaviest = 900*milli, 900*milli
 			p.CPU, p.Wall = 1200*milli, 1200*milli
 			return p
-		}, 4, "coarse-grained", 900*milli - 900*milli/4}, // one in place of four processors
+		}, 4, "coarse-grained", 900*milli - 900*milli/4}, // one processor instead of four
 		{"coarse, in a pool that waits to be fed", func() Pool {
 			p := busyPool(4, span, 100)
 			p.Longest, p.Heaviest = 60*milli, 60*milli
@@ -333,7 +333,7 @@ func inTurns(one, several units.Ns) Pool {
 	return p
 }
 
-// TestSelfWaitTexts: of parts that ran and of such that never began.
+// TestSelfWaitTexts: parts that ran, and parts that never began.
 func TestSelfWaitTexts(t *testing.T) {
 	p := selfish(800*milli, 700*milli)
 	const waits = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 10 units, mostly of com.acme.Outer, submitted 30 tasks to it and waited for 800 ms in total while these were queued for one of its 4 workers."
@@ -462,7 +462,7 @@ func TestPoolTexts(t *testing.T) {
 	}
 }
 
-// fineFacts are n units of work each, handed over at a cost of gap each.
+// fineFacts are n units of work each; each submission costs gap.
 func fineFacts(n int, work, gap units.Ns) *UnitFacts {
 	p := busyPool(2, 100*milli, int64(n))
 	c := UnitClass{Name: "com.acme.Tiny", Units: int64(n), SelfIsCPU: true, Site: "com.acme.Main.run:7"}
@@ -492,10 +492,10 @@ func TestFine(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]*UnitFacts{
-		"cheap to hand over": fineFacts(10_000, 9*micro, micro),
-		"not fine":           fineFacts(10_000, 10*micro, 10*micro),
-		"too few":            fineFacts(999, micro, micro),
-		"inside others":      insideOthers(fineFacts(10_000, micro, micro)),
+		"cheap to submit": fineFacts(10_000, 9*micro, micro),
+		"not fine":        fineFacts(10_000, 10*micro, 10*micro),
+		"too few":         fineFacts(999, micro, micro),
+		"inside others":   insideOthers(fineFacts(10_000, micro, micro)),
 	} {
 		if got := advise(f); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)
@@ -505,9 +505,9 @@ func TestFine(t *testing.T) {
 		class UnitClass
 		text  string // "": no finding
 	}{
-		"the JDK's housekeeping":         {UnitClass{JDK: true}, ""},
-		"the JDK's, handed by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "The tasks that the program submits as com.acme.Tiny are all fine-grained, submitted at com.acme.Main.run:7"},
-		"a parallel stream":              {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation (a parallel stream), which the JDK splits into com.acme.Tiny, are all fine-grained: 10,000 units"},
+		"the JDK's housekeeping":            {UnitClass{JDK: true}, ""},
+		"the JDK's, submitted by a program": {UnitClass{JDK: true, Site: "com.acme.Main.run:7"}, "The tasks that the program submits as com.acme.Tiny are all fine-grained, submitted at com.acme.Main.run:7"},
+		"a parallel stream":                 {UnitClass{JDK: true, Bulk: true}, "The parts of a bulk operation (a parallel stream), which the JDK splits into com.acme.Tiny, are all fine-grained: 10,000 units"},
 	} {
 		f := fineFacts(10_000, micro, micro)
 		x := &f.Classes[0]
@@ -524,7 +524,7 @@ func TestFine(t *testing.T) {
 	if got := advise(mixed); len(got) != 0 {
 		t.Errorf("a class with coarse tasks too: %+v", got)
 	}
-	// Where no unit waited, the workers' idling tells what handing over costs.
+	// Where no unit waited, the workers' idle time is the cost of submitting.
 	starved := fineFacts(10_000, micro, micro)
 	starved.Pools[0].Gaps = granularity.Values{}
 	if got := advise(starved); len(got) != 0 {
@@ -534,7 +534,7 @@ func TestFine(t *testing.T) {
 	if got := advise(starved); names(got) != "fine-grained" {
 		t.Errorf("idle workers: %+v", got)
 	}
-	// Idle while nothing waits or runs tells nothing.
+	// Idle time while nothing waits or runs costs nothing.
 	starved.Pools[0].Active /= 4
 	if got := advise(starved); len(got) != 0 {
 		t.Errorf("idle pool: %+v", got)

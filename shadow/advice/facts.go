@@ -76,7 +76,7 @@ type UnitFacts struct {
 	Pools    []Pool
 	MaxDepth int64         // executions on the deepest stack
 	Deepest  string        // the class of the innermost one
-	Lost     bool          // events were lost: no finding rests on what is missing
+	Lost     bool          // events were lost: no finding may rest on missing events
 	Unended  bool          // the record breaks off, or the session still runs
 	Virtual  *VirtualFacts // nil: no virtual threads, or nothing known about them
 	// Taken is the CPU time of other programs while threads of the JVM waited for a

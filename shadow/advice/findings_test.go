@@ -56,7 +56,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestFindingsNotTheBodies: threads and the platform's classes get no advice.
+// TestNoFindingsForLoops: loops of threads and classes of the JDK get no advice.
 // TestStillRunning: threads that wait for tasks until the program ends are no reason
 // for a caution, an execution of anything else is.
 func TestStillRunning(t *testing.T) {
@@ -71,7 +71,7 @@ func TestStillRunning(t *testing.T) {
 	}
 }
 
-func TestFindingsNotTheBodies(t *testing.T) {
+func TestNoFindingsForLoops(t *testing.T) {
 	d := granularity.Describe(valuesOf(900e6, 900e6))
 	rows := []granularity.Hotspot{
 		{Class: "T", Kinds: units.KindThread, Loop: true, Executions: 2, Work: d.Sum, Metrics: granularity.Metrics{granularity.SelfCPU: d}},

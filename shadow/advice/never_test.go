@@ -9,7 +9,7 @@ import (
 )
 
 // loader are 4,000 lambdas that were not called beside called ones, of which some were
-// handed over, as some of the others were.
+// submitted, as some of the others were.
 func loader(called, ofThese, queued int64) granularity.Hotspot {
 	return granularity.Hotspot{Class: "app.Main$$Lambda -> app.Main.lambda$load$2", Kinds: units.KindCallable | units.KindHidden, Created: 4000 + called, Executions: called,
 		NeverExecuted: 4000, Fates: &granularity.Fates{NeverSubmitted: 4000 - queued, NeverRun: queued}, Metrics: granularity.Metrics{granularity.MetricOf(2, false): {Name: granularity.QueueName, Count: ofThese}}}
@@ -50,7 +50,7 @@ func TestNeverRun(t *testing.T) {
 		{"a library's beside many", []granularity.Hotspot{{Class: "lib.Worker", Library: true, Created: 10_000, NeverExecuted: 10_000}, many}, 0, true, "4,000 tasks of the program (40 % of those created) never executed, all of them app.Main.lambda$go$1. They were created for nothing"},
 		{"what a cache may call", []granularity.Hotspot{loader(1, 0, 0), few}, 0, false, "4,002 tasks (3.8 % of those created) never executed, most of them app.Main.lambda$load$2 (4,000)."},
 		{"lambdas that are never called", []granularity.Hotspot{loader(0, 0, 0)}, 0, true, "4,000 tasks of the program (100 % of those created) never executed, all of them app.Main.lambda$load$2. They were created for nothing"},
-		{"lambdas of which one was handed over", []granularity.Hotspot{loader(1, 1, 0)}, 0, true, "4,000 tasks of the program (>99.9 %"},
+		{"lambdas, one of them submitted", []granularity.Hotspot{loader(1, 1, 0)}, 0, true, "4,000 tasks of the program (>99.9 %"},
 		{"lambdas of which one is queued", []granularity.Hotspot{loader(1, 0, 1)}, 0, true, "4,000 tasks of the program (>99.9 %"},
 		{"steps of futures", []granularity.Hotspot{stage, few}, 0, false,
 			"2 tasks (<0.1 % of those created) never executed, all of them app.Job. 5,000 CompletableFuture stages ran inline or were skipped."},

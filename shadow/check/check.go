@@ -1,8 +1,7 @@
-// Package check holds the two views of a session against each other: what the
-// agent measured inside the program, execution by execution, and what the
-// kernel counted of its threads and of the process as a whole. A thread's
-// tasks cannot have more than the thread; what the thread has more is not in
-// tasks, and is listed.
+// Package check compares two views of a session: what the agent measured inside the
+// program, execution by execution, and what the kernel counted for its threads and for
+// the process. A thread's tasks cannot use more than the thread. What the thread used
+// outside tasks is listed.
 package check
 
 import (
@@ -25,13 +24,13 @@ type Thread struct {
 	Label      string    `json:"thread"`
 	Kind       string    `json:"kind"`
 	Virtual    bool      `json:"virtual"`
-	Kernel     *units.Ns `json:"kernel_cpu_ns"`    // nil: the kernel's account is not known
+	Kernel     *units.Ns `json:"kernel_cpu_ns"`    // nil: unknown
 	Tasks      *units.Ns `json:"tasks_cpu_ns"`     // of executions that ended; nil: none, or not measured
 	Outside    *units.Ns `json:"outside_cpu_ns"`   // Kernel less Tasks
-	Executions int64     `json:"executions"`       // that have a CPU time, or ran on
-	Running    int64     `json:"running"`          // of these, not ended: what they used is outside
+	Executions int64     `json:"executions"`       // with a CPU time, or still running
+	Running    int64     `json:"running"`          // still running: their CPU time counts as outside
 	Counters   []Counter `json:"counters"`         // of events that both views count
-	TooMuch    bool      `json:"more_than_kernel"` // the tasks have more than the thread: something is wrong
+	TooMuch    bool      `json:"more_than_kernel"` // the tasks used more than the thread: a bug
 }
 
 // Counter is one event in both views. The kernel's count from outside begins
@@ -47,12 +46,12 @@ type Counter struct {
 type Part struct {
 	What    string   `json:"what"`
 	CPU     units.Ns `json:"cpu_ns"`
-	Threads int      `json:"threads"` // 0: no thread of the list
+	Threads int      `json:"threads"` // 0: no listed thread
 }
 
 // Process is the whole process, in nanoseconds of CPU time.
 type Process struct {
-	Usage    *hpc.Usage `json:"usage"`   // nil: this was not the shadow's own child
+	Usage    *hpc.Usage `json:"usage"`   // nil: the process was not the shadow's child
 	Threads  units.Ns   `json:"threads"` // of all threads that were seen
 	Tasks    units.Ns   `json:"tasks"`
 	NotSeen  *units.Ns  `json:"not_seen"` // Usage less Threads
@@ -64,12 +63,12 @@ type Result struct {
 	Version int      `json:"version"`
 	Threads []Thread `json:"threads"`
 	Process Process  `json:"process"`
-	// Bodies are the threads whose whole life is an execution that ended: there
-	// the two views should be equal.
-	Bodies Agreement `json:"bodies"`
+	// Loops are threads whose whole life is one execution that ended: both views should
+	// agree on them.
+	Loops Agreement `json:"bodies"`
 }
 
-// Agreement sums up threads of which both views tell the whole.
+// Agreement sums up threads that both views cover completely.
 type Agreement struct {
 	Threads int      `json:"threads"`
 	Kernel  units.Ns `json:"kernel_cpu_ns"`
@@ -79,8 +78,8 @@ type Agreement struct {
 	Worst float64 `json:"worst"`
 }
 
-// LeastCPU is the CPU time below which the start and end of a thread, which
-// are no part of any task, count for too much.
+// LeastCPU is the CPU time below which the start and end of a thread, outside any task,
+// weigh too much.
 const LeastCPU units.Ns = 20e6
 
 // Share is the tasks' part of the kernel's figure, 0 to 1.
@@ -91,15 +90,14 @@ func (a *Agreement) Share() float64 {
 	return float64(a.Tasks) / float64(a.Kernel)
 }
 
-// tolerance is what a thread's tasks may have more than the thread: the
-// agent's clock is good to some parts in 100,000, two readings are never at one
-// moment, and the last may hold what interrupts and the hypervisor took since
-// the kernel was asked, a millisecond before at most (docs/internals/design.md).
+// tolerance is how much more than the thread its tasks may use. The agent's clock is
+// good to a few parts in 100,000. The two readings are up to a millisecond apart, and
+// the later one may include time of interrupts and of the hypervisor
+// (docs/internals/design-limits.md).
 func tolerance(kernel units.Ns) units.Ns { return 100e3 + 1e6 + kernel/1000 }
 
-// Compare holds sum, made of all executions (no filter), against the counters
-// and the account of the process, each nil where there is none. extra are the
-// session's further metrics.
+// Compare compares sum, over all executions without a filter, with the counters and
+// the process's usage; either may be nil. extra are the session's further metrics.
 func Compare(sum *summary.Summary, extra []store.ExtraMetric, counters *hpc.File, usage *hpc.Usage) Result {
 	r := Result{Version: Version, Process: Process{Usage: usage}}
 	outside := byThread(sum.Threads, counters)
@@ -108,7 +106,7 @@ func Compare(sum *summary.Summary, extra []store.ExtraMetric, counters *hpc.File
 		row := compareThread(t)
 		row.Counters = compareCounters(t, extra, outside[i])
 		r.Threads = append(r.Threads, row)
-		r.Bodies.add(t, &row)
+		r.Loops.add(t, &row)
 	}
 	r.Process.add(sum.Threads)
 	return r
@@ -142,8 +140,8 @@ func (a *Agreement) add(t *summary.ThreadRow, row *Thread) {
 	}
 }
 
-// byThread finds the counters of each row: those of the operating system's
-// thread, where it carried no other.
+// byThread finds the counters of each row: those of its OS thread, unless that carried
+// others, too.
 func byThread(threads []summary.ThreadRow, file *hpc.File) []*hpc.ThreadTotals {
 	out := make([]*hpc.ThreadTotals, len(threads))
 	if file == nil {
@@ -165,14 +163,14 @@ func byThread(threads []summary.ThreadRow, file *hpc.File) []*hpc.ThreadTotals {
 	return out
 }
 
-// counted are the names of the events that the kernel's counters from outside
-// count. Those of hardware count user mode only, as the agent's do by default.
+// counted names the events that are counted from outside. Hardware events count user
+// mode only, as the agent's do by default.
 var counted = map[string]hpc.Event{
 	"page-faults": hpc.PageFaults, "context-switches": hpc.ContextSwitches, "cpu-migrations": hpc.CPUMigrations,
 	"task-clock": hpc.TaskClock, "instructions": hpc.Instructions, "cycles": hpc.Cycles, "ref-cycles": hpc.RefCycles,
 }
 
-// byEvent are they without their names, of which some have several.
+// byEvent maps events to counters: some events have several names.
 var byEvent = func() map[perfevent.Event]hpc.Event {
 	m := map[perfevent.Event]hpc.Event{}
 	for name, e := range counted {
@@ -184,7 +182,7 @@ var byEvent = func() map[perfevent.Event]hpc.Event {
 	return m
 }()
 
-// eventOf is the event from outside that counts what the agent's metric counts.
+// eventOf is the outside event of the agent's metric.
 func eventOf(metric string) (hpc.Event, bool) {
 	p, err := perfevent.Parse(metric)
 	if err != nil {
@@ -255,7 +253,7 @@ func (p *Process) add(threads []summary.ThreadRow) {
 		}
 		p.Tasks += tasks
 		if !t.CPU.Measured() {
-			virtual += tasks // it is in the time of the carriers
+			virtual += tasks // included in the carriers' time
 			continue
 		}
 		p.Threads += t.CPU

@@ -66,11 +66,11 @@ func TestCompare(t *testing.T) {
 		delete(want, p.What)
 	}
 	if len(want) > 0 || sum != usage.CPU() {
-		t.Errorf("not told: %v; all parts are %d of %d", want, sum, usage.CPU())
+		t.Errorf("not listed: %v; all parts are %d of %d", want, sum, usage.CPU())
 	}
 	// The worker and the carrier, which ended; not the pool, which still ran.
-	if b := r.Bodies; b.Threads != 2 || b.Kernel != 360*ms || b.Tasks != 299*ms || b.Worst != 1 {
-		t.Errorf("bodies %+v", b)
+	if b := r.Loops; b.Threads != 2 || b.Kernel != 360*ms || b.Tasks != 299*ms || b.Worst != 1 {
+		t.Errorf("loops %+v", b)
 	}
 	c := r.Threads[1].Counters
 	if len(c) != 2 || c[0] != (Counter{"instructions", 1010.5, true, 1000}) || c[1] != (Counter{"page-faults", 75, false, 70}) {
@@ -91,7 +91,7 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
-	if r.Process.NotSeen != nil || r.Bodies.Threads != 0 {
+	if r.Process.NotSeen != nil || r.Loops.Threads != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -125,7 +125,7 @@ func TestTooMuch(t *testing.T) {
 		if r.Threads[0].TooMuch != want {
 			t.Errorf("%d ns too much: %v", over, r.Threads[0].TooMuch)
 		}
-		if w := r.Bodies.Worst; math.Abs(w-math.Abs(float64(over))/3e8) > 1e-12 {
+		if w := r.Loops.Worst; math.Abs(w-math.Abs(float64(over))/3e8) > 1e-12 {
 			t.Errorf("worst %v of %d", w, over)
 		}
 	}

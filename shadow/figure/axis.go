@@ -10,15 +10,15 @@ import (
 	"stackagent/internal/units"
 )
 
-// logRange is a stretch of a logarithmic axis: decimal logarithms of
+// logRange is the range of a logarithmic axis: decimal logarithms of
 // nanoseconds, of bytes or of counts.
 type logRange struct {
 	lo, hi float64
 	unit   string // "ns", "bytes", "": a count
 }
 
-// rangeOf spans the positive values among min and max, at least a decade, and
-// leaves a little air on both sides. Without a positive value it is 1 to 10.
+// rangeOf covers min to max, at least a decade, with a margin on both sides. It ignores
+// values that are not positive; without any it is 1 to 10.
 func rangeOf(unit string, lo, hi units.Ns) logRange {
 	if hi < 1 {
 		return logRange{0, 1, unit}
@@ -35,7 +35,7 @@ func rangeOf(unit string, lo, hi units.Ns) logRange {
 
 func log10(n units.Ns) float64 { return math.Log10(float64(n)) }
 
-// clamp is where n is drawn; what is at or below zero goes to the left edge.
+// clamp is where n is drawn; values at or below zero go to the left edge.
 func (r logRange) clamp(n units.Ns) float64 {
 	if n < 1 {
 		return r.lo
@@ -83,7 +83,7 @@ func (r logRange) label(d, i int) string {
 func decadeLabel(d, i int) string {
 	unit := []string{"ns", "µs", "ms", "s"}
 	switch {
-	case d < 0: // below a nanosecond nothing is measured, but a range may begin there
+	case d < 0: // no value is below a nanosecond, but a range may begin there
 		return strconv.FormatFloat(float64(i)*math.Pow10(d), 'g', 3, 64) + " ns"
 	case d < 12:
 		u := min(d/3, 3)

@@ -19,14 +19,14 @@ const (
 	bottleHeight = vg.Length(330)
 	bottleLabels = vg.Length(205) // room for the names beside the bottle
 	bottleRow    = vg.Length(11)
-	bottleRows   = 24    // names that there is room for
-	bottleLeast  = 0.008 // of the height: smaller boxes are gathered
+	bottleRows   = 24    // the most names that fit
+	bottleLeast  = 0.008 // of the height: smaller boxes are grouped by kind
 )
 
-// Bottle draws a bottle graph: a box for each thread, as high as its share of
-// the time and, from the middle to either side, as wide as the number of
-// threads that it ran with, itself included; the widest at the bottom. Threads
-// whose boxes would be too low to be seen are gathered by kind.
+// Bottle draws a bottle graph, a box for each thread, the widest at the bottom. The
+// height is the thread's share of the time, the width the mean number of threads
+// running at the same time, drawn to both sides of the middle. Boxes too low to see
+// are grouped by kind.
 func Bottle(g *bottle.Graph) *Figure {
 	f := &Figure{
 		Name: "bottle", Title: "Bottle graph: share of the time and parallelism of each " + boxIs(g),
@@ -55,7 +55,7 @@ func Bottle(g *bottle.Graph) *Figure {
 	return f
 }
 
-// boxIs is what a box of a graph stands for.
+// boxIs describes a box.
 func boxIs(g *bottle.Graph) string {
 	switch {
 	case g == nil || g.By == "" || g.By == bottle.ByThread:
@@ -66,7 +66,7 @@ func boxIs(g *bottle.Graph) string {
 	return string(g.By)
 }
 
-// bottleNote tells what the picture cannot.
+// bottleNote says what the boxes cannot show.
 func bottleNote(g *bottle.Graph) string {
 	text := fmt.Sprintf("a thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 	if g.UnknownNs > 0 {
@@ -85,7 +85,7 @@ func bottleAxes(p *plot.Plot, boxes []bottle.Box, height float64) {
 	p.Y.Min, p.Y.Max = 0, height
 	p.X.Tick.Marker = plot.TickerFunc(func(lo, hi float64) []plot.Tick {
 		ticks := linearTicks(6)(lo, hi)
-		for i := range ticks { // to the left it is as many threads
+		for i := range ticks { // the axis counts threads to both sides
 			prec := 0
 			if hi < 3 {
 				prec = 1
@@ -97,7 +97,7 @@ func bottleAxes(p *plot.Plot, boxes []bottle.Box, height float64) {
 	p.Y.Tick.Marker = linearTicks(6)
 }
 
-// gathered are the boxes to draw, those too low to be seen put together by kind.
+// gathered are the boxes to draw; those too low to see are joined by kind.
 func gathered(g *bottle.Graph) []bottle.Box {
 	total := g.HeightNs("")
 	order := slices.Clone(g.Boxes)
@@ -144,8 +144,8 @@ func bottlePlotter(boxes []bottle.Box, scale float64) plotter {
 	}
 }
 
-// nameBox writes name and figures of a box right of the bottle, joined to it by
-// a line.
+// nameBox writes the name and figures of a box to the right of the bottle, and draws a
+// line between the two.
 func nameBox(c *draw.Canvas, b bottle.Box, scale float64, edge, middleY, y vg.Length) {
 	end := c.Max.X + 14
 	line := draw.LineStyle{Color: color.RGBA{170, 170, 170, 255}, Width: 0.5}
@@ -157,14 +157,13 @@ func nameBox(c *draw.Canvas, b bottle.Box, scale float64, edge, middleY, y vg.Le
 	c.FillText(textStyle(tickSize, regular, right, middle, grey), vg.Point{X: rightEdge, Y: y}, figures)
 }
 
-// darker is a colour that text can be read in.
+// darker is a colour dark enough for text.
 func darker(c color.RGBA) color.RGBA {
 	mix := func(v uint8) uint8 { return uint8(float64(v) * 0.72) }
 	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 }
 
-// shadeOfBox alternates two shades of a kind's colour, so that boxes that stand
-// on one another can be told apart.
+// shadeOfBox alternates two shades of a kind's colour, to separate stacked boxes.
 func shadeOfBox(boxes []bottle.Box, i int) color.RGBA {
 	nth := 0
 	for _, b := range boxes[:i] {
@@ -175,8 +174,8 @@ func shadeOfBox(boxes []bottle.Box, i int) color.RGBA {
 	return lighter(kindColor(boxes[i].Kind), []float64{0.85, 0.6}[nth%2])
 }
 
-// apart moves places, which are in order, so that they are at least d apart and
-// between lo and hi, as near to where they were as may be.
+// apart moves sorted positions as little as needed to be at least d apart and between
+// lo and hi.
 func apart(at []vg.Length, d, lo, hi vg.Length) []vg.Length {
 	out := slices.Clone(at)
 	if n := vg.Length(len(out) - 1); n > 0 && n*d > hi-lo {
@@ -221,8 +220,7 @@ func kindLegend(g *bottle.Graph) []entry {
 	return out
 }
 
-// Bottles draws the bottle graphs of windows that follow one another, in rows,
-// all to one scale.
+// Bottles draws the bottle graphs of consecutive windows in rows, all to one scale.
 func Bottles(graphs []*bottle.Graph) *Figure {
 	f := &Figure{
 		Name: "bottles", Title: "Bottle graphs over time",

@@ -20,9 +20,9 @@ const (
 	nameSize           = tickSize
 )
 
-// Box draws a Tukey box plot per shape over a logarithmic axis: quartiles and
-// labelled median, whiskers at the last datum within 1.5 interquartile ranges,
-// every datum beyond as a dot.
+// Box draws a Tukey box plot per shape over a logarithmic axis: quartiles, the labelled
+// median, whiskers to the last value within 1.5 interquartile ranges, and a dot for
+// every value beyond.
 func Box(m Measure, shapes []Shape) *Figure {
 	f := &Figure{
 		Name: "box", Title: "Task granularity: " + m.each(),
@@ -52,7 +52,7 @@ func Box(m Measure, shapes []Shape) *Figure {
 	return f
 }
 
-// zeroNote says where values are drawn that have no logarithm.
+// zeroNote says where values without a logarithm are drawn.
 func zeroNote(shapes []Shape) string {
 	for _, s := range shapes {
 		if s.Box.LowWhisker < 1 || len(s.Box.Outliers) > 0 && s.Box.Outliers[0] < 1 {
@@ -78,7 +78,7 @@ func boxColor(shapes []Shape, i int) color.Color {
 func boxRange(m Measure, shapes []Shape) logRange {
 	lo, hi := units.Ns(math.MaxInt64), units.Ns(0)
 	for _, s := range shapes {
-		// The quartiles too: the whisker may be at 0, which has no place on the axis.
+		// The quartiles, too: the whisker may be at 0, which is not on the axis.
 		ends := []units.Ns{s.Box.LowWhisker, s.Box.Q1, s.Box.Median, s.Box.Q3, s.Box.HiWhisker}
 		if n := len(s.Box.Outliers); n > 0 {
 			ends = append(ends, s.Box.Outliers[0], s.Box.Outliers[n-1])
@@ -93,8 +93,8 @@ func boxRange(m Measure, shapes []Shape) logRange {
 	return rangeOf(m.Unit, lo, hi)
 }
 
-// boxPlotter draws a box in its row (0 is the lowest): the name and the median
-// stand above it, so that neither can cover the data of any row.
+// boxPlotter draws a box in its row (0 is the lowest). The name and the median are above
+// it, where they cannot cover data.
 func boxPlotter(m Measure, s Shape, name string, row int, r logRange, clr color.Color) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
@@ -123,7 +123,7 @@ func outliers(c *draw.Canvas, b granularity.Box, x func(units.Ns) vg.Length, y v
 	glyph := draw.GlyphStyle{Color: clr, Radius: dotSize, Shape: draw.CircleGlyph{}}
 	last := vg.Length(math.Inf(-1))
 	for _, o := range b.Outliers {
-		// Dots that would lie on one another are one dot.
+		// Dots that would overlap share one.
 		if at := x(o); at-last >= dotSize/2 {
 			c.DrawGlyph(glyph, vg.Point{X: at, Y: y})
 			last = at
@@ -152,7 +152,7 @@ func rowText(c *draw.Canvas, m Measure, s Shape, name string, y vg.Length) {
 	c.FillText(textStyle(nameSize, regular, text.XRight, bottom, grey), vg.Point{X: c.Max.X, Y: y}, right)
 }
 
-// about marks a count that depends on where coarse whiskers end.
+// about marks a count that depends on whiskers known only by bucket.
 func about(b granularity.Box) string {
 	if b.Summarised > 0 {
 		return "about "

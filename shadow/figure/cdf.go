@@ -12,17 +12,17 @@ import (
 	"stackagent/internal/units"
 )
 
-// Measure is what a distribution is of.
+// Measure is the quantity of a distribution.
 type Measure struct {
 	Label string          // "self CPU time"
-	Of    text.Population // what has it
+	Of    text.Population // what is measured
 	Unit  string          // of the values: "ns", "bytes", "": a count
 }
 
 // Time is a measure in nanoseconds.
 func Time(label string, of text.Population) Measure { return Measure{label, of, "ns"} }
 
-// each names it in a title and on an axis, "self CPU time per execution".
+// each is the measure in a title and on an axis, "self CPU time per execution".
 func (m Measure) each() string { return m.Label + " per " + m.Of.One() }
 
 func (m Measure) none() func(draw.Canvas) { return empty("no " + m.Of.Many()) }
@@ -32,7 +32,7 @@ func (m Measure) format(n units.Ns) string { return granularity.FormatIn(m.Unit,
 // Shape is a distribution to draw, with its name.
 type Shape struct {
 	Label string
-	All   bool // of all: drawn black and strong
+	All   bool // over all classes: drawn in bold black
 	CDF   granularity.CDF
 	Box   granularity.Box
 }
@@ -41,11 +41,11 @@ const (
 	nameLimit  = 64
 	margin     = 6
 	plotHeight = 215
-	unseen     = 0.25 // points: a step below this cannot be seen
+	unseen     = 0.25 // points: smaller steps are invisible
 )
 
-// CDF draws cumulative distributions over a logarithmic axis: for each amount
-// of work the share of executions, or units, with at most that much.
+// CDF draws cumulative distributions over a logarithmic axis: for each amount of work,
+// the share of executions or units with at most that much.
 func CDF(m Measure, shapes []Shape) *Figure {
 	f := &Figure{
 		Name: "cdf", Title: "Task granularity: cumulative distribution of " + m.each(),
@@ -66,7 +66,7 @@ func CDF(m Measure, shapes []Shape) *Figure {
 		p.Y.Min, p.Y.Max = 0, 1
 		p.Y.Tick.Marker = percentTicks
 		p.Add(gridLines(true, true))
-		// The whole last, on top.
+		// All classes together last, on top.
 		for i := len(shapes) - 1; i >= 0; i-- {
 			p.Add(steps(shapes[i].CDF, styles[i], r))
 		}
@@ -90,7 +90,7 @@ func withData(shapes []Shape) []Shape {
 	return out
 }
 
-// shapeLegend is an entry with count and median per shape, and their lines.
+// shapeLegend has an entry per shape: line, count and median.
 func shapeLegend(m Measure, shapes []Shape) ([]entry, []draw.LineStyle) {
 	names := shapeNames(shapes)
 	entries := make([]entry, len(shapes))
@@ -115,7 +115,7 @@ func shapeLegend(m Measure, shapes []Shape) ([]entry, []draw.LineStyle) {
 	return entries, styles
 }
 
-// summarisedNote says what part of a shape rests on coarse buckets.
+// summarisedNote says what share of a shape is known only by bucket.
 func summarisedNote(s Shape) string {
 	n, all := max(s.CDF.Summarised, s.Box.Summarised), int64(max(s.CDF.N, s.Box.N))
 	switch {
@@ -159,8 +159,8 @@ func steps(cdf granularity.CDF, style draw.LineStyle, r logRange) plotter {
 		line := []vg.Point{{X: tx(r.lo), Y: ty(share)}}
 		for _, pt := range cdf.Points {
 			x := tx(r.clamp(pt.X))
-			// Steps too small to be seen only make files large; the last
-			// point is always drawn.
+			// Invisible steps only make files large; the last point is always
+			// drawn.
 			if last := line[len(line)-1]; pt.Share < 1 && x-last.X < unseen && ty(pt.Share)-last.Y < unseen {
 				continue
 			}

@@ -14,8 +14,8 @@ import (
 	"stackagent/internal/units"
 )
 
-// CollectorPoint is what the collector's threads did in runs with so many
-// application and collector threads, nanoseconds.
+// CollectorPoint is what the collector's threads did in runs with these numbers of
+// application and collector threads, in nanoseconds.
 type CollectorPoint struct {
 	Threads, GCThreads int              // Threads 0: as many as the program chose
 	Work               speedup.Interval // running time of the collector's threads: the area of their boxes

@@ -1,8 +1,7 @@
-// Package figure draws what a session shows, as for a printed paper: SVG, PNG
-// and PDF with gonum/plot. Figures take results of package granularity and
-// know nothing of sessions. Logarithmic axes are drawn as the decimal
-// logarithm on a linear axis, so that no value can make the axis fail; values
-// at or below zero have no place on it and are told in words.
+// Package figure draws figures for print and for pages: SVG, PNG and PDF with
+// gonum/plot. Figures take results of package granularity and know nothing of sessions.
+// A logarithmic axis is the decimal logarithm on a linear axis, so no value can make it
+// fail. Values at or below zero cannot be on it; the legend counts them.
 package figure
 
 import (
@@ -24,18 +23,18 @@ import (
 type Figure struct {
 	Name  string // "cdf", the stem of its file's name
 	Title string // one line
-	Alt   string // what it shows, in a sentence, for those who cannot see it
+	Alt   string // one sentence for readers who cannot see it
 	W, H  vg.Length
 	body  func(draw.Canvas)
 }
 
-// Formats lists the formats that Write knows.
+// Formats lists the formats of Write.
 var Formats = []string{"svg", "png", "pdf"}
 
-// ErrUnknownFormat is a format that Write does not know.
+// ErrUnknownFormat is returned for a format that is not in Formats.
 var ErrUnknownFormat = errors.New("unknown figure format")
 
-// titleHeight is what a title adds to the height of a file.
+// titleHeight is the height of the title in a file.
 const titleHeight vg.Length = 20
 
 // Write writes f with its title, as a file of its own.
@@ -73,15 +72,15 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	return nil
 }
 
-// withFallbackFonts names the fonts to use where the one that the figure was
-// laid out with is not installed; they are as wide, or nearly.
+// withFallbackFonts names fonts of about the same width, for machines without the font
+// of the layout.
 func withFallbackFonts(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
 		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
 }
 
-// InlineSVG is f as an <svg> element to stand in a page: without a title,
-// without a background and without an XML declaration.
+// InlineSVG is f as an <svg> element for a page: without title, background and XML
+// declaration.
 func (f *Figure) InlineSVG() (string, error) {
 	c := vgsvg.New(f.W, f.H)
 	f.body(draw.New(c))
@@ -134,7 +133,7 @@ func (f *Figure) writeFile(path, format string) (err error) {
 	return f.Write(file, format)
 }
 
-// empty is the body of a figure without data.
+// empty draws a figure without data: one line that says why.
 func empty(text string) func(draw.Canvas) {
 	return func(c draw.Canvas) {
 		c.FillText(textStyle(labelSize, regular, centre, middle, grey), c.Center(), text)

@@ -14,10 +14,10 @@ import (
 // class's Java name: "com.acme.Main$$Lambda -> com.acme.Main.lambda$main$0".
 const lambdaMark = "$$Lambda -> "
 
-// Shorten makes a class name fit into limit characters (at least 8): packages
-// to their initials ("com.acme.x.Very$Inner" is "c.a.x.Very$Inner"), a lambda
-// to the method it calls ("c.a.Main::lambda$main$0"), and what is still too long
-// loses its middle. Control characters are made visible.
+// Shorten makes a class name fit into limit characters (at least 8). It cuts packages to
+// their initials ("com.acme.x.Very$Inner" is "c.a.x.Very$Inner") and a lambda to the
+// method it calls ("c.a.Main::lambda$main$0"). If that is too long, it cuts the middle.
+// Control characters are made visible.
 func Shorten(name string, limit int) string {
 	if name == "" {
 		return "(no name)"
@@ -65,9 +65,8 @@ func cutMiddle(s string, limit int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(limit-1-head):])
 }
 
-// ShortenAll shortens names so that those that differ still do: names whose
-// initials collide keep their packages, and what is then still the same gets
-// its number.
+// ShortenAll shortens names and keeps them distinct: names whose initials collide keep
+// their packages, and names that still collide are numbered.
 func ShortenAll(names []string, limit int) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -86,8 +85,7 @@ func ShortenAll(names []string, limit int) []string {
 	return out
 }
 
-// collisions numbers the names that are not the only ones of their kind from
-// 1; the others have 0.
+// collisions numbers names that occur more than once from 1; unique ones have 0.
 func collisions(names []string) []int {
 	count := map[string]int{}
 	for _, n := range names {
@@ -112,9 +110,9 @@ func fit(s string, size, width vg.Length) string {
 	return s
 }
 
-// Printable replaces what would not show, or would show as something else:
-// control characters, marks that turn the direction of writing, bad UTF-8. The
-// fonts that texts are measured by have no sign of their own for it.
+// Printable replaces characters that are invisible or change how others look: control
+// characters, marks of writing direction, invalid UTF-8. The measuring fonts have no
+// glyphs for them.
 func Printable(s string) string {
 	return text.Clean(s, '?')
 }

@@ -20,13 +20,12 @@ type ClassSeries struct {
 	Label  string
 	Series *granularity.Series
 
-	rest bool // all that the figure does not show one by one
+	rest bool // everything that has no series of its own
 }
 
 // TasksOverTime draws two panels over the time of the session: executions (or
 // units) started per second, stacked by class, and the mean number of them
-// running at once, by class. total is all of them; what classes leave of it
-// is drawn as other classes.
+// running at once, by class. total minus classes is drawn as other classes.
 func TasksOverTime(of text.Population, total *granularity.Series, classes []ClassSeries) *Figure {
 	many := of.Many()
 	f := &Figure{
@@ -36,10 +35,10 @@ func TasksOverTime(of text.Population, total *granularity.Series, classes []Clas
 	return overTime(f, panels{none: "no " + many, others: "other classes", upper: many + " started / s", lower: many + " at once"}, total, classes)
 }
 
-// QueuesOverTime draws what waits for a worker: units handed over per second,
-// stacked by executor, and the mean number that waited, the depth of the queue.
-// A span of a series is from the hand-over to the start; never counts
-// those that were handed over and did not start, of which it is not known how long they waited.
+// QueuesOverTime draws two panels of units that wait for a worker: those submitted per
+// second, stacked by executor, and the depth of the queue, which is the mean number
+// waiting. A span of a series lasts from submission to start. never counts submitted
+// units that did not start: how long they waited is unknown.
 func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never granularity.Fates) *Figure {
 	f := &Figure{
 		Name: "queue", Title: "Queues over time",
@@ -58,7 +57,7 @@ func QueuesOverTime(total *granularity.Series, executors []ClassSeries, never gr
 // panels are the texts of a figure of two panels.
 type panels struct {
 	none, upper, lower string
-	others             string // what the figure does not show one by one
+	others             string // label of everything without a series of its own
 	note               string // in the legend; may be empty
 }
 
@@ -151,8 +150,8 @@ func timeAxis(p *plot.Plot, g granularity.Grid) (scale float64) {
 	return scale
 }
 
-// timeAxisSince is timeAxis with its zero at start, which may be later than the
-// begin of the grid.
+// timeAxisSince is timeAxis with its zero at start, which may be after the beginning of
+// the grid.
 func timeAxisSince(p *plot.Plot, g granularity.Grid, start units.MonoNs) (scale float64) {
 	scale = timeAxis(p, g)
 	shift := float64(g.From-start) / scale
@@ -221,8 +220,7 @@ func countAxis(p *plot.Plot, top float64) {
 	p.Y.Tick.Marker = linearTicks(4)
 }
 
-// alignLeft makes the y axes of plots that stand above one another equally
-// wide, so that the same time is at the same place.
+// alignLeft makes the y axes of stacked plots equally wide, to align their times.
 func alignLeft(plots ...*plot.Plot) {
 	widest := vg.Length(0)
 	label := func(p *plot.Plot) (w vg.Length) {
@@ -252,7 +250,7 @@ func stairPoints(c draw.Canvas, p *plot.Plot, g granularity.Grid, scale float64,
 	var pts []vg.Point
 	for i, v := range values {
 		y := ty(v)
-		// A level stretch needs its two ends only.
+		// A level line needs only its two ends.
 		if n := len(pts); n >= 2 && pts[n-1].Y == y && pts[n-2].Y == y {
 			pts[n-1].X = tx(float64(i+1) * step)
 			continue
@@ -262,7 +260,7 @@ func stairPoints(c draw.Canvas, p *plot.Plot, g granularity.Grid, scale float64,
 	return pts
 }
 
-// band fills what lies between two step lines.
+// band fills the area between two step lines.
 func band(g granularity.Grid, scale float64, low, high []float64, clr color.Color) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		pts := stairPoints(c, p, g, scale, high)
@@ -304,8 +302,8 @@ func Pauses(pauses []activity.Span, from, to units.MonoNs) *Figure {
 	return f
 }
 
-// pauseStems draws a stem with a dot per pause; where stems are closer than
-// they can be seen apart, the longest.
+// pauseStems draws a stem with a dot per pause. Of stems too close to separate it draws
+// the longest.
 func pauseStems(pauses []activity.Span, from units.MonoNs, xScale, yScale float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)

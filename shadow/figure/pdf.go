@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas writes text as PDF wants it. vgpdf embeds fonts with the code page
-// 1252 and hands text through as it is, so UTF-8 would come out as "Âµs"; and
-// it cannot find the bold fonts that it registered without their style.
+// pdfCanvas works around two bugs of vgpdf. It embeds fonts with code page 1252 but
+// writes UTF-8, so "µs" prints as "Âµs". And it registers bold fonts without their
+// style, so it cannot find them.
 type pdfCanvas struct {
 	*vgpdf.Canvas
 }
@@ -20,7 +20,7 @@ func newPDF(w, h vg.Length) pdfCanvas {
 	return pdfCanvas{c}
 }
 
-// codePage is s in code page 1252, with '?' for what that has not.
+// codePage is s in code page 1252, with '?' for all other characters.
 func codePage(s string) (string, error) {
 	return charmap.Windows1252.NewEncoder().String(drawable(s, func(r rune) bool {
 		_, ok := charmap.Windows1252.EncodeRune(r)

@@ -9,12 +9,11 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// pngDPI is the resolution of PNG files: sharp on a slide and in print at the
-// width of a column.
+// pngDPI is the resolution of PNG files, sharp on a slide and in a printed column.
 const pngDPI = 200
 
-// pngCanvas writes '?' for what its font cannot draw, which vgimg leaves out: names
-// would look like others.
+// pngCanvas draws '?' for characters that its font lacks. vgimg omits them, so
+// different names would look the same.
 type pngCanvas struct {
 	vgimg.PngCanvas
 }

@@ -38,9 +38,9 @@ type StackGroup struct {
 
 const stackHeight = vg.Length(250)
 
-// Stacks draws speedup stacks: a bar for each number of threads N, of height N,
-// from the measured speedup at the bottom through what was lost to each cause.
-// What is negative hangs below zero, and what stands above is higher by as much.
+// Stacks draws speedup stacks: for each number of threads N a bar of height N, with the
+// measured speedup at the bottom and the loss by each cause above it. Negative parts
+// hang below zero and raise the others by as much.
 func Stacks(groups []StackGroup) *Figure {
 	f := &Figure{
 		Name: "stack", Title: "Speedup stacks: where N threads' time goes",
@@ -63,12 +63,12 @@ func Stacks(groups []StackGroup) *Figure {
 		lo, hi := stackRange(bars)
 		p.Y.Min, p.Y.Max = lo, hi
 		p.Y.Tick.Marker = linearTicks(6)
-		places, width := stackPlaces(groups)
+		middles, width := barMiddles(groups)
 		p.X.Min, p.X.Max = 0, width
 		p.X.Tick.Marker = plot.TickerFunc(func(_, _ float64) []plot.Tick {
 			var ticks []plot.Tick
 			for i, b := range bars {
-				ticks = append(ticks, plot.Tick{Value: places[i], Label: fmt.Sprint(b.Threads)})
+				ticks = append(ticks, plot.Tick{Value: middles[i], Label: fmt.Sprint(b.Threads)})
 			}
 			return ticks
 		})
@@ -76,7 +76,7 @@ func Stacks(groups []StackGroup) *Figure {
 		if len(groups) > 1 {
 			p.X.Label.Text = ""
 		}
-		p.Add(gridLines(false, true), stackPlotter(bars, places), groupNames(groups, places))
+		p.Add(gridLines(false, true), stackPlotter(bars, middles), groupNames(groups, middles))
 		low := vg.Length(0)
 		if len(groups) > 1 {
 			low = 14
@@ -89,7 +89,7 @@ func Stacks(groups []StackGroup) *Figure {
 	return f
 }
 
-// stackRange leaves room for what is negative and for what it pushes up.
+// stackRange leaves room for negative parts and for those they raise.
 func stackRange(bars []speedup.Repeated) (lo, hi float64) {
 	for _, b := range bars {
 		up, down := max(b.Speedup.Mean, 0), min(b.Speedup.Mean, 0)
@@ -104,24 +104,24 @@ func stackRange(bars []speedup.Repeated) (lo, hi float64) {
 	return lo, hi * 1.05
 }
 
-// stackPlaces are the middles of the bars, groups apart by half a bar more.
-func stackPlaces(groups []StackGroup) (places []float64, width float64) {
+// barMiddles are the middles of the bars; between groups there is half a bar more.
+func barMiddles(groups []StackGroup) (middles []float64, width float64) {
 	at := 0.25
 	for _, g := range groups {
 		for range g.Bars {
-			places = append(places, at+0.5)
+			middles = append(middles, at+0.5)
 			at++
 		}
 		at += 0.5
 	}
-	return places, max(at-0.25, 4)
+	return middles, max(at-0.25, 4)
 }
 
-func stackPlotter(bars []speedup.Repeated, places []float64) plotter {
+func stackPlotter(bars []speedup.Repeated, middles []float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)
 		for i, b := range bars {
-			x0, x1 := tx(places[i]-0.31), tx(places[i]+0.31)
+			x0, x1 := tx(middles[i]-0.31), tx(middles[i]+0.31)
 			up, down := 0.0, 0.0
 			box := func(v float64, clr color.RGBA) {
 				from := up
@@ -161,7 +161,7 @@ func errorBar(c *draw.Canvas, x vg.Length, ty func(float64) vg.Length, v speedup
 	c.StrokeLine2(line, x-2.5, hi, x+2.5, hi)
 }
 
-// textOn is black or white, whichever can be read on a colour.
+// textOn is black or white, whichever is readable on a colour.
 func textOn(c color.RGBA) color.Color {
 	if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {
 		return black
@@ -169,7 +169,7 @@ func textOn(c color.RGBA) color.Color {
 	return white
 }
 
-func groupNames(groups []StackGroup, places []float64) plotter {
+func groupNames(groups []StackGroup, middles []float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, _ := p.Transforms(&c)
 		i := 0
@@ -177,7 +177,7 @@ func groupNames(groups []StackGroup, places []float64) plotter {
 			if len(g.Bars) == 0 {
 				continue
 			}
-			from, to := tx(places[i]), tx(places[i+len(g.Bars)-1])
+			from, to := tx(middles[i]), tx(middles[i+len(g.Bars)-1])
 			i += len(g.Bars)
 			if len(groups) > 1 {
 				c.FillText(textStyle(labelSize, regular, centre, top), vg.Point{X: (from + to) / 2, Y: c.Min.Y - 17}, fit(Printable(g.Label), labelSize, to-from+60))
@@ -186,7 +186,7 @@ func groupNames(groups []StackGroup, places []float64) plotter {
 	}
 }
 
-// stackLegend lists the components that can be seen in some bar.
+// stackLegend lists the components visible in at least one bar.
 func stackLegend(bars []speedup.Repeated) []entry {
 	sample := func(text string, clr color.RGBA) entry {
 		return entry{text: text, fill: func(c *draw.Canvas, x0, y0, x1, y1 vg.Length) { fillBox(c, clr, x0, y0, x1, y1) }}

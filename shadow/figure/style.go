@@ -11,9 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The palette of Okabe and Ito, told apart with every kind of colour blindness
-// (without its yellow, which is lost on white), and with it line styles, so
-// that a print in black and white can be read too.
+// The palette of Okabe and Ito, distinct with every kind of colour blindness. Its yellow
+// is left out: it is invisible on white. Line styles keep black and white prints readable.
 var (
 	black  = color.RGBA{0, 0, 0, 255}
 	white  = color.RGBA{255, 255, 255, 255}
@@ -99,7 +98,7 @@ type plotter func(c draw.Canvas, p *plot.Plot)
 // Plot implements plot.Plotter.
 func (f plotter) Plot(c draw.Canvas, p *plot.Plot) { f(c, p) }
 
-// gridLines draws a faint line at every major tick of the axes asked for.
+// gridLines draws a faint line at every major tick of the chosen axes.
 func gridLines(x, y bool) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, ty := p.Transforms(&c)

@@ -16,8 +16,7 @@ import (
 type ThreadBar struct {
 	Label string
 	Busy  []float64 // per bucket of the grid, the share of time inside tasks, 0 to 1
-	// Spread says that part of it was summarised and is spread evenly over the
-	// intervals in which it was counted.
+	// Spread: part of it was summarised and is spread evenly over the summary's span.
 	Spread bool
 }
 
@@ -27,8 +26,8 @@ const (
 	busyShades = 10
 )
 
-// Threads draws a bar per thread (the first 32): the darker, the greater the
-// share of time that the thread was inside tasks.
+// Threads draws a bar per thread (the first 32): darker where the thread spent more time
+// inside tasks.
 func Threads(g granularity.Grid, bars []ThreadBar) *Figure {
 	f := &Figure{
 		Name: "threads", Title: "Threads inside tasks over time",
@@ -87,7 +86,7 @@ func bar(b ThreadBar, name string, row int, g granularity.Grid, scale float64) p
 	}
 }
 
-// shadeOf is 0 for idle and 1 to busyShades for busy: the least work shows.
+// shadeOf is 0 for idle and 1 to busyShades for busy, so any work is visible.
 func shadeOf(share float64) int {
 	if share <= 0 {
 		return 0

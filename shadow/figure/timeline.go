@@ -39,9 +39,9 @@ const (
 )
 
 // Timeline draws what each thread did over time, a row for each, and below it
-// how many were running and how many waited for a processor. Pauses are shaded.
-// Time is told since start, that of the session, before which the JVM's own start
-// lies. cpus is the number of processors, 0: not known.
+// how many were running and how many waited for a processor. Pauses are shaded. Times
+// count from start, the start of the session; the JVM itself started before. cpus is
+// the number of processors, 0: unknown.
 func Timeline(t *timeline.Timeline, pauses []activity.Span, start units.MonoNs, cpus int) *Figure {
 	f := &Figure{
 		Name: "timeline", Title: "Threads over time",
@@ -72,7 +72,7 @@ func Timeline(t *timeline.Timeline, pauses []activity.Span, start units.MonoNs, 
 		upper.Add(shade)
 		load(lower, t, cpus, scale, shade)
 		left := margin + width + 8
-		// The same time is at the same place in both.
+		// Align the times of both.
 		l0, r0 := dataEdges(upper)
 		l1, r1 := dataEdges(lower)
 		upper.Draw(draw.Crop(c, left, r0-r1-margin-8, f.H-lanes-4, -4))
@@ -84,7 +84,7 @@ func Timeline(t *timeline.Timeline, pauses []activity.Span, start units.MonoNs, 
 	return f
 }
 
-// dataEdges is how far a plot's data lies from its left and its right edge.
+// dataEdges are the distances of a plot's data from its left and right edges.
 func dataEdges(p *plot.Plot) (left, right vg.Length) {
 	const width = 400
 	area := p.DataCanvas(draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: width}}})
@@ -134,9 +134,9 @@ func laneOf(t *timeline.Timeline, i int, name string, scale float64) plotter {
 	}
 }
 
-// bands calls f with each stretch of buckets in which top is above floor.
+// bands calls f with each run of buckets in which top is above floor.
 func bands(floor, top []float64, f func(from, to int)) {
-	const least = 0.004 // less cannot be seen
+	const least = 0.004 // less is invisible
 	for i := 0; i < len(top); i++ {
 		from := i
 		for i < len(top) && top[i]-floor[i] > least {
@@ -153,7 +153,7 @@ func outline(floor, top []float64, from, to int, x func(int) vg.Length, y, h vg.
 	var pts []vg.Point
 	add := func(x vg.Length, share float64) {
 		pt := vg.Point{X: x, Y: y + vg.Length(share)*h}
-		// A level stretch needs its two ends only.
+		// A level line needs only its two ends.
 		if n := len(pts); n >= 2 && pts[n-1].Y == pt.Y && pts[n-2].Y == pt.Y {
 			pts = pts[:n-1]
 		}
@@ -172,8 +172,8 @@ func outline(floor, top []float64, from, to int, x func(int) vg.Length, y, h vg.
 
 var pauseShade = color.NRGBA{213, 94, 0, 80}
 
-// pauseShades shades the pauses over the whole height of a plot; where they
-// come closer than they can be seen apart, they are one.
+// pauseShades shades the pauses over the whole height of a plot and joins those too
+// close to separate.
 func pauseShades(g granularity.Grid, pauses []activity.Span, scale float64) plotter {
 	return func(c draw.Canvas, p *plot.Plot) {
 		tx, _ := p.Transforms(&c)

@@ -11,10 +11,10 @@ import (
 	"stackagent/shadow/summary"
 )
 
-// Unknown stands for a frame that is not known.
+// Unknown replaces an unknown frame.
 const Unknown = "(frame unknown)"
 
-// Cut stands for the frames beyond those that a context holds.
+// Cut replaces frames deeper than a context records.
 const Cut = "(deeper frames not recorded)"
 
 // stackFrames are the names of a stack, outermost first.
@@ -31,8 +31,8 @@ func stackFrames(s *summary.Stack) []string {
 	return append(out, s.Class)
 }
 
-// frame makes a name fit for a line of frames: nothing that a terminal obeys,
-// and no semicolon, which separates them.
+// frame makes a name safe in a line of frames: without control characters and without
+// semicolons, which separate frames.
 var frame = strings.NewReplacer(";", ":", "\n", "?", "\r", "?")
 
 // Collapsed writes a line per stack, frames outermost first, and the self
@@ -82,8 +82,8 @@ func Frames(c *summary.Context) []string {
 	return append(out, frame.Replace(text.Clean(c.ClassName, '?')))
 }
 
-// CollapsedContexts writes a line per stack on which tasks were executed, and
-// the self work in microseconds.
+// CollapsedContexts writes a line per stack on which tasks were executed, with the self
+// work in microseconds.
 func CollapsedContexts(w io.Writer, contexts []summary.Context) error {
 	cpu := contextsHaveCPU(contexts)
 	for i := range contexts {
@@ -102,7 +102,7 @@ func CollapsedContexts(w io.Writer, contexts []summary.Context) error {
 	return nil
 }
 
-// microseconds rounds.
+// microseconds rounds n to microseconds.
 func microseconds(n units.Ns) int64 { return int64(n/1000) + int64(n%1000+500)/1000 }
 
 func contextsHaveCPU(contexts []summary.Context) bool {

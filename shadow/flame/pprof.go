@@ -1,5 +1,5 @@
-// Package flame writes the work of tasks for tools that draw flame graphs: pprof, and the collapsed
-// stacks of flamegraph.pl.
+// Package flame writes the work of tasks for flame graphs: as pprof profiles and as
+// collapsed stacks for flamegraph.pl.
 package flame
 
 import (
@@ -19,16 +19,16 @@ import (
 // clean makes a name of the program harmless.
 func clean(s string) string { return text.Clean(s, '?') }
 
-// pprofBuilder makes each function and location once.
+// pprofBuilder builds a profile with each function and location once.
 type pprofBuilder struct {
 	p     *profile.Profile
 	known map[string]*profile.Location
 }
 
-// Pprof writes a profile as pprof reads it: of each stack the number of
-// executions, self CPU time, self wall time and queue time.
+// Pprof writes a pprof profile: for each stack the number of executions, self CPU time,
+// self wall time and queue time.
 func Pprof(w io.Writer, s *session.Session, stacks []summary.Stack) error {
-	b := newPprof(s, "work of tasks by executor, place and class; not sampled", "executions")
+	b := newPprof(s, "work of tasks by executor, call site and class; not sampled", "executions")
 	b.p.SampleType = append(append(b.p.SampleType, &profile.ValueType{Type: "queue", Unit: "nanoseconds"}), timeTypes...)
 	b.setDefault(hasCPU(stacks))
 	for i := range stacks {
@@ -40,7 +40,7 @@ func Pprof(w io.Writer, s *session.Session, stacks []summary.Stack) error {
 // timeTypes are the times of a profile's samples.
 var timeTypes = []*profile.ValueType{{Type: "self_wall", Unit: "nanoseconds"}, {Type: "self_cpu", Unit: "nanoseconds"}}
 
-// newPprof begins a profile; how says how its values came about, counts are its first ones.
+// newPprof begins a profile. The comment how describes its values; counts are the first value types.
 func newPprof(s *session.Session, how string, counts ...string) *pprofBuilder {
 	b := &pprofBuilder{known: map[string]*profile.Location{}, p: &profile.Profile{
 		TimeNanos: s.Manifest.WallUnixNs, DurationNanos: max(0, int64(s.Duration())),
@@ -119,7 +119,7 @@ func PprofContexts(w io.Writer, s *session.Session, contexts []summary.Context) 
 		c := &contexts[i]
 		at := slices.Index(kinds, c.Kind)
 		if at < 0 {
-			continue // of a later version
+			continue // written by a later version
 		}
 		values := make([]int64, len(kinds), len(kinds)+len(timeTypes))
 		values[at] = c.Count
@@ -129,8 +129,8 @@ func PprofContexts(w io.Writer, s *session.Session, contexts []summary.Context) 
 	return b.write(w)
 }
 
-// contextLocations are the frames of a context, leaf first: the task's class,
-// then what it was called from.
+// contextLocations are the frames of a context, leaf first: the task's class, then its
+// callers.
 func (b *pprofBuilder) contextLocations(c *summary.Context) []*profile.Location {
 	locations := []*profile.Location{b.location(c.ClassName, "", 0)}
 	for _, f := range c.Frames {

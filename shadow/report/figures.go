@@ -12,13 +12,13 @@ import (
 	"stackagent/shadow/summary"
 )
 
-// FigureNames lists the figures: the cumulative distribution and the box plot
-// of the work (self CPU time, self wall time where CPU time was not
-// measured, or the metric of summary.Summary.ShowBy), the same of the wall time, and what happened over time.
-// Distributions are of units of work where the session has hand-overs.
+// FigureNames lists the figures: cumulative distribution and box plot of the work and
+// of the wall time, and what happened over time. Work is self CPU time, self wall time
+// if CPU time was not measured, or the metric of summary.Summary.ShowBy. If the session
+// has submissions, distributions are of units of work.
 var FigureNames = []string{"cdf", "box", "cdf-wall", "box-wall", "tasks", "queue", "gc", "threads", "timeline", "bottle"}
 
-// Errors of a call that asks for what there is not.
+// Errors for a figure that does not exist.
 var (
 	ErrUnknownFigure = errors.New("unknown figure")
 	ErrNoShapes      = errors.New("the summary was built without the data for figures")
@@ -65,7 +65,7 @@ func WriteFigures(dir string, s *summary.Summary, names, formats []string) ([]st
 func draw(s *summary.Summary, name string) *figure.Figure {
 	whole := s
 	if s.InUnits != nil {
-		s = s.InUnits // distributions are of units of work where these are known
+		s = s.InUnits // distributions are of units of work if they are known
 	}
 	work := s.Shown()
 	d := s.Metrics[work]
@@ -91,7 +91,7 @@ func draw(s *summary.Summary, name string) *figure.Figure {
 	return figure.TasksOverTime(whole.Of, whole.Figures.Total, series(whole.Figures.ByClass))
 }
 
-// drawActivity draws from the scheduling record; without one the figures say so.
+// drawActivity draws figures from the scheduling record; without one they say so.
 func drawActivity(s *summary.Summary, name string) *figure.Figure {
 	a := s.Figures.Activity
 	switch {
@@ -137,7 +137,7 @@ func (p *data) SummarisedShare() float64 {
 	return float64(p.Tasks.Summarised) / float64(max(p.Tasks.Executions, 1))
 }
 
-// fates adds up what became of the tasks that were never executed, as far as that is known.
+// fates counts the known reasons why tasks were never executed.
 func fates(s *summary.Summary) (sum granularity.Fates) {
 	for i := range s.Rows {
 		sum.Add(s.Rows[i].Fates)

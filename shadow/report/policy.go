@@ -1,5 +1,5 @@
 package report
 
-// Policy is the content security policy of a page, for a server that hands one
-// out: the page carries the same itself.
+// Policy is the content security policy of a page, for the headers of a server. The
+// page has it, too.
 func Policy() string { return policy() }

@@ -40,14 +40,14 @@ type Options struct {
 
 const defaultRows = 200
 
-// nameWidth is the length in characters of a class name in the table: the
-// package is what is cut, the cell has the whole name as its title.
+// nameWidth is the length of a class name in the table, in characters. Packages are cut;
+// the cell's title has the whole name.
 const nameWidth = 44
 
-// placeRows is how many places and executors are listed.
-const placeRows = 20
+// originRows is the number of call sites and of executors listed.
+const originRows = 20
 
-// Write condenses s and writes its page.
+// Write summarises s and writes its page.
 func Write(w io.Writer, s *session.Session, o Options) error {
 	o.Summary.Shapes = true
 	sum, err := summary.Build(s, o.Summary)
@@ -57,15 +57,14 @@ func Write(w io.Writer, s *session.Session, o Options) error {
 	return WriteSummary(w, sum, o)
 }
 
-// WriteSummary writes the page of s, which was built with Shapes. The page is
-// one file without any reference to another one; names of classes and threads
-// come from the observed program and are escaped.
+// WriteSummary writes the page of s, which was built with Shapes. The page is one file
+// that refers to no other. Names from the observed program are escaped.
 func WriteSummary(w io.Writer, s *summary.Summary, o Options) error {
 	p, err := newPage(s, o)
 	if err != nil {
 		return fmt.Errorf("report of session %s: %w", s.Session, err)
 	}
-	// A page is written whole or not at all.
+	// Write the whole page or nothing.
 	var b bytes.Buffer
 	if err := page.Execute(&b, p); err != nil {
 		return fmt.Errorf("report of session %s: %w", s.Session, err)
@@ -89,7 +88,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"width":   func(share float64) string { return fmt.Sprintf("%.1f", 100*min(max(share, 0), 1)) },
 }).Parse(pageHTML))
 
-// named makes a name from the observed program visible.
+// named makes a name from the observed program printable.
 func named(s string) string {
 	if s == "" {
 		return "(no name)"
@@ -113,7 +112,7 @@ func plural(n any, one, many string) (string, error) {
 	return text.Plural(count, one, many), nil
 }
 
-// data is what the template sees.
+// data is the template's data.
 type data struct {
 	*summary.Summary
 	CSS       template.CSS
@@ -123,10 +122,10 @@ type data struct {
 	WorkLabel string
 	Fineness  granularity.Fineness
 	FineWhole bool
-	// CreationsUnseen: not of classes that were there before the agent.
+	// CreationsUnseen: classes loaded before the agent have no creations.
 	CreationsUnseen bool
 	Never           int64 // tasks that never ran, Steps apart
-	Steps           int64 // of CompletableFutures: run by a plain call or not needed
+	Steps           int64 // of CompletableFutures: ran inline or were skipped
 	Svg             map[string]drawn
 	Rows            []row
 	MoreRows        int
@@ -136,7 +135,7 @@ type data struct {
 	MoreVirtual     int
 	Absent          []reason
 	LostWhy         []lostReason
-	Unended         bool // the record breaks off, or goes on
+	Unended         bool // the record breaks off, or the session still runs
 	Whole           bool // nothing was lost, nothing unread, and the end is there
 }
 
@@ -223,8 +222,7 @@ func (p *data) draw(s *summary.Summary) error {
 		if err != nil {
 			return err
 		}
-		// The figure is this program's own drawing; the texts in it are
-		// escaped where it writes them.
+		// Safe: package figure draws it and escapes its texts.
 		p.Svg[f.Name] = drawn{template.HTML(svg), f.Alt}
 	}
 	return nil
@@ -240,7 +238,7 @@ type metricRow struct {
 // MetricRows are the distributions over all executions, for the template.
 func (p *data) MetricRows() []metricRow { return metricRows(p.Metrics) }
 
-// UnitRows are those over all units of work, none where there are none.
+// UnitRows are those over all units of work.
 func (p *data) UnitRows() []metricRow {
 	if p.InUnits == nil {
 		return nil
@@ -257,8 +255,8 @@ func metricRows(metrics granularity.Metrics) []metricRow {
 	return rows
 }
 
-// placeTable is a table of what units of work were handed to, or where.
-type placeTable struct {
+// originTable lists executors or call sites of units of work.
+type originTable struct {
 	Head, By string
 	Rows     []placeRow
 	More     int
@@ -269,10 +267,9 @@ type placeRow struct {
 	Name, Short string
 }
 
-// shortPlace is the name of a place, class.method:line, without the package where it
-// is too long, and without the beginning of the class where it still is: the end of it
-// is what one looks for.
-func shortPlace(s string) string {
+// shortSite cuts a call site, class.method:line: first the package, then the beginning
+// of the class. The end matters most.
+func shortSite(s string) string {
 	name := []rune(named(s))
 	if len(name) <= nameWidth {
 		return string(name)
@@ -284,13 +281,13 @@ func shortPlace(s string) string {
 	return string(name)
 }
 
-// Places are the tables by executor and by place, none where hand-overs are not known.
-func (p *data) Places() []placeTable {
+// Origins are the tables by executor and by call site; none without submissions.
+func (p *data) Origins() []originTable {
 	s := p.Summary
 	if p.InUnits != nil {
 		s = p.InUnits
 	}
-	var tables []placeTable
+	var tables []originTable
 	for _, t := range []struct {
 		head, by string
 		rows     []granularity.Hotspot
@@ -298,11 +295,11 @@ func (p *data) Places() []placeTable {
 		if len(t.rows) == 0 {
 			continue
 		}
-		shown := t.rows[:min(len(t.rows), placeRows)]
-		table := placeTable{Head: t.head, By: t.by, More: len(t.rows) - len(shown)}
+		shown := t.rows[:min(len(t.rows), originRows)]
+		table := originTable{Head: t.head, By: t.by, More: len(t.rows) - len(shown)}
 		for _, h := range shown {
 			x := placeRow{row: newRow(h, granularity.Distribution{}), Name: cmp.Or(h.Site, h.Executor)}
-			if x.Short = shortPlace(x.Name); h.Site == "" {
+			if x.Short = shortSite(x.Name); h.Site == "" {
 				x.Short = figure.Shorten(named(x.Name), nameWidth)
 			}
 			table.Rows = append(table.Rows, x)
@@ -312,7 +309,7 @@ func (p *data) Places() []placeTable {
 	return tables
 }
 
-// Drawn is what the distributions are of that are drawn.
+// Drawn is what the drawn distributions count.
 func (p *data) Drawn() text.Population {
 	if p.InUnits != nil {
 		return p.InUnits.Of
@@ -320,17 +317,16 @@ func (p *data) Drawn() text.Population {
 	return p.Of
 }
 
-// Queues reports whether it is known what waited when.
+// Queues reports whether queue times are known.
 func (p *data) Queues() bool {
 	return p.InUnits != nil || p.Figures.Waiting != nil
 }
 
-// Figure is the figure of that name, for the template.
+// Figure is a figure by its name, for the template.
 func (p *data) Figure(name string) drawn { return p.Svg[name] }
 
-// policy is the content security policy: nothing is loaded, nothing is sent,
-// and the only script that runs is the one in the page. Figures carry style
-// attributes, so styles cannot be listed one by one.
+// policy is the content security policy: the page loads nothing, sends nothing, and runs
+// only its own script. Figures have style attributes, so inline styles are allowed.
 func policy() string {
 	sum := sha256.Sum256([]byte(pageJS))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +

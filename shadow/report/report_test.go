@@ -204,16 +204,16 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestPlaces: where units of work were handed over stands in the page with the number
+// TestOrigins: the page shows where units of work were submitted, with the number
 // of threads and the time in the queue, by the end of its name where that is long.
-func TestPlaces(t *testing.T) {
+func TestOrigins(t *testing.T) {
 	s := build(t, summarytest.Program())
 	if page := renderSummary(t, s); bytes.Contains(page, []byte("<h2>Where work is submitted")) {
-		t.Error("a page without hand-overs has places")
+		t.Error("a page without submissions lists call sites")
 	}
 	queue := granularity.Distribution{Name: granularity.QueueName, Count: 3, P50: 4_000_000, P99: 5_000_000}
 	long := "com.acme.some.packages.below." + strings.Repeat("Long", 12) + ".hostile<b>:77"
-	for i := range placeRows + 2 {
+	for i := range originRows + 2 {
 		s.Sites = append(s.Sites, granularity.Hotspot{Site: fmt.Sprintf("com.acme.Main.run:%d", i), Executions: 3, Threads: 2, Metrics: granularity.Metrics{granularity.MetricOf(2, false): queue}})
 	}
 	s.Sites[0].Site = long
@@ -225,7 +225,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%q is not in the section: %.2000s", want, section)
 		}
 	}
-	if strings.Contains(section, "By executor") || strings.Count(section, "<tr>") != 1+placeRows {
+	if strings.Contains(section, "By executor") || strings.Count(section, "<tr>") != 1+originRows {
 		t.Errorf("rows: %.2000s", section)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // Options of an account.
 type Options struct {
-	Threads int    // that the run was asked to use; 0: counted
+	Threads int    // that the run was meant to use; 0: count them
 	Region  Region // of the session
 	Marker  string // glob over class names; "": tasks that the user named
 	// Workers is a glob over names of threads ("pool-1-*"): the application
@@ -22,7 +22,7 @@ type Options struct {
 	Workers string
 }
 
-// Run is a session brought to account.
+// Run is the account of a session.
 type Run struct {
 	speedup.Account
 	Counted bool // the number of threads was not given but counted
@@ -32,17 +32,17 @@ type Run struct {
 	GCTime float64
 	Busy   units.Ns // some thread was running
 	Pauses int      // that begin in the region
-	// Counters are those of the whole run; without any where the region is a part.
+	// Counters are of the whole run; empty if the region is a part of it.
 	Counters Counters
-	// Notes say in a sentence each what the figures do not.
+	// Notes limit the figures, one sentence each.
 	Notes []string
 }
 
-// leastShare is the part of the application threads' running time from which
-// on a pool of threads counts as doing the program's work.
+// leastShare is the least share of the application threads' running time with which a
+// pool counts as doing the program's work.
 const leastShare = 0.01
 
-// Reckon brings a session to account.
+// Reckon computes the account of a session.
 func Reckon(s *session.Session, o Options) (*Run, error) {
 	a, err := s.Activity()
 	if err != nil {
@@ -80,7 +80,7 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 	}
 	if o.Threads == 0 {
-		// The count is known only now: the slots are dealt out anew.
+		// The count is known only now, so assign the slots again.
 		r.Counted = true
 		in.N = max(r.MostAlive, 1)
 		if r.Account, err = speedup.Reckon(in); err != nil {
@@ -138,7 +138,7 @@ func were(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// note says what the account does not.
+// note adds the notes.
 func (r *Run) note(a *session.Activity, s *session.Session, spans []activity.Span) {
 	say := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	for _, p := range s.Pauses {

@@ -5,8 +5,7 @@ import (
 	"stackagent/shadow/session"
 )
 
-// Counters are the events of a whole run, all its threads together, as counted
-// from outside.
+// Counters are the events of a whole run, summed over its threads, counted from outside.
 type Counters struct {
 	Events map[hpc.Event]float64
 	// Estimated has the events that the kernel multiplexed on some thread.
@@ -15,12 +14,11 @@ type Counters struct {
 	NotAvailable map[string]string
 }
 
-// notCounted are the events of the papers' tables that are not counted from
-// outside.
+// notCounted are events in the papers' tables that cannot be counted from outside.
 const notCounted = "not counted from outside by this version; shadow run --metric LLC-load-misses counts them in tasks"
 
-// CountersOf sums up the counters of a session. What is counted covers the
-// whole run, so a part of it has none.
+// CountersOf sums up the counters of a session. They cover the whole run, so a part of it
+// has none.
 func CountersOf(s *session.Session, r Region) (Counters, error) {
 	c := Counters{Events: map[hpc.Event]float64{}, Estimated: map[hpc.Event]bool{}, NotAvailable: map[string]string{"llc_loads, llc_misses, l1": notCounted}}
 	file, err := hpc.ReadFile(s.Dir)
@@ -59,7 +57,7 @@ func CountersOf(s *session.Session, r Region) (Counters, error) {
 	return c, nil
 }
 
-// Ratio is an event of a run over that of the base; false where either has none.
+// Ratio divides an event of a run by that of the base; false if either has none.
 func (c Counters) Ratio(base Counters, e hpc.Event) (float64, bool) {
 	n, ok := c.Events[e]
 	d, there := base.Events[e]

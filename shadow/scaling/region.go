@@ -1,6 +1,6 @@
-// Package scaling brings sessions to account for speedup stacks: it chooses the
-// region and the application threads and joins the scheduling record with the
-// pauses and tasks of a session.
+// Package scaling computes the accounts of speedup stacks from sessions. It chooses the
+// region and the application threads, and joins the scheduling record with pauses and
+// tasks.
 package scaling
 
 import (
@@ -19,13 +19,13 @@ import (
 	"stackagent/shadow/store"
 )
 
-// Region is the part of a session that is brought to account.
+// Region is the part of a session to account for.
 type Region struct {
-	// Markers: the executions of the marker class (Options.Marker), of Last > 0
-	// only the last ones.
+	// Markers: the executions of the marker class (Options.Marker); if Last > 0, only
+	// the last ones.
 	Markers bool
 	Last    int
-	// Tail is the last stretch of this length; 0: not asked for.
+	// Tail is the length of the last part; 0: not given.
 	Tail units.Ns
 	// From and To are times since the start of the session; To 0: to the end.
 	From, To units.Ns
@@ -75,8 +75,8 @@ func ParseRegion(text string) (Region, error) {
 	return bad()
 }
 
-// spans are the region's stretches of time in a session that was observed in
-// within, in order and apart.
+// spans are the region's spans in a session observed during within, in order, without
+// overlaps.
 func (r Region) spans(s *session.Session, marker string, within activity.Span) ([]activity.Span, error) {
 	if r.Markers {
 		return markers(s, marker, r.Last, within)
@@ -99,8 +99,8 @@ func (r Region) spans(s *session.Session, marker string, within activity.Span) (
 	return []activity.Span{w}, nil
 }
 
-// markers are the executions, from the last ones if last > 0, of the classes
-// that glob names, or of the tasks that the user named when it is empty.
+// markers are the executions of classes matching glob, or of tasks that the user named
+// if glob is empty; if last > 0, only the last ones.
 func markers(s *session.Session, glob string, last int, within activity.Span) ([]activity.Span, error) {
 	wanted := map[uint32]bool{}
 	for _, c := range s.Classes {
@@ -136,7 +136,7 @@ func markers(s *session.Session, glob string, last int, within activity.Span) ([
 	return apart(s, all, within)
 }
 
-// apart melts spans that overlap and cuts them to within.
+// apart merges overlapping spans and cuts them to within.
 func apart(s *session.Session, all []activity.Span, within activity.Span) ([]activity.Span, error) {
 	var out []activity.Span
 	for _, m := range all {

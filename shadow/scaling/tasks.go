@@ -14,23 +14,23 @@ import (
 
 // tasks is when the application threads ran tasks.
 type tasks struct {
-	// done is, by span and thread, the end of the last task, 0: none. On a thread
-	// with a loop it is the last one inside the loop: what runs when the thread
-	// ends (the cleaners of its buffers) is none of the program's work.
+	// done is the end of the last task by span and thread, 0: none. On a thread with a
+	// loop only tasks inside the loop count: those at the thread's end (cleaners of its
+	// buffers) are not the program's work.
 	done [][]units.MonoNs
-	// mainRan is the main thread's self time in tasks of classes that the
-	// application threads run too; othersRan is theirs in all tasks.
+	// mainRan is the main thread's self time in tasks whose classes the application
+	// threads run, too; othersRan is the application threads' in all tasks.
 	mainRan, othersRan units.Ns
-	main               int // the main thread's place, -1: none
+	main               int // index of the main thread, -1: none
 	count              int // of application threads
 }
 
-// mainShare is the part of an application thread's mean time in tasks from
-// which on the main thread counts as one of them.
+// mainShare is the least share of an application thread's mean time in tasks with which
+// the main thread counts as one.
 const mainShare = 0.1
 
-// includeMain makes the main thread an application thread when it runs their
-// tasks: the caller of a parallel stream, of invoke() or of a CallerRuns policy.
+// includeMain makes the main thread an application thread if it runs such tasks, as the
+// caller of a parallel stream, of invoke() or under a CallerRuns policy does.
 func (t *tasks) includeMain(workers []bool) {
 	if t.main >= 0 && t.count > 0 && float64(t.mainRan)*float64(t.count) >= mainShare*float64(t.othersRan) && t.mainRan > 0 {
 		workers[t.main] = true
@@ -40,7 +40,7 @@ func (t *tasks) includeMain(workers []bool) {
 	}
 }
 
-// taskScan gathers in one goroutine.
+// taskScan is the part of one goroutine.
 type taskScan struct {
 	last    [2][][]units.MonoNs     // outermost and nested
 	loops   []bool                  // by thread
@@ -49,7 +49,7 @@ type taskScan struct {
 
 // readTasks reads the executions once.
 func readTasks(s *session.Session, threads []activity.Thread, workers []bool, spans []activity.Span) (*tasks, error) {
-	place, t := places(s, threads), &tasks{main: -1}
+	index, t := indexes(s, threads), &tasks{main: -1}
 	for i, th := range threads {
 		if th.Kind == activity.KindMain {
 			t.main = i
@@ -70,7 +70,7 @@ func readTasks(s *session.Session, threads []activity.Thread, workers []bool, sp
 	err := s.ScanExecutions(store.ExecutionClass|store.ExecutionThread|store.ExecutionStart|store.ExecutionEnd|store.ExecutionDepth|store.ExecutionSelfWall,
 		func(w int, c *session.Chunk) error {
 			for i, class := range c.Class {
-				p, ok := place[c.Thread[i]]
+				p, ok := index[c.Thread[i]]
 				switch {
 				case !ok:
 				case loop[class]:
@@ -97,7 +97,7 @@ func perSpan(spans, threads int) [][]units.MonoNs {
 	return out
 }
 
-// execution is what the account needs of one.
+// execution has the fields that the account needs.
 type execution struct {
 	from, to units.MonoNs
 	self     units.Ns
@@ -108,7 +108,7 @@ func (t *taskScan) add(p int, main, worker bool, class uint32, e execution, span
 	if !main && !worker {
 		return
 	}
-	// The first span that ends after its begin; earlier ones cannot hold it.
+	// The first span that ends after the execution's start.
 	first, _ := slices.BinarySearchFunc(spans, e.from, func(s activity.Span, at units.MonoNs) int { return cmp.Compare(s.To, at+1) })
 	for i := first; i < len(spans) && spans[i].From < e.to; i++ {
 		last := &t.last[e.nested][i][p]
@@ -160,9 +160,9 @@ func (t *tasks) merge(scans []taskScan, spans, threads int) {
 	}
 }
 
-// places finds the thread of the scheduling record on which the session's Java
-// thread ran.
-func places(s *session.Session, threads []activity.Thread) map[uint32]int {
+// indexes maps each Java thread of the session to the thread of the scheduling record
+// that it ran on.
+func indexes(s *session.Session, threads []activity.Thread) map[uint32]int {
 	byName := make(map[string]int, len(threads))
 	for i, t := range threads {
 		byName[t.Name] = i

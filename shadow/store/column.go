@@ -184,7 +184,7 @@ func (c *column) raw(v []int64, there []byte) (values, rows int, err error) {
 		c.i64 = c.i64[values:]
 	} else {
 		for i, x := range c.i32[:values] {
-			v[i] = int64(uint32(x)) // 32 bits are unsigned throughout
+			v[i] = int64(x) // with its sign: that keeps the order of unsigned values, too
 		}
 		c.i32 = c.i32[values:]
 	}
@@ -192,8 +192,13 @@ func (c *column) raw(v []int64, there []byte) (values, rows int, err error) {
 	return values, rows, nil
 }
 
+// small are the types of rows that a column of 32 bits holds.
+type small interface {
+	~int8 | ~int16 | ~int32 | ~uint8 | ~uint16 | ~uint32
+}
+
 // read32 fills dst with the next values of a 32 bit column, null becoming 0.
-func read32[T ~uint16 | ~uint32](c *column, dst []T) error {
+func read32[T small](c *column, dst []T) error {
 	if c.absent {
 		clear(dst)
 		return nil

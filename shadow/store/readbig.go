@@ -84,7 +84,7 @@ func wide[C any, T ~int64 | ~uint64](slice func(*C) *[]T, null T) func(*C, *colu
 	}
 }
 
-func narrow[C any, T ~uint16 | ~uint32](slice func(*C) *[]T) func(*C, *column, int) error {
+func narrow[C any, T small](slice func(*C) *[]T) func(*C, *column, int) error {
 	return func(c *C, col *column, n int) error {
 		s := slice(c)
 		if col == nil {

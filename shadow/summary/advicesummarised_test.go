@@ -41,10 +41,10 @@ func TestAdviceSummarised(t *testing.T) {
 
 // TestAdviceAtOnce: an executor that runs what it is given before it returns is a
 // call; to give it less often saves nothing. What a worker runs that another
-// thread, or another task, handed over went through a queue.
+// thread, or another task, submitted went through a queue.
 func TestAdviceAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		by    uint32 // the thread that hands over
+		by    uint32 // the thread that submits
 		outer uint64 // the task that does
 		fine  bool
 	}{
@@ -70,7 +70,7 @@ func TestAdviceAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return f.Rule == "fine-grained" }); got != c.fine {
-			t.Errorf("handed over %s: fine-grained %v", name, got)
+			t.Errorf("submitted %s: fine-grained %v", name, got)
 		}
 	}
 }

@@ -58,8 +58,8 @@ func TestPinnedThreads(t *testing.T) {
 			}
 		}, 0},
 		{"of one it is not known how long it waited", func(b *sessionBuilder) { b.part.Executions[1].SubmittedNs = 0 }, 196 * ms},
-		{"told together", func(b *sessionBuilder) { b.part.VirtualThreads[0].Thread = 0 }, 0},
-		{"not all told", func(b *sessionBuilder) { b.part.VirtualThreads = b.part.VirtualThreads[1:] }, 0},
+		{"combined", func(b *sessionBuilder) { b.part.VirtualThreads[0].Thread = 0 }, 0},
+		{"not all recorded", func(b *sessionBuilder) { b.part.VirtualThreads = b.part.VirtualThreads[1:] }, 0},
 	} {
 		b := pinnedSession(t)
 		c.change(b)

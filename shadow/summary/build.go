@@ -19,20 +19,20 @@ import (
 // buckets is the number of buckets of every figure over time.
 const buckets = 200
 
-// builder is the state of a condensation.
+// builder makes a Summary.
 type builder struct {
-	src     Source
-	opts    Options
-	grid    granularity.Grid
-	until   units.MonoNs
-	metrics *metrics
-	busy    map[uint32]bool // threads with a busy bar
-	told    *progress
-	all     *gathered // once all is read
+	src      Source
+	opts     Options
+	grid     granularity.Grid
+	until    units.MonoNs
+	metrics  *metrics
+	busy     map[uint32]bool // threads with a busy bar
+	progress *progress
+	all      *gathered // once all is read
 }
 
-// classGroup is what is known of the classes of one name: lambdas of the same
-// code and classes of several loaders count as one.
+// classGroup sums up the classes of one name: lambdas of one piece of code and
+// classes of several loaders count as one.
 type classGroup struct {
 	granularity.Group
 	name   string
@@ -55,7 +55,7 @@ func BuildFrom(src Source, opts Options) (*Summary, error) {
 	if opts.Classes <= 0 {
 		opts.Classes = DefaultClasses
 	}
-	b := &builder{src: src, opts: opts, metrics: metricsOf(&src), told: newProgress(opts.Progress, src.Manifest.Stored.Executions)}
+	b := &builder{src: src, opts: opts, metrics: metricsOf(&src), progress: newProgress(opts.Progress, src.Manifest.Stored.Executions)}
 	if err := b.makeGrid(); err != nil {
 		return nil, err
 	}
@@ -79,9 +79,9 @@ func (b *builder) reading(what string, err error) error {
 	return fmt.Errorf("%s of session %s: %w", what, b.src.Manifest.Session, err)
 }
 
-// makeGrid spans the session; a session whose end is not known (its shadow
-// crashed before the first refresh) is spanned by its executions, in a pass of
-// its own.
+// makeGrid spans the session. If the end of the session is not known, because its
+// shadow crashed before the first refresh, it spans the executions, which it reads
+// for that.
 func (b *builder) makeGrid() error {
 	from, to := b.src.Manifest.StartNs, b.src.Manifest.EndNs
 	if to <= from {
@@ -122,7 +122,7 @@ func (b *builder) span() (first, last units.MonoNs, err error) {
 	return first, last, err
 }
 
-// counts joins the exact counts of creations to the groups.
+// counts adds the exact counts of creations to the groups.
 func (b *builder) counts() error {
 	per, _, err := b.src.Counts()
 	if err != nil {
@@ -151,7 +151,7 @@ func (b *builder) counts() error {
 }
 
 // fates reads what became of the tasks that were never executed, if there are any
-// and hand-overs are known, which is kept in memory for each task.
+// and submissions are known. It needs memory for each task.
 func (b *builder) fates(per []session.ClassCounts) (map[uint32]map[session.TaskState]int64, error) {
 	never := slices.ContainsFunc(per, func(c session.ClassCounts) bool { return c.NeverExecuted > 0 })
 	m := &b.src.Manifest
@@ -168,8 +168,8 @@ func fatesOf(states map[session.TaskState]int64) granularity.Fates {
 	}
 }
 
-// groups are the classes that pass the filter and of which there is anything
-// to tell, by name.
+// groups are the classes that pass the filter and were created or executed, by
+// name.
 func (b *builder) groups() []*classGroup {
 	var out []*classGroup
 	for _, name := range slices.Sorted(maps.Keys(b.all.byName)) {
@@ -180,8 +180,8 @@ func (b *builder) groups() []*classGroup {
 	return out
 }
 
-// finish describes what was gathered, reads again as long as that makes more of
-// it exact, and says what it means.
+// finish describes what was gathered, reads again as long as that makes more of it
+// exact, and finds what it means.
 func (b *builder) finish() (*Summary, error) {
 	s := b.head()
 	groups := b.groups()
@@ -206,7 +206,7 @@ func (b *builder) finish() (*Summary, error) {
 	return s, nil
 }
 
-// head is what the manifest tells.
+// head fills in what the manifest has.
 func (b *builder) head() *Summary {
 	m := &b.src.Manifest
 	s := &Summary{
@@ -224,11 +224,11 @@ func (b *builder) head() *Summary {
 	if s.NotAvailable == nil {
 		s.NotAvailable = map[string]string{}
 	}
-	if _, told := s.NotAvailable["cpu"]; !told && len(m.Metrics) > 0 && !slices.Contains(m.Metrics, "cpu") {
+	if _, known := s.NotAvailable["cpu"]; !known && len(m.Metrics) > 0 && !slices.Contains(m.Metrics, "cpu") {
 		s.NotAvailable["cpu"] = "not asked for (--metric names what is measured: wall+cpu+...)"
 	}
 	for what, why := range b.src.Uncounted {
-		if _, told := s.NotAvailable[what]; !told {
+		if _, known := s.NotAvailable[what]; !known {
 			s.NotAvailable[what] = why
 		}
 	}
@@ -298,7 +298,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
 		Unended:    !s.EndSeen(),
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
-		// What was asked for; that the machine has no counters is no news in each session.
+		// Only what the user asked for: every session of a machine without counters lacks them.
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),
 		Thresholds:   b.opts.Thresholds,
 	}

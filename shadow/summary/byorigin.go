@@ -25,7 +25,7 @@ const (
 	ByExecutor = origin.ByExecutor
 )
 
-// leftOut is the group of what the filter leaves out.
+// leftOut is the group of the executions that the filter leaves out.
 const leftOut = "(filtered out)"
 
 // BuildByOrigin condenses a session by site or executor: those are the rows of the
@@ -62,7 +62,7 @@ func (a *analysis) byOrigin(by string) (*Summary, error) {
 	return sum, nil
 }
 
-// Groups are what a source is grouped by in place of classes. They have numbers from 0.
+// Groups replace the classes of a source. They are numbered from 0.
 type Groups struct {
 	Labels []string
 	// Executions reads columns as Source.Executions does, with the group of each.

@@ -8,10 +8,10 @@ import (
 	"stackagent/shadow/summary"
 )
 
-// TestPlaceOfUnit: a unit stands where it was handed over, though its task was made
-// elsewhere; one of which the hand-over was summarised is not called one that nobody
-// handed over, and stands where its task was made.
-func TestPlaceOfUnit(t *testing.T) {
+// TestSiteOfUnit: the site of a unit is where it was submitted, not where its task was
+// made. A unit whose submission was summarised does not count as never submitted; its
+// site is where its task was made.
+func TestSiteOfUnit(t *testing.T) {
 	b := newSessionBuilder(t, []string{"", "com.acme.Job", "java.util.concurrent.FutureTask"})
 	b.exec(1, 2, 1, 1, 5, 5, -1)
 	b.exec(2, 0, 2, 1, 6, 1, 3, 1)

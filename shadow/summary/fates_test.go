@@ -51,8 +51,8 @@ func TestFates(t *testing.T) {
 			t.Errorf("%s: fates %+v, want %+v", r.Class, r.Fates, want)
 		}
 	}
-	// Without hand-overs nothing is told.
+	// Without submissions nothing is known.
 	if sum, err = summary.Build(b.open(false), summary.Options{}); err != nil || sum.Tasks.Fates != nil || granularity.FatesOf(sum.Rows) != nil {
-		t.Errorf("without hand-overs fates %+v, %v", sum.Tasks.Fates, err)
+		t.Errorf("without submissions fates %+v, %v", sum.Tasks.Fates, err)
 	}
 }

@@ -71,7 +71,7 @@ func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
 	}
 	var rows []granularity.Hotspot
 	switch o.By {
-	case BySite, ByExecutor: // of BuildPlaces, which has filtered
+	case BySite, ByExecutor: // of BuildByOrigin, which has filtered
 		rows = append(make([]granularity.Hotspot, 0, len(s.Rows)), s.Rows...)
 	case "", "class":
 		rows = make([]granularity.Hotspot, 0, len(s.Rows))

@@ -43,7 +43,7 @@ func (b *builder) newGathered() *gathered {
 	return g
 }
 
-// named is the group of the class of that name.
+// named is the group of a name.
 func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 	if c, ok := g.byName[name]; ok {
 		c.kinds |= kinds
@@ -78,14 +78,14 @@ func (b *builder) gather() error {
 	if b.opts.Shapes {
 		columns |= store.ExecutionStart | store.ExecutionEnd
 	}
-	b.told.pass("reading the executions")
+	b.progress.pass("reading the executions")
 	each := make([]*gathered, session.Workers())
 	err := b.executions(columns, func(worker int, c *session.Chunk, group []uint32) error {
 		if each[worker] == nil {
 			each[worker] = b.newGathered()
 		}
 		each[worker].chunk(c, group)
-		b.told.add(c.Len())
+		b.progress.add(c.Len())
 		return nil
 	})
 	for _, g := range each {
@@ -112,8 +112,9 @@ func (b *builder) executions(want store.Columns, use func(worker int, c *session
 }
 
 func (g *gathered) chunk(c *session.Chunk, group []uint32) {
-	var e granularity.Execution
 	columns := g.work.Of(c)
+	work := g.values[:len(columns)]
+	e := granularity.Execution{Work: work}
 	for i, id := range group {
 		if g.group == nil || id != g.lastGroup {
 			g.lastGroup, g.group = id, g.classOf(id)
@@ -122,13 +123,11 @@ func (g *gathered) chunk(c *session.Chunk, group []uint32) {
 			continue
 		}
 		flags := wire.ExecutionFlags(c.Flags[i])
-		e = granularity.Execution{
-			Work: g.values, Thread: c.Thread[i], Nested: c.Depth[i] > 0,
-			Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
-			Virtual: flags&wire.Virtual != 0, CreateUnseen: flags&wire.CreationUnseen != 0,
-		}
-		for m, column := range columns {
-			e.Work[m] = column[i]
+		e.Thread, e.Nested = c.Thread[i], c.Depth[i] > 0
+		e.Threw, e.Running, e.Cut = flags&wire.Threw != 0, flags&wire.Running != 0, flags&wire.Cut != 0
+		e.Virtual, e.CreateUnseen = flags&wire.Virtual != 0, flags&wire.CreationUnseen != 0
+		for m := range work {
+			work[m] = columns[m][i]
 		}
 		if len(c.StartNs) > 0 {
 			e.Start, e.End = c.StartNs[i], c.EndNs[i]

@@ -19,7 +19,7 @@ func quantiles(d granularity.Distribution) map[int]units.Ns {
 	return map[int]units.Ns{10: d.P1, 50: d.P5, 250: d.P25, 500: d.P50, 750: d.P75, 950: d.P95, 990: d.P99, 999: d.P999}
 }
 
-// rank is the place, from 0, of the nearest-rank quantile among n values.
+// rank is the index, from 0, of the nearest-rank quantile among n values.
 func rank(permille, n int) int { return max((permille*n+999)/1000, 1) - 1 }
 
 func generate(t testing.TB, n int, firsts bool) (*session.Session, *summarytest.Generated) {
@@ -47,7 +47,7 @@ func TestGenerated(t *testing.T) {
 			t.Fatal(err)
 		}
 		if k := sum.Tasks; k.Executions != n || k.Created != want.Created || k.NeverExecuted != want.NeverExecuted || k.Summarised != 0 {
-			t.Errorf("first executions told: %v: %+v, want %+v", firsts, k, want)
+			t.Errorf("first executions recorded: %v: %+v, want %+v", firsts, k, want)
 		}
 		checkClasses(t, sum, n)
 		checkWhole(t, sum, n)

@@ -17,7 +17,7 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// buildUnits condenses the units of work of the session in place of its executions.
+// buildUnits condenses the units of work of the session instead of its executions.
 func (a *analysis) buildUnits() (*Summary, error) {
 	sum, err := a.inUnits()
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *analysis) inUnits() (*Summary, error) {
 	return sum, a.sites(sum)
 }
 
-// unitSource is the session with units in place of executions.
+// unitSource is the session with units as its executions.
 func unitSource(s *session.Session, u *unit.Reader) Source {
 	src := FromSession(s)
 	src.Of = text.UnitsOfWork
@@ -79,7 +79,8 @@ func (a *analysis) sites(sum *Summary) error {
 	return nil
 }
 
-// queues fills in what waited when, by executor, for the most executors with most of it.
+// queues fills in the waiting units over time, by executor, for the executors with the
+// most.
 func (a *analysis) queues(f *Figures, most int) error {
 	x, err := a.origins()
 	if err != nil {
@@ -125,7 +126,7 @@ func (a *analysis) queues(f *Figures, most int) error {
 	return nil
 }
 
-// summarisedQueues hands out the summarised queue times of classes that count as
+// summarisedQueues calls use with the summarised queue times of classes that count as
 // units. Summaries do not record the executor.
 func summarisedQueues(s *session.Session, u *unit.Reader, use func(*session.Summary, *session.Measure)) error {
 	return s.Summaries(func(x *session.Summary) error {

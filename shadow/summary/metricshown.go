@@ -9,10 +9,9 @@ import (
 	"stackagent/granularity"
 )
 
-// ShowBy makes a metric, named as in HotspotOptions.Metric, the one by which s is
-// shown: its rows are sorted by it and its figures drawn of it, in place of CPU
-// time. Of the metrics s keeps only this one, inclusive and self, if only is true.
-// The error is ErrNoMetric where the session does not have it.
+// ShowBy sorts the rows of s by a metric, named as in HotspotOptions.Metric, and draws
+// its figures of it instead of CPU time. If only is true, s keeps no other metric.
+// The error is ErrNoMetric if the session does not have it.
 func (s *Summary) ShowBy(name string, only bool) error {
 	by, ok := s.Metrics.Choose(name)
 	if !ok {
@@ -51,7 +50,7 @@ func (s *Summary) Shown() granularity.Metric {
 	return s.Metrics.WorkMetric()
 }
 
-// noMetric says which metrics there are, and how to get the other one.
+// noMetric lists the metrics of the session and how to get the missing one.
 func noMetric(s *Summary, name string) error {
 	why := fmt.Sprintf("to have it in the next one: shadow run --metric wall+cpu+%s", name)
 	switch reason, known := s.NotAvailable[name]; {
@@ -60,7 +59,7 @@ func noMetric(s *Summary, name string) error {
 	case name == "init" || name == "init_ns" || name == "construction":
 		why = "what it cost to make a task is in shadow tasks (init_ns), of sessions recorded with --construction"
 	case name == "queue" || name == granularity.QueueName:
-		why = "no task was seen to be handed over"
+		why = "no submission was recorded"
 	}
 	return fmt.Errorf("%w %q: this session has %s; %s", ErrNoMetric, name, strings.Join(s.Metrics.Names(), ", "), why)
 }

@@ -10,14 +10,14 @@ import (
 	"stackagent/shadow/summary"
 )
 
-// counted is what summaries tell of a class by place.
+// counted is what summaries count of a class at a site.
 type counted struct {
 	kind  wire.SiteKind
 	site  uint32
 	count uint64
 }
 
-// TestWhereSummarisedExecutionsBelong: at one place if all tasks of the class can
+// TestWhereSummarisedExecutionsBelong: at one site if all tasks of the class can
 // come from nowhere else, otherwise at none.
 func TestWhereSummarisedExecutionsBelong(t *testing.T) {
 	const several, unknown, notTold = "(summarised: several sites)", "(call site unknown)", "(summarised: not separated)"
@@ -30,16 +30,16 @@ func TestWhereSummarisedExecutionsBelong(t *testing.T) {
 		made                 []store.Creation
 		want                 string
 	}{
-		"all handed over at one":    {sums: []counted{{creation, 2, 4}, {submission, 1, 4}}, queued: 4, want: run},
+		"all submitted at one":      {sums: []counted{{creation, 2, 4}, {submission, 1, 4}}, queued: 4, want: run},
 		"some run without":          {sums: []counted{{creation, 2, 4}, {submission, 1, 3}}, queued: 3, want: several},
 		"one line of two sites":     {sums: []counted{{creation, 3, 4}, {submission, 1, 3}}, queued: 3, want: run},
-		"handed over at two":        {sums: []counted{{submission, 1, 2}, {submission, 2, 2}}, queued: 4, want: several},
+		"submitted at two":          {sums: []counted{{submission, 1, 2}, {submission, 2, 2}}, queued: 4, want: several},
 		"and by a library":          {sums: []counted{{submission, 1, 2}, {inner, 2, 2}}, queued: 4, want: several},
 		"only made":                 {sums: []counted{{creation, 1, 4}}, want: run},
 		"parts":                     {sums: []counted{{creation, 1, 1}, {part, 0, 3}, {submission, 0, 3}}, queued: 3, want: run},
 		"parts of what is unknown":  {sums: []counted{{creation, 0, 1}, {creation, 1, 1}, {part, 0, 2}}, want: several},
 		"nothing known":             {sums: []counted{{creation, 0, 4}}, want: unknown},
-		"no room for a place":       {sums: []counted{{creation, 1, 3}}, want: several},
+		"no room for a site":        {sums: []counted{{creation, 1, 3}}, want: several},
 		"made before the agent":     {sums: []counted{{creation, 1, 4}}, unseen: 1, want: several},
 		"something was lost":        {sums: []counted{{submission, 1, 4}, {creation, 1, 4}}, queued: 4, lost: 1, want: several},
 		"an older agent":            {want: notTold},
@@ -114,7 +114,7 @@ func TestCountsByPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type counts struct{ created, handed int64 }
+	type counts struct{ created, submitted int64 }
 	want := map[string]counts{"com.acme.Main.run:7": {11, 21 + 1 - 6 - 1}, "com.acme.Main.again:9": {1, 0}, "(part of a task of its class)": {5, 0}}
 	for _, r := range sum.Rows {
 		if got := (counts{r.Created, r.Submitted}); got != want[r.Site] {

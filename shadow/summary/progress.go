@@ -2,16 +2,16 @@ package summary
 
 import "sync/atomic"
 
-// progress tells how far a reading is.
+// progress reports how far a reading is.
 type progress struct {
-	tell  func(what string, done, total uint64)
-	what  string
-	done  atomic.Uint64
-	total uint64
+	report func(what string, done, total uint64)
+	what   string
+	done   atomic.Uint64
+	total  uint64
 }
 
-func newProgress(tell func(string, uint64, uint64), total uint64) *progress {
-	return &progress{tell: tell, total: total}
+func newProgress(report func(string, uint64, uint64), total uint64) *progress {
+	return &progress{report: report, total: total}
 }
 
 // pass begins a reading.
@@ -22,7 +22,7 @@ func (p *progress) pass(what string) {
 
 // add counts rows that were read.
 func (p *progress) add(rows int) {
-	if p.tell != nil {
-		p.tell(p.what, p.done.Add(uint64(rows)), p.total)
+	if p.report != nil {
+		p.report(p.what, p.done.Add(uint64(rows)), p.total)
 	}
 }

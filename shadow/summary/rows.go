@@ -21,8 +21,8 @@ type Figures struct {
 	// ByClass has the busiest classes, the program's before the platform's,
 	// most executions first; the rest of the executions is Total less their sum.
 	ByClass []ClassSeries
-	// Waiting has the spans from hand-over to start of all units, and Queues the
-	// executors' with most of them; nil unless units were condensed.
+	// Waiting has the spans from submission to start of all units, Queues those of the
+	// executors with the most; nil unless units were condensed.
 	Waiting *granularity.Series
 	Queues  []ClassSeries
 	// Activity is nil where there is no scheduling record.
@@ -48,11 +48,11 @@ type ClassSeries struct {
 // cdfPoints is the number of points to which a curve is thinned.
 const cdfPoints = 2000
 
-// parts are unions of classes whose distributions are told.
+// parts are the unions of classes that get distributions.
 type parts struct {
 	whole []*granularity.Values // all executions, by metric
-	// own are the program's own tasks without the loops of threads, whose length
-	// says nothing about how the work was divided; nil: there are none.
+	// own are the program's own tasks without the loops of threads, whose length does
+	// not depend on how the work was divided; nil: there are none.
 	own     *granularity.Values
 	isOwn   map[*classGroup]bool
 	work    granularity.Metric
@@ -91,7 +91,7 @@ func (b *builder) parts(groups []*classGroup) *parts {
 	return p
 }
 
-// describe computes all that is told of distributions.
+// describe computes the distributions and all rows.
 func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 	s.Metrics = granularity.Metrics{}
 	for m := range b.metrics.count() {
@@ -132,7 +132,7 @@ func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), unit.IsJDK(g.name, g.kinds)
 	h.Loop, h.Library = g.loop, unit.IsLibrary(g.name)
 	h.Created, h.NeverExecuted = g.created, g.never
-	if g.fates != nil && g.fates.Sum() == g.never { // else of the classes of that name some are not known
+	if g.fates != nil && g.fates.Sum() == g.never { // else the fates of a class of that name are not known
 		h.Fates = g.fates
 	}
 	return h
@@ -199,7 +199,7 @@ func (b *builder) figures(s *Summary, order []rowGroup, p *parts) *Figures {
 		}
 		f.Shapes[m] = shapes
 	}
-	busiest := notBodies(order)
+	busiest := withoutLoops(order)
 	slices.SortStableFunc(busiest, func(a, c rowGroup) int {
 		return cmp.Or(platformLast(a, c), cmp.Compare(c.row.Executions, a.row.Executions))
 	})
@@ -216,7 +216,7 @@ func shapeOf(label string, jdk bool, v *granularity.Values) Shape {
 // choose picks the classes with a curve of their own: the program's classes by
 // work, filled up with the platform's.
 func (b *builder) choose(order []rowGroup) []rowGroup {
-	ran := notBodies(order)
+	ran := withoutLoops(order)
 	slices.SortStableFunc(ran, platformLast)
 	return ran[:min(len(ran), b.opts.Classes)]
 }
@@ -232,10 +232,9 @@ func platformLast(a, c rowGroup) int {
 	return 1
 }
 
-// notBodies are the classes that were executed, without the loops of threads:
-// one value per thread is hardly a distribution, and they run all the time. If
-// there is nothing else they stay.
-func notBodies(order []rowGroup) []rowGroup {
+// withoutLoops are the classes that were executed, without the loops of threads: one
+// value per thread is no distribution. If there are only loops, it keeps them.
+func withoutLoops(order []rowGroup) []rowGroup {
 	var ran, own []rowGroup
 	for _, r := range order {
 		if r.row.Executions == 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxPasses bounds the further readings: each narrows a bucket by a factor
-	// of 4096, and memory may want the classes in several goes.
+	// maxPasses bounds the readings: each narrows a bucket by a factor of 4096, and
+	// little memory may need several readings for all classes.
 	maxPasses = 40
 	// searchBytes bounds what one goroutine collects in one reading.
 	searchBytes = 64 << 20
@@ -23,17 +23,17 @@ type sought struct {
 	searches []*granularity.Search // by worker
 }
 
-// lookup is what a goroutine asks about each execution.
+// lookup is what a goroutine looks for in each execution.
 type lookup struct {
 	metrics *metrics
 	groups  byid.Map[[][]*granularity.Search] // by metric
 	threads byid.Map[[]*granularity.Search]
 	row     func(thread uint32) uint32
-	passes  func(group uint32) bool // what was filtered out is no part of a thread's values
+	passes  func(group uint32) bool // filtered executions are not in a thread's values
 	rows    []*[][]*granularity.Search
 }
 
-// quest is a further reading.
+// quest is another reading of the executions.
 type quest struct {
 	sought  []*sought
 	metrics *metrics
@@ -42,17 +42,16 @@ type quest struct {
 	used    int
 }
 
-// search reads once more what is not yet known exactly. more is false if there
-// was nothing to look for.
+// search reads once more to make values exact. more is false if all are.
 func (b *builder) search(groups []*classGroup, p *parts) (more bool, err error) {
 	q := b.newQuest(groups, p)
 	if len(q.sought) == 0 {
 		return false, nil
 	}
-	b.told.pass("looking up quantiles")
+	b.progress.pass("looking up quantiles")
 	err = b.executions(q.columns, func(worker int, c *session.Chunk, group []uint32) error {
 		q.lookups[worker].chunk(c, group)
-		b.told.add(c.Len())
+		b.progress.add(c.Len())
 		return nil
 	})
 	for _, s := range q.sought {
@@ -61,8 +60,8 @@ func (b *builder) search(groups []*classGroup, p *parts) (more bool, err error) 
 	return true, b.reading("reading the executions", err)
 }
 
-// seek adds v to the reading, if there is something to look for and room. It
-// gives the searches of all workers.
+// seek adds v to the reading if it is not exact and there is room. It returns the
+// searches of all workers.
 func (q *quest) seek(v *granularity.Values, m granularity.Metric) []*granularity.Search {
 	if !v.Unknown() {
 		return nil
@@ -173,7 +172,7 @@ func (l *lookup) chunk(c *session.Chunk, group []uint32) {
 	}
 }
 
-// look shows the values of metric m of the chunk's executions to who asked.
+// look shows the values of metric m in the chunk to the searches.
 func (l *lookup) look(c *session.Chunk, group []uint32, values []units.Ns, m granularity.Metric) {
 	if len(values) == 0 {
 		return

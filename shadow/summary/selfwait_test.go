@@ -25,7 +25,7 @@ func selfWaiting(t *testing.T, change func(*store.Submission, *store.Execution))
 		b.now = t0 - 1
 		b.exec(300+round, 0, 2, 3, 60, 60, 1)
 		b.now = t0 + 59
-		b.exec(inner, 0, 3, 3, 10, 10, 59) // handed over 1 ms after outer began
+		b.exec(inner, 0, 3, 3, 10, 10, 59) // submitted 1 ms after outer began
 		s := &b.part.Submissions[len(b.part.Submissions)-1]
 		s.OuterTaskID, s.Thread = outer, 2
 		change(s, &b.part.Executions[len(b.part.Executions)-1])
@@ -54,9 +54,9 @@ func TestSelfWait(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for name, change := range map[string]func(*store.Submission, *store.Execution){
-		"handed over by another thread":    func(s *store.Submission, _ *store.Execution) { s.Thread = 1 },
-		"handed over outside of tasks":     func(s *store.Submission, _ *store.Execution) { s.OuterTaskID = 0 },
-		"by a library's hand-over":         func(s *store.Submission, _ *store.Execution) { s.Flags = uint16(wire.Inner) },
+		"submitted by another thread":      func(s *store.Submission, _ *store.Execution) { s.Thread = 1 },
+		"submitted outside of tasks":       func(s *store.Submission, _ *store.Execution) { s.OuterTaskID = 0 },
+		"by a library's submission":        func(s *store.Submission, _ *store.Execution) { s.Flags = uint16(wire.Inner) },
 		"for later":                        func(s *store.Submission, _ *store.Execution) { s.Flags = uint16(wire.Scheduled) },
 		"ends later, so nobody waited":     func(_ *store.Submission, e *store.Execution) { e.EndNs += 15 * ms; e.WallNs += 15 * ms },
 		"run by the one that waits":        func(_ *store.Submission, e *store.Execution) { e.Thread = 2 },

@@ -15,13 +15,13 @@ import (
 
 // Limits on what is computed of a session, in executions with a record of their own.
 const (
-	adviceLimit = 2_000_000  // units and advice, unless somebody asks for them: more take longer than the rest of a summary
+	adviceLimit = 2_000_000  // units and advice, unless Options.Advice: more take longer than the rest of a summary
 	unitsLimit  = 50_000_000 // units and advice for a report: a few minutes
 	sitesLimit  = 5_000_000  // rows by site and executor in a report: each takes a reading
 )
 
-// analysis is a session with what several parts of a summary need of it, each computed
-// once and when first needed.
+// analysis is a session with what several parts of a summary need, each computed
+// once, when first needed.
 type analysis struct {
 	s       *session.Session
 	opts    Options
@@ -145,8 +145,8 @@ func FromSession(s *session.Session) Source {
 	return src
 }
 
-// uncounted reads why events could not be counted from outside. An unreadable file is
-// reported by those who list the counters.
+// uncounted reads why events could not be counted from outside. It ignores an
+// unreadable file: the listing of the counters reports it.
 func uncounted(dir string) map[string]string {
 	file, err := hpc.ReadFile(dir)
 	if err != nil || file == nil {

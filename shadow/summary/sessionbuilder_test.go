@@ -20,7 +20,7 @@ type sessionBuilder struct {
 	ended string // how the session did
 }
 
-// newSessionBuilder knows the classes by their place in names, the first is
+// newSessionBuilder knows the classes by their index in names, the first is
 // none. Names of the platform's get its kind, those of threads and of fork/join
 // tasks theirs.
 func newSessionBuilder(t *testing.T, names []string) *sessionBuilder {
@@ -45,7 +45,7 @@ func newSessionBuilder(t *testing.T, names []string) *sessionBuilder {
 	return b
 }
 
-// exec puts in an execution, which starts one later than the one before; queue below 0: not handed over.
+// exec adds an execution, which starts one after the previous one; queue below 0: not submitted.
 func (b *sessionBuilder) exec(task, outer uint64, class, thread uint32, wall, self, queue int64, site ...uint32) {
 	b.now++
 	e := store.Execution{TaskID: task, OuterTaskID: outer, Class: class, Thread: thread, StartNs: units.MonoNs(b.now * b.unit), EndNs: units.MonoNs((b.now + wall) * b.unit),
@@ -64,7 +64,7 @@ func (b *sessionBuilder) exec(task, outer uint64, class, thread uint32, wall, se
 	b.part.Executions = append(b.part.Executions, e)
 }
 
-// open stores the session and opens it, with or without its hand-overs.
+// open stores the session and opens it, with or without its submissions.
 func (b *sessionBuilder) open(handOvers bool) *session.Session {
 	b.t.Helper()
 	w, err := store.OpenWriter(b.t.TempDir(), "s", "s")

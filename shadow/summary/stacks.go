@@ -23,11 +23,11 @@ type Stack struct {
 	Class    string
 	Count    int64 // executions, or units
 	SelfWall units.Ns
-	SelfCPU  units.Ns // of those measured
-	Queue    units.Ns // of those known
+	SelfCPU  units.Ns // of the executions with a CPU time
+	Queue    units.Ns // of the executions with a queue time
 }
 
-// stackKey is what stacks are told apart by.
+// stackKey identifies a stack.
 type stackKey struct {
 	origin origin.ID
 	class  uint32

@@ -9,8 +9,8 @@ import (
 	"stackagent/shadow/session"
 )
 
-// virtualThreads stands for the virtual threads together, where they are not
-// told apart: no thread has this id.
+// virtualThreads is the id of all virtual threads that have no row of their own: no
+// thread has it.
 const virtualThreads = 0
 
 // summaries adds what the agent summarised.
@@ -32,7 +32,7 @@ func (b *builder) summaries() error {
 		}
 		s := granularity.Summarised{
 			From: x.FromNs, To: x.ToNs, Thread: x.Thread, Virtual: x.Flags&wire.SummaryVirtual != 0,
-			Work:       make([]granularity.Measured, len(b.metrics.list)), // what a summary does not have was not measured
+			Work:       make([]granularity.Measured, len(b.metrics.list)), // a metric without a measure was not measured
 			Executions: int64(x.Executions), Threw: int64(x.Threw), Cut: int64(x.Cut), CreationUnseen: int64(x.CreationUnseen),
 		}
 		for _, m := range x.Measures {
@@ -41,7 +41,7 @@ func (b *builder) summaries() error {
 			}
 		}
 		if s.Virtual {
-			s.Thread = virtualThreads // of the carrier it is no work
+			s.Thread = virtualThreads // the carrier did not do this work
 		}
 		g.AddSummarised(&s)
 		b.all.threadOf(s.Thread).addSummarised(b, g, &s)

@@ -25,18 +25,18 @@ type Options struct {
 	PerThread bool
 	// Shapes computes what figures need (Summary.Figures).
 	Shapes bool
-	// Brief does without exact quantiles, for those who show none: they are
-	// good to 0.05 %, and the executions are read once.
+	// Brief reads the executions only once, for callers that show no quantiles: these
+	// are then good to 0.05 %.
 	Brief bool
 	// Thresholds of the advice; nil: advice.DefaultThresholds.
 	Thresholds *advice.Thresholds
-	// Advice asks for advice about units of work however long it takes; without,
-	// only where there are few enough of them.
+	// Advice looks for advice about units of work however long it takes; without it,
+	// only few enough units are read.
 	Advice bool
-	// Units condenses units of work in place of executions (Summary.Units).
+	// Units condenses units of work instead of executions (Summary.Units).
 	Units bool
-	// Progress is told, from several goroutines, how far a reading of the
-	// executions is; nil: nobody wants to know.
+	// Progress is called, from several goroutines, with how far a reading of the
+	// executions is; may be nil.
 	Progress func(what string, done, total uint64)
 	// Classes is the number of classes with a curve of their own in a figure;
 	// 0 means DefaultClasses.
@@ -70,7 +70,7 @@ type Summary struct {
 	Refusals     []store.Refusal     `json:"refusals"`
 	Findings     []advice.Finding    `json:"findings"`
 	Warnings     []string            `json:"warnings,omitempty"` // what of the folder could not be read
-	// Of tells what the figures are of: executions, unless Units is set.
+	// Of is what the figures are of: executions, unless Units is set.
 	Of text.Population `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
 	Units *unit.Note `json:"units,omitempty"`
@@ -90,10 +90,10 @@ type Summary struct {
 	FineIsAll bool                 `json:"-"` // Fine is about all executions
 	Figures   *Figures             `json:"-"` // nil unless Options.Shapes
 	// InUnits is the same session in units of work, for a report; nil unless
-	// Options.Shapes, or without hand-overs.
+	// Options.Shapes, or without submissions.
 	InUnits *Summary `json:"-"`
-	// Executors and Sites have the units of work by what they were handed to and
-	// where, for a report of a session of at most placesLimit executions.
+	// Executors and Sites have the units of work by the executor that they were
+	// submitted to and by call site, for a report of a session of at most sitesLimit executions.
 	Executors []granularity.Hotspot `json:"-"`
 	Sites     []granularity.Hotspot `json:"-"`
 	facts     advice.Facts          // of Findings
@@ -101,7 +101,7 @@ type Summary struct {
 	By granularity.Metric `json:"-"`
 }
 
-// EndSeen is false where the session broke off: what its program did last is not in it.
+// EndSeen is false if the session broke off: the end of its program is missing.
 func (s *Summary) EndSeen() bool { return s.Ended == store.EndedExit }
 
 // JVM describes the observed process.
@@ -123,9 +123,9 @@ type JVM struct {
 type Tasks struct {
 	Created       int64 `json:"created"`        // tasks constructed
 	Executions    int64 `json:"executions"`     // recorded or summarised, those still running included
-	Summarised    int64 `json:"summarised"`     // of these, not recorded one by one
+	Summarised    int64 `json:"summarised"`     // of Executions, not recorded one by one
 	NeverExecuted int64 `json:"never_executed"` // created and not executed by the end
-	// Fates is what became of those; nil: not known, or too many tasks to look.
+	// Fates is what became of NeverExecuted; nil: not known, or too many tasks to look.
 	Fates        *granularity.Fates `json:"fates,omitempty"`
 	Threads      int64              `json:"threads"` // threads that executed at least one task
 	Threw        int64              `json:"threw"`   // executions ended by an exception
@@ -161,7 +161,7 @@ type ThreadRow struct {
 	Busy []float64
 }
 
-// Self is the summed self work of the executions in the metric at place k of
+// Self is the summed self work of the executions in the metric at index k of
 // session.Metrics, or NotMeasured.
 func (r ThreadRow) Self(k int) units.Ns {
 	m := granularity.MetricOf(k, true)
@@ -177,7 +177,7 @@ func (r ThreadRow) SelfCPU() units.Ns { return r.Self(int(granularity.CPU)) }
 // SelfWall is the summed self wall time of the executions that have ended.
 func (r ThreadRow) SelfWall() units.Ns { return max(r.Self(int(granularity.Wall)), 0) }
 
-// Source is where a summary comes from: a session, or made-up data in tests.
+// Source is what a summary is made of: a session, or made-up data in tests.
 type Source struct {
 	Of       text.Population // what Executions gives
 	Manifest store.Manifest
@@ -185,10 +185,10 @@ type Source struct {
 	Classes  []session.Class
 	Threads  []session.Thread
 	Pauses   []session.Pause
-	// Unlisted tells of a virtual thread that is not in Threads; nil: there is none.
+	// Unlisted reports whether a virtual thread is missing in Threads; nil: none is.
 	Unlisted func(id uint32) bool
 	// SiteOf names the one site that all tasks of a class come from, "" if there is none;
-	// nil: nobody asked for sites.
+	// nil: sites are not needed.
 	SiteOf func(class uint32) string
 	// Executions reads columns as session.ScanExecutions does, the same each time.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
@@ -199,10 +199,10 @@ type Source struct {
 	// Fates counts the tasks of each class that were never executed; nil: not known.
 	Fates    func() (map[uint32]map[session.TaskState]int64, error)
 	Activity func() (*session.Activity, error) // the scheduling record; nil: there is none
-	// Uncounted is what could not be counted from outside -> why.
+	// Uncounted maps what could not be counted from outside to the reason.
 	Uncounted map[string]string
-	// Found gives the manifest and the warnings once more, after the reading,
-	// which may have found damage; may be nil.
+	// Found returns the manifest and the warnings after the reading, which may have
+	// found damage; may be nil.
 	Found func() (store.Manifest, []string)
 }
 

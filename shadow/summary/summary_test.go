@@ -168,7 +168,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestBusyLeavesOutBodies(t *testing.T) {
+func TestBusyLeavesOutLoops(t *testing.T) {
 	s := build(t, small(), summary.Options{Shapes: true})
 	for _, th := range s.Threads {
 		if th.Name != "pool-1-thread-1" {
@@ -188,7 +188,7 @@ func TestBusyLeavesOutBodies(t *testing.T) {
 	t.Error("no row for pool-1-thread-1")
 }
 
-// TestShapes: bodies of threads have no curve of their own, all do together.
+// TestShapes: loops of threads have no curve of their own, all do together.
 func TestShapes(t *testing.T) {
 	s := build(t, summarytest.Program(), summary.Options{Shapes: true, Classes: 3})
 	var got []string

@@ -11,35 +11,35 @@ import (
 	"stackagent/shadow/summary"
 )
 
-// TestAsked: a task that ended by an exception which its future kept. That nobody asked
-// for it is said only where all is known of who asks.
-func TestAsked(t *testing.T) {
+// TestSwallowed: a future keeps the exception of its task. The finding says that nobody
+// asked for the result only if every call that could have asked is known.
+func TestSwallowed(t *testing.T) {
 	const (
 		future   = "java.util.concurrent.FutureTask"
 		nobody   = "; nobody asked for it. "
 		notKnown = "; whether anybody asked the future for it is not known. "
-		told     = wire.Asked | wire.Forgotten
+		recorded = wire.Asked | wire.Forgotten
 	)
 	for name, c := range map[string]struct {
 		future string
-		tells  []wire.SubmissionFlags // of the task
+		flags  []wire.SubmissionFlags // of the task
 		change func(*sessionBuilder)
 		want   string // part of the finding; "": none
 	}{
-		"nobody asks":                 {future, []wire.SubmissionFlags{told}, nil, nobody},
-		"somebody asks":               {future, []wire.SubmissionFlags{told, wire.Asked}, nil, ""},
-		"it had to make room":         {future, []wire.SubmissionFlags{told, wire.Forgotten}, nil, notKnown},
-		"the agent does not tell":     {future, nil, nil, notKnown},
-		"lost, perhaps that one asks": {future, []wire.SubmissionFlags{told}, func(b *sessionBuilder) { b.lost = 1 }, notKnown},
-		"another library's future":    {"com.google.common.util.concurrent.TrustedListenableFutureTask", []wire.SubmissionFlags{told}, nil, notKnown},
-		"the end is missing":          {future, []wire.SubmissionFlags{told}, func(b *sessionBuilder) { b.ended = store.EndedLostContact }, "; nobody asked for it, as far as recorded. "},
+		"nobody asks":                 {future, []wire.SubmissionFlags{recorded}, nil, nobody},
+		"somebody asks":               {future, []wire.SubmissionFlags{recorded, wire.Asked}, nil, ""},
+		"it had to make room":         {future, []wire.SubmissionFlags{recorded, wire.Forgotten}, nil, notKnown},
+		"not recorded":                {future, nil, nil, notKnown},
+		"lost, perhaps that one asks": {future, []wire.SubmissionFlags{recorded}, func(b *sessionBuilder) { b.lost = 1 }, notKnown},
+		"another library's future":    {"com.google.common.util.concurrent.TrustedListenableFutureTask", []wire.SubmissionFlags{recorded}, nil, notKnown},
+		"the end is missing":          {future, []wire.SubmissionFlags{recorded}, func(b *sessionBuilder) { b.ended = store.EndedLostContact }, "; nobody asked for it, as far as recorded. "},
 	} {
 		b := newSessionBuilder(t, []string{"", c.future, "com.acme.Job"})
 		b.exec(2, 1, 2, 2, 5, 5, -1)
 		b.part.Executions[0].Flags = uint16(wire.Threw)
 		b.now -= 2
 		b.exec(1, 0, 1, 2, 10, 5, 3, 1)
-		for i, flags := range c.tells {
+		for i, flags := range c.flags {
 			b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: 2, Class: 2, Thread: 2, Flags: uint16(flags), AtNs: b.part.Executions[1].EndNs + units.MonoNs(i)})
 		}
 		if c.change != nil {

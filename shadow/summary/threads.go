@@ -11,7 +11,7 @@ import (
 )
 
 // Limits of what is kept per thread: a program can have a million virtual
-// threads, and nobody looks at a million bars.
+// threads, and a figure of a million bars is unreadable.
 const (
 	maxBusyThreads = 256 // with a busy bar
 	maxLoopDepth   = 3   // a thread's loop, its pool's worker, ...
@@ -35,8 +35,8 @@ type threadGroup struct {
 	own map[string]*granularity.Series
 }
 
-// chooseBusy picks the threads with a busy bar: those with most CPU time, then
-// the first. Their choice does not depend on the order of reading.
+// chooseBusy picks the threads with a busy bar: those with most CPU time, then the
+// first. The choice does not depend on the order of reading.
 func (b *builder) chooseBusy() {
 	b.busy = map[uint32]bool{}
 	if !b.opts.Shapes {
@@ -117,8 +117,8 @@ func seriesOf(s **granularity.Series, b *builder) *granularity.Series {
 	return *s
 }
 
-// addSummarised adds what was summarised on the thread. Its self time lies
-// inside tasks, wherever they were nested.
+// addSummarised adds what was summarised on the thread. Its self time is inside tasks,
+// at any depth.
 func (t *threadGroup) addSummarised(b *builder, g *classGroup, s *granularity.Summarised) {
 	t.executions += s.Executions
 	t.summarised += s.Executions
@@ -171,7 +171,7 @@ func mergeSeries(to **granularity.Series, from *granularity.Series) {
 	}
 }
 
-// addOwn keeps the time of a thread that runs itself.
+// addOwn keeps the time of a thread class of the program.
 func (t *threadGroup) addOwn(b *builder, g *classGroup, start, end units.MonoNs) {
 	if t.own == nil {
 		t.own = map[string]*granularity.Series{}
@@ -182,10 +182,10 @@ func (t *threadGroup) addOwn(b *builder, g *classGroup, start, end units.MonoNs)
 	t.own[g.name].Add(start, end)
 }
 
-// share is, per bucket, the share of time inside the outermost executions that
-// are not the thread's body. A thread class that is no body covers what is
-// nested in it. Executions directly inside the body are at depth
-// bodies; shallower ones are the outermost of a thread without a body.
+// share is, per bucket, the share of time inside the outermost executions that are not
+// the thread's loop. A thread class that is no loop covers what is nested in it.
+// Executions directly inside the loop are at depth loops; less deep ones are the
+// outermost of a thread without a loop.
 func (t *threadGroup) share(b *builder) []float64 {
 	var out []float64
 	deepest := t.loops
@@ -206,8 +206,7 @@ func (t *threadGroup) share(b *builder) []float64 {
 	return out
 }
 
-// atMostOne adds the shares of s to those of sum; a thread does one thing at a
-// time.
+// atMostOne adds the shares of s to sum, up to 1: a thread does one thing at a time.
 func atMostOne(sum []float64, s *granularity.Series) []float64 {
 	running := s.Running()
 	if sum == nil {
@@ -232,7 +231,7 @@ func (b *builder) threadRows(s *Summary) {
 		}
 		s.Threads = append(s.Threads, row)
 	}
-	// Threads whose description was lost still ran what they ran.
+	// A thread whose description was lost has a row, too.
 	for id, t := range b.all.threads.All() {
 		if !seen[id] {
 			row := ThreadRow{Thread: session.Thread{ID: id, Name: unknownThread(id), Kind: session.KindOther, CPU: units.NotMeasured, Virtual: id == virtualThreads}}
@@ -293,8 +292,8 @@ func (t *threadGroup) hotspot(b *builder, th ThreadRow, work granularity.Metric,
 	return h
 }
 
-// threadRow is the id under which a thread's executions are told: its own, or that of
-// the virtual threads together where there are too many to list.
+// threadRow is the id of the row of a thread's executions: its own, or virtualThreads
+// if there are too many virtual threads to list.
 func (b *builder) threadRow(id uint32) uint32 {
 	if b.src.Unlisted != nil && b.src.Unlisted(id) {
 		return virtualThreads

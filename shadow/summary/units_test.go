@@ -19,9 +19,9 @@ import (
 
 const ms = 1_000_000
 
-// handedSession is a pool of one worker that runs three futures, handed over at
-// two places, the last of which failed, and a started thread with a runnable.
-func handedSession(t *testing.T) *session.Session {
+// poolSession is a pool of one worker that runs three futures, submitted at
+// two sites, the last of which failed, and a started thread with a runnable.
+func poolSession(t *testing.T) *session.Session {
 	t.Helper()
 	w, err := store.OpenWriter(t.TempDir(), "s", "s")
 	if err != nil {
@@ -79,7 +79,7 @@ func handedSession(t *testing.T) *session.Session {
 	return s
 }
 
-// TestAllSummarised: where no hand-over has a record there is no advice about
+// TestAllSummarised: where no submission has a record there is no advice about
 // them, and that is said.
 func TestAllSummarised(t *testing.T) {
 	says := func(s *session.Session) bool {
@@ -89,22 +89,22 @@ func TestAllSummarised(t *testing.T) {
 		}
 		return slices.ContainsFunc(sum.Findings, func(f advice.Finding) bool { return strings.HasPrefix(f.Text(), "All 7 submissions were summarised") })
 	}
-	s := handedSession(t)
+	s := poolSession(t)
 	if says(s) {
-		t.Error("hand-overs with records are called summarised")
+		t.Error("submissions with records are called summarised")
 	}
 	delete(s.Manifest.Rows, store.Submissions.String())
 	if says(s) {
-		t.Error("hand-overs that were not observed are called summarised")
+		t.Error("submissions that were not observed are called summarised")
 	}
 	s.Manifest.Submissions = &store.RecordAccount{Produced: 7, Summarised: 7}
 	if !says(s) {
-		t.Error("it is not said why there is no advice")
+		t.Error("no finding says why there is no advice")
 	}
 }
 
-// TestSummarisedQueues: what was summarised waited too, for an executor that is
-// not told; the loops of threads and wrappers around tasks are no units there either.
+// TestSummarisedQueues: summarised executions waited too, for an executor that is not
+// recorded; the loops of threads and wrappers around tasks are no units there either.
 func TestSummarisedQueues(t *testing.T) {
 	b := newSessionBuilder(t, []string{"", "com.acme.Job", "java.util.concurrent.FutureTask"})
 	b.exec(1, 0, 1, 1, 5, 5, 3)
@@ -120,7 +120,7 @@ func TestSummarisedQueues(t *testing.T) {
 	}
 	f := sum.InUnits.Figures
 	if f.Waiting.StartedTotal() != 41 || f.Waiting.Spreads != 40 || len(f.Queues) != 2 || f.Queues[0].Label != "(summarised: not separated)" {
-		t.Fatalf("%d waited, %d of these summarised, by %+v; want 41, 40, by summaries and the pool", f.Waiting.StartedTotal(), f.Waiting.Spreads, f.Queues)
+		t.Fatalf("%d waited, %d summarised, by %+v; want 41, 40, by summaries and the pool", f.Waiting.StartedTotal(), f.Waiting.Spreads, f.Queues)
 	}
 	// 40 times 10 ms within 200 ms: two at once.
 	i, _ := f.Grid.Bucket(200 * ms)
@@ -142,7 +142,7 @@ func rowsOf(rows []granularity.Hotspot) []string {
 }
 
 func TestUnitsOfSession(t *testing.T) {
-	s := handedSession(t)
+	s := poolSession(t)
 	sum, err := summary.Build(s, summary.Options{Units: true})
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestUnitsOfSession(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	s := handedSession(t)
+	s := poolSession(t)
 	for _, c := range []struct {
 		by   string
 		opts summary.Options
@@ -194,42 +194,42 @@ func TestPlaces(t *testing.T) {
 }
 
 // TestPassedOn: what a delegating executor passes on, a periodic task that is
-// queued anew, a task handed over from two places, first refused by another
-// executor, or delayed, were each handed to one.
+// queued anew, a task submitted at two sites, first refused by another
+// executor, or delayed, were each submitted to one.
 func TestPassedOn(t *testing.T) {
 	b := newSessionBuilder(t, []string{"", "com.acme.Passed", "com.acme.Periodic", "com.acme.Twice", "com.acme.Retried", "com.acme.Both", "com.acme.Delayed"})
-	handed := func(task uint64, class, executor, site uint32, flags wire.SubmissionFlags) {
+	submit := func(task uint64, class, executor, site uint32, flags wire.SubmissionFlags) {
 		b.now++
 		b.part.Submissions = append(b.part.Submissions, store.Submission{TaskID: task, Class: class, Thread: 1, Executor: executor, Site: site,
 			Flags: uint16(flags), AtNs: units.MonoNs(b.now * b.unit)})
 	}
 	run := func(task uint64, class uint32) { b.exec(task, 0, class, 2, 1, 1, -1) }
 	for range 2 {
-		handed(1, 1, 2, 1, 0)
-		handed(1, 1, 1, 1, wire.Inner)
+		submit(1, 1, 2, 1, 0)
+		submit(1, 1, 1, 1, wire.Inner)
 		run(1, 1)
 	}
-	handed(2, 2, 1, 1, wire.Scheduled)
+	submit(2, 2, 1, 1, wire.Scheduled)
 	run(2, 2)
-	handed(2, 2, 1, 0, wire.Scheduled|wire.Inner)
+	submit(2, 2, 1, 0, wire.Scheduled|wire.Inner)
 	run(2, 2)
-	handed(3, 3, 1, 1, 0)
+	submit(3, 3, 1, 1, 0)
 	run(3, 3)
-	handed(3, 3, 1, 2, 0)
+	submit(3, 3, 1, 2, 0)
 	run(3, 3)
-	handed(4, 4, 2, 2, 0)
-	handed(4, 4, 2, 2, wire.Rejected)
-	handed(4, 4, 1, 1, 0)
+	submit(4, 4, 2, 2, 0)
+	submit(4, 4, 2, 2, wire.Rejected)
+	submit(4, 4, 1, 1, 0)
 	run(4, 4)
-	handed(5, 5, 1, 1, 0)
+	submit(5, 5, 1, 1, 0)
 	run(5, 5)
-	handed(5, 5, 2, 3, 0) // another call on the same line
+	submit(5, 5, 2, 3, 0) // another call on the same line
 	run(5, 5)
-	handed(6, 6, 3, 1, 0)
-	handed(6, 6, 1, 0, 0)
+	submit(6, 6, 3, 1, 0)
+	submit(6, 6, 1, 0, 0)
 	run(6, 6)
-	handed(7, 6, 1, 0, 0) // the two threads' records the other way round
-	handed(7, 6, 3, 1, 0)
+	submit(7, 6, 1, 0, 0) // the two threads' records the other way round
+	submit(7, 6, 3, 1, 0)
 	run(7, 6)
 	s := b.open(true)
 	for _, c := range []struct {
@@ -259,7 +259,7 @@ func TestPassedOn(t *testing.T) {
 }
 
 func TestStacks(t *testing.T) {
-	stacks, err := summary.StacksOf(handedSession(t), summary.Options{Units: true})
+	stacks, err := summary.StacksOf(poolSession(t), summary.Options{Units: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func platformSession(t *testing.T, handOvers bool) *session.Session {
 	b.exec(7, 0, 5, 4, 35, 2, -1)
 	b.exec(11, 10, 9, 3, 9, 9, -1)
 	b.exec(10, 0, 8, 3, 12, 3, 1)
-	// A future of the program's, and a task of the platform's that somebody handed over.
+	// A future of the program's, and a task of the platform's that the program submitted.
 	b.exec(13, 12, 7, 3, 7, 7, 1)
 	b.exec(12, 0, 10, 3, 8, 1, 1)
 	b.exec(14, 0, 11, 3, 50, 50, 1)
@@ -339,7 +339,7 @@ func TestWrapperAlone(t *testing.T) {
 	}
 }
 
-// TestPlatformsOwn: what nobody handed over is no unit where it is the
+// TestPlatformsOwn: what the program did not submit is no unit if it is the
 // platform's, and neither are the parts of a virtual thread but its task.
 func TestPlatformsOwn(t *testing.T) {
 	sum, err := summary.Build(platformSession(t, true), summary.Options{Units: true, Shapes: true})
@@ -368,7 +368,7 @@ func TestPlatformsOwn(t *testing.T) {
 	}
 }
 
-// TestDelayedUnit: what is handed to CompletableFuture.delayedExecutor is one
+// TestDelayedUnit: what is submitted to CompletableFuture.delayedExecutor is one
 // unit; the task of the platform's that hands it on is none.
 func TestDelayedUnit(t *testing.T) {
 	b := newSessionBuilder(t, []string{"", "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask",
@@ -386,9 +386,9 @@ func TestDelayedUnit(t *testing.T) {
 	}
 }
 
-// TestUnitsWithoutHandOvers: where they are not recorded nobody knows what was
-// handed over, so that nothing is left out, and the note says the rule.
-func TestUnitsWithoutHandOvers(t *testing.T) {
+// TestUnitsWithoutSubmissions: without a record of submissions every task may be a
+// unit, so that nothing is left out, and the note has the rule.
+func TestUnitsWithoutSubmissions(t *testing.T) {
 	imported := platformSession(t, true) // names the executors of tasks, but no times
 	imported.Manifest.NotAvailable = map[string]string{"queue": "a trace of tgp"}
 	for name, s := range map[string]*session.Session{"off": platformSession(t, false), "imported": imported} {
@@ -415,8 +415,8 @@ func checkWithout(t *testing.T, name string, sum *summary.Summary) {
 }
 
 // TestFineByWhom: of classes of the JDK those are named as too fine that stand
-// for what the program called or handed over, with its place; not what the JDK
-// does for itself, handed over or not.
+// for what the program called or submitted, with its site; not what the JDK
+// does for itself, submitted or not.
 func TestFineByWhom(t *testing.T) {
 	b := newSessionBuilder(t, []string{"", "java.util.stream.ReduceOps$ReduceTask", "java.lang.ref.Cleanup", "java.net.Poll",
 		"java.util.concurrent.CompletableFuture$AsyncSupply", "java.util.concurrent.CompletableFuture$UniApply",

@@ -13,11 +13,11 @@ import (
 	"stackagent/shadow/store"
 )
 
-// Input is what a session is made of.
+// Input is the trace from which a session is built.
 type Input struct {
 	Trace  *tgp.Trace
 	Pauses []tgp.Pause
-	// Metric is what the granularities are, one of Metrics.
+	// Metric is the metric of the granularities, one of Metrics.
 	Metric string
 }
 
@@ -25,8 +25,8 @@ type Input struct {
 const partRows = 512 << 10
 
 // Build writes the session to the folder dir, which must be new or empty. The
-// session is named after the folder. It returns notes on what the trace does not
-// record and what in it cannot be true.
+// session is named after the folder. It returns notes on what the trace does not record
+// and on what is implausible in it.
 func Build(dir string, in Input) ([]string, error) {
 	name := filepath.Base(filepath.Clean(dir))
 	w, err := store.OpenWriter(filepath.Dir(filepath.Clean(dir)), name, name)
@@ -54,7 +54,7 @@ type builder struct {
 	w       *store.Writer
 	outer   []int32 // row -> row of its outer execution, or None
 	nested  []int64 // row -> wall time of the executions directly in it
-	nestedG []int64 // row -> their granularity, nested ones of theirs included
+	nestedG []int64 // row -> their granularity, with everything nested in them
 	depths  []int32 // row -> depth of nesting, 0: outermost
 	order   []int32 // executions in the order of their ends
 	notes   []string
@@ -64,8 +64,8 @@ func (b *builder) note(format string, args ...any) {
 	b.notes = append(b.notes, fmt.Sprintf(format, args...))
 }
 
-// link finds the outer execution of each and what each encloses, and refuses
-// to believe what lies outside of its outer one.
+// link finds the outer execution of each row and sums up what each encloses. It ignores
+// an outer execution that does not enclose the row.
 func (b *builder) link() {
 	t := b.in.Trace
 	var missing, outside int64
@@ -82,7 +82,7 @@ func (b *builder) link() {
 		}
 	}
 	b.findDepths()
-	// As they ended: nested before outer ones, also where both ended at once.
+	// In order of ends, nested ones before outer ones that end at the same time.
 	slices.SortStableFunc(b.order, func(x, y int32) int {
 		p, q := &t.Tasks[x], &t.Tasks[y]
 		return cmp.Or(compareEnds(p, q), cmp.Compare(q.Entry, p.Entry), cmp.Compare(b.depths[y], b.depths[x]))
@@ -103,7 +103,7 @@ func within(x, o *tgp.Task) bool {
 	return x.Runner == o.Runner && o.Entry <= x.Entry && (o.Exit == tgp.None || x.Exit != tgp.None && x.Exit <= o.Exit)
 }
 
-// compareEnds orders by the end; those that did not end come last.
+// compareEnds orders by the end; executions without one are last.
 func compareEnds(p, q *tgp.Task) int {
 	if open := (p.Exit == tgp.None) != (q.Exit == tgp.None); open {
 		return cmp.Compare(q.Exit, p.Exit)
@@ -111,7 +111,7 @@ func compareEnds(p, q *tgp.Task) int {
 	return cmp.Compare(p.Exit, q.Exit)
 }
 
-// addTo adds what row i took to what its outer encloses. Nested rows come first.
+// addTo adds row i to the sums of its outer row. Nested rows are added first.
 func (b *builder) addTo(i int32) {
 	x, o := &b.in.Trace.Tasks[i], b.outer[i]
 	if o == tgp.None || x.Exit == tgp.None {
@@ -125,11 +125,11 @@ func (b *builder) addTo(i int32) {
 	}
 }
 
-// maxDepth bounds how deep an execution is said to lie; the column has 16 bits.
+// maxDepth is the greatest depth that the 16-bit column holds.
 const maxDepth = 1<<16 - 1
 
-// findDepths follows each row outwards, without recursion. Executions that take
-// the same time can name one another: the circle is cut where it closes.
+// findDepths follows each row outwards, without recursion. Executions with equal times
+// can name each other: the cycle is cut where it closes.
 func (b *builder) findDepths() {
 	const unknown, onPath = -1, -2
 	b.depths = make([]int32, len(b.outer))
@@ -179,7 +179,7 @@ func (b *builder) kinds() []units.Kinds {
 		}
 	}
 	for i, name := range b.in.Trace.Classes {
-		for _, p := range []string{"java.", "jdk.", "sun."} { // javax holds libraries of programs too
+		for _, p := range []string{"java.", "jdk.", "sun."} { // not javax: it has libraries of programs
 			if strings.HasPrefix(name, p) {
 				kinds[i] |= units.KindJDK
 			}
@@ -188,8 +188,8 @@ func (b *builder) kinds() []units.Kinds {
 	return kinds
 }
 
-// taskID is the id of a task in the session: that of the trace, except 0,
-// which stands for no task there.
+// taskID is a task's id in the session: that of the trace, except 0, which means no task
+// in a session.
 func taskID(id int64) uint64 {
 	if id == 0 {
 		return 1 << 63

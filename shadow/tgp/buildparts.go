@@ -60,7 +60,7 @@ func (b *builder) write() error {
 	return b.w.Commit(p)
 }
 
-// part gives p the column of the granularities.
+// part adds the column of granularities to p.
 func (b *builder) part(p *store.Part) *store.Part {
 	for _, x := range b.w.Manifest.Extra {
 		p.Extra = append(p.Extra, x.Column)
@@ -69,7 +69,8 @@ func (b *builder) part(p *store.Part) *store.Part {
 	return p
 }
 
-// granularity returns that of row i, nested executions included, and that of the nested ones alone.
+// granularity returns the granularity of row i with its nested executions, and that of
+// the nested ones alone.
 func (b *builder) granularity(i int32) (total, nested int64) {
 	g, n := b.in.Trace.Tasks[i].Granularity, b.nestedG[i]
 	if g == tgp.None || n == tgp.None {
@@ -78,7 +79,7 @@ func (b *builder) granularity(i int32) (total, nested int64) {
 	return g + n, n
 }
 
-// small makes the tables of names and pauses.
+// small builds the tables of names and pauses.
 func (b *builder) small() *store.Part {
 	p := &store.Part{}
 	for i, kinds := range b.kinds() {
@@ -98,7 +99,7 @@ func (b *builder) small() *store.Part {
 	return p
 }
 
-// executorIDs keeps the numbers of the trace where they can be kept.
+// executorIDs keeps the numbers of the trace where possible.
 func (b *builder) executorIDs() []uint32 {
 	ids, taken, next := make([]uint32, len(b.in.Trace.Executors)), map[uint32]bool{}, uint32(math.MaxUint32)
 	for i, x := range b.in.Trace.Executors {
@@ -117,8 +118,8 @@ func (b *builder) executorIDs() []uint32 {
 	return ids
 }
 
-// submissions makes one of each task that names an executor. When and by whom
-// it was submitted is not in a trace.
+// submissions adds a submission for each task that names an executor. A trace does not
+// record when and by which thread.
 func (b *builder) submissions(p *store.Part, executors []uint32) {
 	type hand struct {
 		task     int64
@@ -137,8 +138,8 @@ func (b *builder) submissions(p *store.Part, executors []uint32) {
 	}
 }
 
-// creations makes one of each task whose creator is known. When it was created
-// is not in a trace.
+// creations adds a creation for each task with a known creator. A trace does not record
+// when.
 func (b *builder) creations(p *store.Part) {
 	made := map[int64]bool{}
 	for i := range b.in.Trace.Tasks {

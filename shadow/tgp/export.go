@@ -34,7 +34,7 @@ func FromTask(t *session.Task, work units.Ns) *Row {
 	return r
 }
 
-// executorOf returns what a task was submitted to, nil if nothing or unknown.
+// executorOf returns the executor of a task, nil if there is none or it is unknown.
 func executorOf(x *session.Submission) *tgp.Executor {
 	if x == nil || x.ExecutorID == 0 {
 		return nil
@@ -59,14 +59,14 @@ func thread(t *session.Thread) *tgp.Thread {
 		return nil
 	}
 	id := t.JavaID
-	if id <= 0 { // its description is not whole
+	if id <= 0 { // its description is incomplete
 		id = int64(t.ID)
 	}
 	return &tgp.Thread{ID: id, Class: t.Class, Name: t.Name}
 }
 
-// FlagsOf are the flags of an executed task of these kinds. The method
-// is set where the kinds leave only one.
+// FlagsOf are the flags of an executed task of these kinds. The method is set if the
+// kinds leave only one.
 func FlagsOf(k units.Kinds) tgp.Flags {
 	var f tgp.Flags
 	ways := 0
@@ -112,21 +112,21 @@ func NewCollector(maxRows int) *Collector {
 	return &Collector{maxRows: maxRows, classes: map[string]int32{}, threads: map[tgp.Thread]int32{}, executors: map[tgp.Executor]int32{}}
 }
 
-// Write takes a row.
+// Write adds a row.
 func (c *Collector) Write(r *Row) error {
 	if len(c.Trace.Tasks) == c.maxRows {
 		return fmt.Errorf("%w: more than %d; choose classes, or write the trace with shadow tasks --format tgp", ErrTooManyRows, c.maxRows)
 	}
 	t := r.Task
-	t.Class = place(c.classes, &c.Trace.Classes, &r.Class)
-	t.Creator = place(c.threads, &c.Trace.Threads, r.Creator)
-	t.Runner = place(c.threads, &c.Trace.Threads, r.Runner)
-	t.Executor = place(c.executors, &c.Trace.Executors, r.Executor)
+	t.Class = index(c.classes, &c.Trace.Classes, &r.Class)
+	t.Creator = index(c.threads, &c.Trace.Threads, r.Creator)
+	t.Runner = index(c.threads, &c.Trace.Threads, r.Runner)
+	t.Executor = index(c.executors, &c.Trace.Executors, r.Executor)
 	c.Trace.Tasks = append(c.Trace.Tasks, t)
 	return nil
 }
 
-func place[K comparable](known map[K]int32, list *[]K, name *K) int32 {
+func index[K comparable](known map[K]int32, list *[]K, name *K) int32 {
 	if name == nil {
 		return tgp.None
 	}

@@ -1,8 +1,8 @@
 // Package tgp reads and writes the files of tgp, the task granularity profiler
 // (Rosales, Rosà, Binder): tasks.csv, gc.csv, cs.csv and cpu.csv, and makes a
-// session of them. docs/tgp.md describes each column. What is read may come
-// from anywhere: it is held against limits before room is made for it, and what
-// is malformed is refused with its line and column.
+// session of them. docs/tgp.md describes each column. Input is not trusted: limits are
+// checked before memory is allocated, and malformed input is rejected with its line and
+// column.
 package tgp
 
 import (
@@ -30,7 +30,7 @@ var Columns = []string{
 	"Is run() executed", "Is call() executed", "Is exec() executed",
 }
 
-// The places of the columns.
+// The indexes of the columns.
 const (
 	colID = iota
 	colClass
@@ -47,11 +47,11 @@ const (
 	colEntry
 	colExit
 	colGranularity
-	colFlags   // and the six after it
+	colFlags   // the first of seven
 	numColumns = 22
 )
 
-// Headers of the traces of the machine.
+// Headers of cs.csv and cpu.csv, which are about the whole machine.
 var (
 	csColumns  = []string{"Timestamp (ns)", "Context Switches"}
 	cpuColumns = []string{"Timestamp (ns)", "CPU utilization (user)", "CPU utilization (kernel)"}
@@ -63,7 +63,7 @@ const (
 	gcEnd   = "End GC"
 )
 
-// Limits of what is read.
+// Limits of the input.
 const (
 	DefaultMaxRows = 20_000_000 // of tasks.csv; about 100 bytes each in memory
 	maxSamples     = 10_000_000 // of each of the others
@@ -93,15 +93,15 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Metrics are those in which a trace can be recorded: tgp's own two and others
-// that programs using its format record.
+// Metrics are the possible metrics of a trace: tgp's own two and those of programs that
+// use its format.
 var Metrics = []string{"bytecodes", "ref_cycles", "instructions", "cycles", Unnamed}
 
-// Unnamed is the metric of granularities where nobody named it: a trace does not
-// record it.
+// Unnamed is the metric of granularities if the user names none: a trace does not record
+// its metric.
 const Unnamed = "granularity"
 
-// CheckMetric refuses a metric that is none of Metrics.
+// CheckMetric rejects a metric that is not in Metrics.
 func CheckMetric(name string) error {
 	if !slices.Contains(Metrics, name) {
 		return fmt.Errorf("unknown metric %.40q: use one of %s", name, strings.Join(Metrics, ", "))

@@ -9,7 +9,7 @@ import (
 	"stackagent/granularity/tgp"
 )
 
-// FuzzTasks: whatever is read is refused with a place, or can be analysed,
+// FuzzTasks: whatever is read is rejected with a position, or can be analysed,
 // written and read again as it was.
 func FuzzTasks(f *testing.F) {
 	f.Add([]byte(traceText))
@@ -19,7 +19,7 @@ func FuzzTasks(f *testing.F) {
 		if err != nil {
 			var format *FormatError
 			if !errors.As(err, &format) && !errors.Is(err, ErrTooLarge) {
-				t.Fatalf("an error without a place: %v", err)
+				t.Fatalf("an error without a position: %v", err)
 			}
 			return
 		}

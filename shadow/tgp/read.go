@@ -20,7 +20,7 @@ type reader struct {
 	row  []string
 }
 
-// bounded refuses to hand out more than a row may hold before the row is done.
+// bounded stops reading a row that is too long.
 type bounded struct {
 	in   io.Reader
 	left int
@@ -128,8 +128,7 @@ func (r *reader) name(field int) string {
 	return strings.ToValidUTF8(r.row[field], "\ufffd")
 }
 
-// ReadGC reads gc.csv. A collection that had not ended when the program did is
-// left out.
+// ReadGC reads gc.csv. It skips a collection that was still running at the end.
 func ReadGC(in io.Reader, file string) ([]tgp.Pause, error) {
 	r := newReader(in, file)
 	var out []tgp.Pause

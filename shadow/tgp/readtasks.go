@@ -36,7 +36,7 @@ func ReadTasks(in io.Reader, file string, maxRows int) (*tgp.Trace, error) {
 	}
 }
 
-// parser makes tasks of rows; each name is kept once.
+// parser converts rows to tasks and keeps each name once.
 type parser struct {
 	*reader
 	trace     tgp.Trace
@@ -73,7 +73,7 @@ func (p *parser) task() (t tgp.Task, err error) {
 	return t, p.names(&t)
 }
 
-// times refuses what no execution can have.
+// times rejects impossible times.
 func (p *parser) times(t *tgp.Task) error {
 	switch {
 	case t.Entry > maxTime || t.Exit > maxTime:
@@ -122,7 +122,7 @@ func (p *parser) thread(field int) (int32, error) {
 	return intern(p, p.threads, &p.trace.Threads, tgp.Thread{ID: id, Class: p.name(field + 1), Name: p.name(field + 2)}, field)
 }
 
-// intern gives a name its place in the list.
+// intern returns the index of a name in the list and adds it if it is new.
 func intern[K comparable](p *parser, known map[K]int32, list *[]K, name K, field int) (int32, error) {
 	if i, ok := known[name]; ok {
 		return i, nil

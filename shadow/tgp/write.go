@@ -19,12 +19,12 @@ type TaskWriter struct {
 // NewTaskWriter writes the header.
 func NewTaskWriter(w io.Writer) *TaskWriter {
 	t := &TaskWriter{csv: csv.NewWriter(w)}
-	_ = t.csv.Write(Columns) // errors stay with the writer
+	_ = t.csv.Write(Columns) // the writer keeps errors until Close
 	return t
 }
 
-// Row is a row to write: a task, its names, and its threads and executor, nil
-// where there is none. The indexes in Task are not looked at.
+// Row is a row to write: a task with its names, threads and executor; nil: none. The
+// indexes in Task are ignored.
 type Row struct {
 	tgp.Task
 	Class           string
@@ -61,7 +61,7 @@ func (t *TaskWriter) thread(x *tgp.Thread) {
 	t.row = append(t.row, number(x.ID), cell(x.Class), cell(x.Name))
 }
 
-// Close writes what is left and reports whether all could be written.
+// Close flushes the file and returns the first error of writing.
 func (t *TaskWriter) Close() error {
 	t.csv.Flush()
 	if err := t.csv.Error(); err != nil {
@@ -72,7 +72,7 @@ func (t *TaskWriter) Close() error {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// cell is a name, harmless on a terminal and in a spreadsheet; null where there is none.
+// cell is a name made safe for terminals and spreadsheets; null if empty.
 func cell(s string) string {
 	if s == "" {
 		return "null"

@@ -10,7 +10,7 @@ import (
 	"stackagent/shadow/view"
 )
 
-// Columns returns the columns of the listing. The terminal has room for the times or for the counters.
+// Columns returns the columns of the listing. A terminal has room for either times or counters.
 func Columns(counters bool) []view.Column[*Row] {
 	columns := []view.Column[*Row]{
 		{Name: "thread", Title: "thread", Kind: view.Name, Doc: "name#id, or name@OS id of a service thread", Value: func(r *Row) view.Value { return view.NameOf(r.Name) },
@@ -40,7 +40,7 @@ func Columns(counters bool) []view.Column[*Row] {
 	return append(columns, view.Group("scheduling", func(r *Row) *Scheduling { return r.Scheduling }, schedulingColumns)...)
 }
 
-// title is the name on the terminal, of a group with the number of its threads.
+// title is the name on a terminal; a group has the number of its threads.
 func (r *Row) title() string {
 	if !r.grouped {
 		return r.Name
@@ -61,7 +61,7 @@ var producedColumns = []view.Column[*Produced]{
 	{Name: "lost", Title: "lost", Kind: view.Uint, Unit: view.Count, Doc: "executions and creations that were lost", Value: func(p *Produced) view.Value { return view.UintOf(p.Lost) }},
 }
 
-// counterTitles are the events that the terminal shows, in their order.
+// counterTitles are the events on a terminal, in their order.
 var counterTitles = []struct {
 	event hpc.Event
 	title string
@@ -86,7 +86,7 @@ func counterColumns(shown bool) []view.Column[*Row] {
 	return columns
 }
 
-// count is the event as text makes it, "" if it was not counted.
+// count formats an event, "" if it was not counted.
 func (r *Row) count(event string, text func(Count) string) string {
 	c, ok := r.Counters[event]
 	if !ok {
@@ -142,7 +142,7 @@ func timeColumns(shown bool) []view.Column[*Times] {
 		view.Column[*Times]{Name: "end_seen", CSV: view.Absent, Kind: view.Bool, Value: func(t *Times) view.Value { return view.BoolOf(t.EndSeen) }})
 }
 
-// unlessNone is empty for a state in which the thread never was.
+// unlessNone is empty for a state that the thread was never in.
 func unlessNone(n units.Ns) string {
 	if n <= 0 {
 		return ""

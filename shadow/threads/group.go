@@ -9,23 +9,23 @@ import (
 	"stackagent/internal/units"
 )
 
-// Group sums up threads by what they have in common, longest running time first. What is not known of
-// one thread of a group is not known of the group.
+// Group sums up threads with the same key, longest running time first. A figure that is unknown for
+// one thread is unknown for its group.
 func Group(rows []Row, by bottle.By) []Row {
 	if by == bottle.ByThread {
 		return rows
 	}
 	var out []Row
-	place := map[[2]string]int{}
+	index := map[[2]string]int{}
 	for i := range rows {
 		r := &rows[i]
 		key := [2]string{r.Kind, r.Kind}
 		if by == bottle.ByPool {
 			key[1] = cmp.Or(r.Pool, r.Name)
 		}
-		j, ok := place[key]
+		j, ok := index[key]
 		if !ok {
-			place[key] = len(out)
+			index[key] = len(out)
 			out = append(out, newGroup(r, key[1]))
 			continue
 		}
@@ -48,13 +48,13 @@ func newGroup(r *Row, name string) Row {
 	return g
 }
 
-// add takes a thread into a group.
+// add adds a thread to a group.
 func (g *Row) add(r *Row) {
 	g.Threads++
 	g.Executions += r.Executions
 	g.Summarised += r.Summarised
 	g.CPU = sumIfBoth(g.CPU, r.CPU)
-	if r.TaskCPU.Measured() { // a thread without tasks has none: nothing is missing
+	if r.TaskCPU.Measured() { // a thread without tasks has none
 		g.TaskCPU = orZero(g.TaskCPU) + r.TaskCPU
 	}
 	if r.Produced != nil {
@@ -73,7 +73,7 @@ func (g *Row) add(r *Row) {
 		g.Counters[e] = Count{n.Value + m.Value, n.Estimated || m.Estimated}
 	}
 	switch {
-	case r.Times == nil: // it shares its thread of the operating system with another row
+	case r.Times == nil: // another row has its OS thread
 	case g.Times == nil:
 		g.Times = clone(r.Times)
 	default:

@@ -37,7 +37,7 @@ func TestGroupThreads(t *testing.T) {
 		t.Errorf("%+v %+v", p, p.Times)
 	}
 	if g := pools[2]; g.CPU != none || g.Times.CPU != none || g.Times.States[sched.Running] != 2 {
-		t.Errorf("the CPU time of a thread is not known, that of its group is: %+v", g)
+		t.Errorf("the CPU time of a thread is unknown, that of its group is not: %+v", g)
 	}
 	if kinds := Group(rows, bottle.ByKind); len(kinds) != 3 || kinds[0].Name != "application" || kinds[0].Threads != 2 {
 		t.Errorf("%+v", kinds)

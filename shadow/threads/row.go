@@ -1,5 +1,5 @@
-// Package threads makes the rows of shadow threads: who a thread is, what it did, what was counted of
-// it from outside, and where its time went; for each thread, pool or kind.
+// Package threads builds the rows of shadow threads, for each thread, pool or kind: its description,
+// its tasks, its counters and its times.
 package threads
 
 import (
@@ -19,7 +19,7 @@ type Row struct {
 	OSID       int32  // 0: not known
 	Daemon     bool
 	Virtual    bool
-	Start      units.MonoNs // 0: before the agent looked
+	Start      units.MonoNs // 0: before the agent attached
 	End        units.MonoNs // 0: alive at the end
 	CPU        units.Ns     // of the whole thread
 	TaskCPU    units.Ns
@@ -30,8 +30,8 @@ type Row struct {
 	Role       string
 	Pool       string
 	Times      *Times      // by the scheduling record
-	Threads    int         // that the row stands for
-	Scheduling *Scheduling // of a virtual thread that was recorded by itself
+	Threads    int         // in the row
+	Scheduling *Scheduling // of a virtual thread with a record of its own
 
 	key     key
 	grouped bool
@@ -40,13 +40,13 @@ type Row struct {
 // Produced is what a thread produced, whether it reached the session or not.
 type Produced struct{ Executions, Creations, Lost uint64 }
 
-// Count of an event, read from outside; an estimate where the kernel multiplexed.
+// Count of an event, read from outside; an estimate if the kernel multiplexed the counter.
 type Count struct {
 	Value     float64 `json:"value"`
 	Estimated bool    `json:"estimated"`
 }
 
-// key names a thread of a session: its id, or that of the operating system if it is none of Java's.
+// key identifies a thread of a session: by its id, or by its OS id if it is not a Java thread.
 type key struct {
 	id   uint32
 	osID int32
@@ -92,8 +92,7 @@ func producedBy(t *session.Thread) *Produced {
 	return &Produced{t.Produced.Executions, t.Produced.Creations, t.Lost}
 }
 
-// firstOfOSThread returns, for each thread of the operating system, the row of the thread that it
-// carried first.
+// firstOfOSThread returns, for each OS thread, the row of the first Java thread that ran on it.
 func firstOfOSThread(list []summary.ThreadRow) map[int32]int {
 	first := map[int32]int{}
 	for i, t := range list {
@@ -107,7 +106,7 @@ func firstOfOSThread(list []summary.ThreadRow) map[int32]int {
 	return first
 }
 
-// CountOf is what was counted, or an estimate where the kernel multiplexed.
+// CountOf is a count, or an estimate if the kernel multiplexed the counter.
 func CountOf(t *hpc.Total) Count {
 	if t.Multiplexed {
 		return Count{Value: t.Estimate, Estimated: true}

@@ -16,7 +16,7 @@ type Scheduling struct {
 	Ready                     units.Ns // or NotMeasured
 }
 
-// AddScheduling puts into the rows of list's virtual threads how they were scheduled.
+// AddScheduling sets how virtual threads were scheduled in their rows.
 func AddScheduling(s *session.Session, rows []Row, list []summary.ThreadRow) error {
 	byID := map[uint32]*Row{}
 	for i := range list {

@@ -11,7 +11,7 @@ type Times struct {
 	OSID                   int32
 	States                 [sched.NStates]units.Ns
 	Voluntary, Involuntary uint64   // switches
-	CPU                    units.Ns // by the kernel's account of the same time
+	CPU                    units.Ns // by the kernel, over the same time
 	First, Last            units.MonoNs
 	BeginSeen, EndSeen     bool
 }
@@ -24,14 +24,14 @@ func timesOf(t *session.ThreadTime) *Times {
 // AddTimes puts the times of the scheduling record into the rows of its threads, and appends rows for
 // threads that the agent did not report.
 func AddTimes(rows []Row, times *session.Times, jvm int) []Row {
-	place := map[key]int{}
+	index := map[key]int{}
 	for i := range rows {
-		place[rows[i].key] = i
+		index[rows[i].key] = i
 	}
 	for i := range times.Threads {
 		t := &times.Threads[i]
 		if t.Carried != nil {
-			if j, ok := place[keyOf(t.Carried)]; ok && rows[j].Times == nil {
+			if j, ok := index[keyOf(t.Carried)]; ok && rows[j].Times == nil {
 				rows[j].Times, rows[j].Role = timesOf(t), t.Role(jvm)
 				continue
 			}
@@ -49,7 +49,7 @@ func AddTimes(rows []Row, times *session.Times, jvm int) []Row {
 	return rows
 }
 
-// add sums up the times of two threads; the stretch is that of both.
+// add sums up the times of two threads, over the span of both.
 func (t *Times) add(o *Times) {
 	for i, n := range o.States {
 		t.States[i] += n
@@ -61,7 +61,7 @@ func (t *Times) add(o *Times) {
 	t.BeginSeen, t.EndSeen = t.BeginSeen && o.BeginSeen, t.EndSeen && o.EndSeen
 }
 
-// running is the time that the thread ran, 0 if it is not known.
+// running is the time that the thread ran, 0 if unknown.
 func (r *Row) running() units.Ns {
 	if r.Times == nil {
 		return 0

@@ -8,8 +8,8 @@ import (
 
 // VirtualColumns are the columns of the classes of virtual threads.
 var VirtualColumns = []view.Column[*virtual.Class]{
-	{Name: "class", Title: "class", Kind: view.Name, Doc: "class of the body", Value: func(c *virtual.Class) view.Value { return view.NameOf(c.Class) }},
-	virtualCount("threads", "threads", "threads with this body", func(c *virtual.Class) *uint64 { return &c.Threads }),
+	{Name: "class", Title: "class", Kind: view.Name, Doc: "first class of the program that the thread executes", Value: func(c *virtual.Class) view.Value { return view.NameOf(c.Class) }},
+	virtualCount("threads", "threads", "threads of this class", func(c *virtual.Class) *uint64 { return &c.Threads }),
 	virtualCount("alive", "", "threads that were alive at the end", func(c *virtual.Class) *uint64 { return &c.Alive }),
 	virtualCount("mounts", "mounts", "times that they got onto a carrier", func(c *virtual.Class) *uint64 { return &c.Mounts }),
 	virtualCount("median_mounts", "median", "mounts of one thread, median; empty if some were recorded only together", func(c *virtual.Class) *uint64 { return c.MedianMounts }),
@@ -34,7 +34,7 @@ func virtualTime(name, title, doc string, of func(*virtual.Class) units.Ns) view
 		Value: func(c *virtual.Class) view.Value { return view.Measured(of(c)) }}
 }
 
-// ifReady is n if the times of waiting for a carrier were measured.
+// ifReady is n if waiting for a carrier was measured.
 func ifReady(c *virtual.Class, n *units.Ns) units.Ns {
 	if c.ReadyNs == nil {
 		return units.NotMeasured

@@ -89,30 +89,34 @@ func label(f schema.Field) string {
 	return words(f.Name)
 }
 
-// msgTypes are how the types of fields are written: the method and its type, and the largest value where that is smaller.
-var msgTypes = map[string]struct{ method, arg, most string }{
-	"uint64": {"uint", "uint64", ""}, "uint32": {"uint", "uint64", "1<<32-1"}, "units.Ticks": {"uint", "uint64", ""},
-	"units.Kinds": {"uint", "uint64", "1<<8-1"}, "SummaryFlags": {"uint", "uint64", "1<<16-1"},
-	"SiteKind": {"uint", "uint64", "1<<8-1"}, "ContextKind": {"uint", "uint64", "1<<8-1"},
-	"int64": {"int", "int64", ""}, "units.Ns": {"int", "int64", ""}, "int32": {"int", "int64", "int32"},
-	"string": {"str", "string", ""}, "bool": {"bool", "bool", ""}, "[]uint32": {"ids", "[]uint32", ""},
+// msgTypes are the methods for what is not an integer.
+var msgTypes = map[string]string{"string": "str", "bool": "bool", "[]uint32": "ids"}
+
+// msgOf is the method that writes and reads a type, and its argument.
+func msgOf(t string) (method, arg string) {
+	switch i, ok := integerOf(t); {
+	case !ok:
+		return msgTypes[t], t
+	case i.signed:
+		return "int", "int64"
+	}
+	return "uint", "uint64"
 }
 
 func listWrite(f schema.Field) string {
-	m := msgTypes[f.Type]
-	return fmt.Sprintf("w.%s(%s)", m.method, as(m.arg, f.Type, "x."+f.Name))
+	method, arg := msgOf(f.Type)
+	return fmt.Sprintf("w.%s(%s)", method, as(arg, f.Type, "x."+f.Name))
 }
 
 func listRead(f schema.Field) string {
-	m := msgTypes[f.Type]
+	method, arg := msgOf(f.Type)
 	field := fmt.Sprintf("field+%q", "."+label(f))
-	switch {
-	case m.most == "int32":
-		return "r.int32(" + field + ")"
-	case m.most != "":
-		return as(f.Type, "uint64", fmt.Sprintf("r.uintMax(%s, %s)", field, m.most))
+	if n := bits(f.Type); n > 0 && method == "int" {
+		return as(f.Type, arg, fmt.Sprintf("r.intWithin(%s, %d)", field, n))
+	} else if n > 0 {
+		return as(f.Type, arg, fmt.Sprintf("r.uintMax(%s, 1<<%d-1)", field, n))
 	}
-	return as(f.Type, m.arg, fmt.Sprintf("r.%s(%s)", m.method, field))
+	return as(f.Type, arg, fmt.Sprintf("r.%s(%s)", method, field))
 }
 
 // entryNumbers makes the numbers of an entry of a payload, and reads them.

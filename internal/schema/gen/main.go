@@ -34,6 +34,9 @@ func main() {
 
 // generate makes all generated files, by their names in the tree.
 func generate(root string) (map[string][]byte, error) {
+	if err := check(schema.Records); err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{"jvmti/ring/record.h": header()}
 	for name, write := range map[string]func(*code){
 		"agent/drain/record_gen.go":    writeDrain,

@@ -122,8 +122,8 @@ func payloadTable() string {
 			if f.Wire.Code == schema.Residual {
 				how = "0 if not measured, otherwise the residual to predict(" + strings.ReplaceAll(f.Wire.Of, "x.", "") + "); see below"
 			}
-			if n := bits(f.Type); n == 16 {
-				how += ", 16 bits"
+			if n := bits(f.Type); n > 0 && n < 32 {
+				how += fmt.Sprintf(", %d bits", n)
 			}
 			if f.Wire.LeftOut {
 				how += "; left out where all are 0"

@@ -35,6 +35,13 @@ func header() []byte {
 		}
 		c.p("};\n")
 	}
+	for _, s := range schema.KindSets {
+		c.p("/* what %s; equal to wire.%s */\nenum {", s.Of, s.Name)
+		for i, k := range s.Kinds {
+			c.p("    %s = %d, /* %s */", k.C, i, k.Doc)
+		}
+		c.p("};\n")
+	}
 	c.p("#define SA_NOT_MEASURED INT64_MIN /* equal to units.NotMeasured */\n")
 	for _, r := range records {
 		if r.Ring.Struct != "" {
@@ -56,8 +63,13 @@ func header() []byte {
 
 func ringNote(r *schema.Record) string {
 	var notes []string
-	if r.Ring.Slots > 0 {
-		notes = append(notes, []string{"", "one slot: ", "two slots: "}[r.Ring.Slots]+r.Ring.Struct)
+	switch n := r.Ring.Slots; {
+	case n == 1:
+		notes = append(notes, "one slot: "+r.Ring.Struct)
+	case n == 2:
+		notes = append(notes, "two slots: "+r.Ring.Struct)
+	case n > 2:
+		notes = append(notes, itoa(n)+" slots: "+r.Ring.Struct)
 	}
 	if r.Ring.Note != "" {
 		notes = append(notes, r.Ring.Note)
@@ -82,9 +94,6 @@ func slots(r *schema.Record) (list []schema.Field) {
 	slices.SortFunc(list, func(a, b schema.Field) int { return a.Ring.At - b.Ring.At })
 	return list
 }
-
-// cSizes are those of the C types.
-var cSizes = map[string]int{"uint8_t": 1, "uint16_t": 2, "uint32_t": 4, "uint64_t": 8, "int64_t": 8}
 
 func cStruct(c *code, r *schema.Record) {
 	at, pads := 1, 0
@@ -113,7 +122,7 @@ func cStruct(c *code, r *schema.Record) {
 			note = " /* " + f.Ring.Doc + " */"
 		}
 		c.p("    %s %s;%s", f.Ring.Type, f.Ring.Name, note)
-		at += cSizes[f.Ring.Type]
+		at += cTypes[f.Ring.Type].bits / 8
 	}
 	fill(r.Ring.Slots * schema.SlotBytes)
 	c.p("} %s;\n", r.Ring.Struct)
@@ -177,10 +186,14 @@ func ringFields(c *code, r *schema.Record) {
 
 // ringValue reads the value of a field from the array s.
 func ringValue(f schema.Field) string {
-	read, kind := fmt.Sprintf("s[%d]", f.Ring.At), "uint8"
-	if size := cSizes[f.Ring.Type]; size > 1 {
-		kind = fmt.Sprintf("uint%d", 8*size)
-		read = fmt.Sprintf("binary.LittleEndian.Uint%d(s[%d:])", 8*size, f.Ring.At)
+	in := cTypes[f.Ring.Type]
+	read, kind := fmt.Sprintf("s[%d]", f.Ring.At), fmt.Sprintf("uint%d", in.bits)
+	if in.bits > 8 {
+		read = fmt.Sprintf("binary.LittleEndian.Uint%d(s[%d:])", in.bits, f.Ring.At)
+	}
+	if in.signed && in.bits < 64 {
+		kind = strings.TrimPrefix(kind, "u")
+		read = kind + "(" + read + ")"
 	}
 	if goType := inWire(f.Type); goType != kind {
 		read = goType + "(" + read + ")"

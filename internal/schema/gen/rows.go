@@ -68,12 +68,15 @@ func tag(r *schema.Record, f schema.Field) string {
 	if r.Table.Big && f.Row.Null != "" {
 		parts = append(parts, "optional")
 	}
+	encoding, t := f.Row.Tag, parquetType(f.Row.Type)
 	switch {
-	case f.Row.Tag == "-" || f.Row.Tag == "" && (parquetType(f.Row.Type) == "string" || f.Row.Type == "bool"):
-	case f.Row.Tag == "":
-		parts = append(parts, "delta")
+	case encoding == "-" || encoding == "" && (t == "string" || t == "bool"):
+	case encoding != "":
+		parts = append(parts, encoding)
+	case strings.HasPrefix(t, "[]"):
+		parts = append(parts, "list")
 	default:
-		parts = append(parts, f.Row.Tag)
+		parts = append(parts, "delta")
 	}
 	return "`parquet:\"" + strings.Join(parts, ",") + "\"`"
 }

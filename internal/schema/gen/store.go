@@ -8,7 +8,7 @@ import (
 )
 
 func wideType(t string) bool {
-	return map[string]bool{"uint64": true, "int64": true, "units.Ns": true, "units.MonoNs": true}[t]
+	return integers[t].bits == 64
 }
 
 // storedAs is the type of a column in the file, of a big table.

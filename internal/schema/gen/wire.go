@@ -19,6 +19,14 @@ func writeWireTypes(c *code) {
 		}
 		c.p(")\n")
 	}
+	for _, s := range schema.KindSets {
+		c.comment(s.Doc)
+		c.p("type %s uint8\n\n// The values of %s.\nconst (", s.Name, s.Name)
+		for i, k := range s.Kinds {
+			c.p("\t%s%s // %s", k.Name, map[bool]string{true: " " + s.Name + " = iota"}[i == 0], k.Doc)
+		}
+		c.p("\tNum%ss\n)\n", s.Name)
+	}
 	for _, r := range with(func(r *schema.Record) bool { return r.Wire.Coding != schema.NotSent }) {
 		c.comment(r.Doc)
 		c.p("type %s struct {", r.Name)
@@ -74,7 +82,7 @@ func writeColumns(c *code) {
 		c.p("\t},\n}\n")
 	}
 	c.p("// columnNames are how errors name the columns.\nvar columnNames = map[uint64]string{")
-	for n := range 32 {
+	for n := range workColumns {
 		if names[n] != "" {
 			c.p("\t%d: %q,", n, names[n])
 		}
@@ -127,13 +135,13 @@ func columnCodes(c *code, r *schema.Record, f schema.Field) {
 	c.p("func code%s%s(c []uint64, x []%s, %s) {\n\tc = c[:len(x)]\n\t%s\n\tfor i := range x {\n\t\t%s\n\t}\n}\n", r.Name, f.Name, r.Name, ratio, before, loop)
 }
 
-// bits is the width of a type that is narrower than a code, else 0.
+// workColumns is the number of the first column of an extra metric.
+const workColumns = 32
+
+// bits is the width of an integer type that is narrower than a code, else 0.
 func bits(t string) int {
-	switch {
-	case t == "uint32":
-		return 32
-	case t == "uint16", strings.HasSuffix(t, "Flags"):
-		return 16
+	if i, _ := integerOf(t); i.bits < 64 {
+		return i.bits
 	}
 	return 0
 }
@@ -170,7 +178,11 @@ func columnValues(c *code, r *schema.Record, f schema.Field) {
 		} else {
 			before += "\n\tvar seen uint64"
 		}
-		loop += fmt.Sprintf("\n\t\tseen |= %s >> %d", value, n)
+		rest := fmt.Sprintf("%s >> %d", value, n)
+		if i, _ := integerOf(f.Type); i.signed {
+			rest = fmt.Sprintf("%s ^ uint64(%s(%s))", value, f.Type, value)
+		}
+		loop += "\n\t\tseen |= " + rest
 		fits = "seen == 0"
 	}
 	if before != "" {

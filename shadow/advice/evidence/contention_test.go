@@ -22,8 +22,8 @@ func TestContention(t *testing.T) {
 	add(20, 30, run, ready, ready, run)    // the other is the collector's
 	add(30, 40, ready, ready, ready, park) // both are others': 20 and 30
 	add(40, 50, park, park, ready, park)   // only one is wanted: 10 and 10
-	add(50, 60, run, park, park, park)     // nobody wants the other
-	add(60, 70, ready, off, ready, run)    // not known counts as others': 10 and 10
+	add(50, 60, run, park, park, park)     // no worker wants the other processor
+	add(60, 70, ready, off, ready, run)    // unknown use counts as others': 10 and 10
 	add(100, 110, ready, ready, ready, park)
 	pools := []contended{{span: activity.Span{From: 0, To: 100}}, {span: activity.Span{From: 0, To: 200}}}
 	if err := contention(activity.Of(in), []int{0, 0, 0, -1}, pools, &contended{}, 2); err != nil {
@@ -34,8 +34,8 @@ func TestContention(t *testing.T) {
 	}
 }
 
-// TestContentionOfAll: of the whole program only long waits count, of whatever
-// thread, and only while processors are others'.
+// TestContentionOfAll: for the whole program, long waits of any thread count, while
+// others use processors.
 func TestContentionOfAll(t *testing.T) {
 	const ms = longWait
 	whole := contended{span: activity.Span{From: 0, To: 100 * ms}}
@@ -54,8 +54,8 @@ func TestContentionOfAll(t *testing.T) {
 	}
 }
 
-// TestElsewhere: what threads of the program used outside of a pool while it was
-// there, the JVM's own left out.
+// TestElsewhere: what the program's other threads used during a pool's life, without the
+// JVM's own.
 func TestElsewhere(t *testing.T) {
 	pools := []contended{{span: activity.Span{From: 10, To: 100}}}
 	in := []activity.Slice{

@@ -66,9 +66,9 @@ func WorkAt(p, n, rank int) units.Ns {
 type Generated struct{ Created, NeverExecuted, First int64 }
 
 // Generate writes a session of n executions with that many batches of half a
-// million rows to the folder dir/name. firsts says whether its executions tell
-// which is a task's first, as agents do today; about every tenth execution is a
-// second one of its task, and a task in fifty is never executed.
+// million rows to the folder dir/name. firsts says whether executions record which is
+// a task's first, as agents do today. About every tenth execution is the second of
+// its task, and one task in fifty is never executed.
 func Generate(dir, name string, n int, firsts bool) (*Generated, error) {
 	w, err := store.OpenWriter(dir, name, name)
 	if err != nil {

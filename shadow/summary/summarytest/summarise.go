@@ -17,13 +17,13 @@ import (
 // per thread.
 func Summarise(src summary.Source, class uint32, from units.MonoNs) (summary.Source, error) {
 	read := src.Executions
-	told := func(c *session.Chunk, i int) bool {
+	summarised := func(c *session.Chunk, i int) bool {
 		return c.Class[i] == class && c.WallNs[i].Measured() && c.StartNs[i] >= start+from
 	}
 	cells := map[uint32]*cell{}
 	err := read(store.AllColumns, func(_ int, c *session.Chunk) error {
 		for i := range c.Len() {
-			if !told(c, i) {
+			if !summarised(c, i) {
 				continue
 			}
 			if cells[c.Thread[i]] == nil {
@@ -37,7 +37,7 @@ func Summarise(src summary.Source, class uint32, from units.MonoNs) (summary.Sou
 		return read(want, func(worker int, c *session.Chunk) error {
 			var rest Writer
 			for i := range c.Len() {
-				if !told(c, i) {
+				if !summarised(c, i) {
 					rest.copy(c, i)
 				}
 			}

@@ -1,4 +1,6 @@
-package main
+// Package record records JVMs into a folder: an embedded bus and what stores its batches (Collector), counters in the
+// threads of each JVM (Watcher), and what the scheduler does with them (Switches).
+package record
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/internal/proc"
 	"stackagent/shadow/bus"
@@ -28,23 +31,23 @@ const (
 // keepAll: the command reports every session when it ends.
 const keepAll = 1 << 20
 
-// busFolder holds the stream while the shadow runs; the leading dot keeps it
+// BusFolder holds the stream while the shadow runs; the leading dot keeps it
 // apart from session folders, whose names never begin with one.
-const busFolder = ".bus"
+const BusFolder = ".bus"
 
-// collector is an embedded bus and what stores its batches.
-type collector struct {
+// Collector is an embedded bus and what stores its batches.
+type Collector struct {
 	root    string
-	bus     *bus.Bus
-	ingest  *ingest.Ingest
+	Bus     *bus.Bus
+	Ingest  *ingest.Ingest
 	private privateFolder
-	left    []leftover.Result // what agents had left in spool files
+	Left    []leftover.Result // what agents had left in spool files
 }
 
-// startCollector listens on a free loopback port and stores under root.
-func startCollector(ctx context.Context, env Env, root string, live ingest.Live) (*collector, error) {
+// Start listens on a free loopback port and stores under root.
+func Start(ctx context.Context, env console.Env, root string, live ingest.Live) (*Collector, error) {
 	quiet := slog.New(slog.DiscardHandler) // problems come by live
-	b, err := bus.Start(bus.Options{Listen: "127.0.0.1:0", StoreDir: filepath.Join(root, busFolder), Logger: quiet, Full: func(full bool) { noteFull(env, full) }})
+	b, err := bus.Start(bus.Options{Listen: "127.0.0.1:0", StoreDir: filepath.Join(root, BusFolder), Logger: quiet, Full: func(full bool) { NoteFull(env, full) }})
 	if err != nil {
 		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
 	}
@@ -53,35 +56,35 @@ func startCollector(ctx context.Context, env Env, root string, live ingest.Live)
 		b.Close()
 		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
 	}
-	c := &collector{root: root, bus: b, ingest: in}
+	c := &Collector{root: root, Bus: b, Ingest: in}
 	if c.private, err = newPrivateFolder(b.Token()); err != nil {
-		c.abandon()
+		c.Abandon()
 		return nil, err
 	}
 	return c, nil
 }
 
-// finish stores what is on the bus and ends. It waits a moment for JVMs that
+// Finish stores what is on the bus and ends. It waits a moment for JVMs that
 // outlive the command; those that still run are in alive.
-func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, alive []int, err error) {
-	err = c.drain(ctx)
+func (c *Collector) Finish(ctx context.Context) (sessions []ingest.Progress, alive []int, err error) {
+	err = c.Drain(ctx)
 	for end := time.Now().Add(daemonPatience); len(c.running()) > 0 && time.Now().Before(end) && ctx.Err() == nil; {
 		time.Sleep(pollInterval)
 	}
 	alive = c.running()
 	if err == nil {
-		c.left, err = leftover.Sweep(ctx, c.bus.JetStream(), c.bus.ClientURL(), c.private.spool())
+		c.Left, err = leftover.Sweep(ctx, c.Bus.JetStream(), c.Bus.ClientURL(), c.private.spool())
 	}
 	if err == nil {
-		err = c.drain(ctx)
+		err = c.Drain(ctx)
 	}
 	ended := store.EndedLostContact
 	if len(alive) > 0 {
 		ended = store.EndedClosed
 	}
-	err = errors.Join(err, c.ingest.Close(ended))
-	sessions = c.ingest.Sessions()
-	c.bus.Close()
+	err = errors.Join(err, c.Ingest.Close(ended))
+	sessions = c.Ingest.Sessions()
+	c.Bus.Close()
 	c.private.remove()
 	if err == nil { // else the stream still holds what could not be stored
 		err = c.clear()
@@ -92,12 +95,12 @@ func (c *collector) finish(ctx context.Context) (sessions []ingest.Progress, ali
 	return sessions, alive, err
 }
 
-// drain stores what is on the bus. It goes on as long as storing does, and ends
+// Drain stores what is on the bus. It goes on as long as storing does, and ends
 // with ctx.
-func (c *collector) drain(ctx context.Context) error {
+func (c *Collector) Drain(ctx context.Context) error {
 	for quiet, stored := 0, c.stored(); ; {
 		look, cancel := context.WithTimeout(ctx, drainLook)
-		err := c.ingest.Drain(look)
+		err := c.Ingest.Drain(look)
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -111,31 +114,31 @@ func (c *collector) drain(ctx context.Context) error {
 }
 
 // stored is how many events are stored so far.
-func (c *collector) stored() uint64 {
+func (c *Collector) stored() uint64 {
 	n := uint64(0)
-	for _, p := range c.ingest.Sessions() {
+	for _, p := range c.Ingest.Sessions() {
 		n += p.Stored.Sum()
 	}
 	return n
 }
 
-// abandon ends a collection that nothing came of.
-func (c *collector) abandon() {
-	_ = c.ingest.Close(store.EndedClosed)
-	c.bus.Close()
+// Abandon ends a collection that nothing came of.
+func (c *Collector) Abandon() {
+	_ = c.Ingest.Close(store.EndedClosed)
+	c.Bus.Close()
 	c.private.remove()
 	_ = c.clear()
 }
 
 // clear removes what only a running shadow needs.
-func (c *collector) clear() error {
-	return errors.Join(os.RemoveAll(filepath.Join(c.root, busFolder)), share.Remove(c.root))
+func (c *Collector) clear() error {
+	return errors.Join(os.RemoveAll(filepath.Join(c.root, BusFolder)), share.Remove(c.root))
 }
 
 // running are the processes of sessions that have not ended.
-func (c *collector) running() []int {
+func (c *Collector) running() []int {
 	var pids []int
-	for _, p := range c.ingest.Sessions() {
+	for _, p := range c.Ingest.Sessions() {
 		if p.Ended == store.EndedRunning && proc.Alive(p.JVM.PID) {
 			pids = append(pids, p.JVM.PID)
 		}

@@ -1,16 +1,17 @@
-package main
+package record
 
 import (
 	"sync"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/units"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
 )
 
-// showProgress prints a line each second until the function it returns is called.
-func showProgress(env Env, in *ingest.Ingest) (stop func()) {
+// ShowProgress prints a line each second until the function it returns is called.
+func ShowProgress(env console.Env, in *ingest.Ingest) (stop func()) {
 	done := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -21,7 +22,7 @@ func showProgress(env Env, in *ingest.Ingest) (stop func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				env.note("%s", progressLine(in.Sessions()))
+				env.Note("%s", progressLine(in.Sessions()))
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jvmprocess"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
@@ -19,11 +20,11 @@ import (
 	"stackagent/shadow/store"
 )
 
-// switches records what the scheduler does with the threads of the JVMs that
+// Switches records what the scheduler does with the threads of the JVMs that
 // have a session on this host. Its zero value and nil record nothing.
-type switches struct {
+type Switches struct {
 	locks    map[string]*os.File // of records that this shadow writes, by session folder
-	env      Env
+	env      console.Env
 	finder   *jvmprocess.Finder
 	root     string // of the sessions' folders
 	observer *sched.Observer
@@ -34,13 +35,12 @@ type switches struct {
 	order []string        // of kept, oldest first
 }
 
-// maxKept bounds the sessions of which is remembered that their record was
-// begun. To begin that of one again changes nothing: the observer knows it, or
-// what it left is there.
+// maxKept bounds the memory of sessions whose record was begun. To begin one again
+// is harmless: the observer knows it, or the record it left is there.
 const maxKept = 16 << 10
 
 // first reports whether a session is seen for the first time, and remembers it.
-func (s *switches) first(folder string) bool {
+func (s *Switches) first(folder string) bool {
 	if s.kept[folder] {
 		return false
 	}
@@ -52,22 +52,22 @@ func (s *switches) first(folder string) bool {
 	return true
 }
 
-// addSwitches gives a verb the flag --switches.
-func addSwitches(flags *pflag.FlagSet, into *string) {
+// AddSwitches gives a verb the flag --switches.
+func AddSwitches(flags *pflag.FlagSet, into *string) {
 	flags.StringVar(into, "switches", string(sched.Auto), strings.Join(sched.Choices, "|")+": how to record what the scheduler does with the JVM's threads")
 }
 
-func checkSwitches(choice string) error {
+func CheckSwitches(choice string) error {
 	if !slices.Contains(sched.Choices, choice) {
-		return usagef("--switches %s: use one of %s", choice, strings.Join(sched.Choices, ", "))
+		return console.Usagef("--switches %s: use one of %s", choice, strings.Join(sched.Choices, ", "))
 	}
 	return nil
 }
 
-// startSwitches begins to listen to the scheduler. The sessions record
+// StartSwitches begins to listen to the scheduler. The sessions record
 // what is not available; only a source requested by name is an error.
-func startSwitches(env Env, choice sched.Choice, root string, w *jvmprocess.Finder) (*switches, error) {
-	s := &switches{env: env, finder: w, root: root, kept: map[string]bool{}}
+func StartSwitches(env console.Env, choice sched.Choice, root string, w *jvmprocess.Finder) (*Switches, error) {
+	s := &Switches{env: env, finder: w, root: root, kept: map[string]bool{}}
 	if choice == sched.Off {
 		return s, nil
 	}
@@ -82,32 +82,32 @@ func startSwitches(env Env, choice sched.Choice, root string, w *jvmprocess.Find
 
 // failed notes that the scheduling of a JVM cannot be recorded at the moment, or, if
 // err is nil, that it is recorded again.
-func (s *switches) failed(pid int, err error) {
+func (s *Switches) failed(pid int, err error) {
 	if err == nil {
-		s.env.note("recording the scheduling of process %d again", pid)
+		s.env.Note("recording the scheduling of process %d again", pid)
 		return
 	}
-	s.env.note("cannot record the scheduling of process %d at the moment: %s", pid, text.OneLine(err.Error()))
+	s.env.Note("cannot record the scheduling of process %d at the moment: %s", pid, text.OneLine(err.Error()))
 }
 
-// launch calls start; the threads of a process that it starts are observed from
+// Launch calls start; the threads of a process that it starts are observed from
 // their first instruction on.
-func (s *switches) launch(start func() error) error {
+func (s *Switches) Launch(start func() error) error {
 	if s == nil || s.observer == nil {
 		return start()
 	}
 	return s.observer.Launch(start)
 }
 
-// watch observes a process that runs from now on; if that fails, keep records why in its session.
-func (s *switches) watch(pid int) {
+// Watch observes a process that runs from now on; if that fails, keep records why in its session.
+func (s *Switches) Watch(pid int) {
 	if s != nil && s.observer != nil {
 		_ = s.observer.Watch(pid)
 	}
 }
 
-// progress begins the record of a JVM's session, once.
-func (s *switches) progress(p ingest.Progress) {
+// Progress begins the record of a JVM's session, once.
+func (s *Switches) Progress(p ingest.Progress) {
 	if s == nil || s.observer == nil && s.why == nil {
 		return
 	}
@@ -130,12 +130,12 @@ func (s *switches) progress(p ingest.Progress) {
 		err = s.keep(p, dir)
 	}
 	if err != nil {
-		s.env.note("not recording the scheduling of process %d: %s", pid, text.OneLine(err.Error()))
+		s.env.Note("not recording the scheduling of process %d: %s", pid, text.OneLine(err.Error()))
 	}
 }
 
 // keep begins the record of a JVM in the folder dir, or writes why there is none.
-func (s *switches) keep(p ingest.Progress, dir string) error {
+func (s *Switches) keep(p ingest.Progress, dir string) error {
 	pid, why := s.finder.Find(p, s.observer.Waits(p.JVM.PID))
 	if why != nil {
 		return sched.Refuse(dir, p.JVM.PID, why)
@@ -154,7 +154,7 @@ func (s *switches) keep(p ingest.Progress, dir string) error {
 
 // lock makes this shadow the only one that writes the record in dir. held: another on this machine does, which
 // had the session before and still observes the JVM.
-func (s *switches) lock(p ingest.Progress, dir string) (held bool, err error) {
+func (s *Switches) lock(p ingest.Progress, dir string) (held bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
@@ -177,12 +177,12 @@ func (s *switches) lock(p ingest.Progress, dir string) (held bool, err error) {
 	return false, nil
 }
 
-// end ends all records.
-func (s *switches) end() {
+// End ends all records.
+func (s *Switches) End() {
 	if s == nil || s.observer == nil {
 		return
 	}
 	if err := s.observer.Close(); err != nil {
-		s.env.note("scheduling record: %s", text.OneLine(err.Error()))
+		s.env.Note("scheduling record: %s", text.OneLine(err.Error()))
 	}
 }

@@ -1,10 +1,11 @@
-package main
+package record
 
 import (
 	"os"
 	"strconv"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/proc"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/store"
@@ -20,13 +21,13 @@ func TestCountedOnce(t *testing.T) {
 	}
 	const second = 1_000_000_000
 	gone := 1 << 30 // no process has this number
-	w := newWatcher(Env{}, true)
-	before, now := &counting{pid: self, began: began - 60*second}, &counting{pid: self, began: began}
-	first, later := &counting{pid: gone, began: 5 * second}, &counting{pid: gone, began: 90 * second}
-	w.processes = []*counting{before, now, first, later}
+	w := NewWatcher(console.Env{}, true)
+	before, now := &Counting{pid: self, began: began - 60*second}, &Counting{pid: self, began: began}
+	first, later := &Counting{pid: gone, began: 5 * second}, &Counting{pid: gone, began: 90 * second}
+	w.processes = []*Counting{before, now, first, later}
 	for name, c := range map[string]struct {
 		session ingest.Progress
-		want    *counting
+		want    *Counting
 	}{
 		"it lives":                      {ingest.Progress{JVM: store.JVM{PID: self}, StartNs: began + second}, now},
 		"older than its process":        {ingest.Progress{JVM: store.JVM{PID: self}, StartNs: began - 30*second}, nil},
@@ -43,10 +44,10 @@ func TestCountedOnce(t *testing.T) {
 // A run that starts thousands of JVMs counts in those that run: of the others it
 // keeps what it recorded for their sessions.
 func TestProcessesAreForgotten(t *testing.T) {
-	w := newWatcher(Env{}, true)
-	running := w.watch(os.Getpid())
+	w := NewWatcher(console.Env{}, true)
+	running := w.Watch(os.Getpid())
 	for i := range 2 * keptProcesses {
-		w.watch(1<<30 + i) // no process has such a number
+		w.Watch(1<<30 + i) // no process has such a number
 	}
 	w.mu.Lock()
 	n, known := len(w.processes), w.processes[0] == running
@@ -54,12 +55,12 @@ func TestProcessesAreForgotten(t *testing.T) {
 	if n > keptProcesses || !known {
 		t.Errorf("%d processes are remembered, of them the one that runs: %v; want at most %d with it", n, known, keptProcesses)
 	}
-	w.end()
+	w.End()
 }
 
 // A shadow of months remembers the latest sessions whose scheduling record it began.
 func TestSwitchesAreForgotten(t *testing.T) {
-	s := &switches{kept: map[string]bool{}}
+	s := &Switches{kept: map[string]bool{}}
 	for i := range 3 * maxKept {
 		folder := strconv.Itoa(i)
 		if !s.first(folder) || s.first(folder) {

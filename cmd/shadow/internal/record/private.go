@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"fmt"
@@ -45,3 +45,9 @@ func (p privateFolder) remove() {
 		os.Remove(p.token())
 	}
 }
+
+// Token is the file with the bus's secret, for agents of this user.
+func (c *Collector) Token() string { return c.private.token() }
+
+// Spool is where agents keep what the bus does not take.
+func (c *Collector) Spool() string { return c.private.spool() }

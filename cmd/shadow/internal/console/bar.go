@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"golang.org/x/term"
-
-	"stackagent/shadow/session"
-	"stackagent/shadow/summary"
 )
 
 const (
@@ -17,19 +14,8 @@ const (
 	barStep = 100 * time.Millisecond
 )
 
-// condense builds a summary and shows how far it is where somebody may be
-// waiting: on a terminal, and if it takes long.
-func condense(env Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
-	if f, ok := env.Err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		b := &bar{env: env, next: env.Now().Add(barFrom)}
-		o.Progress = b.show
-		defer b.clear()
-	}
-	return summary.Build(s, o)
-}
-
-// bar is a line of progress that is written over.
-type bar struct {
+// Bar is a line of progress that is written over.
+type Bar struct {
 	env   Env
 	mu    sync.Mutex
 	next  time.Time
@@ -41,7 +27,18 @@ const (
 	clearLine = "\r\x1b[K"
 )
 
-func (b *bar) show(what string, done, total uint64) {
+// Bar is the progress bar of a terminal; nil if stderr is none.
+func (e Env) Bar() *Bar {
+	if f, ok := e.Err.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return newBar(e)
+}
+
+func newBar(e Env) *Bar { return &Bar{env: e, next: e.Now().Add(barFrom)} }
+
+// Show draws how far it is, if that takes long and the last time is not a moment ago.
+func (b *Bar) Show(what string, done, total uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.env.Now()
@@ -55,7 +52,8 @@ func (b *bar) show(what string, done, total uint64) {
 
 func stripe(n int) string { return "=============================="[:n] }
 
-func (b *bar) clear() {
+// Clear removes the line.
+func (b *Bar) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.drawn {

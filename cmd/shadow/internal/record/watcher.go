@@ -1,0 +1,211 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/jvmprocess"
+	"stackagent/hpc"
+	"stackagent/internal/proc"
+	"stackagent/internal/text"
+	"stackagent/internal/units"
+	"stackagent/shadow/ingest"
+	"stackagent/shadow/view/table"
+)
+
+// scanInterval is how often new threads of a JVM are looked for. A thread that
+// lives shorter may be missed by the counters from outside.
+const scanInterval = 100 * time.Millisecond
+
+// Watcher learns of JVMs from their sessions and counts in their threads, from outside.
+type Watcher struct {
+	env     console.Env
+	off     bool // do not count
+	ctx     context.Context
+	stop    context.CancelFunc
+	scanner sync.WaitGroup
+
+	Switches *Switches // nil: scheduling is not recorded
+	Finder   *jvmprocess.Finder
+
+	mu        sync.Mutex
+	processes []*Counting
+	sessions  map[string]*Counting // by the session's folder
+}
+
+// Counting is a process in whose threads events are counted, or why they are not.
+type Counting struct {
+	pid   int
+	began units.MonoNs  // 0: not known
+	over  bool          // it has ended, or cannot be counted in
+	c     *hpc.Counters // nil while being opened, or when not possible
+	why   error
+}
+
+func NewWatcher(env console.Env, count bool) *Watcher {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Watcher{env: env, Finder: jvmprocess.NewFinder(), off: !count, ctx: ctx, stop: stop, sessions: map[string]*Counting{}}
+}
+
+// Progress implements ingest.Live.
+func (w *Watcher) Progress(p ingest.Progress) {
+	w.Switches.Progress(p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.sessions[p.Folder]; known || w.off || w.ctx.Err() != nil {
+		return
+	}
+	x := w.counts(p)
+	pid, err := w.Finder.Find(p, x != nil)
+	switch {
+	case err != nil:
+		x = &Counting{pid: p.JVM.PID, why: err}
+	case x == nil:
+		x = w.begin(pid)
+	}
+	w.sessions[p.Folder] = x
+}
+
+// counts is the process with a session's JVM, if its counters run already: the last one of
+// that number that began before the session.
+func (w *Watcher) counts(p ingest.Progress) (last *Counting) {
+	pid := w.Finder.Number(p)
+	began, err := proc.Started(pid)
+	for _, x := range w.processes {
+		const tick = units.MonoNs(10 * time.Millisecond)
+		other := err == nil && (x.began < began-tick || x.began > began+tick) // its number is given again
+		if x.pid == pid && !other && (p.StartNs == 0 || x.began <= p.StartNs+jvmprocess.StartSlack) {
+			last = x
+		}
+	}
+	return last
+}
+
+// Problem implements ingest.Live.
+func (w *Watcher) Problem(session string, err error) {
+	NoteProblem(w.env, session, err)
+}
+
+// Refused implements ingest.Doorkeeper.
+func (w *Watcher) Refused(subject string, n uint64, err error) { NoteRefused(w.env, subject, n, err) }
+
+// NoteRefused notes messages that were not stored. The sender chose the subject, so it is cut and cleaned.
+func NoteRefused(env console.Env, subject string, n uint64, err error) {
+	env.Note("rejected %s, the last on %.200s: %.400s", text.PluralExact(n, "message", "messages"), table.Clean(subject), text.OneLine(err.Error()))
+}
+
+// NoteProblem says that storing a session stopped, or with nil that it goes on.
+func NoteProblem(env console.Env, session string, err error) {
+	if err != nil {
+		env.Note("session %s: %s", table.Clean(session), text.OneLine(err.Error()))
+	} else {
+		env.Note("session %s: storing works again", table.Clean(session))
+	}
+}
+
+// NoteFull says that the bus takes no batches, or that it does again.
+func NoteFull(env console.Env, full bool) {
+	if full {
+		env.Note("the bus takes no batches: its disk is full; make space and it continues by itself")
+	} else {
+		env.Note("the bus takes batches again")
+	}
+}
+
+// Watch starts to count in a process that this shadow started, or attaches to.
+func (w *Watcher) Watch(pid int) *Counting {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.off || w.ctx.Err() != nil {
+		return &Counting{pid: pid}
+	}
+	return w.begin(pid)
+}
+
+// keptProcesses bounds the ended processes that are remembered in case their session
+// shows up late. Processes with a session are kept with it.
+const keptProcesses = 256
+
+// begin needs w.mu.
+func (w *Watcher) begin(pid int) *Counting {
+	x := &Counting{pid: pid}
+	x.began, x.why = proc.Started(pid)
+	x.over = x.why != nil
+	w.forget()
+	w.processes = append(w.processes, x)
+	if x.why == nil {
+		w.scanner.Add(1)
+		go w.scan(x)
+	}
+	return x
+}
+
+// forget makes room: the first of too many that have ended goes. Needs w.mu.
+func (w *Watcher) forget() {
+	if len(w.processes) < keptProcesses {
+		return
+	}
+	if i := slices.IndexFunc(w.processes, func(x *Counting) bool { return x.over }); i >= 0 {
+		w.processes = slices.Delete(w.processes, i, i+1)
+	}
+}
+
+func (w *Watcher) scan(x *Counting) {
+	defer w.scanner.Done()
+	c, err := hpc.Attach(x.pid, hpc.AllEvents(), hpc.Options{})
+	w.mu.Lock()
+	x.c, x.why = c, err
+	w.mu.Unlock()
+	if err == nil {
+		_ = c.Run(w.ctx, scanInterval) // an error ends the scan; the totals so far stay
+		c.Close()
+	}
+	w.mu.Lock()
+	x.over = true
+	w.mu.Unlock()
+}
+
+// End stops counting.
+func (w *Watcher) End() {
+	w.Switches.End()
+	w.stop()
+	w.scanner.Wait()
+}
+
+// Snapshot is what was counted in a process; nil: nothing.
+func (w *Watcher) Snapshot(x *Counting) *hpc.File {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if x == nil || x.c == nil {
+		return nil
+	}
+	file := x.c.Snapshot()
+	return &file
+}
+
+// Write stores the counters of a session, which was recorded in folder, in dir.
+func (w *Watcher) Write(folder, dir string) error {
+	w.mu.Lock()
+	x := w.sessions[folder]
+	w.mu.Unlock()
+	if file := w.Snapshot(x); file != nil {
+		return file.Write(dir)
+	}
+	if x == nil || x.why == nil {
+		return nil
+	}
+	absent := map[hpc.Event]string{} // say why there are none
+	var na *hpc.NotAvailableError
+	if errors.As(x.why, &na) {
+		absent[na.Event] = na.Reason
+	} else {
+		for _, e := range hpc.AllEvents() {
+			absent[e] = text.OneLine(x.why.Error())
+		}
+	}
+	return hpc.File{Version: hpc.FileVersion, PID: x.pid, NotAvailable: absent}.Write(dir)
+}
