@@ -20,9 +20,6 @@ import (
 // noFigure are endings that nobody gives a folder, of files that are not written.
 var noFigure = map[string]bool{".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".eps": true, ".ps": true, ".json": true, ".csv": true, ".txt": true}
 
-// figureFormats are those that a figure can be written in.
-var figureFormats = []string{"svg", "png", "pdf"}
-
 // reportName is the page's name where only a folder is given.
 const reportName = "report.html"
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -255,5 +254,3 @@ func metricsOf(s *summary.Summary) []view.Metric {
 	}
 	return list
 }
-
-func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

@@ -64,7 +64,15 @@ columns.`,
 				return printUnits(&l, s, filter, output)
 			}
 			if l.Format == "tgp" {
-				return exportTgp(env, s, filter, metric, output)
+				before := len(s.Warnings)
+				if err := exportTgp(env, s, filter, metric, output); err != nil {
+					return err
+				}
+				if err := noteSummarised(&l, s, filter); err != nil {
+					return err
+				}
+				env.NoteFound(s, before)
+				return nil
 			}
 			return printTasks(&l, s, filter, output)
 		},
