@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
@@ -43,7 +44,7 @@ is still being recorded, as far as it is stored.`,
 		Example: `  shadow bottle /tmp/s
   shadow bottle /tmp/s --from 2s --to 5s -o bottle.svg
   shadow bottle /tmp/s --every 500ms --group kind --format csv`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
@@ -72,7 +73,7 @@ func (f *bottleFlags) check() error {
 	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
 		return console.Usagef("--every %v: use a time of 1µs or more", f.every)
 	}
-	if err := checkFigure(f.output); err != nil {
+	if err := files.CheckFigure(f.output); err != nil {
 		return err
 	}
 	return f.window.check()
@@ -111,7 +112,7 @@ func (f *bottleFlags) run(env console.Env, dir string) error {
 		graphs[i] = g.Group(bottle.By(f.group))
 	}
 	if f.output != "" {
-		return writeFigure(env, f.output, f.figure(graphs))
+		return files.WriteFigure(env, f.output, f.figure(graphs))
 	}
 	if f.Format == "table" {
 		noteAccount(env, a.Account)

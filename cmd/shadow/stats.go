@@ -41,7 +41,7 @@ prints the differences.`,
   shadow stats /tmp/s --app --format json
   shadow stats /tmp/s --units
   shadow stats /tmp/s --check`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err

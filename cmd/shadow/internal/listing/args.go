@@ -1,4 +1,4 @@
-package main
+package listing
 
 import (
 	"github.com/spf13/cobra"
@@ -6,8 +6,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 )
 
-// oneSession takes exactly one argument, the session folder.
-func oneSession(_ *cobra.Command, args []string) error {
+// OneSession takes exactly one argument, the session folder.
+func OneSession(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
 		return console.Usagef("missing session folder")

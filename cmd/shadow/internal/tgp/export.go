@@ -1,4 +1,4 @@
-package main
+package tgp
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 	"stackagent/shadow/tgp"
 )
 
-// exportTgp writes the files of tgp to the folder dir.
-func exportTgp(env console.Env, s *session.Session, filter summary.Filter, metric, dir string) error {
+// Export writes the files of tgp to the folder dir.
+func Export(env console.Env, s *session.Session, filter summary.Filter, metric, dir string) error {
 	m, err := chooseMetric(s, metric)
 	if err != nil {
 		return err
