@@ -265,7 +265,7 @@ func (a *Agent) ready(vm jvmti.VM) error {
 func (a *Agent) Full() {
 	select {
 	case a.hurry <- struct{}{}:
-	default: // the collector hurries already, or nothing is recorded
+	default: // the collector is already in a hurry, or nothing is recorded
 	}
 	jvmti.WakeDrain()
 }
@@ -298,7 +298,7 @@ func (a *Agent) finish(note string) {
 	a.keep()
 }
 
-// exitContext bounds the wait at exit, and much closer once the bus is known to be away.
+// exitContext bounds the wait at exit. If the bus is known to be away, the bound is short.
 func (a *Agent) exitContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), exitWait)
 	publisher := a.publisher

@@ -49,7 +49,7 @@ func TestOSThreads(t *testing.T) {
 	if !found {
 		t.Error("the main thread is missing, nameless or without CPU time")
 	}
-	o.last = time.Now().Add(time.Minute) // however long this takes, it is at once
+	o.last = time.Now().Add(time.Minute) // as if no time had passed since the first
 	if o.snapshot() != nil {
 		t.Error("a second snapshot at once")
 	}

@@ -16,7 +16,7 @@ func (a *Agent) Detach() {
 	debug.FreeOSMemory()
 }
 
-// unseen is what cannot be known in a JVM that ran before the agent attached.
+// unseen lists what the agent cannot know about a JVM that ran before it attached.
 var unseen = map[string]string{
 	"created": "tasks whose class was loaded before the agent attached have no identity: their executions are recorded, " +
 		"but not which task each belongs to",

@@ -11,7 +11,7 @@ import (
 // thread may have lost its CPU inside one.
 const settleWait = time.Second
 
-// ends is what is known only after the probes have stopped.
+// ends holds what is known only after the probes have stopped.
 type ends struct {
 	running        uint64               // executions that had not ended
 	virtualRunning uint64               // the part of them on virtual threads

@@ -16,7 +16,7 @@ const (
 	heapLookout = 500 * time.Millisecond
 )
 
-// heapLimitFor is the limit of a heap with so many live bytes.
+// heapLimitFor is the limit of a heap with that many live bytes.
 func heapLimitFor(live int64) int64 {
 	limit := max(heapLimit, live+live/4+heapRoom)
 	return (limit + heapStep - 1) / heapStep * heapStep

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// However many names are added, only the newest are kept.
+// TestNamesAreBounded: only the newest names are kept.
 func TestNamesAreBounded(t *testing.T) {
 	var n names
 	const most = 3*maxNames + 7
@@ -23,7 +23,7 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// What is in use may grow; the limit stays above it.
+// TestHeapLimit: the limit stays above what is in use.
 func TestHeapLimit(t *testing.T) {
 	for live, want := range map[int64]int64{0: heapLimit, 4 << 20: heapLimit, 20 << 20: 40 << 20, 80 << 20: 112 << 20} {
 		if got := heapLimitFor(live); got != want {

@@ -40,7 +40,7 @@ func (o *osThreads) snapshot() []wire.OSThread {
 	return list
 }
 
-// expire makes the next snapshot due.
+// expire makes the next snapshot due at once.
 func (o *osThreads) expire() { o.last = time.Time{} }
 
 func readThread(tid int) (wire.OSThread, error) {

@@ -8,7 +8,7 @@ import (
 	"stackagent/jvmti"
 )
 
-// spool is where batches wait that the bus does not take and that exceed the memory.
+// spool says where batches wait when the bus does not take them and memory is full.
 func (a *Agent) spool() publish.Spool {
 	switch {
 	case a.options.Spool == options.SpoolOff:

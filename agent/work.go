@@ -42,8 +42,7 @@ const (
 	disturbedWhy = "metric=bytecodes slows all code down, most of all short methods; for times record a session without it"
 )
 
-// describeWork puts into h which extra metrics are measured, and why the others are
-// not.
+// describeWork records in h which extra metrics are measured, and why the others are not.
 func describeWork(h *wire.Hello, vm jvmti.VM) {
 	h.Extra = vm.Extra
 	h.NotAvailable = maps.Clone(vm.Refused)

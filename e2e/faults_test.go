@@ -273,7 +273,7 @@ func TestFaultKilled(t *testing.T) {
 		}
 		_, exit := p.end(t)
 		errs := p.stderr.String()
-		if exit != 137 || !strings.Contains(errs, "signal 9") || !strings.Contains(errs, "Not ended in order") || strings.Contains(errs, "Nothing was lost") {
+		if exit != 137 || !strings.Contains(errs, "signal 9") || !strings.Contains(errs, "did not exit cleanly") || strings.Contains(errs, "Nothing was lost") {
 			t.Errorf("exit %d\n%s", exit, errs)
 		}
 		if m := readManifest(t, dir); m.Ended != "lost contact" {

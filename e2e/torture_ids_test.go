@@ -81,7 +81,7 @@ func swallowedSession(t *testing.T, jdk testjvm.JDK, n int64) {
 	if out, exit := java.end(t); exit != 0 || out != fmt.Sprintf("ran %d\n", n) {
 		t.Errorf("exit %d, stdout %q", exit, out)
 	}
-	if said := java.stderr.String(); strings.Count(said, "somebody else sends under the agent's ids") != 1 {
+	if said := java.stderr.String(); strings.Count(said, "another sender uses the agent's ids") != 1 {
 		t.Errorf("the agent does not say once that somebody uses its ids:\n%s", said)
 	}
 	waitEnded(t, session)

@@ -125,8 +125,8 @@ func (c *Counters) choose(events []Event) error {
 // Missing are the events that cannot be counted here, each with its reason.
 func (c *Counters) Missing() []*NotAvailableError { return c.missing }
 
-// Unopened is the number of threads whose counters could not be opened, for
-// want of file descriptors mostly, and why. Their work is not in the totals.
+// Unopened is the number of threads whose counters could not be opened, mostly
+// because file descriptors ran out, and why. Their work is not in the totals.
 func (c *Counters) Unopened() (n int, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,7 +155,7 @@ func (c *Counters) scan() (ended bool, err error) {
 		return false, err
 	}
 	alive := make(map[ThreadID]bool, len(threads))
-	full := false // one failure is enough: a scan has to be short
+	full := false // no further attempts in this scan, which has to be short
 	for _, t := range threads {
 		alive[t.ID] = true
 		if th := c.threads[t.ID]; th != nil {

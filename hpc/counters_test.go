@@ -175,10 +175,19 @@ func TestMissingEvents(t *testing.T) {
 	}
 }
 
-// The real thing: a busy child, counted from outside and compared with the
-// kernel's own account of it.
+// TestBusyChild counts a real busy child from outside and compares the count with the
+// kernel's CPU time of it.
 func TestBusyChild(t *testing.T) {
 	testjvm.OneGood(t, func(a *testjvm.Attempt) { busyChild(t, a) })
+}
+
+// skipRefused skips a test on a machine without counters, after a check that the refusal says why and what to do.
+func skipRefused(t *testing.T, na *NotAvailableError) {
+	t.Helper()
+	if na.Reason == "" || na.Remedy == "" {
+		t.Errorf("not available without a reason and a remedy: %+v", na)
+	}
+	t.Skip(na)
 }
 
 func busyChild(t *testing.T, a *testjvm.Attempt) {
@@ -193,7 +202,7 @@ func busyChild(t *testing.T, a *testjvm.Attempt) {
 	c, err := Attach(pid, AllEvents(), Options{})
 	var na *NotAvailableError
 	if errors.As(err, &na) {
-		t.Skip(na)
+		skipRefused(t, na)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +217,7 @@ func busyChild(t *testing.T, a *testjvm.Attempt) {
 	for from, end := burnt(), time.Now().Add(2*time.Minute); burnt() < from+50e6 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // as long as a busy machine needs
 	}
-	// So that both accounts are of the same moment.
+	// Stopped, the child has the same times in both sources.
 	child.Process.Signal(unix.SIGSTOP)
 	var status unix.WaitStatus
 	if _, err := unix.Wait4(pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
@@ -226,7 +235,7 @@ func busyChild(t *testing.T, a *testjvm.Attempt) {
 	if clock < 20e6 {
 		t.Errorf("a busy child used only %d ns", clock)
 	}
-	// The counter has of each switch what the scheduler's account has not.
+	// The counter includes the switches themselves, the scheduler's CPU time does not.
 	stolen, switches := units.Ns(testjvm.Stolen(t)-before), units.Ns(0)
 	if n := got.Counts[ContextSwitches]; n != nil {
 		switches = units.Ns(n.Counted)
@@ -248,20 +257,20 @@ func busyChild(t *testing.T, a *testjvm.Attempt) {
 	}
 }
 
-// Every thread of this test's own process: one that burns CPU must show it.
+// TestThreadsOfOneProcess counts the threads of the test's own process: the one that burns CPU must show it.
 func TestThreadsOfOneProcess(t *testing.T) {
 	testjvm.OneGood(t, func(a *testjvm.Attempt) { compareThreads(t, a) })
 }
 
-// compareThreads holds each thread's counter against the scheduler's account,
-// which lacks what the machine took while the thread had a CPU.
+// compareThreads compares each thread's counter with the scheduler's CPU time, which
+// lacks what the machine took while the thread had a CPU.
 func compareThreads(t *testing.T, a *testjvm.Attempt) {
 	t.Helper()
 	before := testjvm.Stolen(t)
 	c, err := Attach(os.Getpid(), []Event{TaskClock}, Options{})
 	var na *NotAvailableError
 	if errors.As(err, &na) {
-		t.Skip(na)
+		skipRefused(t, na)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -346,7 +355,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// A process that has ended is not looked for any more: its number may be given to another one.
+// TestRunEndsWithTheProcess: Run stops at the end of the process: the kernel may reuse its id.
 func TestRunEndsWithTheProcess(t *testing.T) {
 	m := newMachine(1, 2)
 	c := attach(t, m, Cycles)
@@ -363,8 +372,7 @@ func TestRunEndsWithTheProcess(t *testing.T) {
 	}
 }
 
-// A thread without counters counts once, however often it is tried again, also when it has ended; not at all once it has
-// counters.
+// A thread without counters is counted once, even after several attempts or its end, and no longer once it has counters.
 func TestUnopenedThreads(t *testing.T) {
 	m := newMachine(1, 2, 3, 4)
 	for tid := 2; tid <= 4; tid++ {

@@ -10,7 +10,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// Event is something that can be counted per thread.
+// Event is a kind of event that can be counted per thread.
 type Event uint8
 
 // The events. Software events are the kernel's own and exist everywhere;

@@ -8,7 +8,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// ThreadID names a kernel thread for good: the kernel reuses thread ids, but not
+// ThreadID names a kernel thread uniquely: the kernel reuses thread ids, but not
 // with the same start time.
 type ThreadID struct {
 	TID   int
@@ -74,7 +74,7 @@ func (p *procLister) List(pid int) ([]Thread, error) {
 	return threads, nil
 }
 
-// CPU reads the scheduler's account.
+// CPU reads the scheduler's count.
 func (*procLister) CPU(pid, tid int) units.Ns {
 	account, err := proc.Process(pid).Thread(tid).SchedStat()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A thread's name is read when it is new, once more, and then each second.
+// A thread's name is read when it is new, in the next scan, and then each second.
 func TestNamesAreReadSeldom(t *testing.T) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test, renamed as it is
 	name := func(s string) {

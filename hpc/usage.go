@@ -17,8 +17,8 @@ const UsageFileName = "usage.json"
 // UsageFileVersion is the version of the file that this package writes and reads.
 const UsageFileVersion = 1
 
-// Usage is the kernel's account of an ended process (wait4): all its threads,
-// however short they lived, and its children that it waited for.
+// Usage is what the kernel reports about an ended process (wait4): all its threads,
+// even the shortest, and the children that it waited for.
 type Usage struct {
 	Version     int      `json:"version"`
 	Wall        units.Ns `json:"wall_ns"`   // from its start until it was waited for
@@ -52,7 +52,7 @@ func UsageOf(r *syscall.Rusage, wall time.Duration) Usage {
 // Write puts u into the folder dir.
 func (u Usage) Write(dir string) error { return WriteJSON(filepath.Join(dir, UsageFileName), u) }
 
-// ReadUsage reads the account of a session folder; nil without an error when
+// ReadUsage reads the usage of a session folder; nil without an error when
 // there is none.
 func ReadUsage(dir string) (*Usage, error) {
 	path := filepath.Join(dir, UsageFileName)

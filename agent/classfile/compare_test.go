@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ordinals gives every label the number of instructions before it as its
+// ordinals sets every label to the number of instructions before it as its
 // offset, by which the codes of two parses can be compared, and returns the
 // instructions and the frames by that number.
 func ordinals(c *Code) (insns []*Insn, frames map[int32]*Frame) {

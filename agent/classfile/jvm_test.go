@@ -180,7 +180,7 @@ const finalizable = "java/lang/Object"
 // changes them.
 func TestVerify(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts JVMs from rewritten JDKs: tens of seconds")
+		t.Skip("takes tens of seconds, to start JVMs from rewritten JDKs; run it without -short")
 	}
 	step := 20
 	switch {

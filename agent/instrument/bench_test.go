@@ -9,7 +9,7 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// benchStep: every so many classes of the JDK one is woven.
+// benchStep is N: every Nth class of the JDK is woven.
 const benchStep = 40
 
 // BenchmarkJDK weaves classes of the JDK as a JVM asks for them, including those that need nothing: as platform classes

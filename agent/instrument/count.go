@@ -16,7 +16,7 @@ const (
 	countLocal countScheme = iota
 	// countDirect adds each segment to the thread's counter at once.
 	countDirect
-	// countNothing gives the thread's counter at the end the value that it had at
+	// countNothing returns the thread's counter at the end the value that it had at
 	// the start: what the method calls is not counted either.
 	countNothing
 )
@@ -58,8 +58,8 @@ func (c *countPlan) mark(i int, what uint8) {
 type segment struct {
 	first  *classfile.Insn
 	count  int  // instructions
-	header bool // jumped back to
-	joined bool // jumped to
+	header bool // the target of a jump back
+	joined bool // the target of a jump
 	early  bool // in a constructor, before super(...) has returned
 }
 
@@ -325,8 +325,8 @@ func addCounts(p *Plan, err error, in Input) (*Plan, error) {
 	return p, nil
 }
 
-// countable reports whether the methods of a class can be counted: not those of our
-// own classes, nor of the class whose frames the JVM switches by hand.
+// countable reports whether the methods of a class can be counted: not those of the
+// helper, nor of Continuation, whose frames the JVM itself moves.
 func countable(class string) bool {
 	return class != nameProbes && class != nameContinuation
 }

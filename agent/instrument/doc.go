@@ -31,7 +31,7 @@
 //   - java.lang.Object: the root, where a field would be in every object.
 //   - java.lang.Stackagent: the probes themselves.
 //   - jdk.internal.vm.Continuation: it declares run()V, is no task, and its
-//     frames are switched by hand while it runs; a probe there would sit
+//     frames are moved by the JVM itself while it runs; a probe there would sit
 //     between a virtual thread and its carrier.
 //   - module-info and package-info: no code.
 //   - final classes that are no tasks: nothing can inherit their methods.

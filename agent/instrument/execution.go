@@ -152,8 +152,8 @@ func (p *Plan) entryProbe(m *classfile.Member, defs []TaskDefinition) (enter pro
 
 // covariant reports whether a method overrides Callable.call with another return
 // type, if its class is a Callable: in the languages of the JVM no other method
-// can have that name and no parameters then. Who has such an object may call it
-// directly, past the bridge, which has the type of Callable's method.
+// can have that name and no parameters then. The program may call it directly,
+// without the bridge, which has the type of Callable's method.
 func covariant(m *classfile.Member) bool {
 	return m.Name == "call" && strings.HasPrefix(m.Descriptor, "()") && m.Descriptor != "()Ljava/lang/Object;"
 }

@@ -53,7 +53,7 @@ func TestPlans(t *testing.T) {
 	checkUpdatable(t, "plans.golden", b.String())
 }
 
-// TestJDKPlans: the classes of the platform on which everything hangs.
+// TestJDKPlans checks the plans of the platform's most important classes.
 func TestJDKPlans(t *testing.T) {
 	for _, jdk := range testjvm.JDKs(t) {
 		im := image(t, jdk)
@@ -83,8 +83,8 @@ func TestJDKPlans(t *testing.T) {
 	}
 }
 
-// checkPlanLines holds the plan of a class of the JDK against lines that must be
-// in it. All that is looked for there must be found.
+// checkPlanLines checks that the plan of a class of the JDK has the given lines, and no
+// note of something missing.
 func checkPlanLines(t *testing.T, jdk testjvm.JDK, im *jimage.Image, h Hierarchy, o Options, class string, want []string) {
 	t.Helper()
 	b, err := im.Class(class)

@@ -20,7 +20,7 @@ func probes(t testing.TB, jdk testjvm.JDK, dir string) string {
 	return testjvm.Compile(t, jdk, src, "--patch-module", "java.base="+src)
 }
 
-// runWoven runs a program under the harness and gives its output and the
+// runWoven runs a program under the harness and returns its output and the
 // counts of the probes.
 func runWoven(t testing.TB, jdk testjvm.JDK, patch, classpath, main string) (stdout, counts string) {
 	t.Helper()
@@ -138,7 +138,7 @@ func TestFlexibleConstructors(t *testing.T) {
 	jdks := testjvm.JDKs(t)
 	jdk := jdks[len(jdks)-1]
 	if jdk.Version < 25 {
-		t.Skipf("code before super(...) needs JDK 25, the newest here is %d", jdk.Version)
+		t.Skipf("needs JDK 25 for code before super(...), the newest here is %d: set STACKAGENT_MORE_JDKS", jdk.Version)
 	}
 	fixture := compile(t, jdk, "flexible")
 	maps.Copy(fixture.classes, harnessClasses(t, jdks[0]))
@@ -193,7 +193,7 @@ func TestVirtualThreads(t *testing.T) {
 	jdks := testjvm.JDKs(t)
 	jdk := jdks[len(jdks)-1]
 	if jdk.Version < 21 {
-		t.Skipf("virtual threads need JDK 21, the newest here is %d", jdk.Version)
+		t.Skipf("needs JDK 21 for virtual threads, the newest here is %d: set STACKAGENT_MORE_JDKS", jdk.Version)
 	}
 	fixture := compile(t, jdk, "virtual")
 	maps.Copy(fixture.classes, harnessClasses(t, jdks[0]))

@@ -10,8 +10,8 @@ const (
 )
 
 // replaceable reports whether the JVM may execute something else instead of a method.
-// Whether it does depends on the compiler that happens to run, so such a method counts
-// as nothing, like a native one.
+// Whether it does depends on the compiler, so the instructions of such a method are not
+// counted, as for a native one.
 func replaceable(m *classfile.Member) bool {
 	for _, name := range []string{annotationIntrinsic, annotationIntrinsic11} {
 		if yes, err := m.HasAnnotation(name); yes && err == nil {

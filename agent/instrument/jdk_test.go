@@ -23,11 +23,11 @@ type someSite struct{}
 
 func (someSite) Add(_, _, _ string, _ int32) int32 { return 1 }
 
-// brokenClass gets code that no verifier accepts: if the JVM does not reject it, the
-// run proves nothing.
+// brokenClass gets code that no verifier accepts. If the JVM accepts it, the JVM did not
+// verify anything.
 const brokenModule, brokenClass = "java.logging", "java/util/logging/XMLFormatter"
 
-// sampleStep: every so many classes of the JDK one is woven.
+// sampleStep is N: every Nth class of the JDK is woven.
 func sampleStep(o Options) int {
 	switch all := os.Getenv("STACKAGENT_ALL_CLASSES"); {
 	case all == "counting", all == "1" && !o.Count:

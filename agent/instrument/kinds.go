@@ -39,7 +39,7 @@ type step interface {
 }
 
 // target is what is known of a class before it is parsed. Kinds get it by value, so
-// that a class which none wants costs no memory.
+// a class that no kind wants costs no memory.
 type target struct {
 	Class string // internal name
 	Kinds units.Kinds

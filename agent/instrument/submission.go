@@ -13,8 +13,8 @@ import (
 //	try { ...; StackagentSubmission.submitted(token) before every return }
 //	catch (Throwable t) { StackagentSubmission.refused(t, task, token); throw t; }
 //
-// A submission inside it (of the FutureTask around a Callable) is recognised as
-// nested by that.
+// The token shows that a submission inside it (of the FutureTask around a Callable) is
+// nested.
 type submissions struct{}
 
 // submitPrefixes begin the names of an executor's methods that submit the task
@@ -153,8 +153,8 @@ func (s *submissionStep) weave(p *Plan) error {
 	return nil
 }
 
-// What a completion service is given it submits to this executor; invokeAny makes
-// a service for each call.
+// The executor to which a completion service submits its tasks; invokeAny makes a
+// service for each call.
 const (
 	completionsExecutor = "executor"
 	descExecutor        = "Ljava/util/concurrent/Executor;"

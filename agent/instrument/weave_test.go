@@ -79,7 +79,7 @@ func (p program) hierarchy(t testing.TB, jdk testjvm.JDK, o Options) *ImageHiera
 }
 
 // weaveAll weaves every class that choose accepts into dir; the others are
-// copied. It gives the number woven, and fails the test for every refusal.
+// copied. It returns the number woven, and fails the test for every refusal.
 func (p program) weaveAll(t testing.TB, jdk testjvm.JDK, dir string, o Options, choose func(name string) bool) int {
 	t.Helper()
 	h := p.hierarchy(t, jdk, o)

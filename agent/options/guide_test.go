@@ -15,7 +15,7 @@ const (
 	guideEnd   = "<!-- end of agent options -->\n"
 )
 
-// TestGuide fails if the table of options in docs is not the one that the declarations give.
+// TestGuide fails if the table of options in docs differs from the declarations.
 func TestGuide(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
 	if err != nil {

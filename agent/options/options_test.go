@@ -183,7 +183,7 @@ func TestAuth(t *testing.T) {
 	}
 	for _, c := range cases {
 		got, err := c.o.Auth(env)
-		got.SecretFile = "" // its owner is looked at where the connection is made
+		got.SecretFile = "" // its owner is checked when the connection is made
 		if c.fail == "" && (got != c.want || err != nil) {
 			t.Errorf("%+v: %+v, %v", c.o, got, err)
 		}

@@ -42,7 +42,7 @@ func FuzzString(f *testing.F) {
 		want.Children = true
 		got, err := Parse(String([]Setting{{option.Key, value}, last}))
 		if partners(err) {
-			err = nil // options that go together, such as tlscert and tlskey
+			err = nil // an option that needs a partner, such as tlscert and tlskey
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s=%q: %v\ngot  %+v\nwant %+v", option.Key, value, err, got, want)

@@ -11,7 +11,7 @@ func unknown(key string) string {
 	return "not an option" + didYouMean(key, names) + "; options are " + strings.Join(names, ", ")
 }
 
-// didYouMean proposes the word that got is probably a slip for, if there is one.
+// didYouMean proposes the word that the user probably meant by got, if there is one.
 func didYouMean(got string, words []string) string {
 	const longest = 32 // a longer word is not a typing error
 	if len(got) > longest {
@@ -30,7 +30,7 @@ func didYouMean(got string, words []string) string {
 }
 
 // distance returns the number of letters to insert, delete, change or swap with their neighbour
-// to make b of a (the optimal string alignment distance).
+// to turn a into b (the optimal string alignment distance).
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -80,8 +80,8 @@ func squat(t *testing.T, write func(net.Conn) error) (url string, sent *atomic.I
 	return "nats://" + l.Addr().String(), sent
 }
 
-// A squatter on the bus's port that sends an endless line, or announces a huge
-// message, costs neither memory nor the process.
+// TestSquatters: a program on the bus's port that sends an endless line, or announces a
+// huge message, costs no memory and does not end the process.
 func TestSquatters(t *testing.T) {
 	const piece = 1 << 20
 	endless := bytes.Repeat([]byte("x"), piece)

@@ -161,7 +161,7 @@ func (n *notices) all() []string {
 	return append([]string(nil), n.lines...)
 }
 
-// until waits for a condition.
+// until waits for a condition, with a limit far away.
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {

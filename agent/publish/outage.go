@@ -83,7 +83,7 @@ func reason(err error) string {
 	case errors.Is(err, busauth.ErrStranger):
 		return fmt.Sprintf("gets nothing from the agent (%v)", err)
 	case errors.Is(err, errContested):
-		return fmt.Sprintf("is used by somebody else, too (%v)", err)
+		return fmt.Sprintf("is also used by another sender (%v)", err)
 	case errors.Is(err, nats.ErrNoServers):
 		return "cannot be reached (nothing answers there)"
 	default:

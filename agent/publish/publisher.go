@@ -67,7 +67,7 @@ const (
 	firstBackoff = 50 * time.Millisecond
 	lastBackoff  = 2 * time.Second
 	look         = 250 * time.Millisecond // longest time between two looks at the batches in flight
-	calmLook     = 10 * time.Second       // the same while there are none: every change pokes
+	calmLook     = 10 * time.Second       // longest time if there are none: every change pokes
 )
 
 // Publisher sends batches. Its methods are safe for concurrent use.
@@ -180,7 +180,7 @@ func (p *Publisher) Room(ctx context.Context, size int) error {
 	return p.wait(ctx, func() bool { return p.bytes == 0 || p.bytes+size+overheadBytes <= p.cfg.MaxBytes })
 }
 
-// Undelivered is what the bus has not acknowledged.
+// Undelivered describes the batches that the bus has not acknowledged.
 type Undelivered struct {
 	Batches     int
 	Bytes       int

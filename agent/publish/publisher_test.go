@@ -42,7 +42,7 @@ func TestServerComesLater(t *testing.T) {
 		t.Error("not away")
 	}
 	b := startBus(t, server.Options{Port: port, Authorization: "secret"})
-	time.Sleep(300 * time.Millisecond) // connected by now or soon, but there is no stream
+	until(t, "a connection to a server without a stream", func() bool { return b.NumClients() > 0 })
 	offer(t, p, 11, 20, 100)
 	b.stream(t)
 	flush(t, p)

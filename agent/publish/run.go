@@ -28,7 +28,7 @@ type sender struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	ids      wire.MessageIDs
-	idsMade  int // how often; more than once: somebody else used them
+	idsMade  int // how often the ids were made; more than once: another sender used them
 	flights  []flight
 	failures int       // in a row, without an acknowledgement between them
 	next     time.Time // earliest moment for the next attempt
@@ -207,7 +207,7 @@ func (s *sender) failed(err error, now time.Time) {
 	s.publishState()
 }
 
-// publishState publishes what only the goroutine knows.
+// publishState copies the goroutine's own state to the Publisher.
 func (s *sender) publishState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,14 +245,27 @@ func (s *sender) send(now time.Time) {
 	}
 }
 
+// take returns the next message to send. With a spool file, the batches in flight get only a
+// part of the memory: what they hold cannot go to the file.
 func (s *sender) take() (message, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.spooler != nil && s.inFlight() > s.flying {
+		return message{}, false
+	}
 	m, ok := s.pop()
 	if s.low() {
 		s.spooler.poke()
 	}
 	return m, ok
+}
+
+// inFlight is the memory of the batches in flight.
+func (s *sender) inFlight() (bytes int) {
+	for _, f := range s.flights {
+		bytes += f.bytes()
+	}
+	return bytes
 }
 
 func (s *sender) fly(m message) error {
@@ -284,13 +297,13 @@ func (s *sender) renewIDs() {
 	s.idsMade++
 }
 
-// contested reports whether the bus calls a batch a duplicate that was sent for the first time: it has somebody else's
-// message under the batch's id, and has not stored the batch.
+// contested reports whether the bus calls a batch a duplicate that was sent for the first time: the bus has another
+// sender's message under the batch's id, and has not stored the batch.
 func contested(known []flight) bool {
 	return slices.ContainsFunc(known, func(f flight) bool { return f.first })
 }
 
-// contest makes batches be sent again. Whoever knows one id knows all of them, so all batches get others.
+// contest sends batches again. A sender that knows one id knows them all, so all batches get new ids.
 func (s *sender) contest(known []flight) []message {
 	list := messagesOf(known)
 	s.renewIDs()
@@ -299,8 +312,8 @@ func (s *sender) contest(known []flight) []message {
 	s.stats.Contested += uint64(len(list))
 	s.mu.Unlock()
 	if first {
-		s.cfg.Notice(fmt.Sprintf("the bus at %s takes batch %d for a duplicate: somebody else sends under the agent's ids. "+
-			"It is sent again under another id; look who else may publish there", s.shown, list[0].seq))
+		s.cfg.Notice(fmt.Sprintf("the bus at %s takes batch %d for a duplicate: another sender uses the agent's ids. "+
+			"The agent sends it again under another id; check who else may publish there", s.shown, list[0].seq))
 	}
 	return list
 }

@@ -25,7 +25,7 @@ const (
 	spoolLook = time.Second // between two attempts on a failing disk
 	keepLook  = time.Second // between two looks at the progress of Keep
 	keepQuiet = 5           // looks without progress: the disk does not answer
-	keepLooks = 30          // in all: the program waits to end
+	keepLooks = 30          // in all: the program is waiting to end
 )
 
 // spooler is the goroutine that moves batches between memory and the file.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -33,6 +32,21 @@ func offerAll(t *testing.T, p *Publisher, from, to, size int) {
 		copy(msg, seqText(i))
 		until(t, "room for a batch", func() bool { return p.Offer(uint64(base+i), msg, false) == nil })
 	}
+}
+
+// fill offers batches of 1000 bytes until memory and the file are full, and returns how many were taken.
+func fill(t *testing.T, p *Publisher, n *notices) (taken int) {
+	t.Helper()
+	until(t, "everything full", func() bool {
+		msg := make([]byte, 1000)
+		copy(msg, seqText(taken+1))
+		if p.Offer(uint64(base+taken+1), msg, false) == nil {
+			taken++
+			return false
+		}
+		return strings.Contains(strings.Join(n.all(), ""), "is full")
+	})
+	return taken
 }
 
 func keep(t *testing.T, p *Publisher) Kept {
@@ -77,16 +91,7 @@ func TestSpoolOutage(t *testing.T) {
 func TestSpoolFull(t *testing.T) {
 	port := testnats.FreePort(t)
 	p, n, _ := spooling(t, port, 50_000)
-	i := 0
-	until(t, "everything full", func() bool {
-		msg := make([]byte, 1000)
-		copy(msg, seqText(i+1))
-		if p.Offer(uint64(base+i+1), msg, false) == nil {
-			i++
-			return false
-		}
-		return strings.Contains(strings.Join(n.all(), ""), "is full")
-	})
+	i := fill(t, p, n)
 	if i < 50 || i > 66 {
 		t.Errorf("%d batches of 1000 bytes in 16,000 bytes of memory and 50,000 of a file", i)
 	}
@@ -130,15 +135,8 @@ func expectLeft(t *testing.T, path string, count int) {
 
 // A full file still takes what memory holds when the JVM ends.
 func TestSpoolKeepBeyondBound(t *testing.T) {
-	p, _, _ := spooling(t, testnats.FreePort(t), 20_000)
-	i := 0
-	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
-		msg := make([]byte, 1000)
-		copy(msg, seqText(i+1))
-		if p.Offer(uint64(base+i+1), msg, false) == nil {
-			i++
-		}
-	}
+	p, n, _ := spooling(t, testnats.FreePort(t), 20_000)
+	i := fill(t, p, n)
 	k := keep(t, p)
 	if k.Batches != i || k.Lost != 0 {
 		t.Errorf("kept %+v of %d", k, i)
@@ -146,7 +144,7 @@ func TestSpoolKeepBeyondBound(t *testing.T) {
 	expectLeft(t, k.Path, i)
 }
 
-// No file: what is not delivered is counted as lost, and why.
+// TestSpoolRefused: without a file, what is not delivered is counted as lost, with the reason.
 func TestSpoolRefused(t *testing.T) {
 	occupied := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(occupied, nil, 0o600); err != nil {

@@ -31,7 +31,7 @@ func (b *bus) idOf(t *testing.T, i int) string {
 	return ""
 }
 
-// TestTortureMessageIDs: somebody who knows the agent's ids (they cannot be guessed) sends junk under the next 40 of
+// TestTortureMessageIDs: a sender that knows the agent's ids (they cannot be guessed) sends junk under the next 40 of
 // them, and the bus takes the agent's batches for duplicates. All are stored, each once, and there is a notice.
 func TestTortureMessageIDs(t *testing.T) {
 	b := startBus(t, server.Options{})
@@ -53,11 +53,11 @@ func TestTortureMessageIDs(t *testing.T) {
 	if s := p.Stats(); s.Contested == 0 || s.Contested > 40 || s.Acknowledged != 200 {
 		t.Errorf("stats %+v", s)
 	}
-	if lines := n.all(); len(lines) == 0 || !strings.Contains(lines[0], "somebody else sends under the agent's ids") {
+	if lines := n.all(); len(lines) == 0 || !strings.Contains(lines[0], "another sender uses the agent's ids") {
 		t.Errorf("notices %q", lines)
 	}
 	if again := strings.TrimSuffix(b.idOf(t, 200), seqText(200)); again == prefix {
-		t.Error("the ids are the same as before")
+		t.Error("the ids did not change")
 	}
 }
 
@@ -83,7 +83,7 @@ func TestDuplicatesOfOnesOwn(t *testing.T) {
 // check it gets a token, but not the seed of an NKEY.
 func TestTortureSquatter(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can start a process of another user")
+		t.Skip("needs root, to start a process of another user; run it as root")
 	}
 	const token = "secret-token-0123456789"
 	seed, err := busauth.NewSeed()

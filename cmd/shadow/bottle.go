@@ -14,6 +14,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
@@ -26,7 +27,7 @@ import (
 
 // bottleFlags are the flags of shadow bottle.
 type bottleFlags struct {
-	listing
+	listing.Flags
 	window windowFlags
 	every  time.Duration
 	group  string
@@ -73,7 +74,7 @@ func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
 	return span, nil
 }
 
-func newBottle(env Env) *cobra.Command {
+func newBottle(env console.Env) *cobra.Command {
 	var f bottleFlags
 	cmd := &cobra.Command{
 		Use:   "bottle DIR",
@@ -96,7 +97,7 @@ is still being recorded, as far as it is stored.`,
 			return f.run(env, args[0])
 		},
 	}
-	f.addTo(cmd, env, true, "table", "json", "csv")
+	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.window.addTo(cmd)
 	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length")
 	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
@@ -108,7 +109,7 @@ is still being recorded, as far as it is stored.`,
 const maxWindows = 100_000
 
 func (f *bottleFlags) check() error {
-	if err := f.listing.check(); err != nil {
+	if err := f.Flags.Check(); err != nil {
 		return err
 	}
 	if err := checkGroup(f.group); err != nil {
@@ -143,7 +144,7 @@ func figureFormat(output string) string {
 	return strings.ToLower(output[i+1:])
 }
 
-func (f *bottleFlags) run(env Env, dir string) error {
+func (f *bottleFlags) run(env console.Env, dir string) error {
 	s, err := env.Open(dir)
 	if err != nil {
 		return err
@@ -171,7 +172,7 @@ func (f *bottleFlags) run(env Env, dir string) error {
 	if f.output != "" {
 		return writeFigure(env, f.output, f.figure(graphs))
 	}
-	if f.format == "table" {
+	if f.Format == "table" {
 		noteAccount(env, a.Account)
 	}
 	return f.print(graphs, s.Manifest.StartNs, a)
@@ -185,7 +186,7 @@ func (f *bottleFlags) figure(graphs []*bottle.Graph) *figure.Figure {
 }
 
 // openActivity opens the scheduling record and notes what is missing in it.
-func openActivity(env Env, s *session.Session) (*session.Activity, error) {
+func openActivity(env console.Env, s *session.Session) (*session.Activity, error) {
 	a, err := s.Activity()
 	if err != nil {
 		return nil, err
@@ -202,14 +203,14 @@ func openActivity(env Env, s *session.Session) (*session.Activity, error) {
 
 // noteDamage notes what of the scheduling record could not be read, when all
 // that is wanted of it has been.
-func noteDamage(env Env, a *session.Activity) {
+func noteDamage(env console.Env, a *session.Activity) {
 	for _, d := range a.Damage() {
 		env.Note("%s", text.OneLine(d.Error()))
 	}
 }
 
 // writeFigure writes a figure in the format of the file's ending, and prints the file's name.
-func writeFigure(env Env, path string, fig *figure.Figure) error {
+func writeFigure(env console.Env, path string, fig *figure.Figure) error {
 	if err := files.Write(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
 		return err
 	}
@@ -253,15 +254,15 @@ func (f *bottleFlags) json(g *bottle.Graph, a *session.Activity) bottleJSON {
 
 func (f *bottleFlags) print(graphs []*bottle.Graph, start units.MonoNs, a *session.Activity) error {
 	switch {
-	case f.format == "json" && f.every > 0:
+	case f.Format == "json" && f.every > 0:
 		out := make([]bottleJSON, len(graphs))
 		for i, g := range graphs {
 			out[i] = f.json(g, a)
 		}
-		return writeJSON(f.env.Out, out)
-	case f.format == "json":
-		return writeJSON(f.env.Out, f.json(graphs[0], a))
-	case f.format == "csv":
+		return listing.JSON(f.Env.Out, out)
+	case f.Format == "json":
+		return listing.JSON(f.Env.Out, f.json(graphs[0], a))
+	case f.Format == "csv":
 		return f.csv(graphs)
 	}
 	return f.table(graphs, start)
@@ -303,7 +304,7 @@ func bottleColumns(group string, windows bool, start units.MonoNs) []view.Column
 
 // topBoxes are the boxes of a graph that are printed.
 func (f *bottleFlags) topBoxes(boxes []bottle.Box) []bottle.Box {
-	if n := f.limit(); n > 0 && n < len(boxes) {
+	if n := f.Limit(); n > 0 && n < len(boxes) {
 		return boxes[:n]
 	}
 	return boxes
@@ -316,7 +317,7 @@ func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
 			boxes = append(boxes, windowBox{b, g})
 		}
 	}
-	return view.All(view.CSV(f.env.Out, bottleColumns(f.group, true, 0)), boxes)
+	return view.All(view.CSV(f.Env.Out, bottleColumns(f.group, true, 0)), boxes)
 }
 
 // table lists the boxes of each window, longest running time first.
@@ -334,8 +335,8 @@ func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
 			all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}
 			shown = append(shown, windowBox{all, g})
 			total++
-			f.env.Note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+			f.Env.Note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 		}
 	}
-	return f.render(tableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
+	return f.Render(listing.TableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
 }

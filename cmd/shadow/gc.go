@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/gc"
@@ -20,13 +21,13 @@ import (
 
 // gcFlags are the flags of shadow gc.
 type gcFlags struct {
-	listing
+	listing.Flags
 	window windowFlags
 	class  string
 	output string
 }
 
-func newGC(env Env) *cobra.Command {
+func newGC(env console.Env) *cobra.Command {
 	var f gcFlags
 	cmd := &cobra.Command{
 		Use:   "gc DIR",
@@ -46,7 +47,7 @@ over a window, so that a pause delays all requests that had to wait for it.`,
   shadow gc /tmp/s -o mmu.svg`,
 		Args: oneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(f.listing.check(), f.window.check(), checkFigure(f.output)); err != nil {
+			if err := errors.Join(f.Flags.Check(), f.window.check(), checkFigure(f.output)); err != nil {
 				return err
 			}
 			if _, err := path.Match(f.class, ""); err != nil {
@@ -55,7 +56,7 @@ over a window, so that a pause delays all requests that had to wait for it.`,
 			return f.run(env, args[0])
 		},
 	}
-	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.window.addTo(cmd)
 	cmd.Flags().StringVar(&f.class, "class", "", "latency of the executions of classes whose Java name matches this glob")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the curve of utilization to FILE.svg|png|pdf")
@@ -115,7 +116,7 @@ type gcLatency struct {
 	MaxNs     units.Ns            `json:"max_ns"`
 }
 
-func (f *gcFlags) run(env Env, dir string) error {
+func (f *gcFlags) run(env console.Env, dir string) error {
 	s, err := env.Open(dir)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ type reportFlags struct {
 	thresholds []string
 }
 
-func newReport(env Env) *cobra.Command {
+func newReport(env console.Env) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR...",
@@ -108,7 +108,7 @@ func (f *reportFlags) check(dirs []string) error {
 	return nil
 }
 
-func (f *reportFlags) write(env Env, dirs []string) error {
+func (f *reportFlags) write(env console.Env, dirs []string) error {
 	for _, dir := range dirs {
 		s, err := env.Open(dir)
 		if err != nil {
@@ -130,7 +130,7 @@ func (f *reportFlags) write(env Env, dirs []string) error {
 }
 
 // one writes what is wanted of one session and lists the files.
-func (f *reportFlags) one(env Env, s *session.Session, several bool) ([]string, error) {
+func (f *reportFlags) one(env console.Env, s *session.Session, several bool) ([]string, error) {
 	t, err := setThresholds(f.thresholds)
 	if err != nil {
 		return nil, err

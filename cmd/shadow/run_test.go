@@ -179,7 +179,7 @@ func checkSession(t *testing.T, dir string) {
 func TestRunJava(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	java := fakeJava(t, "java")
-	code, out, errs := shadow(t, []string{fakeVariable + "=exit 5", tokenVariable + "=another"}, "run", "--agent", agentLibrary(t),
+	code, out, errs := shadow(t, []string{fakeVariable + "=exit 5", record.TokenVariable + "=another"}, "run", "--agent", agentLibrary(t),
 		"-o", dir, "--metric", "wall", "--", java, "-jar", "my app.jar")
 	if code != 5 {
 		t.Fatalf("exit code %d, want the command's 5: %s%s", code, out, errs)
@@ -246,7 +246,7 @@ func TestRunSignal(t *testing.T) {
 func TestRunKilledJVM(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	code, _, errs := shadow(t, []string{fakeVariable + "=killed"}, "run", "--agent", agentLibrary(t), "-o", dir, "--", fakeJava(t, "java"))
-	if code != 137 || !strings.Contains(errs, "Not ended in order (lost contact)") || strings.Contains(errs, "Nothing was lost") {
+	if code != 137 || !strings.Contains(errs, "The session did not exit cleanly (lost contact)") || strings.Contains(errs, "Nothing was lost") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	code, out, errs := shadow(t, nil, "stats", dir)

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
@@ -15,7 +17,7 @@ import (
 )
 
 // exportTgp writes the files of tgp to the folder dir.
-func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir string) error {
+func exportTgp(env console.Env, s *session.Session, filter summary.Filter, metric, dir string) error {
 	m, err := chooseMetric(s, metric)
 	if err != nil {
 		return err
@@ -46,8 +48,8 @@ func exportTgp(env Env, s *session.Session, filter summary.Filter, metric, dir s
 		return err
 	}
 	env.Note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
-	l := listing{env: env}
-	if err := l.noteSummarised(s, filter); err != nil {
+	l := listing.Flags{Env: env}
+	if err := noteSummarised(&l, s, filter); err != nil {
 		return err
 	}
 	env.NoteFound(s, before)
@@ -77,7 +79,7 @@ func pausesOf(s *session.Session) []gran.Pause {
 }
 
 // writeSamples writes cs.csv and cpu.csv where there is something to write.
-func writeSamples(env Env, dir string, s gran.Samples) error {
+func writeSamples(env console.Env, dir string, s gran.Samples) error {
 	for _, x := range []struct {
 		name  string
 		n     int

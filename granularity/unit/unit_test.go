@@ -250,16 +250,28 @@ func TestSessionMetrics(t *testing.T) {
 	}
 }
 
+// TestNoAllocation: once it has seen the depth of a program, a Builder allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	b := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(*Unit) {})
+	if n := testing.AllocsPerRun(1000, func() {
+		b.Add(&Execution{Task: 3, Outer: 2, Submitted: true})
+		b.Add(&Execution{Task: 2, Outer: 1, Role: Wrapper, Submitted: true})
+	}); n > 0 {
+		t.Errorf("%v allocations for a unit of two executions", n)
+	}
+}
+
 // BenchmarkBuilder makes units of a pool's executions: each a task in a future
 // with two nested tasks, of a session with two metrics of its own.
 func BenchmarkBuilder(b *testing.B) {
 	n := 0
 	build := NewBuilder(func(task uint64) bool { return task == 1 }, 8, func(*Unit) { n++ })
 	b.ReportAllocs()
+	var e Execution
 	for i := range b.N {
 		id := uint64(4*i + 10)
 		thread := uint32(i % 8)
-		for _, e := range [...]Execution{
+		for _, e = range [...]Execution{
 			{Task: id, Outer: id + 2, Class: 3, Thread: thread}, {Task: id + 1, Outer: id + 2, Class: 4, Thread: thread},
 			{Task: id + 2, Outer: id + 3, Class: 2, Thread: thread}, {Task: id + 3, Outer: 1, Class: 1, Role: Wrapper, Thread: thread, Submitted: true},
 		} {

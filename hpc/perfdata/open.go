@@ -46,7 +46,7 @@ func Open(pid int) (*Process, error) {
 }
 
 // openFile opens a file if it belongs to the user of process pid: /tmp is open
-// to everybody, and a file that another user put there says nothing about it.
+// to all users, and another user's file says nothing about the process.
 func openFile(pid int, path string) (*Process, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

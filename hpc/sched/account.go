@@ -16,12 +16,12 @@ type Account struct {
 	To      units.MonoNs `json:"to_ns"`
 	CPU     units.Ns     `json:"cpu_ns"`
 	Running units.Ns     `json:"running_ns"`
-	// Estimated is by how much Running is longer (or shorter, negative) by perf's
-	// estimates: of the switches themselves, and of what the machine took.
+	// Estimated is what perf's estimates add to Running (negative: take from it): the
+	// time of the switches themselves, and what the machine took.
 	Estimated units.Ns `json:"estimated_ns"`
-	// Behind is by how much CPU may be off: the kernel brings the time of a thread that
-	// is on a CPU up to date at its clock's ticks and at switches only, and what
-	// the hypervisor took of a stay during which the clock was read is known when that is over.
+	// Behind is how much CPU may be off: the kernel updates the time of a running thread
+	// only at its clock's ticks and at switches. If the clock was read during a stay, what
+	// the hypervisor took of the stay is known only at its end.
 	Behind units.Ns `json:"behind_ns"`
 }
 
@@ -31,9 +31,9 @@ type reading struct {
 	cpu units.Ns
 }
 
-// readAccount reads the clock of a process, which counts what its threads have
-// used, those that have ended included. It fails where there is none, and where
-// it took too long, compared with the time since the first reading, to count as one moment.
+// readAccount reads the CPU clock of a process: the time of its threads, ended ones
+// included. It fails if there is no clock, or if the reading took too long, compared
+// with the time since the first one, to be of one moment.
 func readAccount(pid int, first units.MonoNs) (reading, bool) {
 	const (
 		soon  = units.MonoNs(50 * time.Microsecond)
@@ -89,8 +89,8 @@ func (b *builder) compare(r reading) {
 	c.added, c.late = c.added+c.late, 0
 }
 
-// ranBy is for how long the threads have been running in all, and by how much the
-// kernel's account may be behind; not known while one of them is not.
+// ranBy is how long the threads have been running in all, and how much the kernel's
+// clock may be behind; unknown while the state of one thread is.
 func (b *builder) ranBy(at units.MonoNs) (sum, behind units.Ns, ok bool) {
 	sum = b.ran
 	for _, t := range b.threads {
@@ -106,8 +106,8 @@ func (b *builder) ranBy(at units.MonoNs) (sum, behind units.Ns, ok bool) {
 }
 
 // took notes that a part of an ended stay went to interrupts or the hypervisor and
-// is not charged. A reading during the stay counted it whole: how much was taken
-// before the reading was unknown.
+// is not charged. A reading during the stay counted the whole stay, because nobody knows
+// how much was taken before the reading.
 func (c *comparison) took(from, to units.MonoNs, taken units.Ns) {
 	for _, m := range []*measured{&c.first, &c.last} {
 		if from < m.at && m.at < to {

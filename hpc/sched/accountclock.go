@@ -2,13 +2,11 @@ package sched
 
 import "stackagent/internal/units"
 
-// accountClocks measure how long before the record of a switch the kernel's account
-// of CPU time passed from one thread to the next. The account goes by a clock of
-// each CPU that the scheduler reads when it begins to look for the next thread;
-// or, where a wake-up made it look, already then. That clock runs like
-// CLOCK_MONOTONIC but from another origin, and a little apart from it: the
-// distance of the two is taken from those records, of the last moments, that came
-// soonest after it.
+// accountClocks measure the lag of a switch's record: the kernel charges the next thread
+// a little earlier. For the charge the scheduler uses a clock per CPU, which it reads
+// when it starts to look for the next thread, or at the wake-up that made it look. That
+// clock runs almost like CLOCK_MONOTONIC, from another origin. The distance of the two
+// clocks is taken from the recent records with the smallest lag.
 type accountClocks struct{ cpus []accountClock }
 
 type accountClock struct {
@@ -21,13 +19,13 @@ const (
 	// microsecond at its end.
 	clockWindow = units.MonoNs(64e6)
 	maxCPUs     = 1 << 13
-	// maxLag is more than the way from the account to the record takes: a clock
-	// that is apart by more was set, or stood still.
+	// maxLag is more than any lag: a clock with a greater distance was set, or stood
+	// still.
 	maxLag = units.MonoNs(10e6)
 )
 
-// lag is how long before at the account passed, when the CPU's clock then showed
-// clock; 0 where it is not known.
+// lag is how long before at the kernel charged the next thread, if the CPU's clock then
+// showed clock; 0 if unknown.
 func (c *accountClocks) lag(cpu uint32, at units.MonoNs, clock uint64) units.MonoNs {
 	if clock == 0 || cpu >= maxCPUs {
 		return 0

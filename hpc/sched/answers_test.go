@@ -18,8 +18,8 @@ import (
 // The programs' answers are known by how they are made; on a machine that is
 // busy a thread also waits for a CPU, and is recorded as waiting.
 
-// work of each thread, and as the programs are asked for it. What the machine
-// takes from a thread is known to a tick of 10 ms, so it must be long beside that.
+// work of each thread, also as an argument. What the machine takes from a thread is
+// known to a tick of 10 ms, so the work must be much longer.
 const (
 	work   = units.Ns(600e6)
 	workMs = "600"
@@ -51,9 +51,9 @@ func TestAlone(t *testing.T) {
 	})
 }
 
-// account holds the area of a thread's running against the kernel's account of
-// its CPU time: within 1 %, and what one switch can be off by before the clocks
-// of its CPU are known (accountClocks).
+// account compares the area of a thread's running with the kernel's CPU time of it:
+// equal within 1 %, beside the error of one switch before the clocks of its CPU are
+// known (accountClocks).
 func (x *observed) account(t *testing.T, a *testjvm.Attempt, thread int) {
 	t.Helper()
 	const aSwitch = 100e3
@@ -97,7 +97,7 @@ func TestTurns(t *testing.T) {
 		for _, i := range []int{one, two} {
 			sums := x.sums(i)
 			x.near(a, "running", sums[Running], work)
-			least(a, "waiting for the other", waited(source, sums, Futex), work*9/10) // the first turn is nobody's wait
+			least(a, "waiting for the other", waited(source, sums, Futex), work*9/10) // no thread waits for the first turn
 			if other := sums[IO] + sums[Sleeping] + sums[Unknown]; other > 1e6 {
 				a.Errorf("%v of something else: %v", other.Duration(), sums)
 			}
@@ -219,7 +219,7 @@ func TestKilled(t *testing.T) {
 		if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(200 * time.Millisecond)
+		threadsOf(t, cmd.Process.Pid, "threads", "burner0", "burner1")
 		cmd.Process.Kill()
 		cmd.Wait()
 		x := finish(t, a, o, cmd.Process.Pid, dir)
@@ -247,7 +247,7 @@ func TestKeepAgain(t *testing.T) {
 			if err := o.Keep(cmd.Process.Pid, filepath.Join(dir, Folder)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond) // so that the record has a length; which one does not matter
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -260,8 +260,8 @@ func TestKeepAgain(t *testing.T) {
 	})
 }
 
-// A process that runs already: what its threads do when the observation begins
-// is known from /proc, and shown right or wrong by their first switch.
+// A process that already runs: /proc says what its threads do when the observation
+// begins, and their first switch confirms or corrects it.
 func TestAttach(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		o := start(t, source)
@@ -295,7 +295,7 @@ func TestAttach(t *testing.T) {
 	})
 }
 
-// What is watched before anybody asks to keep it is in the record from then on.
+// The record of a process that was watched before Keep begins at Watch.
 func TestWatch(t *testing.T) {
 	sources(t, func(t *testing.T, a *testjvm.Attempt, source Choice) {
 		o := start(t, source)
@@ -305,13 +305,13 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { cmd.Process.Kill() })
-		time.Sleep(50 * time.Millisecond)
 		pid := cmd.Process.Pid
+		threadsOf(t, pid, "threads", "holder", "waiter")
 		if err := o.Watch(pid); err != nil {
 			t.Fatal(err)
 		}
 		watched := now()
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // so that Watch and Keep differ; how long does not matter
 		dir := t.TempDir()
 		if err := o.Keep(pid, filepath.Join(dir, Folder)); err != nil {
 			t.Fatal(err)

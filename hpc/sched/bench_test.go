@@ -38,7 +38,7 @@ func BenchmarkPing(b *testing.B) {
 				}
 				b.ReportMetric(float64(to-from)/turns/2, "ns/turn")
 				b.ReportMetric(float64(switches), "switches")
-				b.ReportMetric(float64(cpu)/turns/2, "cpu-ns/turn") // holds on a busy machine, too
+				b.ReportMetric(float64(cpu)/turns/2, "cpu-ns/turn") // a busy machine does not change it
 			}
 		})
 	}

@@ -198,14 +198,13 @@ func (b *builder) in(t *live, e *event) {
 	t.counted, t.switches = e.counted, e.switches
 }
 
-// recoverSlack is by how much the kernel's account of a stay on a CPU may be
-// longer than the records are apart: it begins before the record of a switch, or
-// of a new thread, is made.
+// recoverSlack is how much longer than the distance of its records the kernel's CPU time
+// of a stay may be: the charge begins before the record of a switch, or of a new thread.
 const recoverSlack = units.Ns(100 * time.Microsecond)
 
 // recover finds when a thread got the CPU that it now leaves, if that was not
 // reported but is the only gap: it used the CPU ever since, and the
-// kernel's account says how long. (Seen on a virtual machine: its kernel reported
+// kernel's CPU time says how long. (Seen on a virtual machine: its kernel reported
 // no switch from certain tasks, and so not of those to the threads that followed.)
 func (b *builder) recover(t *live, e *event) bool {
 	if !e.counted || !t.counted || e.switches != t.switches+1 || !e.cpuTime.Measured() || !t.cpuSeen.Measured() {
@@ -352,7 +351,7 @@ func (b *builder) row(t *live) ThreadRow {
 	return r
 }
 
-// account is the thread's CPU time between First and Last, if it is off the CPU.
+// account sets the thread's CPU time between First and Last, if it is off the CPU.
 func (t *live) account() {
 	if t.state != Running && t.cpuSeen.Measured() && t.base.Measured() {
 		t.CPU = t.cpuSeen - t.base

@@ -48,15 +48,15 @@ func TestBuild(t *testing.T) {
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), wake(70), in(75, 1), out(100, 2, 55, Runnable), in(110, 2), dead(120, 3, 65)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 70}, {0, Runnable, 70, 75}, {0, Running, 75, 100}, {0, Runnable, 100, 110}, {0, Running, 110, 120}},
 			Thread{TID: 5, First: 10, Last: 120, BeginSeen: true, EndSeen: true, Voluntary: 1, Involuntary: 1, CPU: 65}},
-		{"a switch to the thread was not reported: the account of its CPU time shows it",
+		{"a switch to the thread was not reported: its CPU time shows it",
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), wake(70), out(100, 2, 55, Sleeping), wake(200), in(210, 2), dead(220, 3, 65)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 70}, {0, Runnable, 70, 75}, {0, Running, 75, 100}, {0, Sleeping, 100, 200}, {0, Runnable, 200, 210}, {0, Running, 210, 220}},
 			Thread{TID: 5, First: 10, Last: 220, BeginSeen: true, EndSeen: true, Voluntary: 2, CPU: 65}},
-		{"no switch to a new thread was reported; its account began a moment before the record of its creation",
+		{"no switch to a new thread was reported; its CPU time began a moment before the record of its creation",
 			[]event{made(10), out(50, 1, 60, Sleeping), wake(200), in(210, 1), dead(220, 2, 70)},
 			[]Slice{{0, Running, 10, 50}, {0, Sleeping, 50, 200}, {0, Runnable, 200, 210}, {0, Running, 210, 220}},
 			Thread{TID: 5, First: 10, Last: 220, BeginSeen: true, EndSeen: true, Voluntary: 1, CPU: 70}},
-		{"an account that cannot be that of the stay",
+		{"a CPU time that cannot be that of the stay",
 			[]event{made(10), out(50, 1, 200_000, Sleeping), wake(200), in(210, 1), dead(220, 2, 200_010)},
 			[]Slice{{0, Unknown, 10, 50}, {0, Sleeping, 50, 200}, {0, Runnable, 200, 210}, {0, Running, 210, 220}},
 			Thread{TID: 5, First: 10, Last: 220, BeginSeen: true, EndSeen: true, Voluntary: 1, CPU: 200_010}},
@@ -131,8 +131,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// A thread that was there before: what /proc said of it holds until its first
-// switch, which may show that it was otherwise.
+// A thread that is older than the observation: its state by /proc holds until its first
+// switch, which may correct it.
 func TestFound(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -178,7 +178,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// Parts touch: what a part cuts goes on in the next one, and the sums stay.
+// Parts touch: a stay that a part cuts continues in the next one, and the sums stay.
 func TestCut(t *testing.T) {
 	b := newBuilder(1, 0)
 	events := []event{made(10), in(20, 0), out(250, 1, 230, Futex), wake(470), in(480, 1), dead(500, 2, 250)}
@@ -206,7 +206,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Whatever comes, a thread's slices cover its life once, in order.
+// For any events, a thread's slices cover its life once, in order.
 func FuzzBuild(f *testing.F) {
 	f.Add([]byte{3, 1, 0, 1, 1, 2, 2, 3})
 	f.Add([]byte{0x13, 0x20, 0x31, 0x42, 0x57, 0x61})

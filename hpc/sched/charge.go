@@ -2,13 +2,13 @@ package sched
 
 import "stackagent/internal/units"
 
-// Running is what the kernel charges a thread with. Its account passes from one
-// thread to the next a little before the switch is reported, and it leaves out what
-// interrupts (on kernels that account for them) and the hypervisor took.
+// Running is what the kernel charges a thread with. The charge passes from one thread to
+// the next a little before the switch is reported, and it leaves out what the hypervisor
+// and interrupts took (the latter on kernels that measure them).
 
 // charge makes the stay on a CPU that ends with e as long as the kernel's charge
 // for it. What is missing was taken from the thread, which was ready but did not
-// have the CPU: it is recorded as Runnable at the start, since its real place is unknown.
+// have the CPU: it is recorded as Runnable at the start, since its real time is unknown.
 func (b *builder) charge(t *live, e *event) {
 	if !e.counted || !t.counted || t.switches != t.cpuAt || !e.cpuTime.Measured() || !t.cpuSeen.Measured() || t.begun == 0 {
 		return

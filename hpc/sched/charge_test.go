@@ -7,8 +7,8 @@ import (
 	"stackagent/internal/units"
 )
 
-// Running is as long as the kernel charges: these stays are reported with the
-// account's own moments, some before the record (lag), some with time taken.
+// Running is as long as the kernel charges: some stays are charged from before their
+// record (lag), and from some the machine took time.
 func TestCharge(t *testing.T) {
 	lagging := func(e event, lag units.MonoNs) event { e.lag = lag; return e }
 	after := func(e event) event { e.after = true; return e }
@@ -17,7 +17,7 @@ func TestCharge(t *testing.T) {
 		events []event
 		want   []Slice // until 1000
 	}{
-		{"the account passed before either switch was reported",
+		{"the charge passed before either switch was reported",
 			[]event{made(10), lagging(in(25, 0), 5), lagging(out(60, 1, 35, Futex), 5)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 55}, {0, Futex, 55, 1000}}},
 		{"and before the wake-up was reported",
@@ -32,7 +32,7 @@ func TestCharge(t *testing.T) {
 		{"more is charged than the switches are apart, on a CPU that was idle",
 			[]event{made(10), in(20, 0), out(50, 1, 36, Futex)},
 			[]Slice{{0, Runnable, 10, 14}, {0, Running, 14, 50}, {0, Futex, 50, 1000}}},
-		{"the same, on a CPU that another thread of the process had",
+		{"more is charged than the switches are apart, on a CPU that another thread of the process had",
 			[]event{made(10), after(in(20, 0)), out(50, 1, 36, Futex)},
 			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 1000}}},
 		{"a new thread is charged from before its creation was reported",

@@ -9,9 +9,9 @@ import (
 
 // perf writes the record of a switch to a thread when it is done, while the
 // kernel charges the thread from when it was chosen. How long that takes is
-// unknown. It is assumed to be the same for all switches of a part, so that the
-// running times of the part add up to the kernel's account. What the hypervisor and
-// interrupts took is unknown, too: if the account is less than the running times,
+// unknown. The estimate is one length for all switches of a part, chosen so that the
+// running times of the part add up to the kernel's CPU time. What the hypervisor and
+// interrupts took is unknown, too: if the CPU time is less than the running times,
 // the difference is spread evenly over them. A part has one estimate or the other.
 
 // wayMost is more than a switch takes.
@@ -34,7 +34,7 @@ func (b *builder) turnTo(t *live, cpu int32) {
 	t.turn = turn{at: t.since, before: int32(t.prior), room: min(max(0, free), wayMost)}
 }
 
-// estimate makes the running times of this part add up to the kernel's account.
+// estimate makes the running times of this part add up to the kernel's CPU time.
 func (b *builder) estimate() {
 	if len(b.left) == 0 && len(b.turns) == 0 { // a thread may get a CPU, and none leave one, in a whole part
 		return // the source is not perf: nothing is estimated
@@ -43,7 +43,7 @@ func (b *builder) estimate() {
 	if ran := c.last.ran - c.part.ran; c.part.at != 0 && ran > 0 {
 		missing := c.last.cpu - c.part.cpu - ran
 		if missing >= -c.last.behind && missing <= c.part.behind {
-			missing = 0 // the account need not mean it
+			missing = 0 // so little may be an error of the clock
 		}
 		if way, ok := wayOf(b.turns, c.part.at, c.last.at, missing); ok {
 			b.way = way
@@ -158,11 +158,11 @@ func wayOf(turns []turn, from, to units.MonoNs, missing units.Ns) (way units.Mon
 func (b *builder) explainEstimates(notAvailable map[string]string) {
 	if b.ways > 0 {
 		notAvailable[switchItself] = fmt.Sprintf("perf records a switch to a thread when it is done, while the kernel charges the thread from its begin; "+
-			"%s of running time are an estimate, %s for each of %d switches on average, so that running times add up to the kernel's account",
+			"%s of running time are an estimate, %s for each of %d switches on average, so that running times add up to the kernel's CPU time",
 			units.FormatNs(b.ways), units.FormatNs(b.ways/units.Ns(b.turned)), b.turned)
 	}
 	if b.takenAway > 0 {
 		notAvailable[takenTime] = fmt.Sprintf("what the hypervisor and interrupts took from the threads is not in the records of perf; "+
-			"%s are an estimate, by the kernel's account of the process: runnable in place of running", units.FormatNs(b.takenAway))
+			"%s are an estimate, by the kernel's CPU time of the process: runnable instead of running", units.FormatNs(b.takenAway))
 	}
 }

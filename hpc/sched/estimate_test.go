@@ -24,7 +24,7 @@ func turnsByPerf(rounds int, way units.MonoNs) []event {
 	return all
 }
 
-// byAccount builds a part of the events with two readings of an account that
+// byAccount builds a part of the events with two readings of a CPU clock that
 // charges rate for each nanosecond on the CPU from 1 ms on.
 func byAccount(t *testing.T, events []event, from, to units.MonoNs, rate float64) (*builder, *Part) {
 	t.Helper()
@@ -52,8 +52,8 @@ func sumOf(p *Part, state State) (sum units.MonoNs) {
 	return sum
 }
 
-// The way of a switch is charged to the thread that comes: found to a nanosecond,
-// and nowhere do the two threads run at once.
+// The time of a switch is charged to the next thread: the estimate is right to a
+// nanosecond, and the two threads never run at once.
 func TestEstimateSwitches(t *testing.T) {
 	const rounds, way = 200, 7_000
 	end := units.MonoNs(1e6 + rounds*100_000)
@@ -93,7 +93,7 @@ func TestEstimateTaken(t *testing.T) {
 	}
 }
 
-// A stay between two threads of which nothing is known begins the comparison anew.
+// A stay of which nothing is known begins the comparison anew.
 func TestCompareGap(t *testing.T) {
 	b := newBuilder(1, 0)
 	for _, e := range []event{made(10), in(20, 0)} {

@@ -15,7 +15,7 @@ type event struct {
 	cpu      int32  // of an in or out: which one, or -1
 	after    bool   // of an in: a thread of the same process had the CPU before
 
-	lag                    units.MonoNs // of an in or out: how long before at the kernel's account passed from one thread to the next
+	lag                    units.MonoNs // of an in or out: how long before at the kernel began to charge the next thread
 	cpuTime                units.Ns     // of an out: CPU time so far, or NotMeasured
 	voluntary, involuntary uint64       // of an exit, if counted
 	name                   string       // of an exit or a name

@@ -65,8 +65,8 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// A shadow that was killed is followed by another one: the record goes on, with
-// a hole between, in which no thread is said to have lived.
+// Another shadow follows one that was killed: the record continues after a hole, in
+// which no thread lives.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, Folder)
@@ -95,7 +95,7 @@ func TestResume(t *testing.T) {
 }
 
 // A shadow is killed between the files of a part, here before that of the
-// slices: whoever continues numbers its threads from those that are whole.
+// slices: the next shadow numbers its threads from those that are whole.
 func TestResumeTorn(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, Folder)
@@ -138,8 +138,8 @@ func TestResumeTorn(t *testing.T) {
 	}
 }
 
-// A record whose threads are not known cannot be continued: those of the
-// shadow that follows would take their numbers.
+// A record whose threads are unknown cannot be continued: new threads would get their
+// numbers.
 func TestResumeWithoutThreads(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, Folder)
@@ -297,7 +297,7 @@ func FuzzHead(f *testing.F) {
 	})
 }
 
-// That another shadow cannot go on with a record takes nothing from it.
+// A record stays valid if another shadow cannot continue it.
 func TestRefuseKeeps(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), Folder)
 	w, err := Create(dir, Record{Source: "perf", PID: 7})
@@ -388,8 +388,8 @@ func only(all fs.FS, name string) fs.FS {
 	return fstest.MapFS{name: {Data: b, Mode: 0o600}}
 }
 
-// A record of the first version has no checksums and is read; one of today that
-// says it was of that version is not believed.
+// A record of version 1 has no checksums and is read. A newer record that claims
+// version 1 is damage.
 func TestRecordWithoutChecksums(t *testing.T) {
 	dir := threeParts(t, 1, true)
 	path := filepath.Join(dir, Folder, headName)

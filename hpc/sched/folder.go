@@ -64,7 +64,8 @@ func parsePart(prefix, name string) (seq int, ok bool) {
 	return int(n), err == nil
 }
 
-// replace writes a temporary file and renames it to dir/name, so that nobody reads half a file. It returns the checksum.
+// replace writes a temporary file and renames it to dir/name, so that a reader never sees half a file. It returns the
+// checksum.
 func replace(dir, name string, fill func(io.Writer) error) (sum seal.File, err error) {
 	tmp := filepath.Join(dir, tmpPrefix+name)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)

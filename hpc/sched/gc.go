@@ -46,7 +46,7 @@ type gcWatch struct {
 	last    GCSample
 	counted [maxCollectors]int64
 	begun   [maxCollectors]bool // a collection is not over: the counters have its start, and the end of the one before
-	samples []GCSample          // a part's: at most so many as there are polls and collectors in a minute
+	samples []GCSample          // of a part: at most one per poll and collector in a minute
 }
 
 // look takes a sample. at is a moment before it.

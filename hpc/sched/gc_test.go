@@ -23,8 +23,8 @@ func (c *fakeCounters) Text(name string) (string, bool) {
 }
 func (c *fakeCounters) Close() error { return nil }
 
-// The JVM counts a collection when it begins: one that is looked at meanwhile
-// has the end of the one before, and is recorded when it is over.
+// The JVM counts a collection when it begins. Until it is over, the counters have the
+// end of the one before; it is recorded at its own end.
 func TestCollectionUnderWay(t *testing.T) {
 	c := &fakeCounters{map[string]int64{"sun.gc.collector.0.invocations": 0}, map[string]string{"sun.gc.collector.0.name": "young"}}
 	g := &gcWatch{data: c}

@@ -47,8 +47,8 @@ type observed struct {
 	stolen   units.Ns     // what the machine's hypervisor and interrupts took from it, at most
 }
 
-// start begins to observe with one source, or skips where the machine lacks it;
-// that must have a reason and a remedy.
+// start begins to observe with one source. If the machine lacks the source, the test is
+// skipped after a check that the refusal has a reason and a remedy.
 func start(t *testing.T, source Choice) *Observer {
 	t.Helper()
 	before := openFiles(t)
@@ -145,16 +145,16 @@ func finish(t *testing.T, a testjvm.Checker, o *Observer, pid int, dir string) *
 	return x
 }
 
-// accounted: running times are the kernel's account of the process within 1 %,
-// whatever else the machine does, and what the process's clock may be behind when
-// it is read while threads run. A thread that has ended did a little more after
-// the kernel added its time to its process's. (Each thread's own account: account.)
+// accounted: running times are the kernel's CPU time of the process within 1 %, on any
+// machine, beside what the process's clock may be behind when it is read while threads
+// run. A thread that has ended ran a little longer after the kernel added its time to
+// the process's. (For each thread's own time see account.)
 func (x *observed) accounted(c testjvm.Checker) {
 	c.Helper()
 	const reading, afterEnd = 300e3, 20e3
 	a := x.Record().Account
 	if a == nil {
-		return // it ended before it was read twice
+		return // the process ended before its clock was read twice
 	}
 	slack := a.CPU/100 + a.Behind + reading + units.Ns(len(x.slices))*afterEnd
 	if off := a.Running - a.CPU; off < -slack || off > slack {
@@ -205,7 +205,7 @@ func (x *observed) named(t *testing.T, name string) int {
 	return found
 }
 
-// near wants got within 2 % of want, or more by what the machine took away.
+// near checks that got is within 2 % of want, beside what the machine took.
 func (x *observed) near(a *testjvm.Attempt, what string, got, want units.Ns) {
 	a.Helper()
 	slack := want/50 + 1e6
@@ -214,7 +214,7 @@ func (x *observed) near(a *testjvm.Attempt, what string, got, want units.Ns) {
 	}
 }
 
-// least wants got no more than 2 % below want.
+// least checks that got is at most 2 % below want.
 func least(c testjvm.Checker, what string, got, want units.Ns) {
 	c.Helper()
 	if got < want-want/50-1e6 {

@@ -29,7 +29,7 @@ var Choices = []string{string(Auto), string(EBPF), string(Perf), string(Off)}
 
 const (
 	pollInterval = 20 * time.Millisecond
-	idleInterval = 5 * time.Second // while nobody is observed
+	idleInterval = 5 * time.Second // while no process is observed
 	// quietInterval is for processes with hardly any records; a source that can wakes the observer when they do.
 	quietInterval = 250 * time.Millisecond
 	quietEvents   = 25 // in such an interval
@@ -44,8 +44,8 @@ const (
 	pendingMost    = 64 << 10 // slices of a process that is not kept
 	endedMost      = 64       // processes that ended without being kept
 	finishedMost   = 256      // processes whose records are finished: Finish may ask how that went
-	// idle is how long a process that nobody keeps may have no records before it is looked for: the
-	// record of its end may be lost.
+	// idle is how long a process that is not kept may have no records before the observer checks that it
+	// is alive: the record of its end may be lost.
 	idle = units.MonoNs(10 * time.Second)
 )
 
@@ -360,7 +360,7 @@ func (o *Observer) look(pid int, p *process, complete units.MonoNs) {
 	case p.b.gone && p.b.next > 0:
 		o.end(pid, p)
 	case p.writer == nil && (len(p.b.slices) > pendingMost || p.lostEnd(pid, complete)):
-		o.end(pid, p) // nobody will keep it; otherwise it is observed from then on
+		o.end(pid, p) // nothing will keep it; Keep would observe it from then on
 		delete(o.processes, pid)
 	case p.writer != nil && p.due(complete):
 		p.b.refresh(pid)
@@ -474,7 +474,7 @@ func (p *process) finish() {
 		notAvailable[NoCauses] = p.gc.why.Error()
 	}
 	if n := p.b.nameless; n > 0 {
-		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (some 20 ms): "+
+		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (about 20 ms): "+
 			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
 	}
 	p.b.explainEstimates(notAvailable)

@@ -38,7 +38,7 @@ func (o *Observer) run() {
 func (o *Observer) wake() {
 	select {
 	case o.wakes <- struct{}{}:
-	default: // it does already
+	default: // it is awake already
 	}
 }
 
@@ -57,7 +57,7 @@ func (o *Observer) quiet() bool {
 	return true
 }
 
-// busy reports whether anybody is observed, or may be at any moment: the source reports a launched process
+// busy reports whether a process is observed, or may be at any moment: the source reports a launched process
 // by itself.
 func (o *Observer) busy() bool {
 	if len(o.events) > 0 || now()-units.MonoNs(o.launched.Load()) < launchPatience {

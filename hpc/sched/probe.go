@@ -8,8 +8,8 @@ import (
 	"stackagent/hpc"
 )
 
-// Probe says which sources of the scheduling record this machine and this user
-// have, each by opening it.
+// Probe opens each source of the scheduling record and reports which of them this
+// machine and this user have.
 func Probe() []hpc.Facility {
 	e, errE := openEBPF()
 	if errE == nil {

@@ -41,7 +41,7 @@ const (
 	swPrevCount  = 36 // its switches so far, this one included
 	swNextCount  = 40
 	swPrevCPU    = 48 // its CPU time so far, ns
-	swClock      = 56 // u64, the scheduler's own clock of this CPU, at which its account passes to the next thread; 0: not known
+	swClock      = 56 // u64, the scheduler's clock of this CPU when it began to charge the next thread; 0: not known
 	swCPU        = 64 // u32, and four bytes of nothing
 	switchSize   = 72
 	preemptedBit = 31
@@ -64,7 +64,7 @@ const (
 	wakeRange   = 4 << 10 // more than several CPUs write between two checks of what waits
 )
 
-// Places on the stack.
+// Offsets on the stack.
 const (
 	stackKey  = -4
 	stackPrev = -16 // the previous thread's entry, or 0
@@ -281,9 +281,9 @@ func (a *assembler) next() {
 	a.at("no_next")
 }
 
-// clock writes when the scheduler's account of CPU time passed from the previous
-// thread to the next: a moment before the switch is reported, or, where one thread
-// woke another, at the wake-up. The run queue is found by the next thread's.
+// clock writes when the scheduler began to charge the next thread: a moment before the
+// switch is reported or, if one thread woke another, at the wake-up. The program finds
+// the run queue through the next thread.
 func (a *assembler) clock() {
 	a.add(asm.Mov.Imm(asm.R1, 0))
 	if path := a.offsets.clock; path != nil {

@@ -228,7 +228,7 @@ func (r *Reader) addThreads(name string) {
 	}
 }
 
-// eachRow hands out the rows of a small table.
+// eachRow calls use for the rows of a small table.
 func eachRow[T any](path string, use func(*T) error) error {
 	return withPart(path, func(f *parquet.File) error { return parquet.EachRow(f, use) })
 }
@@ -279,7 +279,7 @@ func (r *Reader) Sealed() bool { return r.files != nil }
 func (r *Reader) Complete() bool { return r.complete }
 
 // Damage lists what could not be read so far; damaged pages of a part show only when
-// Each reads it. Where slices are missing, Each hands out Unknown.
+// Each reads it. If slices are missing, Each yields Unknown.
 func (r *Reader) Damage() []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,16 +16,16 @@ import (
 
 const nobodyVariable = "STACKAGENT_TEST_NOBODY"
 
-// Without rights eBPF is refused with a remedy. Perf's switch records of one's
-// own programs remain where perf_event_paranoid is 2 or less; above, they are
-// refused with a remedy, too.
+// Without rights eBPF is refused with a remedy. Perf's switch records of the user's own
+// programs remain if perf_event_paranoid is 2 or less; otherwise they are refused with a
+// remedy, too.
 func TestWithoutRights(t *testing.T) {
 	if os.Getenv(nobodyVariable) != "" {
 		asNobody(t)
 		return
 	}
 	if os.Getuid() != 0 {
-		t.Skip("only root can become somebody else")
+		t.Skip("needs root, to run a part of the test as another user; run it as root")
 	}
 	dir := testjvm.OpenFolder(t)
 	program, err := program()
@@ -94,8 +94,7 @@ func asNobody(t *testing.T) {
 	least(t, "running", sums[Running], 100e6)
 }
 
-// The errors that a kernel gives to those without rights are explained,
-// whatever the number.
+// Every error number that a kernel returns for missing rights is explained.
 func TestRefusals(t *testing.T) {
 	for _, err := range []error{unix.EPERM, unix.EACCES, unix.ENOSYS} {
 		var u *UnavailableError

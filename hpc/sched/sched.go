@@ -39,7 +39,7 @@ type Thread struct {
 	EndSeen     bool         // Last is its end
 	Voluntary   uint64       // switches because it blocked
 	Involuntary uint64       // switches because it was preempted or yielded
-	CPU         units.Ns     // by the kernel's account over First..Last, or NotMeasured: the oracle for the sum of Running
+	CPU         units.Ns     // CPU time by the kernel over First..Last, or NotMeasured: the oracle for the sum of Running
 }
 
 // Record is the scheduling record of one process.

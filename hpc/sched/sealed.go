@@ -12,7 +12,7 @@ import (
 	"stackagent/internal/seal"
 )
 
-// verify holds the files of a record against the checksums in its head, on all
+// verify compares the files of a record with the checksums in its head, on all
 // processors, and takes those out of names, by prefix and number, that cannot
 // be believed. What came after the head was written last stays, unless the
 // record was ended.

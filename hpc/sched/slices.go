@@ -11,9 +11,9 @@ import (
 
 const runLength = 16 << 10
 
-// Each hands out the slices between from and to, cut at both, ordered by From, then
-// by thread. A stay that lasts beyond a part of the record is handed out as several
-// slices that touch. Where a part cannot be read, every thread that lived then is
+// Each calls f with runs of the slices between from and to, cut at both, ordered by
+// From, then by thread. A stay that lasts beyond a part of the record becomes several
+// slices that touch. If a part cannot be read, every thread that lived then is
 // Unknown. The run is reused: copy what you keep. An error of f ends Each, which
 // returns it.
 func (r *Reader) Each(from, to units.MonoNs, f func([]Slice) error) error {
@@ -28,7 +28,7 @@ func (r *Reader) Each(from, to units.MonoNs, f func([]Slice) error) error {
 	return nil
 }
 
-// All hands out all slices.
+// All calls f with all slices.
 func (r *Reader) All(f func([]Slice) error) error {
 	return r.Each(r.record.From, r.record.To, f)
 }
@@ -69,7 +69,7 @@ func (r *Reader) window(w window, from, to units.MonoNs, f func([]Slice) error) 
 	return flush()
 }
 
-// unknown hands out Unknown for every thread between from and to.
+// unknown yields Unknown for every thread between from and to.
 func (r *Reader) unknown(from, to units.MonoNs, f func([]Slice) error) error {
 	var run []Slice
 	for i, t := range r.record.Threads {

@@ -1,6 +1,6 @@
 package sched
 
-// UnavailableError says that a source of the record cannot be had here.
+// UnavailableError says that a source of the record is not available here.
 type UnavailableError struct {
 	What   string // "eBPF", "switch records of perf"
 	Reason string // one sentence without a full stop
@@ -16,5 +16,5 @@ func (e *UnavailableError) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.Err }

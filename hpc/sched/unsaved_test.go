@@ -10,8 +10,8 @@ import (
 	"stackagent/internal/units"
 )
 
-// A part that cannot be written is reported at once, once, and so is that it works
-// again; the record itself says what is missing.
+// A part that cannot be written is reported at once and once, and so is the first that
+// can be again; the record itself says what is missing.
 func TestUnsavedIsTold(t *testing.T) {
 	pid := os.Getpid()
 	src := &scripted{at: units.MonoNs(time.Hour)}

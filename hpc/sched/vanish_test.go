@@ -29,8 +29,8 @@ func (s *scripted) poll(into []event) ([]event, units.MonoNs, error) {
 	return into, s.at, nil
 }
 
-// A process ends when a part of its record is due, after its records were read:
-// they arrive with the next look, or are given up.
+// A process ends when a part of its record is due, after its records were read. Its last
+// records arrive with the next look; if they do not, the observer gives them up.
 func TestProcessGoneAtPart(t *testing.T) {
 	ended := exec.Command("true")
 	if err := ended.Run(); err != nil {

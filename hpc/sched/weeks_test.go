@@ -31,7 +31,7 @@ func (s *listSource) poll(into []event) ([]event, units.MonoNs, error) {
 // nobody is a number that no process has, as are those after it.
 const nobody = 1 << 30
 
-// An observer of weeks remembers the latest of the processes that have ended, and those that run.
+// An observer that runs for weeks remembers the latest ended processes, and those that run.
 func TestProcessesAreForgotten(t *testing.T) {
 	src, self := &listSource{}, os.Getpid()
 	o := &Observer{src: src, more: map[string]string{}, stop: make(chan struct{}), processes: map[int]*process{}}

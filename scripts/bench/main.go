@@ -33,7 +33,7 @@ type section struct {
 var parts = []section{
 	{"task", part.Task},
 	{"metric", part.Metric},
-	{"handover", part.Handover},
+	{"submission", part.Submission},
 	{"bytecodes", part.Bytecodes},
 	{"real", part.Real},
 	{"start", part.Start},
@@ -60,7 +60,7 @@ func main() {
 		names = append(names, p.name)
 	}
 	flag.StringVar(&f.parts, "parts", strings.Join(names, ","), "the parts to measure")
-	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, handover, bytecodes, real, start, load and switches, separated by commas")
+	flag.StringVar(&f.only, "only", "", "only these workloads of the parts task, metric, submission, bytecodes, real, start, load and switches, separated by commas")
 	flag.StringVar(&f.jdks, "jdks", "", "only these JDKs, by feature release (17,25)")
 	flag.StringVar(&f.page, "page", "", "the page whose tables are replaced (default: print only)")
 	flag.StringVar(&f.scratch, "scratch", "build/bench", "folder for temporary files")

@@ -117,7 +117,7 @@ func (e *WaitingTasks) sentence(f *Finding) string {
 }
 
 func (e *TooSmall) sentence(f *Finding) string {
-	return fmt.Sprintf("%s has %s on %d processors. They are busy %s of the time, while a task waits a median of %s (units take %s). Give it as many threads as processors: %s",
+	return fmt.Sprintf("%s has %s on %d processors, busy %s of the time, while a task waits a median of %s (units take %s). Give it as many threads as processors: %s",
 		e.name(), text.Plural(e.Workers, "worker", "workers"), e.CPUs, units.FormatPercent(e.Busy), units.FormatNs(e.Queue), units.FormatNs(e.Unit), f.gains())
 }
 

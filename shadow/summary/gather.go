@@ -112,8 +112,9 @@ func (b *builder) executions(want store.Columns, use func(worker int, c *session
 }
 
 func (g *gathered) chunk(c *session.Chunk, group []uint32) {
-	var e granularity.Execution
 	columns := g.work.Of(c)
+	work := g.values[:len(columns)]
+	e := granularity.Execution{Work: work}
 	for i, id := range group {
 		if g.group == nil || id != g.lastGroup {
 			g.lastGroup, g.group = id, g.classOf(id)
@@ -122,13 +123,11 @@ func (g *gathered) chunk(c *session.Chunk, group []uint32) {
 			continue
 		}
 		flags := wire.ExecutionFlags(c.Flags[i])
-		e = granularity.Execution{
-			Work: g.values, Thread: c.Thread[i], Nested: c.Depth[i] > 0,
-			Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
-			Virtual: flags&wire.Virtual != 0, CreateUnseen: flags&wire.CreationUnseen != 0,
-		}
-		for m, column := range columns {
-			e.Work[m] = column[i]
+		e.Thread, e.Nested = c.Thread[i], c.Depth[i] > 0
+		e.Threw, e.Running, e.Cut = flags&wire.Threw != 0, flags&wire.Running != 0, flags&wire.Cut != 0
+		e.Virtual, e.CreateUnseen = flags&wire.Virtual != 0, flags&wire.CreationUnseen != 0
+		for m := range work {
+			work[m] = columns[m][i]
 		}
 		if len(c.StartNs) > 0 {
 			e.Start, e.End = c.StartNs[i], c.EndNs[i]

@@ -36,7 +36,7 @@ public class Main {
         public void run() {}
     }
 
-    /** The call of super(...) makes no other task; what its arguments and the body make are tasks of their own. */
+    /** The call of super(...) makes no other task; what its arguments and the rest of the constructor make are tasks of their own. */
     static class Derived extends Base {
         Base inner;
         Derived() {
@@ -100,7 +100,7 @@ public class Main {
         }
     }
 
-    /** By its name and parameters a call of it is a call site, though it submits from none of its own. */
+    /** A call of it is a call site, by its name and parameters; the submission of second has no other site. */
     static void executeBoth(Runnable first, Runnable second) {
         POOL.execute(first); // @submitted First
         submit(second);

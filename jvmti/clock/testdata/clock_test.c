@@ -1,6 +1,6 @@
 /* Compares the cheap CPU clock with the kernel's, reading both in turn while
- * the thread works, sleeps and competes; prints the differences that the kernel
- * does not account for. */
+ * the thread works, sleeps and competes; prints the differences that interrupts and
+ * the hypervisor do not explain. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@ static int compare(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Where the kernel's account stands at a sample. While the thread keeps its CPU
+/* The kernel's CPU time at a sample. While the thread keeps its CPU
  * the lag grows by what interrupts and the hypervisor take, and by nothing else. */
 typedef struct {
     int64_t at_ns, lag_ns;
     long switches;
-} account;
+} sample;
 
 static long switches(void) {
     struct rusage u;
@@ -35,9 +35,9 @@ static long switches(void) {
     return u.ru_nvcsw + u.ru_nivcsw;
 }
 
-/* What was taken since the clock under test may have been renewed the last time:
- * so much it may be wrong. A switch of threads is no excuse. */
-static int64_t taken(const account *all, int i, int64_t renew_ns) {
+/* What was taken since the clock under test may have been renewed last: the clock may
+ * be wrong by as much. A switch of threads is no excuse. */
+static int64_t taken(const sample *all, int i, int64_t renew_ns) {
     int64_t most = 0;
     for (int j = i - 1; j >= 0 && all[j].switches == all[i].switches; j--) {
         int64_t grown = all[i].lag_ns - all[j].lag_ns;
@@ -47,7 +47,7 @@ static int64_t taken(const account *all, int i, int64_t renew_ns) {
     return most;
 }
 
-/* By the source of that name; false: it is not to be had here. */
+/* By the source of that name; false: it is not available here. */
 static bool open_clock(sa_cpu_clock *cpu, const char *source) {
     memset(cpu, 0, sizeof *cpu);
     if (strcmp(source, "page") == 0) sa_cpu_clock_open(cpu);
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < rivals && i < 16; i++) pthread_create(&threads[i], NULL, burn, NULL);
     enum { N = 20000 };
     static int64_t error[N];
-    static account all[N];
+    static sample all[N];
     int64_t renew_ns = (int64_t)((double)clock.renew_ticks * clock.ns_per_tick);
     for (int i = 0; i < N; i++) {
         all[i].switches = switches();

@@ -1,6 +1,6 @@
-/* The mark of a switch beside others who use the area: what a memory allocator
- * has put there stays until the kernel clears it, signals clear ours without
- * harm, and CPU time is right all the while. */
+/* The mark of a switch while other code uses the area: what a memory allocator
+ * has put there stays until the kernel clears it, signals clear the agent's mark without
+ * harm, and CPU time is always right. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>

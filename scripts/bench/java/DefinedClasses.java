@@ -81,7 +81,7 @@ public class DefinedClasses {
     }
 
     /** It submits a task. */
-    static class Handover_000000 {
+    static class Submits_000000 {
         void give(ExecutorService to, Runnable task) {
             to.submit(task);
         }

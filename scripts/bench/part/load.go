@@ -20,7 +20,7 @@ var classKinds = []struct{ name, what string }{
 	{"Run", "no task, but a `Runnable` subclass would inherit its `run()`"},
 	{"Making", "it makes an object of the program, which may be a task"},
 	{"Threads", "it makes a `Thread`"},
-	{"Handover", "it submits a task"},
+	{"Submits", "it submits a task"},
 }
 
 // attachedTo are the numbers of classes loaded when the agent attaches.

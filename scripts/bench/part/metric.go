@@ -18,16 +18,16 @@ func metricTools(bin tool.Binaries) []tool.Tool {
 	return append(tools, tool.Stackagent("metric=wall+cpu, with constructions", bin, "--construction"))
 }
 
-// handoverTools leave out the records of submissions and call sites one after the
+// submissionTools leave out the records of submissions and call sites one after the
 // other; the plain JVM is first.
-func handoverTools(bin tool.Binaries) []tool.Tool {
-	const places, handovers = "--sites=false", "--submissions=false"
+func submissionTools(bin tool.Binaries) []tool.Tool {
+	const sites, submissions = "--sites=false", "--submissions=false"
 	return []tool.Tool{
 		tool.Plain(),
 		tool.Stackagent("stackagent (default)", bin),
-		tool.Stackagent("without places", bin, places),
-		tool.Stackagent("without hand-overs", bin, handovers),
-		tool.Stackagent("without both", bin, places, handovers),
+		tool.Stackagent("without call sites", bin, sites),
+		tool.Stackagent("without submissions", bin, submissions),
+		tool.Stackagent("without both", bin, sites, submissions),
 	}
 }
 
@@ -36,10 +36,10 @@ func Metric(ctx context.Context, c Config) (string, error) {
 	return variants(ctx, c, metricTools(c.Bin), "exec", "create")
 }
 
-// Handover measures the cost of recording submissions and call sites per task, with
+// Submission measures the cost of recording submissions and call sites per task, with
 // the newest JDK.
-func Handover(ctx context.Context, c Config) (string, error) {
-	return variants(ctx, c, handoverTools(c.Bin), "create", "pool", "fj")
+func Submission(ctx context.Context, c Config) (string, error) {
+	return variants(ctx, c, submissionTools(c.Bin), "create", "pool", "fj")
 }
 
 // variants makes a table for each workload, with the newest JDK.

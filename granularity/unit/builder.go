@@ -1,0 +1,280 @@
+package unit
+
+import (
+	"stackagent/granularity"
+	"stackagent/internal/units"
+)
+
+// Builder makes units. Make it with NewBuilder.
+type Builder struct {
+	isLoop func(task uint64) bool
+	emit   func(*Unit)
+	self   []granularity.Metric // the self metrics of the session
+	open   map[openKey]*pending
+	free   []*pending
+	unit   acc // of the execution that Add looks at, reused
+
+	// Own has, by class, the executions of the platform's own tasks that the program
+	// did not submit: no units.
+	Own map[uint32]*Own
+}
+
+// Own sums up what the platform did for itself in tasks of one class.
+type Own struct {
+	Executions int64
+	Work       Work // in the self metrics without nested units; as far as measured
+}
+
+// openKey identifies an open execution: two threads can execute a task at once.
+type openKey struct {
+	thread uint32
+	task   uint64
+}
+
+// pending is what is known of an execution before it has ended.
+type pending struct {
+	merged    acc
+	candidate acc // nested and submitted by itself: part of the outer unit if the outer task is a wrapper
+	has, many bool
+	wall, cpu units.Ns // of the units inside; cpu as far as measured
+	inside    int64    // the number of units inside
+	loop      bool     // a loop ran inside: a wrapper around it is not the program's
+
+	begun bool // of the loop of a thread: something has run in it
+	waits bool // first has not been emitted
+	first acc  // what ran first and was not submitted by itself: the thread may have been started for it
+}
+
+// NewBuilder calls emit with each unit as it ends and reuses the Unit after the
+// call; a unit that a thread was started for ends with the thread. isLoop reports
+// whether executions of a task are loops, before they have ended. metrics is the
+// number of metrics in Work.
+func NewBuilder(isLoop func(task uint64) bool, metrics int, emit func(*Unit)) *Builder {
+	b := &Builder{isLoop: isLoop, emit: emit, open: map[openKey]*pending{}, Own: map[uint32]*Own{}}
+	for m := range granularity.Metric(min(metrics, MaxMetrics)) {
+		if m.IsSelf() {
+			b.self = append(b.self, m)
+		}
+	}
+	return b
+}
+
+// Add takes the next execution.
+func (b *Builder) Add(e *Execution) {
+	at := openKey{e.Thread, e.Task}
+	p := b.open[at]
+	if p != nil {
+		delete(b.open, at)
+	}
+	inLoop := e.Outer == 0 || b.isLoop(e.Outer)
+	switch {
+	case e.Role == Loop, e.Role == Wrapper && p != nil && p.loop:
+		b.started(e, p)
+		b.release(p, true)
+		if !inLoop {
+			b.outer(e).loop = true
+		} else {
+			b.begin(e)
+		}
+	case b.aroundUnits(e, p, inLoop):
+		b.release(p, true)
+		b.begin(e)
+	default:
+		u := b.join(e, p)
+		b.release(p, inLoop && u.own())
+		b.pass(e, u, inLoop)
+	}
+}
+
+// outermost emits a unit that is nested in nothing, or counts it as the platform's
+// own.
+func (b *Builder) outermost(u *acc) {
+	if u.own() {
+		b.count(u)
+		return
+	}
+	b.out(u, false)
+}
+
+// count adds u to what the platform did for itself.
+func (b *Builder) count(u *acc) {
+	o := b.Own[u.Class]
+	if o == nil {
+		o = &Own{}
+		b.Own[u.Class] = o
+	}
+	o.Executions += u.Executions
+	for m, w := range u.Work {
+		o.Work[m] += orZero(w)
+	}
+}
+
+// started ends the loop of a thread. The start of the thread submitted what ran
+// first in it, unless that was submitted by itself.
+func (b *Builder) started(e *Execution, p *pending) {
+	if p == nil || !p.waits || !e.Started || !e.Queue.Measured() {
+		return
+	}
+	p.first.Queue = e.Queue + max(0, units.Ns(p.first.Start-e.Start))
+	p.first.StartedAs = e.Task
+}
+
+// begin reports whether e is the first execution in the loop of a thread.
+func (b *Builder) begin(e *Execution) bool {
+	if e.Outer == 0 {
+		return false
+	}
+	o := b.outer(e)
+	first := !o.begun
+	o.begun = true
+	return first
+}
+
+// holds reports whether u, which ran in the loop of a thread, waits for the loop to
+// end: the thread may have been started for it.
+func (b *Builder) holds(e *Execution, u *acc) bool {
+	if !b.begin(e) || e.Submitted {
+		return false
+	}
+	o := b.outer(e)
+	o.waits, o.first = true, *u
+	return true
+}
+
+// outer is what is known of the execution around e.
+func (b *Builder) outer(e *Execution) *pending {
+	at := openKey{e.Thread, e.Outer}
+	o := b.open[at]
+	if o == nil {
+		o = b.fresh()
+		b.open[at] = o
+	}
+	return o
+}
+
+// join makes a unit of an execution and what belongs to it.
+func (b *Builder) join(e *Execution, p *pending) *acc {
+	u := &b.unit
+	*u = acc{Unit: Unit{
+		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, Queue: e.Queue, Executions: 1,
+		Submitted: e.Submitted, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
+	}, rank: rankOf(e.Role), submitted: e.Submitted}
+	if p == nil {
+		return u
+	}
+	if p.has && e.Inner && !p.many {
+		u.rank = aWrapper
+		u.wrap(&p.candidate, b.self) // first: it bears the name, whatever else ran beside it
+		p.has = false
+	}
+	if p.merged.Executions > 0 {
+		u.take(&p.merged, b.self)
+		p.merged.Executions = 0
+	}
+	if p.has && e.Role == Wrapper && !p.many {
+		u.wrap(&p.candidate, b.self)
+		p.has = false
+	}
+	return u
+}
+
+// pass adds a finished execution to its outer one, or emits it.
+func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
+	if inLoop {
+		if !b.holds(e, u) {
+			b.outermost(u)
+		}
+		return
+	}
+	o := b.outer(e)
+	if !e.Submitted {
+		if o.merged.Executions == 0 {
+			o.merged = *u
+			return
+		}
+		o.merged.beside(u, b.self)
+		return
+	}
+	o.inside++
+	o.wall += orZero(e.Work[granularity.Wall])
+	o.cpu += orZero(e.Work[granularity.CPU])
+	switch {
+	case o.many:
+		b.out(u, true)
+	case o.has: // a wrapper runs one task: the outer one is none
+		o.many, o.has = true, false
+		b.out(&o.candidate, true)
+		b.out(u, true)
+	default:
+		o.has, o.candidate = true, *u
+	}
+}
+
+// out emits a unit.
+func (b *Builder) out(u *acc, inside bool) {
+	if u.rank == anInternalTask {
+		b.count(u)
+		return
+	}
+	u.Inside = inside
+	b.emit(&u.Unit)
+}
+
+// release emits the unit that waited inside, and what is left over in a loop.
+func (b *Builder) release(p *pending, loop bool) {
+	if p == nil {
+		return
+	}
+	if p.has {
+		b.out(&p.candidate, !loop)
+	}
+	if p.waits {
+		b.outermost(&p.first)
+	}
+	if loop && p.merged.Executions > 0 {
+		b.outermost(&p.merged)
+	}
+	*p = pending{}
+	b.free = append(b.free, p)
+}
+
+func (b *Builder) fresh() *pending {
+	if n := len(b.free); n > 0 {
+		p := b.free[n-1]
+		b.free = b.free[:n-1]
+		return p
+	}
+	return new(pending)
+}
+
+// aroundUnits reports whether an execution that a thread began with is a loop around
+// other units: it held two units or more for most of its time.
+func (b *Builder) aroundUnits(e *Execution, p *pending, inLoop bool) bool {
+	if p == nil || !inLoop || e.ForkJoin || e.Submitted && !e.Started || p.inside < 2 {
+		return false
+	}
+	if cpu := e.Work[granularity.CPU]; cpu.Measured() { // waiting for tasks is no work
+		return p.cpu > cpu/2
+	}
+	wall := e.Work[granularity.Wall]
+	return wall.Measured() && p.wall > wall/2
+}
+
+func orZero(n units.Ns) units.Ns {
+	if !n.Measured() {
+		return 0
+	}
+	return n
+}
+
+// Close emits the units whose outer execution is missing because its record was
+// lost.
+func (b *Builder) Close() {
+	for at, p := range b.open {
+		delete(b.open, at)
+		b.release(p, true)
+	}
+}
+
+// Open is the number of executions that wait for their outer one.
+func (b *Builder) Open() int { return len(b.open) }
