@@ -182,7 +182,7 @@ func bare(env console.Env, f runFlags, args []string, into *[]measuredRun) error
 // comparable.
 func failed(r launch.Result) error {
 	if r.Code != 0 {
-		return &exitError{r.Code}
+		return &console.ExitError{Code: r.Code}
 	}
 	return nil
 }

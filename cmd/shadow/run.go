@@ -25,10 +25,6 @@ import (
 	"stackagent/shadow/store"
 )
 
-// tokenVariable is where an agent looks for the bus's secret by default; ours
-// comes by a file, and another one's must not get in its way.
-const tokenVariable = "STACKAGENT_BUS_TOKEN"
-
 // runFlags are the flags of shadow run.
 type runFlags struct {
 	dir, library             string
@@ -160,7 +156,7 @@ func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher
 		children = append(children, options.Setting{Key: "children", Value: "true"})
 	}
 	agentOptions := f.agentOptions(c.Bus.ClientURL(), c.Token(), c.Spool(), children...)
-	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(s string) bool { return strings.HasPrefix(s, tokenVariable+"=") })
+	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(s string) bool { return strings.HasPrefix(s, record.TokenVariable+"=") })
 	newArgs, environ, err := launch.WithAgent(args, environ, library, agentOptions)
 	if err != nil {
 		return launch.Result{}, err
@@ -191,7 +187,7 @@ func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collec
 	sessions, alive, err := c.Finish(ctx)
 	w.End()
 	for _, r := range c.Left {
-		if err := notWhole(r); err != nil {
+		if err := r.Err(); err != nil {
 			env.Note("%s", text.OneLine(err.Error()))
 		}
 	}

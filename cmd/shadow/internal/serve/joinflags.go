@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
 	"stackagent/shadow/bus"
 )
@@ -23,7 +24,7 @@ type joinFlags struct {
 func (f *joinFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.nats, "nats", "", "join this NATS server, or the servers of a cluster joined with ','")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token, or with the seed of an NKEY (also $"+tokenVariable+")")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token, or with the seed of an NKEY (also $"+record.TokenVariable+")")
 	flags.StringVar(&f.user, "user", "", "user of the NATS server, with --password-file or $"+passwordVariable)
 	flags.StringVar(&f.passwordFile, "password-file", "", "file with the user's password")
 	flags.StringVar(&f.creds, "creds", "", "NATS credentials file (JWT)")
@@ -54,7 +55,7 @@ func (f *joinFlags) auth(env console.Env) (busauth.Auth, error) {
 		a.Password = env.Getenv(passwordVariable)
 	case !f.personal():
 		if s, bad := busauth.ParseServers(f.nats); bad != nil || !s.Secret {
-			a.SetSecret(env.Getenv(tokenVariable))
+			a.SetSecret(env.Getenv(record.TokenVariable))
 		}
 	}
 	return a, err

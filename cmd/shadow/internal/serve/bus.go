@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func (f serveFlags) hostBus(env console.Env, keys *busKeys) (*bus.Bus, error) {
 	default:
 		token, chosen, err := f.token(env)
 		if err == nil {
-			o.ShadowSeed, err = keepSeed(filepath.Join(f.store, shadowKeyName))
+			o.ShadowSeed, err = keepSeed(filepath.Join(f.store, ShadowKeyName))
 		}
 		if err == nil {
 			o.OldTokens, err = f.oldTokens(env)
@@ -90,7 +90,7 @@ func (f serveFlags) hostBus(env console.Env, keys *busKeys) (*bus.Bus, error) {
 			}
 		}
 		o.Token = token
-		if token != "" && env.Getenv(tokenVariable) == "" {
+		if token != "" && env.Getenv(record.TokenVariable) == "" {
 			keys.hint = "tokenfile=" + f.tokenPath()
 		}
 	}
@@ -107,7 +107,7 @@ func (f serveFlags) hostBus(env console.Env, keys *busKeys) (*bus.Bus, error) {
 func (f serveFlags) tokenPath() string {
 	path := f.tokenFile
 	if path == "" {
-		path = filepath.Join(f.store, tokenName)
+		path = filepath.Join(f.store, TokenName)
 	}
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs

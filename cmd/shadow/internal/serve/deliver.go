@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type deliverFlags struct {
 	wait  time.Duration
 }
 
-func newDeliver(env console.Env) *cobra.Command {
+func NewDeliver(env console.Env) *cobra.Command {
 	var f deliverFlags
 	cmd := &cobra.Command{
 		Use:   "deliver [flags] [FILE|FOLDER...]",
@@ -159,7 +159,7 @@ func deliverFiles(ctx context.Context, env console.Env, js jetstream.JetStream, 
 			var r leftover.Result
 			if r, err = leftover.Deliver(ctx, js, l); err == nil {
 				noteDelivered(env, r)
-				err = notWhole(r)
+				err = r.Err()
 			}
 		}
 		errs = errors.Join(errs, err)
@@ -169,15 +169,6 @@ func deliverFiles(ctx context.Context, env console.Env, js jetstream.JetStream, 
 
 func noteDelivered(env console.Env, r leftover.Result) {
 	env.Note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), table.Clean(r.Session), table.Clean(r.Path))
-}
-
-// notWhole is the error of a file that could not be delivered whole.
-func notWhole(r leftover.Result) error {
-	if r.Damaged == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s was delivered in part: %s damaged; the file is kept as %s", r.Path,
-		text.PluralExact(r.Damaged, "batch is", "batches are"), r.Kept)
 }
 
 // deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
@@ -190,7 +181,7 @@ func deliverLeft(ctx context.Context, env console.Env, b *bus.Bus, folders ...st
 		results, err := sweeper.Sweep(ctx, b.JetStream(), b.ClientURL(), folders...)
 		for _, r := range results {
 			noteDelivered(env, r)
-			if err := notWhole(r); err != nil {
+			if err := r.Err(); err != nil {
 				env.Note("%s", text.OneLine(err.Error()))
 			}
 		}
