@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
