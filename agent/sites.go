@@ -41,7 +41,7 @@ func (c *classSites) Add(class, method, file string, line int32) int32 {
 	return c.table.add(siteOf{class, c.custom}, c.n-1, wire.Site{Class: class, Method: method, File: file, Line: line})
 }
 
-// add gives the number that the nth site has already, if it is the same: a class that
+// add returns the number that the nth site has already, if it is the same: a class that
 // is woven again has the same sites in the same order.
 func (t *siteTable) add(of siteOf, nth int, site wire.Site) int32 {
 	t.mu.Lock()

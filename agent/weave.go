@@ -175,7 +175,7 @@ func (w *weaver) customKind(class string) units.Kinds {
 	return 0
 }
 
-// weave gives the class's new bytes, nil if it keeps its own. A loaded class keeps at
+// weave returns the class's new bytes, nil if it keeps its own. A loaded class keeps at
 // least the fields that it has: without them the JVM refuses the redefinition, which may
 // be another agent's.
 func (w *weaver) weave(in instrument.Input, name string) (*instrument.Plan, []byte) {

@@ -92,11 +92,11 @@ func TestFaultEverythingFull(t *testing.T) {
 				r.detail = "all"
 				r.settings = []string{"buffer=1M", "spoolsize=1M", "overflow=" + overflow}
 				r.begin()
-				waitStored(t, r.session)
+				waitStored(r.T, r.session)
 				to := r.proxy.to
 				r.proxy.set(func() { r.proxy.to = "127.0.0.1:1" })
 				r.proxy.cut()
-				r.java.says(t, "is full")
+				r.java.says(r.T, "is full")
 				time.Sleep(2 * time.Second) // longer than the agent keeps what has no room
 				r.proxy.set(func() { r.proxy.to = to })
 				r.stopFlood()
@@ -116,10 +116,10 @@ func TestFaultKilledWithSpool(t *testing.T) {
 	eachRound(t, 1, func(r *round) {
 		r.tasks, r.detail, r.millis = 0, "all", floodForever
 		r.begin()
-		waitStored(t, r.session)
+		waitStored(r.T, r.session)
 		r.proxy.set(func() { r.proxy.to = "127.0.0.1:1" })
 		r.proxy.cut()
-		before := readManifest(t, r.session).Stored.Executions
+		before := readManifest(r.T, r.session).Stored.Executions
 		left := waitSpool(r, 4<<20)
 		if err := syscall.Kill(r.java.Process.Pid, syscall.SIGKILL); err != nil {
 			r.Fatal(err)

@@ -60,9 +60,14 @@ type process struct {
 	stderr lockedBuffer
 }
 
-// says waits until the process has said text on stderr.
+// says waits until text is on the process's stderr. If it never is, the test shows what is.
 func (p *process) says(t *testing.T, text string) {
 	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("stderr of %s:\n%s", filepath.Base(p.Path), p.stderr.String())
+		}
+	}()
 	waitFor(t, "on stderr: "+text, func() bool { return strings.Contains(p.stderr.String(), text) })
 }
 

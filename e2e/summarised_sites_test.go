@@ -14,7 +14,7 @@ import (
 	"stackagent/shadow/session"
 )
 
-// What the program of testdata/places does.
+// What the program of testdata/callsites does.
 const (
 	siteTasks   = 200_000
 	siteVirtual = 20_000
@@ -27,7 +27,7 @@ type siteCounts struct{ Created, Submitted, Executions int64 }
 // known counts, whether the tasks are recorded or summarised.
 func TestSitesOfSummarisedTasks(t *testing.T) {
 	testjvm.Shared(t)
-	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "places")
+	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "callsites")
 	at := sitesMarked(t, filepath.Join(folder, "Main.java"))
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {

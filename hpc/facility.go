@@ -15,7 +15,7 @@ type Answer string
 const (
 	Yes     Answer = "yes"
 	No      Answer = "no"
-	Unknown Answer = "could not tell"
+	Unknown Answer = "unknown"
 )
 
 // Facility is something that a machine may or may not allow.
@@ -42,7 +42,7 @@ func (e *NotAvailableError) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NotAvailableError) Unwrap() error { return e.Err }
 
 // roots is the root of the file system that the probes read. Tests set a folder.
@@ -50,7 +50,7 @@ type roots struct{ root string }
 
 func (r roots) path(p string) string { return r.root + p }
 
-// read gives the trimmed text of a small file.
+// read returns the trimmed text of a small file.
 func (r roots) read(p string) (string, error) {
 	b, err := os.ReadFile(r.path(p))
 	if err != nil {

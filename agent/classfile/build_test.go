@@ -69,7 +69,7 @@ func runClass(t *testing.T, jdk testjvm.JDK, c *Class, want string) {
 
 func intType() []VerificationType { return []VerificationType{{Tag: TypeInteger}} }
 
-// padding appends instructions of n bytes that leave nothing behind.
+// padding appends instructions of n bytes that do nothing.
 func padding(c *Code, n int) {
 	for range n {
 		c.Append(NewInsn(OpNop))
@@ -370,7 +370,7 @@ func TestSubroutines(t *testing.T) {
 	}
 }
 
-// TestVersions: what is too old, too new, or has another layout of code.
+// TestVersions: class files that are too old, too new, or have another layout of code.
 func TestVersions(t *testing.T) {
 	b, err := newClass(t, 69).Write()
 	if err != nil {

@@ -279,5 +279,5 @@ func (m *Member) Attribute(name string) *Attribute {
 // Class returns the class that m belongs to.
 func (m *Member) Class() *Class { return m.class }
 
-// String gives class.name and descriptor, as used in error messages.
+// String returns class.name and descriptor, as used in error messages.
 func (m *Member) String() string { return m.class.Name + "." + m.Name + m.Descriptor }

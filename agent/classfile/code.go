@@ -107,7 +107,7 @@ func (c *Code) misuse(format string, args ...any) {
 	c.fail(&EditError{Where: c.where(), What: fmt.Sprintf(format, args...)})
 }
 
-// find gives the index of in within Insns, or -1.
+// find returns the index of in within Insns, or -1.
 func (c *Code) find(in *Insn) int {
 	if in == nil {
 		return -1
@@ -199,7 +199,7 @@ func (c *Code) InsertAllBeforeTargeted(more int, before func(in *Insn) []*Insn) 
 	c.edited = true
 }
 
-// Position gives the index of a label within Insns, -1 if it is not there.
+// Position returns the index of a label within Insns, -1 if it is not there.
 func (c *Code) Position(l *Label) int { return c.find(&l.node) }
 
 // beforePinned moves i back over labels that must stay with instruction i.

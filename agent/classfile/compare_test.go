@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ordinals gives every label the number of instructions before it as its
+// ordinals sets every label to the number of instructions before it as its
 // offset, by which the codes of two parses can be compared, and returns the
 // instructions and the frames by that number.
 func ordinals(c *Code) (insns []*Insn, frames map[int32]*Frame) {
@@ -87,7 +87,7 @@ func tableDifference(a, b *Code) string {
 }
 
 // sameTypeAnnotations compares the visible or the invisible ones; the two may
-// have come in either order.
+// be in either order.
 func sameTypeAnnotations(a, b *Code, visible bool) bool {
 	pick := func(c *Code) (list []*TypeAnnotation) {
 		for i := range c.TypeAnnotations {

@@ -72,7 +72,7 @@ func (d *decoder) errorf(at int, format string, args ...any) error {
 	return &FormatError{Offset: d.base + at, What: d.m.String() + ": " + fmt.Sprintf(format, args...)}
 }
 
-// label gives the label at an offset where an instruction starts or the code
+// label returns the label at an offset where an instruction starts or the code
 // ends, nil elsewhere.
 func (d *decoder) label(off int) *Label { return d.labelIn(d.labels, off) }
 
@@ -86,7 +86,7 @@ func (d *decoder) labelIn(labels []*Label, off int) *Label {
 	return labels[off]
 }
 
-// pin gives the pinned label before the instruction at an offset, nil if none
+// pin returns the pinned label before the instruction at an offset, nil if none
 // starts there.
 func (d *decoder) pin(off int) *Label {
 	if off == len(d.code) {
@@ -145,7 +145,7 @@ func (d *decoder) instructions() error {
 	return nil
 }
 
-// size gives the length of the instruction at an offset; it may exceed the code.
+// size returns the length of the instruction at an offset; it may exceed the code.
 func (d *decoder) size(at int) (int, error) {
 	op := Opcode(d.code[at])
 	switch op.kind() {

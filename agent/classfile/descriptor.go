@@ -35,7 +35,7 @@ func fieldType(d string) (slots, length int) {
 	return 1, i + 1
 }
 
-// methodSlots gives the slots of the arguments (without `this`) and of the
+// methodSlots returns the slots of the arguments (without `this`) and of the
 // result (0 for void) of a method descriptor.
 func methodSlots(d string) (args, result int, ok bool) {
 	if len(d) < 3 || d[0] != '(' {
@@ -66,7 +66,7 @@ func validMethodDescriptor(d string) bool {
 	return ok
 }
 
-// countArguments gives the number of arguments of a valid method descriptor.
+// countArguments returns the number of arguments of a valid method descriptor.
 func countArguments(d string) (n int) {
 	for i := 1; d[i] != ')'; n++ {
 		_, length := fieldType(d[i:])
@@ -87,7 +87,7 @@ func argumentTypes(args []VerificationType, d string) (all []VerificationType, r
 	return args, d[i+1:]
 }
 
-// descriptorType gives the verification type of a valid field descriptor.
+// descriptorType returns the verification type of a valid field descriptor.
 func descriptorType(d string) VerificationType {
 	switch d[0] {
 	case 'F':

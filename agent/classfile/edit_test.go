@@ -48,7 +48,7 @@ func trimFrames(c *Code) {
 	}
 }
 
-// next gives the instruction right after a label, with no probe between.
+// next returns the instruction right after a label, with no probe between.
 func next(c *Code, l *Label) *Insn {
 	for i := c.find(&l.node); i < len(c.Insns); i++ {
 		if c.Insns[i].Op != OpLabel {

@@ -1,6 +1,6 @@
 package classfile
 
-// StackEffect gives the slots that in pops from the operand stack, and those it
+// StackEffect returns the slots that in pops from the operand stack, and those it
 // then pushes.
 func StackEffect(p *Pool, in *Insn) (pop, push int, err error) {
 	if in.Op == OpLabel {
@@ -72,7 +72,7 @@ func poolEffect(p *Pool, in *Insn) (pop, push int, err error) {
 	return 1 + size, 0, nil // putfield
 }
 
-// ArgumentSlots gives the slots of the arguments of a method descriptor
+// ArgumentSlots returns the slots of the arguments of a method descriptor
 // (without `this`) and of its result, 0 for void; ok is false if the descriptor
 // is not well formed.
 func ArgumentSlots(descriptor string) (args, result int, ok bool) { return methodSlots(descriptor) }

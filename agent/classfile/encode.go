@@ -19,7 +19,7 @@ type encoder struct {
 	w     writer
 }
 
-// encode gives the content of the Code attribute, which the next encode overwrites.
+// encode returns the content of the Code attribute, which the next encode overwrites.
 func (c *Code) encode() ([]byte, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -153,7 +153,7 @@ func switchProblem(in *Insn) string {
 	return ""
 }
 
-// length gives the bytes an instruction takes at an offset.
+// length returns the bytes an instruction takes at an offset.
 func (e *encoder) length(in *Insn, off int) int {
 	switch in.Op.kind() {
 	case kindPlain:

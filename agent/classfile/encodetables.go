@@ -41,7 +41,7 @@ func (e *encoder) liveHandlers() ([]*Handler, error) {
 	return list, nil
 }
 
-// class gives the pool index of a class name.
+// class returns the pool index of a class name.
 func (e *encoder) class(name string) (uint16, error) { return e.pool.AddClass(name) }
 
 // attributes writes the attributes of the code, those without content left out.

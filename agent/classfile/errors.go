@@ -2,7 +2,7 @@ package classfile
 
 import "fmt"
 
-// FormatError says that the input is not a class file as the JVM specification
+// FormatError reports that the input is not a class file as the JVM specification
 // (chapter 4) defines it.
 type FormatError struct {
 	Offset int    // bytes from the start of the class file

@@ -153,7 +153,7 @@ func (c *Code) addLocal(t VerificationType) int {
 	return slot
 }
 
-// WithLocal gives the locals of a frame with one more at slot, which none of
+// WithLocal returns the locals of a frame with one more at slot, which none of
 // them reaches yet; those between are padded with Top.
 func WithLocal(locals []VerificationType, slot int, t VerificationType) []VerificationType {
 	return withLocal(new(Workspace), locals, slot, t)

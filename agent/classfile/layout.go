@@ -2,7 +2,7 @@ package classfile
 
 import "slices"
 
-// layout gives every instruction and label its offset. Jumps start out short;
+// layout sets the offset of every instruction and label. Jumps start out short;
 // those that turn out too far are widened, and all offsets are computed again until
 // nothing changes. Nothing ever becomes shorter, so this ends.
 func (e *encoder) layout() error {
@@ -133,7 +133,7 @@ func (e *encoder) invert(far []*Insn) error {
 	return nil
 }
 
-// opposite gives the conditional jump for the negated condition.
+// opposite returns the conditional jump for the negated condition.
 func opposite(op Opcode) Opcode {
 	if op >= OpIfnull {
 		return op ^ 1
@@ -142,7 +142,7 @@ func opposite(op Opcode) Opcode {
 }
 
 // needFrames reports whether this method is verified by frames: always from
-// version 51, and in version 50 if it came with frames.
+// version 51, and in version 50 if it was read with frames.
 func (e *encoder) needFrames() bool {
 	if e.c.method.class.Major != 50 {
 		return e.c.HasFrames()

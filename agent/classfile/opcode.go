@@ -188,7 +188,7 @@ const (
 	opJsrW    Opcode = 201
 )
 
-// String gives the mnemonic.
+// String returns the mnemonic.
 func (op Opcode) String() string {
 	switch {
 	case op == OpLabel:

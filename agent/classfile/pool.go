@@ -61,7 +61,7 @@ var sizes = func() (of [256]int8) {
 	return of
 }()
 
-// entrySize gives the bytes after the tag; -1 for unknown tags, -2 for Utf8.
+// entrySize returns the bytes after the tag; -1 for unknown tags, -2 for Utf8.
 func entrySize(t Tag) int { return int(sizes[t]) }
 
 // scanPool reads constant_pool_count and the entries, without looking at what
@@ -106,7 +106,7 @@ func scanPool(r *reader, w *Workspace) *Pool {
 // poolReserve is room for entries to be added.
 const poolReserve = 64
 
-// entryEnd gives the end of the pool entry at an offset, -1 if it is bad.
+// entryEnd returns the end of the pool entry at an offset, -1 if it is bad.
 func entryEnd(b []byte, at int) int {
 	if at >= len(b) {
 		return -1

@@ -56,7 +56,7 @@ func (p *Pool) bucket(entry []byte) int {
 	}
 }
 
-// entry gives the encoding of entry i.
+// entry returns the encoding of entry i.
 func (p *Pool) entry(i uint16) []byte {
 	at := int(p.off[i])
 	return p.raw[at:entryEnd(p.raw, at)]

@@ -47,7 +47,7 @@ func collapse(slots []VerificationType) []VerificationType {
 	return out
 }
 
-// frame gives the state as a frame.
+// frame returns the state as a frame.
 func (s *typeState) frame() *Frame {
 	n := len(s.locals)
 	for n > 0 && s.locals[n-1].Tag == TypeTop &&
@@ -78,7 +78,7 @@ func (s *typeState) pop(in *Insn, slots int) {
 	s.stack = s.stack[:len(s.stack)-slots]
 }
 
-// top gives the stack entry n slots below the top.
+// top returns the stack entry n slots below the top.
 func (s *typeState) top(in *Insn, n int) VerificationType {
 	if n >= len(s.stack) {
 		s.fail(in, "stack underflow")
@@ -160,7 +160,7 @@ func (s *typeState) shuffle(in *Insn) {
 	}
 }
 
-// constant gives the type that ldc and ldc2_w push.
+// constant returns the type that ldc and ldc2_w push.
 func (s *typeState) constant(in *Insn) VerificationType {
 	p := s.c.method.class.Pool
 	switch p.Tag(in.Index) {
@@ -267,7 +267,7 @@ func (s *typeState) plain(in *Insn, here *Label) {
 	}
 }
 
-// reference gives the type that an operation pushing a reference pushes; array
+// reference returns the type that an operation pushing a reference pushes; array
 // is what aaload takes it from.
 func (s *typeState) reference(in *Insn, array VerificationType, here *Label) VerificationType {
 	class, _ := s.c.method.class.Pool.ClassName(in.Index)
@@ -287,7 +287,7 @@ func (s *typeState) reference(in *Insn, array VerificationType, here *Label) Ver
 	return component(array) // aaload
 }
 
-// component gives the type of an array's elements, which are references.
+// component returns the type of an array's elements, which are references.
 func component(array VerificationType) VerificationType {
 	name := array.ClassName
 	if array.Tag == TypeNull || len(name) < 2 || name[0] != '[' {

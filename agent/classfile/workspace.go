@@ -68,7 +68,7 @@ type slab[T any] struct {
 	used  int
 }
 
-// take gives n zero values; appending to them copies them.
+// take returns n zero values; appending to them copies them.
 func (s *slab[T]) take(n int) []T {
 	if n > len(s.block)-s.used {
 		s.block, s.used = make([]T, max(n, 2*len(s.block), slabStart)), 0
@@ -77,7 +77,7 @@ func (s *slab[T]) take(n int) []T {
 	return s.block[s.used-n : s.used : s.used]
 }
 
-// one gives a pointer to a zero value.
+// one returns a pointer to a zero value.
 func (s *slab[T]) one() *T { return &s.take(1)[0] }
 
 func (s *slab[T]) reset() {

@@ -16,7 +16,7 @@ const (
 	countLocal countScheme = iota
 	// countDirect adds each segment to the thread's counter at once.
 	countDirect
-	// countNothing gives the thread's counter at the end the value that it had at
+	// countNothing returns the thread's counter at the end the value that it had at
 	// the start: what the method calls is not counted either.
 	countNothing
 )

@@ -17,7 +17,7 @@ const inherited = TaskKinds | units.KindVirtual | units.KindExecutor
 
 // A Hierarchy answers for the supertypes of a class.
 type Hierarchy interface {
-	// Kinds gives the kinds of the class or interface with an internal name,
+	// Kinds returns the kinds of the class or interface with an internal name,
 	// those it inherits included; false if it does not know the class.
 	Kinds(class string) (units.Kinds, bool)
 }

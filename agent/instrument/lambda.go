@@ -59,7 +59,7 @@ func LambdaTarget(class []byte) (string, bool) {
 	return calledBy(c, code)
 }
 
-// calledBy gives the one call of a forwarding method that is neither boxing
+// calledBy returns the one call of a forwarding method that is neither boxing
 // nor unboxing of an argument or of the result.
 func calledBy(c *classfile.Class, code *classfile.Code) (string, bool) {
 	boxing := ""

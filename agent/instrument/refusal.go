@@ -57,7 +57,7 @@ func (r *Refusal) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Err }
 
 func refuse(class string, reason Reason, format string, args ...any) *Refusal {

@@ -351,7 +351,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// stepsOf gives the steps of one kind.
+// stepsOf returns the steps of one kind.
 func stepsOf[T step](p *Plan) []T {
 	var found []T
 	for _, s := range p.steps {

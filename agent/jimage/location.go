@@ -25,7 +25,7 @@ const (
 	attrUncompressed
 )
 
-// String gives the full name, as it is hashed.
+// String returns the full name, as it is hashed.
 func (l location) String() string {
 	s := ""
 	if l.module != "" {
@@ -85,7 +85,7 @@ func (im *Image) location(at int) (location, error) {
 // maxName bounds the strings of the image, in bytes.
 const maxName = 1 << 16
 
-// text gives the string at an offset of the table of strings, which ends at a
+// text returns the string at an offset of the table of strings, which ends at a
 // zero byte.
 func (im *Image) text(at uint64) (string, error) {
 	if at >= uint64(len(im.strings)) {
@@ -107,7 +107,7 @@ func hash(name string, seed uint32) uint32 {
 }
 
 // find looks a full name up in the perfect hash: the redirect table says either
-// the place itself or the seed of a second hash.
+// the index itself or the seed of a second hash.
 func (im *Image) find(name string) (location, error) {
 	n := uint32(len(im.redirect) / 4)
 	slot := hash(name, hashSeed) % n
@@ -132,7 +132,7 @@ func (im *Image) find(name string) (location, error) {
 	return l, nil
 }
 
-// moduleOf gives the module that holds a package ("java/lang"). The resource
+// moduleOf returns the module that holds a package ("java/lang"). The resource
 // "/packages/java.lang" lists the modules that have the package, each with a
 // flag that is 0 where the package has classes.
 func (im *Image) moduleOf(pkg string) (string, error) {

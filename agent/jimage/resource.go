@@ -10,7 +10,7 @@ import (
 const (
 	resourceMagic  = 0xCAFEFAFA
 	resourceHeader = 29      // bytes
-	maxResource    = 1 << 30 // bytes; the largest of a JDK have some MiB
+	maxResource    = 1 << 30 // bytes; the largest of a JDK have a few MiB
 	maxLayers      = 4       // compressions on top of each other
 )
 

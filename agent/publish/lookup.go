@@ -43,7 +43,7 @@ func takeLate(host string) []string {
 // resolve looks up the addresses of a host; tests replace it.
 var resolve = net.DefaultResolver.LookupHost
 
-// lookup gives the addresses of host in any order. A look-up that takes longer than
+// lookup returns the addresses of host in any order. A look-up that takes longer than
 // timeout cannot be stopped: its answer serves the next call.
 func lookup(host string, timeout time.Duration) ([]string, error) {
 	if addresses := takeLate(host); len(addresses) > 0 {

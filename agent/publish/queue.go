@@ -32,6 +32,7 @@ type queue struct {
 	filed   int                // bytes of those that are in the file only
 	headMax int                // bytes of memory above which new batches go to the tail: few, because it is the program's memory
 	headMin int                // bytes below which the head is filled up from the file
+	flying  int                // bytes in flight above which no more are sent while there is a file
 	moving  bool               // tail[0] is being written
 	loaded  []loaded           // read back from the file and not yet released there
 }
@@ -45,7 +46,7 @@ type loaded struct {
 }
 
 func newQueue(memory int) queue {
-	return queue{open: map[uint64]message{}, headMax: memory / 8, headMin: memory / 16}
+	return queue{open: map[uint64]message{}, headMax: memory / 8, headMin: memory / 16, flying: memory / 4}
 }
 
 // push adds the newest message.
@@ -73,10 +74,21 @@ func (q *queue) pop() (message, bool) {
 	return m, true
 }
 
-// shortcut lets the tail follow the head at once when nothing is between them.
+// shortcut lets the tail follow the head at once when nothing is between them, up to the
+// head's share: what is in the head cannot go to the file any more.
 func (q *queue) shortcut() {
-	if len(q.inFile) == 0 && !q.moving && len(q.tail) > 0 {
-		q.head, q.tail = append(q.head, q.tail...), nil
+	if len(q.inFile) > 0 || q.moving {
+		return
+	}
+	size := 0
+	for _, m := range q.head {
+		size += m.bytes()
+	}
+	for len(q.tail) > 0 && size <= q.headMax {
+		m := q.tail[0]
+		q.tail[0] = message{}
+		q.head, q.tail = append(q.head, m), q.tail[1:]
+		size += m.bytes()
 	}
 }
 

@@ -219,7 +219,7 @@ func (s *sender) publishState() {
 }
 
 // send puts messages in flight. After a failure it sends one alone: if the bus still
-// does not take batches, little is sent in vain.
+// does not take batches, little is sent for nothing.
 func (s *sender) send(now time.Time) {
 	if !s.was || now.Before(s.next) {
 		return
@@ -245,14 +245,27 @@ func (s *sender) send(now time.Time) {
 	}
 }
 
+// take returns the next message to send. With a spool file, the batches in flight get only a
+// part of the memory: what they hold cannot go to the file.
 func (s *sender) take() (message, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.spooler != nil && s.inFlight() > s.flying {
+		return message{}, false
+	}
 	m, ok := s.pop()
 	if s.low() {
 		s.spooler.poke()
 	}
 	return m, ok
+}
+
+// inFlight is the memory of the batches in flight.
+func (s *sender) inFlight() (bytes int) {
+	for _, f := range s.flights {
+		bytes += f.bytes()
+	}
+	return bytes
 }
 
 func (s *sender) fly(m message) error {

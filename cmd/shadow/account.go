@@ -3,13 +3,14 @@ package main
 import (
 	"math"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 )
 
 // noteAccount says how well the running times of a scheduling record agree with
 // the kernel's account of the process.
-func noteAccount(env Env, a *sched.Account) {
+func noteAccount(env console.Env, a *sched.Account) {
 	if a == nil {
 		env.Note("running times are not compared with the kernel's account of the process: it was read less than twice, or the record has gaps or did not end cleanly")
 		return

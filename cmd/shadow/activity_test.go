@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
@@ -217,7 +218,7 @@ func TestWithoutRecord(t *testing.T) {
 	dir := makeSession(t, t.TempDir())
 	for _, verb := range [][]string{{"bottle", dir}, {"stack", dir, dir}} {
 		code, _, errs := shadow(t, nil, verb...)
-		if code != exitFailure || !strings.Contains(errs, "no scheduling record") || !strings.Contains(errs, "--switches") {
+		if code != console.ExitFailure || !strings.Contains(errs, "no scheduling record") || !strings.Contains(errs, "--switches") {
 			t.Errorf("%v: exit %d: %s", verb, code, errs)
 		}
 	}
@@ -236,8 +237,8 @@ func TestActivityUsage(t *testing.T) {
 		{"scale", "--threads", "2", "--repeat", "0", "-o", "x", "--", "java", "{threads}"},
 		{"gc", dir, "--class", "[", "x"}, {"gc", dir, "--class", "["}, {"gc", dir, "-o", "mmu"},
 	} {
-		if code, out, errs := shadow(t, nil, args...); code != exitUsage || out != "" || errs == "" {
-			t.Errorf("%v: exit %d, want %d: %s%s", args, code, exitUsage, out, errs)
+		if code, out, errs := shadow(t, nil, args...); code != console.ExitUsage || out != "" || errs == "" {
+			t.Errorf("%v: exit %d, want %d: %s%s", args, code, console.ExitUsage, out, errs)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jdk"
 	"stackagent/cmd/shadow/internal/launch"
 )
@@ -13,7 +14,7 @@ import (
 const agentVariable = "STACKAGENT_AGENT"
 
 // findAgent is the agent library: the one named, or the one beside this program.
-func findAgent(env Env, named string) (string, error) {
+func findAgent(env console.Env, named string) (string, error) {
 	if named == "" {
 		named = env.Getenv(agentVariable)
 	}

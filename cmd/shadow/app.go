@@ -11,35 +11,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/serve"
+	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
 )
 
 // version is set by the linker (-X main.version=...).
 var version = ""
 
-// Exit codes that are promised to scripts.
-const (
-	exitFailure = 1 // a failure that is explained on stderr
-	exitUsage   = 2 // wrong usage
-)
-
-// Env is what the command takes from the world; tests bring their own.
-type Env = console.Env
-
-// exitError ends with another program's exit code, already explained.
-type exitError struct{ code int }
-
-func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
-
 // Run is the whole command; it gives the exit code.
-func Run(ctx context.Context, args []string, env Env) int {
+func Run(ctx context.Context, args []string, env console.Env) int {
 	if args == nil {
 		args = []string{} // nil would mean those of the process
 	}
 	if len(args) > 0 && laterVerbs[args[0]] {
 		env.Note("%q is not part of this version", args[0])
 		fmt.Fprintln(env.Err, "Try 'shadow --help'.")
-		return exitUsage
+		return console.ExitUsage
 	}
 	started := false
 	env.Sessions = new(console.Sessions)
@@ -55,20 +43,20 @@ func Run(ctx context.Context, args []string, env Env) int {
 	if err == nil {
 		return 0
 	}
-	var exit *exitError
+	var exit *console.ExitError
 	if errors.As(err, &exit) {
-		return exit.code
+		return exit.Code
 	}
 	env.Note("%s", text.OneLine(err.Error()))
 	var usage *console.UsageError
 	if errors.As(err, &usage) || !started {
 		fmt.Fprintf(env.Err, "Try '%s --help'.\n", cmd.CommandPath())
-		return exitUsage
+		return console.ExitUsage
 	}
-	return exitFailure
+	return console.ExitFailure
 }
 
-func newRoot(env Env) *cobra.Command {
+func newRoot(env console.Env) *cobra.Command {
 	if env.Sessions == nil {
 		env.Sessions = new(console.Sessions)
 	}
@@ -124,12 +112,12 @@ var laterVerbs = map[string]bool{
 }
 
 // verbs are those that work; a verb is added here when it does.
-func verbs(env Env) []*cobra.Command {
+func verbs(env console.Env) []*cobra.Command {
 	return []*cobra.Command{
-		newRun(env), newServe(env), newStats(env), newTasks(env), newHotspots(env),
-		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), newDeliver(env),
+		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
+		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), serve.NewDeliver(env),
 		newJoin(env), newBottle(env), newStack(env), newScale(env), newGC(env),
-		newImport(env), newTgp(env), newAttach(env), newDetach(env),
+		tgp.NewImport(env), tgp.New(env), newAttach(env), newDetach(env),
 	}
 }
 

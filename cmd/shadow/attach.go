@@ -34,7 +34,7 @@ type attachFlags struct {
 // bus is the URL of --bus, "" if the session is stored here.
 func (f *attachFlags) bus() string { return f.options.value("bus") }
 
-func newAttach(env Env) *cobra.Command {
+func newAttach(env console.Env) *cobra.Command {
 	var f attachFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID [flags]",
@@ -76,7 +76,7 @@ unless it was started with -XX:+EnableDynamicAgentLoading.`,
 	return cmd
 }
 
-func newDetach(env Env) *cobra.Command {
+func newDetach(env console.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "detach PID",
 		Short: "Stop recording in a running JVM and remove the probes",
@@ -136,7 +136,7 @@ type guest struct {
 }
 
 // visit looks at the JVM and makes sure that it can read the agent library.
-func visit(env Env, f *attachFlags, pid int) (*guest, error) {
+func visit(env console.Env, f *attachFlags, pid int) (*guest, error) {
 	p, err := attach.Inspect(pid, launch.LibraryName)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (g *guest) stay(ctx context.Context, d time.Duration) {
 }
 
 // attachTo lets the agent send to a bus elsewhere.
-func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
+func attachTo(ctx context.Context, env console.Env, f attachFlags, pid int) error {
 	g, err := visit(env, &f, pid)
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func attachTo(ctx context.Context, env Env, f attachFlags, pid int) error {
 }
 
 // attachHere records into a folder until ctx ends or the duration is over.
-func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
+func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) error {
 	g, err := visit(env, &f, pid)
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func attachHere(ctx context.Context, env Env, f attachFlags, pid int) error {
 }
 
 // record attaches, waits and detaches.
-func (g *guest) record(ctx context.Context, env Env, f attachFlags, c *record.Collector) error {
+func (g *guest) record(ctx context.Context, env console.Env, f attachFlags, c *record.Collector) error {
 	token, spool := c.Token(), c.Spool()
 	if g.place != nil {
 		inside, err := g.giveToken(c)

@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/vmihailenco/msgpack/v5"
 
+	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/store"
@@ -126,7 +127,7 @@ func TestAttacks(t *testing.T) {
 	outside := t.TempDir()
 	dir := filepath.Join(outside, "store")
 	busURL, page, stop := startServe(t, dir)
-	b, err := os.ReadFile(filepath.Join(dir, tokenName))
+	b, err := os.ReadFile(filepath.Join(dir, serve.TokenName))
 	if err != nil {
 		t.Fatal(err)
 	}

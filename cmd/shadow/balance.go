@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/store"
@@ -52,7 +53,7 @@ func printBalance(w io.Writer, b *store.Balance, o table.Options) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return printTable(w, o, b.Differ, balanceColumns)
+	return listing.Table(w, o, b.Differ, balanceColumns)
 }
 
 var balanceColumns = []view.Column[store.ThreadBalance]{

@@ -2,22 +2,18 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/granularity/activity"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
-	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
@@ -26,54 +22,14 @@ import (
 
 // bottleFlags are the flags of shadow bottle.
 type bottleFlags struct {
-	listing
+	listing.Flags
 	window windowFlags
 	every  time.Duration
 	group  string
 	output string
 }
 
-// windowFlags choose a stretch of a session by the time since its start.
-type windowFlags struct{ from, to time.Duration }
-
-func (w *windowFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&w.from, "from", 0, "begin of the window, since the start of the session (as 1.5s)")
-	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
-}
-
-func (w *windowFlags) check() error {
-	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
-		return console.Usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
-	}
-	return nil
-}
-
-// String is how the window was asked for.
-func (w *windowFlags) String() string {
-	text := fmt.Sprintf("--from %v", w.from)
-	if w.to != 0 {
-		text += fmt.Sprintf(" --to %v", w.to)
-	}
-	return text
-}
-
-// of is the window of a session that was observed from..to and started at start.
-func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
-	span := activity.Span{From: max(start+units.MonoNs(w.from), from), To: to}
-	if w.from == 0 {
-		span.From = from
-	}
-	if w.to != 0 {
-		span.To = min(start+units.MonoNs(w.to), to)
-	}
-	if span.To <= span.From {
-		return span, fmt.Errorf("%s: nothing was recorded in this time; the record ends %s after the start of the session",
-			w, units.FormatNs(units.Ns(to-start)))
-	}
-	return span, nil
-}
-
-func newBottle(env Env) *cobra.Command {
+func newBottle(env console.Env) *cobra.Command {
 	var f bottleFlags
 	cmd := &cobra.Command{
 		Use:   "bottle DIR",
@@ -88,7 +44,7 @@ is still being recorded, as far as it is stored.`,
 		Example: `  shadow bottle /tmp/s
   shadow bottle /tmp/s --from 2s --to 5s -o bottle.svg
   shadow bottle /tmp/s --every 500ms --group kind --format csv`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
@@ -96,7 +52,7 @@ is still being recorded, as far as it is stored.`,
 			return f.run(env, args[0])
 		},
 	}
-	f.addTo(cmd, env, true, "table", "json", "csv")
+	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.window.addTo(cmd)
 	cmd.Flags().DurationVar(&f.every, "every", 0, "one graph per interval of this length")
 	cmd.Flags().StringVar(&f.group, "group", "thread", "a box for each thread|pool|kind")
@@ -108,7 +64,7 @@ is still being recorded, as far as it is stored.`,
 const maxWindows = 100_000
 
 func (f *bottleFlags) check() error {
-	if err := f.listing.check(); err != nil {
+	if err := f.Flags.Check(); err != nil {
 		return err
 	}
 	if err := checkGroup(f.group); err != nil {
@@ -117,7 +73,7 @@ func (f *bottleFlags) check() error {
 	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
 		return console.Usagef("--every %v: use a time of 1µs or more", f.every)
 	}
-	if err := checkFigure(f.output); err != nil {
+	if err := files.CheckFigure(f.output); err != nil {
 		return err
 	}
 	return f.window.check()
@@ -130,20 +86,7 @@ func checkGroup(group string) error {
 	return nil
 }
 
-// checkFigure refuses a file name without the ending of a figure's format.
-func checkFigure(output string) error {
-	if output != "" && !slices.Contains(figureFormats, figureFormat(output)) {
-		return console.Usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
-	}
-	return nil
-}
-
-func figureFormat(output string) string {
-	i := strings.LastIndexByte(output, '.')
-	return strings.ToLower(output[i+1:])
-}
-
-func (f *bottleFlags) run(env Env, dir string) error {
+func (f *bottleFlags) run(env console.Env, dir string) error {
 	s, err := env.Open(dir)
 	if err != nil {
 		return err
@@ -169,9 +112,9 @@ func (f *bottleFlags) run(env Env, dir string) error {
 		graphs[i] = g.Group(bottle.By(f.group))
 	}
 	if f.output != "" {
-		return writeFigure(env, f.output, f.figure(graphs))
+		return files.WriteFigure(env, f.output, f.figure(graphs))
 	}
-	if f.format == "table" {
+	if f.Format == "table" {
 		noteAccount(env, a.Account)
 	}
 	return f.print(graphs, s.Manifest.StartNs, a)
@@ -182,41 +125,6 @@ func (f *bottleFlags) figure(graphs []*bottle.Graph) *figure.Figure {
 		return figure.Bottles(graphs)
 	}
 	return figure.Bottle(graphs[0])
-}
-
-// openActivity opens the scheduling record and notes what is missing in it.
-func openActivity(env Env, s *session.Session) (*session.Activity, error) {
-	a, err := s.Activity()
-	if err != nil {
-		return nil, err
-	}
-	if a.Lost > 0 {
-		env.Note("%s of switches lost; what the threads did there is unknown", text.PluralExact(a.Lost, "record", "records"))
-	}
-	if !a.Complete {
-		env.Note("the scheduling record ends %s after the start of the session: it is still being written, or was cut",
-			units.FormatNs(units.Ns(a.To-s.Manifest.StartNs)))
-	}
-	return a, nil
-}
-
-// noteDamage notes what of the scheduling record could not be read, when all
-// that is wanted of it has been.
-func noteDamage(env Env, a *session.Activity) {
-	for _, d := range a.Damage() {
-		env.Note("%s", text.OneLine(d.Error()))
-	}
-}
-
-// writeFigure writes a figure in the format of the file's ending, and prints the file's name.
-func writeFigure(env Env, path string, fig *figure.Figure) error {
-	if err := files.Write(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(env.Out, path); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
 }
 
 // bottleJSON is a bottle graph; its names are promised.
@@ -253,15 +161,15 @@ func (f *bottleFlags) json(g *bottle.Graph, a *session.Activity) bottleJSON {
 
 func (f *bottleFlags) print(graphs []*bottle.Graph, start units.MonoNs, a *session.Activity) error {
 	switch {
-	case f.format == "json" && f.every > 0:
+	case f.Format == "json" && f.every > 0:
 		out := make([]bottleJSON, len(graphs))
 		for i, g := range graphs {
 			out[i] = f.json(g, a)
 		}
-		return writeJSON(f.env.Out, out)
-	case f.format == "json":
-		return writeJSON(f.env.Out, f.json(graphs[0], a))
-	case f.format == "csv":
+		return listing.JSON(f.Env.Out, out)
+	case f.Format == "json":
+		return listing.JSON(f.Env.Out, f.json(graphs[0], a))
+	case f.Format == "csv":
 		return f.csv(graphs)
 	}
 	return f.table(graphs, start)
@@ -303,7 +211,7 @@ func bottleColumns(group string, windows bool, start units.MonoNs) []view.Column
 
 // topBoxes are the boxes of a graph that are printed.
 func (f *bottleFlags) topBoxes(boxes []bottle.Box) []bottle.Box {
-	if n := f.limit(); n > 0 && n < len(boxes) {
+	if n := f.Limit(); n > 0 && n < len(boxes) {
 		return boxes[:n]
 	}
 	return boxes
@@ -316,7 +224,7 @@ func (f *bottleFlags) csv(graphs []*bottle.Graph) error {
 			boxes = append(boxes, windowBox{b, g})
 		}
 	}
-	return view.All(view.CSV(f.env.Out, bottleColumns(f.group, true, 0)), boxes)
+	return view.All(view.CSV(f.Env.Out, bottleColumns(f.group, true, 0)), boxes)
 }
 
 // table lists the boxes of each window, longest running time first.
@@ -334,8 +242,8 @@ func (f *bottleFlags) table(graphs []*bottle.Graph, start units.MonoNs) error {
 			all := bottle.Box{Name: "all", HeightNs: g.HeightNs(""), RunningNs: g.RunningNs(), Width: float64(g.RunningNs()) / max(g.HeightNs(""), 1)}
 			shown = append(shown, windowBox{all, g})
 			total++
-			f.env.Note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
+			f.Env.Note("some thread was running for %s of %s", units.FormatNs(g.BusyNs), units.FormatNs(units.Ns(g.To-g.From)))
 		}
 	}
-	return f.render(tableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
+	return f.Render(listing.TableOf(shown, bottleColumns(f.group, f.every > 0, start)), total)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/internal/busauth"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/share"
@@ -29,13 +30,16 @@ func secretIn(t *testing.T, path ...string) string {
 func TestOldToken(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	old := strings.Repeat("0123456789abcdef", 3)
-	if err := writeSecret(filepath.Join(dir, tokenName), old); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, serve.TokenName), []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	busURL, _, stop := startServe(t, dir)
-	seed := secretIn(t, dir, tokenName)
-	if !busauth.IsSeed(seed) || secretIn(t, dir, oldTokenName) != old {
-		t.Errorf("the token file holds %.4q..., the old token is %q", seed, secretIn(t, dir, oldTokenName))
+	seed := secretIn(t, dir, serve.TokenName)
+	if !busauth.IsSeed(seed) || secretIn(t, dir, serve.OldTokenName) != old {
+		t.Errorf("the token file holds %.4q..., the old token is %q", seed, secretIn(t, dir, serve.OldTokenName))
 	}
 	for _, secret := range []string{old, seed} {
 		if err := send(busURL, secret, "h", true); err != nil {
@@ -55,10 +59,10 @@ func TestShadowKey(t *testing.T) {
 	joined := func(name string) (*bus.Bus, error) {
 		return bus.Join(bus.JoinOptions{URL: busURL, Auth: busauth.Auth{NKeyFile: filepath.Join(dir, name)}})
 	}
-	if b, err := joined(tokenName); !errors.Is(err, nats.ErrPermissionViolation) {
+	if b, err := joined(serve.TokenName); !errors.Is(err, nats.ErrPermissionViolation) {
 		t.Errorf("with the key of an agent: %v, %v", b, err)
 	}
-	b, err := joined(shadowKeyName)
+	b, err := joined(serve.ShadowKeyName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +110,7 @@ func TestChosenSeed(t *testing.T) {
 	if err := send(busURL, seed, "h", true); err != nil {
 		t.Error(err)
 	}
-	for password, want := range map[string]int{"": 401, seed: 401, secretIn(t, dir, pageTokenName): 200} {
+	for password, want := range map[string]int{"": 401, seed: 401, secretIn(t, dir, serve.PageTokenName): 200} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
 		if err != nil {
 			t.Fatal(err)

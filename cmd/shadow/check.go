@@ -6,59 +6,61 @@ import (
 	"slices"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/hpc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/check"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
+	"stackagent/shadow/view/table"
 )
 
 // checkFileName is the file of a session folder that holds the comparison of
 // the two views.
 const checkFileName = "check.json"
 
-// checkSession is shadow stats --check: it prints the comparison and keeps it
+// compareViews is shadow stats --check: it prints the comparison and keeps it
 // in the session.
-func (l *listing) checkSession(dir string) error {
-	s, err := l.env.Open(dir)
+func compareViews(l *listing.Flags, dir string) error {
+	s, err := l.Env.Open(dir)
 	if err != nil {
 		return err
 	}
 	counters, err := hpc.ReadFile(s.Dir)
 	if err != nil {
-		l.env.Note("%s", text.OneLine(err.Error()))
+		l.Env.Note("%s", text.OneLine(err.Error()))
 	}
 	usage, err := hpc.ReadUsage(s.Dir)
 	if err != nil {
-		l.env.Note("%s", text.OneLine(err.Error()))
+		l.Env.Note("%s", text.OneLine(err.Error()))
 	}
-	sum, err := condense(l.env, s, summary.Options{Brief: true})
+	sum, err := condense(l.Env, s, summary.Options{Brief: true})
 	if err != nil {
 		return err
 	}
 	r := check.Compare(sum, s.ExtraMetrics(), counters, usage)
 	if err := hpc.WriteJSON(filepath.Join(s.Dir, checkFileName), r); err != nil {
-		l.env.Note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
+		l.Env.Note("cannot store the comparison in the session: %s", text.OneLine(err.Error()))
 	}
-	if l.format == "json" {
-		return writeJSON(l.env.Out, r)
+	if l.Format == "json" {
+		return listing.JSON(l.Env.Out, r)
 	}
-	return l.printCheck(&r)
+	return printCheck(l, &r)
 }
 
-func (l *listing) printCheck(r *check.Result) error {
-	rows := slices.DeleteFunc(refs(r.Threads), func(t *check.Thread) bool { return t.Tasks == nil })
-	if err := printTable(l.env.Out, l.tableOptions(false), rows[:min(len(rows), defaultTop)], checkThreadColumns); err != nil {
+func printCheck(l *listing.Flags, r *check.Result) error {
+	rows := slices.DeleteFunc(listing.Refs(r.Threads), func(t *check.Thread) bool { return t.Tasks == nil })
+	if err := listing.Table(l.Env.Out, l.TableOptions(false), rows[:min(len(rows), listing.DefaultTop)], checkThreadColumns); err != nil {
 		return err
 	}
-	fmt.Fprintln(l.env.Out)
-	if err := l.printNotInTasks(r); err != nil {
+	fmt.Fprintln(l.Env.Out)
+	if err := printNotInTasks(l, r); err != nil {
 		return err
 	}
-	fmt.Fprintln(l.env.Out)
+	fmt.Fprintln(l.Env.Out)
 	for _, line := range checkLines(r) {
-		fmt.Fprintln(l.env.Out, clean(line))
+		fmt.Fprintln(l.Env.Out, table.Clean(line))
 	}
 	return nil
 }
@@ -115,8 +117,8 @@ var outsideColumns = []view.Column[*check.Part]{
 	{Title: "not in tasks", Kind: view.Word, Value: func(p *check.Part) view.Value { return view.WordOf(p.What) }},
 }
 
-func (l *listing) printNotInTasks(r *check.Result) error {
-	return printTable(l.env.Out, l.tableOptions(false), refs(r.Process.NotTasks), outsideColumns)
+func printNotInTasks(l *listing.Flags, r *check.Result) error {
+	return listing.Table(l.Env.Out, l.TableOptions(false), listing.Refs(r.Process.NotTasks), outsideColumns)
 }
 
 // checkLines say in sentences how the views agree.

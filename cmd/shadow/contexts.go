@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/shadow/flame"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -18,8 +19,8 @@ func wholeStacks(s *session.Session, o summary.HotspotOptions) bool {
 }
 
 // listContexts prints the calling contexts of a session.
-func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
-	if err := l.noUnits(o); err != nil {
+func listContexts(l *listing.Flags, dir string, o summary.HotspotOptions) error {
+	if err := noUnits(l, o); err != nil {
 		return err
 	}
 	if !slices.Contains(summary.ContextOrders, o.Sort) {
@@ -28,7 +29,7 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 	if o.Metric != "" {
 		return console.Usagef("--metric and --by context exclude each other: contexts have wall and CPU time")
 	}
-	s, err := l.env.Open(dir)
+	s, err := l.Env.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -37,18 +38,18 @@ func (l *listing) listContexts(dir string, o summary.HotspotOptions) error {
 	if err != nil {
 		return err
 	}
-	l.env.NoteFound(s, before)
-	if err := printRows(l, refs(rows), contextColumns(s.Every())); err != nil || l.format != "table" {
+	l.Env.NoteFound(s, before)
+	if err := listing.Rows(l, listing.Refs(rows), contextColumns(s.Every())); err != nil || l.Format != "table" {
 		return err
 	}
 	if s.Every() > 1 {
-		l.env.Note("~ are estimates: the context of one event in %d was recorded", s.Every())
+		l.Env.Note("~ are estimates: the context of one event in %d was recorded", s.Every())
 	}
 	return nil
 }
 
 // noUnits refuses --units: contexts are those of single executions.
-func (l *listing) noUnits(o summary.HotspotOptions) error {
+func noUnits(l *listing.Flags, o summary.HotspotOptions) error {
 	if o.Units {
 		return console.Usagef("--units and --by context exclude each other: a context is that of a single creation, submission or execution")
 	}

@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/jdk"
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 	"stackagent/shadow/view"
@@ -23,8 +25,8 @@ import (
 // jvmPatience bounds every start of a JVM.
 const jvmPatience = time.Minute
 
-func newDoctor(env Env) *cobra.Command {
-	var l listing
+func newDoctor(env console.Env) *cobra.Command {
+	var l listing.Flags
 	var agent string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -36,25 +38,25 @@ it. Starts JVMs for a moment; changes nothing.`,
   shadow doctor --format json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := l.check(); err != nil {
+			if err := l.Check(); err != nil {
 				return err
 			}
-			return l.printFacilities(diagnose(cmd.Context(), env, agent))
+			return printFacilities(&l, diagnose(cmd.Context(), env, agent))
 		},
 	}
-	l.addTo(cmd, env, false, "table", "json", "csv")
+	l.AddTo(cmd, env, false, "table", "json", "csv")
 	cmd.Flags().StringVar(&agent, "agent", "", "the agent library (default: the one beside shadow)")
 	return cmd
 }
 
-func (l *listing) printFacilities(all []hpc.Facility) error {
-	switch l.format {
+func printFacilities(l *listing.Flags, all []hpc.Facility) error {
+	switch l.Format {
 	case "json":
-		return writeJSON(l.env.Out, all)
+		return listing.JSON(l.Env.Out, all)
 	case "csv":
-		return view.All(view.CSV(l.env.Out, facilityColumns), all)
+		return view.All(view.CSV(l.Env.Out, facilityColumns), all)
 	}
-	return printTable(l.env.Out, l.tableOptions(false), all, facilityColumns)
+	return listing.Table(l.Env.Out, l.TableOptions(false), all, facilityColumns)
 }
 
 var facilityColumns = []view.Column[hpc.Facility]{
@@ -65,7 +67,7 @@ var facilityColumns = []view.Column[hpc.Facility]{
 }
 
 // diagnose makes all checks: Java, the agent, then the machine.
-func diagnose(ctx context.Context, env Env, agent string) []hpc.Facility {
+func diagnose(ctx context.Context, env console.Env, agent string) []hpc.Facility {
 	homes := jdk.Find(env.Getenv)
 	all := javaFacilities(homes)
 	all = append(all, agentFacilities(ctx, env, agent, homes)...)
@@ -103,7 +105,7 @@ func javaFacilities(homes []jdk.Home) []hpc.Facility {
 
 // agentFacilities checks the library itself, then loads it into every usable Java:
 // only that proves that it loads.
-func agentFacilities(ctx context.Context, env Env, agent string, homes []jdk.Home) []hpc.Facility {
+func agentFacilities(ctx context.Context, env console.Env, agent string, homes []jdk.Home) []hpc.Facility {
 	f := hpc.Facility{Name: "agent library"}
 	path, err := findAgent(env, agent)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/units"
 )
 
@@ -20,7 +21,7 @@ const folderTime = "20060102-150405"
 // sessionFolder makes the folder for a run. It must be new or empty, so that
 // nothing is mixed or overwritten. remove takes it away again if it was made
 // here and is still empty.
-func sessionFolder(env Env, dir string) (path string, remove func(), err error) {
+func sessionFolder(env console.Env, dir string) (path string, remove func(), err error) {
 	if dir == "" {
 		dir = "shadow-" + env.Now().Format(folderTime)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/granularity/gc"
@@ -20,13 +22,13 @@ import (
 
 // gcFlags are the flags of shadow gc.
 type gcFlags struct {
-	listing
+	listing.Flags
 	window windowFlags
 	class  string
 	output string
 }
 
-func newGC(env Env) *cobra.Command {
+func newGC(env console.Env) *cobra.Command {
 	var f gcFlags
 	cmd := &cobra.Command{
 		Use:   "gc DIR",
@@ -44,9 +46,9 @@ over a window, so that a pause delays all requests that had to wait for it.`,
 		Example: `  shadow gc /tmp/s
   shadow gc /tmp/s --class 'com.acme.Request' --format json
   shadow gc /tmp/s -o mmu.svg`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(f.listing.check(), f.window.check(), checkFigure(f.output)); err != nil {
+			if err := errors.Join(f.Flags.Check(), f.window.check(), files.CheckFigure(f.output)); err != nil {
 				return err
 			}
 			if _, err := path.Match(f.class, ""); err != nil {
@@ -55,7 +57,7 @@ over a window, so that a pause delays all requests that had to wait for it.`,
 			return f.run(env, args[0])
 		},
 	}
-	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.window.addTo(cmd)
 	cmd.Flags().StringVar(&f.class, "class", "", "latency of the executions of classes whose Java name matches this glob")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the curve of utilization to FILE.svg|png|pdf")
@@ -115,7 +117,7 @@ type gcLatency struct {
 	MaxNs     units.Ns            `json:"max_ns"`
 }
 
-func (f *gcFlags) run(env Env, dir string) error {
+func (f *gcFlags) run(env console.Env, dir string) error {
 	s, err := env.Open(dir)
 	if err != nil {
 		return err
@@ -134,7 +136,7 @@ func (f *gcFlags) run(env Env, dir string) error {
 	r.Pauses = gcPausesOf(gc.Describe(pauses, w))
 	curve := gc.MMU(pauses, w, gc.Lengths(1e6, w, 8))
 	if f.output != "" {
-		return writeFigure(env, f.output, figure.MMU(curve))
+		return files.WriteFigure(env, f.output, figure.MMU(curve))
 	}
 	for _, u := range gc.MMU(pauses, w, gc.Lengths(1e6, w, 1)) {
 		r.MMU = append(r.MMU, gcUtilization{u.Window, u.Min})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
 	"stackagent/internal/text"
@@ -138,8 +139,8 @@ func (f *gcFlags) causesTable(r *gcReport, o table.Options) error {
 	if len(r.Causes) == 0 {
 		return nil
 	}
-	fmt.Fprintln(f.env.Out)
-	return printTable(f.env.Out, o, refs(r.Causes), causeColumns)
+	fmt.Fprintln(f.Env.Out)
+	return listing.Table(f.Env.Out, o, listing.Refs(r.Causes), causeColumns)
 }
 
 var causeColumns = []view.Column[*gcCause]{

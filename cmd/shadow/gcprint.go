@@ -6,16 +6,18 @@ import (
 	"slices"
 	"strconv"
 
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/gc"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
 )
 
 func (f *gcFlags) print(r *gcReport) error {
-	switch f.format {
+	switch f.Format {
 	case "json":
-		return writeJSON(f.env.Out, r)
+		return listing.JSON(f.Env.Out, r)
 	case "csv":
 		return f.csv(r)
 	}
@@ -23,7 +25,7 @@ func (f *gcFlags) print(r *gcReport) error {
 }
 
 func (f *gcFlags) table(r *gcReport) error {
-	o := table.ForWriter(f.env.Out, f.env.Getenv)
+	o := table.ForWriter(f.Env.Out, f.Env.Getenv)
 	p := r.Pauses
 	facts := table.New(table.Column{}, table.Column{})
 	facts.Row("collector", r.Collector)
@@ -43,11 +45,11 @@ func (f *gcFlags) table(r *gcReport) error {
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
 		facts.Row("not available", what+": "+r.NotAvailable[what])
 	}
-	if err := facts.Render(f.env.Out, table.Options{}); err != nil {
+	if err := facts.Render(f.Env.Out, table.Options{}); err != nil {
 		return err
 	}
-	fmt.Fprintln(f.env.Out)
-	if err := printTable(f.env.Out, o, r.MMU, utilizationColumns); err != nil {
+	fmt.Fprintln(f.Env.Out)
+	if err := listing.Table(f.Env.Out, o, r.MMU, utilizationColumns); err != nil {
 		return err
 	}
 	if err := f.causesTable(r, o); err != nil {
@@ -60,8 +62,8 @@ func (f *gcFlags) latencyTable(r *gcReport, o table.Options) error {
 	if len(r.Latency) == 0 {
 		return nil
 	}
-	fmt.Fprintln(f.env.Out)
-	return printTable(f.env.Out, o, refs(r.Latency), latencyColumns())
+	fmt.Fprintln(f.Env.Out)
+	return listing.Table(f.Env.Out, o, listing.Refs(r.Latency), latencyColumns())
 }
 
 var utilizationColumns = []view.Column[gcUtilization]{
@@ -115,7 +117,7 @@ func (f *gcFlags) csv(r *gcReport) error {
 		cells = append(cells, []string{"gc_work_ns", number(t.WorkNs)}, []string{"gc_pause_work_ns", number(t.InPause)}, []string{"gc_pause_runnable_ns", number(t.Waited)}, []string{"gc_time_ns", share(t.TimeNs)}, []string{"gc_width", share(t.Width)})
 	}
 	for _, c := range r.Causes {
-		name := csvName(c.Collector + ": " + c.Cause)
+		name := text.Cell(c.Collector + ": " + c.Cause)
 		cells = append(cells, []string{"collections " + name, strconv.FormatInt(c.Count, 10)}, []string{"collections_time_ns " + name, one(c.TimeNs)})
 	}
 	if p := r.Safepoints; p != nil {
@@ -133,5 +135,5 @@ func (f *gcFlags) csv(r *gcReport) error {
 		}
 		cells = append(cells, []string{name + "_max_ns", number(l.MaxNs)})
 	}
-	return writeCSV(f.env.Out, []string{"figure", "value"}, cells)
+	return listing.CSV(f.Env.Out, []string{"figure", "value"}, cells)
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
 )
 
-func newHotspots(env Env) *cobra.Command {
-	var l listing
+func newHotspots(env console.Env) *cobra.Command {
+	var l listing.Flags
 	o := summary.HotspotOptions{}
 	var sort, output string
 	cmd := &cobra.Command{
@@ -34,23 +35,23 @@ recorded with --contexts.
   shadow hotspots /tmp/s --by context --sort count
   shadow hotspots /tmp/s --format pprof -o tasks.pb.gz
   shadow hotspots /tmp/s --format json`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Sort = granularity.Order(sort)
 			if err := checkHotspots(&l, o); err != nil {
 				return err
 			}
-			if l.format == "pprof" && output == "" {
+			if l.Format == "pprof" && output == "" {
 				return console.Usagef("--format pprof: name a file with -o")
 			}
-			if l.format == "pprof" || l.format == "collapsed" {
+			if l.Format == "pprof" || l.Format == "collapsed" {
 				if o.Metric != "" {
-					return console.Usagef("--format %s and --metric exclude each other: the format has its own metrics", l.format)
+					return console.Usagef("--format %s and --metric exclude each other: the format has its own metrics", l.Format)
 				}
-				return l.writeStacks(args[0], o, output)
+				return writeStacks(&l, args[0], o, output)
 			}
 			if o.By == summary.ByContext {
-				return l.listContexts(args[0], o)
+				return listContexts(&l, args[0], o)
 			}
 			s, err := hotspotSummary(env, args[0], o)
 			if err != nil {
@@ -63,10 +64,10 @@ recorded with --contexts.
 			if err != nil {
 				return err
 			}
-			return l.printHotspots(rows, s, o.By)
+			return printHotspots(&l, rows, s, o.By)
 		},
 	}
-	l.addTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
+	l.AddTo(cmd, env, true, "table", "json", "csv", "pprof", "collapsed")
 	filterFlags(cmd, &o.Filter)
 	unitsFlag(cmd, &o.Units)
 	cmd.Flags().StringVar(&o.By, "by", "class", "class|site|executor|thread|context")
@@ -77,8 +78,8 @@ recorded with --contexts.
 }
 
 // checkHotspots refuses wrong usage before anything is read.
-func checkHotspots(l *listing, o summary.HotspotOptions) error {
-	if err := l.check(); err != nil {
+func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
+	if err := l.Check(); err != nil {
 		return err
 	}
 	switch o.By {
@@ -93,7 +94,7 @@ func checkHotspots(l *listing, o summary.HotspotOptions) error {
 }
 
 // hotspotSummary condenses a session as the listing wants it.
-func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Summary, error) {
+func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions) (*summary.Summary, error) {
 	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units}
 	if o.By != summary.BySite && o.By != summary.ByExecutor {
 		return summarise(env, dir, options)
@@ -116,34 +117,34 @@ func hotspotSummary(env Env, dir string, o summary.HotspotOptions) (*summary.Sum
 // units of other names: a row would say nothing of them.
 func inOtherUnits(r granularity.Hotspot) bool { return r.Executions == 0 && r.NeverExecuted == 0 }
 
-func (l *listing) printHotspots(rows []granularity.Hotspot, s *summary.Summary, by string) error {
+func printHotspots(l *listing.Flags, rows []granularity.Hotspot, s *summary.Summary, by string) error {
 	parts := 0
-	if l.format == "table" && by == "class" && s.Of == text.UnitsOfWork {
+	if l.Format == "table" && by == "class" && s.Of == text.UnitsOfWork {
 		all := len(rows)
 		rows = slices.DeleteFunc(rows, inOtherUnits)
 		parts = all - len(rows)
 	}
-	if l.format == "json" {
-		if n := l.limit(); n > 0 && n < len(rows) {
+	if l.Format == "json" {
+		if n := l.Limit(); n > 0 && n < len(rows) {
 			rows = rows[:n]
 		}
-		return writeJSON(l.env.Out, rows)
+		return listing.JSON(l.Env.Out, rows)
 	}
-	if l.format == "table" && len(rows) == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
+	if l.Format == "table" && len(rows) == 0 && parts == 0 && s.Filter != nil && s.Filter.Class != "" {
 		return nil // noteNone has said why
 	}
 	shown := rows // the columns of the table depend on its rows
-	if n := l.limit(); n > 0 && n < len(rows) {
+	if n := l.Limit(); n > 0 && n < len(rows) {
 		shown = rows[:n]
 	}
-	if err := printRows(l, refs(rows), view.Hotspots(shown, s, by)); err != nil || l.format != "table" {
+	if err := listing.Rows(l, listing.Refs(rows), view.Hotspots(shown, s, by)); err != nil || l.Format != "table" {
 		return err
 	}
 	if parts > 0 {
-		l.env.Note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
+		l.Env.Note("%s omitted: all their tasks ran inside the units above; without --units their executions are listed", text.PluralExact(parts, "class", "classes"))
 	}
 	if text := summary.SummarisedText(s.Tasks.Summarised, s.Tasks.Executions); text != "" {
-		l.env.Note("%s (~)", text)
+		l.Env.Note("%s (~)", text)
 	}
 	return nil
 }

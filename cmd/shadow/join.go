@@ -8,9 +8,10 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/internal/text"
 	"stackagent/shadow/store"
+	"stackagent/shadow/view/table"
 )
 
-func newJoin(env Env) *cobra.Command {
+func newJoin(env console.Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "join DIR DIR... -o DIR",
@@ -31,7 +32,7 @@ neither has.`,
 			if err != nil {
 				return err
 			}
-			env.Note("session %s in %s: %s in %s, %s missing", clean(m.Session), out,
+			env.Note("session %s in %s: %s in %s, %s missing", table.Clean(m.Session), out,
 				text.PluralExact(m.Sequences.Count(), "batch", "batches"), text.PluralExact(int64(len(args)), "piece", "pieces"), fmt.Sprint(m.Lost.Batches))
 			return nil
 		},

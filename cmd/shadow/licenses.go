@@ -8,11 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent"
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/shadow/view"
 )
 
-func newLicenses(env Env) *cobra.Command {
-	var l listing
+func newLicenses(env console.Env) *cobra.Command {
+	var l listing.Flags
 	var full bool
 	cmd := &cobra.Command{
 		Use:   "licenses",
@@ -23,7 +25,7 @@ these texts, too.`,
 		Example: "  shadow licenses\n  shadow licenses --full > THIRD_PARTY_NOTICES",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := l.check(); err != nil {
+			if err := l.Check(); err != nil {
 				return err
 			}
 			if full {
@@ -31,11 +33,11 @@ these texts, too.`,
 				return err
 			}
 			rows := linkedModules(stackagent.Notices)
-			l.top = len(rows) // a licence is not left out
-			return printRows(&l, rows, licenceColumns)
+			l.Top = len(rows) // a licence is not left out
+			return listing.Rows(&l, rows, licenceColumns)
 		},
 	}
-	l.addTo(cmd, env, false, "table", "json", "csv")
+	l.AddTo(cmd, env, false, "table", "json", "csv")
 	cmd.Flags().BoolVar(&full, "full", false, "print the texts of all licences")
 	return cmd
 }

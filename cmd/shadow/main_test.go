@@ -41,7 +41,7 @@ const commandVariable = "SHADOW_TEST_COMMAND"
 func shadow(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	env := Env{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append(os.Environ(), environ...),
+	env := console.Env{In: strings.NewReader(""), Out: &o, Err: &e, Environ: append(os.Environ(), environ...),
 		Executable: func() (string, error) { return "/nowhere/shadow", nil },
 		Now:        func() time.Time { return time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC) }}
 	code = Run(context.Background(), args, env)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
@@ -79,11 +80,11 @@ func TestMetricNotThere(t *testing.T) {
 	dir := workSession(t)
 	for _, verb := range [][]string{{"stats", dir}, {"report", dir, "-o", filepath.Join(t.TempDir(), "r.html")}, {"hotspots", dir}} {
 		code, _, errs := shadow(t, nil, append(verb, "--metric", "cycles")...)
-		if code != exitUsage || !strings.Contains(errs, "alloc_bytes, page_faults, bytecodes") || !strings.Contains(errs, "shadow run --metric wall+cpu+cycles") {
+		if code != console.ExitUsage || !strings.Contains(errs, "alloc_bytes, page_faults, bytecodes") || !strings.Contains(errs, "shadow run --metric wall+cpu+cycles") {
 			t.Errorf("%s: exit code %d: %s", verb[0], code, errs)
 		}
 	}
-	if code, _, errs := shadow(t, nil, "stats", dir, "--metric", "init"); code != exitUsage || !strings.Contains(errs, "--construction") {
+	if code, _, errs := shadow(t, nil, "stats", dir, "--metric", "init"); code != console.ExitUsage || !strings.Contains(errs, "--construction") {
 		t.Errorf("init: exit code %d: %s", code, errs)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -8,7 +9,7 @@ import (
 
 // noteUndecided says which created tasks have no row since nobody knows whether
 // they were executed.
-func (l *listing) noteUndecided(s *session.Session, filter summary.Filter, undecided map[uint32]uint64) {
+func noteUndecided(l *listing.Flags, s *session.Session, filter summary.Filter, undecided map[uint32]uint64) {
 	sum := uint64(0)
 	for id, n := range undecided {
 		if c := s.ClassByID(id); c == nil || filter.Match(c.Name, c.Kinds) {
@@ -16,7 +17,7 @@ func (l *listing) noteUndecided(s *session.Session, filter summary.Filter, undec
 		}
 	}
 	if sum > 0 {
-		l.env.Note("%s left out: some executions of their classes are in summaries, so it is unknown which tasks were never executed; shadow hotspots counts them",
+		l.Env.Note("%s left out: some executions of their classes are in summaries, so it is unknown which tasks were never executed; shadow hotspots counts them",
 			text.PluralExact(sum, "created task is", "created tasks are"))
 	}
 }

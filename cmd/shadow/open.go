@@ -10,18 +10,8 @@ import (
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
-
-// oneSession takes exactly one argument, the session folder.
-func oneSession(_ *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return console.Usagef("missing session folder")
-	case 1:
-		return nil
-	}
-	return console.Usagef("want one session folder, got %d arguments", len(args))
-}
 
 // filterFlags gives cmd the flags that choose classes.
 func filterFlags(cmd *cobra.Command, f *summary.Filter) {
@@ -51,7 +41,7 @@ func setThresholds(list []string) (*advice.Thresholds, error) {
 }
 
 // summarise opens a session and condenses it.
-func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error) {
+func summarise(env console.Env, dir string, o summary.Options) (*summary.Summary, error) {
 	if err := o.Filter.Check(); err != nil {
 		return nil, &console.UsageError{Err: err}
 	}
@@ -70,21 +60,21 @@ func summarise(env Env, dir string, o summary.Options) (*summary.Summary, error)
 }
 
 // noteNone says why nothing is shown of the classes that were asked for.
-func noteNone(env Env, s *session.Session, f summary.Filter, shown int) {
+func noteNone(env console.Env, s *session.Session, f summary.Filter, shown int) {
 	if f.Class == "" || shown > 0 {
 		return
 	}
 	like := summary.Filter{Class: f.Class}
 	if slices.ContainsFunc(s.Classes, func(c session.Class) bool { return like.Match(c.Name, c.Kinds) }) {
-		env.Note("all classes matching %q are filtered out; shadow hotspots DIR lists all, without --app, --units and --by", clean(f.Class))
+		env.Note("all classes matching %q are filtered out; shadow hotspots DIR lists all, without --app, --units and --by", table.Clean(f.Class))
 		return
 	}
-	env.Note("no task class matches %q; shadow hotspots DIR lists all (the name of a lambda is Host$$Lambda -> Host.method)", clean(f.Class))
+	env.Note("no task class matches %q; shadow hotspots DIR lists all (the name of a lambda is Host$$Lambda -> Host.method)", table.Clean(f.Class))
 }
 
 // condense builds a summary and shows how far it is where somebody may be
 // waiting: on a terminal, and if it takes long.
-func condense(env Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
+func condense(env console.Env, s *session.Session, o summary.Options) (*summary.Summary, error) {
 	if bar := env.Bar(); bar != nil {
 		o.Progress = bar.Show
 		defer bar.Clear()

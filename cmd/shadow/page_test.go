@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/internal/testnats"
 )
 
@@ -36,7 +37,7 @@ func TestDeployedCommands(t *testing.T) {
 		if len(args) < 3 && !strings.Contains(file, "kubernetes") || len(args) == 0 || args[0] != "serve" {
 			t.Fatalf("%s: no command in it: %q", file, args)
 		}
-		cmd := newServe(console.System())
+		cmd := serve.New(console.System())
 		if err := cmd.ParseFlags(args[1:]); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -63,7 +64,7 @@ func TestPageHTTPS(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var errs safeBuffer
-	env := Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: func() (string, error) { return program, nil }, Now: time.Now}
+	env := console.Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: func() (string, error) { return program, nil }, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir, "--http-tls-cert", cert, "--http-tls-key", key}, env)
@@ -75,7 +76,7 @@ func TestPageHTTPS(t *testing.T) {
 			t.Fatalf("serve does not start: %s", errs.String())
 		}
 	}
-	token, err := os.ReadFile(filepath.Join(dir, tokenName))
+	token, err := os.ReadFile(filepath.Join(dir, serve.TokenName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/cmd/shadow/internal/record"
 	"stackagent/granularity/perturbation"
 	"stackagent/hpc"
@@ -110,7 +111,7 @@ func measuredOf(r launch.Result, counters *hpc.File) measuredRun {
 }
 
 // repeat runs the command several times with the agent, and in turns without it.
-func repeat(ctx context.Context, env Env, f runFlags, args []string) error {
+func repeat(ctx context.Context, env console.Env, f runFlags, args []string) error {
 	dir, remove, err := sessionFolder(env, f.dir)
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func repeat(ctx context.Context, env Env, f runFlags, args []string) error {
 }
 
 // once is a run with the agent.
-func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measuredRun) error {
+func once(ctx context.Context, env console.Env, f runFlags, args []string, into *[]measuredRun) error {
 	result, err := profiled(ctx, env, f, args)
 	if err != nil {
 		return err
@@ -157,7 +158,7 @@ func once(ctx context.Context, env Env, f runFlags, args []string, into *[]measu
 
 // bare is a run without the agent. The counters from outside run as they do with
 // it, so that they are no part of the difference.
-func bare(env Env, f runFlags, args []string, into *[]measuredRun) error {
+func bare(env console.Env, f runFlags, args []string, into *[]measuredRun) error {
 	w := record.NewWatcher(env, f.counter)
 	defer w.End()
 	p, err := launch.Start(launch.Command{Args: args, Env: slices.Clone(env.Environ), In: env.In, Out: env.Out, Err: env.Err})
@@ -181,7 +182,7 @@ func bare(env Env, f runFlags, args []string, into *[]measuredRun) error {
 // comparable.
 func failed(r launch.Result) error {
 	if r.Code != 0 {
-		return &exitError{r.Code}
+		return &console.ExitError{Code: r.Code}
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ type perturbationFile struct {
 	Quantities []perturbationRow `json:"quantities"`
 }
 
-func tellPerturbation(env Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
+func tellPerturbation(env console.Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
 	n := min(len(with), len(without))
 	if n == 0 {
 		return fmt.Errorf("interrupted before one run of each kind ended")
@@ -243,8 +244,8 @@ func column(runs []measuredRun, name string) []float64 {
 	return values
 }
 
-func printPerturbation(env Env, file *perturbationFile, dir string) error {
-	err := printTable(env.Err, table.ForWriter(env.Err, env.Getenv), refs(file.Quantities), perturbationColumns(file.Runs))
+func printPerturbation(env console.Env, file *perturbationFile, dir string) error {
+	err := listing.Table(env.Err, table.ForWriter(env.Err, env.Getenv), listing.Refs(file.Quantities), perturbationColumns(file.Runs))
 	if err != nil {
 		return err
 	}

@@ -25,10 +25,6 @@ import (
 	"stackagent/shadow/store"
 )
 
-// tokenVariable is where an agent looks for the bus's secret by default; ours
-// comes by a file, and another one's must not get in its way.
-const tokenVariable = "STACKAGENT_BUS_TOKEN"
-
 // runFlags are the flags of shadow run.
 type runFlags struct {
 	dir, library             string
@@ -38,7 +34,7 @@ type runFlags struct {
 	switches                 string
 }
 
-func newRun(env Env) *cobra.Command {
+func newRun(env console.Env) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGS...]",
@@ -101,7 +97,7 @@ func (f *runFlags) agentOptions(url, tokenFile, spool string, more ...options.Se
 }
 
 // run is the verb: prepare, run, collect, report.
-func run(ctx context.Context, env Env, f runFlags, args []string) error {
+func run(ctx context.Context, env console.Env, f runFlags, args []string) error {
 	if f.repeat.wanted() {
 		return repeat(ctx, env, f, args)
 	}
@@ -113,7 +109,7 @@ func run(ctx context.Context, env Env, f runFlags, args []string) error {
 }
 
 // profiled is a run with the agent.
-func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.Result, error) {
+func profiled(ctx context.Context, env console.Env, f runFlags, args []string) (launch.Result, error) {
 	library, err := findAgent(env, f.library)
 	if err != nil {
 		return launch.Result{}, err
@@ -153,14 +149,14 @@ func profiled(ctx context.Context, env Env, f runFlags, args []string) (launch.R
 }
 
 // execute runs the command with the agent and waits for its end.
-func execute(env Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string) (launch.Result, error) {
+func execute(env console.Env, f runFlags, c *record.Collector, w *record.Watcher, library string, args []string) (launch.Result, error) {
 	isJava := launch.IsJava(args[0])
 	var children []options.Setting
 	if isJava { // for any other command the environment reaches them
 		children = append(children, options.Setting{Key: "children", Value: "true"})
 	}
 	agentOptions := f.agentOptions(c.Bus.ClientURL(), c.Token(), c.Spool(), children...)
-	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(s string) bool { return strings.HasPrefix(s, tokenVariable+"=") })
+	environ := slices.DeleteFunc(slices.Clone(env.Environ), func(s string) bool { return strings.HasPrefix(s, record.TokenVariable+"=") })
 	newArgs, environ, err := launch.WithAgent(args, environ, library, agentOptions)
 	if err != nil {
 		return launch.Result{}, err
@@ -184,14 +180,14 @@ func execute(env Env, f runFlags, c *record.Collector, w *record.Watcher, librar
 
 // conclude stores the rest, puts a single session into dir itself and says what
 // was recorded.
-func conclude(ctx context.Context, env Env, f runFlags, c *record.Collector, w *record.Watcher, e ending) error {
+func conclude(ctx context.Context, env console.Env, f runFlags, c *record.Collector, w *record.Watcher, e ending) error {
 	// A second interrupt ends the wait, not the shadow in the midst of a write.
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	sessions, alive, err := c.Finish(ctx)
 	w.End()
 	for _, r := range c.Left {
-		if err := notWhole(r); err != nil {
+		if err := r.Err(); err != nil {
 			env.Note("%s", text.OneLine(err.Error()))
 		}
 	}

@@ -179,7 +179,7 @@ func checkSession(t *testing.T, dir string) {
 func TestRunJava(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	java := fakeJava(t, "java")
-	code, out, errs := shadow(t, []string{fakeVariable + "=exit 5", tokenVariable + "=another"}, "run", "--agent", agentLibrary(t),
+	code, out, errs := shadow(t, []string{fakeVariable + "=exit 5", record.TokenVariable + "=another"}, "run", "--agent", agentLibrary(t),
 		"-o", dir, "--metric", "wall", "--", java, "-jar", "my app.jar")
 	if code != 5 {
 		t.Fatalf("exit code %d, want the command's 5: %s%s", code, out, errs)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/launch"
 	"stackagent/granularity"
 	"stackagent/internal/text"
@@ -12,11 +13,12 @@ import (
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/summary"
+	"stackagent/shadow/view/table"
 )
 
 // printRunSummary says on stderr, in a few lines, what a run recorded: what it
 // was, what it shows, what is missing, where it is, what to do next.
-func printRunSummary(env Env, dir string, folders []string, result launch.Result) error {
+func printRunSummary(env console.Env, dir string, folders []string, result launch.Result) error {
 	if result.Signal != 0 {
 		env.Note("signal %d (%s) ended the command", int(result.Signal), result.Signal)
 	}
@@ -30,7 +32,7 @@ func printRunSummary(env Env, dir string, folders []string, result launch.Result
 			return err
 		}
 		for _, line := range runLines(sum) {
-			env.Note("%s", clean(line))
+			env.Note("%s", table.Clean(line))
 		}
 		if len(folders) > 1 {
 			env.Note("  in %s", folder)

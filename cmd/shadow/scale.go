@@ -36,7 +36,7 @@ type scaleFlags struct {
 	run            runFlags // how each run records
 }
 
-func newScale(env Env) *cobra.Command {
+func newScale(env console.Env) *cobra.Command {
 	var f scaleFlags
 	cmd := &cobra.Command{
 		Use:   "scale --threads 1,2,4 [flags] -- COMMAND [ARGS...]",
@@ -59,7 +59,7 @@ The flags of shadow run that choose what to record apply to every run.`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
-	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.addRegion(cmd)
 	flags.IntSliceVar(&f.threads, "threads", nil, "numbers of threads; 1 is the base and always among them")
 	flags.IntSliceVar(&f.gcThreads, "gc-threads", nil, "numbers of threads of the collector (default: the JVM's choice)")
@@ -86,7 +86,7 @@ func (f *scaleFlags) check(args []string) error {
 	if err := cmp.Or(f.checkNumbers(args), f.run.check()); err != nil {
 		return err
 	}
-	return f.listing.check()
+	return f.Flags.Check()
 }
 
 // checkNumbers holds the numbers of threads against the places in the command
@@ -152,7 +152,7 @@ func (f *scaleFlags) configs() []config {
 	return out
 }
 
-func (f *scaleFlags) scale(ctx context.Context, env Env, args []string) error {
+func (f *scaleFlags) scale(ctx context.Context, env console.Env, args []string) error {
 	dir := f.output
 	if dir == "" {
 		dir = "shadow-scale-" + env.Now().Format(folderTime)
@@ -184,7 +184,7 @@ func (f *scaleFlags) scale(ctx context.Context, env Env, args []string) error {
 }
 
 // once runs the command; a round below 0 warms up and leaves no session.
-func (f *scaleFlags) once(ctx context.Context, env Env, dir string, c config, round int, args []string) error {
+func (f *scaleFlags) once(ctx context.Context, env console.Env, dir string, c config, round int, args []string) error {
 	to := runFolder(dir, c, round)
 	if round < 0 {
 		to = filepath.Join(dir, "warmup")
@@ -224,7 +224,7 @@ func substituted(args []string, c config) []string {
 // javaOptions is where the java command looks for options of its own.
 const javaOptions = "JDK_JAVA_OPTIONS"
 
-func withGCThreads(env Env, c config, args []string) []string {
+func withGCThreads(env console.Env, c config, args []string) []string {
 	if c.gc == 0 || mentions(args, gcThreadsWord) {
 		return env.Environ
 	}
@@ -233,7 +233,7 @@ func withGCThreads(env Env, c config, args []string) []string {
 }
 
 // reckonAll brings all runs to account, by configuration and round.
-func (f *scaleFlags) reckonAll(env Env, dir string, configs []config) (map[config][]*scaling.Run, error) {
+func (f *scaleFlags) reckonAll(env console.Env, dir string, configs []config) (map[config][]*scaling.Run, error) {
 	out := map[config][]*scaling.Run{}
 	for _, c := range configs {
 		for round := range f.repeat {
@@ -303,7 +303,7 @@ func flatBars(groups []gcBars) []stackBar {
 }
 
 // write puts the stacks and the figures into dir.
-func (f *scaleFlags) write(env Env, dir string, result scaleResult) error {
+func (f *scaleFlags) write(env console.Env, dir string, result scaleResult) error {
 	if err := f.writeJSON(dir, result); err != nil {
 		return err
 	}
@@ -340,7 +340,7 @@ func (f *scaleFlags) writeJSON(dir string, result scaleResult) error {
 	}
 	defer os.Remove(file.Name()) // gone already if all went well
 	l := f.stackFlags
-	l.env.Out, l.format = file, "json"
+	l.Env.Out, l.Format = file, "json"
 	if err := l.print(flatBars(result.bars), result.collector); err != nil {
 		file.Close()
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
 )
@@ -26,7 +27,7 @@ func TestScaleNumbers(t *testing.T) {
 		"the command has {gcthreads}: give":    {"--threads", "1", "--", "java", "-XX:ParallelGCThreads={gcthreads}", "{threads}"},
 	} {
 		code, out, errs := shadow(t, nil, append([]string{"scale"}, args...)...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, want) {
+		if code != console.ExitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit %d, want %q: %s%s", args, code, want, out, errs)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/shadow/store"
 	"stackagent/shadow/web"
 )
@@ -41,7 +43,7 @@ func startServe(t *testing.T, dir string, flags ...string) (busURL, pageURL stri
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var errs safeBuffer
-	env := Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
+	env := console.Env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", dir}, flags...), env)
@@ -80,11 +82,11 @@ func TestServe(t *testing.T) {
 	if page := get(t, pageURL); !strings.Contains(page, "No JVM has connected yet") {
 		t.Errorf("empty page: %s", page)
 	}
-	token, err := os.ReadFile(filepath.Join(dir, tokenName))
+	token, err := os.ReadFile(filepath.Join(dir, serve.TokenName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, tokenName)); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(dir, serve.TokenName)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("token file: %v, %v", info.Mode(), err)
 	}
 	if err := send(busURL, "wrong-token-wrong-token", "h", true); err == nil {
@@ -122,7 +124,7 @@ func TestServe(t *testing.T) {
 	// The token stays the same when the shadow starts again.
 	_, _, stop = startServe(t, dir)
 	stop()
-	if again, err := os.ReadFile(filepath.Join(dir, tokenName)); err != nil || string(again) != string(token) {
+	if again, err := os.ReadFile(filepath.Join(dir, serve.TokenName)); err != nil || string(again) != string(token) {
 		t.Errorf("token changed: %v", err)
 	}
 }

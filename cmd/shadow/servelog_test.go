@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"stackagent/shadow/ingest"
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/serve"
 	"stackagent/shadow/store"
 )
 
@@ -29,7 +28,7 @@ func TestServeLogJSON(t *testing.T) {
 		}
 		return busURL != ""
 	})
-	token, err := os.ReadFile(filepath.Join(dir, tokenName))
+	token, err := os.ReadFile(filepath.Join(dir, serve.TokenName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,58 +61,11 @@ func TestServeLogJSON(t *testing.T) {
 	}
 }
 
-func TestLogLevels(t *testing.T) {
-	for _, c := range []struct {
-		flags logFlags
-		want  string // first letters of the levels that are logged
-	}{
-		{logFlags{}, ""},
-		{logFlags{format: "text"}, "IWE"},
-		{logFlags{level: "debug"}, "DIWE"},
-		{logFlags{format: "json", level: "warn"}, "WE"},
-		{logFlags{format: "text", level: "error"}, "E"},
-	} {
-		var out bytes.Buffer
-		env := Env{Err: &out}
-		env.Log = c.flags.logger(env)
-		log := env.Logger()
-		log.Debug("D")
-		log.Info("I")
-		log.Warn("W")
-		log.Error("E")
-		got := ""
-		for _, m := range regexp.MustCompile(`msg"?[=:]"?([DIWE])`).FindAllStringSubmatch(out.String(), -1) {
-			got += m[1]
-		}
-		if got != c.want {
-			t.Errorf("%+v: %q, want %q", c.flags, got, c.want)
-		}
-	}
+func TestLogFlags(t *testing.T) {
 	for _, args := range [][]string{{"--log-format", "xml"}, {"--log-level", "loud"}} {
-		if code, _, errs := shadow(t, nil, append([]string{"serve"}, args...)...); code != exitUsage || !strings.Contains(errs, "use one of") {
+		if code, _, errs := shadow(t, nil, append([]string{"serve"}, args...)...); code != console.ExitUsage || !strings.Contains(errs, "use one of") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
-	}
-}
-
-// With a log, trouble is in it once and there are no notes; names cannot act on a terminal.
-func TestLogOfTrouble(t *testing.T) {
-	var out bytes.Buffer
-	env := Env{Err: &out}
-	env.Log = slog.New(slog.DiscardHandler)
-	live := newServeLive(env)
-	live.Problem("s", errors.New("disk"))
-	live.Refused("subject", 1, errors.New("why"))
-	live.ForeignRow(errors.New("why"), 1)
-	live.Crowded(1, 2)
-	if out.Len() > 0 {
-		t.Errorf("notes beside the log: %s", out.String())
-	}
-	env.Log = (&logFlags{format: "json"}).logger(env)
-	live = newServeLive(env)
-	live.logProgress(ingest.Progress{Session: "a\u009b2J\u202e", Folder: "f", Ended: store.EndedRunning})
-	if strings.ContainsAny(out.String(), "\u009b\u202e") || !strings.Contains(out.String(), "session began") {
-		t.Errorf("record %q", out.String())
 	}
 }
 
@@ -122,7 +74,7 @@ func serveInBackground(t *testing.T, flags ...string) (errs *safeBuffer, stop fu
 	t.Helper()
 	errs = new(safeBuffer)
 	ctx, cancel := context.WithCancel(t.Context())
-	env := Env{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
+	env := console.Env{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: errs, Environ: os.Environ(), Executable: os.Executable, Now: time.Now}
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, flags...), env)

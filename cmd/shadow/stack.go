@@ -6,15 +6,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/scaling"
+	"stackagent/shadow/view/table"
 )
 
 // stackFlags are the flags of shadow stack, and those that scale shares.
 type stackFlags struct {
-	listing
+	listing.Flags
 	region  string
 	marker  string
 	workers string
@@ -31,7 +34,7 @@ func (f *stackFlags) addRegion(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the figure to FILE.svg|png|pdf")
 }
 
-func newStack(env Env) *cobra.Command {
+func newStack(env console.Env) *cobra.Command {
 	var f stackFlags
 	cmd := &cobra.Command{
 		Use:   "stack BASE_DIR DIR...",
@@ -53,14 +56,14 @@ a gain.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args[0], args[1:]) },
 	}
-	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.addRegion(cmd)
 	cmd.Flags().IntSliceVar(&f.threads, "threads", nil, "numbers of threads of the runs, in their order (default: counted)")
 	return cmd
 }
 
 func (f *stackFlags) check(runs int) error {
-	if err := f.listing.check(); err != nil {
+	if err := f.Flags.Check(); err != nil {
 		return err
 	}
 	if len(f.threads) != 0 && len(f.threads) != runs {
@@ -77,10 +80,10 @@ func (f *stackFlags) checkRegion() error {
 	if f.parsed, err = scaling.ParseRegion(f.region); err != nil {
 		return &console.UsageError{Err: err}
 	}
-	return checkFigure(f.output)
+	return files.CheckFigure(f.output)
 }
 
-func (f *stackFlags) run(env Env, baseDir string, dirs []string) error {
+func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
 	base, err := f.reckon(env, baseDir, 1)
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func (f *stackFlags) run(env Env, baseDir string, dirs []string) error {
 		bars = append(bars, bar)
 	}
 	if f.output != "" {
-		return writeFigure(env, f.output, figure.Stacks([]figure.StackGroup{{Bars: repeated(bars)}}))
+		return files.WriteFigure(env, f.output, figure.Stacks([]figure.StackGroup{{Bars: repeated(bars)}}))
 	}
 	return f.print(bars, nil)
 }
@@ -155,7 +158,7 @@ func repeated(bars []stackBar) []speedup.Repeated {
 }
 
 // reckon brings the session in dir to account.
-func (f *stackFlags) reckon(env Env, dir string, threads int) (*scaling.Run, error) {
+func (f *stackFlags) reckon(env console.Env, dir string, threads int) (*scaling.Run, error) {
 	s, err := env.Open(dir)
 	if err != nil {
 		return nil, err
@@ -163,8 +166,8 @@ func (f *stackFlags) reckon(env Env, dir string, threads int) (*scaling.Run, err
 	return scaling.Reckon(s, scaling.Options{Threads: threads, Region: f.parsed, Marker: f.marker, Workers: f.workers})
 }
 
-func noteRun(env Env, dir string, r *scaling.Run) {
+func noteRun(env console.Env, dir string, r *scaling.Run) {
 	for _, n := range r.Notes {
-		env.Note("%s: %s", clean(dir), clean(n))
+		env.Note("%s: %s", table.Clean(dir), table.Clean(n))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
@@ -67,7 +68,7 @@ type runJSON struct {
 }
 
 func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) error {
-	switch f.format {
+	switch f.Format {
 	case "json":
 		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
 		for _, b := range bars {
@@ -78,7 +79,7 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 			out.Collector = append(out.Collector, collectorJSON{c.Threads, c.GCThreads, c.Work.Mean, c.Time.Mean,
 				map[string]*float64{"work_ns": half(c.Work), "time_ns": half(c.Time)}})
 		}
-		return writeJSON(f.env.Out, out)
+		return listing.JSON(f.Env.Out, out)
 	case "csv":
 		return f.csv(bars)
 	}
@@ -129,14 +130,14 @@ func runOf(b speedup.Bar) runJSON {
 }
 
 func (f *stackFlags) table(bars []stackBar) error {
-	if err := printTable(f.env.Out, f.tableOptions(false), refs(bars), barColumns()); err != nil {
+	if err := listing.Table(f.Env.Out, f.TableOptions(false), listing.Refs(bars), barColumns()); err != nil {
 		return err
 	}
 	var text strings.Builder
 	for _, b := range bars {
 		fmt.Fprintf(&text, "\n%s", advice.OfBar(b.Mean()))
 	}
-	if _, err := fmt.Fprintln(f.env.Out, text.String()); err != nil {
+	if _, err := fmt.Fprintln(f.Env.Out, text.String()); err != nil {
 		return fmt.Errorf("printing advice: %w", err)
 	}
 	return f.counterTable(bars)
@@ -179,8 +180,8 @@ func (f *stackFlags) counterTable(bars []stackBar) error {
 		}
 	}
 	if t.Len() > 0 {
-		fmt.Fprintln(f.env.Out)
-		if err := f.render(t, t.Len()); err != nil {
+		fmt.Fprintln(f.Env.Out)
+		if err := f.Render(t, t.Len()); err != nil {
 			return err
 		}
 	}
@@ -189,7 +190,7 @@ func (f *stackFlags) counterTable(bars []stackBar) error {
 		byReason[absent[what]] = append(byReason[absent[what]], what)
 	}
 	for _, why := range slices.Sorted(maps.Keys(byReason)) {
-		f.env.Note("not available: %s: %s", strings.Join(byReason[why], ", "), clean(why))
+		f.Env.Note("not available: %s: %s", strings.Join(byReason[why], ", "), table.Clean(why))
 	}
 	return nil
 }
@@ -199,10 +200,10 @@ func (f *stackFlags) collectorTable(points []figure.CollectorPoint) error {
 	if len(points) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintln(f.env.Out); err != nil {
+	if _, err := fmt.Fprintln(f.Env.Out); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	return printTable(f.env.Out, f.tableOptions(false), points, collectorColumns)
+	return listing.Table(f.Env.Out, f.TableOptions(false), points, collectorColumns)
 }
 
 var collectorColumns = []view.Column[figure.CollectorPoint]{
@@ -259,5 +260,5 @@ func (f *stackFlags) csv(bars []stackBar) error {
 		}
 		cells = append(cells, row)
 	}
-	return writeCSV(f.env.Out, header, cells)
+	return listing.CSV(f.Env.Out, header, cells)
 }

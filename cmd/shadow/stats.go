@@ -6,12 +6,12 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -21,8 +21,8 @@ import (
 	"stackagent/shadow/view/table"
 )
 
-func newStats(env Env) *cobra.Command {
-	var l listing
+func newStats(env console.Env) *cobra.Command {
+	var l listing.Flags
 	var filter summary.Filter
 	var inUnits, views bool
 	var thresholds []string
@@ -41,16 +41,16 @@ prints the differences.`,
   shadow stats /tmp/s --app --format json
   shadow stats /tmp/s --units
   shadow stats /tmp/s --check`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := l.check(); err != nil {
+			if err := l.Check(); err != nil {
 				return err
 			}
 			if views {
-				if filter.Active() || inUnits || metric != "" || l.format == "csv" {
+				if filter.Active() || inUnits || metric != "" || l.Format == "csv" {
 					return console.Usagef("--check compares whole threads; use it without --app, --class, --units, --metric and --format csv")
 				}
-				return l.checkSession(args[0])
+				return compareViews(&l, args[0])
 			}
 			t, err := setThresholds(thresholds)
 			if err != nil {
@@ -65,16 +65,16 @@ prints the differences.`,
 					return err
 				}
 			}
-			switch l.format {
+			switch l.Format {
 			case "json":
-				return writeJSON(env.Out, s)
+				return listing.JSON(env.Out, s)
 			case "csv":
 				return view.All(view.CSV(env.Out, view.Metrics()), metricsOf(s))
 			}
-			return l.statsTable(s)
+			return statsTable(&l, s)
 		},
 	}
-	l.addTo(cmd, env, false, "table", "json", "csv")
+	l.AddTo(cmd, env, false, "table", "json", "csv")
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
 	thresholdFlag(cmd, &thresholds)
@@ -96,20 +96,20 @@ func show(s *summary.Summary, name string, only bool) error {
 	return err
 }
 
-func (l *listing) statsTable(s *summary.Summary) error {
-	w := l.env.Out
+func statsTable(l *listing.Flags, s *summary.Summary) error {
+	w := l.Env.Out
 	facts := table.New(table.Column{}, table.Column{})
 	for _, f := range statsFacts(s) {
 		facts.Row(f[0], f[1])
 	}
-	o := table.ForWriter(w, l.env.Getenv)
+	o := table.ForWriter(w, l.Env.Getenv)
 	if err := facts.Render(w, table.Options{}); err != nil {
 		return err
 	}
 	if err := printBalance(w, s.Balance, o); err != nil {
 		return err
 	}
-	t := tableOf(metricsOf(s), view.Metrics())
+	t := listing.TableOf(metricsOf(s), view.Metrics())
 	fmt.Fprintln(w)
 	if err := t.Render(w, o); err != nil {
 		return err
@@ -125,7 +125,7 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 		if f.Kind != advice.Fact {
 			kind = string(f.Kind) + ": "
 		}
-		if _, err := fmt.Fprintf(w, "\n%s%s", kind, clean(f.Text())); err != nil {
+		if _, err := fmt.Fprintf(w, "\n%s%s", kind, table.Clean(f.Text())); err != nil {
 			return fmt.Errorf("printing findings: %w", err)
 		}
 	}
@@ -254,5 +254,3 @@ func metricsOf(s *summary.Summary) []view.Metric {
 	}
 	return list
 }
-
-func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

@@ -13,16 +13,19 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/unit"
 	"stackagent/shadow/view"
+	"stackagent/shadow/view/table"
 )
 
-func newTasks(env Env) *cobra.Command {
-	var l listing
+func newTasks(env console.Env) *cobra.Command {
+	var l listing.Flags
 	var filter summary.Filter
 	var output, metric string
 	var inUnits bool
@@ -37,21 +40,21 @@ columns.`,
   shadow tasks /tmp/s --format parquet -o tasks.parquet
   shadow tasks /tmp/s --format tgp -o traces
   shadow tasks /tmp/s --app --top 50`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := l.check(); err != nil {
+			if err := l.Check(); err != nil {
 				return err
 			}
 			if err := filter.Check(); err != nil {
 				return &console.UsageError{Err: err}
 			}
-			if inUnits && !slices.Contains(unitFormats, l.format) {
-				return console.Usagef("--units --format %s: use one of %s", l.format, strings.Join(unitFormats, ", "))
+			if inUnits && !slices.Contains(unitFormats, l.Format) {
+				return console.Usagef("--units --format %s: use one of %s", l.Format, strings.Join(unitFormats, ", "))
 			}
-			if l.format == "tgp" && output == "" {
+			if l.Format == "tgp" && output == "" {
 				return console.Usagef("--format tgp: name a folder with -o, for its four files")
 			}
-			if l.format == "parquet" && output == "" {
+			if l.Format == "parquet" && output == "" {
 				return console.Usagef("--format parquet: name a file with -o")
 			}
 			s, err := env.Open(args[0])
@@ -59,15 +62,23 @@ columns.`,
 				return err
 			}
 			if inUnits {
-				return l.printUnits(s, filter, output)
+				return printUnits(&l, s, filter, output)
 			}
-			if l.format == "tgp" {
-				return exportTgp(env, s, filter, metric, output)
+			if l.Format == "tgp" {
+				before := len(s.Warnings)
+				if err := tgp.Export(env, s, filter, metric, output); err != nil {
+					return err
+				}
+				if err := noteSummarised(&l, s, filter); err != nil {
+					return err
+				}
+				env.NoteFound(s, before)
+				return nil
 			}
-			return l.printTasks(s, filter, output)
+			return printTasks(&l, s, filter, output)
 		},
 	}
-	l.addTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
+	l.AddTo(cmd, env, true, "table", "csv", "json", "parquet", "tgp")
 	filterFlags(cmd, &filter)
 	unitsFlag(cmd, &inUnits)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output); of tgp's format a folder")
@@ -75,25 +86,25 @@ columns.`,
 	return cmd
 }
 
-func (l *listing) printTasks(s *session.Session, filter summary.Filter, output string) error {
-	return files.Write(l.env.Out, output, func(w io.Writer) error {
-		sink := stream(l, w, output != "", view.Tasks(s))
+func printTasks(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
+	return files.Write(l.Env.Out, output, func(w io.Writer) error {
+		sink := listing.Stream(l, w, output != "", view.Tasks(s))
 		before := len(s.Warnings)
-		total, err := l.eachTask(s, filter, sink)
+		total, err := eachTask(l, s, filter, sink)
 		if err != nil {
 			return err
 		}
 		if err := sink.Close(); err != nil {
 			return fmt.Errorf("printing tasks: %w", err)
 		}
-		if err := l.noteSummarised(s, filter); err != nil {
+		if err := noteSummarised(l, s, filter); err != nil {
 			return err
 		}
-		l.noteCut(total > l.limit())
+		l.NoteCut(total > l.Limit())
 		if s.Manifest.Summarised.Sum() == 0 { // else some may have no row
-			noteNone(l.env, s, filter, total)
+			noteNone(l.Env, s, filter, total)
 		}
-		l.env.NoteFound(s, before)
+		l.Env.NoteFound(s, before)
 		return nil
 	})
 }
@@ -102,7 +113,7 @@ func (l *listing) printTasks(s *session.Session, filter summary.Filter, output s
 const maxNamed = 5
 
 // noteSummarised says what has no row since it was not recorded one by one.
-func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) error {
+func noteSummarised(l *listing.Flags, s *session.Session, filter summary.Filter) error {
 	if s.Manifest.Summarised.Sum() == 0 {
 		return nil
 	}
@@ -131,17 +142,17 @@ func (l *listing) noteSummarised(s *session.Session, filter summary.Filter) erro
 		names, more = names[:maxNamed], fmt.Sprintf(" and %d others", len(names)-maxNamed)
 	}
 	for i, n := range names {
-		names[i] = clean(n)
+		names[i] = table.Clean(n)
 	}
-	l.env.Note("%s and %s have no row: they were too fast to be recorded one by one and are in the summaries of %s%s; shadow hotspots counts them",
+	l.Env.Note("%s and %s have no row: they were too fast to be recorded one by one and are in the summaries of %s%s; shadow hotspots counts them",
 		text.PluralExact(executions, "execution", "executions"), text.PluralExact(int64(creations), "creation", "creations"), strings.Join(names, ", "), more)
 	return nil
 }
 
 // eachTask hands the rows that pass on, at most as many as wanted.
 // total is one more than that if there are others.
-func (l *listing) eachTask(s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
-	limit := l.limit()
+func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
+	limit := l.Limit()
 	inherited, err := origin.Inherited(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the call sites of the tasks of %s: %w", s.Dir, err)
@@ -152,13 +163,13 @@ func (l *listing) eachTask(s *session.Session, filter summary.Filter, to view.Si
 		}
 		total++
 		if limit > 0 && total > limit {
-			return errEnough
+			return listing.ErrEnough
 		}
 		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt)})
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, listing.ErrEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)
 	}
-	l.noteUndecided(s, filter, undecided)
+	noteUndecided(l, s, filter, undecided)
 	return total, nil
 }

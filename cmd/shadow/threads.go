@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc"
 	"stackagent/hpc/sched"
@@ -16,10 +18,11 @@ import (
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/threads"
+	"stackagent/shadow/view/table"
 )
 
-func newThreads(env Env) *cobra.Command {
-	var l listing
+func newThreads(env console.Env) *cobra.Command {
+	var l listing.Flags
 	var counted, virtual bool
 	var group string
 	cmd := &cobra.Command{
@@ -44,9 +47,9 @@ they waited for one when ready, and how often and how long they parked without l
 it (pinned). json and csv without --virtual have these figures for each virtual thread
 that was recorded by itself.`,
 		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --virtual\n  shadow threads /tmp/s --format csv",
-		Args:    oneSession,
+		Args:    listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(l.check(), checkGroup(group)); err != nil {
+			if err := cmp.Or(l.Check(), checkGroup(group)); err != nil {
 				return err
 			}
 			s, err := env.Open(args[0])
@@ -54,7 +57,7 @@ that was recorded by itself.`,
 				return err
 			}
 			if virtual {
-				return l.listVirtual(s)
+				return listVirtual(&l, s)
 			}
 			counters, err := hpc.ReadFile(s.Dir)
 			if err != nil {
@@ -67,7 +70,7 @@ that was recorded by itself.`,
 			}
 			env.NoteFound(s, before)
 			rows, times := addTimes(env, s, threads.Rows(sum.Threads, counters))
-			if l.format != "table" { // which does not show it of single threads
+			if l.Format != "table" { // which does not show it of single threads
 				err = threads.AddScheduling(s, rows, sum.Threads)
 			}
 			if err != nil {
@@ -77,10 +80,10 @@ that was recorded by itself.`,
 			if counted {
 				times = nil
 			}
-			return l.printThreads(rows, counters, times)
+			return printThreads(&l, rows, counters, times)
 		},
 	}
-	l.addTo(cmd, env, true, "table", "json", "csv")
+	l.AddTo(cmd, env, true, "table", "json", "csv")
 	cmd.Flags().BoolVar(&counted, "counters", false, "show counters instead of times in the table")
 	cmd.Flags().BoolVar(&virtual, "virtual", false, "how virtual threads were scheduled: a row per class of their bodies")
 	cmd.Flags().StringVar(&group, "group", "thread", "a row for each thread|pool|kind")
@@ -89,7 +92,7 @@ that was recorded by itself.`,
 
 // addTimes adds the times of the scheduling record to the rows. The second result is nil if there is
 // no record.
-func addTimes(env Env, s *session.Session, rows []threads.Row) ([]threads.Row, *session.Times) {
+func addTimes(env console.Env, s *session.Session, rows []threads.Row) ([]threads.Row, *session.Times) {
 	times, err := s.ThreadTimes()
 	if err != nil {
 		env.Note("%s", text.OneLine(err.Error())) // the rest of the table stands without it
@@ -100,53 +103,53 @@ func addTimes(env Env, s *session.Session, rows []threads.Row) ([]threads.Row, *
 	}
 	rows = threads.AddTimes(rows, times, s.Manifest.JVM.PID)
 	if times.Record.Source == sched.NoSource {
-		env.Note("scheduling record not available: %s", clean(times.Record.NotAvailable[sched.NoRecord]))
+		env.Note("scheduling record not available: %s", table.Clean(times.Record.NotAvailable[sched.NoRecord]))
 		times = nil
 	}
 	return rows, times
 }
 
 // printThreads prints the listing and the notes that belong to it.
-func (l *listing) printThreads(rows []threads.Row, file *hpc.File, times *session.Times) error {
-	if err := printRows(l, refs(rows), threads.Columns(times == nil)); err != nil || l.format != "table" {
+func printThreads(l *listing.Flags, rows []threads.Row, file *hpc.File, times *session.Times) error {
+	if err := listing.Rows(l, listing.Refs(rows), threads.Columns(times == nil)); err != nil || l.Format != "table" {
 		return err
 	}
 	if times != nil {
-		l.noteTimes(times)
+		noteTimes(l, times)
 	} else {
-		l.noteCounters(file)
+		noteCounters(l, file)
 	}
 	return nil
 }
 
 // noteCounters says why cells of counters are empty.
-func (l *listing) noteCounters(file *hpc.File) {
+func noteCounters(l *listing.Flags, file *hpc.File) {
 	if file == nil {
-		l.env.Note("this session has no counters")
+		l.Env.Note("this session has no counters")
 		return
 	}
 	for _, e := range hpc.AllEvents() {
 		if why := file.NotAvailable[e]; why != "" {
-			l.env.Note("%s not available: %s", e, clean(why))
+			l.Env.Note("%s not available: %s", e, table.Clean(why))
 		}
 	}
 	if why := file.Partial(); why != "" {
-		l.env.Note("%s", clean(why))
+		l.Env.Note("%s", table.Clean(why))
 	}
 }
 
 // noteTimes says from where the times are, and what is not in them.
-func (l *listing) noteTimes(times *session.Times) {
+func noteTimes(l *listing.Flags, times *session.Times) {
 	r := times.Record
-	l.env.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
+	l.Env.Note("times by %s, over %s; %s lost", r.Source, units.FormatNs(units.Ns(r.To-r.From)), text.PluralExact(min(r.Lost, math.MaxInt64), "record", "records"))
 	if !times.Whole {
-		l.env.Note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
+		l.Env.Note("the record did not end cleanly: what happened after %s is missing", units.FormatNs(units.Ns(r.To-r.From)))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
-		l.env.Note("%s not available: %s", clean(what), clean(r.NotAvailable[what]))
+		l.Env.Note("%s not available: %s", table.Clean(what), table.Clean(r.NotAvailable[what]))
 	}
-	noteAccount(l.env, r.Account)
+	noteAccount(l.Env, r.Account)
 	for _, err := range times.Damage {
-		l.env.Note("%s", text.OneLine(err.Error()))
+		l.Env.Note("%s", text.OneLine(err.Error()))
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"stackagent/cmd/shadow/internal/console"
 	"stackagent/shadow/store"
 )
 
@@ -205,7 +206,7 @@ func (x *tortured) run(verb []string) (code int, out, errs string) {
 				fmt.Fprintf(&e, "panic: %v", r)
 			}
 		}()
-		env := Env{In: strings.NewReader(""), Out: &o, Err: &e, Environ: os.Environ(),
+		env := console.Env{In: strings.NewReader(""), Out: &o, Err: &e, Environ: os.Environ(),
 			Executable: func() (string, error) { return "/nowhere/shadow", nil },
 			Now:        func() time.Time { return time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC) }}
 		code = Run(context.Background(), args, env)

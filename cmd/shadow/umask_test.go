@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"stackagent/cmd/shadow/internal/serve"
 )
 
 // Whatever the umask and the mode of a store that was there before: what a shadow makes in it is its user's alone.
@@ -19,7 +21,7 @@ func TestOpenUmask(t *testing.T) {
 		t.Fatal(err)
 	}
 	busURL, page, stop := startServe(t, dir)
-	token, err := os.ReadFile(filepath.Join(dir, tokenName))
+	token, err := os.ReadFile(filepath.Join(dir, serve.TokenName))
 	if err != nil {
 		t.Fatal(err)
 	}

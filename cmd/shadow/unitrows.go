@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
@@ -19,15 +20,15 @@ var unitFormats = []string{"table", "csv", "json"}
 
 // printUnits lists the units of a session in the order of their ends on each
 // thread.
-func (l *listing) printUnits(s *session.Session, filter summary.Filter, output string) error {
+func printUnits(l *listing.Flags, s *session.Session, filter summary.Filter, output string) error {
 	u, err := unit.NewReader(s)
 	if err != nil {
 		return err
 	}
 	before, n := len(s.Warnings), 0
-	err = files.Write(l.env.Out, output, func(w io.Writer) error {
-		to := stream(l, w, output != "", view.UnitsOfWork(s))
-		limit := l.limit()
+	err = files.Write(l.Env.Out, output, func(w io.Writer) error {
+		to := listing.Stream(l, w, output != "", view.UnitsOfWork(s))
+		limit := l.Limit()
 		err := u.Each(func(x *unit.Unit) error {
 			name, kinds := unit.UnknownClass(x.Class), units.Kinds(0)
 			if c := s.ClassByID(x.Class); c != nil {
@@ -37,28 +38,28 @@ func (l *listing) printUnits(s *session.Session, filter summary.Filter, output s
 				return nil
 			}
 			if n++; limit > 0 && n > limit {
-				return errEnough
+				return listing.ErrEnough
 			}
 			return to.Write(view.UnitOfWork{Unit: x, Class: name})
 		})
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, listing.ErrEnough) {
 			return fmt.Errorf("listing the units of %s: %w", s.Dir, err)
 		}
-		l.noteCut(errors.Is(err, errEnough))
+		l.NoteCut(errors.Is(err, listing.ErrEnough))
 		return to.Close()
 	})
 	if err != nil {
 		return err
 	}
-	if err := l.noteSummarised(s, filter); err != nil {
+	if err := noteSummarised(l, s, filter); err != nil {
 		return err
 	}
 	if text := advice.NoteText(u.Note(0)); text != "" { // what was summarised has no row
-		l.env.Note("%s", text)
+		l.Env.Note("%s", text)
 	}
 	if s.Manifest.Summarised.Sum() == 0 {
-		noteNone(l.env, s, filter, n)
+		noteNone(l.Env, s, filter, n)
 	}
-	l.env.NoteFound(s, before)
+	l.Env.NoteFound(s, before)
 	return nil
 }

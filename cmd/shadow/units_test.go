@@ -13,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
@@ -33,7 +35,7 @@ func TestHotspotsCSVFurther(t *testing.T) {
 			queue: {Name: granularity.QueueName, Unit: "ns", Count: 1, Sum: 77, P50: 77},
 		}},
 	}
-	if err := view.All(view.CSV(&b, view.Hotspots(rows, &summary.Summary{}, "class")), refs(rows)); err != nil {
+	if err := view.All(view.CSV(&b, view.Hotspots(rows, &summary.Summary{}, "class")), listing.Refs(rows)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := csv.NewReader(&b).ReadAll() // refuses rows of other lengths
@@ -79,7 +81,7 @@ func TestHotspotsMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := tableOf(refs(rows), view.Hotspots(rows, s, "class")).Render(&b, table.Options{}); err != nil {
+	if err := listing.TableOf(listing.Refs(rows), view.Hotspots(rows, s, "class")).Render(&b, table.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -128,14 +130,14 @@ func TestUnitsSaySo(t *testing.T) {
 // TestUnitRows: the listing of units is the same in CSV and in JSON.
 func TestUnitRows(t *testing.T) {
 	dir := makeSession(t, t.TempDir())
-	_, text, _ := shadow(t, nil, "tasks", dir, "--units", "--format", "csv")
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	_, printed, _ := shadow(t, nil, "tasks", dir, "--units", "--format", "csv")
+	rows, err := csv.NewReader(strings.NewReader(printed)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ = shadow(t, nil, "tasks", dir, "--units", "--format", "json")
+	_, printed, _ = shadow(t, nil, "tasks", dir, "--units", "--format", "json")
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
+	if err := json.Unmarshal([]byte(printed), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(rows) != len(list)+1 || len(list) != 7 { // five of Job, the lambda, and the one with a hostile name
@@ -152,7 +154,7 @@ func TestUnitRows(t *testing.T) {
 			case float64:
 				want = strconv.FormatFloat(v, 'f', -1, 64)
 			case string:
-				want = csvName(v)
+				want = text.Cell(v)
 			default:
 				want = fmt.Sprint(v)
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -33,26 +34,26 @@ func virtualText(v *virtual.Threads) string {
 }
 
 // listVirtual prints a row for each class of virtual threads' bodies.
-func (l *listing) listVirtual(s *session.Session) error {
+func listVirtual(l *listing.Flags, s *session.Session) error {
 	v, err := summary.Virtual(s, summary.Filter{})
 	if err != nil {
 		return err
 	}
 	if v == nil {
 		v = &virtual.Threads{List: []virtual.Class{}}
-		l.env.Note("no virtual thread ran, or the agent could not observe it (see shadow stats)")
+		l.Env.Note("no virtual thread ran, or the agent could not observe it (see shadow stats)")
 	}
-	if l.format == "json" {
-		if n := l.limit(); n > 0 && n < len(v.List) {
+	if l.Format == "json" {
+		if n := l.Limit(); n > 0 && n < len(v.List) {
 			v.List = v.List[:n]
 		}
-		return writeJSON(l.env.Out, v)
+		return listing.JSON(l.Env.Out, v)
 	}
-	if err := printRows(l, refs(v.List), threads.VirtualColumns); err != nil || l.format != "table" {
+	if err := listing.Rows(l, listing.Refs(v.List), threads.VirtualColumns); err != nil || l.Format != "table" {
 		return err
 	}
 	if v.Unrecorded != 0 {
-		l.env.Note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
+		l.Env.Note("%s of %s mounts are of threads that executed no task, or whose record was lost", units.FormatExact(v.Unrecorded), units.FormatExact(int64(v.Mounts)))
 	}
 	return nil
 }

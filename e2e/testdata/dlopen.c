@@ -1,5 +1,5 @@
-/* Loads the library given and says which signal handlers have changed by that,
- * and which were set in between. */
+/* Loads the given library and prints which signal handlers that changed, and which
+ * were set meanwhile. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@ extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 static int sets; /* handlers set since the library is being loaded */
 
-/* Takes the place of the C library's for all that is loaded. */
+/* Replaces the C library's for every library that is loaded. */
 int sigaction(int s, const struct sigaction *handler, struct sigaction *old) {
     if (handler != NULL) {
         printf("the handler of signal %d is set\n", s);

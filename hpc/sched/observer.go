@@ -16,7 +16,7 @@ import (
 // Choice is which source to use.
 type Choice string
 
-// The choices. Auto takes eBPF where it can be had, else perf.
+// The choices. Auto takes eBPF if it is available, else perf.
 const (
 	Auto Choice = "auto"
 	EBPF Choice = "ebpf"
@@ -474,7 +474,7 @@ func (p *process) finish() {
 		notAvailable[NoCauses] = p.gc.why.Error()
 	}
 	if n := p.b.nameless; n > 0 {
-		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (some 20 ms): "+
+		notAvailable[NoNumbers] = fmt.Sprintf("%d threads of this container ended before their numbers inside were read (about 20 ms): "+
 			"these have the kernel's names (run shadow in the container, or start it with docker run --pid host)", n)
 	}
 	p.b.explainEstimates(notAvailable)

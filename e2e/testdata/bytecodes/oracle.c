@@ -1,5 +1,5 @@
 /* Counts the instructions that the interpreter executes in a thread, one
- * SingleStep event each, but for those in the dynamic extent of the methods
+ * SingleStep event each, except those in the dynamic extent of the methods
  * that a file names, a line "class name descriptor" each. The JVM reports no
  * step at the location of the step before: when a method returns into itself and
  * returns there, the second return is missing. The ends of methods count those. */

@@ -24,7 +24,7 @@ public final class Main {
 
     private Main() {}
 
-    /** Of no interest to anybody. */
+    /** No task, and no relation to one. */
     public static class Plain0000000 {
         private final long[] values = new long[8];
         private String name = "plain";
@@ -43,17 +43,17 @@ public final class Main {
         }
     }
 
-    /** Supertypes of the program's own. */
+    /** A superclass of the program's own. */
     public abstract static class Base {
         public abstract int width();
     }
 
-    /** The same. */
+    /** An interface of the program's own. */
     public interface Shape {
         int area();
     }
 
-    /** The same, with a method that makes a task of a subclass that adds the interface. */
+    /** A superclass with a method that makes a task of a subclass that adds the interface. */
     public abstract static class Lender {
         public void run() {
             RAN.incrementAndGet();
@@ -95,7 +95,7 @@ public final class Main {
         }
     }
 
-    /** A class file, and where its name stands in it. */
+    /** A class file, and the offset of its name. */
     private static final class Template {
         final String kind;
         final byte[] bytes;

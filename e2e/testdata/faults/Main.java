@@ -5,7 +5,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A program to which things happen: run N [GATE], exit CODE, wait, child N. */
+/** A program for tests of faults: run N [GATE], exit CODE, wait, child N. */
 public class Main {
     static final LongAdder ran = new LongAdder();
 

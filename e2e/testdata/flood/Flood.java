@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Flood COUNTS MILLIS TASKS CODE: tasks of four classes for MILLIS ms, or until there is a file COUNTS.stop: TASKS by each
- * of three threads in bursts, or as many as they can where TASKS is 0; then exit with CODE. How many it has created and begun stands in the file COUNTS
- * at every moment, also after a kill: a slot of 64 bytes for each kind of count and thread.
+ * of three threads in bursts, or as many as they can if TASKS is 0; then exit with CODE. The file COUNTS
+ * always holds how many it has created and begun, also after a kill: a slot of 64 bytes for each kind of count and thread.
  */
 public class Flood {
     static final int THREADS = 8;

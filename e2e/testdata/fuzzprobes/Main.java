@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Calls every method of the agent's probes that reflection reaches, with everything, from many places,
+ * Calls every method of the agent's probes that reflection reaches, with every kind of argument, in many situations,
  * beside and inside tasks of its own. Prints the same with the agent and without it.
  */
 public final class Main {
@@ -25,7 +25,7 @@ public final class Main {
         "Stackagent$Classes", "Stackagent$Executor"};
     private static final int ROUNDS = 20;
 
-    /** Executes what it is given there and then. */
+    /** Executes each task at once. */
     private static final Executor HERE = Runnable::run;
 
     private static final AtomicInteger mine = new AtomicInteger();
@@ -49,7 +49,7 @@ public final class Main {
         }
     }
 
-    /** Tasks that are handed to the probes. */
+    /** Tasks that are arguments of the probes. */
     static final class Bait implements Runnable, Callable<String>, Cloneable {
         @Override
         public void run() {}

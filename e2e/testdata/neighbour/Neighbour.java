@@ -75,7 +75,7 @@ public class Neighbour {
                 .installOn(in);
     }
 
-    /** Has the class file of each class go through its hands, and leaves it. */
+    /** Gets the class file of each class, and does not change it. */
     static class Looking implements ClassFileTransformer {
         @Override
         public byte[] transform(ClassLoader loader, String name, Class<?> c, ProtectionDomain domain, byte[] bytes) {
@@ -116,8 +116,8 @@ public class Neighbour {
     }
 
     /**
-     * Starts and stops async-profiler, of another kind each time. It is stopped before the JVM ends: a profiler that
-     * runs then says so on stdout.
+     * Starts and stops async-profiler, with another kind of profile each time. It stops before the JVM ends: a profiler
+     * that still runs then prints to stdout.
      */
     static void cycle(String library) throws Exception {
         Class<?> type = Class.forName("one.profiler.AsyncProfiler");

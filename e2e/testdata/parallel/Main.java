@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 /**
  * Operations for which the JDK makes fork/join tasks, with a parallelism of 2. A comment says how many executions a
  * line has ("?": it depends on who is faster, or on the data): streams are cut into 4 parts for each processor, 8
- * leaves; a reduction executes each leaf and no more, a forEach as often as there are leaves. A map's
+ * leaves; a reduction executes each leaf once, and a forEach has as many executions as leaves. A map's
  * task with a batch of n forks those with n/2, n/4 ... 0 and works itself: 16 for 4 parts for each processor.
  */
 public class Main {

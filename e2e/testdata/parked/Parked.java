@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  *   <li>{@code start}, {@code submit}: they wait until they are woken, each round anew; prints what is resident while
  *       they wait and after all have ended.
  *   <li>{@code left}: as submit, but the program ends while they wait.
- *   <li>{@code dropped}: nobody refers to them, so the collector takes them while they wait.
+ *   <li>{@code dropped}: they are unreachable, so the collector takes them while they wait.
  * </ul>
  */
 public class Parked {

@@ -79,7 +79,7 @@ public class Rings {
         mark("idle");
     }
 
-    /** Threads that come and go: THREADS in each round. */
+    /** Threads that start and end: THREADS in each round. */
     static void churn(int threads, int tasks, int rounds) throws Exception {
         for (int k = 0; k < rounds; k++) {
             List<Thread> all = new ArrayList<>();
@@ -98,7 +98,7 @@ public class Rings {
         }
     }
 
-    /** Threads that begin once there is a file, by when memory may have become scarce, and live until it is gone. */
+    /** Threads that start when a file exists (memory may be scarce by then), and live until it is gone. */
     static void limited(int threads, int tasks, Path file) throws Exception {
         CountDownLatch done = new CountDownLatch(threads), leave = new CountDownLatch(1);
         List<Thread> all = new ArrayList<>();

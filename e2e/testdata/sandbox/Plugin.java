@@ -26,7 +26,7 @@ public final class Plugin implements Supplier<Integer> {
 
     /** A task whose superclass holds no id. */
     public static final class SpecialJob extends Job {
-        /** The same. */
+        /** Makes a task of the plug-in of. */
         public SpecialJob(Plugin of) {
             super(of);
         }

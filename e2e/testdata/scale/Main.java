@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * is divided among that many threads. Each thread prints when it began and ended, by
  * System.nanoTime, which is CLOCK_MONOTONIC, and its CPU time: NAME BEGIN END CPU.
  * <ul>
- * <li>even: all get the same
+ * <li>even: all get equal shares
  * <li>imbalance: one gets three quarters of the work (with one thread: all)
  * <li>lock: all work is done under one lock
  * <li>turns: one after the other, each waiting for its turn

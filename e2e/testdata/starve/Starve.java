@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Starve THREADS ROUNDS GATE: threads that take all processors, execute tasks and never wait, from when there is a file
- * GATE. Each says on standard error for how long it neither ran nor was ready to run, as the kernel counts.
+ * GATE. Each prints to standard error how long, by the kernel's count, it neither ran nor was ready to run.
  */
 public class Starve {
     static final AtomicLong jobs = new AtomicLong(), failures = new AtomicLong();

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Parallel work in a process that is strange in some way, see the modes in main. Each line
- * "count CLASS N" says how many executions of the class there were.
+ * Parallel work in a process that is unusual in one way; main lists the modes. Each line "count CLASS N" is the number
+ * of executions of the class.
  */
 public class Main {
     public static final LongAdder jobs = new LongAdder();
@@ -94,7 +94,7 @@ public class Main {
         }
     }
 
-    /** Waits until all of its kind have begun. */
+    /** Waits until all tasks of its class have begun. */
     static class Standing extends Thread {
         final CountDownLatch begun;
         final CountDownLatch go;

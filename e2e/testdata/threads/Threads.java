@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** First takes every thread that the system gives, works on without more, and gives them back. */
+/** Takes every thread that the system gives, continues to work without more, and gives them back. */
 public class Threads {
     static final AtomicInteger jobs = new AtomicInteger(), held = new AtomicInteger();
 

@@ -107,7 +107,7 @@ func cStruct(c *code, r *schema.Record) {
 			name += itoa(pads)
 		}
 		switch gap := to - at; gap {
-		case 2, 4, 8:
+		case 1, 2, 4, 8:
 			c.p("    uint%d_t %s;", 8*gap, name)
 		default:
 			c.p("    uint8_t %s[%d];", name, gap)

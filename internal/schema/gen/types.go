@@ -102,6 +102,9 @@ func checkSlots(r *schema.Record) error {
 	return nil
 }
 
+// firstColumns is the highest number of the columns that every payload may have, by its first version.
+const firstColumns = 14
+
 // checkWire refuses what the coding of the record cannot carry.
 func checkWire(r *schema.Record, f schema.Field) error {
 	if f.Name == "" || f.Wire.Number < 0 || r.Wire.Coding == schema.NotSent {
@@ -117,6 +120,8 @@ func checkWire(r *schema.Record, f schema.Field) error {
 		}
 	case r.Wire.Coding == schema.Columnar && f.Wire.Number >= workColumns:
 		return fmt.Errorf("number %d belongs to the extra metrics: use the highest below %d plus one", f.Wire.Number, workColumns)
+	case r.Wire.Coding == schema.Columnar && f.Wire.Number > firstColumns && !f.Wire.LeftOut:
+		return fmt.Errorf("column %d of a payload is not in the batches of older agents: set LeftOut in Wire", f.Wire.Number)
 	case r.Wire.Coding != schema.List && !isInteger:
 		return fmt.Errorf("a payload carries no %s: use an integer; for a bool a bit of the flags, for a string the number of a record in a list", f.Type)
 	case r.Wire.Coding == schema.Entries && t.signed && t.bits < 64:
@@ -134,6 +139,10 @@ func checkRow(r *schema.Record, f schema.Field) error {
 	switch {
 	case r.Table.Big && (!isInteger || pointer):
 		return fmt.Errorf("a big table holds no %s: use %s; for a bool a bit of the flags", f.Row.Type, rowTypes)
+	case r.Table.Big && f.Wire.Number > firstColumns && !f.Row.LeftOut:
+		return fmt.Errorf("older sessions do not have the column: set LeftOut in Row, and in Null what is so where it is missing")
+	case r.Table.Big && f.Row.LeftOut && f.Row.Null == "":
+		return fmt.Errorf("a column that may be left out needs Null: what is so where it is missing")
 	case r.Table.Big && f.Row.Null != "" && t == "int64":
 		return fmt.Errorf("an int64 has no value for null: use units.Ns, or another type whose 0 is null")
 	case !isInteger && t != "string" && t != "bool" && t != "[]uint32":

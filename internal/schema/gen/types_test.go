@@ -28,13 +28,13 @@ var declarations = []struct {
 	{t: "int8", refusals: map[string]string{"VirtualThread": "use int64"}, low: "-1<<7", high: "1<<7-1", ones: "-1"},
 	{t: "int16", refusals: map[string]string{"VirtualThread": "use int64"}, low: "-1<<15", high: "1<<15-1", ones: "-1"},
 	{t: "int32", refusals: map[string]string{"VirtualThread": "use int64"}, low: "-1<<31", high: "1<<31-1", ones: "-1"},
-	{t: "int64", low: "-1<<63", high: "1<<63-1", ones: "-1"},
+	{t: "int64", row: "units.Ns", low: "-1<<63", high: "1<<63-1", ones: "-1"},
 	{t: "uint8", low: "1", high: "1<<8-1", ones: "1<<8-1"},
 	{t: "uint16", low: "1", high: "1<<16-1", ones: "1<<16-1"},
 	{t: "uint32", low: "1", high: "1<<32-1", ones: "1<<32-1"},
 	{t: "uint64", low: "1", high: "1<<64-1", ones: "1<<64-1"},
 	{t: "units.Ns", low: "-1<<63", high: "1<<63-1", ones: "-1"},
-	{t: "units.Ticks", row: "int64", low: "1", high: "1<<63-1", ones: "1<<64-1"},
+	{t: "units.Ticks", row: "units.Ns", low: "1", high: "1<<63-1", ones: "1<<64-1"},
 	{t: "units.Kinds", row: "uint16", low: "1", high: "1<<8-1", ones: "1<<8-1"},
 	{t: "SiteKind", row: "uint8", low: "1", high: "1<<8-1", ones: "1<<8-1"},
 	{t: "SubmissionFlags", row: "uint32", low: "1", high: "1<<16-1", ones: "1<<16-1"},
@@ -50,11 +50,8 @@ func field(place, t, row string, k int) schema.Field {
 		f.Row.From = schema.Span
 	}
 	if place == "Submission" {
-		f.Wire = schema.Column{Number: 15 + k, What: f.Name, LeftOut: k%2 == 0}
-		f.Row.LeftOut = k%2 == 0 && row != "int64" && t != "int64"
-		if f.Row.LeftOut {
-			f.Row.Null = "none"
-		}
+		f.Wire = schema.Column{Number: 15 + k, What: f.Name, LeftOut: true}
+		f.Row.LeftOut, f.Row.Null = true, "none"
 		if i, ok := integerOf(t); ok {
 			f.Ring = schema.Slot{At: 64 + 8*k, Type: fmt.Sprintf("uint%d_t", i.bits), Name: fmt.Sprintf("trial%d", k)}
 			if i.signed {
@@ -140,6 +137,10 @@ func TestTrial(t *testing.T) {
 	b.Contexts.Contexts = ` + rows("Context", "", "") + `
 	b.Virtual = ` + rows("VirtualThread", "", "") + `
 	roundTrip(t, b)
+	for i := range b.Submissions { // as an older agent sends them
+		b.Submissions[i] = Submission{}
+	}
+	roundTrip(t, b)
 }
 `)
 	files["agent/drain/trial_test.go"] = []byte(`package drain
@@ -166,7 +167,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+
+	"stackagent/internal/units"
 )
 
 func TestTrial(t *testing.T) {
@@ -175,22 +179,39 @@ func TestTrial(t *testing.T) {
 	submissions := ` + rows("Submission", "", "") + `
 	contexts := ` + rows("Context", "", "") + `
 	virtual := ` + rows("VirtualThread", "", "") + `
-	for seq := range uint64(5) {
-		commit(t, w, &Part{Range: Range{seq + 1, seq + 1}, Submissions: submissions, Contexts: contexts, VirtualThreads: virtual})
+	var old Submission // of a part without the columns
+	for x, k := reflect.ValueOf(&old).Elem(), 0; k < x.NumField(); k++ {
+		if ns, ok := x.Field(k).Addr().Interface().(*units.Ns); ok && strings.HasPrefix(x.Type().Field(k).Name, "Trial") {
+			*ns = units.NotMeasured
+		}
 	}
-	mergeAll(t, w)
-	f, err := OpenFolder(w.Dir())
+	commit(t, w, &Part{Range: Range{1, 1}, Submissions: []Submission{old, old}})
+	all := []Submission{old, old}
+	for seq := range uint64(5) {
+		all = append(all, submissions...)
+		commit(t, w, &Part{Range: Range{seq + 2, seq + 2}, Submissions: submissions, Contexts: contexts, VirtualThreads: virtual})
+	}
+	for _, merged := range []bool{false, true} {
+		if merged {
+			mergeAll(t, w)
+		}
+		compare(t, w.Dir(), merged, all, contexts, virtual)
+	}
+}
+
+func compare(t *testing.T, dir string, merged bool, all []Submission, contexts []Context, virtual []VirtualThread) {
+	f, err := OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if n := len(f.Parts(Submissions)); n != 1 {
+	if n := len(f.Parts(Submissions)); merged && n != 1 {
 		t.Fatalf("%d parts after merging", n)
 	}
 	n := 0
 	if _, err := f.ReadSubmissions(func(c *SubmissionColumns) error {
 		for i := range c.Len() {
-			got, want := reflect.ValueOf(c).Elem(), reflect.ValueOf(submissions[n%len(submissions)])
+			got, want := reflect.ValueOf(c).Elem(), reflect.ValueOf(all[n])
 			for k := range want.NumField() {
 				name := want.Type().Field(k).Name
 				if list := got.FieldByName(name); fmt.Sprint(list.Index(i)) != fmt.Sprint(want.Field(k)) {
@@ -200,7 +221,7 @@ func TestTrial(t *testing.T) {
 			n++
 		}
 		return nil
-	}); err != nil || n != 5*len(submissions) {
+	}); err != nil || n != len(all) {
 		t.Fatal(n, err)
 	}
 	var c []Context

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"stackagent/internal/spool"
+	"stackagent/internal/text"
 	"stackagent/internal/wire"
 )
 
@@ -135,4 +136,13 @@ func local(host string) bool {
 		}
 	}
 	return false
+}
+
+// Err is the error of a file that could not be delivered whole.
+func (r Result) Err() error {
+	if r.Damaged == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s was delivered in part: %s damaged; the file is kept as %s", r.Path,
+		text.PluralExact(r.Damaged, "batch is", "batches are"), r.Kept)
 }

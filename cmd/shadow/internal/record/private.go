@@ -8,6 +8,10 @@ import (
 	"stackagent/internal/spool"
 )
 
+// TokenVariable is where an agent looks for the bus's secret by default. The agents of a run get the secret in a file, so
+// a run removes the variable from their environment.
+const TokenVariable = "STACKAGENT_BUS_TOKEN"
+
 // privateFolder is a temporary folder that only this user may enter, for what a
 // run shares with the agents of its JVMs.
 type privateFolder string

@@ -7,7 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** Tasks that end by exceptions, each time that main runs; of one of them nobody asks. */
+/** Tasks that end by exceptions, each time that main runs; the program does not ask for one of the exceptions. */
 public class Main {
     static class Fails extends RuntimeException {}
     static class Asked implements Runnable { public void run() { throw new Fails(); } }
@@ -19,7 +19,7 @@ public class Main {
     /** Made before an agent attaches. */
     static class Before { static final Callable<?> task = () -> { throw new Fails(); }; }
 
-    /** Made when the first has come. */
+    /** Made after the first attach. */
     static class Within { static final Callable<?> task = () -> { throw new Fails(); }; }
 
     static void ask(Future<?> f) throws Exception {

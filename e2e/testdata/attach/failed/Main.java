@@ -1,6 +1,6 @@
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread that executes one task all the time, from the second time on that main runs. */
+/** A thread that executes one task all the time, from the second run of main on. */
 public class Main {
     static int runs;
     static volatile int executed;

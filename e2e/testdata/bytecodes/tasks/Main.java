@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 
 /**
  * args: THREADS TASKS. Tasks of ten sizes, whose instructions follow from the task's number alone:
- * collections, strings, exceptions, a task inside the task. Which thread runs which is left to chance.
+ * collections, strings, exceptions, a task inside the task. Chance decides which thread runs which.
  */
 public final class Main {
     private Main() {}

@@ -5,7 +5,7 @@ import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 
 /**
- * Retransforms in premain classes whose supertypes are the program's own, classes that are not linked yet, and the
+ * In premain, retransforms classes whose supertypes are the program's own, classes that are not linked yet, and the
  * JDK's own tasks. Its transformer changes nothing.
  */
 public final class Agent {

@@ -21,7 +21,7 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Small pieces of code with every kind of control flow. None throws but by athrow, itself or inside a call. */
+/** Small pieces of code with every kind of control flow. They throw only by athrow, directly or inside a call. */
 final class Cases {
     private Cases() {}
 
@@ -535,7 +535,7 @@ final class Cases {
         }
     }
 
-    /** Runs later what it was given, and takes only some of it. */
+    /** Runs its tasks later, and accepts only a part of them. */
     private static final class Later implements Executor {
         private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
 

@@ -1,6 +1,6 @@
 package bc;
 
-/** Exceptions, thrown by athrow and out of calls. */
+/** Exceptions, thrown by athrow and by calls. */
 final class Exceptions {
     private Exceptions() {}
 

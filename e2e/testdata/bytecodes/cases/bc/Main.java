@@ -103,7 +103,7 @@ public final class Main {
                     new Case("initialiser that throws", () -> load("Fails", true)));
         }
 
-        /** Not by a call or access of a field: a debugger is not shown the steps of what that initialises. */
+        /** Not by a call or access of a field: the JVM does not report the steps of an initialisation by those. */
         private static void load(String name, boolean initialise) {
             try {
                 Class.forName("bc.Main$Once$" + name, initialise, Main.class.getClassLoader());

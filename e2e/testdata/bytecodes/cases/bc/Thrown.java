@@ -1,8 +1,8 @@
 package bc;
 
 /**
- * Exceptions that an instruction throws by itself. What follows it up to the end of its block is counted though it is
- * not executed; each method says how many instructions these are, as javac makes them.
+ * Exceptions that an instruction throws by itself. The instructions after it, to the end of its block, are counted but
+ * not executed; each method says how many they are, as javac makes them.
  */
 final class Thrown {
     private Thrown() {}

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ type livePage struct {
 }
 
 // page prepares the live page; token "" asks for none.
-func (f *pageFlags) page(env Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
+func (f *pageFlags) page(env console.Env, dir, token string, in *ingest.Ingest, b *bus.Bus, live *serveLive) (livePage, error) {
 	p := livePage{scheme: "http", options: web.Options{
 		Sessions: in.Sessions, Totals: in.Totals, Healthy: func() error { return live.healthy(b, in) }, Report: reporter(env),
 		Store: dir, Bus: b.ClientURL(), Token: token, Note: noteLines(env), Now: env.Now,
@@ -77,7 +77,7 @@ func (f *pageFlags) listenPage() (net.Listener, error) {
 }
 
 // noteLines notes what may hold words of strangers.
-func noteLines(env Env) func(string, ...any) {
+func noteLines(env console.Env) func(string, ...any) {
 	return func(format string, args ...any) { env.Note("%s", text.OneLine(fmt.Errorf(format, args...).Error())) }
 }
 
@@ -86,7 +86,7 @@ const reportPatience = time.Minute
 
 // reporter makes reports in a process of their own, which has the lower
 // priority and goes first when memory runs out: collecting comes before looking.
-func reporter(env Env) func(context.Context, string) error {
+func reporter(env console.Env) func(context.Context, string) error {
 	return func(ctx context.Context, dir string) error {
 		self, err := env.Executable()
 		if err != nil {
@@ -114,7 +114,7 @@ func reporter(env Env) func(context.Context, string) error {
 // serveLive reports trouble on stderr and keeps what lasts. Where a log is written, it
 // leaves to ingest what that logs by itself.
 type serveLive struct {
-	env      Env
+	env      console.Env
 	switches *record.Switches // nil: scheduling is not recorded
 	root     string           // the store
 
@@ -123,7 +123,7 @@ type serveLive struct {
 	logged   map[string]bool  // sessions whose begin is in the log
 }
 
-func newServeLive(env Env) *serveLive {
+func newServeLive(env console.Env) *serveLive {
 	return &serveLive{env: env, problems: map[string]error{}, logged: map[string]bool{}}
 }
 

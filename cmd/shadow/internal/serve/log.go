@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"log/slog"
@@ -43,7 +43,7 @@ func (f *logFlags) check() error {
 
 // logger writes records to env.Err; nil if none are wanted. Names from profiled
 // programs are escaped in both formats.
-func (f *logFlags) logger(env Env) *slog.Logger {
+func (f *logFlags) logger(env console.Env) *slog.Logger {
 	if f.format == "" && f.level == "" {
 		return nil
 	}

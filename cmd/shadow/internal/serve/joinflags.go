@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
 	"stackagent/shadow/bus"
 )
@@ -23,7 +24,7 @@ type joinFlags struct {
 func (f *joinFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.nats, "nats", "", "join this NATS server, or the servers of a cluster joined with ','")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token, or with the seed of an NKEY (also $"+tokenVariable+")")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bus's token, or with the seed of an NKEY (also $"+record.TokenVariable+")")
 	flags.StringVar(&f.user, "user", "", "user of the NATS server, with --password-file or $"+passwordVariable)
 	flags.StringVar(&f.passwordFile, "password-file", "", "file with the user's password")
 	flags.StringVar(&f.creds, "creds", "", "NATS credentials file (JWT)")
@@ -38,7 +39,7 @@ func (f *joinFlags) addTo(cmd *cobra.Command) {
 func (f *joinFlags) personal() bool { return f.user != "" || f.creds != "" || f.nkey != "" }
 
 // auth reads the files and the environment.
-func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
+func (f *joinFlags) auth(env console.Env) (busauth.Auth, error) {
 	a := busauth.Auth{User: f.user, CredsFile: f.creds, NKeyFile: f.nkey, TLSCA: f.tlsCA, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Owner: f.busOwner}
 	var err error
 	switch {
@@ -54,19 +55,19 @@ func (f *joinFlags) auth(env Env) (busauth.Auth, error) {
 		a.Password = env.Getenv(passwordVariable)
 	case !f.personal():
 		if s, bad := busauth.ParseServers(f.nats); bad != nil || !s.Secret {
-			a.SetSecret(env.Getenv(tokenVariable))
+			a.SetSecret(env.Getenv(record.TokenVariable))
 		}
 	}
 	return a, err
 }
 
 // join makes this shadow one of those of the server.
-func (f *joinFlags) join(env Env, o bus.JoinOptions) (*bus.Bus, error) {
+func (f *joinFlags) join(env console.Env, o bus.JoinOptions) (*bus.Bus, error) {
 	return f.connect(env, o, bus.Join)
 }
 
 // connect connects to the server by bus.Join or bus.Reach.
-func (f *joinFlags) connect(env Env, o bus.JoinOptions, to func(bus.JoinOptions) (*bus.Bus, error)) (*bus.Bus, error) {
+func (f *joinFlags) connect(env console.Env, o bus.JoinOptions, to func(bus.JoinOptions) (*bus.Bus, error)) (*bus.Bus, error) {
 	var err error
 	if o.Auth, err = f.auth(env); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package tgp
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ type importFlags struct {
 	maxRows int
 }
 
-func newImport(env Env) *cobra.Command {
+func NewImport(env console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FORMAT FILE... -o DIR",
 		Short: "Convert the trace of another profiler into a session",
@@ -39,7 +39,7 @@ and the other commands work on it. FORMAT is the profiler; the only one is tgp.`
 	return cmd
 }
 
-func newImportTgp(env Env) *cobra.Command {
+func newImportTgp(env console.Env) *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "tgp tasks.csv [gc.csv cs.csv cpu.csv] -o DIR",
@@ -63,7 +63,7 @@ tasks were created and submitted) is not available in the session.`,
 	return cmd
 }
 
-func (f *importFlags) run(env Env, files []string) error {
+func (f *importFlags) run(env console.Env, files []string) error {
 	if err := tgp.CheckMetric(f.metric); err != nil {
 		return &console.UsageError{Err: err}
 	}
@@ -99,7 +99,7 @@ func keepSamples(dir string, s gran.Samples) error {
 	if len(s.Switches)+len(s.CPU) == 0 {
 		return nil
 	}
-	silent := Env{Err: io.Discard} // the import reports what is missing
+	silent := console.Env{Err: io.Discard} // the import reports what is missing
 	return writeSamples(silent, dir, s)
 }
 

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 const lockName = ".lock"
 
 // openBus starts the bus in the store, or joins that of --nats. unlock also closes it.
-func (f serveFlags) openBus(env Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
+func (f serveFlags) openBus(env console.Env) (b *bus.Bus, keys busKeys, unlock func(), err error) {
 	if f.pageTokenFile != "" {
 		if keys.page, err = readToken(f.pageTokenFile); err != nil {
 			return nil, keys, nil, err
@@ -56,7 +56,7 @@ func (f serveFlags) protectPage(keys busKeys, undo func()) error {
 }
 
 // hostBus starts the bus in the store.
-func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
+func (f serveFlags) hostBus(env console.Env, keys *busKeys) (*bus.Bus, error) {
 	o := bus.Options{
 		Listen: f.hostFlags.listen, StoreDir: filepath.Join(f.store, record.BusFolder), MaxBytes: f.size << 20, MaxAge: f.age,
 		TLS: bus.TLS{Cert: f.tlsCert, Key: f.tlsKey, ClientCA: f.tlsCA}, Logger: env.Logger(),
@@ -70,7 +70,7 @@ func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 	default:
 		token, chosen, err := f.token(env)
 		if err == nil {
-			o.ShadowSeed, err = keepSeed(filepath.Join(f.store, shadowKeyName))
+			o.ShadowSeed, err = keepSeed(filepath.Join(f.store, ShadowKeyName))
 		}
 		if err == nil {
 			o.OldTokens, err = f.oldTokens(env)
@@ -90,7 +90,7 @@ func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 			}
 		}
 		o.Token = token
-		if token != "" && env.Getenv(tokenVariable) == "" {
+		if token != "" && env.Getenv(record.TokenVariable) == "" {
 			keys.hint = "tokenfile=" + f.tokenPath()
 		}
 	}
@@ -107,7 +107,7 @@ func (f serveFlags) hostBus(env Env, keys *busKeys) (*bus.Bus, error) {
 func (f serveFlags) tokenPath() string {
 	path := f.tokenFile
 	if path == "" {
-		path = filepath.Join(f.store, tokenName)
+		path = filepath.Join(f.store, TokenName)
 	}
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs

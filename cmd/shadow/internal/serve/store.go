@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownStore makes the folder of the sessions, or takes one that is there if
-// nobody else can put names into it: a link laid there in advance would lead
-// what is stored elsewhere.
+// ownStore makes the folder of the sessions. If it exists, nobody else may be able to create names in it: a link
+// planted there would redirect what is stored.
 func ownStore(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the store: %w; choose another --store", err)

@@ -1,4 +1,6 @@
-package main
+// Package serve is shadow serve, the bus, store and live page that many JVMs share, and shadow deliver, which brings it
+// what agents left in spool files.
+package serve
 
 import (
 	"context"
@@ -40,7 +42,7 @@ type serveFlags struct {
 	logFlags
 }
 
-func newServe(env Env) *cobra.Command {
+func New(env console.Env) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -51,7 +53,7 @@ live page. JVMs connect with the key in the file "token" of the store:
   java -agentpath:/path/libstackagent.so=tokenfile=STORE/token ...
 
 SIGINT and SIGTERM end it properly. Beyond loopback it needs authentication:
-a token by --token-file or $` + tokenVariable + `, --users, or --tls-ca (clients then
+a token by --token-file or $` + record.TokenVariable + `, --users, or --tls-ca (clients then
 need a certificate). The page asks for the token, or for that of --page-token-file,
 as a password (any user name).
 
@@ -74,7 +76,7 @@ same folders; otherwise see shadow join. To join the bus of another shadow, give
 			err := serve(ctx, env, f)
 			if err != nil && env.Log != nil {
 				env.Log.Error("the shadow ended", "error", err)
-				return &exitError{exitFailure}
+				return &console.ExitError{Code: console.ExitFailure}
 			}
 			return err
 		},
@@ -119,7 +121,7 @@ func (f *serveFlags) checkAll(listen bool) error {
 }
 
 // serve runs until ctx ends.
-func serve(ctx context.Context, env Env, f serveFlags) error {
+func serve(ctx context.Context, env console.Env, f serveFlags) error {
 	if err := ownStore(f.store); err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func serve(ctx context.Context, env Env, f serveFlags) error {
 }
 
 // servePage prints the addresses and serves the page until ctx ends.
-func (f serveFlags) servePage(ctx context.Context, env Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
+func (f serveFlags) servePage(ctx context.Context, env console.Env, in *ingest.Ingest, b *bus.Bus, live *serveLive, keys busKeys) error {
 	page, err := f.page(env, f.store, keys.page, in, b, live)
 	if err != nil {
 		return err

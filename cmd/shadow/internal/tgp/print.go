@@ -1,17 +1,18 @@
-package main
+package tgp
 
 import (
 	"fmt"
 	"strconv"
 
+	"stackagent/cmd/shadow/internal/listing"
 	gran "stackagent/granularity/tgp"
 	"stackagent/shadow/view"
 )
 
 // printDiagnosis prints a line per statistic.
 func (f *tgpFlags) printDiagnosis(d *gran.Diagnosis) error {
-	if f.format == "json" {
-		return writeJSON(f.env.Out, d)
+	if f.Format == "json" {
+		return listing.JSON(f.Env.Out, d)
 	}
 	rows := [][2]string{{"tasks", strconv.FormatInt(d.Tasks, 10)}, {"not_measured", strconv.FormatInt(d.NotMeasured, 10)}}
 	if d.Tasks > 0 {
@@ -29,10 +30,10 @@ func (f *tgpFlags) printDiagnosis(d *gran.Diagnosis) error {
 	if d.CPUError != nil {
 		rows = append(rows, [2]string{"cpu_percent_error_95", formatFloat(*d.CPUError)})
 	}
-	if f.format == "csv" {
-		return view.All(view.CSV(f.env.Out, statisticColumns), rows)
+	if f.Format == "csv" {
+		return view.All(view.CSV(f.Env.Out, statisticColumns), rows)
 	}
-	return printTable(f.env.Out, f.tableOptions(false), rows, statisticColumns)
+	return listing.Table(f.Env.Out, f.TableOptions(false), rows, statisticColumns)
 }
 
 // statisticColumns are the columns of rows of name and value.
@@ -55,17 +56,17 @@ type tgpClasses struct {
 }
 
 func (f *tgpFlags) printClasses(found []gran.Class, outside *gran.Mean, kind string) error {
-	if f.format == "json" {
-		if n := f.limit(); n > 0 && n < len(found) {
+	if f.Format == "json" {
+		if n := f.Limit(); n > 0 && n < len(found) {
 			found = found[:n]
 		}
-		return writeJSON(f.env.Out, tgpClasses{append([]gran.Class{}, found...), outside})
+		return listing.JSON(f.Env.Out, tgpClasses{append([]gran.Class{}, found...), outside})
 	}
-	if err := printRows(&f.listing, refs(found), tgpColumns); err != nil || f.format != "table" {
+	if err := listing.Rows(&f.Flags, listing.Refs(found), tgpColumns); err != nil || f.Format != "table" {
 		return err
 	}
 	if outside != nil {
-		f.env.Note("%.2f context switches in a sample while no %s-grained task was executed", outside.Mean, kind)
+		f.Env.Note("%.2f context switches in a sample while no %s-grained task was executed", outside.Mean, kind)
 	}
 	return nil
 }
@@ -90,3 +91,5 @@ func meanCell(m *gran.Mean) string {
 	}
 	return formatFloat(m.Mean)
 }
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

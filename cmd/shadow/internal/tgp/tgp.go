@@ -1,4 +1,6 @@
-package main
+// Package tgp has the verbs about tgp's traces: shadow tgp post-processes them, shadow import makes sessions of them, and
+// Export writes a session as one.
+package tgp
 
 import (
 	"fmt"
@@ -11,6 +13,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/cmd/shadow/internal/listing"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
@@ -20,7 +23,7 @@ import (
 
 // tgpFlags choose what the post-processing of tgp works on.
 type tgpFlags struct {
-	listing
+	listing.Flags
 	raw, withGC bool
 	class       string
 	metric      string
@@ -30,8 +33,8 @@ type tgpFlags struct {
 	output      string
 }
 
-// newTgp is the verb of tgp's own post-processing.
-func newTgp(env Env) *cobra.Command {
+// New is shadow tgp: tgp's own post-processing.
+func New(env console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tgp",
 		Short: "The post-processing of tgp: aggregation, diagnosis, fine- and coarse-grained classes",
@@ -129,7 +132,7 @@ func fileExists(path string) bool {
 }
 
 func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
-	s, err := f.env.Open(dir)
+	s, err := f.Env.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -150,15 +153,15 @@ func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
 }
 
 func (f *tgpFlags) noteSession(s *session.Session, m selfMetric) {
-	f.env.Note("the granularity is self %s", m.name)
+	f.Env.Note("the granularity is self %s", m.name)
 	if n := s.Manifest.Summarised.Executions; n > 0 {
-		f.env.Note("%s summarised and not included; record with --detail all to have all", text.PluralExact(n, "execution", "executions"))
+		f.Env.Note("%s summarised and not included; record with --detail all to have all", text.PluralExact(n, "execution", "executions"))
 	}
 }
 
-func newTgpAggregate(env Env) *cobra.Command {
+func newTgpAggregate(env console.Env) *cobra.Command {
 	var f tgpFlags
-	f.env = env
+	f.Env = env
 	cmd := &cobra.Command{
 		Use:     "aggregate PATH... -o FILE",
 		Short:   "Write the trace with nested executions merged into their outer ones",
@@ -207,7 +210,7 @@ func rowOf(t *gran.Trace, x *gran.Task) *tgp.Row {
 	return r
 }
 
-func newTgpDiagnose(env Env) *cobra.Command {
+func newTgpDiagnose(env console.Env) *cobra.Command {
 	var f tgpFlags
 	cmd := &cobra.Command{
 		Use:   "diagnose PATH...",
@@ -216,7 +219,7 @@ func newTgpDiagnose(env Env) *cobra.Command {
   shadow tgp diagnose /tmp/s --class com.acme.Job --around 100000`,
 		Args: tgpArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
 			in, err := f.load(args)
@@ -227,14 +230,14 @@ func newTgpDiagnose(env Env) *cobra.Command {
 			return f.printDiagnosis(&d)
 		},
 	}
-	f.addTo(cmd, env, false, "table", "json", "csv")
+	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.addAnalysis(cmd)
 	cmd.Flags().StringVar(&f.class, "class", "", "only executions of this class")
 	cmd.Flags().Int64Var(&f.centre, "around", 100_000, "report the share of tasks within a factor of ten of this granularity")
 	return cmd
 }
 
-func newTgpOnly(env Env, use, short string, limits gran.Limits) *cobra.Command {
+func newTgpOnly(env console.Env, use, short string, limits gran.Limits) *cobra.Command {
 	f := tgpFlags{limits: limits}
 	cmd := &cobra.Command{
 		Use:   use + " PATH...",
@@ -246,7 +249,7 @@ are over the samples taken while its tasks were executed, once for each.`,
   shadow tgp ` + use + ` /tmp/s --min-tasks 100 --format csv`,
 		Args: tgpArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
 			in, err := f.load(args)
@@ -257,7 +260,7 @@ are over the samples taken while its tasks were executed, once for each.`,
 			return f.printClasses(found, outside, use)
 		},
 	}
-	f.addTo(cmd, env, true, "table", "json", "csv")
+	f.AddTo(cmd, env, true, "table", "json", "csv")
 	f.addAnalysis(cmd)
 	flags := cmd.Flags()
 	flags.Int64Var(&f.limits.MinGranularity, "min-gran", limits.MinGranularity, "no task of the class below this (MIN_GRAN)")

@@ -2,6 +2,12 @@ package console
 
 import "fmt"
 
+// Exit codes that are promised to scripts.
+const (
+	ExitFailure = 1 // a failure that is explained on stderr
+	ExitUsage   = 2 // wrong usage
+)
+
 // UsageError is wrong usage: exit code 2 and a hint to the help.
 type UsageError struct{ Err error }
 
@@ -10,3 +16,8 @@ func (e *UsageError) Unwrap() error { return e.Err }
 
 // Usagef is a UsageError with a text of its own.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+// ExitError ends the command with another program's exit code, which is explained already.
+type ExitError struct{ Code int }
+
+func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"stackagent/internal/spool"
 	"stackagent/internal/text"
 	"stackagent/shadow/bus"
+	"stackagent/shadow/view/table"
 )
 
 // sweepInterval is how often a shadow looks for what JVMs have left.
@@ -31,7 +32,7 @@ type deliverFlags struct {
 	wait  time.Duration
 }
 
-func newDeliver(env Env) *cobra.Command {
+func NewDeliver(env console.Env) *cobra.Command {
 	var f deliverFlags
 	cmd := &cobra.Command{
 		Use:   "deliver [flags] [FILE|FOLDER...]",
@@ -63,7 +64,7 @@ A shadow serve delivers the files of its own machine and user by itself.`,
 	return cmd
 }
 
-func deliver(ctx context.Context, env Env, f deliverFlags, paths []string) error {
+func deliver(ctx context.Context, env console.Env, f deliverFlags, paths []string) error {
 	files, err := leftFiles(paths)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func leftFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error {
+func (f deliverFlags) toBus(ctx context.Context, env console.Env, files []string) error {
 	b, err := f.joinInTime(ctx, env)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (f deliverFlags) toBus(ctx context.Context, env Env, files []string) error 
 }
 
 // joinInTime joins the bus, which may be about to come back, until ctx ends.
-func (f deliverFlags) joinInTime(ctx context.Context, env Env) (*bus.Bus, error) {
+func (f deliverFlags) joinInTime(ctx context.Context, env console.Env) (*bus.Bus, error) {
 	for {
 		b, err := f.connect(env, bus.JoinOptions{}, bus.Reach)
 		if err == nil || errors.Is(err, nats.ErrAuthorization) {
@@ -125,7 +126,7 @@ func (f deliverFlags) joinInTime(ctx context.Context, env Env) (*bus.Bus, error)
 	}
 }
 
-func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) error {
+func (f deliverFlags) toStore(ctx context.Context, env console.Env, files []string) error {
 	if err := ownStore(f.store); err != nil {
 		return err
 	}
@@ -141,24 +142,24 @@ func (f deliverFlags) toStore(ctx context.Context, env Env, files []string) erro
 	err = errors.Join(deliverFiles(ctx, env, c.Bus.JetStream(), files), c.Drain(ctx))
 	sessions, _, closeErr := c.Finish(context.WithoutCancel(ctx))
 	for _, s := range sessions {
-		env.Note("session %s in %s", clean(s.Session), filepath.Join(f.store, s.Folder))
+		env.Note("session %s in %s", table.Clean(s.Session), filepath.Join(f.store, s.Folder))
 	}
 	return errors.Join(err, closeErr)
 }
 
-func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []string) error {
+func deliverFiles(ctx context.Context, env console.Env, js jetstream.JetStream, files []string) error {
 	var errs error
 	for _, path := range files {
 		l, err := spool.Open(path)
 		if errors.Is(err, spool.ErrInUse) {
-			env.Note("%s: skipped, its JVM still runs", clean(path))
+			env.Note("%s: skipped, its JVM still runs", table.Clean(path))
 			continue
 		}
 		if err == nil {
 			var r leftover.Result
 			if r, err = leftover.Deliver(ctx, js, l); err == nil {
 				noteDelivered(env, r)
-				err = notWhole(r)
+				err = r.Err()
 			}
 		}
 		errs = errors.Join(errs, err)
@@ -166,21 +167,12 @@ func deliverFiles(ctx context.Context, env Env, js jetstream.JetStream, files []
 	return errs
 }
 
-func noteDelivered(env Env, r leftover.Result) {
-	env.Note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), clean(r.Session), clean(r.Path))
-}
-
-// notWhole is the error of a file that could not be delivered whole.
-func notWhole(r leftover.Result) error {
-	if r.Damaged == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s was delivered in part: %s damaged; the file is kept as %s", r.Path,
-		text.PluralExact(r.Damaged, "batch is", "batches are"), r.Kept)
+func noteDelivered(env console.Env, r leftover.Result) {
+	env.Note("%s of session %s delivered from %s", text.PluralExact(r.Batches, "batch", "batches"), table.Clean(r.Session), table.Clean(r.Path))
 }
 
 // deliverLeft delivers what the JVMs of this bus leave in the folders, until ctx ends.
-func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
+func deliverLeft(ctx context.Context, env console.Env, b *bus.Bus, folders ...string) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	noted := ""
@@ -189,7 +181,7 @@ func deliverLeft(ctx context.Context, env Env, b *bus.Bus, folders ...string) {
 		results, err := sweeper.Sweep(ctx, b.JetStream(), b.ClientURL(), folders...)
 		for _, r := range results {
 			noteDelivered(env, r)
-			if err := notWhole(r); err != nil {
+			if err := r.Err(); err != nil {
 				env.Note("%s", text.OneLine(err.Error()))
 			}
 		}

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"crypto/rand"
@@ -10,16 +10,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/record"
 	"stackagent/internal/busauth"
 )
 
 // Files of secrets in a store.
 const (
-	tokenName = "token" // of the agents: the seed of an NKEY
+	TokenName = "token" // of the agents: the seed of an NKEY
 	// The leading dot keeps the others apart from session folders, whose names never begin with one.
-	oldTokenName  = ".keys/token.old" // a token that an earlier version made; it still lets agents in
-	shadowKeyName = ".keys/shadow.nk" // the seed of the NKEY of shadows that join
-	pageTokenName = ".keys/page"
+	OldTokenName  = ".keys/token.old" // a token that an earlier version made; it still lets agents in
+	ShadowKeyName = ".keys/shadow.nk" // the seed of the NKEY of shadows that join
+	PageTokenName = ".keys/page"
 )
 
 // busKeys are the secrets of a bus and of the page, and what a JVM gives to get in.
@@ -29,15 +31,15 @@ type busKeys struct {
 }
 
 // token is the bus's secret: one that the user chose, or an NKEY that is made once and kept in the store.
-func (f serveFlags) token(env Env) (token string, chosen bool, err error) {
+func (f serveFlags) token(env console.Env) (token string, chosen bool, err error) {
 	if f.tokenFile != "" {
 		token, err := readToken(f.tokenFile)
 		return token, true, err
 	}
-	if token := env.Getenv(tokenVariable); token != "" {
+	if token := env.Getenv(record.TokenVariable); token != "" {
 		return token, true, nil
 	}
-	path := filepath.Join(f.store, tokenName)
+	path := filepath.Join(f.store, TokenName)
 	if err := f.setAside(path); err != nil {
 		return "", false, fmt.Errorf("putting the token of an earlier version aside: %w", err)
 	}
@@ -51,15 +53,15 @@ func (f serveFlags) setAside(path string) error {
 	if err != nil || busauth.IsSeed(old) {
 		return nil // keepSeed says what is wrong with it
 	}
-	if err := writeSecret(filepath.Join(f.store, oldTokenName), old); err != nil {
+	if err := writeSecret(filepath.Join(f.store, OldTokenName), old); err != nil {
 		return err
 	}
 	return os.Remove(path)
 }
 
 // oldTokens still let agents in: JVMs that run were given them by an earlier version.
-func (f serveFlags) oldTokens(env Env) ([]string, error) {
-	path := filepath.Join(f.store, oldTokenName)
+func (f serveFlags) oldTokens(env console.Env) ([]string, error) {
+	path := filepath.Join(f.store, OldTokenName)
 	token, err := readToken(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -91,7 +93,7 @@ func (f serveFlags) pageToken(token string) (string, error) {
 	if !busauth.IsSeed(token) {
 		return token, nil
 	}
-	path := filepath.Join(f.store, pageTokenName)
+	path := filepath.Join(f.store, PageTokenName)
 	page, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return page, err
