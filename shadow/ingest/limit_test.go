@@ -62,7 +62,7 @@ func TestNamesakesKeepNobodyOut(t *testing.T) {
 	live := &crowded{}
 	in := startIngest(t, Options{Bus: b, Root: root, MaxSessions: 2, Live: live})
 	waitFor(t, func() bool { return in.active.Load() == 2 })
-	waitFor(t, func() bool { // the others of the name wait, and the Crowd hears how many
+	waitFor(t, func() bool { // the others of the name wait, and the Crowd is called
 		live.mu.Lock()
 		defer live.mu.Unlock()
 		return len(live.counts) > 0 && live.counts[0] == 1
