@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"stackagent/internal/proc"
 	"stackagent/internal/testjvm"
 	"stackagent/internal/testnats"
 	"stackagent/shadow/store"
@@ -150,13 +150,15 @@ func TestTeamSharedStore(t *testing.T) {
 
 // peak is the largest resident size that a process has had.
 func peak(pid int) string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(b)) {
-		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			return strings.TrimSpace(v)
-		}
+	status, err := proc.Process(pid).Status()
+	if err != nil {
+		return err.Error()
 	}
-	return "its peak is not known"
+	bytes, err := status.PeakBytes()
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d kB", bytes>>10)
 }
 
 // Two shadows with a store each: the one that had a session is killed, the

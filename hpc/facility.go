@@ -15,7 +15,7 @@ type Answer string
 const (
 	Yes     Answer = "yes"
 	No      Answer = "no"
-	Unknown Answer = "could not tell"
+	Unknown Answer = "unknown"
 )
 
 // Facility is something that a machine may or may not allow.

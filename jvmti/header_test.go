@@ -154,8 +154,8 @@ func TestHeaderReadersAgree(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, the C reader neither reads beyond them (sanitizers) nor
-// differs from the Go parser where that accepts them.
+// For any bytes, the C reader does not read beyond them (sanitizers), and agrees with
+// the Go parser if that accepts them.
 func FuzzHeader(f *testing.F) {
 	reader := startHeaderReader(f)
 	class, err := os.ReadFile("helper/java/lang/Stackagent.class")

@@ -2,7 +2,7 @@
  * here it needs none and gets none (cmd/stackagent/signals.c). Its threads inherit a
  * mask that blocks every signal, so that a thread of the JVM always takes a SIGTERM.
  * Go would unblock some signals for itself; life_sigtable.c prevents that: a handler
- * that somebody else installs, such as a profiler's, must not run on the small stack
+ * of another library, such as a profiler's, must not run on the small stack
  * of a goroutine. Handlers of others are never touched. Synchronous signals stay
  * unblocked: a fault in Go code is a bug of the agent that recover() cannot catch, and
  * ends as a crash report of the JVM. */

@@ -1,6 +1,6 @@
 /* The Go runtime unblocks some signals on each of its threads, whatever their mask:
- * its sigtable says which. A handler that somebody else installs for one of these,
- * such as a profiler's for SIGPROF, would run on the small stack of a goroutine unless
+ * its sigtable says which. Another library's handler for one of those signals, such as
+ * a profiler's for SIGPROF, would run on the small stack of a goroutine unless
  * it has SA_ONSTACK. The runtime has no option for it, so its table is changed before
  * it starts. The table is found by its contents. If it is not as expected it stays
  * unchanged (e2e TestSignalsOfGoThreads checks it). */

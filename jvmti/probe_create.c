@@ -19,7 +19,7 @@ static inline bool counted_creation(sa_os *os, sa_thread *c, uint32_t class_id, 
     return true;
 }
 
-/* Asked once: to the compiler the answer is a constant. */
+/* Tested once here, so that the compiler sees a constant below. */
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_phase0(JNIEnv *env, jclass helper) { return (jlong)(uintptr_t)&sa.phase; }
 
 JNIEXPORT jlong JNICALL Java_java_lang_Stackagent_newId0(JNIEnv *env, jclass helper) {

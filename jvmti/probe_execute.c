@@ -77,7 +77,7 @@ static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, u
 /* The helper sets the upper bit of a task's id at its first execution. */
 static inline jint enter(JNIEnv *env, sa_thread *c, uint64_t id, uint32_t class_id, uint32_t flags, jlong bytecodes) {
     if (c == NULL) return unrecorded_nowhere(NULL);
-    uint64_t submitted = c->submitted; /* for this execution and no other, whatever becomes of it */
+    uint64_t submitted = c->submitted; /* for this execution and no other */
     c->submitted = 0;
     if (!renew(c)) return SA_NO_TOKEN;
     flags |= (submitted >> 63) * SA_EXEC_CREATION_UNSEEN;
@@ -334,7 +334,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_exitWork0(JNIEnv *env, jcla
     return leave_to(env, (sa_thread *)(uintptr_t)context, token, threw, bytecodes);
 }
 
-/* Asked once: to the compiler the answer is a constant. */
+/* Tested once here, so that the compiler sees a constant below. */
 JNIEXPORT jboolean JNICALL Java_java_lang_Stackagent_countsBytecodes0(JNIEnv *env, jclass helper) { return sa_work.bytecodes; }
 
 void sa_cut_all(JNIEnv *env, sa_thread *c) {

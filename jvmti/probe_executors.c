@@ -32,7 +32,7 @@ JNIEXPORT jint JNICALL Java_java_lang_StackagentSubmission_newExecutor0(JNIEnv *
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {
     if (c == NULL) return 0;
     jlong offset = sa_field_offset(env, sa_helper.submissions, sa_helper.executor_offset, c);
-    /* After an attach each executor has an id all the same; else all instances share one. */
+    /* After an attach each executor has its own id; else all instances share one. */
     if (offset == 0) offset = sa.late ? SA_EXECUTOR_BY_IDENTITY : -(jlong)new_executor(env, c, NULL);
     return sa_class_make_slot(env, c) ? offset : 0; /* where Java code puts it */
 }

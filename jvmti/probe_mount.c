@@ -155,7 +155,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
     end(os);
 }
 
-/* Nobody reads its frames until it is mounted again. */
+/* Its frames are not read until it is mounted again. */
 static void put_away(JNIEnv *env, sa_vthread *v, jobject thread) {
     if (v->head.frames != &v->first) sa_frames_pack(v);
     if (v->head.cpu_known && atomic_load_explicit(&v->thread, memory_order_relaxed) == NULL) sa_vthread_follow(env, v, thread);

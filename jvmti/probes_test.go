@@ -32,7 +32,7 @@ func probeSources(t *testing.T) []string {
 	return slices.DeleteFunc(list, func(name string) bool { return name == "state_events.c" || name == "state_allocated.c" })
 }
 
-// Whatever memory is refused, each event that a probe sees is recorded, summarised or counted as lost.
+// If memory is refused, each event that a probe sees is still recorded, summarised or counted as lost.
 func TestProbesWithoutMemory(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"plain":   {"-O2"},

@@ -277,7 +277,7 @@ bool sa_stream_decide(sa_stream *s, bool crowded, uint64_t now) {
     return true;
 }
 
-/* Are these histograms reported completely? Nobody counts meanwhile. */
+/* Are these histograms reported completely? Their thread must not count meanwhile. */
 static bool all_reported(const sa_measure *m, unsigned n) {
     for (unsigned i = 0; m != NULL && i < n; i++) {
         if (atomic_load(&m[i].sum) != m[i].reported_sum) return false;

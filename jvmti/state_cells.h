@@ -204,7 +204,7 @@ static inline void sa_measure_add(sa_measure *m, sa_block *b, uint64_t v, unsign
     if (v < atomic_load_explicit(&m->min, memory_order_relaxed)) atomic_store_explicit(&m->min, v, memory_order_relaxed);
     if (v > atomic_load_explicit(&m->max, memory_order_relaxed)) atomic_store_explicit(&m->max, v, memory_order_relaxed);
     _Atomic uint64_t *n = &b->count[bucket % SA_BLOCK_BUCKETS];
-    /* Released: whoever sees the count sees the sum, and the counts of the metrics before it. */
+    /* Released: a reader of the count sees the sum, and the counts of the metrics before it. */
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_release);
 }
 

@@ -27,7 +27,7 @@ typedef struct {
     uint32_t class_id; /* of the task */
     uint32_t first;    /* of its frames among the steps, innermost first */
     uint8_t kind, frames;
-    bool cut; /* the stack goes on */
+    bool cut; /* the stack is deeper */
     _Atomic uint64_t count, wall_ticks; /* executions: their own wall time, without that of nested ones */
     _Atomic uint64_t measured, cpu_ns;  /* how many have a CPU time, and its sum */
     uint64_t reported[4];               /* the drain's: what of the sums is reported */

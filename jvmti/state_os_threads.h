@@ -16,7 +16,7 @@ typedef struct sa_os {
     _Alignas(64) sa_ring ring;
     sa_cpu_clock cpu;
     /* The virtual thread mounted here, seen from its carrier: what it does is
-     * not work of the carrier's own task, which only goes on running it. */
+     * not work of the carrier's own task. */
     sa_thread *carrier; /* NULL: none is mounted, or its carrier is not known */
     uint64_t mount_ticks;
     int64_t mount_cpu_ticks;
@@ -32,7 +32,7 @@ typedef struct sa_os {
     uint32_t generation; /* session that it is open for */
     bool listed;         /* open; under os_lock */
     bool abandoned;      /* its session ended with a probe still at work here: never used again */
-    bool dropping; /* a wait was in vain: drop until half the ring is free */
+    bool dropping; /* a wait found no room: drop until half the ring is free */
     bool aside;                /* the drain's: its ring is set aside */
     uint64_t wait_second, waited_ns; /* it has waited so long for room in that second of the clock */
     _Atomic uint64_t all_waited_ns;

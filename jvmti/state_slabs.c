@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 enum { FIRST_SLAB = (sizeof(sa_region) + SA_SLAB_BYTES - 1) / SA_SLAB_BYTES };
-enum { SPARE_SLABS = 64 }; /* unused slabs that are kept: threads come and go */
+enum { SPARE_SLABS = 64 }; /* unused slabs that are kept for new threads */
 
 _Static_assert(SA_REGION_BYTES % SA_SLAB_BYTES == 0 && (int)FIRST_SLAB < (int)SA_REGION_SLABS, "a region holds slabs");
 

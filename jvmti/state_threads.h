@@ -45,7 +45,7 @@ enum { SA_CELLS_CACHED = 8 };
 enum { SA_MAX_OPEN_SUBMISSIONS = 8 }; /* of deeper ones only the number is kept */
 
 /* How a virtual thread was scheduled while it executed something. Only the thread
- * that runs it writes, except ready_at: whoever makes the thread ready sets it, before
+ * that runs it writes, except ready_at: the thread that makes it ready sets that, before
  * it can be mounted. How often it was pinned is in sa_more. */
 typedef struct {
     uint32_t mounts, changes; /* of carrier */
@@ -184,7 +184,7 @@ bool sa_frames_unpack(sa_vthread *v);         /* false: no memory */
 const sa_frame *sa_frames_read(const sa_thread *c, sa_frame *room); /* SA_FIRST_FRAMES; packed ones are copied there */
 
 /* state_turns.c: how virtual threads are scheduled */
-extern SA_HIDDEN _Atomic bool sa_turns_ready_seen; /* virtual threads say when they are ready to go on */
+extern SA_HIDDEN _Atomic bool sa_turns_ready_seen; /* virtual threads say when they are ready to continue */
 void sa_turns_claim(sa_thread *c); /* a new virtual thread that is mounted here */
 void sa_turns_mount(const struct sa_os *os, sa_thread *c, uint64_t now);
 bool sa_turns_fill(const sa_thread *c, sa_virtual *v); /* false: there is nothing to record */

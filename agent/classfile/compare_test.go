@@ -87,7 +87,7 @@ func tableDifference(a, b *Code) string {
 }
 
 // sameTypeAnnotations compares the visible or the invisible ones; the two may
-// have come in either order.
+// be in either order.
 func sameTypeAnnotations(a, b *Code, visible bool) bool {
 	pick := func(c *Code) (list []*TypeAnnotation) {
 		for i := range c.TypeAnnotations {

@@ -69,7 +69,7 @@ func TestIdentity(t *testing.T) {
 					bytesEqual++
 				}
 			})
-			t.Logf("%d classes, %d methods, %d frames; %d classes came out byte for byte even so",
+			t.Logf("%d classes, %d methods, %d frames; %d classes are equal byte for byte all the same",
 				classes, methods, frames, bytesEqual)
 			if methods < 5*classes || frames < methods/10 {
 				t.Error("too little was compared")

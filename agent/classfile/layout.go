@@ -142,7 +142,7 @@ func opposite(op Opcode) Opcode {
 }
 
 // needFrames reports whether this method is verified by frames: always from
-// version 51, and in version 50 if it came with frames.
+// version 51, and in version 50 if it was read with frames.
 func (e *encoder) needFrames() bool {
 	if e.c.method.class.Major != 50 {
 		return e.c.HasFrames()

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Whoever holds the bus's port may not be a bus. The client library trusts its
+// What listens on the bus's port may not be a bus. The client library trusts its
 // peer: it buffers a line of any length, and allocates as much as a message
 // announces. So the connection ends when the peer sends more than a bus would.
 const (

@@ -219,7 +219,7 @@ func (s *sender) publishState() {
 }
 
 // send puts messages in flight. After a failure it sends one alone: if the bus still
-// does not take batches, little is sent in vain.
+// does not take batches, little is sent for nothing.
 func (s *sender) send(now time.Time) {
 	if !s.was || now.Before(s.next) {
 		return

@@ -94,7 +94,7 @@ func TestChargeAfterCut(t *testing.T) {
 }
 
 // Two clocks that run apart by 100 ppm, each CPU's from its own origin: the lag
-// of a record is by how much it came later than the soonest of late.
+// of a record is its delay beyond the smallest recent one.
 func TestAccountClocks(t *testing.T) {
 	var c accountClocks
 	const soonest, tick = units.MonoNs(300), units.MonoNs(100_000)

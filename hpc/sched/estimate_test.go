@@ -8,8 +8,8 @@ import (
 )
 
 // turnsByPerf is what perf records of two threads that take turns on CPU 0, round by
-// round of 100 µs, if the record of a switch to a thread comes way after that to
-// the one before it left.
+// round of 100 µs. The record of a switch to a thread is way later than the record with
+// which the other thread left.
 func turnsByPerf(rounds int, way units.MonoNs) []event {
 	const round, first = units.MonoNs(100_000), units.MonoNs(1_000_000)
 	var all []event

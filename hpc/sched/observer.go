@@ -16,7 +16,7 @@ import (
 // Choice is which source to use.
 type Choice string
 
-// The choices. Auto takes eBPF where it can be had, else perf.
+// The choices. Auto takes eBPF if it is available, else perf.
 const (
 	Auto Choice = "auto"
 	EBPF Choice = "ebpf"

@@ -14,7 +14,7 @@ import (
 
 // verify compares the files of a record with the checksums in its head, on all
 // processors, and takes those out of names, by prefix and number, that cannot
-// be believed. What came after the head was written last stays, unless the
+// be believed. Files newer than the head stay, unless the
 // record was ended.
 func (r *Reader) verify(names map[string]map[int]string) {
 	if r.files == nil {

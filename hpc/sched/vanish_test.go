@@ -67,7 +67,7 @@ func TestProcessGoneAtPart(t *testing.T) {
 			}
 			o.poll()
 			if p.over != arrives {
-				t.Errorf("over %v, its end came: %v", p.over, arrives)
+				t.Errorf("over %v, its end arrived: %v", p.over, arrives)
 			}
 			src.at++
 			o.poll()

@@ -117,11 +117,15 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Add([]byte("7 (a)" + tail))
+	f.Add([]byte("cpu 1 2 3 4 5 6 7 8 9 10\n"))
 	f.Add([]byte(")("))
 	f.Add([]byte("Uid:\t1\t2\nGid:\t1\t2\nNSpid:\t7\t1\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ParseStat(b)
 		ParseSyscall(b)
+		if p, err := ParseProcessors(b); err == nil && (p.Idle < 0 || p.Stolen < 0 || p.Busy < p.Stolen) {
+			t.Errorf("%q: %+v without an error", b, p)
+		}
 		if s, err := ParseSchedStat(b); err == nil && !(s.CPU.Measured() && s.Waiting.Measured()) {
 			t.Errorf("%q: %+v without an error", b, s)
 		}

@@ -142,7 +142,7 @@ static void *sa_rseq_rival(void *unused) {
     return NULL;
 }
 
-/* The test beside a rival on one CPU. If no rival can be had, the other tests must do. */
+/* The test beside a rival on one CPU. Without a rival, the other tests must do. */
 static inline bool sa_rseq_beside_rival(volatile uint64_t *section) {
     cpu_set_t all, here;
     int cpu = sched_getcpu();

@@ -168,7 +168,7 @@ static inline size_t sa_ring_read(sa_ring *r, uint8_t *out, size_t max) {
 }
 
 /* How much of the ring is resident, as far as the consumer knows: all but the
- * clean pages that the producer, who is at end, has not come round to again. */
+ * clean pages that the producer, now at end, has not reached again. */
 static inline uint64_t sa_ring_resident(const sa_ring *r, uint64_t end) {
     uint64_t page = sa_page_bytes();
     int64_t from = (int64_t)((end + page - 1) / page * page) - (int64_t)r->capacity;

@@ -15,14 +15,14 @@
 static struct perf_event_mmap_page page;
 static uint64_t shown;           /* by every counter */
 static uint32_t asked;           /* index of the latest rdpmc */
-static int disturbances;         /* times that the kernel comes in between */
+static int disturbances;         /* how often the kernel interrupts */
 
 static uint64_t simulated(uint32_t index) {
     asked = index;
     if (disturbances > 0) {
         disturbances--;
         page.lock += 2;
-        page.offset += 1000; /* the thread was away and came back: another counter, another offset */
+        page.offset += 1000; /* the thread was switched out and in: another counter, another offset */
         shown = 7;
     }
     return shown;

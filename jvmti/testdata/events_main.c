@@ -14,7 +14,7 @@
 sa_state sa;
 
 int main(void) {
-    sa_post_event(SA_EVENT_READY); /* a JVM comes up, and ends before Go is done with that */
+    sa_post_event(SA_EVENT_READY); /* a JVM starts, and ends before Go has handled that */
     CHECK(sa_wait_event() == SA_EVENT_READY);
     sa_post_event(SA_EVENT_DEATH);
     sa_post_full();

@@ -71,10 +71,7 @@ func (c *clock) steady(p wire.ClockPair) wire.ClockPair {
 	if n < 2 || p.Ticks <= c.knots[n-1].Ticks || p.Mono-c.knots[n-1].Mono >= knotSpacing {
 		return p
 	}
-	i := sort.Search(n, func(i int) bool { return c.knots[i].Mono > p.Mono-knotSpacing }) - 1
-	if i < 0 {
-		return p // the session is younger than that
-	}
+	i := max(0, sort.Search(n, func(i int) bool { return c.knots[i].Mono > p.Mono-knotSpacing })-1) // 0: the session is younger than that
 	k, ticks := c.knots[n-1], float64(p.Ticks-c.knots[n-1].Ticks)
 	rate := float64(p.Mono-c.knots[i].Mono) / float64(p.Ticks-c.knots[i].Ticks)
 	least, most := units.MonoNs(ticks*rate*(1-maxTurn)), units.MonoNs(math.Ceil(ticks*rate*(1+maxTurn)))

@@ -132,3 +132,18 @@ func TestClockKeepsItsRateBetweenNearPairs(t *testing.T) {
 		}
 	}
 }
+
+// So it is in a session younger than 50 ms: the rate is that since its first pair.
+func TestClockKeepsItsRateAtFirst(t *testing.T) {
+	const step, lateness = 1_000_000, 150
+	var c clock
+	c.extend([]wire.ClockPair{pairAt(0)})
+	c.extend([]wire.ClockPair{pairAt(20_000_000)})
+	late := pairAt(20_000_000 + step)
+	late.Mono += lateness
+	c.extend([]wire.ClockPair{late})
+	from, to := c.mono(bentClock(20_000_000)), c.mono(bentClock(20_000_000+step-1))
+	if off := int64(to-from) - (step - 1); off < -step*50/1e6 || off > step*50/1e6 {
+		t.Errorf("a millisecond is off by %d ns", off)
+	}
+}

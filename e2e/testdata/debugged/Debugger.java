@@ -62,7 +62,7 @@ public class Debugger {
         while (true) {
             EventSet events = vm.eventQueue().remove(60_000);
             if (events == null) {
-                throw new AssertionError("the thread does not come to " + METHOD);
+                throw new AssertionError("the thread does not reach " + METHOD);
             }
             for (Event e : events) {
                 if (e instanceof BreakpointEvent) {

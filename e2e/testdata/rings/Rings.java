@@ -79,7 +79,7 @@ public class Rings {
         mark("idle");
     }
 
-    /** Threads that come and go: THREADS in each round. */
+    /** Threads that start and end: THREADS in each round. */
     static void churn(int threads, int tasks, int rounds) throws Exception {
         for (int k = 0; k < rounds; k++) {
             List<Thread> all = new ArrayList<>();

@@ -66,8 +66,8 @@ public class Main {
         return new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>());
     }
 
-    /** Calls a method, or a constructor, from code that is not the program's. */
-    static void submit(Runnable task) {
+    /** Submits from code that is not the program's. Not named submit: a call of that would be a call site. */
+    static void reflectively(Runnable task) {
         try {
             EXECUTE.invoke(POOL, task);
         } catch (IllegalAccessException | InvocationTargetException e) {
@@ -103,14 +103,14 @@ public class Main {
     /** A call of it is a call site, by its name and parameters; the submission of second has no other site. */
     static void executeBoth(Runnable first, Runnable second) {
         POOL.execute(first); // @submitted First
-        submit(second);
+        reflectively(second);
     }
 
     static void late() {
         try {
             CLOSED.execute(new Late()); // @made Late @submitted Late
         } finally {
-            submit(make(AfterLate.class));
+            reflectively(make(AfterLate.class));
         }
     }
 
@@ -121,17 +121,17 @@ public class Main {
         try {
             CLOSED.execute(new Rejected()); // @made Rejected @submitted Rejected
         } catch (RejectedExecutionException e) {
-            submit(afterRejected);
+            reflectively(afterRejected);
         }
         try {
             refuse(thrown);
         } catch (RejectedExecutionException e) {
-            submit(afterThrown);
+            reflectively(afterThrown);
         }
         try {
             new Other().execute(new NeverTaken()); // @made NeverTaken
         } catch (IllegalStateException e) {
-            submit(afterOther);
+            reflectively(afterOther);
         }
         executeBoth(first, second); // @submitted Second
         inTask();
@@ -155,7 +155,7 @@ public class Main {
             try {
                 CLOSED.execute(new InTask()); // @made InTask @submitted InTask
             } catch (RejectedExecutionException e) {
-                submit(after);
+                reflectively(after);
             }
         }).get();
     }
@@ -164,7 +164,7 @@ public class Main {
         try {
             System.out.println(new Picky(null));
         } catch (NullPointerException e) {
-            submit(make(AfterPicky.class));
+            reflectively(make(AfterPicky.class));
         }
     }
 }

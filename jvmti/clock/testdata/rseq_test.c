@@ -21,7 +21,7 @@ static void fail(const char *what) {
 }
 
 static void check_time(const sa_clock *clock, sa_cpu_clock *cpu, const char *when) {
-    for (int i = 0; i < 50; i++) { /* what comes between the readings is no error of ours */
+    for (int i = 0; i < 50; i++) { /* time between the readings is no error of the clock */
         int64_t before = sa_thread_cpu_ticks(clock), ours = sa_cpu_ticks(clock, cpu, sa_ticks(clock)), after = sa_thread_cpu_ticks(clock);
         int64_t slack = (int64_t)(1000 / clock->ns_per_tick);
         if (ours >= before - slack && ours <= after + slack) return;
@@ -48,7 +48,7 @@ int main(void) {
     int taken = 0; /* this thread may be switched at any time, and the area is free then */
     for (int i = 0; i < 100; i++) {
         *cpu.section = foreign;
-        check_time(&clock, &cpu, "CPU time beside somebody else's section");
+        check_time(&clock, &cpu, "CPU time beside another section");
         uint64_t now = *cpu.section;
         if (now != foreign && now != 0 && !sa_rseq_armed(cpu.section)) fail("overwritten");
         taken += sa_rseq_armed(cpu.section);
@@ -56,7 +56,7 @@ int main(void) {
         if (*cpu.section != 0) fail("not cleared by a sleep");
     }
     if (taken > 50) fail("taken over, though nothing has cleared it");
-    check_time(&clock, &cpu, "CPU time after somebody else");
+    check_time(&clock, &cpu, "CPU time after another section");
 
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGALRM, &action, NULL);

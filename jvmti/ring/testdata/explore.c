@@ -120,7 +120,7 @@ static void model_store(void *at, uint64_t value, memory_order order) {
 }
 
 static void slot_written(unsigned slot) {
-    if (known[now].written[slot] != writes[slot]) found("written while somebody else writes: slot", slot);
+    if (known[now].written[slot] != writes[slot]) found("written while the other thread writes: slot", slot);
     if (known[now].read[slot] != reads[slot]) found("written before it was read: slot", slot);
     known[now].written[slot] = ++writes[slot];
 }

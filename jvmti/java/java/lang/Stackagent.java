@@ -705,7 +705,7 @@ public final class Stackagent {
 
     /**
      * In the catch-all handler of a constructor: the object will never be a task, unless it already
-     * was one. Whoever takes the id away takes the creation back, so no creation is taken back twice.
+     * was one. The thread that takes the id away takes the creation back, so it happens only once.
      */
     @Hidden
     public static void failed(Object task) {
@@ -787,7 +787,7 @@ public final class Stackagent {
         if (id == 0) {
             return (old & ~EXECUTED) < firstId ? 0 : old & ~EXECUTED; // another thread was faster
         }
-        if (at != 0) { // first: whoever sees the new id relies on it
+        if (at != 0) { // first: a thread that sees the new id relies on it
             U.compareAndSetLong(holder, submitted, at, 0L);
         }
         return U.compareAndSetLong(holder, offset, old, id | EXECUTED) ? id : U.getLong(holder, offset) & ~EXECUTED;
