@@ -63,12 +63,22 @@ func (p *proxy) cut() {
 }
 
 func (p *proxy) connect(from net.Conn) {
-	to, err := net.Dial("tcp", p.to)
+	var address string
+	p.set(func() { address = p.to })
+	to, err := net.Dial("tcp", address)
 	if err != nil {
 		from.Close()
 		return
 	}
-	p.set(func() { p.conns[from], p.conns[to] = true, true })
+	moved := false // the bus, while this connection was made: cut has not seen it
+	p.set(func() {
+		moved = p.to != address
+		p.conns[from], p.conns[to] = true, true
+	})
+	if moved {
+		from.Close()
+		to.Close()
+	}
 	go p.pass(to, from, true)
 	p.pass(from, to, false)
 }
