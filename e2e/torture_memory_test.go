@@ -43,7 +43,7 @@ func readMemory(t *testing.T, r testjvm.Result) memoryRun {
 	return run
 }
 
-// grown is how much more is resident at the Nth time of when than at the first of before.
+// grown is the growth of the resident memory from the first sample named before to the nth named when.
 func (r memoryRun) grown(before, when string, n int) int64 {
 	return r.resident[when][n] - r.resident[before][0]
 }
@@ -68,7 +68,7 @@ func memoryTest(t *testing.T, jdk testjvm.JDK, heap, main string, args ...string
 func withVirtualThreads(t *testing.T, f func(t *testing.T, jdk testjvm.JDK)) {
 	eachJDK(t, func(t *testing.T, jdk testjvm.JDK) {
 		if jdk.Version < 21 {
-			t.Skip("has no virtual threads")
+			t.Skip("needs JDK 21: virtual threads")
 		}
 		f(t, jdk)
 	})
@@ -121,7 +121,7 @@ func TestTortureMemoryVirtual(t *testing.T) {
 		for _, mode := range []string{"start", "submit"} {
 			t.Run(mode, func(t *testing.T) {
 				if !torture() {
-					t.Skip("in full only")
+					t.Skip("STACKAGENT_TORTURE=full")
 				}
 				n, rounds := 200000, 5
 				plain, with, p := memoryTest(t, jdk, "1500m", "Parked", mode, strconv.Itoa(n), strconv.Itoa(rounds))
@@ -153,7 +153,7 @@ func TestTortureMemoryClasses(t *testing.T) {
 		for _, mode := range []string{"hidden", "loader"} {
 			t.Run(mode, func(t *testing.T) {
 				if mode == "loader" && !torture() {
-					t.Skip("in full only")
+					t.Skip("STACKAGENT_TORTURE=full")
 				}
 				n := roundsOf(40000, 150000)
 				plain, with, p := memoryTest(t, jdk, "256m", "Churn", mode, strconv.Itoa(n))

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// moments are exact sums of integers: in any order of adding and merging they
-// are the same to the last digit.
+// moments are exact sums of integers. They do not depend on the order of adding and
+// merging.
 type moments struct {
 	n, sum   int64
 	min, max int64

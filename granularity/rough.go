@@ -10,7 +10,7 @@ import (
 // rough has the values that the agent summarised, in its buckets.
 type rough struct {
 	n, sum, min, max int64 // n: the sum of counts
-	blank            int64 // values, part of sum, whose buckets are not known
+	blank            int64 // values in sum without a bucket
 	counts           map[uint16]int64
 	merged           []cell // with the recorded values, computed when needed
 	with             int64  // how many recorded values are in there

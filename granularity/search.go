@@ -18,14 +18,14 @@ const (
 	maxWants  = 255  // buckets of one Values that one reading fills
 )
 
-// want is a range of values whose content is needed.
+// want is a range of values to look into.
 type want struct {
 	lo, hi int64
 	n      int64 // how many values lie in it
 	put    func(*content)
 }
 
-// content is what is known of a range that holds more than one value.
+// content is the content of a range of values, as far as known.
 type content struct {
 	cell
 	values []int64          // ascending; or

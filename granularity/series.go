@@ -107,7 +107,7 @@ func (s *Series) Spread(from, to units.MonoNs, n int64, inside units.Ns) {
 	s.Outside += n - begun
 }
 
-// Merge adds what o has counted, over the same grid.
+// Merge adds o, which has the same grid.
 func (s *Series) Merge(o *Series) {
 	s.Outside += o.Outside
 	s.Spreads += o.Spreads

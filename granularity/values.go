@@ -16,7 +16,7 @@ import (
 //
 // The zero value is empty and ready. Not safe for concurrent use.
 type Values struct {
-	sums   moments // of what was recorded one by one
+	sums   moments // of the values recorded one by one
 	list   []int64 // all of them, while they are few
 	sorted bool
 	tally  *tally
@@ -147,8 +147,8 @@ func (v *Values) Max() units.Ns {
 }
 
 // StdDev is the sample standard deviation, sqrt(sum((x-mean)^2)/(n-1)), zero
-// below two values. Of what was recorded it is exact; a summarised value counts
-// as the middle of its bucket.
+// below two values. It is exact for recorded values; a summarised value counts as the
+// middle of its bucket.
 func (v *Values) StdDev() float64 {
 	n := float64(v.Len())
 	if n < 2 {
@@ -177,7 +177,7 @@ func (v *Values) cells(f func(cell) bool) {
 	v.recorded(f)
 }
 
-// recorded are the cells of what was recorded one by one.
+// recorded calls f with the cells of the values recorded one by one.
 func (v *Values) recorded(f func(cell) bool) {
 	if v.tally != nil {
 		v.tally.cells(f)

@@ -298,7 +298,7 @@ func TestBadSessionName(t *testing.T) {
 	}
 }
 
-// Pauses dropped for lack of room are told under a reason of their own, and
+// Pauses dropped for lack of room are counted under a reason of their own, and
 // not as events.
 func TestDroppedPauses(t *testing.T) {
 	var p pending

@@ -43,12 +43,12 @@ func TestContexts(t *testing.T) {
 		}
 		for _, x := range b.Contexts.Contexts {
 			if contexts++; x.ID != contexts || x.ID > frames {
-				t.Fatalf("context %d in place of %d, %d frames told", x.ID, contexts, frames)
+				t.Fatalf("context %d in place of %d, %d frames seen", x.ID, contexts, frames)
 			}
 		}
 		for _, x := range b.Contexts.Sums {
 			if sums++; x.ID != sums || x.ID > contexts || x.Count != uint64(x.ID) {
-				t.Fatalf("sum of %d in place of %d, %d contexts told", x.ID, sums, contexts)
+				t.Fatalf("sum of %d in place of %d, %d contexts seen", x.ID, sums, contexts)
 			}
 		}
 	}

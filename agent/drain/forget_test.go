@@ -8,7 +8,7 @@ import (
 )
 
 // churningSource is a program whose threads come, execute something, and end.
-// A thread is told to have ended while its last records are still in its ring.
+// A thread is reported as ended while its last records are still in its ring.
 type churningSource struct {
 	fakeSource
 	next, live uint32

@@ -162,7 +162,7 @@ func TestDecodeRecordsWrittenByC(t *testing.T) {
 	}
 }
 
-// The same for how virtual threads were scheduled: it is of the thread that the ring tells of.
+// A record of how a virtual thread was scheduled belongs to the thread that the ring names.
 func TestDecodeVirtualWrittenByC(t *testing.T) {
 	slots := compileC(t, `
 	sa_thread_switch w = {.type = SA_REC_THREAD, .thread_id = 0xa1a2a3a4};

@@ -20,7 +20,7 @@ func summaryOf(class uint32, n int) wire.Summary {
 	return wire.Summary{Class: class, Thread: 1, Executions: uint64(n), First: uint64(n), Creations: 3, Measures: []wire.Measure{m}}
 }
 
-// produceSummaries makes the source tell n summaries in each of so many parts.
+// produceSummaries makes the source report n summaries in each of that many parts.
 func (s *fakeSource) produceSummaries(parts, n, buckets int) {
 	for range parts {
 		var list []wire.Summary
@@ -50,7 +50,7 @@ func upTo(n uint32) (list []uint32) {
 	return list
 }
 
-// The threads are asked once a heartbeat, and what they tell travels at once.
+// The collector asks the threads once a heartbeat and sends their answers at once.
 func TestSummariesByHeartbeat(t *testing.T) {
 	c, src, sink := collector(t, Config{})
 	t0 := time.Unix(1000, 0)
@@ -150,7 +150,7 @@ func TestSummariesOfTheEnd(t *testing.T) {
 	}
 }
 
-// What is dropped is told by thread, running sums, virtual threads together.
+// Losses are running sums by thread, of virtual threads together.
 func TestLostByThread(t *testing.T) {
 	c, src, sink := collector(t, Config{Patience: time.Millisecond})
 	src.meta.Threads = []wire.Thread{{ID: 1}, {ID: 70}, {ID: 71, Virtual: true}}
@@ -187,7 +187,7 @@ func TestLostByThread(t *testing.T) {
 	}
 }
 
-// The threads told one by one are bounded; the sums by reason are not concerned.
+// The number of threads reported one by one is bounded; the sums by reason stay complete.
 func TestLostByThreadBounded(t *testing.T) {
 	var l losses
 	for id := range uint32(3 * maxLossThreads) {
@@ -198,12 +198,12 @@ func TestLostByThreadBounded(t *testing.T) {
 	if len(l.sums) != maxLossThreads || l.sums[1] != 3*maxLossThreads+1 {
 		t.Errorf("%d threads, %d lost of the first", len(l.sums), l.sums[1])
 	}
-	told := 0
+	reported := 0
 	for list := l.news(1000); len(list) > 0; list = l.news(1000) {
-		told += len(list)
+		reported += len(list)
 		l.sent(list)
 	}
-	if told != maxLossThreads {
-		t.Errorf("%d threads were told", told)
+	if reported != maxLossThreads {
+		t.Errorf("%d threads were reported", reported)
 	}
 }

@@ -26,7 +26,7 @@ func TestNextWait(t *testing.T) {
 	}
 }
 
-// lookedAt tells when somebody looks at the rings.
+// lookedAt reports when the collector looks at the rings.
 type lookedAt struct {
 	fakeSource
 	last time.Time
@@ -57,7 +57,7 @@ func TestHurry(t *testing.T) {
 		hurry <- struct{}{}
 		synctest.Wait()
 		if ago := time.Since(src.last); ago != 0 {
-			t.Errorf("told to hurry, it looked %v ago", ago)
+			t.Errorf("asked to hurry, it looked %v ago", ago)
 		}
 		stop()
 		if err := <-done; err != nil {

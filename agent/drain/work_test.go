@@ -76,7 +76,7 @@ func TestDecodeWorkCut(t *testing.T) {
 	}
 }
 
-// What is told and what is dropped takes its metrics along.
+// Recorded and dropped executions take their metrics along.
 func TestPendingWork(t *testing.T) {
 	p := pending{Decoder: *newDecoder(2)}
 	s := slots{}.thread(7)

@@ -12,6 +12,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/serve"
+	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
 )
 
@@ -116,7 +117,7 @@ func verbs(env console.Env) []*cobra.Command {
 		newRun(env), serve.New(env), newStats(env), newTasks(env), newHotspots(env),
 		newThreads(env), newReport(env), newDoctor(env), newLicenses(env), serve.NewDeliver(env),
 		newJoin(env), newBottle(env), newStack(env), newScale(env), newGC(env),
-		newImport(env), newTgp(env), newAttach(env), newDetach(env),
+		tgp.NewImport(env), tgp.New(env), newAttach(env), newDetach(env),
 	}
 }
 

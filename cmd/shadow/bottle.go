@@ -2,12 +2,9 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,10 +12,8 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
 	"stackagent/hpc/sched"
-	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/figure"
 	"stackagent/shadow/session"
@@ -32,46 +27,6 @@ type bottleFlags struct {
 	every  time.Duration
 	group  string
 	output string
-}
-
-// windowFlags choose a stretch of a session by the time since its start.
-type windowFlags struct{ from, to time.Duration }
-
-func (w *windowFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&w.from, "from", 0, "begin of the window, since the start of the session (as 1.5s)")
-	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
-}
-
-func (w *windowFlags) check() error {
-	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
-		return console.Usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
-	}
-	return nil
-}
-
-// String is how the window was asked for.
-func (w *windowFlags) String() string {
-	text := fmt.Sprintf("--from %v", w.from)
-	if w.to != 0 {
-		text += fmt.Sprintf(" --to %v", w.to)
-	}
-	return text
-}
-
-// of is the window of a session that was observed from..to and started at start.
-func (w *windowFlags) of(start, from, to units.MonoNs) (activity.Span, error) {
-	span := activity.Span{From: max(start+units.MonoNs(w.from), from), To: to}
-	if w.from == 0 {
-		span.From = from
-	}
-	if w.to != 0 {
-		span.To = min(start+units.MonoNs(w.to), to)
-	}
-	if span.To <= span.From {
-		return span, fmt.Errorf("%s: nothing was recorded in this time; the record ends %s after the start of the session",
-			w, units.FormatNs(units.Ns(to-start)))
-	}
-	return span, nil
 }
 
 func newBottle(env console.Env) *cobra.Command {
@@ -89,7 +44,7 @@ is still being recorded, as far as it is stored.`,
 		Example: `  shadow bottle /tmp/s
   shadow bottle /tmp/s --from 2s --to 5s -o bottle.svg
   shadow bottle /tmp/s --every 500ms --group kind --format csv`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
@@ -118,7 +73,7 @@ func (f *bottleFlags) check() error {
 	if f.every < 0 || f.every > 0 && f.every < time.Microsecond {
 		return console.Usagef("--every %v: use a time of 1µs or more", f.every)
 	}
-	if err := checkFigure(f.output); err != nil {
+	if err := files.CheckFigure(f.output); err != nil {
 		return err
 	}
 	return f.window.check()
@@ -129,19 +84,6 @@ func checkGroup(group string) error {
 		return console.Usagef("--group %s: use thread, pool or kind", group)
 	}
 	return nil
-}
-
-// checkFigure refuses a file name without the ending of a figure's format.
-func checkFigure(output string) error {
-	if output != "" && !slices.Contains(figureFormats, figureFormat(output)) {
-		return console.Usagef("-o %s: name a file that ends in .%s", output, strings.Join(figureFormats, ", ."))
-	}
-	return nil
-}
-
-func figureFormat(output string) string {
-	i := strings.LastIndexByte(output, '.')
-	return strings.ToLower(output[i+1:])
 }
 
 func (f *bottleFlags) run(env console.Env, dir string) error {
@@ -170,7 +112,7 @@ func (f *bottleFlags) run(env console.Env, dir string) error {
 		graphs[i] = g.Group(bottle.By(f.group))
 	}
 	if f.output != "" {
-		return writeFigure(env, f.output, f.figure(graphs))
+		return files.WriteFigure(env, f.output, f.figure(graphs))
 	}
 	if f.Format == "table" {
 		noteAccount(env, a.Account)
@@ -183,41 +125,6 @@ func (f *bottleFlags) figure(graphs []*bottle.Graph) *figure.Figure {
 		return figure.Bottles(graphs)
 	}
 	return figure.Bottle(graphs[0])
-}
-
-// openActivity opens the scheduling record and notes what is missing in it.
-func openActivity(env console.Env, s *session.Session) (*session.Activity, error) {
-	a, err := s.Activity()
-	if err != nil {
-		return nil, err
-	}
-	if a.Lost > 0 {
-		env.Note("%s of switches lost; what the threads did there is unknown", text.PluralExact(a.Lost, "record", "records"))
-	}
-	if !a.Complete {
-		env.Note("the scheduling record ends %s after the start of the session: it is still being written, or was cut",
-			units.FormatNs(units.Ns(a.To-s.Manifest.StartNs)))
-	}
-	return a, nil
-}
-
-// noteDamage notes what of the scheduling record could not be read, when all
-// that is wanted of it has been.
-func noteDamage(env console.Env, a *session.Activity) {
-	for _, d := range a.Damage() {
-		env.Note("%s", text.OneLine(d.Error()))
-	}
-}
-
-// writeFigure writes a figure in the format of the file's ending, and prints the file's name.
-func writeFigure(env console.Env, path string, fig *figure.Figure) error {
-	if err := files.Write(nil, path, func(w io.Writer) error { return fig.Write(w, figureFormat(path)) }); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(env.Out, path); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
 }
 
 // bottleJSON is a bottle graph; its names are promised.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/activity"
 	"stackagent/granularity/bottle"
@@ -45,9 +46,9 @@ over a window, so that a pause delays all requests that had to wait for it.`,
 		Example: `  shadow gc /tmp/s
   shadow gc /tmp/s --class 'com.acme.Request' --format json
   shadow gc /tmp/s -o mmu.svg`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(f.Flags.Check(), f.window.check(), checkFigure(f.output)); err != nil {
+			if err := errors.Join(f.Flags.Check(), f.window.check(), files.CheckFigure(f.output)); err != nil {
 				return err
 			}
 			if _, err := path.Match(f.class, ""); err != nil {
@@ -135,7 +136,7 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 	r.Pauses = gcPausesOf(gc.Describe(pauses, w))
 	curve := gc.MMU(pauses, w, gc.Lengths(1e6, w, 8))
 	if f.output != "" {
-		return writeFigure(env, f.output, figure.MMU(curve))
+		return files.WriteFigure(env, f.output, figure.MMU(curve))
 	}
 	for _, u := range gc.MMU(pauses, w, gc.Lengths(1e6, w, 1)) {
 		r.MMU = append(r.MMU, gcUtilization{u.Window, u.Min})

@@ -35,7 +35,7 @@ recorded with --contexts.
   shadow hotspots /tmp/s --by context --sort count
   shadow hotspots /tmp/s --format pprof -o tasks.pb.gz
   shadow hotspots /tmp/s --format json`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Sort = granularity.Order(sort)
 			if err := checkHotspots(&l, o); err != nil {

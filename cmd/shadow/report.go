@@ -20,9 +20,6 @@ import (
 // noFigure are endings that nobody gives a folder, of files that are not written.
 var noFigure = map[string]bool{".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".eps": true, ".ps": true, ".json": true, ".csv": true, ".txt": true}
 
-// figureFormats are those that a figure can be written in.
-var figureFormats = []string{"svg", "png", "pdf"}
-
 // reportName is the page's name where only a folder is given.
 const reportName = "report.html"
 
@@ -62,7 +59,7 @@ func newReport(env console.Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "FILE.html, FILE.svg|png|pdf or OUTDIR")
 	flags.StringSliceVar(&f.figures, "figures", nil, "some of "+strings.Join(report.FigureNames, ","))
-	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(figureFormats, ","))
+	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(files.FigureFormats, ","))
 	filterFlags(cmd, &f.filter)
 	unitsFlag(cmd, &f.units)
 	flags.StringVar(&f.metric, "metric", "", metricUsage)
@@ -73,7 +70,7 @@ func newReport(env console.Env) *cobra.Command {
 // extension is the format that the name of the output asks for, "" for a folder.
 func (f *reportFlags) extension() string {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(f.output)), ".")
-	if ext == "html" || ext == "htm" || slices.Contains(figureFormats, ext) {
+	if ext == "html" || ext == "htm" || slices.Contains(files.FigureFormats, ext) {
 		return ext
 	}
 	return ""
@@ -86,8 +83,8 @@ func (f *reportFlags) check(dirs []string) error {
 		}
 	}
 	for _, format := range f.formats {
-		if !slices.Contains(figureFormats, format) {
-			return console.Usagef("--figure-format %s: use one or more of %s", format, strings.Join(figureFormats, ","))
+		if !slices.Contains(files.FigureFormats, format) {
+			return console.Usagef("--figure-format %s: use one or more of %s", format, strings.Join(files.FigureFormats, ","))
 		}
 	}
 	if err := f.filter.Check(); err != nil {
@@ -102,7 +99,7 @@ func (f *reportFlags) check(dirs []string) error {
 		return console.Usagef("-o %s: use FILE.html, FILE.svg, .png or .pdf, or the name of a folder", f.output)
 	case len(dirs) > 1 && (ext != "" || f.output == ""):
 		return console.Usagef("%d sessions need a folder: name one with -o", len(dirs))
-	case slices.Contains(figureFormats, ext) && len(f.figures) != 1:
+	case slices.Contains(files.FigureFormats, ext) && len(f.figures) != 1:
 		return console.Usagef("-o %s takes one figure: name it with --figures", f.output)
 	}
 	return nil

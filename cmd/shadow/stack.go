@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity/speedup"
 	"stackagent/hpc"
@@ -79,7 +80,7 @@ func (f *stackFlags) checkRegion() error {
 	if f.parsed, err = scaling.ParseRegion(f.region); err != nil {
 		return &console.UsageError{Err: err}
 	}
-	return checkFigure(f.output)
+	return files.CheckFigure(f.output)
 }
 
 func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
@@ -104,7 +105,7 @@ func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
 		bars = append(bars, bar)
 	}
 	if f.output != "" {
-		return writeFigure(env, f.output, figure.Stacks([]figure.StackGroup{{Bars: repeated(bars)}}))
+		return files.WriteFigure(env, f.output, figure.Stacks([]figure.StackGroup{{Bars: repeated(bars)}}))
 	}
 	return f.print(bars, nil)
 }

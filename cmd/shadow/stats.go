@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +41,7 @@ prints the differences.`,
   shadow stats /tmp/s --app --format json
   shadow stats /tmp/s --units
   shadow stats /tmp/s --check`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
@@ -255,5 +254,3 @@ func metricsOf(s *summary.Summary) []view.Metric {
 	}
 	return list
 }
-
-func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

@@ -14,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
 	"stackagent/cmd/shadow/internal/listing"
+	"stackagent/cmd/shadow/internal/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/origin"
 	"stackagent/shadow/session"
@@ -39,7 +40,7 @@ columns.`,
   shadow tasks /tmp/s --format parquet -o tasks.parquet
   shadow tasks /tmp/s --format tgp -o traces
   shadow tasks /tmp/s --app --top 50`,
-		Args: oneSession,
+		Args: listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
 				return err
@@ -64,7 +65,15 @@ columns.`,
 				return printUnits(&l, s, filter, output)
 			}
 			if l.Format == "tgp" {
-				return exportTgp(env, s, filter, metric, output)
+				before := len(s.Warnings)
+				if err := tgp.Export(env, s, filter, metric, output); err != nil {
+					return err
+				}
+				if err := noteSummarised(&l, s, filter); err != nil {
+					return err
+				}
+				env.NoteFound(s, before)
+				return nil
 			}
 			return printTasks(&l, s, filter, output)
 		},

@@ -47,7 +47,7 @@ they waited for one when ready, and how often and how long they parked without l
 it (pinned). json and csv without --virtual have these figures for each virtual thread
 that was recorded by itself.`,
 		Example: "  shadow threads /tmp/s\n  shadow threads /tmp/s --group pool\n  shadow threads /tmp/s --virtual\n  shadow threads /tmp/s --format csv",
-		Args:    oneSession,
+		Args:    listing.OneSession,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := cmp.Or(l.Check(), checkGroup(group)); err != nil {
 				return err

@@ -32,7 +32,7 @@ type Box struct {
 // Graph is the bottle graph of a window of time.
 type Graph struct {
 	From, To units.MonoNs
-	By       By       // what a box stands for; "": a thread
+	By       By       // how threads are grouped into boxes; "": not at all
 	Boxes    []Box    // widest first; boxes of the same width by name
 	BusyNs   units.Ns // time with at least one thread running: the sum of the heights
 	// UnknownNs is the time, summed over threads, without a record of whether they
@@ -61,7 +61,7 @@ func (g *Graph) HeightNs(kind string) float64 {
 	return sum
 }
 
-// By is what boxes stand for.
+// By is how threads are grouped into boxes.
 type By string
 
 // The groupings.

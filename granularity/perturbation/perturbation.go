@@ -96,7 +96,7 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 	}{s.Values, number(s.Mean), number(s.StdDev), number(s.Half)})
 }
 
-// MarshalJSON writes null for what is not known.
+// MarshalJSON writes null for unknown figures.
 func (r Ratio) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Value *float64 `json:"ratio"`

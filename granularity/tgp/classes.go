@@ -21,7 +21,7 @@ var (
 	Coarse = Limits{MinGranularity: 1e9, MaxGranularity: 1e11, MaxDifference: -1, MinTasks: 1, MaxTasks: 100}
 )
 
-// Class is a class all of whose tasks keep to some Limits.
+// Class is a class with all its tasks within Limits.
 type Class struct {
 	Name     string  `json:"class"`
 	Tasks    int64   `json:"tasks"`
@@ -45,7 +45,7 @@ type Samples struct {
 	CPU      []Utilisation
 }
 
-// Only finds the classes all of whose executions keep to l, most tasks first.
+// Only finds the classes with all their executions within l, most tasks first.
 // outside is the mean number of context switches in the samples taken while no
 // task of such a class was executed; nil if there is none.
 func Only(tasks []Task, classes []string, l Limits, s Samples) (found []Class, outside *Mean) {

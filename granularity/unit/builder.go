@@ -1,6 +1,10 @@
 package unit
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"stackagent/granularity"
 	"stackagent/internal/units"
 )
@@ -31,7 +35,7 @@ type openKey struct {
 	task   uint64
 }
 
-// pending is what is known of an execution before it has ended.
+// pending is an execution that has not ended, as far as known.
 type pending struct {
 	merged    acc
 	candidate acc // nested and submitted by itself: part of the outer unit if the outer task is a wrapper
@@ -141,7 +145,7 @@ func (b *Builder) holds(e *Execution, u *acc) bool {
 	return true
 }
 
-// outer is what is known of the execution around e.
+// outer is the pending execution around e.
 func (b *Builder) outer(e *Execution) *pending {
 	at := openKey{e.Thread, e.Outer}
 	o := b.open[at]
@@ -164,7 +168,7 @@ func (b *Builder) join(e *Execution, p *pending) *acc {
 	}
 	if p.has && e.Inner && !p.many {
 		u.rank = aWrapper
-		u.wrap(&p.candidate, b.self) // first: it bears the name, whatever else ran beside it
+		u.wrap(&p.candidate, b.self) // first: it gives the name, not what ran beside it
 		p.has = false
 	}
 	if p.merged.Executions > 0 {
@@ -220,7 +224,7 @@ func (b *Builder) out(u *acc, inside bool) {
 	b.emit(&u.Unit)
 }
 
-// release emits the unit that waited inside, and what is left over in a loop.
+// release emits the unit that waited inside, and the rest of a loop.
 func (b *Builder) release(p *pending, loop bool) {
 	if p == nil {
 		return
@@ -268,9 +272,13 @@ func orZero(n units.Ns) units.Ns {
 }
 
 // Close emits the units whose outer execution is missing because its record was
-// lost.
+// lost, by thread and task: what is listed comes in one order in every reading.
 func (b *Builder) Close() {
-	for at, p := range b.open {
+	order := slices.SortedFunc(maps.Keys(b.open), func(x, y openKey) int {
+		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.task, y.task))
+	})
+	for _, at := range order {
+		p := b.open[at]
 		delete(b.open, at)
 		b.release(p, true)
 	}

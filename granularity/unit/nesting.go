@@ -44,7 +44,7 @@ func (u *acc) own() bool {
 	return u.rank == anInternalTask || u.rank == aPlatformTask && !u.Submitted
 }
 
-// wrap adds what u is wrapped around. Of two wrappers the inner one gives the name:
+// wrap adds n, which u is wrapped around. Of two wrappers the inner one gives the name:
 // the program submitted it.
 func (u *acc) wrap(n *acc, self []granularity.Metric) {
 	wrappers := u.rank == aWrapper && n.rank == aWrapper
@@ -78,7 +78,7 @@ func (u *acc) take(n *acc, self []granularity.Metric) {
 	}
 }
 
-// beside adds what was nested next to u.
+// beside adds n, which was nested next to u.
 func (u *acc) beside(n *acc, self []granularity.Metric) {
 	depth := max(u.Depth, n.Depth)
 	u.take(n, self)

@@ -90,8 +90,8 @@ var kinds = []kind{
 		return parquet.Write(f, gcRows(p.GC), Version, nil)
 	}},
 	{prefix: slicesPrefix, write: func(f io.Writer, p *Part) error {
-		return parquet.Write(f, sliceRows(p.Slices), Version, [][2]string{
-			{fromKey, fmt.Sprint(int64(p.From))}, {toKey, fmt.Sprint(int64(p.To))}, {lostKey, fmt.Sprint(p.Lost)},
+		return parquet.Write(f, sliceRows(p.Slices), Version, []parquet.KeyValue{
+			{Key: fromKey, Value: fmt.Sprint(int64(p.From))}, {Key: toKey, Value: fmt.Sprint(int64(p.To))}, {Key: lostKey, Value: fmt.Sprint(p.Lost)},
 		})
 	}},
 }

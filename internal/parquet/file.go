@@ -7,6 +7,7 @@ import (
 
 	lib "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // File is an open Parquet file.
@@ -154,17 +155,32 @@ func (c *Columns) readGroup(g lib.RowGroup, name string, kind lib.Kind, add func
 	}
 }
 
-const pageBytes = 256 << 10 // of a column, before compression
+const (
+	pageBytes = 256 << 10 // of a column, before compression
+	// RowGroupRows bounds what a reader has to hold.
+	RowGroupRows = 1 << 20
+)
+
+// KeyValue is what a footer says besides the rows.
+type KeyValue = format.KeyValue
 
 // Write writes the rows of a small table as one file with the given version of
 // its format and key-value pairs in its footer.
-func Write[T any](w io.Writer, rows []T, version int, meta [][2]string) error {
-	pw := lib.NewGenericWriter[T](w, lib.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
-		lib.PageBufferSize(pageBytes), lib.CreatedBy("stackagent", fmt.Sprint(version), ""))
+func Write[T any](w io.Writer, rows []T, version int, meta []KeyValue) error {
+	return WriteRuns(w, version, meta, func(write func([]T) error) error { return write(rows) })
+}
+
+// WriteRuns writes a small table as Write does. each passes its rows to write, run by run.
+func WriteRuns[T any](w io.Writer, version int, meta []KeyValue, each func(write func([]T) error) error) error {
+	pw := lib.NewGenericWriter[T](w, lib.Compression(&zstd.Codec{}), lib.PageBufferSize(pageBytes), lib.MaxRowsPerRowGroup(RowGroupRows),
+		lib.DataPageStatistics(true), lib.CreatedBy("stackagent", fmt.Sprint(version), ""))
 	for _, m := range meta {
-		pw.SetKeyValueMetadata(m[0], m[1])
+		pw.SetKeyValueMetadata(m.Key, m.Value)
 	}
-	if _, err := pw.Write(rows); err != nil {
+	if err := each(func(rows []T) error {
+		_, err := pw.Write(rows)
+		return err
+	}); err != nil {
 		return err
 	}
 	return pw.Close()

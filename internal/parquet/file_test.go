@@ -16,7 +16,7 @@ type row struct {
 func written(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, []row{{1, 7, "a"}, {2, 8, "b"}, {3, 9, "c"}}, 5, [][2]string{{"key", "value"}}); err != nil {
+	if err := Write(&b, []row{{1, 7, "a"}, {2, 8, "b"}, {3, 9, "c"}}, 5, []KeyValue{{Key: "key", Value: "value"}}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -9,7 +9,7 @@ import (
 	"stackagent/internal/units"
 )
 
-// withContexts is a batch that tells of calling contexts.
+// withContexts is a batch with calling contexts.
 func withContexts() *Batch {
 	b := empty()
 	b.Contexts = Contexts{

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// withSiteSums is a batch that tells of the places of summarised tasks.
+// withSiteSums is a batch with the call sites of summarised tasks.
 func withSiteSums() *Batch {
 	b := empty()
 	b.Sites = []Site{{ID: 7, Class: "com.acme.Main", Method: "main", File: "Main.java", Line: 12}}

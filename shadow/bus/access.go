@@ -129,7 +129,7 @@ func (a *access) readUsers(path string) error {
 		if m := position.FindStringSubmatch(err.Error()); m != nil {
 			where = ", line " + m[1]
 		}
-		return fmt.Errorf("%w: %s%s cannot be understood; want authorization { users = [ {user: NAME, password: BCRYPT}, {nkey: U...} ] } as in a NATS server's configuration", ErrUsers, path, where)
+		return fmt.Errorf("%w: %s%s cannot be parsed; want authorization { users = [ {user: NAME, password: BCRYPT}, {nkey: U...} ] } as in a NATS server's configuration", ErrUsers, path, where)
 	}
 	a.users, a.nkeys = o.Users, o.Nkeys
 	if o.Username != "" {
@@ -141,7 +141,7 @@ func (a *access) readUsers(path string) error {
 	case o.Authorization != "":
 		return fmt.Errorf("%w: %s holds a token; give it by --token-file", ErrUsers, path)
 	case len(a.users)+len(a.nkeys) == 0:
-		return fmt.Errorf("%w: %s names nobody", ErrUsers, path)
+		return fmt.Errorf("%w: %s names no users; add one, or give a token", ErrUsers, path)
 	}
 	a.assign()
 	secret, err := randomSecret()

@@ -188,8 +188,8 @@ func TestAuthErrors(t *testing.T) {
 		want  string
 	}{
 		"users missing": {func() error { return startOnce(t, Options{Users: none}) }, "nonexistent"},
-		"users junk":    {func() error { return startOnce(t, Options{Users: junk}) }, "cannot be understood"},
-		"users empty":   {func() error { return startOnce(t, Options{Users: testnats.Secret(t, "e", "debug: false")}) }, "names nobody"},
+		"users junk":    {func() error { return startOnce(t, Options{Users: junk}) }, "cannot be parsed"},
+		"users empty":   {func() error { return startOnce(t, Options{Users: testnats.Secret(t, "e", "debug: false")}) }, "names no users"},
 		"users token": {func() error {
 			return startOnce(t, Options{Users: testnats.Secret(t, "t", "authorization { token: geheim }")})
 		}, "--token-file"},

@@ -30,7 +30,7 @@ func separate(o *server.Options) { o.Accounts = []*server.Account{server.NewAcco
 // giveStreams gives the shadows' account JetStream, and lets batches through to it.
 func giveStreams(srv *server.Server) error {
 	if !srv.JetStreamEnabled() {
-		return errors.New("JetStream does not start")
+		return errors.New("the embedded server did not start JetStream")
 	}
 	shadows, err := srv.LookupAccount(globalAccount)
 	if err != nil {

@@ -83,7 +83,7 @@ func (b *Bus) revive(o Options) error {
 	}
 	for end := time.Now().Add(startTimeout); b.srv.JetStreamEnabled(); time.Sleep(lookInterval / 10) {
 		if time.Now().After(end) {
-			return errors.New("the stream does not close")
+			return errors.New("the stream did not close")
 		}
 	}
 	err := b.srv.EnableJetStream(&server.JetStreamConfig{

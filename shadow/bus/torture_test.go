@@ -167,12 +167,12 @@ func (d *door) listening(t *testing.T, name string) {
 	}
 	d.publish(t, evil, "evil", 1) // what it gets now, it gets after all else
 	time.Sleep(100 * time.Millisecond)
-	d.checkReports(t, name, evil, seen)
+	d.checkReceived(t, name, evil, seen)
 }
 
-// checkReports looks at what the agent received. Agents with one key, or permissions as of before, share their inboxes: there
-// are the acknowledgements of the bus, which say how many batches there are.
-func (d *door) checkReports(t *testing.T, name string, c *nats.Conn, seen chan *nats.Msg) {
+// checkReceived checks what the agent received. Agents that have one key, or permissions without an inbox of their own, share
+// their inboxes: they see each other's acknowledgements, which show how many batches there are.
+func (d *door) checkReceived(t *testing.T, name string, c *nats.Conn, seen chan *nats.Msg) {
 	t.Helper()
 	if err := c.Flush(); err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ func TestManySessionsAndNamesakes(t *testing.T) {
 		}
 	}
 	if got := len(in.Sessions()); got != 9 {
-		t.Errorf("%d sessions told, want 9", got)
+		t.Errorf("%d sessions listed, want 9", got)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestDiskFullRecovers(t *testing.T) {
 	must(t, in.Close(store.EndedClosed))
 	errs := live.list()
 	if len(errs) != 2 || !errors.Is(errs[0], store.ErrDiskFull) || errs[1] != nil {
-		t.Errorf("problems told: %v; want the full disk, then nil", errs)
+		t.Errorf("problems reported: %v; want the full disk, then nil", errs)
 	}
 	checkRows(t, filepath.Join(root, "job"), all)
 }
@@ -260,7 +260,7 @@ func TestUnaccountedIsTold(t *testing.T) {
 	}
 }
 
-// keeper is told of refused messages.
+// keeper keeps refused messages.
 type keeper struct {
 	problems
 	lines []uint64
@@ -273,7 +273,7 @@ func (k *keeper) Refused(_ string, n uint64, why error) {
 	k.lines, k.why = append(k.lines, n), why
 }
 
-// Messages that are no batches are told and counted: a flood of them in a few lines.
+// Messages that are no batches are reported and counted: a flood of them in a few lines.
 func TestRefusedAreTold(t *testing.T) {
 	b, root, live := startBus(t), t.TempDir(), &keeper{}
 	in := startIngest(t, Options{Bus: b, Root: root, Live: live})
@@ -295,6 +295,6 @@ func TestRefusedAreTold(t *testing.T) {
 		sum += n
 	}
 	if refused != 40 || sum != 40 || len(live.lines) > 3 || live.why == nil {
-		t.Errorf("%d refused, told %v: %v", refused, live.lines, live.why)
+		t.Errorf("%d refused, reported %v: %v", refused, live.lines, live.why)
 	}
 }

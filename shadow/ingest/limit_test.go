@@ -9,7 +9,7 @@ import (
 	"stackagent/shadow/store"
 )
 
-// crowded remembers what a Crowd is told.
+// crowded remembers the calls of a Crowd.
 type crowded struct {
 	problems
 	mu     sync.Mutex
@@ -44,7 +44,7 @@ func TestSessionsTakeTurns(t *testing.T) {
 	live.mu.Lock()
 	defer live.mu.Unlock()
 	if c := live.counts; len(c) < 2 || c[0] != n-3 || c[len(c)-1] != 0 {
-		t.Errorf("told of %v waiting, want %d first and 0 last", c, n-3)
+		t.Errorf("saw %v waiting, want %d first and 0 last", c, n-3)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestNamesakesKeepNobodyOut(t *testing.T) {
 	live := &crowded{}
 	in := startIngest(t, Options{Bus: b, Root: root, MaxSessions: 2, Live: live})
 	waitFor(t, func() bool { return in.active.Load() == 2 })
-	waitFor(t, func() bool { // the others of the name wait, and it is told
+	waitFor(t, func() bool { // the others of the name wait, and the Crowd is called
 		live.mu.Lock()
 		defer live.mu.Unlock()
 		return len(live.counts) > 0 && live.counts[0] == 1
@@ -100,7 +100,7 @@ func TestKnownIsBounded(t *testing.T) {
 		LostEvents: 5 * n, LostBatches: 6 * n, Batches: 2*n + 1, Repeated: n}
 	got := k.totals()
 	if got.NoLongerListed += uint64(len(list)); got.NoLongerListed != n+1 {
-		t.Errorf("%d sessions told or not", got.NoLongerListed)
+		t.Errorf("%d sessions are no longer listed", got.NoLongerListed)
 	}
 	got.NoLongerListed = 0
 	if got != want {

@@ -37,7 +37,7 @@ func holds(t *testing.T, in *Ingest) (h holding) {
 }
 
 // A shadow runs for months: of the sessions that have come and gone it keeps
-// nothing but the latest, which the page tells. A hundred and more come, and what it
+// nothing but the latest, which the page shows. A hundred and more come, and what it
 // has of the machine at the end is what it had after the first of them.
 func TestHundredsComeAndGo(t *testing.T) {
 	const rounds, keep = 3, 20
@@ -76,7 +76,7 @@ func TestHundredsComeAndGo(t *testing.T) {
 		t.Errorf("%d files are open, %d after the first %d sessions", last.files, first.files, each)
 	}
 	if n := len(in.Sessions()); n > keep+keep/10 {
-		t.Errorf("%d sessions are told, more than the latest %d", n, keep)
+		t.Errorf("%d sessions are listed, more than the latest %d", n, keep)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestCountersOnlyRise(t *testing.T) {
 	k.left("f")
 	k.report(Progress{Folder: "f", Batches: 1})
 	if got := k.totals(); got.Batches != 8 || got.Repeated != 2 || got.Sessions != 1 {
-		t.Errorf("7 and then 1 batches of one session are told as %+v", got)
+		t.Errorf("7 and then 1 batches of one session are reported as %+v", got)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestFolderThatCanNotBe(t *testing.T) {
 	select {
 	case err := <-live.over:
 		if !errors.Is(err, ErrGivenUp) {
-			t.Errorf("it is told as %v", err)
+			t.Errorf("it is reported as %v", err)
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("a session of which nothing comes any more is kept")
@@ -227,7 +227,7 @@ func TestClockOfWeeks(t *testing.T) {
 		c.extend(pairs)
 		for _, p := range pairs {
 			if got := c.mono(p.Ticks); got < before || got < p.Mono-1 || got > p.Mono+1 {
-				t.Fatalf("%d ns is told as %d, after %d", p.Mono, got, before)
+				t.Fatalf("%d ns becomes %d, after %d", p.Mono, got, before)
 			}
 			before = p.Mono
 		}
@@ -247,7 +247,7 @@ func TestClockOfWeeks(t *testing.T) {
 	}
 }
 
-// A session that had much to tell at its start does not keep the room for it.
+// A session with much data at its start does not keep the room for it.
 func TestRoomGoes(t *testing.T) {
 	var w worker
 	w.p.Executions = make([]store.Execution, 100_000)

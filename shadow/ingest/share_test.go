@@ -209,7 +209,7 @@ func TestPieceLeftBehind(t *testing.T) {
 	checkRows(t, out, all)
 }
 
-// A session whose row on the bus names another owner is let go at once, and the page is told.
+// A session whose row on the bus names another owner is let go at once, and the page shows it.
 func TestLeaseTakenAway(t *testing.T) {
 	b, root := startBus(t), t.TempDir()
 	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond})

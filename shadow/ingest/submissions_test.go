@@ -51,7 +51,7 @@ func withHanded(all []*wire.Batch) {
 	last.Totals.Executions++
 }
 
-// Hand-overs and extra metrics arrive out of order, twice and through shadows
+// Submissions and extra metrics arrive out of order, twice and through shadows
 // that die, and each is stored once, with its task.
 func TestHandedIsStoredOnce(t *testing.T) {
 	all, root, _ := disordered(t, withHanded)

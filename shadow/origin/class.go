@@ -13,15 +13,15 @@ import (
 // summarised, and finds the site of a class's summarised executions.
 type classCounts struct {
 	counts map[Event]uint64
-	// By class: the part of counts that is from summaries, and all that summaries have.
+	// By class: the counts of summaries by site, and those of all summaries.
 	placed, totals map[uint32]*classTotals
-	complete       bool // as far as known, nothing was lost
+	complete       bool // nothing was lost, as far as recorded
 
-	last  Event // records of one kind follow one another
+	last  Event // consecutive records are mostly alike
 	count uint64
 }
 
-// Event is what happened to tasks of a class at a site; 0: not known.
+// Event is what happened to tasks of a class at a site; site 0: unknown.
 type Event struct {
 	Class uint32
 	Kind  wire.SiteKind
@@ -91,7 +91,7 @@ func totalsOf(m map[uint32]*classTotals, class uint32) *classTotals {
 	return m[class]
 }
 
-// readSummaries adds what was summarised.
+// readSummaries adds the summaries.
 func (c *classCounts) readSummaries(s *session.Session) error {
 	c.flush()
 	sums, err := s.SiteSums()
@@ -124,14 +124,14 @@ func (c *classCounts) readSummaries(s *session.Session) error {
 
 // classOrigin is the site of all summarised executions of a class.
 type classOrigin struct {
-	site uint32 // 0: there is no single known one
+	site uint32 // 0: not exactly one, or unknown
 	why  string // then a label that says why
 }
 
-// origin finds the site of a class. A task's site is that of its submission, or, if
-// that is not known, of its creation. The summarised executions of a class have a
-// site if no task of the class, recorded or summarised, can have another one.
-// made: tasks without a submission count even if there are none.
+// origin finds the site of a class. A task's site is that of its submission or, if that
+// is unknown, of its creation. The summarised executions of a class have a site if no
+// task of the class, recorded or summarised, can have another one. made: creations
+// count even if every task was submitted.
 func (c *classCounts) origin(s *session.Session, class uint32, made bool) classOrigin {
 	placed, total := c.placed[class], c.totals[class]
 	if total == nil {
@@ -139,7 +139,7 @@ func (c *classCounts) origin(s *session.Session, class uint32, made bool) classO
 	}
 	if placed == nil {
 		if total.creations+total.submissions > 0 {
-			return classOrigin{why: Summarised} // an older agent's
+			return classOrigin{why: Summarised} // by an older agent
 		}
 		placed = &classTotals{}
 	}
@@ -163,8 +163,8 @@ func (c *classCounts) origin(s *session.Session, class uint32, made bool) classO
 	return classOrigin{site: sites[0]}
 }
 
-// sites appends the sites of events of a kind, one for each label. The result none is
-// true if it was before or if the site of an event is not known.
+// sites appends the sites of events of a kind, one for each label. It returns none, or
+// true if the site of an event is unknown.
 func (c *classCounts) sites(s *session.Session, sites []uint32, class uint32, kind wire.SiteKind, none bool) ([]uint32, bool) {
 	for e := range c.counts {
 		if e.Class != class || e.Kind != kind {
@@ -180,8 +180,8 @@ func (c *classCounts) sites(s *session.Session, sites []uint32, class uint32, ki
 	return sites, none
 }
 
-// sameLabel reports whether a reader sees two sites as one: making a task and
-// submitting it on one line are two.
+// sameLabel reports whether two sites have one label: creating a task and submitting it
+// on the same line are two sites.
 func sameLabel(s *session.Session, a, b uint32) bool {
 	x, y := s.SiteByID(a), s.SiteByID(b)
 	return a == b || x != nil && y != nil && x.Label() == y.Label()
@@ -190,5 +190,5 @@ func sameLabel(s *session.Session, a, b uint32) bool {
 // Counts yields how often each event happened, recorded or summarised.
 func (x *Index) Counts() iter.Seq2[Event, uint64] { return maps.All(x.classes.counts) }
 
-// SummarisedClasses yields the classes of which anything was summarised.
+// SummarisedClasses yields the classes with summaries.
 func (x *Index) SummarisedClasses() iter.Seq[uint32] { return maps.Keys(x.classes.totals) }

@@ -8,7 +8,7 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// The two parts of an origin, by one of which a listing is grouped.
+// The groupings of a listing by origin.
 const (
 	BySite     = "site"
 	ByExecutor = "executor"
@@ -65,8 +65,8 @@ func (x *Index) OfExecution(c *session.Chunk, i int) ID {
 	return x.OfTask(c.TaskID[i], c.Class[i], wire.ExecutionFlags(c.Flags[i])&wire.CreationUnseen == 0)
 }
 
-// Unrecorded is the origin of tasks that were submitted without a record of their
-// own; ok is false if there are none.
+// Unrecorded is the origin of tasks whose submissions were summarised; ok is false if
+// there are none.
 func (x *Index) Unrecorded() (id ID, ok bool) { return x.unrecorded, x.unrecorded != 0 }
 
 // OfUnit is the origin of a unit, with the site of its class if it has none of its
@@ -79,9 +79,8 @@ func (x *Index) OfUnit(u *unit.Unit, by string) ID {
 	return x.improved(id, u.Class)
 }
 
-// ofUnit is the origin of the task that the unit is named after, or else of the
-// wrapper around it, or of the thread started for it. Where it was submitted goes
-// before where it was made.
+// ofUnit is the origin of the task that the unit is named after, else of the wrapper
+// around it, else of the thread started for it. A submission goes before a creation.
 func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 	id, root := x.recorded(u.Named), x.recorded(u.Root)
 	named, around := x.list[id], x.list[root]
@@ -126,8 +125,8 @@ func (x *Index) classOrigin(class uint32) classOrigin {
 	return o
 }
 
-// SiteOf is the label of the site from which all tasks of a summarised class come;
-// "": there is none, or there are several.
+// SiteOf is the label of the site of all tasks of a summarised class; "": none, or
+// several.
 func (x *Index) SiteOf(class uint32) string {
 	if !x.HasSummaries(class) {
 		return ""
@@ -161,7 +160,7 @@ func (x *Index) Label(o Origin, by string) string {
 	return x.ExecutorLabel(o.Executor)
 }
 
-// SiteLabel names a site; 0: not known.
+// SiteLabel names a site; 0: unknown.
 func (x *Index) SiteLabel(site uint32) string {
 	if site == 0 {
 		return NoSite

@@ -1,5 +1,5 @@
 // Package origin finds where tasks come from: the call site and the executor of
-// each task's submission, or where it was made. An Index is built once per session.
+// each task's submission, or where it was created. An Index is built once per session.
 package origin
 
 import (
@@ -11,20 +11,20 @@ import (
 	"stackagent/shadow/session"
 )
 
-// Origin is how a task was submitted: where, and to whom. Nothing is known of the
-// zero Origin.
+// Origin is where a task was submitted, and to which executor. The zero Origin is
+// unknown.
 type Origin struct {
 	Site, Executor uint32
 	named          uint32 // the executor that the program named, if that passed the task on to Executor
 	thread         bool   // submitted by starting a thread
 	sites          bool   // several sites, so Site is 0
 	executors      bool   // several executors, so Executor is 0; starting a thread counts as one
-	rejected       bool   // the latest submission was: the next one replaces it
+	rejected       bool   // the latest submission was rejected: the next one replaces it
 	summary        bool   // of a summary, which names no executor
 	unrecorded     bool   // submitted, but the submission is in a summary
 }
 
-// ID is the number of an origin in its Index. The origin 0 is not known.
+// ID is the number of an origin in its Index. Origin 0 is unknown.
 type ID uint32
 
 // Index finds the origin of each task, with 4 bytes a task.
@@ -33,7 +33,7 @@ type Index struct {
 	list  []Origin // by ID
 	ids   map[Origin]ID
 	pages map[uint64]*[64]ID
-	lines map[uint32]uint32 // of a site, the first one with its label
+	lines map[uint32]uint32 // by site: the first one with the same label
 	// unrecorded is the origin of tasks whose submission has no record of its own,
 	// 0 if no submission was summarised.
 	unrecorded ID
@@ -74,8 +74,8 @@ func New(s *session.Session) (*Index, error) {
 	return x, nil
 }
 
-// submissions adds a chunk. A library's submission counts for the wrapper; its task
-// has the program's own.
+// submissions adds a chunk. A library's submission belongs to the wrapper that it
+// submits; the task inside has the program's own.
 func (x *Index) submissions(c *session.SubmissionChunk) error {
 	for i, task := range c.TaskID {
 		flags := wire.SubmissionFlags(c.Flags[i])
@@ -106,9 +106,9 @@ func (x *Index) creations(c *session.CreationChunk, parts *parts) error {
 	return nil
 }
 
-// submit notes a submission of a task. An inner one is a library's: an executor that
-// forwards to another, or queues a periodic task anew. Its site is the program's
-// then, and its executor the one at which the task has arrived.
+// submit records a submission of a task. An inner one is a library's: an executor
+// forwards to another, or queues a periodic task again. Then the site stays the
+// program's, and the executor is the last one.
 func (x *Index) submit(task uint64, o Origin, inner bool) {
 	old := x.list[*x.at(task)]
 	switch d := x.delays(old.named); {
@@ -128,7 +128,7 @@ func (x *Index) submit(task uint64, o Origin, inner bool) {
 		o.sites = old.sites || old.Site != o.Site
 		o.executors = old.executors || old.named != o.named || old.thread != o.thread
 		if o.named == old.named {
-			o.Executor = old.Executor // as far as known, the same executor passes it on to the same one
+			o.Executor = old.Executor // assume that an executor always forwards to the same one
 		}
 	}
 	if o.sites {
@@ -140,8 +140,7 @@ func (x *Index) submit(task uint64, o Origin, inner bool) {
 	*x.at(task) = x.id(o)
 }
 
-// delayedExecutor hands its tasks to another executor, later and on a thread of the
-// platform's.
+// delayedExecutor submits its tasks to another executor later, on a thread of the JDK.
 const delayedExecutor = "java.util.concurrent.CompletableFuture$DelayedExecutor"
 
 // delays reports whether an executor only waits before it passes a task on.
@@ -150,7 +149,7 @@ func (x *Index) delays(executor uint32) bool {
 	return e != nil && e.Class == delayedExecutor
 }
 
-// reject notes that an executor has rejected a task.
+// reject records that an executor rejected a task.
 func (x *Index) reject(task uint64, executor uint32) {
 	if old := x.list[*x.at(task)]; old.Executor == executor || old.named == executor {
 		old.rejected = true
@@ -184,7 +183,7 @@ func (x *Index) recorded(task uint64) ID {
 	return 0
 }
 
-// id is the number of o, which is new if o is.
+// id is the number of o; it adds o if it is new.
 func (x *Index) id(o Origin) ID {
 	id, ok := x.ids[o]
 	if !ok {
@@ -194,8 +193,8 @@ func (x *Index) id(o Origin) ID {
 	return id
 }
 
-// linesOf maps each site to the first one with its label: two calls on one line have
-// a site each.
+// linesOf maps each site to the first one with the same label: each call on a line has
+// a site of its own.
 func linesOf(s *session.Session) map[uint32]uint32 {
 	first, lines := map[string]uint32{}, map[uint32]uint32{}
 	for _, site := range s.Sites() {
@@ -216,8 +215,8 @@ func (x *Index) line(site uint32) uint32 {
 	return site
 }
 
-// improve gives recorded tasks the site of their class, if it has one: parts of
-// summarised tasks have no other.
+// improve gives recorded tasks without a site the site of their class, if there is one:
+// their submission may be in a summary.
 func (x *Index) improve() {
 	x.better = map[betterKey]ID{}
 	known := len(x.list)

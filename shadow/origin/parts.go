@@ -8,17 +8,17 @@ import (
 	"stackagent/shadow/session"
 )
 
-// parts are the fork/join tasks that the platform makes for one operation (a parallel
-// stream, a parallel sort). The first is made where the program calls the operation,
-// the others inside each other, on any thread; they share the first one's site.
+// parts are the fork/join tasks that the JDK creates for one operation (a parallel
+// stream or sort). The first is created where the program calls the operation, the
+// others inside each other, on any thread. They share the first one's site.
 type parts struct {
-	operation byid.Map[uint32] // by class; no entry: its tasks are no parts
+	operation byid.Map[uint32] // by class; no entry: its tasks are not parts
 	tasks     map[uint64]part
 	none      bool // no class has any
 }
 
 type part struct {
-	outer     uint64 // the task in which it was made
+	outer     uint64 // the task in which it was created
 	operation uint32
 }
 
@@ -44,14 +44,14 @@ func newParts(s *session.Session) *parts {
 	return p
 }
 
-// add notes a task if it is a part.
+// add records a task if it is a part.
 func (p *parts) add(task, outer uint64, class uint32) {
 	if n := p.operation.Get(class); n != nil {
 		p.tasks[task] = part{outer, *n}
 	}
 }
 
-// inherit gives each part without a site that of the part in which it was made.
+// inherit gives each part without a site the site of the part that created it.
 func (p *parts) inherit(x *Index) {
 	var chain []uint64
 	for task := range p.tasks {
@@ -60,7 +60,7 @@ func (p *parts) inherit(x *Index) {
 		for x.list[x.recorded(at)].Site == 0 {
 			this := p.tasks[at]
 			outer, ok := p.tasks[this.outer]
-			// The length guards against the ring of a damaged session.
+			// The limit guards against cycles in a damaged session.
 			if !ok || outer.operation != this.operation || len(chain) > len(p.tasks) {
 				break
 			}
@@ -76,8 +76,8 @@ func (p *parts) inherit(x *Index) {
 }
 
 // Inherited returns a function that finds the site of parts of an operation, as
-// listings by site do. It returns nil for a task that has a site of its own, and where
-// none is known.
+// listings by site do. It returns nil for a task with a site of its own, and if none is
+// known.
 func Inherited(s *session.Session) (func(*session.Task) *session.Site, error) {
 	parts := newParts(s)
 	if parts.none || len(s.Sites()) == 0 {

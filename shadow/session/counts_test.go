@@ -43,7 +43,7 @@ func (c counted) open(t *testing.T) *Session {
 	return s
 }
 
-// TestNeverExecuted: by first executions where they are told, by ids where not,
+// TestNeverExecuted: by first executions where they are recorded, by ids where not,
 // with the same result.
 func TestNeverExecuted(t *testing.T) {
 	type runs = map[uint64][]wire.ExecutionFlags

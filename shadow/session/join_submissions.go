@@ -20,7 +20,7 @@ type submission struct {
 	dropped                bool // taken back: the executor refused it
 }
 
-// handedOver reports whether x stands as a submission.
+// stands reports whether x is a submission that was neither refused nor cancelled.
 func (x *submission) stands() bool {
 	return !x.dropped && x.flags&(wire.Rejected|wire.NoSubmission) == 0
 }

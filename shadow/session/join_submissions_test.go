@@ -115,7 +115,7 @@ func TestLatestSubmission(t *testing.T) {
 	}
 }
 
-// Created tasks whose first execution may be in a summary are not told as never
+// Created tasks whose first execution may be in a summary are not reported as never
 // executed; where the summaries hold no first execution, it is known.
 func TestUndecidedTasks(t *testing.T) {
 	for _, x := range []struct {

@@ -15,7 +15,7 @@ func TestShareOut(t *testing.T) {
 		{ID: 2, OSID: 7, Name: "DestroyJavaVM", StartNs: 50, CPU: units.NotMeasured},
 		{ID: 3, OSID: 8, Name: "old", StartNs: 10, CPU: units.NotMeasured}, // its end was lost
 		{ID: 4, OSID: 8, Name: "new", StartNs: 20, CPU: units.NotMeasured},
-		{ID: 5, OSID: 9, Name: "told", CPU: 40},
+		{ID: 5, OSID: 9, Name: "reported", CPU: 40},
 		{ID: 6, OSID: 10, Name: "ended", EndNs: 60, CPU: units.NotMeasured},
 		{ID: 7, OSID: 11, Name: "ahead", CPU: 90, EndNs: 60},
 		{ID: 8, OSID: 11, Name: "behind", StartNs: 60, CPU: units.NotMeasured}, // the kernel's figure is older

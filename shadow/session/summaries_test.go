@@ -82,7 +82,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// What can no longer be read is told, and what rests on it is not made up.
+// What can no longer be read is reported, and what depends on it is not made up.
 func TestSummariesOfDamagedParts(t *testing.T) {
 	for _, c := range []struct {
 		table     store.Table

@@ -100,7 +100,7 @@ func TestBalance(t *testing.T) {
 		"an agent without counts": {func(m *Manifest, p *Part) {
 			m.Virtual, p.Threads, m.Lost.ByThread = nil, []Thread{{ID: 1}, {ID: 2}, {ID: 3}}, nil
 		}, BalanceUnknown, "does not count by thread", 0, nil, 3},
-		"told again with less": {func(_ *Manifest, p *Part) { p.Threads = append(p.Threads, Thread{ID: 3, EndNs: n(3)}) }, BalanceExact, "", 0, nil, 0},
+		"reported again with less": {func(_ *Manifest, p *Part) { p.Threads = append(p.Threads, Thread{ID: 3, EndNs: n(3)}) }, BalanceExact, "", 0, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := balanceOf(t, c.change)

@@ -166,7 +166,7 @@ func (d *fullDisk) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A write that fails is told, and the writer serves the next part.
+// A write that fails is reported, and the writer serves the next part.
 func TestBigWriterAfterAFailure(t *testing.T) {
 	root := t.TempDir()
 	w, p := openWriter(t, root), sample(1, 1, 5000)

@@ -3,21 +3,16 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"sync"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 
+	guarded "stackagent/internal/parquet"
 	"stackagent/internal/wire"
 )
 
-const (
-	pageBytes = 256 << 10 // of a column before compression
-	// rowGroupRows bounds what a reader of one part has to hold.
-	rowGroupRows = 1 << 20
-)
+// rowGroupRows bounds what a reader of one part has to hold.
+const rowGroupRows = guarded.RowGroupRows
 
 // Keys in the footer of a part.
 const (
@@ -26,14 +21,6 @@ const (
 )
 
 var createdBy = fmt.Sprintf("stackagent version %d(build )", Version)
-
-func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
-	return []parquet.WriterOption{
-		schema, parquet.Compression(&zstd.Codec{}), parquet.PageBufferSize(pageBytes),
-		parquet.MaxRowsPerRowGroup(rowGroupRows), parquet.DataPageStatistics(true),
-		parquet.CreatedBy("stackagent", fmt.Sprint(Version), ""),
-	}
-}
 
 // encoders are those that nobody works with: there are as many as parts are
 // written at once, however many sessions are open.
@@ -51,21 +38,6 @@ func withEncoder(f func(*encoder) error) error {
 	err := f(e)
 	encoders.Put(e)
 	return err
-}
-
-func encodeSmall[T any](w io.Writer, rows []T, meta []format.KeyValue) error {
-	pw := parquet.NewGenericWriter[T](w, writerOptions(parquet.SchemaOf(*new(T)))...)
-	if _, err := pw.Write(rows); err != nil {
-		return err
-	}
-	return finish(pw, meta)
-}
-
-func finish[T any](w *parquet.GenericWriter[T], meta []format.KeyValue) error {
-	for _, m := range meta {
-		w.SetKeyValueMetadata(m.Key, m.Value)
-	}
-	return w.Close()
 }
 
 // metadata is what the footer of a part says beside the rows: the clock and whose part it is.

@@ -120,7 +120,7 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// Pauses that were lost are told, and do not upset the account of the events.
+// Lost pauses are reported and do not upset the account of the events.
 func TestLostPausesAreNoEvents(t *testing.T) {
 	m := Manifest{Produced: Counts{Executions: 10}, Stored: Counts{Executions: 7}, Ended: EndedExit}
 	m.Lost.ByReason = map[string]uint64{"ring full": 3, wire.LostPauses: 5}

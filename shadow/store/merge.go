@@ -326,15 +326,12 @@ func (j *joinedColumn) next() error {
 
 // mergeSmall rewrites the rows.
 func mergeSmall[T any](out io.Writer, s *sources, meta []format.KeyValue) error {
-	w := parquet.NewGenericWriter[T](out, writerOptions(parquet.SchemaOf(*new(T)))...)
-	for _, p := range s.parts {
-		err := guarded.EachRun(p, func(rows []T) error {
-			_, err := w.Write(rows)
-			return err
-		})
-		if err != nil {
-			return err
+	return guarded.WriteRuns(out, Version, meta, func(write func([]T) error) error {
+		for _, p := range s.parts {
+			if err := guarded.EachRun(p, write); err != nil {
+				return err
+			}
 		}
-	}
-	return finish(w, meta)
+		return nil
+	})
 }

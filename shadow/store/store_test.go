@@ -171,7 +171,7 @@ func TestCrashBetweenPartsAndManifest(t *testing.T) {
 
 	w = openWriter(t, root)
 	if w.Has(2) || !w.Has(1) {
-		t.Fatal("what is stored is told wrongly")
+		t.Fatal("the account of what is stored is wrong")
 	}
 	if w.SamePart(3, 4) || !w.SamePart(2, 3) {
 		t.Fatal("batches partly on the disk must not share a part with others")

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	guarded "stackagent/internal/parquet"
 	"stackagent/internal/wire"
 )
 
@@ -186,37 +187,37 @@ func (e *encoder) encode(w io.Writer, t Table, p *Part, meta []format.KeyValue) 
 	case Creations:
 		return e.creations.encode(w, p.Creations, nil, wire.Work{}, meta)
 	case Classes:
-		return encodeSmall(w, p.Classes, meta)
+		return guarded.Write(w, p.Classes, Version, meta)
 	case Threads:
-		return encodeSmall(w, p.Threads, meta)
+		return guarded.Write(w, p.Threads, Version, meta)
 	case Pauses:
-		return encodeSmall(w, p.Pauses, meta)
+		return guarded.Write(w, p.Pauses, Version, meta)
 	case OSThreads:
-		return encodeSmall(w, p.OSThreads, meta)
+		return guarded.Write(w, p.OSThreads, Version, meta)
 	case Summaries:
-		return encodeSmall(w, p.Summaries, meta)
+		return guarded.Write(w, p.Summaries, Version, meta)
 	case Measures:
-		return encodeSmall(w, p.Measures, meta)
+		return guarded.Write(w, p.Measures, Version, meta)
 	case Buckets:
-		return encodeSmall(w, p.Buckets, meta)
+		return guarded.Write(w, p.Buckets, Version, meta)
 	case Constructions:
 		return e.constructions.encode(w, p.Constructions, p.Extra, p.ConstructionWork, meta)
 	case Submissions:
 		return e.submissions.encode(w, p.Submissions, nil, wire.Work{}, meta)
 	case Executors:
-		return encodeSmall(w, p.Executors, meta)
+		return guarded.Write(w, p.Executors, Version, meta)
 	case Sites:
-		return encodeSmall(w, p.Sites, meta)
+		return guarded.Write(w, p.Sites, Version, meta)
 	case Frames:
-		return encodeSmall(w, p.Frames, meta)
+		return guarded.Write(w, p.Frames, Version, meta)
 	case Contexts:
-		return encodeSmall(w, p.Contexts, meta)
+		return guarded.Write(w, p.Contexts, Version, meta)
 	case ContextSums:
-		return encodeSmall(w, p.ContextSums, meta)
+		return guarded.Write(w, p.ContextSums, Version, meta)
 	case SiteSums:
-		return encodeSmall(w, p.SiteSums, meta)
+		return guarded.Write(w, p.SiteSums, Version, meta)
 	case VirtualThreads:
-		return encodeSmall(w, p.VirtualThreads, meta)
+		return guarded.Write(w, p.VirtualThreads, Version, meta)
 	}
 	return fmt.Errorf("no such table: %v", t)
 }

@@ -11,8 +11,8 @@ import (
 // the memory of a JVM that was killed.
 const LostInGaps = "batches that never arrived"
 
-// Lost is what was produced and is not in the session. The reasons add up to
-// Events, pauses aside.
+// Lost counts what was produced and is not in the session. The reasons add up to
+// Events, without pauses.
 type Lost struct {
 	Events   uint64            `json:"events"`
 	Switches uint64            `json:"switches"`

@@ -28,7 +28,7 @@ type metrics struct {
 	self    []granularity.Metric
 }
 
-// metricsOf lists the metrics of a source. Queue times are one if the session has any.
+// metricsOf lists the metrics of a source, with the queue time if the session has any.
 func metricsOf(src *Source) *metrics {
 	m := &metrics{session: session.MetricsOf(&src.Manifest)}
 	if n := len(m.session) - 1; !m.session[n].Measured {
@@ -51,6 +51,7 @@ func metricsOf(src *Source) *metrics {
 	return m
 }
 
+// set adds a metric to the list and names it, unless granularity does.
 func (m *metrics) set(at granularity.Metric, x metric) {
 	switch {
 	case at <= granularity.SelfCPU:

@@ -25,12 +25,13 @@ type sought struct {
 
 // lookup is what a goroutine looks for in each execution.
 type lookup struct {
-	metrics *metrics
-	groups  byid.Map[[][]*granularity.Search] // by metric
-	threads byid.Map[[]*granularity.Search]
-	row     func(thread uint32) uint32
-	passes  func(group uint32) bool // filtered executions are not in a thread's values
-	rows    []*[][]*granularity.Search
+	metrics   *metrics
+	groups    byid.Map[[][]*granularity.Search] // by metric
+	threads   byid.Map[[]*granularity.Search]
+	perThread bool // threads is not empty
+	row       func(thread uint32) uint32
+	passes    func(group uint32) bool // filtered executions are not in a thread's values
+	rows      []*[][]*granularity.Search
 }
 
 // quest is another reading of the executions.
@@ -121,7 +122,7 @@ func (b *builder) newQuest(groups []*classGroup, p *parts) *quest {
 	return q
 }
 
-// ask has every worker show the executions of a group to some searches.
+// ask makes every worker show the executions of a group to the searches.
 func (q *quest) ask(group uint32, m granularity.Metric, searches ...[]*granularity.Search) {
 	for worker := range q.lookups {
 		for _, s := range searches {
@@ -156,6 +157,7 @@ func (q *quest) askThread(id uint32, g *granularity.Group) {
 			if l.threads.Get(id) == nil {
 				row := make([]*granularity.Search, len(q.metrics.list))
 				l.threads.Set(id, &row)
+				l.perThread = true
 			}
 			(*l.threads.Get(id))[m] = searches[worker]
 		}
@@ -184,7 +186,7 @@ func (l *lookup) look(c *session.Chunk, group []uint32, values []units.Ns, m gra
 			}
 		}
 	}
-	if len(c.Thread) == 0 {
+	if !l.perThread {
 		return
 	}
 	for i, id := range c.Thread {

@@ -13,7 +13,7 @@ import (
 	"stackagent/shadow/virtual"
 )
 
-// Limits on what is computed of a session, in executions with a record of their own.
+// Limits of the analyses, in executions with a record of their own.
 const (
 	adviceLimit = 2_000_000  // units and advice, unless Options.Advice: more take longer than the rest of a summary
 	unitsLimit  = 50_000_000 // units and advice for a report: a few minutes
@@ -108,7 +108,7 @@ func (a *analysis) thresholds() advice.Thresholds {
 	return *a.opts.Thresholds
 }
 
-// advise adds what is known of units to the facts and looks for findings again.
+// advise adds the units to the facts and looks for findings again.
 func (a *analysis) advise(sum *Summary) error {
 	if h := a.s.Manifest.Submissions; h != nil {
 		sum.facts.Submissions = &advice.Submissions{Produced: h.Produced, Stored: h.Stored, Summarised: h.Summarised}

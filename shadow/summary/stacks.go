@@ -41,7 +41,7 @@ type stackSum struct {
 
 func (s *stackSum) add(wall, cpu, queued units.Ns) {
 	s.count++
-	s.wall += max(wall, 0) // what was not measured is below 0
+	s.wall += max(wall, 0) // below 0: not measured
 	s.cpu += max(cpu, 0)
 	s.queued += max(queued, 0)
 }
@@ -129,7 +129,7 @@ func (a *analysis) unitStacks(x *origin.Index, sums stackSums) error {
 	return u.Summaries(func(c *session.Summary) error { sums.summary(x, c); return nil })
 }
 
-// summary adds what was summarised of a class.
+// summary adds the summarised executions of a class.
 func (s stackSums) summary(x *origin.Index, c *session.Summary) {
 	to := s.of(x.OfSummaries(c.Class), c.Class)
 	to.count += int64(c.Executions)

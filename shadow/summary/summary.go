@@ -179,7 +179,7 @@ func (r ThreadRow) SelfWall() units.Ns { return max(r.Self(int(granularity.Wall)
 
 // Source is what a summary is made of: a session, or made-up data in tests.
 type Source struct {
-	Of       text.Population // what Executions gives
+	Of       text.Population // of Executions
 	Manifest store.Manifest
 	Warnings []string
 	Classes  []session.Class
@@ -190,7 +190,8 @@ type Source struct {
 	// SiteOf names the one site that all tasks of a class come from, "" if there is none;
 	// nil: sites are not needed.
 	SiteOf func(class uint32) string
-	// Executions reads columns as session.ScanExecutions does, the same each time.
+	// Executions reads columns as session.ScanExecutions does. Every call reads the same
+	// rows.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error
 	// Groups replaces the classes; nil: executions are grouped by class.
 	Groups    *Groups

@@ -10,14 +10,14 @@ import (
 	"stackagent/shadow/session"
 )
 
-// Limits of what is kept per thread: a program can have a million virtual
+// Limits per thread: a program can have a million virtual
 // threads, and a figure of a million bars is unreadable.
 const (
 	maxBusyThreads = 256 // with a busy bar
 	maxLoopDepth   = 3   // a thread's loop, its pool's worker, ...
 )
 
-// threadGroup is what is known of the executions on one thread.
+// threadGroup sums up the executions on one thread.
 type threadGroup struct {
 	executions int64
 	summarised int64              // of executions

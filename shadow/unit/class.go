@@ -17,7 +17,7 @@ func IsJDK(name string, kinds units.Kinds) bool {
 	if kinds&units.KindJDK != 0 {
 		return true
 	}
-	// Libraries use javax and com.sun, too: only the agent knows whose those are.
+	// Libraries use javax and com.sun, too: only the agent knows whether such a class is theirs.
 	for _, p := range []string{"java.", "jdk.", "sun."} {
 		if strings.HasPrefix(name, p) {
 			return true

@@ -11,7 +11,7 @@ import (
 type WorkColumns struct {
 	metrics []session.Metric
 	columns [][]units.Ns
-	absent  []units.Ns // stands for a column that a chunk lacks
+	absent  []units.Ns // the column of a metric that a chunk lacks
 }
 
 // NewWorkColumns takes the metrics in the order of session.Metrics.

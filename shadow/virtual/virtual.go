@@ -12,18 +12,18 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// Sums are how a set of virtual threads was scheduled: sums, and the largest of one
-// thread.
+// Sums describe how a set of virtual threads was scheduled: sums over all, and the
+// largest value of one thread.
 type Sums struct {
 	Threads  uint64   `json:"threads"`
 	Alive    uint64   `json:"alive"`  // threads that had not ended
-	Mounts   uint64   `json:"mounts"` // how often one got onto a carrier, its start included
+	Mounts   uint64   `json:"mounts"` // onto carriers, first ones included
 	Changes  uint64   `json:"carrier_changes"`
 	Pins     uint64   `json:"pins"` // parked without leaving the carrier
 	PinnedNs units.Ns `json:"pinned_ns"`
 	AwayNs   units.Ns `json:"away_ns"` // between two mounts
-	// ReadyNs is the part of AwayNs in which they waited for a carrier; nil: not measured
-	// for all of them.
+	// ReadyNs is the part of AwayNs in which they waited for a carrier; nil: not
+	// measured for every thread.
 	ReadyNs *units.Ns `json:"ready_ns"`
 
 	// MedianMounts is the median of the threads' mounts; nil if some were recorded as a
@@ -47,7 +47,7 @@ type Class struct {
 	Sums
 }
 
-// Threads is how the virtual threads of a session were scheduled. The manifest's
+// Threads describes how the virtual threads of a session were scheduled. The manifest's
 // counts are of all threads, the others of those with a record.
 type Threads struct {
 	store.VirtualScheduling
@@ -55,7 +55,7 @@ type Threads struct {
 	// and those whose record was lost.
 	Unrecorded int64   `json:"untold_mounts"`
 	Recorded   Sums    `json:"told"`
-	List       []Class `json:"classes"` // of wanted classes, by time pinned, waited for a carrier, mounts
+	List       []Class `json:"classes"` // sorted by time pinned, time waited for a carrier, mounts
 }
 
 // Read sums up the virtual threads of s; nil if none was mounted. List has the classes

@@ -20,9 +20,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case foreign(r):
-			plain(w, http.StatusForbidden, "another site's page asks for this one")
+			plain(w, http.StatusForbidden, "refused: another site's page requested this one; open its address yourself")
 		case s.o.Token == "" && !loopbackHost(r.Host):
-			plain(w, http.StatusForbidden, "ask for this page as 127.0.0.1 or localhost")
+			plain(w, http.StatusForbidden, "refused: this page has no password; open it as 127.0.0.1 or localhost")
 		case s.o.Token != "" && !s.admit(w, r):
 		default:
 			next.ServeHTTP(w, r)
@@ -41,7 +41,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	from := r.RemoteAddr
 	if wait := s.failures.wait(from); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		plain(w, http.StatusTooManyRequests, "too many wrong passwords from this address")
+		plain(w, http.StatusTooManyRequests, "too many wrong passwords from this address; wait a moment")
 		return false
 	}
 	_, password, given := r.BasicAuth()
@@ -56,7 +56,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 		}
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="shadow", charset="UTF-8"`)
-	plain(w, http.StatusUnauthorized, "the token of the bus is the password")
+	plain(w, http.StatusUnauthorized, "password required: it is the token of the bus")
 	return false
 }
 

@@ -28,7 +28,7 @@ const reportTimeout = 2 * time.Minute
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	folder, ok := s.ended(r.PathValue("folder"))
 	if !ok || s.o.Report == nil {
-		plain(w, http.StatusNotFound, "no session of that name has ended here")
+		plain(w, http.StatusNotFound, "no ended session has this name")
 		return
 	}
 	end := http.NewResponseController(w)
@@ -37,7 +37,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, errBusy):
 		w.Header().Set("Retry-After", "5")
-		plain(w, http.StatusServiceUnavailable, "another report is being made; ask again in a moment")
+		plain(w, http.StatusServiceUnavailable, "the shadow is making another report; reload this page in a moment")
 		return
 	case err != nil:
 		s.o.Note("report of %s for the live page: %v", folder, err)

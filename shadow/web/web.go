@@ -130,7 +130,7 @@ func (s *Server) safe(next http.Handler) http.Handler {
 		setHeaders(w.Header())
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			plain(w, http.StatusMethodNotAllowed, "this page only shows: use GET or HEAD")
+			plain(w, http.StatusMethodNotAllowed, "this page is read-only: use GET or HEAD")
 			return
 		}
 		next.ServeHTTP(w, r)

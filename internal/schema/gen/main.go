@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"stackagent/internal/schema"
 )
@@ -76,10 +77,12 @@ func (c *code) begin(pkg string, imports ...string) {
 	if len(imports) > 0 {
 		c.p("import (")
 		for _, i := range imports {
-			if i == "" {
-				c.p("")
-			} else {
+			if name, path, named := strings.Cut(i, " "); named {
+				c.p("%s %q", name, path)
+			} else if i != "" {
 				c.p("%q", i)
+			} else {
+				c.p("")
 			}
 		}
 		c.p(")\n")

@@ -141,7 +141,7 @@ func writeRows(c *code) {
 
 // writeTables makes the lists of all tables.
 func writeTables(c *code) {
-	c.begin("store", "fmt", "io", "", "github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/format", "", "stackagent/internal/wire")
+	c.begin("store", "fmt", "io", "", "github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/format", "", "guarded stackagent/internal/parquet", "stackagent/internal/wire")
 	c.p("// The tables of a session.\nconst (")
 	for i, r := range stored() {
 		c.p("\t%s%s", r.Plural, map[bool]string{true: " Table = iota"}[i == 0])
@@ -209,7 +209,7 @@ func encoders(c *code) {
 	for _, r := range stored() {
 		switch {
 		case !r.Table.Big:
-			c.p("\tcase %s:\n\t\treturn encodeSmall(w, p.%s, meta)", r.Plural, r.Plural)
+			c.p("\tcase %s:\n\t\treturn guarded.Write(w, p.%s, Version, meta)", r.Plural, r.Plural)
 		case r.Table.Work == schema.NoWork:
 			c.p("\tcase %s:\n\t\treturn e.%s.encode(w, p.%s, nil, wire.Work{}, meta)", r.Plural, lower(r.Plural), r.Plural)
 		default:

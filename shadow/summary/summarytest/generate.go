@@ -108,7 +108,7 @@ type generator struct {
 }
 
 // prepare chooses for each class a step that has no factor in common with its
-// count: so every rank comes once, in an order without order.
+// count: so every rank occurs once, in no order.
 func (g *generator) prepare() {
 	for p := range Populations {
 		c := Count(p, g.n)
@@ -177,7 +177,7 @@ func (g *generator) add(p *store.Part) {
 	}
 	e.TaskID = g.task
 	p.Executions = append(p.Executions, e)
-	if g.at%50 == 0 { // a task that nobody runs
+	if g.at%50 == 0 { // a task that never runs
 		g.create(p, e.Class, e.Thread, start-50)
 		g.newest = -1
 		g.out.NeverExecuted++

@@ -1,4 +1,4 @@
-// Package summarytest makes up sessions for tests: the same ones every time.
+// Package summarytest makes up sessions for tests. They never change.
 package summarytest
 
 import (

@@ -1,4 +1,4 @@
-// Package files writes files that appear whole or not at all.
+// Package files writes files that appear whole or not at all, and figures into them.
 package files
 
 import (

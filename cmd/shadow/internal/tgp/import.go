@@ -1,4 +1,4 @@
-package main
+package tgp
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ type importFlags struct {
 	maxRows int
 }
 
-func newImport(env console.Env) *cobra.Command {
+func NewImport(env console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FORMAT FILE... -o DIR",
 		Short: "Convert the trace of another profiler into a session",

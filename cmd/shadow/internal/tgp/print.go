@@ -1,4 +1,4 @@
-package main
+package tgp
 
 import (
 	"fmt"
@@ -91,3 +91,5 @@ func meanCell(m *gran.Mean) string {
 	}
 	return formatFloat(m.Mean)
 }
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }

@@ -1,4 +1,6 @@
-package main
+// Package tgp has the verbs about tgp's traces: shadow tgp post-processes them, shadow import makes sessions of them, and
+// Export writes a session as one.
+package tgp
 
 import (
 	"fmt"
@@ -31,8 +33,8 @@ type tgpFlags struct {
 	output      string
 }
 
-// newTgp is the verb of tgp's own post-processing.
-func newTgp(env console.Env) *cobra.Command {
+// New is shadow tgp: tgp's own post-processing.
+func New(env console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tgp",
 		Short: "The post-processing of tgp: aggregation, diagnosis, fine- and coarse-grained classes",

@@ -1,4 +1,4 @@
-package main
+package tgp
 
 import (
 	"slices"

@@ -13,17 +13,6 @@ import (
 	"stackagent/shadow/view/table"
 )
 
-// oneSession takes exactly one argument, the session folder.
-func oneSession(_ *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return console.Usagef("missing session folder")
-	case 1:
-		return nil
-	}
-	return console.Usagef("want one session folder, got %d arguments", len(args))
-}
-
 // filterFlags gives cmd the flags that choose classes.
 func filterFlags(cmd *cobra.Command, f *summary.Filter) {
 	cmd.Flags().BoolVar(&f.App, "app", false, "omit the JDK's task classes")

@@ -1,4 +1,4 @@
-package main
+package tgp
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
-	"stackagent/cmd/shadow/internal/listing"
 	gran "stackagent/granularity/tgp"
 	"stackagent/internal/text"
 	"stackagent/shadow/session"
@@ -16,8 +15,8 @@ import (
 	"stackagent/shadow/tgp"
 )
 
-// exportTgp writes the files of tgp to the folder dir.
-func exportTgp(env console.Env, s *session.Session, filter summary.Filter, metric, dir string) error {
+// Export writes the files of tgp to the folder dir.
+func Export(env console.Env, s *session.Session, filter summary.Filter, metric, dir string) error {
 	m, err := chooseMetric(s, metric)
 	if err != nil {
 		return err
@@ -25,7 +24,7 @@ func exportTgp(env console.Env, s *session.Session, filter summary.Filter, metri
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the trace: %w", err)
 	}
-	before, rows := len(s.Warnings), 0
+	rows := 0
 	err = files.Write(nil, filepath.Join(dir, tgp.TasksFile), func(w io.Writer) error {
 		out := tgp.NewTaskWriter(w)
 		if err := eachTgpRow(s, filter, m, func(r *tgp.Row) error { rows++; return out.Write(r) }); err != nil {
@@ -48,11 +47,6 @@ func exportTgp(env console.Env, s *session.Session, filter summary.Filter, metri
 		return err
 	}
 	env.Note("%s in %s; the granularity is self %s; %s", text.PluralExact(rows, "row", "rows"), dir, m.name, text.PluralExact(int64(len(pauses)), "collection", "collections"))
-	l := listing.Flags{Env: env}
-	if err := noteSummarised(&l, s, filter); err != nil {
-		return err
-	}
-	env.NoteFound(s, before)
 	return nil
 }
 
