@@ -17,8 +17,8 @@ import (
 	"stackagent/shadow/store"
 )
 
-// handOver gives the session in root/h call sites, executors and submissions with hostile names.
-func handOver(t *testing.T, root string, names []string) {
+// submitHostile gives the session in root/h call sites, executors and submissions with hostile names.
+func submitHostile(t *testing.T, root string, names []string) {
 	t.Helper()
 	w, err := store.OpenWriter(root, "h", "h")
 	if err != nil {
@@ -74,7 +74,7 @@ func TestHostileNamesEverywhere(t *testing.T) {
 	names := slices.Sorted(maps.Values(attacks))
 	root := t.TempDir()
 	dir := makeHostile(t, root, names)
-	handOver(t, root, names)
+	submitHostile(t, root, names)
 	schedule(t, dir, names)
 	for _, args := range [][]string{
 		{"hotspots", dir, "--by", "site"}, {"hotspots", dir, "--by", "executor"}, {"hotspots", dir, "--units"}, {"hotspots", dir, "--by", "site", "--units"},

@@ -1,6 +1,10 @@
 package unit
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"stackagent/granularity"
 	"stackagent/internal/units"
 )
@@ -268,9 +272,13 @@ func orZero(n units.Ns) units.Ns {
 }
 
 // Close emits the units whose outer execution is missing because its record was
-// lost.
+// lost, by thread and task: what is listed comes in one order in every reading.
 func (b *Builder) Close() {
-	for at, p := range b.open {
+	order := slices.SortedFunc(maps.Keys(b.open), func(x, y openKey) int {
+		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.task, y.task))
+	})
+	for _, at := range order {
+		p := b.open[at]
 		delete(b.open, at)
 		b.release(p, true)
 	}

@@ -223,6 +223,25 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// TestOrder: units whose outer execution is missing come in the same order in every reading.
+func TestOrder(t *testing.T) {
+	var got, want []uint32
+	for range 3 {
+		var order []uint32
+		b := NewBuilder(func(uint64) bool { return false }, 4, func(u *Unit) { order = append(order, u.Class) })
+		for i := range uint32(200) {
+			b.Add(&Execution{Task: uint64(1000 + i), Outer: uint64(500 - i), Class: i, Thread: i % 7, Submitted: true})
+		}
+		b.Close()
+		if got = order; want == nil {
+			want = order
+		}
+		if len(got) != 200 || !slices.Equal(got, want) {
+			t.Fatalf("%d units in the order %v, want %v", len(got), got, want)
+		}
+	}
+}
+
 // TestTwoThreads: one task executed on two threads at once.
 func TestTwoThreads(t *testing.T) {
 	var got []string
