@@ -76,7 +76,7 @@ void sa_threads_forget_sites(void) {
     pthread_mutex_lock(&sa_threads.lock);
     for (sa_platform *p = sa_threads.platforms.next; p != &sa_threads.platforms; p = p->next) p->head.making_at = 0;
     for (sa_vthread *v; (v = sa_slabs_next(&sa_threads.vthreads, &cursor)) != NULL;)
-        if (v->head.thread_id != 0) v->head.making_at = 0;
+        if (__atomic_load_n(&v->head.thread_id, __ATOMIC_ACQUIRE) != 0) v->head.making_at = 0; /* a late probe may be making it */
     pthread_mutex_unlock(&sa_threads.lock);
 }
 
