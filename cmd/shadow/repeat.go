@@ -139,7 +139,7 @@ func repeat(ctx context.Context, env console.Env, f runFlags, args []string) err
 	if !f.repeat.baseline {
 		return ctx.Err()
 	}
-	return printPerturbation(env, f, args, dir, with, without)
+	return comparePerturbation(env, f, args, dir, with, without)
 }
 
 // once is a run with the agent.
@@ -203,7 +203,7 @@ type perturbationFile struct {
 	Quantities []perturbationRow `json:"quantities"`
 }
 
-func printPerturbation(env console.Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
+func comparePerturbation(env console.Env, f runFlags, args []string, dir string, with, without []measuredRun) error {
 	n := min(len(with), len(without))
 	if n == 0 {
 		return fmt.Errorf("interrupted before one run of each kind ended")
