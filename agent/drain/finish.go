@@ -13,7 +13,7 @@ import (
 var ErrNotDrained = errors.New("records were dropped: the bus took no more before the time was over")
 
 // Finish sends all that is left and then the last batch, which says that the
-// session has ended in order. The probes must have stopped. Each call of running
+// session has ended cleanly. The probes must have stopped. Each call of running
 // gives records of some of the executions that have not ended, the last one none;
 // nil: there are none. While the sink is full Finish waits until ctx ends, then
 // drops and counts what is left; the last batch, of which the totals are exact,

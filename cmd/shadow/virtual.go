@@ -33,7 +33,7 @@ func virtualText(v *virtual.Threads) string {
 	return line
 }
 
-// listVirtual prints a row for each class of virtual threads' bodies.
+// listVirtual prints a row for each class of what virtual threads run.
 func listVirtual(l *listing.Flags, s *session.Session) error {
 	v, err := summary.Virtual(s, summary.Filter{})
 	if err != nil {

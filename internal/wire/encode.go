@@ -254,7 +254,7 @@ const (
 )
 
 func (w *writer) totals(t Totals) {
-	handed := t.Submissions | t.Constructions | t.LostSubmissions | t.LostConstructions
+	submitted := t.Submissions | t.Constructions | t.LostSubmissions | t.LostConstructions
 	n := totalsFieldsVirtual
 	mounted := t.Scheduling != VirtualScheduling{}
 	switch {
@@ -262,7 +262,7 @@ func (w *writer) totals(t Totals) {
 		n = totalsFieldsAll
 	case mounted:
 		n = totalsFieldsMounted
-	case handed != 0:
+	case submitted != 0:
 		n = totalsFieldsSubmissions
 	}
 	w.arrayLen(n)

@@ -227,7 +227,7 @@ func TestDecodeMemory(t *testing.T) {
 		"threads":   {24, envelope(t, "t", threads)},
 		"all":       {maxAllocated >> 20, envelope(t, "t", threads, "e", withWork(run(MaxEvents, colChildCPU)), "a", run(MaxEvents, colStart), "d", run(MaxEvents, colStart), "b", constructionRuns(MaxEvents))},
 		"array":     {1, append([]byte{0x81, 0xa1, 'k', 0xdd}, 0, 0, 0xff, 0xff)},
-		"handed":    {64, envelope(t, "e", withWork(run(MaxEvents, colChildCPU)), "a", run(MaxEvents, colStart), "d", run(MaxEvents, colStart), "b", constructionRuns(MaxEvents))},
+		"submitted": {64, envelope(t, "e", withWork(run(MaxEvents, colChildCPU)), "a", run(MaxEvents, colStart), "d", run(MaxEvents, colStart), "b", constructionRuns(MaxEvents))},
 		"runs":      {16, envelope(t, "e", run(MaxEvents, colChildCPU))},
 		"summaries": {8, envelope(t, "u", payloadOf(slices.Repeat([][]byte{widest()}, 80)...))},
 		"bytes":     {1, []byte{0x81, 0xa1, 'e', 0xc6, 0x7f, 0xff, 0xff, 0xff}},

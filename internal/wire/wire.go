@@ -69,6 +69,9 @@ type Hello struct {
 
 // Totals are running sums since the start of the session, so that
 // produced = received + lost can be checked at any batch.
+//
+// Totals, Hello and the keys of the envelope are not generated: they have one function that writes and one that
+// reads them, and no columns in ring or store.
 type Totals struct {
 	Executions                         uint64 // execution records produced, running ones at exit included
 	Creations                          uint64 // creation records produced
@@ -117,7 +120,7 @@ type Batch struct {
 	Pauses   []Pause
 	Refusals []Refusal // running sums, whole list; empty: as before
 	Totals   Totals
-	Last     bool   // the agent ended in order; no batch follows
+	Last     bool   // the agent ended cleanly; no batch follows
 	ExitNote string // how the JVM ended, where known
 
 	Executions []Execution // encoded as one columnar bin payload

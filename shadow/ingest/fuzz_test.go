@@ -25,9 +25,9 @@ func FuzzStored(f *testing.F) {
 	for _, b := range all {
 		f.Add(encode(f, b))
 	}
-	handed := fakeBatches("job", 3, 7)
-	withHanded(handed)
-	for _, b := range handed {
+	submitted := fakeBatches("job", 3, 7)
+	withSubmissions(submitted)
+	for _, b := range submitted {
 		f.Add(encode(f, b))
 	}
 	f.Add(encode(f, &wire.Batch{Version: wire.Version, Session: "job", Seq: 1, Last: true}))
@@ -86,7 +86,7 @@ func FuzzDamaged(f *testing.F) {
 	must(f, err)
 	all := fakeBatches("job", 3, 7)
 	withSummaries(all)
-	withHanded(all)
+	withSubmissions(all)
 	w := &worker{ingest: &Ingest{}, pending: map[uint64]*held{}, waiting: map[uint64]*held{}}
 	w.begin(out, "f")
 	for _, b := range all {

@@ -13,10 +13,10 @@ import (
 	"stackagent/shadow/store"
 )
 
-// withHanded adds to each task a submission 3 us before its start and a
+// withSubmissions adds to each task a submission 3 us before its start and a
 // construction of 400 ns, and to the tasks of every other batch counts of two
 // extra metrics: 10 times the task's id, and 64 of which 16 nested.
-func withHanded(all []*wire.Batch) {
+func withSubmissions(all []*wire.Batch) {
 	first := all[0]
 	first.Hello.Extra = []wire.Extra{{Name: "bytecodes", How: "woven"}, {Name: "alloc", Unit: "bytes"}}
 	first.Hello.Metrics = append(first.Hello.Metrics, "bytecodes", "alloc")
@@ -54,7 +54,7 @@ func withHanded(all []*wire.Batch) {
 // Submissions and extra metrics arrive out of order, twice and through shadows
 // that die, and each is stored once, with its task.
 func TestHandedIsStoredOnce(t *testing.T) {
-	all, root, _ := disordered(t, withHanded)
+	all, root, _ := disordered(t, withSubmissions)
 	s := checkRows(t, filepath.Join(root, "job"), all)
 	m := s.Manifest
 	const n = 40 * perBatch
@@ -70,7 +70,7 @@ func TestHandedIsStoredOnce(t *testing.T) {
 	seen := 0
 	must(t, s.Tasks(func(x *session.Task) error {
 		seen++
-		checkHanded(t, x)
+		checkSubmission(t, x)
 		return nil
 	}))
 	if seen != n || len(s.Warnings) != 2 || !strings.HasPrefix(s.Warnings[0], "2 of 802 submissions were lost") ||
@@ -89,8 +89,8 @@ func TestHandedIsStoredOnce(t *testing.T) {
 	}))
 }
 
-// checkHanded holds a row against what withHanded gave its task.
-func checkHanded(t *testing.T, x *session.Task) {
+// checkSubmission holds a row against what withSubmissions gave its task.
+func checkSubmission(t *testing.T, x *session.Task) {
 	t.Helper()
 	bytecodes, alloc, self := units.NotMeasured, units.NotMeasured, units.NotMeasured
 	if (x.TaskID-1)/perBatch%2 == 0 {
@@ -114,7 +114,7 @@ func checkHanded(t *testing.T, x *session.Task) {
 func TestHandedInGaps(t *testing.T) {
 	b, root := startBus(t), t.TempDir()
 	all := fakeBatches("job", 4, 7)
-	withHanded(all)
+	withSubmissions(all)
 	in := startIngest(t, Options{Bus: b, Root: root})
 	publishAll(t, b, all[0], all[1], all[3])
 	drain(t, in)
@@ -137,7 +137,7 @@ func TestHandedInGaps(t *testing.T) {
 func TestExtraNamedLate(t *testing.T) {
 	b, root := startBus(t), t.TempDir()
 	all := fakeBatches("job", 7, 7)
-	withHanded(all)
+	withSubmissions(all)
 	all[6].Hello = all[0].Hello
 	in := startIngest(t, Options{Bus: b, Root: root, PartInterval: time.Millisecond})
 	for _, batch := range all[2:] { // each becomes a part of its own, enough of them to be merged

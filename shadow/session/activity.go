@@ -22,7 +22,7 @@ type Activity struct {
 	Lost     uint64       // records of switches that the kernel had no room for
 	// NotAvailable is what the source cannot know -> why and the remedy.
 	NotAvailable map[string]string
-	Complete     bool           // the record was ended in order
+	Complete     bool           // the record ended cleanly
 	Account      *sched.Account // the record against the kernel's account; nil: not compared
 
 	session *Session

@@ -33,12 +33,12 @@ func (j *join) readFates() error {
 	if !any {
 		return nil
 	}
-	type handed struct {
+	type submitted struct {
 		id   uint64
 		open bool // nothing was submitted inside yet
 	}
-	latest := map[uint32]handed{}  // by thread
-	holders := map[uint32]uint64{} // by thread: the library's task that was cancelled last, if nothing came after it
+	latest := map[uint32]submitted{} // by thread
+	holders := map[uint32]uint64{}   // by thread: the library's task that was cancelled last, if nothing came after it
 	return j.s.Submissions(func(c *SubmissionChunk) error {
 		for i, id := range c.TaskID {
 			flags, thread := wire.SubmissionFlags(c.Flags[i]), c.Thread[i]
@@ -59,9 +59,9 @@ func (j *join) readFates() error {
 			x := latest[c.Thread[i]]
 			switch {
 			case flags&wire.Inner == 0:
-				latest[c.Thread[i]] = handed{id, true}
+				latest[c.Thread[i]] = submitted{id, true}
 			case x.open && x.id != id:
-				latest[c.Thread[i]] = handed{}
+				latest[c.Thread[i]] = submitted{}
 				if j.fates.cancelled.has(id) {
 					j.fates.cancelled.add(x.id)
 				}
@@ -71,7 +71,7 @@ func (j *join) readFates() error {
 	})
 }
 
-// findHolders reports whether there is a library's task that the program handed
+// findHolders reports whether there is a library's task that the program submitted
 // over, and that did not run what it holds: then it is not known whose that is.
 // The agent records it right behind what is cancelled.
 func (j *join) findHolders() {
@@ -125,7 +125,7 @@ func (j *join) fate(t *Task, p *page, class uint32) {
 	}
 }
 
-// isPart finds the adapters that are a part of a library's task and never handed
+// isPart finds the adapters that are a part of a library's task and never submitted
 // over themselves.
 func isPart(c *Class) bool {
 	return c.Kinds&(units.KindRunnable|units.KindForkJoin) == 0 && unit.IsWrapper(c.Name)

@@ -52,10 +52,10 @@ func (j *join) readSubmissions() error {
 		to := j.end(from)
 		refuse(j.submissions[from:to])
 		p := j.at(j.submissions[from].id, true)
-		if p.handed == nil {
-			p.handed = new([64]uint32)
+		if p.submitted == nil {
+			p.submitted = new([64]uint32)
 		}
-		p.handed[j.submissions[from].id&63] = uint32(from + 1)
+		p.submitted[j.submissions[from].id&63] = uint32(from + 1)
 		from = to
 	}
 	return nil
@@ -87,10 +87,10 @@ func refuse(x []submission) {
 
 // of lists the submissions of a task, by time.
 func (j *join) of(id uint64, p *page) []submission {
-	if p.handed == nil || p.handed[id&63] == 0 {
+	if p.submitted == nil || p.submitted[id&63] == 0 {
 		return nil
 	}
-	from := int(p.handed[id&63] - 1)
+	from := int(p.submitted[id&63] - 1)
 	return j.submissions[from:j.end(from)]
 }
 
@@ -115,11 +115,11 @@ func (j *join) submitted(t *Task, p *page) {
 }
 
 func (j *join) fill(t *Task, x *submission) {
-	j.handed = Submission{
+	j.row = Submission{
 		AtNs: x.at, Thread: j.s.ThreadByID(x.thread), ExecutorID: x.executor, Executor: j.s.ExecutorByID(x.executor),
 		Site: j.s.SiteByID(x.site), Flags: x.flags,
 	}
-	t.Submission, t.SubmittedNs = &j.handed, x.at
+	t.Submission, t.SubmittedNs = &j.row, x.at
 }
 
 // addConstructions keeps what it cost to make the tasks whose creation is known.

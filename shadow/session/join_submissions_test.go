@@ -32,7 +32,7 @@ func handedOver(t *testing.T, summaries ...store.Summary) *Session {
 		p.Executions = append(p.Executions, store.Execution{TaskID: id, Class: 1, Thread: 1, StartNs: start, EndNs: start + 5, WallNs: 5, SelfWallNs: 5,
 			CPUNs: units.NotMeasured, SelfCPUNs: units.NotMeasured, SubmittedNs: submitted})
 	}
-	handed := func(id uint64, at units.MonoNs, flags wire.SubmissionFlags) {
+	submitted := func(id uint64, at units.MonoNs, flags wire.SubmissionFlags) {
 		p.Submissions = append(p.Submissions, store.Submission{TaskID: id, Class: 1, Thread: 1, Executor: 4, Site: 9, Flags: uint16(flags), AtNs: at})
 	}
 	made(1, 2, 3, 4, 5, 6, 7, 8, 100, 101)
@@ -41,30 +41,30 @@ func handedOver(t *testing.T, summaries ...store.Summary) *Session {
 	ran(1, 1000, 0)
 	ran(1, 3000, 0)
 	ran(1, 2000, 0)
-	handed(1, 2900, 0)
-	handed(1, 900, 0)
-	handed(1, 1900, wire.Scheduled)
-	handed(1, 9000, 0) // and once more, but it was not executed again
+	submitted(1, 2900, 0)
+	submitted(1, 900, 0)
+	submitted(1, 1900, wire.Scheduled)
+	submitted(1, 9000, 0) // and once more, but it was not executed again
 	// 2: refused by one executor, taken by another.
-	handed(2, 100, 0)
-	handed(2, 110, wire.Rejected)
-	handed(2, 120, wire.Forked)
+	submitted(2, 100, 0)
+	submitted(2, 110, wire.Rejected)
+	submitted(2, 120, wire.Forked)
 	ran(2, 130, 0)
 	// 3: refused; 4: cancelled; 5: refused twice, then cancelled; 6: not submitted at all.
-	handed(3, 200, 0)
-	handed(3, 200, wire.Rejected)
-	handed(4, 300, 0)
-	handed(4, 310, wire.Cancelled)
-	handed(5, 400, 0)
-	handed(5, 410, wire.Rejected)
-	handed(5, 420, 0)
-	handed(5, 430, wire.Rejected)
-	handed(5, 440, wire.Cancelled)
+	submitted(3, 200, 0)
+	submitted(3, 200, wire.Rejected)
+	submitted(4, 300, 0)
+	submitted(4, 310, wire.Cancelled)
+	submitted(5, 400, 0)
+	submitted(5, 410, wire.Rejected)
+	submitted(5, 420, 0)
+	submitted(5, 430, wire.Rejected)
+	submitted(5, 440, wire.Cancelled)
 	// 7: the agent measured from the first of two; 8: from one that was lost.
-	handed(7, 500, 0)
-	handed(7, 600, 0)
+	submitted(7, 500, 0)
+	submitted(7, 600, 0)
 	ran(7, 700, 500)
-	handed(8, 500, 0)
+	submitted(8, 500, 0)
 	ran(8, 700, 600)
 	p.Constructions = []store.Construction{{TaskID: 1, WallNs: 77, CPUNs: 1}, {TaskID: 55, WallNs: 5, CPUNs: 1}}
 	s, err := Open(write(t, t.TempDir(), "s", store.Counts{}, p))

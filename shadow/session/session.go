@@ -97,6 +97,6 @@ const (
 	NeverSubmitted TaskState = "never submitted" // nor was a library's task around it: never executed
 	NeverRun       TaskState = "never run"       // submitted, and neither executed nor one of those that follow
 	Cancelled      TaskState = "cancelled"       // or the library's task around it was, and never executed
-	Rejected       TaskState = "rejected"        // by each executor that it was handed to, and never executed
+	Rejected       TaskState = "rejected"        // by each executor it was submitted to, and never executed
 	NeverExecuted  TaskState = "never executed"  // it is not known which of these four
 )

@@ -27,14 +27,14 @@ const maxReserved = 64 << 20
 // page describes 64 consecutive task ids: about 4.6 bytes a task where ids are
 // given out in sequence.
 type page struct {
-	made            [64]uint32  // place in creations + 1; 0: creation not seen or failed
+	made            [64]uint32  // index in creations + 1; 0: creation not seen or failed
 	executed, again uint64      // executed at least once, at least twice
 	around          uint64      // had an execution nested in it
-	handed          *[64]uint32 // place of the first in submissions + 1; nil: none of them
+	submitted       *[64]uint32 // index of the first in submissions + 1; nil: none of them
 }
 
 // join holds what is known of all tasks while the executions stream by: per
-// task a creation (24 bytes) and a place in a page.
+// task a creation (24 bytes) and an entry in a page.
 type join struct {
 	s         *Session
 	creations []creation
@@ -50,7 +50,7 @@ type join struct {
 	submissions []submission
 	undecided   map[uint32]uint64 // tasks by class
 	summarised  map[uint32]bool   // classes
-	handed      Submission        // of the row, used again
+	row         Submission        // of the row, used again
 	fates       fates
 	fatesOnly   bool // no rows of executions
 }

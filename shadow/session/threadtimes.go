@@ -36,7 +36,7 @@ type Times struct {
 	Record  *sched.Record
 	Threads []ThreadTime // as in Record.Threads
 	Damage  []error
-	Whole   bool // the record was ended in order
+	Whole   bool // the record ended cleanly
 }
 
 // ThreadTimes sums up the scheduling record; nil without an error where the

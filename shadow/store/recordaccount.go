@@ -11,7 +11,7 @@ type RecordAccount struct {
 	Summarised uint64 `json:"summarised,omitempty"`
 	Lost       uint64 `json:"lost"`    // that the agent itself could not deliver
 	InGaps     uint64 `json:"in_gaps"` // of batches that never arrived
-	// Unaccounted is what the others leave of a session that ended in order,
+	// Unaccounted is what the others leave of a session that ended cleanly,
 	// where no batch is missing. Anything but 0 is a bug in stackagent.
 	Unaccounted int64 `json:"unaccounted"`
 }

@@ -121,14 +121,14 @@ func checkExtras(t *testing.T, w *Writer, parts []*Part) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("other sites, queue times or extra metrics than were written")
 	}
-	checkHandedRows(t, f, parts)
+	checkSubmissionRows(t, f, parts)
 }
 
-func checkHandedRows(t *testing.T, f *Folder, parts []*Part) {
+func checkSubmissionRows(t *testing.T, f *Folder, parts []*Part) {
 	t.Helper()
 	var made, wantMade []Construction
 	var costs, wantCosts [][2]int64
-	var handed, wantHanded []Submission
+	var submitted, wantSubmitted []Submission
 	var executors, wantExecutors []Executor
 	var sites, wantSites []Site
 	f.ReadConstructions(func(c *ConstructionColumns) error {
@@ -140,7 +140,7 @@ func checkHandedRows(t *testing.T, f *Folder, parts []*Part) {
 	})
 	f.ReadSubmissions(func(c *SubmissionColumns) error {
 		for i := range c.TaskID {
-			handed = append(handed, Submission{
+			submitted = append(submitted, Submission{
 				TaskID: c.TaskID[i], OuterTaskID: c.OuterTaskID[i], Class: c.Class[i], Thread: c.Thread[i],
 				Executor: c.Executor[i], Site: c.Site[i], Flags: c.Flags[i], AtNs: c.AtNs[i],
 			})
@@ -152,15 +152,15 @@ func checkHandedRows(t *testing.T, f *Folder, parts []*Part) {
 	var sums, wantSums []SiteSum
 	f.ReadSiteSums(func(x *SiteSum) { sums = append(sums, *x) })
 	for _, p := range parts {
-		wantMade, wantHanded = append(wantMade, p.Constructions...), append(wantHanded, p.Submissions...)
+		wantMade, wantSubmitted = append(wantMade, p.Constructions...), append(wantSubmitted, p.Submissions...)
 		wantExecutors, wantSites = append(wantExecutors, p.Executors...), append(wantSites, p.Sites...)
 		wantSums = append(wantSums, p.SiteSums...)
 		for i := range p.Constructions {
 			wantCosts = append(wantCosts, [2]int64{p.ConstructionWork.Total[0][i], p.ConstructionWork.Total[1][i]})
 		}
 	}
-	if !slices.Equal(made, wantMade) || !slices.Equal(costs, wantCosts) || !slices.Equal(handed, wantHanded) || !slices.Equal(executors, wantExecutors) || !slices.Equal(sites, wantSites) || !slices.Equal(sums, wantSums) {
-		t.Errorf("constructions\n%v\n%v\nsubmissions\n%v\nor executors or sites are others than were written", made, costs, handed)
+	if !slices.Equal(made, wantMade) || !slices.Equal(costs, wantCosts) || !slices.Equal(submitted, wantSubmitted) || !slices.Equal(executors, wantExecutors) || !slices.Equal(sites, wantSites) || !slices.Equal(sums, wantSums) {
+		t.Errorf("constructions\n%v\n%v\nsubmissions\n%v\nor executors or sites are others than were written", made, costs, submitted)
 	}
 }
 

@@ -53,7 +53,7 @@ type Summary struct {
 	JVM        JVM      `json:"jvm"`
 	Started    string   `json:"started"` // wall clock, RFC 3339, UTC; "" if not known
 	DurationNs units.Ns `json:"duration_ns"`
-	Ended      string   `json:"ended"` // "exit", "lost contact", "shadow closed"; "": not in order
+	Ended      string   `json:"ended"` // "exit", "lost contact", "shadow closed"; "": not cleanly
 	Filter     *Filter  `json:"filter,omitempty"`
 	Tasks      Tasks    `json:"tasks"`
 	Lost       Lost     `json:"lost"`
