@@ -148,7 +148,7 @@ func TestStaleSessionIsClosed(t *testing.T) {
 func staleIsClosed(t *testing.T, a *testjvm.Attempt) {
 	t.Helper()
 	b, root := startBus(t), t.TempDir()
-	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, LostContact: 500 * time.Millisecond}
+	o := Options{Bus: b, Root: root, PartInterval: 5 * time.Millisecond, LostContact: 500 * time.Millisecond * a.Scale}
 	gone, alive := fakeBatches("gone", 3, 7)[:2], fakeBatches("alive", 2000, 8)
 	in := startIngest(t, o)
 	publishAll(t, b, gone...)

@@ -130,7 +130,7 @@ func TestTakeOver(t *testing.T) {
 func takeOver(t *testing.T, a *testjvm.Attempt) {
 	t.Helper()
 	js, shared := startServer(t), t.TempDir()
-	const ttl = time.Second
+	ttl := time.Second * a.Scale
 	dead, gone := join(t, js, openHome(t, t.TempDir()), ttl), join(t, js, openHome(t, shared), ttl)
 	claimAll(t, []string{"a"}, dead)
 	claimAll(t, []string{"b"}, gone)
@@ -161,7 +161,7 @@ func TestUncertain(t *testing.T) {
 func uncertain(t *testing.T, a *testjvm.Attempt) {
 	t.Helper()
 	js := startServer(t)
-	const ttl = time.Second
+	ttl := time.Second * a.Scale
 	m := join(t, js, openHome(t, t.TempDir()), ttl)
 	claimAll(t, names(2), m)
 	kept, taken := m.leases["s0"], m.leases["s1"]

@@ -23,7 +23,7 @@ func TestTortureForeignRows(t *testing.T) {
 func foreignRows(t *testing.T, a *testjvm.Attempt) {
 	t.Helper()
 	js := startServer(t)
-	const ttl = 3 * time.Second
+	ttl := 3 * time.Second * a.Scale
 	var reported atomic.Int64
 	member := func() *Member {
 		m, err := Join(t.Context(), Options{JetStream: js, Home: openHome(t, t.TempDir()), Path: "/store", TTL: ttl, Foreign: func(_ string, err error) {
