@@ -191,7 +191,7 @@ soak: all
 	STACKAGENT_SOAK=$(or $(SOAK),5m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./e2e
 
 rounds: all
-	scripts/rounds.sh $(or $(N),10)
+	scripts/rounds.sh $(or $(N),10) $(LOOPS)
 
 # Sizes of packages, files and functions; run it on two commits to compare them.
 house:

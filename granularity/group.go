@@ -145,9 +145,7 @@ func (g *Group) Add(e *Execution) {
 	count(&g.Virtual, e.Virtual)
 	count(&g.CreateUnseen, e.CreateUnseen)
 	g.threads.set(e.Thread)
-	if len(g.work) < len(e.Work) {
-		g.grow(len(e.Work))
-	}
+	g.grow(len(e.Work))
 	for m, n := range e.Work {
 		if w := &g.work[m]; n.Measured() {
 			w.values.Add(n)

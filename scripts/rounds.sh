@@ -1,5 +1,5 @@
 #!/bin/sh
-# scripts/rounds.sh N [LOOPS] runs the tests of make test N times beside LOOPS busy loops (default: four), and prints
+# make rounds N=10 LOOPS=4 calls scripts/rounds.sh N [LOOPS]. It runs the tests of make test N times beside LOOPS busy loops (default: four), and prints
 # a line for each part. A test that depends on the speed of the machine fails here. The output of a part that
 # failed stays in build/rounds. It exits 1 if any part failed.
 set -u
@@ -15,7 +15,7 @@ trap 'exit 1' INT TERM
 for round in $(seq "$rounds"); do
 	for part in unit jvmti race e2e; do
 		log=$out/$round-$part.log began=$(date +%s)
-		if make --no-print-directory GOFLAGS="$GOFLAGS -count=1" "$part" >"$log" 2>&1; then
+		if make --no-print-directory GOFLAGS="${GOFLAGS:--buildvcs=false -trimpath} -count=1" "$part" >"$log" 2>&1; then
 			result=ok
 			rm -f "$log"
 		else

@@ -81,9 +81,6 @@ func (q *queue) shortcut() {
 		return
 	}
 	size := 0
-	for _, m := range q.head {
-		size += m.bytes()
-	}
 	for len(q.tail) > 0 && size <= q.headMax {
 		m := q.tail[0]
 		q.tail[0] = message{}

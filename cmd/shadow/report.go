@@ -12,6 +12,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/files"
+	"stackagent/shadow/figure"
 	"stackagent/shadow/report"
 	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
@@ -59,7 +60,7 @@ func newReport(env console.Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "FILE.html, FILE.svg|png|pdf or OUTDIR")
 	flags.StringSliceVar(&f.figures, "figures", nil, "some of "+strings.Join(report.FigureNames, ","))
-	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(files.FigureFormats, ","))
+	flags.StringSliceVar(&f.formats, "figure-format", []string{"svg"}, "some of "+strings.Join(figure.Formats, ","))
 	filterFlags(cmd, &f.filter)
 	unitsFlag(cmd, &f.units)
 	flags.StringVar(&f.metric, "metric", "", metricUsage)
@@ -70,7 +71,7 @@ func newReport(env console.Env) *cobra.Command {
 // extension is the format that the name of the output asks for, "" for a folder.
 func (f *reportFlags) extension() string {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(f.output)), ".")
-	if ext == "html" || ext == "htm" || slices.Contains(files.FigureFormats, ext) {
+	if ext == "html" || ext == "htm" || slices.Contains(figure.Formats, ext) {
 		return ext
 	}
 	return ""
@@ -83,8 +84,8 @@ func (f *reportFlags) check(dirs []string) error {
 		}
 	}
 	for _, format := range f.formats {
-		if !slices.Contains(files.FigureFormats, format) {
-			return console.Usagef("--figure-format %s: use one or more of %s", format, strings.Join(files.FigureFormats, ","))
+		if !slices.Contains(figure.Formats, format) {
+			return console.Usagef("--figure-format %s: use one or more of %s", format, strings.Join(figure.Formats, ","))
 		}
 	}
 	if err := f.filter.Check(); err != nil {
@@ -99,7 +100,7 @@ func (f *reportFlags) check(dirs []string) error {
 		return console.Usagef("-o %s: use FILE.html, FILE.svg, .png or .pdf, or the name of a folder", f.output)
 	case len(dirs) > 1 && (ext != "" || f.output == ""):
 		return console.Usagef("%d sessions need a folder: name one with -o", len(dirs))
-	case slices.Contains(files.FigureFormats, ext) && len(f.figures) != 1:
+	case slices.Contains(figure.Formats, ext) && len(f.figures) != 1:
 		return console.Usagef("-o %s takes one figure: name it with --figures", f.output)
 	}
 	return nil

@@ -164,6 +164,10 @@ const (
 // KeyValue is what a footer says besides the rows.
 type KeyValue = format.KeyValue
 
+// codec is shared, so that its encoders are reused from file to file. The fastest level, because the
+// scheduling record is written while the program runs.
+var codec = &zstd.Codec{Level: zstd.SpeedFastest}
+
 // Write writes the rows of a small table as one file with the given version of
 // its format and key-value pairs in its footer.
 func Write[T any](w io.Writer, rows []T, version int, meta []KeyValue) error {
@@ -172,7 +176,7 @@ func Write[T any](w io.Writer, rows []T, version int, meta []KeyValue) error {
 
 // WriteRuns writes a small table as Write does. each passes its rows to write, run by run.
 func WriteRuns[T any](w io.Writer, version int, meta []KeyValue, each func(write func([]T) error) error) error {
-	pw := lib.NewGenericWriter[T](w, lib.Compression(&zstd.Codec{}), lib.PageBufferSize(pageBytes), lib.MaxRowsPerRowGroup(RowGroupRows),
+	pw := lib.NewGenericWriter[T](w, lib.Compression(codec), lib.PageBufferSize(pageBytes), lib.MaxRowsPerRowGroup(RowGroupRows),
 		lib.DataPageStatistics(true), lib.CreatedBy("stackagent", fmt.Sprint(version), ""))
 	for _, m := range meta {
 		pw.SetKeyValueMetadata(m.Key, m.Value)

@@ -31,6 +31,10 @@ type Ring struct {
 // SlotBytes is the size of a slot in the ring.
 const SlotBytes = 32
 
+// ExtraColumns is the number of the first column of an extra metric in a columnar payload. The columns declared
+// here have lower numbers.
+const ExtraColumns = 32
+
 // Coding is how the records of a batch travel.
 type Coding int
 

@@ -25,10 +25,7 @@ const (
 
 // Columns of extra metrics have numbers from colWork on: + 2k for extra metric k, + 2k + 1 for what nested
 // executions did of it. The numbers of the others stand in package schema.
-const (
-	colWork    = 32
-	colWorkEnd = colWork + 2*MaxExtra
-)
+const colWorkEnd = colWork + 2*MaxExtra
 
 func zigzag(d uint64) uint64   { return d<<1 ^ uint64(int64(d)>>63) }
 func unzigzag(c uint64) uint64 { return c>>1 ^ -(c & 1) }

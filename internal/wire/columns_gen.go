@@ -6,6 +6,9 @@ import (
 	"stackagent/internal/units"
 )
 
+// colWork is the number of the first column of an extra metric.
+const colWork = 32
+
 // executionsPayload is how executions travel.
 var executionsPayload = columnarOf[Execution]{
 	ratio: ratioOfExecutions,

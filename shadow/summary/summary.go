@@ -163,7 +163,7 @@ type ThreadRow struct {
 
 // Self is the summed self work of the executions in the metric at index k of
 // session.Metrics, or NotMeasured.
-func (r ThreadRow) Self(k int) units.Ns {
+func (r *ThreadRow) Self(k int) units.Ns {
 	m := granularity.MetricOf(k, true)
 	if int(m) >= len(r.Work) {
 		return units.NotMeasured
@@ -172,10 +172,10 @@ func (r ThreadRow) Self(k int) units.Ns {
 }
 
 // SelfCPU is the summed self CPU time of the executions, or NotMeasured.
-func (r ThreadRow) SelfCPU() units.Ns { return r.Self(int(granularity.CPU)) }
+func (r *ThreadRow) SelfCPU() units.Ns { return r.Self(int(granularity.CPU)) }
 
-// SelfWall is the summed self wall time of the executions that have ended.
-func (r ThreadRow) SelfWall() units.Ns { return max(r.Self(int(granularity.Wall)), 0) }
+// SelfWall is the summed self wall time of the executions that have ended; the page of the report shows it.
+func (r *ThreadRow) SelfWall() units.Ns { return max(r.Self(int(granularity.Wall)), 0) }
 
 // Source is what a summary is made of: a session, or made-up data in tests.
 type Source struct {

@@ -268,8 +268,7 @@ func (t *threadGroup) fill(b *builder, row *ThreadRow) {
 
 // cost orders threads: total CPU time, or what its tasks used.
 func (r *ThreadRow) cost() units.Ns {
-	switch {
-	case r.CPU.Measured():
+	if r.CPU.Measured() {
 		return r.CPU
 	}
 	return max(r.SelfCPU(), 0) // below 0: not measured

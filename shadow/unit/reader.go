@@ -14,6 +14,9 @@ import (
 	"stackagent/shadow/store"
 )
 
+// A unit has room for every metric of a session: an index other than 0 does not compile.
+var _ = [1]struct{}{}[unit.MaxMetrics-2*(session.FirstExtra+wire.MaxExtra)]
+
 // Reader reads a session's executions as units of work. Each reading makes the
 // units anew. Its memory is a few bits for each task that is the loop of a thread.
 type Reader struct {

@@ -118,8 +118,8 @@ func checkWire(r *schema.Record, f schema.Field) error {
 		if _, ok := msgTypes[f.Type]; !ok && !isInteger {
 			return fmt.Errorf("a list carries no %s: use an integer, bool, string or []uint32", f.Type)
 		}
-	case r.Wire.Coding == schema.Columnar && f.Wire.Number >= workColumns:
-		return fmt.Errorf("number %d belongs to the extra metrics: use the highest below %d plus one", f.Wire.Number, workColumns)
+	case r.Wire.Coding == schema.Columnar && f.Wire.Number >= schema.ExtraColumns:
+		return fmt.Errorf("number %d belongs to the extra metrics: use the highest below %d plus one", f.Wire.Number, schema.ExtraColumns)
 	case r.Wire.Coding == schema.Columnar && f.Wire.Number > firstColumns && !f.Wire.LeftOut:
 		return fmt.Errorf("column %d of a payload is not in the batches of older agents: set LeftOut in Wire", f.Wire.Number)
 	case r.Wire.Coding != schema.List && !isInteger:

@@ -64,6 +64,7 @@ func columnar() []*schema.Record {
 // writeColumns makes the codecs of the columnar payloads: a function for each column and way.
 func writeColumns(c *code) {
 	c.begin("wire", "stackagent/internal/units")
+	c.p("// colWork is the number of the first column of an extra metric.\nconst colWork = %d\n", schema.ExtraColumns)
 	names := map[int]string{}
 	for _, r := range columnar() {
 		c.p("// %s is how %s travel.\nvar %s = columnarOf[%s]{", lower(r.Plural)+"Payload", strings.ToLower(r.Plural), lower(r.Plural)+"Payload", r.Name)
@@ -82,7 +83,7 @@ func writeColumns(c *code) {
 		c.p("\t},\n}\n")
 	}
 	c.p("// columnNames are how errors name the columns.\nvar columnNames = map[uint64]string{")
-	for n := range workColumns {
+	for n := range schema.ExtraColumns {
 		if names[n] != "" {
 			c.p("\t%d: %q,", n, names[n])
 		}
@@ -134,9 +135,6 @@ func columnCodes(c *code, r *schema.Record, f schema.Field) {
 	}
 	c.p("func code%s%s(c []uint64, x []%s, %s) {\n\tc = c[:len(x)]\n\t%s\n\tfor i := range x {\n\t\t%s\n\t}\n}\n", r.Name, f.Name, r.Name, ratio, before, loop)
 }
-
-// workColumns is the number of the first column of an extra metric.
-const workColumns = 32
 
 // bits is the width of an integer type that is narrower than a code, else 0.
 func bits(t string) int {

@@ -10,13 +10,10 @@ import (
 	"stackagent/shadow/figure"
 )
 
-// FigureFormats are the formats of figures.
-var FigureFormats = []string{"svg", "png", "pdf"}
-
 // CheckFigure refuses a file name without the ending of a figure's format.
 func CheckFigure(output string) error {
-	if output != "" && !slices.Contains(FigureFormats, figureFormat(output)) {
-		return console.Usagef("-o %s: name a file that ends in .%s", output, strings.Join(FigureFormats, ", ."))
+	if output != "" && !slices.Contains(figure.Formats, figureFormat(output)) {
+		return console.Usagef("-o %s: name a file that ends in .%s", output, strings.Join(figure.Formats, ", ."))
 	}
 	return nil
 }

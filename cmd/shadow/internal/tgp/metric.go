@@ -23,21 +23,14 @@ func selfMetrics(s *session.Session) []selfMetric {
 	for _, name := range tgp.Metrics {
 		k := slices.IndexFunc(s.ExtraMetrics(), func(x store.ExtraMetric) bool { return x.Name == name })
 		if k >= 0 {
-			out = append(out, selfMetric{name, func(t *session.Task) units.Ns { return extraAt(t.SelfExtra, k) }})
+			m := s.Metrics()[session.FirstExtra+k]
+			out = append(out, selfMetric{name, func(t *session.Task) units.Ns { _, self := m.Of(t); return self }})
 		}
 	}
 	if slices.Contains(s.Manifest.Metrics, "cpu") {
 		out = append(out, selfMetric{"cpu", func(t *session.Task) units.Ns { return t.SelfCPUNs }})
 	}
 	return append(out, selfMetric{"wall", func(t *session.Task) units.Ns { return t.SelfWallNs }})
-}
-
-// extraAt is the further metric at index k, not measured if it is missing.
-func extraAt(list []units.Ns, k int) units.Ns {
-	if k >= len(list) {
-		return units.NotMeasured
-	}
-	return list[k]
 }
 
 // chooseMetric finds the metric of that name, or the first.
