@@ -15,9 +15,9 @@ import (
 	"stackagent/internal/testjvm"
 )
 
-// idleLimits is what may be used while nothing happens. Of CPU time, in percent of a core, the aims are 0.2 for a
-// shadow and 0.1 for the agent's threads; it depends on what else the machine does, so the short form counts how often
-// the threads wake up instead, per second.
+// idleLimits is what may be used while nothing happens: CPU time in percent of a core, and how often the threads wake
+// up per second. The aims for CPU time are 0.2 for a shadow and 0.1 for the agent's threads. It depends on what else
+// the machine does, so the short form allows ten times the limit: that still finds a thread that spins.
 type idleLimits struct{ cpu, wakeups float64 }
 
 // idleProcesses are what the test measures, in the order of its limits.
@@ -70,8 +70,8 @@ func TestTortureIdle(t *testing.T) {
 		if wakeups > p.limits.wakeups {
 			t.Errorf("%s wakes up %.1f times a second, at most %.0f is wanted", p.what, wakeups, p.limits.wakeups)
 		}
-		if torture() && cpu > p.limits.cpu {
-			t.Errorf("%s takes %.3f %% of a core, at most %.2f is wanted", p.what, cpu, p.limits.cpu)
+		if most := p.limits.cpu * float64(roundsOf(10, 1)); cpu > most {
+			t.Errorf("%s takes %.3f %% of a core, at most %.2f is wanted", p.what, cpu, most)
 		}
 	}
 

@@ -121,7 +121,7 @@ func TestTortureMemoryVirtual(t *testing.T) {
 		for _, mode := range []string{"start", "submit"} {
 			t.Run(mode, func(t *testing.T) {
 				if !torture() {
-					t.Skip("STACKAGENT_TORTURE=full")
+					t.Skip("runs only with STACKAGENT_TORTURE=full")
 				}
 				n, rounds := 200000, 5
 				plain, with, p := memoryTest(t, jdk, "1500m", "Parked", mode, strconv.Itoa(n), strconv.Itoa(rounds))
@@ -153,7 +153,7 @@ func TestTortureMemoryClasses(t *testing.T) {
 		for _, mode := range []string{"hidden", "loader"} {
 			t.Run(mode, func(t *testing.T) {
 				if mode == "loader" && !torture() {
-					t.Skip("STACKAGENT_TORTURE=full")
+					t.Skip("runs only with STACKAGENT_TORTURE=full")
 				}
 				n := roundsOf(40000, 150000)
 				plain, with, p := memoryTest(t, jdk, "256m", "Churn", mode, strconv.Itoa(n))

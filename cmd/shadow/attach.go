@@ -252,7 +252,7 @@ func attachHere(ctx context.Context, env console.Env, f attachFlags, pid int) er
 	}
 	caught, end := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer end()
-	w.Switches.Watch(g.process.PID) // not only from when the agent says its first word
+	w.Switches.Watch(g.process.PID) // starts before the agent's first message
 	w.Watch(g.process.PID)
 	if err := g.record(caught, env, f, c); err != nil {
 		c.Abandon()

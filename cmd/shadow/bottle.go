@@ -188,7 +188,7 @@ func bottleColumns(group string, windows bool, start units.MonoNs) []view.Column
 	}
 	from, to := func(g *bottle.Graph) units.MonoNs { return g.From }, func(g *bottle.Graph) units.MonoNs { return g.To }
 	columns := []view.Column[windowBox]{
-		{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "begin of the window", Value: func(b windowBox) view.Value { return view.IntOf(int64(b.graph.From)) }, Show: since(from)},
+		{Name: "from_ns", Title: "from", Kind: view.Int, Unit: view.Ns, Doc: "start of the window", Value: func(b windowBox) view.Value { return view.IntOf(int64(b.graph.From)) }, Show: since(from)},
 		{Name: "to_ns", Title: "to", Kind: view.Int, Unit: view.Ns, Doc: "end of the window", Value: func(b windowBox) view.Value { return view.IntOf(int64(b.graph.To)) }, Show: since(to)},
 		{Name: "name", Title: group, Kind: view.Name, Doc: "thread, pool or kind", Value: func(b windowBox) view.Value { return view.NameOf(b.Name) }},
 		{Name: "kind", Title: "kind", Kind: view.Word, Doc: "application, main, gc, compiler, vm or other", Value: func(b windowBox) view.Value { return view.WordOf(b.Kind) }},

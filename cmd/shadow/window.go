@@ -17,13 +17,13 @@ import (
 type windowFlags struct{ from, to time.Duration }
 
 func (w *windowFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&w.from, "from", 0, "begin of the window, since the start of the session (as 1.5s)")
+	cmd.Flags().DurationVar(&w.from, "from", 0, "start of the window, since the start of the session (as 1.5s)")
 	cmd.Flags().DurationVar(&w.to, "to", 0, "end of the window (default: the end)")
 }
 
 func (w *windowFlags) check() error {
 	if w.from < 0 || w.to < 0 || w.to != 0 && w.to <= w.from {
-		return console.Usagef("--from %v --to %v: the end must be after the begin", w.from, w.to)
+		return console.Usagef("--from %v --to %v: the end must be after the start", w.from, w.to)
 	}
 	return nil
 }

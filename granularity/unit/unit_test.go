@@ -188,8 +188,7 @@ func TestStartedThreads(t *testing.T) {
 	}
 }
 
-// TestSums: whatever the nesting, the units' own work and that of loops and
-// loops is all there was.
+// TestSums: for any nesting, the work of units and of loops adds up to all work.
 func TestSums(t *testing.T) {
 	trace := "5<4 B:3, 4<3 w:1 h, 6<3 C:4 h, 3<2 A:8 h, 7<2 j:2 h, 2<1 w:1, 8<1 D:9, 1<0 b:10, 10<0 E:1 h"
 	var sum units.Ns

@@ -223,6 +223,9 @@ func TestKilled(t *testing.T) {
 		cmd.Process.Kill()
 		cmd.Wait()
 		x := finish(t, a, o, cmd.Process.Pid, dir)
+		if n := len(x.Record().Threads); n < 3 {
+			a.Errorf("%d threads in the record, want 3", n)
+		}
 		for _, th := range x.Record().Threads {
 			if !th.EndSeen {
 				a.Errorf("the end of %s was not seen: %+v", th.Name, th)

@@ -12,7 +12,7 @@ import (
 
 // A part that cannot be written is reported at once and once, and so is the first that
 // can be again; the record itself says what is missing.
-func TestUnsavedIsTold(t *testing.T) {
+func TestUnsavedIsReported(t *testing.T) {
 	pid := os.Getpid()
 	src := &scripted{at: units.MonoNs(time.Hour)}
 	o := &Observer{src: src, processes: map[int]*process{}}

@@ -3,14 +3,14 @@ package schema
 // KindSets are the enumerations of records.
 var KindSets = []KindSet{
 	{Name: "SiteKind", Of: "is counted at a call site",
-		Doc: "SiteKind says what a SiteSum counts. The sum over SiteCreation and SitePart is Summary.Creations, over SiteSubmission and SiteInner Summary.Submissions, over the last two Summary.Rejected; but for what found no room.",
+		Doc: "SiteKind says what a SiteSum counts. The sum over SiteCreation and SitePart is Summary.Creations, over SiteSubmission and SiteInner Summary.Submissions, over the last two Summary.Rejected. Events that found no room are not included.",
 		Kinds: []Kind{
 			{"SiteCreation", "SA_SITE_CREATION", "creation"},
 			{"SiteSubmission", "SA_SITE_SUBMISSION", "submission by the program"},
 			{"SitePart", "SA_SITE_PART", "creation without a call site, inside an execution of a task of the same class"},
 			{"SiteInner", "SA_SITE_INNER", "submission inside another"},
-			{"SiteRejected", "SA_SITE_REJECTED", "takes back one by the program"},
-			{"SiteRejectedInner", "SA_SITE_REJECTED_INNER", "takes back an inner one"},
+			{"SiteRejected", "SA_SITE_REJECTED", "cancels a rejected submission by the program"},
+			{"SiteRejectedInner", "SA_SITE_REJECTED_INNER", "cancels a rejected inner submission"},
 		}},
 	{Name: "ContextKind", Of: "happens in a calling context", Doc: "ContextKind says what happens in a calling context.", Kinds: []Kind{
 		{"ContextCreation", "SA_CONTEXT_CREATION", "creation"},

@@ -16,8 +16,8 @@ type Checker interface {
 // Attempt is one of several measurements of the same thing. Errors that may be noise
 // of the machine are reported to it, all others to the test itself.
 type Attempt struct {
-	// Scale doubles with each attempt, from 1: what must happen within a time that the test sets itself, as the TTL of
-	// a lease, gets that time Scale times. On a machine that is busy all along, a later attempt has enough of it.
+	// Scale is 1, 2, 4, ... A test multiplies the time limits that it sets itself by it, such as the TTL of a lease, so
+	// that a later attempt passes on a machine that is busy all the time.
 	Scale time.Duration
 
 	t     testing.TB

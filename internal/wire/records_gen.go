@@ -62,8 +62,8 @@ const (
 )
 
 // SiteKind says what a SiteSum counts. The sum over SiteCreation and SitePart is Summary.Creations, over
-// SiteSubmission and SiteInner Summary.Submissions, over the last two Summary.Rejected; but for what found no
-// room.
+// SiteSubmission and SiteInner Summary.Submissions, over the last two Summary.Rejected. Events that found no
+// room are not included.
 type SiteKind uint8
 
 // The values of SiteKind.
@@ -72,8 +72,8 @@ const (
 	SiteSubmission                    // submission by the program
 	SitePart                          // creation without a call site, inside an execution of a task of the same class
 	SiteInner                         // submission inside another
-	SiteRejected                      // takes back one by the program
-	SiteRejectedInner                 // takes back an inner one
+	SiteRejected                      // cancels a rejected submission by the program
+	SiteRejectedInner                 // cancels a rejected inner submission
 	NumSiteKinds
 )
 

@@ -39,7 +39,7 @@ func complete() *Batch {
 	return b
 }
 
-func TestHandedRoundTrip(t *testing.T) {
+func TestSubmissionRoundTrip(t *testing.T) {
 	roundTrip(t, complete())
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 400 {
@@ -84,7 +84,9 @@ func oddColumn(rng *rand.Rand, rows int) []int64 {
 }
 
 // Everything that came with the work metrics, byte by byte.
-func TestHandedGolden(t *testing.T) { golden(t, "testdata/complete.hex", mustEncode(t, complete())) }
+func TestSubmissionGolden(t *testing.T) {
+	golden(t, "testdata/complete.hex", mustEncode(t, complete()))
+}
 
 // What a batch does not have costs it nothing: a column of zeros among others
 // is not written, and testdata/full.hex, from before there were any, still holds.
@@ -112,7 +114,7 @@ func TestWorkColumnsMissing(t *testing.T) {
 	}
 }
 
-func TestHandedRefused(t *testing.T) {
+func TestSubmissionRefused(t *testing.T) {
 	submission := func(change int, with []byte) []byte {
 		p := []byte{1, 1}
 		for c := 1; c <= colStart; c++ {

@@ -60,8 +60,8 @@ enum {
     SA_SITE_SUBMISSION = 1, /* submission by the program */
     SA_SITE_PART = 2, /* creation without a call site, inside an execution of a task of the same class */
     SA_SITE_INNER = 3, /* submission inside another */
-    SA_SITE_REJECTED = 4, /* takes back one by the program */
-    SA_SITE_REJECTED_INNER = 5, /* takes back an inner one */
+    SA_SITE_REJECTED = 4, /* cancels a rejected submission by the program */
+    SA_SITE_REJECTED_INNER = 5, /* cancels a rejected inner submission */
 };
 
 /* what happens in a calling context; equal to wire.ContextKind */

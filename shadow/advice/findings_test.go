@@ -56,7 +56,6 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNoFindingsForLoops: loops of threads and classes of the JDK get no advice.
 // TestStillRunning: threads that wait for tasks until the program ends are no reason
 // for a caution, an execution of anything else is.
 func TestStillRunning(t *testing.T) {
@@ -71,6 +70,7 @@ func TestStillRunning(t *testing.T) {
 	}
 }
 
+// TestNoFindingsForLoops: loops of threads and classes of the JDK get no advice.
 func TestNoFindingsForLoops(t *testing.T) {
 	d := granularity.Describe(valuesOf(900e6, 900e6))
 	rows := []granularity.Hotspot{

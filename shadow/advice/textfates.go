@@ -17,7 +17,7 @@ func FatesText(f *granularity.Fates) string {
 		n    int64
 		what string
 	}{{f.NeverSubmitted, "never submitted"}, {f.NeverRun, "submitted and never run"}, {f.Cancelled, "cancelled"},
-		{f.Rejected, "rejected"}, {f.NotKnown, "not known which"}} {
+		{f.Rejected, "rejected"}, {f.NotKnown, "unknown"}} {
 		if p.n > 0 {
 			parts = append(parts, units.FormatExact(p.n)+" "+p.what)
 		}

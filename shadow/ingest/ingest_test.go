@@ -242,7 +242,7 @@ func TestDiskFullRecovers(t *testing.T) {
 	checkRows(t, filepath.Join(root, "job"), all)
 }
 
-func TestUnaccountedIsTold(t *testing.T) {
+func TestUnaccountedIsReported(t *testing.T) {
 	b, root := startBus(t), t.TempDir()
 	in := startIngest(t, Options{Bus: b, Root: root})
 	all := fakeBatches("job", 3, 7)

@@ -53,7 +53,7 @@ func withSubmissions(all []*wire.Batch) {
 
 // Submissions and extra metrics arrive out of order, twice and through shadows
 // that die, and each is stored once, with its task.
-func TestHandedIsStoredOnce(t *testing.T) {
+func TestSubmissionIsStoredOnce(t *testing.T) {
 	all, root, _ := disordered(t, withSubmissions)
 	s := checkRows(t, filepath.Join(root, "job"), all)
 	m := s.Manifest
@@ -111,7 +111,7 @@ func checkSubmission(t *testing.T, x *session.Task) {
 }
 
 // What was in batches that never came is counted for submissions as for the others.
-func TestHandedInGaps(t *testing.T) {
+func TestSubmissionInGaps(t *testing.T) {
 	b, root := startBus(t), t.TempDir()
 	all := fakeBatches("job", 4, 7)
 	withSubmissions(all)

@@ -69,7 +69,7 @@ func TestContexts(t *testing.T) {
 }
 
 func TestNoContexts(t *testing.T) {
-	s := handedOver(t)
+	s := submitted(t)
 	if _, err := s.Contexts(); !errors.Is(err, ErrNoContexts) || s.HasContexts() || s.Every() != 0 {
 		t.Errorf("%v, %v, %d", err, s.HasContexts(), s.Every())
 	}

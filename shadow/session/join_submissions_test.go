@@ -12,8 +12,8 @@ import (
 	"stackagent/shadow/store"
 )
 
-// handedOver is a session of one class in which tasks are submitted in all ways.
-func handedOver(t *testing.T, summaries ...store.Summary) *Session {
+// submitted is a session of one class in which tasks are submitted in all ways.
+func submitted(t *testing.T, summaries ...store.Summary) *Session {
 	t.Helper()
 	p := &store.Part{
 		Range:     store.Range{From: 1, To: 1},
@@ -75,7 +75,7 @@ func handedOver(t *testing.T, summaries ...store.Summary) *Session {
 }
 
 func TestLatestSubmission(t *testing.T) {
-	s := handedOver(t)
+	s := submitted(t)
 	var got []string
 	err := s.Tasks(func(x *Task) error {
 		line := fmt.Sprintf("%d/%d %s", x.TaskID, x.Execution, x.State)
@@ -123,7 +123,7 @@ func TestUndecidedTasks(t *testing.T) {
 		never     int
 		undecided map[uint32]uint64
 	}{{1, 4, map[uint32]uint64{2: 2}}, {0, 6, map[uint32]uint64{}}} {
-		s := handedOver(t, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 1, Executions: 5, First: x.first})
+		s := submitted(t, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 1, Executions: 5, First: x.first})
 		never := 0
 		undecided, err := s.EachTask(func(x *Task) error {
 			if x.Execution == 0 {

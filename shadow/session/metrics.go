@@ -31,7 +31,7 @@ func (m *Metric) Values(c *Chunk) (total, self []units.Ns) { return m.chunk(c) }
 // Of is what an execution used of the metric.
 func (m *Metric) Of(t *Task) (total, self units.Ns) { return m.task(t) }
 
-// FirstExtra is the place of the first extra metric in the list of Metrics.
+// FirstExtra is the index of the first extra metric in the list of Metrics.
 const FirstExtra = 2
 
 // Metrics are the metrics of the session: wall and CPU time, the extra metrics in the order of the manifest, queue time.

@@ -293,7 +293,7 @@ func TestExtraRefused(t *testing.T) {
 }
 
 // The pieces of a session are joined with all that belongs to it.
-func TestJoinHanded(t *testing.T) {
+func TestJoinSubmissions(t *testing.T) {
 	extra := NewExtra([]wire.Extra{{Name: "bytecodes"}, {Name: "alloc", Unit: "bytes"}})
 	all := []*Part{worked(1, 50), worked(2, 50), worked(4, 50)}
 	first := writePiece(t, func(m *Manifest) {

@@ -24,7 +24,7 @@ const (
 )
 
 // readActivity reads the scheduling record; without one there is nothing to
-// show. One that cannot be read is warned of.
+// show. One that cannot be read causes a warning.
 func (b *builder) readActivity(s *Summary) *Activity {
 	if b.src.Activity == nil {
 		return nil

@@ -20,7 +20,7 @@ type counted struct {
 // TestWhereSummarisedExecutionsBelong: at one site if all tasks of the class can
 // come from nowhere else, otherwise at none.
 func TestWhereSummarisedExecutionsBelong(t *testing.T) {
-	const several, unknown, notTold = "(summarised: several sites)", "(call site unknown)", "(summarised: not separated)"
+	const several, unknown, notSeparated = "(summarised: several sites)", "(call site unknown)", "(summarised: not separated)"
 	const run = "com.acme.Main.run:7"
 	const creation, submission, part, inner = wire.SiteCreation, wire.SiteSubmission, wire.SitePart, wire.SiteInner
 	for name, c := range map[string]struct {
@@ -42,7 +42,7 @@ func TestWhereSummarisedExecutionsBelong(t *testing.T) {
 		"no room for a site":        {sums: []counted{{creation, 1, 3}}, want: several},
 		"made before the agent":     {sums: []counted{{creation, 1, 4}}, unseen: 1, want: several},
 		"something was lost":        {sums: []counted{{submission, 1, 4}, {creation, 1, 4}}, queued: 4, lost: 1, want: several},
-		"an older agent":            {want: notTold},
+		"an older agent":            {want: notSeparated},
 		"recorded elsewhere":        {sums: []counted{{submission, 1, 4}, {creation, 1, 4}}, queued: 4, recorded: []store.Submission{{TaskID: 9, Class: 1, Thread: 1, Site: 2}}, want: several},
 		"recorded there too":        {sums: []counted{{submission, 1, 4}, {creation, 1, 4}}, queued: 4, recorded: []store.Submission{{TaskID: 9, Class: 1, Thread: 1, Site: 3}}, want: run},
 		"a recorded part":           {sums: []counted{{creation, 1, 4}}, made: []store.Creation{{TaskID: 9, Class: 1, Thread: 1, Flags: uint16(wire.Part)}}, want: run},
@@ -99,9 +99,9 @@ func (b *sessionBuilder) measure(id uint64, m wire.Metric, n uint64) {
 	b.part.Buckets = append(b.part.Buckets, store.Bucket{Summary: id, Metric: name, LowestNs: int64(lowest), HighestNs: int64(highest), Count: n})
 }
 
-// TestCountsByPlace: what was recorded and what was only counted add up; what
+// TestCountsBySite: what was recorded and what was only counted add up; what
 // was refused is taken off.
-func TestCountsByPlace(t *testing.T) {
+func TestCountsBySite(t *testing.T) {
 	b := newSessionBuilder(t, []string{"", "com.acme.Job"})
 	b.part.Creations = []store.Creation{{TaskID: 5, Class: 1, Thread: 1, Site: 2}, {TaskID: 6, Class: 1, Thread: 1, Flags: uint16(wire.Part)}, {TaskID: 5, Class: 1, Thread: 1, Flags: uint16(wire.Failed)}}
 	b.part.Submissions = []store.Submission{{TaskID: 5, Class: 1, Thread: 1, Site: 1}, {TaskID: 5, Class: 1, Thread: 1, Site: 1, Flags: uint16(wire.Rejected)},

@@ -65,7 +65,7 @@ func (b *sessionBuilder) exec(task, outer uint64, class, thread uint32, wall, se
 }
 
 // open stores the session and opens it, with or without its submissions.
-func (b *sessionBuilder) open(handOvers bool) *session.Session {
+func (b *sessionBuilder) open(submissions bool) *session.Session {
 	b.t.Helper()
 	w, err := store.OpenWriter(b.t.TempDir(), "s", "s")
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *sessionBuilder) open(handOvers bool) *session.Session {
 	b.part.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "run", Line: 7}, {ID: 2, Class: "com.acme.Main", Method: "again", Line: 9}, {ID: 3, Class: "com.acme.Main", Method: "run", Line: 7}}
 	b.part.Executors = []store.Executor{{ID: 1, Class: "com.acme.Pool"}, {ID: 2, Class: "com.acme.Forward"},
 		{ID: 3, Class: "java.util.concurrent.CompletableFuture$DelayedExecutor"}}
-	if handOvers {
+	if submissions {
 		w.Manifest.Submissions = &store.RecordAccount{Produced: uint64(len(b.part.Submissions)) + b.lost, Lost: b.lost}
 	} else {
 		b.part.Submissions = nil

@@ -171,7 +171,7 @@ func TestUnitsOfSession(t *testing.T) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
+func TestSites(t *testing.T) {
 	s := poolSession(t)
 	for _, c := range []struct {
 		by   string
@@ -280,7 +280,7 @@ func TestStacks(t *testing.T) {
 // platformSession is what a program and the platform around it do: the program
 // starts a virtual thread, hands a supplier to the common pool, and one task of
 // the platform's to it; the cleaner and the shutdown do for themselves.
-func platformSession(t *testing.T, handOvers bool) *session.Session {
+func platformSession(t *testing.T, submissions bool) *session.Session {
 	t.Helper()
 	names := []string{"", "jdk.internal.misc.InnocuousThread", "jdk.internal.ref.CleanerImpl", "java.lang.invoke.MethodHandleNatives$CallSiteContext",
 		"java.util.concurrent.CompletableFuture$AsyncSupply", "java.lang.VirtualThread$VThreadContinuation$1", "java.lang.VirtualThread", "com.acme.Job",
@@ -311,7 +311,7 @@ func platformSession(t *testing.T, handOvers bool) *session.Session {
 	for _, class := range []uint32{3, 3, 3, 4, 7, 8, 9, 10, 11} {
 		b.part.Creations = append(b.part.Creations, store.Creation{TaskID: uint64(100 + len(b.part.Creations)), Class: class, Thread: 1, AtNs: ms})
 	}
-	return b.open(handOvers)
+	return b.open(submissions)
 }
 
 // TestWrapperAlone: of a class that is around the program's tasks and, at other

@@ -140,9 +140,9 @@ func checkRow(r *schema.Record, f schema.Field) error {
 	case r.Table.Big && (!isInteger || pointer):
 		return fmt.Errorf("a big table holds no %s: use %s; for a bool a bit of the flags", f.Row.Type, rowTypes)
 	case r.Table.Big && f.Wire.Number > firstColumns && !f.Row.LeftOut:
-		return fmt.Errorf("older sessions do not have the column: set LeftOut in Row, and in Null what is so where it is missing")
+		return fmt.Errorf("older sessions do not have the column: set LeftOut in Row, and say in Null what a missing value means")
 	case r.Table.Big && f.Row.LeftOut && f.Row.Null == "":
-		return fmt.Errorf("a column that may be left out needs Null: what is so where it is missing")
+		return fmt.Errorf("a column that may be left out needs Null: what a missing value means")
 	case r.Table.Big && f.Row.Null != "" && t == "int64":
 		return fmt.Errorf("an int64 has no value for null: use units.Ns, or another type whose 0 is null")
 	case !isInteger && t != "string" && t != "bool" && t != "[]uint32":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -257,7 +258,8 @@ func compare(t *testing.T, dir string, merged bool, all []Submission, contexts [
 	} {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir = root
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		if err != nil || bytes.Contains(out, []byte("no tests to run")) {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 	}

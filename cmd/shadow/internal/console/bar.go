@@ -37,7 +37,7 @@ func (e Env) Bar() *Bar {
 
 func newBar(e Env) *Bar { return &Bar{env: e, next: e.Now().Add(barFrom)} }
 
-// Show draws how far it is, if that takes long and the last time is not a moment ago.
+// Show draws the progress if reading takes long, at most once per barStep.
 func (b *Bar) Show(what string, done, total uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

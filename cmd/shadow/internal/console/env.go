@@ -1,5 +1,5 @@
-// Package console is what a verb has from the world: its streams, environment and clock, the notes it prints to
-// stderr, its progress bar, and the sessions it opens.
+// Package console gives a verb its streams, environment and clock, the notes it prints to stderr, its progress
+// bar, and the sessions it opens.
 package console
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Env is what the command takes from the world; tests bring their own.
+// Env is the outside of the command: streams, environment and clock. Tests set their own.
 type Env struct {
 	In         io.Reader
 	Out, Err   io.Writer
