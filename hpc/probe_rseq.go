@@ -88,17 +88,51 @@ func watchRseq(a *rseqArea, descriptor uint64) error {
 		unix.Getppid()
 		kept = kept || atomic.LoadUint64(&a.section) == descriptor
 	}
-	for range 5 {
-		atomic.StoreUint64(&a.section, descriptor)
-		sleepThread(50 * time.Microsecond)
-		if atomic.LoadUint64(&a.section) == descriptor {
-			return errors.New("the kernel does not mark that a thread has waited (Linux 6.19 and later)")
-		}
+	if err := watchSleep(a, descriptor, 50*time.Microsecond); err != nil {
+		return err
 	}
 	if !kept {
 		return errors.New("the kernel forgets the section at each system call")
 	}
 	return nil
+}
+
+// watchSleep checks that a wait of the thread shows. A pause may be over before the thread waits, if the hypervisor
+// takes the CPU away: then there is no switch to show, and the next pause is longer.
+func watchSleep(a *rseqArea, descriptor uint64, pause time.Duration) error {
+	for seen, tries := 0, 0; seen < 5; tries++ {
+		if tries == 16 {
+			return errors.New("the thread did not wait")
+		}
+		atomic.StoreUint64(&a.section, descriptor)
+		before, err := threadSwitches()
+		if err != nil {
+			return err
+		}
+		sleepThread(pause)
+		if atomic.LoadUint64(&a.section) != descriptor {
+			seen++
+			continue
+		}
+		after, err := threadSwitches()
+		switch {
+		case err != nil:
+			return err
+		case after == before:
+			pause *= 2
+		case atomic.LoadUint64(&a.section) == descriptor:
+			return errors.New("the kernel does not mark that a thread has waited (Linux 6.19 and later)")
+		}
+	}
+	return nil
+}
+
+func threadSwitches() (int64, error) {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+		return 0, fmt.Errorf("counting the switches of a thread: %w", err)
+	}
+	return u.Nvcsw + u.Nivcsw, nil
 }
 
 func rseq(a *rseqArea, flags uintptr) error {

@@ -103,15 +103,24 @@ static inline bool sa_rseq_stays(volatile uint64_t *section) {
     return false;
 }
 
-/* In a thread that has waited it is gone. */
-static inline bool sa_rseq_shows_sleep(volatile uint64_t *section) {
-    struct timespec pause = {0, 20000};
-    for (int i = 0; i < 3; i++) {
+/* In a thread that has waited it is gone. If the hypervisor takes the CPU away, a pause
+ * may be over before the thread waits: then there is no switch to show, and the next
+ * pause is longer. */
+static inline bool sa_rseq_shows_sleep(volatile uint64_t *section, long pause_ns) {
+    int seen = 0;
+    for (int i = 0; i < 16 && seen < 3; i++) {
         if (!sa_rseq_arm(section)) return false;
-        nanosleep(&pause, NULL);
-        if (sa_rseq_armed(section)) return false;
+        long before = sa_switches_of_thread();
+        nanosleep(&(struct timespec){pause_ns / 1000000000, pause_ns % 1000000000}, NULL);
+        if (!sa_rseq_armed(section)) {
+            seen++;
+        } else if (sa_switches_of_thread() == before) {
+            pause_ns *= 2;
+        } else if (sa_rseq_armed(section)) {
+            return false;
+        }
     }
-    return true;
+    return seen == 3;
 }
 
 /* False: the thread was switched while it computed or yielded, and the mark stayed. */
@@ -164,7 +173,7 @@ static inline bool sa_rseq_beside_rival(volatile uint64_t *section) {
 
 static inline bool sa_rseq_works(void) {
     volatile uint64_t *section = sa_rseq_section();
-    return section != NULL && sa_rseq_stays(section) && sa_rseq_shows_sleep(section) && sa_rseq_beside_rival(section) &&
+    return section != NULL && sa_rseq_stays(section) && sa_rseq_shows_sleep(section, 20000) && sa_rseq_beside_rival(section) &&
            sa_rseq_stays(section);
 }
 #else
