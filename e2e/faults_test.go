@@ -282,6 +282,10 @@ func TestFaultKilled(t *testing.T) {
 		if r := readable(t, dir); r.Executions != 100 {
 			t.Errorf("%d jobs of the 100 before the last batch", r.Executions)
 		}
+		if e := shadow(t, "stats", dir); e.exit != 0 || !strings.Contains(e.out, "\nincomplete ") || !strings.Contains(e.out, "still running: not known") ||
+			strings.Contains(e.out, "ended: cleanly") {
+			t.Errorf("stats does not show that the session has no end: %+v", e)
+		}
 	})
 }
 

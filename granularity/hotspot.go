@@ -28,13 +28,15 @@ type Hotspot struct {
 	Created       int64       `json:"created"`               // tasks whose creation was seen
 	Submitted     int64       `json:"handed_over,omitempty"` // of a site: submissions by the program that were not refused
 	Executions    int64       `json:"executions"`
-	Summarised    int64       `json:"summarised"`      // of Executions, not recorded one by one
-	NeverExecuted int64       `json:"never_executed"`  // created and not executed by the end
-	Fates         *Fates      `json:"fates,omitempty"` // of the tasks never executed; nil: not known
-	Threads       int64       `json:"threads"`         // distinct threads that executed them
-	Nested        int64       `json:"nested"`
-	Threw         int64       `json:"threw"`
-	Running       int64       `json:"running"` // still running at the end
+	Summarised    int64       `json:"summarised"`     // of Executions, not recorded one by one
+	NeverExecuted int64       `json:"never_executed"` // created and not executed by the end
+	// NeverAtMost marks NeverExecuted as an upper bound: some of the executions are missing.
+	NeverAtMost bool   `json:"never_executed_at_most,omitempty"`
+	Fates       *Fates `json:"fates,omitempty"` // of the tasks never executed; nil: not known
+	Threads     int64  `json:"threads"`         // distinct threads that executed them
+	Nested      int64  `json:"nested"`
+	Threw       int64  `json:"threw"`
+	Running     int64  `json:"running"` // still running at the end
 	// Work is the summed self CPU time (self wall time where CPU time was not
 	// measured at all), in nanoseconds, and WorkShare its share of the same sum
 	// over the whole session, 0 to 1. Where nothing was measured both are null

@@ -90,7 +90,7 @@ func lossLine(s *summary.Summary) string {
 	}
 	switch {
 	case !s.EndSeen():
-		return strings.TrimSpace(line + " The session did not exit cleanly (" + endedText(s.Ended) + "): " + missingEnd + ".")
+		return strings.TrimSpace(line + " The session did not exit cleanly (" + endedText(s) + "): " + missingEnd + ".")
 	case line == "":
 		line = "Nothing was lost."
 	}
@@ -109,14 +109,16 @@ func lossLine(s *summary.Summary) string {
 const missingEnd = "what happened after the last batch is missing and not counted as lost"
 
 // endedText is how a session ended, in words.
-func endedText(ended string) string {
-	switch ended {
-	case store.EndedRunning:
+func endedText(s *summary.Summary) string {
+	switch {
+	case s.Ended == store.EndedRunning:
 		return "still running, or the shadow was killed"
-	case store.EndedExit:
+	case s.EndSeen() && s.Incomplete.Damaged():
+		return "cleanly, but not all that was recorded is left"
+	case s.EndSeen():
 		return "cleanly" // of the program, or of a recording that was stopped
 	}
-	return ended
+	return s.Ended
 }
 
 // programName is the main class, or what else the session is known by.

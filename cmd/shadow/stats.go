@@ -16,6 +16,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
+	"stackagent/shadow/session"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
 	"stackagent/shadow/view/table"
@@ -163,7 +164,7 @@ func processText(j summary.JVM) string {
 func neverText(s *summary.Summary) string {
 	steps := granularity.Steps(s.Rows)
 	line := units.FormatExact(s.Tasks.NeverExecuted - steps)
-	if !s.EndSeen() && s.Tasks.NeverExecuted > 0 {
+	if s.NeverAtMost() {
 		line = "at most " + line // what was being executed has no record
 	}
 	if fates := advice.FatesText(granularity.FatesOf(s.Rows)); fates != "" {
@@ -182,13 +183,16 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{"session", s.Session},
 		{"program", programName(s)},
 		{"JVM", jvmText(s.JVM) + processText(s.JVM)},
-		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s.Ended))},
+		{"duration", fmt.Sprintf("%s, ended: %s", units.FormatNs(s.DurationNs), endedText(s))},
 		{"tasks created", createdText(s) + ", never executed: " + neverText(s)},
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
-			text.PluralExact(t.Classes, "class", "classes"), threwText(s), units.FormatExact(t.Running))},
+			text.PluralExact(t.Classes, "class", "classes"), threwText(s), runningText(s))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
 		{"GC", fmt.Sprintf("%s, %s (%s of the time)", text.PluralExact(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
 		{"lost", lostText(s)},
+	}
+	if s.Incomplete != nil {
+		facts = slices.Insert(facts, 1, [2]string{"incomplete", s.Incomplete.Text()})
 	}
 	if v := s.Virtual; v != nil {
 		facts = append(facts, [2]string{"virtual", virtualText(v)})
@@ -206,6 +210,14 @@ func statsFacts(s *summary.Summary) [][2]string {
 		facts = append(facts, [2]string{"not available", line})
 	}
 	return facts
+}
+
+// runningText counts the executions that the program did not end. Their records are the last ones of a session.
+func runningText(s *summary.Summary) string {
+	if s.Incomplete != nil && slices.Contains(s.Incomplete.NotKnown, session.FigureRunning) {
+		return "not known"
+	}
+	return units.FormatExact(s.Tasks.Running)
 }
 
 // notAvailableTexts say what is not available and why, what has one reason together.

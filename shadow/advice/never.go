@@ -36,7 +36,8 @@ func neverRun(s *search) *Finding {
 	own := slices.DeleteFunc(ownTasks(rows, granularity.ByNever), func(r granularity.Hotspot) bool { return r.Library || isForkJoin(r) || isFunction(r) })
 	never, created := granularity.SumNever(own)
 	kind := Fact
-	if never >= max(1, s.t.NeverTasks) && float64(never) >= s.t.NeverShare*float64(created) {
+	known := never - int64(min(s.LostEvents, uint64(never))) // a lost event may be the execution of one of them
+	if !s.Unended && !s.Damaged && known >= max(1, s.t.NeverTasks) && float64(known) >= s.t.NeverShare*float64(created) {
 		kind, rows = Advice, own
 		x.Never, x.Created, x.OfProgram, x.Fates = never, created, true, granularity.FatesOf(own)
 	} else {

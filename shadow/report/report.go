@@ -136,6 +136,7 @@ type data struct {
 	Absent          []reason
 	LostWhy         []lostReason
 	Unended         bool // the record breaks off, or the session still runs
+	NeverAtMost     bool // Never is an upper bound
 	Whole           bool // nothing was lost, nothing unread, and the end is there
 }
 
@@ -169,8 +170,8 @@ func newPage(s *summary.Summary, o Options) (*data, error) {
 		Summary: s, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), CSP: policy(),
 		Date: date(s.Started), WorkLabel: s.Metrics[s.Shown()].Title(s.Shown()),
 		Fineness: s.Fine, FineWhole: s.FineIsAll,
-		Unended: !s.EndSeen(),
-		Whole:   s.EndSeen() && s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0,
+		Unended: !s.EndSeen(), NeverAtMost: s.NeverAtMost(),
+		Whole: s.EndSeen() && s.Lost.Events == 0 && s.Lost.Batches == 0 && s.Lost.Switches == 0 && len(s.Warnings) == 0 && s.Incomplete == nil,
 	}
 	p.CreationsUnseen = s.NotAvailable[advice.CreationsUnseen] != ""
 	p.Steps = granularity.Steps(s.Rows)

@@ -184,7 +184,15 @@ func (b *builder) groups() []*classGroup {
 // exact, and finds what it means.
 func (b *builder) finish() (*Summary, error) {
 	s := b.head()
+	if err := b.incomplete(s); err != nil {
+		return nil, err
+	}
 	groups := b.groups()
+	if s.Incomplete.Damaged() { // what ran, or was submitted, may be missing
+		for _, g := range groups {
+			g.fates = nil
+		}
+	}
 	b.totals(s, groups)
 	b.pauses(s)
 	p := b.parts(groups)
@@ -242,6 +250,23 @@ func (b *builder) head() *Summary {
 	return s
 }
 
+// incomplete says what is missing, and up to when the executions are recorded.
+func (b *builder) incomplete(s *Summary) error {
+	x := session.IncompleteOf(&b.src.Manifest)
+	if x == nil {
+		return nil
+	}
+	_, last, err := b.span()
+	if err != nil {
+		return b.reading("reading the executions", err)
+	}
+	if until := units.Ns(last - b.grid.From); last > b.grid.From && (x.UntilNs == nil || until > *x.UntilNs) && (x.Damaged() || !s.EndSeen()) {
+		x.UntilNs = &until
+	}
+	s.Incomplete = x
+	return nil
+}
+
 func nonNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -297,6 +322,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
 		Unended:    !s.EndSeen(),
+		Damaged:    s.Incomplete.Damaged(),
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,
 		// Only what the user asked for: every session of a machine without counters lacks them.
 		NotAvailable: slices.Sorted(maps.Keys(b.src.Manifest.NotAvailable)),

@@ -106,6 +106,7 @@ func (b *builder) describe(s *Summary, groups []*classGroup, p *parts) {
 	rows := make([]granularity.Hotspot, len(groups))
 	for i, g := range groups {
 		rows[i] = b.row(g)
+		rows[i].NeverAtMost = rows[i].NeverExecuted > 0 && s.NeverAtMost()
 		share(&rows[i], p.work, total, s.Tasks.Executions)
 	}
 	s.FineIsAll = p.own == nil

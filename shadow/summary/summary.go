@@ -55,8 +55,10 @@ type Summary struct {
 	DurationNs units.Ns `json:"duration_ns"`
 	Ended      string   `json:"ended"` // "exit", "lost contact", "shadow closed"; "": not cleanly
 	Filter     *Filter  `json:"filter,omitempty"`
-	Tasks      Tasks    `json:"tasks"`
-	Lost       Lost     `json:"lost"`
+	// Incomplete says what is missing, besides single events; nil: nothing is.
+	Incomplete *session.Incomplete `json:"incomplete,omitempty"`
+	Tasks      Tasks               `json:"tasks"`
+	Lost       Lost                `json:"lost"`
 
 	// Balance is the account by thread, nil where the session has none.
 	Balance *store.Balance `json:"balance,omitempty"`
@@ -103,6 +105,9 @@ type Summary struct {
 
 // EndSeen is false if the session broke off: the end of its program is missing.
 func (s *Summary) EndSeen() bool { return s.Ended == store.EndedExit }
+
+// NeverAtMost reports whether Tasks.NeverExecuted is an upper bound: what is missing may have executed some.
+func (s *Summary) NeverAtMost() bool { return s.Tasks.NeverExecuted > 0 && s.Incomplete != nil }
 
 // JVM describes the observed process.
 type JVM struct {

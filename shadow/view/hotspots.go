@@ -50,7 +50,7 @@ func hotspotNumber(name, doc string, of func(hotspot) int64) Column[hotspot] {
 // hotspotCounts are the columns about what a row is, how many tasks it has, and its work.
 func hotspotCounts(rows []granularity.Hotspot, s *summary.Summary, by string) []Column[hotspot] {
 	created := hotspotNumber("created", "tasks created", func(r hotspot) int64 { return r.Created })
-	never := hotspotNumber("never_executed", "tasks created and never executed", func(r hotspot) int64 { return r.NeverExecuted })
+	never := hotspotNumber(neverExecuted, "tasks created and never executed", func(r hotspot) int64 { return r.NeverExecuted })
 	threads := hotspotNumber("threads", "threads that executed them", func(r hotspot) int64 { return r.Threads })
 	executions := hotspotNumber("executions", "executions", func(r hotspot) int64 { return r.Executions })
 	executions.Title, executions.Last = s.Of.Many(), 3
@@ -77,11 +77,16 @@ func hotspotCounts(rows []granularity.Hotspot, s *summary.Summary, by string) []
 	}
 }
 
-// ifCreationsSeen shows c, but n/a for classes that were there before the agent.
+const neverExecuted = "never_executed"
+
+// ifCreationsSeen shows c, but n/a for classes that were there before the agent, and a bound as such.
 func ifCreationsSeen(s *summary.Summary, c Column[hotspot]) func(hotspot) string {
 	return func(r hotspot) string {
 		if r.Created == 0 && r.Executions > 0 && s.NotAvailable[advice.CreationsUnseen] != "" {
 			return notKnown
+		}
+		if c.Name == neverExecuted && r.NeverAtMost {
+			return "≤" + c.Unit.Show(c.Value(r))
 		}
 		return c.Unit.Show(c.Value(r))
 	}

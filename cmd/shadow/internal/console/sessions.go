@@ -24,6 +24,10 @@ func (e Env) Open(dir string) (*session.Session, error) {
 	for _, w := range s.Warnings {
 		e.Note("%s", table.Clean(w))
 	}
+	m, _ := s.Found()
+	if x := session.IncompleteOf(&m); x != nil {
+		e.Note("the session is incomplete: %s", table.Clean(x.Text()))
+	}
 	return s, nil
 }
 

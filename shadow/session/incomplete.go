@@ -1,0 +1,96 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackagent/internal/units"
+	"stackagent/shadow/store"
+)
+
+// Incomplete says what of a program a session does not have, and which figures that concerns.
+type Incomplete struct {
+	Why []string `json:"why"` // a clause for each reason
+	// UntilNs is the time of the session after which nothing is recorded; nil: not known. What is missing
+	// from files may lie before.
+	UntilNs *units.Ns `json:"until_ns,omitempty"`
+	// AtMost and AtLeast are figures that are bounds, NotKnown those that say nothing, by their names
+	// in the JSON of shadow stats.
+	AtMost   []string `json:"at_most,omitempty"`
+	AtLeast  []string `json:"at_least,omitempty"`
+	NotKnown []string `json:"not_known,omitempty"`
+}
+
+// Figures that depend on a complete session.
+const (
+	FigureNever   = "tasks.never_executed"
+	FigureFates   = "tasks.fates"
+	FigureRunning = "tasks.running"
+)
+
+// figuresLow are the figures that are too low if rows are missing.
+var figuresLow = []string{"tasks.created", "tasks.executions", "tasks.threads", "tasks.threw", "gc.pauses", "gc.pause_ns"}
+
+// IncompleteOf is what the manifest of a session says of it; nil: it is complete, but for events that
+// were lost one by one. The manifest of a damaged session is that of Session.Found.
+func IncompleteOf(m *store.Manifest) *Incomplete {
+	x := &Incomplete{}
+	if why := broke[m.Ended]; m.Ended != store.EndedExit {
+		if why == "" {
+			why = "the record ended without an end of the program (" + m.Ended + ")"
+		}
+		x.Why = append(x.Why, why)
+		x.NotKnown = append(x.NotKnown, FigureRunning)
+		if m.DurationNs > 0 {
+			x.UntilNs = new(m.DurationNs)
+		}
+	}
+	_, left := m.NotAvailable[Totals]
+	if left {
+		why := "files are damaged, missing or exchanged"
+		if n := m.Lost.ByReason[damaged]; n > 0 {
+			why += fmt.Sprintf(" (executions and creations in them: %d)", n)
+		}
+		x.Why = append(x.Why, why)
+		x.NotKnown = append(x.NotKnown, FigureFates)
+		x.AtLeast = slices.Clone(figuresLow)
+		x.UntilNs = nil
+	}
+	if m.Lost.Batches > 0 {
+		x.Why = append(x.Why, fmt.Sprintf("batches that never arrived: %d", m.Lost.Batches))
+		x.AtLeast = slices.Clone(figuresLow)
+	}
+	if len(x.Why) == 0 {
+		return nil
+	}
+	if left && !slices.Contains(x.NotKnown, FigureRunning) {
+		x.AtLeast = append(x.AtLeast, FigureRunning)
+	}
+	x.AtMost = append(x.AtMost, FigureNever)
+	return x
+}
+
+// broke says why a session has no end, by store.Manifest.Ended.
+var broke = map[string]string{
+	store.EndedRunning:     "it has no end: the program still runs, or the shadow was killed",
+	store.EndedLostContact: "it has no end: the JVM was killed, or the connection to it was lost",
+	store.EndedClosed:      "it has no end: the shadow stopped before the program",
+	store.EndedElsewhere:   "it has no end: another shadow continued it",
+}
+
+// Text is the reasons and the time, a sentence without its beginning and end.
+func (x *Incomplete) Text() string {
+	s := strings.Join(x.Why, "; ")
+	switch {
+	case x.UntilNs == nil:
+	case x.Damaged():
+		s += fmt.Sprintf("; of the executions that are left, the last ended at %s", units.FormatNs(*x.UntilNs))
+	default:
+		s += fmt.Sprintf("; nothing is recorded after %s", units.FormatNs(*x.UntilNs))
+	}
+	return s
+}
+
+// Damaged reports whether files are.
+func (x *Incomplete) Damaged() bool { return x != nil && slices.Contains(x.NotKnown, FigureFates) }
