@@ -14,6 +14,7 @@ import (
 	"stackagent/agent/classfile"
 	"stackagent/agent/instrument"
 	"stackagent/agent/jimage"
+	"stackagent/internal/taskdef"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/jvmti"
@@ -133,10 +134,13 @@ func (w *weaver) filter(in instrument.Input, name string) {
 
 // The refusals of options that matched nothing: most often they are misspelt.
 const (
-	reasonUnfitted = "task= matches no method of the loaded classes"
+	reasonUnfitted = taskdef.Unmatched
 	reasonIncludes = "include= matches no class of the program that could have tasks"
 	reasonExcludes = "exclude= matches no class that could have tasks"
 )
+
+// namedTasks is how many definitions that match nothing are named.
+const namedTasks = 5
 
 // unfitted reports the user's definitions and filters that matched nothing.
 func (w *weaver) unfitted() {
@@ -150,13 +154,16 @@ func (w *weaver) unfitted() {
 		}
 		w.count(wire.Refusal{Reason: reason, Count: 1, Sample: f.Glob})
 	}
+	var tasks []string
+	w.mu.Lock()
 	for _, d := range w.options.Tasks {
-		w.mu.Lock()
-		fitted := w.fitted[d]
-		w.mu.Unlock()
-		if !fitted {
-			w.count(wire.Refusal{Reason: reasonUnfitted, Count: 1, Sample: d.String()})
+		if !w.fitted[d] {
+			tasks = append(tasks, d.String())
 		}
+	}
+	w.mu.Unlock()
+	if len(tasks) > 0 {
+		w.count(wire.Refusal{Reason: reasonUnfitted, Count: uint64(len(tasks)), Sample: strings.Join(tasks[:min(len(tasks), namedTasks)], ", ")})
 	}
 }
 

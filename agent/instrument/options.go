@@ -3,6 +3,8 @@ package instrument
 import (
 	"fmt"
 	"strings"
+
+	"stackagent/internal/taskdef"
 )
 
 // A TaskDefinition names execution methods beyond those of the task types of
@@ -13,42 +15,15 @@ type TaskDefinition struct {
 	Descriptor string // (Lcom/acme/Ctx;)V; "" matches every descriptor
 }
 
-// maxDefinition bounds the text of a definition, far above any sensible name.
-const maxDefinition = 4096
-
 // ParseTaskDefinition reads CLASS#METHOD or CLASS#METHODDESCRIPTOR, for example
 // com.acme.Job#process(Lcom/acme/Ctx;)V. In the names '*' stands for any
 // characters and '?' for one. A nested class is written com.acme.Job$Inner.
 func ParseTaskDefinition(s string) (TaskDefinition, error) {
-	fail := func(why string) (TaskDefinition, error) {
-		return TaskDefinition{}, fmt.Errorf(
-			"task definition %q: %s; write it as com.acme.Job#process or com.acme.Job#process(Lcom/acme/Ctx;)V", s, why)
+	d, problem := taskdef.Parse(s)
+	if problem != "" {
+		return TaskDefinition{}, fmt.Errorf("task definition %.40q: %s; write it as %s", s, problem, taskdef.Example)
 	}
-	if len(s) > maxDefinition {
-		s = s[:40] + "..."
-		return fail("too long")
-	}
-	class, rest, ok := strings.Cut(s, "#")
-	if !ok {
-		return fail("no '#' between class and method")
-	}
-	method, descriptor := rest, ""
-	if i := strings.IndexByte(rest, '('); i >= 0 {
-		method, descriptor = rest[:i], rest[i:]
-	}
-	switch {
-	case class == "":
-		return fail("no class")
-	case method == "":
-		return fail("no method")
-	case strings.ContainsAny(class, "/;[#( <>,"):
-		return fail("the class is not a Java class name")
-	case strings.ContainsAny(method, "./;[#)<> ,"):
-		return fail("the method is not a method name (constructors cannot be execution methods)")
-	case descriptor != "" && !validMethodDescriptor(descriptor):
-		return fail("the descriptor " + descriptor + " is not in the form of the JVM")
-	}
-	return TaskDefinition{Class: class, Method: method, Descriptor: descriptor}, nil
+	return TaskDefinition(d), nil
 }
 
 // String is the inverse of ParseTaskDefinition.
@@ -56,46 +31,6 @@ func (d TaskDefinition) String() string { return d.Class + "#" + d.Method + d.De
 
 func (d TaskDefinition) matchesMethod(name, descriptor string) bool {
 	return (d.Descriptor == "" || d.Descriptor == descriptor) && matchGlob(d.Method, name)
-}
-
-// validMethodDescriptor checks d against JVMS 4.3.3.
-func validMethodDescriptor(d string) bool {
-	if !strings.HasPrefix(d, "(") {
-		return false
-	}
-	d = d[1:]
-	for !strings.HasPrefix(d, ")") {
-		n := fieldDescriptorLen(d)
-		if n == 0 {
-			return false
-		}
-		d = d[n:]
-	}
-	d = d[1:]
-	return d == "V" || d != "" && fieldDescriptorLen(d) == len(d)
-}
-
-// fieldDescriptorLen is the length of the field descriptor at the start of d,
-// 0 if there is none.
-func fieldDescriptorLen(d string) int {
-	i := 0
-	for i < len(d) && d[i] == '[' {
-		i++
-	}
-	if i == len(d) || i > 255 {
-		return 0
-	}
-	switch d[i] {
-	case 'B', 'C', 'D', 'F', 'I', 'J', 'S', 'Z':
-		return i + 1
-	case 'L':
-		end := strings.IndexByte(d[i:], ';')
-		if end < 2 || strings.ContainsAny(d[i+1:i+end], ".[(") {
-			return 0
-		}
-		return i + end + 1
-	}
-	return 0
 }
 
 // matchGlob matches s against a pattern in which '*' stands for any run of

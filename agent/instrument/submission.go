@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"stackagent/agent/classfile"
+	"stackagent/internal/taskdef"
 	"stackagent/internal/units"
 )
 
@@ -94,7 +95,7 @@ func submits(method string) bool {
 func taskParameter(descriptor string) int {
 	slot := 1
 	for d := descriptor[1:]; d != "" && d[0] != ')'; {
-		n := fieldDescriptorLen(d)
+		n := taskdef.FieldLen(d)
 		if n == 0 {
 			return 0
 		}

@@ -9,6 +9,7 @@ import (
 
 	"stackagent/internal/busauth"
 	"stackagent/internal/perfevent"
+	"stackagent/internal/taskdef"
 	"stackagent/internal/wire"
 )
 
@@ -43,12 +44,10 @@ func setMetric(o *Options, value string) string {
 	return ""
 }
 
-// setTask takes CLASS#METHOD, with or without a descriptor. Package instrument parses it in full.
+// setTask takes CLASS#METHOD, with or without a descriptor.
 func setTask(o *Options, value string) string {
-	class, method, ok := strings.Cut(value, "#")
-	name, _, _ := strings.Cut(method, "(")
-	if !ok || class == "" || name == "" || strings.ContainsAny(value, " \t\n") {
-		return "want CLASS#METHOD or CLASS#METHOD(DESCRIPTOR), for example com.acme.Job#process(Lcom/acme/Ctx;)V"
+	if _, problem := taskdef.Parse(value); problem != "" {
+		return problem + "; want CLASS#METHOD or CLASS#METHOD(DESCRIPTOR), for example com.acme.Job#process(Lcom/acme/Ctx;)V"
 	}
 	o.Tasks = append(o.Tasks, value)
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/granularity/unit"
+	"stackagent/internal/taskdef"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 )
@@ -189,14 +190,31 @@ func (e *SummarisedExecutions) sentence(*Finding) string {
 
 func (e *Refused) sentence(*Finding) string {
 	var reasons []string
-	for _, r := range e.Reasons[:min(len(e.Reasons), maxRefusals)] {
+	list, unmatched := e.Reasons, ""
+	if i := slices.IndexFunc(list, func(r Refusal) bool { return r.Reason == taskdef.Unmatched }); i >= 0 {
+		unmatched = unmatchedTasks(list[i])
+		if list = slices.Delete(slices.Clone(list), i, i+1); len(list) == 0 {
+			return unmatched
+		}
+		unmatched += " "
+	}
+	for _, r := range list[:min(len(list), maxRefusals)] {
 		reasons = append(reasons, r.Text())
 	}
 	more := ""
-	if n := len(e.Reasons) - len(reasons); n > 0 {
+	if n := len(list) - len(reasons); n > 0 {
 		more = fmt.Sprintf("; and for %s more", text.Plural(n, "reason", "reasons"))
 	}
-	return fmt.Sprintf("Not instrumented, or not recorded as asked for: %s%s.", strings.Join(reasons, "; "), more)
+	return unmatched + fmt.Sprintf("Not instrumented, or not recorded as asked for: %s%s.", strings.Join(reasons, "; "), more)
+}
+
+// unmatchedTasks says which definitions of tasks fit nothing.
+func unmatchedTasks(r Refusal) string {
+	more := ""
+	if n := int64(r.Count) - int64(strings.Count(r.Sample, ", ")+1); n > 0 {
+		more = fmt.Sprintf(" and %s more", units.FormatCount(n))
+	}
+	return fmt.Sprintf("Nothing is recorded for --task %s%s: no loaded class has such a method. Check the names; a nested class is written Outer$Inner.", r.Sample, more)
 }
 
 // Text is the reason, how often, and an example.
