@@ -48,7 +48,7 @@ public class Main {
         final StringBuffer late = new StringBuffer();
         final CountDownLatch left;
         final long gap;
-        long before;
+        long before; // when the period before began, if there is a gap between two
 
         Tick(int runs, long gap) {
             left = new CountDownLatch(runs);
@@ -59,7 +59,7 @@ public class Main {
         public void run() {
             if (left.getCount() == 0) { return; }
             long now = System.currentTimeMillis();
-            late.append(' ').append((now - (gap == 0 || before == 0 ? scheduledExecutionTime() : before + gap)) * 1_000_000);
+            late.append(' ').append((now - (gap == 0 ? scheduledExecutionTime() : before + gap)) * 1_000_000);
             before = scheduledExecutionTime();
             left.countDown();
         }
@@ -122,6 +122,7 @@ public class Main {
             } else if (x.gap == 0) {
                 t.scheduleAtFixedRate(x, DELAY, PERIOD);
             } else {
+                x.before = System.currentTimeMillis() + DELAY - x.gap;
                 t.schedule(x, DELAY, PERIOD);
             }
             t.schedule(new Hold(), DELAY / 2);
