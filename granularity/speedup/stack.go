@@ -34,15 +34,15 @@ type Part int
 // The parts of Rest, each divided by T_p: what the application threads did in the
 // parallel part of the run, less what they did in the base.
 const (
-	Work     Part = iota // on a CPU for longer: more instructions, or slower ones
-	Sleep                // waiting for a given time
-	Off                  // off the CPU, for a reason that is not recorded
-	Unseen               // not observed
-	Late                 // no thread had begun yet
-	Surplus              // negative: living threads beyond N
-	Idle                 // neither the main nor an application thread was there to work
-	BaseWait             // negative: what the base itself waited in futexes and had exited
-	Unseparated          // synchronization and imbalance, where the run cannot tell them apart
+	Work        Part = iota // on a CPU for longer: more instructions, or slower ones
+	Sleep                   // waiting for a given time
+	Off                     // off the CPU, for a reason that is not recorded
+	Unseen                  // not observed
+	Late                    // no thread had begun yet
+	Surplus                 // negative: living threads beyond N
+	Idle                    // neither the main nor an application thread was there to work
+	BaseWait                // negative: what the base itself waited in futexes and had exited
+	Unseparated             // synchronization and imbalance, where the run cannot tell them apart
 	NParts
 )
 
