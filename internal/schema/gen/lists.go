@@ -24,11 +24,6 @@ func listed(r *schema.Record) (first, later []schema.Field) {
 func writeLists(c *code) {
 	c.begin("wire", "math", "", "stackagent/internal/units")
 	for _, r := range with(func(r *schema.Record) bool { return r.Wire.Coding == schema.List }) {
-		if r.Wire.As != "" {
-			c.p("func (w *writer) %s(x *%s) {\n\ts := %s(*x)\n\tw.%s(&s)\n}\n", lower(r.Name), r.Name, r.Wire.As, lower(r.Wire.As))
-			c.p("func (r *reader) %s(field string) %s { return %s(r.%s(field)) }\n", lower(r.Name), r.Name, r.Name, lower(r.Wire.As))
-			continue
-		}
 		listWriter(c, r)
 		listReader(c, r)
 	}
@@ -43,8 +38,8 @@ func writeLists(c *code) {
 func listWriter(c *code, r *schema.Record) {
 	first, later := listed(r)
 	c.p("func (w *writer) %s(x *%s) {", lower(r.Name), r.Name)
-	if len(later) == 0 {
-		c.p("\tw.arrayLen(%d)", len(first))
+	if r.Wire.If == "" { // a new agent writes all
+		c.p("\tw.arrayLen(%d)", len(first)+len(later))
 	} else {
 		c.p("\tn := %d\n\tif x.%s {\n\t\tn = %d\n\t}\n\tw.arrayLen(n)", len(first), r.Wire.If, len(first)+len(later))
 	}
@@ -52,7 +47,9 @@ func listWriter(c *code, r *schema.Record) {
 		c.p("\t%s", listWrite(f))
 	}
 	if len(later) > 0 {
-		c.p("\tif !x.%s {\n\t\treturn\n\t}", r.Wire.If)
+		if r.Wire.If != "" {
+			c.p("\tif !x.%s {\n\t\treturn\n\t}", r.Wire.If)
+		}
 		for _, f := range later {
 			c.p("\t%s", listWrite(f))
 		}
@@ -72,7 +69,11 @@ func listReader(c *code, r *schema.Record) {
 		c.p("\tx.%s = %s", f.Name, listRead(f))
 	}
 	if len(later) > 0 {
-		c.p("\tif x.%s = n == %d; x.%s {", r.Wire.If, len(first)+len(later), r.Wire.If)
+		if all := len(first) + len(later); r.Wire.If != "" {
+			c.p("\tif x.%s = n == %d; x.%s {", r.Wire.If, all, r.Wire.If)
+		} else {
+			c.p("\tif n == %d {", all)
+		}
 		for _, f := range later {
 			c.p("\t\tx.%s = %s", f.Name, listRead(f))
 		}
