@@ -198,7 +198,7 @@ func (x *Index) id(o Origin) ID {
 func linesOf(s *session.Session) map[uint32]uint32 {
 	first, lines := map[string]uint32{}, map[uint32]uint32{}
 	for _, site := range s.Sites() {
-		label := site.Label()
+		label := site.Label() + "\x00" + site.Calls + "\x00" + site.Function
 		if same, ok := first[label]; ok {
 			lines[site.ID] = same
 		} else {
