@@ -99,8 +99,8 @@ func siteFields(column, method string) []Field {
 
 var siteRecord = Record{
 	Name: "Site", Plural: "Sites", Doc: "Site is a call site: where in the source tasks are created, submitted or executed.",
-	Wire:   Wire{Coding: List},
-	Table:  Table{Name: "sites", Doc: "the call sites that executions, creations and submissions name", Order: 12, Note: "The last row of an id counts."},
+	Wire:  Wire{Coding: List},
+	Table: Table{Name: "sites", Doc: "the call sites that executions, creations and submissions name", Order: 12, Note: "The last row of an id counts."},
 	Fields: append(siteFields("site", ""),
 		Field{Name: "Calls", Type: "string", Doc: "the method called there, empty: none, or not known", Wire: Column{Later: true}, Row: Row{Column: "calls", Tag: "dict"}},
 		Field{Name: "Function", Type: "string", Doc: "the program's method that a lambda or method reference given to that call stands for, empty: none, or not known",

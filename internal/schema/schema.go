@@ -52,7 +52,7 @@ type Wire struct {
 	What   string // how errors name the records, where that is not the name in lower case
 	Ratio  bool   // the payload holds the ratio of CPU time to ticks
 	Work   bool   // columns of extra metrics may follow
-	If     string // List: the fields with Later are there only if this holds of x; "": older agents leave them out
+	If     string // List: the fields with Later are there only if this holds of x; "": unless all are zero
 	In     string // the list of wire.Batch that holds them; "": as Plural; "-": a record is more than a row
 }
 

@@ -23,10 +23,17 @@ func (r *reader) pause(field string) (x Pause) {
 }
 
 func (w *writer) executor(x *Executor) {
-	w.arrayLen(6)
+	n, more := 3, x.MadeIn != "" || x.File != "" || x.Line != 0
+	if more {
+		n = 6
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.str(x.Class)
 	w.str(x.Name)
+	if !more {
+		return
+	}
 	w.str(x.MadeIn)
 	w.str(x.File)
 	w.int(int64(x.Line))
@@ -47,12 +54,19 @@ func (r *reader) executor(field string) (x Executor) {
 }
 
 func (w *writer) site(x *Site) {
-	w.arrayLen(7)
+	n, more := 5, x.Calls != "" || x.Function != ""
+	if more {
+		n = 7
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.str(x.Class)
 	w.str(x.Method)
 	w.str(x.File)
 	w.int(int64(x.Line))
+	if !more {
+		return
+	}
 	w.str(x.Calls)
 	w.str(x.Function)
 }
@@ -151,8 +165,8 @@ func (r *reader) class(field string) (x Class) {
 }
 
 func (w *writer) thread(x *Thread) {
-	n := 11
-	if x.Counted {
+	n, more := 11, x.Counted
+	if more {
 		n = 14
 	}
 	w.arrayLen(n)
@@ -167,7 +181,7 @@ func (w *writer) thread(x *Thread) {
 	w.uint(uint64(x.Start))
 	w.uint(uint64(x.End))
 	w.int(int64(x.CPU))
-	if !x.Counted {
+	if !more {
 		return
 	}
 	w.uint(x.Executions)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -44,6 +45,9 @@ type Index struct {
 	// better replaces origins without a site by those with the only site of the
 	// task's class. It serves recorded tasks of classes that were partly summarised.
 	better map[betterKey]ID
+
+	executorsOnce  sync.Once
+	executorLabels map[uint32]string
 }
 
 type betterKey struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"stackagent/internal/schema"
 )
@@ -38,23 +39,37 @@ func writeLists(c *code) {
 func listWriter(c *code, r *schema.Record) {
 	first, later := listed(r)
 	c.p("func (w *writer) %s(x *%s) {", lower(r.Name), r.Name)
-	if r.Wire.If == "" { // a new agent writes all
-		c.p("\tw.arrayLen(%d)", len(first)+len(later))
+	if len(later) == 0 {
+		c.p("\tw.arrayLen(%d)", len(first))
 	} else {
-		c.p("\tn := %d\n\tif x.%s {\n\t\tn = %d\n\t}\n\tw.arrayLen(n)", len(first), r.Wire.If, len(first)+len(later))
+		c.p("\tn, more := %d, %s\n\tif more {\n\t\tn = %d\n\t}\n\tw.arrayLen(n)", len(first), haveLater(r, later), len(first)+len(later))
 	}
 	for _, f := range first {
 		c.p("\t%s", listWrite(f))
 	}
 	if len(later) > 0 {
-		if r.Wire.If != "" {
-			c.p("\tif !x.%s {\n\t\treturn\n\t}", r.Wire.If)
-		}
+		c.p("\tif !more {\n\t\treturn\n\t}")
 		for _, f := range later {
 			c.p("\t%s", listWrite(f))
 		}
 	}
 	c.p("}\n")
+}
+
+// haveLater is the condition under which the later fields of x travel.
+func haveLater(r *schema.Record, later []schema.Field) string {
+	if r.Wire.If != "" {
+		return "x." + r.Wire.If
+	}
+	var any []string
+	for _, f := range later {
+		zero := "0"
+		if f.Type == "string" {
+			zero = `""`
+		}
+		any = append(any, "x."+f.Name+" != "+zero)
+	}
+	return strings.Join(any, " || ")
 }
 
 func listReader(c *code, r *schema.Record) {
