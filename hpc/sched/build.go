@@ -274,7 +274,10 @@ func (b *builder) wake(t *live, e *event) {
 	if !t.certain && e.at < t.readAt {
 		was = Blocked
 	}
-	b.close(t, was, e.at)
+	if b.close(t, was, e.at) {
+		wait := &b.slices[t.prior]
+		wait.Waker = b.waker(wait.State, e.waker)
+	}
 	t.state, t.certain = Runnable, true
 }
 
@@ -299,12 +302,13 @@ func (b *builder) hole(e *event) {
 	}
 }
 
-// close ends the stay that began at t.since.
-func (b *builder) close(t *live, s State, at units.MonoNs) {
+// close ends the stay that began at t.since. It reports whether it has a slice, which is then t.prior.
+func (b *builder) close(t *live, s State, at units.MonoNs) bool {
 	if s == Blocked && t.guess.at != 0 && t.guess.at <= at {
 		s = t.guess.state
 	}
-	if at > t.since {
+	stayed := at > t.since
+	if stayed {
 		t.prior = len(b.slices)
 		b.slices = append(b.slices, Slice{Thread: t.index, State: s, From: t.since, To: at})
 		b.count(t, s, at)
@@ -312,6 +316,7 @@ func (b *builder) close(t *live, s State, at units.MonoNs) {
 	t.turn = turn{}
 	t.since = max(at, t.since)
 	t.Last = t.since
+	return stayed
 }
 
 // count adds the stay that has just ended at at to the sums.

@@ -14,6 +14,7 @@ type event struct {
 	switches uint32 // how often the thread has left a CPU so far
 	cpu      int32  // of an in or out: which one, or -1
 	after    bool   // of an in: a thread of the same process had the CPU before
+	waker    onCPU  // of a wake
 
 	lag                    units.MonoNs // of an in or out: how long before at the kernel began to charge the next thread
 	cpuTime                units.Ns     // of an out: CPU time so far, or NotMeasured

@@ -27,6 +27,7 @@ type Slice struct {
 	Thread   uint32 // index into Record.Threads
 	State    State
 	From, To units.MonoNs
+	Waker    Waker // of a wait: who ended it
 }
 
 // Thread is a kernel thread of the observed process. A reused thread id is
