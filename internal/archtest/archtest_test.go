@@ -60,7 +60,7 @@ var rules = []rule{
 	{"agent/options", []string{"internal/text", "internal/units", "internal/wire", "internal/busauth", "internal/perfevent", "internal/taskdef"}},
 	{"agent/drain", []string{"internal/wire", "internal/units", "internal/loglinear"}},
 	{"agent/publish", []string{"internal/wire", "internal/units", "internal/busauth", "internal/spool", "github.com/nats-io/nats.go/..."}},
-	{"agent", []string{"internal/proc", "agent/...", "jvmti", "internal/taskdef", "internal/wire", "internal/units", "internal/busauth", "internal/perfevent"}},
+	{"agent", []string{"internal/proc", "agent/...", "jvmti", "internal/taskdef", "internal/text", "internal/wire", "internal/units", "internal/busauth", "internal/perfevent"}},
 	{"hpc", []string{"internal/proc", "internal/units", "github.com/elastic/go-perf", "golang.org/x/sys/..."}},
 	{"internal/byid", nil},
 	{"granularity/...", []string{"granularity/...", "internal/text", "internal/units", "internal/loglinear", "gonum.org/v1/gonum/..."}},

@@ -266,6 +266,7 @@ type Summary struct {
 	Inner          uint64       // the part of the submissions by a library, inside another submission
 	Rejected       uint64       // submissions that the executor refused
 	Cancelled      uint64       // tasks cancelled
+	LastEnd        units.Ticks  // when the last execution ended that the class's summaries in this thread stand for, up to to_ns
 	Measures       []Measure    // of the executions, a metric each, in the order of their numbers
 }
 

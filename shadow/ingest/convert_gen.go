@@ -145,7 +145,7 @@ func rowOSThread(r *store.OSThread, x *wire.OSThread, _ *clock, _ nsPerTick) {
 	r.RunNs = nullable(x.Run)
 }
 
-func rowSummary(r *store.Summary, x *wire.Summary, c *clock, _ nsPerTick) {
+func rowSummary(r *store.Summary, x *wire.Summary, c *clock, rate nsPerTick) {
 	r.Class = x.Class
 	r.Thread = x.Thread
 	r.Flags = uint32(x.Flags)
@@ -163,6 +163,7 @@ func rowSummary(r *store.Summary, x *wire.Summary, c *clock, _ nsPerTick) {
 	r.Inner = x.Inner
 	r.Rejected = x.Rejected
 	r.Cancelled = x.Cancelled
+	deriveSummary(r, x, c, rate)
 }
 
 func rowConstruction(r *store.Construction, x *wire.Construction, _ *clock, rate nsPerTick) {

@@ -98,6 +98,7 @@ type Summary struct {
 	Inner          uint64 `parquet:"inner,delta"`           // the part of the submissions by a library, inside another submission
 	Rejected       uint64 `parquet:"rejected,delta"`        // submissions that the executor refused
 	Cancelled      uint64 `parquet:"cancelled,delta"`       // tasks cancelled
+	LastEndNs      *int64 `parquet:"last_end_ns"`           // when the last execution ended that the class's summaries in this thread stand for, up to to_ns; nil: no execution, or not known (older agents)
 }
 
 // Measure is a row of the table measures.

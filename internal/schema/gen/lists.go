@@ -145,7 +145,11 @@ func entryNumbers(c *code, r *schema.Record, what string, fields []schema.Field)
 		} else if f.Wire.Bounded {
 			most = "math.MaxInt64"
 		}
-		value := fmt.Sprintf("p.within(%q, end, %s)", entry+"."+label(f), most)
+		read := "within"
+		if f.Wire.Alone {
+			read = "later"
+		}
+		value := fmt.Sprintf("p.%s(%q, end, %s)", read, entry+"."+label(f), most)
 		switch f.Wire.Code {
 		case schema.Since:
 			value = fmt.Sprintf("x.%s + %s", f.Wire.Of, as(f.Type, "uint64", value))
