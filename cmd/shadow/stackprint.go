@@ -37,9 +37,11 @@ type collectorJSON struct {
 }
 
 type barJSON struct {
-	Threads    int                 `json:"threads"`
-	Speedup    float64             `json:"speedup"`
-	Components map[string]float64  `json:"components"`
+	Threads    int                `json:"threads"`
+	Speedup    float64            `json:"speedup"`
+	Components map[string]float64 `json:"components"`
+	// GCStallsNs is what the threads waited for the collector outside of pauses, in gc; the mean of the runs.
+	GCStallsNs units.Ns            `json:"gc_stalls_ns"`
 	Rest       map[string]float64  `json:"rest"`       // parts of the component of this name
 	Confidence map[string]*float64 `json:"confidence"` // half the interval at 95 %; null: a single run
 	Counted    bool                `json:"threads_counted"`
@@ -106,6 +108,7 @@ func (b *stackBar) json() barJSON {
 	for _, bar := range b.Bars {
 		out.SequentialAssumed = out.SequentialAssumed || bar.AssumedSequential
 		out.Runs = append(out.Runs, runOf(bar))
+		out.GCStallsNs += bar.Run.InState[activity.Stalled] / units.Ns(len(b.Bars))
 	}
 	return out
 }

@@ -47,6 +47,7 @@ type live struct {
 	index    uint32
 	inner    int32 // its id inside, see builder.inside; 0: not known yet
 	state    State
+	futex    uint32 // of Futex
 	since    units.MonoNs
 	certain  bool         // false: state is what /proc said at readAt; the first event shows what it was
 	readAt   units.MonoNs // see certain
@@ -246,7 +247,7 @@ func (b *builder) out(t *live, e *event) {
 	if e.cpu >= 0 {
 		b.left[e.cpu] = t.since
 	}
-	t.state, t.certain, t.cpu, t.guess = e.state, true, -1, guess{}
+	t.state, t.certain, t.cpu, t.guess, t.futex = e.state, true, -1, guess{}, e.futex
 	t.counted, t.switches, t.cpuSeen, t.cpuAt = e.counted, e.switches, e.cpuTime, e.switches
 	if e.dead {
 		b.finish(t, t.state, t.since, true)
@@ -311,6 +312,9 @@ func (b *builder) close(t *live, s State, at units.MonoNs) bool {
 	if stayed {
 		t.prior = len(b.slices)
 		b.slices = append(b.slices, Slice{Thread: t.index, State: s, From: t.since, To: at})
+		if s == Futex {
+			b.slices[t.prior].Futex = t.futex
+		}
 		b.count(t, s, at)
 	}
 	t.turn = turn{}

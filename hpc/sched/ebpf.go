@@ -250,6 +250,9 @@ func appendSwitch(into []event, b []byte, e event) []event {
 		out.block = !preempted && task != 0
 		out.dead = !preempted && task&taskDead != 0
 		out.state = stateOf(task, preempted, int32(n.Uint32(b[swPrevCall:])))
+		if out.state == Futex {
+			out.futex = futexOf(n.Uint64(b[swPrevFirst:]))
+		}
 		into = append(into, out)
 	}
 	if next := int32(n.Uint32(b[swNextTGID:])); next != 0 {

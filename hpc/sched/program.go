@@ -43,7 +43,8 @@ const (
 	swPrevCPU    = 48 // its CPU time so far, ns
 	swClock      = 56 // u64, the scheduler's clock of this CPU when it began to charge the next thread; 0: not known
 	swCPU        = 64 // u32, and four bytes of nothing
-	switchSize   = 72
+	swPrevFirst  = 72 // u64, first argument of that system call; 0: not known
+	switchSize   = 80
 	preemptedBit = 31
 
 	newSize = 24
@@ -267,6 +268,7 @@ func (a *assembler) previous() {
 	}
 	a.store(swNextCount, asm.DWord) // and the padding
 	a.store(swPrevCPU, asm.DWord)
+	a.store(swPrevFirst, asm.DWord)
 	a.add(asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_previous"))
 	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
 	a.copyField(rPrev, o.pid, recTID, asm.Word)
@@ -282,10 +284,14 @@ func (a *assembler) previous() {
 	a.store(swPrevState, asm.Word)
 	a.systemCall(rPrev)
 	a.store(swPrevCall, asm.Word)
+	if first := o.firstArgument; first.size == asm.DWord && o.systemCall.size == asm.DWord {
+		a.add(asm.LoadMem(asm.R1, asm.R0, first.offset, asm.DWord))
+		a.store(swPrevFirst, asm.DWord)
+	}
 	a.at("no_previous")
 }
 
-// systemCall loads the number of the task's system call into R1, -1 if it is not known.
+// systemCall loads the number of the task's system call into R1, -1 if it is not known, and leaves its registers in R0.
 func (a *assembler) systemCall(task asm.Register) {
 	if call := a.offsets.systemCall; call.size == asm.DWord {
 		a.add(asm.Mov.Reg(asm.R1, task), asm.FnTaskPtRegs.Call(), asm.LoadMem(asm.R1, asm.R0, call.offset, asm.DWord))

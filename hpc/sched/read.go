@@ -28,6 +28,7 @@ type Reader struct {
 	names    []string             // of the files of all parts
 	files    map[string]seal.File // nil: a record of version 1, without checksums
 	endings  map[uint32][]ending  // of waits beyond a part, by thread, in the order of time
+	wakers   bool                 // the last part says who ended waits
 	torn     bool                 // threads of some part could not be read: their numbers are unknown
 
 	mu     sync.Mutex // guards damage, which reading slices adds to
@@ -190,7 +191,7 @@ func (r *Reader) addWindow(name string) {
 			return fmt.Errorf("ends before it begins: %w", ErrDamaged)
 		}
 		w.from, w.to = units.MonoNs(from), units.MonoNs(to)
-		ended, _ = f.Lookup(endedKey) // older records have none
+		ended, r.wakers = f.Lookup(endedKey) // older records have none
 		return nil
 	})
 	n := len(r.parts)
@@ -275,6 +276,9 @@ func (r *Reader) addThread(row *threadRow) error {
 
 // Record is the record without the slices. Do not change it.
 func (r *Reader) Record() *Record { return &r.record }
+
+// HasWakers reports whether the record says who ended waits; those of older shadows do not.
+func (r *Reader) HasWakers() bool { return r.wakers }
 
 // Sealed reports whether the record has checksums; those of the first version have none.
 func (r *Reader) Sealed() bool { return r.files != nil }

@@ -93,14 +93,14 @@ func (r *Reader) unknown(from, to units.MonoNs, f func([]Slice) error) error {
 type partColumns struct {
 	thread, state []int32
 	from, ns      []int64
-	waker         []int32 // nil: the record has none
+	waker, futex  []int32 // nil: the record has none
 }
 
 func (c *partColumns) slice(i int) Slice {
 	from := units.MonoNs(c.from[i])
 	s := Slice{Thread: uint32(c.thread[i]), State: State(c.state[i]), From: from, To: from + units.MonoNs(c.ns[i])}
 	if c.waker != nil {
-		s.Waker = Waker(c.waker[i])
+		s.Waker, s.Futex = Waker(c.waker[i]), uint32(c.futex[i])
 	}
 	return s
 }
@@ -112,7 +112,7 @@ func (r *Reader) load(w window) (*partColumns, error) {
 		columns := parquet.ReadColumns(f, maxPartRows)
 		c = partColumns{thread: columns.Int32("thread"), state: columns.Int32("state"), from: columns.Int64("from_ns"), ns: columns.Int64("ns")}
 		if columns.Has("waker") {
-			c.waker = columns.Int32("waker")
+			c.waker, c.futex = columns.Int32("waker"), columns.Int32("futex")
 		}
 		if err := columns.Err(); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (r *Reader) load(w window) (*partColumns, error) {
 
 func (c *partColumns) check(w window, threads int) error {
 	n := len(c.from)
-	if len(c.ns) != n || len(c.thread) != n || len(c.state) != n || c.waker != nil && len(c.waker) != n {
+	if len(c.ns) != n || len(c.thread) != n || len(c.state) != n || c.waker != nil && (len(c.waker) != n || len(c.futex) != n) {
 		return fmt.Errorf("columns of unequal length: %w", ErrDamaged)
 	}
 	before := w.from

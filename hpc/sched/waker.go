@@ -42,6 +42,9 @@ func (w Waker) moved(n uint32) Waker {
 	return w
 }
 
+// futexOf makes an address the number of a futex. A condition variable has two words in eight bytes.
+func futexOf(address uint64) uint32 { return uint32(address >> 3) }
+
 // isWait: the thread waits for something other than a CPU.
 func (s State) isWait() bool { return s >= Futex }
 

@@ -65,19 +65,19 @@ func TestWakerAcrossParts(t *testing.T) {
 			}
 		}
 	}
-	write(1, Part{From: 0, To: 100, Slices: []Slice{{0, Running, 0, 40, 0}, {0, Futex, 40, 100, 0}, {1, IO, 0, 100, 0}}},
-		Part{From: 100, To: 200, Slices: []Slice{{0, Futex, 100, 200, 0}, {1, IO, 100, 150, Outside}, {1, Futex, 150, 200, 0}}},
-		Part{From: 200, To: 300, Slices: []Slice{{0, Futex, 200, 210, WakerThread(1)}, {0, Running, 210, 300, 0}, {1, Futex, 200, 300, 0}}})
-	write(1, Part{From: 300, To: 400, Slices: []Slice{{0, Running, 300, 400, 0}, {1, Futex, 300, 350, WakerThread(0)}}})
-	want := []Slice{{0, Running, 0, 40, 0}, {1, IO, 0, 100, Outside}, {0, Futex, 40, 100, WakerThread(1)},
-		{0, Futex, 100, 200, WakerThread(1)}, {1, IO, 100, 150, Outside}, {1, Futex, 150, 200, 0},
-		{0, Futex, 200, 210, WakerThread(1)}, {1, Futex, 200, 300, 0}, {0, Running, 210, 300, 0},
-		{2, Running, 300, 400, 0}, {3, Futex, 300, 350, WakerThread(2)}}
+	write(1, Part{From: 0, To: 100, Slices: []Slice{{0, Running, 0, 40, 0, 0}, {0, Futex, 40, 100, 0, 0}, {1, IO, 0, 100, 0, 0}}},
+		Part{From: 100, To: 200, Slices: []Slice{{0, Futex, 100, 200, 0, 0}, {1, IO, 100, 150, Outside, 0}, {1, Futex, 150, 200, 0, 0}}},
+		Part{From: 200, To: 300, Slices: []Slice{{0, Futex, 200, 210, WakerThread(1), 0}, {0, Running, 210, 300, 0, 0}, {1, Futex, 200, 300, 0, 0}}})
+	write(1, Part{From: 300, To: 400, Slices: []Slice{{0, Running, 300, 400, 0, 0}, {1, Futex, 300, 350, WakerThread(0), 0}}})
+	want := []Slice{{0, Running, 0, 40, 0, 0}, {1, IO, 0, 100, Outside, 0}, {0, Futex, 40, 100, WakerThread(1), 0},
+		{0, Futex, 100, 200, WakerThread(1), 0}, {1, IO, 100, 150, Outside, 0}, {1, Futex, 150, 200, 0, 0},
+		{0, Futex, 200, 210, WakerThread(1), 0}, {1, Futex, 200, 300, 0, 0}, {0, Running, 210, 300, 0, 0},
+		{2, Running, 300, 400, 0, 0}, {3, Futex, 300, 350, WakerThread(2), 0}}
 	r := open(t, dir)
 	if got := all(t, r, 0, 400); !reflect.DeepEqual(got, want) || len(r.Damage()) > 0 {
 		t.Errorf("got  %v\nwant %v; damage %v", got, want, r.Damage())
 	}
-	if got, want := all(t, r, 120, 130), []Slice{{0, Futex, 120, 130, WakerThread(1)}, {1, IO, 120, 130, Outside}}; !reflect.DeepEqual(got, want) {
+	if got, want := all(t, r, 120, 130), []Slice{{0, Futex, 120, 130, WakerThread(1), 0}, {1, IO, 120, 130, Outside, 0}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

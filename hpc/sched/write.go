@@ -40,7 +40,8 @@ type sliceRow struct {
 	State  uint32 `parquet:"state,delta"`
 	FromNs int64  `parquet:"from_ns,delta"`
 	Ns     int64  `parquet:"ns,delta"`
-	Waker  uint32 `parquet:"waker,delta"` // as in Slice; records of older shadows have no such column
+	Waker  uint32 `parquet:"waker,delta"` // as in Slice, like futex; records of older shadows have neither
+	Futex  uint32 `parquet:"futex"`
 }
 
 type threadRow struct {
@@ -303,7 +304,7 @@ func compare[T units.MonoNs | uint32](a, b T) int {
 func sliceRows(all []Slice) []sliceRow {
 	rows := make([]sliceRow, len(all))
 	for i, s := range all {
-		rows[i] = sliceRow{s.Thread, uint32(s.State), int64(s.From), int64(s.To - s.From), uint32(s.Waker)}
+		rows[i] = sliceRow{s.Thread, uint32(s.State), int64(s.From), int64(s.To - s.From), uint32(s.Waker), s.Futex}
 	}
 	return rows
 }
