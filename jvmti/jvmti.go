@@ -346,6 +346,23 @@ func WakeDrain() { C.sa_wake_drain() }
 // Stop ends all recording: the probes return at once from now on.
 func Stop() { C.sa_stop() }
 
+// OSIDs are the OS threads of platform threads that have recorded something, or carried a virtual thread, by their
+// ids. It is called where the rings are drained.
+func OSIDs() map[uint32]int32 {
+	for n := 256; ; n *= 4 {
+		list := make([]C.sa_os_id, n)
+		list = list[:C.sa_os_ids_now(&list[0], C.size_t(n))]
+		if len(list) == n {
+			continue
+		}
+		ids := make(map[uint32]int32, len(list))
+		for _, x := range list {
+			ids[uint32(x.thread)] = int32(x.os_id)
+		}
+		return ids
+	}
+}
+
 // News is what has become known since the last call.
 type News struct {
 	Classes  []wire.Class

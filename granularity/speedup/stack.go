@@ -34,19 +34,20 @@ type Part int
 // The parts of Rest, each divided by T_p: what the application threads did in the
 // parallel part of the run, less what they did in the base.
 const (
-	Work      Part = iota // on a CPU for longer: more instructions, or slower ones
-	Sleep                 // waiting for a given time
-	Off                   // off the CPU, for a reason that is not recorded
-	Safepoint             // stopped by the JVM, not for the collector
-	Unseen                // not observed
-	Late                  // no thread had begun yet
-	Surplus               // negative: living threads beyond N
-	Idle                  // neither the main nor an application thread was there to work
-	BaseWait              // negative: what the base itself waited in futexes and had exited
+	Work        Part = iota // on a CPU for longer: more instructions, or slower ones
+	Sleep                   // waiting for a given time
+	Off                     // off the CPU, for a reason that is not recorded
+	Safepoint               // stopped by the JVM, not for the collector
+	Unseen                  // not observed
+	Late                    // no thread had begun yet
+	Surplus                 // negative: living threads beyond N
+	Idle                    // neither the main nor an application thread was there to work
+	BaseWait                // negative: what the base itself waited in futexes and had exited
+	Unseparated             // synchronization and imbalance, where the run cannot tell them apart
 	NParts
 )
 
-var partNames = [NParts]string{"work", "sleeping", "blocked", "safepoints", "unknown", "late_threads", "surplus_threads", "idle", "base_waiting"}
+var partNames = [NParts]string{"work", "sleeping", "blocked", "safepoints", "unknown", "late_threads", "surplus_threads", "idle", "base_waiting", "synchronization_or_imbalance"}
 
 // String is the part's name as in JSON, "work".
 func (p Part) String() string { return partNames[p] }
@@ -90,6 +91,9 @@ func Stack(base, run Account) Bar {
 		IO:               run.InState[activity.IO] - base.InState[activity.IO],
 		Oversubscription: run.InState[activity.Runnable] - base.InState[activity.Runnable],
 	}
+	if run.Unseparated {
+		parts[Synchronization], parts[Imbalance] = 0, 0
+	}
 	rest := n*run.Duration - base.Duration
 	for _, p := range parts[:Rest] {
 		rest -= p
@@ -107,7 +111,7 @@ func Stack(base, run Account) Bar {
 // restParts are the parts of Rest in nanoseconds.
 func restParts(base, run Account) [NParts]units.Ns {
 	more := func(s activity.ThreadState) units.Ns { return run.InState[s] - base.InState[s] }
-	return [NParts]units.Ns{
+	out := [NParts]units.Ns{
 		Work:      more(activity.Running),
 		Sleep:     more(activity.Sleeping),
 		Off:       more(activity.Blocked),
@@ -118,6 +122,10 @@ func restParts(base, run Account) [NParts]units.Ns {
 		Idle:      units.Ns(run.N)*run.Idle - base.Idle,
 		BaseWait:  -base.InState[activity.Futex] - base.Exited,
 	}
+	if run.Unseparated {
+		out[Unseparated] = run.InState[activity.Futex] + run.Exited
+	}
+	return out
 }
 
 // withSequential is a with up to d of its main thread's running time, parallel or

@@ -70,7 +70,7 @@ var rules = []rule{
 	{"shadow/store", []string{"internal/parquet", "internal/seal", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."}},
 	{"shadow/session", []string{"shadow/store", "hpc", "hpc/sched", "granularity/...", "internal/wire", "internal/units", "internal/loglinear", "github.com/parquet-go/parquet-go/...", "github.com/klauspost/compress/..."}},
 	{"shadow/tgp", []string{"granularity/tgp", "shadow/store", "shadow/session", "internal/units", "internal/wire", "internal/text"}},
-	{"shadow/scaling", []string{"shadow/session", "shadow/store", "shadow/unit", "hpc", "granularity/...", "internal/units"}},
+	{"shadow/scaling", []string{"shadow/session", "shadow/store", "shadow/unit", "hpc", "granularity/...", "internal/units", "internal/wire"}},
 	{"shadow/unit", []string{"shadow/session", "shadow/store", "granularity/...", "internal/byid", "internal/wire", "internal/units"}},
 	{"shadow/virtual", []string{"shadow/unit", "shadow/session", "shadow/store", "internal/units"}},
 	{"shadow/origin", []string{"shadow/unit", "shadow/session", "internal/byid", "internal/wire", "internal/units"}},

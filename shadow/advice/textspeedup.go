@@ -19,15 +19,16 @@ var barRemedies = [speedup.NComponents]string{
 
 // restRemedies says what to do about each part of the rest.
 var restRemedies = [speedup.NParts]string{
-	speedup.Work:      "the threads need more processor time for the same work than one alone: more instructions for handing over, or caches and memory shared",
-	speedup.Sleep:     "threads sleep for a time that they ask for",
-	speedup.Off:       "threads are off the processor for a reason that the record does not show: record with --switches=ebpf",
-	speedup.Safepoint: "the JVM stops all threads, not for a collection: look for the operations with -Xlog:safepoint",
-	speedup.Unseen:    "part of the time was not observed",
-	speedup.Late:      "there are fewer threads than asked for: start them earlier, or make the program use them all",
-	speedup.Surplus:   "there are more application threads than asked for",
-	speedup.Idle:      "neither the main thread nor any application thread was at work: the start of the JVM, or the main thread waiting",
-	speedup.BaseWait:  "the run with one thread itself waits",
+	speedup.Work:        "the threads need more processor time for the same work than one alone: more instructions for handing over, or caches and memory shared",
+	speedup.Sleep:       "threads sleep for a time that they ask for",
+	speedup.Off:         "threads are off the processor for a reason that the record does not show: record with --switches=ebpf",
+	speedup.Safepoint:   "the JVM stops all threads, not for a collection: look for the operations with -Xlog:safepoint",
+	speedup.Unseen:      "part of the time was not observed",
+	speedup.Late:        "there are fewer threads than asked for: start them earlier, or make the program use them all",
+	speedup.Surplus:     "there are more application threads than asked for",
+	speedup.Idle:        "neither the main thread nor any application thread was at work: the start of the JVM, or the main thread waiting",
+	speedup.BaseWait:    "the run with one thread itself waits",
+	speedup.Unseparated: "threads wait for each other, or end early and wait for the last one; the session's agent is too old to say which: record again",
 }
 
 // OfBar is a sentence about a bar of a speedup stack: what costs most, and what to do about it.

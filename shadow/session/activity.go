@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
@@ -71,7 +70,7 @@ func (s *Session) byTID() map[int32][]*Thread {
 // carried.
 func activityThread(t *sched.Thread, carried []*Thread) activity.Thread {
 	out := activity.Thread{
-		Name: label(t.Name, 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(t.Name),
+		Name: label(serviceName(t.Name), 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(serviceName(t.Name)),
 		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
 	}
 	if c := carriedBy(t, carried); c != nil {
@@ -99,20 +98,6 @@ func carriedBy(t *sched.Thread, carried []*Thread) (chosen *Thread) {
 		}
 	}
 	return chosen
-}
-
-// poolOf is what the names of a pool's threads have in common: "pool-1-thread-*"
-// of "pool-1-thread-7". A name without a number is its own.
-func poolOf(name string) string {
-	end := strings.LastIndexAny(name, "0123456789") + 1
-	if end == 0 {
-		return name
-	}
-	begin := end
-	for begin > 0 && name[begin-1] >= '0' && name[begin-1] <= '9' {
-		begin--
-	}
-	return name[:begin] + "*" + name[end:]
 }
 
 // Stream reads the slices between from and to, cut at these. A wait has the state that who ended it shows.

@@ -235,9 +235,27 @@ public final class StackagentSubmission {
             if (number >= 0) {
                 refused0(context, number);
                 forget(task);
+                refuseHeld(context, number, task);
             }
         }
         submitted(token);
+    }
+
+    /** What a refused task of the JDK holds is refused with it. */
+    @Hidden
+    private static void refuseHeld(long context, int number, Object task) {
+        for (Object held = holds(task); held != null; held = holds(held)) {
+            long id = taskId(held);
+            if (id != 0) {
+                refusedHeld0(context, number, id, (int) (Stackagent.known(held.getClass()) >>> 32));
+            }
+        }
+    }
+
+    /** The id of an object that may be no task; 0: this session has not seen its creation. */
+    @Hidden
+    private static long taskId(Object held) {
+        return Stackagent.known(held.getClass()) == 0 ? 0 : Stackagent.idOf(held);
     }
 
     /** The latest submission is taken back. */
@@ -308,6 +326,13 @@ public final class StackagentSubmission {
             case "java.util.concurrent.DelayScheduler$ScheduledForkJoinTask":
                 Object runnable = field(task, c, "runnable");
                 return runnable != null ? runnable : field(task, c, "callable");
+            case "java.util.concurrent.CompletableFuture$AsyncRun":
+            case "java.util.concurrent.CompletableFuture$UniRun":
+            case "java.util.concurrent.CompletableFuture$BiRun":
+            case "java.util.concurrent.CompletableFuture$OrRun":
+                return field(task, c, "fn");
+            case "java.util.concurrent.CompletableFuture$TaskSubmitter":
+                return field(task, c, "action");
             case "java.util.concurrent.Executors$RunnableAdapter":
                 return field(task, c, "task");
             default:
@@ -553,6 +578,7 @@ public final class StackagentSubmission {
         submit0(0, 0, 0, 0, 0);
         now0();
         refused0(0, 0);
+        refusedHeld0(0, 0, 0, 0);
         cancelled0(0, 0, 0);
         submitBare0(0, 0, 0, 0, 0);
         refusedBare0(0, 0);
@@ -586,6 +612,8 @@ public final class StackagentSubmission {
     private static native long now0();
 
     private static native void refused0(long context, int token);
+
+    private static native void refusedHeld0(long context, int number, long id, int classId);
 
     private static native void cancelled0(long context, long id, int classId);
 
