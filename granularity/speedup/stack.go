@@ -63,7 +63,56 @@ type Bar struct {
 	// its sequential part cannot be separated from the rest of its work. It is assumed
 	// to be as long as the sequential part of the run.
 	AssumedSequential bool
-	Run, Base         Account
+	// AtMost: there is no base with the same work. Speedup is an upper bound then: N
+	// minus the losses.
+	AtMost bool
+	// Unknown are components that cannot be known of this run. They are 0.
+	Unknown   [NComponents]bool
+	Run, Base Account
+}
+
+// Alone is what can be said of a run without a base: its losses, and as Speedup at most
+// N minus these. The bound is what the threads may have done for the program, so it
+// takes pauses and the sequential part to be as long with one thread as here, and each
+// loss is the time of the other N-1 slots:
+//
+//	GC             (N - 1) GC / T_p
+//	Sequential     (N - 1) Sequential / T_p
+//	Synchronization, Imbalance, Oversubscription as with a base that has none
+//	Rest           ((N - 1) Idle + Late - Surplus) / T_p
+//
+// I/O and sleep are no losses: one thread may wait as long for the same. The formula is
+// ours, after the components of the paper.
+func Alone(run Account) Bar {
+	b := Bar{Threads: run.N, AtMost: true, Run: run}
+	b.Unknown[IO] = true
+	others, tp := units.Ns(run.N-1), float64(run.Duration)
+	parts := [NParts]units.Ns{Idle: others * run.Idle, Late: run.Late, Surplus: -run.Surplus}
+	components := [NComponents]units.Ns{
+		GC: others * run.GC, Sequential: others * run.Sequential,
+		Synchronization: run.InState[activity.Futex], Imbalance: run.Exited, Oversubscription: run.InState[activity.Runnable],
+	}
+	if run.Unseparated {
+		parts[Unseparated] = components[Synchronization] + components[Imbalance]
+		b.hideWaits(&components)
+	}
+	for p, ns := range parts {
+		components[Rest] += ns
+		b.Parts[p] = float64(ns) / tp
+	}
+	b.Speedup = float64(run.N)
+	for c, ns := range components {
+		b.Components[c] = float64(ns) / tp
+		b.Speedup -= b.Components[c]
+	}
+	return b
+}
+
+// hideWaits takes back components that the run cannot tell apart.
+func (b *Bar) hideWaits(components *[NComponents]units.Ns) {
+	for _, c := range []Component{Synchronization, Imbalance} {
+		components[c], b.Unknown[c] = 0, true
+	}
 }
 
 // Stack compares a run with its base, the run with one thread over the same
@@ -92,7 +141,7 @@ func Stack(base, run Account) Bar {
 		Oversubscription: run.InState[activity.Runnable] - base.InState[activity.Runnable],
 	}
 	if run.Unseparated {
-		parts[Synchronization], parts[Imbalance] = 0, 0
+		b.hideWaits(&parts)
 	}
 	rest := n*run.Duration - base.Duration
 	for _, p := range parts[:Rest] {

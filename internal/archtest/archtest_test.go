@@ -73,7 +73,7 @@ var rules = []rule{
 	{"shadow/scaling", []string{"shadow/session", "shadow/store", "shadow/unit", "hpc", "granularity/...", "internal/units", "internal/wire"}},
 	{"shadow/unit", []string{"shadow/session", "shadow/store", "granularity/...", "internal/byid", "internal/wire", "internal/units"}},
 	{"shadow/virtual", []string{"shadow/unit", "shadow/session", "shadow/store", "internal/units"}},
-	{"shadow/origin", []string{"shadow/unit", "shadow/session", "internal/byid", "internal/wire", "internal/units"}},
+	{"shadow/origin", []string{"shadow/unit", "shadow/session", "shadow/store", "internal/byid", "internal/wire", "internal/units"}},
 	{"shadow/advice", []string{"granularity/...", "internal/taskdef", "internal/text", "internal/units"}},
 	{"shadow/advice/evidence", []string{"shadow/advice", "shadow/origin", "shadow/unit", "shadow/virtual", "shadow/session", "shadow/store", "hpc/sched", "granularity/...", "internal/wire", "internal/units"}},
 	{"shadow/summary", []string{"shadow/advice/...", "shadow/origin", "shadow/unit", "shadow/virtual", "shadow/session", "shadow/store", "hpc", "granularity/...", "internal/byid", "internal/text", "internal/wire", "internal/units"}},

@@ -10,7 +10,7 @@ import (
 // barRemedies says what to do about each component.
 var barRemedies = [speedup.NComponents]string{
 	speedup.GC:               "collections do not get shorter with more threads, or threads wait for the collector: allocate less, give it a larger heap, or try other numbers of GC threads (shadow scale --gc-threads)",
-	speedup.Sequential:       "the main thread works alone for long: divide or overlap what it does before, between and after the parallel parts",
+	speedup.Sequential:       "the main thread, or another one that submits the work, computes alone for long: divide or overlap what it does before, between and after the parallel parts",
 	speedup.Synchronization:  "threads wait for each other in locks, queues or joins: shorten what is done under locks, divide the data, hand over larger pieces",
 	speedup.Imbalance:        "threads end early and wait for the last one: divide the largest tasks, or begin with them (shadow hotspots --sort max)",
 	speedup.IO:               "threads wait for files or the network for longer than one alone: read ahead, batch, or spread over more devices",
@@ -35,6 +35,9 @@ var restRemedies = [speedup.NParts]string{
 func OfBar(b *speedup.Bar) string {
 	n := text.Plural(int64(b.Threads), "thread", "threads")
 	head := fmt.Sprintf("%s: %.2f times as fast as one", n, b.Speedup)
+	if b.AtMost {
+		head = fmt.Sprintf("%s: at most %.2f times as fast as one, which is %d minus the losses", n, b.Speedup, b.Threads)
+	}
 	switch l := b.Largest(); l.Outcome {
 	case speedup.InOne:
 		return fmt.Sprintf("%s; most is lost to %s (%.2f of %d): %s.", head, componentWords(l.Component), l.Threads, b.Threads, barRemedies[l.Component])

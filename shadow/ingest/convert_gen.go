@@ -189,6 +189,9 @@ func rowExecutor(r *store.Executor, x *wire.Executor, _ *clock, _ nsPerTick) {
 	r.ID = x.ID
 	r.Class = x.Class
 	r.Name = x.Name
+	r.MadeIn = x.MadeIn
+	r.File = x.File
+	r.Line = x.Line
 }
 
 func rowSite(r *store.Site, x *wire.Site, _ *clock, _ nsPerTick) {
@@ -197,6 +200,8 @@ func rowSite(r *store.Site, x *wire.Site, _ *clock, _ nsPerTick) {
 	r.Method = x.Method
 	r.File = x.File
 	r.Line = x.Line
+	r.Calls = x.Calls
+	r.Function = x.Function
 }
 
 func rowFrame(r *store.Frame, x *wire.Frame, _ *clock, _ nsPerTick) {
