@@ -5,6 +5,7 @@ import (
 
 	"stackagent/agent/options"
 	"stackagent/agent/publish"
+	"stackagent/internal/text"
 	"stackagent/jvmti"
 )
 
@@ -30,7 +31,7 @@ func (a *Agent) keep() {
 			also = ", and so does a `shadow serve` on this machine at that address"
 		}
 		jvmti.Say(fmt.Sprintf("%s: %d of %d batches are kept in %s; `shadow deliver %s` stores them%s",
-			what, kept.Batches, uint64(kept.Batches+kept.Lost)+delivered, kept.Path, kept.Path, also))
+			what, kept.Batches, uint64(kept.Batches+kept.Lost)+delivered, kept.Path, text.ShellWord(kept.Path), also))
 	}
 	if kept.Lost == 0 {
 		if err != nil {

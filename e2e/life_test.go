@@ -17,6 +17,9 @@ var wantLives = map[string]session.TaskState{
 	"PeriodicNever": session.Cancelled, "ForkedCancelled": session.Cancelled,
 	"Aborted": session.Rejected, "Discarded": session.NeverRun, "Oldest": session.NeverRun, "Dropped": session.NeverRun,
 	"DroppedCall": session.NeverRun, "Unforked": session.NeverRun,
+	"RefusedFull": session.Rejected, "RefusedShut": session.Rejected, "RefusedForkJoin": session.Rejected, "RefusedCustom": session.Rejected,
+	"RefusedThen": session.Rejected, "RefusedDependent": session.Rejected, "RefusedBoth": session.Rejected,
+	"RefusedEither": session.Rejected, "RefusedFuture": session.Rejected,
 	"Dependent": session.NeverSubmitted, "NotStarted": session.NeverSubmitted, "NotStartedBody": session.NeverSubmitted,
 	"DirectNever": session.NeverSubmitted, "Again": session.NeverSubmitted,
 }

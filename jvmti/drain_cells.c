@@ -213,6 +213,7 @@ size_t sa_cell_report(sa_cell *c, uint64_t now, uint64_t *out) {
     uint64_t head[] = {0, c->key & UINT64_C(0xffffffff7fffffff), c->key >> 31 & 1, from, now, wall->count};
     memcpy(out, head, sizeof head);
     memcpy(out + sizeof head / sizeof *head, tallies, sizeof tallies);
+    out[SA_REPORT_HEADER - 2] = atomic_load_explicit(&c->last_end, memory_order_relaxed);
     uint64_t measures = 0, *end = out + SA_REPORT_HEADER;
     for (int i = 0; i < SA_MEASURES; i++) {
         const composed *d = &scratch[measure_order[i].from];

@@ -167,6 +167,7 @@ static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, s
     unsigned bucket = submitted ? sa_bucket(sa_to_ns(queue)) : 0;
     sa_measure *queues = submitted ? sa_cell_queue_room(&os->cells, cell, bucket) : NULL;
     if (submitted && queues == NULL) return false;
+    atomic_store_explicit(&cell->last_end, now, memory_order_relaxed); /* before the count: who sees that, sees this */
     if (!sa_cell_execution(&os->cells, cell, wall, f->child_ticks, cpu, f->child_cpu_ns, extra, f->flags | flags)) return false;
     if (submitted) sa_cell_queue(queues, queue, bucket);
     return true;

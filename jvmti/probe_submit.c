@@ -170,6 +170,38 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_refused0(JNIEnv *env,
     end(os);
 }
 
+/* Is a submission of that task open in the innermost execution, outside the one with that number? */
+static bool submitted_outside(const sa_thread *c, uint32_t number, uint64_t id) {
+    const sa_open_submission *h = sa_more_of(c)->submissions;
+    for (uint32_t i = 0; i < number; i++)
+        if (h[i].task_id == id && h[i].depth == h[number].depth) return true;
+    return false;
+}
+
+/* The refused submission with that number was of a task that holds the one with that
+ * id, which is refused with it: a submission inside, taken back at once. If the program
+ * has submitted that one itself, its own submission is refused. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_refusedHeld0(JNIEnv *env, jclass helper, jlong context, jint number,
+                                                                     jlong id, jint class_id) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
+    if (c == NULL || (uint32_t)number >= SA_MAX_OPEN_SUBMISSIONS || (uint32_t)number >= c->submissions_open) return;
+    sa_os *os = begin_on(c);
+    if (os == NULL) {
+        sa_submission_lost(c);
+        return;
+    }
+    if (!submitted_outside(c, (uint32_t)number, (uint64_t)id)) {
+        sa_open_submission h = sa_more_of(c)->submissions[number];
+        h.task_id = (uint64_t)id;
+        h.class_id = (uint32_t)class_id;
+        h.flags = (h.flags & ~SA_SUBMIT_REJECTED) | SA_SUBMIT_INNER;
+        record(os, c, &h, sa_ticks(&sa.clock));
+        h.flags |= SA_SUBMIT_REJECTED;
+        record(os, c, &h, sa_ticks(&sa.clock));
+    }
+    end(os);
+}
+
 JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_cancelled0(JNIEnv *env, jclass helper, jlong context, jlong id,
                                                                   jint class_id) {
     sa_thread *c = (sa_thread *)(uintptr_t)context;

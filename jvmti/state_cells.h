@@ -89,6 +89,7 @@ typedef struct sa_cell {
      * refills them and moves the limit. */
     _Atomic uint64_t outlier_ticks;
     _Atomic uint32_t outliers_left;
+    _Atomic uint64_t last_end; /* ticks: when the last counted execution ended; 0: none yet */
     /* NULL: none yet, or given back. A probe reads each pointer once: the drain may
      * set it aside. */
     _Atomic(sa_measure *) leaf, inner; /* arrays of SA_LEAF_MEASURES, SA_MEASURES */

@@ -54,7 +54,7 @@ recorded with --contexts.
 			if o.By == summary.ByContext {
 				return listContexts(&l, args[0], o)
 			}
-			s, err := hotspotSummary(env, args[0], o)
+			s, err := hotspotSummary(env, args[0], o, l.Format)
 			if err != nil {
 				return err
 			}
@@ -98,8 +98,10 @@ func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
 }
 
 // hotspotSummary condenses a session as the listing wants it.
-func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions) (*summary.Summary, error) {
+func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, format string) (*summary.Summary, error) {
 	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units}
+	// Scripts find the raw executions of a class of the JDK in one row.
+	options.AsRecorded = o.By == "class" && format != "table" && !o.Units && !o.Filter.App
 	if o.By != summary.BySite && o.By != summary.ByExecutor {
 		return summarise(env, dir, options)
 	}

@@ -43,7 +43,7 @@ func printRunSummary(env console.Env, dir string, folders []string, result launc
 	} else {
 		env.Note("%d sessions, one per JVM, under %s", len(folders), dir)
 	}
-	env.Note("next: shadow hotspots %s, or shadow report %s -o report.html", shellWord(folders[0]), shellWord(folders[0]))
+	env.Note("next: shadow hotspots %s, or shadow report %s -o report.html", text.ShellWord(folders[0]), text.ShellWord(folders[0]))
 	return nil
 }
 
@@ -137,15 +137,4 @@ func jvmText(j summary.JVM) string {
 		return cmp.Or(j.Name, "not known")
 	}
 	return fmt.Sprintf("Java %s, %s collector, %s", j.Version, j.GC, text.PluralExact(j.CPUs, "CPU", "CPUs"))
-}
-
-// shellWord quotes a path for a command that the user may copy.
-func shellWord(s string) string {
-	safe := func(r rune) bool {
-		return r == '/' || r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

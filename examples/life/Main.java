@@ -21,6 +21,15 @@ public class Main {
     static class Oldest implements Runnable { public void run() {} }
     static class CallerRuns implements Runnable { public void run() {} }
     static class Aborted implements Runnable { public void run() {} }
+    static class RefusedFull implements Runnable { public void run() {} }
+    static class RefusedShut implements Runnable { public void run() {} }
+    static class RefusedForkJoin implements Runnable { public void run() {} }
+    static class RefusedCustom implements Runnable { public void run() {} }
+    static class RefusedThen implements Runnable { public void run() {} }
+    static class RefusedDependent implements Runnable { public void run() {} }
+    static class RefusedBoth implements Runnable { public void run() {} }
+    static class RefusedEither implements Runnable { public void run() {} }
+    static class RefusedFuture implements Callable<Integer> { public Integer call() { return 1; } }
     static class Dependent implements Runnable { public void run() {} }
     static class Forked extends RecursiveAction {
         private static final long serialVersionUID = 1;
@@ -69,6 +78,7 @@ public class Main {
     public static void main(String[] args) throws Exception {
         any();
         dropped();
+        refused();
         futures();
         forkJoin();
         threads();
@@ -146,6 +156,40 @@ public class Main {
         try { p5.execute(new Aborted()); } catch (RejectedExecutionException e) { System.out.println("aborted"); }
         b5.go.countDown();
         end(p1, p2, p3, p4, p5);
+    }
+
+    /** Executors refuse the JDK's task around the program's. */
+    static void refused() throws Exception {
+        Blocker b = new Blocker();
+        ThreadPoolExecutor full = busy(b, 1, new ThreadPoolExecutor.AbortPolicy());
+        full.execute(() -> {});
+        ExecutorService shut = Executors.newSingleThreadExecutor();
+        ForkJoinPool forkJoin = new ForkJoinPool(1);
+        end(shut, forkJoin);
+        Executor custom = task -> { throw new RejectedExecutionException("never"); };
+        CompletableFuture<Void> complete = CompletableFuture.completedFuture(null), later = new CompletableFuture<>();
+        CompletableFuture<?> dependent = later.thenRunAsync(new RefusedDependent(), full);
+        later.complete(null);
+        refuses(() -> CompletableFuture.runAsync(new RefusedFull(), full));
+        refuses(() -> CompletableFuture.runAsync(new RefusedShut(), shut));
+        refuses(() -> CompletableFuture.runAsync(new RefusedForkJoin(), forkJoin));
+        refuses(() -> CompletableFuture.runAsync(new RefusedCustom(), custom));
+        refuses(() -> complete.thenRunAsync(new RefusedThen(), full).join());
+        refuses(() -> dependent.join());
+        refuses(() -> complete.runAfterBothAsync(complete, new RefusedBoth(), shut).join());
+        refuses(() -> complete.runAfterEitherAsync(complete, new RefusedEither(), custom).join());
+        refuses(() -> full.execute(new FutureTask<>(new RefusedFuture())));
+        b.go.countDown();
+        end(full);
+    }
+
+    static void refuses(Runnable r) {
+        try {
+            r.run();
+            throw new AssertionError("not refused");
+        } catch (RejectedExecutionException | CompletionException e) {
+            if (e instanceof CompletionException && !(e.getCause() instanceof RejectedExecutionException)) { throw e; }
+        }
     }
 
     static void futures() throws Exception {

@@ -8,6 +8,9 @@ import (
 // AsyncRun is the JDK's wrapper of the Runnable of CompletableFuture.runAsync.
 const AsyncRun = "java.util.concurrent.CompletableFuture$AsyncRun"
 
+// AsyncSupply is that of the Supplier of CompletableFuture.supplyAsync, which is no task.
+const AsyncSupply = "java.util.concurrent.CompletableFuture$AsyncSupply"
+
 // wrappers are the classes that libraries put around a submitted task, one for
 // each. If a class wraps a function that is no task, its units have its own name.
 var wrappers = map[string]bool{
@@ -22,8 +25,8 @@ var wrappers = map[string]bool{
 	"java.util.concurrent.ForkJoinPool$InvokeAnyTask":                          true,
 	"java.util.concurrent.ExecutorCompletionService$QueueingFuture":            true,
 	"java.util.concurrent.ThreadPerTaskExecutor$ThreadBoundFuture":             true,
-	AsyncRun: true,
-	"java.util.concurrent.CompletableFuture$AsyncSupply":                                                true,
+	AsyncRun:    true,
+	AsyncSupply: true,
 	"java.util.concurrent.CompletableFuture$UniRun":                                                     true,
 	"java.util.concurrent.CompletableFuture$BiRun":                                                      true,
 	"java.util.concurrent.CompletableFuture$OrRun":                                                      true,

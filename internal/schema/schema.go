@@ -52,9 +52,8 @@ type Wire struct {
 	What   string // how errors name the records, where that is not the name in lower case
 	Ratio  bool   // the payload holds the ratio of CPU time to ticks
 	Work   bool   // columns of extra metrics may follow
-	If     string // List: the fields with Later are there only if this holds of x
+	If     string // List: the fields with Later are there only if this holds of x; "": unless all are zero
 	In     string // the list of wire.Batch that holds them; "": as Plural; "-": a record is more than a row
-	As     string // List: written as that record, whose fields it has
 }
 
 // Table says how records are stored. Its zero value: they are not.
@@ -105,6 +104,7 @@ type Column struct {
 	Of      string // Residual: the ticks in which the CPU time was used, an expression of x
 	LeftOut bool   // columnar: left out where all values are 0
 	Later   bool   // list: not written by the oldest agents; entries: behind the measures, or of several threads
+	Alone   bool   // entries: a later number that an agent may end before; others come all or none
 	Bounded bool   // entries: below 2^63, so that sums are
 }
 

@@ -1,6 +1,10 @@
 package text
 
-import "stackagent/internal/units"
+import (
+	"strings"
+
+	"stackagent/internal/units"
+)
 
 // integer is any type of count.
 type integer interface {
@@ -22,4 +26,15 @@ func counted[N integer](n N, one, many string, format func(int64) string) string
 		return "1 " + one
 	}
 	return format(int64(n)) + " " + many
+}
+
+// ShellWord quotes a path for a command that the user may copy.
+func ShellWord(s string) string {
+	safe := func(r rune) bool {
+		return r == '/' || r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -23,22 +23,70 @@ func (r *reader) pause(field string) (x Pause) {
 }
 
 func (w *writer) executor(x *Executor) {
-	w.arrayLen(3)
+	n, more := 3, x.MadeIn != "" || x.File != "" || x.Line != 0
+	if more {
+		n = 6
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.str(x.Class)
 	w.str(x.Name)
+	if !more {
+		return
+	}
+	w.str(x.MadeIn)
+	w.str(x.File)
+	w.int(int64(x.Line))
 }
 
 func (r *reader) executor(field string) (x Executor) {
-	end := r.fields(field, 3)
+	n, end := r.fieldsFrom(field, 3, 6)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Class = r.str(field + ".class")
 	x.Name = r.str(field + ".name")
+	if n == 6 {
+		x.MadeIn = r.str(field + ".made in")
+		x.File = r.str(field + ".file")
+		x.Line = int32(r.intWithin(field+".line", 32))
+	}
 	end()
 	return x
 }
 
 func (w *writer) site(x *Site) {
+	n, more := 5, x.Calls != "" || x.Function != ""
+	if more {
+		n = 7
+	}
+	w.arrayLen(n)
+	w.uint(uint64(x.ID))
+	w.str(x.Class)
+	w.str(x.Method)
+	w.str(x.File)
+	w.int(int64(x.Line))
+	if !more {
+		return
+	}
+	w.str(x.Calls)
+	w.str(x.Function)
+}
+
+func (r *reader) site(field string) (x Site) {
+	n, end := r.fieldsFrom(field, 5, 7)
+	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	x.Class = r.str(field + ".class")
+	x.Method = r.str(field + ".method")
+	x.File = r.str(field + ".file")
+	x.Line = int32(r.intWithin(field+".line", 32))
+	if n == 7 {
+		x.Calls = r.str(field + ".calls")
+		x.Function = r.str(field + ".function")
+	}
+	end()
+	return x
+}
+
+func (w *writer) frame(x *Frame) {
 	w.arrayLen(5)
 	w.uint(uint64(x.ID))
 	w.str(x.Class)
@@ -47,7 +95,7 @@ func (w *writer) site(x *Site) {
 	w.int(int64(x.Line))
 }
 
-func (r *reader) site(field string) (x Site) {
+func (r *reader) frame(field string) (x Frame) {
 	end := r.fields(field, 5)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Class = r.str(field + ".class")
@@ -57,13 +105,6 @@ func (r *reader) site(field string) (x Site) {
 	end()
 	return x
 }
-
-func (w *writer) frame(x *Frame) {
-	s := Site(*x)
-	w.site(&s)
-}
-
-func (r *reader) frame(field string) Frame { return Frame(r.site(field)) }
 
 func (w *writer) context(x *Context) {
 	w.arrayLen(5)
@@ -106,8 +147,8 @@ func (r *reader) contextSum(field string) (x ContextSum) {
 }
 
 func (w *writer) class(x *Class) {
-	n := 4
-	if x.Looped {
+	n, more := 4, x.Looped
+	if more {
 		n = 5
 	}
 	w.arrayLen(n)
@@ -115,7 +156,7 @@ func (w *writer) class(x *Class) {
 	w.str(x.Name)
 	w.uint(uint64(x.Kinds))
 	w.str(x.Loader)
-	if !x.Looped {
+	if !more {
 		return
 	}
 	w.str(x.LoopCall)
@@ -135,8 +176,8 @@ func (r *reader) class(field string) (x Class) {
 }
 
 func (w *writer) thread(x *Thread) {
-	n := 11
-	if x.Counted {
+	n, more := 11, x.Counted
+	if more {
 		n = 14
 	}
 	w.arrayLen(n)
@@ -151,7 +192,7 @@ func (w *writer) thread(x *Thread) {
 	w.uint(uint64(x.Start))
 	w.uint(uint64(x.End))
 	w.int(int64(x.CPU))
-	if !x.Counted {
+	if !more {
 		return
 	}
 	w.uint(x.Executions)
@@ -275,7 +316,7 @@ func (p *payload) virtualThreadLaterNumbers(x *VirtualThread, end int) {
 }
 
 // How many numbers an entry has, and how many may stand behind them.
-const summaryFields, summaryLaterFields = 13, 4
+const summaryFields, summaryLaterFields = 13, 5
 
 func summaryNumbers(x *Summary) [13]uint64 {
 	return [...]uint64{
@@ -311,12 +352,13 @@ func (p *payload) summaryNumbers(x *Summary, end int) {
 	x.Withdrawn = p.within("summary.withdrawn", end, math.MaxUint64)
 }
 
-func summaryLaterNumbers(x *Summary) [4]uint64 {
+func summaryLaterNumbers(x *Summary) [5]uint64 {
 	return [...]uint64{
 		x.Submissions,
 		x.Inner,
 		x.Rejected,
 		x.Cancelled,
+		uint64(x.LastEnd),
 	}
 }
 
@@ -325,4 +367,5 @@ func (p *payload) summaryLaterNumbers(x *Summary, end int) {
 	x.Inner = p.within("summary.inner", end, math.MaxUint64)
 	x.Rejected = p.within("summary.rejected", end, math.MaxUint64)
 	x.Cancelled = p.within("summary.cancelled", end, math.MaxUint64)
+	x.LastEnd = units.Ticks(p.later("summary.last end", end, math.MaxUint64))
 }

@@ -169,18 +169,23 @@ type VirtualThread struct {
 
 // Executor describes an executor the first time it is used.
 type Executor struct {
-	ID    uint32 // id within the session, never reused
-	Class string // Java name of its class
-	Name  string // its name, empty: none
+	ID     uint32 // id within the session, never reused
+	Class  string // Java name of its class
+	Name   string // its name, empty: none
+	MadeIn string // the program's method that constructed it, empty: not known
+	File   string // source file of that method, empty: the class file does not say
+	Line   int32  // line, 0: the class file does not say
 }
 
 // Site is a call site: where in the source tasks are created, submitted or executed.
 type Site struct {
-	ID     uint32 // id within the session, never reused; 0 is none
-	Class  string // Java name, empty: not known
-	Method string // method, empty: not known
-	File   string // source file, empty: the class file does not say
-	Line   int32  // line, 0: the class file does not say
+	ID       uint32 // id within the session, never reused; 0 is none
+	Class    string // Java name, empty: not known
+	Method   string // method, empty: not known
+	File     string // source file, empty: the class file does not say
+	Line     int32  // line, 0: the class file does not say
+	Calls    string // the method called there, empty: none, or not known
+	Function string // the program's method that a lambda or method reference given to that call stands for, empty: none, or not known
 }
 
 // Frame is a place on a stack.
@@ -268,6 +273,7 @@ type Summary struct {
 	Inner          uint64       // the part of the submissions by a library, inside another submission
 	Rejected       uint64       // submissions that the executor refused
 	Cancelled      uint64       // tasks cancelled
+	LastEnd        units.Ticks  // when the last execution ended that the class's summaries in this thread stand for, up to to_ns
 	Measures       []Measure    // of the executions, a metric each, in the order of their numbers
 }
 

@@ -15,6 +15,8 @@ import (
 const (
 	// maxVarint is the longest number on the wire, in bytes.
 	maxVarint = binary.MaxVarintLen64
+	// submissionNumbers are the first of the later numbers of a summary: all or none.
+	submissionNumbers = 4
 )
 
 // EncodedSize bounds from above what s takes in a batch, in bytes.
@@ -109,10 +111,15 @@ func appendSummary(out []byte, s *Summary) []byte {
 		out = binary.AppendUvarint(out, uint64(len(body)))
 		out = append(out, body...)
 	}
-	if s.SubmissionEvents()|s.Inner == 0 {
-		return out
+	later := summaryLaterNumbers(s)
+	n := len(later) // up to the last one that says something
+	for n > 0 && later[n-1] == 0 {
+		n--
 	}
-	for _, v := range summaryLaterNumbers(s) {
+	if n > 0 {
+		n = max(n, submissionNumbers)
+	}
+	for _, v := range later[:n] {
 		out = binary.AppendUvarint(out, v)
 	}
 	return out
@@ -190,6 +197,14 @@ func (p *payload) within(field string, end int, limit uint64) uint64 {
 		p.err = p.fail(field, "value too large for its field")
 	}
 	return v
+}
+
+// later reads a number that an older agent does not write: then it is 0.
+func (p *payload) later(field string, end int, limit uint64) uint64 {
+	if p.at >= end {
+		return 0
+	}
+	return p.within(field, end, limit)
 }
 
 func (p *payload) summary(s *Summary, end int) {

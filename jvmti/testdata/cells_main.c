@@ -239,7 +239,9 @@ static void test_extras(void) {
         CHECK(extra.to != NULL);
         CHECK(sa_cell_execution(&cells, c, 100 + i, i == 1 ? 10 : 0, 50, i == 1 ? 5 : 0, extra, 0));
     }
+    c->last_end = 900;
     size_t n = sa_cell_report(c, 1000, words);
+    CHECK(words[SA_REPORT_HEADER - 2] == 900);
     CHECK(n > 0 && n <= sa_report_words() && words[5] == 4 && words[SA_REPORT_HEADER - 1] == 8);
     check_measure(1, 406, 100, 103, 4);
     check_measure(16, 5000001040, 0, 5000000000, 4);     /* the first, inclusive */

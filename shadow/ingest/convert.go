@@ -38,6 +38,13 @@ func deriveExecution(r *store.Execution, x *wire.Execution, c *clock, _ nsPerTic
 	}
 }
 
+// deriveSummary makes null of an end that is not known.
+func deriveSummary(r *store.Summary, x *wire.Summary, c *clock, _ nsPerTick) {
+	if x.LastEnd != 0 {
+		r.LastEndNs = new(int64(c.mono(x.LastEnd)))
+	}
+}
+
 // deriveThread makes null of what is not known.
 func deriveThread(r *store.Thread, x *wire.Thread, c *clock, _ nsPerTick) {
 	if x.Start != 0 {

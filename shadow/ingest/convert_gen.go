@@ -146,7 +146,7 @@ func rowOSThread(r *store.OSThread, x *wire.OSThread, _ *clock, _ nsPerTick) {
 	r.RunNs = nullable(x.Run)
 }
 
-func rowSummary(r *store.Summary, x *wire.Summary, c *clock, _ nsPerTick) {
+func rowSummary(r *store.Summary, x *wire.Summary, c *clock, rate nsPerTick) {
 	r.Class = x.Class
 	r.Thread = x.Thread
 	r.Flags = uint32(x.Flags)
@@ -164,6 +164,7 @@ func rowSummary(r *store.Summary, x *wire.Summary, c *clock, _ nsPerTick) {
 	r.Inner = x.Inner
 	r.Rejected = x.Rejected
 	r.Cancelled = x.Cancelled
+	deriveSummary(r, x, c, rate)
 }
 
 func rowConstruction(r *store.Construction, x *wire.Construction, _ *clock, rate nsPerTick) {
@@ -189,6 +190,9 @@ func rowExecutor(r *store.Executor, x *wire.Executor, _ *clock, _ nsPerTick) {
 	r.ID = x.ID
 	r.Class = x.Class
 	r.Name = x.Name
+	r.MadeIn = x.MadeIn
+	r.File = x.File
+	r.Line = x.Line
 }
 
 func rowSite(r *store.Site, x *wire.Site, _ *clock, _ nsPerTick) {
@@ -197,6 +201,8 @@ func rowSite(r *store.Site, x *wire.Site, _ *clock, _ nsPerTick) {
 	r.Method = x.Method
 	r.File = x.File
 	r.Line = x.Line
+	r.Calls = x.Calls
+	r.Function = x.Function
 }
 
 func rowFrame(r *store.Frame, x *wire.Frame, _ *clock, _ nsPerTick) {

@@ -13,7 +13,7 @@ type fates struct {
 	complete   bool            // all submissions are recorded
 	summarised map[uint32]bool // classes with submissions that are not
 	cancelled  *idSet          // the tasks around those that are in it, or they themselves, were
-	emptied    *idSet          // cancelled tasks of the library whose content is known
+	emptied    *idSet          // cancelled and rejected tasks of the library whose content is known
 	inside     bool            // a task that the program submitted may hold another one, and did not run it
 }
 
@@ -25,10 +25,11 @@ func (j *join) readFates() error {
 	j.fates = fates{summarised: map[uint32]bool{}, cancelled: newIDSet(), emptied: newIDSet(), complete: h != nil && h.Lost == 0 && h.InGaps == 0}
 	any := false
 	for i := range j.submissions {
-		if x := &j.submissions[i]; x.flags&wire.Cancelled != 0 {
+		x := &j.submissions[i]
+		if x.flags&wire.Cancelled != 0 {
 			j.fates.cancelled.add(x.id)
-			any = true
 		}
+		any = any || x.flags&(wire.Cancelled|wire.Rejected) != 0
 	}
 	if !any {
 		return nil
@@ -39,11 +40,13 @@ func (j *join) readFates() error {
 	}
 	latest := map[uint32]submitted{} // by thread
 	holders := map[uint32]uint64{}   // by thread: the library's task that was cancelled last, if nothing came after it
+	refused := map[uint32]uint64{}   // by thread: the library's task that was rejected last, if only what is inside came after it
 	return j.s.Submissions(func(c *SubmissionChunk) error {
 		for i, id := range c.TaskID {
 			flags, thread := wire.SubmissionFlags(c.Flags[i]), c.Thread[i]
-			holder := holders[thread]
-			switch class := j.s.ClassByID(c.Class[i]); {
+			holder, class := holders[thread], j.s.ClassByID(c.Class[i])
+			j.readRefused(refused, thread, id, class, flags)
+			switch {
 			case flags&wire.Cancelled == 0:
 				delete(holders, thread)
 			case class == nil || !unit.IsWrapper(class.Name):
@@ -71,6 +74,23 @@ func (j *join) readFates() error {
 	})
 }
 
+// readRefused notes the content of a library's task that was rejected: the agent
+// records it right behind, as submitted inside and rejected.
+func (j *join) readRefused(refused map[uint32]uint64, thread uint32, id uint64, class *Class, flags wire.SubmissionFlags) {
+	wrapper := class != nil && unit.IsWrapper(class.Name)
+	switch {
+	case flags&wire.Inner != 0:
+		if holder := refused[thread]; holder != 0 && !wrapper {
+			j.fates.emptied.add(holder)
+			delete(refused, thread)
+		}
+	case wrapper && flags&wire.Rejected != 0:
+		refused[thread] = id
+	default:
+		delete(refused, thread)
+	}
+}
+
 // findHolders reports whether there is a library's task that the program submitted
 // over, and that did not run what it holds: then it is not known whose that is.
 // The agent records it right behind what is cancelled.
@@ -78,7 +98,7 @@ func (j *join) findHolders() {
 	for i := range j.creations {
 		c := &j.creations[i]
 		class := j.s.ClassByID(c.class)
-		if class == nil || !unit.IsWrapper(class.Name) {
+		if class == nil || !unit.IsWrapper(class.Name) || class.Name == unit.AsyncSupply {
 			continue
 		}
 		p := j.at(c.id, true)
@@ -93,7 +113,8 @@ func (j *join) findHolders() {
 		}
 		for _, x := range j.of(c.id, p) {
 			// What the platform does for itself has no place.
-			if x.stands() && x.flags&wire.Inner == 0 && (x.site != 0 || len(j.s.Sites()) == 0) {
+			refused := x.dropped && !j.fates.emptied.has(c.id)
+			if (x.stands() || refused) && x.flags&wire.Inner == 0 && (x.site != 0 || len(j.s.Sites()) == 0) {
 				j.fates.inside = true
 				return
 			}
@@ -109,7 +130,7 @@ func (j *join) fate(t *Task, p *page, class uint32) {
 		switch {
 		case x.stands():
 			j.fill(t, &j.of(t.TaskID, p)[i])
-		case x.dropped:
+		case x.dropped || x.flags&wire.Rejected != 0:
 			refused = true
 		}
 	}

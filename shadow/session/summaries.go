@@ -16,6 +16,7 @@ type Summary struct {
 	Class, Thread uint32
 	Flags         wire.SummaryFlags
 	FromNs, ToNs  units.MonoNs
+	LastEndNs     units.MonoNs // end of the last execution up to ToNs; 0: none, or not known
 
 	Executions, First, Threw, Cut, CreationUnseen uint64 // see wire.Summary
 	Creations, Failed, Withdrawn                  uint64
@@ -61,6 +62,9 @@ func summary(w *store.WholeSummary) *Summary {
 		Creations: w.Creations, Failed: w.Failed, Withdrawn: w.Withdrawn,
 		Submissions: w.Submissions, Inner: w.Inner, Rejected: w.Rejected, Cancelled: w.Cancelled,
 		Measures: make([]Measure, len(w.Measures)),
+	}
+	if w.LastEndNs != nil {
+		x.LastEndNs = units.MonoNs(*w.LastEndNs)
 	}
 	for i, m := range w.Measures {
 		x.Measures[i] = Measure(m)

@@ -99,6 +99,7 @@ type Summary struct {
 	Inner          uint64 `parquet:"inner,delta"`           // the part of the submissions by a library, inside another submission
 	Rejected       uint64 `parquet:"rejected,delta"`        // submissions that the executor refused
 	Cancelled      uint64 `parquet:"cancelled,delta"`       // tasks cancelled
+	LastEndNs      *int64 `parquet:"last_end_ns"`           // when the last execution ended that the class's summaries in this thread stand for, up to to_ns; nil: no execution, or not known (older agents)
 }
 
 // Measure is a row of the table measures.
@@ -143,18 +144,23 @@ type Submission struct {
 
 // Executor is a row of the table executors. The last row of an id counts.
 type Executor struct {
-	ID    uint32 `parquet:"executor,delta"`  // id within the session, never reused
-	Class string `parquet:"class_name,dict"` // Java name of its class
-	Name  string `parquet:"name"`            // its name, empty: none
+	ID     uint32 `parquet:"executor,delta"`  // id within the session, never reused
+	Class  string `parquet:"class_name,dict"` // Java name of its class
+	Name   string `parquet:"name"`            // its name, empty: none
+	MadeIn string `parquet:"made_in"`         // the program's method that constructed it, empty: not known
+	File   string `parquet:"file,dict"`       // source file of that method, empty: the class file does not say
+	Line   int32  `parquet:"line"`            // line, 0: the class file does not say
 }
 
 // Site is a row of the table sites. The last row of an id counts.
 type Site struct {
-	ID     uint32 `parquet:"site,delta"`      // id within the session, never reused; 0 is none
-	Class  string `parquet:"class_name,dict"` // Java name, empty: not known
-	Method string `parquet:"method"`          // method, empty: not known
-	File   string `parquet:"file,dict"`       // source file, empty: the class file does not say
-	Line   int32  `parquet:"line"`            // line, 0: the class file does not say
+	ID       uint32 `parquet:"site,delta"`      // id within the session, never reused; 0 is none
+	Class    string `parquet:"class_name,dict"` // Java name, empty: not known
+	Method   string `parquet:"method"`          // method, empty: not known
+	File     string `parquet:"file,dict"`       // source file, empty: the class file does not say
+	Line     int32  `parquet:"line"`            // line, 0: the class file does not say
+	Calls    string `parquet:"calls,dict"`      // the method called there, empty: none, or not known
+	Function string `parquet:"function"`        // the program's method that a lambda or method reference given to that call stands for, empty: none, or not known
 }
 
 // Frame is a row of the table frames. The last row of an id counts.

@@ -35,6 +35,9 @@ type Options struct {
 	Advice bool
 	// Units condenses units of work instead of executions (Summary.Units).
 	Units bool
+	// AsRecorded keeps the classes of the JDK whole; else their tasks have the names of the
+	// program's functions in them.
+	AsRecorded bool
 	// Progress is called, from several goroutines, with how far a reading of the
 	// executions is; may be nil.
 	Progress func(what string, done, total uint64)
@@ -197,6 +200,8 @@ type Source struct {
 	// SiteOf names the one site that all tasks of a class come from, "" if there is none;
 	// nil: sites are not needed.
 	SiteOf func(class uint32) string
+	// TaskClass maps the names in Classes that replace a class of the JDK to that class.
+	TaskClass map[string]string
 	// Executions reads columns as session.ScanExecutions does. Every call reads the same
 	// rows.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error

@@ -14,6 +14,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/leftover"
 	"stackagent/internal/proc"
+	"stackagent/internal/text"
 	"stackagent/shadow/bus"
 	"stackagent/shadow/ingest"
 	"stackagent/shadow/share"
@@ -41,6 +42,7 @@ type Collector struct {
 	Bus     *bus.Bus
 	Ingest  *ingest.Ingest
 	private privateFolder
+	lock    *os.File          // of private
 	Left    []leftover.Result // what agents had left in spool files
 }
 
@@ -57,7 +59,7 @@ func Start(ctx context.Context, env console.Env, root string, live ingest.Live) 
 		return nil, fmt.Errorf("starting to collect in %s: %w", root, err)
 	}
 	c := &Collector{root: root, Bus: b, Ingest: in}
-	if c.private, err = newPrivateFolder(b.Token()); err != nil {
+	if c.private, c.lock, err = newPrivateFolder(root, b.Token()); err != nil {
 		c.Abandon()
 		return nil, err
 	}
@@ -85,12 +87,13 @@ func (c *Collector) Finish(ctx context.Context) (sessions []ingest.Progress, ali
 	err = errors.Join(err, c.Ingest.Close(ended))
 	sessions = c.Ingest.Sessions()
 	c.Bus.Close()
+	c.lock.Close()
 	c.private.remove()
 	if err == nil { // else the stream still holds what could not be stored
 		err = c.clear()
 	}
 	if err != nil {
-		err = fmt.Errorf("storing the last batches: %w; after you fix that, `shadow serve --store %s` stores the rest", err, c.root)
+		err = fmt.Errorf("storing the last batches: %w; after you fix that, `shadow serve --store %s` stores the rest", err, text.ShellWord(c.root))
 	}
 	return sessions, alive, err
 }
@@ -126,6 +129,7 @@ func (c *Collector) stored() uint64 {
 func (c *Collector) Abandon() {
 	_ = c.Ingest.Close(store.EndedClosed)
 	c.Bus.Close()
+	c.lock.Close() // of nil: an error, which is fine
 	c.private.remove()
 	_ = c.clear()
 }

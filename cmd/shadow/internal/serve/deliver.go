@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -39,18 +41,21 @@ func NewDeliver(env console.Env) *cobra.Command {
 		Short: "Store the batches that JVMs left in spool files",
 		Long: `If the bus is away when a JVM ends, its agent leaves the undelivered batches in a
 spool file and prints where. This verb stores them: in a store that no shadow uses
-(--store), or through a running shadow (--nats). Without arguments it delivers all
-files in this user's default folder.
+(--store), or through a running shadow (--nats). Without either, files of a shadow run or
+attach that was killed go to its own folder and complete its sessions; others go to
+the folder ` + defaultStore + `. Without arguments it delivers all files in this user's
+default folder.
 
 A delivered file is deleted. A file with damaged batches is kept as FILE.damaged, and
 the exit code is 1. Files of running JVMs are skipped. Delivering twice is harmless.
 
 A shadow serve delivers the files of its own machine and user by itself.`,
-		Example: `  shadow deliver --store /var/lib/shadow
+		Example: `  shadow deliver FILE
+  shadow deliver --store /var/lib/shadow
   shadow deliver --nats nats://127.0.0.1:4222 --token-file STORE/token FILE`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (f.nats == "") == (f.store == "") {
-				return console.Usagef("give --store DIR or --nats URL")
+			if f.nats != "" && f.store != "" {
+				return console.Usagef("--store and --nats exclude each other")
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM)
 			defer stop()
@@ -58,7 +63,7 @@ A shadow serve delivers the files of its own machine and user by itself.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.store, "store", "", "folder of the sessions, as of shadow serve")
+	flags.StringVar(&f.store, "store", "", "folder of the sessions, as of shadow serve (default: that of the recording, else "+defaultStore+")")
 	f.joinFlags.addTo(cmd)
 	flags.DurationVar(&f.wait, "wait", time.Minute, "how long to try while the bus refuses")
 	return cmd
@@ -78,7 +83,35 @@ func deliver(ctx context.Context, env console.Env, f deliverFlags, paths []strin
 	if f.nats != "" {
 		return f.toBus(ctx, env, files)
 	}
-	return f.toStore(ctx, env, files)
+	groups, errs := f.byStore(files)
+	for _, group := range groups {
+		errs = errors.Join(errs, toStore(ctx, env, group.store, group.files))
+	}
+	return errs
+}
+
+// storeFiles are spool files for one store.
+type storeFiles struct {
+	store string
+	files []string
+}
+
+// byStore groups the files by where they go.
+func (f deliverFlags) byStore(files []string) (groups []storeFiles, errs error) {
+	for _, file := range files {
+		of, err := record.StoreOf(file)
+		if err != nil {
+			errs = errors.Join(errs, err)
+			continue
+		}
+		to := cmp.Or(f.store, of, defaultStore)
+		i := slices.IndexFunc(groups, func(g storeFiles) bool { return g.store == to })
+		if i < 0 {
+			i, groups = len(groups), append(groups, storeFiles{store: to})
+		}
+		groups[i].files = append(groups[i].files, file)
+	}
+	return groups, errs
 }
 
 // leftFiles are the files named, and those in the folders named; by default
@@ -126,23 +159,23 @@ func (f deliverFlags) joinInTime(ctx context.Context, env console.Env) (*bus.Bus
 	}
 }
 
-func (f deliverFlags) toStore(ctx context.Context, env console.Env, files []string) error {
-	if err := ownStore(f.store); err != nil {
+func toStore(ctx context.Context, env console.Env, store string, files []string) error {
+	if err := ownStore(store); err != nil {
 		return err
 	}
-	unlock, err := lockStore(f.store)
+	unlock, err := lockStore(store)
 	if err != nil {
 		return fmt.Errorf("%w, or deliver to its bus with --nats", err)
 	}
 	defer unlock()
-	c, err := record.Start(ctx, env, f.store, newServeLive(env))
+	c, err := record.Start(ctx, env, store, newServeLive(env))
 	if err != nil {
 		return err
 	}
 	err = errors.Join(deliverFiles(ctx, env, c.Bus.JetStream(), files), c.Drain(ctx))
 	sessions, _, closeErr := c.Finish(context.WithoutCancel(ctx))
 	for _, s := range sessions {
-		env.Note("session %s in %s", table.Clean(s.Session), filepath.Join(f.store, s.Folder))
+		env.Note("session %s in %s", table.Clean(s.Session), filepath.Join(store, s.Folder))
 	}
 	return errors.Join(err, closeErr)
 }
@@ -159,6 +192,7 @@ func deliverFiles(ctx context.Context, env console.Env, js jetstream.JetStream, 
 			var r leftover.Result
 			if r, err = leftover.Deliver(ctx, js, l); err == nil {
 				noteDelivered(env, r)
+				record.Delivered(path)
 				err = r.Err()
 			}
 		}

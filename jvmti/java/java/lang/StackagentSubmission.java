@@ -235,9 +235,27 @@ public final class StackagentSubmission {
             if (number >= 0) {
                 refused0(context, number);
                 forget(task);
+                refuseHeld(context, number, task);
             }
         }
         submitted(token);
+    }
+
+    /** What a refused task of the JDK holds is refused with it. */
+    @Hidden
+    private static void refuseHeld(long context, int number, Object task) {
+        for (Object held = holds(task); held != null; held = holds(held)) {
+            long id = taskId(held);
+            if (id != 0) {
+                refusedHeld0(context, number, id, (int) (Stackagent.known(held.getClass()) >>> 32));
+            }
+        }
+    }
+
+    /** The id of an object that may be no task; 0: this session has not seen its creation. */
+    @Hidden
+    private static long taskId(Object held) {
+        return Stackagent.known(held.getClass()) == 0 ? 0 : Stackagent.idOf(held);
     }
 
     /** The latest submission is taken back. */
@@ -308,6 +326,13 @@ public final class StackagentSubmission {
             case "java.util.concurrent.DelayScheduler$ScheduledForkJoinTask":
                 Object runnable = field(task, c, "runnable");
                 return runnable != null ? runnable : field(task, c, "callable");
+            case "java.util.concurrent.CompletableFuture$AsyncRun":
+            case "java.util.concurrent.CompletableFuture$UniRun":
+            case "java.util.concurrent.CompletableFuture$BiRun":
+            case "java.util.concurrent.CompletableFuture$OrRun":
+                return field(task, c, "fn");
+            case "java.util.concurrent.CompletableFuture$TaskSubmitter":
+                return field(task, c, "action");
             case "java.util.concurrent.Executors$RunnableAdapter":
                 return field(task, c, "task");
             default:
@@ -445,6 +470,32 @@ public final class StackagentSubmission {
         return newExecutor0(executor.getClass(), common ? "common" : "");
     }
 
+    /**
+     * In the constructor of an executor: the program's method under it on the stack is where it is made.
+     * The common pool is made by the JDK, and has no id yet.
+     */
+    @Hidden
+    public static void executorMade(Object executor) {
+        if (!Stackagent.on || executor instanceof ForkJoinPool && ForkJoinPool.commonPool() == null) {
+            return;
+        }
+        int id = executorId(executor);
+        if (id != 0 && ownId(executor.getClass())) {
+            executorMade0(id, executor.getClass());
+        }
+    }
+
+    /** Each instance has an id of its own. */
+    @Hidden
+    private static boolean ownId(Class<?> c) {
+        if (EXECUTOR_CLASS < 0) {
+            return true;
+        }
+        Object values = U.getReference(c, CLASS_VALUES);
+        long at = values == null ? 0 : U.getLong(values, EXECUTOR_CLASS);
+        return at > 0 || at == BY_IDENTITY;
+    }
+
     @Hidden
     private static int idByIdentity(Object executor) {
         if (!Stackagent.on) {
@@ -553,6 +604,7 @@ public final class StackagentSubmission {
         submit0(0, 0, 0, 0, 0);
         now0();
         refused0(0, 0);
+        refusedHeld0(0, 0, 0, 0);
         cancelled0(0, 0, 0);
         submitBare0(0, 0, 0, 0, 0);
         refusedBare0(0, 0);
@@ -562,6 +614,7 @@ public final class StackagentSubmission {
         lost0(0);
         describeExecutors0(null);
         newExecutor0(null, null);
+        executorMade0(0, null);
     }
 
     private static native long submit0(long context, long id, int classId, int executor, int flags);
@@ -587,10 +640,15 @@ public final class StackagentSubmission {
 
     private static native void refused0(long context, int token);
 
+    private static native void refusedHeld0(long context, int number, long id, int classId);
+
     private static native void cancelled0(long context, long id, int classId);
 
     /** Finds where the instances of an executor class keep their id, see {@link #newExecutor}. */
     private static native long describeExecutors0(Class<?> c);
 
     private static native int newExecutor0(Class<?> c, String name);
+
+    /** Describes an executor that is being constructed once more, with the program's method that does so. */
+    private static native void executorMade0(int id, Class<?> c);
 }
