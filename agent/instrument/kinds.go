@@ -26,6 +26,7 @@ var kinds = [...]kind{
 	lambdaArchive{},
 	dispatches{},
 	submissions{},
+	executorsMade{},
 	cancellations{},
 	exceptionReads{},
 	constructors{},

@@ -48,17 +48,18 @@ var (
 
 // Submissions.
 var (
-	probeSubmitting = probe{nameSubmissions, "submitting", descBegin}
-	probeScheduling = probe{nameSubmissions, "scheduling", descBegin} // to run later
-	probeRepeating  = probe{nameSubmissions, "repeating", descBegin}  // by the executor, once more
-	probeForking    = probe{nameSubmissions, "forking", descEnter}    // ForkJoinTask.fork
-	probeStarting   = probe{nameSubmissions, "starting", descEnter}   // Thread.start
-	probeSubmitted  = probe{nameSubmissions, "submitted", descToken}
-	probeRejected   = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
-	probeDue        = probe{nameSubmissions, "due", "(JJLjava/lang/Object;)V"}                         // mark, how late, task
-	probeAgain      = probe{nameSubmissions, "queuedAgain", descObject}
-	probeFiring     = probe{nameSubmissions, "firing", descObject}                              // a Timer's queue
-	probeHolds      = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"} // task -> the task inside it
+	probeSubmitting   = probe{nameSubmissions, "submitting", descBegin}
+	probeScheduling   = probe{nameSubmissions, "scheduling", descBegin} // to run later
+	probeRepeating    = probe{nameSubmissions, "repeating", descBegin}  // by the executor, once more
+	probeForking      = probe{nameSubmissions, "forking", descEnter}    // ForkJoinTask.fork
+	probeStarting     = probe{nameSubmissions, "starting", descEnter}   // Thread.start
+	probeExecutorMade = probe{nameSubmissions, "executorMade", descObject}
+	probeSubmitted    = probe{nameSubmissions, "submitted", descToken}
+	probeRejected     = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
+	probeDue          = probe{nameSubmissions, "due", "(JJLjava/lang/Object;)V"}                         // mark, how late, task
+	probeAgain        = probe{nameSubmissions, "queuedAgain", descObject}
+	probeFiring       = probe{nameSubmissions, "firing", descObject}                              // a Timer's queue
+	probeHolds        = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"} // task -> the task inside it
 	// What cancel returns, the task, the task inside it -> what cancel returns.
 	probeCancelled = probe{nameSubmissions, "cancelled", "(ZLjava/lang/Object;Ljava/lang/Object;)Z"}
 )
