@@ -39,7 +39,7 @@ func Tasks(s *session.Session) []Column[Task] {
 			columns = append(columns, extraColumn(m.Column, "", k), extraColumn(m.Column, "self_", k))
 		}
 	}
-	return append(columns, Column[Task]{Name: "name", Title: "name", Last: 4, Kind: Name, Optional: true,
+	return append(columns, Column[Task]{Name: "name", Kind: Name, Optional: true,
 		Doc:   "the program's name of a task of the JDK, as in hotspots: function, call and line",
 		Value: func(t Task) Value { return onlyIf(t.Name != "", NameOf(t.Name)) }})
 }
@@ -62,6 +62,15 @@ func taskOrigin(n *names) []Column[Task] {
 					return NameOf("")
 				}
 				return NameOf(t.Class.Name)
+			},
+			Show: func(t Task) string {
+				switch {
+				case t.Name != "":
+					return t.Name
+				case t.Class == nil:
+					return ""
+				}
+				return t.Class.Name
 			}},
 		{Name: "kinds", Kind: Word, Doc: "which kinds of task the class is", Value: func(t Task) Value {
 			if t.Class == nil {
