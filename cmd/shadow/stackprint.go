@@ -42,6 +42,8 @@ type barJSON struct {
 	AtMost     *float64            `json:"at_most"` // then: the number of threads minus the losses
 	NoSpeedup  string              `json:"speedup_not_available,omitempty"`
 	Components map[string]*float64 `json:"components"` // null: not available
+	// GCStallsNs is what the threads waited for the collector outside of pauses, in gc; the mean of the runs.
+	GCStallsNs units.Ns            `json:"gc_stalls_ns"`
 	Rest       map[string]float64  `json:"rest"`       // parts of the component of this name
 	Confidence map[string]*float64 `json:"confidence"` // half the interval at 95 %; null: a single run
 	Counted    bool                `json:"threads_counted"`
@@ -118,6 +120,7 @@ func (b *stackBar) json() barJSON {
 	for _, bar := range b.Bars {
 		out.SequentialAssumed = out.SequentialAssumed || bar.AssumedSequential
 		out.Runs = append(out.Runs, runOf(bar))
+		out.GCStallsNs += bar.Run.InState[activity.Stalled] / units.Ns(len(b.Bars))
 	}
 	return out
 }

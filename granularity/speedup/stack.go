@@ -13,7 +13,7 @@ type Component int
 // thread, N the number of threads; MT and ST mark the run's and the base's
 // accounts.
 const (
-	GC               Component = iota // (N GC_MT - GC_ST) / T_p
+	GC               Component = iota // (N GC_MT - GC_ST + Stalled_MT - Stalled_ST) / T_p
 	Sequential                        // (N Sequential_MT - Sequential_ST) / T_p
 	Synchronization                   // Futex_MT / T_p
 	Imbalance                         // Exited_MT / T_p
@@ -37,6 +37,7 @@ const (
 	Work        Part = iota // on a CPU for longer: more instructions, or slower ones
 	Sleep                   // waiting for a given time
 	Off                     // off the CPU, for a reason that is not recorded
+	Safepoint               // stopped by the JVM, not for the collector
 	Unseen                  // not observed
 	Late                    // no thread had begun yet
 	Surplus                 // negative: living threads beyond N
@@ -46,7 +47,7 @@ const (
 	NParts
 )
 
-var partNames = [NParts]string{"work", "sleeping", "blocked", "unknown", "late_threads", "surplus_threads", "idle", "base_waiting", "synchronization_or_imbalance"}
+var partNames = [NParts]string{"work", "sleeping", "blocked", "safepoints", "unknown", "late_threads", "surplus_threads", "idle", "base_waiting", "synchronization_or_imbalance"}
 
 // String is the part's name as in JSON, "work".
 func (p Part) String() string { return partNames[p] }
@@ -75,7 +76,7 @@ type Bar struct {
 // takes pauses and the sequential part to be as long with one thread as here, and each
 // loss is the time of the other N-1 slots:
 //
-//	GC             (N - 1) GC / T_p
+//	GC             (N - 1) (GC + Stalled / N) / T_p
 //	Sequential     (N - 1) Sequential / T_p
 //	Synchronization, Imbalance, Oversubscription as with a base that has none
 //	Rest           ((N - 1) Idle + Late - Surplus) / T_p
@@ -88,7 +89,8 @@ func Alone(run Account) Bar {
 	others, tp := units.Ns(run.N-1), float64(run.Duration)
 	parts := [NParts]units.Ns{Idle: others * run.Idle, Late: run.Late, Surplus: -run.Surplus}
 	components := [NComponents]units.Ns{
-		GC: others * run.GC, Sequential: others * run.Sequential,
+		GC:              others*run.GC + others*run.InState[activity.Stalled]/units.Ns(run.N),
+		Sequential:      others * run.Sequential,
 		Synchronization: run.InState[activity.Futex], Imbalance: run.Exited, Oversubscription: run.InState[activity.Runnable],
 	}
 	if run.Unseparated {
@@ -119,7 +121,7 @@ func (b *Bar) hideWaits(components *[NComponents]units.Ns) {
 //
 // GC, Sequential, Synchronization and Imbalance follow the paper: a component that
 // scales perfectly (a collection that takes an N-th of the time with N threads) is
-// zero. Synchronization and Imbalance are those of the run alone, as a single thread
+// zero. GC includes the stalls: what threads wait for the collector outside of pauses. Synchronization and Imbalance are those of the run alone, as a single thread
 // never waits for another. IO and Oversubscription, which the paper does not have,
 // are differences: I/O that takes as long in sum as with one thread is no loss of
 // scalability.
@@ -132,7 +134,7 @@ func Stack(base, run Account) Bar {
 	n, tp := units.Ns(run.N), float64(run.Duration)
 	b.Speedup = float64(base.Duration) / tp
 	parts := [NComponents]units.Ns{
-		GC:               n*run.GC - base.GC,
+		GC:               n*run.GC - base.GC + run.InState[activity.Stalled] - base.InState[activity.Stalled],
 		Sequential:       n*run.Sequential - base.Sequential,
 		Synchronization:  run.InState[activity.Futex],
 		Imbalance:        run.Exited,
@@ -160,14 +162,15 @@ func Stack(base, run Account) Bar {
 func restParts(base, run Account) [NParts]units.Ns {
 	more := func(s activity.ThreadState) units.Ns { return run.InState[s] - base.InState[s] }
 	out := [NParts]units.Ns{
-		Work:     more(activity.Running),
-		Sleep:    more(activity.Sleeping),
-		Off:      more(activity.Blocked),
-		Unseen:   more(activity.Unknown),
-		Late:     run.Late - base.Late,
-		Surplus:  base.Surplus - run.Surplus,
-		Idle:     units.Ns(run.N)*run.Idle - base.Idle,
-		BaseWait: -base.InState[activity.Futex] - base.Exited,
+		Work:      more(activity.Running),
+		Sleep:     more(activity.Sleeping),
+		Off:       more(activity.Blocked),
+		Safepoint: more(activity.Safepoint),
+		Unseen:    more(activity.Unknown),
+		Late:      run.Late - base.Late,
+		Surplus:   base.Surplus - run.Surplus,
+		Idle:      units.Ns(run.N)*run.Idle - base.Idle,
+		BaseWait:  -base.InState[activity.Futex] - base.Exited,
 	}
 	if run.Unseparated {
 		out[Unseparated] = run.InState[activity.Futex] + run.Exited
