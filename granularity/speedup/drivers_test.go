@@ -1,6 +1,7 @@
 package speedup
 
 import (
+	"math"
 	"testing"
 
 	"stackagent/granularity/activity"
@@ -76,5 +77,40 @@ func TestBaseOfShifts(t *testing.T) {
 	}
 	if Stack(b, one(t)).AssumedSequential {
 		t.Error("the sequential part of the base is known, and assumed")
+	}
+}
+
+// TestAlone: what one run says about its speedup. Two threads and main for 1000: main
+// 200 alone, a pause of 100, then 700 in which one works and waits for the other 300,
+// and the other works 500 and is gone.
+func TestAlone(t *testing.T) {
+	in := input(2, 2, 1000, sl(0, run, 0, 200), sl(0, futex, 200, 1000),
+		sl(1, run, 300, 700), sl(1, futex, 700, 1000), sl(2, run, 300, 800)).lives(1, 300, 1000).lives(2, 300, 800)
+	in.Pauses = []activity.Span{{From: 200, To: 300}}
+	a := reckon(t, in)
+	b := Alone(a)
+	want := map[Component]float64{GC: 0.1, Sequential: 0.2, Synchronization: 0.3, Imbalance: 0.2}
+	sum := b.Speedup
+	for c := range NComponents {
+		sum += b.Components[c]
+		if math.Abs(b.Components[c]-want[c]) > 1e-12 {
+			t.Errorf("%s %v, want %v", c, b.Components[c], want[c])
+		}
+	}
+	// 100 + 200 + 400 + 500 of work.
+	if !b.AtMost || math.Abs(b.Speedup-1.2) > 1e-12 || math.Abs(sum-2) > 1e-12 || !b.Unknown[IO] {
+		t.Errorf("at most %v, sum %v: %+v", b.Speedup, sum, b)
+	}
+	stalled := a
+	stalled.InState[run], stalled.InState[activity.Stalled] = a.InState[run]-200, 200
+	if b := Alone(stalled); math.Abs(b.Components[GC]-0.2) > 1e-12 || math.Abs(b.Speedup-1.1) > 1e-12 {
+		t.Errorf("stalled: %+v", b)
+	}
+	a.Unseparated = true
+	if b := Alone(a); math.Abs(b.Speedup-1.2) > 1e-12 || !b.Unknown[Imbalance] || !b.Unknown[Synchronization] || math.Abs(b.Parts[Unseparated]-0.5) > 1e-12 {
+		t.Errorf("not separated: %+v", b)
+	}
+	if b := Stack(one(t), a); !b.Unknown[Imbalance] || b.Components[Synchronization] != 0 || math.Abs(b.Parts[Unseparated]-0.5) > 1e-12 {
+		t.Errorf("not separated, with a base: %+v", b)
 	}
 }
