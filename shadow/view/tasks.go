@@ -33,12 +33,16 @@ func Tasks(s *session.Session) []Column[Task] {
 		{Name: "state", Kind: Word, Doc: "executed, running; if never executed: never submitted, never run, cancelled, rejected, or never executed if it is not known which",
 			Value: func(t Task) Value { return WordOf(t.State) }},
 	})
+	estimated := Column[Task]{Name: "cpu_estimated", Kind: Bool, Optional: true, Doc: "its CPU time may be off by more than 2 µs and 0.8 %: the thread was switched, or something was taken from it, between two readings",
+		Value: func(t Task) Value {
+			return onlyIf(t.executed() && t.CPUNs.Measured(), BoolOf(t.CPUEstimated))
+		}}
 	for k, m := range s.ExtraMetrics() {
 		if !slices.Contains(promisedMetrics, m.Column) {
 			columns = append(columns, extraColumn(m.Column, "", k), extraColumn(m.Column, "self_", k))
 		}
 	}
-	return columns
+	return append(columns, estimated)
 }
 
 // taskOrigin are the columns about the task, its creation and its submission.
