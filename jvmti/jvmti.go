@@ -399,7 +399,11 @@ func (n *News) add(m *C.sa_news) {
 			CPU: units.Ns(m.cpu_ns), Counted: bool(m.counted), Executions: uint64(m.executions),
 			Creations: uint64(m.creations), Lost: uint64(m.lost)})
 	case C.SA_NEWS_EXECUTOR:
-		n.Executors = append(n.Executors, wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name)})
+		x := wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name), File: text(m.made_file), Line: int32(m.made_line)}
+		if m.made_class != nil {
+			x.MadeIn = text(m.made_class) + "." + text(m.made_method)
+		}
+		n.Executors = append(n.Executors, x)
 	case C.SA_NEWS_UNLOADED:
 		n.Gone = append(n.Gone, uint32(m.id))
 	case C.SA_NEWS_REFUSAL:

@@ -26,6 +26,7 @@ type Activity struct {
 
 	session *Session
 	reader  *sched.Reader
+	waits   *endedWaits
 }
 
 // Activity opens the scheduling record of the session.
@@ -50,6 +51,7 @@ func (s *Session) Activity() (*Activity, error) {
 	for i := range rec.Threads {
 		a.Threads = append(a.Threads, activityThread(&rec.Threads[i], byTID[rec.Threads[i].TID]))
 	}
+	a.waits = newEndedWaits(s, rec.Threads, a.Threads)
 	return a, nil
 }
 
@@ -98,12 +100,14 @@ func carriedBy(t *sched.Thread, carried []*Thread) (chosen *Thread) {
 	return chosen
 }
 
-// Stream reads the slices between from and to, cut at these.
+// Stream reads the slices between from and to, cut at these. A wait has the state that who ended it shows.
 func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 	return func(use func(activity.Slice) error) error {
+		a.waits.findPaced(a.reader)
 		err := a.reader.Each(from, to, func(run []sched.Slice) error {
-			for _, s := range run {
-				if err := use(activity.Slice{Thread: s.Thread, State: activity.ThreadState(s.State), From: s.From, To: s.To}); err != nil {
+			for i := range run {
+				s := &run[i]
+				if err := use(activity.Slice{Thread: s.Thread, State: a.waits.state(s), From: s.From, To: s.To}); err != nil {
 					return err
 				}
 			}

@@ -12,6 +12,7 @@ import (
 type Task struct {
 	*session.Task
 	CreatedAt *session.Site // may be that of the task around it; nil: not known
+	Name      string        // the program's, of a task of the JDK; "": none
 }
 
 func (t Task) executed() bool { return t.Execution != 0 }
@@ -42,7 +43,9 @@ func Tasks(s *session.Session) []Column[Task] {
 			columns = append(columns, extraColumn(m.Column, "", k), extraColumn(m.Column, "self_", k))
 		}
 	}
-	return append(columns, estimated)
+	return append(columns, Column[Task]{Name: "name", Kind: Name, Optional: true,
+		Doc:   "the program's name of a task of the JDK, as in hotspots: function, call and line",
+		Value: func(t Task) Value { return onlyIf(t.Name != "", NameOf(t.Name)) }}, estimated)
 }
 
 // taskOrigin are the columns about the task, its creation and its submission.
@@ -63,6 +66,15 @@ func taskOrigin(n *names) []Column[Task] {
 					return NameOf("")
 				}
 				return NameOf(t.Class.Name)
+			},
+			Show: func(t Task) string {
+				switch {
+				case t.Name != "":
+					return t.Name
+				case t.Class == nil:
+					return ""
+				}
+				return t.Class.Name
 			}},
 		{Name: "kinds", Kind: Word, Doc: "which kinds of task the class is", Value: func(t Task) Value {
 			if t.Class == nil {
