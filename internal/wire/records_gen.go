@@ -217,10 +217,12 @@ type ContextSum struct {
 
 // Class describes a task class the first time it is used.
 type Class struct {
-	ID     uint32      // id within the session
-	Name   string      // Java name; a lambda: Host$$Lambda -> Host.method
-	Kinds  units.Kinds // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
-	Loader string      // class of the defining loader, empty: boot loader
+	ID       uint32      // id within the session
+	Name     string      // Java name; a lambda: Host$$Lambda -> Host.method
+	Kinds    units.Kinds // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
+	Loader   string      // class of the defining loader, empty: boot loader
+	Looped   bool        // the field that follows is known
+	LoopCall string      // the method that its loop calls, as a task definition, empty: not known
 }
 
 // Thread describes a Java thread; it is sent again when a field changes.
