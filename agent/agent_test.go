@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"os"
 	"strconv"
 	"testing"
@@ -79,23 +80,34 @@ func TestMergeThreads(t *testing.T) {
 	}
 }
 
-// Early Java threads are found among the kernel's by name, if it is unique.
+// Java threads that were there before the agent are found by what the probes have seen, then by their names in the
+// kernel, if these are unique on both sides.
 func TestFindOSThreads(t *testing.T) {
 	s := newSource(1<<12, nil)
-	for i, name := range []string{"Reference Handler", "Finalizer", "worker", "elsewhere"} {
-		s.merge(wire.Thread{ID: uint32(i + 1), Name: name})
+	for i, name := range []string{"Reference Handler", "Finalizer", "worker", "elsewhere", "ForkJoinPool-1-worker-1", "ForkJoinPool-1-worker-2",
+		"ForkJoinPool-2-worker-1", "ForkJoinPool-2-worker-2", "http-nio-8080-exec-1", "http-nio-8080-exec-2", "main"} {
+		s.merge(wire.Thread{ID: uint32(i + 1), Name: name, Group: "main"})
 	}
-	found := s.findOSThreads([]wire.OSThread{{OSID: 10, Name: "Reference Handl"}, {OSID: 11, Name: "Finalizer"},
-		{OSID: 12, Name: "worker"}, {OSID: 13, Name: "worker"}})
+	s.merge(wire.Thread{ID: 99, Name: "known", OSID: 30})
+	pid := int32(os.Getpid())
+	snapshot := []wire.OSThread{{OSID: pid, Name: "java"}, {OSID: pid + 1, Name: "java"}, {OSID: 10, Name: "Reference Handl"}, {OSID: 11, Name: "Finalizer"},
+		{OSID: 12, Name: "worker"}, {OSID: 13, Name: "worker"}, {OSID: 14, Name: "ForkJoinPool-1-"}, {OSID: 15, Name: "ForkJoinPool-1-"},
+		{OSID: 16, Name: "ForkJoinPool-2-"}, {OSID: 17, Name: "ForkJoinPool-2-"}, {OSID: 18, Name: "http-nio-8080-e"}, {OSID: 30, Name: "elsewhere"}}
+	seen := map[uint32]int32{5: 15, 6: 14, 7: 17} // the last one of its pool is then unique
+	want := map[string]int32{"Reference Handler": 10, "Finalizer": 11, "ForkJoinPool-1-worker-1": 15, "ForkJoinPool-1-worker-2": 14,
+		"ForkJoinPool-2-worker-1": 17, "ForkJoinPool-2-worker-2": 16, "main": pid + 1}
 	got := map[string]int32{}
-	for _, thread := range found {
+	for _, thread := range s.findOSThreads(snapshot, seen) {
 		got[thread.Name] = thread.OSID
 	}
-	if len(got) != 2 || got["Reference Handler"] != 10 || got["Finalizer"] != 11 {
-		t.Errorf("found %v", got)
+	if !maps.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
 	}
-	if again := s.findOSThreads([]wire.OSThread{{OSID: 11, Name: "Finalizer"}}); again != nil {
+	if again := s.findOSThreads(snapshot, seen); again != nil {
 		t.Errorf("found again: %v", again)
+	}
+	if !s.unseen() {
+		t.Error("two threads are not known, and none is said to be")
 	}
 }
 

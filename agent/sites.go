@@ -36,9 +36,10 @@ type classSites struct {
 }
 
 // Add implements instrument.Sites.
-func (c *classSites) Add(class, method, file string, line int32) int32 {
+func (c *classSites) Add(s instrument.Site) int32 {
 	c.n++
-	return c.table.add(siteOf{class, c.custom}, c.n-1, wire.Site{Class: class, Method: method, File: file, Line: line})
+	return c.table.add(siteOf{s.Class, c.custom}, c.n-1,
+		wire.Site{Class: s.Class, Method: s.Method, File: s.File, Line: s.Line, Calls: s.Calls, Function: s.Function})
 }
 
 // add returns the number that the nth site has already, if it is the same: a class that

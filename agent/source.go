@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"os"
 	"slices"
 
 	"stackagent/agent/drain"
@@ -45,6 +46,11 @@ func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 // Meta implements drain.Source.
 func (s *source) Meta() drain.Meta {
 	news := jvmti.ReadNews()
+	for i := range news.Classes {
+		c := &news.Classes[i]
+		c.LoopCall = s.weaver.loopCall(c.Name)
+		c.Looped = c.LoopCall != ""
+	}
 	if s.known != nil {
 		s.known(&news)
 	}
@@ -55,7 +61,9 @@ func (s *source) Meta() drain.Meta {
 		news.Threads[i] = s.merge(news.Threads[i])
 	}
 	snapshot := s.os.snapshot()
-	news.Threads = append(news.Threads, s.findOSThreads(snapshot)...)
+	if snapshot != nil && s.unseen() {
+		news.Threads = append(news.Threads, s.findOSThreads(snapshot, jvmti.OSIDs())...)
+	}
 	news.Threads = append(news.Threads, s.ends.take(s.threads)...)
 	t := jvmti.ReadTotals()
 	return drain.Meta{
@@ -140,27 +148,64 @@ func (s *source) merge(t wire.Thread) wire.Thread {
 	return t
 }
 
-// findOSThreads finds the kernel's threads of the JVM's early Java threads
-// (Finalizer, ...), which JVMTI does not give, by their names; it returns the
-// threads that it found.
-func (s *source) findOSThreads(snapshot []wire.OSThread) []wire.Thread {
-	const longest = 15 // bytes of a name that the kernel keeps
-	ids := make(map[string]int32)
-	for _, t := range snapshot {
-		if _, twice := ids[t.Name]; twice {
-			t.OSID = 0
-		}
-		ids[t.Name] = t.OSID
-	}
+// findOSThreads finds the OS threads of Java threads that were there before the agent, which JVMTI does not give: those
+// that probes have seen (ids, by thread), then by their names in the snapshot, where only one thread can be meant.
+// It returns the threads that it found.
+func (s *source) findOSThreads(snapshot []wire.OSThread, ids map[uint32]int32) []wire.Thread {
 	var found []wire.Thread
+	taken := map[int32]bool{}
+	give := func(t wire.Thread, osID int32) {
+		t.OSID, taken[osID] = osID, true
+		s.threads[t.ID] = t
+		found = append(found, t)
+	}
 	for id, t := range s.threads {
-		if t.OSID != 0 {
-			continue
+		switch osID := ids[id]; {
+		case t.OSID != 0:
+			taken[t.OSID] = true
+		case osID != 0:
+			give(t, osID)
 		}
-		if t.OSID = ids[t.Name[:min(len(t.Name), longest)]]; t.OSID != 0 {
-			s.threads[id] = t
-			found = append(found, t)
+	}
+	byName, first := map[string][]int32{}, ""
+	for _, o := range snapshot {
+		if int(o.OSID) == os.Getpid() {
+			first = o.Name // the thread that only started the one of main, which has its name
+		} else if !taken[o.OSID] {
+			byName[o.Name] = append(byName[o.Name], o.OSID)
+		}
+	}
+	lost := map[string][]wire.Thread{}
+	for _, t := range s.threads {
+		if t.OSID == 0 {
+			name := kernelName(&t, first)
+			lost[name] = append(lost[name], t)
+		}
+	}
+	for name, list := range lost {
+		if one := byName[name]; len(one) == 1 && len(list) == 1 {
+			give(list[0], one[0])
 		}
 	}
 	return found
+}
+
+// kernelName is what the kernel calls a Java thread: the first bytes of its name. The thread of main keeps the name of the
+// process's first.
+func kernelName(t *wire.Thread, first string) string {
+	const longest = 15
+	if t.Name == "main" && t.Group == "main" && first != "" {
+		return first
+	}
+	return t.Name[:min(len(t.Name), longest)]
+}
+
+// unseen reports whether the OS thread of a Java thread is not known.
+func (s *source) unseen() bool {
+	for _, t := range s.threads {
+		if t.OSID == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -13,6 +13,11 @@ static bool of_platform(const unsigned char *name, size_t n) {
            starts(name, n, "com/sun/");
 }
 
+/* A class of the JDK that submits the program's work; like hasSites in agent/instrument. */
+static bool serves(const unsigned char *name, size_t n) {
+    return starts(name, n, "sun/net/httpserver/") || starts(name, n, "jdk/internal/net/http/");
+}
+
 /* A piece of a class file's text. */
 typedef struct {
     const unsigned char *text;
@@ -177,7 +182,8 @@ static bool is_site(const sa_pool *p, uint32_t i, const sa_site_class *of) {
 }
 
 bool sa_may_have_sites(const sa_pool *p, const sa_site_class *of) {
-    if (of_platform((const unsigned char *)of->class_name, strlen(of->class_name))) return false;
+    const unsigned char *name = (const unsigned char *)of->class_name;
+    if (of_platform(name, strlen(of->class_name)) && !serves(name, strlen(of->class_name))) return false;
     for (uint32_t i = 1; i < p->count; i++)
         if (is_site(p, i, of)) return true;
     return false;

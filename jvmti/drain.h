@@ -32,6 +32,13 @@ void sa_totals_now(sa_totals *t);
 void sa_totals_keep(const sa_os *os); /* what it has counted stays in the totals when it goes */
 void sa_totals_reset(void);
 
+/* The OS thread of a platform thread that has recorded something, or carried a virtual thread. */
+typedef struct {
+    uint32_t thread;
+    int32_t os_id;
+} sa_os_id;
+size_t sa_os_ids_now(sa_os_id *out, size_t max); /* how many; max: there may be more */
+
 /* drain_await.c */
 void sa_await_records(uint64_t soft_ns, uint64_t max_ns);
 

@@ -74,3 +74,12 @@ void sa_totals_now(sa_totals *t) {
     t->pinned_ns = sa_ticks_to_ns(&sa.clock, scheduling.pinned_ticks);
     t->virtual_executions = virtual.executions, t->virtual_creations = virtual.creations, t->virtual_lost = virtual.lost;
 }
+
+size_t sa_os_ids_now(sa_os_id *out, size_t max) {
+    size_t n = 0;
+    for (sa_os *os = atomic_load(&sa_os_threads.list); os != NULL && n < max; os = os->next) {
+        uint32_t id = atomic_load_explicit(&os->platform_id, memory_order_relaxed);
+        if (id != 0 && !atomic_load_explicit(&os->ended, memory_order_relaxed)) out[n++] = (sa_os_id){id, os->os_id};
+    }
+    return n;
+}

@@ -346,6 +346,23 @@ func WakeDrain() { C.sa_wake_drain() }
 // Stop ends all recording: the probes return at once from now on.
 func Stop() { C.sa_stop() }
 
+// OSIDs are the OS threads of platform threads that have recorded something, or carried a virtual thread, by their
+// ids. It is called where the rings are drained.
+func OSIDs() map[uint32]int32 {
+	for n := 256; ; n *= 4 {
+		list := make([]C.sa_os_id, n)
+		list = list[:C.sa_os_ids_now(&list[0], C.size_t(n))]
+		if len(list) == n {
+			continue
+		}
+		ids := make(map[uint32]int32, len(list))
+		for _, x := range list {
+			ids[uint32(x.thread)] = int32(x.os_id)
+		}
+		return ids
+	}
+}
+
 // News is what has become known since the last call.
 type News struct {
 	Classes  []wire.Class
@@ -382,7 +399,11 @@ func (n *News) add(m *C.sa_news) {
 			CPU: units.Ns(m.cpu_ns), Counted: bool(m.counted), Executions: uint64(m.executions),
 			Creations: uint64(m.creations), Lost: uint64(m.lost)})
 	case C.SA_NEWS_EXECUTOR:
-		n.Executors = append(n.Executors, wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name)})
+		x := wire.Executor{ID: uint32(m.id), Class: text(m.class_name), Name: text(m.name), File: text(m.made_file), Line: int32(m.made_line)}
+		if m.made_class != nil {
+			x.MadeIn = text(m.made_class) + "." + text(m.made_method)
+		}
+		n.Executors = append(n.Executors, x)
 	case C.SA_NEWS_UNLOADED:
 		n.Gone = append(n.Gone, uint32(m.id))
 	case C.SA_NEWS_REFUSAL:

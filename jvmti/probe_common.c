@@ -117,6 +117,7 @@ bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
     s->thread_id = c->thread_id;
     sa_ring_commit(&os->ring, 1);
     os->ring_thread_id = c->thread_id;
+    if (!c->is_virtual) atomic_store_explicit(&os->platform_id, c->thread_id, memory_order_relaxed);
     return true;
 }
 

@@ -3,17 +3,25 @@
 #include <string.h>
 
 #include "class.h"
+#include "state_contexts.h"
 #include "state_news.h"
 
 static _Atomic uint32_t next_executor_id;
 
-static jint new_executor(JNIEnv *env, jclass c, jstring name) {
+/* News of an executor of that class; NULL: no memory. */
+static sa_news *news_of(JNIEnv *env, jclass c) {
     sa_news *m = calloc(1, sizeof *m);
-    if (m == NULL) return 0;
+    if (m == NULL) return NULL;
     m->type = SA_NEWS_EXECUTOR;
     m->class_name = sa_class_name(env, c);
     char *number = m->class_name == NULL ? NULL : strstr(m->class_name, "$$Lambda");
     if (number != NULL) number[strlen("$$Lambda")] = 0; /* the rest differs from run to run */
+    return m;
+}
+
+static jint new_executor(JNIEnv *env, jclass c, jstring name) {
+    sa_news *m = news_of(env, c);
+    if (m == NULL) return 0;
     const char *chars = name == NULL ? NULL : (*env)->GetStringUTFChars(env, name, NULL);
     if (chars != NULL) {
         m->name = strdup(chars);
@@ -27,6 +35,56 @@ static jint new_executor(JNIEnv *env, jclass c, jstring name) {
 
 JNIEXPORT jint JNICALL Java_java_lang_StackagentSubmission_newExecutor0(JNIEnv *env, jclass helper, jclass c, jstring name) {
     return c == NULL ? 0 : new_executor(env, c, name);
+}
+
+/* How deep to look for the program's method below the JDK's. */
+#define FRAMES 64
+
+/* Is a class, by its signature, of the JDK? */
+static bool of_platform(const char *signature) {
+    static const char *const prefixes[] = {"Ljava/", "Ljavax/", "Ljdk/", "Lsun/", "Lcom/sun/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strncmp(signature, prefixes[i], strlen(prefixes[i])) == 0) return true;
+    return false;
+}
+
+/* Describes a frame in m if it is the program's. True: no frame below it is looked at. An
+ * executor that a class of the JDK makes when it is initialised is the JDK's own. */
+static bool made_in(JNIEnv *env, sa_news *m, const jvmtiFrameInfo *frame) {
+    jclass c = NULL;
+    char *signature = NULL, *name = NULL;
+    bool last = true;
+    if ((*sa.jvmti)->GetMethodDeclaringClass(sa.jvmti, frame->method, &c) != JVMTI_ERROR_NONE) return true;
+    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) == JVMTI_ERROR_NONE && of_platform(signature)) {
+        last = (*sa.jvmti)->GetMethodName(sa.jvmti, frame->method, &name, NULL, NULL) != JVMTI_ERROR_NONE || strcmp(name, "<clinit>") == 0;
+    } else {
+        sa_call call = {.method = frame->method, .bci = (int32_t)frame->location};
+        sa_call_describe(env, &call);
+        m->made_class = call.class_name;
+        m->made_method = call.method_name;
+        m->made_file = call.file;
+        m->made_line = call.line;
+    }
+    (*env)->DeleteLocalRef(env, c);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);
+    (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)name);
+    return last;
+}
+
+/* Once per executor, on the thread that makes it. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_executorMade0(JNIEnv *env, jclass helper, jint id, jclass c) {
+    jvmtiFrameInfo frames[FRAMES];
+    jint n = 0;
+    if (c == NULL || (*sa.jvmti)->GetStackTrace(sa.jvmti, NULL, 0, FRAMES, frames, &n) != JVMTI_ERROR_NONE) return;
+    sa_news *m = news_of(env, c);
+    if (m == NULL) return;
+    m->id = (uint32_t)id;
+    for (jint i = 0; i < n; i++)
+        if (made_in(env, m, &frames[i])) break;
+    if (m->made_class == NULL)
+        sa_news_free(m);
+    else
+        sa_news_put(m);
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_StackagentSubmission_describeExecutors0(JNIEnv *env, jclass helper, jclass c) {

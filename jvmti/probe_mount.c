@@ -138,6 +138,7 @@ JNIEXPORT void JNICALL Java_java_lang_Stackagent_mounted0(JNIEnv *env, jclass he
         return;
     }
     os->carrier = of_session(carrier);
+    if (os->carrier != NULL) atomic_store_explicit(&os->platform_id, os->carrier->thread_id, memory_order_relaxed);
     sa_add(&os->scheduling.mounts, 1);
     os->away = false;
     os->mount_ticks = sa_ticks(&sa.clock);

@@ -16,7 +16,7 @@ import (
 
 type anySite struct{}
 
-func (anySite) Add(_, _, _ string, _ int32) int32 { return 1 }
+func (anySite) Add(instrument.Site) int32 { return 1 }
 
 // noTasks is a hierarchy in which only the platform's types are tasks.
 type noTasks struct{}

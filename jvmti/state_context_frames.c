@@ -1,9 +1,10 @@
 /* The names of the frames of calling contexts. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "state_contexts.h"
 
-static size_t text; /* bytes of all names */
+static _Atomic size_t text; /* bytes of all names */
 
 static char *keep_text(const char *s) {
     size_t n = s == NULL ? 0 : strnlen(s, SA_CALL_TEXT);

@@ -52,6 +52,9 @@ void sa_news_free(sa_news *m) {
     free(m->name);
     free(m->group);
     free(m->class_name);
+    free(m->made_class);
+    free(m->made_method);
+    free(m->made_file);
     free(m);
 }
 

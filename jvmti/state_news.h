@@ -16,6 +16,8 @@ typedef struct sa_news {
     uint64_t start_ticks, end_ticks;
     int64_t cpu_ns;
     char *name, *group, *class_name; /* malloc; loader class in group for a class */
+    char *made_class, *made_method, *made_file; /* malloc; of an executor: the program's method that made it */
+    int32_t made_line;
 } sa_news;
 
 void sa_news_put(sa_news *m);

@@ -29,6 +29,7 @@ typedef struct sa_os {
     uint32_t ring_id;
     uint32_t ring_thread_id; /* Java thread of the latest records */
     int32_t os_id;
+    _Atomic uint32_t platform_id; /* the platform thread that runs here, also as a carrier; 0: not known */
     uint32_t generation; /* session that it is open for */
     bool listed;         /* open; under os_lock */
     bool abandoned;      /* its session ended with a probe still at work here: never used again */

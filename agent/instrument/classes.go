@@ -37,6 +37,21 @@ func ofPlatform(class string) bool {
 	return false
 }
 
+// serverPrefixes begin the platform's classes that submit the program's work with no
+// method of the program on the stack. Their call sites are the only ones that there are.
+var serverPrefixes = []string{"sun/net/httpserver/", "jdk/internal/net/http/"}
+
+// hasSites reports whether call sites in a class are observed: in the program's, and in
+// those that serve it.
+func hasSites(class string, platform bool) bool {
+	for _, p := range serverPrefixes {
+		if strings.HasPrefix(class, p) {
+			return true
+		}
+	}
+	return !platform && !ofPlatform(class)
+}
+
 // shaped reports whether the probes need the structure of a class, whatever the filters
 // say. java.lang.Thread and java.lang.Class themselves cannot get a field: they
 // are loaded before any agent is asked, unless the JVM gives up its archive of

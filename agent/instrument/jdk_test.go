@@ -21,7 +21,7 @@ var everything = Options{Tasks: []TaskDefinition{{Class: "*", Method: "*"}}, Sub
 // someSite gives each site the same number.
 type someSite struct{}
 
-func (someSite) Add(_, _, _ string, _ int32) int32 { return 1 }
+func (someSite) Add(Site) int32 { return 1 }
 
 // brokenClass gets code that no verifier accepts. If the JVM accepts it, the JVM did not
 // verify anything.

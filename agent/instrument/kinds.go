@@ -25,6 +25,7 @@ var kinds = [...]kind{
 	lambdaArchive{},
 	dispatches{},
 	submissions{},
+	executorsMade{},
 	cancellations{},
 	exceptionReads{},
 	constructors{},

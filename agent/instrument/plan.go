@@ -79,6 +79,8 @@ type Plan struct {
 	Notes     []string         // what was expected in this class and not found
 	Left      []*Refusal       // methods left as they are while the rest is woven
 	Defined   []TaskDefinition // of the user's, those that fit a method of this class
+	Executed  bool             // the class itself has a method that executes a task
+	LoopCall  string           // the method that a loop in it calls, as a task definition; "": none found
 
 	in      Input
 	options Options
@@ -168,7 +170,7 @@ func newTaskPlan(in Input, o Options) (*Plan, error) {
 func newTarget(in Input, o *Options, header classfile.Header, kinds units.Kinds) target {
 	t := target{Class: header.Name, Kinds: kinds, Mode: in.Mode, access: header.Access, hidden: in.Hidden,
 		filtered: o.excluded(javaName(header.Name), in.Platform), submits: o.Submissions, dispatcher: in.Dispatcher,
-		sites: o.Sites != nil && !in.Hidden && (o.everywhere || !in.Platform && !ofPlatform(header.Name))}
+		sites: o.Sites != nil && !in.Hidden && (o.everywhere || hasSites(header.Name, in.Platform))}
 	if in.Platform {
 		t.Kinds |= units.KindJDK
 	}
@@ -193,6 +195,7 @@ func (p *Plan) fill() (*Plan, error) {
 	if err := p.planSteps(); err != nil {
 		return nil, err
 	}
+	p.findLoopCall()
 	if p.empty() {
 		return nil, nil
 	}

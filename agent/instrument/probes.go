@@ -48,14 +48,15 @@ var (
 
 // Submissions.
 var (
-	probeSubmitting = probe{nameSubmissions, "submitting", descBegin}
-	probeScheduling = probe{nameSubmissions, "scheduling", descBegin} // to run later
-	probeRepeating  = probe{nameSubmissions, "repeating", descBegin}  // by the executor, once more
-	probeForking    = probe{nameSubmissions, "forking", descEnter}    // ForkJoinTask.fork
-	probeStarting   = probe{nameSubmissions, "starting", descEnter}   // Thread.start
-	probeSubmitted  = probe{nameSubmissions, "submitted", descToken}
-	probeRejected   = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
-	probeHolds      = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"}        // task -> the task inside it
+	probeSubmitting   = probe{nameSubmissions, "submitting", descBegin}
+	probeScheduling   = probe{nameSubmissions, "scheduling", descBegin} // to run later
+	probeRepeating    = probe{nameSubmissions, "repeating", descBegin}  // by the executor, once more
+	probeForking      = probe{nameSubmissions, "forking", descEnter}    // ForkJoinTask.fork
+	probeStarting     = probe{nameSubmissions, "starting", descEnter}   // Thread.start
+	probeExecutorMade = probe{nameSubmissions, "executorMade", descObject}
+	probeSubmitted    = probe{nameSubmissions, "submitted", descToken}
+	probeRejected     = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
+	probeHolds        = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"}        // task -> the task inside it
 	// What cancel returns, the task, the task inside it -> what cancel returns.
 	probeCancelled = probe{nameSubmissions, "cancelled", "(ZLjava/lang/Object;Ljava/lang/Object;)Z"}
 )

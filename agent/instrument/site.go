@@ -11,9 +11,16 @@ import (
 // goroutines at once.
 type Sites interface {
 	// Add returns the number of a site, above 0; 0: there are no more numbers.
-	// The names are Java names; file is "" and line 0 if the class file does not
-	// give them.
-	Add(class, method, file string, line int32) int32
+	Add(s Site) int32
+}
+
+// Site is a call site. The names are Java names.
+type Site struct {
+	Class, Method string
+	File          string // "": the class file does not say
+	Line          int32  // 0: the class file does not say
+	Calls         string // the method called there
+	Function      string // the method of the lambda or method reference given to it, com.acme.Main.lambda$run$0
 }
 
 // siteKind says what happens at a site.
@@ -107,6 +114,8 @@ type site struct {
 	kind  siteKind
 	class uint16 // siteMayCreate: pool index of the class
 	line  int32
+
+	calls, function string
 }
 
 // String implements step.
@@ -133,7 +142,7 @@ func (s *siteStep) weave(p *Plan) error {
 	}
 	file := p.sourceFile()
 	for _, at := range s.sites {
-		id := p.options.Sites.Add(javaName(p.Class), code.Method().Name, file, at.line)
+		id := p.options.Sites.Add(Site{javaName(p.Class), code.Method().Name, file, at.line, at.calls, at.function})
 		if id == 0 {
 			break
 		}

@@ -22,7 +22,9 @@ func (k callSites) find(p *Plan, code *classfile.Code, flow *thisFlow) []site {
 	}
 	var found []site
 	line := int32(0)
+	given := p.newFunctions(code)
 	for _, in := range code.Insns {
+		given.follow(in)
 		if in.Op == classfile.OpLabel {
 			if l, ok := lines[in.Label]; ok {
 				line = l
@@ -34,6 +36,7 @@ func (k callSites) find(p *Plan, code *classfile.Code, flow *thisFlow) []site {
 		}
 		if at, ok := k.at(p, in); ok {
 			at.in, at.line = in, line
+			at.calls, at.function = given.calls, given.function
 			found = append(found, at)
 		}
 	}

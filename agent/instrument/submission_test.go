@@ -13,8 +13,8 @@ import (
 // siteList is a Sites that keeps the sites.
 type siteList struct{ list []string }
 
-func (s *siteList) Add(class, method, file string, line int32) int32 {
-	s.list = append(s.list, fmt.Sprintf("%s.%s(%s:%d)", class, method, file, line))
+func (s *siteList) Add(x Site) int32 {
+	s.list = append(s.list, strings.TrimRight(fmt.Sprintf("%s.%s(%s:%d) %s %s", x.Class, x.Method, x.File, x.Line, x.Calls, x.Function), " "))
 	return int32(len(s.list))
 }
 

@@ -234,7 +234,7 @@ func TestActivityUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"bottle"}, {"bottle", dir, "--group", "x"}, {"bottle", dir, "--from", "2s", "--to", "1s"}, {"bottle", dir, "--every", "1ns"},
 		{"bottle", dir, "-o", "x.gif"}, {"bottle", dir, "--format", "x"}, {"bottle", dir, "--every", "1us", "--top", "-1"},
-		{"stack", dir}, {"stack", dir, dir, "--threads", "1,2"}, {"stack", dir, dir, "--threads", "0"}, {"stack", dir, dir, "--region", "x"},
+		{"stack"}, {"stack", dir, "--threads", "1,2"}, {"stack", dir, dir, "--threads", "1,2"}, {"stack", dir, dir, "--threads", "0"}, {"stack", dir, dir, "--region", "x"},
 		{"scale", "--threads", "2", "--repeat", "0", "-o", "x", "--", "java", "{threads}"},
 		{"gc", dir, "--class", "[", "x"}, {"gc", dir, "--class", "["}, {"gc", dir, "-o", "mmu"},
 	} {

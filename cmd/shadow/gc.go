@@ -41,6 +41,10 @@ case: in any window of this length, the program could run at least this share of
 time. With a scheduling record, the collector's threads are shown, too: work is their
 running time, time their share of the program's time (shadow bottle).
 
+A stall is a wait of a thread for the collector outside of pauses: ZGC's allocation stalls,
+Shenandoah's pacing, the wait for the end of a collection. The least utilization with
+stalls counts a stalled thread as one of the threads that were running, stopped.
+
 With --class, shows the latency of the class's executions. Simple latency is from
 start to end. Metered latency assumes that requests arrive at a steady rate, smoothed
 over a window, so that a pause delays all requests that had to wait for it.`,
@@ -73,6 +77,7 @@ type gcReport struct {
 	ToNs         units.MonoNs      `json:"to_ns"`
 	Pauses       gcPauses          `json:"pauses"`
 	MMU          []gcUtilization   `json:"mmu"`
+	Stalls       *gcStalls         `json:"stalls"`     // null: not available
 	Threads      *gcThreads        `json:"threads"`    // of the collector; null: not available
 	Causes       []gcCause         `json:"causes"`     // null: not available
 	Safepoints   *gcSafepoints     `json:"safepoints"` // null: not available
@@ -97,6 +102,8 @@ type gcPauses struct {
 type gcUtilization struct {
 	WindowNs units.Ns `json:"window_ns"`
 	Min      float64  `json:"min"`
+	// WithStalls counts a stalled thread as one of the program's threads stopped; null: stalls are not available.
+	WithStalls *float64 `json:"min_with_stalls"`
 }
 
 type gcThreads struct {
@@ -140,11 +147,13 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 		return files.WriteFigure(env, f.output, figure.MMU(curve))
 	}
 	for _, u := range gc.MMU(pauses, w, gc.Lengths(1e6, w, 1)) {
-		r.MMU = append(r.MMU, gcUtilization{u.Window, u.Min})
+		r.MMU = append(r.MMU, gcUtilization{WindowNs: u.Window, Min: u.Min})
 	}
 	if a == nil {
-		r.NotAvailable["threads"], r.NotAvailable["safepoints"] = without.Error(), without.Error()
-	} else if err := r.threads(a, w, pauses); err != nil {
+		for _, what := range []string{"threads", "safepoints", "stalls"} {
+			r.NotAvailable[what] = without.Error()
+		}
+	} else if err := errors.Join(r.threads(a, w, pauses), r.stalls(a, w, pauses)); err != nil {
 		return err
 	}
 	r.causes(a, w)

@@ -39,6 +39,9 @@ func (f *gcFlags) table(r *gcReport) error {
 		facts.Row("a pause", fmt.Sprintf("mean %s, median %s, p90 %s, p99 %s, max %s", units.FormatNs(*p.MeanNs), units.FormatNs(*p.P50Ns),
 			units.FormatNs(*p.P90Ns), units.FormatNs(*p.P99Ns), units.FormatNs(*p.MaxNs)))
 	}
+	if s := r.Stalls; s != nil {
+		facts.Row("stalls", s.String())
+	}
 	if t := r.Threads; t != nil {
 		facts.Row("collector threads", fmt.Sprintf("%s ran, work %s (in pauses %s, and %s waiting for a processor), share of the time %s, %.2f at once", units.FormatExact(int64(t.Threads)),
 			units.FormatNs(t.WorkNs), units.FormatNs(t.InPause), units.FormatNs(t.Waited), units.FormatNs(units.Ns(t.TimeNs)), t.Width))
@@ -50,7 +53,7 @@ func (f *gcFlags) table(r *gcReport) error {
 		return err
 	}
 	fmt.Fprintln(f.Env.Out)
-	if err := listing.Table(f.Env.Out, o, r.MMU, utilizationColumns); err != nil {
+	if err := listing.Table(f.Env.Out, o, r.MMU, utilizationColumns(r.Stalls != nil && r.Stalls.Count > 0)); err != nil {
 		return err
 	}
 	if err := f.causesTable(r, o); err != nil {
@@ -67,9 +70,16 @@ func (f *gcFlags) latencyTable(r *gcReport, o table.Options) error {
 	return listing.Table(f.Env.Out, o, listing.Refs(r.Latency), latencyColumns())
 }
 
-var utilizationColumns = []view.Column[gcUtilization]{
-	{Title: "window", Kind: view.Int, Unit: view.Ns, Value: func(u gcUtilization) view.Value { return view.IntOf(u.WindowNs) }},
-	{Title: "utilization, least", Kind: view.Float, Unit: view.Share, Value: func(u gcUtilization) view.Value { return view.FloatOf(u.Min) }},
+func utilizationColumns(stalls bool) []view.Column[gcUtilization] {
+	columns := []view.Column[gcUtilization]{
+		{Title: "window", Kind: view.Int, Unit: view.Ns, Value: func(u gcUtilization) view.Value { return view.IntOf(u.WindowNs) }},
+		{Title: "utilization, least", Kind: view.Float, Unit: view.Share, Value: func(u gcUtilization) view.Value { return view.FloatOf(u.Min) }},
+	}
+	if stalls {
+		columns = append(columns, view.Column[gcUtilization]{Title: "with stalls", Kind: view.Float, Unit: view.Share,
+			Value: func(u gcUtilization) view.Value { return view.FloatOf(*u.WithStalls) }})
+	}
+	return columns
 }
 
 func latencyColumns() []view.Column[*gcLatency] {
@@ -113,6 +123,13 @@ func (f *gcFlags) csv(r *gcReport) error {
 		{"pause_p99_ns", one(p.P99Ns)}, {"pause_p999_ns", one(p.P999Ns)}, {"pause_max_ns", one(p.MaxNs)}}
 	for _, u := range r.MMU {
 		cells = append(cells, []string{"mmu_" + number(u.WindowNs), share(u.Min)})
+		if u.WithStalls != nil {
+			cells = append(cells, []string{"mmu_with_stalls_" + number(u.WindowNs), share(*u.WithStalls)})
+		}
+	}
+	if s := r.Stalls; s != nil {
+		cells = append(cells, []string{"stalls", strconv.Itoa(s.Count)}, []string{"stall_total_ns", number(s.TotalNs)},
+			[]string{"stall_runnable_ns", number(s.ReadyNs)}, []string{"stall_max_ns", number(s.MaxNs)})
 	}
 	if t := r.Threads; t != nil {
 		cells = append(cells, []string{"gc_work_ns", number(t.WorkNs)}, []string{"gc_pause_work_ns", number(t.InPause)}, []string{"gc_pause_runnable_ns", number(t.Waited)}, []string{"gc_time_ns", share(t.TimeNs)}, []string{"gc_width", share(t.Width)})

@@ -12,6 +12,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
+	"stackagent/shadow/view/table"
 )
 
 func newHotspots(env console.Env) *cobra.Command {
@@ -53,7 +54,7 @@ recorded with --contexts.
 			if o.By == summary.ByContext {
 				return listContexts(&l, args[0], o)
 			}
-			s, err := hotspotSummary(env, args[0], o)
+			s, err := hotspotSummary(env, args[0], o, l.Format)
 			if err != nil {
 				return err
 			}
@@ -63,6 +64,9 @@ recorded with --contexts.
 			}
 			if err != nil {
 				return err
+			}
+			if s.Hidden != nil {
+				defer env.Note("%s", table.Clean(s.Hidden.Text()))
 			}
 			return printHotspots(&l, rows, s, o.By)
 		},
@@ -94,8 +98,10 @@ func checkHotspots(l *listing.Flags, o summary.HotspotOptions) error {
 }
 
 // hotspotSummary condenses a session as the listing wants it.
-func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions) (*summary.Summary, error) {
+func hotspotSummary(env console.Env, dir string, o summary.HotspotOptions, format string) (*summary.Summary, error) {
 	options := summary.Options{Filter: o.Filter, PerThread: o.By == "thread", Units: o.Units}
+	// Scripts find the raw executions of a class of the JDK in one row.
+	options.AsRecorded = o.By == "class" && format != "table" && !o.Units && !o.Filter.App
 	if o.By != summary.BySite && o.By != summary.ByExecutor {
 		return summarise(env, dir, options)
 	}

@@ -26,6 +26,12 @@ const (
 // a class and a thread with hostile names.
 func makeSession(t *testing.T, root string) string {
 	t.Helper()
+	return makeSessionOf(t, root, "com.acme.Main")
+}
+
+// makeSessionOf is makeSession of a program with this main class.
+func makeSessionOf(t *testing.T, root, mainClass string) string {
+	t.Helper()
 	w, err := store.OpenWriter(root, "s1", "s1")
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +39,7 @@ func makeSession(t *testing.T, root string) string {
 	const from = 1_000 * ms
 	w.Manifest = store.Manifest{
 		Session: "s1", WallUnixNs: 1_700_000_000_000_000_000, StartNs: from, EndNs: from + 100*ms,
-		JVM: store.JVM{PID: 42, Host: "box", Version: "21.0.2", Name: "OpenJDK", MainClass: "com.acme.Main", GC: "G1", CPUs: 2,
+		JVM: store.JVM{PID: 42, Host: "box", Version: "21.0.2", Name: "OpenJDK", MainClass: mainClass, GC: "G1", CPUs: 2,
 			AgentVersion: "test", Clock: "tsc", CPUClock: "user page"},
 		Metrics:      []string{"wall", "cpu"},
 		NotAvailable: map[string]string{"instructions": "not measured by this version"},

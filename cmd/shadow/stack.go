@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/spf13/cobra"
@@ -23,8 +24,10 @@ type stackFlags struct {
 	workers string
 	threads []int
 	output  string
+	force   bool
 
-	parsed scaling.Region
+	parsed    scaling.Region
+	noSpeedup string // why there is none; "": there is
 }
 
 func (f *stackFlags) addRegion(cmd *cobra.Command) {
@@ -37,27 +40,40 @@ func (f *stackFlags) addRegion(cmd *cobra.Command) {
 func newStack(env console.Env) *cobra.Command {
 	var f stackFlags
 	cmd := &cobra.Command{
-		Use:   "stack BASE_DIR DIR...",
+		Use:   "stack [BASE_DIR] DIR...",
 		Short: "Speedup stacks: why N threads are not N times as fast as one",
 		Long: `Compares runs with BASE_DIR, the run with one application thread. For each run, shows
 the measured speedup and what keeps it below the number of threads: garbage
 collection, the main thread's sequential part, waiting for each other, threads that
 end early, I/O, and too few CPUs. The rest is more work for the same result, and what
 is listed under it. All components add up to the number of threads; a negative one is
-a gain.`,
+a gain.
+
+With a single DIR there is nothing to compare with: shows the losses, and that the
+speedup is at most the number of threads minus these. A region given by times is shown
+in the same way, as the runs do not do the same work in it.
+
+Refuses to compare runs of two programs: give --force if they do the same work.`,
 		Example: `  shadow stack /tmp/one /tmp/two /tmp/four
   shadow stack /tmp/one /tmp/four --threads 4 --region last:3 --marker 'com.acme.Iteration'
-  shadow stack /tmp/one /tmp/two -o stack.svg`,
+  shadow stack /tmp/one /tmp/two -o stack.svg
+  shadow stack /tmp/four`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return console.Usagef("missing session folders: name that of the run with one thread, then the others")
+			if len(args) == 0 {
+				return console.Usagef("missing session folders: name that of the run with one thread, then the others; or a single one")
 			}
-			return f.check(len(args) - 1)
+			return f.check(max(len(args)-1, 1))
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(env, args[0], args[1:]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return f.run(env, "", args)
+			}
+			return f.run(env, args[0], args[1:])
+		},
 	}
 	f.AddTo(cmd, env, false, "table", "json", "csv")
 	f.addRegion(cmd)
+	cmd.Flags().BoolVar(&f.force, "force", false, "compare the runs even if they seem to be runs of two programs")
 	cmd.Flags().IntSliceVar(&f.threads, "threads", nil, "numbers of threads of the runs, in their order (default: counted)")
 	return cmd
 }
@@ -83,12 +99,12 @@ func (f *stackFlags) checkRegion() error {
 	return files.CheckFigure(f.output)
 }
 
+// run prints the stacks of the sessions in dirs; baseDir is "" if there is none.
 func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
-	base, err := f.reckon(env, baseDir, 1)
+	base, err := f.base(env, baseDir, dirs)
 	if err != nil {
 		return err
 	}
-	noteRun(env, baseDir, base)
 	var bars []stackBar
 	for i, dir := range dirs {
 		n := 0
@@ -100,14 +116,84 @@ func (f *stackFlags) run(env console.Env, baseDir string, dirs []string) error {
 			return err
 		}
 		noteRun(env, dir, run)
-		bar := stackBar{Repeated: speedup.Repeat([]speedup.Bar{speedup.Stack(base.Account, run.Account)}), counted: run.Counted}
-		bar.count(base, run)
-		bars = append(bars, bar)
+		bars = append(bars, f.bar(base, run))
 	}
 	if f.output != "" {
 		return files.WriteFigure(env, f.output, figure.Stacks([]figure.StackGroup{{Bars: repeated(bars)}}))
 	}
 	return f.print(bars, nil)
+}
+
+// Why a bar has no speedup.
+const (
+	noBase  = "there is no run with one thread to compare with: name its session first"
+	notSame = "a region given by times is not the same work in both runs: choose one with --region markers, last:K or whole"
+)
+
+// base is the account of the run with one thread; nil if nothing can be compared with
+// it.
+func (f *stackFlags) base(env console.Env, dir string, dirs []string) (*scaling.Run, error) {
+	switch {
+	case dir == "":
+		f.noSpeedup = noBase
+	case f.parsed.ByTime():
+		f.noSpeedup = notSame
+	}
+	if f.noSpeedup != "" {
+		env.Note("no speedup: %s", f.noSpeedup)
+		return nil, nil
+	}
+	if err := f.checkPrograms(env, dir, dirs); err != nil {
+		return nil, err
+	}
+	base, err := f.reckon(env, dir, 1)
+	if err != nil {
+		return nil, err
+	}
+	noteRun(env, dir, base)
+	return base, nil
+}
+
+func (f *stackFlags) bar(base, run *scaling.Run) stackBar {
+	if base == nil {
+		return stackBar{Repeated: speedup.Repeat([]speedup.Bar{speedup.Alone(run.Account)}), counted: run.Counted}
+	}
+	b := stackBar{Repeated: speedup.Repeat([]speedup.Bar{speedup.Stack(base.Account, run.Account)}), counted: run.Counted}
+	b.count(base, run)
+	return b
+}
+
+// checkPrograms refuses runs of different programs, unless the user insists.
+func (f *stackFlags) checkPrograms(env console.Env, baseDir string, dirs []string) error {
+	base, err := programOf(env, baseDir)
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		p, err := programOf(env, dir)
+		if err != nil {
+			return err
+		}
+		if why := base.Unlike(p); why != "" {
+			line := fmt.Sprintf("%s and %s are runs of different programs: %s", table.Clean(baseDir), table.Clean(dir), table.Clean(why))
+			if !f.force {
+				return fmt.Errorf("%s; give --force if both do the same work", line)
+			}
+			env.Note("%s; compared because of --force", line)
+		}
+		if why := base.OtherWork(p); why != "" && f.parsed == (scaling.Region{}) {
+			env.Note("%s: %s", table.Clean(dir), why)
+		}
+	}
+	return nil
+}
+
+func programOf(env console.Env, dir string) (*scaling.Program, error) {
+	s, err := env.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return scaling.ProgramOf(s)
 }
 
 // stackBar is a bar, how its number of threads is known, and the counters of its

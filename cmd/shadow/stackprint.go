@@ -38,8 +38,12 @@ type collectorJSON struct {
 
 type barJSON struct {
 	Threads    int                 `json:"threads"`
-	Speedup    float64             `json:"speedup"`
-	Components map[string]float64  `json:"components"`
+	Speedup    *float64            `json:"speedup"` // null: there is no base with the same work, see speedup_not_available
+	AtMost     *float64            `json:"at_most"` // then: the number of threads minus the losses
+	NoSpeedup  string              `json:"speedup_not_available,omitempty"`
+	Components map[string]*float64 `json:"components"` // null: not available
+	// GCStallsNs is what the threads waited for the collector outside of pauses, in gc; the mean of the runs.
+	GCStallsNs units.Ns            `json:"gc_stalls_ns"`
 	Rest       map[string]float64  `json:"rest"`       // parts of the component of this name
 	Confidence map[string]*float64 `json:"confidence"` // half the interval at 95 %; null: a single run
 	Counted    bool                `json:"threads_counted"`
@@ -55,7 +59,7 @@ type barJSON struct {
 
 // runJSON is what a bar was computed from, nanoseconds.
 type runJSON struct {
-	BaseNs       units.Ns            `json:"base_ns"` // T_s
+	BaseNs       *units.Ns           `json:"base_ns"` // T_s; null: no base
 	DurationNs   units.Ns            `json:"duration_ns"`
 	GCNs         units.Ns            `json:"gc_ns"`
 	SequentialNs units.Ns            `json:"sequential_ns"`
@@ -73,7 +77,11 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 		out := stackJSON{Bars: []barJSON{}, NotAvailable: map[string]string{}}
 		for _, b := range bars {
 			maps.Copy(out.NotAvailable, b.absent)
-			out.Bars = append(out.Bars, b.json())
+			bar := b.json()
+			if b.AtMost {
+				bar.NoSpeedup = f.noSpeedup
+			}
+			out.Bars = append(out.Bars, bar)
 		}
 		for _, c := range collector {
 			out.Collector = append(out.Collector, collectorJSON{c.Threads, c.GCThreads, c.Work.Mean, c.Time.Mean,
@@ -93,12 +101,18 @@ func (f *stackFlags) print(bars []stackBar, collector []figure.CollectorPoint) e
 
 func (b *stackBar) json() barJSON {
 	out := barJSON{
-		Threads: b.Threads, Speedup: b.Speedup.Mean, Components: map[string]float64{}, Rest: map[string]float64{},
+		Threads: b.Threads, Speedup: &b.Speedup.Mean, Components: map[string]*float64{}, Rest: map[string]float64{},
 		Confidence: map[string]*float64{"speedup": half(b.Speedup)}, Counted: b.counted, Advice: advice.OfBar(b.Mean()), Counters: b.counters(),
+	}
+	if b.AtMost {
+		out.Speedup, out.AtMost = nil, out.Speedup
 	}
 	for c, v := range b.Components {
 		name := speedup.Component(c).String()
-		out.Components[name], out.Confidence[name] = v.Mean, half(v)
+		out.Components[name], out.Confidence[name] = &v.Mean, half(v)
+		if b.Unknown[c] {
+			out.Components[name] = nil
+		}
 	}
 	for p, v := range b.Parts {
 		out.Rest[speedup.Part(p).String()] = v.Mean
@@ -106,6 +120,7 @@ func (b *stackBar) json() barJSON {
 	for _, bar := range b.Bars {
 		out.SequentialAssumed = out.SequentialAssumed || bar.AssumedSequential
 		out.Runs = append(out.Runs, runOf(bar))
+		out.GCStallsNs += bar.Run.InState[activity.Stalled] / units.Ns(len(b.Bars))
 	}
 	return out
 }
@@ -120,8 +135,11 @@ func half(v speedup.Interval) *float64 {
 func runOf(b speedup.Bar) runJSON {
 	r := b.Run
 	out := runJSON{
-		BaseNs: b.Base.Duration, DurationNs: r.Duration, GCNs: r.GC, SequentialNs: r.Sequential, IdleNs: r.Idle, ParallelNs: r.Parallel,
+		DurationNs: r.Duration, GCNs: r.GC, SequentialNs: r.Sequential, IdleNs: r.Idle, ParallelNs: r.Parallel,
 		States: map[string]units.Ns{}, ExitedNs: r.Exited, Threads: r.Workers, AtOnce: r.MostAlive,
+	}
+	if !b.AtMost {
+		out.BaseNs = &b.Base.Duration
 	}
 	for s, d := range r.InState {
 		out.States[activity.ThreadState(s).String()] = d
@@ -146,11 +164,21 @@ func (f *stackFlags) table(bars []stackBar) error {
 func barColumns() []view.Column[*stackBar] {
 	columns := []view.Column[*stackBar]{
 		{Title: "threads", Kind: view.Int, Value: func(b *stackBar) view.Value { return view.IntOf(int64(b.Threads)) }},
-		{Title: "speedup", Kind: view.Float, Show: func(b *stackBar) string { return interval(b.Speedup) }},
+		{Title: "speedup", Kind: view.Float, Show: func(b *stackBar) string {
+			if b.AtMost {
+				return "at most " + interval(b.Speedup)
+			}
+			return interval(b.Speedup)
+		}},
 	}
 	for c := range speedup.NComponents {
 		columns = append(columns, view.Column[*stackBar]{Title: c.String(), Kind: view.Float,
-			Show: func(b *stackBar) string { return interval(b.Components[c]) }})
+			Show: func(b *stackBar) string {
+				if b.Unknown[c] {
+					return notAvailable
+				}
+				return interval(b.Components[c])
+			}})
 	}
 	return columns
 }
@@ -242,6 +270,7 @@ func (f *stackFlags) csv(bars []stackBar) error {
 	for p := range speedup.NParts {
 		header = append(header, "rest_"+p.String())
 	}
+	header = append(header, "at_most")
 	cell := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
 	confidence := func(v speedup.Interval) string {
 		if half(v) == nil {
@@ -251,14 +280,19 @@ func (f *stackFlags) csv(bars []stackBar) error {
 	}
 	var cells [][]string
 	for _, b := range bars {
-		row := []string{strconv.Itoa(b.Threads), cell(b.Speedup.Mean), confidence(b.Speedup)}
-		for _, v := range b.Components {
-			row = append(row, cell(v.Mean), confidence(v))
+		row, bound := []string{strconv.Itoa(b.Threads), cell(b.Speedup.Mean), confidence(b.Speedup)}, ""
+		if b.AtMost {
+			row[1], bound = "", row[1]
+		}
+		for c, v := range b.Components {
+			if row = append(row, cell(v.Mean), confidence(v)); b.Unknown[c] {
+				row[len(row)-2] = ""
+			}
 		}
 		for _, v := range b.Parts {
 			row = append(row, cell(v.Mean))
 		}
-		cells = append(cells, row)
+		cells = append(cells, append(row, bound))
 	}
 	return listing.CSV(f.Env.Out, header, cells)
 }

@@ -9,22 +9,24 @@ import (
 	"stackagent/internal/units"
 )
 
-// ThreadState is what a thread is doing. Numbers are those of hpc/sched.
+// ThreadState is what a thread is doing. Up to Blocked the numbers are those of hpc/sched.
 type ThreadState uint8
 
 // The states. Every moment between a thread's first and last is in exactly one.
 const (
-	Unknown  ThreadState = iota // not observed
-	Running                     // on a CPU
-	Runnable                    // ready, waiting for a CPU
-	Futex                       // blocked in a futex: locks, monitors, park, joins
-	IO                          // blocked in a read, write, poll, accept, ... or uninterruptible
-	Sleeping                    // waiting for a given time
-	Blocked                     // off the CPU, the source does not record why
+	Unknown   ThreadState = iota // not observed
+	Running                      // on a CPU
+	Runnable                     // ready, waiting for a CPU
+	Futex                        // blocked in a futex until another thread of the program ends the wait: locks, monitors, park, joins
+	IO                           // blocked in a read, write, poll, accept, ... or uninterruptible
+	Sleeping                     // waiting for a given time, or in a futex until its time limit
+	Blocked                      // off the CPU, the source does not record why
+	Stalled                      // in a futex until a collector's thread ends the wait, or the VM's after a pause
+	Safepoint                    // in a futex until the VM's thread ends the wait, without a pause of the collector
 	NStates
 )
 
-var stateNames = [NStates]string{"unknown", "running", "runnable", "futex", "io", "sleeping", "blocked"}
+var stateNames = [NStates]string{"unknown", "running", "runnable", "futex", "io", "sleeping", "blocked", "gc_stall", "safepoint"}
 
 // String is the state in a word, "running".
 func (s ThreadState) String() string {

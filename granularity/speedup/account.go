@@ -23,10 +23,13 @@ type Input struct {
 	Pauses  []activity.Span // stop-the-world pauses, by From; they may overlap
 	// N is the number of application threads that the run should use.
 	N int
-	// Workers says, by thread, which ones are application threads. The main thread
-	// (of KindMain) is one of them if it takes part in the parallel work, as the
-	// caller of a parallel stream does.
+	// Workers says, by thread, which ones are application threads: each has a slot. A
+	// driver has one if it does a share of the parallel work, as the caller of a
+	// parallel stream does.
 	Workers []bool
+	// Drivers says, by thread, which ones submit work to the workers. The main thread
+	// (of KindMain) always is one.
+	Drivers []bool
 	// Region is the time that the account is about: one or more spans, in order.
 	Region []Segment
 }
@@ -38,6 +41,9 @@ type Segment struct {
 	// then on it counts as exited. 0: not known, so it is done when it exits. nil: not
 	// known for any.
 	Done []units.MonoNs
+	// Shifts has, by thread, when a driver does the workers' tasks itself: it is a
+	// worker then. In order, without overlaps. nil: it never does, or not known.
+	Shifts [][]activity.Span
 }
 
 // Account is where N threads' time went, in nanoseconds. GC, Sequential, Idle and
@@ -50,15 +56,15 @@ type Account struct {
 	Duration units.Ns // of the region
 	// GC is the time stopped for garbage collections.
 	GC units.Ns
-	// Sequential is the time outside pauses in which the main thread was
-	// running or ready to run, and no other application thread was: there were
-	// none yet, none any more, or all were waiting.
+	// Sequential is the time outside pauses in which a driver was running or ready to
+	// run outside the workers' tasks, and no worker was: there were none yet, none any
+	// more, or all were waiting. A driver in its shift is a worker.
 	Sequential units.Ns
 	// Idle is the time outside pauses in which there was no application thread
-	// and the main thread had nothing to do (the start of the JVM, for example).
+	// and the drivers had nothing to do (the start of the JVM, for example).
 	Idle units.Ns
-	// Parallel is the rest: an application thread existed, and the main thread
-	// was not the only one at work.
+	// Parallel is the rest: an application thread existed, and drivers were not the
+	// only ones at work.
 	Parallel units.Ns
 
 	// InState is what the living application threads did in Parallel, summed.
@@ -71,9 +77,12 @@ type Account struct {
 	// Surplus counts living threads beyond N.
 	Surplus units.Ns
 
-	Workers   int  // application threads that lived in the region
-	MostAlive int  // at once
-	MainOnly  bool // the main thread was the only application thread
+	Workers   int // application threads that lived in the region
+	MostAlive int // at once
+	// Unseparated: when the workers ended their last tasks is not known, so what they
+	// waited for then (imbalance) cannot be told from waiting for each other.
+	Unseparated bool
+	MainOnly    bool // drivers were the only application threads, and their shifts are not known
 }
 
 // Errors of an account.

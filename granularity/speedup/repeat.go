@@ -36,6 +36,8 @@ type Repeated struct {
 	Speedup    Interval
 	Components [NComponents]Interval
 	Parts      [NParts]Interval
+	AtMost     bool // of any of them
+	Unknown    [NComponents]bool
 }
 
 // Repeat sums up the bars of repeated runs.
@@ -45,6 +47,12 @@ func Repeat(bars []Bar) Repeated {
 		return r
 	}
 	r.Threads = bars[0].Threads
+	for _, b := range bars {
+		r.AtMost = r.AtMost || b.AtMost
+		for c, unknown := range b.Unknown {
+			r.Unknown[c] = r.Unknown[c] || unknown
+		}
+	}
 	of := func(f func(Bar) float64) Interval {
 		values := make([]float64, len(bars))
 		for i, b := range bars {
@@ -64,7 +72,7 @@ func Repeat(bars []Bar) Repeated {
 
 // Mean is the mean bar.
 func (r *Repeated) Mean() *Bar {
-	b := &Bar{Threads: r.Threads, Speedup: r.Speedup.Mean}
+	b := &Bar{Threads: r.Threads, Speedup: r.Speedup.Mean, AtMost: r.AtMost, Unknown: r.Unknown}
 	for c, v := range r.Components {
 		b.Components[c] = v.Mean
 	}

@@ -41,10 +41,12 @@ type changeKind int
 // and a thread lives within a segment.
 const (
 	threadEnds changeKind = iota
+	shiftEnds
 	segmentEnds
 	pauseEnds
 	pauseBegins
 	segmentBegins
+	shiftBegins
 	threadBegins
 	threadGone // began and ended at once
 )
@@ -55,6 +57,7 @@ type stay struct {
 	parallel units.Ns // the clock of parallel time when it began
 	open     bool
 	alive    bool
+	shift    bool // a driver that does the workers' tasks
 	seen     bool // has been alive
 }
 
@@ -68,13 +71,13 @@ type sweep struct {
 	begun   bool
 	at      units.MonoNs
 
-	inSegment, pauses    int
-	mainActive, active   int // running or ready: the main thread; the others that are application threads
-	alive, gone          int
-	clocks               [nPhases]units.Ns
-	aliveTime            units.Ns // sum over living workers, parallel phase
-	acc                  Account
-	mainWorks, otherSeen bool
+	inSegment, pauses int
+	driving, active   int // running or ready: drivers outside shifts; workers, and drivers in their shifts
+	alive, gone       int
+	clocks            [nPhases]units.Ns
+	aliveTime         units.Ns // sum over living workers, parallel phase
+	acc               Account
+	apart             bool // an application thread is no driver, or its shifts are known
 }
 
 // plan lists the changes that are known: segments, pauses, lives of threads.
@@ -87,8 +90,9 @@ func (s *sweep) plan() error {
 		until = seg.To
 		s.note(change{at: seg.From, what: segmentBegins})
 		s.note(change{at: seg.To, what: segmentEnds})
-		for t, worker := range s.in.Workers {
-			if worker {
+		for t := range s.in.Threads {
+			s.planShifts(uint32(t), seg)
+			if s.worker(uint32(t)) {
 				s.planLife(uint32(t), seg)
 			}
 		}
@@ -111,10 +115,34 @@ func (s *sweep) plan() error {
 
 func (s *sweep) note(c change) { s.changes = append(s.changes, c) }
 
-// planLife notes when worker t lives in seg.
+// planShifts notes when driver t does the workers' tasks in seg.
+func (s *sweep) planShifts(t uint32, seg Segment) {
+	for _, shift := range seg.shifts(t) {
+		if shift = shift.Cut(seg.Span); s.driver(t) && shift.Len() > 0 {
+			s.note(change{at: shift.From, what: shiftBegins, thread: t})
+			s.note(change{at: shift.To, what: shiftEnds, thread: t})
+		}
+	}
+}
+
+func (seg *Segment) shifts(t uint32) []activity.Span {
+	if int(t) < len(seg.Shifts) {
+		return seg.Shifts[t]
+	}
+	return nil
+}
+
+// planLife notes when worker t lives in seg: a driver from its first shift to the end
+// of its last.
 func (s *sweep) planLife(t uint32, seg Segment) {
 	th := s.in.Threads[t]
 	life := seg.Span
+	if shifts := seg.shifts(t); s.driver(t) && len(shifts) > 0 {
+		life = activity.Span{From: shifts[0].From, To: shifts[len(shifts)-1].To}.Cut(life)
+		s.apart = true
+	} else if s.driver(t) && s.hasShifts(t) {
+		return
+	}
 	if th.BeginSeen {
 		life.From = max(life.From, th.First)
 	}
@@ -155,17 +183,26 @@ func (s *sweep) add(sl activity.Slice) error {
 	return nil
 }
 
-func (s *sweep) matters(t uint32) bool { return s.worker(t) || s.main(t) }
+func (s *sweep) matters(t uint32) bool { return s.worker(t) || s.driver(t) }
 func (s *sweep) worker(t uint32) bool  { return int(t) < len(s.in.Workers) && s.in.Workers[t] }
-func (s *sweep) main(t uint32) bool    { return s.in.Threads[t].Kind == activity.KindMain }
+func (s *sweep) driver(t uint32) bool {
+	return s.in.Threads[t].Kind == activity.KindMain || int(t) < len(s.in.Drivers) && s.in.Drivers[t]
+}
+
+// hasShifts reports whether driver t does the workers' tasks in any segment.
+func (s *sweep) hasShifts(t uint32) bool {
+	return slices.ContainsFunc(s.in.Region, func(seg Segment) bool { return len(seg.shifts(t)) > 0 })
+}
 
 // count adds thread t to the threads at work, or removes it.
 func (s *sweep) count(t uint32, by int) {
 	st := &s.stays[t]
 	switch wants := st.state == activity.Running || st.state == activity.Runnable; {
 	case !wants:
-	case s.main(t):
-		s.mainActive += by
+	case st.shift:
+		s.active += by
+	case s.driver(t):
+		s.driving += by
 	case st.alive:
 		s.active += by
 	}
@@ -225,9 +262,9 @@ func (s *sweep) phase() phase {
 		return outside
 	case s.pauses > 0:
 		return inGC
-	case s.mainActive > 0 && s.active == 0:
+	case s.driving > 0 && s.active == 0:
 		return inSequential
-	case s.alive == 0:
+	case s.alive == 0 && s.active == 0:
 		return inIdle
 	}
 	return inParallel
@@ -260,6 +297,10 @@ func (s *sweep) apply(c change) {
 		s.pauses++
 	case pauseEnds:
 		s.pauses--
+	case shiftBegins:
+		s.work(c.thread, true)
+	case shiftEnds:
+		s.work(c.thread, false)
 	case threadBegins:
 		s.live(c.thread)
 	case threadEnds:
@@ -277,29 +318,30 @@ func (s *sweep) live(t uint32) {
 	if !st.seen {
 		st.seen = true
 		s.acc.Workers++
-		s.mainWorks = s.mainWorks || s.main(t)
-		s.otherSeen = s.otherSeen || !s.main(t)
+		s.apart = s.apart || !s.driver(t)
 	}
 	st.parallel = s.clocks[inParallel]
-	if st.open {
+	s.turn(t, &st.alive, true)
+}
+
+// work begins or ends a shift of driver t.
+func (s *sweep) work(t uint32, on bool) { s.turn(t, &s.stays[t].shift, on) }
+
+// turn changes what t's activity counts for.
+func (s *sweep) turn(t uint32, what *bool, on bool) {
+	open := s.stays[t].open
+	if open {
 		s.count(t, -1)
 	}
-	st.alive = true
-	if st.open {
+	*what = on
+	if open {
 		s.count(t, +1)
 	}
 }
 
 func (s *sweep) die(t uint32) {
-	st := &s.stays[t]
 	s.collect(t)
-	if st.open {
-		s.count(t, -1)
-	}
-	st.alive = false
-	if st.open {
-		s.count(t, +1)
-	}
+	s.turn(t, &s.stays[t].alive, false)
 	s.alive--
 	s.gone++
 }
@@ -316,6 +358,6 @@ func (s *sweep) total() Account {
 		known += d
 	}
 	a.InState[activity.Unknown] += s.aliveTime - known
-	a.MainOnly = s.mainWorks && !s.otherSeen
+	a.MainOnly = a.Workers > 0 && !s.apart
 	return a
 }

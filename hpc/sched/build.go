@@ -47,6 +47,7 @@ type live struct {
 	index    uint32
 	inner    int32 // its id inside, see builder.inside; 0: not known yet
 	state    State
+	futex    uint32 // of Futex
 	since    units.MonoNs
 	certain  bool         // false: state is what /proc said at readAt; the first event shows what it was
 	readAt   units.MonoNs // see certain
@@ -246,7 +247,7 @@ func (b *builder) out(t *live, e *event) {
 	if e.cpu >= 0 {
 		b.left[e.cpu] = t.since
 	}
-	t.state, t.certain, t.cpu, t.guess = e.state, true, -1, guess{}
+	t.state, t.certain, t.cpu, t.guess, t.futex = e.state, true, -1, guess{}, e.futex
 	t.counted, t.switches, t.cpuSeen, t.cpuAt = e.counted, e.switches, e.cpuTime, e.switches
 	if e.dead {
 		b.finish(t, t.state, t.since, true)
@@ -274,7 +275,10 @@ func (b *builder) wake(t *live, e *event) {
 	if !t.certain && e.at < t.readAt {
 		was = Blocked
 	}
-	b.close(t, was, e.at)
+	if b.close(t, was, e.at) {
+		wait := &b.slices[t.prior]
+		wait.Waker = b.waker(wait.State, e.waker)
+	}
 	t.state, t.certain = Runnable, true
 }
 
@@ -299,19 +303,24 @@ func (b *builder) hole(e *event) {
 	}
 }
 
-// close ends the stay that began at t.since.
-func (b *builder) close(t *live, s State, at units.MonoNs) {
+// close ends the stay that began at t.since. It reports whether it has a slice, which is then t.prior.
+func (b *builder) close(t *live, s State, at units.MonoNs) bool {
 	if s == Blocked && t.guess.at != 0 && t.guess.at <= at {
 		s = t.guess.state
 	}
-	if at > t.since {
+	stayed := at > t.since
+	if stayed {
 		t.prior = len(b.slices)
 		b.slices = append(b.slices, Slice{Thread: t.index, State: s, From: t.since, To: at})
+		if s == Futex {
+			b.slices[t.prior].Futex = t.futex
+		}
 		b.count(t, s, at)
 	}
 	t.turn = turn{}
 	t.since = max(at, t.since)
 	t.Last = t.since
+	return stayed
 }
 
 // count adds the stay that has just ended at at to the sums.

@@ -19,28 +19,28 @@ func TestCharge(t *testing.T) {
 	}{
 		{"the charge passed before either switch was reported",
 			[]event{made(10), lagging(in(25, 0), 5), lagging(out(60, 1, 35, Futex), 5)},
-			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 55}, {0, Futex, 55, 1000}}},
+			[]Slice{{0, Runnable, 10, 20, 0, 0}, {0, Running, 20, 55, 0, 0}, {0, Futex, 55, 1000, 0, 0}}},
 		{"and before the wake-up was reported",
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), wake(70), lagging(in(75, 1), 8), out(100, 2, 63, IO)},
-			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 67}, {0, Running, 67, 100}, {0, IO, 100, 1000}}},
+			[]Slice{{0, Runnable, 10, 20, 0, 0}, {0, Running, 20, 50, 0, 0}, {0, Futex, 50, 67, 0, 0}, {0, Running, 67, 100, 0, 0}, {0, IO, 100, 1000, 0, 0}}},
 		{"time was taken: the thread was ready but had no CPU",
 			[]event{made(10), in(20, 0), out(100, 1, 50, Futex)},
-			[]Slice{{0, Runnable, 10, 50}, {0, Running, 50, 100}, {0, Futex, 100, 1000}}},
+			[]Slice{{0, Runnable, 10, 50, 0, 0}, {0, Running, 50, 100, 0, 0}, {0, Futex, 100, 1000, 0, 0}}},
 		{"time was taken from a thread whose wake-up was not reported",
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), in(70, 1), out(100, 2, 50, IO)},
-			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 70}, {0, Runnable, 70, 80}, {0, Running, 80, 100}, {0, IO, 100, 1000}}},
+			[]Slice{{0, Runnable, 10, 20, 0, 0}, {0, Running, 20, 50, 0, 0}, {0, Futex, 50, 70, 0, 0}, {0, Runnable, 70, 80, 0, 0}, {0, Running, 80, 100, 0, 0}, {0, IO, 100, 1000, 0, 0}}},
 		{"more is charged than the switches are apart, on a CPU that was idle",
 			[]event{made(10), in(20, 0), out(50, 1, 36, Futex)},
-			[]Slice{{0, Runnable, 10, 14}, {0, Running, 14, 50}, {0, Futex, 50, 1000}}},
+			[]Slice{{0, Runnable, 10, 14, 0, 0}, {0, Running, 14, 50, 0, 0}, {0, Futex, 50, 1000, 0, 0}}},
 		{"more is charged than the switches are apart, on a CPU that another thread of the process had",
 			[]event{made(10), after(in(20, 0)), out(50, 1, 36, Futex)},
-			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Futex, 50, 1000}}},
+			[]Slice{{0, Runnable, 10, 20, 0, 0}, {0, Running, 20, 50, 0, 0}, {0, Futex, 50, 1000, 0, 0}}},
 		{"a new thread is charged from before its creation was reported",
 			[]event{made(100), lagging(in(102, 0), 7), out(150, 1, 55, Futex)},
-			[]Slice{{0, Running, 95, 150}, {0, Futex, 150, 1000}}},
+			[]Slice{{0, Running, 95, 150, 0, 0}, {0, Futex, 150, 1000, 0, 0}}},
 		{"the charge of several stays says nothing about one",
 			[]event{made(10), in(20, 0), out(50, 1, 30, Futex), in(100, 3), out(120, 4, 80, IO)},
-			[]Slice{{0, Runnable, 10, 20}, {0, Running, 20, 50}, {0, Unknown, 50, 100}, {0, Running, 100, 120}, {0, IO, 120, 1000}}},
+			[]Slice{{0, Runnable, 10, 20, 0, 0}, {0, Running, 20, 50, 0, 0}, {0, Unknown, 50, 100, 0, 0}, {0, Running, 100, 120, 0, 0}, {0, IO, 120, 1000, 0, 0}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBuilder(1, 0)
@@ -85,10 +85,10 @@ func TestChargeAfterCut(t *testing.T) {
 	e := out(200, 1, 130, Futex) // of 180 ns
 	b.apply(&e)
 	second := b.cut(300, 0)
-	if want := []Slice{{0, Runnable, 10, 20}, {0, Running, 20, 100}}; !reflect.DeepEqual(first.Slices, want) {
+	if want := []Slice{{0, Runnable, 10, 20, 0, 0}, {0, Running, 20, 100, 0, 0}}; !reflect.DeepEqual(first.Slices, want) {
 		t.Errorf("got  %v\nwant %v", first.Slices, want)
 	}
-	if want := []Slice{{0, Runnable, 100, 150}, {0, Running, 150, 200}, {0, Futex, 200, 300}}; !reflect.DeepEqual(second.Slices, want) {
+	if want := []Slice{{0, Runnable, 100, 150, 0, 0}, {0, Running, 150, 200, 0, 0}, {0, Futex, 200, 300, 0, 0}}; !reflect.DeepEqual(second.Slices, want) {
 		t.Errorf("got  %v\nwant %v", second.Slices, want)
 	}
 }

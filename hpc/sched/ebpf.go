@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
@@ -57,7 +58,7 @@ func openEBPF() (_ *ebpfSource, err error) {
 	if err != nil {
 		return nil, explainEBPF(err)
 	}
-	s := &ebpfSource{programs: programs, processes: programs.Maps[mapProcesses], calls: o.systemCall.size == 0}
+	s := &ebpfSource{programs: programs, processes: programs.Maps[mapProcesses], calls: o.systemCall.size == asm.DWord}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -134,8 +135,9 @@ func explainEBPF(err error) error {
 func (s *ebpfSource) name() string { return "ebpf" }
 
 func (s *ebpfSource) notAvailable() map[string]string {
-	if s.calls {
-		return map[string]string{"futex, io, sleeping": "where the registers keep the number of the system call is not known on this architecture; it all is blocked"}
+	if !s.calls {
+		const why = "where the registers keep the number of the system call is not known on this architecture"
+		return map[string]string{"futex, io, sleeping": why + "; it all is blocked", NoWakers: why}
 	}
 	return map[string]string{}
 }
@@ -210,7 +212,7 @@ func (s *ebpfSource) poll(into []event) ([]event, units.MonoNs, error) {
 
 // appendRecord translates a record of the programs.
 func (c *accountClocks) appendRecord(into []event, b []byte) []event {
-	if len(b) < wakeSize {
+	if len(b) < newSize {
 		return into
 	}
 	n := binary.NativeEndian
@@ -219,8 +221,10 @@ func (c *accountClocks) appendRecord(into []event, b []byte) []event {
 	case kind == typeSwitch && len(b) >= switchSize:
 		e.lag = c.lag(n.Uint32(b[swCPU:]), e.at, n.Uint64(b[swClock:]))
 		return appendSwitch(into, b, e)
-	case kind == typeWake:
+	case kind == typeWake && len(b) >= wakeSize:
 		e.kind = eventWake
+		e.waker = onCPU{pid: int32(n.Uint32(b[wakeTGID:])), tid: int32(n.Uint32(b[wakeTID:])), call: int32(n.Uint32(b[wakeCall:]))}
+		e.waker.known = e.waker.tid >= 0
 	case kind == typeNew:
 		e.kind = eventNew
 	case kind == typeExit && len(b) >= exitSize:
@@ -246,6 +250,9 @@ func appendSwitch(into []event, b []byte, e event) []event {
 		out.block = !preempted && task != 0
 		out.dead = !preempted && task&taskDead != 0
 		out.state = stateOf(task, preempted, int32(n.Uint32(b[swPrevCall:])))
+		if out.state == Futex {
+			out.futex = futexOf(n.Uint64(b[swPrevFirst:]))
+		}
 		into = append(into, out)
 	}
 	if next := int32(n.Uint32(b[swNextTGID:])); next != 0 {

@@ -136,7 +136,7 @@ func TestSwitchWithoutOut(t *testing.T) {
 	e := perfEvent(eventOut, 130, 0, Blocked)
 	b.apply(&e)
 	all = append(all, b.cut(200, 0).Slices...)
-	if want := []Slice{{0, Runnable, 10, 40}, {0, Running, 40, 100}, {0, Running, 100, 130}, {0, Blocked, 130, 200}}; !slices.Equal(all, want) {
+	if want := []Slice{{0, Runnable, 10, 40, 0, 0}, {0, Running, 40, 100, 0, 0}, {0, Running, 100, 130, 0, 0}, {0, Blocked, 130, 200, 0, 0}}; !slices.Equal(all, want) {
 		t.Errorf("%v, want %v", all, want)
 	}
 }

@@ -8,12 +8,14 @@ type event struct {
 	pid, tid int32
 	kind     eventKind
 	state    State  // of an out: what the thread does from now on
+	futex    uint32 // of an out into Futex: see Slice
 	block    bool   // of an out: it did so by itself (voluntary)
 	dead     bool   // of an out: it is the thread's last
 	counted  bool   // switches is known
 	switches uint32 // how often the thread has left a CPU so far
 	cpu      int32  // of an in or out: which one, or -1
 	after    bool   // of an in: a thread of the same process had the CPU before
+	waker    onCPU  // of a wake
 
 	lag                    units.MonoNs // of an in or out: how long before at the kernel began to charge the next thread
 	cpuTime                units.Ns     // of an out: CPU time so far, or NotMeasured

@@ -20,7 +20,7 @@ func sample() (*Record, []Slice) {
 			{TID: 7, Name: "java", First: 100, Last: 500, Voluntary: 2, CPU: 250},
 			{TID: 9, Name: "GC Thread#0", First: 150, Last: 300, BeginSeen: true, EndSeen: true, Involuntary: 1, CPU: units.NotMeasured},
 		}}
-	return r, []Slice{{0, Running, 100, 200}, {1, Runnable, 150, 200}, {0, Futex, 200, 350}, {1, Running, 200, 300}, {0, Running, 350, 500}}
+	return r, []Slice{{0, Running, 100, 200, 0, 0}, {1, Runnable, 150, 200, 0, 0}, {0, Futex, 200, 350, 0, 0}, {1, Running, 200, 300, 0, 0}, {0, Running, 350, 500, 0, 0}}
 }
 
 func all(t *testing.T, r *Reader, from, to units.MonoNs) []Slice {
@@ -60,7 +60,7 @@ func TestWriteAndRead(t *testing.T) {
 	if got := all(t, r, want.From, want.To); !reflect.DeepEqual(got, slices) {
 		t.Errorf("read %v\nwrote %v", got, slices)
 	}
-	if got, want := all(t, r, 250, 320), []Slice{{0, Futex, 250, 320}, {1, Running, 250, 300}}; !reflect.DeepEqual(got, want) {
+	if got, want := all(t, r, 250, 320), []Slice{{0, Futex, 250, 320, 0, 0}, {1, Running, 250, 300, 0, 0}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("window: %v, want %v", got, want)
 	}
 }
@@ -77,7 +77,7 @@ func TestResume(t *testing.T) {
 		}
 		from := units.MonoNs(i) * 200
 		thread := ThreadRow{0, Thread{TID: 1, Name: source, First: from, Last: from + 100, CPU: 1}}
-		if err := w.Write(&Part{From: from, To: from + 100, Slices: []Slice{{0, Running, from, from + 100}}, Threads: []ThreadRow{thread}}); err != nil {
+		if err := w.Write(&Part{From: from, To: from + 100, Slices: []Slice{{0, Running, from, from + 100, 0, 0}}, Threads: []ThreadRow{thread}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestResume(t *testing.T) {
 		t.Error("the record of one process was continued with another")
 	}
 	r := open(t, dir)
-	want := []Slice{{0, Running, 0, 100}, {1, Running, 200, 300}}
+	want := []Slice{{0, Running, 0, 100, 0, 0}, {1, Running, 200, 300, 0, 0}}
 	if got := all(t, r, 0, 300); !reflect.DeepEqual(got, want) || len(r.Record().Threads) != 2 || len(r.Damage()) > 0 {
 		t.Errorf("got %v, want %v; threads %+v, damage %v", got, want, r.Record().Threads, r.Damage())
 	}
@@ -103,7 +103,7 @@ func TestResumeTorn(t *testing.T) {
 		p := &Part{From: from, To: from + 100, GC: []GCSample{{At: from, Collector: "c"}}}
 		for i, tid := range tids {
 			p.Threads = append(p.Threads, ThreadRow{uint32(i), Thread{TID: tid, First: from, Last: from + 100, CPU: units.NotMeasured}})
-			p.Slices = append(p.Slices, Slice{uint32(i), Running, from, from + 100})
+			p.Slices = append(p.Slices, Slice{uint32(i), Running, from, from + 100, 0, 0})
 		}
 		return p
 	}
@@ -130,7 +130,7 @@ func TestResumeTorn(t *testing.T) {
 		}
 	}
 	r := open(t, dir)
-	if got := all(t, r, 0, 500); !reflect.DeepEqual(got, []Slice{{0, Running, 400, 500}}) || len(r.Record().Threads) != 1 || len(r.Damage()) > 0 {
+	if got := all(t, r, 0, 500); !reflect.DeepEqual(got, []Slice{{0, Running, 400, 500, 0, 0}}) || len(r.Record().Threads) != 1 || len(r.Damage()) > 0 {
 		t.Errorf("got %v, threads %+v, damage %v", got, r.Record().Threads, r.Damage())
 	}
 	if gc, err := r.GC(); err != nil || len(gc) != 1 || gc[0].At != 400 {
@@ -218,7 +218,7 @@ func TestDamagedPart(t *testing.T) {
 			for i := units.MonoNs(0); i < 3; i++ {
 				from := i * 100
 				thread := ThreadRow{0, Thread{TID: 1, Name: "a", Last: from + 100, CPU: units.Ns(i)}}
-				if err := w.Write(&Part{From: from, To: from + 100, Slices: []Slice{{0, Running, from, from + 100}}, Threads: []ThreadRow{thread}}); err != nil {
+				if err := w.Write(&Part{From: from, To: from + 100, Slices: []Slice{{0, Running, from, from + 100, 0, 0}}, Threads: []ThreadRow{thread}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -226,7 +226,7 @@ func TestDamagedPart(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := open(t, dir)
-			want := []Slice{{0, Running, 0, 100}, {0, Unknown, 100, 200}, {0, Running, 200, 300}}
+			want := []Slice{{0, Running, 0, 100, 0, 0}, {0, Unknown, 100, 200, 0, 0}, {0, Running, 200, 300, 0, 0}}
 			if got := all(t, r, 0, 300); !reflect.DeepEqual(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
@@ -327,7 +327,7 @@ func threeParts(t *testing.T, pid int, complete bool) (dir string) {
 	for i := units.MonoNs(0); i < 3; i++ {
 		from := i * 100
 		p := &Part{From: from, To: from + 100, GC: []GCSample{{At: from, Collector: "c"}},
-			Slices:  []Slice{{0, Running, from, from + 10*units.MonoNs(pid)}},
+			Slices:  []Slice{{0, Running, from, from + 10*units.MonoNs(pid), 0, 0}},
 			Threads: []ThreadRow{{0, Thread{TID: 1, Name: "a", Last: from + 100, CPU: units.Ns(i)}}}}
 		if err := w.Write(p); err != nil {
 			t.Fatal(err)
@@ -423,7 +423,7 @@ func TestPartAfterHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Write(&Part{From: 300, To: 400, Slices: []Slice{{0, Running, 300, 310}}, Threads: []ThreadRow{{0, Thread{TID: 5, Last: 400, CPU: units.NotMeasured}}}}); err != nil {
+	if err := w.Write(&Part{From: 300, To: 400, Slices: []Slice{{0, Running, 300, 310, 0, 0}}, Threads: []ThreadRow{{0, Thread{TID: 5, Last: 400, CPU: units.NotMeasured}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, headName), head, 0o600); err != nil {

@@ -19,7 +19,7 @@ type field struct {
 // running kernel.
 type offsets struct {
 	pid, tgid, comm, voluntary, involuntary, cpuTime field // of task_struct
-	systemCall                                       field // of pt_regs; zero where it is not known
+	systemCall, firstArgument                        field // of pt_regs; zero where it is not known
 	// clock is the path from a task_struct to the clock of its run queue; nil
 	// in a kernel without CONFIG_FAIR_GROUP_SCHED.
 	clock []field
@@ -28,6 +28,9 @@ type offsets struct {
 // systemCallFields is where each architecture keeps the number of the system
 // call (syscall_get_nr).
 var systemCallFields = map[string]string{"amd64": "orig_ax", "arm64": "syscallno", "riscv64": "a7"}
+
+// firstArgumentFields is where each architecture keeps the first argument of the system call, for a futex its address.
+var firstArgumentFields = map[string]string{"amd64": "di", "riscv64": "orig_a0"}
 
 // findOffsets reads the type information (BTF) of the kernel.
 func findOffsets(spec *btf.Spec) (*offsets, error) {
@@ -49,14 +52,23 @@ func findOffsets(spec *btf.Spec) (*offsets, error) {
 		}
 		*x.into = f
 	}
-	var regs *btf.Struct
-	if name := systemCallFields[runtime.GOARCH]; name != "" && spec.TypeByName("pt_regs", &regs) == nil {
-		if f, err := findField(regs, []string{name}); err == nil {
-			o.systemCall = f
-		}
-	}
+	o.systemCall = findRegister(spec, systemCallFields[runtime.GOARCH])
+	o.firstArgument = findRegister(spec, firstArgumentFields[runtime.GOARCH])
 	o.clock = findClock(spec)
 	return &o, checkSwitch(spec)
+}
+
+// findRegister is zero where the register is not known.
+func findRegister(spec *btf.Spec, name string) field {
+	var regs *btf.Struct
+	if name == "" || spec.TypeByName("pt_regs", &regs) != nil {
+		return field{}
+	}
+	f, err := findField(regs, []string{name})
+	if err != nil {
+		return field{}
+	}
+	return f
 }
 
 // findClock finds the path from a thread to the clock of its CPU's run queue.

@@ -148,6 +148,7 @@ func (s *perfSource) notAvailable() map[string]string {
 		"reason of short stays": fmt.Sprintf("why a thread is off the CPU is looked up in /proc once it lasts %v; shorter stays are blocked%s",
 			time.Duration(guessAfter), remedy),
 		switchItself: "perf records a switch to a thread when it is done; the time from its begin, which the kernel charges to the thread, is running time only as far as it can be estimated" + remedy,
+		NoWakers:     "perf does not record wake-ups" + remedy,
 		"cpu":        "the kernel's CPU time of ended threads is not in perf's records" + remedy,
 	}
 	for pid, n := range s.missed {

@@ -5,9 +5,9 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// The kernel's side of the eBPF source, five small programs on the scheduler's
-// tracepoints. They hold no state: each writes a record of what concerns a
-// watched process. They are assembled here with the offsets of the running kernel,
+// The kernel's side of the eBPF source, six small programs on the scheduler's
+// tracepoints. Each writes a record of what concerns a watched process; only who ends a
+// wait is kept from one program to another. They are assembled here with the offsets of the running kernel,
 // so the build needs no C compiler for BPF. Kernel helpers require a licence that is
 // compatible with the GPL: these programs alone are under MIT or GPL.
 const programLicense = "Dual MIT/GPL"
@@ -43,10 +43,17 @@ const (
 	swPrevCPU    = 48 // its CPU time so far, ns
 	swClock      = 56 // u64, the scheduler's clock of this CPU when it began to charge the next thread; 0: not known
 	swCPU        = 64 // u32, and four bytes of nothing
-	switchSize   = 72
+	swPrevFirst  = 72 // u64, first argument of that system call; 0: not known
+	switchSize   = 80
 	preemptedBit = 31
 
-	wakeSize = 24
+	newSize = 24
+
+	// Who ended the wait; all -1 if it is not known.
+	wakeTGID = 20
+	wakeTID  = 24
+	wakeCall = 28 // number of the system call in which it is, from the registers
+	wakeSize = 32
 
 	exitVoluntary   = 24
 	exitInvoluntary = 32
@@ -83,6 +90,20 @@ const (
 const (
 	mapProcesses = "processes"
 	mapRecords   = "records"
+	mapWakers    = "wakers"
+)
+
+// An entry of the map of wakers belongs to all threads whose ids have the same low bits. The kernel reports a wake-up
+// to the waker (sched_waking), then, perhaps on another CPU, that the thread can run (sched_wakeup). It does not
+// report another wake-up of the thread in between.
+const (
+	nWakers = 1 << 16
+
+	wakerOf   = 0 // id of the thread whose wait it ends
+	wakerTGID = 4
+	wakerTID  = 8
+	wakerCall = 12
+	wakerSize = 16
 )
 
 // assembler collects instructions; a label is set on the instruction that follows.
@@ -247,6 +268,7 @@ func (a *assembler) previous() {
 	}
 	a.store(swNextCount, asm.DWord) // and the padding
 	a.store(swPrevCPU, asm.DWord)
+	a.store(swPrevFirst, asm.DWord)
 	a.add(asm.LoadMem(asm.R1, asm.RFP, stackPrev, asm.DWord), asm.JEq.Imm(asm.R1, 0, "no_previous"))
 	a.copyField(rPrev, o.tgid, recTGID, asm.Word)
 	a.copyField(rPrev, o.pid, recTID, asm.Word)
@@ -260,13 +282,22 @@ func (a *assembler) previous() {
 		asm.Or.Reg(asm.R1, asm.R2),
 	)
 	a.store(swPrevState, asm.Word)
-	if o.systemCall.size == asm.DWord { // 0: this kernel's registers are not known
-		a.add(asm.Mov.Reg(asm.R1, rPrev), asm.FnTaskPtRegs.Call(), asm.LoadMem(asm.R1, asm.R0, o.systemCall.offset, asm.DWord))
+	a.systemCall(rPrev)
+	a.store(swPrevCall, asm.Word)
+	if first := o.firstArgument; first.size == asm.DWord && o.systemCall.size == asm.DWord {
+		a.add(asm.LoadMem(asm.R1, asm.R0, first.offset, asm.DWord))
+		a.store(swPrevFirst, asm.DWord)
+	}
+	a.at("no_previous")
+}
+
+// systemCall loads the number of the task's system call into R1, -1 if it is not known, and leaves its registers in R0.
+func (a *assembler) systemCall(task asm.Register) {
+	if call := a.offsets.systemCall; call.size == asm.DWord {
+		a.add(asm.Mov.Reg(asm.R1, task), asm.FnTaskPtRegs.Call(), asm.LoadMem(asm.R1, asm.R0, call.offset, asm.DWord))
 	} else {
 		a.add(asm.Mov.Imm(asm.R1, -1))
 	}
-	a.store(swPrevCall, asm.Word)
-	a.at("no_previous")
 }
 
 // next writes which thread gets the CPU.
@@ -330,9 +361,58 @@ func (a *assembler) finishTask() asm.Instructions {
 	return a.finish()
 }
 
-// wakeProgram: sched_wakeup(task *p), sched_wakeup_new(task *p).
-func wakeProgram(o *offsets, kind int32) asm.Instructions {
-	return taskProgram(o, wakeSize, kind).finishTask()
+// newProgram: sched_wakeup_new(task *p).
+func newProgram(o *offsets) asm.Instructions { return taskProgram(o, newSize, typeNew).finishTask() }
+
+// wakeProgram: sched_wakeup(task *p).
+func wakeProgram(o *offsets) asm.Instructions {
+	a := taskProgram(o, wakeSize, typeWake)
+	a.add(asm.Mov.Imm(asm.R1, -1))
+	a.store(wakeTGID, asm.Word)
+	a.store(wakeTID, asm.Word)
+	a.store(wakeCall, asm.Word)
+	if o.systemCall.size != asm.DWord { // an interrupt could not be known from a system call
+		return a.finishTask()
+	}
+	a.waker("no_waker")
+	a.field(rPrev, o.pid)
+	a.add(asm.LoadMem(asm.R2, asm.R0, wakerOf, asm.Word), asm.JNE.Reg(asm.R1, asm.R2, "no_waker"))
+	for _, f := range [][2]int16{{wakerTGID, wakeTGID}, {wakerTID, wakeTID}, {wakerCall, wakeCall}} {
+		a.add(asm.LoadMem(asm.R1, asm.R0, f[0], asm.Word))
+		a.store(f[1], asm.Word)
+	}
+	a.at("no_waker")
+	return a.finishTask()
+}
+
+// waker leaves the entry for who wakes rPrev in R0, or goes to none.
+func (a *assembler) waker(none string) {
+	a.field(rPrev, a.offsets.pid)
+	a.add(
+		asm.And.Imm(asm.R1, nWakers-1),
+		asm.StoreMem(asm.RFP, stackKey, asm.R1, asm.Word),
+		asm.LoadMapPtr(asm.R1, 0).WithReference(mapWakers),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, stackKey),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, none),
+	)
+}
+
+// wakingProgram: sched_waking(task *p), in the thread that ends the wait, or in one that an interrupt has stopped.
+func wakingProgram(o *offsets) asm.Instructions {
+	a := &assembler{offsets: o}
+	a.add(asm.LoadMem(rPrev, asm.R1, 0, asm.DWord))
+	a.watched(rPrev, "exit")
+	a.waker("exit")
+	a.add(asm.Mov.Reg(rRecord, asm.R0))
+	a.copyField(rPrev, o.pid, wakerOf, asm.Word)
+	a.add(asm.FnGetCurrentTaskBtf.Call(), asm.Mov.Reg(rNext, asm.R0))
+	a.copyField(rNext, o.tgid, wakerTGID, asm.Word)
+	a.copyField(rNext, o.pid, wakerTID, asm.Word)
+	a.systemCall(rNext)
+	a.store(wakerCall, asm.Word)
+	return a.finish()
 }
 
 // exitProgram: sched_process_exit(task *p, ...), before the thread's last switch.
@@ -392,11 +472,13 @@ func collection(o *offsets, ringBytes, processes uint32) *ebpf.CollectionSpec {
 		Maps: map[string]*ebpf.MapSpec{
 			mapProcesses: {Name: mapProcesses, Type: ebpf.Hash, KeySize: 4, ValueSize: entrySize, MaxEntries: processes},
 			mapRecords:   {Name: mapRecords, Type: ebpf.RingBuf, MaxEntries: ringBytes},
+			mapWakers:    {Name: mapWakers, Type: ebpf.Array, KeySize: 4, ValueSize: wakerSize, MaxEntries: nWakers},
 		},
 		Programs: map[string]*ebpf.ProgramSpec{
 			"sched_switch":       program("sched_switch", switchProgram(o)),
-			"sched_wakeup":       program("sched_wakeup", wakeProgram(o, typeWake)),
-			"sched_wakeup_new":   program("sched_wakeup_new", wakeProgram(o, typeNew)),
+			"sched_waking":       program("sched_waking", wakingProgram(o)),
+			"sched_wakeup":       program("sched_wakeup", wakeProgram(o)),
+			"sched_wakeup_new":   program("sched_wakeup_new", newProgram(o)),
 			"sched_process_exit": program("sched_process_exit", exitProgram(o)),
 			"sched_process_fork": program("sched_process_fork", forkProgram(o)),
 		},
@@ -404,4 +486,4 @@ func collection(o *offsets, ringBytes, processes uint32) *ebpf.CollectionSpec {
 }
 
 // programNames are in the order of attaching: what removes is attached before what adds.
-var programNames = []string{"sched_process_exit", "sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_process_fork"}
+var programNames = []string{"sched_process_exit", "sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_process_fork"}

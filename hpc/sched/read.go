@@ -27,6 +27,8 @@ type Reader struct {
 	id       string
 	names    []string             // of the files of all parts
 	files    map[string]seal.File // nil: a record of version 1, without checksums
+	endings  map[uint32][]ending  // of waits beyond a part, by thread, in the order of time
+	wakers   bool                 // the last part says who ended waits
 	torn     bool                 // threads of some part could not be read: their numbers are unknown
 
 	mu     sync.Mutex // guards damage, which reading slices adds to
@@ -56,7 +58,7 @@ func openFolder(dir string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduling record: %w", err)
 	}
-	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable, Account: h.Account}}
+	r := &Reader{dir: dir, complete: h.Complete, broken: map[string]bool{}, endings: map[uint32][]ending{}, record: Record{Source: h.Source, PID: h.PID, NotAvailable: h.NotAvailable, Account: h.Account}}
 	if h.sealed() {
 		r.id, r.files = h.ID, h.Files
 	}
@@ -173,7 +175,7 @@ func sortedKeys(m map[int]string) []int {
 // windows that do not touch are unknown.
 func (r *Reader) addWindow(name string) {
 	w := window{file: name}
-	lost := uint64(0)
+	lost, ended := uint64(0), ""
 	err := withPart(filepath.Join(r.dir, name), func(f *parquet.File) error {
 		var from, to int64
 		err := errors.Join(number(f, fromKey, &from), number(f, toKey, &to))
@@ -189,6 +191,7 @@ func (r *Reader) addWindow(name string) {
 			return fmt.Errorf("ends before it begins: %w", ErrDamaged)
 		}
 		w.from, w.to = units.MonoNs(from), units.MonoNs(to)
+		ended, r.wakers = f.Lookup(endedKey) // older records have none
 		return nil
 	})
 	n := len(r.parts)
@@ -207,6 +210,9 @@ func (r *Reader) addWindow(name string) {
 	r.record.To = w.to
 	r.record.Lost += lost
 	r.parts = append(r.parts, w)
+	if err := parseEndings(ended, len(r.parts)-1, r.endings); err != nil {
+		r.damaged(name, err)
+	}
 }
 
 func number(f *parquet.File, key string, n *int64) error {
@@ -270,6 +276,9 @@ func (r *Reader) addThread(row *threadRow) error {
 
 // Record is the record without the slices. Do not change it.
 func (r *Reader) Record() *Record { return &r.record }
+
+// HasWakers reports whether the record says who ended waits; those of older shadows do not.
+func (r *Reader) HasWakers() bool { return r.wakers }
 
 // Sealed reports whether the record has checksums; those of the first version have none.
 func (r *Reader) Sealed() bool { return r.files != nil }

@@ -27,6 +27,10 @@ type Slice struct {
 	Thread   uint32 // index into Record.Threads
 	State    State
 	From, To units.MonoNs
+	Waker    Waker // of a wait: who ended it
+	// Futex says which futex a thread waits for, 0: not known. Waits with the same number are for the same lock,
+	// condition variable or parked thread.
+	Futex uint32
 }
 
 // Thread is a kernel thread of the observed process. A reused thread id is

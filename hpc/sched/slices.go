@@ -13,15 +13,15 @@ const runLength = 16 << 10
 
 // Each calls f with runs of the slices between from and to, cut at both, ordered by
 // From, then by thread. A stay that lasts beyond a part of the record becomes several
-// slices that touch. If a part cannot be read, every thread that lived then is
+// slices that touch, each with the waker of the whole wait. If a part cannot be read, every thread that lived then is
 // Unknown. The run is reused: copy what you keep. An error of f ends Each, which
 // returns it.
 func (r *Reader) Each(from, to units.MonoNs, f func([]Slice) error) error {
-	for _, w := range r.parts {
+	for i, w := range r.parts {
 		if w.to <= from || w.from >= to {
 			continue
 		}
-		if err := r.window(w, max(from, w.from), min(to, w.to), f); err != nil {
+		if err := r.window(i, max(from, w.from), min(to, w.to), f); err != nil {
 			return err
 		}
 	}
@@ -33,7 +33,8 @@ func (r *Reader) All(f func([]Slice) error) error {
 	return r.Each(r.record.From, r.record.To, f)
 }
 
-func (r *Reader) window(w window, from, to units.MonoNs, f func([]Slice) error) error {
+func (r *Reader) window(part int, from, to units.MonoNs, f func([]Slice) error) error {
+	w := r.parts[part]
 	if w.file == "" {
 		return r.unknown(from, to, f)
 	}
@@ -55,6 +56,9 @@ func (r *Reader) window(w window, from, to units.MonoNs, f func([]Slice) error) 
 		s := columns.slice(i)
 		if s.From >= to {
 			break
+		}
+		if s.To == w.to && s.Waker == NoWaker && s.State.isWait() {
+			s.Waker = r.endedBy(s, part)
 		}
 		s.From, s.To = max(s.From, from), min(s.To, to)
 		if s.From >= s.To {
@@ -89,11 +93,16 @@ func (r *Reader) unknown(from, to units.MonoNs, f func([]Slice) error) error {
 type partColumns struct {
 	thread, state []int32
 	from, ns      []int64
+	waker, futex  []int32 // nil: the record has none
 }
 
 func (c *partColumns) slice(i int) Slice {
 	from := units.MonoNs(c.from[i])
-	return Slice{Thread: uint32(c.thread[i]), State: State(c.state[i]), From: from, To: from + units.MonoNs(c.ns[i])}
+	s := Slice{Thread: uint32(c.thread[i]), State: State(c.state[i]), From: from, To: from + units.MonoNs(c.ns[i])}
+	if c.waker != nil {
+		s.Waker, s.Futex = Waker(c.waker[i]), uint32(c.futex[i])
+	}
+	return s
 }
 
 // load reads a part and checks what Each promises about it.
@@ -102,6 +111,9 @@ func (r *Reader) load(w window) (*partColumns, error) {
 	err := withPart(filepath.Join(r.dir, w.file), func(f *parquet.File) error {
 		columns := parquet.ReadColumns(f, maxPartRows)
 		c = partColumns{thread: columns.Int32("thread"), state: columns.Int32("state"), from: columns.Int64("from_ns"), ns: columns.Int64("ns")}
+		if columns.Has("waker") {
+			c.waker, c.futex = columns.Int32("waker"), columns.Int32("futex")
+		}
 		if err := columns.Err(); err != nil {
 			return err
 		}
@@ -115,14 +127,14 @@ func (r *Reader) load(w window) (*partColumns, error) {
 
 func (c *partColumns) check(w window, threads int) error {
 	n := len(c.from)
-	if len(c.ns) != n || len(c.thread) != n || len(c.state) != n {
+	if len(c.ns) != n || len(c.thread) != n || len(c.state) != n || c.waker != nil && (len(c.waker) != n || len(c.futex) != n) {
 		return fmt.Errorf("columns of unequal length: %w", ErrDamaged)
 	}
 	before := w.from
 	for i := range c.from {
 		s := c.slice(i)
 		if c.thread[i] < 0 || int(c.thread[i]) >= threads || c.state[i] < 0 || c.state[i] >= NStates ||
-			s.From < before || s.To < s.From || s.To > w.to || c.ns[i] < 0 {
+			s.From < before || s.To < s.From || s.To > w.to || c.ns[i] < 0 || !s.Waker.valid(threads) {
 			return fmt.Errorf("row %d (thread %d, state %d, %d + %d ns) makes no sense: %w", i, c.thread[i], c.state[i], s.From, c.ns[i], ErrDamaged)
 		}
 		before = s.From

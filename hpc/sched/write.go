@@ -40,6 +40,8 @@ type sliceRow struct {
 	State  uint32 `parquet:"state,delta"`
 	FromNs int64  `parquet:"from_ns,delta"`
 	Ns     int64  `parquet:"ns,delta"`
+	Waker  uint32 `parquet:"waker,delta"` // as in Slice, like futex; records of older shadows have neither
+	Futex  uint32 `parquet:"futex"`
 }
 
 type threadRow struct {
@@ -69,9 +71,10 @@ type gcRow struct {
 
 // Keys in the footer of a part of slices.
 const (
-	fromKey = "stackagent.from_ns"
-	toKey   = "stackagent.to_ns"
-	lostKey = "stackagent.lost"
+	fromKey  = "stackagent.from_ns"
+	toKey    = "stackagent.to_ns"
+	lostKey  = "stackagent.lost"
+	endedKey = "stackagent.ended_waits" // see endedWaits
 )
 
 // kind is one of the files of a part.
@@ -92,6 +95,7 @@ var kinds = []kind{
 	{prefix: slicesPrefix, write: func(f io.Writer, p *Part) error {
 		return parquet.Write(f, sliceRows(p.Slices), Version, []parquet.KeyValue{
 			{Key: fromKey, Value: fmt.Sprint(int64(p.From))}, {Key: toKey, Value: fmt.Sprint(int64(p.To))}, {Key: lostKey, Value: fmt.Sprint(p.Lost)},
+			{Key: endedKey, Value: endedWaits(p)},
 		})
 	}},
 }
@@ -192,6 +196,7 @@ func (w *Writer) Write(p *Part) error {
 	if w.base > 0 {
 		for i := range p.Slices {
 			p.Slices[i].Thread += w.base
+			p.Slices[i].Waker = p.Slices[i].Waker.moved(w.base)
 		}
 		for i := range p.Threads {
 			p.Threads[i].Index += w.base
@@ -299,7 +304,7 @@ func compare[T units.MonoNs | uint32](a, b T) int {
 func sliceRows(all []Slice) []sliceRow {
 	rows := make([]sliceRow, len(all))
 	for i, s := range all {
-		rows[i] = sliceRow{s.Thread, uint32(s.State), int64(s.From), int64(s.To - s.From)}
+		rows[i] = sliceRow{s.Thread, uint32(s.State), int64(s.From), int64(s.To - s.From), uint32(s.Waker), s.Futex}
 	}
 	return rows
 }

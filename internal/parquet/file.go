@@ -94,6 +94,12 @@ func ReadColumns(f *File, most int) *Columns {
 	return &Columns{file: f, most: most, err: checkAll(f)}
 }
 
+// Has reports whether the table has the column.
+func (c *Columns) Has(name string) bool {
+	_, ok := c.file.Schema().Lookup(name)
+	return ok
+}
+
 // Err is the first error of checking or reading.
 func (c *Columns) Err() error { return c.err }
 

@@ -4,7 +4,7 @@ package schema
 
 var frame = Record{
 	Name: "Frame", Plural: "Frames", Doc: "Frame is a place on a stack.",
-	Wire:   Wire{Coding: List, As: "Site", In: "Contexts.Frames"},
+	Wire:   Wire{Coding: List, In: "Contexts.Frames"},
 	Table:  Table{Name: "frames", Doc: "the frames of calling contexts", Order: 13, Note: "The last row of an id counts."},
 	Fields: siteFields("frame", "dict"),
 }

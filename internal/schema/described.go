@@ -8,7 +8,7 @@ func id(column, doc string) Field {
 
 var classRecord = Record{
 	Name: "Class", Plural: "Classes", Doc: "Class describes a task class the first time it is used.",
-	Wire:  Wire{Coding: List},
+	Wire:  Wire{Coding: List, If: "Looped"},
 	Table: Table{Name: "classes", Doc: "task classes", Order: 2, Note: "The last row of an id counts."},
 	Fields: []Field{
 		{Name: "ID", Type: "uint32", Doc: "id within the session", Row: Row{Column: "class", Tag: "-"}},
@@ -16,6 +16,9 @@ var classRecord = Record{
 		{Name: "Kinds", Type: "units.Kinds", Doc: "`thread`, `runnable`, `callable`, `forkjoin`, `custom` (named by the user), `jdk` (of the platform), `hidden` (a lambda or spun class), `virtual`, joined with `+`",
 			Row: Row{Type: "string", Column: "kinds", Tag: "dict", From: Text}},
 		{Name: "Loader", Type: "string", Doc: "class of the defining loader, empty: boot loader", Row: Row{Column: "loader", Tag: "dict"}},
+		{Name: "Looped", Type: "bool", Doc: "the field that follows is known", Wire: Column{Number: -1}, Row: Row{Name: "-"}},
+		{Name: "LoopCall", Type: "string", Doc: "the method that its loop calls, as a task definition, empty: not known", Wire: Column{Later: true},
+			Row: Row{Column: "loop_call", Tag: "dict"}},
 	},
 }
 
@@ -79,6 +82,10 @@ var executor = Record{
 		id("executor", "id within the session, never reused"),
 		{Name: "Class", Type: "string", Doc: "Java name of its class", Row: Row{Column: "class_name", Tag: "dict"}},
 		{Name: "Name", Type: "string", Doc: "its name, empty: none", Row: Row{Column: "name"}},
+		{Name: "MadeIn", Type: "string", Doc: "the program's method that constructed it, empty: not known",
+			Wire: Column{What: "made in", Later: true}, Row: Row{Column: "made_in"}},
+		{Name: "File", Type: "string", Doc: "source file of that method, empty: the class file does not say", Wire: Column{Later: true}, Row: Row{Column: "file", Tag: "dict"}},
+		{Name: "Line", Type: "int32", Doc: "line, 0: the class file does not say", Wire: Column{Later: true}, Row: Row{Column: "line", Tag: "-"}},
 	},
 }
 
@@ -95,7 +102,10 @@ func siteFields(column, method string) []Field {
 
 var siteRecord = Record{
 	Name: "Site", Plural: "Sites", Doc: "Site is a call site: where in the source tasks are created, submitted or executed.",
-	Wire:   Wire{Coding: List},
-	Table:  Table{Name: "sites", Doc: "the call sites that executions, creations and submissions name", Order: 12, Note: "The last row of an id counts."},
-	Fields: siteFields("site", ""),
+	Wire:  Wire{Coding: List},
+	Table: Table{Name: "sites", Doc: "the call sites that executions, creations and submissions name", Order: 12, Note: "The last row of an id counts."},
+	Fields: append(siteFields("site", ""),
+		Field{Name: "Calls", Type: "string", Doc: "the method called there, empty: none, or not known", Wire: Column{Later: true}, Row: Row{Column: "calls", Tag: "dict"}},
+		Field{Name: "Function", Type: "string", Doc: "the program's method that a lambda or method reference given to that call stands for, empty: none, or not known",
+			Wire: Column{Later: true}, Row: Row{Column: "function"}}),
 }

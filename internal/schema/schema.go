@@ -52,9 +52,8 @@ type Wire struct {
 	What   string // how errors name the records, where that is not the name in lower case
 	Ratio  bool   // the payload holds the ratio of CPU time to ticks
 	Work   bool   // columns of extra metrics may follow
-	If     string // List: the fields with Later are there only if this holds of x
+	If     string // List: the fields with Later are there only if this holds of x; "": unless all are zero
 	In     string // the list of wire.Batch that holds them; "": as Plural; "-": a record is more than a row
-	As     string // List: written as that record, whose fields it has
 }
 
 // Table says how records are stored. Its zero value: they are not.

@@ -23,22 +23,70 @@ func (r *reader) pause(field string) (x Pause) {
 }
 
 func (w *writer) executor(x *Executor) {
-	w.arrayLen(3)
+	n, more := 3, x.MadeIn != "" || x.File != "" || x.Line != 0
+	if more {
+		n = 6
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.str(x.Class)
 	w.str(x.Name)
+	if !more {
+		return
+	}
+	w.str(x.MadeIn)
+	w.str(x.File)
+	w.int(int64(x.Line))
 }
 
 func (r *reader) executor(field string) (x Executor) {
-	end := r.fields(field, 3)
+	n, end := r.fieldsFrom(field, 3, 6)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Class = r.str(field + ".class")
 	x.Name = r.str(field + ".name")
+	if n == 6 {
+		x.MadeIn = r.str(field + ".made in")
+		x.File = r.str(field + ".file")
+		x.Line = int32(r.intWithin(field+".line", 32))
+	}
 	end()
 	return x
 }
 
 func (w *writer) site(x *Site) {
+	n, more := 5, x.Calls != "" || x.Function != ""
+	if more {
+		n = 7
+	}
+	w.arrayLen(n)
+	w.uint(uint64(x.ID))
+	w.str(x.Class)
+	w.str(x.Method)
+	w.str(x.File)
+	w.int(int64(x.Line))
+	if !more {
+		return
+	}
+	w.str(x.Calls)
+	w.str(x.Function)
+}
+
+func (r *reader) site(field string) (x Site) {
+	n, end := r.fieldsFrom(field, 5, 7)
+	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
+	x.Class = r.str(field + ".class")
+	x.Method = r.str(field + ".method")
+	x.File = r.str(field + ".file")
+	x.Line = int32(r.intWithin(field+".line", 32))
+	if n == 7 {
+		x.Calls = r.str(field + ".calls")
+		x.Function = r.str(field + ".function")
+	}
+	end()
+	return x
+}
+
+func (w *writer) frame(x *Frame) {
 	w.arrayLen(5)
 	w.uint(uint64(x.ID))
 	w.str(x.Class)
@@ -47,7 +95,7 @@ func (w *writer) site(x *Site) {
 	w.int(int64(x.Line))
 }
 
-func (r *reader) site(field string) (x Site) {
+func (r *reader) frame(field string) (x Frame) {
 	end := r.fields(field, 5)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Class = r.str(field + ".class")
@@ -57,13 +105,6 @@ func (r *reader) site(field string) (x Site) {
 	end()
 	return x
 }
-
-func (w *writer) frame(x *Frame) {
-	s := Site(*x)
-	w.site(&s)
-}
-
-func (r *reader) frame(field string) Frame { return Frame(r.site(field)) }
 
 func (w *writer) context(x *Context) {
 	w.arrayLen(5)
@@ -106,26 +147,37 @@ func (r *reader) contextSum(field string) (x ContextSum) {
 }
 
 func (w *writer) class(x *Class) {
-	w.arrayLen(4)
+	n, more := 4, x.Looped
+	if more {
+		n = 5
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.str(x.Name)
 	w.uint(uint64(x.Kinds))
 	w.str(x.Loader)
+	if !more {
+		return
+	}
+	w.str(x.LoopCall)
 }
 
 func (r *reader) class(field string) (x Class) {
-	end := r.fields(field, 4)
+	n, end := r.fieldsFrom(field, 4, 5)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Name = r.str(field + ".name")
 	x.Kinds = units.Kinds(r.uintMax(field+".kinds", 1<<8-1))
 	x.Loader = r.str(field + ".loader")
+	if x.Looped = n == 5; x.Looped {
+		x.LoopCall = r.str(field + ".loop call")
+	}
 	end()
 	return x
 }
 
 func (w *writer) thread(x *Thread) {
-	n := 11
-	if x.Counted {
+	n, more := 11, x.Counted
+	if more {
 		n = 14
 	}
 	w.arrayLen(n)
@@ -140,7 +192,7 @@ func (w *writer) thread(x *Thread) {
 	w.uint(uint64(x.Start))
 	w.uint(uint64(x.End))
 	w.int(int64(x.CPU))
-	if !x.Counted {
+	if !more {
 		return
 	}
 	w.uint(x.Executions)

@@ -169,18 +169,23 @@ type VirtualThread struct {
 
 // Executor describes an executor the first time it is used.
 type Executor struct {
-	ID    uint32 // id within the session, never reused
-	Class string // Java name of its class
-	Name  string // its name, empty: none
+	ID     uint32 // id within the session, never reused
+	Class  string // Java name of its class
+	Name   string // its name, empty: none
+	MadeIn string // the program's method that constructed it, empty: not known
+	File   string // source file of that method, empty: the class file does not say
+	Line   int32  // line, 0: the class file does not say
 }
 
 // Site is a call site: where in the source tasks are created, submitted or executed.
 type Site struct {
-	ID     uint32 // id within the session, never reused; 0 is none
-	Class  string // Java name, empty: not known
-	Method string // method, empty: not known
-	File   string // source file, empty: the class file does not say
-	Line   int32  // line, 0: the class file does not say
+	ID       uint32 // id within the session, never reused; 0 is none
+	Class    string // Java name, empty: not known
+	Method   string // method, empty: not known
+	File     string // source file, empty: the class file does not say
+	Line     int32  // line, 0: the class file does not say
+	Calls    string // the method called there, empty: none, or not known
+	Function string // the program's method that a lambda or method reference given to that call stands for, empty: none, or not known
 }
 
 // Frame is a place on a stack.
@@ -212,10 +217,12 @@ type ContextSum struct {
 
 // Class describes a task class the first time it is used.
 type Class struct {
-	ID     uint32      // id within the session
-	Name   string      // Java name; a lambda: Host$$Lambda -> Host.method
-	Kinds  units.Kinds // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
-	Loader string      // class of the defining loader, empty: boot loader
+	ID       uint32      // id within the session
+	Name     string      // Java name; a lambda: Host$$Lambda -> Host.method
+	Kinds    units.Kinds // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
+	Loader   string      // class of the defining loader, empty: boot loader
+	Looped   bool        // the field that follows is known
+	LoopCall string      // the method that its loop calls, as a task definition, empty: not known
 }
 
 // Thread describes a Java thread; it is sent again when a field changes.

@@ -9,9 +9,9 @@ import (
 
 // barRemedies says what to do about each component.
 var barRemedies = [speedup.NComponents]string{
-	speedup.GC:               "collections do not get shorter with more threads: allocate less, give it a larger heap, or try other numbers of GC threads (shadow scale --gc-threads)",
-	speedup.Sequential:       "the main thread works alone for long: divide or overlap what it does before, between and after the parallel parts",
-	speedup.Synchronization:  "threads wait for each other in locks, queues or joins, or sleep (Thread.sleep waits in the same way): shorten what is done under locks, divide the data, hand over larger pieces",
+	speedup.GC:               "collections do not get shorter with more threads, or threads wait for the collector: allocate less, give it a larger heap, or try other numbers of GC threads (shadow scale --gc-threads)",
+	speedup.Sequential:       "the main thread, or another one that submits the work, computes alone for long: divide or overlap what it does before, between and after the parallel parts",
+	speedup.Synchronization:  "threads wait for each other in locks, queues or joins: shorten what is done under locks, divide the data, hand over larger pieces",
 	speedup.Imbalance:        "threads end early and wait for the last one: divide the largest tasks, or begin with them (shadow hotspots --sort max)",
 	speedup.IO:               "threads wait for files or the network for longer than one alone: read ahead, batch, or spread over more devices",
 	speedup.Oversubscription: "threads are ready and find no processor: use fewer threads, give it more processors, or keep other programs off them",
@@ -19,20 +19,25 @@ var barRemedies = [speedup.NComponents]string{
 
 // restRemedies says what to do about each part of the rest.
 var restRemedies = [speedup.NParts]string{
-	speedup.Work:     "the threads need more processor time for the same work than one alone: more instructions for handing over, or caches and memory shared",
-	speedup.Sleep:    "threads sleep for a time that they ask for",
-	speedup.Off:      "threads are off the processor for a reason that the record does not show: record with --switches=ebpf",
-	speedup.Unseen:   "part of the time was not observed",
-	speedup.Late:     "there are fewer threads than asked for: start them earlier, or make the program use them all",
-	speedup.Surplus:  "there are more application threads than asked for",
-	speedup.Idle:     "neither the main thread nor any application thread was at work: the start of the JVM, or the main thread waiting",
-	speedup.BaseWait: "the run with one thread itself waits",
+	speedup.Work:        "the threads need more processor time for the same work than one alone: more instructions for handing over, or caches and memory shared",
+	speedup.Sleep:       "threads sleep for a time that they ask for",
+	speedup.Off:         "threads are off the processor for a reason that the record does not show: record with --switches=ebpf",
+	speedup.Safepoint:   "the JVM stops all threads, not for a collection: look for the operations with -Xlog:safepoint",
+	speedup.Unseen:      "part of the time was not observed",
+	speedup.Late:        "there are fewer threads than asked for: start them earlier, or make the program use them all",
+	speedup.Surplus:     "there are more application threads than asked for",
+	speedup.Idle:        "neither the main thread nor any application thread was at work: the start of the JVM, or the main thread waiting",
+	speedup.BaseWait:    "the run with one thread itself waits",
+	speedup.Unseparated: "threads wait for each other, or end early and wait for the last one; the session's agent is too old to say which: record again",
 }
 
 // OfBar is a sentence about a bar of a speedup stack: what costs most, and what to do about it.
 func OfBar(b *speedup.Bar) string {
 	n := text.Plural(int64(b.Threads), "thread", "threads")
 	head := fmt.Sprintf("%s: %.2f times as fast as one", n, b.Speedup)
+	if b.AtMost {
+		head = fmt.Sprintf("%s: at most %.2f times as fast as one, which is %d minus the losses", n, b.Speedup, b.Threads)
+	}
 	switch l := b.Largest(); l.Outcome {
 	case speedup.InOne:
 		return fmt.Sprintf("%s; most is lost to %s (%.2f of %d): %s.", head, componentWords(l.Component), l.Threads, b.Threads, barRemedies[l.Component])

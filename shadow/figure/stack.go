@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,6 +17,7 @@ import (
 // components.
 var (
 	measuredColor = color.RGBA{230, 159, 0, 255}
+	boundColor    = color.RGBA{250, 226, 178, 255} // in place of it: at most so much
 	stackColors   = [speedup.NComponents]color.RGBA{
 		speedup.GC:               {213, 94, 0, 255},
 		speedup.Sequential:       {0, 158, 115, 255},
@@ -137,7 +139,7 @@ func stackPlotter(bars []speedup.Repeated, middles []float64) plotter {
 					c.FillText(textStyle(tickSize, regular, centre, middle, textOn(clr)), vg.Point{X: (x0 + x1) / 2, Y: (y0 + y1) / 2}, fmt.Sprintf("%.2f", v))
 				}
 			}
-			box(b.Speedup.Mean, measuredColor)
+			box(b.Speedup.Mean, speedupColor(b))
 			for k, part := range b.Components {
 				box(part.Mean, stackColors[k])
 			}
@@ -147,6 +149,14 @@ func stackPlotter(bars []speedup.Repeated, middles []float64) plotter {
 		}
 		c.StrokeLine2(hairline(black), c.Min.X, ty(0), c.Max.X, ty(0))
 	}
+}
+
+// speedupColor is that of the lowest part: the measured speedup, or a bound of it.
+func speedupColor(b speedup.Repeated) color.RGBA {
+	if b.AtMost {
+		return boundColor
+	}
+	return measuredColor
 }
 
 // errorBar draws a confidence interval, where there is one.
@@ -191,7 +201,13 @@ func stackLegend(bars []speedup.Repeated) []entry {
 	sample := func(text string, clr color.RGBA) entry {
 		return entry{text: text, fill: func(c *draw.Canvas, x0, y0, x1, y1 vg.Length) { fillBox(c, clr, x0, y0, x1, y1) }}
 	}
-	out := []entry{sample("measured speedup", measuredColor)}
+	var out []entry
+	if slices.ContainsFunc(bars, func(b speedup.Repeated) bool { return !b.AtMost }) {
+		out = append(out, sample("measured speedup", measuredColor))
+	}
+	if slices.ContainsFunc(bars, func(b speedup.Repeated) bool { return b.AtMost }) {
+		out = append(out, sample("speedup: at most the rest", boundColor))
+	}
 	for k, label := range stackLabels {
 		for _, b := range bars {
 			if math.Abs(b.Components[k].Mean) >= 0.005*float64(b.Threads) {

@@ -24,6 +24,8 @@ var stateLooks = []struct {
 	{activity.Running, "running", color.RGBA{0, 158, 115, 255}},
 	{activity.Runnable, "waiting for a processor", color.RGBA{213, 94, 0, 255}},
 	{activity.IO, "input or output", color.RGBA{204, 121, 167, 255}},
+	{activity.Stalled, "waiting for the collector", color.RGBA{0, 114, 178, 255}},
+	{activity.Safepoint, "stopped by the JVM", color.RGBA{86, 180, 233, 255}},
 	{activity.Futex, "waiting for another thread (futex)", color.RGBA{174, 210, 236, 255}},
 	{activity.Sleeping, "sleeping", color.RGBA{214, 214, 214, 255}},
 	{activity.Blocked, "blocked, reason not known", color.RGBA{165, 165, 165, 255}},

@@ -118,6 +118,7 @@ func rowClass(r *store.Class, x *wire.Class, _ *clock, _ nsPerTick) {
 	r.Name = x.Name
 	r.Kinds = x.Kinds.String()
 	r.Loader = x.Loader
+	r.LoopCall = x.LoopCall
 }
 
 func rowThread(r *store.Thread, x *wire.Thread, c *clock, rate nsPerTick) {
@@ -189,6 +190,9 @@ func rowExecutor(r *store.Executor, x *wire.Executor, _ *clock, _ nsPerTick) {
 	r.ID = x.ID
 	r.Class = x.Class
 	r.Name = x.Name
+	r.MadeIn = x.MadeIn
+	r.File = x.File
+	r.Line = x.Line
 }
 
 func rowSite(r *store.Site, x *wire.Site, _ *clock, _ nsPerTick) {
@@ -197,6 +201,8 @@ func rowSite(r *store.Site, x *wire.Site, _ *clock, _ nsPerTick) {
 	r.Method = x.Method
 	r.File = x.File
 	r.Line = x.Line
+	r.Calls = x.Calls
+	r.Function = x.Function
 }
 
 func rowFrame(r *store.Frame, x *wire.Frame, _ *clock, _ nsPerTick) {

@@ -1,8 +1,6 @@
 package origin
 
 import (
-	"fmt"
-
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
 	"stackagent/shadow/unit"
@@ -169,20 +167,4 @@ func (x *Index) SiteLabel(site uint32) string {
 		return s.Label()
 	}
 	return UnknownSite
-}
-
-// ExecutorLabel names an executor; 0: none.
-func (x *Index) ExecutorLabel(executor uint32) string {
-	if executor == 0 {
-		return NoExecutor
-	}
-	e := x.s.ExecutorByID(executor)
-	if e == nil {
-		return fmt.Sprintf("executor %d %s", executor, UnknownSite)
-	}
-	label := fmt.Sprintf("%s#%d", e.Class, executor)
-	if e.Name != "" {
-		label += " " + e.Name
-	}
-	return label
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"stackagent/internal/wire"
 	"stackagent/shadow/session"
@@ -44,6 +45,9 @@ type Index struct {
 	// better replaces origins without a site by those with the only site of the
 	// task's class. It serves recorded tasks of classes that were partly summarised.
 	better map[betterKey]ID
+
+	executorsOnce  sync.Once
+	executorLabels map[uint32]string
 }
 
 type betterKey struct {
@@ -198,7 +202,7 @@ func (x *Index) id(o Origin) ID {
 func linesOf(s *session.Session) map[uint32]uint32 {
 	first, lines := map[string]uint32{}, map[uint32]uint32{}
 	for _, site := range s.Sites() {
-		label := site.Label()
+		label := site.Label() + "\x00" + site.Calls + "\x00" + site.Function
 		if same, ok := first[label]; ok {
 			lines[site.ID] = same
 		} else {

@@ -66,15 +66,24 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	if in.Workers, err = workers(a.Threads, graphs, o.Workers); err != nil {
 		return nil, err
 	}
-	tasks, err := readTasks(s, a.Threads, in.Workers, spans)
+	tasks, err := readTasks(s, a.Threads, spans)
 	if err != nil {
 		return nil, err
 	}
+	in.Drivers = tasks.drivers(in.Workers, runningTimes(a.Threads, graphs), o.Workers != "")
+	shared := tasks.shared(in.Workers, in.Drivers)
 	if o.Workers == "" {
-		tasks.includeMain(in.Workers)
+		tasks.giveSlots(in.Workers, in.Drivers, shared)
 	}
+	shifts := tasks.shifts(in.Drivers, shared)
 	for i, span := range spans {
-		in.Region = append(in.Region, speedup.Segment{Span: span, Done: tasks.done[i]})
+		done := tasks.done(i)
+		for p, driver := range in.Drivers {
+			if driver {
+				done[p] = 0 // its shifts say it
+			}
+		}
+		in.Region = append(in.Region, speedup.Segment{Span: span, Done: done, Shifts: shifts[i]})
 	}
 	if r.Account, err = speedup.Reckon(in); err != nil {
 		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
@@ -87,7 +96,9 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 			return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 		}
 	}
+	r.Unseparated = tasks.endsUnknown
 	r.note(a, s, spans)
+	r.noteEnds(tasks)
 	return r, nil
 }
 
@@ -131,11 +142,35 @@ func workers(threads []activity.Thread, graphs []*bottle.Graph, glob string) ([]
 	return out, nil
 }
 
+// runningTimes are the running times of the threads in the region.
+func runningTimes(threads []activity.Thread, graphs []*bottle.Graph) []units.Ns {
+	byName := map[string]units.Ns{}
+	for _, g := range graphs {
+		for _, b := range g.Boxes {
+			byName[b.Name] += b.RunningNs
+		}
+	}
+	out := make([]units.Ns, len(threads))
+	for i, t := range threads {
+		out[i] = byName[t.Name]
+	}
+	return out
+}
+
 func were(n int) string {
 	if n == 1 {
 		return "1 was"
 	}
 	return fmt.Sprintf("%d were", n)
+}
+
+// noteEnds says what is not known of the ends of summarised tasks.
+func (r *Run) noteEnds(t *tasks) {
+	if t.endsUnknown {
+		r.Notes = append(r.Notes, "synchronization and imbalance are not available: the session's agent did not record when each thread ended its last summarised task; record again")
+	} else if t.endsLate {
+		r.Notes = append(r.Notes, "imbalance is a lower bound: when a thread ended its last summarised task before the end of the region is not known; record with --detail=all")
+	}
 }
 
 // note adds the notes.

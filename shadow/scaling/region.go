@@ -31,6 +31,10 @@ type Region struct {
 	From, To units.Ns
 }
 
+// ByTime reports whether the region is given by times. Two runs do not do the same work in
+// it.
+func (r Region) ByTime() bool { return r.Tail > 0 || r.From > 0 || r.To > 0 }
+
 // Errors of a region.
 var (
 	ErrRegion    = errors.New("no such region: use whole, markers, last:K (the last K markers), last:TIME (as last:10s) or FROM..TO (as 2s..5s)")

@@ -22,6 +22,12 @@ const (
 // more. A pause of 20 ms. Two executions of a named task mark 100-300 and 300-500.
 func made(t *testing.T, main ...store.Execution) *session.Session {
 	t.Helper()
+	return madeWith(t, func(p *store.Part) { p.Executions = append(p.Executions, main...) })
+}
+
+// madeWith is made, with a part that change has changed.
+func madeWith(t *testing.T, change func(p *store.Part)) *session.Session {
+	t.Helper()
 	w, err := store.OpenWriter(t.TempDir(), "s", "s")
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +40,12 @@ func made(t *testing.T, main ...store.Execution) *session.Session {
 		Threads: []store.Thread{{ID: 1, JavaID: 1, OSID: 70, Name: "main", Group: "main"},
 			{ID: 2, JavaID: 20, OSID: 71, Name: "pool-1-thread-1", Group: "main", StartNs: &begin1}, {ID: 3, JavaID: 21, OSID: 72, Name: "pool-1-thread-2", Group: "main", StartNs: &begin2}},
 		Pauses: []store.Pause{{StartNs: int64(zero + 150*ms), EndNs: int64(zero + 170*ms)}},
-		Executions: append([]store.Execution{
+		Executions: []store.Execution{
 			executed(2, 1, 0, 100, 500), executed(3, 1, 0, 100, 500), executed(2, 2, 1, 100, 500), executed(3, 2, 1, 100, 290), executed(3, 2, 1, 290, 300),
 			executed(3, 4, 0, 500, 501), executed(1, 3, 0, 100, 300), executed(1, 3, 0, 300, 500),
-		}, main...),
+		},
 	}
+	change(p)
 	if err := w.Commit(p); err != nil {
 		t.Fatal(err)
 	}

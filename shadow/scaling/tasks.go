@@ -6,87 +6,90 @@ import (
 	"slices"
 
 	"stackagent/granularity/activity"
+	granularityunit "stackagent/granularity/unit"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 	"stackagent/shadow/unit"
 )
 
-// tasks is when the application threads ran tasks.
+// tasks is which threads ran which tasks in the spans of the region, and when. Threads
+// are indexes into the scheduling record.
 type tasks struct {
-	// done is the end of the last task by span and thread, 0: none. On a thread with a
-	// loop only tasks inside the loop count: those at the thread's end (cleaners of its
-	// buffers) are not the program's work.
-	done [][]units.MonoNs
-	// mainRan is the main thread's self time in tasks whose classes the application
-	// threads run, too; othersRan is the application threads' in all tasks.
-	mainRan, othersRan units.Ns
-	main               int // index of the main thread, -1: none
-	count              int // of application threads
+	s       *session.Session
+	threads []activity.Thread
+	index   map[uint32]int // Java thread -> thread
+	spans   []activity.Span
+	loop    map[uint32]bool // classes whose executions are loops
+	pool    map[uint32]bool // the part of them that take tasks: not java.lang.Thread
+	wraps   map[uint32]bool // classes around tasks of others
+	named   map[uint32]bool // classes of methods that the user named
+
+	// submitters has, by thread, the classes that it submitted; starters those of
+	// threads that it started.
+	submitters, starters map[int]map[uint32]bool
+
+	// last is the end of the last task by span and thread, 0: none; of outermost and of
+	// nested executions. On a thread with a loop only tasks inside the loop count: those
+	// at the thread's end (cleaners of its buffers) are not the program's work.
+	last    [2][][]units.MonoNs
+	loops   []bool // by thread
+	loopEnd []units.MonoNs
+	pooled  []bool // the loop is that of a pool, not a plain thread's
+	// ran is the self time in the region, did the times themselves of threads that
+	// submit tasks.
+	ran map[onThread]units.Ns
+	did map[onThread][]activity.Span
+
+	// endsUnknown: a thread's last summarised task ended at a time that the session does
+	// not have. endsLate: only that it ended after a span's end is known.
+	endsUnknown, endsLate bool
 }
 
-// mainShare is the least share of an application thread's mean time in tasks with which
-// the main thread counts as one.
-const mainShare = 0.1
+// onThread is a class on a thread.
+type onThread struct {
+	class  uint32
+	thread int
+}
 
-// includeMain makes the main thread an application thread if it runs such tasks, as the
-// caller of a parallel stream, of invoke() or under a CallerRuns policy does.
-func (t *tasks) includeMain(workers []bool) {
-	if t.main >= 0 && t.count > 0 && float64(t.mainRan)*float64(t.count) >= mainShare*float64(t.othersRan) && t.mainRan > 0 {
-		workers[t.main] = true
+// readTasks reads submissions, executions and summaries once.
+func readTasks(s *session.Session, threads []activity.Thread, spans []activity.Span) (*tasks, error) {
+	t := &tasks{s: s, threads: threads, index: indexes(s, threads), spans: spans,
+		loop: map[uint32]bool{}, pool: map[uint32]bool{}, wraps: map[uint32]bool{}, named: map[uint32]bool{}, submitters: map[int]map[uint32]bool{}, starters: map[int]map[uint32]bool{}}
+	for _, c := range s.Classes {
+		t.loop[c.ID] = unit.IsLoop(c.Name, c.Kinds)
+		t.pool[c.ID] = t.loop[c.ID] && c.Name != "java.lang.Thread"
+		t.wraps[c.ID] = granularityunit.IsWrapper(c.Name)
+		t.named[c.ID] = c.Kinds&units.KindCustom != 0
 	}
-	if t.main >= 0 && t.count == 0 && t.mainRan > 0 {
-		workers[t.main] = true
+	if err := t.readSubmissions(); err != nil {
+		return nil, err
 	}
+	if err := t.readExecutions(); err != nil {
+		return nil, err
+	}
+	if err := t.readSummaries(); err != nil {
+		return nil, err
+	}
+	for key, times := range t.did {
+		t.did[key] = merged(times)
+	}
+	return t, nil
 }
 
 // taskScan is the part of one goroutine.
 type taskScan struct {
-	last    [2][][]units.MonoNs     // outermost and nested
-	loops   []bool                  // by thread
-	byClass map[uint32]*[2]units.Ns // class -> self time on the main thread, on workers
+	last    [2][][]units.MonoNs
+	loops   []bool
+	loopEnd []units.MonoNs
+	pooled  []bool
+	ran     map[onThread]units.Ns
+	did     map[onThread][]activity.Span
 }
 
-// readTasks reads the executions once.
-func readTasks(s *session.Session, threads []activity.Thread, workers []bool, spans []activity.Span) (*tasks, error) {
-	index, t := indexes(s, threads), &tasks{main: -1}
-	for i, th := range threads {
-		if th.Kind == activity.KindMain {
-			t.main = i
-		}
-		if workers[i] {
-			t.count++
-		}
-	}
-	loop := map[uint32]bool{}
-	for _, c := range s.Classes {
-		loop[c.ID] = unit.IsLoop(c.Name, c.Kinds)
-	}
-	scans := make([]taskScan, session.Workers())
-	for i := range scans {
-		scans[i] = taskScan{last: [2][][]units.MonoNs{perSpan(len(spans), len(threads)), perSpan(len(spans), len(threads))},
-			loops: make([]bool, len(threads)), byClass: map[uint32]*[2]units.Ns{}}
-	}
-	err := s.ScanExecutions(store.ExecutionClass|store.ExecutionThread|store.ExecutionStart|store.ExecutionEnd|store.ExecutionDepth|store.ExecutionSelfWall,
-		func(w int, c *session.Chunk) error {
-			for i, class := range c.Class {
-				p, ok := index[c.Thread[i]]
-				switch {
-				case !ok:
-				case loop[class]:
-					scans[w].loops[p] = true
-				case c.EndNs[i] != 0:
-					e := execution{c.StartNs[i], c.EndNs[i], c.SelfWallNs[i], min(int(c.Depth[i]), 1)}
-					scans[w].add(p, p == t.main, workers[p], class, e, spans)
-				}
-			}
-			return nil
-		})
-	if err != nil {
-		return nil, fmt.Errorf("session %s: reading the tasks of its threads: %w", s.Manifest.Session, err)
-	}
-	t.merge(scans, len(spans), len(threads))
-	return t, nil
+func (t *tasks) newScan() taskScan {
+	return taskScan{last: [2][][]units.MonoNs{perSpan(len(t.spans), len(t.threads)), perSpan(len(t.spans), len(t.threads))},
+		loops: make([]bool, len(t.threads)), pooled: make([]bool, len(t.threads)), loopEnd: make([]units.MonoNs, len(t.threads)), ran: map[onThread]units.Ns{}, did: map[onThread][]activity.Span{}}
 }
 
 func perSpan(spans, threads int) [][]units.MonoNs {
@@ -97,67 +100,119 @@ func perSpan(spans, threads int) [][]units.MonoNs {
 	return out
 }
 
+func (t *tasks) readExecutions() error {
+	scans := make([]taskScan, session.Workers())
+	for i := range scans {
+		scans[i] = t.newScan()
+	}
+	err := t.s.ScanExecutions(store.ExecutionClass|store.ExecutionThread|store.ExecutionStart|store.ExecutionEnd|store.ExecutionDepth|store.ExecutionSelfWall,
+		func(w int, c *session.Chunk) error {
+			for i, class := range c.Class {
+				p, ok := t.index[c.Thread[i]]
+				switch {
+				case !ok:
+				case t.loop[class]:
+					scans[w].loops[p] = true
+					scans[w].pooled[p] = scans[w].pooled[p] || t.pool[class]
+					scans[w].loopEnd[p] = max(scans[w].loopEnd[p], c.EndNs[i])
+				case c.EndNs[i] != 0:
+					e := execution{activity.Span{From: c.StartNs[i], To: c.EndNs[i]}, c.SelfWallNs[i], min(int(c.Depth[i]), 1)}
+					t.add(&scans[w], onThread{class, p}, e)
+				}
+			}
+			return nil
+		})
+	if err != nil {
+		return fmt.Errorf("session %s: reading the tasks of its threads: %w", t.s.Manifest.Session, err)
+	}
+	t.merge(scans)
+	return nil
+}
+
 // execution has the fields that the account needs.
 type execution struct {
-	from, to units.MonoNs
-	self     units.Ns
-	nested   int // 0, 1
+	activity.Span
+	self   units.Ns
+	nested int // 0, 1
 }
 
-func (t *taskScan) add(p int, main, worker bool, class uint32, e execution, spans []activity.Span) {
-	if !main && !worker {
-		return
-	}
+func (t *tasks) add(scan *taskScan, key onThread, e execution) {
 	// The first span that ends after the execution's start.
-	first, _ := slices.BinarySearchFunc(spans, e.from, func(s activity.Span, at units.MonoNs) int { return cmp.Compare(s.To, at+1) })
-	for i := first; i < len(spans) && spans[i].From < e.to; i++ {
-		last := &t.last[e.nested][i][p]
-		*last = max(*last, min(e.to, spans[i].To))
+	first, _ := slices.BinarySearchFunc(t.spans, e.From, func(s activity.Span, at units.MonoNs) int { return cmp.Compare(s.To, at+1) })
+	for i := first; i < len(t.spans) && t.spans[i].From < e.To; i++ {
+		last := &scan.last[e.nested][i][key.thread]
+		*last = max(*last, min(e.To, t.spans[i].To))
 	}
-	if first == len(spans) || spans[first].From >= e.to || !e.self.Measured() {
+	if first == len(t.spans) || t.spans[first].From >= e.To {
 		return
 	}
-	ran := t.byClass[class]
-	if ran == nil {
-		ran = new([2]units.Ns)
-		t.byClass[class] = ran
+	if e.self.Measured() {
+		scan.ran[key] += e.self
 	}
-	if main {
-		ran[0] += e.self
-	} else {
-		ran[1] += e.self
+	if t.drives(key.thread) {
+		scan.did[key] = appendTime(scan.did[key], e.Span)
 	}
 }
 
-func (t *tasks) merge(scans []taskScan, spans, threads int) {
-	t.done = perSpan(spans, threads)
-	loops := make([]bool, threads)
+// merge adds the goroutines' parts up.
+func (t *tasks) merge(scans []taskScan) {
+	sum := t.newScan()
 	for _, s := range scans {
-		for p, loop := range s.loops {
-			loops[p] = loops[p] || loop
-		}
-	}
-	byClass := map[uint32][2]units.Ns{}
-	for _, s := range scans {
-		for i := range t.done {
-			for p := range t.done[i] {
-				t.done[i][p] = max(t.done[i][p], s.last[1][i][p])
-				if !loops[p] {
-					t.done[i][p] = max(t.done[i][p], s.last[0][i][p])
+		for nested := range s.last {
+			for i, ends := range s.last[nested] {
+				for p, end := range ends {
+					sum.last[nested][i][p] = max(sum.last[nested][i][p], end)
 				}
 			}
 		}
-		for class, ran := range s.byClass {
-			sum := byClass[class]
-			byClass[class] = [2]units.Ns{sum[0] + ran[0], sum[1] + ran[1]}
+		for p := range s.loops {
+			sum.loops[p] = sum.loops[p] || s.loops[p]
+			sum.pooled[p] = sum.pooled[p] || s.pooled[p]
+			sum.loopEnd[p] = max(sum.loopEnd[p], s.loopEnd[p])
+		}
+		for key, ran := range s.ran {
+			sum.ran[key] += ran
+		}
+		for key, times := range s.did {
+			sum.did[key] = append(sum.did[key], times...)
 		}
 	}
-	for _, ran := range byClass {
-		t.othersRan += ran[1]
-		if ran[1] > 0 || t.count == 0 {
-			t.mainRan += ran[0]
+	t.last, t.loops, t.loopEnd, t.pooled, t.ran, t.did = sum.last, sum.loops, sum.loopEnd, sum.pooled, sum.ran, sum.did
+}
+
+// done is when each worker ended its last task in span i.
+func (t *tasks) done(i int) []units.MonoNs {
+	out := slices.Clone(t.last[1][i])
+	for p := range out {
+		if !t.loops[p] {
+			out[p] = max(out[p], t.last[0][i][p])
 		}
 	}
+	return out
+}
+
+// shortBreak is the longest time between two tasks of a thread that counts as part of
+// them: taking the next one.
+const shortBreak = units.MonoNs(100_000)
+
+// appendTime adds a time that a thread spent in a task, usually right behind the last
+// one or around it.
+func appendTime(times []activity.Span, s activity.Span) []activity.Span {
+	if n := len(times); n > 0 && s.From <= times[n-1].To+shortBreak && s.To >= times[n-1].From-shortBreak {
+		times[n-1] = activity.Span{From: min(times[n-1].From, s.From), To: max(times[n-1].To, s.To)}
+		return times
+	}
+	return append(times, s)
+}
+
+// merged are the times in order, without overlaps and short breaks.
+func merged(times []activity.Span) []activity.Span {
+	slices.SortFunc(times, func(a, b activity.Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	var out []activity.Span
+	for _, s := range times {
+		out = appendTime(out, s)
+	}
+	return out
 }
 
 // indexes maps each Java thread of the session to the thread of the scheduling record

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"stackagent/granularity/activity"
 	"stackagent/hpc/sched"
@@ -27,6 +26,7 @@ type Activity struct {
 
 	session *Session
 	reader  *sched.Reader
+	waits   *endedWaits
 }
 
 // Activity opens the scheduling record of the session.
@@ -51,6 +51,7 @@ func (s *Session) Activity() (*Activity, error) {
 	for i := range rec.Threads {
 		a.Threads = append(a.Threads, activityThread(&rec.Threads[i], byTID[rec.Threads[i].TID]))
 	}
+	a.waits = newEndedWaits(s, rec.Threads, a.Threads)
 	return a, nil
 }
 
@@ -69,7 +70,7 @@ func (s *Session) byTID() map[int32][]*Thread {
 // carried.
 func activityThread(t *sched.Thread, carried []*Thread) activity.Thread {
 	out := activity.Thread{
-		Name: label(t.Name, 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(t.Name),
+		Name: label(serviceName(t.Name), 0, t.TID), Kind: serviceKind(t.Name), Pool: poolOf(serviceName(t.Name)),
 		First: t.First, Last: t.Last, BeginSeen: t.BeginSeen, Ended: t.EndSeen,
 	}
 	if c := carriedBy(t, carried); c != nil {
@@ -99,26 +100,14 @@ func carriedBy(t *sched.Thread, carried []*Thread) (chosen *Thread) {
 	return chosen
 }
 
-// poolOf is what the names of a pool's threads have in common: "pool-1-thread-*"
-// of "pool-1-thread-7". A name without a number is its own.
-func poolOf(name string) string {
-	end := strings.LastIndexAny(name, "0123456789") + 1
-	if end == 0 {
-		return name
-	}
-	begin := end
-	for begin > 0 && name[begin-1] >= '0' && name[begin-1] <= '9' {
-		begin--
-	}
-	return name[:begin] + "*" + name[end:]
-}
-
-// Stream reads the slices between from and to, cut at these.
+// Stream reads the slices between from and to, cut at these. A wait has the state that who ended it shows.
 func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 	return func(use func(activity.Slice) error) error {
+		a.waits.findPaced(a.reader)
 		err := a.reader.Each(from, to, func(run []sched.Slice) error {
-			for _, s := range run {
-				if err := use(activity.Slice{Thread: s.Thread, State: activity.ThreadState(s.State), From: s.From, To: s.To}); err != nil {
+			for i := range run {
+				s := &run[i]
+				if err := use(activity.Slice{Thread: s.Thread, State: a.waits.state(s), From: s.From, To: s.To}); err != nil {
 					return err
 				}
 			}

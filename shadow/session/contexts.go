@@ -109,7 +109,9 @@ func scaled(n, every uint64) int64 {
 
 func (s *Session) frames() (*named[Site], error) {
 	rows := map[uint32]Site{}
-	bad, err := s.folder.ReadFrames(func(r *store.Frame) { rows[r.ID] = Site(*r) })
+	bad, err := s.folder.ReadFrames(func(r *store.Frame) {
+		rows[r.ID] = Site{ID: r.ID, Class: r.Class, Method: r.Method, File: r.File, Line: r.Line}
+	})
 	s.warnAll(bad)
 	if err != nil {
 		return nil, fmt.Errorf("reading the frames of session %s: %w", s.Manifest.Session, err)

@@ -20,7 +20,7 @@ const (
 // servicePrefixes name the JVM's own threads as the kernel knows them, cut to
 // 15 characters (HotSpot's names, JDK 11 to 25).
 var servicePrefixes = []struct{ kind, prefixes string }{
-	{KindGC, "GC Thread#|G1 |ParGC|Gang worker|ZWorker|ZDriver|ZDirector|ZStat|ZUncommit|ZUnmapper|ZRuntime|" +
+	{KindGC, "GC Thread#|G1 |ParGC|Gang worker|ZWorker|ZDriver|ZDirector|ZStat|ZUncommit|ZUnmapper|ZRuntime|RuntimeWorker#|" +
 		"XWorker|XDriver|XDirector|XStat|XUncommit|XUnmapper|Shenandoah|StrDedup"},
 	{KindCompiler, "C1 Compiler|C2 Compiler|JVMCI|Sweeper thread"},
 	{KindVM, "VM Thread|VM Periodic|Signal Dispatch|Service Thread|Monitor Deflat|Notification Th|Attach Listener|" +
@@ -34,7 +34,7 @@ var roles = []struct{ role, prefixes string }{
 	{"concurrent", "G1 Conc|G1 Main Marker|ZDriver|XDriver|Shenandoah Cont"},
 	{"service", "G1 Service|ZDirector|ZStat|ZUncommit|ZUnmapper|XDirector|XStat|XUncommit|XUnmapper|StrDedup"},
 	{"parallel", "GC Thread#|ParGC|Gang worker|Shenandoah GC"},
-	{"worker", "ZWorker|XWorker|ZRuntime"}, // in pauses and beside the program
+	{"worker", "ZWorker|XWorker|ZRuntime|RuntimeWorker#"}, // in pauses and beside the program
 	{"C1", "C1 Compiler"}, {"C2", "C2 Compiler"}, {"JVMCI", "JVMCI"}, {"sweeper", "Sweeper"},
 	{"VM thread", "VM Thread"}, {"periodic", "VM Periodic"}, {"signals", "Signal Dispatch"},
 	{"references", "Finalizer|Reference Handl|Common-Cleaner"},

@@ -80,7 +80,7 @@ func (s *Session) loadClasses() error {
 		if err != nil {
 			s.warn(fmt.Sprintf("class %q: %v", r.Name, err))
 		}
-		rows[r.ID] = Class{ID: r.ID, Name: r.Name, Kinds: kinds, Loader: r.Loader}
+		rows[r.ID] = Class{ID: r.ID, Name: r.Name, Kinds: kinds, Loader: r.Loader, Looped: r.LoopCall != "", LoopCall: r.LoopCall}
 	})
 	s.warnAll(bad)
 	for _, c := range rows {
@@ -146,14 +146,43 @@ func (s *Session) loadServiceThreads() error {
 	for i := range s.Threads {
 		delete(rows, s.Threads[i].OSID)
 	}
+	unseen := s.unseenKinds()
 	first := len(s.Threads)
 	for _, r := range rows {
 		s.Threads = append(s.Threads, Thread{
-			OSID: r.OSID, Name: r.Name, Kind: serviceKind(r.Name), CPU: orNotMeasured(r.CPUNs),
+			OSID: r.OSID, Name: serviceName(r.Name), Kind: s.kindOf(r.Name, unseen), CPU: orNotMeasured(r.CPUNs),
 		})
 	}
 	slices.SortFunc(s.Threads[first:], func(a, b Thread) int { return cmp.Compare(a.OSID, b.OSID) })
 	return err
+}
+
+// unseenKinds are the kinds of Java threads whose OS thread is not known, by what the kernel may call them; "" if they
+// differ. Before the agent attached, several threads of one pool may have had one name there.
+func (s *Session) unseenKinds() map[string]string {
+	kinds := map[string]string{}
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		if t.OSID != 0 || t.Virtual || t.StartNs != 0 {
+			continue
+		}
+		name := t.Name[:min(len(t.Name), kernelNameLength)]
+		if kind, known := kinds[name]; known && kind != t.Kind {
+			kinds[name] = ""
+			continue
+		}
+		kinds[name] = t.Kind
+	}
+	return kinds
+}
+
+// kindOf is the kind of a thread that the kernel calls comm and that is no known Java thread.
+func (s *Session) kindOf(comm string, unseen map[string]string) string {
+	kind := serviceKind(comm)
+	if other := unseen[comm]; kind == KindOther && other != "" {
+		return other
+	}
+	return kind
 }
 
 // shareOut gives the kernel's CPU time of an OS thread to the Java thread that

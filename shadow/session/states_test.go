@@ -10,8 +10,8 @@ import (
 // The analyses' states are those of the record: Stream turns one into the other
 // by its number.
 func TestStates(t *testing.T) {
-	if int(activity.NStates) != sched.NStates {
-		t.Fatalf("%d states of the analyses, %d of the record", activity.NStates, sched.NStates)
+	if int(activity.Stalled) != sched.NStates {
+		t.Fatalf("%d states of the analyses are those of the record, which has %d", activity.Stalled, sched.NStates)
 	}
 	for i := range sched.NStates {
 		if of, in := activity.ThreadState(i).String(), sched.State(i).String(); of != in {

@@ -20,7 +20,7 @@ func (t *ThreadTime) Label() string {
 	if t.Carried != nil {
 		return t.Carried.Label()
 	}
-	return label(t.Name, 0, t.TID)
+	return label(serviceName(t.Name), 0, t.TID)
 }
 
 // Pool is that of Thread.Pool.
@@ -28,7 +28,7 @@ func (t *ThreadTime) Pool() string {
 	if t.Carried != nil {
 		return t.Carried.Pool()
 	}
-	return poolOf(t.Name)
+	return poolOf(serviceName(t.Name))
 }
 
 // Times are the threads' times by the scheduling record.

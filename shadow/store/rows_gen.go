@@ -38,10 +38,11 @@ type Creation struct {
 
 // Class is a row of the table classes. The last row of an id counts.
 type Class struct {
-	ID     uint32 `parquet:"class"`       // id within the session
-	Name   string `parquet:"name"`        // Java name; a lambda: Host$$Lambda -> Host.method
-	Kinds  string `parquet:"kinds,dict"`  // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
-	Loader string `parquet:"loader,dict"` // class of the defining loader, empty: boot loader
+	ID       uint32 `parquet:"class"`          // id within the session
+	Name     string `parquet:"name"`           // Java name; a lambda: Host$$Lambda -> Host.method
+	Kinds    string `parquet:"kinds,dict"`     // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
+	Loader   string `parquet:"loader,dict"`    // class of the defining loader, empty: boot loader
+	LoopCall string `parquet:"loop_call,dict"` // the method that its loop calls, as a task definition, empty: not known
 }
 
 // Thread is a row of the table threads. The last row of an id counts.
@@ -143,18 +144,23 @@ type Submission struct {
 
 // Executor is a row of the table executors. The last row of an id counts.
 type Executor struct {
-	ID    uint32 `parquet:"executor,delta"`  // id within the session, never reused
-	Class string `parquet:"class_name,dict"` // Java name of its class
-	Name  string `parquet:"name"`            // its name, empty: none
+	ID     uint32 `parquet:"executor,delta"`  // id within the session, never reused
+	Class  string `parquet:"class_name,dict"` // Java name of its class
+	Name   string `parquet:"name"`            // its name, empty: none
+	MadeIn string `parquet:"made_in"`         // the program's method that constructed it, empty: not known
+	File   string `parquet:"file,dict"`       // source file of that method, empty: the class file does not say
+	Line   int32  `parquet:"line"`            // line, 0: the class file does not say
 }
 
 // Site is a row of the table sites. The last row of an id counts.
 type Site struct {
-	ID     uint32 `parquet:"site,delta"`      // id within the session, never reused; 0 is none
-	Class  string `parquet:"class_name,dict"` // Java name, empty: not known
-	Method string `parquet:"method"`          // method, empty: not known
-	File   string `parquet:"file,dict"`       // source file, empty: the class file does not say
-	Line   int32  `parquet:"line"`            // line, 0: the class file does not say
+	ID       uint32 `parquet:"site,delta"`      // id within the session, never reused; 0 is none
+	Class    string `parquet:"class_name,dict"` // Java name, empty: not known
+	Method   string `parquet:"method"`          // method, empty: not known
+	File     string `parquet:"file,dict"`       // source file, empty: the class file does not say
+	Line     int32  `parquet:"line"`            // line, 0: the class file does not say
+	Calls    string `parquet:"calls,dict"`      // the method called there, empty: none, or not known
+	Function string `parquet:"function"`        // the program's method that a lambda or method reference given to that call stands for, empty: none, or not known
 }
 
 // Frame is a row of the table frames. The last row of an id counts.

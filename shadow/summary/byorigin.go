@@ -31,7 +31,12 @@ const leftOut = "(filtered out)"
 // BuildByOrigin condenses a session by site or executor: those are the rows of the
 // summary. It has no findings.
 func BuildByOrigin(s *session.Session, opts Options, by string) (*Summary, error) {
-	return newAnalysis(s, opts).byOrigin(by)
+	sum, err := newAnalysis(s, opts).byOrigin(by)
+	if err != nil {
+		return nil, err
+	}
+	sum.Hidden, err = findHidden(s)
+	return sum, err
 }
 
 func (a *analysis) byOrigin(by string) (*Summary, error) {
@@ -79,6 +84,8 @@ type groups struct {
 	ids    map[string]uint32
 	labels []string
 	passes byid.Map[bool] // by class
+	names  *origin.Names  // nil: none
+	of     text.Population
 }
 
 // groups makes a source that is grouped by the sites or executors of tasks.
@@ -94,20 +101,34 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 	for class := range x.SummarisedClasses() {
 		g.ofSummaries(class)
 	}
-	for i := range a.s.Classes {
-		c := &a.s.Classes[i]
-		g.passes.Set(c.ID, new(g.filter.Match(c.Name, c.Kinds)))
+	if g.names, err = a.named(); err != nil {
+		return nil, Source{}, err
+	}
+	classes := a.s.Classes
+	if g.names != nil {
+		classes = append(classes[:len(classes):len(classes)], g.names.Classes()...)
+	}
+	for i := range classes {
+		c := &classes[i]
+		passes := g.filter.Match(c.Name, c.Kinds)
+		if g.names != nil {
+			passes = g.filter.matchNamed(c.Name, g.names.From()[c.Name], c.Kinds)
+		}
+		g.passes.Set(c.ID, &passes)
 	}
 	src := FromSession(a.s)
 	numbers, out := g.numbers(), g.number(leftOut)
 	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, numbers, out)}
-	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) { return g.ofSummaries(x.Class), g.passing(x.Class) }
+	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) {
+		return g.ofSummaries(x.Class), g.passing(g.summarised(x.Class))
+	}
 	if a.opts.Units {
 		u, err := a.units()
 		if err != nil {
 			return nil, Source{}, err
 		}
 		src.Groups.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, text.UnitsOfWork
+		g.of = src.Of
 	}
 	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
 	return g, src, nil
@@ -130,6 +151,14 @@ func (g *groups) numbers() []uint32 {
 		out[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
 	}
 	return out
+}
+
+// summarised is the class, or the name, of a class's summaries.
+func (g *groups) summarised(class uint32) uint32 {
+	if g.names == nil {
+		return class
+	}
+	return g.names.OfSummaries(class, g.of == text.UnitsOfWork)
 }
 
 // passing reports whether executions of a class are wanted.
@@ -156,6 +185,9 @@ func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped
 			column := group[worker][:0]
 			for i, class := range c.Class {
 				n := out
+				if g.names != nil {
+					class = g.names.OfExecution(c, i)
+				}
 				if g.passing(class) {
 					n = numbers[g.ofExecution(c, i)]
 				}
@@ -181,7 +213,7 @@ func (g *groups) ofExecution(c *session.Chunk, i int) origin.ID {
 func (g *groups) units(u *unit.Reader, numbers []uint32) scanGrouped {
 	return func(_ store.Columns, use func(int, *session.Chunk, []uint32) error) error {
 		group := func(x *unit.Unit) (uint32, bool) {
-			if !g.passing(x.Class) {
+			if class, _ := unitClass(g.names)(x); !g.passing(class) {
 				return 0, false
 			}
 			return numbers[g.OfUnit(x, g.by)], true
@@ -205,7 +237,11 @@ func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
 	type counts struct{ created, submitted, rejected uint64 }
 	at := map[string]*counts{}
 	for e, n := range g.Counts() {
-		if !g.passing(e.Class) {
+		class := e.Class
+		if g.names != nil {
+			class = g.names.AtSite(class, e.Site)
+		}
+		if !g.passing(class) {
 			continue
 		}
 		label := g.SiteLabel(e.Site)

@@ -46,6 +46,15 @@ func (f Filter) Match(name string, kinds units.Kinds) bool {
 	return err == nil && ok
 }
 
+// matchNamed is Match for a name that may replace a class of the JDK, "" if it does not.
+func (f Filter) matchNamed(name, taskClass string, kinds units.Kinds) bool {
+	if f.Match(name, kinds) {
+		return true
+	}
+	f.App = false
+	return taskClass != "" && f.Class != "" && f.Match(taskClass, kinds)
+}
+
 // HotspotOptions says which rows of a listing to show.
 type HotspotOptions struct {
 	By     string // "class" (or ""), "thread", BySite, ByExecutor
@@ -76,7 +85,7 @@ func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
 	case "", "class":
 		rows = make([]granularity.Hotspot, 0, len(s.Rows))
 		for _, r := range s.Rows {
-			if o.Filter.Match(r.Class, r.Kinds) {
+			if o.Filter.matchNamed(r.Class, r.TaskClass, r.Kinds) {
 				rows = append(rows, r)
 			}
 		}

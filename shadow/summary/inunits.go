@@ -37,7 +37,11 @@ func (a *analysis) inUnits() (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum, err := BuildFrom(unitSource(a.s, u), a.opts)
+	names, err := a.named()
+	if err != nil {
+		return nil, err
+	}
+	sum, err := BuildFrom(unitSource(a.s, u, names), a.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +56,20 @@ func (a *analysis) inUnits() (*Summary, error) {
 }
 
 // unitSource is the session with units as its executions.
-func unitSource(s *session.Session, u *unit.Reader) Source {
+func unitSource(s *session.Session, u *unit.Reader, names *origin.Names) Source {
 	src := FromSession(s)
 	src.Of = text.UnitsOfWork
 	src.Executions = func(_ store.Columns, use func(int, *session.Chunk) error) error {
-		return u.Chunks(func(x *unit.Unit) (uint32, bool) { return x.Class, true }, func(c *session.Chunk, _ []uint32) error { return use(0, c) })
+		return u.Chunks(unitClass(names), func(c *session.Chunk, group []uint32) error {
+			of := *c
+			of.Class = group
+			return use(0, &of)
+		})
 	}
 	src.Summaries, src.Counts = u.Summaries, u.ClassCounts
+	if names != nil {
+		name(&src, names, true)
+	}
 	return src
 }
 

@@ -131,6 +131,7 @@ func (b *builder) row(g *classGroup) granularity.Hotspot {
 	h := hotspot(&g.Group)
 	b.metrics.name(h.Metrics)
 	h.Class, h.Kinds, h.KindNames, h.JDK = g.name, g.kinds, g.kinds.String(), unit.IsJDK(g.name, g.kinds)
+	h.TaskClass = b.src.TaskClass[g.name]
 	h.Loop, h.Library = g.loop, unit.IsLibrary(g.name)
 	h.Created, h.NeverExecuted = g.created, g.never
 	if g.fates != nil && g.fates.Sum() == g.never { // else the fates of a class of that name are not known

@@ -49,7 +49,7 @@ func selfWaitText(t *testing.T, b *sessionBuilder) string {
 // TestSelfWait: what a task waits for in its own pool's queue, worked out by hand.
 func TestSelfWait(t *testing.T) {
 	got := selfWaitText(t, selfWaiting(t, func(*store.Submission, *store.Execution) {}))
-	const want = "Workers of com.acme.Pool#1 wait for tasks in its own queue: 5 units, mostly of com.acme.Outer, submitted 5 tasks to it and waited for 295 ms in total while these were queued for one of its 2 workers."
+	const want = "Workers of t (Pool) wait for tasks in its own queue: 5 units, mostly of com.acme.Outer, submitted 5 tasks to it and waited for 295 ms in total while these were queued for one of its 2 workers."
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -27,14 +27,23 @@ type analysis struct {
 	opts    Options
 	origins func() (*origin.Index, error)
 	units   func() (*unit.Reader, error)
+	names   func() (*origin.Names, error)
 }
 
 func newAnalysis(s *session.Session, opts Options) *analysis {
-	return &analysis{
+	a := &analysis{
 		s: s, opts: opts,
 		origins: sync.OnceValues(func() (*origin.Index, error) { return origin.New(s) }),
 		units:   sync.OnceValues(func() (*unit.Reader, error) { return unit.NewReader(s) }),
 	}
+	a.names = sync.OnceValues(func() (*origin.Names, error) {
+		x, err := a.origins()
+		if err != nil {
+			return nil, err
+		}
+		return origin.NewNames(x), nil
+	})
+	return a
 }
 
 // Build condenses a session. It reads the executions once for counts, sums and
@@ -44,6 +53,9 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	sum, err := newAnalysis(s, opts).build()
 	if err != nil || opts.Brief {
 		return sum, err
+	}
+	if sum.Hidden, err = findHidden(s); err != nil {
+		return nil, err
 	}
 	sum.Virtual, err = Virtual(s, opts.Filter)
 	return sum, err
@@ -71,6 +83,13 @@ func (a *analysis) build() (*Summary, error) {
 			return nil, err
 		}
 		src.SiteOf = x.SiteOf
+	}
+	names, err := a.named()
+	if err != nil {
+		return nil, err
+	}
+	if names != nil {
+		name(&src, names, false)
 	}
 	sum, err := BuildFrom(src, a.opts)
 	if err != nil || a.opts.Brief || a.opts.Filter.Active() {

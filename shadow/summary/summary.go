@@ -36,6 +36,9 @@ type Options struct {
 	Advice bool
 	// Units condenses units of work instead of executions (Summary.Units).
 	Units bool
+	// AsRecorded keeps the classes of the JDK whole; else their tasks have the names of the
+	// program's functions in them.
+	AsRecorded bool
 	// Progress is called, from several goroutines, with how far a reading of the
 	// executions is; may be nil.
 	Progress func(what string, done, total uint64)
@@ -73,6 +76,8 @@ type Summary struct {
 	Refusals     []store.Refusal     `json:"refusals"`
 	Findings     []advice.Finding    `json:"findings"`
 	Warnings     []string            `json:"warnings,omitempty"` // what of the folder could not be read
+	// Hidden is work whose names do not say what was done; nil: less than half of all is.
+	Hidden *Hidden `json:"hidden,omitempty"`
 	// Of is what the figures are of: executions, unless Units is set.
 	Of text.Population `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.
@@ -200,6 +205,8 @@ type Source struct {
 	// SiteOf names the one site that all tasks of a class come from, "" if there is none;
 	// nil: sites are not needed.
 	SiteOf func(class uint32) string
+	// TaskClass maps the names in Classes that replace a class of the JDK to that class.
+	TaskClass map[string]string
 	// Executions reads columns as session.ScanExecutions does. Every call reads the same
 	// rows.
 	Executions func(want store.Columns, use func(worker int, c *session.Chunk) error) error

@@ -166,7 +166,7 @@ func TestUnitsOfSession(t *testing.T) {
 	if raw.Tasks.Executions != 10 || raw.InUnits == nil || raw.InUnits.Tasks.Executions != 4 {
 		t.Fatalf("%d executions, units %+v", raw.Tasks.Executions, raw.InUnits)
 	}
-	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 4 || len(f.Queues) != 2 || f.Queues[0].Label != "com.acme.Pool#7" || f.Queues[1].Label != "(own thread)" {
+	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 4 || len(f.Queues) != 2 || f.Queues[0].Label != "pool-1 (Pool)" || f.Queues[1].Label != "(own thread)" {
 		t.Errorf("queues %+v", f.Queues)
 	}
 }
@@ -179,8 +179,8 @@ func TestSites(t *testing.T) {
 		want []string
 	}{
 		{summary.BySite, summary.Options{Units: true}, []string{"(call site unknown) 1 50 2", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
-		{summary.ByExecutor, summary.Options{Units: true}, []string{"(own thread) 1 50 2", "com.acme.Pool#7 3 36 15"}},
-		{summary.ByExecutor, summary.Options{}, []string{"(no executor) 3 134 1", "(own thread) 1 2 1", "com.acme.Pool#7 6 36 30"}},
+		{summary.ByExecutor, summary.Options{Units: true}, []string{"(own thread) 1 50 2", "pool-1 (Pool) 3 36 15"}},
+		{summary.ByExecutor, summary.Options{}, []string{"(no executor) 3 134 1", "(own thread) 1 2 1", "pool-1 (Pool) 6 36 30"}},
 		{summary.BySite, summary.Options{Filter: summary.Filter{Class: "com.acme.Job"}}, []string{"com.acme.Main.first:10 2 20 10", "com.acme.Main.second:20 1 10 5"}},
 	} {
 		sum, err := summary.BuildByOrigin(s, c.opts, c.by)
@@ -237,16 +237,16 @@ func TestPassedOn(t *testing.T) {
 		want      []string
 	}{
 		{summary.BySite, "com.acme.Passed", []string{"com.acme.Main.run:7 2 2 0"}},
-		{summary.ByExecutor, "com.acme.Passed", []string{"com.acme.Pool#1 2 2 0"}},
+		{summary.ByExecutor, "com.acme.Passed", []string{"t (Pool) 2 2 0"}},
 		{summary.BySite, "com.acme.Periodic", []string{"com.acme.Main.run:7 2 2 0"}},
 		{summary.BySite, "com.acme.Twice", []string{"(several) 2 2 0"}},
-		{summary.ByExecutor, "com.acme.Twice", []string{"com.acme.Pool#1 2 2 0"}},
+		{summary.ByExecutor, "com.acme.Twice", []string{"t (Pool) 2 2 0"}},
 		{summary.BySite, "com.acme.Retried", []string{"com.acme.Main.run:7 1 1 0"}},
-		{summary.ByExecutor, "com.acme.Retried", []string{"com.acme.Pool#1 1 1 0"}},
+		{summary.ByExecutor, "com.acme.Retried", []string{"t (Pool) 1 1 0"}},
 		{summary.BySite, "com.acme.Both", []string{"com.acme.Main.run:7 2 2 0"}},
 		{summary.ByExecutor, "com.acme.Both", []string{"(several) 2 2 0"}},
 		{summary.BySite, "com.acme.Delayed", []string{"com.acme.Main.run:7 2 2 0"}},
-		{summary.ByExecutor, "com.acme.Delayed", []string{"com.acme.Pool#1 2 2 0"}},
+		{summary.ByExecutor, "com.acme.Delayed", []string{"t (Pool) 2 2 0"}},
 	} {
 		sum, err := summary.BuildByOrigin(s, summary.Options{Filter: summary.Filter{Class: c.class}}, c.by)
 		if err != nil {
@@ -271,7 +271,7 @@ func TestStacks(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s|%s|%s %d %d %d", x.Executor, site, x.Class, x.Count, x.SelfCPU/ms, x.Queue/ms))
 	}
-	want := []string{"(own thread)||com.acme.Started 1 50 2", "com.acme.Pool#7|com.acme.Main.first:10|com.acme.Job 2 24 10", "com.acme.Pool#7|com.acme.Main.second:20|com.acme.Job 1 12 5"}
+	want := []string{"(own thread)||com.acme.Started 1 50 2", "pool-1 (Pool)|com.acme.Main.first:10|com.acme.Job 2 24 10", "pool-1 (Pool)|com.acme.Main.second:20|com.acme.Job 1 12 5"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -496,7 +496,7 @@ func TestOneFindingOfAPool(t *testing.T) {
 			got = append(got, f.Text())
 		}
 	}
-	const want = "8 threads of com.acme.Forward#2 (the same threads as com.acme.Pool#1) compete for 2 CPUs and keep them 100 % busy."
+	const want = "8 threads of w (Forward) (the same threads as w (Pool)) compete for 2 CPUs and keep them 100 % busy."
 	if len(got) != 1 || !strings.HasPrefix(got[0], want) {
 		t.Errorf("%q, want one: %q", got, want)
 	}

@@ -29,6 +29,9 @@ func IsJDK(name string, kinds units.Kinds) bool {
 // IsLibrary reports whether a class is of a library that schedules tasks.
 func IsLibrary(name string) bool { return unit.IsLibrary(name) }
 
+// IsWrapper reports whether a class is known to wrap submitted tasks.
+func IsWrapper(name string) bool { return unit.IsWrapper(name) }
+
 // UnknownClass names a class whose description was lost.
 func UnknownClass(id uint32) string { return fmt.Sprintf("(class %d, description lost)", id) }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"stackagent/internal/schema"
 )
@@ -24,11 +25,6 @@ func listed(r *schema.Record) (first, later []schema.Field) {
 func writeLists(c *code) {
 	c.begin("wire", "math", "", "stackagent/internal/units")
 	for _, r := range with(func(r *schema.Record) bool { return r.Wire.Coding == schema.List }) {
-		if r.Wire.As != "" {
-			c.p("func (w *writer) %s(x *%s) {\n\ts := %s(*x)\n\tw.%s(&s)\n}\n", lower(r.Name), r.Name, r.Wire.As, lower(r.Wire.As))
-			c.p("func (r *reader) %s(field string) %s { return %s(r.%s(field)) }\n", lower(r.Name), r.Name, r.Name, lower(r.Wire.As))
-			continue
-		}
 		listWriter(c, r)
 		listReader(c, r)
 	}
@@ -46,18 +42,34 @@ func listWriter(c *code, r *schema.Record) {
 	if len(later) == 0 {
 		c.p("\tw.arrayLen(%d)", len(first))
 	} else {
-		c.p("\tn := %d\n\tif x.%s {\n\t\tn = %d\n\t}\n\tw.arrayLen(n)", len(first), r.Wire.If, len(first)+len(later))
+		c.p("\tn, more := %d, %s\n\tif more {\n\t\tn = %d\n\t}\n\tw.arrayLen(n)", len(first), haveLater(r, later), len(first)+len(later))
 	}
 	for _, f := range first {
 		c.p("\t%s", listWrite(f))
 	}
 	if len(later) > 0 {
-		c.p("\tif !x.%s {\n\t\treturn\n\t}", r.Wire.If)
+		c.p("\tif !more {\n\t\treturn\n\t}")
 		for _, f := range later {
 			c.p("\t%s", listWrite(f))
 		}
 	}
 	c.p("}\n")
+}
+
+// haveLater is the condition under which the later fields of x travel.
+func haveLater(r *schema.Record, later []schema.Field) string {
+	if r.Wire.If != "" {
+		return "x." + r.Wire.If
+	}
+	var any []string
+	for _, f := range later {
+		zero := "0"
+		if f.Type == "string" {
+			zero = `""`
+		}
+		any = append(any, "x."+f.Name+" != "+zero)
+	}
+	return strings.Join(any, " || ")
 }
 
 func listReader(c *code, r *schema.Record) {
@@ -72,7 +84,11 @@ func listReader(c *code, r *schema.Record) {
 		c.p("\tx.%s = %s", f.Name, listRead(f))
 	}
 	if len(later) > 0 {
-		c.p("\tif x.%s = n == %d; x.%s {", r.Wire.If, len(first)+len(later), r.Wire.If)
+		if all := len(first) + len(later); r.Wire.If != "" {
+			c.p("\tif x.%s = n == %d; x.%s {", r.Wire.If, all, r.Wire.If)
+		} else {
+			c.p("\tif n == %d {", all)
+		}
 		for _, f := range later {
 			c.p("\t\tx.%s = %s", f.Name, listRead(f))
 		}

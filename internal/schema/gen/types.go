@@ -114,7 +114,7 @@ func checkWire(r *schema.Record, f schema.Field) error {
 	switch {
 	case f.Type == "float64":
 		return fmt.Errorf("float64 does not travel: use an integer in the smallest unit, such as units.Ns")
-	case r.Wire.Coding == schema.List && r.Wire.As == "":
+	case r.Wire.Coding == schema.List:
 		if _, ok := msgTypes[f.Type]; !ok && !isInteger {
 			return fmt.Errorf("a list carries no %s: use an integer, bool, string or []uint32", f.Type)
 		}

@@ -470,6 +470,32 @@ public final class StackagentSubmission {
         return newExecutor0(executor.getClass(), common ? "common" : "");
     }
 
+    /**
+     * In the constructor of an executor: the program's method under it on the stack is where it is made.
+     * The common pool is made by the JDK, and has no id yet.
+     */
+    @Hidden
+    public static void executorMade(Object executor) {
+        if (!Stackagent.on || executor instanceof ForkJoinPool && ForkJoinPool.commonPool() == null) {
+            return;
+        }
+        int id = executorId(executor);
+        if (id != 0 && ownId(executor.getClass())) {
+            executorMade0(id, executor.getClass());
+        }
+    }
+
+    /** Each instance has an id of its own. */
+    @Hidden
+    private static boolean ownId(Class<?> c) {
+        if (EXECUTOR_CLASS < 0) {
+            return true;
+        }
+        Object values = U.getReference(c, CLASS_VALUES);
+        long at = values == null ? 0 : U.getLong(values, EXECUTOR_CLASS);
+        return at > 0 || at == BY_IDENTITY;
+    }
+
     @Hidden
     private static int idByIdentity(Object executor) {
         if (!Stackagent.on) {
@@ -588,6 +614,7 @@ public final class StackagentSubmission {
         lost0(0);
         describeExecutors0(null);
         newExecutor0(null, null);
+        executorMade0(0, null);
     }
 
     private static native long submit0(long context, long id, int classId, int executor, int flags);
@@ -621,4 +648,7 @@ public final class StackagentSubmission {
     private static native long describeExecutors0(Class<?> c);
 
     private static native int newExecutor0(Class<?> c, String name);
+
+    /** Describes an executor that is being constructed once more, with the program's method that does so. */
+    private static native void executorMade0(int id, Class<?> c);
 }

@@ -1,0 +1,159 @@
+package session
+
+import (
+	"sort"
+	"strings"
+	"sync"
+
+	"stackagent/granularity/activity"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+)
+
+// endedWaits says what the program's threads waited for in futexes, from who ended the wait.
+type endedWaits struct {
+	program []bool  // by thread of the record: it is one of the program
+	enders  []ender // by thread of the record
+	pauses  []Pause
+	paces   bool // the collector is Shenandoah
+
+	once  sync.Once
+	paced map[uint32]bool // futexes of threads that the collector slows down
+}
+
+// ender is what a thread that ends waits is.
+type ender uint8
+
+const (
+	ofProgram ender = iota
+	collector
+	vmThread // the thread of safepoints
+	watcher  // the thread of the JVM's periodic tasks
+)
+
+func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread) *endedWaits {
+	e := &endedWaits{pauses: s.Pauses, paces: strings.Contains(s.Manifest.JVM.GC, "Shenandoah")}
+	for i, t := range threads {
+		e.program = append(e.program, t.Kind == KindApplication || t.Kind == KindMain)
+		as := ofProgram
+		switch {
+		case t.Kind == KindGC:
+			as = collector
+		case strings.HasPrefix(record[i].Name, "VM Thread"):
+			as = vmThread
+		case strings.HasPrefix(record[i].Name, "VM Periodic"):
+			as = watcher
+		}
+		e.enders = append(e.enders, as)
+	}
+	return e
+}
+
+// state is what the thread did in s. A wait that a thread of the collector ended is a stall, one that the VM's thread
+// ended a safepoint, or a stall if it was for a pause of the collector. A wait that only its time limit ended is a sleep.
+//
+// Shenandoah slows allocation down (pacing): the thread waits with a time limit on a condition variable that only the
+// collector uses, and which the JVM's thread of periodic tasks signals. So a futex whose waits that thread
+// ends, more than the program's threads do, is that one. (A waiter that took another's signal passes it on.)
+func (e *endedWaits) state(s *sched.Slice) activity.ThreadState {
+	if s.State != sched.Futex || !e.program[s.Thread] {
+		return activity.ThreadState(s.State)
+	}
+	if e.stalled(s) {
+		return activity.Stalled
+	}
+	by, ok := s.Waker.Thread()
+	switch {
+	case s.Waker == sched.Outside:
+		return activity.Sleeping
+	case !ok || e.enders[by] != vmThread:
+		return activity.Futex
+	case e.inPause(s.From, s.To):
+		return activity.Stalled
+	}
+	return activity.Safepoint
+}
+
+// stalled: the thread of the program waits for the collector's threads.
+func (e *endedWaits) stalled(s *sched.Slice) bool {
+	if s.State != sched.Futex || !e.program[s.Thread] {
+		return false
+	}
+	by, ok := s.Waker.Thread()
+	return ok && e.enders[by] == collector || e.paced[s.Futex]
+}
+
+func (e *endedWaits) inPause(from, to units.MonoNs) bool {
+	i := sort.Search(len(e.pauses), func(i int) bool { return e.pauses[i].EndNs > from })
+	return i < len(e.pauses) && e.pauses[i].StartNs < to
+}
+
+// findPaced looks for the futexes of slowed threads, once.
+func (e *endedWaits) findPaced(r *sched.Reader) {
+	if e.paces {
+		e.once.Do(func() { e.paced = e.pacedFutexes(r) })
+	}
+}
+
+func (e *endedWaits) pacedFutexes(r *sched.Reader) map[uint32]bool {
+	balance, paced := map[uint32]int{}, map[uint32]bool{}
+	_ = r.All(func(run []sched.Slice) error { // whoever reads the slices next meets the same damage and reports it
+		for i := range run {
+			s := &run[i]
+			by, ok := s.Waker.Thread()
+			switch {
+			case s.State != sched.Futex || s.Futex == 0 || !ok || !e.program[s.Thread]:
+			case e.enders[by] == watcher:
+				balance[s.Futex]++
+			case e.enders[by] == ofProgram:
+				balance[s.Futex]--
+			}
+		}
+		return nil
+	})
+	for f, n := range balance {
+		if n > 0 {
+			paced[f] = true
+		}
+	}
+	return paced
+}
+
+// Stall is a wait of a thread of the program for threads of the collector, outside of pauses: for memory, for the end of a
+// collection, or because the collector slows allocation down.
+type Stall struct {
+	Thread uint32 // index in Activity.Threads
+	activity.Span
+	// Ready is how long after it the thread waited for a CPU.
+	Ready units.Ns
+	Paced bool // the collector slowed allocation down
+}
+
+// Stalls are those that begin between from and to, and cut there. known is empty if they are known, else why not.
+func (a *Activity) Stalls(from, to units.MonoNs) (all []Stall, known string, err error) {
+	if why := a.NotAvailable[sched.NoWakers]; why != "" {
+		return nil, why, nil
+	}
+	if !a.reader.HasWakers() {
+		return nil, "the session was recorded by an older shadow, which did not record who ends a wait", nil
+	}
+	a.waits.findPaced(a.reader)
+	last := map[uint32]int{} // the last stall of a thread
+	err = a.reader.Each(from, to, func(run []sched.Slice) error {
+		for i := range run {
+			s := &run[i]
+			n, before := last[s.Thread]
+			switch {
+			case a.waits.stalled(s) && before && all[n].To == s.From: // beyond a part of the record
+				all[n].To = s.To
+			case a.waits.stalled(s):
+				last[s.Thread] = len(all)
+				all = append(all, Stall{Thread: s.Thread, Span: activity.Span{From: s.From, To: s.To}, Paced: a.waits.paced[s.Futex]})
+			case before && s.State == sched.Runnable && all[n].To == s.From:
+				all[n].Ready = units.Ns(s.To - s.From)
+			}
+		}
+		return nil
+	})
+	return all, "", err
+}
