@@ -142,8 +142,8 @@ func (c *loopCall) begins(word string) bool {
 	return ok && (rest == "" || rest[0] >= 'A' && rest[0] <= 'Z')
 }
 
-// rate says how much a call looks like that of a piece of work: it gets an object of the
-// program, it is named so, it returns nothing.
+// rate says how much a call looks like that of a piece of work: it is named so, it gets an
+// object of the program, it returns nothing. By any other name it may be a step beside the work.
 func (c *loopCall) rate() int {
 	arguments, result, _ := strings.Cut(c.descriptor[1:], ")")
 	work := slices.ContainsFunc(handles, c.begins)
@@ -162,8 +162,6 @@ func (c *loopCall) rate() int {
 		score = 8
 	case work:
 		score = 5
-	case object && result == "V" && !c.begins("set") && !strings.Contains(c.name, "$"): // Scala's setters have one
-		score = 4
 	}
 	if score > 0 && result == "V" {
 		score++

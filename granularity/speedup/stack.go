@@ -76,7 +76,7 @@ type Bar struct {
 // takes pauses and the sequential part to be as long with one thread as here, and each
 // loss is the time of the other N-1 slots:
 //
-//	GC             (N - 1) GC / T_p
+//	GC             (N - 1) (GC + Stalled / N) / T_p
 //	Sequential     (N - 1) Sequential / T_p
 //	Synchronization, Imbalance, Oversubscription as with a base that has none
 //	Rest           ((N - 1) Idle + Late - Surplus) / T_p
@@ -89,7 +89,8 @@ func Alone(run Account) Bar {
 	others, tp := units.Ns(run.N-1), float64(run.Duration)
 	parts := [NParts]units.Ns{Idle: others * run.Idle, Late: run.Late, Surplus: -run.Surplus}
 	components := [NComponents]units.Ns{
-		GC: others * run.GC, Sequential: others * run.Sequential,
+		GC:              others*run.GC + others*run.InState[activity.Stalled]/units.Ns(run.N),
+		Sequential:      others * run.Sequential,
 		Synchronization: run.InState[activity.Futex], Imbalance: run.Exited, Oversubscription: run.InState[activity.Runnable],
 	}
 	if run.Unseparated {

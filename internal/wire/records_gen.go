@@ -16,7 +16,7 @@ const (
 	Cut            ExecutionFlags = 1 << 2 // its end was not seen; the end is that of the frame below
 	CreationUnseen ExecutionFlags = 1 << 3 // the creation of its task was not seen
 	Virtual        ExecutionFlags = 1 << 4 // on a virtual thread
-	CPUEstimated   ExecutionFlags = 1 << 5 // reserved
+	CPUEstimated   ExecutionFlags = 1 << 5 // its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it
 	First          ExecutionFlags = 1 << 6 // the first execution of its task
 )
 

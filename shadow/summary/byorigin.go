@@ -112,7 +112,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		c := &classes[i]
 		passes := g.filter.Match(c.Name, c.Kinds)
 		if g.names != nil {
-			passes = g.filter.matchNamed(c.Name, g.names.From()[c.Name], c.Kinds)
+			passes = g.filter.MatchNamed(c.Name, g.names.From()[c.Name], c.Kinds)
 		}
 		g.passes.Set(c.ID, &passes)
 	}
