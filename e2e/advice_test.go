@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -31,6 +32,10 @@ type defect struct {
 	// pinned-threads.
 	virtual bool
 	until   int // the last JDK that has it; 0: all have
+	// vm and fixedVM are options of the JVM, as it is and with the advice followed.
+	vm, fixedVM []string
+	advised     string // the advice's name, if not the defect's
+	none        bool   // it gets no advice, and there is nothing to fix
 }
 
 // source is the example that has it.
@@ -47,7 +52,7 @@ func (d defect) advice() string {
 	if d.virtual {
 		return "pinned-threads"
 	}
-	return d.name
+	return cmp.Or(d.advised, d.name)
 }
 
 const (
@@ -58,7 +63,11 @@ const (
 var defects = []defect{
 	{name: "fine-grained", atOnce: true, quick: true, gain: 0.5},
 	{name: "never-executed", atOnce: true, quick: true, gain: noBound},
-	{name: "good", quick: true, gain: noBound},
+	{name: "good", quick: true, gain: noBound, none: true},
+	{name: "client", quick: true, gain: noBound, none: true},
+	{name: "turns", gain: noBound, none: true},
+	{name: "served", gain: noGain, advised: "pool-too-small", alone: true},
+	{name: "garbage-collection", gain: 0.3, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx1500m", "-Xmn1200m"}},
 	{name: "waiting-tasks", gain: 0.5},
 	{name: "coarse-grained", gain: 0.5},
 	{name: "load-imbalance", gain: 0.5},
@@ -87,7 +96,7 @@ func TestAdvice(t *testing.T) {
 	testjvm.Alone(t, "what is found depends on the processors it gets")
 	eachDefect(t, defects, func(t *testing.T, jdk testjvm.JDK, d defect) {
 		var want []string
-		if d.name != "good" {
+		if !d.none {
 			want = []string{d.advice()}
 		}
 		wantAdvice(t, jdk, d, want, d.name)
@@ -140,6 +149,7 @@ func profileDefect(t *testing.T, jdk testjvm.JDK, d defect, args ...string) test
 	t.Helper()
 	c := d.source(t).Command(t, jdk)
 	c.Args, c.Agent = args, []string{"--detail", "all"}
+	c.VM = append(c.VM, d.options(args)...)
 	p := c.Profile(t)
 	if !d.atOnce {
 		// Without it waiting and wanting a processor look alike on a busy machine.
@@ -147,6 +157,14 @@ func profileDefect(t *testing.T, jdk testjvm.JDK, d defect, args ...string) test
 		needRecord(t, err == nil && record != nil && record.Record().Source != sched.NoSource)
 	}
 	return p
+}
+
+// options are those of the JVM.
+func (d defect) options(args []string) []string {
+	if slices.Contains(args, "fixed") {
+		return d.fixedVM
+	}
+	return d.vm
 }
 
 func adviceNames(rows []testjvm.AdviceRow) (names []string) {
@@ -246,7 +264,8 @@ func (g *gains) measure(t *testing.T, jdk testjvm.JDK, d defect) (own time.Durat
 		least *float64
 		args  []string
 	}{{&g.asIs, []string{d.name}}, {&g.mended, []string{d.name, "fixed"}}} {
-		c.Args = x.args
+		c := c
+		c.Args, c.VM = x.args, append(slices.Clone(c.VM), d.options(x.args)...)
 		r := c.Plain(t)
 		*x.least, own = min(*x.least, ms(t, r)), own+r.CPU
 	}

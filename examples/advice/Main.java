@@ -1,5 +1,12 @@
+import com.sun.net.httpserver.HttpServer;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -15,7 +22,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * One defect of task parallelism at a time, and the same program with the advice followed.
  * Arguments: DEFECT [fixed].
- * Known answer: the advice about DEFECT, and none about it with "fixed".
+ * Known answer: the advice about DEFECT, and none about it with "fixed". "served" is pool-too-small in a run of fixed length;
+ * "good", "client" and "turns" get no advice.
  */
 public class Main {
     static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
@@ -272,6 +280,88 @@ public class Main {
         all(Executors.newFixedThreadPool(fixed ? 20 : CPUS), tasks);
     }
 
+    /** Requests come for a second, whatever becomes of them, to a pool with one thread; fixed: with as many as processors. */
+    static void served(boolean fixed) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(fixed ? CPUS : 1);
+        long end = System.nanoTime() + 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            pool.submit(new Work(fixed ? 1000 : 4000));
+            Thread.sleep(3);
+        }
+        pool.shutdownNow();
+        pool.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
+    /** Clients of a server send requests for a second; the pools are those of the JDK's client. */
+    static void client() throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        ExecutorService workers = Executors.newFixedThreadPool(CPUS);
+        server.setExecutor(workers);
+        server.createContext("/", x -> {
+            x.sendResponseHeaders(200, 2);
+            x.getResponseBody().write(new byte[2]);
+            x.close();
+        });
+        server.start();
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/")).build();
+        HttpClient http = HttpClient.newHttpClient();
+        long end = System.nanoTime() + 1_000_000_000L;
+        List<Thread> clients = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Thread t = new Thread(() -> {
+                try {
+                    while (System.nanoTime() < end) {
+                        http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+                    }
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            clients.add(t);
+            t.start();
+        }
+        for (Thread t : clients) {
+            t.join();
+        }
+        server.stop(0);
+        workers.shutdown();
+    }
+
+    /** One small task after the other, on two workers of which one takes most: there is never more to do. */
+    static void turns() throws Exception {
+        ExecutorService pool = Executors.newCachedThreadPool();
+        Future<?> first = pool.submit(new Work(2000));
+        pool.submit(new Work(2000)).get();
+        first.get();
+        for (int i = 0; i < 100; i++) {
+            pool.submit(new Work(4000)).get();
+        }
+        pool.shutdown();
+    }
+
+    /** Keeps and replaces many small arrays, which each collection copies; fixed: the same, to be run with a larger heap. */
+    static void collect() throws Exception {
+        List<Runnable> tasks = new ArrayList<>();
+        for (int k = 0; k < 20; k++) {
+            tasks.add(new Runnable() {
+                public void run() {
+                    long[][] kept = new long[150_000][8];
+                    for (int i = 0; i < 1_500_000; i++) {
+                        int at = i % kept.length;
+                        kept[at] = new long[8];
+                        long x = i;
+                        for (int j = 0; j < 40; j++) {
+                            x = x * 31 + (x >>> 7);
+                        }
+                        kept[at][i & 7] = x;
+                    }
+                    SUM.add(kept[0][1]);
+                }
+            });
+        }
+        all(Executors.newFixedThreadPool(CPUS), tasks);
+    }
+
     public static void main(String[] args) throws Exception {
         boolean fixed = args.length > 1 && args[1].equals("fixed");
         long start = System.nanoTime();
@@ -288,6 +378,10 @@ public class Main {
             case "deep-nesting" -> all(Executors.newFixedThreadPool(CPUS), List.of(new Nested(fixed ? 3 : 400)));
             case "never-executed" -> never(fixed);
             case "swallowed-exceptions" -> swallowed(fixed);
+            case "served" -> served(fixed);
+            case "garbage-collection" -> collect();
+            case "client" -> client();
+            case "turns" -> turns();
             case "good" -> good();
             default -> throw new IllegalArgumentException(args[0]);
         }

@@ -45,19 +45,24 @@ type Churn struct {
 	AtOnce  int      `json:"threads_at_once"`
 	Unit    units.Ns `json:"median_unit_ns"`
 	Start   units.Ns `json:"least_queue_ns"`
+	Active  units.Ns `json:"pool_active_ns"`
+	Demand  units.Ns `json:"demand_ns"` // CPU time of the units, and their waiting for a processor
+	Lanes   int      `json:"lanes"`     // threads at once, at most one a processor
 }
+
+// saves is the time in which a thread was starting, running or ending, less what the
+// units take on as many workers.
+func (e *Churn) saves() units.Ns { return e.Active - e.Demand/units.Ns(e.Lanes) }
 
 func churn(s *search, p *Pool, _ units.Ns) *Finding {
 	if !p.churns(s.t) {
 		return nil
 	}
 	active, _ := p.active()
-	saved := active - p.work()/units.Ns(max(1, min(p.atOnce(), s.Units.CPUs)))
-	if float64(saved) < s.t.FineGain*float64(s.Units.Duration) {
+	e := &Churn{PoolName: p.PoolName, Started: int64(len(p.Workers)), AtOnce: p.atOnce(), Unit: p.Wait.Quantile(500), Start: p.Queue.Min(),
+		Active: active, Demand: p.demand(), Lanes: max(1, min(p.atOnce(), s.Units.CPUs))}
+	if float64(e.saves()) < s.t.FineGain*float64(s.time(s.Units.Duration)) {
 		return nil
 	}
-	return &Finding{
-		Class: p.LongestClass, Gain: bound(saved, s.Units.Duration),
-		Evidence: &Churn{p.PoolName, int64(len(p.Workers)), p.atOnce(), p.Wait.Quantile(500), p.Queue.Min()},
-	}
+	return &Finding{Class: p.LongestClass, Gain: bound(e, s.Units.Duration), Evidence: e}
 }

@@ -33,13 +33,14 @@ type FineExecutions struct {
 }
 
 // fineExecutions finds classes with many tiny executions, whose submissions can cost as
-// much as their work. Wrappers do little themselves, so what runs inside them counts.
+// much as their work and add up to a share of the session. Wrappers do little themselves, so what runs inside them counts.
 func fineExecutions(s *search) []Finding {
 	var out []Finding
 	for _, r := range ownTasks(s.Rows, granularity.ByCount) {
 		m := r.WorkMetric()
 		d := r.Metrics[m]
-		if len(out) == maxNamed || d.Count < s.t.FineUnits || max(d.P50, r.Metrics[inclusive(m)].P50, r.Metrics[granularity.Wall].P50) >= s.t.FineWork || r.ExecutionShare < s.t.FineShare {
+		if len(out) == maxNamed || d.Count < s.t.FineUnits || max(d.P50, r.Metrics[inclusive(m)].P50, r.Metrics[granularity.Wall].P50) >= s.t.FineWork || r.ExecutionShare < s.t.FineShare ||
+			float64(units.Ns(d.Count)*leastCost) < s.t.FineGain*float64(s.time(s.Duration)) {
 			continue
 		}
 		out = append(out, Finding{Class: r.Class, Evidence: &FineExecutions{s.executionsOf(&r), len(out) == 0}})
@@ -61,7 +62,8 @@ func inclusive(m granularity.Metric) granularity.Metric {
 // CoarseExecution is an execution that takes a large part of the session.
 type CoarseExecution struct{ ExecutionsOf }
 
-// coarseExecutions finds classes with such an execution.
+// coarseExecutions finds classes with such an execution, one of many, if the rest of
+// the work leaves processors idle meanwhile.
 func coarseExecutions(s *search) []Finding {
 	if s.unitsRead() {
 		return nil // coarseUnit judges these
@@ -69,12 +71,19 @@ func coarseExecutions(s *search) []Finding {
 	var out []Finding
 	for _, r := range ownTasks(s.Rows, granularity.ByMax) {
 		d := r.Metrics[r.WorkMetric()]
-		if len(out) == maxNamed || d.Count < 2 || float64(d.Max) < s.t.CoarseSession*float64(s.Duration) {
+		if len(out) == maxNamed || d.Count < 2 || float64(d.Max) < s.t.CoarseSession*float64(s.time(s.Duration)) || !s.leavesIdle(r.WorkMetric(), d.Max) {
 			continue
 		}
 		out = append(out, Finding{Class: r.Class, Evidence: &CoarseExecution{s.executionsOf(&r)}})
 	}
 	return out
+}
+
+// leavesIdle reports whether the work without the longest execution is too little, or in
+// too few parts, to keep the other processors busy meanwhile.
+func (s *search) leavesIdle(m granularity.Metric, longest units.Ns) bool {
+	n, all := units.Ns(max(2, s.CPUs)), s.Total[m]
+	return all.Count > 2*int64(n) && float64(longest-max(all.Sum, longest)/n) >= s.t.Idle*float64(longest)
 }
 
 // ownTasks are the rows of the program's classes, loops left out.

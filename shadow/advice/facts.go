@@ -84,6 +84,18 @@ type UnitFacts struct {
 	// processor, during Recorded; NotMeasured: not known.
 	Taken    units.Ns
 	Recorded units.Ns // how long the scheduler was recorded
+	// Waits is nil if it is not known, or too little to change a finding.
+	Waits *Waits
+}
+
+// Waits is what was lost by waiting for processors, by the scheduling record: while r of
+// w threads that want one run, 1 - r / min(w, c) of the time, on c processors.
+type Waits struct {
+	Lost    units.Ns // of the session: by all threads of the JVM
+	Stopped units.Ns // of the pauses: by the threads of the collector
+	// Beside is the time outside of pauses in which a thread of the program waited for a
+	// processor for long, times the share of the processors that the collector had then.
+	Beside units.Ns
 }
 
 // UnitClass describes the units named after one class.
@@ -99,6 +111,7 @@ type UnitClass struct {
 	SelfIsCPU bool
 	// OwnWall is the median self wall time: units that mostly wait are not fine.
 	OwnWall units.Ns
+	Wall    units.Ns // self wall time of all recorded units
 	// Summarised is the number of summarised units: their submissions are not known,
 	// but Self includes them.
 	Summarised int64
@@ -114,6 +127,7 @@ type Pool struct {
 	Workers  []Worker
 	Units    int64
 	Wall     units.Ns           // of the outermost units, summed
+	Stopped  units.Ns           // the part of Wall in pauses of the collector
 	CPU      units.Ns           // of the outermost units, summed; NotMeasured: not known of all
 	Queue    granularity.Values // queue times
 	Wait     granularity.Values // wall times of the outermost units
@@ -127,12 +141,13 @@ type Pool struct {
 	// Elsewhere is the CPU time of the program's other threads between From and To, by
 	// the scheduling record, or NotMeasured.
 	Elsewhere units.Ns
-	// One is how long exactly one worker ran or was ready to run, Several how long more
-	// than one did, by the scheduling record, or NotMeasured.
-	One, Several units.Ns
-	Virtual      bool  // units ran on virtual threads
-	AtOnce       int64 // units that their executor ran inside the submission
-	Summarised   int64 // summarised units of the classes that mostly ran here
+	// One is how long exactly one worker ran and no other was ready to, Several how long
+	// one ran and others ran or were ready, Stalled how long none ran and some were ready,
+	// by the scheduling record, or NotMeasured.
+	One, Several, Stalled units.Ns
+	Virtual               bool  // units ran on virtual threads
+	AtOnce                int64 // units that their executor ran inside the submission
+	Summarised            int64 // summarised units of the classes that mostly ran here
 	// SummarisedSelf is their part of Self. Wall, CPU and the workers' times exclude them.
 	SummarisedSelf units.Ns
 	Queued         SelfWait
@@ -144,9 +159,11 @@ type Pool struct {
 	// TakenWait the part of Runnable that this caused; NotMeasured: not known.
 	Taken, TakenWait units.Ns
 	Longest          units.Ns // the longest unit
-	LongestClass     string
-	Heaviest         units.Ns // the greatest CPU time of a unit, if CPU is known
-	HeaviestClass    string
+	// Foreign: it mostly runs tasks that the JDK or a scheduling library makes for itself.
+	Foreign       bool
+	LongestClass  string
+	Heaviest      units.Ns // the greatest CPU time of a unit, if CPU is known
+	HeaviestClass string
 }
 
 // PoolName names a pool.

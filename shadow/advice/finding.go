@@ -55,9 +55,17 @@ const (
 	OthersSameLoad Assumption = "same_other_load"   // other programs take as much CPU time as they did
 )
 
-// bound is a gain of saved, at least 0, out of whole.
-func bound(saved, whole units.Ns, assumes ...Assumption) *Bound {
-	saved = max(0, saved)
+// bounded is evidence whose figures bound what following the advice can gain. Each
+// figure is of the same threads over the same time, and waiting for a processor is in
+// none of them: fewer other programs are not what the advice is about.
+type bounded interface {
+	Evidence
+	saves() units.Ns
+}
+
+// bound is what the evidence allows to gain, at least 0, out of whole.
+func bound(e bounded, whole units.Ns, assumes ...Assumption) *Bound {
+	saved := max(0, e.saves())
 	b := &Bound{Ns: saved, Assumes: assumes}
 	if whole > 0 {
 		b.Share = float64(saved) / float64(whole)

@@ -11,7 +11,7 @@ import (
 
 func TestFindings(t *testing.T) {
 	fine := new(granularity.Values)
-	for range 5000 {
+	for range 100_000 {
 		fine.Add(800)
 	}
 	coarse := valuesOf(600e6, 10e6)
@@ -25,24 +25,24 @@ func TestFindings(t *testing.T) {
 			WorkShare: float64(d.Sum) / float64(total.Sum), ExecutionShare: float64(d.Count) / float64(total.Count)}
 	}
 	f := Facts{
-		Duration: 1e9, CPUs: 4, Created: 5010, Executions: 5002, NeverExecuted: 8, Threw: 2, Running: 2, Threads: 3,
+		Duration: 1e9, CPUs: 4, Created: 100_010, Executions: 100_002, NeverExecuted: 8, Threw: 2, Running: 2, Threads: 3,
 		Total: granularity.Metrics{granularity.SelfCPU: total}, Fine: granularity.FinenessOf(granularity.SelfCPU, all),
 		Rows:       []granularity.Hotspot{row("app.Fine", fine, 0, false), row("app.Coarse", coarse, 0, false)},
 		GC:         granularity.PauseStats{Count: 3, Total: 100e6, Max: 50e6},
 		LostEvents: 4, LostBatches: 1, Refused: []Refusal{{"method too large", 2, "app.Huge.run"}, {"GC pause not recorded: ring full", 3, ""}, {"c", 1, ""}, {"d", 1, ""}}, NotAvailable: []string{"instructions", "cycles"},
 	}
-	f.Rows[0].NeverExecuted, f.Rows[0].Created, f.Rows[0].Threw = 8, 5008, 1
+	f.Rows[0].NeverExecuted, f.Rows[0].Created, f.Rows[0].Threw = 8, 100_008, 1
 	want := []string{
-		"fact: 5,002 executions of 5,010 created tasks on 3 threads in 1.00 s (5,002 per second).",
-		"fact: Of 5,002 executions of the program's own tasks, >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
-		"fact: The tasks took 614 ms of self CPU time: 100 % in the program's own (app.Coarse 99 %, app.Fine 0.7 %).",
-		"fact: Finished tasks used 0.61 of 4 processors on average (614 ms of CPU time in 1.00 s).",
+		"fact: 100 k executions of 100 k created tasks on 3 threads in 1.00 s (100 k per second).",
+		"fact: Of 100 k executions of the program's own tasks, >99.9 % take less than 1 µs of self CPU time, >99.9 % less than 10 µs, >99.9 % less than 100 µs; the median is 800 ns.",
+		"fact: The tasks took 690 ms of self CPU time: 100 % in the program's own (app.Coarse 88 %, app.Fine 12 %).",
+		"fact: Finished tasks used 0.69 of 4 processors on average (690 ms of CPU time in 1.00 s).",
 		"fact: Garbage collection stopped the program 3 times, for 100 ms in total (10 % of the time). The longest pause took 50.0 ms.",
 		"fact: 2 executions ended with an exception (<0.1 % of all), 1 of the program's own tasks.",
-		"fact: 8 tasks (0.2 % of those created) never executed, all of them app.Fine. Events were lost, so it may be fewer.",
-		"advice: app.Fine is fine-grained: 5,000 executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 0.7 % of the work.",
+		"fact: 8 tasks (<0.1 % of those created) never executed, all of them app.Fine. Events were lost, so it may be fewer.",
+		"advice: Garbage collection stopped the program 10 % of the time. Try a larger heap or another collector, or allocate less inside the tasks: that can save at most 100 ms (10 % of the session).",
+		"advice: app.Fine is fine-grained: 100 k executions with a median of 800 ns of self CPU time, >99.9 % of all executions for 12 % of the work.",
 		"advice: app.Coarse is coarse-grained: its longest execution takes 600 ms of self CPU time, 60 % of the session. No schedule is shorter than its longest task",
-		"advice: Garbage collection stopped the program 10 % of the time.",
 		"caution: 4 events were lost (1 batch never arrived). Counts and sums",
 		"caution: 2 executions were still running at the end.",
 		"caution: Not instrumented, or not recorded as asked for: method too large: 2 (such as app.Huge.run); GC pause not recorded: ring full: 3; c: 1; and for 1 reason more.",

@@ -20,7 +20,7 @@ func fineGrained(s *search) []Finding {
 		if !c.ofProgram() || c.Units < s.t.FineUnits || c.Pool < 0 || c.Self.Count() < s.t.FineUnits || !c.allFine(s.t) {
 			continue
 		}
-		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.churns(s.t) && !p.runsAtOnce() {
+		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() {
 			if x := s.fineUnits(c, p); x != nil {
 				out = append(out, *x)
 			}
@@ -45,18 +45,30 @@ type FineUnits struct {
 	Overhead float64  `json:"overhead_share"` // of the workers' time while units wait or run, outside units
 	Work     units.Ns `json:"pool_work_ns"`
 	Active   units.Ns `json:"pool_active_ns"`
-	Always   bool     `json:"-"` // Active is all of the pool's time
+	Always   bool     `json:"-"`              // Active is all of the pool's time
+	Waited   units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor
+	Others   units.Ns `json:"other_units_ns"` // of a worker on average: inside units of other classes
+	Lanes    int      `json:"lanes"`          // workers, at most one a processor
+}
+
+// saves is the time in which units waited or ran, without the waiting for processors,
+// less their work spread over the workers, or the time inside units of other classes.
+func (e *FineUnits) saves() units.Ns {
+	return e.Active - e.Waited - max(e.Work/units.Ns(e.Lanes), e.Others)
 }
 
 // fineUnits is the finding about a class of fine units, if its submissions are costly.
 func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	active, always := p.active()
 	e := &FineUnits{PoolName: p.PoolName, JDK: c.JDK, Bulk: c.Bulk, Site: c.Site, Units: c.Units, Summarised: c.Summarised,
-		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - p.inside(), Work: p.Self, Active: active, Always: always}
-	saved := active - p.Self/units.Ns(max(1, min(len(p.Workers), s.Units.CPUs)))
+		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - p.inside(), Work: p.Self, Active: active, Always: always,
+		Lanes: max(1, min(len(p.Workers), s.Units.CPUs))}
+	if n := units.Ns(len(p.Workers)); n > 0 {
+		e.Waited, e.Others = orNone(p.Runnable)/n, max(0, p.Wall-orNone(p.Runnable)-c.Wall)/n
+	}
 	if costly(e.Gap, e.Median, s.t) || p.inside() < s.t.Busy {
-		if float64(saved) >= s.t.FineGain*float64(s.Units.Duration) {
-			return &Finding{Class: c.Name, Gain: bound(saved, s.Units.Duration), Evidence: e}
+		if float64(e.saves()) >= s.t.FineGain*float64(s.time(s.Units.Duration)) {
+			return &Finding{Class: c.Name, Gain: bound(e, s.Units.Duration), Evidence: e}
 		}
 	}
 	if inner := usual(&p.Inner, 250, s.t); costly(inner, e.Median, s.t) {

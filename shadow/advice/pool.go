@@ -19,7 +19,12 @@ func occupied(p *Pool, span units.Ns) float64 {
 }
 
 // demand is how long a pool's workers used or wanted a processor.
-func (p *Pool) demand() units.Ns { return p.CPU + orNone(p.Runnable) }
+func (p *Pool) demand() units.Ns {
+	if !p.CPU.Measured() {
+		return p.Wall
+	}
+	return p.CPU + orNone(p.Runnable)
+}
 
 func orNone(n units.Ns) units.Ns {
 	if !n.Measured() {
@@ -47,22 +52,38 @@ type WaitingTasks struct {
 	Wall    units.Ns `json:"wall_ns"`
 	Demand  float64  `json:"cpu_share"` // of Wall: used or wanted a processor
 	Queue   units.Ns `json:"median_queue_ns"`
+	Room
 }
 
 // waitingTasks: tasks that mostly wait occupy the few workers of a compute pool while
-// others queue. Without a scheduling record they may have waited for a processor.
+// others queue. Without a scheduling record they may have waited for a processor. A
+// pause of the collector is no waiting of theirs.
 func waitingTasks(s *search, p *Pool, span units.Ns) *Finding {
-	f := s.Units
-	if p.Threads || p.Virtual || p.Units < s.t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || !p.Runnable.Measured() || p.Wall <= 0 ||
-		float64(p.demand()) >= s.t.WaitShare*float64(p.Wall) || occupied(p, span) < s.t.Busy || !queueLong(p, s.t) {
+	f, wall := s.Units, p.Wall-p.Stopped
+	if p.Threads || p.Virtual || p.Units < s.t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || !p.Runnable.Measured() || wall <= 0 ||
+		float64(p.demand()) >= s.t.WaitShare*float64(wall) || occupied(p, span) < s.t.Busy || !queueLong(p, s.t) {
 		return nil
 	}
-	least := max(p.CPU/units.Ns(f.CPUs), p.Longest)
-	return &Finding{
-		Class: p.LongestClass, Gain: bound(span-least, f.Duration, NoLock),
-		Evidence: &WaitingTasks{p.PoolName, p.Units, int64(len(p.Workers)), p.Wall, float64(p.demand()) / float64(p.Wall), p.Queue.Quantile(500)},
-	}
+	e := &WaitingTasks{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), p.Queue.Quantile(500), p.room(f, 0)}
+	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration, NoLock), Evidence: e}
 }
+
+// Room is what bounds the gain of more workers.
+type Room struct {
+	Active units.Ns `json:"pool_active_ns"` // a unit waited or ran
+	Waited units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor, or in pauses of the collector
+	Least  units.Ns `json:"least_ns"`       // that the work takes with any number of workers
+}
+
+// room takes the CPU time of the program's other threads as it was.
+func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
+	waited := orNone(p.Runnable) + p.Stopped
+	return Room{p.Active, waited / units.Ns(max(1, len(p.Workers))), max((p.CPU+others)/units.Ns(f.CPUs), p.Longest-waited)}
+}
+
+// saves is the time in which the pool had work, without the waiting for processors and the pauses, less
+// the least that the work takes: its CPU time on all processors, or its longest unit.
+func (r *Room) saves() units.Ns { return r.Active - r.Waited - r.Least }
 
 // TooSmall is a pool with too few workers.
 type TooSmall struct {
@@ -72,6 +93,7 @@ type TooSmall struct {
 	Busy    float64  `json:"busy_share"`
 	Queue   units.Ns `json:"median_queue_ns"`
 	Unit    units.Ns `json:"median_unit_ns"`
+	Room
 }
 
 // tooSmall: all workers compute all the time, tasks queue, and processors idle.
@@ -84,11 +106,8 @@ func tooSmall(s *search, p *Pool, span units.Ns) *Finding {
 	if p.Threads || n >= f.CPUs || p.Units < s.t.PoolUnits || !p.CPU.Measured() || occupied(p, span) < s.t.Busy || float64(p.demand()) < s.t.Busy*float64(p.Wall) || !queueLong(p, s.t) {
 		return nil
 	}
-	least := max((p.CPU+others)/units.Ns(f.CPUs), p.Longest)
-	return &Finding{
-		Gain:     bound(span-least, f.Duration, CPUsFree, NotCompeting),
-		Evidence: &TooSmall{p.PoolName, n, f.CPUs, min(1, occupied(p, span)), p.Queue.Quantile(500), p.Wait.Quantile(500)},
-	}
+	e := &TooSmall{p.PoolName, n, f.CPUs, min(1, occupied(p, span)), p.Queue.Quantile(500), p.Wait.Quantile(500), p.room(f, others)}
+	return &Finding{Gain: bound(e, f.Duration, CPUsFree, NotCompeting), Evidence: e}
 }
 
 // elsewhere is the CPU time that the program used outside a pool, from the pool's first
@@ -118,6 +137,19 @@ type TooLarge struct {
 	Waiting  float64  `json:"waiting_share"`  // then: of the workers' time, for processors that this JVM used
 	Busy     float64  `json:"cpu_busy_share"` // else: of the processors' time, by this pool
 	Taken    units.Ns `json:"taken_ns"`       // by other programs, meanwhile
+	Active   units.Ns `json:"pool_active_ns"`
+	Used     units.Ns `json:"cpu_ns"`                // by the pool, other threads of the program and other programs
+	Waited   units.Ns `json:"cpu_wait_ns,omitempty"` // of a worker on average, for a processor that this JVM used; if observed
+}
+
+// saves is the part of the pool's time in which the processors were not used: fewer
+// threads do not compute less. It is at most what a worker waited for a processor.
+func (e *TooLarge) saves() units.Ns {
+	saved := e.Active - e.Used/units.Ns(e.CPUs)
+	if e.Observed {
+		saved = min(saved, e.Waited)
+	}
+	return saved
 }
 
 // tooLarge: many more workers than processors, and the processors are busy.
@@ -128,8 +160,9 @@ func tooLarge(s *search, p *Pool, span units.Ns) *Finding {
 	}
 	e := &TooLarge{PoolName: p.PoolName, Workers: len(p.Workers), CPUs: f.CPUs, Observed: p.observed() && p.Wall > 0, Busy: min(1, f.used(p, span)), Taken: orNone(p.Taken)}
 	assumes := []Assumption{CPUsFree}
+	e.Active, e.Used = p.Active, p.CPU+orNone(p.Taken)+orNone(p.Elsewhere)
 	if e.Observed {
-		e.Waiting = float64(p.ownWait()) / float64(p.Wall)
+		e.Waiting, e.Waited = float64(p.ownWait())/float64(p.Wall), p.ownWait()/units.Ns(n)
 	}
 	switch {
 	case p.observed() && p.Taken == 0:
@@ -137,8 +170,7 @@ func tooLarge(s *search, p *Pool, span units.Ns) *Finding {
 	case p.observed():
 		assumes = []Assumption{OthersSameLoad}
 	}
-	least := (p.CPU + orNone(p.Taken)) / units.Ns(f.CPUs)
-	return &Finding{Gain: bound(span-least, f.Duration, assumes...), Evidence: e}
+	return &Finding{Gain: bound(e, f.Duration, assumes...), Evidence: e}
 }
 
 // crowded reports whether the pool itself keeps its workers from the processors. Without
@@ -163,7 +195,15 @@ type CoarseUnit struct {
 	PoolName
 	Unit units.Ns `json:"unit_ns"`
 	Span units.Ns `json:"pool_time_ns"`
-	CPUs int      `json:"cpus"` // that the work could be spread over
+	Work units.Ns `json:"work_ns"` // CPU time of the pool's units
+	CPUs int      `json:"cpus"`    // that the work could be spread over
+}
+
+// saves is the difference between the unit's CPU time and that of its parts, at most
+// that between the pool's time and its work spread evenly.
+func (e *CoarseUnit) saves() units.Ns {
+	n := units.Ns(e.CPUs)
+	return min(e.Unit-e.Unit/n, e.Span-e.Work/n)
 }
 
 // coarseUnit: one unit of many takes most of the pool's time while workers idle. Only
@@ -182,8 +222,8 @@ func coarseUnit(s *search, p *Pool, span units.Ns) *Finding {
 	if float64(alone-least) < s.t.Idle*float64(alone) || p.mostlyWaits(unit, s.t) {
 		return nil
 	}
-	saved := min(span-least, p.Longest-unit/units.Ns(n)) // at most the difference between the unit and its parts
-	return &Finding{Class: class, Gain: bound(saved, f.Duration), Evidence: &CoarseUnit{p.PoolName, unit, span, n}}
+	e := &CoarseUnit{p.PoolName, unit, span, work, n}
+	return &Finding{Class: class, Gain: bound(e, f.Duration), Evidence: e}
 }
 
 // heaviest is the CPU time of the heaviest unit, and the most that the pool takes on n
@@ -217,52 +257,53 @@ func (p *Pool) work() units.Ns {
 	return p.Wall
 }
 
-// Imbalance is a pool in which one worker has much more to do than the others.
+// Imbalance is a pool in which one worker has much more to do than the others. The
+// times are CPU times or, if these are not known, times inside units.
 type Imbalance struct {
 	PoolName
 	Workers int64    `json:"workers"`
 	Busiest units.Ns `json:"busiest_ns"`
 	Mean    units.Ns `json:"mean_ns"`
-	Waiting bool     `json:"waiting_included"` // the times include waiting for a processor
+	Even    units.Ns `json:"even_ns"`          // if all workers, at most one a processor, had as much to do
+	Waiting bool     `json:"waiting_included"` // the times include waiting for a processor: false
 }
+
+// saves is the difference between the busiest worker and an even share.
+func (e *Imbalance) saves() units.Ns { return e.Busiest - max(e.Mean, e.Even) }
 
 func imbalance(s *search, p *Pool, span units.Ns) *Finding {
 	f, n := s.Units, len(p.Workers)
-	if n < 2 || n > f.CPUs && !p.Threads || p.work() < s.t.PoolTime || !p.unevenly(s.t) {
+	if n < 2 || n > f.CPUs && !p.Threads || p.work() < s.t.PoolTime || !p.Threads && float64(p.Heaviest) < s.t.Imbalance*float64(span) {
+		return nil // workers that take small tasks from one queue differ only if there is no more to do
+	}
+	most, mean, waited := p.busiest()
+	if own := float64(span - waited); float64(most) < s.t.Busy*own || float64(most-mean) < s.t.Imbalance*own {
 		return nil
 	}
-	time := func(w *Worker) units.Ns { return w.Wall }
-	if p.CPU.Measured() {
-		time = func(w *Worker) units.Ns { return w.CPU + orNone(w.Runnable) }
-	}
-	most, mean := p.busiest(time)
-	if float64(most) < s.t.Busy*float64(span) || float64(most-mean) < s.t.Imbalance*float64(span) {
-		return nil
-	}
-	least := p.work() / units.Ns(min(n, f.CPUs))
-	return &Finding{
-		Class: p.LongestClass, Gain: bound(span-least, f.Duration),
-		Evidence: &Imbalance{p.PoolName, int64(n), most, mean, p.CPU.Measured() && p.Runnable > 0},
-	}
+	e := &Imbalance{PoolName: p.PoolName, Workers: int64(n), Busiest: most, Mean: mean, Even: p.work() / units.Ns(min(n, f.CPUs))}
+	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
 }
 
-// busiest is the greatest and the mean time of the workers.
-func (p *Pool) busiest(time func(*Worker) units.Ns) (most, mean units.Ns) {
+// busiest is the greatest and the mean time of the workers, and how long the busiest
+// waited for a processor.
+func (p *Pool) busiest() (most, mean, waited units.Ns) {
 	var sum units.Ns
 	for i := range p.Workers {
-		busy := time(&p.Workers[i])
-		most = max(most, busy)
+		w := &p.Workers[i]
+		busy := w.Wall
+		if p.CPU.Measured() {
+			busy = w.CPU
+		}
+		if busy > most {
+			most, waited = busy, orNone(w.Runnable)
+		}
 		sum += busy
 	}
-	return most, sum / units.Ns(len(p.Workers))
+	return most, sum / units.Ns(len(p.Workers)), waited
 }
 
-// unevenly reports whether the workers' CPU times differ, not only their waits for
-// processors.
+// unevenly reports whether the workers' CPU times differ.
 func (p *Pool) unevenly(t Thresholds) bool {
-	if !p.CPU.Measured() {
-		return true
-	}
-	most, mean := p.busiest(func(w *Worker) units.Ns { return w.CPU })
-	return float64(most-mean) >= t.Imbalance*float64(most)
+	most, mean, _ := p.busiest()
+	return !p.CPU.Measured() || float64(most-mean) >= t.Imbalance*float64(most)
 }

@@ -95,19 +95,37 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 	}
 	for i := range s.Units.Pools {
 		p := &s.Units.Pools[i]
-		if s.isPinned && p.Virtual {
-			continue
+		if p.Foreign || s.isPinned && p.Virtual {
+			continue // the program cannot change it, or the cause is known
 		}
 		for k := range rules {
 			if rules[k].pool == nil {
 				continue
 			}
 			if x := rules[k].pool(s, p); x != nil {
-				add(&rules[k], *x)
+				if s.worthwhile(&rules[k], x) {
+					add(&rules[k], *x)
+				}
 				break
 			}
 		}
 	}
+}
+
+// worthwhile reports whether following an advice can save enough to be seen: two runs
+// of the same program differ by some percent. A pool too large costs memory.
+func (s *search) worthwhile(r *rule, x *Finding) bool {
+	return x.Gain == nil || r.name == "pool-too-large" || s.Units.Duration <= 0 || float64(x.Gain.Ns) >= s.t.Gain*float64(s.time(s.Units.Duration))
+}
+
+// time is duration without what the JVM lost by waiting for processors. Shares of the
+// session from which a rule makes a finding are of this: they are the same beside other
+// programs.
+func (s *search) time(duration units.Ns) units.Ns {
+	if s.Units == nil || s.Units.Waits == nil {
+		return duration
+	}
+	return max(0, duration-s.Units.Waits.Lost)
 }
 
 // one makes a rule of a function that finds at most one.

@@ -129,17 +129,40 @@ func pauses(s *search) *Finding {
 	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
 }
 
-// CostlyPauses are pauses that stop the program for too long.
+// CostlyPauses are collections that keep the program from working for too long.
 type CostlyPauses struct {
-	Share float64 `json:"share"`
+	Share   float64   `json:"share"`
+	Stopped units.Ns  `json:"stopped_ns"`
+	Waited  *units.Ns `json:"cpu_wait_ns"`   // of Stopped: see Waits; null: not known
+	Beside  *units.Ns `json:"concurrent_ns"` // see Waits; null: not known
+}
+
+// saves is the time stopped, without that lost to waiting for processors, and the time
+// in which a concurrent collector kept threads of the program from processors: no heap
+// and no collector saves more.
+func (e *CostlyPauses) saves() units.Ns {
+	saved := e.Stopped
+	if e.Waited != nil {
+		saved -= *e.Waited
+	}
+	if e.Beside != nil {
+		saved += *e.Beside
+	}
+	return saved
 }
 
 func costlyPauses(s *search) *Finding {
-	share := float64(s.GC.Total) / float64(max(1, s.Duration))
-	if s.Duration <= 0 || share < s.t.GCShare {
+	if s.Duration <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &CostlyPauses{share}}
+	e := &CostlyPauses{Share: float64(s.GC.Total) / float64(s.Duration), Stopped: s.GC.Total}
+	if u := s.Units; u != nil && u.Waits != nil {
+		e.Waited, e.Beside = new(min(u.Waits.Stopped, e.Stopped)), new(u.Waits.Beside)
+	}
+	if float64(e.saves()) < s.t.GCShare*float64(s.time(s.Duration)) {
+		return nil
+	}
+	return &Finding{Gain: bound(e, s.Duration), Evidence: e}
 }
 
 // Exceptions are executions that ended with an exception.

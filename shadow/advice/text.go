@@ -11,14 +11,15 @@ import (
 // This file has the sentences of advice, textsession.go those of facts and cautions.
 // A sentence says what happened, on what, and what to do.
 
-// gains says what following an advice can gain, "that can shorten the run by at most
-// 95.0 ms (48 % of the session)", and on what conditions.
+// gains says what following an advice can gain, "that can save at most 95.0 ms (48 % of
+// the session)", and on what conditions. It is time for the same work: a server, or a
+// loop with a time limit, does not end earlier.
 func (f *Finding) gains() string {
 	share := "n/a"
 	if f.Gain.Share > 0 || f.Gain.Ns == 0 {
 		share = units.FormatPercent(f.Gain.Share) + " of the session"
 	}
-	s := fmt.Sprintf("that can shorten the run by at most %s (%s)", units.FormatNs(f.Gain.Ns), share)
+	s := fmt.Sprintf("that can save at most %s (%s)", units.FormatNs(f.Gain.Ns), share)
 	for i, a := range f.Gain.Assumes {
 		if i > 0 {
 			s += " and"
@@ -191,8 +192,15 @@ func (e *Swallowed) sentence(f *Finding) string {
 	return s + " Ask every future for its result (get), or handle the exception in the task: a failure nobody sees costs more than time."
 }
 
-func (e *CostlyPauses) sentence(*Finding) string {
-	return fmt.Sprintf("Garbage collection stopped the program %s of the time. Try a larger heap or another collector, or allocate less inside the tasks.", units.FormatPercent(e.Share))
+func (e *CostlyPauses) sentence(f *Finding) string {
+	s := fmt.Sprintf("Garbage collection stopped the program %s of the time.", units.FormatPercent(e.Share))
+	if e.Waited != nil && *e.Waited > 0 {
+		s += fmt.Sprintf(" For %s of the %s its threads only waited for a processor.", units.FormatNs(*e.Waited), units.FormatNs(e.Stopped))
+	}
+	if e.Beside != nil && *e.Beside > 0 {
+		s += fmt.Sprintf(" Beside the program it used processors for which threads of the program waited, which cost %s more.", units.FormatNs(*e.Beside))
+	}
+	return s + " Try a larger heap or another collector, or allocate less inside the tasks: " + f.gains()
 }
 
 // name is a pool in a sentence.

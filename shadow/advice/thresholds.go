@@ -23,6 +23,7 @@ type Thresholds struct {
 	CoarseShare    float64
 	CoarseSession  float64
 	Idle           float64
+	Gain           float64
 	Imbalance      float64
 	PoolUnits      int64
 	PoolTime       units.Ns
@@ -60,6 +61,7 @@ var thresholds = []threshold{
 	{"coarse-share", 0.5, "share of a pool's time in one unit", func(t *Thresholds) any { return &t.CoarseShare }},
 	{"coarse-session", 0.2, "share of the session in one execution, if units are not known", func(t *Thresholds) any { return &t.CoarseSession }},
 	{"idle", 0.25, "share of that time that a split could save", func(t *Thresholds) any { return &t.Idle }},
+	{"gain", 0.05, "share of the session that following an advice about a pool must be able to save", func(t *Thresholds) any { return &t.Gain }},
 	{"imbalance", 0.2, "share of the time by which the busiest worker exceeds the mean", func(t *Thresholds) any { return &t.Imbalance }},
 	{"pool-units", 4, "units from which a pool is judged", func(t *Thresholds) any { return &t.PoolUnits }},
 	{"pool-time", 50_000_000, "ns of activity from which a pool is judged", func(t *Thresholds) any { return &t.PoolTime }},
@@ -78,9 +80,10 @@ var thresholds = []threshold{
 
 // Limits of sentences, fixed.
 const (
-	rateFrom    = 100 // executions from which a rate means something
-	maxNamed    = 3   // classes named in one finding, or found by one rule
-	maxRefusals = 3   // reasons named in one finding
+	leastCost   = units.Ns(1_000) // of a submission to another thread: queueing, waking, taking it
+	rateFrom    = 100             // executions from which a rate means something
+	maxNamed    = 3               // classes named in one finding, or found by one rule
+	maxRefusals = 3               // reasons named in one finding
 )
 
 // DefaultThresholds are those that no flag changes.

@@ -10,23 +10,27 @@ type WaitsForItself struct {
 	Never   int64    `json:"never_begun"`
 	Time    units.Ns `json:"waited_ns"`
 	Workers int64    `json:"workers"`
+	Any     units.Ns `json:"any_ns"`       // during which at least one worker waited so
+	Span    units.Ns `json:"pool_time_ns"` // of the pool
+	Least   units.Ns `json:"least_ns"`     // that its work takes on all processors
 }
+
+// saves is how long a worker waited for the pool itself, at most what the pool's time
+// exceeds its work spread over the processors.
+func (e *WaitsForItself) saves() units.Ns { return min(e.Any, e.Time, e.Span-e.Least) }
 
 // selfWaiting: workers wait for tasks queued behind them in their own pool.
 func selfWaiting(s *search, p *Pool) *Finding {
 	q := &p.Queued
-	if q.Waiting == 0 || q.Span < s.t.PoolTime || float64(q.Time-p.readyOf(q.CPU)) < s.t.SelfWait*float64(q.Span)*float64(q.Workers) {
+	waited := q.Time - p.readyOf(q.CPU)
+	if q.Waiting == 0 || q.Span < s.t.PoolTime || float64(waited) < s.t.SelfWait*float64(q.Span)*float64(q.Workers) {
 		return nil
 	}
-	x := &Finding{Class: q.Class, Evidence: &WaitsForItself{p.PoolName, q.Waiting, q.Parts, q.Never, q.Time, q.Workers}}
-	if q.Never > 0 {
-		return x
+	e := &WaitsForItself{p.PoolName, q.Waiting, q.Parts, q.Never, waited, q.Workers, q.Any, q.Span, max(0, p.CPU) / units.Ns(max(1, s.Units.CPUs))}
+	x := &Finding{Class: q.Class, Evidence: e}
+	if q.Never == 0 {
+		x.Gain = bound(e, s.Units.Duration)
 	}
-	saved := q.Any
-	if p.CPU.Measured() {
-		saved = min(saved, q.Span-p.CPU/units.Ns(max(1, s.Units.CPUs)))
-	}
-	x.Gain = bound(saved, s.Units.Duration)
 	return x
 }
 
@@ -42,12 +46,20 @@ func (p *Pool) readyOf(cpu units.Ns) units.Ns {
 // OneAtATime is a pool whose tasks wait for one another.
 type OneAtATime struct {
 	PoolName
-	Units   int64   `json:"units"`
-	Workers int64   `json:"workers"`
-	Inside  float64 `json:"inside_share"`
-	One     float64 `json:"one_wants_cpu_share"`
-	Several float64 `json:"several_want_cpu_share"`
+	Units   int64    `json:"units"`
+	Workers int64    `json:"workers"`
+	Inside  float64  `json:"inside_share"`
+	One     float64  `json:"one_wants_cpu_share"`
+	Several float64  `json:"several_want_cpu_share"`
+	Span    units.Ns `json:"pool_time_ns"`
+	Stalled units.Ns `json:"cpu_wait_ns"` // a worker was ready, and none had a processor
+	Work    units.Ns `json:"work_ns"`     // CPU time of the units
+	Lanes   int      `json:"lanes"`       // workers, at most one a processor
 }
+
+// saves is the pool's time in which a worker computed or all waited for something else
+// than a processor, less the work spread over the workers.
+func (e *OneAtATime) saves() units.Ns { return e.Span - e.Stalled - e.Work/units.Ns(e.Lanes) }
 
 // oneAtATime: all workers are inside units, but only one at a time makes progress.
 // Independent tasks do not behave like this: if at least one of them wants a processor
@@ -57,13 +69,16 @@ type OneAtATime struct {
 func oneAtATime(s *search, p *Pool, span units.Ns) *Finding {
 	f, n := s.Units, len(p.Workers)
 	if n < 2 || f.CPUs < 2 || p.Units < s.t.PoolUnits || !p.CPU.Measured() || p.work() < s.t.PoolTime || occupied(p, span) < s.t.Busy || p.Threads && p.unevenly(s.t) ||
-		!p.One.Measured() || float64(p.One+p.Several) < (1+s.t.Busy)/2*float64(span) || float64(p.Several) > s.t.OneAtATime*float64(span) {
+		!p.One.Measured() {
 		return nil
 	}
-	return &Finding{
-		Class: p.LongestClass, Gain: bound(span-p.CPU/units.Ns(min(n, f.CPUs)), f.Duration),
-		Evidence: &OneAtATime{p.PoolName, p.Units, int64(n), min(1, occupied(p, span)), float64(p.One) / float64(span), float64(p.Several) / float64(span)},
+	own := float64(max(1, span-orNone(p.Stalled)))
+	if float64(p.One+p.Several) < (1+s.t.Busy)/2*own || float64(p.Several) > s.t.OneAtATime*own {
+		return nil
 	}
+	e := &OneAtATime{p.PoolName, p.Units, int64(n), min(1, occupied(p, span)), float64(p.One) / own, float64(p.Several) / own,
+		span, orNone(p.Stalled), p.CPU, min(n, f.CPUs)}
+	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
 }
 
 // Pinned are virtual threads that kept their carriers while parked.
@@ -76,7 +91,14 @@ type Pinned struct {
 	Site        string   `json:"site,omitempty"`
 	Carriers    int      `json:"carriers"`
 	Held        float64  `json:"held_share"` // of the carriers' time, while others waited for one
+	Waiting     units.Ns `json:"waiting_ns"` // at most so long did one wait for a carrier
+	Active      units.Ns `json:"active_ns"`  // a unit waited or ran on a virtual thread
+	Least       units.Ns `json:"least_ns"`   // that their work takes on all processors
 }
+
+// saves is the least of how long threads were pinned, how long one waited for a
+// carrier, and what the time exceeds the work spread over the processors.
+func (e *Pinned) saves() units.Ns { return min(e.Pinned, e.Waiting, e.Active-e.Least) }
 
 // pinned: virtual threads keep their carriers while parked, and others wait for one.
 func pinned(s *search) *Finding {
@@ -87,15 +109,13 @@ func pinned(s *search) *Finding {
 	v := f.Virtual
 	n := min(v.Carriers, f.CPUs) // the JDK adds carriers for blocked ones
 	all, held := v.Active*units.Ns(n), v.held(n)
-	saved := min(v.Pinned, v.Waiting, v.Active-orNone(v.CPU)/units.Ns(f.CPUs))
-	if float64(held) < s.t.Pinned*float64(all) || float64(saved) < s.t.Pinned*float64(v.Active) {
+	e := &Pinned{v.JDK, v.Pins, v.Pinned, v.ClassPins, v.ClassPinned, f.siteOf(v.Class), n, float64(held) / float64(all),
+		v.Waiting, v.Active, orNone(v.CPU) / units.Ns(f.CPUs)}
+	if float64(held) < s.t.Pinned*float64(all) || float64(e.saves()) < s.t.Pinned*float64(v.Active) {
 		return nil
 	}
 	s.isPinned = true
-	return &Finding{
-		Class: v.Class, Gain: bound(saved, f.Duration),
-		Evidence: &Pinned{v.JDK, v.Pins, v.Pinned, v.ClassPins, v.ClassPinned, f.siteOf(v.Class), n, float64(held) / float64(all)},
-	}
+	return &Finding{Class: v.Class, Gain: bound(e, f.Duration), Evidence: e}
 }
 
 // held is the least share of the carriers' time that pinned threads took while another

@@ -135,7 +135,9 @@ func TestFineAdviceNamesThePlace(t *testing.T) {
 		b.measure(1, m, 2000)
 	}
 	b.part.SiteSums = []store.SiteSum{{Class: 1, Thread: 1, Kind: "creation", Site: 2, Count: 2000}, {Class: 1, Thread: 1, Kind: "submission", Site: 1, Count: 2000}}
-	sum, err := summary.Build(b.open(false), summary.Options{})
+	few := advice.DefaultThresholds
+	few.FineGain = 0 // 2000 submissions are little in a session of seconds
+	sum, err := summary.Build(b.open(false), summary.Options{Thresholds: &few})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,9 @@ type contended struct {
 	taken, wait float64
 	runs        int64   // workers that run now
 	elsewhere   float64 // CPU time of the program's other threads
-	// one is the time in which exactly one worker ran or was ready, several that in which more did.
-	one, several units.Ns
+	// one is the time in which exactly one worker ran and none was ready, several that in
+	// which one ran and more ran or were ready, stalled that in which none ran and some were.
+	one, several, stalled units.Ns
 }
 
 // notJava replaces the pool of the JVM's own threads.
@@ -54,6 +55,8 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 			ns := float64(length)
 			p.elsewhere += ns * float64(others)
 			switch {
+			case want > 0 && p.runs == 0:
+				p.stalled += length
 			case want == 1:
 				p.one += length
 			case want > 1:
@@ -144,7 +147,7 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thres
 	for n, i := range which {
 		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
 		f.Pools[i].Elsewhere = units.Ns(pools[n].elsewhere)
-		f.Pools[i].One, f.Pools[i].Several = pools[n].one, pools[n].several
+		f.Pools[i].One, f.Pools[i].Several, f.Pools[i].Stalled = pools[n].one, pools[n].several, pools[n].stalled
 	}
 }
 
@@ -167,6 +170,7 @@ func Machine(s *session.Session, t advice.Thresholds) *advice.UnitFacts {
 	a.waited()
 	f := &advice.UnitFacts{Duration: s.Manifest.DurationNs, CPUs: s.Manifest.JVM.CPUs}
 	a.others(f, nil, t)
+	f.Waits = a.waits(t)
 	return f
 }
 

@@ -73,7 +73,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestAtATime: how long one worker ran or was ready, and how long more.
+// TestAtATime: how long one worker ran, how long others wanted to, and how long none could.
 func TestAtATime(t *testing.T) {
 	pools := []contended{{span: activity.Span{From: 0, To: 100}}}
 	in := []activity.Slice{
@@ -86,7 +86,8 @@ func TestAtATime(t *testing.T) {
 	if err := contention(activity.Of(in), []int{0, 0, -1}, pools, &contended{}, 2); err != nil {
 		t.Fatal(err)
 	}
-	if p := pools[0]; p.one != 20+10+10 || p.several != 10 {
-		t.Errorf("%+v, want one for 40, several for 10", p)
+	// From 30 to 40 the second is ready, and none runs.
+	if p := pools[0]; p.one != 20+10 || p.several != 10 || p.stalled != 10 {
+		t.Errorf("%+v, want one for 30, several and none for 10", p)
 	}
 }

@@ -34,6 +34,7 @@ type advisor struct {
 	asks      *session.Asks
 	times     *session.Times // nil: no scheduling record
 	virtual   virtualSum
+	pauses    *pauses
 }
 
 type poolSum struct {
@@ -42,6 +43,8 @@ type poolSum struct {
 	noCPU   bool
 	kind    poolKind
 	active  cover
+	pauses  *pauses
+	by      [owners]units.Ns // time in units of the program's tasks, ...
 }
 
 type classSums struct {
@@ -59,7 +62,7 @@ type classSums struct {
 // The session must have recorded its submissions.
 func Units(s *session.Session, u *unit.Reader, x *origin.Index, t advice.Thresholds) (*advice.UnitFacts, error) {
 	slack := units.MonoNs(t.FineWork)
-	a := &advisor{s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
+	a := &advisor{pauses: newPauses(s.Spans()), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, summaries: map[uint32][]piece{}}
 	for _, step := range []struct {
 		what string
@@ -109,7 +112,7 @@ func (a *advisor) unit(x *unit.Unit) {
 	a.class(x, n, pool)
 	p := a.pools[pool]
 	if p == nil {
-		p = &poolSum{workers: map[uint32]*advice.Worker{}, active: cover{slack: a.slack}}
+		p = &poolSum{workers: map[uint32]*advice.Worker{}, active: cover{slack: a.slack}, pauses: a.pauses}
 		p.Label, p.Threads, p.kind = pool, kind == byClass, kind
 		a.pools[pool] = p
 	}
@@ -121,6 +124,9 @@ func (a *advisor) unit(x *unit.Unit) {
 		return
 	}
 	p.add(x)
+	if wall := x.Work[granularity.SelfWall]; wall.Measured() {
+		p.by[a.owner(x.Class)] += wall
+	}
 	if x.Virtual {
 		a.virtual.unit(x)
 	}
@@ -178,6 +184,7 @@ func (p *poolSum) add(x *unit.Unit) {
 	if wall.Measured() {
 		w.Wall += wall
 		p.Wall += wall
+		p.Stopped += p.pauses.in(x.Start, x.End)
 		p.Wait.Add(wall)
 	}
 	if cpu.Measured() {
@@ -266,7 +273,8 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		if p.noCPU {
 			p.CPU = units.NotMeasured
 		}
-		p.Taken, p.TakenWait, p.Elsewhere, p.One, p.Several = units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured
+		p.Taken, p.TakenWait, p.Elsewhere, p.One, p.Several, p.Stalled = units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured
+		p.Foreign = a.foreign(p)
 		if q := selfs[label]; q != nil {
 			p.Queued = q.of(p, m.EndNs)
 		}
@@ -279,12 +287,13 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		f.Pools = append(f.Pools, p.Pool)
 	}
 	a.others(f, workers, t)
+	f.Waits = a.waits(t)
 	f.Virtual = a.virtualFacts()
 	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
 		c := a.classes[id]
 		x := advice.UnitClass{Name: a.className(id), Units: c.units, Threw: c.threw, Swallowed: c.swallowed, Kept: c.kept, Summarised: c.summarised, Pool: -1}
 		if c.wall.Count() > 0 {
-			x.OwnWall = c.wall.Quantile(500)
+			x.OwnWall, x.Wall = c.wall.Quantile(500), c.wall.Sum()
 		}
 		x.Self, x.SelfIsCPU = c.wall, false
 		if c.cpu.Count() > 0 {

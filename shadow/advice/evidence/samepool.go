@@ -73,9 +73,13 @@ func (p *poolSum) merge(o *poolSum) {
 	p.Units += o.Units
 	p.AtOnce += o.AtOnce
 	p.Wall += o.Wall
+	p.Stopped += o.Stopped
 	p.CPU += o.CPU
 	p.Self += o.Self
 	p.noCPU = p.noCPU || o.noCPU
+	for i, n := range o.by {
+		p.by[i] += n
+	}
 	p.Queue.Merge(&o.Queue)
 	p.Wait.Merge(&o.Wait)
 	p.Gaps.Merge(&o.Gaps)

@@ -1,0 +1,154 @@
+package advice
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+// TestBounds: whatever the figures are, no bound is above what the evidence shows: it
+// is at most the pool's time without its waiting for processors, at most what the
+// finding is about, and never more than the work allows.
+func TestBounds(t *testing.T) {
+	found := map[string]int{}
+	for seed := range uint64(12_000) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		f := anyFacts(rng)
+		for _, x := range Find(f) {
+			if x.Gain == nil {
+				continue
+			}
+			found[x.Rule]++
+			most, of := allowed(f, &x)
+			if x.Gain.Ns < 0 || x.Gain.Ns > max(0, most) || x.Gain.Share != float64(x.Gain.Ns)/float64(f.Units.Duration) {
+				t.Fatalf("seed %d: %s bounds the gain by %v (%v), but %s is %v: %+v", seed, x.Rule, x.Gain.Ns, x.Gain.Share, of, most, x.Evidence)
+			}
+		}
+	}
+	for i := range rules {
+		switch name := rules[i].name; name {
+		case "deep-nesting", "swallowed-exceptions", "never-executed": // no bound
+		default:
+			if rules[i].kind == Advice && found[name] < 5 {
+				t.Errorf("%s was found %d times only", name, found[name])
+			}
+		}
+	}
+}
+
+// allowed is the most that a finding's evidence allows to gain, from its definition in
+// docs/advice.md and independent of saves, and what that is.
+func allowed(f *Facts, x *Finding) (units.Ns, string) {
+	u := f.Units
+	cpus := units.Ns(u.CPUs)
+	pool := func(name PoolName) *Pool {
+		for i := range u.Pools {
+			if u.Pools[i].Label == name.Label {
+				return &u.Pools[i]
+			}
+		}
+		return nil
+	}
+	switch e := x.Evidence.(type) {
+	case *CoarseUnit:
+		return min(e.Unit, e.Span-e.Work/cpus), "the unit itself, or what the pool's time exceeds its work"
+	case *Imbalance:
+		return e.Busiest - e.Mean, "the difference between the busiest and the mean"
+	case *TooSmall:
+		p := pool(e.PoolName)
+		return p.Active - p.Runnable/units.Ns(e.Workers) - p.CPU/cpus, "what the active time exceeds the work and the waiting"
+	case *WaitingTasks:
+		p := pool(e.PoolName)
+		return p.Active - p.Runnable/units.Ns(e.Workers) - p.CPU/cpus, "what the active time exceeds the work and the waiting"
+	case *TooLarge:
+		p := pool(e.PoolName)
+		if !e.Observed {
+			return p.Active - p.CPU/cpus, "what the active time exceeds the work"
+		}
+		return min(p.Active-(p.CPU+p.Taken)/cpus, units.Ns(e.Waiting*float64(p.Wall))/units.Ns(p.atOnce())+1), "what a worker waited on average"
+	case *OneAtATime:
+		p := pool(e.PoolName)
+		return units.Ns(p.To-p.From) - p.Stalled - p.CPU/min(cpus, units.Ns(e.Workers)), "the pool's time less its work"
+	case *WaitsForItself:
+		return min(e.Time, e.Any), "what the workers waited"
+	case *Churn:
+		return e.Active - pool(e.PoolName).CPU/cpus, "the pool's time less its work"
+	case *FineUnits:
+		return min(e.Active-e.Waited, e.Active-e.Work/cpus), "the pool's time less its work"
+	case *Pinned:
+		return min(e.Pinned, e.Waiting), "what threads were pinned and waited"
+	case *CostlyPauses:
+		return e.Stopped - *e.Waited + *e.Beside, "what the collector took, without the waiting"
+	}
+	return 0, "unknown evidence"
+}
+
+// anyFacts are random figures that hang together: a worker computes, waits for a
+// processor or waits for something else within the pool's time.
+func anyFacts(rng *rand.Rand) *Facts {
+	share := func(n units.Ns) units.Ns { // often all, or nothing
+		switch rng.IntN(4) {
+		case 0:
+			return n
+		case 1:
+			return n / units.Ns(10+rng.IntN(100))
+		}
+		return units.Ns(rng.Float64() * float64(n))
+	}
+	cpus, n := 1+rng.IntN(8), 1+rng.IntN(12)
+	if rng.IntN(4) == 0 {
+		n *= 20
+	}
+	span := 50*milli + share(2000*milli)
+	p := Pool{PoolName: PoolName{Label: "p", Threads: rng.IntN(3) == 0}, To: units.MonoNs(span), LongestClass: "A", HeaviestClass: "A"}
+	p.Units = int64(n) + int64(rng.IntN(300))
+	inTurn, life := p.Threads && rng.IntN(2) == 0, span
+	if inTurn {
+		life /= units.Ns(n)
+	}
+	for i := range n {
+		wall := share(life)
+		cpu := share(wall)
+		w := worked(wall, cpu, share(wall-cpu))
+		if inTurn {
+			w.From = units.MonoNs(i) * units.MonoNs(span) / units.MonoNs(n)
+			w.To = w.From + units.MonoNs(span)/units.MonoNs(n)
+		}
+		p.Workers = append(p.Workers, w)
+		p.Wall, p.CPU, p.Runnable = p.Wall+wall, p.CPU+cpu, p.Runnable+w.Runnable
+		p.Longest, p.Heaviest = max(p.Longest, share(wall)), max(p.Heaviest, share(cpu))
+	}
+	p.Longest = max(p.Longest, p.Heaviest)
+	p.Self, p.Active = share(p.CPU), span-share(span/2)
+	p.Taken, p.TakenWait, p.Elsewhere = share(span), share(p.Runnable), share(span)
+	p.Several = share(span)
+	p.One = share(span - p.Several)
+	p.Stalled = share(min(p.One+p.Several, p.Runnable))
+	queue, unit := share(span), max(1, share(10*milli))
+	for range 9 {
+		p.Queue.Add(queue)
+		p.Wait.Add(unit)
+	}
+	if rng.IntN(3) == 0 {
+		time := share(p.Wall)
+		p.Queued = SelfWait{Waiting: 1, Time: time, Any: share(min(span, time)), CPU: share(p.CPU), Span: span, Workers: int64(n), Class: "A"}
+	}
+	u := &UnitFacts{Read: true, Duration: span + share(span), CPUs: cpus, Pools: []Pool{p}}
+	c := UnitClass{Name: "A", Units: 1000 + int64(rng.IntN(100_000)), Wall: share(p.Wall)}
+	for range 1000 {
+		c.Self.Add(units.Ns(rng.IntN(12_000)))
+		u.Pools[0].Gaps.Add(units.Ns(rng.IntN(12_000)))
+	}
+	u.Classes = []UnitClass{c}
+	if rng.IntN(4) == 0 {
+		active := share(span)
+		u.Virtual = &VirtualFacts{Carriers: 1 + rng.IntN(4), Pins: 10, Pinned: share(4 * span), Active: active, Waited: share(active), CPU: share(span), Mounted: share(span)}
+		u.Virtual.Waiting = max(u.Virtual.Waited, share(active))
+	}
+	stopped := share(span / 2)
+	u.Waits = &Waits{Lost: share(span), Stopped: share(stopped), Beside: share(span - stopped)}
+	f := &Facts{Duration: u.Duration, CPUs: cpus, Units: u}
+	f.GC.Total = stopped
+	return f
+}

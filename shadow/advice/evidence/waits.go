@@ -1,0 +1,145 @@
+package evidence
+
+import (
+	"stackagent/granularity/activity"
+	"stackagent/granularity/gc"
+	"stackagent/hpc/sched"
+	"stackagent/internal/units"
+	"stackagent/shadow/advice"
+	"stackagent/shadow/session"
+)
+
+// role is the part that a thread has in collections.
+type role uint8
+
+const (
+	helps    role = iota // neither: compilers, the VM's other threads
+	collects             // a thread of the collector, or the VM's, which some collectors work in
+	mutates              // of the program
+	roles
+)
+
+// sharing sums up how the threads of a JVM shared the processors.
+type sharing struct {
+	cpus           int
+	pauses         []activity.Span // in order, none overlap
+	now            units.MonoNs
+	running, ready [roles]int
+	long           int // threads of the program that wait for at least longWait
+	// lost is what all threads lost by waiting, stopped what the collector lost in pauses,
+	// beside the share of the processors that it had elsewhere while a thread of the
+	// program waited for long.
+	lost, stopped, beside float64
+}
+
+// paused reports whether now is in a pause, and until when at most.
+func (c *sharing) paused(until units.MonoNs) (bool, units.MonoNs) {
+	for len(c.pauses) > 0 && c.pauses[0].To <= c.now {
+		c.pauses = c.pauses[1:]
+	}
+	switch {
+	case len(c.pauses) == 0:
+		return false, until
+	case c.pauses[0].From <= c.now:
+		return true, min(until, c.pauses[0].To)
+	}
+	return false, min(until, c.pauses[0].From)
+}
+
+// idle is the share of the processors that r running and w waiting threads could use
+// and have not.
+func (c *sharing) idle(r, w int) float64 {
+	if most := min(r+w, c.cpus); most > r {
+		return 1 - float64(r)/float64(most)
+	}
+	return 0
+}
+
+// advance adds the time up to to.
+func (c *sharing) advance(to units.MonoNs) {
+	for c.now < to {
+		paused, end := c.paused(to)
+		length, r := float64(end-c.now), c.running[collects]
+		c.lost += length * c.idle(c.running[helps]+r+c.running[mutates], c.ready[helps]+c.ready[collects]+c.ready[mutates])
+		switch {
+		case paused:
+			c.stopped += length * c.idle(r, c.ready[collects])
+		case r > 0 && c.long > 0:
+			c.beside += length * float64(min(r, c.cpus)) / float64(c.cpus)
+		}
+		c.now = end
+	}
+}
+
+// count adds by to the counts that a slice belongs to.
+func (c *sharing) count(s activity.Slice, r role, by int) {
+	if s.State == activity.Running {
+		c.running[r] += by
+		return
+	}
+	c.ready[r] += by
+	if r == mutates && s.To-s.From >= longWait { // waking up takes less
+		c.long += by
+	}
+}
+
+// read sums up a scheduling record. of is the role of each thread.
+func (c *sharing) read(slices activity.Stream, of []role) error {
+	var ends activity.Ends
+	open := make([]activity.Slice, len(of))
+	until := func(to units.MonoNs) {
+		for len(ends) > 0 && ends[0].At <= to {
+			e := ends.Next()
+			c.advance(e.At)
+			c.count(open[e.Thread], of[e.Thread], -1)
+		}
+		c.advance(to)
+	}
+	err := slices(func(s activity.Slice) error {
+		if s.State != activity.Running && s.State != activity.Runnable || int(s.Thread) >= len(of) {
+			return nil
+		}
+		until(s.From)
+		open[s.Thread] = s
+		c.count(s, of[s.Thread], 1)
+		ends.Add(activity.End{At: s.To, Thread: s.Thread})
+		return nil
+	})
+	for len(ends) > 0 {
+		until(ends[0].At)
+	}
+	return err
+}
+
+// waits is what the JVM lost by waiting for processors, by the scheduling record; nil
+// if that is not known, or if it and the collections are too little to change a finding.
+func (a *advisor) waits(t advice.Thresholds) *advice.Waits {
+	m := &a.s.Manifest
+	if a.times == nil || m.JVM.CPUs <= 0 {
+		return nil
+	}
+	of := make([]role, len(a.times.Threads))
+	used := a.ready()
+	for i := range a.times.Threads {
+		x := &a.times.Threads[i]
+		switch {
+		case x.Kind == session.KindGC || x.Role(m.JVM.PID) == "VM thread":
+			of[i] = collects
+			used += x.States[sched.Running]
+		case x.Carried != nil && (x.Kind == session.KindApplication || x.Kind == session.KindMain):
+			of[i] = mutates
+		}
+	}
+	record, err := a.s.Activity()
+	if err != nil {
+		return nil
+	}
+	c := &sharing{cpus: m.JVM.CPUs, pauses: gc.Union(a.s.Spans(), activity.Span{From: record.From, To: record.To}), now: record.From}
+	for _, p := range c.pauses {
+		used += p.Len()
+	}
+	if float64(used) < t.GCShare*float64(m.DurationNs) || c.read(record.Stream(record.From, record.To), of) != nil {
+		return nil
+	}
+	return &advice.Waits{Lost: units.Ns(c.lost), Stopped: units.Ns(c.stopped), Beside: units.Ns(c.beside)}
+}
