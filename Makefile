@@ -41,7 +41,7 @@ FUZZTIME ?= 2000x
 # The version that is known to work here; a newer one is tried before this line changes (docs/dependencies.md).
 GO_PERF := v0.0.0-20241029065020-30bec95324b8
 
-.PHONY: all check demo test test-full unit jvmti race e2e e2e-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
+.PHONY: real all check demo test test-full unit jvmti race e2e e2e-full torture rounds repeats lint timings fuzz bench bench-diff soak house deps clean help
 
 all: check bin/libstackagent.so bin/shadow
 
@@ -58,6 +58,7 @@ help:
 	@echo 'make faults     every fault N times at random moments (N=50), the account checked after each'
 	@echo 'make torture    every attack on the agent, the shadow and sessions, in full (a short form is in make test)'
 	@echo 'make rounds     the tests N times (N=10) beside four busy loops: finds those that depend on the speed of the machine'
+	@echo 'make real       profiles real programs (PROGRAMS=kafka:--task=@kafka,...): which share of the work bears names of the program'
 	@echo 'make repeats    runs the programs with known advice N times (N=10, ONLY=tomcat) with each --detail and prints how often each gets it'
 	@echo 'make soak       one long run (SOAK=10m)'
 	@echo 'make house      how large the tree is: lines, packages, functions, files, words'
@@ -85,6 +86,10 @@ bin/libstackagent.so: $(HELPER)
 $(HELPER): $(wildcard jvmti/java/java/lang/*.java)
 	@mkdir -p jvmti/helper
 	$(JAVAC) -g:none -Xlint:-options -source 17 -target 17 --patch-module java.base=jvmti/java -d jvmti/helper $^
+
+# Fetches Kafka, Spark and others from Maven Central the first time. Not part of make test.
+real: all
+	scripts/real/check.sh $(shell echo '$(PROGRAMS)' | tr , ' ')
 
 deps:
 	scripts/install-deps.sh

@@ -21,6 +21,7 @@ import (
 	"stackagent/agent/options"
 	"stackagent/agent/publish"
 	"stackagent/internal/busauth"
+	"stackagent/internal/taskdef"
 	"stackagent/internal/wire"
 	"stackagent/jvmti"
 )
@@ -127,13 +128,16 @@ func (a *Agent) load(opts options.Options, text string) error {
 	rules := instrument.Options{Include: opts.Include, Exclude: opts.Exclude,
 		Count: slices.Contains(opts.Metrics, bytecodes), Submissions: opts.Submissions, Construction: opts.Construction}
 	for _, t := range opts.Tasks {
-		d, err := instrument.ParseTaskDefinition(t)
-		if err != nil {
-			return err
+		for _, definition := range taskdef.Expand(t) {
+			d, err := instrument.ParseTaskDefinition(definition)
+			if err != nil {
+				return err
+			}
+			rules.Tasks = append(rules.Tasks, d)
 		}
-		rules.Tasks = append(rules.Tasks, d)
 	}
 	w := newWeaver(rules, lazyImage())
+	w.asked = opts.Tasks
 	if opts.Sites {
 		w.sites = &a.sites
 	}

@@ -46,6 +46,11 @@ func (s *source) Clock() wire.ClockPair { return jvmti.Clock() }
 // Meta implements drain.Source.
 func (s *source) Meta() drain.Meta {
 	news := jvmti.ReadNews()
+	for i := range news.Classes {
+		c := &news.Classes[i]
+		c.LoopCall = s.weaver.loopCall(c.Name)
+		c.Looped = c.LoopCall != ""
+	}
 	if s.known != nil {
 		s.known(&news)
 	}

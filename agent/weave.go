@@ -23,6 +23,7 @@ import (
 // weaver weaves the classes on their way into the JVM.
 type weaver struct {
 	options   instrument.Options
+	asked     []string                   // options.Tasks as the user gave them: a preset is one
 	sites     *siteTable                 // nil: call sites are not observed
 	hierarchy *instrument.ImageHierarchy // of the JDK's own classes
 	woven     atomic.Uint64
@@ -31,9 +32,10 @@ type weaver struct {
 
 	mu       sync.Mutex
 	refusals map[string]*wire.Refusal
-	customs  names // see remember
-	fitted   map[instrument.TaskDefinition]bool
+	customs  names               // see remember
+	fitted   map[string]bool     // of the user's definitions, those that some method fits
 	idle     []instrument.Filter // have matched no class so far
+	loops    map[string]string   // what the loops of classes (internal names) call, see instrument.Plan.LoopCall
 }
 
 // newWeaver makes a weaver; class reads a class of the JDK by its internal name.
@@ -42,8 +44,9 @@ func newWeaver(options instrument.Options, class func(string) ([]byte, error)) *
 		options:   options,
 		hierarchy: instrument.NewImageHierarchy(class, options),
 		refusals:  make(map[string]*wire.Refusal),
-		fitted:    make(map[instrument.TaskDefinition]bool),
+		fitted:    make(map[string]bool),
 		idle:      options.Filters(),
+		loops:     make(map[string]string),
 	}
 }
 
@@ -92,6 +95,7 @@ func (w *weaver) Transform(r *jvmti.ClassRequest) jvmti.ClassAnswer {
 	}
 	in.Work = work
 	plan, woven := w.weave(in, r.Name)
+	w.rememberLoop(plan, r)
 	answer := jvmti.ClassAnswer{}
 	if woven != nil {
 		w.woven.Add(1)
@@ -114,11 +118,35 @@ func (w *weaver) remember(p *instrument.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, d := range p.Defined {
-		w.fitted[d] = true
+		w.fitted[d.String()] = true
 	}
 	if !p.Hidden() {
 		w.customs.add(p.Class)
 	}
+}
+
+// rememberLoop keeps what the loop of a task class calls. A class inherits the loop with the method.
+func (w *weaver) rememberLoop(p *instrument.Plan, r *jvmti.ClassRequest) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p != nil && p.Executed {
+		if p.LoopCall != "" && len(w.loops) < maxNames {
+			w.loops[r.Name] = p.LoopCall
+		}
+		return
+	}
+	for _, t := range r.Supertypes {
+		if call := w.loops[t.Name]; call != "" && len(w.loops) < maxNames {
+			w.loops[r.Name] = call
+		}
+	}
+}
+
+// loopCall is what the loop of a class (Java name) calls, "" if no such loop is known.
+func (w *weaver) loopCall(class string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.loops[strings.ReplaceAll(class, ".", "/")]
 }
 
 // filter notes which of the user's filters match the class (internal name).
@@ -156,9 +184,9 @@ func (w *weaver) unfitted() {
 	}
 	var tasks []string
 	w.mu.Lock()
-	for _, d := range w.options.Tasks {
-		if !w.fitted[d] {
-			tasks = append(tasks, d.String())
+	for _, value := range w.asked {
+		if !slices.ContainsFunc(taskdef.Expand(value), func(d string) bool { return w.fitted[d] }) {
+			tasks = append(tasks, value)
 		}
 	}
 	w.mu.Unlock()

@@ -309,7 +309,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
         return exit_late(env, c, generation, (uint32_t)token);
     }
     uint64_t now = sa_ticks(&sa.clock);
-    int64_t cpu = cpu_of(os, c, now);
+    int64_t cpu = cpu_at_end(os, c, now, c->frames[token].start_ticks);
     uint32_t depth = (uint32_t)token + 1, flags = threw ? SA_EXEC_THREW : 0;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         leave_to_special(env, os, c, now, cpu, bytecodes, depth, flags);

@@ -79,6 +79,8 @@ type Plan struct {
 	Notes     []string         // what was expected in this class and not found
 	Left      []*Refusal       // methods left as they are while the rest is woven
 	Defined   []TaskDefinition // of the user's, those that fit a method of this class
+	Executed  bool             // the class itself has a method that executes a task
+	LoopCall  string           // the method that a loop in it calls, as a task definition; "": none found
 
 	in      Input
 	options Options
@@ -193,6 +195,7 @@ func (p *Plan) fill() (*Plan, error) {
 	if err := p.planSteps(); err != nil {
 		return nil, err
 	}
+	p.findLoopCall()
 	if p.empty() {
 		return nil, nil
 	}

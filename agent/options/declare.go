@@ -68,7 +68,7 @@ var all = []Option{
 	{Key: "metric", Flag: "metric", Verbs: Run | Attach, Value: "M+M", Default: "wall+cpu", See: "metrics.md", set: setMetric,
 		Help: "metrics to measure, joined by +: wall, cpu, instructions, ref_cycles, cycles, bytecodes, alloc, or a performance event such as LLC-load-misses"},
 	{Key: "task", Flag: "task", Verbs: Run | Attach, Value: "CLASS#METHOD", Repeat: true, set: setTask,
-		Help: "one more kind of task: CLASS#METHOD or CLASS#METHOD(DESCRIPTOR); repeatable"},
+		Help: "one more kind of task: CLASS#METHOD, CLASS#METHOD(DESCRIPTOR), or those of a framework: @kafka, ... (see the guide); repeatable"},
 	{Key: "include", Flag: "include", Verbs: Run | Attach, Value: "GLOB", Repeat: true, set: globs(func(o *Options) *[]string { return &o.Include }),
 		Help: "record only classes whose Java name matches; join several with ';'; repeatable"},
 	{Key: "exclude", Flag: "exclude", Verbs: Run | Attach, Value: "GLOB", Repeat: true, set: globs(func(o *Options) *[]string { return &o.Exclude }),

@@ -27,7 +27,7 @@ type Options struct {
 	Metrics []string          // to measure: "wall", "cpu", "alloc", names of performance events
 	Events  []perfevent.Event // the performance events among Metrics
 
-	Tasks   []string // com.acme.Job#process(Lcom/acme/Ctx;)V; the descriptor is optional
+	Tasks   []string // com.acme.Job#process(Lcom/acme/Ctx;)V; the descriptor is optional; or @kafka, see taskdef.Preset
 	Include []string // globs of class names; empty: all
 	Exclude []string
 

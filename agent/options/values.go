@@ -44,10 +44,10 @@ func setMetric(o *Options, value string) string {
 	return ""
 }
 
-// setTask takes CLASS#METHOD, with or without a descriptor.
+// setTask takes CLASS#METHOD, with or without a descriptor, or a preset.
 func setTask(o *Options, value string) string {
-	if _, problem := taskdef.Parse(value); problem != "" {
-		return problem + "; want CLASS#METHOD or CLASS#METHOD(DESCRIPTOR), for example com.acme.Job#process(Lcom/acme/Ctx;)V"
+	if problem := taskdef.Check(value); problem != "" {
+		return problem
 	}
 	o.Tasks = append(o.Tasks, value)
 	return ""

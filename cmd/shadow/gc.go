@@ -44,9 +44,10 @@ A stall is a wait of a thread for the collector outside of pauses: ZGC's allocat
 Shenandoah's pacing, the wait for the end of a collection. The least utilization with
 stalls counts a stalled thread as one of the threads that were running, stopped.
 
-With --class, shows the latency of the class's executions. Simple latency is from
-start to end. Metered latency assumes that requests arrive at a steady rate, smoothed
-over a window, so that a pause delays all requests that had to wait for it.`,
+With --class, shows the latency of the class's executions, as shadow latency does.
+Simple latency is from start to end. Metered latency assumes that requests arrive at
+a steady rate, smoothed over a window, so that a pause delays all requests that had
+to wait for it.`,
 		Example: `  shadow gc /tmp/s
   shadow gc /tmp/s --class 'com.acme.Request' --format json
   shadow gc /tmp/s -o mmu.svg`,
@@ -113,15 +114,6 @@ type gcThreads struct {
 	InPause units.Ns `json:"pause_work_ns"`
 	// Waited is what they were ready for in pauses and found no processor, summed.
 	Waited units.Ns `json:"pause_runnable_ns"`
-}
-
-type gcLatency struct {
-	Kind      string              `json:"kind"` // "simple", "metered"
-	WindowNs  *units.Ns           `json:"window_ns"`
-	Whole     bool                `json:"whole"` // smoothed over the whole run
-	Count     int                 `json:"count"`
-	Quantiles map[string]units.Ns `json:"quantiles"`
-	MaxNs     units.Ns            `json:"max_ns"`
 }
 
 func (f *gcFlags) run(env console.Env, dir string) error {

@@ -1,75 +1,92 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"path"
-	"slices"
 	"strconv"
 
 	"stackagent/granularity/activity"
-	"stackagent/granularity/gc"
+	"stackagent/granularity/latency"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
-	"stackagent/shadow/store"
+
+	tasks "stackagent/shadow/latency"
 )
 
-// maxLatencies bounds how many executions a distribution of latencies may hold
-// in memory.
-const maxLatencies = 50_000_000
+// gcQuantiles are the percentiles of latencies in shadow gc.
+var gcQuantiles = []latency.Percentile{50_000, 90_000, 95_000, 99_000, 99_900, 99_990}
 
-var errTooManyLatencies = fmt.Errorf("more than %d executions: choose a shorter time with --from and --to, or another class", maxLatencies)
+type gcLatency struct {
+	Kind      string              `json:"kind"` // "simple", "metered"
+	WindowNs  *units.Ns           `json:"window_ns"`
+	Whole     bool                `json:"whole"` // smoothed over the whole run
+	Count     int                 `json:"count"`
+	Quantiles map[string]units.Ns `json:"quantiles"`
+	MaxNs     units.Ns            `json:"max_ns"`
+	// RelativeError bounds that of the quantiles; absent: they are exact.
+	RelativeError float64 `json:"relative_error,omitempty"`
+}
 
-// latency reads the executions of the class.
+// latency reads the tasks of the class.
 func (f *gcFlags) latency(s *session.Session, r *gcReport, w activity.Span) error {
 	if f.class == "" {
 		return nil
 	}
-	wanted := map[uint32]bool{}
-	for _, c := range s.Classes {
-		ok, _ := path.Match(f.class, c.Name) // checked before
-		wanted[c.ID] = ok
+	span := &w
+	if f.window == (windowFlags{}) {
+		span = nil
 	}
-	parts := make([][]gc.Event, session.Workers())
-	err := s.ScanExecutions(store.ExecutionClass|store.ExecutionStart|store.ExecutionEnd, func(worker int, c *session.Chunk) error {
-		for i, class := range c.Class {
-			if wanted[class] && c.EndNs[i] != 0 && c.StartNs[i] >= w.From && c.StartNs[i] < w.To {
-				parts[worker] = append(parts[worker], gc.Event{Start: c.StartNs[i], End: c.EndNs[i]})
-			}
-		}
-		if len(parts[worker]) > maxLatencies/len(parts) {
-			return errTooManyLatencies
-		}
+	t, err := tasks.Read(s, f.class, span, false)
+	if errors.Is(err, tasks.ErrPartly) {
+		r.NotAvailable["latency"] = tasks.ErrPartly.Error()
 		return nil
-	})
+	}
 	if err != nil {
-		return fmt.Errorf("latency of %s: %w", f.class, err)
+		return err
 	}
-	events := slices.Concat(parts...)
-	if len(events) == 0 {
-		r.NotAvailable["latency"] = "no execution of a class that matches " + f.class + " was recorded one by one"
+	if t.Count() == 0 {
+		r.NotAvailable["latency"] = "no execution of a class that matches " + f.class + " was recorded"
 		return nil
 	}
-	r.Latency = append(r.Latency, latencyOf(gc.Simple(events)))
-	for _, window := range gc.Windows(events) {
-		r.Latency = append(r.Latency, latencyOf(gc.Metered(events, window, false)))
+	r.Latency = append(r.Latency, latencyOf(latency.Describe(latency.Simple(t.Events), t.Summarised), 0))
+	if why := t.NoMetered(); why != "" {
+		r.NotAvailable["metered latency"] = why
+		return nil
 	}
-	r.Latency = append(r.Latency, latencyOf(gc.Metered(events, 0, true)))
+	for _, window := range append(latency.Windows(t.Events), latency.Whole) {
+		r.Latency = append(r.Latency, latencyOf(latency.Describe(latency.Metered(t.Events, window), nil), window))
+	}
 	return nil
 }
 
-func latencyOf(l gc.Latency) gcLatency {
-	out := gcLatency{Kind: "simple", Whole: l.Whole, Count: l.Count, MaxNs: l.Max, Quantiles: map[string]units.Ns{}}
-	if l.Window > 0 {
-		out.Kind, out.WindowNs = "metered", &l.Window
+// latencyOf is a row; window 0: simple latency.
+func latencyOf(d *latency.Distribution, window units.Ns) gcLatency {
+	out := gcLatency{Kind: "simple", Count: int(d.Count()), MaxNs: d.Max(), Quantiles: map[string]units.Ns{}, RelativeError: d.RelativeError()}
+	switch {
+	case window == latency.Whole:
+		out.Kind, out.Whole = "metered", true
+	case window > 0:
+		out.Kind, out.WindowNs = "metered", &window
 	}
-	if l.Whole {
-		out.Kind = "metered"
-	}
-	for i, q := range gc.Quantiles {
-		out.Quantiles[quantileName(q)] = l.Values[i]
+	for _, p := range gcQuantiles {
+		out.Quantiles["p"+percentileName(p)] = d.At(p)
 	}
 	return out
 }
 
-// quantileName is "p50", "p99.99".
-func quantileName(q int) string { return "p" + strconv.FormatFloat(float64(q)/100, 'f', -1, 64) }
+// percentileName is "50", "99.99".
+func percentileName(p latency.Percentile) string {
+	return strconv.FormatFloat(float64(p)/1000, 'f', -1, 64)
+}
+
+// estimate marks a figure that rests on summaries.
+func estimate(n units.Ns, relativeError float64) string {
+	text := units.FormatNs(n)
+	if relativeError > 0 {
+		return "~" + text
+	}
+	return text
+}
+
+// errorText is a relative error in words.
+func errorText(relativeError float64) string { return fmt.Sprintf("±%.1f %%", 100*relativeError) }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"stackagent/cmd/shadow/internal/listing"
-	"stackagent/granularity/gc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/view"
@@ -87,10 +86,10 @@ func latencyColumns() []view.Column[*gcLatency] {
 		{Title: "smoothed over", Kind: view.Int, Show: (*gcLatency).over},
 		{Title: "count", Kind: view.Int, Unit: view.Count, Value: func(l *gcLatency) view.Value { return view.IntOf(int64(l.Count)) }},
 	}
-	for _, q := range gc.Quantiles {
-		name := quantileName(q)
+	for _, p := range gcQuantiles {
+		name := "p" + percentileName(p)
 		columns = append(columns, view.Column[*gcLatency]{Title: name, Kind: view.Int, Unit: view.Ns,
-			Value: func(l *gcLatency) view.Value { return view.IntOf(l.Quantiles[name]) }})
+			Show: func(l *gcLatency) string { return estimate(l.Quantiles[name], l.RelativeError) }})
 	}
 	return append(columns, view.Column[*gcLatency]{Title: "max", Kind: view.Int, Unit: view.Ns,
 		Value: func(l *gcLatency) view.Value { return view.IntOf(l.MaxNs) }})
@@ -147,8 +146,9 @@ func (f *gcFlags) csv(r *gcReport) error {
 		} else if l.WindowNs != nil {
 			name += "_" + number(*l.WindowNs)
 		}
-		for _, q := range gc.Quantiles {
-			cells = append(cells, []string{name + "_" + quantileName(q) + "_ns", number(l.Quantiles[quantileName(q)])})
+		for _, p := range gcQuantiles {
+			quantile := "p" + percentileName(p)
+			cells = append(cells, []string{name + "_" + quantile + "_ns", number(l.Quantiles[quantile])})
 		}
 		cells = append(cells, []string{name + "_max_ns", number(l.MaxNs)})
 	}

@@ -12,6 +12,7 @@ import (
 	"stackagent/internal/text"
 	"stackagent/shadow/summary"
 	"stackagent/shadow/view"
+	"stackagent/shadow/view/table"
 )
 
 func newHotspots(env console.Env) *cobra.Command {
@@ -63,6 +64,9 @@ recorded with --contexts.
 			}
 			if err != nil {
 				return err
+			}
+			if s.Hidden != nil {
+				defer env.Note("%s", table.Clean(s.Hidden.Text()))
 			}
 			return printHotspots(&l, rows, s, o.By)
 		},

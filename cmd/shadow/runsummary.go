@@ -78,6 +78,9 @@ func runLines(s *summary.Summary) []string {
 			lines = append(lines, f.Text())
 		}
 	}
+	if s.Hidden != nil {
+		lines = append(lines, s.Hidden.Text())
+	}
 	lines = append(lines, lossLine(s))
 	return append(lines, s.Warnings...)
 }

@@ -130,6 +130,9 @@ func printFindings(w io.Writer, s *summary.Summary) error {
 			return fmt.Errorf("printing findings: %w", err)
 		}
 	}
+	if s.Hidden != nil {
+		fmt.Fprintf(w, "\n%s\n", table.Clean(s.Hidden.Text()))
+	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return fmt.Errorf("printing findings: %w", err)
 	}

@@ -153,19 +153,20 @@ func noteSummarised(l *listing.Flags, s *session.Session, filter summary.Filter)
 // total is one more than that if there are others.
 func eachTask(l *listing.Flags, s *session.Session, filter summary.Filter, to view.Sink[view.Task]) (total int, err error) {
 	limit := l.Limit()
-	inherited, err := origin.Inherited(s)
+	inherited, named, err := origin.OfTasks(s)
 	if err != nil {
 		return 0, fmt.Errorf("reading the call sites of the tasks of %s: %w", s.Dir, err)
 	}
 	undecided, err := s.EachTask(func(t *session.Task) error {
-		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) {
+		name := named(t)
+		if t.Class != nil && !filter.Match(t.Class.Name, t.Class.Kinds) && (name == "" || !filter.MatchNamed(name, t.Class.Name, 0)) {
 			return nil
 		}
 		total++
 		if limit > 0 && total > limit {
 			return listing.ErrEnough
 		}
-		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt)})
+		return to.Write(view.Task{Task: t, CreatedAt: cmp.Or(inherited(t), t.CreatedAt), Name: name})
 	})
 	if err != nil && !errors.Is(err, listing.ErrEnough) {
 		return total, fmt.Errorf("listing the tasks of %s: %w", s.Dir, err)

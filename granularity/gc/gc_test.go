@@ -3,7 +3,6 @@ package gc
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"stackagent/granularity/activity"
@@ -70,92 +69,6 @@ func TestMMUAgainstDefinition(t *testing.T) {
 			}
 			if got := MMU(pauses, span(0, length), []units.Ns{units.Ns(w)})[0].Min; math.Abs(got-least) > 1e-12 {
 				t.Fatalf("seed %d: MMU(%d) of %v = %v, want %v", seed, w, pauses, got, least)
-			}
-		}
-	}
-}
-
-// TestLatencyOfAPause: a hundred requests of 1 ms, one every 10 ms, by one
-// worker, and a pause of 200 ms. Simple latency knows one late request, metered
-// latency all that had to wait.
-func TestLatencyOfAPause(t *testing.T) {
-	const ms = units.MonoNs(1e6)
-	var events []Event
-	free := units.MonoNs(0)
-	for i := range units.MonoNs(100) {
-		start := max(i*10*ms, free)
-		end := start + ms
-		if i == 50 {
-			end += 200 * ms
-		}
-		free = end
-		events = append(events, Event{start, end})
-	}
-	simple, metered := Simple(events), Metered(events, 0, true)
-	if got := atLeast(simple, 2e6); got > 1 {
-		t.Errorf("simple latency: %d quantiles are late", got)
-	}
-	if simple.Max != units.Ns(201*ms) || simple.Values[0] != units.Ns(ms) {
-		t.Errorf("simple: %+v", simple)
-	}
-	// Twenty-odd requests began late, by 191 ms, 182 ms, ...: more than a tenth.
-	if p90 := metered.Values[slices.Index(Quantiles, 9000)]; p90 < units.Ns(80*ms) || metered.Max != units.Ns(201*ms) {
-		t.Errorf("metered: %+v", metered)
-	}
-}
-
-func atLeast(l Latency, n units.Ns) (count int) {
-	for i, q := range Quantiles {
-		if q <= 9900 && l.Values[i] >= n {
-			count++
-		}
-	}
-	return count
-}
-
-func TestMeteredKnown(t *testing.T) {
-	// Starts 0, 10, 20, 100, 110, 120: smoothed over three 0, 10, 43, 77, 110, 120.
-	events := []Event{{0, 5}, {10, 15}, {20, 25}, {100, 105}, {110, 115}, {120, 125}}
-	got := Metered(events, 41, false) // 2.05 events on average: one to either side
-	latencies := []units.Ns{5, 5, 5, 5, 5, 105 - 77}
-	for i, q := range Quantiles {
-		if want := rank(latencies, q); got.Values[i] != want {
-			t.Errorf("p%v: %d, want %d", float64(q)/100, got.Values[i], want)
-		}
-	}
-	// Uniform starts: 0, 24, 48, 72, 96, 120.
-	whole := Metered(events, 0, true)
-	latencies = []units.Ns{5, 5, 5, 105 - 72, 115 - 96, 5}
-	slices.Sort(latencies)
-	for i, q := range Quantiles {
-		if want := rank(latencies, q); whole.Values[i] != want {
-			t.Errorf("whole: p%v: %d, want %d", float64(q)/100, whole.Values[i], want)
-		}
-	}
-	if one := Metered([]Event{{7, 9}}, 1e6, false); one.Max != 2 {
-		t.Errorf("one event: %+v", one)
-	}
-	if none := Metered(nil, 1e6, true); none.Count != 0 || none.Values[0].Measured() {
-		t.Errorf("no events: %+v", none)
-	}
-}
-
-// TestMeteredIsNotShorter: a synthetic start is never later than it helps.
-func TestMeteredIsNotShorter(t *testing.T) {
-	for seed := range uint64(50) {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		var events []Event
-		for range 1 + rng.IntN(80) {
-			start := units.MonoNs(rng.IntN(10_000))
-			events = append(events, Event{start, start + units.MonoNs(rng.IntN(300))})
-		}
-		simple := Simple(events)
-		for _, w := range []units.Ns{1, 100, 1000, 1e9} {
-			m := Metered(slices.Clone(events), w, w == 1e9)
-			for i := range Quantiles {
-				if m.Values[i] < simple.Values[i] {
-					t.Fatalf("seed %d, window %d: %v below %v", seed, w, m.Values, simple.Values)
-				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package gc
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"stackagent/granularity/activity"
@@ -127,3 +128,5 @@ func Lengths(least units.Ns, w activity.Span, steps int) []units.Ns {
 	}
 	return append(out, w.Len())
 }
+
+func root10(n int) float64 { return math.Pow(10, 1/float64(n)) }

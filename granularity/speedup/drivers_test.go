@@ -101,6 +101,11 @@ func TestAlone(t *testing.T) {
 	if !b.AtMost || math.Abs(b.Speedup-1.2) > 1e-12 || math.Abs(sum-2) > 1e-12 || !b.Unknown[IO] {
 		t.Errorf("at most %v, sum %v: %+v", b.Speedup, sum, b)
 	}
+	stalled := a
+	stalled.InState[run], stalled.InState[activity.Stalled] = a.InState[run]-200, 200
+	if b := Alone(stalled); math.Abs(b.Components[GC]-0.2) > 1e-12 || math.Abs(b.Speedup-1.1) > 1e-12 {
+		t.Errorf("stalled: %+v", b)
+	}
 	a.Unseparated = true
 	if b := Alone(a); math.Abs(b.Speedup-1.2) > 1e-12 || !b.Unknown[Imbalance] || !b.Unknown[Synchronization] || math.Abs(b.Parts[Unseparated]-0.5) > 1e-12 {
 		t.Errorf("not separated: %+v", b)

@@ -76,7 +76,7 @@ type Bar struct {
 // takes pauses and the sequential part to be as long with one thread as here, and each
 // loss is the time of the other N-1 slots:
 //
-//	GC             ((N - 1) GC + Stalled) / T_p
+//	GC             (N - 1) (GC + Stalled / N) / T_p
 //	Sequential     (N - 1) Sequential / T_p
 //	Synchronization, Imbalance, Oversubscription as with a base that has none
 //	Rest           ((N - 1) Idle + Late - Surplus) / T_p
@@ -89,7 +89,8 @@ func Alone(run Account) Bar {
 	others, tp := units.Ns(run.N-1), float64(run.Duration)
 	parts := [NParts]units.Ns{Idle: others * run.Idle, Late: run.Late, Surplus: -run.Surplus}
 	components := [NComponents]units.Ns{
-		GC: others*run.GC + run.InState[activity.Stalled], Sequential: others * run.Sequential,
+		GC:              others*run.GC + others*run.InState[activity.Stalled]/units.Ns(run.N),
+		Sequential:      others * run.Sequential,
 		Synchronization: run.InState[activity.Futex], Imbalance: run.Exited, Oversubscription: run.InState[activity.Runnable],
 	}
 	if run.Unseparated {
@@ -120,8 +121,7 @@ func (b *Bar) hideWaits(components *[NComponents]units.Ns) {
 //
 // GC, Sequential, Synchronization and Imbalance follow the paper: a component that
 // scales perfectly (a collection that takes an N-th of the time with N threads) is
-// zero. GC includes the stalls: what threads wait for the collector outside of pauses.
-// Synchronization and Imbalance are those of the run alone, as a single thread
+// zero. GC includes the stalls: what threads wait for the collector outside of pauses. Synchronization and Imbalance are those of the run alone, as a single thread
 // never waits for another. IO and Oversubscription, which the paper does not have,
 // are differences: I/O that takes as long in sum as with one thread is no loss of
 // scalability.

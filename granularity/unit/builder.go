@@ -137,7 +137,7 @@ func (b *Builder) begin(e *Execution) bool {
 // holds reports whether u, which ran in the loop of a thread, waits for the loop to
 // end: the thread may have been started for it.
 func (b *Builder) holds(e *Execution, u *acc) bool {
-	if !b.begin(e) || e.Submitted {
+	if !b.begin(e) || e.Submitted || e.Named {
 		return false
 	}
 	o := b.outer(e)
@@ -162,7 +162,7 @@ func (b *Builder) join(e *Execution, p *pending) *acc {
 	*u = acc{Unit: Unit{
 		Root: e.Task, Outer: e.Outer, Named: e.Task, Class: e.Class, Thread: e.Thread, Start: e.Start, End: e.End, Work: e.Work, Queue: e.Queue, Executions: 1,
 		Submitted: e.Submitted, Threw: e.Threw, ForkJoin: e.ForkJoin, Running: e.Running, Cut: e.Cut, Virtual: e.Virtual, Unseen: e.Unseen,
-	}, rank: rankOf(e.Role), submitted: e.Submitted}
+	}, rank: rankOf(e.Role), submitted: e.Submitted, named: e.Named}
 	if p == nil {
 		return u
 	}
@@ -175,12 +175,16 @@ func (b *Builder) join(e *Execution, p *pending) *acc {
 		u.take(&p.merged, b.self)
 		p.merged.Executions = 0
 	}
-	if p.has && e.Role == Wrapper && !p.many {
+	if p.has && !p.many && (e.Role == Wrapper || p.candidate.named && holdsNamed(e)) {
 		u.wrap(&p.candidate, b.self)
 		p.has = false
 	}
 	return u
 }
+
+// holdsNamed reports whether a method that the user named belongs to the unit of e, in
+// which it was called once: e is around it for its sake, or is such a method itself.
+func holdsNamed(e *Execution) bool { return e.Named || e.Role == Platform || e.Role == Library }
 
 // pass adds a finished execution to its outer one, or emits it.
 func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
@@ -191,7 +195,7 @@ func (b *Builder) pass(e *Execution, u *acc, inLoop bool) {
 		return
 	}
 	o := b.outer(e)
-	if !e.Submitted {
+	if !e.Submitted && !e.Named {
 		if o.merged.Executions == 0 {
 			o.merged = *u
 			return
@@ -254,7 +258,7 @@ func (b *Builder) fresh() *pending {
 // aroundUnits reports whether an execution that a thread began with is a loop around
 // other units: it held two units or more for most of its time.
 func (b *Builder) aroundUnits(e *Execution, p *pending, inLoop bool) bool {
-	if p == nil || !inLoop || e.ForkJoin || e.Submitted && !e.Started || p.inside < 2 {
+	if p == nil || !inLoop || e.ForkJoin || e.Named || e.Submitted && !e.Started || p.inside < 2 {
 		return false
 	}
 	if cpu := e.Work[granularity.CPU]; cpu.Measured() { // waiting for tasks is no work

@@ -12,6 +12,7 @@ type acc struct {
 	// submitted: that task was submitted by itself. A wrapper was not made for what the
 	// platform runs for itself in it, the cleaner of a file that is closed there.
 	submitted bool
+	named     bool // the user named the method: see Execution
 }
 
 // rank orders the tasks that a unit can be named after, the best last.

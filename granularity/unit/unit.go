@@ -33,6 +33,7 @@ type Execution struct {
 	Thread      uint32
 	ForkJoin    bool // the class is a ForkJoinTask
 	Submitted   bool // its task was submitted by itself, before its start
+	Named       bool // the user named the method: each call of it is a unit, as if it was submitted
 	// Inner: tasks of its class are submitted only inside another submission. Around a
 	// submitted task it is a wrapper, whoever's class it is.
 	Inner        bool

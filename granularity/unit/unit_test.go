@@ -15,7 +15,7 @@ import (
 // "task<outer class:self flags"; wall time is the self time and that of what
 // lies directly inside. Classes: upper case letters are tasks, w wraps, b is a
 // loop, p a task of the platform, i one that it submits to itself, j a fork/join task, l one of a library that schedules tasks. Flags: h submitted,
-// n only inside the submission of something else, t threw, r still running.
+// n only inside the submission of something else, u named by the user, t threw, r still running.
 func run(t *testing.T, trace string) (got []string, b *Builder) {
 	t.Helper()
 	loops := map[uint64]bool{}
@@ -45,7 +45,7 @@ func run(t *testing.T, trace string) (got []string, b *Builder) {
 		case "l":
 			e.Role = Library
 		}
-		e.Inner = strings.Contains(flags, "n")
+		e.Inner, e.Named = strings.Contains(flags, "n"), strings.Contains(flags, "u")
 		e.Submitted, e.Threw, e.Running = strings.Contains(flags, "h"), strings.Contains(flags, "t"), strings.Contains(flags, "r")
 		e.Started = strings.Contains(flags, "s")
 		wall := self + inside[e.Task]
@@ -137,6 +137,15 @@ func TestUnits(t *testing.T) {
 		{"with one it is not", "2<1 B:50 h, 1<9 A:1, 9<0 b:1", "A=1 B=50^"},
 		{"with much of its own it is not", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:200, 9<0 b:1", "A=200 B=50^ C=60^"},
 		{"submitted to a pool it is not", "2<1 B:50 h, 3<1 C:60 h, 1<9 A:1 h, 9<0 b:1", "A=1 B=50^ C=60^"},
+		{"a method that the user named, in the loop of a thread's target", "2<1 H:50 u, 3<1 H:60 u, 1<9 A:1, 9<0 b:1", "H=50^ H=60^"},
+		{"in a thread's own loop", "2<9 H:5 u, 3<9 H:6 u, 9<0 b:1", "H=5 H=6"},
+		{"in a task that the program submits", "2<1 H:5 u, 3<1 G:6 u, 1<9 A:2 h, 9<0 b:1", "A=2 G=6^ H=5^"},
+		{"once in one of the platform", "2<1 H:5 u, 1<9 p:2 h, 9<0 b:1", "H=7/2"},
+		{"once in one of a library", "2<1 H:5 u, 1<9 l:2 h, 9<0 b:1", "H=7/2"},
+		{"twice in one of the platform", "2<1 H:5 u, 3<1 H:6 u, 1<9 p:2 h, 9<0 b:1", "H=5^ H=6^ p=2"},
+		{"in another: a chain of handlers is a unit", "3<2 G:5 u, 2<1 H:2 u, 1<9 p:1 h, 9<0 b:1", "H=8/3"},
+		{"around two others it keeps its own work", "3<2 G:50 u, 4<2 G:60 u, 2<9 H:2 u, 9<0 b:1", "G=50^ G=60^ H=2"},
+		{"in a future, by itself", "2<1 H:5 u, 1<9 w:1 h, 9<0 b:1", "H=6/2"},
 		{"the outer one was lost", "2<1 B:5, 3<1 C:7 h, 4<1 D:1 h", "B=5 C=7^ D=1^"},
 		{"the outer one was lost: one", "3<1 C:7 h", "C=7"},
 		{"still running", "2<1 B:5 h, 1<0 A:0 r", "A running B=5^"},

@@ -8,7 +8,7 @@ func id(column, doc string) Field {
 
 var classRecord = Record{
 	Name: "Class", Plural: "Classes", Doc: "Class describes a task class the first time it is used.",
-	Wire:  Wire{Coding: List},
+	Wire:  Wire{Coding: List, If: "Looped"},
 	Table: Table{Name: "classes", Doc: "task classes", Order: 2, Note: "The last row of an id counts."},
 	Fields: []Field{
 		{Name: "ID", Type: "uint32", Doc: "id within the session", Row: Row{Column: "class", Tag: "-"}},
@@ -16,6 +16,9 @@ var classRecord = Record{
 		{Name: "Kinds", Type: "units.Kinds", Doc: "`thread`, `runnable`, `callable`, `forkjoin`, `custom` (named by the user), `jdk` (of the platform), `hidden` (a lambda or spun class), `virtual`, joined with `+`",
 			Row: Row{Type: "string", Column: "kinds", Tag: "dict", From: Text}},
 		{Name: "Loader", Type: "string", Doc: "class of the defining loader, empty: boot loader", Row: Row{Column: "loader", Tag: "dict"}},
+		{Name: "Looped", Type: "bool", Doc: "the field that follows is known", Wire: Column{Number: -1}, Row: Row{Name: "-"}},
+		{Name: "LoopCall", Type: "string", Doc: "the method that its loop calls, as a task definition, empty: not known", Wire: Column{Later: true},
+			Row: Row{Column: "loop_call", Tag: "dict"}},
 	},
 }
 

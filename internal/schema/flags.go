@@ -8,7 +8,7 @@ var FlagSets = []FlagSet{
 		{"Cut", "SA_EXEC_CUT", 2, "its end was not seen; the end is that of the frame below"},
 		{"CreationUnseen", "SA_EXEC_CREATION_UNSEEN", 3, "the creation of its task was not seen"},
 		{"Virtual", "SA_EXEC_VIRTUAL", 4, "on a virtual thread"},
-		{"CPUEstimated", "", 5, "reserved"},
+		{"CPUEstimated", "SA_EXEC_CPU_ESTIMATED", 5, "its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it"},
 		{"First", "SA_EXEC_FIRST", 6, "the first execution of its task"},
 	}},
 	{Name: "CreationFlags", Of: "sa_creation", Doc: "CreationFlags qualify a creation.", Flags: []Flag{

@@ -147,19 +147,30 @@ func (r *reader) contextSum(field string) (x ContextSum) {
 }
 
 func (w *writer) class(x *Class) {
-	w.arrayLen(4)
+	n, more := 4, x.Looped
+	if more {
+		n = 5
+	}
+	w.arrayLen(n)
 	w.uint(uint64(x.ID))
 	w.str(x.Name)
 	w.uint(uint64(x.Kinds))
 	w.str(x.Loader)
+	if !more {
+		return
+	}
+	w.str(x.LoopCall)
 }
 
 func (r *reader) class(field string) (x Class) {
-	end := r.fields(field, 4)
+	n, end := r.fieldsFrom(field, 4, 5)
 	x.ID = uint32(r.uintMax(field+".id", 1<<32-1))
 	x.Name = r.str(field + ".name")
 	x.Kinds = units.Kinds(r.uintMax(field+".kinds", 1<<8-1))
 	x.Loader = r.str(field + ".loader")
+	if x.Looped = n == 5; x.Looped {
+		x.LoopCall = r.str(field + ".loop call")
+	}
 	end()
 	return x
 }

@@ -16,7 +16,7 @@ const (
 	Cut            ExecutionFlags = 1 << 2 // its end was not seen; the end is that of the frame below
 	CreationUnseen ExecutionFlags = 1 << 3 // the creation of its task was not seen
 	Virtual        ExecutionFlags = 1 << 4 // on a virtual thread
-	CPUEstimated   ExecutionFlags = 1 << 5 // reserved
+	CPUEstimated   ExecutionFlags = 1 << 5 // its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it
 	First          ExecutionFlags = 1 << 6 // the first execution of its task
 )
 
@@ -217,10 +217,12 @@ type ContextSum struct {
 
 // Class describes a task class the first time it is used.
 type Class struct {
-	ID     uint32      // id within the session
-	Name   string      // Java name; a lambda: Host$$Lambda -> Host.method
-	Kinds  units.Kinds // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
-	Loader string      // class of the defining loader, empty: boot loader
+	ID       uint32      // id within the session
+	Name     string      // Java name; a lambda: Host$$Lambda -> Host.method
+	Kinds    units.Kinds // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
+	Loader   string      // class of the defining loader, empty: boot loader
+	Looped   bool        // the field that follows is known
+	LoopCall string      // the method that its loop calls, as a task definition, empty: not known
 }
 
 // Thread describes a Java thread; it is sent again when a field changes.

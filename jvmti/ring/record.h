@@ -27,6 +27,7 @@ enum {
     SA_EXEC_CUT = 1 << 2, /* its end was not seen; the end is that of the frame below */
     SA_EXEC_CREATION_UNSEEN = 1 << 3, /* the creation of its task was not seen */
     SA_EXEC_VIRTUAL = 1 << 4, /* on a virtual thread */
+    SA_EXEC_CPU_ESTIMATED = 1 << 5, /* its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it */
     SA_EXEC_FIRST = 1 << 6, /* the first execution of its task */
 };
 

@@ -3,6 +3,6 @@
 what="Counts prime numbers by handlers of a Disruptor, an event a range."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
+driver "$cache/lib/*"
 SHADOW_FLAGS="--task com.lmax.disruptor.EventHandler#onEvent ${SHADOW_FLAGS:-}"
-profile -cp "$work/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"

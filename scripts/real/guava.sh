@@ -3,5 +3,5 @@
 what="Counts prime numbers by Guava's futures and by a cache of Caffeine's."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
-profile -cp "$work/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"
+driver "$cache/lib/*"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"

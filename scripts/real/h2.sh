@@ -3,5 +3,5 @@
 what="Answers 100,000 requests with an in-memory H2 database, in parallel."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
-profile -cp "$work/lib/*:$work/classes" Main "$threads" "${ACCOUNTS:-10000}" "${REQUESTS:-100000}"
+driver "$cache/lib/*"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${ACCOUNTS:-10000}" "${REQUESTS:-100000}"

@@ -3,5 +3,5 @@
 what="Answers 10,000 HTTP requests with an embedded Jetty, on virtual threads where there are; the clients are in the same JVM."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
-profile -cp "$work/lib/*:$work/classes" Main "${CLIENTS:-16}" "${REQUESTS:-10000}"
+driver "$cache/lib/*"
+profile -cp "$cache/lib/*:$work/classes" Main "${CLIENTS:-16}" "${REQUESTS:-10000}"

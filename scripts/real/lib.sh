@@ -4,8 +4,9 @@ set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH= cd -- "$here/../.." && pwd)
 name=$(basename "$0" .sh)
-work=$root/build/real/$name
-mkdir -p "$work"
+work=$root/build/real/$name # what this tree makes
+cache=${REAL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stackagent/real}/$name # what is fetched, for every tree
+mkdir -p "$work" "$cache"
 
 die() { echo "$name: $*" >&2; exit 1; }
 
@@ -22,6 +23,7 @@ THREADS=N   threads of the program (default: the number of CPUs)
 SHADOW=...  the command to use (default bin/shadow)
 SHADOW_FLAGS=...  more options of \`shadow run\`
 JAVA_FLAGS=...    options of the JVM
+REAL_CACHE=DIR    where jars and sources are kept (default ~/.cache/stackagent/real)
 EOF
 }
 
@@ -38,21 +40,25 @@ maven() {
     mvn -q -B "$@" >"$work/maven.log" 2>&1 || { cat "$work/maven.log" >&2; die "Maven could not fetch what is needed (above)"; }
 }
 
-# jars: the jars named in NAME.pom.xml, with all they need, in $work/lib. Fetched once.
+# fetched FOLDER: whether FOLDER is there and is of the versions that NAME.pom.xml asks for now.
+fetched() { [ -e "$1/.done" ] && cmp -s "$1/.done" "$here/$name.pom.xml"; }
+
+# jars: the jars named in NAME.pom.xml, with all they need, in $cache/lib. Fetched once.
 jars() {
-    [ -e "$work/lib/.done" ] && return
+    fetched "$cache/lib" && return
     echo "$name: fetching the jars from Maven Central" >&2
-    maven -f "$here/$name.pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$work/lib"
-    touch "$work/lib/.done"
+    rm -rf "$cache/lib"
+    maven -f "$here/$name.pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$cache/lib"
+    cp "$here/$name.pom.xml" "$cache/lib/.done"
 }
 
-# sources ARTIFACT: the sources of a Maven artifact, unpacked into $work/src.
+# sources ARTIFACT: the sources of a Maven artifact, unpacked into $cache/src.
 sources() {
-    [ -e "$work/src/.done" ] && return
-    maven dependency:copy -Dartifact="$1:jar:sources" -DoutputDirectory="$work"
-    mkdir -p "$work/src"
-    (cd "$work/src" && jar xf "$work"/*-sources.jar)
-    touch "$work/src/.done"
+    [ -e "$cache/src/.done" ] && return
+    maven dependency:copy -Dartifact="$1:jar:sources" -DoutputDirectory="$cache"
+    mkdir -p "$cache/src"
+    (cd "$cache/src" && jar xf "$cache"/*-sources.jar)
+    touch "$cache/src/.done"
 }
 
 # driver CLASSPATH: compiles the program's driver in examples/real.

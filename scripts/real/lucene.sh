@@ -3,5 +3,5 @@
 what="Indexes 20,000 documents and answers 20,000 queries with Lucene, in parallel."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
-profile -cp "$work/lib/*:$work/classes" Main "$threads" "${DOCUMENTS:-20000}" "${QUERIES:-20000}"
+driver "$cache/lib/*"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${DOCUMENTS:-20000}" "${QUERIES:-20000}"

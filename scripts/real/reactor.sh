@@ -3,5 +3,5 @@
 what="Counts prime factors with Project Reactor, on each of its kinds of schedulers."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
-profile -cp "$work/lib/*:$work/classes" Main "$threads" "${NUMBERS:-200000}"
+driver "$cache/lib/*"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${NUMBERS:-200000}"

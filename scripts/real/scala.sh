@@ -3,5 +3,5 @@
 what="Counts prime numbers by Scala's futures and by a parallel collection."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
-profile -cp "$work/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"
+driver "$cache/lib/*"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${RANGES:-20000}"

@@ -5,9 +5,9 @@ what="Counts numbers by their prime factors and queries them by SQL with Apache 
 version=$(java --version | sed -n '1s/^[^ ]* \([0-9]*\).*/\1/p')
 [ "${version:-0}" -lt 24 ] || die "Spark does not run on JDK $version (it needs Subject.getSubject): set JAVA_HOME to a JDK 17 or 21"
 jars
-driver "$work/lib/*"
+driver "$cache/lib/*"
 set -- # what Spark's own launcher opens
 for package in lang lang.invoke lang.reflect io net nio util util.concurrent util.concurrent.atomic; do
     set -- "$@" --add-opens "java.base/java.$package=ALL-UNNAMED"
 done
-profile "$@" --add-opens java.base/sun.nio.ch=ALL-UNNAMED -cp "$work/lib/*:$work/classes" Main "$threads" "${NUMBERS:-1000000}" "${TASKS:-1000}"
+profile "$@" --add-opens java.base/sun.nio.ch=ALL-UNNAMED -cp "$cache/lib/*:$work/classes" Main "$threads" "${NUMBERS:-1000000}" "${TASKS:-1000}"

@@ -3,5 +3,5 @@
 what="Answers 20,000 HTTP requests with an embedded Tomcat; the clients are in the same JVM."
 . "$(dirname "$0")/lib.sh"
 jars
-driver "$work/lib/*"
-profile -cp "$work/lib/*:$work/classes" Main "$threads" "${CLIENTS:-8}" "${REQUESTS:-20000}" "$work"
+driver "$cache/lib/*"
+profile -cp "$cache/lib/*:$work/classes" Main "$threads" "${CLIENTS:-8}" "${REQUESTS:-20000}" "$work"

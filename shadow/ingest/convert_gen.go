@@ -118,6 +118,7 @@ func rowClass(r *store.Class, x *wire.Class, _ *clock, _ nsPerTick) {
 	r.Name = x.Name
 	r.Kinds = x.Kinds.String()
 	r.Loader = x.Loader
+	r.LoopCall = x.LoopCall
 }
 
 func rowThread(r *store.Thread, x *wire.Thread, c *clock, rate nsPerTick) {

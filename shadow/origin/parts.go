@@ -75,22 +75,23 @@ func (p *parts) inherit(x *Index) {
 	}
 }
 
-// Inherited returns a function that finds the site of parts of an operation, as
-// listings by site do. It returns nil for a task with a site of its own, and if none is
-// known.
-func Inherited(s *session.Session) (func(*session.Task) *session.Site, error) {
+// OfTasks returns functions that find the site that a part of an operation inherits, as
+// listings by site do, and the program's name of a task of the JDK. They return nil and ""
+// for a task with a site of its own and for one without such a name.
+func OfTasks(s *session.Session) (site func(*session.Task) *session.Site, name func(*session.Task) string, err error) {
 	parts := newParts(s)
 	if parts.none || len(s.Sites()) == 0 {
-		return func(*session.Task) *session.Site { return nil }, nil
+		return func(*session.Task) *session.Site { return nil }, func(*session.Task) string { return "" }, nil
 	}
 	x, err := New(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return func(t *session.Task) *session.Site {
+	site = func(t *session.Task) *session.Site {
 		if t.Class == nil || t.CreatedNs == 0 || t.CreatedAt != nil || t.Submission != nil && t.Submission.Site != nil || parts.operation.Get(t.Class.ID) == nil {
 			return nil
 		}
 		return s.SiteByID(x.list[x.OfTask(t.TaskID, t.Class.ID, true)].Site)
-	}, nil
+	}
+	return site, NewNames(x).OfTask, nil
 }

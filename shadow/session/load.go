@@ -80,7 +80,7 @@ func (s *Session) loadClasses() error {
 		if err != nil {
 			s.warn(fmt.Sprintf("class %q: %v", r.Name, err))
 		}
-		rows[r.ID] = Class{ID: r.ID, Name: r.Name, Kinds: kinds, Loader: r.Loader}
+		rows[r.ID] = Class{ID: r.ID, Name: r.Name, Kinds: kinds, Loader: r.Loader, Looped: r.LoopCall != "", LoopCall: r.LoopCall}
 	})
 	s.warnAll(bad)
 	for _, c := range rows {

@@ -64,6 +64,7 @@ type Task struct {
 	Thread                               *Thread // nil: never executed
 	WallNs, CPUNs, SelfWallNs, SelfCPUNs units.Ns
 	Threw, Running, Cut                  bool
+	CPUEstimated                         bool // see wire.CPUEstimated
 	State                                TaskState
 
 	CreatedAt   *Site    // nil: not known

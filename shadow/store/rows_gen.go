@@ -38,10 +38,11 @@ type Creation struct {
 
 // Class is a row of the table classes. The last row of an id counts.
 type Class struct {
-	ID     uint32 `parquet:"class"`       // id within the session
-	Name   string `parquet:"name"`        // Java name; a lambda: Host$$Lambda -> Host.method
-	Kinds  string `parquet:"kinds,dict"`  // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
-	Loader string `parquet:"loader,dict"` // class of the defining loader, empty: boot loader
+	ID       uint32 `parquet:"class"`          // id within the session
+	Name     string `parquet:"name"`           // Java name; a lambda: Host$$Lambda -> Host.method
+	Kinds    string `parquet:"kinds,dict"`     // thread, runnable, callable, forkjoin, custom (named by the user), jdk (of the platform), hidden (a lambda or spun class), virtual, joined with +
+	Loader   string `parquet:"loader,dict"`    // class of the defining loader, empty: boot loader
+	LoopCall string `parquet:"loop_call,dict"` // the method that its loop calls, as a task definition, empty: not known
 }
 
 // Thread is a row of the table threads. The last row of an id counts.

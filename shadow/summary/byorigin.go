@@ -31,7 +31,12 @@ const leftOut = "(filtered out)"
 // BuildByOrigin condenses a session by site or executor: those are the rows of the
 // summary. It has no findings.
 func BuildByOrigin(s *session.Session, opts Options, by string) (*Summary, error) {
-	return newAnalysis(s, opts).byOrigin(by)
+	sum, err := newAnalysis(s, opts).byOrigin(by)
+	if err != nil {
+		return nil, err
+	}
+	sum.Hidden, err = findHidden(s)
+	return sum, err
 }
 
 func (a *analysis) byOrigin(by string) (*Summary, error) {
@@ -107,7 +112,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		c := &classes[i]
 		passes := g.filter.Match(c.Name, c.Kinds)
 		if g.names != nil {
-			passes = g.filter.matchNamed(c.Name, g.names.From()[c.Name], c.Kinds)
+			passes = g.filter.MatchNamed(c.Name, g.names.From()[c.Name], c.Kinds)
 		}
 		g.passes.Set(c.ID, &passes)
 	}

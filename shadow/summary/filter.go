@@ -46,8 +46,8 @@ func (f Filter) Match(name string, kinds units.Kinds) bool {
 	return err == nil && ok
 }
 
-// matchNamed is Match for a name that may replace a class of the JDK, "" if it does not.
-func (f Filter) matchNamed(name, taskClass string, kinds units.Kinds) bool {
+// MatchNamed is Match for a name that may replace a class of the JDK, "" if it does not.
+func (f Filter) MatchNamed(name, taskClass string, kinds units.Kinds) bool {
 	if f.Match(name, kinds) {
 		return true
 	}
@@ -85,7 +85,7 @@ func Hotspots(s *Summary, o HotspotOptions) ([]granularity.Hotspot, error) {
 	case "", "class":
 		rows = make([]granularity.Hotspot, 0, len(s.Rows))
 		for _, r := range s.Rows {
-			if o.Filter.matchNamed(r.Class, r.TaskClass, r.Kinds) {
+			if o.Filter.MatchNamed(r.Class, r.TaskClass, r.Kinds) {
 				rows = append(rows, r)
 			}
 		}

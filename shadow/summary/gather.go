@@ -50,7 +50,7 @@ func (g *gathered) named(name string, kinds units.Kinds) *classGroup {
 		c.knownLoop = unit.IsLoop(name, c.kinds)
 		return c
 	}
-	c := &classGroup{name: name, kinds: kinds, passes: g.b.opts.Filter.matchNamed(name, g.b.src.TaskClass[name], kinds), knownLoop: unit.IsLoop(name, kinds)}
+	c := &classGroup{name: name, kinds: kinds, passes: g.b.opts.Filter.MatchNamed(name, g.b.src.TaskClass[name], kinds), knownLoop: unit.IsLoop(name, kinds)}
 	if g.b.opts.Shapes && c.passes {
 		c.Series = granularity.NewSeries(g.b.grid)
 	}

@@ -54,6 +54,9 @@ func Build(s *session.Session, opts Options) (*Summary, error) {
 	if err != nil || opts.Brief {
 		return sum, err
 	}
+	if sum.Hidden, err = findHidden(s); err != nil {
+		return nil, err
+	}
 	sum.Virtual, err = Virtual(s, opts.Filter)
 	return sum, err
 }

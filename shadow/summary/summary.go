@@ -75,6 +75,8 @@ type Summary struct {
 	Refusals     []store.Refusal     `json:"refusals"`
 	Findings     []advice.Finding    `json:"findings"`
 	Warnings     []string            `json:"warnings,omitempty"` // what of the folder could not be read
+	// Hidden is work whose names do not say what was done; nil: less than half of all is.
+	Hidden *Hidden `json:"hidden,omitempty"`
 	// Of is what the figures are of: executions, unless Units is set.
 	Of text.Population `json:"-"`
 	// Units says how units of work were made; nil: the figures are of executions.

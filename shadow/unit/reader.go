@@ -35,6 +35,7 @@ type classRole struct {
 	forkJoin bool
 	thread   bool
 	inner    bool // its tasks are submitted only inside another submission
+	custom   bool // the user named its method as a task
 	// Of the latest reading: its executions, and the units named after it.
 	executions, named int64
 }
@@ -44,7 +45,7 @@ func NewReader(s *session.Session) (*Reader, error) {
 	u := &Reader{s: s, loops: session.NewTaskSet(), submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
 	for i := range s.Classes {
 		c := &s.Classes[i]
-		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0}
+		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0, custom: customOnly(c.Kinds)}
 		switch {
 		case IsLoop(c.Name, c.Kinds):
 			r.role = unit.Loop
@@ -66,6 +67,12 @@ func NewReader(s *session.Session) (*Reader, error) {
 		return nil, fmt.Errorf("looking for the loops of threads of session %s: %w", s.Manifest.Session, err)
 	}
 	return u, nil
+}
+
+// customOnly reports whether tasks of a class are executed only by the methods that the
+// user named. If the class is a task by its type, too, an execution does not say by which.
+func customOnly(kinds units.Kinds) bool {
+	return kinds&(units.KindCustom|units.KindThread|units.KindRunnable|units.KindCallable|units.KindForkJoin) == units.KindCustom
 }
 
 // SubmissionsKnown reports whether the session recorded submissions.
@@ -204,6 +211,7 @@ func (u *Reader) execution(e *unit.Execution, c *session.Chunk, i int) {
 	if r := u.roles.Get(e.Class); r != nil {
 		r.executions++
 		e.Role, e.ForkJoin, e.Inner = r.role, r.forkJoin, r.inner
+		e.Named = r.custom && r.role == unit.Task
 		e.Started = e.Submitted && r.thread
 		e.Submitted = e.Submitted || !u.submissions && r.forkJoin
 	}

@@ -12,6 +12,7 @@ import (
 type Task struct {
 	*session.Task
 	CreatedAt *session.Site // may be that of the task around it; nil: not known
+	Name      string        // the program's, of a task of the JDK; "": none
 }
 
 func (t Task) executed() bool { return t.Execution != 0 }
@@ -33,12 +34,18 @@ func Tasks(s *session.Session) []Column[Task] {
 		{Name: "state", Kind: Word, Doc: "executed, running; if never executed: never submitted, never run, cancelled, rejected, or never executed if it is not known which",
 			Value: func(t Task) Value { return WordOf(t.State) }},
 	})
+	estimated := Column[Task]{Name: "cpu_estimated", Kind: Bool, Optional: true, Doc: "its CPU time may be off by more than 2 µs and 0.8 %: the thread was switched, or something was taken from it, between two readings",
+		Value: func(t Task) Value {
+			return onlyIf(t.executed() && t.CPUNs.Measured(), BoolOf(t.CPUEstimated))
+		}}
 	for k, m := range s.ExtraMetrics() {
 		if !slices.Contains(promisedMetrics, m.Column) {
 			columns = append(columns, extraColumn(m.Column, "", k), extraColumn(m.Column, "self_", k))
 		}
 	}
-	return columns
+	return append(columns, Column[Task]{Name: "name", Kind: Name, Optional: true,
+		Doc:   "the program's name of a task of the JDK, as in hotspots: function, call and line",
+		Value: func(t Task) Value { return onlyIf(t.Name != "", NameOf(t.Name)) }}, estimated)
 }
 
 // taskOrigin are the columns about the task, its creation and its submission.
@@ -59,6 +66,15 @@ func taskOrigin(n *names) []Column[Task] {
 					return NameOf("")
 				}
 				return NameOf(t.Class.Name)
+			},
+			Show: func(t Task) string {
+				switch {
+				case t.Name != "":
+					return t.Name
+				case t.Class == nil:
+					return ""
+				}
+				return t.Class.Name
 			}},
 		{Name: "kinds", Kind: Word, Doc: "which kinds of task the class is", Value: func(t Task) Value {
 			if t.Class == nil {

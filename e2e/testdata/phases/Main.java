@@ -1,4 +1,3 @@
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -13,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
- * Programs whose sequential part and imbalance are known. Main SHAPE [THREADS TASKS] prints them in nanoseconds of
- * System.nanoTime: "sequential NS", "imbalance NS", after warming up everything that it uses.
+ * Programs whose sequential part and imbalance are known. Main SHAPE [THREADS TASKS] prints them, in nanoseconds of
+ * System.nanoTime: "sequential NS", "imbalance NS", and for how long it ran: "main NS".
  * <ul>
  * <li>driver: a thread that is not main computes alone between the phases of a pool
  * <li>drivers: two threads compute at the same time, then share a pool
@@ -206,7 +205,7 @@ final class Main {
     }
 
     public static void main(String[] args) throws Exception {
-        System.out.println("before " + ManagementFactory.getRuntimeMXBean().getUptime() * 1_000_000);
+        long begin = System.nanoTime();
         switch (args[0]) {
             case "driver": driver(); break;
             case "drivers": drivers(); break;
@@ -216,5 +215,6 @@ final class Main {
             default: tiny(Integer.parseInt(args[1]), Integer.parseInt(args[2]), args[0].equals("mixed"));
         }
         System.out.println("sequential " + sequential);
+        System.out.println("main " + (System.nanoTime() - begin));
     }
 }
