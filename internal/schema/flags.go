@@ -19,7 +19,7 @@ var FlagSets = []FlagSet{
 	{Name: "SubmissionFlags", Of: "sa_submission", Doc: "SubmissionFlags qualify a submission.", Flags: []Flag{
 		{"Rejected", "SA_SUBMIT_REJECTED", 0, "takes back the latest submission of the task: the executor refused it"},
 		{"Cancelled", "SA_SUBMIT_CANCELLED", 1, "no submission: the task was cancelled"},
-		{"Scheduled", "SA_SUBMIT_SCHEDULED", 2, "to run later, or again and again: its queue time includes the delay"},
+		{"Scheduled", "SA_SUBMIT_SCHEDULED", 2, "to run later, or again and again"},
 		{"Started", "SA_SUBMIT_STARTED", 3, "the start of a thread"},
 		{"Forked", "SA_SUBMIT_FORKED", 4, "ForkJoinTask.fork"},
 		{"Inner", "SA_SUBMIT_INNER", 5, "by a library, inside another submission"},

@@ -149,8 +149,9 @@ type Pool struct {
 	One, Several, Stalled units.Ns
 	Virtual               bool  // units ran on virtual threads
 	AtOnce                int64 // units that their executor ran inside the submission
-	Summarised            int64 // summarised units of the classes that mostly ran here
-	// SummarisedSelf is their part of Self. Wall, CPU and the workers' times exclude them.
+	Summarised            int64 // summarised units
+	// SummarisedSelf is the part of Self of those that Wall, CPU and the workers' times
+	// leave out, because they ran inside others or were not measured.
 	SummarisedSelf units.Ns
 	Queued         SelfWait
 	Self           units.Ns // work of all its units, nested ones taken out
