@@ -106,6 +106,27 @@ func TestAdvice(t *testing.T) {
 	})
 }
 
+// TestAdviceDetails: how much is recorded one by one changes no advice.
+func TestAdviceDetails(t *testing.T) {
+	testjvm.Alone(t, "what is found depends on the processors it gets")
+	jdk := testjvm.JDKs(t)[0]
+	for _, mode := range []string{"fine-grained", "fast-and-slow", "good"} {
+		t.Run(mode, func(t *testing.T) {
+			testjvm.OneGood(t, func(a *testjvm.Attempt) {
+				var got [2][]string
+				for i, detail := range []string{"auto", "all"} {
+					c := testjvm.Example(t, "advice").Command(t, jdk)
+					c.Args, c.Agent = []string{mode}, []string{"--detail", detail}
+					got[i] = adviceNames(c.Profile(t).Advice(t))
+				}
+				if !slices.Equal(got[0], got[1]) || (mode == "good") != (len(got[0]) == 0) {
+					a.Errorf("advice %v with auto, %v with all", got[0], got[1])
+				}
+			})
+		})
+	}
+}
+
 // eachDefect calls f for the JDKs and defects that this test covers.
 func eachDefect(t *testing.T, of []defect, f func(*testing.T, testjvm.JDK, defect)) {
 	for _, d := range of {

@@ -168,3 +168,44 @@ func reportErrors(t *testing.T, a *testjvm.Attempt, what string, errors []int64,
 		a.Errorf("%s: p1 %d, p50 %d, p95 %d; want at least -2000, 0 to 5000, at most 50000", what, at(10), at(500), at(950))
 	}
 }
+
+// Tasks that compute until they have used 50 µs by their own clock: the profile has no less for any of them, but for those
+// that it marks as estimated, alone and with more threads than CPUs.
+func TestCPUOfShortTasks(t *testing.T) {
+	testjvm.Shared(t)
+	const tasks, spin, allowed = 2000, 50_000, 2500
+	for _, jdk := range testjvm.JDKs(t) {
+		for _, threads := range []int{1, 8} {
+			t.Run(fmt.Sprintf("%s/%d", jdk, threads), func(t *testing.T) {
+				file := filepath.Join(t.TempDir(), "own")
+				cmd := testjvm.Example(t, "cpuclock").Command(t, jdk)
+				cmd.Args = []string{strconv.Itoa(threads), strconv.Itoa(tasks), file, strconv.Itoa(spin)}
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					r := ownTimes(t, file, cmd, threads)
+					short, estimated, all := 0, 0, 0
+					for _, row := range r.profile.Tasks(t) {
+						if row["class"] != "Main$Job" {
+							continue
+						}
+						all++
+						switch cpu := number(t, row, "cpu_ns"); {
+						case row["cpu_estimated"] == "true":
+							estimated++
+						case row["cpu_estimated"] != "false":
+							t.Fatalf("cpu_estimated is %q", row["cpu_estimated"])
+						case cpu < spin-allowed:
+							short++
+						}
+					}
+					t.Logf("%d tasks, %d estimated", all, estimated)
+					if all != threads*tasks {
+						t.Fatalf("%d tasks, want %d", all, threads*tasks)
+					}
+					if short > 0 || estimated > all/4 {
+						a.Errorf("%d of %d tasks have less CPU time than they used, %d are estimated", short, all, estimated)
+					}
+				})
+			})
+		}
+	}
+}

@@ -108,6 +108,47 @@ bool sa_renew(sa_thread *c) {
     return true;
 }
 
+/* The thread's clock was read again, after a reading at `last`. What it was ahead since was taken from the thread at a
+ * time that nobody knows: executions that began in between bear their part, and are marked if that may be wrong. */
+static void share_lead(sa_os *os, sa_thread *c, uint64_t last, int64_t offset, sa_cpu_reading r) {
+    uint64_t slack = sa_cpu_slack(&sa.clock), all = r.ticks - last, from = last;
+    int64_t lead = (int64_t)r.ticks + offset - r.cpu;
+    bool known = !os->cpu.switched;
+    if (known && lead <= (int64_t)slack) return;
+    uint64_t taken = known && (uint64_t)lead < all ? (uint64_t)lead : all;
+    if (c->is_virtual && os->mount_ticks > from) from = os->mount_ticks; /* what began before did so on another carrier */
+    for (uint32_t i = c->depth; i-- > 0 && c->frames[i].start_ticks > from;) {
+        sa_frame *f = &c->frames[i];
+        if (f->start_cpu_ticks == SA_NOT_MEASURED || f->start_ticks > r.ticks) continue;
+        uint64_t before = f->start_ticks - last, after = r.ticks - f->start_ticks, unsure = before < taken ? before : taken;
+        if (known) {
+            f->start_cpu_ticks -= (int64_t)((unsigned __int128)taken * before / all);
+            if (after < unsure) unsure = after;
+        }
+        int64_t spent = r.cpu + c->cpu_ticks - f->start_cpu_ticks;
+        if (unsure > slack && (int64_t)unsure > spent / 128) f->flags |= SA_EXEC_CPU_ESTIMATED;
+    }
+}
+
+static sa_cpu_reading read_again(sa_os *os, sa_thread *c) {
+    uint64_t last = os->cpu.read_ticks;
+    int64_t offset = os->cpu.offset_ticks;
+    sa_cpu_reading r = sa_cpu_read(&sa.clock, &os->cpu);
+    if (r.marked && last != 0) share_lead(os, c, last, offset, r);
+    return r;
+}
+
+int64_t sa_cpu_renew(sa_os *os, sa_thread *c, uint64_t ticks) {
+    return sa_cpu_beside(&sa.clock, read_again(os, c), ticks) + c->cpu_ticks;
+}
+
+int64_t sa_cpu_renew_from(sa_os *os, sa_thread *c, uint64_t *ticks) {
+    sa_cpu_reading r = read_again(os, c);
+    *ticks = sa_ticks(&sa.clock);
+    if (r.marked) return sa_cpu_ticks(&sa.clock, &os->cpu, *ticks) + c->cpu_ticks;
+    return sa_cpu_beside(&sa.clock, r, *ticks) + c->cpu_ticks;
+}
+
 bool sa_switch_thread(sa_os *os, sa_thread *c, bool wait) {
     sa_thread_switch *s = wait ? reserve(os, 1) : reserve_now(os, 1);
     if (s == NULL) return false;

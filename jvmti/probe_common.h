@@ -88,21 +88,38 @@ static inline bool counts(sa_stream *s, bool crowded) {
     return sa_stream_due(s, crowded) && sa_stream_decide(s, crowded, sa_ticks(&sa.clock));
 }
 
+/* CPU time of the Java thread by a new reading; _from: at the start of an interval, see sa_cpu_ticks_from. */
+SA_COLD int64_t sa_cpu_renew(sa_os *os, sa_thread *c, uint64_t ticks);
+SA_COLD int64_t sa_cpu_renew_from(sa_os *os, sa_thread *c, uint64_t *ticks);
+
 /* CPU time of the Java thread, in ticks, or SA_NOT_MEASURED. */
-static inline int64_t cpu_of(sa_os *os, const sa_thread *c, uint64_t ticks) {
+static inline int64_t cpu_of(sa_os *os, sa_thread *c, uint64_t ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
-    return sa_cpu_ticks(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
+    if (sa_cpu_holds(&os->cpu, ticks)) return (int64_t)ticks + os->cpu.offset_ticks + c->cpu_ticks;
+    return sa_cpu_renew(os, c, ticks);
+}
+
+/* The same at the end of an execution. The clock may be ahead by what was taken from the thread since it was read. That
+ * is read again, unless the execution is short: then it can be wrong by no more than it is long. */
+static inline int64_t cpu_at_end(sa_os *os, sa_thread *c, uint64_t ticks, uint64_t start_ticks) {
+    if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
+    uint64_t enough = sa_cpu_long(&sa.clock);
+    bool close = ticks - start_ticks < enough || ticks - os->cpu.read_ticks < enough;
+    if (__builtin_expect(close, 1) && sa_cpu_holds(&os->cpu, ticks)) return (int64_t)ticks + os->cpu.offset_ticks + c->cpu_ticks;
+    return sa_cpu_renew(os, c, ticks);
 }
 
 /* CPU time at the start of an execution, see sa_cpu_ticks_from. */
-static inline int64_t cpu_from(sa_os *os, const sa_thread *c, uint64_t *ticks) {
+static inline int64_t cpu_from(sa_os *os, sa_thread *c, uint64_t *ticks) {
     if (!sa.clock.cpu || !c->cpu_known) return SA_NOT_MEASURED;
-    return sa_cpu_ticks_from(&sa.clock, &os->cpu, ticks) + c->cpu_ticks;
+    if (sa_cpu_holds(&os->cpu, *ticks)) return (int64_t)*ticks + os->cpu.offset_ticks + c->cpu_ticks;
+    return sa_cpu_renew_from(os, c, ticks);
 }
 
 /* The time of a submission, as a task carries it, has flags in its upper bits
- * (Stackagent.UNSEEN, CANCELLED). Its distance to now shows what the bits were. */
-#define SA_TICKS_OF_SUBMISSION ((UINT64_C(1) << 62) - 1)
+ * (Stackagent.UNSEEN, CANCELLED, SCHEDULED_TIME). Its distance to now shows what the bits were. */
+#define SA_SUBMITTED_SCHEDULED (UINT64_C(1) << 61)
+#define SA_TICKS_OF_SUBMISSION (SA_SUBMITTED_SCHEDULED - 1)
 
 static inline uint64_t sa_queue_ticks(const sa_frame *f) {
     uint64_t ticks = (f->start_ticks - f->submitted) & SA_TICKS_OF_SUBMISSION;

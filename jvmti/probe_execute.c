@@ -4,6 +4,7 @@
  * that a platform class gets natives from elsewhere. */
 #include "probe.h"
 #include "probe_common.h"
+#include "probe_submit.h"
 #include "probe_tokens.h"
 #include "class.h"
 #include "state_contexts.h"
@@ -52,6 +53,48 @@ static void name_loop(sa_thread *c, uint32_t class_id) {
     if (t->named || t->class_id == 0 || (c->depth == 1 && t->class_id == c->frames[0].class_id)) t->class_id = class_id;
 }
 
+/* From now on a task waits for a thread: from its submission, or from when it is due if that is later. */
+static void wait_from(sa_thread *c, uint32_t depth, uint64_t submitted, uint64_t due) {
+    uint64_t delay = submitted == 0 ? 0 : due > submitted ? due - submitted : 1;
+    sa_note_of(c, depth)->delay_ticks = delay;
+    c->frames[depth].submitted = delay == 1 ? submitted + 1 : due;
+}
+
+/* The task that a Timer is about to execute, if the execution that begins is directly in the Timer's loop. */
+static bool fired(sa_thread *c) {
+    sa_more *m = sa_more_of(c);
+    if (m == NULL || m->due_ticks == 0) return false;
+    wait_from(c, c->depth, m->due_submitted, m->due_ticks);
+    m->due_ticks = 0;
+    return true;
+}
+
+/* The execution at c->depth begins, of a task that was submitted to run later. If it is
+ * inside the execution of a library's task that knows when it was due, that holds for
+ * it too; of a later period, also when it was queued again. Otherwise it is not known
+ * how long it waited, unless the task itself says so (due0). */
+__attribute__((noinline)) static void begin_scheduled(sa_thread *c) {
+    enum { MOST_AROUND = 4 };
+    uint32_t depth = c->depth;
+    uint64_t submitted = c->frames[depth].submitted;
+    if (take_note(c, depth, SA_FRAME_DUE) == NULL) {
+        c->frames[depth].submitted = 0;
+        return;
+    }
+    for (uint32_t i = depth; i-- > 0 && depth - i <= MOST_AROUND;) {
+        const sa_frame *f = &c->frames[i];
+        if ((f->flags & SA_FRAME_DUE) == 0) continue;
+        if (f->submitted == 0) break;
+        uint64_t delay = sa_note_of(c, i)->delay_ticks;
+        bool again = (f->flags & SA_EXEC_FIRST) == 0 && delay != 0;
+        wait_from(c, depth, again ? f->submitted - delay : submitted, f->submitted);
+        return;
+    }
+    if (fired(c)) return;
+    c->frames[depth].submitted = 0;
+    sa_note_of(c, depth)->delay_ticks = submitted;
+}
+
 static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, uint32_t class_id, uint32_t flags,
                             uint64_t submitted, jlong bytecodes) {
     if (__builtin_expect((const char *)__builtin_frame_address(0) < os->stack_limit, 0)) return unrecorded(os, c, &sa_losses.no_stack);
@@ -66,6 +109,10 @@ static inline jint enter_on(sa_os *os, sa_thread *c, JNIEnv *env, uint64_t id, u
     f->submitted = submitted & SA_TICKS_OF_SUBMISSION;
     f->child_ticks = 0;
     f->child_cpu_ns = 0;
+    if (__builtin_expect((submitted & SA_SUBMITTED_SCHEDULED) != 0, 0)) {
+        begin_scheduled(c);
+        f = &c->frames[c->depth];
+    }
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0))
         begin_special(os, c, env, bytecodes); /* the cost of this is not in the times */
     uint64_t now = sa_ticks(&sa.clock);
@@ -150,6 +197,43 @@ JNIEXPORT jint JNICALL Java_java_lang_Stackagent_enterBare0(JNIEnv *env, jclass 
     return token;
 }
 
+/* The innermost execution is of the task with that id (0: of a class without room for
+ * one), which was due that long before it began. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_due0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id,
+                                                             jlong late_ns) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
+    sa_os *os = begin_on(c);
+    if (os == NULL) return;
+    sa_frame *f = c->depth == 0 ? NULL : &c->frames[c->depth - 1];
+    if (f != NULL && f->class_id == (uint32_t)class_id && (id == 0 || f->task_id == (uint64_t)id)) {
+        uint64_t late = late_ns <= 0 ? 0 : (uint64_t)((double)late_ns / sa.clock.ns_per_tick);
+        uint64_t submitted = (f->flags & SA_FRAME_DUE) != 0 && f->submitted == 0 ? sa_note_of(c, c->depth - 1)->delay_ticks : f->submitted;
+        if (take_note(c, c->depth - 1, SA_FRAME_DUE) != NULL) {
+            f = &c->frames[c->depth - 1];
+            wait_from(c, c->depth - 1, submitted, f->start_ticks - late);
+        }
+    }
+    end(os);
+}
+
+/* A Timer is about to execute a task that was queued then and is due at that millisecond of the real-time clock. */
+JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_firing0(JNIEnv *env, jclass helper, jlong context, jlong submitted,
+                                                                jlong due_ms) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
+    sa_os *os = begin_on(c);
+    if (os == NULL) return;
+    sa_more *m = sa_more_get(c);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double late_ns = ((double)now.tv_sec * 1000 - (double)due_ms) * 1e6 + (double)now.tv_nsec;
+    uint64_t late = late_ns <= 0 ? 0 : (uint64_t)(late_ns / sa.clock.ns_per_tick);
+    if (m != NULL) {
+        m->due_submitted = (uint64_t)submitted & SA_TICKS_OF_SUBMISSION;
+        m->due_ticks = sa_ticks(&sa.clock) - late;
+    }
+    end(os);
+}
+
 /* Counts an execution in its cell, if its class is summarised. */
 static inline __attribute__((always_inline)) bool counted_execution(sa_os *os, sa_thread *c, const sa_frame *f, uint64_t now, int64_t cpu,
                                      const int64_t *done, uint32_t flags) {
@@ -186,10 +270,13 @@ static inline int64_t cpu_ns_of(const sa_frame *f, uint64_t wall_ticks, int64_t 
 
 /* Records when the task of the next record was submitted. False: no room, so that
  * record is lost too; alone it would look as if nobody had submitted the task. */
-static inline bool record_queue(sa_os *os, const sa_frame *f) {
+static inline bool record_queue(sa_os *os, const sa_thread *c, uint32_t depth) {
+    const sa_frame *f = &c->frames[depth];
     sa_queue *q = reserve(os, 1);
     if (q == NULL) return false;
-    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = f->start_ticks - sa_queue_ticks(f)};
+    uint64_t from = f->start_ticks - sa_queue_ticks(f), delay = 0;
+    if (__builtin_expect((f->flags & SA_FRAME_DUE) != 0, 0)) delay = sa_note_of(c, depth)->delay_ticks;
+    *q = (sa_queue){.type = SA_REC_QUEUE, .task_id = f->task_id, .submitted_ticks = from - delay, .due_ticks = delay == 0 ? 0 : from};
     sa_ring_commit(&os->ring, 1);
     return true;
 }
@@ -236,7 +323,7 @@ static inline __attribute__((always_inline)) void leave(sa_os *os, sa_thread *c,
     }
     COUNT(os, c, executions);
     if (counted_execution(os, c, f, now, cpu, work == NULL ? NULL : done, flags)) return;
-    bool room = of_thread(os, c) && (f->submitted == 0 || record_queue(os, f));
+    bool room = of_thread(os, c) && (f->submitted == 0 || record_queue(os, c, depth));
     sa_execution *e = room ? reserve(os, slots) : NULL;
     if (__builtin_expect(e == NULL, 0)) {
         sa_lose(os, c);
@@ -309,7 +396,7 @@ static inline jboolean leave_to(JNIEnv *env, sa_thread *c, jint token, jint thre
         return exit_late(env, c, generation, (uint32_t)token);
     }
     uint64_t now = sa_ticks(&sa.clock);
-    int64_t cpu = cpu_of(os, c, now);
+    int64_t cpu = cpu_at_end(os, c, now, c->frames[token].start_ticks);
     uint32_t depth = (uint32_t)token + 1, flags = threw ? SA_EXEC_THREW : 0;
     if (__builtin_expect((sa.special & (SA_SPECIAL_WORK | SA_SPECIAL_CONTEXTS)) != 0, 0)) {
         leave_to_special(env, os, c, now, cpu, bytecodes, depth, flags);

@@ -120,6 +120,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_StackagentSubmission_submitBare0(JNIEn
     if (m != NULL) {
         uint64_t id = same ? outer->task_id : new_id(os);
         uint64_t now = submit(os, c, m, outer, id, (uint32_t)class_id, (uint32_t)hash, (uint32_t)executor, (uint32_t)flags);
+        if (flags & SA_SUBMIT_SCHEDULED) now |= SA_SUBMITTED_SCHEDULED;
         (same ? sa_queued_renew : sa_queued_put)((uint32_t)hash, (uint32_t)class_id, id, now);
     }
     end(os);

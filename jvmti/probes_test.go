@@ -1,11 +1,15 @@
 package jvmti_test
 
 import (
+	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"stackagent/internal/testjvm"
 )
 
 // compileProbes makes a program of everything that runs in the threads of a JVM. The test replaces the JVM and the C
@@ -51,5 +55,56 @@ func TestWaitsAreBounded(t *testing.T) {
 	t.Logf("%s", out)
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// CPU times of single executions lie between the kernel's readings inside and outside of them, alone and beside others, but
+// for those that are marked as estimated: executions that were switched, or from which something was taken, while nobody
+// knows how much of it before.
+func TestCPUTimeOfSingleExecutions(t *testing.T) {
+	program := compileProbes(t, "-O2")
+	for _, source := range []string{"page", "rseq"} {
+		for _, rivals := range []int{0, 2, 8} {
+			t.Run(fmt.Sprint(source, "/", rivals), func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) { boundCPUTimes(t, a, program, source, rivals) })
+			})
+		}
+	}
+}
+
+// cpuErrors are counts of executions beyond 2.5, 5 and 20 µs.
+type cpuErrors struct {
+	what         string
+	n, marked    int
+	below, above [3]int
+	least, most  int64
+}
+
+func boundCPUTimes(t *testing.T, a *testjvm.Attempt, program, source string, rivals int) {
+	t.Helper()
+	out, err := exec.Command(program, "cpu", source, fmt.Sprint(rivals)).CombinedOutput()
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) && e.ExitCode() == 2 {
+		t.Skipf("this machine has no %s for the clock; the other source is checked, and system calls are exact", source)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("output %q", out)
+	}
+	for _, line := range lines {
+		var x cpuErrors
+		if _, err := fmt.Sscanf(line, "%s %d below %d %d %d worst %d above %d %d %d worst %d marked %d", &x.what, &x.n, &x.below[0], &x.below[1], &x.below[2],
+			&x.least, &x.above[0], &x.above[1], &x.above[2], &x.most, &x.marked); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if x.n < 4000 || x.marked > x.n/4 {
+			a.Errorf("%s: %d of %d executions are only estimated", x.what, x.marked, x.n)
+		}
+		if off := x.below[0] + x.above[0]; off > x.n/1000 || x.below[2]+x.above[2] > 0 {
+			a.Errorf("%s: %d of %d executions off by more than 2.5 µs without a mark, worst %d and %d ns", x.what, off, x.n, x.least, x.most)
+		}
 	}
 }

@@ -73,6 +73,7 @@ sa_more *sa_more_take(void) {
     if (m == NULL) return NULL;
     m->constructing = NULL;
     m->pinned_ticks = m->pins = 0;
+    m->due_ticks = 0;
     m->allocated = false;
     return m;
 }

@@ -67,7 +67,8 @@ static void fill(_Atomic uint64_t *slot, value *v, uint64_t key, uint64_t id, ui
 }
 
 static bool aged(const value *v, uint64_t now) {
-    return (int64_t)(now - atomic_load_explicit(&v->ticks, memory_order_relaxed)) > (int64_t)age_ticks;
+    uint64_t past = (now - atomic_load_explicit(&v->ticks, memory_order_relaxed)) << 3; /* without the flags in the upper bits */
+    return (int64_t)past >> 3 > (int64_t)age_ticks;
 }
 
 /* An object with this key is submitted while one waits already. */

@@ -9,7 +9,8 @@
 
 /* In the flags of a frame beside SA_EXEC_*, not on the wire: who asks for the
  * exception by which it ends will be recorded; what its note (sa_note) holds. */
-enum { SA_FRAME_FOLLOWED = 1 << 8, SA_FRAME_HASHED = 1 << 9, SA_FRAME_CONTEXT = 1 << 10 };
+enum { SA_FRAME_FOLLOWED = 1 << 8, SA_FRAME_HASHED = 1 << 9, SA_FRAME_CONTEXT = 1 << 10,
+       SA_FRAME_DUE = 1 << 11 };
 
 /* One open execution of a Java thread. */
 typedef struct {
@@ -18,7 +19,7 @@ typedef struct {
     uint64_t child_ticks;
     int64_t start_cpu_ticks; /* or SA_NOT_MEASURED */
     int64_t child_cpu_ns;
-    uint64_t submitted; /* ticks of the task's latest submission, 0: not known */
+    uint64_t submitted; /* ticks of the task's latest submission, or when it was due if that is later; 0: not known */
     uint32_t class_id;
     uint32_t flags; /* SA_EXEC_*, SA_FRAME_* */
 } sa_frame;
@@ -27,6 +28,9 @@ typedef struct {
 typedef struct {
     uint32_t hash;    /* SA_FRAME_HASHED: identity hash of a task that has no room for an id */
     uint32_t context; /* SA_FRAME_CONTEXT: its calling context */
+    /* SA_FRAME_DUE: the part of the time before `submitted` in which the task was not due; if that is 0, ticks of a
+     * submission of a task of which it is not known when it is due. */
+    uint64_t delay_ticks;
 } sa_note;
 
 /* A submission that has begun and not ended, see probe_submit.c. */
@@ -66,6 +70,7 @@ typedef struct {
     struct sa_constructing *constructing; /* with construction=true, once it has made a task */
     uint64_t pinned_ticks;
     uint32_t pins;
+    uint64_t due_ticks, due_submitted; /* of the task that a Timer is about to execute; 0: none */
     bool allocated; /* with malloc: it has room for extra metrics */
     int64_t *work;  /* with extra metrics: for each frame sa_work.width starts, then as many sums of nested ones */
     sa_frame first_frames[SA_FIRST_FRAMES];

@@ -134,7 +134,7 @@ static void unpack_all(const sa_vthread *v, sa_frame *frames) {
 /* Do its frames hold everything that a sa_more adds? */
 static bool only_frames(const sa_thread *c, const sa_more *m) {
     bool plain = !m->allocated && c->submissions_open == 0 && m->constructing == NULL && m->pins == 0 && c->frames == m->first_frames;
-    for (uint32_t i = 0; plain && i < c->depth; i++) plain = (c->frames[i].flags & (SA_FRAME_HASHED | SA_FRAME_CONTEXT)) == 0;
+    for (uint32_t i = 0; plain && i < c->depth; i++) plain = (c->frames[i].flags & (SA_FRAME_HASHED | SA_FRAME_CONTEXT | SA_FRAME_DUE)) == 0;
     return plain;
 }
 

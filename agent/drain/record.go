@@ -43,6 +43,7 @@ type Decoder struct {
 type queued struct {
 	task      uint64
 	submitted units.Ticks
+	due       units.Ticks
 }
 
 // Decode appends the records of one ring; slots is a multiple of 32 bytes. No
@@ -147,7 +148,7 @@ func (d *Decoder) remember(ring uint32, s *[queueBytes]byte) {
 	if d.queued == nil {
 		d.queued = map[uint32]queued{}
 	}
-	d.queued[ring] = queued{queueTaskID(s), queueSubmitted(s)}
+	d.queued[ring] = queued{queueTaskID(s), queueSubmitted(s), queueDue(s)}
 }
 
 // queue gives the execution decoded last the submission time that the record
@@ -159,6 +160,6 @@ func (d *Decoder) queue(ring uint32) {
 	}
 	delete(d.queued, ring)
 	if e := &d.Executions[len(d.Executions)-1]; e.TaskID == q.task {
-		e.Submitted = q.submitted
+		e.Submitted, e.Due = q.submitted, q.due
 	}
 }

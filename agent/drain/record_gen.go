@@ -107,6 +107,11 @@ func queueSubmitted(s *[queueBytes]byte) units.Ticks {
 	return units.Ticks(binary.LittleEndian.Uint64(s[16:]))
 }
 
+// queueDue reads a field of the ring's record.
+func queueDue(s *[queueBytes]byte) units.Ticks {
+	return units.Ticks(binary.LittleEndian.Uint64(s[24:]))
+}
+
 // virtualThreadOf decodes a record of the ring.
 func virtualThreadOf(s *[virtualThreadBytes]byte, thread uint32) wire.VirtualThread {
 	return wire.VirtualThread{

@@ -18,6 +18,7 @@ type kind interface {
 // order is part of the result: handlers nest by it. Counts are not in it: they
 // lie around all the others (count.go).
 var kinds = [...]kind{
+	dueTimes{},
 	executions{},
 	parking{},
 	clones{},

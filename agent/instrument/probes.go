@@ -56,7 +56,10 @@ var (
 	probeExecutorMade = probe{nameSubmissions, "executorMade", descObject}
 	probeSubmitted    = probe{nameSubmissions, "submitted", descToken}
 	probeRejected     = probe{nameSubmissions, "refused", "(Ljava/lang/Throwable;Ljava/lang/Object;I)V"} // thrown, task, token
-	probeHolds        = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"}        // task -> the task inside it
+	probeDue          = probe{nameSubmissions, "due", "(JJLjava/lang/Object;)V"}                         // mark, how late, task
+	probeAgain        = probe{nameSubmissions, "queuedAgain", descObject}
+	probeFiring       = probe{nameSubmissions, "firing", descObject}                              // a Timer's queue
+	probeHolds        = probe{nameSubmissions, "holds", "(Ljava/lang/Object;)Ljava/lang/Object;"} // task -> the task inside it
 	// What cancel returns, the task, the task inside it -> what cancel returns.
 	probeCancelled = probe{nameSubmissions, "cancelled", "(ZLjava/lang/Object;Ljava/lang/Object;)Z"}
 )

@@ -22,7 +22,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * One defect of task parallelism at a time, and the same program with the advice followed.
  * Arguments: DEFECT [fixed].
- * Known answer: the advice about DEFECT, and none about it with "fixed". "served" is pool-too-small in a run of fixed length;
+ * Known answer: the advice about DEFECT, and none about it with "fixed". "served" is pool-too-small in a run of fixed length,
+ * "fast-and-slow" one of tasks that are summarised and of others;
  * "good", "client" and "turns" get no advice.
  */
 public class Main {
@@ -280,6 +281,21 @@ public class Main {
         all(Executors.newFixedThreadPool(fixed ? 20 : CPUS), tasks);
     }
 
+    /** Less than a microsecond of work: such tasks are summarised. */
+    static class Quick implements Runnable {
+        public void run() {
+            SUM.add(1);
+        }
+    }
+
+    /** One worker for slow tasks and between them many fast ones. */
+    static void fastAndSlow() throws Exception {
+        List<Runnable> tasks = parts(30, 10_000);
+        tasks.addAll(Collections.nCopies(200_000, new Quick()));
+        tasks.addAll(parts(30, 10_000));
+        all(Executors.newFixedThreadPool(1), tasks);
+    }
+
     /** Requests come for a second, whatever becomes of them, to a pool with one thread; fixed: with as many as processors. */
     static void served(boolean fixed) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(fixed ? CPUS : 1);
@@ -378,6 +394,7 @@ public class Main {
             case "deep-nesting" -> all(Executors.newFixedThreadPool(CPUS), List.of(new Nested(fixed ? 3 : 400)));
             case "never-executed" -> never(fixed);
             case "swallowed-exceptions" -> swallowed(fixed);
+            case "fast-and-slow" -> fastAndSlow();
             case "served" -> served(fixed);
             case "garbage-collection" -> collect();
             case "client" -> client();

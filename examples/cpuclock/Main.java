@@ -5,7 +5,8 @@ import java.lang.management.ThreadMXBean;
 /**
  * Busy threads, if asked more than CPUs, each executing tasks of 1 µs to 10 ms one after the other. At its start and
  * end each task reads CLOCK_MONOTONIC and, inside that, CLOCK_THREAD_CPUTIME_ID (as ThreadMXBean does for the current thread).
- * Arguments: THREADS TASKS-PER-THREAD [FILE]; FILE gets a line "thread task cpu_ns wall_ns" per task.
+ * Arguments: THREADS TASKS-PER-THREAD [FILE [SPIN]]; FILE gets a line "thread task cpu_ns wall_ns" per task. With SPIN each
+ * task computes until it has used that many ns of CPU time by its own clock.
  * Known answer: the CPU and wall times in FILE.
  */
 public class Main {
@@ -14,11 +15,13 @@ public class Main {
 
     static final class Job implements Runnable {
         final int spins;
+        final long until;
         long cpuNs;
         long wallNs;
 
-        Job(int spins) {
+        Job(int spins, long until) {
             this.spins = spins;
+            this.until = until;
         }
 
         @Override
@@ -26,11 +29,13 @@ public class Main {
             long began = System.nanoTime();
             long before = CLOCK.getCurrentThreadCpuTime();
             double x = spins;
-            for (int i = 0; i < spins; i++) {
-                x = x * 1.0000001 + i;
-            }
-            sink = x;
-            cpuNs = CLOCK.getCurrentThreadCpuTime() - before;
+            do {
+                for (int i = 0; i < spins; i++) {
+                    x = x * 1.0000001 + i;
+                }
+                sink = x;
+                cpuNs = CLOCK.getCurrentThreadCpuTime() - before;
+            } while (cpuNs < until);
             wallNs = System.nanoTime() - began;
         }
     }
@@ -38,11 +43,12 @@ public class Main {
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[0]);
         int tasks = Integer.parseInt(args[1]);
+        long until = args.length > 3 ? Long.parseLong(args[3]) : 0;
         Job[][] jobs = new Job[threads][tasks];
         Thread[] running = new Thread[threads];
         for (int t = 0; t < threads; t++) {
             for (int i = 0; i < tasks; i++) {
-                jobs[t][i] = new Job(1000 << (i % 14));
+                jobs[t][i] = new Job(until > 0 ? 1000 : 1000 << (i % 14), until);
             }
             Job[] mine = jobs[t];
             running[t] = new Thread(() -> {

@@ -8,7 +8,7 @@ var FlagSets = []FlagSet{
 		{"Cut", "SA_EXEC_CUT", 2, "its end was not seen; the end is that of the frame below"},
 		{"CreationUnseen", "SA_EXEC_CREATION_UNSEEN", 3, "the creation of its task was not seen"},
 		{"Virtual", "SA_EXEC_VIRTUAL", 4, "on a virtual thread"},
-		{"CPUEstimated", "", 5, "reserved"},
+		{"CPUEstimated", "SA_EXEC_CPU_ESTIMATED", 5, "its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it"},
 		{"First", "SA_EXEC_FIRST", 6, "the first execution of its task"},
 	}},
 	{Name: "CreationFlags", Of: "sa_creation", Doc: "CreationFlags qualify a creation.", Flags: []Flag{
@@ -19,7 +19,7 @@ var FlagSets = []FlagSet{
 	{Name: "SubmissionFlags", Of: "sa_submission", Doc: "SubmissionFlags qualify a submission.", Flags: []Flag{
 		{"Rejected", "SA_SUBMIT_REJECTED", 0, "takes back the latest submission of the task: the executor refused it"},
 		{"Cancelled", "SA_SUBMIT_CANCELLED", 1, "no submission: the task was cancelled"},
-		{"Scheduled", "SA_SUBMIT_SCHEDULED", 2, "to run later, or again and again: its queue time includes the delay"},
+		{"Scheduled", "SA_SUBMIT_SCHEDULED", 2, "to run later, or again and again"},
 		{"Started", "SA_SUBMIT_STARTED", 3, "the start of a thread"},
 		{"Forked", "SA_SUBMIT_FORKED", 4, "ForkJoinTask.fork"},
 		{"Inner", "SA_SUBMIT_INNER", 5, "by a library, inside another submission"},

@@ -15,6 +15,7 @@ var (
 		Fields: []Field{
 			{Name: "TaskID", Type: "uint64", Ring: Slot{At: 8, Type: "uint64_t", Name: "task_id", Doc: "of the execution"}},
 			{Name: "Submitted", Type: "units.Ticks", Ring: Slot{At: 16, Type: "uint64_t", Name: "submitted_ticks"}},
+			{Name: "Due", Type: "units.Ticks", Ring: Slot{At: 24, Type: "uint64_t", Name: "due_ticks", Doc: "0: at once"}},
 		},
 	}
 )

@@ -67,7 +67,10 @@ var execution = Record{
 		site("`sites.site` that executes it", Slot{}),
 		{Name: "Submitted", Type: "units.Ticks", Doc: "the latest submission of the task before the start, 0: not known", Wire: Column{Number: 13, What: "submitted", Code: Submitted, LeftOut: true},
 			Row: Row{Name: "SubmittedNs", Type: "units.MonoNs", Column: "queue_ns", Null: "not known", LeftOut: true, Value: "queueTime",
-				Read: "QueueNs", ReadType: "units.Ns", From: By, Doc: "start - latest submission before it"}},
+				Read: "QueueNs", ReadType: "units.Ns", From: By, Doc: "start - latest submission before it, or when the task was due if that is later"}},
+		{Name: "Due", Type: "units.Ticks", Doc: "when the task was due, if it was submitted to run later, 0: at once", Wire: Column{Number: 14, What: "due", Code: Submitted, LeftOut: true},
+			Row: Row{Name: "DueNs", Type: "units.MonoNs", Column: "delay_ns", Null: "none", LeftOut: true, Value: "delay",
+				Read: "DelayNs", ReadType: "units.Ns", From: By, Doc: "the delay that was asked for: when it was due - the submission, of a later period - when it was queued again"}},
 	},
 }
 

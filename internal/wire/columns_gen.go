@@ -27,6 +27,7 @@ var executionsPayload = columnarOf[Execution]{
 		{number: 11, codes: codeExecutionChildCPU, set: setExecutionChildCPU},
 		{number: 12, codes: codeExecutionSite, set: setExecutionSite, used: anyExecutionSite},
 		{number: 13, codes: codeExecutionSubmitted, set: setExecutionSubmitted, used: anyExecutionSubmitted},
+		{number: 14, codes: codeExecutionDue, set: setExecutionDue, used: anyExecutionDue},
 	},
 }
 
@@ -341,6 +342,32 @@ func setExecutionSubmitted(x []Execution, codes []uint64, _ cpuRatio) bool {
 func anyExecutionSubmitted(x []Execution) bool {
 	for i := range x {
 		if x[i].Submitted != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func codeExecutionDue(c []uint64, x []Execution, _ cpuRatio) {
+	c = c[:len(x)]
+
+	for i := range x {
+		c[i] = codeSubmitted(x[i].Due, x[i].Start)
+	}
+}
+
+func setExecutionDue(x []Execution, codes []uint64, _ cpuRatio) bool {
+	x = x[:len(codes)]
+
+	for i, c := range codes {
+		x[i].Due = decodeSubmitted(c, x[i].Start)
+	}
+	return true
+}
+
+func anyExecutionDue(x []Execution) bool {
+	for i := range x {
+		if x[i].Due != 0 {
 			return true
 		}
 	}

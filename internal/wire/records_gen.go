@@ -16,7 +16,7 @@ const (
 	Cut            ExecutionFlags = 1 << 2 // its end was not seen; the end is that of the frame below
 	CreationUnseen ExecutionFlags = 1 << 3 // the creation of its task was not seen
 	Virtual        ExecutionFlags = 1 << 4 // on a virtual thread
-	CPUEstimated   ExecutionFlags = 1 << 5 // reserved
+	CPUEstimated   ExecutionFlags = 1 << 5 // its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it
 	First          ExecutionFlags = 1 << 6 // the first execution of its task
 )
 
@@ -37,7 +37,7 @@ type SubmissionFlags uint16
 const (
 	Rejected  SubmissionFlags = 1 << 0 // takes back the latest submission of the task: the executor refused it
 	Cancelled SubmissionFlags = 1 << 1 // no submission: the task was cancelled
-	Scheduled SubmissionFlags = 1 << 2 // to run later, or again and again: its queue time includes the delay
+	Scheduled SubmissionFlags = 1 << 2 // to run later, or again and again
 	Started   SubmissionFlags = 1 << 3 // the start of a thread
 	Forked    SubmissionFlags = 1 << 4 // ForkJoinTask.fork
 	Inner     SubmissionFlags = 1 << 5 // by a library, inside another submission
@@ -103,6 +103,7 @@ type Execution struct {
 	ChildCPU    units.Ns       // the part of the CPU time in executions directly inside
 	Site        uint32         // sites.site that executes it
 	Submitted   units.Ticks    // the latest submission of the task before the start, 0: not known
+	Due         units.Ticks    // when the task was due, if it was submitted to run later, 0: at once
 }
 
 // Creation is the construction of a task object.

@@ -23,7 +23,7 @@ typedef struct {
     bool tsc;             /* ticks are TSC cycles, else nanoseconds of CLOCK_MONOTONIC */
     double ns_per_tick;   /* for CPU time and histograms only: the shadow converts wall time */
     uint64_t ns_per_tick_32; /* the same times 2^32 */
-    uint64_t renew_ticks; /* a CPU reading is extrapolated at most this far */
+    uint64_t renew_ticks; /* a CPU reading is extrapolated at most this far: 100 us */
     bool cpu;             /* measure CPU time */
     bool user_page;       /* the user page works on this machine */
     bool rseq;            /* restartable sequences show context switches */
@@ -35,9 +35,11 @@ typedef struct {
     volatile uint32_t *mark; /* differs from `same` once the thread was switched; NULL: ask the kernel every time */
     uint32_t same;           /* *mark at the last real reading */
     int64_t offset_ticks;    /* CPU time = ticks + offset, while it holds */
+    uint64_t read_ticks;     /* when that was read */
     uint64_t until_ticks;    /* then it is renewed */
     volatile struct perf_event_mmap_page *page; /* the mark is its lock; if NULL: */
     volatile uint64_t *section;                 /* the mark is its lower half, see rseq.h */
+    bool switched;           /* between the last two readings; if not, what the clock is ahead of the new one was taken from the thread */
 } sa_cpu_clock;
 
 static inline uint64_t sa_mono_ns(void) {
@@ -89,13 +91,21 @@ static inline void sa_clock_pair(const sa_clock *c, uint64_t *ticks, uint64_t *m
     }
 }
 
+enum { SA_RENEW_NS = 100000 };
+
+/* Errors of a CPU time up to this are not worth a remark: 2 us. */
+static inline uint64_t sa_cpu_slack(const sa_clock *c) { return c->renew_ticks / 50; }
+
+/* From this length on the end of an interval is worth a reading of its own, which takes half a microsecond: 20 us. */
+static inline uint64_t sa_cpu_long(const sa_clock *c) { return c->renew_ticks / 5; }
+
 static inline void sa_clock_start(sa_clock *c, bool want_cpu) {
     memset(c, 0, sizeof *c);
     c->tsc = sa_tsc_invariant();
     c->cpu = want_cpu;
     c->ns_per_tick = 1;
     c->ns_per_tick_32 = 1ull << 32;
-    c->renew_ticks = 1000000;
+    c->renew_ticks = SA_RENEW_NS;
     sa_clock_pair(c, &c->first_ticks, &c->first_mono_ns);
 }
 
@@ -113,7 +123,7 @@ static inline void sa_clock_calibrate(sa_clock *c) {
     }
     c->ns_per_tick = (double)(mono - c->first_mono_ns) / (double)(ticks - c->first_ticks);
     c->ns_per_tick_32 = (uint64_t)(c->ns_per_tick * 4294967296.0);
-    c->renew_ticks = (uint64_t)(1e6 / c->ns_per_tick);
+    c->renew_ticks = (uint64_t)(SA_RENEW_NS / c->ns_per_tick);
 }
 
 /* Maps the user page of a task-clock event of the calling thread. The kernel
@@ -163,6 +173,7 @@ static inline int64_t sa_thread_cpu_ticks(const sa_clock *c) {
 /* Starts a reading: later switches of the thread will show. False: they will not. */
 static inline bool sa_cpu_mark(sa_cpu_clock *t) {
     if (t->mark == NULL) return false;
+    if (*t->mark != t->same) t->switched = true;
     if (t->section != NULL && !sa_rseq_arm(t->section)) return false;
     t->same = t->page != NULL ? t->page->lock : (uint32_t)sa_rseq_mark();
     return true;
@@ -179,9 +190,11 @@ typedef struct {
  * shifts one against the other without a switch, so the tightest of a few tries is
  * used, if switches show at all. */
 __attribute__((noinline, cold, unused)) static sa_cpu_reading sa_cpu_read(const sa_clock *c, sa_cpu_clock *t) {
-    uint64_t best = UINT64_MAX, tight = c->renew_ticks / 500; /* 2 us */
+    uint64_t best = UINT64_MAX, tight = sa_cpu_slack(c);
     sa_cpu_reading r = {0}, last = {.marked = true};
+    t->switched = t->read_ticks == 0; /* there was none before */
     for (int i = 0; last.marked && i < 5 && best > tight; i++) {
+        if (t->mark != NULL && *t->mark != t->same) best = UINT64_MAX; /* what was read before it does not hold any more */
         bool marked = sa_cpu_mark(t);
         uint64_t a = sa_ticks(c);
         int64_t cpu = sa_thread_cpu_ticks(c);
@@ -192,6 +205,7 @@ __attribute__((noinline, cold, unused)) static sa_cpu_reading sa_cpu_read(const 
         r = last;
     }
     if (best == UINT64_MAX) return last; /* switches do not show, or there was one every time */
+    t->read_ticks = r.ticks;
     t->offset_ticks = r.cpu - (int64_t)r.ticks;
     t->until_ticks = r.ticks + c->renew_ticks;
     return r;
@@ -200,7 +214,7 @@ __attribute__((noinline, cold, unused)) static sa_cpu_reading sa_cpu_read(const 
 /* A probe's moment is just beside a reading, unless the thread was switched in
  * between: then the reading is used as it is. */
 static inline int64_t sa_cpu_beside(const sa_clock *c, sa_cpu_reading r, uint64_t ticks) {
-    uint64_t near = c->renew_ticks / 100; /* 10 us */
+    uint64_t near = c->renew_ticks / 10; /* 10 us */
     return ticks - r.ticks + near < 2 * near ? r.cpu + (int64_t)(ticks - r.ticks) : r.cpu;
 }
 
@@ -210,7 +224,7 @@ static inline bool sa_cpu_holds(const sa_cpu_clock *t, uint64_t ticks) {
 
 /* CPU time of the calling thread, in ticks, at a moment read just before. While the
  * mark is unchanged the thread has not left its CPU, so CPU time advances with the
- * clock. Renewed every millisecond against drift. */
+ * clock, but for what interrupts and the hypervisor take: it is renewed after SA_RENEW_NS. */
 static inline int64_t sa_cpu_ticks(const sa_clock *c, sa_cpu_clock *t, uint64_t ticks) {
     if (sa_cpu_holds(t, ticks)) return (int64_t)ticks + t->offset_ticks;
     return sa_cpu_beside(c, sa_cpu_read(c, t), ticks);

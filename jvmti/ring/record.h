@@ -27,6 +27,7 @@ enum {
     SA_EXEC_CUT = 1 << 2, /* its end was not seen; the end is that of the frame below */
     SA_EXEC_CREATION_UNSEEN = 1 << 3, /* the creation of its task was not seen */
     SA_EXEC_VIRTUAL = 1 << 4, /* on a virtual thread */
+    SA_EXEC_CPU_ESTIMATED = 1 << 5, /* its CPU time may be wrong by more than 2 µs and 0.8 %: what interrupts or the hypervisor took from the thread may have been before it */
     SA_EXEC_FIRST = 1 << 6, /* the first execution of its task */
 };
 
@@ -41,7 +42,7 @@ enum {
 enum {
     SA_SUBMIT_REJECTED = 1 << 0, /* takes back the latest submission of the task: the executor refused it */
     SA_SUBMIT_CANCELLED = 1 << 1, /* no submission: the task was cancelled */
-    SA_SUBMIT_SCHEDULED = 1 << 2, /* to run later, or again and again: its queue time includes the delay */
+    SA_SUBMIT_SCHEDULED = 1 << 2, /* to run later, or again and again */
     SA_SUBMIT_STARTED = 1 << 3, /* the start of a thread */
     SA_SUBMIT_FORKED = 1 << 4, /* ForkJoinTask.fork */
     SA_SUBMIT_INNER = 1 << 5, /* by a library, inside another submission */
@@ -147,7 +148,7 @@ typedef struct {
     uint8_t pad[7];
     uint64_t task_id; /* of the execution */
     uint64_t submitted_ticks;
-    uint64_t pad2;
+    uint64_t due_ticks; /* 0: at once */
 } sa_queue;
 
 /* VirtualThread is how a virtual thread was scheduled while it executed something, or several with code of one
@@ -209,6 +210,7 @@ _Static_assert(offsetof(sa_submission, site) == 36, "place of site");
 _Static_assert(sizeof(sa_queue) == 1 * SA_SLOT_BYTES, "size of sa_queue");
 _Static_assert(offsetof(sa_queue, task_id) == 8, "place of task_id");
 _Static_assert(offsetof(sa_queue, submitted_ticks) == 16, "place of submitted_ticks");
+_Static_assert(offsetof(sa_queue, due_ticks) == 24, "place of due_ticks");
 _Static_assert(sizeof(sa_virtual) == 2 * SA_SLOT_BYTES, "size of sa_virtual");
 _Static_assert(offsetof(sa_virtual, flags) == 1, "place of flags");
 _Static_assert(offsetof(sa_virtual, class_id) == 4, "place of class_id");

@@ -247,6 +247,8 @@ static void *program(void *number) {
 static uint64_t recorded[KINDS], summarised[KINDS];
 static uint8_t out[1 << 20];
 
+static void (*each_execution)(const sa_execution *);
+
 static void read_records(const uint8_t *p, size_t n) {
     static const int slots[] = {[SA_REC_PAD] = 1, [SA_REC_EXECUTION] = 2, [SA_REC_CREATION] = 1, [SA_REC_THREAD] = 1, [SA_REC_PAUSE] = 1,
                                 [SA_REC_CONSTRUCTION] = 1, [SA_REC_SUBMISSION] = 2, [SA_REC_QUEUE] = 1, [SA_REC_VIRTUAL] = 2};
@@ -257,6 +259,7 @@ static void read_records(const uint8_t *p, size_t n) {
         CHECK(p[i] <= SA_REC_VIRTUAL && slots[p[i]] > 0);
         if (p[i] == SA_REC_EXECUTION && queue != 0) CHECK(((const sa_execution *)(p + i))->task_id == queue);
         if (p[i] != SA_REC_PAD) queue = p[i] == SA_REC_QUEUE ? ((const sa_queue *)(p + i))->task_id : 0;
+        if (p[i] == SA_REC_EXECUTION && each_execution != NULL) each_execution((const sa_execution *)(p + i));
         if (kinds[p[i]] > 0) recorded[kinds[p[i]] - 1]++;
     }
 }
@@ -478,10 +481,16 @@ static bool starved(void) {
     return ok;
 }
 
+#include "probes_cpu.h"
+
 int main(int argc, char **argv) {
     sa.jvmti = &the_tools;
     sa_threads_init();
     sa_types.virtual = (jclass)VIRTUAL;
+    if (argc > 3 && strcmp(argv[1], "cpu") == 0) {
+        each_execution = keep_cpu;
+        return cpu_times(argv[2], atoi(argv[3]));
+    }
     sa_clock_start(&sa.clock, false);
     sa_clock_calibrate(&sa.clock);
     return (argc > 1 && strcmp(argv[1], "starve") == 0 ? starved() : all_scenarios()) ? 0 : 1;

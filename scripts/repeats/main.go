@@ -29,13 +29,13 @@ type program struct {
 // defects are the modes of examples/advice.
 var defects = []string{"fine-grained", "waiting-tasks", "coarse-grained", "load-imbalance", "pool-too-small", "pool-too-large", "self-wait",
 	"one-at-a-time", "thread-churn", "deep-nesting", "never-executed", "swallowed-exceptions",
-	"garbage-collection", "served", "client", "turns", "good"}
+	"garbage-collection", "served", "fast-and-slow", "client", "turns", "good"}
 
 // heaps are those of the defect that a larger one mends, as it is and fixed.
 var heaps = map[bool][]string{false: {"-XX:+UseParallelGC", "-Xmx128m"}, true: {"-XX:+UseParallelGC", "-Xmx1500m", "-Xmn1200m"}}
 
-// without are those of them that have no such fix: they get no advice.
-var without = []string{"client", "turns", "good"}
+// without are those of them that have no such fix.
+var without = []string{"fast-and-slow", "client", "turns", "good"}
 
 // reals are programs of examples/real that take a few seconds.
 var reals = []string{"guava", "h2", "lucene", "tomcat"}

@@ -12,7 +12,7 @@ import (
 // finding is about, and never more than the work allows.
 func TestBounds(t *testing.T) {
 	found := map[string]int{}
-	for seed := range uint64(12_000) {
+	for seed := range uint64(16_000) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		f := anyFacts(rng)
 		for _, x := range Find(f) {
@@ -135,12 +135,14 @@ func anyFacts(rng *rand.Rand) *Facts {
 		p.Queued = SelfWait{Waiting: 1, Time: time, Any: share(min(span, time)), CPU: share(p.CPU), Span: span, Workers: int64(n), Class: "A"}
 	}
 	u := &UnitFacts{Read: true, Duration: span + share(span), CPUs: cpus, Pools: []Pool{p}}
-	c := UnitClass{Name: "A", Units: 1000 + int64(rng.IntN(100_000)), Wall: share(p.Wall)}
-	for range 1000 {
-		c.Self.Add(units.Ns(rng.IntN(12_000)))
-		u.Pools[0].Gaps.Add(units.Ns(rng.IntN(12_000)))
+	if rng.IntN(5) == 0 {
+		c := UnitClass{Name: "A", Units: 1000 + int64(rng.IntN(100_000)), Wall: share(p.Wall)}
+		for range 1000 {
+			c.Self.Add(units.Ns(rng.IntN(12_000)))
+			u.Pools[0].Gaps.Add(units.Ns(rng.IntN(12_000)))
+		}
+		u.Classes = []UnitClass{c}
 	}
-	u.Classes = []UnitClass{c}
 	if rng.IntN(4) == 0 {
 		active := share(span)
 		u.Virtual = &VirtualFacts{Carriers: 1 + rng.IntN(4), Pins: 10, Pinned: share(4 * span), Active: active, Waited: share(active), CPU: share(span), Mounted: share(span)}

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"stackagent/granularity"
+	"stackagent/granularity/gc"
 	"stackagent/granularity/unit"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -25,6 +26,7 @@ type Facts struct {
 	FineIsAll     bool                 // there were none: Fine is of all executions
 	Rows          []granularity.Hotspot
 	GC            granularity.PauseStats
+	Standstill    *gc.Standstill // nil: not known
 	LostEvents    uint64
 	LostBatches   uint64
 	Unended       bool // the record breaks off: executions still running then are missing
@@ -147,8 +149,9 @@ type Pool struct {
 	One, Several, Stalled units.Ns
 	Virtual               bool  // units ran on virtual threads
 	AtOnce                int64 // units that their executor ran inside the submission
-	Summarised            int64 // summarised units of the classes that mostly ran here
-	// SummarisedSelf is their part of Self. Wall, CPU and the workers' times exclude them.
+	Summarised            int64 // summarised units
+	// SummarisedSelf is the part of Self of those that Wall, CPU and the workers' times
+	// leave out, because they ran inside others or were not measured.
 	SummarisedSelf units.Ns
 	Queued         SelfWait
 	Self           units.Ns // work of all its units, nested ones taken out

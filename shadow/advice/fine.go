@@ -23,6 +23,7 @@ func fineGrained(s *search) []Finding {
 		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() {
 			if x := s.fineUnits(c, p); x != nil {
 				out = append(out, *x)
+				s.isFine[c.Pool] = s.isFine[c.Pool] || x.Gain != nil && 2*c.Units > p.Units
 			}
 		}
 	}
@@ -90,7 +91,7 @@ func (c *UnitClass) allFine(t Thresholds) bool {
 
 // runsAtOnce reports whether the executor runs tasks inside their submission, so that
 // fewer submissions save nothing.
-func (p *Pool) runsAtOnce() bool { return 2*p.AtOnce > p.Units }
+func (p *Pool) runsAtOnce() bool { return 2*p.AtOnce > p.Units-p.Summarised }
 
 // active is the time during which submissions can cost something. It includes pauses in
 // which nothing waits or runs, if they are the smaller part: a collection or a lost

@@ -58,11 +58,12 @@ type search struct {
 	t Thresholds
 	// isPinned: virtual threads are pinned, which explains the problems of their pools.
 	isPinned bool
+	isFine   map[int]bool // pools of which most units are too fine
 }
 
 // Find applies all rules: facts first, then advice, then cautions.
 func Find(f *Facts) []Finding {
-	s := &search{Facts: f, t: f.thresholds()}
+	s := &search{Facts: f, t: f.thresholds(), isFine: map[int]bool{}}
 	var out []Finding
 	add := func(r *rule, found ...Finding) {
 		for _, x := range found {
@@ -95,7 +96,7 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 	}
 	for i := range s.Units.Pools {
 		p := &s.Units.Pools[i]
-		if p.Foreign || s.isPinned && p.Virtual {
+		if p.Foreign || s.isFine[i] || s.isPinned && p.Virtual {
 			continue // the program cannot change it, or the cause is known
 		}
 		for k := range rules {
@@ -120,12 +121,13 @@ func (s *search) worthwhile(r *rule, x *Finding) bool {
 
 // time is duration without what the JVM lost by waiting for processors. Shares of the
 // session from which a rule makes a finding are of this: they are the same beside other
-// programs.
+// programs. If the JVM had less than a quarter of the time, what is left is too little to
+// judge by, and a quarter counts.
 func (s *search) time(duration units.Ns) units.Ns {
 	if s.Units == nil || s.Units.Waits == nil {
 		return duration
 	}
-	return max(0, duration-s.Units.Waits.Lost)
+	return max(duration/4, duration-s.Units.Waits.Lost)
 }
 
 // one makes a rule of a function that finds at most one.

@@ -24,6 +24,9 @@ func deriveExecution(r *store.Execution, x *wire.Execution, c *clock, _ nsPerTic
 	r.WallNs, r.SelfWallNs, r.SelfCPUNs = units.NotMeasured, units.NotMeasured, units.NotMeasured
 	if x.Submitted != 0 && x.Submitted <= x.Start {
 		r.SubmittedNs = c.mono(x.Submitted)
+		if x.Submitted < x.Due && x.Due <= x.Start {
+			r.DueNs = c.mono(x.Due)
+		}
 	}
 	if x.End != wire.NoEnd {
 		r.EndNs = c.mono(x.End)

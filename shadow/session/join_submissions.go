@@ -95,11 +95,15 @@ func (j *join) of(id uint64, p *page) []submission {
 }
 
 // submitted fills in the latest submission before the start of t. When the agent
-// reported the queue time, it is the one that this was measured from.
+// reported the queue time, it is the one that this was measured from. A periodic task
+// is queued again without a submission of its own: it keeps the one before.
 func (j *join) submitted(t *Task, p *page) {
 	until := t.StartNs
 	if t.QueueNs.Measured() {
 		until -= units.MonoNs(t.QueueNs)
+		if t.DelayNs.Measured() {
+			until -= units.MonoNs(t.DelayNs)
+		}
 		t.SubmittedNs = until
 	}
 	x := j.of(t.TaskID, p)
@@ -107,11 +111,16 @@ func (j *join) submitted(t *Task, p *page) {
 	for last >= 0 && !x[last].stands() {
 		last--
 	}
-	if last < 0 || t.QueueNs.Measured() && x[last].at != until {
+	if last < 0 || t.QueueNs.Measured() && !t.DelayNs.Measured() && x[last].at != until {
 		return // none, or it was lost
 	}
 	j.fill(t, &x[last])
-	t.QueueNs = units.Ns(t.StartNs - t.SubmittedNs)
+	switch {
+	case t.QueueNs.Measured():
+		t.SubmittedNs = until
+	case x[last].flags&wire.Scheduled == 0: // else it is not known when it was due
+		t.QueueNs = units.Ns(t.StartNs - t.SubmittedNs)
+	}
 }
 
 func (j *join) fill(t *Task, x *submission) {

@@ -74,6 +74,32 @@ func submitted(t *testing.T, summaries ...store.Summary) *Session {
 	return s
 }
 
+// A periodic task keeps the submission of its first period: each later one begins where
+// the task was queued again, and has a delay and a queue time of its own.
+func TestPeriods(t *testing.T) {
+	p := &store.Part{Range: store.Range{From: 1, To: 1}, Classes: []store.Class{{ID: 1, Name: "a.Task", Kinds: units.KindRunnable.String()}}}
+	p.Creations = []store.Creation{{TaskID: 1, Class: 1, AtNs: 50}}
+	p.Submissions = []store.Submission{{TaskID: 1, Class: 1, AtNs: 100, Flags: uint16(wire.Scheduled)}}
+	for _, x := range [][3]units.MonoNs{{100, 400, 410}, {500, 800, 830}} { // submitted, due, start
+		p.Executions = append(p.Executions, store.Execution{TaskID: 1, Class: 1, SubmittedNs: x[0], DueNs: x[1], StartNs: x[2], EndNs: x[2] + 5,
+			WallNs: 5, CPUNs: units.NotMeasured, SelfWallNs: 5, SelfCPUNs: units.NotMeasured})
+	}
+	s, err := Open(write(t, t.TempDir(), "s", store.Counts{}, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := s.Tasks(func(x *Task) error {
+		got = append(got, fmt.Sprintf("at %d delay %d queue %d flags %d by %d", x.SubmittedNs, x.DelayNs, x.QueueNs, x.Submission.Flags, x.Submission.AtNs))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"at 100 delay 300 queue 10 flags 4 by 100", "at 500 delay 300 queue 30 flags 4 by 100"}; !slices.Equal(got, want) {
+		t.Errorf("periods %q, want %q", got, want)
+	}
+}
+
 func TestLatestSubmission(t *testing.T) {
 	s := submitted(t)
 	var got []string
@@ -104,7 +130,7 @@ func TestLatestSubmission(t *testing.T) {
 	want := []string{
 		"1/1 executed at 900 queue 100" + by + "0 made a.Main.go:3 in 77",
 		"1/3 executed at 2900 queue 100" + by + "0 made a.Main.go:3 in 77",
-		"1/2 executed at 1900 queue 100" + by + "4 made a.Main.go:3 in 77",
+		"1/2 executed at 1900" + by + "4 made a.Main.go:3 in 77", // to run later: when it was due is not known
 		"2/1 executed at 120 queue 10" + by + "16",
 		"7/1 executed at 500 queue 200" + by + "0",
 		"8/1 executed at 600 queue 100",

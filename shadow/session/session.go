@@ -64,11 +64,13 @@ type Task struct {
 	Thread                               *Thread // nil: never executed
 	WallNs, CPUNs, SelfWallNs, SelfCPUNs units.Ns
 	Threw, Running, Cut                  bool
+	CPUEstimated                         bool // see wire.CPUEstimated
 	State                                TaskState
 
 	CreatedAt   *Site    // nil: not known
 	InitNs      units.Ns // wall time of its construction, or NotMeasured
-	QueueNs     units.Ns // StartNs - SubmittedNs, or NotMeasured
+	QueueNs     units.Ns // StartNs - SubmittedNs - DelayNs if there is one, or NotMeasured
+	DelayNs     units.Ns // from the submission to when it was due, or NotMeasured; of a later period since it was queued again
 	SubmittedNs units.MonoNs
 	// Submission is the latest one before the start, of a task never executed
 	// the latest; nil where none was recorded.

@@ -222,8 +222,8 @@ func (j *join) execution(t *Task, c *Chunk, i int) {
 		TaskID: id, Class: j.s.classOf(c.Class[i]), Execution: 1, OuterTaskID: c.OuterTaskID[i],
 		StartNs: c.StartNs[i], EndNs: c.EndNs[i], Thread: j.s.ThreadByID(c.Thread[i]),
 		WallNs: c.WallNs[i], CPUNs: c.CPUNs[i], SelfWallNs: c.SelfWallNs[i], SelfCPUNs: c.SelfCPUNs[i],
-		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0,
-		State: Executed, InitNs: units.NotMeasured, QueueNs: c.QueueNs[i], Extra: t.Extra[:0], SelfExtra: t.SelfExtra[:0],
+		Threw: flags&wire.Threw != 0, Running: flags&wire.Running != 0, Cut: flags&wire.Cut != 0, CPUEstimated: flags&wire.CPUEstimated != 0,
+		State: Executed, InitNs: units.NotMeasured, QueueNs: c.QueueNs[i], DelayNs: c.DelayNs[i], Extra: t.Extra[:0], SelfExtra: t.SelfExtra[:0],
 	}
 	if t.Running {
 		t.State = StillRunning
@@ -258,7 +258,7 @@ func (j *join) emitNeverExecuted(f func(*Task) error) error {
 			TaskID: c.id, Class: j.s.classOf(c.class), State: NeverExecuted,
 			WallNs: units.NotMeasured, CPUNs: units.NotMeasured,
 			SelfWallNs: units.NotMeasured, SelfCPUNs: units.NotMeasured,
-			InitNs: units.NotMeasured, QueueNs: units.NotMeasured,
+			InitNs: units.NotMeasured, QueueNs: units.NotMeasured, DelayNs: units.NotMeasured,
 		}
 		j.created(&t, i)
 		j.fate(&t, p, c.class)

@@ -17,6 +17,7 @@ type executionSchema struct {
 	SelfCPUNs   int64  `parquet:"nested_cpu_ns,optional,delta"`
 	Site        uint32 `parquet:"site,optional,delta"`
 	SubmittedNs int64  `parquet:"queue_ns,optional,delta"`
+	DueNs       int64  `parquet:"delay_ns,optional,delta"`
 }
 
 // executionColumns are the columns of the table executions, in the order of its schema.
@@ -34,6 +35,7 @@ var executionColumns = []bigColumn[Execution]{
 	{name: "nested_cpu_ns", wide: true, optional: true, unsigned: false, get: getExecutionSelfCPUNs},
 	{name: "site", wide: false, optional: true, unsigned: true, get: getExecutionSite, used: anyExecutionSite},
 	{name: "queue_ns", wide: true, optional: true, unsigned: false, get: getExecutionSubmittedNs, used: anyExecutionSubmittedNs},
+	{name: "delay_ns", wide: true, optional: true, unsigned: false, get: getExecutionDueNs, used: anyExecutionDueNs},
 }
 
 // creationSchema fixes the columns of the table creations in a file. The writer decides for each value whether it is null.
@@ -235,6 +237,28 @@ func getExecutionSubmittedNs(x []Execution, v []int64, there []byte) int {
 func anyExecutionSubmittedNs(x []Execution) bool {
 	for i := range x {
 		if x[i].SubmittedNs != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func getExecutionDueNs(x []Execution, v []int64, there []byte) int {
+	n := 0
+	for i := range x {
+		value, ok := delay(&x[i])
+		v[n], there[i] = value, 0
+		if ok {
+			there[i] = 1
+			n++
+		}
+	}
+	return n
+}
+
+func anyExecutionDueNs(x []Execution) bool {
+	for i := range x {
+		if x[i].DueNs != 0 {
 			return true
 		}
 	}

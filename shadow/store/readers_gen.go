@@ -22,6 +22,7 @@ const (
 	ExecutionSelfCPU
 	ExecutionSite
 	ExecutionQueue
+	ExecutionDelay
 )
 
 // Columns of the table creations.
@@ -72,6 +73,7 @@ var executionPlaces = []place[ExecutionColumns]{
 	{columnSpec{name: "nested_cpu_ns", wide: true, optional: true, mayMiss: false}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfCPUNs }, units.NotMeasured)},
 	{columnSpec{name: "site", wide: false, optional: true, mayMiss: true}, narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Site })},
 	{columnSpec{name: "queue_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.QueueNs }, units.NotMeasured)},
+	{columnSpec{name: "delay_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.DelayNs }, units.NotMeasured)},
 }
 
 // executionPlaces1 are the columns of version 1 of the format that readers of the table executions get.
@@ -90,6 +92,7 @@ var executionPlaces1 = []place[ExecutionColumns]{
 	{columnSpec{name: "self_cpu_ns", wide: true, optional: true, mayMiss: false}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.SelfCPUNs }, units.NotMeasured)},
 	{columnSpec{name: "site", wide: false, optional: true, mayMiss: true}, narrow(func(c *ExecutionColumns) *[]uint32 { return &c.Site })},
 	{columnSpec{name: "queue_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.QueueNs }, units.NotMeasured)},
+	{columnSpec{name: "delay_ns", wide: true, optional: true, mayMiss: true}, wide(func(c *ExecutionColumns) *[]units.Ns { return &c.DelayNs }, units.NotMeasured)},
 }
 
 // creationPlaces are the columns that readers of the table creations get.

@@ -22,7 +22,8 @@ type Execution struct {
 	SelfWallNs  units.Ns     // the part of the wall time in executions directly inside; 0 while running
 	SelfCPUNs   units.Ns     // the part of the CPU time in executions directly inside; units.NotMeasured: not measured
 	Site        uint32       // sites.site that executes it; 0: not known
-	SubmittedNs units.MonoNs // start - latest submission before it; 0: not known
+	SubmittedNs units.MonoNs // start - latest submission before it, or when the task was due if that is later; 0: not known
+	DueNs       units.MonoNs // the delay that was asked for: when it was due - the submission, of a later period - when it was queued again; 0: none
 }
 
 // Creation is a row of the table creations.
@@ -238,7 +239,8 @@ type ExecutionColumns struct {
 	SelfWallNs  []units.Ns     // the part of the wall time in executions directly inside; 0 while running
 	SelfCPUNs   []units.Ns     // the part of the CPU time in executions directly inside; units.NotMeasured: not measured
 	Site        []uint32       // sites.site that executes it; 0: not known
-	QueueNs     []units.Ns     // start - latest submission before it; units.NotMeasured: not known
+	QueueNs     []units.Ns     // start - latest submission before it, or when the task was due if that is later; units.NotMeasured: not known
+	DelayNs     []units.Ns     // the delay that was asked for: when it was due - the submission, of a later period - when it was queued again; units.NotMeasured: none
 	Extra       [][]units.Ns   // of extra metric k of Manifest.Extra, in its own unit; units.NotMeasured where not measured
 	SelfExtra   [][]units.Ns   // of the execution itself
 }
@@ -260,6 +262,7 @@ func (c *ExecutionColumns) Len() int {
 		len(c.SelfCPUNs),
 		len(c.Site),
 		len(c.QueueNs),
+		len(c.DelayNs),
 	)
 }
 

@@ -35,9 +35,14 @@ func nestedCPU(x *Execution) (int64, bool) {
 	return int64(x.CPUNs - x.SelfCPUNs), x.SelfCPUNs.Measured()
 }
 
-// queueTime is the time from the latest submission to the start.
+// queueTime is the time to the start from the latest submission, or from when the task was due.
 func queueTime(x *Execution) (int64, bool) {
-	return int64(x.StartNs - x.SubmittedNs), x.SubmittedNs != 0
+	return int64(x.StartNs - max(x.SubmittedNs, x.DueNs)), x.SubmittedNs != 0 || x.DueNs != 0
+}
+
+// delay is the time from the latest submission to when the task was due.
+func delay(x *Execution) (int64, bool) {
+	return int64(x.DueNs - x.SubmittedNs), x.SubmittedNs != 0 && x.DueNs != 0
 }
 
 // errRow is a row that the table cannot hold.

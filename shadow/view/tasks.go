@@ -21,7 +21,7 @@ func (t Task) executed() bool { return t.Execution != 0 }
 var promisedMetrics = []string{"bytecodes", "instructions", "ref_cycles", "cycles", "alloc_bytes"}
 
 // Tasks returns the columns of the raw trace of s: those that are promised in their order, then
-// state, then the further metrics of the session.
+// state, the further metrics of the session, and the delay.
 func Tasks(s *session.Session) []Column[Task] {
 	n := newNames()
 	columns := slices.Concat(taskOrigin(n), taskRun(s, n), taskWork(s, ""), []Column[Task]{
@@ -34,6 +34,10 @@ func Tasks(s *session.Session) []Column[Task] {
 		{Name: "state", Kind: Word, Doc: "executed, running; if never executed: never submitted, never run, cancelled, rejected, or never executed if it is not known which",
 			Value: func(t Task) Value { return WordOf(t.State) }},
 	})
+	estimated := Column[Task]{Name: "cpu_estimated", Kind: Bool, Optional: true, Doc: "its CPU time may be off by more than 2 µs and 0.8 %: the thread was switched, or something was taken from it, between two readings",
+		Value: func(t Task) Value {
+			return onlyIf(t.executed() && t.CPUNs.Measured(), BoolOf(t.CPUEstimated))
+		}}
 	for k, m := range s.ExtraMetrics() {
 		if !slices.Contains(promisedMetrics, m.Column) {
 			columns = append(columns, extraColumn(m.Column, "", k), extraColumn(m.Column, "self_", k))
@@ -41,7 +45,10 @@ func Tasks(s *session.Session) []Column[Task] {
 	}
 	return append(columns, Column[Task]{Name: "name", Kind: Name, Optional: true,
 		Doc:   "the program's name of a task of the JDK, as in hotspots: function, call and line",
-		Value: func(t Task) Value { return onlyIf(t.Name != "", NameOf(t.Name)) }})
+		Value: func(t Task) Value { return onlyIf(t.Name != "", NameOf(t.Name)) }}, estimated,
+		Column[Task]{Name: "delay_ns", Kind: Int, Unit: Ns, Optional: true,
+			Doc:   "delay that was asked for, of a scheduled task: due time less submission; of a later period, less the time when it was queued again",
+			Value: func(t Task) Value { return Measured(t.DelayNs) }})
 }
 
 // taskOrigin are the columns about the task, its creation and its submission.
@@ -117,7 +124,7 @@ func taskRun(s *session.Session, n *names) []Column[Task] {
 			Value: func(t Task) Value { return onlyIf(t.executed(), UnlessZero(int64(t.EndNs))) }},
 		{Name: "thread", Title: "thread", Last: 2, Kind: Name, Optional: true, Doc: "thread that executed it, as name#id",
 			Value: func(t Task) Value { return onlyIf(t.executed(), n.thread(t.Thread)) }},
-		{Name: "queue_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "queue time: start less the latest submission before it",
+		{Name: "queue_ns", Kind: Int, Unit: Ns, Optional: true, Doc: "queue time: start less the latest submission before it, or less the time when it was due if that is later",
 			Value: func(t Task) Value { return Measured(t.QueueNs) }},
 	}
 }

@@ -131,7 +131,7 @@ func columnCodes(c *code, r *schema.Record, f schema.Field) {
 	case schema.End:
 		loop = "c[i] = uint64(x[i].End - x[i].Start)"
 	case schema.Submitted:
-		loop = "c[i] = codeSubmitted(x[i].Submitted, x[i].Start)"
+		loop = "c[i] = codeSubmitted(x[i]." + f.Name + ", x[i].Start)"
 	}
 	c.p("func code%s%s(c []uint64, x []%s, %s) {\n\tc = c[:len(x)]\n\t%s\n\tfor i := range x {\n\t\t%s\n\t}\n}\n", r.Name, f.Name, r.Name, ratio, before, loop)
 }

@@ -49,9 +49,10 @@ type poolSum struct {
 
 type classSums struct {
 	units, threw    int64
-	swallowed, kept int64    // exceptions that nobody asked for; unknown whether anybody did
-	summarised      int64    // units
-	self            units.Ns // work of the summarised units
+	swallowed, kept int64 // exceptions that nobody asked for; unknown whether anybody did
+	summarised      int64 // units
+	recorded        int64 // units
+	inside          int64 // of recorded: inside others
 	spans           []summarySpan
 	cpu, wall       granularity.Values
 	origins         map[origin.ID]int64 // units
@@ -219,6 +220,10 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 		a.classes[x.Class] = c
 	}
 	c.units++
+	c.recorded++
+	if x.Inside {
+		c.inside++
+	}
 	c.origins[from]++
 	c.pools[pool]++
 	if x.Threw {

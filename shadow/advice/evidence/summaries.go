@@ -2,18 +2,44 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
+	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/session"
 )
 
-// summarySpan is when a thread summarised executions of a class.
+// summarySpan is when a thread summarised executions of a class, and which.
 type summarySpan struct {
 	thread uint32
 	piece
+	units            int64
+	self             units.Ns
+	wall, cpu, queue *session.Measure // nil: not measured
+}
+
+// newSummarySpan ends with the last execution, if that is known.
+func newSummarySpan(x *session.Summary) summarySpan {
+	s := summarySpan{thread: x.Thread, piece: piece{x.FromNs, x.ToNs}, units: int64(x.Executions)}
+	if x.LastEndNs > x.FromNs {
+		s.to = min(s.to, x.LastEndNs)
+	}
+	for i := range x.Measures {
+		m := &x.Measures[i]
+		switch {
+		case m.Count == 0:
+		case m.Metric == wire.MetricWall:
+			s.wall = m
+		case m.Metric == wire.MetricCPU:
+			s.cpu = m
+		case m.Metric == wire.MetricQueue:
+			s.queue = m
+		}
+	}
+	return s
 }
 
 // summarySpans reads when each thread summarised executions: other units lie between
@@ -51,7 +77,7 @@ func (a *advisor) addSummaries() error {
 		c.units += int64(x.Executions)
 		c.threw += int64(x.Threw)
 		c.summarised += int64(x.Executions)
-		c.spans = append(c.spans, summarySpan{x.Thread, piece{x.FromNs, x.ToNs}})
+		span := newSummarySpan(x)
 		var wall, cpu *session.Measure
 		for i := range x.Measures {
 			switch m := &x.Measures[i]; m.Metric {
@@ -67,32 +93,79 @@ func (a *advisor) addSummaries() error {
 			cpu = wall
 		}
 		if cpu != nil {
-			c.self += cpu.SumNs
+			span.self = cpu.SumNs
 		}
+		c.spans = append(c.spans, span)
 		return nil
 	})
 }
 
-// addSummarised adds the summarised units of a class to the pool on which most of its
-// recorded units ran. The pool counts as active during the whole span of a summary.
+// addSummarised adds the summarised units of a class to the pools of the threads that
+// ran them; of a thread that ran nothing else, to the pool on which most recorded units
+// of the class ran. A pool counts as active during the whole span of a summary.
 func (a *advisor) addSummarised(into map[string]string) {
-	for _, c := range a.classes {
-		p := a.pools[into[most(c.pools)]]
-		if c.summarised == 0 || p == nil || p.Units == 0 {
-			continue
-		}
-		p.Summarised += c.summarised
-		p.Self += c.self
-		p.SummarisedSelf += c.self
-		for _, s := range c.spans {
-			p.From, p.To = min(p.From, s.from), max(p.To, s.to)
-			p.active.add(s.from, s.to)
-			w := p.workers[s.thread]
-			if w == nil {
-				w = &advice.Worker{From: s.from}
-				p.workers[s.thread] = w
+	pools := a.poolsOfThreads()
+	for _, id := range slices.Sorted(maps.Keys(a.classes)) {
+		c := a.classes[id]
+		for i := range c.spans {
+			s := &c.spans[i]
+			p := pools[s.thread]
+			if p == nil {
+				p = a.pools[into[most(c.pools)]]
 			}
-			w.From, w.To = min(w.From, s.from), max(w.To, s.to)
+			if p == nil || p.Units == 0 {
+				continue
+			}
+			p.addSpan(s, 2*c.inside > c.recorded)
 		}
+	}
+	for _, p := range a.pools {
+		p.Units += p.Summarised
+	}
+}
+
+// poolsOfThreads is, for each thread, the pool of most of its units.
+func (a *advisor) poolsOfThreads() map[uint32]*poolSum {
+	out, units := map[uint32]*poolSum{}, map[uint32]int64{}
+	for _, label := range slices.Sorted(maps.Keys(a.pools)) {
+		for thread, w := range a.pools[label].workers {
+			if w.Units > units[thread] {
+				out[thread], units[thread] = a.pools[label], w.Units
+			}
+		}
+	}
+	return out
+}
+
+// addSpan adds a summary. Units that run inside others have no time of their own, nor
+// have those whose times were not measured: the pool's times do not show them then.
+func (p *poolSum) addSpan(s *summarySpan, inside bool) {
+	p.Summarised += s.units
+	p.Self += s.self
+	p.From, p.To = min(p.From, s.from), max(p.To, s.to)
+	p.active.add(s.from, s.to)
+	w := p.workers[s.thread]
+	if w == nil {
+		w = &advice.Worker{From: s.from}
+		p.workers[s.thread] = w
+	}
+	w.From, w.To = min(w.From, s.from), max(w.To, s.to)
+	if inside || s.wall == nil || s.cpu == nil {
+		p.SummarisedSelf += s.self
+		return
+	}
+	w.Units += s.units
+	w.Wall += s.wall.SumNs
+	w.CPU += s.cpu.SumNs
+	p.Wall += s.wall.SumNs
+	p.CPU += s.cpu.SumNs
+	p.Longest, p.Heaviest = max(p.Longest, s.wall.MaxNs), max(p.Heaviest, s.cpu.MaxNs)
+	addMeasure(&p.Wait, s.wall)
+	addMeasure(&p.Queue, s.queue)
+}
+
+func addMeasure(to *granularity.Values, m *session.Measure) {
+	if m != nil {
+		to.AddSummarised(int64(m.Count), m.SumNs, m.MinNs, m.MaxNs, m.Buckets)
 	}
 }

@@ -134,11 +134,12 @@ func (a *advisor) waits(t advice.Thresholds) *advice.Waits {
 	if err != nil {
 		return nil
 	}
-	c := &sharing{cpus: m.JVM.CPUs, pauses: gc.Union(a.s.Spans(), activity.Span{From: record.From, To: record.To}), now: record.From}
+	window := activity.Span{From: max(record.From, m.StartNs), To: min(record.To, m.StartNs+units.MonoNs(m.DurationNs))}
+	c := &sharing{cpus: m.JVM.CPUs, pauses: gc.Union(a.s.Spans(), window), now: window.From}
 	for _, p := range c.pauses {
 		used += p.Len()
 	}
-	if float64(used) < t.GCShare*float64(m.DurationNs) || c.read(record.Stream(record.From, record.To), of) != nil {
+	if float64(used) < t.GCShare*float64(m.DurationNs) || c.read(record.Stream(window.From, window.To), of) != nil {
 		return nil
 	}
 	return &advice.Waits{Lost: units.Ns(c.lost), Stopped: units.Ns(c.stopped), Beside: units.Ns(c.beside)}

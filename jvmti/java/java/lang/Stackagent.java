@@ -66,6 +66,9 @@ public final class Stackagent {
     static final long UNSEEN = Long.MIN_VALUE;
     static final long CANCELLED = UNSEEN >>> 1;
 
+    /** The same: to run later, when the task is due; see {@link StackagentSubmission#due}. */
+    static final long SCHEDULED_TIME = UNSEEN >>> 2;
+
     /** In an id: this task has been executed. As an argument: this is its first execution. */
     static final long EXECUTED = Long.MIN_VALUE;
 

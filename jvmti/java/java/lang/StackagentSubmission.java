@@ -2,6 +2,7 @@ package java.lang;
 
 import static java.lang.StackagentLayout.*;
 
+import java.util.TimerTask;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
@@ -30,6 +31,9 @@ public final class StackagentSubmission {
     /** The exception may be wrapped in others. */
     private static final long CAUSE = U.objectFieldOffset(Throwable.class, "cause");
     private static final int MOST_CAUSES = 8;
+
+    /** Where a TimerTask keeps when it is due; -1: this JDK has no such field; 0: no Timer has fired yet. */
+    private static long timerDue;
 
     /**
      * Instead of site and depth: the method has not called anything with a site. No site has this
@@ -138,7 +142,7 @@ public final class StackagentSubmission {
             return -1; // inside a submission of the same task to the same executor, or nothing is recorded
         }
         if (submitted != 0) {
-            U.putLong(holder, submitted, at | unseen);
+            U.putLong(holder, submitted, at | unseen | ((flags & SCHEDULED) != 0 ? Stackagent.SCHEDULED_TIME : 0));
         }
         return token(context);
     }
@@ -196,6 +200,64 @@ public final class StackagentSubmission {
         }
         Stackagent.end(os);
         return outermost;
+    }
+
+    /**
+     * At the start of the execution of a task that knows when it was due: how long ago that was, in
+     * nanoseconds, and what {@link Stackagent#mark} was before it was found out.
+     */
+    @Hidden
+    public static void due(long mark, long late, Object task) {
+        if (Stackagent.BYTECODES) {
+            Stackagent.reset(mark); // finding out is not the program's work
+        }
+        long context = Stackagent.on ? Stackagent.slot(Thread.currentThread()).context : 0;
+        if (context != 0) {
+            due0(context, taskId(task), (int) (Stackagent.known(task.getClass()) >>> 32), late);
+        }
+    }
+
+    /** At the end of a period: the task queues itself again, by no method that submits. */
+    @Hidden
+    public static void queuedAgain(Object task) {
+        long info = Stackagent.on ? Stackagent.known(task.getClass()) : 0;
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
+        long at = (info & Stackagent.OFFSET) <= Stackagent.IN_SLOT || submitted == 0 ? 0 : U.getLong(task, submitted);
+        if (at != 0) { // a task that is cancelled at this moment stays so
+            U.compareAndSetLong(task, submitted, at, at & Stackagent.CANCELLED | now0() | Stackagent.SCHEDULED_TIME);
+        }
+    }
+
+    /**
+     * In a Timer's loop, before the first task of its queue is taken out, to be executed next, or gets
+     * the time of its next period.
+     */
+    @Hidden
+    public static void firing(Object queue) {
+        long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
+        Object tasks = Stackagent.on && queue != null ? field(queue, queue.getClass(), "queue") : null;
+        Object task = tasks instanceof TimerTask[] && ((TimerTask[]) tasks).length > 1 ? ((TimerTask[]) tasks)[1] : null;
+        if (task != null && timerDue == 0) {
+            timerDue = Stackagent.offset(TimerTask.class, "nextExecutionTime");
+        }
+        if (task != null && timerDue > 0) {
+            fire(task, U.getLong(task, timerDue));
+        }
+        if (Stackagent.BYTECODES) {
+            Stackagent.reset(mark);
+        }
+    }
+
+    @Hidden
+    private static void fire(Object task, long due) {
+        long info = Stackagent.known(task.getClass());
+        long submitted = info >>> Stackagent.SUBMITTED_SHIFT & Stackagent.SUBMITTED_OFFSET;
+        long context = Stackagent.slot(Thread.currentThread()).context;
+        if (context == 0 || (info & Stackagent.OFFSET) <= Stackagent.IN_SLOT || submitted == 0) {
+            return;
+        }
+        firing0(context, U.getLong(task, submitted), due);
+        queuedAgain(task);
     }
 
     /** Before every return of a method that submits. */
@@ -603,6 +665,8 @@ public final class StackagentSubmission {
         customTasks = custom;
         submit0(0, 0, 0, 0, 0);
         now0();
+        due0(0, 0, 0, 0);
+        firing0(0, 0, 0);
         refused0(0, 0);
         refusedHeld0(0, 0, 0, 0);
         cancelled0(0, 0, 0);
@@ -637,6 +701,11 @@ public final class StackagentSubmission {
     private static native void lost0(long context);
 
     private static native long now0();
+
+    private static native void due0(long context, long id, int classId, long late);
+
+    /** submitted: when the task was queued; due: by the clock of {@link System#currentTimeMillis}. */
+    private static native void firing0(long context, long submitted, long due);
 
     private static native void refused0(long context, int token);
 

@@ -1,0 +1,122 @@
+package e2e_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// delayed is what examples/delays prints: how late each execution of a class was, in ns. The
+// program reads it right after the task began, so a queue time is hardly larger; a task that
+// loses its CPU between the two is later by its own account.
+func delayed(t *testing.T, p testjvm.Profile) map[string][]int64 {
+	t.Helper()
+	late := map[string][]int64{}
+	for line := range strings.Lines(p.Stdout) {
+		f := strings.Fields(line)
+		if len(f) < 3 || f[0] != "late" {
+			continue
+		}
+		for _, x := range f[2:] {
+			n, err := strconv.ParseInt(x, 10, 64)
+			if err != nil {
+				t.Fatalf("line %q", line)
+			}
+			late["Main$"+f[1]] = append(late["Main$"+f[1]], n)
+		}
+	}
+	if len(late) < 7 {
+		t.Fatalf("the program printed %v", late)
+	}
+	return late
+}
+
+const (
+	askedNs = 40_000_000 // the delay of examples/delays
+	dueNs   = 1_100_000  // a Timer's due times and its tasks' own readings are whole milliseconds
+	nearNs  = 3_000_000
+)
+
+// TestDelays: queue time begins when a scheduled task is due; the delay is not part of it.
+func TestDelays(t *testing.T) {
+	testjvm.Shared(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			for _, detail := range []string{"all", "auto", "summary"} {
+				cmd := testjvm.Example(t, "delays").Command(t, jdk)
+				cmd.Agent = []string{"--detail", detail}
+				p := cmd.Profile(t)
+				checkLateness(t, p, delayed(t, p))
+				if detail != "summary" {
+					checkDelays(t, p, delayed(t, p))
+				}
+			}
+		})
+	}
+}
+
+// checkLateness compares the distributions of queue times with what the program says.
+func checkLateness(t *testing.T, p testjvm.Profile, late map[string][]int64) {
+	t.Helper()
+	seen := 0
+	for _, r := range p.Hotspots(t) {
+		own, queue := late[r.Class], r.Metrics["queue_ns"]
+		if own == nil {
+			continue
+		}
+		seen++
+		// A periodic task may run once more before it is cancelled.
+		if n := int64(len(own)); queue.Count != r.Executions || queue.Count < n || queue.Count > n+1 {
+			t.Errorf("%s: %d queue times of %d executions, the program counts %d", r.Class, queue.Count, r.Executions, n)
+		}
+		slices.Sort(own)
+		if median := own[(len(own)-1)/2]; queue.P50 > 1.016*float64(own[len(own)/2])+dueNs {
+			t.Errorf("%s: median queue time %.0f ns, the program's %d", r.Class, queue.P50, median)
+		}
+	}
+	if seen != len(late) {
+		t.Errorf("%d classes of %d", seen, len(late))
+	}
+}
+
+// checkDelays compares each execution.
+func checkDelays(t *testing.T, p testjvm.Profile, late map[string][]int64) {
+	t.Helper()
+	ran := map[string]int{}
+	all, near := 0, 0
+	for _, row := range p.Tasks(t) {
+		own, i := late[row["class"]], ran[row["class"]]
+		if ran[row["class"]]++; i >= len(own) {
+			continue
+		}
+		at := func(column string) int64 {
+			n, err := strconv.ParseInt(row[column], 10, 64)
+			if err != nil {
+				t.Fatalf("%s of %v: %v", column, row, err)
+			}
+			return n
+		}
+		queue, delay := at("queue_ns"), at("delay_ns")
+		if queue > own[i]+dueNs {
+			t.Errorf("execution %d of %s waited %d ns, by its own account %d", i, row["class"], queue, own[i])
+		}
+		if at("submitted_ns")+delay+queue != at("start_ns") {
+			t.Errorf("start %d is not submission %d + delay %d + queue time %d", at("start_ns"), at("submitted_ns"), delay, queue)
+		}
+		if row["execution"] == "1" && (delay < askedNs-dueNs || delay > 2*askedNs) {
+			t.Errorf("first execution of %s: delay %d ns, asked for %d", row["class"], delay, askedNs)
+		}
+		if row["executor_class"] == "" || row["submitted_at"] == "" {
+			t.Errorf("execution %d of %s has no submission: %v", i, row["class"], row)
+		}
+		if all++; own[i]-queue < nearNs {
+			near++
+		}
+	}
+	if all < 30 || 4*near < 3*all {
+		t.Errorf("%d of %d queue times are near what the program says", near, all)
+	}
+}
