@@ -12,6 +12,7 @@ import (
 
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/granularity/activity"
+	"stackagent/granularity/gc"
 	"stackagent/hpc/sched"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
@@ -284,8 +285,8 @@ func TestCauses(t *testing.T) {
 	if got := causesOf(samples, w); !slices.EqualFunc(got, want, same) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := safepointsOf(samples, w); got != (gcSafepoints{9, 90, 9}) {
-		t.Errorf("safepoints: %+v", got)
+	if got, err := session.StandstillOf(samples, w); err != nil || *got != (gc.Standstill{Safepoints: 9, TotalNs: 99, ReachNs: 9, AtNs: 90}) {
+		t.Errorf("safepoints: %+v, %v", got, err)
 	}
 }
 

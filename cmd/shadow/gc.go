@@ -33,9 +33,10 @@ func newGC(env console.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc DIR",
 		Short: "What garbage collection costs: pauses, utilization, collector threads, latency of tasks",
-		Long: `Pauses are the stop-the-world pauses that the JVM reported, without the time to
-reach the safepoint. That time is shown with the safepoints; they and the causes come
-from the JVM's own counters. Utilization is the minimum mutator utilization, the worst
+		Long: `Stopped is how long safepoints stopped the whole program, for collections and other
+reasons: to reach them, and at them. It comes from the JVM's own counters, as do the
+causes. Pauses are what the JVM reported as such: the parts of collections at
+safepoints, without the time to reach them. Utilization is the minimum mutator utilization, the worst
 case: in any window of this length, the program could run at least this share of the
 time. With a scheduling record, the collector's threads are shown, too: work is their
 running time, time their share of the program's time (shadow bottle).
@@ -141,7 +142,9 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 		r.MMU = append(r.MMU, gcUtilization{WindowNs: u.Window, Min: u.Min})
 	}
 	if a == nil {
-		r.NotAvailable["threads"], r.NotAvailable["stalls"] = without.Error(), without.Error()
+		for _, what := range []string{"threads", "safepoints", "stalls"} {
+			r.NotAvailable[what] = without.Error()
+		}
 	} else if err := errors.Join(r.threads(a, w, pauses), r.stalls(a, w, pauses)); err != nil {
 		return err
 	}

@@ -40,13 +40,11 @@ func (c *gcCause) time() string {
 
 // gcSafepoints are stops of the whole JVM, collections among them.
 type gcSafepoints struct {
-	Count   int64    `json:"count"`
-	TimeNs  units.Ns `json:"time_ns"`  // at safepoints
-	ReachNs units.Ns `json:"reach_ns"` // from the request until all threads had stopped
+	Count     int64    `json:"count"`
+	StoppedNs units.Ns `json:"stopped_ns"` // in all
+	TimeNs    units.Ns `json:"time_ns"`    // of StoppedNs, at safepoints
+	ReachNs   units.Ns `json:"reach_ns"`   // of StoppedNs, from the request until all threads had stopped
 }
-
-// noCauses is why there are neither causes nor safepoints.
-const noCauses = "the JVM's own counters (hsperfdata) were not read: the JVM was not on this host, or runs with -XX:-UsePerfData"
 
 // causes adds what the JVM's own counters recorded in the window.
 func (r *gcReport) causes(a *session.Activity, w activity.Span) {
@@ -54,10 +52,7 @@ func (r *gcReport) causes(a *session.Activity, w activity.Span) {
 		return // said already
 	}
 	samples, err := a.Collections()
-	why := noCauses
-	if reason := a.NotAvailable[sched.NoCauses]; reason != "" {
-		why = reason
-	}
+	why := a.NoCounters().Error()
 	if err != nil { // what could be read stands
 		why = text.OneLine(err.Error())
 		r.NotAvailable["part of the causes and safepoints"] = why
@@ -67,10 +62,10 @@ func (r *gcReport) causes(a *session.Activity, w activity.Span) {
 		return
 	}
 	r.Causes = causesOf(samples, w)
-	if s := safepointsOf(samples, w); s.Count > 0 {
-		r.Safepoints = &s
+	if s, err := session.StandstillOf(samples, w); err != nil {
+		r.NotAvailable["safepoints"] = err.Error()
 	} else {
-		r.NotAvailable["safepoints"] = "the JVM's counters recorded none in this time, or it does not count them"
+		r.Safepoints = &gcSafepoints{s.Safepoints, s.TotalNs, s.AtNs, s.ReachNs}
 	}
 }
 
@@ -117,21 +112,6 @@ func causesOf(samples []sched.GCSample, w activity.Span) []gcCause {
 		out = append(out, *sums[key])
 	}
 	return out
-}
-
-// safepointsOf is the difference between the last sample before the window's
-// end and the last before its begin.
-func safepointsOf(samples []sched.GCSample, w activity.Span) gcSafepoints {
-	var first, last sched.GCSample
-	for _, s := range samples {
-		if s.At < w.From {
-			first = s
-		}
-		if s.At < w.To {
-			last = s
-		}
-	}
-	return gcSafepoints{last.Safepoints - first.Safepoints, last.Safepoint - first.Safepoint, last.Sync - first.Sync}
 }
 
 // causesTable prints them.

@@ -28,6 +28,10 @@ func (f *gcFlags) table(r *gcReport) error {
 	p := r.Pauses
 	facts := table.New(table.Column{}, table.Column{})
 	facts.Row("collector", r.Collector)
+	if s := r.Safepoints; s != nil {
+		facts.Row("stopped", fmt.Sprintf("%s in all at %s (reaching them %s, at them %s), of which GC pauses %s", units.FormatNs(s.StoppedNs),
+			text.PluralExact(s.Count, "safepoint", "safepoints"), units.FormatNs(s.ReachNs), units.FormatNs(s.TimeNs), units.FormatNs(p.TotalNs)))
+	}
 	facts.Row("pauses", fmt.Sprintf("%s, stopped %s, %s of %s", units.FormatExact(int64(p.Count)), units.FormatNs(p.TotalNs),
 		units.FormatPercent(p.Share), units.FormatNs(units.Ns(r.ToNs-r.FromNs))))
 	if p.Count > 0 {
@@ -40,9 +44,6 @@ func (f *gcFlags) table(r *gcReport) error {
 	if t := r.Threads; t != nil {
 		facts.Row("collector threads", fmt.Sprintf("%s ran, work %s (in pauses %s, and %s waiting for a processor), share of the time %s, %.2f at once", units.FormatExact(int64(t.Threads)),
 			units.FormatNs(t.WorkNs), units.FormatNs(t.InPause), units.FormatNs(t.Waited), units.FormatNs(units.Ns(t.TimeNs)), t.Width))
-	}
-	if p := r.Safepoints; p != nil {
-		facts.Row("safepoints", fmt.Sprintf("%s, %s at them, %s to reach them", units.FormatExact(p.Count), units.FormatNs(p.TimeNs), units.FormatNs(p.ReachNs)))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.NotAvailable)) {
 		facts.Row("not available", what+": "+r.NotAvailable[what])
@@ -137,7 +138,7 @@ func (f *gcFlags) csv(r *gcReport) error {
 		cells = append(cells, []string{"collections " + name, strconv.FormatInt(c.Count, 10)}, []string{"collections_time_ns " + name, one(c.TimeNs)})
 	}
 	if p := r.Safepoints; p != nil {
-		cells = append(cells, []string{"safepoints", strconv.FormatInt(p.Count, 10)}, []string{"safepoint_ns", number(p.TimeNs)}, []string{"safepoint_reach_ns", number(p.ReachNs)})
+		cells = append(cells, []string{"safepoints", strconv.FormatInt(p.Count, 10)}, []string{"safepoint_ns", number(p.TimeNs)}, []string{"safepoint_reach_ns", number(p.ReachNs)}, []string{"stopped_ns", number(p.StoppedNs)})
 	}
 	for _, l := range r.Latency {
 		name := "latency_" + l.Kind

@@ -41,7 +41,8 @@ percentile. All executions count, those recorded one by one and those summarised
 Percentiles that rest on summaries are marked with ~; relative_error bounds their error.
 
 simple    from start to end
-response  from submission, or from when the task was due if that is later, to end
+response  from submission to end; of a task that was submitted to run later, from its
+          due time where the session has it
 metered   from start to end, as if requests had arrived at a steady rate: a pause also
           delays those that had to wait for it. --metered names the windows of time
           over which the starts are made steady; whole is the whole run.

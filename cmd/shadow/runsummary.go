@@ -51,14 +51,20 @@ func printRunSummary(env console.Env, dir string, folders []string, result launc
 // run speaks of them: some leftovers every program has.
 const leastNever = 0.01
 
+// leastStill is the share of the run that stood still, for more than pauses, from which its summary says so.
+const leastStill = 0.05
+
 // leastTasks is the number of tasks below which shares of them say nothing.
 const leastTasks = 10
 
 // wanted chooses the findings that a first look needs; shadow stats has all.
 func wanted(f *advice.Finding, s *summary.Summary) bool {
 	switch f.Rule {
-	case "processors", "running", "gc":
+	case "processors", "running":
 		return false
+	case "gc":
+		e, ok := f.Evidence.(*advice.CollectorPauses)
+		return ok && e.StoodStill() && float64(e.Standstill.TotalNs) >= leastStill*float64(s.DurationNs)
 	case "fineness":
 		return s.Fine.N >= leastTasks
 	case "never-executed":

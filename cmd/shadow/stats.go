@@ -13,6 +13,7 @@ import (
 	"stackagent/cmd/shadow/internal/console"
 	"stackagent/cmd/shadow/internal/listing"
 	"stackagent/granularity"
+	"stackagent/granularity/gc"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
@@ -191,7 +192,7 @@ func statsFacts(s *summary.Summary) [][2]string {
 		{s.Of.Many(), fmt.Sprintf("%s of %s, ended by an exception: %s, still running: %s", units.FormatExact(t.Executions),
 			text.PluralExact(t.Classes, "class", "classes"), threwText(s), runningText(s))},
 		{"threads", fmt.Sprintf("%s executed tasks", units.FormatExact(t.Threads))},
-		{"GC", fmt.Sprintf("%s, %s (%s of the time)", text.PluralExact(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share))},
+		{"GC", fmt.Sprintf("%s, %s (%s of the time)", text.PluralExact(s.GC.Pauses, "pause", "pauses"), units.FormatNs(s.GC.PauseNs), units.FormatPercent(s.GC.Share)) + standstillText(s.GC.Standstill)},
 		{"lost", lostText(s)},
 	}
 	if s.Incomplete != nil {
@@ -213,6 +214,14 @@ func statsFacts(s *summary.Summary) [][2]string {
 		facts = append(facts, [2]string{"not available", line})
 	}
 	return facts
+}
+
+// standstillText follows the pauses: what stood still beside them.
+func standstillText(s *gc.Standstill) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("; safepoints stopped the program for %s in all (reaching them %s, at them %s)", units.FormatNs(s.TotalNs), units.FormatNs(s.ReachNs), units.FormatNs(s.AtNs))
 }
 
 // runningText counts the executions that the program did not end. Their records are the last ones of a session.

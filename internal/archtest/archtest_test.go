@@ -94,7 +94,7 @@ var rules = []rule{
 	{"cmd/shadow/internal/record", []string{"cmd/shadow/internal/console", "cmd/shadow/internal/jvmprocess", "cmd/shadow/internal/leftover", "shadow/bus", "shadow/ingest", "shadow/session", "shadow/share", "shadow/store", "shadow/view/table", "hpc", "hpc/sched", "internal/...", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
 	{"cmd/shadow/internal/serve", []string{"cmd/shadow/internal/console", "cmd/shadow/internal/jvmprocess", "cmd/shadow/internal/leftover", "cmd/shadow/internal/record", "shadow/bus", "shadow/ingest", "shadow/store", "shadow/web", "shadow/view/table", "hpc/sched", "internal/...", "github.com/nats-io/nats.go/...", "github.com/spf13/cobra", "golang.org/x/sys/..."}},
 	{"cmd/shadow/internal/files", []string{"cmd/shadow/internal/console", "shadow/figure", "shadow/store"}},
-	{"cmd/shadow/internal/tgp", []string{"cmd/shadow/internal/console", "cmd/shadow/internal/files", "cmd/shadow/internal/listing", "shadow/session", "shadow/store", "shadow/summary", "shadow/tgp", "shadow/view/...", "granularity/tgp", "hpc/sched", "internal/...", "golang.org/x/sys/...", "github.com/spf13/cobra"}},
+	{"cmd/shadow/internal/tgp", []string{"cmd/shadow/internal/console", "cmd/shadow/internal/files", "cmd/shadow/internal/listing", "shadow/session", "shadow/store", "shadow/summary", "shadow/tgp", "shadow/unit", "shadow/origin", "granularity", "shadow/view/...", "granularity/tgp", "hpc/sched", "internal/...", "golang.org/x/sys/...", "github.com/spf13/cobra"}},
 	{"cmd/stackagent", []string{"agent", "jvmti"}},
 }
 

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"stackagent/granularity"
+	"stackagent/granularity/gc"
 	"stackagent/granularity/unit"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -25,6 +26,7 @@ type Facts struct {
 	FineIsAll     bool                 // there were none: Fine is of all executions
 	Rows          []granularity.Hotspot
 	GC            granularity.PauseStats
+	Standstill    *gc.Standstill // nil: not known
 	LostEvents    uint64
 	LostBatches   uint64
 	Unended       bool // the record breaks off: executions still running then are missing

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stackagent/granularity"
+	"stackagent/granularity/gc"
 	"stackagent/granularity/unit"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -120,13 +121,20 @@ type CollectorPauses struct {
 	Max     units.Ns `json:"max_ns"`
 	Share   float64  `json:"share"`
 	Unended bool     `json:"unended,omitempty"`
+	// Standstill is of the whole program, for collections and other reasons; nil: not known.
+	Standstill *gc.Standstill `json:"standstill,omitempty"`
 }
 
 func pauses(s *search) *Finding {
 	if s.Duration <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended}}
+	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended, s.Standstill}}
+}
+
+// StoodStill reports whether safepoints stopped the program for clearly longer than the pauses.
+func (e *CollectorPauses) StoodStill() bool {
+	return e.Standstill != nil && e.Standstill.TotalNs >= e.Total+e.Total/10
 }
 
 // CostlyPauses are collections that keep the program from working for too long.

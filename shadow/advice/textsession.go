@@ -91,7 +91,17 @@ func (e *CollectorPauses) sentence(*Finding) string {
 		return "No garbage collection stopped the program."
 	}
 	return fmt.Sprintf("Garbage collection stopped the program %s, for %s in total (%s of the time). The longest pause took %s.",
-		text.Plural(e.Count, "time", "times"), units.FormatNs(e.Total), units.FormatPercent(e.Share), units.FormatNs(e.Max))
+		text.Plural(e.Count, "time", "times"), units.FormatNs(e.Total), units.FormatPercent(e.Share), units.FormatNs(e.Max)) + e.beside()
+}
+
+// beside says what safepoints stopped if that is clearly more than the pauses.
+func (e *CollectorPauses) beside() string {
+	s := e.Standstill
+	if !e.StoodStill() {
+		return ""
+	}
+	return fmt.Sprintf(" Including other safepoints and the time around these pauses, it stood still for %s in all: %s to reach safepoints, %s at them.",
+		units.FormatNs(s.TotalNs), units.FormatNs(s.ReachNs), units.FormatNs(s.AtNs))
 }
 
 func (e *Exceptions) sentence(*Finding) string {

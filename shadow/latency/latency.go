@@ -25,7 +25,7 @@ type Tasks struct {
 	Events     []latency.Event   // recorded one by one
 	Summarised []latency.Summary // of the others, from start to end
 
-	// Responses are the times from submission, or from when the task was due, to the end.
+	// Responses are the queue time and the time from start to end: what a client sees.
 	Responses           []units.Ns
 	SummarisedResponses []latency.Summary
 	NoResponse          string // why there are none, or not all; "": all are known

@@ -121,10 +121,6 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 // find more.
 func (a *Activity) Damage() []error { return a.reader.Damage() }
 
-// Collections are what the JVM's own counters say about its collectors and
-// safepoints, in the order of time; none where nobody read them.
-func (a *Activity) Collections() ([]sched.GCSample, error) { return a.reader.GC() }
-
 // Spans are the pauses of the session as plain spans.
 func (s *Session) Spans() []activity.Span {
 	out := make([]activity.Span, len(s.Pauses))

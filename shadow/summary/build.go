@@ -8,6 +8,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
+	"stackagent/internal/text"
 	"stackagent/internal/units"
 	"stackagent/shadow/advice"
 	"stackagent/shadow/origin"
@@ -312,6 +313,20 @@ func (b *builder) pauses(s *Summary) {
 	if s.DurationNs > 0 {
 		s.GC.Share = float64(st.Total) / float64(s.DurationNs)
 	}
+	b.standstill(s)
+}
+
+func (b *builder) standstill(s *Summary) {
+	if b.src.Activity == nil {
+		return
+	}
+	a, err := b.src.Activity()
+	if err == nil {
+		s.GC.Standstill, err = a.Standstill(activity.Span{From: b.src.Manifest.StartNs, To: b.src.Manifest.EndNs})
+	}
+	if err != nil {
+		s.GC.NoStandstill = text.OneLine(err.Error())
+	}
 }
 
 // facts are what the findings look at.
@@ -321,6 +336,7 @@ func (b *builder) facts(s *Summary) advice.Facts {
 		NeverExecuted: s.Tasks.NeverExecuted, Threw: s.Tasks.Threw, Running: s.Tasks.Running,
 		Threads: s.Tasks.Threads, Total: s.Metrics, Fine: s.Fine, FineIsAll: s.FineIsAll, Rows: s.Rows,
 		GC:         granularity.PauseStats{Count: s.GC.Pauses, Total: s.GC.PauseNs, Median: s.GC.MedianNs, P99: s.GC.P99Ns, Max: s.GC.MaxNs},
+		Standstill: s.GC.Standstill,
 		Unended:    !s.EndSeen(),
 		Damaged:    s.Incomplete.Damaged(),
 		LostEvents: s.Lost.Events, LostBatches: s.Lost.Batches,

@@ -8,6 +8,7 @@ import (
 
 	"stackagent/granularity"
 	"stackagent/granularity/activity"
+	"stackagent/granularity/gc"
 	"stackagent/granularity/unit"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -156,6 +157,10 @@ type GC struct {
 	P99Ns    units.Ns `json:"p99_ns"`
 	MaxNs    units.Ns `json:"max_ns"`
 	Share    float64  `json:"share"` // of the session, 0 to 1
+	// Standstill is how long safepoints stopped the program, for collections and other reasons, reaching them
+	// included; nil: not available, NoStandstill says why.
+	Standstill   *gc.Standstill `json:"standstill"`
+	NoStandstill string         `json:"standstill_not_available,omitempty"`
 }
 
 // ThreadRow is a thread of the JVM, Java or service thread.

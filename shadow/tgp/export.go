@@ -12,7 +12,7 @@ import (
 // FromTask returns the row of a task of a session. work is its self work in the chosen metric.
 func FromTask(t *session.Task, work units.Ns) *Row {
 	r := &Row{Executor: executorOf(t.Submission), Creator: thread(t.CreatorThread), Runner: thread(t.Thread)}
-	r.Task = tgp.Task{ID: traceID(t.TaskID), Outer: tgp.None, Entry: tgp.None, Exit: tgp.None, Granularity: tgp.None, Execution: int64(t.Execution)}
+	r.Task = tgp.Task{ID: TraceID(t.TaskID), Outer: tgp.None, Entry: tgp.None, Exit: tgp.None, Granularity: tgp.None, Execution: int64(t.Execution)}
 	if t.Class != nil {
 		r.Class, r.Flags = t.Class.Name, FlagsOf(t.Class.Kinds)
 	}
@@ -21,7 +21,7 @@ func FromTask(t *session.Task, work units.Ns) *Row {
 		r.Flags &^= tgp.RanRun | tgp.RanCall | tgp.RanExec
 		return r
 	}
-	r.Outer, r.Entry = traceID(t.OuterTaskID), int64(t.StartNs)
+	r.Outer, r.Entry = TraceID(t.OuterTaskID), int64(t.StartNs)
 	if t.EndNs != 0 {
 		r.Exit = int64(t.EndNs)
 	}
@@ -46,8 +46,8 @@ func executorOf(x *session.Submission) *tgp.Executor {
 	return e
 }
 
-// traceID undoes taskID.
-func traceID(id uint64) int64 {
+// TraceID is a task's id in a trace.
+func TraceID(id uint64) int64 {
 	if id == taskID(0) {
 		return 0
 	}

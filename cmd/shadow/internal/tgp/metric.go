@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stackagent/cmd/shadow/internal/console"
+	"stackagent/granularity"
 	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
@@ -13,8 +14,9 @@ import (
 
 // selfMetric is a metric in which tasks have self work.
 type selfMetric struct {
-	name string
-	of   func(*session.Task) units.Ns
+	name   string
+	metric granularity.Metric
+	of     func(*session.Task) units.Ns
 }
 
 // selfMetrics are those that a session has, tgp's own first.
@@ -24,13 +26,13 @@ func selfMetrics(s *session.Session) []selfMetric {
 		k := slices.IndexFunc(s.ExtraMetrics(), func(x store.ExtraMetric) bool { return x.Name == name })
 		if k >= 0 {
 			m := s.Metrics()[session.FirstExtra+k]
-			out = append(out, selfMetric{name, func(t *session.Task) units.Ns { _, self := m.Of(t); return self }})
+			out = append(out, selfMetric{name, granularity.MetricOf(session.FirstExtra+k, true), func(t *session.Task) units.Ns { _, self := m.Of(t); return self }})
 		}
 	}
 	if slices.Contains(s.Manifest.Metrics, "cpu") {
-		out = append(out, selfMetric{"cpu", func(t *session.Task) units.Ns { return t.SelfCPUNs }})
+		out = append(out, selfMetric{"cpu", granularity.SelfCPU, func(t *session.Task) units.Ns { return t.SelfCPUNs }})
 	}
-	return append(out, selfMetric{"wall", func(t *session.Task) units.Ns { return t.SelfWallNs }})
+	return append(out, selfMetric{"wall", granularity.SelfWall, func(t *session.Task) units.Ns { return t.SelfWallNs }})
 }
 
 // chooseMetric finds the metric of that name, or the first.

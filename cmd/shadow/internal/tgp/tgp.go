@@ -25,6 +25,7 @@ import (
 type tgpFlags struct {
 	listing.Flags
 	raw, withGC bool
+	asTgp       bool // the rule of tgp on a session, too
 	class       string
 	metric      string
 	maxRows     int
@@ -41,8 +42,9 @@ func New(env console.Env) *cobra.Command {
 		Long: `Does what the scripts of tgp do, on a session or on the files of tgp. A nested
 execution is merged into its outer one, recursively, if the outer task is not a
 thread, or if the nested task was not submitted and was created and executed by that
-thread. Samples taken during a collection are left out. docs/tgp.md describes the
-differences from the scripts.`,
+thread. Of a session, the program's units of work are used instead: that rule would merge all
+tasks of a pool into its workers' loops; --as-tgp applies it. Samples taken during a
+collection are left out. docs/tgp.md describes the differences from the scripts.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return console.Usagef("missing command; %s --help lists them", cmd.CommandPath())
@@ -58,6 +60,7 @@ differences from the scripts.`,
 func (f *tgpFlags) addInput(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.metric, "metric", "", "of a session: the metric of the granularities (default: the first it has of bytecodes, ref_cycles, instructions, cycles, cpu, wall)")
+	flags.BoolVar(&f.asTgp, "as-tgp", false, "of a session: merge by the rule of tgp, tasks of a pool into the worker's loop (default: the program's units of work)")
 	flags.IntVar(&f.maxRows, "max-rows", tgp.DefaultMaxRows, "refuse more rows; about 150 bytes of memory each")
 }
 
@@ -92,10 +95,15 @@ func (f *tgpFlags) load(args []string) (*tgpInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.tasks = in.trace.Tasks; !f.raw {
+	switch {
+	case f.raw:
+		in.tasks = in.trace.Tasks
+	case in.merged == nil:
 		if in.merged, err = gran.Aggregate(in.trace); err != nil {
 			return nil, fmt.Errorf("aggregating: %w", err)
 		}
+	}
+	if in.merged != nil {
 		in.tasks = in.merged.Tasks
 	}
 	if !f.withGC {
@@ -149,6 +157,11 @@ func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
 	}
 	f.noteSession(s, m)
 	in.trace = &c.Trace
+	if !f.raw && !f.asTgp {
+		if in.merged, err = inUnits(s, in.trace, m.metric); err != nil {
+			return nil, err
+		}
+	}
 	return pausesOf(s), nil
 }
 

@@ -1,0 +1,96 @@
+package tgp
+
+import (
+	"fmt"
+
+	"stackagent/granularity"
+	gran "stackagent/granularity/tgp"
+	"stackagent/internal/units"
+	"stackagent/shadow/origin"
+	"stackagent/shadow/session"
+	"stackagent/shadow/summary"
+	"stackagent/shadow/tgp"
+	"stackagent/shadow/unit"
+)
+
+// rowKey finds an execution in a trace.
+type rowKey struct{ task, entry int64 }
+
+// inUnits aggregates the trace of a session into the program's units of work. The rule of tgp knows no loops of pools'
+// workers: there, a task that a worker runs would be merged into the worker.
+func inUnits(s *session.Session, t *gran.Trace, self granularity.Metric) (*gran.Aggregated, error) {
+	u, err := unit.NewReader(s)
+	if err != nil {
+		return nil, err
+	}
+	a, rows := &gran.Aggregated{}, make(map[rowKey]int32, len(t.Tasks))
+	for i := range t.Tasks {
+		if x := &t.Tasks[i]; x.Executed() {
+			a.Executions++
+			rows[rowKey{x.ID, x.Entry}] = int32(i)
+		} else {
+			a.NotExecuted++
+		}
+	}
+	classes := map[string]int32{}
+	for i, name := range t.Classes {
+		classes[name] = int32(i)
+	}
+	name, err := namesOfUnits(s)
+	if err != nil {
+		return nil, err
+	}
+	err = u.Each(func(x *unit.Unit) error {
+		class, kinds := name(x)
+		if !(summary.Filter{App: true}).Match(class, kinds) {
+			return nil
+		}
+		row, ok := rows[rowKey{tgp.TraceID(x.Root), int64(x.Start)}]
+		if !ok {
+			return fmt.Errorf("the unit of work of task %d is not in the trace", x.Root)
+		}
+		if _, ok := classes[class]; !ok {
+			classes[class] = int32(len(t.Classes))
+			t.Classes = append(t.Classes, class)
+		}
+		task := t.Tasks[row]
+		task.Class, task.Granularity = classes[class], gran.None
+		if w := x.Work[self]; w.Measured() {
+			task.Granularity = max(0, int64(w))
+		}
+		a.Tasks, a.Merged = append(a.Tasks, task), append(a.Merged, x.Executions-1)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the units of work of %s: %w", s.Dir, err)
+	}
+	return a, nil
+}
+
+// namesOfUnits gives units their names: the class, or what the program calls a task of the JDK.
+func namesOfUnits(s *session.Session) (func(*unit.Unit) (string, units.Kinds), error) {
+	own := map[uint32]*session.Class{}
+	of := func(x *unit.Unit) uint32 { return x.Class }
+	if origin.MayName(s) {
+		x, err := origin.New(s)
+		if err != nil {
+			return nil, err
+		}
+		n := origin.NewNames(x)
+		for _, c := range n.Classes() {
+			own[c.ID] = &c
+		}
+		of = n.OfUnit
+	}
+	return func(x *unit.Unit) (string, units.Kinds) {
+		id := of(x)
+		c := own[id]
+		if c == nil {
+			c = s.ClassByID(id)
+		}
+		if c == nil {
+			return unit.UnknownClass(id), 0
+		}
+		return c.Name, c.Kinds
+	}, nil
+}

@@ -1,0 +1,108 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"stackagent/granularity/activity"
+	"stackagent/granularity/gc"
+	"stackagent/hpc/sched"
+	"stackagent/shadow/store"
+)
+
+// lateKey is in Manifest.NotAvailable if the agent attached to a JVM that ran already.
+const lateKey = "earlier submissions"
+
+// noCounters is why there are neither causes nor safepoints.
+const noCounters = "the JVM's own counters (hsperfdata) show no collection and no safepoint, or were not read: the JVM was not on this host, or runs with -XX:-UsePerfData"
+
+// ErrNoCounters is a JVM whose own counters say nothing about safepoints.
+var ErrNoCounters = errors.New("not in the JVM's own counters")
+
+// StandstillOf sums up the safepoints of a window. The samples are running totals, taken every 20 ms and once after
+// the JVM's end: the sum is the difference between the last sample in the window and the last before it.
+func StandstillOf(samples []sched.GCSample, w activity.Span) (*gc.Standstill, error) {
+	var first, last sched.GCSample
+	counted := false
+	for _, s := range samples {
+		counted = counted || s.Safepoints > 0
+		if s.At < w.From {
+			first = s
+		}
+		if s.At < w.To {
+			last = s
+		}
+	}
+	if !counted || !last.Sync.Measured() || !last.Safepoint.Measured() {
+		return nil, fmt.Errorf("%w: they recorded no safepoint, or do not count them", ErrNoCounters)
+	}
+	reach, at := last.Sync-first.Sync, last.Safepoint-first.Safepoint
+	return &gc.Standstill{Safepoints: last.Safepoints - first.Safepoints, TotalNs: reach + at, ReachNs: reach, AtNs: at}, nil
+}
+
+// NoCounters is why Collections has none.
+func (a *Activity) NoCounters() error {
+	if why := a.NotAvailable[sched.NoCauses]; why != "" {
+		return errors.New(why)
+	}
+	return errors.New(noCounters)
+}
+
+// Standstill of a window. The error says why it is not available.
+func (a *Activity) Standstill(w activity.Span) (*gc.Standstill, error) {
+	samples, err := a.Collections()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(samples) == 0:
+		return nil, a.NoCounters()
+	}
+	return StandstillOf(samples, w)
+}
+
+// Collections are what the JVM's own counters say about its collectors and safepoints, in the order of time; none
+// where nobody read them. Totals begin with the session. With an error it returns what could be read.
+func (a *Activity) Collections() ([]sched.GCSample, error) {
+	samples, err := a.reader.GC()
+	m := &a.session.Manifest
+	if m.Ended == store.EndedExit { // a JVM counts nothing after its end
+		for i := range samples {
+			samples[i].At = min(samples[i].At, m.EndNs-1)
+		}
+	}
+	if m.NotAvailable[lateKey] != "" {
+		samples = sinceFirst(samples)
+	}
+	return samples, err
+}
+
+// sinceFirst takes what the JVM counted before its counters were first read out of the samples.
+func sinceFirst(samples []sched.GCSample) []sched.GCSample {
+	if len(samples) == 0 {
+		return nil
+	}
+	before, invocations := samples[0], map[string]int64{}
+	n := 0
+	for ; n < len(samples) && samples[n].At == before.At; n++ {
+		invocations[samples[n].Collector] = samples[n].Invocations
+	}
+	out := slices.Clone(samples[n:])
+	for i := range out {
+		s := &out[i]
+		if s.Safepoints -= before.Safepoints; s.Safepoint.Measured() && before.Safepoint.Measured() {
+			s.Safepoint -= before.Safepoint
+		}
+		if s.Sync.Measured() && before.Sync.Measured() {
+			s.Sync -= before.Sync
+		}
+		if s.Collector == "" {
+			continue
+		}
+		if _, ok := invocations[s.Collector]; !ok { // its first one was under way at the first look, or came later
+			invocations[s.Collector] = s.Invocations - 1
+		}
+		s.Invocations -= invocations[s.Collector]
+	}
+	return out
+}
