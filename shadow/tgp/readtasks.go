@@ -70,7 +70,13 @@ func (p *parser) task() (t tgp.Task, err error) {
 			return t, p.fail(i, "the column %s is %.40q; T or F is expected", Columns[i], p.row[i])
 		}
 	}
-	return t, p.names(&t)
+	if err := p.names(&t); err != nil {
+		return t, err
+	}
+	if t.Outer == tgp.None { // the scripts leave such a row out, even with times
+		t.Entry, t.Exit, t.Runner = tgp.None, tgp.None, tgp.None
+	}
+	return t, nil
 }
 
 // times rejects impossible times.
@@ -84,8 +90,6 @@ func (p *parser) times(t *tgp.Task) error {
 		return p.fail(colExit, "the execution ends at %d, before its start at %d", t.Exit, t.Entry)
 	case t.Outer != tgp.None && t.Entry == tgp.None:
 		return p.fail(colOuter, "the task was not executed, yet has an outer task (%d); -1 is expected", t.Outer)
-	case t.Outer == tgp.None && t.Entry != tgp.None:
-		return p.fail(colOuter, "the task was executed; 0 or the outer task's ID is expected")
 	case t.Outer != tgp.None && t.Execution < 1:
 		return p.fail(colExecution, "execution %d of a task that was executed; a number from 1 is expected", t.Execution)
 	}
@@ -105,12 +109,20 @@ func (p *parser) names(t *tgp.Task) (err error) {
 	if (t.Runner == tgp.None) != (t.Entry == tgp.None) {
 		return p.fail(colRunner, "an execution has a thread, and a task never executed has none")
 	}
-	id, err := p.number(colExecutor, "the column "+Columns[colExecutor], tgp.None)
+	id, err := p.executorID()
 	if t.Executor = tgp.None; err != nil || id == tgp.None {
 		return err
 	}
 	t.Executor, err = intern(p, p.executors, &p.trace.Executors, tgp.Executor{ID: id, Class: p.name(colExecutorClass)}, colExecutor)
 	return err
+}
+
+// executorID is None for a task that was not submitted. A trace may have a word for the id of one that was.
+func (p *parser) executorID() (int64, error) {
+	if word := p.row[colExecutor]; word != "" && word[0] >= 'a' && word[0] <= 'z' {
+		return 0, nil
+	}
+	return p.number(colExecutor, "the column "+Columns[colExecutor], tgp.None)
 }
 
 // thread reads the three columns of a thread.

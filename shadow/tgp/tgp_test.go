@@ -181,7 +181,7 @@ func TestMalformed(t *testing.T) {
 		line, column int
 	}{
 		"empty":          {"", 1, 0},
-		"header":         {with(1, "Class", "Klass"), 1, 4},
+		"header":         {with(1, "ID", "Timestamp"), 1, 1},
 		"few columns":    {with(3, ",F,T,F,F,T,F,F", ""), 3, 153},                 // the last that there is
 		"many columns":   {with(3, ",F,T,F,F,T,F,F", ",F,T,F,F,T,F,F,F"), 3, 170}, // the first that there should not be
 		"id":             {with(3, "20,", "x20,"), 3, 1},
@@ -191,7 +191,6 @@ func TestMalformed(t *testing.T) {
 		"end before":     {with(4, "3900", "2000"), 4, 94},
 		"never ended":    {with(7, "-1,-1,-1,F", "-1,5,-1,F"), 7, 69},
 		"outer of none":  {with(7, "Never,-1", "Never,3"), 7, 19},
-		"executed, -1":   {with(6, "Inline,0", "Inline,-1"), 6, 20},
 		"no thread":      {with(6, "main,1,java.lang.Thread,main", "main,-1,null,null"), 6, 48},
 		"execution 0":    {with(6, "Inline,0,1", "Inline,0,0"), 6, 22},
 		"bare quote":     {with(4, "com.acme", `com."acme`), 4, 8},
@@ -202,6 +201,43 @@ func TestMalformed(t *testing.T) {
 		var f *FormatError
 		if !errors.As(err, &f) || f.Line != c.line || f.Column != c.column {
 			t.Errorf("%s: %v, want an error at %d:%d", name, err, c.line, c.column)
+		}
+	}
+}
+
+// TestForms: the forms in which tgp's own test traces have what is in the trace above.
+func TestForms(t *testing.T) {
+	want := readTrace(t, traceText)
+	lines := strings.SplitAfter(traceText, "\n")
+	for name, c := range map[string]struct{ from, to string }{
+		"other names":   {lines[0], "ID,Class,Outer ID,Exec N,Creation T ID,Creation T class,Creation T name,Exec T ID,Exec T class,Exec T name,Executor ID,Executor class,Entry Time,Exit Time,Granualrity,Is T,Is R,Is C,Is FJT,Is run rexec,Is call(),Is exec()\n"},
+		"small letters": {",F,T,F,F,T,F,F", ",f,t,f,f,t,f,f"},
+	} {
+		text := strings.ReplaceAll(traceText, c.from, c.to)
+		if text == traceText {
+			t.Fatalf("%s: %q is not in the trace", name, c.from)
+		}
+		if got := readTrace(t, text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
+		}
+	}
+	row := func(outer, executor string) string {
+		return strings.Join(Columns, ",") + "\n1,C," + outer + ",1,1,c,n,1,c,n," + executor + ",E,10,20,5,F,T,F,F,T,F,F\n"
+	}
+	if x := readTrace(t, row("0", "ei")); x.Tasks[0].Executor == tgp.None || x.Executors[0].Class != "E" {
+		t.Errorf("submitted to an executor with a word for its id: %+v", x)
+	}
+	if x := readTrace(t, row("-1", "-1")); len(x.Tasks) != 1 || x.Tasks[0].Executed() || x.Tasks[0].Entry != tgp.None {
+		t.Errorf("a row with times and the outer task -1 counts as an execution: %+v", x)
+	}
+	for _, text := range []string{"Timestamp,cs\n7602317094530463.95,3\n", "Timestamp ,cs\n7602317094530463.95,3\n"} {
+		if all, err := ReadSwitches(strings.NewReader(text), CSFile); err != nil || len(all) != 1 || all[0].At != 7602317094530464 {
+			t.Errorf("%q: %v, %v", text, all, err)
+		}
+	}
+	for _, header := range []string{"Timestamp,CPU usr,CPU sys", "Timestamp (ns),CPU (user),CPU (system)"} {
+		if all, err := ReadCPU(strings.NewReader(header+"\n5,10,20\n"), CPUFile); err != nil || len(all) != 1 || all[0].Kernel != 20 {
+			t.Errorf("%q: %v, %v", header, all, err)
 		}
 	}
 }

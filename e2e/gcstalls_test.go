@@ -1,0 +1,138 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// stalls is what `shadow gc --format json` reports of waits for the collector.
+type stalls struct {
+	Stalls *struct {
+		Count   int
+		TotalNs float64 `json:"total_ns"`
+		ReadyNs float64 `json:"runnable_ns"`
+		PacedNs float64 `json:"paced_ns"`
+	}
+	MMU []struct {
+		Min        float64
+		WithStalls *float64 `json:"min_with_stalls"`
+	}
+	NotAvailable map[string]string `json:"not_available"`
+}
+
+var (
+	stallLine = regexp.MustCompile(`(?:Allocation|Relocation) Stall \([^)]*\) ([0-9.]+)ms`)
+	paceLine  = regexp.MustCompile(`\] Pacing +=? +([0-9.]+) s `)
+)
+
+// TestStalls: what one thread waits for a concurrent collector, as the collector's own log sums it up: ZGC's stalls, and
+// Shenandoah's pacing. A speedup stack has it in gc, and not in synchronization.
+func TestStalls(t *testing.T) {
+	testjvm.Alone(t, "the wait for a processor after a stall is in the log, too")
+	shenandoah := testjvm.Collector{Name: "Shenandoah", Flag: "-XX:+UseShenandoahGC"}
+	for _, jdk := range testjvm.JDKs(t) {
+		for _, gc := range []testjvm.Collector{testjvm.Z, shenandoah} {
+			t.Run(jdk.String()+"/"+gc.Name, func(t *testing.T) {
+				if r := (testjvm.Command{JDK: jdk, VM: []string{gc.Flag, "-version"}}).Plain(t); r.Exit != 0 {
+					t.Skipf("this JDK has no %s", gc.Name)
+				}
+				testjvm.OneGood(t, func(a *testjvm.Attempt) { stalled(t, a, jdk, gc) })
+			})
+		}
+	}
+}
+
+func stalled(t *testing.T, a *testjvm.Attempt, jdk testjvm.JDK, gc testjvm.Collector) {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "gc.log")
+	args := []string{"1", "3000", "300"}
+	vm := []string{gc.Flag, "-Xmx640m", "-Xlog:gc*,gc+stats:file=" + log}
+	if gc != testjvm.Z {
+		args, vm[1] = []string{"1", "3000", "100"}, "-Xmx256m"
+	}
+	p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "gcstalls")), Main: "Main", Args: args, VM: vm}.Profile(t)
+	var got stalls
+	if err := json.Unmarshal(p.Shadow(t, "gc", p.Dir, "--format", "json"), &got); err != nil {
+		t.Fatal(err)
+	}
+	if _, recorded := bottleOf(t, p); !recorded || got.NotAvailable["stalls"] != "" {
+		if got.Stalls != nil || got.NotAvailable["stalls"] == "" {
+			t.Errorf("without a record of who ends waits: %+v", got)
+		}
+		return
+	}
+	if got.Stalls == nil {
+		t.Fatalf("stalls are missing: %v", got.NotAvailable)
+	}
+	all, want := got.Stalls.TotalNs+got.Stalls.ReadyNs, loggedStalls(t, log)
+	if gc != testjvm.Z {
+		all = got.Stalls.PacedNs // the log does not say how long threads waited for the end of a collection
+	}
+	if want < 20e6 {
+		a.Errorf("the collector's log has %.1f ms of stalls; the test wants at least 20", want/1e6)
+		return
+	}
+	if math.Abs(all-want) > 0.05*want {
+		a.Errorf("%.1f ms of stalls, by the collector's log %.1f ms", all/1e6, want/1e6)
+	}
+	for _, u := range got.MMU {
+		if u.WithStalls == nil || *u.WithStalls > u.Min {
+			t.Errorf("the utilization with stalls is above that without: %+v", got.MMU)
+		}
+	}
+	notSynchronization(t, a, p, got.Stalls.TotalNs)
+}
+
+// notSynchronization: the pool's only thread waits for no other thread of the program.
+func notSynchronization(t *testing.T, a *testjvm.Attempt, p testjvm.Profile, waited float64) {
+	t.Helper()
+	var stack struct {
+		Bars []struct {
+			Components map[string]*float64
+			StallsNs   float64 `json:"gc_stalls_ns"`
+			Runs       []struct {
+				DurationNs float64 `json:"duration_ns"`
+			}
+		}
+	}
+	if err := json.Unmarshal(p.Shadow(t, "stack", p.Dir, p.Dir, "--threads", "1", "--format", "json"), &stack); err != nil {
+		t.Fatal(err)
+	}
+	b := stack.Bars[0]
+	if s := b.Components["synchronization"]; s == nil || *s*b.Runs[0].DurationNs > 0.1*waited {
+		a.Errorf("synchronization is %v of the run where threads waited %.1f ms for the collector", s, waited/1e6)
+	}
+	if b.StallsNs < 0.8*waited {
+		a.Errorf("the stack has %.1f ms of stalls, the session %.1f ms", b.StallsNs/1e6, waited/1e6)
+	}
+}
+
+// loggedStalls sums up the log, nanoseconds.
+func loggedStalls(t *testing.T, log string) (sum float64) {
+	t.Helper()
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(digits []byte, unit float64) {
+		x, err := strconv.ParseFloat(string(digits), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += x * unit
+	}
+	for _, m := range stallLine.FindAllSubmatch(text, -1) {
+		add(m[1], 1e6)
+	}
+	if all := paceLine.FindAllSubmatch(text, -1); len(all) > 0 {
+		add(all[len(all)-1][1], 1e9)
+	}
+	return sum
+}
