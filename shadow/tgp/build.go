@@ -10,6 +10,7 @@ import (
 	"stackagent/granularity/tgp"
 	"stackagent/internal/units"
 	"stackagent/internal/wire"
+	"stackagent/shadow/session"
 	"stackagent/shadow/store"
 )
 
@@ -20,6 +21,12 @@ type Input struct {
 	// Metric is the metric of the granularities, one of Metrics.
 	Metric string
 }
+
+// recordedByTgp is the name of the JVM of an imported session.
+const recordedByTgp = "recorded by tgp"
+
+// Imported reports whether a session was made of a trace.
+func Imported(s *session.Session) bool { return s.Manifest.JVM.Name == recordedByTgp }
 
 // partRows is how many executions a part of an imported session holds.
 const partRows = 512 << 10

@@ -23,8 +23,8 @@ func (b *builder) describe() {
 		first = 0
 	}
 	m.StartNs, m.EndNs, m.Ended = units.MonoNs(first), units.MonoNs(last), store.EndedExit
-	m.JVM.Name = "recorded by tgp"
-	m.Extra = store.NewExtra([]wire.Extra{{Name: b.in.Metric, How: "recorded by tgp"}})
+	m.JVM.Name = recordedByTgp
+	m.Extra = store.NewExtra([]wire.Extra{{Name: b.in.Metric, How: recordedByTgp}})
 	m.Metrics = []string{"wall", b.in.Metric}
 	m.NotAvailable = map[string]string{
 		"cpu":   "a trace of tgp has no CPU times",

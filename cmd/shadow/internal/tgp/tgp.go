@@ -157,7 +157,7 @@ func (f *tgpFlags) readSession(dir string, in *tgpInput) ([]gran.Pause, error) {
 	}
 	f.noteSession(s, m)
 	in.trace = &c.Trace
-	if !f.raw && !f.asTgp {
+	if !f.raw && !f.asTgp && !tgp.Imported(s) { // tgp knows no submissions, by which units are found
 		if in.merged, err = inUnits(s, in.trace, m.metric); err != nil {
 			return nil, err
 		}
