@@ -23,6 +23,7 @@ type latencyRow struct {
 // TestLatency: of a million requests, however much of them is summarised, every one counts, and the percentiles
 // are those that the program measured itself.
 func TestLatency(t *testing.T) {
+	testjvm.Alone(t, "its requests are timed by the program, too")
 	const requests = 1_000_000
 	for _, jdk := range testjvm.JDKs(t) {
 		t.Run(jdk.String(), func(t *testing.T) {
@@ -117,6 +118,7 @@ func ownLatencies(t *testing.T, stdout string) map[string]map[string]float64 {
 
 // TestLatencyNames: what shadow hotspots --units lists can be named, and all of it counts.
 func TestLatencyNames(t *testing.T) {
+	testjvm.Shared(t)
 	for _, jdk := range testjvm.JDKs(t) {
 		for _, name := range []string{"completable", "streams", "pool"} {
 			t.Run(jdk.String()+"/"+name, func(t *testing.T) {

@@ -190,8 +190,12 @@ func (n *Names) OfSummaries(class uint32, inUnits bool) uint32 {
 	return class
 }
 
-// AtSite is the name of the tasks of a class from a call site, else the class.
-func (n *Names) AtSite(class, site uint32) uint32 {
+// AtSite is the name of the tasks of a class from a call site, else the class: what only holds a task of the program
+// bears its name in units alone.
+func (n *Names) AtSite(class, site uint32, inUnits bool) uint32 {
+	if !inUnits && !n.whole[class] {
+		return class
+	}
 	if to, ok := n.ids[named{class, n.titles[n.x.line(site)]}]; ok {
 		return to
 	}

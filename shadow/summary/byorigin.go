@@ -239,7 +239,7 @@ func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
 	for e, n := range g.Counts() {
 		class := e.Class
 		if g.names != nil {
-			class = g.names.AtSite(class, e.Site)
+			class = g.names.AtSite(class, e.Site, g.of == text.UnitsOfWork)
 		}
 		if !g.passing(class) {
 			continue

@@ -235,7 +235,8 @@ public final class StackagentSubmission {
     @Hidden
     public static void firing(Object queue) {
         long mark = Stackagent.BYTECODES ? Stackagent.mark() : 0;
-        Object tasks = Stackagent.on && queue != null ? field(queue, queue.getClass(), "queue") : null;
+        boolean known = Stackagent.on && queue != null && queue.getClass().getName().equals("java.util.TaskQueue"); // reflection passes anything
+        Object tasks = known ? field(queue, queue.getClass(), "queue") : null;
         Object task = tasks instanceof TimerTask[] && ((TimerTask[]) tasks).length > 1 ? ((TimerTask[]) tasks)[1] : null;
         if (task != null && timerDue == 0) {
             timerDue = Stackagent.offset(TimerTask.class, "nextExecutionTime");
