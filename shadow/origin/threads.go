@@ -24,7 +24,7 @@ func (x *Index) threadNamesOf() *threadNames {
 	numbers := map[string]uint32{"": 0}
 	for i := range x.s.Threads {
 		thread := &x.s.Threads[i]
-		name := cut(stem(thread.Name))
+		name := stem(cut(thread.Name))
 		if name == "Thread" || name == "" {
 			name = ""
 			if thread.Class != "" && !unit.IsJDK(thread.Class, 0) {

@@ -63,7 +63,7 @@ func TestThreadsWithoutExecutor(t *testing.T) {
 		"a number":  {named("1", "22"), true, []string{"(own thread) 2 2 0"}},
 		"controls":  {named("a\x1b[31m\nb-1"), true, []string{"a\x1b[31m\nb (own thread) 1 1 0"}},
 		"markup":    {named("<script>alert(1)</script>"), true, []string{"<script>alert(1)</script> (own thread) 1 1 0"}},
-		"very long": {named(strings.Repeat("é", 10_000) + "-1"), true, []string{strings.Repeat("é", 60) + " (own thread) 1 1 0"}},
+		"very long": {named(strings.Repeat("é", 1000) + "-1"), true, []string{strings.Repeat("é", 60) + " (own thread) 1 1 0"}},
 	} {
 		if got := threadRows(t, c.threads, c.started); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
