@@ -81,7 +81,7 @@ func TestNamesOfUnits(t *testing.T) {
 		fmt.Sprintf("Main.lambda$main (thenApplyAsync, Main.java:%d)", at("thenApplyAsync(")): n,
 		fmt.Sprintf("Main.ship (thenAcceptAsync, Main.java:%d)", at("thenAcceptAsync(")):      n,
 		fmt.Sprintf("Main.lambda$main (collect, Main.java:%d)", at(".collect(")):              -1, // the JDK divides it
-		"Main$Taxes$$Lambda -> Main$Taxes.lambda$of":                                          1,
+		fmt.Sprintf("Main$Taxes.lambda$of (Main.java:%d)", at("pool.submit(() -> { long t")):  1,
 	}
 	executors := []string{
 		fmt.Sprintf("Main.java:%d (ThreadPoolExecutor, pool-1)", at("newFixedThreadPool(2)")),
@@ -153,7 +153,7 @@ func TestNamesInServer(t *testing.T) {
 				}
 				requests := int64(0)
 				for _, r := range rows {
-					if strings.HasPrefix(r.Class, "Main$$Lambda -> Main.lambda$main$") {
+					if strings.HasPrefix(r.Class, "Main.lambda$main$") {
 						requests += r.Executions
 					}
 				}

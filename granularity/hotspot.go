@@ -16,7 +16,7 @@ import (
 // executions on one thread.
 type Hotspot struct {
 	Class         string      `json:"class,omitempty"`
-	TaskClass     string      `json:"task_class,omitempty"` // the JDK's class, where Class is the program's name of its tasks
+	TaskClass     string      `json:"task_class,omitempty"` // the class, where Class is the program's name of its tasks
 	Thread        string      `json:"thread,omitempty"`
 	Site          string      `json:"site,omitempty"`     // where they were submitted, or created
 	Executor      string      `json:"executor,omitempty"` // to which they were submitted

@@ -38,7 +38,8 @@ reasons: to reach them, and at them. It comes from the JVM's own counters, as do
 causes. Pauses are what the JVM reported as such: the parts of collections at
 safepoints, without the time to reach them. Utilization is the minimum mutator utilization, the worst
 case: in any window of this length, the program could run at least this share of the
-time. With a scheduling record, the collector's threads are shown, too: work is their
+time. It counts all of the time stopped, and beside it the pauses alone; other stops than
+pauses have their place from looks at the counters every 20 ms. With a scheduling record, the collector's threads are shown, too: work is their
 running time, time their share of the program's time (shadow bottle).
 
 A stall is a wait of a thread for the collector outside of pauses: ZGC's allocation stalls,
@@ -102,7 +103,10 @@ type gcPauses struct {
 
 type gcUtilization struct {
 	WindowNs units.Ns `json:"window_ns"`
-	Min      float64  `json:"min"`
+	// Min counts all that stopped the program: safepoints for collections and other reasons, reaching them included.
+	// Where these are not available, it is Pauses, and not_available says so.
+	Min    float64 `json:"min"`
+	Pauses float64 `json:"min_pauses"` // pauses alone
 	// WithStalls counts a stalled thread as one of the program's threads stopped; null: stalls are not available.
 	WithStalls *float64 `json:"min_with_stalls"`
 }
@@ -134,18 +138,20 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 	r.FromNs, r.ToNs = w.From, w.To
 	pauses := s.Spans()
 	r.Pauses = gcPausesOf(gc.Describe(pauses, w))
-	curve := gc.MMU(pauses, w, gc.Lengths(1e6, w, 8))
+	stops := r.stops(a, pauses)
 	if f.output != "" {
-		return files.WriteFigure(env, f.output, figure.MMU(curve))
+		return files.WriteFigure(env, f.output, figure.MMU(gc.MMU(stops, w, gc.Lengths(1e6, w, 8))))
 	}
-	for _, u := range gc.MMU(pauses, w, gc.Lengths(1e6, w, 1)) {
-		r.MMU = append(r.MMU, gcUtilization{WindowNs: u.Window, Min: u.Min})
+	lengths := gc.Lengths(1e6, w, 1)
+	alone := gc.MMU(pauses, w, lengths)
+	for i, u := range gc.MMU(stops, w, lengths) {
+		r.MMU = append(r.MMU, gcUtilization{WindowNs: u.Window, Min: u.Min, Pauses: alone[i].Min})
 	}
 	if a == nil {
 		for _, what := range []string{"threads", "safepoints", "stalls"} {
 			r.NotAvailable[what] = without.Error()
 		}
-	} else if err := errors.Join(r.threads(a, w, pauses), r.stalls(a, w, pauses)); err != nil {
+	} else if err := errors.Join(r.threads(a, w, pauses), r.stalls(a, w, stops)); err != nil {
 		return err
 	}
 	r.causes(a, w)
@@ -156,6 +162,19 @@ func (f *gcFlags) run(env console.Env, dir string) error {
 		return err
 	}
 	return f.print(&r)
+}
+
+// stops are when the program stood still; where only the pauses are known, these.
+func (r *gcReport) stops(a *session.Activity, pauses []activity.Span) []activity.Span {
+	if a == nil {
+		return pauses // what there is not is said with the safepoints
+	}
+	stops, err := a.Stops()
+	if err != nil {
+		r.NotAvailable["utilization"] = "with safepoints other than pauses: the table is of the pauses alone"
+		return pauses
+	}
+	return stops
 }
 
 func gcPausesOf(p gc.Pauses) gcPauses {

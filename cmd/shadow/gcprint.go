@@ -52,7 +52,7 @@ func (f *gcFlags) table(r *gcReport) error {
 		return err
 	}
 	fmt.Fprintln(f.Env.Out)
-	if err := listing.Table(f.Env.Out, o, r.MMU, utilizationColumns(r.Stalls != nil && r.Stalls.Count > 0)); err != nil {
+	if err := listing.Table(f.Env.Out, o, r.MMU, utilizationColumns(r.NotAvailable["utilization"] == "" && r.Safepoints != nil, r.Stalls != nil && r.Stalls.Count > 0)); err != nil {
 		return err
 	}
 	if err := f.causesTable(r, o); err != nil {
@@ -69,10 +69,14 @@ func (f *gcFlags) latencyTable(r *gcReport, o table.Options) error {
 	return listing.Table(f.Env.Out, o, listing.Refs(r.Latency), latencyColumns())
 }
 
-func utilizationColumns(stalls bool) []view.Column[gcUtilization] {
+func utilizationColumns(safepoints, stalls bool) []view.Column[gcUtilization] {
 	columns := []view.Column[gcUtilization]{
 		{Title: "window", Kind: view.Int, Unit: view.Ns, Value: func(u gcUtilization) view.Value { return view.IntOf(u.WindowNs) }},
 		{Title: "utilization, least", Kind: view.Float, Unit: view.Share, Value: func(u gcUtilization) view.Value { return view.FloatOf(u.Min) }},
+	}
+	if safepoints {
+		columns = append(columns, view.Column[gcUtilization]{Title: "pauses alone", Kind: view.Float, Unit: view.Share,
+			Value: func(u gcUtilization) view.Value { return view.FloatOf(u.Pauses) }})
 	}
 	if stalls {
 		columns = append(columns, view.Column[gcUtilization]{Title: "with stalls", Kind: view.Float, Unit: view.Share,
@@ -121,7 +125,7 @@ func (f *gcFlags) csv(r *gcReport) error {
 		{"pause_mean_ns", one(p.MeanNs)}, {"pause_min_ns", one(p.MinNs)}, {"pause_p50_ns", one(p.P50Ns)}, {"pause_p90_ns", one(p.P90Ns)},
 		{"pause_p99_ns", one(p.P99Ns)}, {"pause_p999_ns", one(p.P999Ns)}, {"pause_max_ns", one(p.MaxNs)}}
 	for _, u := range r.MMU {
-		cells = append(cells, []string{"mmu_" + number(u.WindowNs), share(u.Min)})
+		cells = append(cells, []string{"mmu_" + number(u.WindowNs), share(u.Min)}, []string{"mmu_pauses_" + number(u.WindowNs), share(u.Pauses)})
 		if u.WithStalls != nil {
 			cells = append(cells, []string{"mmu_with_stalls_" + number(u.WindowNs), share(*u.WithStalls)})
 		}

@@ -31,7 +31,7 @@ func (s *gcStalls) String() string {
 }
 
 // stalls adds the stalls, and the utilization with them.
-func (r *gcReport) stalls(a *session.Activity, w activity.Span, pauses []activity.Span) error {
+func (r *gcReport) stalls(a *session.Activity, w activity.Span, stops []activity.Span) error {
 	all, why, err := a.Stalls(w.From, w.To)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (r *gcReport) stalls(a *session.Activity, w activity.Span, pauses []activit
 	for i, u := range r.MMU {
 		lengths[i] = u.WindowNs
 	}
-	for i, u := range gc.Utilizations(gc.Stops(pauses, spans, out.Of, w), w, lengths) {
+	for i, u := range gc.Utilizations(gc.Stops(stops, spans, out.Of, w), w, lengths) {
 		r.MMU[i].WithStalls = &u.Min
 	}
 	r.Stalls = out

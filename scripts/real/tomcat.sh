@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tomcat, embedded: requests over HTTP on loopback, from clients in the same JVM.
-what="Answers 20,000 HTTP requests with an embedded Tomcat; the clients are in the same JVM."
+# Tomcat, embedded: requests over HTTP on loopback, from clients in a JVM of their own.
+what="Answers 20,000 HTTP requests with an embedded Tomcat; the clients are a JVM of their own."
 . "$(dirname "$0")/lib.sh"
 jars
 driver "$cache/lib/*"

@@ -123,18 +123,21 @@ type CollectorPauses struct {
 	Unended bool     `json:"unended,omitempty"`
 	// Standstill is of the whole program, for collections and other reasons; nil: not known.
 	Standstill *gc.Standstill `json:"standstill,omitempty"`
+	// Costly: beside the pauses it is as long as collections that cost too much.
+	Costly bool `json:"costly_standstill,omitempty"`
 }
 
 func pauses(s *search) *Finding {
 	if s.Duration <= 0 {
 		return nil
 	}
-	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended, s.Standstill}}
+	costly := s.Standstill != nil && float64(s.Standstill.TotalNs-s.GC.Total) >= s.t.GCShare*float64(s.Duration)
+	return &Finding{Evidence: &CollectorPauses{s.GC.Count, s.GC.Total, s.GC.Max, float64(s.GC.Total) / float64(s.Duration), s.Unended, s.Standstill, costly}}
 }
 
 // StoodStill reports whether safepoints stopped the program for clearly longer than the pauses.
 func (e *CollectorPauses) StoodStill() bool {
-	return e.Standstill != nil && e.Standstill.TotalNs >= e.Total+e.Total/10
+	return e.Standstill != nil && e.Standstill.TotalNs >= e.Total+e.Total/10 && (e.Count > 0 || e.Costly)
 }
 
 // CostlyPauses are collections that keep the program from working for too long.

@@ -86,9 +86,9 @@ func (e *Processors) sentence(*Finding) string {
 func (e *CollectorPauses) sentence(*Finding) string {
 	switch {
 	case e.Count == 0 && e.Unended:
-		return "No garbage collection stopped the program, as far as recorded."
+		return "No garbage collection stopped the program, as far as recorded." + e.beside()
 	case e.Count == 0:
-		return "No garbage collection stopped the program."
+		return "No garbage collection stopped the program." + e.beside()
 	}
 	return fmt.Sprintf("Garbage collection stopped the program %s, for %s in total (%s of the time). The longest pause took %s.",
 		text.Plural(e.Count, "time", "times"), units.FormatNs(e.Total), units.FormatPercent(e.Share), units.FormatNs(e.Max)) + e.beside()
@@ -100,8 +100,16 @@ func (e *CollectorPauses) beside() string {
 	if !e.StoodStill() {
 		return ""
 	}
-	return fmt.Sprintf(" Including other safepoints and the time around these pauses, it stood still for %s in all: %s to reach safepoints, %s at them.",
+	with := "Including other safepoints and the time around these pauses, it"
+	if e.Count == 0 {
+		with = "At safepoints for other reasons, it"
+	}
+	text := fmt.Sprintf(" %s stood still for %s in all: %s to reach safepoints, %s at them.", with,
 		units.FormatNs(s.TotalNs), units.FormatNs(s.ReachNs), units.FormatNs(s.AtNs))
+	if e.Costly {
+		text += " -Xlog:safepoint prints the reason of each."
+	}
+	return text
 }
 
 func (e *Exceptions) sentence(*Finding) string {
@@ -254,12 +262,15 @@ func (e UnitsNote) sentence(*Finding) string { return NoteText(e.Note) }
 // NoteText says how well units are known, "" if there is nothing to say.
 func NoteText(n *unit.Note) string {
 	var out []string
-	if !n.SubmissionsKnown {
+	switch {
+	case n.SubmissionsSummarised:
+		out = append(out, "All submissions were summarised, so units of work are told apart by their classes.")
+	case !n.SubmissionsKnown:
 		out = append(out, "This session has no record of when tasks were submitted: each execution that is not nested in another one counts as a unit, the JDK's own included. "+
 			"One nested in another counts as part of its unit, but fork/join tasks count as units of their own.")
 	}
 	if n.Undecided > 0 {
-		out = append(out, fmt.Sprintf("What %s summarised executions were nested in is not known: each counts as a unit.", units.FormatCount(n.Undecided)))
+		out = append(out, fmt.Sprintf("%s summarised executions count as units by their class: what a single one was nested in is not known.", units.FormatCount(n.Undecided)))
 	}
 	if p := &n.Platform; p.Executions > 0 {
 		names := strings.Join(p.Classes[:min(len(p.Classes), maxNamed)], ", ")

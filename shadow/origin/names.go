@@ -13,11 +13,12 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// Names are the program's names of tasks of the JDK that run its functions: stages of a
-// CompletableFuture, parts of a parallel stream. Each name is a class of its own, with an
-// id that no class of the session has.
+// Names are the program's names of tasks whose classes do not say what they run: tasks of the
+// JDK that run its functions (stages of a CompletableFuture, parts of a parallel stream), and
+// its lambdas. Each name is a class of its own, with an id that no class of the session has.
 type Names struct {
 	x       *Index
+	lambdas map[uint32]uint32 // by class of a lambda: its name
 	whole   map[uint32]bool   // by class: it is named without --units, too
 	titles  map[uint32]string // by site
 	ids     map[named]uint32
@@ -33,7 +34,7 @@ type named struct {
 
 // MayName reports whether a session can have tasks that Names names.
 func MayName(s *session.Session) bool {
-	return len(s.Sites()) > 0 && slices.ContainsFunc(s.Classes, func(c session.Class) bool { return inUnits(&c) })
+	return len(s.Sites()) > 0 && slices.ContainsFunc(s.Classes, func(c session.Class) bool { return inUnits(&c) || isLambda(&c) })
 }
 
 // inUnits reports whether units can bear the name of a class for want of a better one.
@@ -50,7 +51,7 @@ const asyncSupply = "java.util.concurrent.CompletableFuture$AsyncSupply"
 
 // NewNames finds the names of a session's tasks.
 func NewNames(x *Index) *Names {
-	n := &Names{x: x, whole: map[uint32]bool{}, titles: map[uint32]string{}, ids: map[named]uint32{}, summary: map[uint32]uint32{}, from: map[string]string{}}
+	n := &Names{x: x, lambdas: map[uint32]uint32{}, whole: map[uint32]bool{}, titles: map[uint32]string{}, ids: map[named]uint32{}, summary: map[uint32]uint32{}, from: map[string]string{}}
 	for _, site := range x.s.Sites() {
 		if !unit.IsJDK(site.Class, 0) {
 			n.titles[site.ID] = Title(&site)
@@ -89,6 +90,7 @@ func NewNames(x *Index) *Names {
 		}
 		n.class(c, all)
 	}
+	n.addLambdas()
 	return n
 }
 
@@ -156,11 +158,14 @@ func Place(file string, line int32) string {
 // Classes are the names, as classes.
 func (n *Names) Classes() []session.Class { return n.classes }
 
-// From maps each name to the class of the JDK that it replaces.
+// From maps each name to the class that it replaces.
 func (n *Names) From() map[string]string { return n.from }
 
 // OfExecution is the name of execution i of c, else its class.
 func (n *Names) OfExecution(c *session.Chunk, i int) uint32 {
+	if to, ok := n.lambdas[c.Class[i]]; ok {
+		return to
+	}
 	if !n.whole[c.Class[i]] {
 		return c.Class[i]
 	}
@@ -169,6 +174,9 @@ func (n *Names) OfExecution(c *session.Chunk, i int) uint32 {
 
 // OfUnit is the name of a unit of a class of the JDK, else its class.
 func (n *Names) OfUnit(u *unit.Unit) uint32 {
+	if to, ok := n.lambdas[u.Class]; ok {
+		return to
+	}
 	if n.summary[u.Class] == 0 {
 		return u.Class
 	}
@@ -193,6 +201,9 @@ func (n *Names) OfSummaries(class uint32, inUnits bool) uint32 {
 // AtSite is the name of the tasks of a class from a call site, else the class: what only holds a task of the program
 // bears its name in units alone.
 func (n *Names) AtSite(class, site uint32, inUnits bool) uint32 {
+	if to, ok := n.lambdas[class]; ok {
+		return to
+	}
 	if !inUnits && !n.whole[class] {
 		return class
 	}
@@ -206,6 +217,9 @@ func (n *Names) AtSite(class, site uint32, inUnits bool) uint32 {
 func (n *Names) OfTask(t *session.Task) string {
 	if t.Class == nil || !n.whole[t.Class.ID] {
 		return ""
+	}
+	if id, ok := n.lambdas[t.Class.ID]; ok {
+		return n.classes[^uint32(0)-id].Name
 	}
 	title := n.titles[n.x.At(n.x.OfTask(t.TaskID, t.Class.ID, t.CreatedNs != 0)).Site]
 	if _, ok := n.ids[named{t.Class.ID, title}]; ok {
@@ -229,7 +243,8 @@ func (n *Names) Divide(per []session.ClassCounts, inUnits bool) []session.ClassC
 	}
 	var out []session.ClassCounts
 	for _, c := range per {
-		if c.Class == nil || n.OfSummaries(c.Class.ID, inUnits) == c.Class.ID {
+		// A class of which no task ran holds what others ran: it is no name's.
+		if c.Class == nil || c.Executions == 0 || n.OfSummaries(c.Class.ID, inUnits) == c.Class.ID {
 			out = append(out, c)
 			continue
 		}
@@ -266,4 +281,12 @@ func (n *Names) single(class uint32) bool {
 func (n *Names) Single(class uint32, inUnits bool) (uint32, bool) {
 	id := n.OfSummaries(class, inUnits)
 	return id, id != class && n.single(class)
+}
+
+// TitleOf is the only name of the units of a class; else the name of the class.
+func (n *Names) TitleOf(class uint32) string {
+	if id, ok := n.Single(class, true); ok {
+		return n.classes[^uint32(0)-id].Name
+	}
+	return unit.ClassName(n.x.s, class)
 }

@@ -61,6 +61,32 @@ func (a *Activity) Standstill(w activity.Span) (*gc.Standstill, error) {
 	return StandstillOf(samples, w)
 }
 
+// Stops are when safepoints stopped the program, collections among them, as gc.PlaceStops finds it. The error says why
+// only the pauses of the collector are known.
+func (a *Activity) Stops() ([]activity.Span, error) {
+	m := &a.session.Manifest
+	w := activity.Span{From: m.StartNs, To: m.EndNs}
+	if _, err := a.Standstill(w); err != nil {
+		return nil, err
+	}
+	samples, err := a.Collections()
+	if err != nil {
+		return nil, err
+	}
+	looks := make([]gc.Stopped, len(samples))
+	for i, s := range samples {
+		looks[i] = gc.Stopped{At: s.At, Total: s.Sync + s.Safepoint}
+	}
+	var hints []activity.Span
+	err = a.Stream(w.From, w.To)(func(s activity.Slice) error {
+		if s.State == activity.Safepoint {
+			hints = append(hints, activity.Span{From: s.From, To: s.To})
+		}
+		return nil
+	})
+	return gc.PlaceStops(looks, a.session.Spans(), hints, w), err
+}
+
 // Collections are what the JVM's own counters say about its collectors and safepoints, in the order of time; none
 // where nobody read them. Totals begin with the session. With an error it returns what could be read.
 func (a *Activity) Collections() ([]sched.GCSample, error) {

@@ -141,7 +141,11 @@ func (a *analysis) advise(sum *Summary) error {
 		if err != nil {
 			return err
 		}
-		if sum.facts.Units, err = evidence.Units(a.s, u, x, a.thresholds()); err != nil {
+		names, err := a.named()
+		if err != nil {
+			return err
+		}
+		if sum.facts.Units, err = evidence.Units(a.s, u, x, names, a.thresholds()); err != nil {
 			return err
 		}
 	}

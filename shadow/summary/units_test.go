@@ -454,7 +454,7 @@ func TestFineByWhom(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	want := []string{"fine-grained java.util.concurrent.CompletableFuture$AsyncSupply at its site", "fine-grained java.util.stream.ReduceOps$ReduceTask"}
+	want := []string{"fine-grained com.acme.Main.run (line 7) at its site", "fine-grained java.util.stream.ReduceOps$ReduceTask"}
 	if !slices.Equal(got, want) {
 		t.Errorf("advice %q, want %q", got, want)
 	}

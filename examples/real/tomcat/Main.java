@@ -7,9 +7,9 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -17,9 +17,9 @@ import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 
 /**
- * A web server and its clients in one JVM: {@code Main THREADS CLIENTS REQUESTS FOLDER}. Tomcat has
- * THREADS threads for requests; every client is one task that sends its share of the requests, one
- * after the other, on one connection. The clients check each answer.
+ * A web server, and its clients in a JVM of their own, which is not profiled: {@code Main THREADS CLIENTS
+ * REQUESTS FOLDER}. Tomcat has THREADS threads for requests. Every client sends its share of the requests,
+ * one after the other, on one connection, and checks each answer.
  */
 public class Main {
     /** Sorts as many words as the request asks for. */
@@ -39,49 +39,61 @@ public class Main {
         }
     }
 
-    static Callable<Integer> client(HttpClient http, int port, int requests) {
-        return () -> {
-            int right = 0;
-            for (int i = 0; i < requests; i++) {
-                int n = 200 + i % 100;
-                HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/words?n=" + n)).build();
-                HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
-                if (answer.statusCode() == 200 && answer.body().equals("0 " + n)) {
-                    right++;
-                }
+    static int client(HttpClient http, int port, int requests) throws IOException, InterruptedException {
+        int right = 0;
+        for (int i = 0; i < requests; i++) {
+            int n = 200 + i % 100;
+            HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/words?n=" + n)).build();
+            HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+            if (answer.statusCode() == 200 && answer.body().equals("0 " + n)) {
+                right++;
             }
-            return right;
-        };
+        }
+        return right;
     }
 
-    public static void main(String[] args) throws Exception {
-        int threads = Integer.parseInt(args[0]);
-        int clients = Integer.parseInt(args[1]);
-        int requests = Integer.parseInt(args[2]) / clients;
-        Tomcat tomcat = new Tomcat();
-        tomcat.setBaseDir(args[3]);
-        tomcat.setPort(0);
-        tomcat.getConnector().setProperty("address", "127.0.0.1");
-        tomcat.getConnector().setProperty("maxThreads", Integer.toString(threads));
-        tomcat.getConnector().setProperty("minSpareThreads", Integer.toString(threads));
-        Context context = tomcat.addContext("", new File(args[3]).getAbsolutePath());
-        Tomcat.addServlet(context, "words", new Words());
-        context.addServletMappingDecoded("/words", "words");
-        tomcat.start();
+    /** Sends the requests and ends the JVM: 0 if all answers were right. */
+    static void clients(int port, int clients, int requests) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(clients);
         HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
         List<Future<Integer>> all = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
-            all.add(pool.submit(client(http, tomcat.getConnector().getLocalPort(), requests)));
+            all.add(pool.submit(() -> client(http, port, requests / clients)));
         }
         int right = 0;
         for (Future<Integer> f : all) {
             right += f.get();
         }
-        pool.shutdown();
+        System.out.println(right + " right answers");
+        System.exit(right == requests / clients * clients ? 0 : 1); // the client's selector thread would keep the JVM alive for a while
+    }
+
+    static Tomcat server(int threads, String folder) {
+        Tomcat tomcat = new Tomcat();
+        tomcat.setBaseDir(folder);
+        tomcat.setPort(0);
+        tomcat.getConnector().setProperty("address", "127.0.0.1");
+        tomcat.getConnector().setProperty("maxThreads", Integer.toString(threads));
+        tomcat.getConnector().setProperty("minSpareThreads", Integer.toString(threads));
+        Context context = tomcat.addContext("", new File(folder).getAbsolutePath());
+        Tomcat.addServlet(context, "words", new Words());
+        context.addServletMappingDecoded("/words", "words");
+        return tomcat;
+    }
+
+    public static void main(String[] args) throws Exception {
+        if (args[0].equals("clients")) {
+            clients(Integer.parseInt(args[1]), Integer.parseInt(args[2]), Integer.parseInt(args[3]));
+        }
+        Tomcat tomcat = server(Integer.parseInt(args[0]), args[3]);
+        tomcat.start();
+        ProcessBuilder b = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-cp", System.getProperty("java.class.path"), "Main", "clients",
+            Integer.toString(tomcat.getConnector().getLocalPort()), args[1], args[2]).inheritIO();
+        b.environment().remove("JAVA_TOOL_OPTIONS"); // the clients are not profiled
+        int code = b.start().waitFor();
         tomcat.stop();
         tomcat.destroy();
-        System.out.println(right + " right answers");
-        System.exit(right == clients * requests ? 0 : 1); // the client's selector thread would keep the JVM alive for a while
+        System.exit(code);
     }
 }

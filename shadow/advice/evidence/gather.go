@@ -23,6 +23,8 @@ type advisor struct {
 	s         *session.Session
 	u         *unit.Reader
 	origins   *origin.Index
+	names     map[uint32]string // of units, by class, as listings have them
+	titleOf   func(class uint32) string
 	self      *selfWaits // nil: too many tasks submit tasks
 	pools     map[string]*poolSum
 	classes   map[uint32]*classSums
@@ -60,11 +62,15 @@ type classSums struct {
 }
 
 // Units reads the units of a session and gathers the evidence about them.
-// The session must have recorded its submissions.
-func Units(s *session.Session, u *unit.Reader, x *origin.Index, t advice.Thresholds) (*advice.UnitFacts, error) {
+// The session must have recorded its submissions. names is nil if units are named after their classes.
+func Units(s *session.Session, u *unit.Reader, x *origin.Index, names *origin.Names, t advice.Thresholds) (*advice.UnitFacts, error) {
 	slack := units.MonoNs(t.FineWork)
-	a := &advisor{pauses: newPauses(s.Spans()), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
+	a := &advisor{names: map[uint32]string{}, pauses: newPauses(s.Spans()), s: s, u: u, origins: x, slack: slack, virtual: virtualSum{active: cover{slack: slack}}, pools: map[string]*poolSum{}, classes: map[uint32]*classSums{},
 		ended: map[uint32]units.MonoNs{}, inside: map[uint32]units.MonoNs{}, summaries: map[uint32][]piece{}}
+	a.titleOf = func(class uint32) string { return unit.ClassName(s, class) }
+	if names != nil {
+		a.titleOf = names.TitleOf
+	}
 	for _, step := range []struct {
 		what string
 		read func() error
@@ -234,7 +240,7 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 	case !x.Swallowed && !joinable || a.asks.Asked.Has(x.Named):
 	case joinable && !a.asks.Forgotten.Has(x.Named):
 		c.swallowed++
-	case a.asks.Complete && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(a.className(x.Keeper), "java.util.concurrent."):
+	case a.asks.Complete && !a.asks.Forgotten.Has(x.Named) && strings.HasPrefix(unit.ClassName(a.s, x.Keeper), "java.util.concurrent."):
 		c.swallowed++
 	default:
 		c.kept++ // calls to other libraries' futures are not recorded
@@ -247,7 +253,15 @@ func (a *advisor) class(x *unit.Unit, from origin.ID, pool string) {
 	}
 }
 
-func (a *advisor) className(id uint32) string { return unit.ClassName(a.s, id) }
+// className names the units of a class as listings do.
+func (a *advisor) className(id uint32) string {
+	name, ok := a.names[id]
+	if !ok {
+		name = a.titleOf(id)
+		a.names[id] = name
+	}
+	return name
+}
 
 // facts assembles the evidence in a fixed order.
 func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
