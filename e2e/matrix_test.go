@@ -102,6 +102,9 @@ func checkExample(t *testing.T, o testjvm.Oracle, jdk testjvm.JDK, flags ...stri
 	var tasks []map[string]string
 	if !o.Slow { // millions of rows are not read as text
 		tasks = p.Tasks(t)
+		if stats.Lost.Events == 0 {
+			checkAgreement(t, p)
+		}
 	}
 	for _, wrong := range o.Compare(p.Hotspots(t), tasks) {
 		t.Error(wrong)

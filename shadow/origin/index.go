@@ -48,6 +48,9 @@ type Index struct {
 
 	executorsOnce  sync.Once
 	executorLabels map[uint32]string
+
+	threadsOnce sync.Once
+	threadList  *threadNames
 }
 
 type betterKey struct {

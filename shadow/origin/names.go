@@ -243,7 +243,8 @@ func (n *Names) Divide(per []session.ClassCounts, inUnits bool) []session.ClassC
 	}
 	var out []session.ClassCounts
 	for _, c := range per {
-		if c.Class == nil || n.OfSummaries(c.Class.ID, inUnits) == c.Class.ID {
+		// A class of which no task ran holds what others ran: it is no name's.
+		if c.Class == nil || c.Executions == 0 || n.OfSummaries(c.Class.ID, inUnits) == c.Class.ID {
 			out = append(out, c)
 			continue
 		}

@@ -170,11 +170,11 @@ func fatesOf(states map[session.TaskState]int64) granularity.Fates {
 }
 
 // groups are the classes that pass the filter and were created or executed, by
-// name.
+// name. If creations are divided by call site, the tasks that never ran stay with the class.
 func (b *builder) groups() []*classGroup {
 	var out []*classGroup
 	for _, name := range slices.Sorted(maps.Keys(b.all.byName)) {
-		if g := b.all.byName[name]; g.passes && (g.Executions > 0 || g.created > 0 || g.failed > 0) {
+		if g := b.all.byName[name]; g.passes && (g.Executions > 0 || g.created > 0 || g.never > 0 || g.failed > 0) {
 			out = append(out, g)
 		}
 	}

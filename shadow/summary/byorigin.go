@@ -84,8 +84,10 @@ type groups struct {
 	ids    map[string]uint32
 	labels []string
 	passes byid.Map[bool] // by class
-	names  *origin.Names  // nil: none
-	of     text.Population
+	// threads are the groups of a label that is divided by threads, by the number of their name.
+	threads map[uint32][]uint32
+	names   *origin.Names // nil: none
+	of      text.Population
 }
 
 // groups makes a source that is grouped by the sites or executors of tasks.
@@ -98,9 +100,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		return nil, Source{}, err
 	}
 	g := &groups{Index: x, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
-	for class := range x.SummarisedClasses() {
-		g.ofSummaries(class)
-	}
+	g.addLabels()
 	if g.names, err = a.named(); err != nil {
 		return nil, Source{}, err
 	}
@@ -120,7 +120,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 	numbers, out := g.numbers(), g.number(leftOut)
 	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, numbers, out)}
 	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) {
-		return g.ofSummaries(x.Class), g.passing(g.summarised(x.Class))
+		return g.ofSummary(x), g.passing(g.summarised(x.Class))
 	}
 	if a.opts.Units {
 		u, err := a.units()
@@ -153,6 +153,32 @@ func (g *groups) numbers() []uint32 {
 	return out
 }
 
+// addLabels numbers the labels that no origin has.
+func (g *groups) addLabels() {
+	if g.by == BySite {
+		for class := range g.SummarisedClasses() {
+			g.number(g.SummaryLabel(class))
+		}
+		return
+	}
+	g.threads = map[uint32][]uint32{}
+	for _, label := range []string{origin.OwnThread, origin.NoExecutor, origin.Summarised} {
+		var numbers []uint32
+		for _, name := range g.ThreadNames() {
+			numbers = append(numbers, g.number(origin.OnThread(name, label)))
+		}
+		g.threads[g.number(label)] = numbers
+	}
+}
+
+// onThread is the group of work with a label that a thread ran.
+func (g *groups) onThread(label, thread uint32) uint32 {
+	if of := g.threads[label]; of != nil {
+		return of[g.ThreadName(thread)]
+	}
+	return label
+}
+
 // summarised is the class, or the name, of a class's summaries.
 func (g *groups) summarised(class uint32) uint32 {
 	if g.names == nil {
@@ -176,7 +202,7 @@ type (
 func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped {
 	_, unrecorded := g.Unrecorded()
 	return func(want store.Columns, use func(int, *session.Chunk, []uint32) error) error {
-		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags
+		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionThread
 		if unrecorded {
 			want |= store.ExecutionQueue
 		}
@@ -189,7 +215,7 @@ func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped
 					class = g.names.OfExecution(c, i)
 				}
 				if g.passing(class) {
-					n = numbers[g.ofExecution(c, i)]
+					n = g.onThread(numbers[g.ofExecution(c, i)], c.Thread[i])
 				}
 				column = append(column, n)
 			}
@@ -216,19 +242,19 @@ func (g *groups) units(u *unit.Reader, numbers []uint32) scanGrouped {
 			if class, _ := unitClass(g.names)(x); !g.passing(class) {
 				return 0, false
 			}
-			return numbers[g.OfUnit(x, g.by)], true
+			return g.onThread(numbers[g.OfUnit(x, g.by)], x.Thread), true
 		}
 		return u.Chunks(group, func(c *session.Chunk, group []uint32) error { return use(0, c, group) })
 	}
 }
 
-// ofSummaries is the group of a class's summaries: its site, if it has one. Summaries
-// do not record the executor.
-func (g *groups) ofSummaries(class uint32) uint32 {
-	if g.by != BySite {
-		return g.number(origin.Summarised)
+// ofSummary is the group of a summary: the site of its class, if it has one. Summaries do not
+// record the executor, but the thread.
+func (g *groups) ofSummary(x *session.Summary) uint32 {
+	if g.by == BySite {
+		return g.number(g.SummaryLabel(x.Class))
 	}
-	return g.number(g.SummaryLabel(class))
+	return g.number(g.ExecutorOfSummary(x))
 }
 
 // count fills in how many tasks were made and submitted at each site, and adds the
