@@ -94,7 +94,7 @@ func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 	case u.StartedAs != 0:
 		return x.recorded(u.StartedAs)
 	case u.Submitted && x.unrecorded != 0:
-		return x.unrecorded
+		return x.unrecordedOf(u.Class, u.Around)
 	}
 	return id
 }

@@ -86,6 +86,11 @@ type groups struct {
 	passes byid.Map[bool] // by class
 	names  *origin.Names  // nil: none
 	of     text.Population
+
+	session  *session.Session
+	numbers  []uint32                     // by origin
+	byThread map[string]map[uint32]uint32 // by label, what it is for each thread
+	unplaced map[uint32]uint32            // by class, for tasks without a site
 }
 
 // groups makes a source that is grouped by the sites or executors of tasks.
@@ -97,10 +102,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 	if err != nil {
 		return nil, Source{}, err
 	}
-	g := &groups{Index: x, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
-	for class := range x.SummarisedClasses() {
-		g.ofSummaries(class)
-	}
+	g := &groups{Index: x, session: a.s, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
 	if g.names, err = a.named(); err != nil {
 		return nil, Source{}, err
 	}
@@ -117,17 +119,18 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		g.passes.Set(c.ID, &passes)
 	}
 	src := FromSession(a.s)
-	numbers, out := g.numbers(), g.number(leftOut)
-	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, numbers, out)}
+	g.numberAll()
+	out := g.number(leftOut)
+	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, out)}
 	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) {
-		return g.ofSummaries(x.Class), g.passing(g.summarised(x.Class))
+		return g.ofSummaries(x.Class, x.Thread), g.passing(g.summarised(x.Class))
 	}
 	if a.opts.Units {
 		u, err := a.units()
 		if err != nil {
 			return nil, Source{}, err
 		}
-		src.Groups.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, text.UnitsOfWork
+		src.Groups.Executions, src.Summaries, src.Of = g.units(u), u.Summaries, text.UnitsOfWork
 		g.of = src.Of
 	}
 	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
@@ -144,13 +147,17 @@ func (g *groups) number(label string) uint32 {
 	return id
 }
 
-// numbers are the groups of all origins, by their ID.
-func (g *groups) numbers() []uint32 {
-	out := make([]uint32, g.Len())
-	for id := range out {
-		out[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
+// numberAll numbers all labels.
+func (g *groups) numberAll() {
+	g.numbers = make([]uint32, g.Len())
+	for id := range g.numbers {
+		g.numbers[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
 	}
-	return out
+	g.numberThreads(g.session)
+	g.numberClasses(g.session)
+	for class := range g.SummarisedClasses() {
+		g.ofSummaries(class, 0)
+	}
 }
 
 // summarised is the class, or the name, of a class's summaries.
@@ -173,10 +180,10 @@ type (
 )
 
 // executions reads executions with their groups.
-func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped {
+func (g *groups) executions(read scan, out uint32) scanGrouped {
 	_, unrecorded := g.Unrecorded()
 	return func(want store.Columns, use func(int, *session.Chunk, []uint32) error) error {
-		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags
+		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionThread
 		if unrecorded {
 			want |= store.ExecutionQueue
 		}
@@ -189,7 +196,7 @@ func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped
 					class = g.names.OfExecution(c, i)
 				}
 				if g.passing(class) {
-					n = numbers[g.ofExecution(c, i)]
+					n = g.numberOf(g.ofExecution(c, i), c.Class[i], c.Thread[i])
 				}
 				column = append(column, n)
 			}
@@ -210,25 +217,32 @@ func (g *groups) ofExecution(c *session.Chunk, i int) origin.ID {
 }
 
 // units reads units with their groups.
-func (g *groups) units(u *unit.Reader, numbers []uint32) scanGrouped {
+func (g *groups) units(u *unit.Reader) scanGrouped {
 	return func(_ store.Columns, use func(int, *session.Chunk, []uint32) error) error {
 		group := func(x *unit.Unit) (uint32, bool) {
 			if class, _ := unitClass(g.names)(x); !g.passing(class) {
 				return 0, false
 			}
-			return numbers[g.OfUnit(x, g.by)], true
+			return g.numberOf(g.OfUnit(x, g.by), x.Class, x.Thread), true
 		}
 		return u.Chunks(group, func(c *session.Chunk, group []uint32) error { return use(0, c, group) })
 	}
 }
 
 // ofSummaries is the group of a class's summaries: its site, if it has one. Summaries
-// do not record the executor.
-func (g *groups) ofSummaries(class uint32) uint32 {
+// do not record the executor: it is that of the thread, or not known.
+func (g *groups) ofSummaries(class, thread uint32) uint32 {
 	if g.by != BySite {
+		if n, ok := g.byThread[origin.Summarised][thread]; ok {
+			return n
+		}
 		return g.number(origin.Summarised)
 	}
-	return g.number(g.SummaryLabel(class))
+	label := g.SummaryLabel(class)
+	if n, ok := g.unplaced[class]; ok && label == origin.NoSite {
+		return n
+	}
+	return g.number(label)
 }
 
 // count fills in how many tasks were made and submitted at each site, and adds the
@@ -245,8 +259,11 @@ func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
 			continue
 		}
 		label := g.SiteLabel(e.Site)
-		if e.Kind == wire.SitePart {
+		switch {
+		case e.Kind == wire.SitePart:
 			label = origin.OwnParts
+		case e.Site == 0:
+			label = g.unknownSite(e.Class)
 		}
 		if at[label] == nil {
 			at[label] = &counts{}

@@ -24,7 +24,7 @@ func TestSiteOfUnit(t *testing.T) {
 	s.Manifest.Submissions.Summarised = 2
 	for by, want := range map[string][]string{
 		summary.BySite:     {"(summarised: not separated) 1 7 3", "com.acme.Main.again:9 1 6 3", "com.acme.Main.run:7 1 6 3"},
-		summary.ByExecutor: {"(summarised: not separated) 2 13 6", "t (Pool) 1 6 3"},
+		summary.ByExecutor: {"t (Pool) 1 6 3", "t (summarised: not separated) 2 13 6"},
 	} {
 		sum, err := summary.BuildByOrigin(s, summary.Options{Units: true}, by)
 		if err != nil {
@@ -38,7 +38,7 @@ func TestSiteOfUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := rowsOf(sum.Rows), []string{"(no executor) 2 10 0", "(summarised: not separated) 2 8 6", "t (Pool) 1 1 3"}; !slices.Equal(got, want) {
+	if got, want := rowsOf(sum.Rows), []string{"t (Pool) 1 1 3", "t (no executor) 2 10 0", "t (summarised: not separated) 2 8 6"}; !slices.Equal(got, want) {
 		t.Errorf("executions: %q, want %q", got, want)
 	}
 }
