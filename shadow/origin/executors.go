@@ -248,12 +248,3 @@ func cut(name string) string {
 	}
 	return name
 }
-
-// Stem is the name of a thread without its number; "": it is the JDK's own, or that of a
-// virtual thread.
-func Stem(t *session.Thread) string {
-	if name := stem(t.Name); !t.Virtual && !defaultThreads.MatchString(name) {
-		return cut(name)
-	}
-	return ""
-}

@@ -53,6 +53,9 @@ type Index struct {
 	executorsOnce  sync.Once
 	executorLabels map[uint32]string
 	workers        map[uint32]uint32 // by thread: the executor whose worker it is
+
+	threadsOnce sync.Once
+	threadList  *threadNames
 }
 
 type betterKey struct {

@@ -84,13 +84,15 @@ type groups struct {
 	ids    map[string]uint32
 	labels []string
 	passes byid.Map[bool] // by class
-	names  *origin.Names  // nil: none
-	of     text.Population
+	// threads are the groups of a label that is divided by threads, by the number of their name.
+	threads map[uint32][]uint32
+	names   *origin.Names // nil: none
+	of      text.Population
 
 	session  *session.Session
-	numbers  []uint32                     // by origin
-	byThread map[string]map[uint32]uint32 // by label, what it is for each thread
-	unplaced map[uint32]uint32            // by class, for tasks without a site
+	numbers  []uint32          // by origin
+	workers  map[uint32]uint32 // by thread: the group of the pool whose worker it is
+	unplaced map[uint32]uint32 // by class: the group of its tasks without a site
 }
 
 // groups makes a source that is grouped by the sites or executors of tasks.
@@ -103,6 +105,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		return nil, Source{}, err
 	}
 	g := &groups{Index: x, session: a.s, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
+	g.addLabels()
 	if g.names, err = a.named(); err != nil {
 		return nil, Source{}, err
 	}
@@ -123,7 +126,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 	out := g.number(leftOut)
 	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, out)}
 	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) {
-		return g.ofSummaries(x.Class, x.Thread), g.passing(g.summarised(x.Class))
+		return g.ofSummary(x), g.passing(g.summarised(x.Class))
 	}
 	if a.opts.Units {
 		u, err := a.units()
@@ -153,11 +156,34 @@ func (g *groups) numberAll() {
 	for id := range g.numbers {
 		g.numbers[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
 	}
-	g.numberThreads(g.session)
+	g.numberWorkers(g.session)
 	g.numberClasses(g.session)
-	for class := range g.SummarisedClasses() {
-		g.ofSummaries(class, 0)
+}
+
+// addLabels numbers the labels that no origin has.
+func (g *groups) addLabels() {
+	if g.by == BySite {
+		for class := range g.SummarisedClasses() {
+			g.number(g.SummaryLabel(class))
+		}
+		return
 	}
+	g.threads = map[uint32][]uint32{}
+	for _, label := range []string{origin.OwnThread, origin.NoExecutor, origin.Summarised} {
+		var numbers []uint32
+		for _, name := range g.ThreadNames() {
+			numbers = append(numbers, g.number(origin.OnThread(name, label)))
+		}
+		g.threads[g.number(label)] = numbers
+	}
+}
+
+// onThread is the group of work with a label that a thread ran.
+func (g *groups) onThread(label, thread uint32) uint32 {
+	if of := g.threads[label]; of != nil {
+		return of[g.ThreadName(thread)]
+	}
+	return label
 }
 
 // summarised is the class, or the name, of a class's summaries.
@@ -229,17 +255,14 @@ func (g *groups) units(u *unit.Reader) scanGrouped {
 	}
 }
 
-// ofSummaries is the group of a class's summaries: its site, if it has one. Summaries
-// do not record the executor: it is that of the thread, or not known.
-func (g *groups) ofSummaries(class, thread uint32) uint32 {
+// ofSummary is the group of a summary: the site of its class, if it has one. Summaries do not
+// record the executor, but the thread.
+func (g *groups) ofSummary(x *session.Summary) uint32 {
 	if g.by != BySite {
-		if n, ok := g.byThread[origin.Summarised][thread]; ok {
-			return n
-		}
-		return g.number(origin.Summarised)
+		return g.number(g.ExecutorOfSummary(x))
 	}
-	label := g.SummaryLabel(class)
-	if n, ok := g.unplaced[class]; ok && label == origin.NoSite {
+	label := g.SummaryLabel(x.Class)
+	if n, ok := g.unplaced[x.Class]; ok && label == origin.NoSite {
 		return n
 	}
 	return g.number(label)

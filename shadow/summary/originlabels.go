@@ -6,42 +6,6 @@ import (
 	"stackagent/shadow/unit"
 )
 
-// What has no executor or no site of its own is told apart by what else is known: the names of
-// the threads that ran it, the program's classes.
-
-// maxThreadNames is how many names of threads, without their numbers, tell work apart. With more,
-// the names are those of single tasks.
-const maxThreadNames = 100
-
-// numberThreads numbers the labels that depend on threads.
-func (g *groups) numberThreads(s *session.Session) {
-	g.byThread = map[string]map[uint32]uint32{origin.NoExecutor: {}, origin.OwnThread: {}, origin.Summarised: {}}
-	if g.by != ByExecutor {
-		return
-	}
-	stems := map[string]bool{}
-	for i := range s.Threads {
-		stems[origin.Stem(&s.Threads[i])] = true
-	}
-	for i := range s.Threads {
-		t := &s.Threads[i]
-		stem := origin.Stem(t)
-		for what, of := range g.byThread {
-			label, name := what, stem
-			if what == origin.Summarised && !t.Virtual {
-				name = t.Pool()
-			}
-			if name != "" && len(stems) <= maxThreadNames {
-				label = name + " " + what
-			}
-			if executor := g.ExecutorOf(t.ID); what == origin.Summarised && executor != 0 {
-				label = g.ExecutorLabel(executor)
-			}
-			of[t.ID] = g.number(label)
-		}
-	}
-}
-
 // numberClasses numbers the labels of the program's classes whose tasks have no site.
 func (g *groups) numberClasses(s *session.Session) {
 	g.unplaced = map[uint32]uint32{}
@@ -68,18 +32,28 @@ func (g *groups) unknownSite(class uint32) string {
 	return name + " " + origin.NoSite
 }
 
+// numberWorkers numbers the pools of the threads that are workers.
+func (g *groups) numberWorkers(s *session.Session) {
+	g.workers = map[uint32]uint32{}
+	for i := range s.Threads {
+		if executor := g.ExecutorOf(s.Threads[i].ID); g.by == ByExecutor && executor != 0 {
+			g.workers[s.Threads[i].ID] = g.number(g.ExecutorLabel(executor))
+		}
+	}
+}
+
 // numberOf is the group of an origin, for a class on a thread.
 func (g *groups) numberOf(id origin.ID, class, thread uint32) uint32 {
 	n := g.numbers[id]
-	if of := g.byThread[g.labels[n]]; of != nil {
-		if by, ok := of[thread]; ok {
-			return by
+	switch g.labels[n] {
+	case origin.Summarised:
+		if pool, ok := g.workers[thread]; ok {
+			return pool
 		}
-	}
-	if g.labels[n] == origin.NoSite {
+	case origin.NoSite:
 		if by, ok := g.unplaced[class]; ok {
 			return by
 		}
 	}
-	return n
+	return g.onThread(n, thread)
 }
