@@ -98,7 +98,7 @@ func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 	case u.StartedAs != 0:
 		return x.recorded(u.StartedAs)
 	case u.Submitted && x.unrecorded != 0:
-		return x.unrecorded
+		return x.unrecordedOf(u.Class, u.Around)
 	}
 	if outer := x.recorded(u.Outer); by == ByExecutor && x.list[outer].Executor != 0 {
 		return outer

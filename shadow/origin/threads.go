@@ -88,11 +88,14 @@ func (x *Index) ExecutorOn(o Origin, name uint32) string {
 	return OnThread(x.ThreadNames()[name], label)
 }
 
-// ExecutorOfSummary names the threads of summarised work: their executor is not recorded. A
-// carrier did not do the work of the virtual threads on it.
+// ExecutorOfSummary names the pool of the worker that did summarised work, else the threads: its
+// executor is not recorded. A carrier did not do the work of the virtual threads on it.
 func (x *Index) ExecutorOfSummary(s *session.Summary) string {
 	if s.Flags&wire.SummaryVirtual != 0 {
 		return Summarised
+	}
+	if executor := x.ExecutorOf(s.Thread); executor != 0 {
+		return x.ExecutorLabel(executor)
 	}
 	return OnThread(x.ThreadNames()[x.ThreadName(s.Thread)], Summarised)
 }

@@ -88,6 +88,11 @@ type groups struct {
 	threads map[uint32][]uint32
 	names   *origin.Names // nil: none
 	of      text.Population
+
+	session  *session.Session
+	numbers  []uint32          // by origin
+	workers  map[uint32]uint32 // by thread: the group of the pool whose worker it is
+	unplaced map[uint32]uint32 // by class: the group of its tasks without a site
 }
 
 // groups makes a source that is grouped by the sites or executors of tasks.
@@ -99,7 +104,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 	if err != nil {
 		return nil, Source{}, err
 	}
-	g := &groups{Index: x, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
+	g := &groups{Index: x, session: a.s, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
 	g.addLabels()
 	if g.names, err = a.named(); err != nil {
 		return nil, Source{}, err
@@ -117,8 +122,9 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		g.passes.Set(c.ID, &passes)
 	}
 	src := FromSession(a.s)
-	numbers, out := g.numbers(), g.number(leftOut)
-	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, numbers, out)}
+	g.numberAll()
+	out := g.number(leftOut)
+	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, out)}
 	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) {
 		return g.ofSummary(x), g.passing(g.summarised(x.Class))
 	}
@@ -127,7 +133,7 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		if err != nil {
 			return nil, Source{}, err
 		}
-		src.Groups.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, text.UnitsOfWork
+		src.Groups.Executions, src.Summaries, src.Of = g.units(u), u.Summaries, text.UnitsOfWork
 		g.of = src.Of
 	}
 	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
@@ -144,13 +150,14 @@ func (g *groups) number(label string) uint32 {
 	return id
 }
 
-// numbers are the groups of all origins, by their ID.
-func (g *groups) numbers() []uint32 {
-	out := make([]uint32, g.Len())
-	for id := range out {
-		out[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
+// numberAll numbers all labels.
+func (g *groups) numberAll() {
+	g.numbers = make([]uint32, g.Len())
+	for id := range g.numbers {
+		g.numbers[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
 	}
-	return out
+	g.numberWorkers(g.session)
+	g.numberClasses(g.session)
 }
 
 // addLabels numbers the labels that no origin has.
@@ -199,7 +206,7 @@ type (
 )
 
 // executions reads executions with their groups.
-func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped {
+func (g *groups) executions(read scan, out uint32) scanGrouped {
 	_, unrecorded := g.Unrecorded()
 	return func(want store.Columns, use func(int, *session.Chunk, []uint32) error) error {
 		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionThread
@@ -215,7 +222,7 @@ func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped
 					class = g.names.OfExecution(c, i)
 				}
 				if g.passing(class) {
-					n = g.onThread(numbers[g.ofExecution(c, i)], c.Thread[i])
+					n = g.numberOf(g.ofExecution(c, i), c.Class[i], c.Thread[i])
 				}
 				column = append(column, n)
 			}
@@ -236,13 +243,13 @@ func (g *groups) ofExecution(c *session.Chunk, i int) origin.ID {
 }
 
 // units reads units with their groups.
-func (g *groups) units(u *unit.Reader, numbers []uint32) scanGrouped {
+func (g *groups) units(u *unit.Reader) scanGrouped {
 	return func(_ store.Columns, use func(int, *session.Chunk, []uint32) error) error {
 		group := func(x *unit.Unit) (uint32, bool) {
 			if class, _ := unitClass(g.names)(x); !g.passing(class) {
 				return 0, false
 			}
-			return g.onThread(numbers[g.OfUnit(x, g.by)], x.Thread), true
+			return g.numberOf(g.OfUnit(x, g.by), x.Class, x.Thread), true
 		}
 		return u.Chunks(group, func(c *session.Chunk, group []uint32) error { return use(0, c, group) })
 	}
@@ -251,10 +258,14 @@ func (g *groups) units(u *unit.Reader, numbers []uint32) scanGrouped {
 // ofSummary is the group of a summary: the site of its class, if it has one. Summaries do not
 // record the executor, but the thread.
 func (g *groups) ofSummary(x *session.Summary) uint32 {
-	if g.by == BySite {
-		return g.number(g.SummaryLabel(x.Class))
+	if g.by != BySite {
+		return g.number(g.ExecutorOfSummary(x))
 	}
-	return g.number(g.ExecutorOfSummary(x))
+	label := g.SummaryLabel(x.Class)
+	if n, ok := g.unplaced[x.Class]; ok && label == origin.NoSite {
+		return n
+	}
+	return g.number(label)
 }
 
 // count fills in how many tasks were made and submitted at each site, and adds the
@@ -271,8 +282,11 @@ func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
 			continue
 		}
 		label := g.SiteLabel(e.Site)
-		if e.Kind == wire.SitePart {
+		switch {
+		case e.Kind == wire.SitePart:
 			label = origin.OwnParts
+		case e.Site == 0:
+			label = g.unknownSite(e.Class)
 		}
 		if at[label] == nil {
 			at[label] = &counts{}

@@ -178,7 +178,7 @@ func TestSites(t *testing.T) {
 		opts summary.Options
 		want []string
 	}{
-		{summary.BySite, summary.Options{Units: true}, []string{"(call site unknown) 1 50 2", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
+		{summary.BySite, summary.Options{Units: true}, []string{"com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5", "com.acme.Started (call site unknown) 1 50 2"}},
 		{summary.ByExecutor, summary.Options{Units: true}, []string{"own (own thread) 1 50 2", "pool-1 (Pool) 3 36 15"}},
 		{summary.ByExecutor, summary.Options{}, []string{"own (no executor) 1 50 0", "own (own thread) 1 2 1", "pool-1 (Pool) 6 36 30", "pool-1-thread (no executor) 2 84 1"}},
 		{summary.BySite, summary.Options{Filter: summary.Filter{Class: "com.acme.Job"}}, []string{"com.acme.Main.first:10 2 20 10", "com.acme.Main.second:20 1 10 5"}},
