@@ -54,7 +54,7 @@ void sa_dotted_name(const char *internal, char *out, size_t room); /* a class's 
 
 bool sa_is_copy(const char *name);
 uint16_t sa_kinds_by_name(const char *name); /* of the types that define what a task is, else 0 */
-bool sa_gives_exceptions(const char *name);  /* it is woven only because it returns the exceptions of tasks */
+bool sa_gives_exceptions(const char *name);  /* it is woven only because it catches and returns the exceptions of tasks */
 bool sa_runs_tasks(const char *name);         /* it executes the tasks that others give it */
 
 /* ---- class_image.c: the JDK's own classes ---- */

@@ -30,7 +30,7 @@ uint16_t sa_kinds_by_name(const char *name) {
     return sa_is_copy(name) ? SA_KIND_FORKJOIN : 0;
 }
 
-/* It is woven only because it returns the exceptions of tasks. */
+/* It is woven only because it catches and returns the exceptions of tasks. */
 bool sa_gives_exceptions(const char *name) { return strcmp(name, "java/util/concurrent/CompletableFuture") == 0; }
 
 static bool has_one(const char *name, const char *const *words, size_t n) {

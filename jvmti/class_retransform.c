@@ -296,7 +296,7 @@ void sa_retransform_loaded(JNIEnv *env, bool programs) {
 
 static bool gives_exceptions(jclass c) {
     char *signature = NULL;
-    if (!sa.config.submissions || (*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) != JVMTI_ERROR_NONE) return false;
     signature[strlen(signature) - 1] = 0; /* the end of Lx/y; */
     bool yes = sa_gives_exceptions(signature + 1);
     (*sa.jvmti)->Deallocate(sa.jvmti, (unsigned char *)signature);

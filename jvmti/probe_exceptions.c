@@ -36,6 +36,31 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_failing0(JNIEnv *env,
     end(os);
 }
 
+/* Is that execution one of the task with the id, or, without room for an id, with the identity hash? */
+static bool is_of(const sa_thread *c, uint32_t depth, uint32_t class_id, uint64_t id, uint32_t hash) {
+    const sa_frame *f = &c->frames[depth];
+    if (f->class_id != class_id) return false;
+    return id != 0 ? f->task_id == id : (f->flags & SA_FRAME_HASHED) != 0 && sa_note_of(c, depth)->hash == hash;
+}
+
+/* The function of that stage of a CompletableFuture threw. The stage's execution will return, as the JDK catches the
+ * exception, but it ends by it. Also without submissions. */
+JNIEXPORT void JNICALL Java_java_lang_Stackagent_stageFailed0(JNIEnv *env, jclass helper, jlong context, jlong id, jint class_id,
+                                                            jint hash, jint thrown) {
+    sa_thread *c = (sa_thread *)(uintptr_t)context;
+    sa_os *os = c == NULL || !renew(c) ? NULL : begin();
+    if (os == NULL) return;
+    if (!overtaken(os, c) && c->depth > 0 && is_of(c, c->depth - 1, (uint32_t)class_id, (uint64_t)id, (uint32_t)hash)) {
+        sa_frame *f = &c->frames[c->depth - 1];
+        f->flags |= SA_EXEC_THREW;
+        if (asks() && atomic_load_explicit(&followed, memory_order_relaxed))
+            follow(os, c, (uint32_t)thrown);
+        else
+            sa_unfollowed(os, c, f);
+    }
+    end(os);
+}
+
 void sa_unfollowed(sa_os *os, sa_thread *c, const sa_frame *f) {
     const sa_thrown x = {f->task_id, f->class_id, 0};
     if (asks()) record_exception(os, c, &x, SA_SUBMIT_FORGOTTEN);

@@ -19,6 +19,7 @@
 //	submissions     around the methods that submit a task to an executor
 //	cancellations   what cancel returns
 //	exceptionReads  where the program gets the exception that ended a task
+//	stageFailures   where the function of a CompletableFuture's stage has thrown
 //	constructors    creations, failed constructors, the cost of constructions
 //	callSites       where the program makes and submits tasks
 //	mounts          where a virtual thread gets on and off its carrier

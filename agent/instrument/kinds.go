@@ -29,6 +29,7 @@ var kinds = [...]kind{
 	executorsMade{},
 	cancellations{},
 	exceptionReads{},
+	stageFailures{},
 	constructors{},
 	callSites{},
 	mounts{},

@@ -18,6 +18,7 @@ const (
 	descEnter  = "(Ljava/lang/Object;)I" // task -> token
 	descToken  = "(I)V"
 	descThread = "(Ljava/lang/Thread;)V"
+	descStage  = "(Ljava/lang/Throwable;Ljava/lang/Object;)V"
 	descBegin  = "(Ljava/lang/Object;Ljava/lang/Object;)I" // executor, task -> token
 )
 
@@ -32,6 +33,11 @@ var (
 	probeExitThrow     = probe{nameProbes, "exitThrow", descToken}
 	probeFailing       = probe{nameSubmissions, "failing", "(Ljava/lang/Throwable;I)V"} // thrown, token
 	probeAsked         = probe{nameSubmissions, "asked", descObject}
+	probeStageFailed   = probe{nameProbes, "stageFailed", descStage} // thrown, task
+	probeStageThrew    = probe{nameProbes, "stageThrew", descStage}  // thrown, future
+	probeStageThrewToo = probe{nameProbes, "stageThrewToo", "(Ljava/lang/Throwable;Ljava/lang/Object;Ljava/lang/Object;)V"}
+	probeStageCalls    = probe{nameProbes, "stageCalls", "(Ljava/lang/Object;)Ljava/lang/Object;"} // stage -> the one around it
+	probeStageCalled   = probe{nameProbes, "stageCalled", descObject}
 	probeRun           = probe{nameProbes, "run", "(Ljava/lang/Runnable;)V"}
 	probeCall          = probe{nameProbes, "call", "(Ljava/util/concurrent/Callable;)Ljava/lang/Object;"}
 )

@@ -63,6 +63,8 @@ func TestSubmissionListings(t *testing.T) {
 // follows from the JDK's own sources.
 func TestJDKSubmissions(t *testing.T) {
 	const run = "Ljava/lang/Runnable;"
+	const tryFire = "stage tryFire(I)L" + nameCompletableFuture + "; "
+	stageFails, stageEnds := []string{tryFire + "stageFailed 1"}, []string{tryFire + "stageCalls 1"}
 	tests := []struct {
 		class string
 		since int
@@ -77,6 +79,17 @@ func TestJDKSubmissions(t *testing.T) {
 			"asked in uniHandle(Ljava/lang/Object;Ljava/util/function/BiFunction;L" + nameCompletableFuture + "$UniHandle;)Z 1",
 			"asked in uniWhenComplete(Ljava/lang/Object;Ljava/util/function/BiConsumer;L" + nameCompletableFuture + "$UniWhenComplete;)Z 1",
 			"asked in uniExceptionally(Ljava/lang/Object;Ljava/util/function/Function;L" + nameCompletableFuture + "$UniExceptionally;)Z 1"}},
+		{nameCompletableFuture, 0, []string{
+			"stage uniHandle(Ljava/lang/Object;Ljava/util/function/BiFunction;L" + nameStage + "UniHandle;)Z stageThrew 1",
+			"stage uniWhenComplete(Ljava/lang/Object;Ljava/util/function/BiConsumer;L" + nameStage + "UniWhenComplete;)Z stageThrewToo 1",
+			"stage uniExceptionally(Ljava/lang/Object;Ljava/util/function/Function;L" + nameStage + "UniExceptionally;)Z stageThrew 1",
+			"stage biApply(Ljava/lang/Object;Ljava/lang/Object;Ljava/util/function/BiFunction;L" + nameStage + "BiApply;)Z stageThrew 1",
+			"stage biAccept(Ljava/lang/Object;Ljava/lang/Object;Ljava/util/function/BiConsumer;L" + nameStage + "BiAccept;)Z stageThrew 1"}},
+		{nameStage + "AsyncSupply", 0, []string{"stage run()V stageFailed 1"}},
+		{nameStage + "UniApply", 0, stageFails}, {nameStage + "UniAccept", 0, stageFails}, {nameStage + "UniCompose", 0, stageFails},
+		{nameStage + "UniComposeExceptionally", 0, stageFails}, {nameStage + "OrApply", 0, stageFails}, {nameStage + "OrAccept", 0, stageFails},
+		{nameStage + "UniHandle", 0, stageEnds}, {nameStage + "UniWhenComplete", 0, stageEnds}, {nameStage + "UniExceptionally", 0, stageEnds},
+		{nameStage + "BiApply", 0, stageEnds}, {nameStage + "BiAccept", 0, stageEnds},
 		{nameCompletableFuture, 25, []string{"asked in reportGet(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Object; 3",
 			"asked in reportJoin(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Object; 3", "asked in exceptionNow()Ljava/lang/Throwable; 1"}},
 		{nameTimerTask, 0, []string{"field " + FieldSubmitted + " J", "cancellation cancel()Z cancelled"}},

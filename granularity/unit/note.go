@@ -9,8 +9,10 @@ type Note struct {
 	// nested in another one counts as a unit with all that is nested in it; nested
 	// fork/join tasks count as units of their own.
 	SubmissionsKnown bool `json:"hand_overs_known"`
-	// Undecided is the number of summarised executions. Each counts as a unit: the
-	// summary does not record whether it was nested or submitted by itself.
+	// SubmissionsSummarised: not one by one, but it is known which classes were submitted.
+	SubmissionsSummarised bool `json:"hand_overs_summarised,omitempty"`
+	// Undecided is the number of summarised executions that count as units, by their class: the
+	// summary does not record whether a single one was nested or submitted by itself.
 	Undecided int64 `json:"undecided"`
 	// Platform is what the JDK did in tasks that the program did not submit: no units.
 	Platform PlatformNote `json:"platform"`

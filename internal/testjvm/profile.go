@@ -24,6 +24,7 @@ type Row struct {
 	Created       int64             `json:"created"`
 	Executions    int64             `json:"executions"`
 	NeverExecuted int64             `json:"never_executed"`
+	Threw         int64             `json:"threw"`
 	Metrics       map[string]Metric `json:"metrics"`
 }
 

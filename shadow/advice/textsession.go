@@ -282,12 +282,15 @@ func (e UnitsNote) sentence(*Finding) string { return NoteText(e.Note) }
 // NoteText says how well units are known, "" if there is nothing to say.
 func NoteText(n *unit.Note) string {
 	var out []string
-	if !n.SubmissionsKnown {
+	switch {
+	case n.SubmissionsSummarised:
+		out = append(out, "All submissions were summarised, so units of work are told apart by their classes.")
+	case !n.SubmissionsKnown:
 		out = append(out, "This session has no record of when tasks were submitted: each execution that is not nested in another one counts as a unit, the JDK's own included. "+
 			"One nested in another counts as part of its unit, but fork/join tasks count as units of their own.")
 	}
 	if n.Undecided > 0 {
-		out = append(out, fmt.Sprintf("What %s summarised executions were nested in is not known: each counts as a unit.", units.FormatCount(n.Undecided)))
+		out = append(out, fmt.Sprintf("%s summarised executions count as units by their class: what a single one was nested in is not known.", units.FormatCount(n.Undecided)))
 	}
 	if p := &n.Platform; p.Executions > 0 {
 		names := strings.Join(p.Classes[:min(len(p.Classes), maxNamed)], ", ")

@@ -12,7 +12,7 @@ import (
 // Note records how well the units were known in the latest reading, which had so many
 // summarised executions.
 func (u *Reader) Note(summarised int64) *unit.Note {
-	return &unit.Note{SubmissionsKnown: u.submissions, Undecided: summarised, Platform: u.platform()}
+	return &unit.Note{SubmissionsKnown: u.submissions, SubmissionsSummarised: !u.submissions && u.handOvers, Undecided: summarised, Platform: u.platform()}
 }
 
 func (u *Reader) platform() unit.PlatformNote {
@@ -42,7 +42,11 @@ func (u *Reader) platform() unit.PlatformNote {
 func (u *Reader) Counts(class uint32) bool {
 	r := u.roles.Get(class)
 	switch {
-	case r == nil || r.role == unit.Task || r.role == unit.Library:
+	case r == nil || r.role == unit.Library:
+		return true
+	case r.role == unit.Task:
+		return !r.nested
+	case r.role == unit.Platform && r.submitted:
 		return true
 	case r.role == unit.Wrapper:
 		return r.named > 0 && r.named == r.executions

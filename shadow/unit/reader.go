@@ -23,7 +23,10 @@ type Reader struct {
 	s           *session.Session
 	loops       *session.TaskSet
 	roles       byid.Map[classRole]
-	submissions bool // they were recorded, with their times
+	submissions bool            // they were recorded, with their times
+	handOvers   bool            // it is known which classes were submitted: they were recorded or summarised
+	summarised  map[uint32]bool // by thread: executions of the program's tasks were
+	whole       bool            // what is nested in a unit was summarised: all in it is its own work
 	// Of the latest reading: what the platform did for itself, by class.
 	own           map[uint32]*unit.Own
 	ownSummarised map[uint32]int64
@@ -31,18 +34,21 @@ type Reader struct {
 
 // classRole is what a class id is in units.
 type classRole struct {
-	role     unit.Role
-	forkJoin bool
-	thread   bool
-	inner    bool // its tasks are submitted only inside another submission
-	custom   bool // the user named its method as a task
+	role      unit.Role
+	forkJoin  bool
+	thread    bool
+	inner     bool // its tasks are submitted only inside another submission
+	custom    bool // the user named its method as a task
+	submitted bool // tasks of it were, as the summaries count
+	nested    bool // its executions without a record are parts of units of others
 	// Of the latest reading: its executions, and the units named after it.
 	executions, named int64
 }
 
 // NewReader finds the tasks that are the loops of threads.
 func NewReader(s *session.Session) (*Reader, error) {
-	u := &Reader{s: s, loops: session.NewTaskSet(), submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
+	u := &Reader{s: s, loops: session.NewTaskSet(), summarised: map[uint32]bool{}, submissions: SubmissionsKnown(s) && s.Manifest.NotAvailable["queue"] == ""}
+	u.handOvers = u.submissions || SubmissionsSummarised(s)
 	for i := range s.Classes {
 		c := &s.Classes[i]
 		r := &classRole{forkJoin: c.Kinds&units.KindForkJoin != 0, thread: c.Kinds&units.KindThread != 0, custom: customOnly(c.Kinds)}
@@ -53,7 +59,7 @@ func NewReader(s *session.Session) (*Reader, error) {
 			r.role = unit.Wrapper
 		case isInternal(c.Name, c.Kinds):
 			r.role = unit.Internal
-		case u.submissions && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
+		case u.handOvers && IsJDK(c.Name, c.Kinds) && !r.forkJoin && !r.thread:
 			r.role = unit.Platform // without a record of submissions it may be a unit
 		case unit.IsLibrary(c.Name):
 			r.role = unit.Library
@@ -65,6 +71,9 @@ func NewReader(s *session.Session) (*Reader, error) {
 	}
 	if err := u.findLoops(); err != nil {
 		return nil, fmt.Errorf("looking for the loops of threads of session %s: %w", s.Manifest.Session, err)
+	}
+	if err := u.findNested(); err != nil {
+		return nil, err
 	}
 	return u, nil
 }
@@ -78,6 +87,12 @@ func customOnly(kinds units.Kinds) bool {
 // SubmissionsKnown reports whether the session recorded submissions.
 func SubmissionsKnown(s *session.Session) bool {
 	return s.Manifest.Rows[store.Submissions.String()] > 0
+}
+
+// SubmissionsSummarised reports whether submissions were counted by class and not recorded one by one.
+func SubmissionsSummarised(s *session.Session) bool {
+	m := s.Manifest.Submissions
+	return m != nil && m.Summarised > 0
 }
 
 // findInner finds the classes whose tasks are submitted only inside another
@@ -170,6 +185,12 @@ func (u *Reader) Each(f func(*unit.Unit) error) error {
 	all := u.s.Metrics()
 	work := NewWorkColumns(all[:len(all)-1]) // the queue time is not work: it has a field of its own
 	b := unit.NewBuilder(u.loops.Has, work.Len(), func(x *Unit) {
+		if u.leftOut(x) {
+			return
+		}
+		if u.whole {
+			takeAll(&x.Work, work.Len())
+		}
 		if r := u.roles.Get(x.Class); r != nil {
 			r.named++
 		}
@@ -224,8 +245,12 @@ type Unit = unit.Unit
 // units. It counts what the platform did for itself, for Note.
 func (u *Reader) Summaries(f func(*session.Summary) error) error {
 	u.ownSummarised = map[uint32]int64{}
+	metrics := u.s.Metrics()
 	return u.s.Summaries(func(x *session.Summary) error {
 		if u.Counts(x.Class) {
+			if u.whole {
+				x = allOwn(x, metrics)
+			}
 			return f(x)
 		}
 		if r := u.roles.Get(x.Class).role; r == unit.Platform || r == unit.Internal {

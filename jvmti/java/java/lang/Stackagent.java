@@ -4,6 +4,7 @@ import static java.lang.StackagentLayout.*;
 
 import java.lang.ref.WeakReference;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -45,6 +46,9 @@ public final class Stackagent {
     static final long SLOT_ID = U.objectFieldOffset(Stackagent.class, "id");
     private static final long SLOT_CONTEXT = U.objectFieldOffset(Stackagent.class, "context");
     private static final long THREAD_ID = U.objectFieldOffset(Thread.class, "tid");
+
+    /** An exception may be wrapped in others. */
+    static final long CAUSE = U.objectFieldOffset(Throwable.class, "cause");
 
     /** False: the agent is detached; probes that are still woven do nothing. */
     static boolean on = true;
@@ -98,6 +102,9 @@ public final class Stackagent {
 
     /** Of a thread: its latest submission as a task, see {@link StackagentSubmission}. */
     long submitted;
+
+    /** Of a thread: the stage of a CompletableFuture that calls its function, see {@link #stageCalls}. */
+    private Object stage;
 
     /** The address of the agent's phase; the number of the session follows it. */
     private static final long PHASE = phase0();
@@ -517,6 +524,83 @@ public final class Stackagent {
     }
 
     /**
+     * In a stage of a CompletableFuture, where it catches what its function threw: its execution ends by
+     * that exception. A stage that is not being executed, because complete() or the stage before it
+     * fires it, belongs to no execution.
+     */
+    @Hidden
+    public static void stageFailed(Throwable thrown, Object task) {
+        long info = on ? known(task.getClass()) : 0;
+        long context = slot(Thread.currentThread()).context;
+        if (info != 0 && context != 0) {
+            long id = idOf(task);
+            int hash = id != 0 ? 0 : System.identityHashCode(task); // of one without room for an id
+            stageFailed0(context, id, (int) (info >>> 32), hash, System.identityHashCode(thrown));
+        }
+    }
+
+    /**
+     * In a stage that leaves the call of its function to a method of the future which depends on it, before that call.
+     * Returns the stage around it, for {@link #stageCalled}: what it calls may fire others.
+     */
+    @ForceInline
+    @Hidden
+    public static Object stageCalls(Object task) {
+        Stackagent slot = slot(Thread.currentThread());
+        Object before = slot.stage;
+        slot.stage = task;
+        return before;
+    }
+
+    /** After the call. */
+    @ForceInline
+    @Hidden
+    public static void stageCalled(Object before) {
+        slot(Thread.currentThread()).stage = before;
+    }
+
+    /** In such a method of a future, which no stage may have called: like stageFailed. */
+    @Hidden
+    public static void stageThrew(Throwable thrown, Object future) {
+        Object task = slot(Thread.currentThread()).stage;
+        if (task != null && future != null && dependent(task) == future) {
+            stageFailed(thrown, task);
+        }
+    }
+
+    /**
+     * Like that one, in whenComplete: if its source has failed, so has the future, by the source's
+     * exception; the one thrown here is suppressed in that, and read with it.
+     */
+    @Hidden
+    public static void stageThrewToo(Throwable thrown, Object future, Object source) {
+        Throwable first = failureOf(source);
+        Object wrapped = first instanceof CompletionException ? U.getReference(first, CAUSE) : null;
+        stageThrew(wrapped instanceof Throwable ? (Throwable) wrapped : first != null ? first : thrown, future);
+    }
+
+    /** The future that depends on a stage; null: unknown. */
+    @Hidden
+    private static Object dependent(Object task) {
+        Class<?> c = task.getClass();
+        while (c != null && !c.getName().equals("java.util.concurrent.CompletableFuture$UniCompletion")) {
+            c = c.getSuperclass();
+        }
+        long at = c == null || c.getClassLoader0() != null ? -1 : offset(c, "dep");
+        return at > 0 ? U.getReference(task, at) : null;
+    }
+
+    /** The exception in the result of a CompletableFuture; null: there is none. */
+    @Hidden
+    private static Throwable failureOf(Object result) {
+        Class<?> c = result == null ? Object.class : result.getClass();
+        boolean alternative = c.getClassLoader0() == null && c.getName().equals("java.util.concurrent.CompletableFuture$AltResult");
+        long at = alternative ? offset(c, "ex") : -1;
+        Object failure = at > 0 ? U.getReference(result, at) : null;
+        return failure instanceof Throwable ? (Throwable) failure : null;
+    }
+
+    /**
      * The JVM instructions that the current thread has executed, without the unreported part of its
      * open methods. Only the thread itself changes the count; a virtual thread has its own, whatever
      * carries it. Called before code that must not be counted: the result goes to {@link #reset}.
@@ -852,6 +936,7 @@ public final class Stackagent {
         enterBare0(0, 0, 0, 0);
         exit0(0, 0, 0);
         exitWork0(0, 0, 0, 0);
+        stageFailed0(0, 0, 0, 0, 0);
         created0(0, 0);
         failed0(0, 0, 0);
         mounted0(0, 0);
@@ -881,6 +966,9 @@ public final class Stackagent {
     private static native boolean exit0(long context, int token, int threw);
 
     private static native boolean exitWork0(long context, int token, int threw, long bytecodes);
+
+    /** id: of the task; 0: it has no room for one, and is known by its hash. */
+    private static native void stageFailed0(long context, long id, int classId, int hash, int thrown);
 
     private static native boolean countsBytecodes0();
 

@@ -28,8 +28,7 @@ public final class StackagentSubmission {
     /** -1: there is no such field, because of submissions=false or an attach. */
     private static final long EXECUTOR_CLASS = Stackagent.offset(ClassValue.ClassValueMap.class, "stackagent$executors");
 
-    /** The exception may be wrapped in others. */
-    private static final long CAUSE = U.objectFieldOffset(Throwable.class, "cause");
+    /** How many wrappers of an exception are looked into. */
     private static final int MOST_CAUSES = 8;
 
     /** Where a TimerTask keeps when it is due; -1: this JDK has no such field; 0: no Timer has fired yet. */
@@ -484,7 +483,7 @@ public final class StackagentSubmission {
         for (int i = 0; i < MOST_CAUSES && given != null && given != before; i++) {
             asked0(context, System.identityHashCode(given));
             before = given;
-            given = U.getReference(given, CAUSE); // getCause() may be the program's
+            given = U.getReference(given, Stackagent.CAUSE); // getCause() may be the program's
         }
         releaseIfIdle(context);
     }
