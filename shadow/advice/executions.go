@@ -1,6 +1,8 @@
 package advice
 
 import (
+	"slices"
+
 	"stackagent/granularity"
 	"stackagent/internal/text"
 	"stackagent/internal/units"
@@ -40,12 +42,20 @@ func fineExecutions(s *search) []Finding {
 		m := r.WorkMetric()
 		d := r.Metrics[m]
 		if len(out) == maxNamed || d.Count < s.t.FineUnits || max(d.P50, r.Metrics[inclusive(m)].P50, r.Metrics[granularity.Wall].P50) >= s.t.FineWork || r.ExecutionShare < s.t.FineShare ||
-			float64(units.Ns(d.Count)*leastCost) < s.t.FineGain*float64(s.time(s.Duration)) {
+			float64(units.Ns(s.submitted(&r, d.Count))*leastCost) < s.t.FineGain*float64(s.time(s.Duration)) {
 			continue
 		}
 		out = append(out, Finding{Class: r.Class, Evidence: &FineExecutions{s.executionsOf(&r), len(out) == 0}})
 	}
 	return out
+}
+
+// submitted is how many of n executions of a class somebody submitted; n if the session does not say.
+func (s *search) submitted(r *granularity.Hotspot, n int64) int64 {
+	if slices.ContainsFunc(s.Rows, func(r granularity.Hotspot) bool { return r.Queue().Count > 0 }) {
+		return min(n, r.Queue().Count)
+	}
+	return n
 }
 
 // inclusive is the metric that includes nested executions.

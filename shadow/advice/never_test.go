@@ -109,6 +109,34 @@ func TestWrapperIsNotFine(t *testing.T) {
 	}
 }
 
+// TestPlainCallsAreNotFine: tasks that nobody submitted cost no submission, however small they are. Where no queue
+// time is known, nobody knows how many were submitted.
+func TestPlainCallsAreNotFine(t *testing.T) {
+	self, waited := new(granularity.Values), new(granularity.Values)
+	for range 2000 {
+		self.Add(800)
+		waited.Add(1000)
+	}
+	work, queue := granularity.Describe(self), granularity.Describe(waited)
+	queue.Name = granularity.QueueName
+	const queueAt = granularity.SelfCPU + 1
+	row := granularity.Hotspot{Class: "app.Step", Executions: 2000, ExecutionShare: 0.5, Metrics: granularity.Metrics{granularity.SelfCPU: work, granularity.CPU: work}}
+	outer := granularity.Hotspot{Class: "app.Batch", Executions: 10, Metrics: granularity.Metrics{queueAt: queue}}
+	fine := func(rows ...granularity.Hotspot) int {
+		return len(fineExecutions(&search{Facts: &Facts{Rows: rows, Duration: 1_000_000}, t: DefaultThresholds}))
+	}
+	if fine(row, outer) != 0 {
+		t.Error("plain calls are called fine-grained")
+	}
+	if fine(row) != 1 {
+		t.Error("2,000 tasks of 800 ns are not called fine-grained where submissions are not known")
+	}
+	row.Metrics[queueAt] = queue
+	if fine(row, outer) != 1 {
+		t.Error("2,000 submitted tasks of 800 ns are not called fine-grained")
+	}
+}
+
 // TestNeverRunUnended: where the record breaks off, tasks that were being
 // executed look as if they never had been.
 func TestNeverRunUnended(t *testing.T) {
