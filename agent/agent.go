@@ -219,7 +219,7 @@ func (a *Agent) Ready(vm jvmti.VM) bool {
 func (a *Agent) ready(vm jvmti.VM) error {
 	hello := describe(vm, time.Now().UnixNano(), a.options.Metrics)
 	describeWork(hello, vm)
-	hello.Detail = string(a.options.Detail)
+	hello.Detail, hello.Tasks = string(a.options.Detail), a.options.Tasks
 	if vm.Late {
 		hello.NotAvailable = withUnseen(hello.NotAvailable)
 	}

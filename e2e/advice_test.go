@@ -35,7 +35,9 @@ type defect struct {
 	// vm and fixedVM are options of the JVM, as it is and with the advice followed.
 	vm, fixedVM []string
 	advised     string // the advice's name, if not the defect's
-	none        bool   // it gets no advice, and there is nothing to fix
+	// fixedAdvice is what it gets when mended: it has another problem, which the first hid.
+	fixedAdvice string
+	none        bool // it gets no advice, and there is nothing to fix
 }
 
 // source is the example that has it.
@@ -55,6 +57,14 @@ func (d defect) advice() string {
 	return cmp.Or(d.advised, d.name)
 }
 
+// fixedNames are what it must get with the advice followed.
+func (d defect) fixedNames() []string {
+	if d.fixedAdvice == "" {
+		return nil
+	}
+	return []string{d.fixedAdvice}
+}
+
 const (
 	noBound = -1
 	noGain  = 0 // the bound is close to nothing where nobody else wants the processors
@@ -66,6 +76,11 @@ var defects = []defect{
 	{name: "good", quick: true, gain: noBound, none: true},
 	{name: "client", quick: true, gain: noBound, none: true},
 	{name: "turns", gain: noBound, none: true},
+	{name: "nested", gain: noBound, none: true},
+	{name: "overlapped", alone: true, gain: noBound, none: true},
+	{name: "at-once", atOnce: true, gain: noBound, none: true},
+	{name: "locked-waiting", advised: "one-at-a-time", fixedAdvice: "waiting-tasks", gain: 0.5},
+	{name: "monitor-waiting", advised: "one-at-a-time", fixedAdvice: "waiting-tasks", gain: 0.5},
 	{name: "served", gain: noGain, advised: "pool-too-small", alone: true},
 	{name: "garbage-collection", gain: 0.3, vm: []string{"-XX:+UseParallelGC", "-Xmx128m"}, fixedVM: []string{"-XX:+UseParallelGC", "-Xmx1500m", "-Xmn1200m"}},
 	{name: "waiting-tasks", gain: 0.5},
@@ -101,7 +116,7 @@ func TestAdvice(t *testing.T) {
 		}
 		wantAdvice(t, jdk, d, want, d.name)
 		if want != nil {
-			wantAdvice(t, jdk, d, nil, d.name, "fixed")
+			wantAdvice(t, jdk, d, d.fixedNames(), d.name, "fixed")
 		}
 	})
 }
@@ -124,6 +139,33 @@ func TestAdviceDetails(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAdviceStalls: tasks that wait for a concurrent collector get the advice about the heap, and not that of tasks which
+// wait for something else; with a larger heap they get none about waiting.
+func TestAdviceStalls(t *testing.T) {
+	testjvm.Alone(t, "what is found depends on the processors it gets")
+	for _, jdk := range testjvm.JDKs(t) {
+		if jdk.Version < 25 {
+			continue
+		}
+		for _, collector := range []string{"-XX:+UseZGC", "-XX:+UseShenandoahGC"} {
+			t.Run(jdk.String()+collector, func(t *testing.T) {
+				testjvm.OneGood(t, func(a *testjvm.Attempt) {
+					c := testjvm.Example(t, "advice").Command(t, jdk)
+					c.Args = []string{"stalled"}
+					c.VM = append(slices.Clone(c.VM), collector, "-Xmx64m")
+					if got := adviceNames(c.Profile(t).Advice(t)); !slices.Equal(got, []string{"garbage-collection"}) {
+						a.Errorf("advice %v with a small heap", got)
+					}
+					c.VM[len(c.VM)-1] = "-Xmx2g"
+					if got := adviceNames(c.Profile(t).Advice(t)); slices.Contains(got, "waiting-tasks") {
+						a.Errorf("advice %v with a large heap", got)
+					}
+				})
+			})
+		}
 	}
 }
 

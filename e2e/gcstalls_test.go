@@ -136,3 +136,27 @@ func loggedStalls(t *testing.T, log string) (sum float64) {
 	}
 	return sum
 }
+
+// TestNoStalls: G1 makes threads wait in pauses only. The wait for the end of a pause is none outside of it, and none is
+// what the JVM waits for at its end.
+func TestNoStalls(t *testing.T) {
+	testjvm.Shared(t)
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			testjvm.OneGood(t, func(a *testjvm.Attempt) {
+				p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "gcstalls")), Main: "Main",
+					Args: []string{"4", "1200", "60"}, VM: []string{testjvm.G1.Flag, "-Xmx192m"}}.Profile(t)
+				var got stalls
+				if err := json.Unmarshal(p.Shadow(t, "gc", p.Dir, "--format", "json"), &got); err != nil {
+					t.Fatal(err)
+				}
+				if got.Stalls == nil {
+					t.Skipf("stalls are not available: %v", got.NotAvailable)
+				}
+				if got.Stalls.TotalNs > 3e6 {
+					a.Errorf("%d stalls, %.1f ms; G1 has none", got.Stalls.Count, got.Stalls.TotalNs/1e6)
+				}
+			})
+		})
+	}
+}

@@ -30,6 +30,12 @@ func TestPartsOfUnits(t *testing.T) {
 				if !maps.Equal(got, want) {
 					t.Errorf("units %v, want %v", got, want)
 				}
+				if s := share(namedRows(t, p, "--units", "--by", "executor"), func(r namedRow) string { return r.Executor }, `^Main\.java:\d+ \(ThreadPoolExecutor, pool-1\)$`); s < 0.97 {
+					t.Errorf("%.0f %% of the work in the pool", 100*s)
+				}
+				if s := share(namedRows(t, p, "--units", "--by", "site"), func(r namedRow) string { return r.Site }, `^Main\.main:\d+$`); s < 0.97 {
+					t.Errorf("%.0f %% of the work at the program's sites", 100*s)
+				}
 				all := 0.0
 				for _, r := range namedRows(t, p, "--app") {
 					all += r.Work

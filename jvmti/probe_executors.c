@@ -49,14 +49,18 @@ static bool of_platform(const char *signature) {
 }
 
 /* Describes a frame in m if it is the program's. True: no frame below it is looked at. An
- * executor that a class of the JDK makes when it is initialised is the JDK's own. */
-static bool made_in(JNIEnv *env, sa_news *m, const jvmtiFrameInfo *frame) {
+ * executor that a class of the JDK makes when it is initialised is the JDK's own. own: the
+ * executor's class, whose constructors say nothing; NULL: they are all that there is. */
+static bool made_in(JNIEnv *env, sa_news *m, const jvmtiFrameInfo *frame, jclass own) {
     jclass c = NULL;
     char *signature = NULL, *name = NULL;
     bool last = true;
     if ((*sa.jvmti)->GetMethodDeclaringClass(sa.jvmti, frame->method, &c) != JVMTI_ERROR_NONE) return true;
+    (*sa.jvmti)->GetMethodName(sa.jvmti, frame->method, &name, NULL, NULL);
     if ((*sa.jvmti)->GetClassSignature(sa.jvmti, c, &signature, NULL) == JVMTI_ERROR_NONE && of_platform(signature)) {
-        last = (*sa.jvmti)->GetMethodName(sa.jvmti, frame->method, &name, NULL, NULL) != JVMTI_ERROR_NONE || strcmp(name, "<clinit>") == 0;
+        last = name == NULL || strcmp(name, "<clinit>") == 0;
+    } else if (own != NULL && name != NULL && strcmp(name, "<init>") == 0 && (*env)->IsAssignableFrom(env, own, c)) {
+        last = false;
     } else {
         sa_call call = {.method = frame->method, .bci = (int32_t)frame->location};
         sa_call_describe(env, &call);
@@ -80,7 +84,9 @@ JNIEXPORT void JNICALL Java_java_lang_StackagentSubmission_executorMade0(JNIEnv 
     if (m == NULL) return;
     m->id = (uint32_t)id;
     for (jint i = 0; i < n; i++)
-        if (made_in(env, m, &frames[i])) break;
+        if (made_in(env, m, &frames[i], c)) break;
+    for (jint i = 0; i < n && m->made_class == NULL; i++)
+        if (made_in(env, m, &frames[i], NULL)) break;
     if (m->made_class == NULL)
         sa_news_free(m);
     else

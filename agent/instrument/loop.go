@@ -37,33 +37,51 @@ func (p *Plan) findLoopCall() {
 	if p.in.Platform || ofPlatform(p.Class) || p.hidden || !p.isTask() {
 		return
 	}
-	var best loopCall
+	var best, step loopCall
 	for _, m := range p.class.Methods {
 		if isStatic(m) || !isTaskMethod(m) {
 			continue
 		}
 		p.Executed = true
-		for _, body := range append([]*classfile.Member{m}, p.ownCalls(m)...) {
-			for _, c := range p.callsInLoops(body) {
-				if c.score > best.score {
-					best = c
-				}
+		for _, body := range append([]*classfile.Member{m}, p.ownCalls(m, instructions(m))...) {
+			loop := loopOf(instructions(body))
+			best.improve(p.calls(loop))
+			for _, own := range p.ownCalls(body, loop) {
+				step.improve(p.calls(instructions(own)))
 			}
 		}
+	}
+	if best.score == 0 { // the loop calls only the task's own methods: what these call is in the loop, too
+		best = step
 	}
 	if best.score > 0 {
 		p.LoopCall = best.definition()
 	}
 }
 
-// ownCalls are the methods of the class itself that m calls: the loop may be in one.
-func (p *Plan) ownCalls(m *classfile.Member) []*classfile.Member {
+// improve takes the best of the calls if it is better.
+func (c *loopCall) improve(calls []loopCall) {
+	for _, x := range calls {
+		if x.score > c.score {
+			*c = x
+		}
+	}
+}
+
+// instructions are those of a method; nil: it has none, or they cannot be read.
+func instructions(m *classfile.Member) []*classfile.Insn {
 	code, err := m.Code()
 	if err != nil || code == nil {
 		return nil
 	}
+	return code.Insns
+}
+
+// ownCalls are the methods of the class itself that instructions of m call: the loop, or a
+// step of it, may be in one.
+func (p *Plan) ownCalls(m *classfile.Member, in []*classfile.Insn) []*classfile.Member {
 	var own []*classfile.Member
-	for _, in := range code.Insns {
+	for _, in := range in {
 		switch in.Op {
 		case classfile.OpInvokevirtual, classfile.OpInvokespecial:
 		default:
@@ -80,20 +98,16 @@ func (p *Plan) ownCalls(m *classfile.Member) []*classfile.Member {
 	return own
 }
 
-// callsInLoops are the calls of m between the target of a jump back and the jump.
-func (p *Plan) callsInLoops(m *classfile.Member) []loopCall {
-	code, err := m.Code()
-	if err != nil || code == nil {
-		return nil
-	}
+// loopOf are the instructions between the target of a jump back and the jump.
+func loopOf(all []*classfile.Insn) []*classfile.Insn {
 	at := make(map[*classfile.Label]int)
-	for i, in := range code.Insns {
+	for i, in := range all {
 		if in.Op == classfile.OpLabel {
 			at[in.Label] = i
 		}
 	}
-	first, last := len(code.Insns), -1
-	for i, in := range code.Insns {
+	first, last := len(all), -1
+	for i, in := range all {
 		if in.Target == nil {
 			continue
 		}
@@ -101,9 +115,17 @@ func (p *Plan) callsInLoops(m *classfile.Member) []loopCall {
 			first, last = min(first, to), max(last, i)
 		}
 	}
+	if first > last {
+		return nil
+	}
+	return all[first:last]
+}
+
+// calls are those of instructions that can be tasks.
+func (p *Plan) calls(in []*classfile.Insn) []loopCall {
 	var calls []loopCall
-	for i := first; i < last && len(calls) < maxCalls; i++ {
-		if c, ok := p.loopCall(code.Insns[i]); ok {
+	for _, in := range in {
+		if c, ok := p.loopCall(in); ok && len(calls) < maxCalls {
 			calls = append(calls, c)
 		}
 	}
@@ -165,6 +187,9 @@ func (c *loopCall) rate() int {
 	}
 	if score > 0 && result == "V" {
 		score++
+	}
+	if score == 0 && c.begins("poll") { // the loop of an event loop: better than nothing
+		score = 1
 	}
 	return score
 }

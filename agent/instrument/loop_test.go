@@ -15,6 +15,7 @@ func TestLoopCalls(t *testing.T) {
 	for class, want := range map[string]string{
 		"Loops$Handler": "Loops$Apis#handle(LLoops$Request;Ljava/lang/String;)V",
 		"Loops$Events":  "Loops$Event#run(LLoops$Request;)V",
+		"Loops$Sender":  "Loops$Client#poll(J)Ljava/lang/Object;",
 		"Loops$Steps":   "",
 		"Loops$Once":    "",
 	} {

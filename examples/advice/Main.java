@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
@@ -18,13 +19,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * One defect of task parallelism at a time, and the same program with the advice followed.
  * Arguments: DEFECT [fixed].
  * Known answer: the advice about DEFECT, and none about it with "fixed". "served" is pool-too-small in a run of fixed length,
- * "fast-and-slow" one of tasks that are summarised and of others;
- * "good", "client" and "turns" get no advice.
+ * "fast-and-slow" one of tasks that are summarised and of others; "locked-waiting" and "monitor-waiting" are one-at-a-time,
+ * where the owner of the lock waits (fixed, they get the advice that tasks which wait deserve); "stalled" is garbage-collection
+ * with a concurrent collector and a small heap;
+ * "good", "client", "turns", "nested", "overlapped" and "at-once" get no advice.
  */
 public class Main {
     static final int CPUS = Math.min(2, Runtime.getRuntime().availableProcessors());
@@ -70,6 +74,32 @@ public class Main {
                 Thread.sleep(20);
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Waits while it holds a lock that all share. */
+    static class LockedWaiter implements Runnable {
+        static final ReentrantLock LOCK = new ReentrantLock();
+        static final Object MONITOR = new Object();
+        final boolean monitor;
+
+        LockedWaiter(boolean monitor) {
+            this.monitor = monitor;
+        }
+
+        public void run() {
+            if (monitor) {
+                synchronized (MONITOR) {
+                    new Waiter().run();
+                }
+                return;
+            }
+            LOCK.lock();
+            try {
+                new Waiter().run();
+            } finally {
+                LOCK.unlock();
             }
         }
     }
@@ -378,6 +408,58 @@ public class Main {
         all(Executors.newFixedThreadPool(CPUS), tasks);
     }
 
+    /** Tasks wait for their parts on another pool, which uses all processors: more of them at a time gain nothing. */
+    static void nested() throws Exception {
+        ExecutorService parts = Executors.newFixedThreadPool(CPUS);
+        List<Runnable> tasks = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            tasks.add(new Whole(parts));
+        }
+        all(Executors.newFixedThreadPool(CPUS), tasks);
+        parts.shutdown();
+    }
+
+    /** One long task among short ones, while the main thread computes as long: no processor idles. */
+    static void overlapped() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(CPUS);
+        List<Future<?>> futures = new ArrayList<>();
+        futures.add(pool.submit(new Work(500_000)));
+        for (Runnable t : parts(20, 1000)) {
+            futures.add(pool.submit(t));
+        }
+        burn(480_000);
+        for (Future<?> f : futures) {
+            f.get();
+        }
+        pool.shutdown();
+    }
+
+    /** Each tiny task runs in the thread that submits it. */
+    static void atOnce() {
+        Executor caller = Runnable::run;
+        for (int i = 0; i < 1_000_000; i++) {
+            caller.execute(() -> SUM.add(1));
+        }
+    }
+
+    /** Tasks that allocate; a concurrent collector with a small heap makes them wait for memory. */
+    static void stalled() throws Exception {
+        List<Runnable> tasks = new ArrayList<>();
+        for (int k = 0; k < 16; k++) {
+            tasks.add(new Runnable() {
+                public void run() {
+                    long[][] kept = new long[40_000][];
+                    for (int i = 0; i < 400_000; i++) {
+                        kept[i % kept.length] = new long[32];
+                        kept[i % kept.length][i & 31] = i;
+                    }
+                    SUM.add(kept[0][1]);
+                }
+            });
+        }
+        all(Executors.newFixedThreadPool(CPUS), tasks);
+    }
+
     public static void main(String[] args) throws Exception {
         boolean fixed = args.length > 1 && args[1].equals("fixed");
         long start = System.nanoTime();
@@ -395,6 +477,12 @@ public class Main {
             case "never-executed" -> never(fixed);
             case "swallowed-exceptions" -> swallowed(fixed);
             case "fast-and-slow" -> fastAndSlow();
+            case "locked-waiting" -> all(Executors.newFixedThreadPool(CPUS), fixed ? Collections.nCopies(20, new Waiter()) : Collections.nCopies(20, new LockedWaiter(false)));
+            case "monitor-waiting" -> all(Executors.newFixedThreadPool(CPUS), fixed ? Collections.nCopies(20, new Waiter()) : Collections.nCopies(20, new LockedWaiter(true)));
+            case "nested" -> nested();
+            case "overlapped" -> overlapped();
+            case "at-once" -> atOnce();
+            case "stalled" -> stalled();
             case "served" -> served(fixed);
             case "garbage-collection" -> collect();
             case "client" -> client();

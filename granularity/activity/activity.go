@@ -41,6 +41,8 @@ type Slice struct {
 	Thread   uint32 // index into a list of Thread
 	State    ThreadState
 	From, To units.MonoNs
+	By       uint32 // 1 + the thread that ended a wait, as an index; 0: none, or not known
+	On       uint32 // the futex that a thread waits for; 0: not known
 }
 
 // Kinds of threads, the same as in a session.

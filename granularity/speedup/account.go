@@ -79,6 +79,9 @@ type Account struct {
 
 	Workers   int // application threads that lived in the region
 	MostAlive int // at once
+	// Slots is how many application threads there were at once while their pool was at work, done or not, for a time that
+	// matters: slotTime of that in which there were any.
+	Slots int
 	// Unseparated: when the workers ended their last tasks is not known, so what they
 	// waited for then (imbalance) cannot be told from waiting for each other.
 	Unseparated bool

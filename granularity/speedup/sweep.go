@@ -16,7 +16,7 @@ func Reckon(in Input) (Account, error) {
 	if in.N < 1 {
 		return Account{}, fmt.Errorf("account of a run: %w, not %d", ErrThreads, in.N)
 	}
-	s := &sweep{in: in, stays: make([]stay, len(in.Threads)), at: math.MinInt64}
+	s := &sweep{in: in, slotTime: map[int]units.Ns{}, stays: make([]stay, len(in.Threads)), at: math.MinInt64}
 	s.acc.N = in.N
 	if err := s.plan(); err != nil {
 		return Account{}, fmt.Errorf("account of a run: %w", err)
@@ -40,7 +40,8 @@ type changeKind int
 // At the same time ends come before begins: neighbours without a gap never overlap,
 // and a thread lives within a segment.
 const (
-	threadEnds changeKind = iota
+	slotEnds changeKind = iota
+	threadEnds
 	shiftEnds
 	segmentEnds
 	pauseEnds
@@ -48,6 +49,7 @@ const (
 	segmentBegins
 	shiftBegins
 	threadBegins
+	slotBegins
 	threadGone // began and ended at once
 )
 
@@ -75,7 +77,9 @@ type sweep struct {
 	driving, active   int // running or ready: drivers outside shifts; workers, and drivers in their shifts
 	alive, gone       int
 	clocks            [nPhases]units.Ns
-	aliveTime         units.Ns // sum over living workers, parallel phase
+	aliveTime         units.Ns         // sum over living workers, parallel phase
+	slots             int              // workers that exist, done or not
+	slotTime          map[int]units.Ns // in the region, by their number
 	acc               Account
 	apart             bool // an application thread is no driver, or its shifts are known
 }
@@ -90,12 +94,14 @@ func (s *sweep) plan() error {
 		until = seg.To
 		s.note(change{at: seg.From, what: segmentBegins})
 		s.note(change{at: seg.To, what: segmentEnds})
+		lives := map[string][]activity.Span{}
 		for t := range s.in.Threads {
 			s.planShifts(uint32(t), seg)
 			if s.worker(uint32(t)) {
-				s.planLife(uint32(t), seg)
+				s.planLife(uint32(t), seg, lives)
 			}
 		}
+		s.planSlots(lives, seg)
 	}
 	if len(s.in.Region) == 0 {
 		return fmt.Errorf("%w: it is empty", ErrRegion)
@@ -133,8 +139,8 @@ func (seg *Segment) shifts(t uint32) []activity.Span {
 }
 
 // planLife notes when worker t lives in seg: a driver from its first shift to the end
-// of its last.
-func (s *sweep) planLife(t uint32, seg Segment) {
+// of its last. It adds to lives, by pool, when the worker lived and when it existed.
+func (s *sweep) planLife(t uint32, seg Segment, lives map[string][]activity.Span) {
 	th := s.in.Threads[t]
 	life := seg.Span
 	if shifts := seg.shifts(t); s.driver(t) && len(shifts) > 0 {
@@ -149,12 +155,14 @@ func (s *sweep) planLife(t uint32, seg Segment) {
 	if th.Ended {
 		life.To = min(life.To, th.Last)
 	}
+	there := life
 	if int(t) < len(seg.Done) && seg.Done[t] != 0 {
 		life.To = min(life.To, seg.Done[t])
 	}
 	if life.To > life.From {
 		s.note(change{at: life.From, what: threadBegins, thread: t})
 		s.note(change{at: life.To, what: threadEnds, thread: t})
+		lives[th.Pool] = append(lives[th.Pool], life, there)
 	} else if th.BeginSeen && th.First >= seg.From && th.First < seg.To {
 		// It ended at once and left its slot empty.
 		s.note(change{at: th.First, what: threadGone, thread: t})
@@ -247,6 +255,9 @@ func (s *sweep) pass(t units.MonoNs) {
 		return
 	}
 	s.clocks[p] += d
+	if s.slots > 0 {
+		s.slotTime[s.slots] += d
+	}
 	if p == inParallel {
 		exited, late, surplus := emptySlots(s.in.N, s.alive, s.gone)
 		s.acc.Exited += d * units.Ns(exited)
@@ -305,6 +316,10 @@ func (s *sweep) apply(c change) {
 		s.live(c.thread)
 	case threadEnds:
 		s.die(c.thread)
+	case slotBegins:
+		s.slots++
+	case slotEnds:
+		s.slots--
 	case threadGone:
 		s.live(c.thread)
 		s.die(c.thread)
@@ -358,6 +373,7 @@ func (s *sweep) total() Account {
 		known += d
 	}
 	a.InState[activity.Unknown] += s.aliveTime - known
+	a.Slots = s.mostSlots()
 	a.MainOnly = a.Workers > 0 && !s.apart
 	return a
 }

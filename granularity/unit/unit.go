@@ -58,6 +58,7 @@ type Work [MaxMetrics]units.Ns
 // Unit is one unit of work.
 type Unit struct {
 	Root   uint64 // task of its outermost execution
+	Around uint32 // class of that
 	Outer  uint64 // that around it; 0: none
 	Named  uint64 // task after which it is named
 	Class  uint32 // its class

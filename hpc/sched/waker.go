@@ -59,7 +59,8 @@ type onCPU struct {
 // stopped: that thread ended it only if it is in a system call, and for a futex in one that can end such a wait.
 // An interrupt in such a call is rare.
 func (b *builder) waker(s State, c onCPU) Waker {
-	if !c.known {
+	// The end of the process ends no wait: what the thread waited for did not happen.
+	if !c.known || c.call == unix.SYS_EXIT_GROUP || c.call == unix.SYS_KILL {
 		return NoWaker
 	}
 	if c.call < 0 || c.pid != int32(b.pid) || s == Futex && !endsFutexWait(c.call) || s == Sleeping && c.call != unix.SYS_TGKILL {
@@ -73,7 +74,7 @@ func (b *builder) waker(s State, c onCPU) Waker {
 
 // endsFutexWait: a thread that exits wakes the one that waits for it, and a signal ends any wait.
 func endsFutexWait(call int32) bool {
-	return blockingCalls[call] == Futex || call == unix.SYS_EXIT || call == unix.SYS_EXIT_GROUP || call == unix.SYS_TGKILL
+	return blockingCalls[call] == Futex || call == unix.SYS_EXIT || call == unix.SYS_TGKILL
 }
 
 // A wait that goes beyond a part becomes several slices, and only the last has the waker. So that the others need

@@ -31,6 +31,8 @@ func TestWaker(t *testing.T) {
 		{"written to", IO, onCPU{true, 1, 6, unix.SYS_WRITE}, WakerThread(1)},
 		{"a device, while another thread computed", IO, onCPU{true, 1, 6, -1}, Outside},
 		{"another process", Futex, onCPU{true, 2, 9, unix.SYS_FUTEX}, Outside},
+		{"the end of the process", Futex, onCPU{true, 1, 6, unix.SYS_EXIT_GROUP}, NoWaker},
+		{"the process was killed", Futex, onCPU{true, 2, 9, unix.SYS_KILL}, NoWaker},
 		{"a thread that is not known", Futex, onCPU{true, 1, 7, unix.SYS_FUTEX}, NoWaker},
 	} {
 		b := newBuilder(1, 0)

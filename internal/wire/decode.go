@@ -263,7 +263,7 @@ func (r *reader) clock(field string) (c ClockPair) {
 }
 
 func (r *reader) hello() *Hello {
-	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsAll)
+	fields, end := r.fieldsFrom("hello", helloFields, helloFieldsDetail, helloFieldsExtra, helloFieldsAll)
 	h := &Hello{
 		PID: int(r.int("hello.pid")), Host: r.str("hello.host"),
 		JVMVersion: r.str("hello.jvm version"), JVMName: r.str("hello.jvm name"),
@@ -284,11 +284,14 @@ func (r *reader) hello() *Hello {
 	if fields >= helloFieldsDetail {
 		h.Detail = r.str("hello.detail")
 	}
-	if fields >= helloFieldsAll {
+	if fields >= helloFieldsExtra {
 		h.Extra = listOf(r, "hello.extra", (*reader).extra)
 		if len(h.Extra) > MaxExtra {
 			r.fail("hello.extra", strconv.Itoa(len(h.Extra))+" metrics, the limit is "+strconv.Itoa(MaxExtra), nil)
 		}
+	}
+	if fields >= helloFieldsAll {
+		h.Tasks = listOf(r, "hello.tasks", (*reader).str)
 	}
 	end()
 	return h

@@ -250,7 +250,8 @@ const (
 	totalsFieldsMounted               = 17 // where virtual threads were mounted
 	totalsFieldsAll                   = 18 // where tasks were summarised that were to be recorded with their construction
 	helloFields, helloFieldsDetail    = 15, 16
-	helloFieldsAll                    = 17 // where there are extra metrics
+	helloFieldsExtra                  = 17 // where there are extra metrics
+	helloFieldsAll                    = 18 // where the user defined tasks
 )
 
 func (w *writer) totals(t Totals) {
@@ -294,8 +295,11 @@ func (w *writer) totals(t Totals) {
 
 func (w *writer) hello(h *Hello) {
 	n := helloFieldsDetail
-	if len(h.Extra) > 0 {
+	switch {
+	case len(h.Tasks) > 0:
 		n = helloFieldsAll
+	case len(h.Extra) > 0:
+		n = helloFieldsExtra
 	}
 	w.arrayLen(n)
 	w.int(int64(h.PID))
@@ -323,7 +327,10 @@ func (w *writer) hello(h *Hello) {
 		w.str(h.NotAvailable[k])
 	}
 	w.str(h.Detail)
-	if len(h.Extra) > 0 {
+	if n >= helloFieldsExtra {
 		each(w, h.Extra, (*writer).extra)
+	}
+	if n >= helloFieldsAll {
+		each(w, h.Tasks, func(w *writer, s *string) { w.str(*s) })
 	}
 }

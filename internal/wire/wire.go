@@ -65,6 +65,7 @@ type Hello struct {
 	Extra        []Extra           // at most MaxExtra
 	NotAvailable map[string]string // metric -> why
 	Detail       string            // option detail: "all", "auto", "summary"; "" where the agent does not say
+	Tasks        []string          // option task, as the user gave its values; empty also where the agent does not say
 }
 
 // Totals are running sums since the start of the session, so that

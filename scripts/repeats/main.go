@@ -29,16 +29,16 @@ type program struct {
 // defects are the modes of examples/advice.
 var defects = []string{"fine-grained", "waiting-tasks", "coarse-grained", "load-imbalance", "pool-too-small", "pool-too-large", "self-wait",
 	"one-at-a-time", "thread-churn", "deep-nesting", "never-executed", "swallowed-exceptions",
-	"garbage-collection", "served", "fast-and-slow", "client", "turns", "good"}
+	"locked-waiting", "monitor-waiting", "garbage-collection", "served", "fast-and-slow", "nested", "overlapped", "at-once", "client", "turns", "good"}
 
 // heaps are those of the defect that a larger one mends, as it is and fixed.
 var heaps = map[bool][]string{false: {"-XX:+UseParallelGC", "-Xmx128m"}, true: {"-XX:+UseParallelGC", "-Xmx1500m", "-Xmn1200m"}}
 
 // without are those of them that have no such fix.
-var without = []string{"fast-and-slow", "client", "turns", "good"}
+var without = []string{"fast-and-slow", "nested", "overlapped", "at-once", "client", "turns", "good"}
 
 // reals are programs of examples/real that take a few seconds.
-var reals = []string{"guava", "h2", "lucene", "tomcat"}
+var reals = []string{"guava", "h2", "kafka", "lucene", "pmd", "spark", "sunflow", "tomcat"}
 
 func main() {
 	n := flag.Int("n", 10, "runs of each program with each detail")

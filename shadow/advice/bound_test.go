@@ -52,9 +52,9 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	}
 	switch e := x.Evidence.(type) {
 	case *CoarseUnit:
-		return min(e.Unit, e.Span-e.Work/cpus), "the unit itself, or what the pool's time exceeds its work"
+		return min(e.Unit, e.Span-e.Work/cpus, e.Idle), "the unit itself, what the pool's time exceeds its work, or what the processors idled"
 	case *Imbalance:
-		return e.Busiest - e.Mean, "the difference between the busiest and the mean"
+		return min(e.Busiest-e.Mean, e.Idle), "the difference between the busiest and the mean, or what the processors idled"
 	case *TooSmall:
 		p := pool(e.PoolName)
 		return p.Active - p.Runnable/units.Ns(e.Workers) - p.CPU/cpus, "what the active time exceeds the work and the waiting"
@@ -70,6 +70,8 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	case *OneAtATime:
 		p := pool(e.PoolName)
 		return units.Ns(p.To-p.From) - p.Stalled - p.CPU/min(cpus, units.Ns(e.Workers)), "the pool's time less its work"
+	case *InTurn:
+		return e.Mutual / units.Ns(e.Workers), "what a worker waited for the others"
 	case *WaitsForItself:
 		return min(e.Time, e.Any), "what the workers waited"
 	case *Churn:
@@ -79,7 +81,7 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 	case *Pinned:
 		return min(e.Pinned, e.Waiting), "what threads were pinned and waited"
 	case *CostlyPauses:
-		return e.Stopped - *e.Waited + *e.Beside, "what the collector took, without the waiting"
+		return e.Stopped - *e.Waited + *e.Beside + *e.Stalled, "what the collector took, without the waiting"
 	}
 	return 0, "unknown evidence"
 }
@@ -125,6 +127,9 @@ func anyFacts(rng *rand.Rand) *Facts {
 	p.Several = share(span)
 	p.One = share(span - p.Several)
 	p.Stalled = share(min(p.One+p.Several, p.Runnable))
+	if rng.IntN(2) == 0 {
+		p.Beside = &Beside{Idle: share(span * units.Ns(cpus)), Ran: share(span), Wanted: share(span), Stalled: share(p.Wall), Mutual: share(p.Wall)}
+	}
 	queue, unit := share(span), max(1, share(10*milli))
 	for range 9 {
 		p.Queue.Add(queue)
@@ -150,6 +155,8 @@ func anyFacts(rng *rand.Rand) *Facts {
 	}
 	stopped := share(span / 2)
 	u.Waits = &Waits{Lost: share(span), Stopped: share(stopped), Beside: share(span - stopped)}
+	u.Waits.Stalled = share(span - stopped - u.Waits.Beside)
+	u.Waits.Held = share(u.Waits.Stalled)
 	f := &Facts{Duration: u.Duration, CPUs: cpus, Units: u}
 	f.GC.Total = stopped
 	return f

@@ -98,6 +98,9 @@ type Waits struct {
 	// Beside is the time outside of pauses in which a thread of the program waited for a
 	// processor for long, times the share of the processors that the collector had then.
 	Beside units.Ns
+	// Stalled is how long a thread of the program waited for the collector outside of
+	// pauses, Held the same times the share of such threads among those that wanted to go on.
+	Stalled, Held units.Ns
 }
 
 // UnitClass describes the units named after one class.
@@ -107,6 +110,7 @@ type UnitClass struct {
 	Bulk      bool // the JDK splits an operation into such tasks, as a parallel stream
 	Units     int64
 	Threw     int64
+	Joins     bool               // the program's fork/join tasks: they submit and join their parts
 	Swallowed int64              // units whose future kept an exception that nobody asked for
 	Kept      int64              // those for which it is unknown whether anybody asked
 	Self      granularity.Values // self CPU time, or self wall time if that was not measured
@@ -147,9 +151,11 @@ type Pool struct {
 	// one ran and others ran or were ready, Stalled how long none ran and some were ready,
 	// by the scheduling record, or NotMeasured.
 	One, Several, Stalled units.Ns
-	Virtual               bool  // units ran on virtual threads
-	AtOnce                int64 // units that their executor ran inside the submission
-	Summarised            int64 // summarised units
+	Beside                *Beside // nil: not known
+	Virtual               bool    // units ran on virtual threads
+	AtOnce                int64   // units that their executor ran inside the submission
+	Left                  int64   // tasks submitted to it that had not begun at the end
+	Summarised            int64   // summarised units
 	// SummarisedSelf is the part of Self of those that Wall, CPU and the workers' times
 	// leave out, because they ran inside others or were not measured.
 	SummarisedSelf units.Ns
@@ -167,6 +173,20 @@ type Pool struct {
 	LongestClass  string
 	Heaviest      units.Ns // the greatest CPU time of a unit, if CPU is known
 	HeaviestClass string
+}
+
+// Beside is what went on between From and To of a pool, by the scheduling record.
+type Beside struct {
+	// Idle is the processors' time that no thread of the JVM used or wanted.
+	Idle units.Ns
+	// Ran is the most that one thread of the program ran which is none of the pool's,
+	// Wanted the most that one ran or waited for a processor.
+	Ran, Wanted units.Ns
+	// Stalled is how long its workers waited for the collector outside of pauses.
+	Stalled units.Ns
+	// Mutual is how long its workers waited until another one of them ended the wait: for
+	// a lock, or for the next task. NotMeasured: not known.
+	Mutual units.Ns
 }
 
 // PoolName names a pool.

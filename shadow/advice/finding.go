@@ -40,6 +40,9 @@ type Evidence interface{ sentence(*Finding) string }
 type Bound struct {
 	Ns    units.Ns `json:"ns"`
 	Share float64  `json:"share"` // of the session's duration, 0 to 1
+	// Left is the number of tasks that the pool had not begun when the run ended: it may
+	// get more done then, and end no earlier.
+	Left int64 `json:"tasks_left,omitempty"`
 	// Assumes are the conditions for gaining that much.
 	Assumes []Assumption `json:"assumes,omitempty"`
 }

@@ -23,7 +23,7 @@ func fineGrained(s *search) []Finding {
 		if p := &s.Units.Pools[c.Pool]; p.To > p.From && !p.Foreign && !p.churns(s.t) && !p.runsAtOnce() {
 			if x := s.fineUnits(c, p); x != nil {
 				out = append(out, *x)
-				s.isFine[c.Pool] = s.isFine[c.Pool] || x.Gain != nil && 2*c.Units > p.Units
+				s.isFine[c.Pool] = s.isFine[c.Pool] || (x.Gain != nil || c.Joins) && 2*c.Units > p.Units
 			}
 		}
 	}
@@ -35,6 +35,7 @@ type FineUnits struct {
 	PoolName
 	JDK        bool     `json:"jdk,omitempty"`
 	Bulk       bool     `json:"bulk,omitempty"`
+	Joins      bool     `json:"joins,omitempty"` // they submit and join their parts
 	Site       string   `json:"site,omitempty"`
 	Units      int64    `json:"units"`
 	Summarised int64    `json:"summarised"`
@@ -50,26 +51,39 @@ type FineUnits struct {
 	Waited   units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor
 	Others   units.Ns `json:"other_units_ns"` // of a worker on average: inside units of other classes
 	Lanes    int      `json:"lanes"`          // workers, at most one a processor
+	// Producer is how long another thread of the program computes at least, if it
+	// submitted all of them and a submission costs it 5 µs.
+	Producer units.Ns `json:"producer_ns"`
 }
 
 // saves is the time in which units waited or ran, without the waiting for processors,
-// less their work spread over the workers, or the time inside units of other classes.
+// less their work spread over the workers, the time inside units of other classes, or
+// what another thread computes.
 func (e *FineUnits) saves() units.Ns {
-	return e.Active - e.Waited - max(e.Work/units.Ns(e.Lanes), e.Others)
+	return e.Active - e.Waited - max(e.Work/units.Ns(e.Lanes), e.Others, e.Producer)
 }
 
 // fineUnits is the finding about a class of fine units, if its submissions are costly.
 func (s *search) fineUnits(c *UnitClass, p *Pool) *Finding {
 	active, always := p.active()
-	e := &FineUnits{PoolName: p.PoolName, JDK: c.JDK, Bulk: c.Bulk, Site: c.Site, Units: c.Units, Summarised: c.Summarised,
+	e := &FineUnits{PoolName: p.PoolName, JDK: c.JDK, Bulk: c.Bulk, Joins: c.Joins, Site: c.Site, Units: c.Units, Summarised: c.Summarised,
 		Median: c.Self.Quantile(500), Gap: usual(&p.Gaps, 500, s.t), Overhead: 1 - p.inside(), Work: p.Self, Active: active, Always: always,
 		Lanes: max(1, min(len(p.Workers), s.Units.CPUs))}
 	if n := units.Ns(len(p.Workers)); n > 0 {
 		e.Waited, e.Others = orNone(p.Runnable)/n, max(0, p.Wall-orNone(p.Runnable)-c.Wall)/n
 	}
+	if p.Beside != nil {
+		e.Producer = max(0, p.Beside.Ran-units.Ns(p.Units)*mostCost)
+	}
 	if costly(e.Gap, e.Median, s.t) || p.inside() < s.t.Busy {
-		if float64(e.saves()) >= s.t.FineGain*float64(s.time(s.Units.Duration)) {
-			return &Finding{Class: c.Name, Gain: bound(e, s.Units.Duration), Evidence: e}
+		x := &Finding{Class: c.Name, Gain: bound(e, s.Units.Duration), Evidence: e}
+		if float64(e.saves()) < s.t.FineGain*float64(s.time(s.Units.Duration)) {
+			x = nil
+		} else if e.Joins {
+			x.Gain = nil // submitting, joining and making the parts are in their work
+		}
+		if x != nil {
+			return x
 		}
 	}
 	if inner := usual(&p.Inner, 250, s.t); costly(inner, e.Median, s.t) {

@@ -52,38 +52,78 @@ type WaitingTasks struct {
 	Wall    units.Ns `json:"wall_ns"`
 	Demand  float64  `json:"cpu_share"` // of Wall: used or wanted a processor
 	Queue   units.Ns `json:"median_queue_ns"`
+	Locks   bool     `json:"-"` // it is not known whether they wait for one another
 	Room
 }
 
 // waitingTasks: tasks that mostly wait occupy the few workers of a compute pool while
-// others queue. Without a scheduling record they may have waited for a processor. A
-// pause of the collector is no waiting of theirs.
+// others queue. Without a scheduling record they may have waited for a processor. Waiting
+// for the collector, in a pause or for memory, is not theirs. If they wait for one
+// another, more of them would wait as long.
 func waitingTasks(s *search, p *Pool, span units.Ns) *Finding {
-	f, wall := s.Units, p.Wall-p.Stopped
+	f, wall := s.Units, p.Wall-p.held()
 	if p.Threads || p.Virtual || p.Units < s.t.PoolUnits || len(p.Workers) > 2*f.CPUs || !p.CPU.Measured() || !p.Runnable.Measured() || wall <= 0 ||
 		float64(p.demand()) >= s.t.WaitShare*float64(wall) || occupied(p, span) < s.t.Busy || !queueLong(p, s.t) {
 		return nil
 	}
-	e := &WaitingTasks{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), p.Queue.Quantile(500), p.room(f, 0)}
-	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration, NoLock), Evidence: e}
+	mutual := p.mutual(span)
+	if float64(orNone(mutual)) >= s.t.Mutual*float64(wall) {
+		return nil
+	}
+	e := &WaitingTasks{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), p.Queue.Quantile(500), !mutual.Measured(), p.room(f, orNone(p.Elsewhere))}
+	assumes := []Assumption{NoLock}
+	if !e.Locks {
+		assumes = nil
+	}
+	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration, assumes...), Evidence: e}
 }
 
 // Room is what bounds the gain of more workers.
 type Room struct {
 	Active units.Ns `json:"pool_active_ns"` // a unit waited or ran
-	Waited units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor, or in pauses of the collector
-	Least  units.Ns `json:"least_ns"`       // that the work takes with any number of workers
+	Waited units.Ns `json:"cpu_wait_ns"`    // of a worker on average: for a processor, or for the collector
+	Least  units.Ns `json:"least_ns"`       // that the work takes with any number of workers, or another thread of the program took meanwhile
 }
 
 // room takes the CPU time of the program's other threads as it was.
 func (p *Pool) room(f *UnitFacts, others units.Ns) Room {
-	waited := orNone(p.Runnable) + p.Stopped
-	return Room{p.Active, waited / units.Ns(max(1, len(p.Workers))), max((p.CPU+others)/units.Ns(f.CPUs), p.Longest-waited)}
+	waited := orNone(p.Runnable) + p.held()
+	r := Room{p.Active, waited / units.Ns(max(1, len(p.Workers))), max((p.CPU+others)/units.Ns(f.CPUs), p.Longest-waited)}
+	if p.Beside != nil {
+		r.Least = max(r.Least, p.Beside.Wanted-r.Waited) // a thread that they wait for does not get faster
+	}
+	return r
 }
 
 // saves is the time in which the pool had work, without the waiting for processors and the pauses, less
 // the least that the work takes: its CPU time on all processors, or its longest unit.
 func (r *Room) saves() units.Ns { return r.Active - r.Waited - r.Least }
+
+// held is how long the collector held units up.
+func (p *Pool) held() units.Ns {
+	if p.Beside == nil {
+		return p.Stopped
+	}
+	return p.Stopped + min(p.Beside.Stalled, max(0, p.Wall-p.Stopped))
+}
+
+// mutual is how long workers waited inside units until another worker ended the wait, or
+// NotMeasured. Outside units they wait for the next one.
+func (p *Pool) mutual(span units.Ns) units.Ns {
+	if p.Beside == nil || !p.Beside.Mutual.Measured() {
+		return units.NotMeasured
+	}
+	return max(0, p.Beside.Mutual-(span*units.Ns(len(p.Workers))-p.Wall))
+}
+
+// idle is how much earlier a pool could be done if the processors that were neither used
+// nor wanted did its work, or otherwise if that is not known.
+func (p *Pool) idle(f *UnitFacts, otherwise units.Ns) units.Ns {
+	if p.Beside == nil {
+		return otherwise
+	}
+	return p.Beside.Idle / units.Ns(f.CPUs)
+}
 
 // TooSmall is a pool with too few workers.
 type TooSmall struct {
@@ -197,13 +237,14 @@ type CoarseUnit struct {
 	Span units.Ns `json:"pool_time_ns"`
 	Work units.Ns `json:"work_ns"` // CPU time of the pool's units
 	CPUs int      `json:"cpus"`    // that the work could be spread over
+	Idle units.Ns `json:"idle_ns"` // of a processor on average, as far as known: not used or wanted by the JVM
 }
 
 // saves is the difference between the unit's CPU time and that of its parts, at most
-// that between the pool's time and its work spread evenly.
+// that between the pool's time and its work spread evenly, and what the processors idled.
 func (e *CoarseUnit) saves() units.Ns {
 	n := units.Ns(e.CPUs)
-	return min(e.Unit-e.Unit/n, e.Span-e.Work/n)
+	return min(e.Unit-e.Unit/n, e.Span-e.Work/n, e.Idle)
 }
 
 // coarseUnit: one unit of many takes most of the pool's time while workers idle. Only
@@ -222,7 +263,10 @@ func coarseUnit(s *search, p *Pool, span units.Ns) *Finding {
 	if float64(alone-least) < s.t.Idle*float64(alone) || p.mostlyWaits(unit, s.t) {
 		return nil
 	}
-	e := &CoarseUnit{p.PoolName, unit, span, work, n}
+	e := &CoarseUnit{p.PoolName, unit, span, work, n, p.idle(f, span)}
+	if float64(e.Idle) < s.t.Idle*float64(alone) {
+		return nil // others of the program have the processors
+	}
 	return &Finding{Class: class, Gain: bound(e, f.Duration), Evidence: e}
 }
 
@@ -265,11 +309,13 @@ type Imbalance struct {
 	Busiest units.Ns `json:"busiest_ns"`
 	Mean    units.Ns `json:"mean_ns"`
 	Even    units.Ns `json:"even_ns"`          // if all workers, at most one a processor, had as much to do
+	Idle    units.Ns `json:"idle_ns"`          // of a processor on average, as far as known: not used or wanted by the JVM
 	Waiting bool     `json:"waiting_included"` // the times include waiting for a processor: false
 }
 
-// saves is the difference between the busiest worker and an even share.
-func (e *Imbalance) saves() units.Ns { return e.Busiest - max(e.Mean, e.Even) }
+// saves is the difference between the busiest worker and an even share, at most what
+// the processors idled.
+func (e *Imbalance) saves() units.Ns { return min(e.Busiest-max(e.Mean, e.Even), e.Idle) }
 
 func imbalance(s *search, p *Pool, span units.Ns) *Finding {
 	f, n := s.Units, len(p.Workers)
@@ -277,10 +323,11 @@ func imbalance(s *search, p *Pool, span units.Ns) *Finding {
 		return nil // workers that take small tasks from one queue differ only if there is no more to do
 	}
 	most, mean, waited := p.busiest()
-	if own := float64(span - waited); float64(most) < s.t.Busy*own || float64(most-mean) < s.t.Imbalance*own {
-		return nil
+	idle := p.idle(f, span)
+	if own := float64(span - waited); float64(most) < s.t.Busy*own || float64(min(most-mean, idle)) < s.t.Imbalance*own {
+		return nil // if nothing idles, a worker did less because it had no processor
 	}
-	e := &Imbalance{PoolName: p.PoolName, Workers: int64(n), Busiest: most, Mean: mean, Even: p.work() / units.Ns(min(n, f.CPUs))}
+	e := &Imbalance{PoolName: p.PoolName, Workers: int64(n), Busiest: most, Mean: mean, Even: p.work() / units.Ns(min(n, f.CPUs)), Idle: idle}
 	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
 }
 
@@ -300,6 +347,13 @@ func (p *Pool) busiest() (most, mean, waited units.Ns) {
 		sum += busy
 	}
 	return most, sum / units.Ns(len(p.Workers)), waited
+}
+
+// Uneven reports whether one unit or one worker could be why the pool takes long.
+func (p *Pool) Uneven(t Thresholds) bool {
+	span := float64(p.To - p.From)
+	most, _, waited := p.busiest()
+	return len(p.Workers) > 0 && (float64(p.Longest) >= t.CoarseShare*span || float64(most) >= t.Busy*(span-float64(waited)))
 }
 
 // unevenly reports whether the workers' CPU times differ.

@@ -105,6 +105,9 @@ func (s *search) eachPool(add func(*rule, ...Finding)) {
 			}
 			if x := rules[k].pool(s, p); x != nil {
 				if s.worthwhile(&rules[k], x) {
+					if x.Gain != nil && p.Left >= int64(len(p.Workers)) {
+						x.Gain.Left = p.Left
+					}
 					add(&rules[k], *x)
 				}
 				break

@@ -28,6 +28,9 @@ func (f *Finding) gains() string {
 		}
 		s += " " + assumptions[a]
 	}
+	if n := f.Gain.Left; n > 0 {
+		s += fmt.Sprintf(". That is for the same work: %s had not begun when the run ended, so it may get more done instead of ending earlier", text.Plural(n, "task", "tasks"))
+	}
 	return s + "."
 }
 
@@ -52,14 +55,18 @@ func (e *FineUnits) sentence(f *Finding) string {
 	if e.Summarised > 0 {
 		summarised = fmt.Sprintf(" (%s of them summarised)", share(e.Summarised, e.Units))
 	}
+	const unknown = "the cost is inside the tasks' own work, so the gain is not known"
 	s := fmt.Sprintf("%s all fine-grained%s: %s%s with a median of %s of work.", subject, submittedAt(e.Site), text.Plural(e.Units, "unit", "units"), summarised, units.FormatNs(e.Median))
 	switch {
 	case e.Parts:
-		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases. %s; the cost is inside the tasks' own work, so the gain is not known.", units.FormatNs(e.Gap), remedy)
+		return s + fmt.Sprintf(" A task that waits for its parts takes %s or more between two of them in three of four cases. %s; %s.", units.FormatNs(e.Gap), remedy, unknown)
 	case e.Gap.Measured():
 		s += fmt.Sprintf(" A worker takes a median of %s to get from one unit to the next.", units.FormatNs(e.Gap))
 	default:
 		s += fmt.Sprintf(" The workers spend %s of their time on overhead, not on your code.", units.FormatPercent(e.Overhead))
+	}
+	if f.Gain == nil {
+		return s + fmt.Sprintf(" %s; %s.", remedy, unknown)
 	}
 	in := units.FormatNs(e.Active)
 	if !e.Always {
@@ -111,10 +118,14 @@ func (e *WaitsForItself) sentence(f *Finding) string {
 }
 
 func (e *WaitingTasks) sentence(f *Finding) string {
-	return fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker. "+
-		"Run them on a pool of their own with more threads, or on virtual threads: %s If they wait for a lock, hold it for shorter.",
+	s := fmt.Sprintf("Tasks on %s mostly wait: its %s took %s on %s, but needed a processor for %s of that time. A task waited a median of %s for a worker. "+
+		"Run them on a pool of their own with more threads, or on virtual threads: %s",
 		e.name(), text.Plural(e.Units, "unit", "units"), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"),
 		units.FormatPercent(e.Demand), units.FormatNs(e.Queue), f.gains())
+	if e.Locks {
+		s += " If they wait for a lock, hold it for shorter."
+	}
+	return s
 }
 
 func (e *TooSmall) sentence(f *Finding) string {
@@ -152,6 +163,12 @@ func (e *OneAtATime) sentence(f *Finding) string {
 	return fmt.Sprintf("The %s of %s run one at a time: its %s are inside units %s of the time, but for %s of it only one computes or wants a processor, and two or more for %s. "+
 		"They wait for one another, as for a lock. Hold it for less of the work, or divide what it guards: %s",
 		text.Plural(e.Units, "unit", "units"), e.name(), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Inside), units.FormatPercent(e.One), units.FormatPercent(e.Several), f.gains())
+}
+
+func (e *InTurn) sentence(f *Finding) string {
+	return fmt.Sprintf("The %s of %s run one at a time: of %s inside units its %s needed a processor for %s, and waited %s until another of them went on, as for a lock that is held while its owner waits. "+
+		"More threads would wait as well. Do not hold the lock while waiting, or divide what it guards: %s",
+		text.Plural(e.Units, "unit", "units"), e.name(), units.FormatNs(e.Wall), text.Plural(e.Workers, "worker", "workers"), units.FormatPercent(e.Demand), units.FormatNs(e.Mutual), f.gains())
 }
 
 func (e *Pinned) sentence(f *Finding) string {
@@ -199,6 +216,9 @@ func (e *CostlyPauses) sentence(f *Finding) string {
 	}
 	if e.Beside != nil && *e.Beside > 0 {
 		s += fmt.Sprintf(" Beside the program it used processors for which threads of the program waited, which cost %s more.", units.FormatNs(*e.Beside))
+	}
+	if e.Stalled != nil && *e.Stalled > 0 {
+		s += fmt.Sprintf(" Outside of the pauses a thread of the program waited for the collector for %s of the time.", units.FormatNs(*e.Stalled))
 	}
 	return s + " Try a larger heap or another collector, or allocate less inside the tasks: " + f.gains()
 }

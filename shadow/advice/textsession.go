@@ -139,11 +139,7 @@ func (e *NeverExecuted) sentence(*Finding) string {
 	case e.Unended:
 		return s + ". The record has no end, so some may have run."
 	case e.OfProgram:
-		s += ". They were created for nothing, called directly through another method, or still queued at the end."
-		if fates := FatesText(e.Fates); fates != "" {
-			s += " In detail: " + fates + "."
-		}
-		return s
+		return s + "." + e.why()
 	}
 	s += "."
 	if e.PlainCalls {
@@ -153,6 +149,30 @@ func (e *NeverExecuted) sentence(*Finding) string {
 		s += " " + stages
 	}
 	return s
+}
+
+// why says what may have become of the program's tasks, as far as it is known.
+func (e *NeverExecuted) why() string {
+	f := e.Fates
+	if f == nil {
+		return " They were created for nothing, called directly through another method, or still queued at the end."
+	}
+	var why []string
+	for _, x := range []struct {
+		n    int64
+		what string
+	}{{f.NeverSubmitted, "never submitted (created for nothing, or called directly through another method)"},
+		{f.NeverRun, "still queued at the end, or when their executor was shut down"},
+		{f.Cancelled, "cancelled before they began"},
+		{f.Rejected, "refused by their executor, whose queue was full or which was shut down: submit fewer, or give it a longer queue"}} {
+		if x.n > 0 {
+			why = append(why, units.FormatExact(x.n)+" "+x.what)
+		}
+	}
+	if f.NotKnown > 0 {
+		why = append(why, units.FormatExact(f.NotKnown)+" for an unknown reason")
+	}
+	return " Of these: " + strings.Join(why, "; ") + "."
 }
 
 // most names the class with most of the tasks that never ran.
@@ -295,8 +315,8 @@ func (e *SummarisedSubmissions) sentence(*Finding) string {
 		return fmt.Sprintf("All %s submissions were summarised, so who submitted what to whom is not known. There is no advice about pools, waiting, imbalance and nesting. "+
 			"The distributions show how fine and coarse the tasks are. Profile with --detail auto for the rest.", units.FormatCount(int64(e.Summarised)))
 	}
-	return fmt.Sprintf("%s of the %s submissions were summarised. Advice about units and pools (fine and coarse tasks, imbalance, size, waiting, nesting, exceptions kept by futures) rests only on the %s that were recorded one by one. "+
-		"Advice about tasks never executed and garbage collection, and counts, work and sites, rest on all. Profile with --detail all for the rest.",
+	return fmt.Sprintf("%s of the %s submissions were summarised. Counts, work, sites and advice rest on all of them. "+
+		"Only who waits for whom, gaps between tasks, nesting and exceptions kept by futures are known of just the %s that were recorded one by one (--detail all records each).",
 		units.FormatPercent(float64(e.Summarised)/float64(max(1, e.Produced))), units.FormatCount(int64(e.Produced)), units.FormatCount(int64(e.Stored)))
 }
 

@@ -20,6 +20,7 @@ type Thresholds struct {
 	OneAtATime     float64
 	Pinned         float64
 	SelfWait       float64
+	Mutual         float64
 	CoarseShare    float64
 	CoarseSession  float64
 	Idle           float64
@@ -58,6 +59,7 @@ var thresholds = []threshold{
 	{"pinned", 0.2, "share of the carriers' time in which parked virtual threads keep them from others", func(t *Thresholds) any { return &t.Pinned }},
 	{"self-wait", 0.2, "share of their time that workers wait for what is queued in their own pool", func(t *Thresholds) any { return &t.SelfWait }},
 	{"one-at-a-time", 0.35, "most of the time in which two workers or more want a processor, if tasks run one at a time", func(t *Thresholds) any { return &t.OneAtATime }},
+	{"mutual", 0.2, "share of their time in units that workers wait for one another, from which more of them would wait as well", func(t *Thresholds) any { return &t.Mutual }},
 	{"coarse-share", 0.5, "share of a pool's time in one unit", func(t *Thresholds) any { return &t.CoarseShare }},
 	{"coarse-session", 0.2, "share of the session in one execution, if units are not known", func(t *Thresholds) any { return &t.CoarseSession }},
 	{"idle", 0.25, "share of that time that a split could save", func(t *Thresholds) any { return &t.Idle }},
@@ -81,6 +83,7 @@ var thresholds = []threshold{
 // Limits of sentences, fixed.
 const (
 	leastCost   = units.Ns(1_000) // of a submission to another thread: queueing, waking, taking it
+	mostCost    = units.Ns(5_000) // of a submission that wakes a thread, for the submitter
 	rateFrom    = 100             // executions from which a rate means something
 	maxNamed    = 3               // classes named in one finding, or found by one rule
 	maxRefusals = 3               // reasons named in one finding

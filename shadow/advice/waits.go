@@ -67,6 +67,9 @@ func (e *OneAtATime) saves() units.Ns { return e.Span - e.Stalled - e.Work/units
 // (many). Threads with uneven work are an imbalance instead, except where workers take
 // from one queue: there one may get the lock again and again.
 func oneAtATime(s *search, p *Pool, span units.Ns) *Finding {
+	if x := inTurn(s, p, span); x != nil {
+		return x
+	}
 	f, n := s.Units, len(p.Workers)
 	if n < 2 || f.CPUs < 2 || p.Units < s.t.PoolUnits || !p.CPU.Measured() || p.work() < s.t.PoolTime || occupied(p, span) < s.t.Busy || p.Threads && p.unevenly(s.t) ||
 		!p.One.Measured() {
@@ -79,6 +82,32 @@ func oneAtATime(s *search, p *Pool, span units.Ns) *Finding {
 	e := &OneAtATime{p.PoolName, p.Units, int64(n), min(1, occupied(p, span)), float64(p.One) / own, float64(p.Several) / own,
 		span, orNone(p.Stalled), p.CPU, min(n, f.CPUs)}
 	return &Finding{Class: p.LongestClass, Gain: bound(e, f.Duration), Evidence: e}
+}
+
+// InTurn is a pool whose tasks wait for one another while the one that they wait for
+// waits too.
+type InTurn struct {
+	PoolName
+	Units   int64    `json:"units"`
+	Workers int64    `json:"workers"`
+	Wall    units.Ns `json:"wall_ns"`
+	Demand  float64  `json:"cpu_share"` // of Wall: used or wanted a processor
+	Mutual  units.Ns `json:"mutual_wait_ns"`
+}
+
+// saves is how long a worker waited for the others on average.
+func (e *InTurn) saves() units.Ns { return e.Mutual / units.Ns(e.Workers) }
+
+// inTurn: all workers are inside units and hardly compute, and what some wait for is
+// another one of them.
+func inTurn(s *search, p *Pool, span units.Ns) *Finding {
+	wall, mutual := p.Wall-p.held(), p.mutual(span)
+	if len(p.Workers) < 2 || p.Units < s.t.PoolUnits || p.Virtual || !p.CPU.Measured() || wall <= 0 || occupied(p, span) < s.t.Busy ||
+		float64(p.demand()) >= s.t.WaitShare*float64(wall) || float64(orNone(mutual)) < s.t.Mutual*float64(wall) {
+		return nil
+	}
+	e := &InTurn{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), mutual}
+	return &Finding{Class: p.LongestClass, Gain: bound(e, s.Units.Duration), Evidence: e}
 }
 
 // Pinned are virtual threads that kept their carriers while parked.

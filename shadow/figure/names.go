@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +27,38 @@ func Shorten(name string, limit int) string {
 	if utf8.RuneCountInString(name) <= limit && !strings.Contains(name, lambdaMark) {
 		return name
 	}
-	return cutMiddle(initials(name), limit)
+	short := initials(name)
+	if utf8.RuneCountInString(short) > limit {
+		short = withoutFile(short)
+	}
+	return cutMiddle(short, limit)
+}
+
+// withoutFile leaves out the file of a method's place if the class says it: c.a.Orders.run
+// (Orders.java:18) is Orders.run:18.
+func withoutFile(name string) string {
+	method, place, ok := strings.Cut(strings.TrimSuffix(name, ")"), " (")
+	class := methodClass(method)
+	if !ok || class == "" {
+		return name
+	}
+	top, _, _ := strings.Cut(class, "$")
+	method = method[strings.Index("."+method, "."+class):]
+	if file, line, ok := strings.Cut(place, ".java:"); ok && file == top {
+		return method + ":" + line
+	}
+	return method + " (" + place + ")"
+}
+
+// methodClass is the class of a method without its packages: the first part that begins with a
+// capital letter; "": there is none.
+func methodClass(method string) string {
+	for p := range strings.SplitSeq(method, ".") {
+		if p != "" && p[0] >= 'A' && p[0] <= 'Z' {
+			return p
+		}
+	}
+	return ""
 }
 
 // initials abbreviates the packages of a class or of a lambda's target.
@@ -42,12 +74,28 @@ func initials(name string) string {
 }
 
 func packages(class string) string {
+	if method, place, ok := strings.Cut(class, " ("); ok && method != "" && !strings.Contains(method, " ") {
+		return packagesOfMethod(method) + " (" + place
+	}
 	if strings.ContainsAny(class, " (") {
 		return class // a description, not a class name
 	}
 	parts := strings.Split(class, ".")
 	for i, p := range parts[:len(parts)-1] {
 		if r, n := utf8.DecodeRuneInString(p); n > 0 {
+			parts[i] = string(r)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// packagesOfMethod abbreviates the packages of a method: the parts before the first that begins
+// with a capital letter.
+func packagesOfMethod(method string) string {
+	parts := strings.Split(method, ".")
+	class := slices.Index(parts, methodClass(method))
+	for i := range max(class, 0) {
+		if r, n := utf8.DecodeRuneInString(parts[i]); n > 0 {
 			parts[i] = string(r)
 		}
 	}

@@ -27,6 +27,13 @@ func TestShorten(t *testing.T) {
 		{"bad\xff", 40, "bad?"},
 		{"日本.クラス", 40, "日本.クラス"},
 		{"..", 1, ".."},
+		{"com.acme.Orders.lambda$main$1 (thenApplyAsync, Orders.java:18)", 57, "c.a.Orders.lambda$main$1 (thenApplyAsync, Orders.java:18)"},
+		{"com.acme.Orders.lambda$main$1 (Orders.java:18)", 44, "c.a.Orders.lambda$main$1 (Orders.java:18)"},
+		{"com.acme.Orders.lambda$main$1 (Orders.java:18)", 30, "Orders.lambda$main$1:18"},
+		{"com.acme.Orders$Line.lambda$of$1 (Orders.java:18)", 30, "Orders$Line.lambda$of$1:18"},
+		{"com.acme.Orders.lambda$main$1 (run, Other.kt:18)", 40, "Orders.lambda$main$1 (run, Other.kt:18)"},
+		{"com.acme.Job (call site unknown)", 30, "c.a.Job (call site unknown)"},
+		{"pool of threads (com.acme.Pool)", 20, "pool o…om.acme.Pool)"},
 		{"", 10, "(no name)"},
 	} {
 		if got := Shorten(c.name, c.limit); got != c.want {

@@ -56,7 +56,7 @@ func describeJVM(m *store.Manifest, h *wire.Hello) {
 	m.WallUnixNs = h.WallUnixNs
 	m.Metrics = h.Metrics
 	m.NotAvailable = h.NotAvailable
-	m.Detail = h.Detail
+	m.Detail, m.Tasks = h.Detail, h.Tasks
 	if len(m.Extra) == 0 { // the columns of a session have their names for ever
 		m.Extra = store.NewExtra(h.Extra)
 	}

@@ -163,6 +163,20 @@ func (c *classCounts) origin(s *session.Session, class uint32, made bool) classO
 	return classOrigin{site: sites[0]}
 }
 
+// submissionSite is the site of all submissions of a class by the program; 0: there are several, or
+// they are not all known.
+func (c *classCounts) submissionSite(s *session.Session, class uint32) uint32 {
+	placed, total := c.placed[class], c.totals[class]
+	if !c.complete || total != nil && total.submissions > 0 && (placed == nil || placed.submissions < total.submissions) {
+		return 0
+	}
+	sites, unknown := c.sites(s, nil, class, wire.SiteSubmission, false)
+	if len(sites) != 1 || unknown {
+		return 0
+	}
+	return sites[0]
+}
+
 // sites appends the sites of events of a kind, one for each label. It returns none, or
 // true if the site of an event is unknown.
 func (c *classCounts) sites(s *session.Session, sites []uint32, class uint32, kind wire.SiteKind, none bool) ([]uint32, bool) {

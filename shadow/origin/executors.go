@@ -10,8 +10,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"stackagent/internal/units"
 	"stackagent/shadow/session"
 	"stackagent/shadow/store"
+	"stackagent/shadow/unit"
 )
 
 // ExecutorLabel names an executor; 0: none. It is named after the threads that run its
@@ -30,7 +32,9 @@ func (x *Index) ExecutorLabel(executor uint32) string {
 
 // nameExecutors labels all executors. Those with one label are numbered.
 func (x *Index) nameExecutors() {
-	threads := x.executorThreads()
+	ran, workers := x.ranOn()
+	x.workers = x.workersOf(ran, workers)
+	threads := x.executorThreads(ran)
 	x.executorLabels = map[uint32]string{}
 	same := map[string][]uint32{}
 	for _, e := range x.s.Executors() {
@@ -86,17 +90,28 @@ func executorLabel(e *session.Executor, threads string) string {
 	return first + " (" + strings.Join(more, ", ") + ")"
 }
 
-// executorThreads are the names of the threads that ran most of the tasks of each executor,
-// without their numbers; "": they have none in common.
-func (x *Index) executorThreads() map[uint32]string {
-	type ran struct{ executor, thread uint32 }
-	counts := map[ran]uint64{}
+// ran is that a thread ran tasks of an executor.
+type ran struct{ executor, thread uint32 }
+
+// ranOn counts the recorded executions of the tasks of each executor on each thread, and finds the
+// classes of the loops of pools' workers that each thread ran.
+func (x *Index) ranOn() (counts map[ran]uint64, workers map[uint32]string) {
+	counts, workers = map[ran]uint64{}, map[uint32]string{}
+	loops := map[uint32]string{}
+	for _, c := range x.s.Classes {
+		if unit.IsLoop(c.Name, c.Kinds) && c.Kinds&units.KindThread == 0 {
+			loops[c.ID] = c.Name
+		}
+	}
 	var mu sync.Mutex
-	err := x.s.ScanExecutions(store.ExecutionTaskID|store.ExecutionThread, func(_ int, c *session.Chunk) error {
-		own := map[ran]uint64{}
+	err := x.s.ScanExecutions(store.ExecutionTaskID|store.ExecutionThread|store.ExecutionClass, func(_ int, c *session.Chunk) error {
+		own, working := map[ran]uint64{}, map[uint32]string{}
 		for i, task := range c.TaskID {
 			if o := x.list[x.recorded(task)]; o.Executor != 0 {
 				own[ran{o.Executor, c.Thread[i]}]++
+			}
+			if loop := loops[c.Class[i]]; loop != "" {
+				working[c.Thread[i]] = loop
 			}
 		}
 		mu.Lock()
@@ -104,10 +119,75 @@ func (x *Index) executorThreads() map[uint32]string {
 		for k, n := range own {
 			counts[k] += n
 		}
+		maps.Copy(workers, working)
 		return nil
 	})
 	if err != nil {
-		return nil // the reading of the executions reports it
+		return nil, nil // the reading of the executions reports it
+	}
+	return counts, workers
+}
+
+// ExecutorOf is the executor whose worker a thread is; 0: it is none, or the executor is not known.
+func (x *Index) ExecutorOf(thread uint32) uint32 {
+	x.executorsOnce.Do(x.nameExecutors)
+	return x.workers[thread]
+}
+
+const poolWorker = "java.util.concurrent.ThreadPoolExecutor$Worker"
+
+// workersOf finds the executors of the threads that are workers of pools: all tasks of a worker
+// whose executor is known have the same one. A worker without such tasks belongs to the only pool
+// that it can belong to.
+func (x *Index) workersOf(counts map[ran]uint64, workers map[uint32]string) map[uint32]uint32 {
+	of, several := map[uint32]uint32{}, map[uint32]bool{}
+	for k := range counts {
+		if other, ok := of[k.thread]; ok && other != k.executor {
+			several[k.thread] = true
+		}
+		of[k.thread] = k.executor
+	}
+	maps.DeleteFunc(of, func(thread, _ uint32) bool {
+		t := x.s.ThreadByID(thread)
+		return several[thread] || workers[thread] == "" && (t == nil || !strings.HasSuffix(t.Class, "ForkJoinWorkerThread"))
+	})
+	only := x.onlyPool()
+	for thread, loop := range workers {
+		if _, known := of[thread]; !known && !several[thread] && loop == poolWorker && only != 0 {
+			of[thread] = only
+		}
+	}
+	return of
+}
+
+// onlyPool is the only executor that can have workers of the JDK's ThreadPoolExecutor; 0: there is
+// none, or more than one, or one of which that is not known.
+func (x *Index) onlyPool() (only uint32) {
+	for _, e := range x.s.Executors() {
+		switch e.Class {
+		case "java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.ScheduledThreadPoolExecutor":
+			if only != 0 {
+				return 0
+			}
+			only = e.ID
+		case "java.util.concurrent.ForkJoinPool", delayedExecutor:
+		default:
+			if !strings.HasPrefix(e.Class, "java.util.concurrent.Executors$") {
+				return 0
+			}
+		}
+	}
+	return only
+}
+
+// executorThreads are the names of the threads that ran most of the tasks of each executor,
+// without their numbers; "": they have none in common. If no task has a record, those of its workers count.
+func (x *Index) executorThreads(counts map[ran]uint64) map[uint32]string {
+	counts = maps.Clone(counts)
+	for thread, executor := range x.workers {
+		if counts != nil {
+			counts[ran{executor, thread}]++
+		}
 	}
 	names := map[uint32]map[string]uint64{}
 	for k, n := range counts {

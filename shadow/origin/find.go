@@ -78,12 +78,16 @@ func (x *Index) OfUnit(u *unit.Unit, by string) ID {
 }
 
 // ofUnit is the origin of the task that the unit is named after, else of the wrapper
-// around it, else of the thread started for it. A submission goes before a creation.
+// around it, else of the thread started for it. A submission goes before a creation, but not
+// one by a server of the JDK: then the program's task has its own site. A task of the user's
+// definitions runs on the executor of the task that calls it.
 func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 	id, root := x.recorded(u.Named), x.recorded(u.Root)
 	named, around := x.list[id], x.list[root]
 	switch {
 	case named.Submitted():
+		return id
+	case by == BySite && x.ofProgram(named.Site) && around.Site != 0 && !x.ofProgram(around.Site):
 		return id
 	case around.Submitted() && (by == ByExecutor || around.Placed() || !named.Placed()):
 		return root
@@ -94,9 +98,18 @@ func (x *Index) ofUnit(u *unit.Unit, by string) ID {
 	case u.StartedAs != 0:
 		return x.recorded(u.StartedAs)
 	case u.Submitted && x.unrecorded != 0:
-		return x.unrecorded
+		return x.unrecordedOf(u.Class, u.Around)
+	}
+	if outer := x.recorded(u.Outer); by == ByExecutor && x.list[outer].Executor != 0 {
+		return outer
 	}
 	return id
+}
+
+// ofProgram reports whether a site is in the program, not in a class of the JDK.
+func (x *Index) ofProgram(site uint32) bool {
+	s := x.s.SiteByID(site)
+	return s != nil && !unit.IsJDK(s.Class, 0)
 }
 
 // OfSummaries is the origin of all summarised executions of a class.

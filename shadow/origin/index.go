@@ -46,8 +46,16 @@ type Index struct {
 	// task's class. It serves recorded tasks of classes that were partly summarised.
 	better map[betterKey]ID
 
+	// submittedAt replaces, by class, the origin of tasks whose submission has no record of its
+	// own, if all submissions of the class are at one site.
+	submittedAt map[uint32]ID
+
 	executorsOnce  sync.Once
 	executorLabels map[uint32]string
+	workers        map[uint32]uint32 // by thread: the executor whose worker it is
+
+	threadsOnce sync.Once
+	threadList  *threadNames
 }
 
 type betterKey struct {
@@ -75,6 +83,7 @@ func New(s *session.Session) (*Index, error) {
 		x.unrecorded = x.id(Origin{unrecorded: true})
 	}
 	x.improve()
+	x.placeUnrecorded()
 	return x, nil
 }
 
@@ -236,4 +245,33 @@ func (x *Index) improve() {
 			}
 		}
 	}
+}
+
+// placeUnrecorded finds the classes whose tasks were all submitted at one site.
+func (x *Index) placeUnrecorded() {
+	x.submittedAt = map[uint32]ID{}
+	if x.unrecorded == 0 {
+		return
+	}
+	submitted := map[uint32]bool{}
+	for e := range x.classes.counts {
+		if e.Kind == wire.SiteSubmission {
+			submitted[e.Class] = true
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(submitted)) {
+		if site := x.classes.submissionSite(x.s, class); site != 0 {
+			x.submittedAt[class] = x.id(Origin{Site: x.line(site), unrecorded: true})
+		}
+	}
+}
+
+// unrecordedOf is the origin of a task of the class whose submission has no record, in a task of a second class.
+func (x *Index) unrecordedOf(class, around uint32) ID {
+	for _, c := range []uint32{class, around} {
+		if id, ok := x.submittedAt[c]; ok {
+			return id
+		}
+	}
+	return x.unrecorded
 }

@@ -66,6 +66,20 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestHidden: the page prints the --task that shows the work of a loop, whatever its class is called.
+func TestHidden(t *testing.T) {
+	s := build(t, summarytest.Program())
+	const line = "--task &#39;com.acme.Loop&lt;script&gt;#handle&#39;"
+	if page := string(renderSummary(t, s)); strings.Contains(page, "record with") {
+		t.Error("a --task for a session whose work is not hidden")
+	}
+	s.Hidden = &summary.Hidden{Share: 0.9, Classes: []string{"com.acme.Loop<script>"}, Tasks: []string{"com.acme.Loop<script>#handle"}}
+	page := string(renderSummary(t, s))
+	if !strings.Contains(page, line) || strings.Contains(page, "Loop<script>") {
+		t.Errorf("no %s on the page", line)
+	}
+}
+
 // TestUnended: the page of a session that broke off does not claim to be whole.
 func TestUnended(t *testing.T) {
 	const whole = "Nothing was lost: every event"

@@ -91,7 +91,7 @@ func Reckon(s *session.Session, o Options) (*Run, error) {
 	if o.Threads == 0 {
 		// The count is known only now, so assign the slots again.
 		r.Counted = true
-		in.N = max(r.MostAlive, 1)
+		in.N = max(r.Slots, 1)
 		if r.Account, err = speedup.Reckon(in); err != nil {
 			return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, err)
 		}

@@ -44,6 +44,15 @@ func (t *tasks) readSubmissions() error {
 	if err != nil {
 		return fmt.Errorf("session %s: reading the submissions of its threads: %w", t.s.Manifest.Session, err)
 	}
+	err = t.s.Summaries(func(x *session.Summary) error { // who submits is known before the executions are read
+		if p, ok := t.index[x.Thread]; ok && x.Submissions > 0 && x.Flags&wire.SummaryVirtual == 0 {
+			note(t.submitters, p, x.Class)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("session %s: reading the summaries of its submissions: %w", t.s.Manifest.Session, err)
+	}
 	return nil
 }
 
@@ -162,7 +171,7 @@ func (t *tasks) giveSlots(workers, drivers []bool, shared map[uint32]bool) {
 	for key, ran := range t.ran {
 		switch p := key.thread; {
 		case drivers[p] && shared[key.class]:
-			own[p] += ran
+			own[p] += ran - t.body[key].ran
 		case workers[p]:
 			others += ran
 		}

@@ -40,10 +40,19 @@ type tasks struct {
 	// submit tasks.
 	ran map[onThread]units.Ns
 	did map[onThread][]activity.Span
+	// body is the part of ran and did in the executions next to the loop of a plain thread: what the thread was started
+	// for. Nobody submitted it to a pool.
+	body map[onThread]body
 
 	// endsUnknown: a thread's last summarised task ended at a time that the session does
 	// not have. endsLate: only that it ended after a span's end is known.
 	endsUnknown, endsLate bool
+}
+
+// body is what a thread was started for.
+type body struct {
+	ran   units.Ns
+	times []activity.Span
 }
 
 // onThread is a class on a thread.
@@ -71,10 +80,23 @@ func readTasks(s *session.Session, threads []activity.Thread, spans []activity.S
 	if err := t.readSummaries(); err != nil {
 		return nil, err
 	}
+	t.dropBodies()
 	for key, times := range t.did {
 		t.did[key] = merged(times)
 	}
 	return t, nil
+}
+
+// dropBodies leaves the bodies of plain threads out of what drivers did of the workers' tasks, even if they are of the same
+// class (a wrapper around every Runnable of a program, say). Other threads have none: the execution next to the loop of
+// a pool is a task.
+func (t *tasks) dropBodies() {
+	for key, b := range t.body {
+		if !t.loops[key.thread] || t.pooled[key.thread] {
+			t.did[key] = append(t.did[key], b.times...)
+			delete(t.body, key)
+		}
+	}
 }
 
 // taskScan is the part of one goroutine.
@@ -85,11 +107,12 @@ type taskScan struct {
 	pooled  []bool
 	ran     map[onThread]units.Ns
 	did     map[onThread][]activity.Span
+	body    map[onThread]body
 }
 
 func (t *tasks) newScan() taskScan {
 	return taskScan{last: [2][][]units.MonoNs{perSpan(len(t.spans), len(t.threads)), perSpan(len(t.spans), len(t.threads))},
-		loops: make([]bool, len(t.threads)), pooled: make([]bool, len(t.threads)), loopEnd: make([]units.MonoNs, len(t.threads)), ran: map[onThread]units.Ns{}, did: map[onThread][]activity.Span{}}
+		loops: make([]bool, len(t.threads)), pooled: make([]bool, len(t.threads)), loopEnd: make([]units.MonoNs, len(t.threads)), ran: map[onThread]units.Ns{}, did: map[onThread][]activity.Span{}, body: map[onThread]body{}}
 }
 
 func perSpan(spans, threads int) [][]units.MonoNs {
@@ -116,7 +139,7 @@ func (t *tasks) readExecutions() error {
 					scans[w].pooled[p] = scans[w].pooled[p] || t.pool[class]
 					scans[w].loopEnd[p] = max(scans[w].loopEnd[p], c.EndNs[i])
 				case c.EndNs[i] != 0:
-					e := execution{activity.Span{From: c.StartNs[i], To: c.EndNs[i]}, c.SelfWallNs[i], min(int(c.Depth[i]), 1)}
+					e := execution{activity.Span{From: c.StartNs[i], To: c.EndNs[i]}, c.SelfWallNs[i], min(int(c.Depth[i]), 1), c.Depth[i] == 1}
 					t.add(&scans[w], onThread{class, p}, e)
 				}
 			}
@@ -133,7 +156,8 @@ func (t *tasks) readExecutions() error {
 type execution struct {
 	activity.Span
 	self   units.Ns
-	nested int // 0, 1
+	nested int  // 0, 1
+	next   bool // directly in an outermost execution
 }
 
 func (t *tasks) add(scan *taskScan, key onThread, e execution) {
@@ -149,9 +173,19 @@ func (t *tasks) add(scan *taskScan, key onThread, e execution) {
 	if e.self.Measured() {
 		scan.ran[key] += e.self
 	}
-	if t.drives(key.thread) {
-		scan.did[key] = appendTime(scan.did[key], e.Span)
+	if !t.drives(key.thread) {
+		return
 	}
+	if !e.next {
+		scan.did[key] = appendTime(scan.did[key], e.Span)
+		return
+	}
+	b := scan.body[key]
+	b.times = appendTime(b.times, e.Span)
+	if e.self.Measured() {
+		b.ran += e.self
+	}
+	scan.body[key] = b
 }
 
 // merge adds the goroutines' parts up.
@@ -173,11 +207,15 @@ func (t *tasks) merge(scans []taskScan) {
 		for key, ran := range s.ran {
 			sum.ran[key] += ran
 		}
+		for key, b := range s.body {
+			have := sum.body[key]
+			sum.body[key] = body{have.ran + b.ran, append(have.times, b.times...)}
+		}
 		for key, times := range s.did {
 			sum.did[key] = append(sum.did[key], times...)
 		}
 	}
-	t.last, t.loops, t.loopEnd, t.pooled, t.ran, t.did = sum.last, sum.loops, sum.loopEnd, sum.pooled, sum.ran, sum.did
+	t.last, t.loops, t.loopEnd, t.pooled, t.ran, t.did, t.body = sum.last, sum.loops, sum.loopEnd, sum.pooled, sum.ran, sum.did, sum.body
 }
 
 // done is when each worker ended its last task in span i.

@@ -84,3 +84,30 @@ func TestDriverThread(t *testing.T) {
 		t.Errorf("%d application threads are named, sequential %d", all.Workers, all.Sequential)
 	}
 }
+
+// TestDriverBody: what a driver was started for is none of the workers' tasks, even if it is of their class, as with a
+// wrapper around every Runnable. It is the same where only a summary says that the thread submitted.
+func TestDriverBody(t *testing.T) {
+	submits := map[string]func(p *store.Part){
+		"recorded": func(p *store.Part) {
+			p.Submissions = []store.Submission{{TaskID: 7, Class: 2, Thread: 2, AtNs: zero + 100*ms}}
+		},
+		"summarised": func(p *store.Part) {
+			p.Summaries = append(p.Summaries, store.Summary{ID: store.SummaryID(1, 0), Class: 2, Thread: 2, FromNs: int64(zero + 100*ms), ToNs: int64(zero + 500*ms), Submissions: 1})
+		},
+	}
+	for name, submit := range submits {
+		r := reckon(t, madeWith(t, func(p *store.Part) {
+			p.Threads[1].Name = "boss"
+			p.Classes = append(p.Classes, store.Class{ID: 5, Name: "java.lang.Thread", Kinds: "thread+runnable+jdk"})
+			p.Executions = slices.DeleteFunc(p.Executions, func(e store.Execution) bool { return e.Thread == 2 })
+			// Within its body, it does one of the tasks from 450 to 460.
+			p.Executions = append(p.Executions, executed(2, 2, 2, 450, 460), executed(2, 2, 1, 100, 500), executed(2, 5, 0, 100, 501))
+			submit(p)
+		}), Options{})
+		wantMS(t, "sequential, submissions "+name, r.Sequential, 100+201-10+99)
+		if r.Workers != 1 || r.N != 1 {
+			t.Errorf("submissions %s: %d application threads, N %d", name, r.Workers, r.N)
+		}
+	}
+}

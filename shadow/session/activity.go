@@ -107,7 +107,7 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 		err := a.reader.Each(from, to, func(run []sched.Slice) error {
 			for i := range run {
 				s := &run[i]
-				if err := use(activity.Slice{Thread: s.Thread, State: a.waits.state(s), From: s.From, To: s.To}); err != nil {
+				if err := use(activity.Slice{Thread: s.Thread, State: a.waits.state(s), From: s.From, To: s.To, By: endedBy(s), On: s.Futex}); err != nil {
 					return err
 				}
 			}
@@ -115,6 +115,19 @@ func (a *Activity) Stream(from, to units.MonoNs) activity.Stream {
 		})
 		return errors.Join(err, a.session.checkRecord(a.reader))
 	}
+}
+
+// endedBy is 1 + the thread that ended a wait; 0: not known, or none.
+func endedBy(s *sched.Slice) uint32 {
+	if by, ok := s.Waker.Thread(); ok {
+		return by + 1
+	}
+	return 0
+}
+
+// KnowsEnds reports whether the record says which thread ended a wait.
+func (a *Activity) KnowsEnds() bool {
+	return a.NotAvailable[sched.NoWakers] == "" && a.reader.HasWakers()
 }
 
 // Damage is what could not be read of the record so far; reading a stream may

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -16,6 +17,9 @@ type endedWaits struct {
 	enders  []ender // by thread of the record
 	pauses  []Pause
 	paces   bool // the collector is Shenandoah
+	// over is when a thread of the record left the program: that of main then takes the JVM down, and waits for the
+	// collector's threads to end.
+	over map[uint32]units.MonoNs
 
 	once  sync.Once
 	paced map[uint32]bool // futexes of threads that the collector slows down
@@ -32,7 +36,8 @@ const (
 )
 
 func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread) *endedWaits {
-	e := &endedWaits{pauses: s.Pauses, paces: strings.Contains(s.Manifest.JVM.GC, "Shenandoah")}
+	e := &endedWaits{pauses: s.Pauses, paces: strings.Contains(s.Manifest.JVM.GC, "Shenandoah"), over: map[uint32]units.MonoNs{}}
+	byTID := s.byTID()
 	for i, t := range threads {
 		e.program = append(e.program, t.Kind == KindApplication || t.Kind == KindMain)
 		as := ofProgram
@@ -45,6 +50,9 @@ func newEndedWaits(s *Session, record []sched.Thread, threads []activity.Thread)
 			as = watcher
 		}
 		e.enders = append(e.enders, as)
+		if c := carriedBy(&record[i], byTID[record[i].TID]); c != nil && c.Kind == KindMain && c.EndNs != 0 {
+			e.over[uint32(i)] = c.EndNs
+		}
 	}
 	return e
 }
@@ -77,6 +85,9 @@ func (e *endedWaits) state(s *sched.Slice) activity.ThreadState {
 // stalled: the thread of the program waits for the collector's threads.
 func (e *endedWaits) stalled(s *sched.Slice) bool {
 	if s.State != sched.Futex || !e.program[s.Thread] {
+		return false
+	}
+	if over, ended := e.over[s.Thread]; ended && s.From >= over {
 		return false
 	}
 	by, ok := s.Waker.Thread()
@@ -155,5 +166,14 @@ func (a *Activity) Stalls(from, to units.MonoNs) (all []Stall, known string, err
 		}
 		return nil
 	})
-	return all, "", err
+	return slices.DeleteFunc(all, a.waits.forPause), "", err
+}
+
+// forPause: most of the wait lies in pauses. In one for the whole collection, pauses are the smaller part.
+func (e *endedWaits) forPause(s Stall) bool {
+	in := units.Ns(0)
+	for i := sort.Search(len(e.pauses), func(i int) bool { return e.pauses[i].EndNs > s.From }); i < len(e.pauses) && e.pauses[i].StartNs < s.To; i++ {
+		in += activity.Span{From: e.pauses[i].StartNs, To: e.pauses[i].EndNs}.Cut(s.Span).Len()
+	}
+	return !s.Paced && 2*in > s.Len()
 }

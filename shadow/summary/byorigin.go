@@ -84,8 +84,15 @@ type groups struct {
 	ids    map[string]uint32
 	labels []string
 	passes byid.Map[bool] // by class
-	names  *origin.Names  // nil: none
-	of     text.Population
+	// threads are the groups of a label that is divided by threads, by the number of their name.
+	threads map[uint32][]uint32
+	names   *origin.Names // nil: none
+	of      text.Population
+
+	session  *session.Session
+	numbers  []uint32          // by origin
+	workers  map[uint32]uint32 // by thread: the group of the pool whose worker it is
+	unplaced map[uint32]uint32 // by class: the group of its tasks without a site
 }
 
 // groups makes a source that is grouped by the sites or executors of tasks.
@@ -97,10 +104,8 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 	if err != nil {
 		return nil, Source{}, err
 	}
-	g := &groups{Index: x, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
-	for class := range x.SummarisedClasses() {
-		g.ofSummaries(class)
-	}
+	g := &groups{Index: x, session: a.s, by: by, filter: a.opts.Filter, ids: map[string]uint32{}}
+	g.addLabels()
 	if g.names, err = a.named(); err != nil {
 		return nil, Source{}, err
 	}
@@ -117,17 +122,18 @@ func (a *analysis) groups(by string) (*groups, Source, error) {
 		g.passes.Set(c.ID, &passes)
 	}
 	src := FromSession(a.s)
-	numbers, out := g.numbers(), g.number(leftOut)
-	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, numbers, out)}
+	g.numberAll()
+	out := g.number(leftOut)
+	src.Groups = &Groups{Labels: g.labels, Executions: g.executions(a.s.ScanExecutions, out)}
 	src.Groups.OfSummary = func(x *session.Summary) (uint32, bool) {
-		return g.ofSummaries(x.Class), g.passing(g.summarised(x.Class))
+		return g.ofSummary(x), g.passing(g.summarised(x.Class))
 	}
 	if a.opts.Units {
 		u, err := a.units()
 		if err != nil {
 			return nil, Source{}, err
 		}
-		src.Groups.Executions, src.Summaries, src.Of = g.units(u, numbers), u.Summaries, text.UnitsOfWork
+		src.Groups.Executions, src.Summaries, src.Of = g.units(u), u.Summaries, text.UnitsOfWork
 		g.of = src.Of
 	}
 	src.Counts = func() ([]session.ClassCounts, session.ClassCounts, error) { return nil, session.ClassCounts{}, nil }
@@ -144,13 +150,40 @@ func (g *groups) number(label string) uint32 {
 	return id
 }
 
-// numbers are the groups of all origins, by their ID.
-func (g *groups) numbers() []uint32 {
-	out := make([]uint32, g.Len())
-	for id := range out {
-		out[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
+// numberAll numbers all labels.
+func (g *groups) numberAll() {
+	g.numbers = make([]uint32, g.Len())
+	for id := range g.numbers {
+		g.numbers[id] = g.number(g.Label(g.At(origin.ID(id)), g.by))
 	}
-	return out
+	g.numberWorkers(g.session)
+	g.numberClasses(g.session)
+}
+
+// addLabels numbers the labels that no origin has.
+func (g *groups) addLabels() {
+	if g.by == BySite {
+		for class := range g.SummarisedClasses() {
+			g.number(g.SummaryLabel(class))
+		}
+		return
+	}
+	g.threads = map[uint32][]uint32{}
+	for _, label := range []string{origin.OwnThread, origin.NoExecutor, origin.Summarised} {
+		var numbers []uint32
+		for _, name := range g.ThreadNames() {
+			numbers = append(numbers, g.number(origin.OnThread(name, label)))
+		}
+		g.threads[g.number(label)] = numbers
+	}
+}
+
+// onThread is the group of work with a label that a thread ran.
+func (g *groups) onThread(label, thread uint32) uint32 {
+	if of := g.threads[label]; of != nil {
+		return of[g.ThreadName(thread)]
+	}
+	return label
 }
 
 // summarised is the class, or the name, of a class's summaries.
@@ -173,10 +206,10 @@ type (
 )
 
 // executions reads executions with their groups.
-func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped {
+func (g *groups) executions(read scan, out uint32) scanGrouped {
 	_, unrecorded := g.Unrecorded()
 	return func(want store.Columns, use func(int, *session.Chunk, []uint32) error) error {
-		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags
+		want |= store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionThread
 		if unrecorded {
 			want |= store.ExecutionQueue
 		}
@@ -189,7 +222,7 @@ func (g *groups) executions(read scan, numbers []uint32, out uint32) scanGrouped
 					class = g.names.OfExecution(c, i)
 				}
 				if g.passing(class) {
-					n = numbers[g.ofExecution(c, i)]
+					n = g.numberOf(g.ofExecution(c, i), c.Class[i], c.Thread[i])
 				}
 				column = append(column, n)
 			}
@@ -210,25 +243,29 @@ func (g *groups) ofExecution(c *session.Chunk, i int) origin.ID {
 }
 
 // units reads units with their groups.
-func (g *groups) units(u *unit.Reader, numbers []uint32) scanGrouped {
+func (g *groups) units(u *unit.Reader) scanGrouped {
 	return func(_ store.Columns, use func(int, *session.Chunk, []uint32) error) error {
 		group := func(x *unit.Unit) (uint32, bool) {
 			if class, _ := unitClass(g.names)(x); !g.passing(class) {
 				return 0, false
 			}
-			return numbers[g.OfUnit(x, g.by)], true
+			return g.numberOf(g.OfUnit(x, g.by), x.Class, x.Thread), true
 		}
 		return u.Chunks(group, func(c *session.Chunk, group []uint32) error { return use(0, c, group) })
 	}
 }
 
-// ofSummaries is the group of a class's summaries: its site, if it has one. Summaries
-// do not record the executor.
-func (g *groups) ofSummaries(class uint32) uint32 {
+// ofSummary is the group of a summary: the site of its class, if it has one. Summaries do not
+// record the executor, but the thread.
+func (g *groups) ofSummary(x *session.Summary) uint32 {
 	if g.by != BySite {
-		return g.number(origin.Summarised)
+		return g.number(g.ExecutorOfSummary(x))
 	}
-	return g.number(g.SummaryLabel(class))
+	label := g.SummaryLabel(x.Class)
+	if n, ok := g.unplaced[x.Class]; ok && label == origin.NoSite {
+		return n
+	}
+	return g.number(label)
 }
 
 // count fills in how many tasks were made and submitted at each site, and adds the
@@ -245,8 +282,11 @@ func (g *groups) count(rows []granularity.Hotspot) []granularity.Hotspot {
 			continue
 		}
 		label := g.SiteLabel(e.Site)
-		if e.Kind == wire.SitePart {
+		switch {
+		case e.Kind == wire.SitePart:
 			label = origin.OwnParts
+		case e.Site == 0:
+			label = g.unknownSite(e.Class)
 		}
 		if at[label] == nil {
 			at[label] = &counts{}

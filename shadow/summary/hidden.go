@@ -42,7 +42,9 @@ const (
 // begin so, and the presets that show what they call.
 var calls = []struct{ class, preset string }{
 	{"sun.net.httpserver.ServerImpl$Exchange", "@httpserver"},
-	{"org.apache.tomcat.util.net.", "@tomcat"},
+	{"org.apache.tomcat.util.net.NioEndpoint$SocketProcessor", "@tomcat"},
+	{"org.apache.tomcat.util.net.Nio2Endpoint$SocketProcessor", "@tomcat"},
+	{"org.apache.tomcat.util.net.AprEndpoint$SocketProcessor", "@tomcat"},
 	{"org.eclipse.jetty.", "@jetty"},
 	{"kafka.server.KafkaRequestHandler", "@kafka"},
 	{"org.apache.kafka.queue.KafkaEventQueue$EventHandler", "@kafka"},
@@ -87,6 +89,27 @@ func covers(definition, call string) bool {
 	return definition == call || strings.HasPrefix(call, definition+"(")
 }
 
+// definitions are those that a session was recorded with: what they show it shows already.
+type definitions map[string]bool
+
+func usedDefinitions(tasks []string) definitions {
+	used := definitions{}
+	for _, value := range tasks {
+		for _, d := range taskdef.Expand(value) {
+			used[d] = true
+		}
+	}
+	return used
+}
+
+// has reports whether a value of --task would define nothing new.
+func (d definitions) has(task string) bool {
+	return !slices.ContainsFunc(taskdef.Expand(task), func(x string) bool {
+		class, _, _ := strings.Cut(x, "(")
+		return !d[x] && !d[class]
+	})
+}
+
 // classWork is what executions of a class did themselves.
 type classWork struct {
 	executions int64
@@ -96,10 +119,10 @@ type classWork struct {
 // findHidden looks for work that a session hides in loops and tasks of servers; nil if it
 // is not most of the work, or if no definition is known that would show it.
 func findHidden(s *session.Session) (*Hidden, error) {
-	tasks, loops := map[uint32]string{}, map[uint32]bool{}
+	tasks, loops, used := map[uint32]string{}, map[uint32]bool{}, usedDefinitions(s.Manifest.Tasks)
 	for i := range s.Classes {
 		c := &s.Classes[i]
-		if task, loop := taskOf(c); task != "" {
+		if task, loop := taskOf(c); task != "" && !used.has(task) {
 			tasks[c.ID], loops[c.ID] = task, loop
 		}
 	}

@@ -93,7 +93,7 @@ func (a *analysis) sites(sum *Summary) error {
 // queues fills in the waiting units over time, by executor, for the executors with the
 // most.
 func (a *analysis) queues(f *Figures, most int) error {
-	x, err := a.origins()
+	e, err := a.origins()
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (a *analysis) queues(f *Figures, most int) error {
 		}
 		from := w.Start - units.MonoNs(w.Queue)
 		f.Waiting.Add(from, w.Start)
-		of(x.Label(x.At(x.OfUnit(w, origin.ByExecutor)), origin.ByExecutor)).Add(from, w.Start)
+		of(e.ExecutorOn(e.At(e.OfUnit(w, origin.ByExecutor)), e.ThreadName(w.Thread))).Add(from, w.Start)
 		return nil
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *analysis) queues(f *Figures, most int) error {
 	}
 	err = summarisedQueues(a.s, u, func(x *session.Summary, m *session.Measure) {
 		f.Waiting.Spread(x.FromNs, x.ToNs, int64(m.Count), m.SumNs)
-		of(origin.Summarised).Spread(x.FromNs, x.ToNs, int64(m.Count), m.SumNs)
+		of(e.ExecutorOfSummary(x)).Spread(x.FromNs, x.ToNs, int64(m.Count), m.SumNs)
 	})
 	if err != nil {
 		return fmt.Errorf("reading the summaries of session %s: %w", a.s.Manifest.Session, err)

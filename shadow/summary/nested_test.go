@@ -62,7 +62,7 @@ func TestNestedSummarised(t *testing.T) {
 	if !strings.Contains(text, "told apart by their classes. 51 summarised executions count as units") || !strings.Contains(text, "Left out: 5 executions of the JDK's own tasks") {
 		t.Errorf("note %q", text)
 	}
-	for by, want := range map[string]string{summary.BySite: "(call site unknown) 52 520 0", summary.ByExecutor: ""} {
+	for by, want := range map[string]string{summary.BySite: "com.acme.Job (call site unknown) 52 520 0", summary.ByExecutor: ""} {
 		rows, err := summary.BuildByOrigin(s, summary.Options{Units: true}, by)
 		if err != nil {
 			t.Fatal(err)

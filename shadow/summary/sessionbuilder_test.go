@@ -17,7 +17,8 @@ type sessionBuilder struct {
 	unit int64 // of times, nanoseconds
 	lost uint64
 
-	ended string // how the session did
+	ended string   // how the session did
+	tasks []string // values of --task
 }
 
 // newSessionBuilder knows the classes by their index in names, the first is
@@ -71,9 +72,10 @@ func (b *sessionBuilder) open(submissions bool) *session.Session {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, DurationNs: 1000 * ms, Ended: b.ended, Metrics: []string{"wall", "cpu"}, JVM: store.JVM{CPUs: 2}}
+	w.Manifest = store.Manifest{Session: "s", StartNs: 1, EndNs: 1000 * ms, DurationNs: 1000 * ms, Ended: b.ended, Metrics: []string{"wall", "cpu"}, Tasks: b.tasks, JVM: store.JVM{CPUs: 2}}
 	w.Manifest.Produced = store.Counts{Executions: uint64(len(b.part.Executions)), Creations: uint64(len(b.part.Creations))}
-	b.part.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "run", Line: 7}, {ID: 2, Class: "com.acme.Main", Method: "again", Line: 9}, {ID: 3, Class: "com.acme.Main", Method: "run", Line: 7}}
+	b.part.Sites = []store.Site{{ID: 1, Class: "com.acme.Main", Method: "run", Line: 7}, {ID: 2, Class: "com.acme.Main", Method: "again", Line: 9}, {ID: 3, Class: "com.acme.Main", Method: "run", Line: 7},
+		{ID: 4, Class: "sun.net.httpserver.ServerImpl$Dispatcher", Method: "handle", Line: 609}}
 	b.part.Executors = []store.Executor{{ID: 1, Class: "com.acme.Pool"}, {ID: 2, Class: "com.acme.Forward"},
 		{ID: 3, Class: "java.util.concurrent.CompletableFuture$DelayedExecutor"}}
 	if submissions {

@@ -31,6 +31,15 @@ type Stack struct {
 type stackKey struct {
 	origin origin.ID
 	class  uint32
+	thread uint32 // name of the threads, if the origin has no executor
+}
+
+func keyOf(x *origin.Index, from origin.ID, class, thread uint32) stackKey {
+	k := stackKey{origin: from, class: class}
+	if from != 0 && x.At(from).OnThreads() {
+		k.thread = x.ThreadName(thread)
+	}
+	return k
 }
 
 // stackSum is the sum of a stack.
@@ -56,8 +65,7 @@ func (s *stackSum) merge(o *stackSum) {
 // stackSums are the sums of all stacks.
 type stackSums map[stackKey]*stackSum
 
-func (s stackSums) of(from origin.ID, class uint32) *stackSum {
-	k := stackKey{from, class}
+func (s stackSums) of(k stackKey) *stackSum {
 	sum := s[k]
 	if sum == nil {
 		sum = &stackSum{}
@@ -89,7 +97,7 @@ func StacksOf(s *session.Session, opts Options) ([]Stack, error) {
 
 func (a *analysis) stacks(x *origin.Index, sums stackSums) error {
 	all := make([]stackSums, session.Workers())
-	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionFlags | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
+	const columns = store.ExecutionTaskID | store.ExecutionClass | store.ExecutionThread | store.ExecutionFlags | store.ExecutionSelfWall | store.ExecutionSelfCPU | store.ExecutionQueue
 	err := a.s.ScanExecutions(columns, func(worker int, c *session.Chunk) error {
 		if all[worker] == nil {
 			all[worker] = stackSums{}
@@ -99,13 +107,13 @@ func (a *analysis) stacks(x *origin.Index, sums stackSums) error {
 			if i < len(c.QueueNs) {
 				queued = c.QueueNs[i]
 			}
-			all[worker].of(x.OfExecution(c, i), class).add(c.SelfWallNs[i], c.SelfCPUNs[i], queued)
+			all[worker].of(keyOf(x, x.OfExecution(c, i), class, c.Thread[i])).add(c.SelfWallNs[i], c.SelfCPUNs[i], queued)
 		}
 		return nil
 	})
 	for _, mine := range all {
 		for k, sum := range mine {
-			sums.of(k.origin, k.class).merge(sum)
+			sums.of(k).merge(sum)
 		}
 	}
 	if err != nil {
@@ -120,7 +128,7 @@ func (a *analysis) unitStacks(x *origin.Index, sums stackSums) error {
 		return err
 	}
 	err = u.Each(func(w *unit.Unit) error {
-		sums.of(x.OfUnit(w, ByExecutor), w.Class).add(w.Work[granularity.SelfWall], w.Work[granularity.SelfCPU], w.Queue)
+		sums.of(keyOf(x, x.OfUnit(w, ByExecutor), w.Class, w.Thread)).add(w.Work[granularity.SelfWall], w.Work[granularity.SelfCPU], w.Queue)
 		return nil
 	})
 	if err != nil {
@@ -131,7 +139,7 @@ func (a *analysis) unitStacks(x *origin.Index, sums stackSums) error {
 
 // summary adds the summarised executions of a class.
 func (s stackSums) summary(x *origin.Index, c *session.Summary) {
-	to := s.of(x.OfSummaries(c.Class), c.Class)
+	to := s.of(stackKey{origin: x.OfSummaries(c.Class), class: c.Class})
 	to.count += int64(c.Executions)
 	for _, m := range c.Measures {
 		switch m.Metric {
@@ -159,7 +167,7 @@ func (a *analysis) sorted(x *origin.Index, sums stackSums) []Stack {
 				s.Where = x.SummaryLabel(k.class)
 			}
 		case k.origin != 0:
-			s.Executor, s.Site = x.Label(from, ByExecutor), a.s.SiteByID(from.Site)
+			s.Executor, s.Site = x.ExecutorOn(from, k.thread), a.s.SiteByID(from.Site)
 		}
 		out = append(out, s)
 	}

@@ -119,7 +119,7 @@ func TestSummarisedQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := sum.InUnits.Figures
-	if f.Waiting.StartedTotal() != 41 || f.Waiting.Spreads != 40 || len(f.Queues) != 2 || f.Queues[0].Label != "(summarised: not separated)" {
+	if f.Waiting.StartedTotal() != 41 || f.Waiting.Spreads != 40 || len(f.Queues) != 2 || f.Queues[0].Label != "t (summarised)" {
 		t.Fatalf("%d waited, %d summarised, by %+v; want 41, 40, by summaries and the pool", f.Waiting.StartedTotal(), f.Waiting.Spreads, f.Queues)
 	}
 	// 40 times 10 ms within 200 ms: two at once.
@@ -166,7 +166,7 @@ func TestUnitsOfSession(t *testing.T) {
 	if raw.Tasks.Executions != 10 || raw.InUnits == nil || raw.InUnits.Tasks.Executions != 4 {
 		t.Fatalf("%d executions, units %+v", raw.Tasks.Executions, raw.InUnits)
 	}
-	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 4 || len(f.Queues) != 2 || f.Queues[0].Label != "pool-1 (Pool)" || f.Queues[1].Label != "(own thread)" {
+	if f := raw.InUnits.Figures; f.Waiting.StartedTotal() != 4 || len(f.Queues) != 2 || f.Queues[0].Label != "pool-1 (Pool)" || f.Queues[1].Label != "own (own thread)" {
 		t.Errorf("queues %+v", f.Queues)
 	}
 }
@@ -178,9 +178,9 @@ func TestSites(t *testing.T) {
 		opts summary.Options
 		want []string
 	}{
-		{summary.BySite, summary.Options{Units: true}, []string{"(call site unknown) 1 50 2", "com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5"}},
-		{summary.ByExecutor, summary.Options{Units: true}, []string{"(own thread) 1 50 2", "pool-1 (Pool) 3 36 15"}},
-		{summary.ByExecutor, summary.Options{}, []string{"(no executor) 3 134 1", "(own thread) 1 2 1", "pool-1 (Pool) 6 36 30"}},
+		{summary.BySite, summary.Options{Units: true}, []string{"com.acme.Main.first:10 2 24 10", "com.acme.Main.second:20 1 12 5", "com.acme.Started (call site unknown) 1 50 2"}},
+		{summary.ByExecutor, summary.Options{Units: true}, []string{"own (own thread) 1 50 2", "pool-1 (Pool) 3 36 15"}},
+		{summary.ByExecutor, summary.Options{}, []string{"own (no executor) 1 50 0", "own (own thread) 1 2 1", "pool-1 (Pool) 6 36 30", "pool-1-thread (no executor) 2 84 1"}},
 		{summary.BySite, summary.Options{Filter: summary.Filter{Class: "com.acme.Job"}}, []string{"com.acme.Main.first:10 2 20 10", "com.acme.Main.second:20 1 10 5"}},
 	} {
 		sum, err := summary.BuildByOrigin(s, c.opts, c.by)
@@ -271,7 +271,7 @@ func TestStacks(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s|%s|%s %d %d %d", x.Executor, site, x.Class, x.Count, x.SelfCPU/ms, x.Queue/ms))
 	}
-	want := []string{"(own thread)||com.acme.Started 1 50 2", "pool-1 (Pool)|com.acme.Main.first:10|com.acme.Job 2 24 10", "pool-1 (Pool)|com.acme.Main.second:20|com.acme.Job 1 12 5"}
+	want := []string{"own (own thread)||com.acme.Started 1 50 2", "pool-1 (Pool)|com.acme.Main.first:10|com.acme.Job 2 24 10", "pool-1 (Pool)|com.acme.Main.second:20|com.acme.Job 1 12 5"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

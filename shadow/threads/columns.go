@@ -111,11 +111,11 @@ var stateColumns = []struct {
 }{
 	{sched.Running, "running_ns", "running", "on a CPU"},
 	{sched.Runnable, "runnable_ns", "runnable", "waiting for a CPU"},
-	{sched.Futex, "futex_ns", "futex", "in a futex: locks, monitors, park"},
-	{sched.IO, "io_ns", "I/O", "waiting for I/O"},
-	{sched.Sleeping, "sleeping_ns", "sleeping", "asleep"},
+	{sched.Futex, "futex_ns", "futex", "waiting in a futex call: for a lock, a monitor, a queue, another thread (park, join) or the collector"},
+	{sched.IO, "io_ns", "I/O", "waiting in read, write, poll, accept and the like, or for a disk"},
+	{sched.Sleeping, "sleeping_ns", "sleeping", "waiting for a time; a wait in a futex call with a time limit is futex"},
 	{sched.Blocked, "blocked_ns", "blocked", "blocked for a reason that is not known"},
-	{sched.Unknown, "unknown_ns", "unknown", "not observed"},
+	{sched.Unknown, "unknown_ns", "unknown", "not observed: records were lost, or the thread's start was missed"},
 }
 
 func timeColumns(shown bool) []view.Column[*Times] {

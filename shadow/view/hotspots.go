@@ -147,11 +147,20 @@ func hotspotQuantiles(rows []granularity.Hotspot) []Column[hotspot] {
 	p99 := func(d granularity.Distribution) string { return Quantile(d.P99, d) }
 	work := func(r hotspot) granularity.Distribution { return r.Metrics[r.WorkMetric()] }
 	var columns []Column[hotspot]
-	if slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return r.Queue().Count > 0 }) {
-		columns = append(columns, column("queue median", 9, hotspot.Queue, median), column("queue p99", 10, hotspot.Queue, p99))
+	if slices.ContainsFunc(rows, func(r granularity.Hotspot) bool { return waits(&r).Count > 0 }) {
+		columns = append(columns, column("queue median", 9, waits, median), column("queue p99", 10, waits, p99))
 	}
 	return append(columns, column("median", 11, work, median), column("p99", 12, work, p99),
 		column("max", 13, work, func(d granularity.Distribution) string { return d.Format(d.Max) }))
+}
+
+// waits is the distribution of the queue time; none if only few of summarised executions have one:
+// these were recorded because they are slow.
+func waits(r hotspot) granularity.Distribution {
+	if d := r.Queue(); r.Summarised == 0 || 2*d.Count >= r.Executions {
+		return d
+	}
+	return granularity.Distribution{}
 }
 
 // furtherMetrics names the further metrics of which any row has a value. The queue time is first and

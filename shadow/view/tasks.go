@@ -44,7 +44,7 @@ func Tasks(s *session.Session) []Column[Task] {
 		}
 	}
 	return append(columns, Column[Task]{Name: "name", Kind: Name, Optional: true,
-		Doc:   "the program's name of a task of the JDK, as in hotspots: function, call and line",
+		Doc:   "the program's name of a lambda or a task of the JDK, as in hotspots: method, call and line",
 		Value: func(t Task) Value { return onlyIf(t.Name != "", NameOf(t.Name)) }}, estimated,
 		Column[Task]{Name: "delay_ns", Kind: Int, Unit: Ns, Optional: true,
 			Doc:   "delay that was asked for, of a scheduled task: due time less submission; of a later period, less the time when it was queued again",

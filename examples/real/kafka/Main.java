@@ -9,11 +9,13 @@ import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import kafka.tools.StorageTool;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.tools.ProducerPerformance;
 
 /**
- * A Kafka broker in KRaft mode on loopback, and its own producer benchmark in a JVM of its own, which is
- * not profiled: {@code Main THREADS RECORDS BYTES}. The broker has THREADS request handlers and as many
- * network threads. It ends when the producer has sent all records.
+ * A Kafka broker in KRaft mode on loopback, and its own producer benchmark in a JVM of its own:
+ * {@code Main broker|producer THREADS RECORDS BYTES}. The first argument is the one that is profiled, in this
+ * JVM. The broker has THREADS request handlers and as many network threads. It ends when the producer has
+ * sent all records.
  */
 public class Main {
     static int freePort() throws IOException {
@@ -52,25 +54,47 @@ public class Main {
         }
     }
 
-    /** Kafka's producer benchmark, without the agent. */
-    static int produce(int port, String records, String bytes) throws IOException, InterruptedException {
+    /** A class in a JVM of its own, without the agent. */
+    static Process start(String main, List<String> args) throws IOException {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-cp", System.getProperty("java.class.path"), "org.apache.kafka.tools.ProducerPerformance", "--topic", "numbers",
-            "--num-records", records, "--record-size", bytes, "--throughput", "-1",
-            "--producer-props", "bootstrap.servers=127.0.0.1:" + port, "acks=1"));
-        ProcessBuilder b = new ProcessBuilder(command).inheritIO();
+            "-cp", System.getProperty("java.class.path"), main));
+        command.addAll(args);
+        ProcessBuilder b = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).redirectOutput(ProcessBuilder.Redirect.INHERIT);
         b.environment().remove("JAVA_TOOL_OPTIONS");
-        return b.start().waitFor();
+        return b.start();
+    }
+
+    static List<String> benchmark(int port, String records, String bytes) {
+        return List.of("--topic", "numbers", "--num-records", records, "--record-size", bytes, "--throughput", "-1",
+            "--producer-props", "bootstrap.servers=127.0.0.1:" + port, "acks=1");
+    }
+
+    /** The benchmark in this JVM. The broker in another one ends when its input does. */
+    static void produce(String[] args) throws Exception {
+        int port = freePort();
+        Process broker = start("Main", List.of("serve", args[1], Integer.toString(port)));
+        ProducerPerformance.main(benchmark(port, args[2], args[3]).toArray(new String[0]));
+        broker.getOutputStream().close();
+        System.exit(broker.waitFor());
     }
 
     public static void main(String[] args) throws Exception {
+        if (args[0].equals("producer")) {
+            produce(args);
+        }
         Path folder = Files.createTempDirectory("kafka");
-        int port = freePort();
-        Properties p = configuration(folder, Integer.parseInt(args[0]), port, freePort());
+        boolean alone = args[0].equals("serve");
+        int port = alone ? Integer.parseInt(args[2]) : freePort();
+        Properties p = configuration(folder, Integer.parseInt(args[1]), port, freePort());
         format(folder, p);
         KafkaRaftServer server = new KafkaRaftServer(KafkaConfig.fromProps(p), Time.SYSTEM);
         server.startup();
-        int code = produce(port, args[1], args[2]);
+        int code = 0;
+        if (alone) {
+            System.in.transferTo(java.io.OutputStream.nullOutputStream());
+        } else {
+            code = start("org.apache.kafka.tools.ProducerPerformance", benchmark(port, args[2], args[3])).waitFor();
+        }
         server.shutdown();
         server.awaitShutdown();
         try (var files = Files.walk(folder)) {

@@ -20,6 +20,7 @@ type contended struct {
 	// one is the time in which exactly one worker ran and none was ready, several that in
 	// which one ran and more ran or were ready, stalled that in which none ran and some were.
 	one, several, stalled units.Ns
+	beside
 }
 
 // notJava replaces the pool of the JVM's own threads.
@@ -30,7 +31,8 @@ const notJava = -2
 const longWait = units.MonoNs(1_000_000)
 
 // contention computes, for each pool, the processor time that other programs used
-// while its workers waited for a processor, and what the program's other threads used.
+// while its workers waited for a processor, what the program's other threads used, and
+// what went on beside it.
 // For whole, threads that waited at least longWait count as workers.
 //
 // A processor that no thread of the process uses, by the record, is used by others if
@@ -39,6 +41,7 @@ const longWait = units.MonoNs(1_000_000)
 func contention(slices activity.Stream, of []int, pools []contended, whole *contended, cpus int) error {
 	var ends activity.Ends
 	state, long := make([]activity.ThreadState, len(of)), make([]bool, len(of))
+	wanted := 0 // threads of the process that run or are ready
 	each := []*contended{whole}
 	for i := range pools {
 		each = append(each, &pools[i])
@@ -47,11 +50,12 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 	advance := func(to units.MonoNs) {
 		free := max(0, cpus-running)
 		for _, p := range each {
-			others, want := min(java-p.runs, int64(cpus)), p.runs+p.ready
+			others, want := min(java-p.runs, int64(cpus)), p.runs+p.ready+p.held
+			length := activity.Span{From: now, To: to}.Cut(p.span).Len()
+			p.advance(length, cpus-wanted)
 			if others == 0 && want == 0 {
 				continue
 			}
-			length := activity.Span{From: now, To: to}.Cut(p.span).Len()
 			ns := float64(length)
 			p.elsewhere += ns * float64(others)
 			switch {
@@ -68,6 +72,9 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 		now = to
 	}
 	count := func(thread uint32, by int) {
+		if state[thread] != activity.Stalled {
+			wanted += by
+		}
 		switch i := of[thread]; state[thread] {
 		case activity.Running:
 			running += by
@@ -84,6 +91,10 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 			if long[thread] {
 				whole.ready += int64(by)
 			}
+		case activity.Stalled:
+			if i >= 0 {
+				pools[i].held += int64(by)
+			}
 		}
 	}
 	until := func(to units.MonoNs) {
@@ -94,7 +105,13 @@ func contention(slices activity.Stream, of []int, pools []contended, whole *cont
 		}
 	}
 	err := slices(func(s activity.Slice) error {
-		if s.State != activity.Running && s.State != activity.Runnable || int(s.Thread) >= len(of) {
+		if int(s.Thread) >= len(of) {
+			return nil
+		}
+		for i := range pools {
+			pools[i].slice(s, of, i, pools[i].span)
+		}
+		if s.State != activity.Running && s.State != activity.Runnable && s.State != activity.Stalled {
 			return nil
 		}
 		until(s.From)
@@ -147,12 +164,14 @@ func (a *advisor) others(f *advice.UnitFacts, workers [][]uint32, t advice.Thres
 	for n, i := range which {
 		f.Pools[i].Taken, f.Pools[i].TakenWait = units.Ns(pools[n].taken), units.Ns(pools[n].wait)
 		f.Pools[i].Elsewhere = units.Ns(pools[n].elsewhere)
+		f.Pools[i].Beside = pools[n].facts(record.KnowsEnds())
 		f.Pools[i].One, f.Pools[i].Several, f.Pools[i].Stalled = pools[n].one, pools[n].several, pools[n].stalled
 	}
 }
 
 // looksCrowded reports whether a pool is worth a closer look: it has many workers, few,
-// or ones that are inside units all the time.
+// ones that are inside units all the time, a worker that computes most of the time, or
+// many units.
 func looksCrowded(p *advice.Pool, cpus int, t advice.Thresholds) bool {
 	n, span := len(p.Workers), units.Ns(p.To-p.From)
 	if float64(n) >= t.Crowd*float64(cpus) {
@@ -161,7 +180,7 @@ func looksCrowded(p *advice.Pool, cpus int, t advice.Thresholds) bool {
 	if p.Units < t.PoolUnits || span < t.PoolTime {
 		return false
 	}
-	return !p.Threads && n < cpus || n > 1 && float64(p.Wall) >= t.Busy*float64(span)*float64(n)
+	return !p.Threads && n < cpus || p.Units >= t.FineUnits || p.Uneven(t) || n > 1 && float64(p.Wall) >= t.Busy*float64(span)*float64(n)
 }
 
 // Machine gathers what other programs took of the processors, without reading units.

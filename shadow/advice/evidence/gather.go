@@ -123,10 +123,10 @@ func (a *advisor) unit(x *unit.Unit) {
 		p.Label, p.Threads, p.kind = pool, kind == byClass, kind
 		a.pools[pool] = p
 	}
-	a.self.unit(x, pool, name)
 	if a.self.ranAtOnce(x) {
 		p.AtOnce++
 	}
+	a.self.unit(x, pool, name)
 	if x.Running {
 		return
 	}
@@ -267,7 +267,7 @@ func (a *advisor) className(id uint32) string {
 func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 	waited, into := a.waited(), a.merge()
 	a.addSummarised(into)
-	selfs := a.self.byPool(into)
+	selfs, left := a.self.byPool(into), a.self.left(into)
 	m := &a.s.Manifest
 	f := &advice.UnitFacts{Read: true, Duration: m.DurationNs, CPUs: m.JVM.CPUs, MaxDepth: a.deepest.depth, Lost: m.Lost.Events > 0, Unended: m.Ended != store.EndedExit}
 	if a.deepest.depth > 0 {
@@ -293,7 +293,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 			p.CPU = units.NotMeasured
 		}
 		p.Taken, p.TakenWait, p.Elsewhere, p.One, p.Several, p.Stalled = units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured, units.NotMeasured
-		p.Foreign = a.foreign(p)
+		p.Foreign, p.Left = a.foreign(p), left[label]
 		if q := selfs[label]; q != nil {
 			p.Queued = q.of(p, m.EndNs)
 		}
@@ -321,6 +321,7 @@ func (a *advisor) facts(t advice.Thresholds) *advice.UnitFacts {
 		if class := a.s.ClassByID(id); class != nil {
 			x.JDK = unit.IsJDK(class.Name, class.Kinds)
 			x.Bulk = x.JDK && isBulk(class)
+			x.Joins = !x.JDK && class.Kinds&units.KindForkJoin != 0
 		}
 		x.Site = a.siteOf(id, c)
 		if pool := most(c.pools); pool != "" {

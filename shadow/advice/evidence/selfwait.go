@@ -28,6 +28,15 @@ type selfWaits struct {
 	byThread map[uint32][]int // indexes into parts, in order of time
 	waiting  []waitingUnit
 	end      units.MonoNs // of the session
+	// outside are the tasks that were submitted outside of tasks.
+	outside map[uint64]*submitted
+}
+
+// submitted is by whom a task was submitted, and to which pool.
+type submitted struct {
+	by    uint32
+	pool  string
+	begun bool
 }
 
 // part is a task submitted inside an execution, and its unit.
@@ -54,9 +63,12 @@ const noSelfWait = wire.Rejected | wire.NoSubmission | wire.Forked | wire.Starte
 
 // newSelfWaits reads the submissions inside executions; nil if there are too many.
 func newSelfWaits(s *session.Session, x *origin.Index) (*selfWaits, error) {
-	v := &selfWaits{of: map[uint64]int{}, byThread: map[uint32][]int{}, end: s.Manifest.EndNs}
+	v := &selfWaits{of: map[uint64]int{}, byThread: map[uint32][]int{}, outside: map[uint64]*submitted{}, end: s.Manifest.EndNs}
 	err := s.Submissions(func(c *session.SubmissionChunk) error {
 		for i, id := range c.TaskID {
+			if c.OuterTaskID[i] == 0 && c.Executor[i] != 0 && wire.SubmissionFlags(c.Flags[i])&noSelfWait == 0 && len(v.outside) < maxParts {
+				v.outside[id] = &submitted{by: c.Thread[i], pool: x.ExecutorLabel(c.Executor[i])}
+			}
 			if c.OuterTaskID[i] == 0 || c.Executor[i] == 0 || wire.SubmissionFlags(c.Flags[i])&noSelfWait != 0 || len(v.parts) > maxParts {
 				continue
 			}
@@ -79,6 +91,9 @@ func newSelfWaits(s *session.Session, x *origin.Index) (*selfWaits, error) {
 func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 	if v == nil {
 		return
+	}
+	if at := v.submittedOutside(x); at != nil {
+		at.begun = true
 	}
 	n, ok := v.of[x.Named]
 	if !ok {
@@ -106,16 +121,40 @@ func (v *selfWaits) unit(x *unit.Unit, pool, class string) {
 }
 
 // ranAtOnce reports whether a unit ran inside its own submission: on the submitting
-// thread, inside the submitting task. Without a submitting task it is false.
+// thread, inside the submitting task. Ask before the unit is added.
 func (v *selfWaits) ranAtOnce(x *unit.Unit) bool {
-	if v == nil || !x.Inside {
+	if v == nil {
 		return false
+	}
+	if !x.Inside { // a thread takes nothing from a queue between two of its submissions
+		at := v.submittedOutside(x)
+		return at != nil && at.by == x.Thread
 	}
 	n, ok := v.of[x.Named]
 	if !ok {
 		n, ok = v.of[x.Root]
 	}
 	return ok && v.parts[n].outer == x.Outer && v.parts[n].by == x.Thread
+}
+
+// submittedOutside is the submission of a unit that no task submitted, or nil.
+func (v *selfWaits) submittedOutside(x *unit.Unit) *submitted {
+	return cmp.Or(v.outside[x.Named], v.outside[x.Root])
+}
+
+// left counts the tasks that were submitted outside of tasks and had not begun at the
+// end, by pool. into maps labels to merged ones.
+func (v *selfWaits) left(into map[string]string) map[string]int64 {
+	out := map[string]int64{}
+	if v == nil {
+		return out
+	}
+	for _, at := range v.outside {
+		if !at.begun {
+			out[into[at.pool]]++
+		}
+	}
+	return out
 }
 
 // joined merges a running unit with another one of its thread: one is inside the

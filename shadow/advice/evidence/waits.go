@@ -25,11 +25,15 @@ type sharing struct {
 	pauses         []activity.Span // in order, none overlap
 	now            units.MonoNs
 	running, ready [roles]int
+	held           int // threads of the program that wait for the collector
 	long           int // threads of the program that wait for at least longWait
 	// lost is what all threads lost by waiting, stopped what the collector lost in pauses,
 	// beside the share of the processors that it had elsewhere while a thread of the
 	// program waited for long.
 	lost, stopped, beside float64
+	// stalled is the time in which a thread of the program waited for the collector outside
+	// of pauses, share that times the share of such threads among those that want to go on.
+	stalled, share float64
 }
 
 // paused reports whether now is in a pause, and until when at most.
@@ -64,6 +68,9 @@ func (c *sharing) advance(to units.MonoNs) {
 		switch {
 		case paused:
 			c.stopped += length * c.idle(r, c.ready[collects])
+		case c.held > 0:
+			c.stalled += length
+			c.share += length * float64(c.held) / float64(c.held+c.running[mutates]+c.ready[mutates])
 		case r > 0 && c.long > 0:
 			c.beside += length * float64(min(r, c.cpus)) / float64(c.cpus)
 		}
@@ -73,8 +80,14 @@ func (c *sharing) advance(to units.MonoNs) {
 
 // count adds by to the counts that a slice belongs to.
 func (c *sharing) count(s activity.Slice, r role, by int) {
-	if s.State == activity.Running {
+	switch {
+	case s.State == activity.Running:
 		c.running[r] += by
+		return
+	case s.State == activity.Stalled:
+		if r == mutates {
+			c.held += by
+		}
 		return
 	}
 	c.ready[r] += by
@@ -96,7 +109,7 @@ func (c *sharing) read(slices activity.Stream, of []role) error {
 		c.advance(to)
 	}
 	err := slices(func(s activity.Slice) error {
-		if s.State != activity.Running && s.State != activity.Runnable || int(s.Thread) >= len(of) {
+		if s.State != activity.Running && s.State != activity.Runnable && s.State != activity.Stalled || int(s.Thread) >= len(of) {
 			return nil
 		}
 		until(s.From)
@@ -142,5 +155,5 @@ func (a *advisor) waits(t advice.Thresholds) *advice.Waits {
 	if float64(used) < t.GCShare*float64(m.DurationNs) || c.read(record.Stream(window.From, window.To), of) != nil {
 		return nil
 	}
-	return &advice.Waits{Lost: units.Ns(c.lost), Stopped: units.Ns(c.stopped), Beside: units.Ns(c.beside)}
+	return &advice.Waits{Lost: units.Ns(c.lost), Stopped: units.Ns(c.stopped), Beside: units.Ns(c.beside), Stalled: units.Ns(c.stalled), Held: units.Ns(c.share)}
 }

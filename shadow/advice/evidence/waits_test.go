@@ -49,7 +49,7 @@ func TestWaitsAgainstDefinition(t *testing.T) {
 				if open[thread] > at || rng.IntN(3) == 0 {
 					continue
 				}
-				to, state := min(length, at+1+rng.IntN(12)), []activity.ThreadState{activity.Running, activity.Runnable, activity.Futex}[rng.IntN(3)]
+				to, state := min(length, at+1+rng.IntN(12)), []activity.ThreadState{activity.Running, activity.Runnable, activity.Futex, activity.Stalled}[rng.IntN(4)]
 				open[thread] = to
 				slices = append(slices, activity.Slice{Thread: uint32(thread), State: state, From: units.MonoNs(at) * longWait, To: units.MonoNs(to) * longWait})
 				for i := at; i < to; i++ {
@@ -59,15 +59,20 @@ func TestWaitsAgainstDefinition(t *testing.T) {
 		}
 		from := rng.IntN(length)
 		to := from + rng.IntN(length-from)
-		waited, beside, lost := 0.0, 0.0, 0.0
+		waited, beside, lost, stalled, share := 0.0, 0.0, 0.0, 0.0, 0.0
 		for at := range length {
 			var n, ready [roles]int
+			held := 0
 			for thread, r := range of {
 				switch states[at][thread] {
 				case activity.Running:
 					n[r]++
 				case activity.Runnable:
 					ready[r]++
+				case activity.Stalled:
+					if r == mutates {
+						held++
+					}
 				}
 			}
 			w, sum := min(cpus, n[collects]+ready[collects]), n[helps]+n[collects]+n[mutates]
@@ -77,13 +82,17 @@ func TestWaitsAgainstDefinition(t *testing.T) {
 			switch paused := at >= from && at < to; {
 			case paused && w > n[collects]:
 				waited += 1 - float64(n[collects])/float64(w)
+			case !paused && held > 0:
+				stalled++
+				share += float64(held) / float64(held+n[mutates]+ready[mutates])
 			case !paused && n[collects] > 0 && ready[mutates] > 0:
 				beside += min(1, float64(n[collects])/float64(cpus))
 			}
 		}
 		c := &sharing{cpus: cpus, pauses: []activity.Span{span(units.MonoNs(from)*longWait, units.MonoNs(to)*longWait)}}
-		if err := c.read(activity.Of(slices), of); err != nil || !near(c.stopped, waited*float64(longWait)) || !near(c.beside, beside*float64(longWait)) || !near(c.lost, lost*float64(longWait)) {
-			t.Fatalf("seed %d: stopped %v, beside %v, lost %v, want %v, %v and %v of %v (%v)", seed, c.stopped, c.beside, c.lost, waited, beside, lost, longWait, err)
+		if err := c.read(activity.Of(slices), of); err != nil || !near(c.stopped, waited*float64(longWait)) || !near(c.beside, beside*float64(longWait)) || !near(c.lost, lost*float64(longWait)) ||
+			!near(c.stalled, stalled*float64(longWait)) || !near(c.share, share*float64(longWait)) {
+			t.Fatalf("seed %d: stopped %v, beside %v, lost %v, stalled %v (%v), want %v, %v, %v, %v (%v) of %v (%v)", seed, c.stopped, c.beside, c.lost, c.stalled, c.share, waited, beside, lost, stalled, share, longWait, err)
 		}
 	}
 }

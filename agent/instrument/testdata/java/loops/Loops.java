@@ -81,6 +81,27 @@ public class Loops {
         }
     }
 
+    interface Client {
+        Object poll(long timeout);
+    }
+
+    /** Kafka's sender in small: each step of the loop is a method of its own. */
+    static class Sender implements Runnable {
+        volatile boolean running = true;
+        Client client;
+
+        @Override
+        public void run() {
+            while (running) {
+                runOnce();
+            }
+        }
+
+        void runOnce() {
+            client.poll(100);
+        }
+    }
+
     /** No loop. */
     static class Once implements Runnable {
         Apis apis;

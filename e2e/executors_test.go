@@ -1,0 +1,43 @@
+package e2e_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// TestNamesOfExecutors: an executor of a class of the program bears the line that constructs it, not one of its own
+// constructors; work without an executor bears the name of its threads, whatever that is. The counts are the program's.
+func TestNamesOfExecutors(t *testing.T) {
+	testjvm.Shared(t)
+	folder := filepath.Join(testjvm.Root(t), "e2e", "testdata", "executors")
+	want := map[string]int64{
+		fmt.Sprintf("Main.java:%d (Main$Special, pool-1)", lineOf(t, filepath.Join(folder, "Main.java"), "= new Special()")): 20,
+		"poller (own thread)":                     2,
+		"Main$Ticker (own thread)":                2,
+		"(own thread)":                            1,
+		"<b>\x1b[31m\n (own thread)":              1,
+		strings.Repeat("x", 60) + " (own thread)": 1,
+		"main (no executor)":                      1,
+	}
+	for _, jdk := range testjvm.JDKs(t) {
+		t.Run(jdk.String(), func(t *testing.T) {
+			p := testjvm.Command{JDK: jdk, Classpath: testjvm.Compile(t, jdk, folder), Main: "Main"}.Profile(t)
+			if p.Exit != 0 {
+				t.Fatalf("the program ended with %d\n%s", p.Exit, p.Stderr)
+			}
+			found := map[string]int64{}
+			for _, r := range namedRows(t, p, "--units", "--by", "executor") {
+				found[r.Executor] = r.Executions
+			}
+			for name, count := range want {
+				if found[name] != count {
+					t.Errorf("%d units of %q, want %d; rows %v", found[name], name, count, found)
+				}
+			}
+		})
+	}
+}

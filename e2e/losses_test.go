@@ -1,0 +1,102 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stackagent/internal/testjvm"
+)
+
+// lossRun is a run of examples/losses: what it printed, nanoseconds, and what is reported of it.
+type lossRun struct {
+	known map[string]float64
+	graph bottleGraph
+	bar   speedupBar
+}
+
+// TestLosses: each part of a speedup stack is what the program built, by its own clock, whether its tasks were recorded one by one
+// or summarised.
+func TestLosses(t *testing.T) {
+	testjvm.Shared(t)
+	checks := map[string]func(t *testing.T, a *testjvm.Attempt, r *lossRun){"driver": lostInDriver, "waits": lostInWaits, "onebyone": lostOneByOne, "unended": lostToTheEnd}
+	for _, jdk := range testjvm.JDKs(t) {
+		classes := testjvm.Compile(t, jdk, filepath.Join(testjvm.Root(t), "examples", "losses"))
+		for shape, check := range checks {
+			for _, detail := range []string{"all", "summary"} {
+				t.Run(jdk.String()+"/"+shape+"/"+detail, func(t *testing.T) {
+					cmd := testjvm.Command{JDK: jdk, Classpath: classes, Main: "Main", Args: []string{shape}, Agent: []string{"--detail=" + detail}}
+					testjvm.OneGood(t, func(a *testjvm.Attempt) {
+						p := cmd.Profile(t)
+						r := lossRun{known: printedNumbers(t, p.Stdout)}
+						var recorded bool
+						if r.graph, recorded = bottleOf(t, p); !recorded {
+							t.Skip("there is no scheduling record")
+						}
+						var stack struct{ Bars []speedupBar }
+						if err := json.Unmarshal(p.Shadow(t, "stack", p.Dir, "--format", "json"), &stack); err != nil {
+							t.Fatal(err)
+						}
+						r.bar = stack.Bars[0]
+						check(t, a, &r)
+					})
+				})
+			}
+		}
+	}
+}
+
+// printedNumbers are the lines name=number of a program.
+func printedNumbers(t *testing.T, text string) map[string]float64 {
+	t.Helper()
+	out := map[string]float64{}
+	for _, line := range strings.Fields(text) {
+		name, number, ok := strings.Cut(line, "=")
+		if n, err := strconv.ParseFloat(number, 64); ok && err == nil {
+			out[name] = n
+		}
+	}
+	return out
+}
+
+// lostInDriver: what the driver computed alone is sequential, beside what main did before and around it.
+func lostInDriver(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
+	got, known, start := r.bar.Runs[0].SequentialNs, r.known["sequential"], r.known["begin"]-float64(r.graph.FromNs)
+	if got < 0.97*known || got > known+start+100e6 {
+		a.Errorf("sequential %.1f ms, the program computed %.1f alone, and began after %.1f", got/1e6, known/1e6, start/1e6)
+	}
+	if r.bar.Threads != 2 {
+		a.Errorf("%d threads, the pool has 2", r.bar.Threads)
+	}
+}
+
+// lostInWaits: only what another thread ended is synchronization.
+func lostInWaits(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
+	states := r.bar.Runs[0].States
+	near := func(what string, got, known float64) {
+		if got > 1.05*known || got+states["runnable"] < 0.9*known {
+			a.Errorf("%s: %.1f ms, by the program %.1f", what, got/1e6, known/1e6)
+		}
+	}
+	near("synchronization", states["futex"], r.known["synchronization"])
+	near("sleeping", states["sleeping"], r.known["slept"])
+}
+
+// lostOneByOne: a pool has all of its threads, also if never two of them have tasks.
+func lostOneByOne(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
+	if r.bar.Threads != 4 {
+		a.Errorf("%d threads, the pool has 4", r.bar.Threads)
+	}
+	if got, known := r.bar.Runs[0].ExitedNs, r.known["imbalance"]; got < 0.95*known-5e6 || got > 1.05*known+5e6 {
+		a.Errorf("imbalance %.1f ms, by the program %.1f", got/1e6, known/1e6)
+	}
+}
+
+// lostToTheEnd: the JVM's end is no safepoint that stopped a thread which sleeps.
+func lostToTheEnd(_ *testing.T, a *testjvm.Attempt, r *lossRun) {
+	if s := r.bar.Runs[0].States["safepoint"]; s > 100e6 {
+		a.Errorf("stopped at safepoints for %.1f ms; the worker slept", s/1e6)
+	}
+}

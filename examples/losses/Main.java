@@ -1,0 +1,151 @@
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Losses of parallel programs, each of a known size, which the program measures by its own clock and prints: what a
+ * driver that is not main computes alone, waits that another thread ends and waits that run out, tasks that come one
+ * by one, and a thread that waits for longer than the program runs. Arg: driver, waits, onebyone or unended.
+ */
+public class Main {
+    static volatile long sink;
+
+    interface Body {
+        void run() throws Exception;
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("begin=" + System.nanoTime());
+        switch (args[0]) {
+            case "driver": driver(); break;
+            case "waits": waits(); break;
+            case "onebyone": oneByOne(); break;
+            case "unended": unended(); break;
+            default: throw new IllegalArgumentException(args[0]);
+        }
+    }
+
+    /** All Runnables of the program have one class, as with a wrapper for its contexts. */
+    static Runnable safe(Body b) {
+        return () -> {
+            try {
+                b.run();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        };
+    }
+
+    static void spin(long millis) {
+        long end = System.nanoTime() + millis * 1_000_000;
+        for (long x = 1; System.nanoTime() < end; x = x * 31 + 7) {
+            sink = x;
+        }
+    }
+
+    static void end(ExecutorService pool) throws Exception {
+        pool.shutdown();
+        pool.awaitTermination(1, TimeUnit.HOURS);
+    }
+
+    /** The thread "boss" computes three times alone, and then has two tasks done by a pool. */
+    static void driver() throws Exception {
+        long[] alone = new long[1];
+        Thread boss = new Thread(safe(() -> {
+            ExecutorService pool = Executors.newFixedThreadPool(2);
+            for (int round = 0; round < 3; round++) {
+                long begin = System.nanoTime();
+                spin(200);
+                alone[0] += System.nanoTime() - begin;
+                Future<?> one = pool.submit(safe(() -> spin(50))), two = pool.submit(safe(() -> spin(50)));
+                one.get();
+                two.get();
+            }
+            end(pool);
+        }), "boss");
+        boss.start();
+        boss.join();
+        System.out.println("sequential=" + alone[0]);
+    }
+
+    /** One worker's waits run out, those of the other are ended by main. */
+    static void waits() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(2);
+        Semaphore ready = new Semaphore(0);
+        Object monitor = new Object();
+        AtomicReference<Thread> parked = new AtomicReference<>();
+        long[] waited = new long[2];
+        pool.execute(safe(() -> {
+            long begin = System.nanoTime();
+            for (int i = 0; i < 4; i++) {
+                Object own = new Object();
+                synchronized (own) {
+                    own.wait(30);
+                }
+                LockSupport.parkNanos(30_000_000);
+                new Semaphore(0).tryAcquire(30, TimeUnit.MILLISECONDS);
+                new CountDownLatch(1).await(30, TimeUnit.MILLISECONDS);
+                Thread.sleep(30);
+            }
+            waited[0] = System.nanoTime() - begin;
+        }));
+        pool.execute(safe(() -> {
+            long begin = System.nanoTime();
+            for (int i = 0; i < 8; i++) {
+                synchronized (monitor) {
+                    ready.release();
+                    monitor.wait(10_000);
+                }
+                parked.set(Thread.currentThread());
+                ready.release();
+                LockSupport.parkNanos(10_000_000_000L);
+            }
+            waited[1] = System.nanoTime() - begin;
+        }));
+        for (int i = 0; i < 8; i++) {
+            ready.acquire();
+            Thread.sleep(30);
+            synchronized (monitor) {
+                monitor.notify();
+            }
+            ready.acquire();
+            Thread.sleep(30);
+            LockSupport.unpark(parked.get());
+        }
+        end(pool);
+        System.out.println("slept=" + waited[0] + "\nsynchronization=" + waited[1]);
+    }
+
+    /** Each of the pool's four threads gets one task, when the one before is done. */
+    static void oneByOne() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        long[] ends = new long[4];
+        for (int i = 0; i < 4; i++) {
+            int task = i;
+            pool.submit(safe(() -> {
+                Thread.sleep(100);
+                ends[task] = System.nanoTime();
+            })).get();
+        }
+        long others = 0;
+        for (long e : ends) {
+            others += ends[3] - e;
+        }
+        end(pool);
+        System.out.println("imbalance=" + others);
+    }
+
+    /** A worker sleeps when the program exits. */
+    static void unended() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(2);
+        pool.execute(safe(() -> Thread.sleep(100_000)));
+        pool.execute(safe(() -> spin(20)));
+        Thread.sleep(700);
+        System.exit(0);
+    }
+}

@@ -1,0 +1,95 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+
+	"stackagent/internal/units"
+)
+
+// TestBeside: what other threads do meanwhile decides whether following an advice can gain anything.
+func TestBeside(t *testing.T) {
+	const span = 1000 * milli
+	waiting := func(b *Beside) Pool {
+		p := busyPool(2, span, 100)
+		setQueue(&p, 500*milli)
+		p.CPU, p.Beside = p.Wall/10, b
+		return p
+	}
+	coarse := func(idle units.Ns) Pool {
+		p := busyPool(2, span, 100)
+		p.CPU, p.Longest, p.Heaviest = 1100*milli, 900*milli, 900*milli
+		p.Beside = &Beside{Idle: idle}
+		return p
+	}
+	uneven := func(idle units.Ns) Pool {
+		p := busyPool(2, span, 4)
+		p.Threads = true
+		p.Workers[1].CPU, p.CPU, p.Longest, p.Heaviest = 400*milli, 1400*milli, 300*milli, 300*milli
+		p.Beside = &Beside{Idle: idle}
+		return p
+	}
+	for _, c := range []struct {
+		name string
+		pool Pool
+		want string
+		gain units.Ns
+		says string
+	}{
+		{"waiting for something outside", waiting(&Beside{}), "waiting-tasks", 900 * milli, "of the session)."},
+		{"not known for what", waiting(&Beside{Mutual: units.NotMeasured}), "waiting-tasks", 900 * milli, "if they do not wait for a lock"},
+		{"waiting for a thread that is busy", waiting(&Beside{Wanted: 990 * milli}), "", 0, ""},
+		{"waiting for a thread that is half busy", waiting(&Beside{Wanted: 500 * milli}), "waiting-tasks", 500 * milli, ""},
+		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli}), "one-at-a-time", 400 * milli, "waited 800 ms until another of them went on"},
+		{"waiting for the collector", waiting(&Beside{Stalled: 1700 * milli}), "", 0, ""},
+		{"coarse, and a processor idles", coarse(900 * milli), "coarse-grained", 450 * milli, ""},
+		{"coarse, and others have the processor", coarse(100 * milli), "", 0, ""},
+		{"uneven, and a processor idles", uneven(600 * milli), "load-imbalance", 300 * milli, ""},
+		{"uneven, and others have the processor", uneven(100 * milli), "", 0, ""},
+	} {
+		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 2, Pools: []Pool{c.pool}})
+		if names(found) != c.want {
+			t.Errorf("%s: found %q, want %q", c.name, names(found), c.want)
+			continue
+		}
+		if c.want != "" && (found[0].gain() != c.gain || !strings.Contains(found[0].Text(), c.says)) {
+			t.Errorf("%s: gain %v, want %v; %s", c.name, found[0].gain(), c.gain, found[0].Text())
+		}
+	}
+}
+
+// TestLeft: a run that ends before its work does not end earlier.
+func TestLeft(t *testing.T) {
+	const span = 1000 * milli
+	p := busyPool(1, span, 100)
+	setQueue(&p, 500*milli)
+	for left, want := range map[int64]bool{0: false, 77: true} {
+		p.Left = left
+		found := advise(&UnitFacts{Read: true, Duration: span, CPUs: 4, Pools: []Pool{p}})
+		if len(found) != 1 || found[0].Gain.Left != left || strings.Contains(found[0].Text(), "77 tasks had not begun") != want {
+			t.Errorf("%d left: %+v", left, found)
+		}
+	}
+}
+
+// TestStalled: waits for a concurrent collector cost like its pauses; if many threads go on meanwhile, they do not.
+func TestStalled(t *testing.T) {
+	for _, c := range []struct {
+		stalled, held, gain units.Ns
+	}{{0, 0, 0}, {700 * milli, 600 * milli, 701 * milli}, {700 * milli, 10 * milli, 0}} {
+		f := &Facts{Duration: 1000 * milli, CPUs: 2, Units: &UnitFacts{Duration: 1000 * milli, Waits: &Waits{Stalled: c.stalled, Held: c.held}}}
+		f.GC.Total = milli
+		var got units.Ns
+		for _, x := range Find(f) {
+			if x.Rule == "garbage-collection" {
+				got = x.gain()
+				if !strings.Contains(x.Text(), "waited for the collector for 700 ms") {
+					t.Error(x.Text())
+				}
+			}
+		}
+		if got != c.gain {
+			t.Errorf("stalled %v, held %v: gain %v, want %v", c.stalled, c.held, got, c.gain)
+		}
+	}
+}

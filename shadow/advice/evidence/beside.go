@@ -1,0 +1,83 @@
+package evidence
+
+import (
+	"stackagent/granularity/activity"
+	"stackagent/internal/units"
+	"stackagent/shadow/advice"
+)
+
+// beside is what the processors, the collector and other threads did while a pool
+// worked.
+type beside struct {
+	held           int64 // workers that wait for the collector now, outside of pauses
+	idle, waited   units.Ns
+	mutual         units.Ns
+	cpu, processor map[uint32]units.Ns // by other thread: ran; ran or was ready
+	timed          map[uint32]units.Ns // by futex: a worker waited, and a time limit or nobody known ended it
+	shared         map[uint32]bool     // futexes at which a worker let another one go on
+}
+
+// advance adds a time in which that many processors were neither used nor wanted by a
+// thread of the JVM.
+func (b *beside) advance(length units.Ns, free int) {
+	b.idle += length * units.Ns(max(0, free))
+	b.waited += length * units.Ns(b.held)
+}
+
+// slice adds what a thread did, as far as it is in the pool's span. of is the pool of each
+// thread, me this one.
+func (b *beside) slice(s activity.Slice, of []int, me int, span activity.Span) {
+	length := activity.Span{From: s.From, To: s.To}.Cut(span).Len()
+	pool := of[s.Thread]
+	switch {
+	case length == 0 || pool == notJava:
+	case pool == me:
+		b.wait(s, length, s.By != 0 && int(s.By-1) < len(of) && of[s.By-1] == me)
+	case s.State == activity.Running || s.State == activity.Runnable:
+		if s.State == activity.Running {
+			set(&b.cpu)[s.Thread] += length
+		}
+		set(&b.processor)[s.Thread] += length
+	}
+}
+
+// wait adds a wait of a worker. The JVM lets one of those that wait for a monitor look again
+// and again: such waits end by a time limit, but others at the same futex are ended by a worker.
+func (b *beside) wait(s activity.Slice, length units.Ns, byWorker bool) {
+	switch {
+	case s.State == activity.Futex && byWorker:
+		b.mutual += length
+		if s.On != 0 {
+			set(&b.shared)[s.On] = true
+		}
+	case (s.State == activity.Sleeping || s.State == activity.Futex && s.By == 0) && s.On != 0:
+		set(&b.timed)[s.On] += length
+	}
+}
+
+// set is a map, made if need be.
+func set[V any](m *map[uint32]V) map[uint32]V {
+	if *m == nil {
+		*m = map[uint32]V{}
+	}
+	return *m
+}
+
+// facts are what the rules look at. ends: it is known which thread ended a wait.
+func (b *beside) facts(ends bool) *advice.Beside {
+	out := &advice.Beside{Idle: b.idle, Stalled: b.waited, Mutual: units.NotMeasured, Ran: greatest(b.cpu), Wanted: greatest(b.processor)}
+	if ends {
+		out.Mutual = b.mutual
+		for on := range b.shared {
+			out.Mutual += b.timed[on]
+		}
+	}
+	return out
+}
+
+func greatest(of map[uint32]units.Ns) (most units.Ns) {
+	for _, n := range of {
+		most = max(most, n)
+	}
+	return most
+}
