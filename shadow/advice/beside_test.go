@@ -40,7 +40,7 @@ func TestBeside(t *testing.T) {
 		{"not known for what", waiting(&Beside{Mutual: units.NotMeasured}), "waiting-tasks", 900 * milli, "if they do not wait for a lock"},
 		{"waiting for a thread that is busy", waiting(&Beside{Wanted: 990 * milli}), "", 0, ""},
 		{"waiting for a thread that is half busy", waiting(&Beside{Wanted: 500 * milli}), "waiting-tasks", 500 * milli, ""},
-		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli}), "one-at-a-time", 400 * milli, "waited 800 ms until another of them went on"},
+		{"waiting for one another", waiting(&Beside{Mutual: 800 * milli, Outside: 1000 * milli}), "one-at-a-time", 400 * milli, "waited 800 ms until another of them went on"},
 		{"waiting for the collector", waiting(&Beside{Stalled: 1700 * milli}), "", 0, ""},
 		{"coarse, and a processor idles", coarse(900 * milli), "coarse-grained", 450 * milli, ""},
 		{"coarse, and others have the processor", coarse(100 * milli), "", 0, ""},

@@ -71,7 +71,8 @@ func allowed(f *Facts, x *Finding) (units.Ns, string) {
 		p := pool(e.PoolName)
 		return units.Ns(p.To-p.From) - p.Stalled - p.CPU/min(cpus, units.Ns(e.Workers)), "the pool's time less its work"
 	case *InTurn:
-		return e.Mutual / units.Ns(e.Workers), "what a worker waited for the others"
+		p := pool(e.PoolName)
+		return units.Ns(p.To-p.From) - p.CPU/units.Ns(e.Workers) - p.Beside.Outside/units.Ns(e.Workers), "the pool's time less what a worker takes for itself"
 	case *WaitsForItself:
 		return min(e.Time, e.Any), "what the workers waited"
 	case *Churn:
@@ -128,7 +129,7 @@ func anyFacts(rng *rand.Rand) *Facts {
 	p.One = share(span - p.Several)
 	p.Stalled = share(min(p.One+p.Several, p.Runnable))
 	if rng.IntN(2) == 0 {
-		p.Beside = &Beside{Idle: share(span * units.Ns(cpus)), Ran: share(span), Wanted: share(span), Stalled: share(p.Wall), Mutual: share(p.Wall)}
+		p.Beside = &Beside{Idle: share(span * units.Ns(cpus)), Ran: share(span), Wanted: share(span), Stalled: share(p.Wall), Outside: share(p.Wall), Mutual: share(p.Wall)}
 	}
 	queue, unit := share(span), max(1, share(10*milli))
 	for range 9 {

@@ -184,6 +184,8 @@ type Beside struct {
 	Ran, Wanted units.Ns
 	// Stalled is how long its workers waited for the collector outside of pauses.
 	Stalled units.Ns
+	// Outside is how long its workers slept, or waited for files or the network.
+	Outside units.Ns
 	// Mutual is how long its workers waited until another one of them ended the wait: for
 	// a lock, or for the next task. NotMeasured: not known.
 	Mutual units.Ns

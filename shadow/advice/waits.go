@@ -93,10 +93,13 @@ type InTurn struct {
 	Wall    units.Ns `json:"wall_ns"`
 	Demand  float64  `json:"cpu_share"` // of Wall: used or wanted a processor
 	Mutual  units.Ns `json:"mutual_wait_ns"`
+	Span    units.Ns `json:"pool_time_ns"`
+	Waited  units.Ns `json:"cpu_wait_ns"` // of a worker on average: for a processor, or for the collector
+	Least   units.Ns `json:"least_ns"`    // of a worker on average: computed, slept, or waited for files or the network
 }
 
-// saves is how long a worker waited for the others on average.
-func (e *InTurn) saves() units.Ns { return e.Mutual / units.Ns(e.Workers) }
+// saves is the pool's time without what a worker takes for itself on average.
+func (e *InTurn) saves() units.Ns { return e.Span - e.Waited - e.Least }
 
 // inTurn: all workers are inside units and hardly compute, and what some wait for is
 // another one of them.
@@ -106,7 +109,8 @@ func inTurn(s *search, p *Pool, span units.Ns) *Finding {
 		float64(p.demand()) >= s.t.WaitShare*float64(wall) || float64(orNone(mutual)) < s.t.Mutual*float64(wall) {
 		return nil
 	}
-	e := &InTurn{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), mutual}
+	e := &InTurn{p.PoolName, p.Units, int64(len(p.Workers)), wall, float64(p.demand()) / float64(wall), mutual,
+		span, (orNone(p.Runnable) + p.held()) / units.Ns(len(p.Workers)), (p.CPU + p.Beside.Outside) / units.Ns(len(p.Workers))}
 	return &Finding{Class: p.LongestClass, Gain: bound(e, s.Units.Duration), Evidence: e}
 }
 

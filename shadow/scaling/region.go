@@ -38,6 +38,7 @@ func (r Region) ByTime() bool { return r.Tail > 0 || r.From > 0 || r.To > 0 }
 // Errors of a region.
 var (
 	ErrRegion    = errors.New("no such region: use whole, markers, last:K (the last K markers), last:TIME (as last:10s) or FROM..TO (as 2s..5s)")
+	ErrNoTime    = errors.New("its scheduling record has no time in it, as whoever recorded it was killed at once: record again")
 	ErrNoMarkers = errors.New("no executions mark a region")
 )
 
@@ -95,6 +96,9 @@ func (r Region) spans(s *session.Session, marker string, within activity.Span) (
 	}
 	if r.Tail > 0 {
 		w.From = w.To - units.MonoNs(r.Tail)
+	}
+	if within.Len() == 0 {
+		return nil, fmt.Errorf("session %s: %w", s.Manifest.Session, ErrNoTime)
 	}
 	if w = w.Cut(within); w.Len() == 0 {
 		return nil, fmt.Errorf("session %s: the region lies outside the record, which is %s long: choose another",

@@ -138,6 +138,13 @@ func TestRegions(t *testing.T) {
 	}
 }
 
+// TestNoTime: no choice of a region helps where nothing was recorded.
+func TestNoTime(t *testing.T) {
+	if _, err := (Region{}).spans(made(t), "", activity.Span{From: zero, To: zero}); !errors.Is(err, ErrNoTime) {
+		t.Errorf("%v, want ErrNoTime", err)
+	}
+}
+
 // TestMainWorks: main is a worker when it runs the workers' tasks, not because
 // of tasks of its own.
 func TestMainWorks(t *testing.T) {

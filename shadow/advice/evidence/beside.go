@@ -11,9 +11,10 @@ import (
 type beside struct {
 	held           int64 // workers that wait for the collector now, outside of pauses
 	idle, waited   units.Ns
-	mutual         units.Ns
+	mutual, apart  units.Ns            // waited for another worker; slept, or waited for files or the network
 	cpu, processor map[uint32]units.Ns // by other thread: ran; ran or was ready
-	timed          map[uint32]units.Ns // by futex: a worker waited, and a time limit or nobody known ended it
+	timed          map[uint32]units.Ns // by futex: a worker waited, and a time limit ended it
+	unseen         map[uint32]units.Ns // by futex: a worker waited, and who ended it is not known
 	shared         map[uint32]bool     // futexes at which a worker let another one go on
 }
 
@@ -44,14 +45,19 @@ func (b *beside) slice(s activity.Slice, of []int, me int, span activity.Span) {
 // wait adds a wait of a worker. The JVM lets one of those that wait for a monitor look again
 // and again: such waits end by a time limit, but others at the same futex are ended by a worker.
 func (b *beside) wait(s activity.Slice, length units.Ns, byWorker bool) {
+	if s.State == activity.Sleeping || s.State == activity.IO {
+		b.apart += length
+	}
 	switch {
 	case s.State == activity.Futex && byWorker:
 		b.mutual += length
 		if s.On != 0 {
 			set(&b.shared)[s.On] = true
 		}
-	case (s.State == activity.Sleeping || s.State == activity.Futex && s.By == 0) && s.On != 0:
+	case s.State == activity.Sleeping && s.On != 0:
 		set(&b.timed)[s.On] += length
+	case s.State == activity.Futex && s.By == 0 && s.On != 0:
+		set(&b.unseen)[s.On] += length
 	}
 }
 
@@ -65,11 +71,12 @@ func set[V any](m *map[uint32]V) map[uint32]V {
 
 // facts are what the rules look at. ends: it is known which thread ended a wait.
 func (b *beside) facts(ends bool) *advice.Beside {
-	out := &advice.Beside{Idle: b.idle, Stalled: b.waited, Mutual: units.NotMeasured, Ran: greatest(b.cpu), Wanted: greatest(b.processor)}
+	out := &advice.Beside{Idle: b.idle, Stalled: b.waited, Outside: b.apart, Mutual: units.NotMeasured, Ran: greatest(b.cpu), Wanted: greatest(b.processor)}
 	if ends {
 		out.Mutual = b.mutual
 		for on := range b.shared {
-			out.Mutual += b.timed[on]
+			out.Mutual += b.timed[on] + b.unseen[on]
+			out.Outside -= b.timed[on]
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ func TestBeside(t *testing.T) {
 	if err := contention(activity.Of(in), []int{0, 0, -1, -1, notJava}, pools, &contended{}, 2); err != nil {
 		t.Fatal(err)
 	}
-	want := advice.Beside{Idle: 20 + 20 + 5 + 2*15 + 10, Ran: 20 + 20, Wanted: 20 + 20, Stalled: 5, Mutual: 10 + 4 + 2}
+	want := advice.Beside{Idle: 20 + 20 + 5 + 2*15 + 10, Ran: 20 + 20, Wanted: 20 + 20, Stalled: 5, Outside: 14, Mutual: 10 + 4 + 2}
 	if got := *pools[0].facts(true); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
